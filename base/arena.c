@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 16, BLOCK_BYTES = 64 * 1024 };
+
+struct hdst__arena_block {
+    hdst__arena_block *next;
+    size_t used, size;          // of the bytes that follow the header
+};
+
+enum { HEADER = (sizeof(hdst__arena_block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT };
+
+void hdst__arena_init(hdst__arena *arena, const hdst__allocator *allocator, jmp_buf *out_of_memory)
+{
+    *arena = (hdst__arena){.allocator = allocator, .out_of_memory = out_of_memory};
+}
+
+void hdst__arena_destroy(hdst__arena *arena)
+{
+    for (hdst__arena_block *block = arena->blocks, *next; block; block = next) {
+        next = block->next;
+        hdst__free(arena->allocator, block);
+    }
+    arena->blocks = NULL;
+}
+
+static void fail(hdst__arena *arena)
+{
+    if (!arena->out_of_memory) abort();     // an entry point forgot its handler: a defect of the library
+    longjmp(*arena->out_of_memory, 1);
+}
+
+static hdst__arena_block *add_block(hdst__arena *arena, size_t bytes)
+{
+    // A large request gets a block of its own behind the current one, so that the current one stays in use.
+    size_t size = bytes > BLOCK_BYTES / 4 ? bytes : BLOCK_BYTES;
+    hdst__arena_block *block = hdst__alloc(arena->allocator, HEADER + size);
+    if (!block) fail(arena);
+    block->used = 0;
+    block->size = size;
+    if (size != BLOCK_BYTES && arena->blocks) {
+        block->next = arena->blocks->next;
+        arena->blocks->next = block;
+    } else {
+        block->next = arena->blocks;
+        arena->blocks = block;
+    }
+    return block;
+}
+
+void *hdst__arena_alloc(hdst__arena *arena, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2) fail(arena);
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    hdst__arena_block *block = arena->blocks;
+    if (!block || block->size - block->used < bytes) block = add_block(arena, bytes);
+    void *pointer = (char *)block + HEADER + block->used;
+    block->used += bytes;
+    arena->bytes += bytes;
+    return memset(pointer, 0, bytes);
+}
+
+void *hdst__arena_grow(hdst__arena *arena, void *old, size_t *capacity, size_t needed, size_t element_bytes)
+{
+    if (needed <= *capacity) return old;
+    size_t wanted = *capacity ? *capacity * 2 : 8;
+    if (wanted < needed) wanted = needed;
+    if (wanted > SIZE_MAX / 2 / element_bytes) fail(arena);
+    void *grown = hdst__arena_alloc(arena, wanted * element_bytes);
+    if (old) memcpy(grown, old, *capacity * element_bytes);
+    *capacity = wanted;
+    return grown;
+}
+
+char *hdst__arena_strndup(hdst__arena *arena, const char *text, size_t length)
+{
+    char *copy = hdst__arena_alloc(arena, length + 1);
+    if (length) memcpy(copy, text, length);
+    return copy;
+}
+
+char *hdst__arena_strdup(hdst__arena *arena, const char *text)
+{
+    return hdst__arena_strndup(arena, text, strlen(text));
+}
+
+char *hdst__arena_vprintf(hdst__arena *arena, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    char *text = NULL;
+    if (length >= 0) {
+        text = hdst__arena_alloc(arena, (size_t)length + 1);
+        vsnprintf(text, (size_t)length + 1, format, again);
+    }
+    va_end(again);
+    return text ? text : hdst__arena_strdup(arena, "");
+}
+
+char *hdst__arena_printf(hdst__arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = hdst__arena_vprintf(arena, format, args);
+    va_end(args);
+    return text;
+}

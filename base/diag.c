@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/diag.h"
+
+#include <string.h>
+
+void hdst__diags_init(hdst__diags *diags, hdst__arena *arena) { *diags = (hdst__diags){.arena = arena}; }
+
+uint32_t hdst__diags_add_source(hdst__diags *d, const char *name, const char *text, size_t length)
+{
+    hdst__source source = {hdst__arena_strdup(d->arena, name), hdst__arena_strndup(d->arena, text, length), length};
+    HDST__PUSH(d->arena, d->sources, d->source_count, d->source_capacity, source);
+    return (uint32_t)d->source_count - 1;
+}
+
+static void report(hdst__diags *d, hdst__severity severity, hdst__span span, const char *hint, const char *format, va_list args)
+{
+    const hdst__diag *last = d->count ? &d->items[d->count - 1] : NULL;
+    if (severity == HDST__ERROR && last && last->severity == HDST__ERROR && last->span.source == span.source && last->span.offset == span.offset) return;
+    if (severity == HDST__ERROR) d->errors++;
+    if (d->count >= HDST__DIAG_LIMIT) return;
+    hdst__diag diag = {severity, span, hdst__arena_vprintf(d->arena, format, args), hint ? hdst__arena_strdup(d->arena, hint) : NULL};
+    HDST__PUSH(d->arena, d->items, d->count, d->capacity, diag);
+}
+
+#define REPORT(severity, hint)                              \
+    va_list args;                                           \
+    va_start(args, format);                                 \
+    report(diags, severity, span, hint, format, args);      \
+    va_end(args)
+
+void hdst__diag_error(hdst__diags *diags, hdst__span span, const char *hint, const char *format, ...) { REPORT(HDST__ERROR, hint); }
+void hdst__diag_warning(hdst__diags *diags, hdst__span span, const char *hint, const char *format, ...) { REPORT(HDST__WARNING, hint); }
+void hdst__diag_note(hdst__diags *diags, hdst__span span, const char *format, ...) { REPORT(HDST__NOTE, NULL); }
+
+static const hdst__source *source_of(const hdst__diags *d, hdst__span span)
+{
+    return span.source < d->source_count ? &d->sources[span.source] : NULL;
+}
+
+void hdst__span_position(const hdst__diags *d, hdst__span span, uint32_t *line, uint32_t *column)
+{
+    const hdst__source *source = source_of(d, span);
+    *line = *column = 1;
+    if (!source) return;
+    for (size_t i = 0; i < span.offset && i < source->length; i++) {
+        if (source->text[i] == '\n') ++*line, *column = 1;
+        else ++*column;
+    }
+}
+
+// The source line and the marks under it. Tabs are copied into the margin so that the caret stands under its character.
+static void render_line(const hdst__source *source, hdst__span span, hdst__buffer *out)
+{
+    size_t offset = span.offset < source->length ? span.offset : source->length, start = offset, end = offset;
+    while (start > 0 && source->text[start - 1] != '\n') start--;
+    while (end < source->length && source->text[end] != '\n' && source->text[end] != '\r') end++;
+    enum { WIDEST = 160 };      // of a longer line only the part around the place is shown
+    if (offset - start > WIDEST) start = offset - WIDEST / 2;
+    if (end - start > WIDEST) end = start + WIDEST;
+    hdst__buffer_puts(out, "    ");
+    for (size_t i = start; i < end; i++) {
+        unsigned char c = (unsigned char)source->text[i];
+        hdst__buffer_add(out, c < 32 && c != '\t' ? "?" : (const char *)&source->text[i], 1);
+    }
+    hdst__buffer_puts(out, "\n    ");
+    for (size_t i = start; i < offset; i++)
+        if (((unsigned char)source->text[i] & 0xC0) != 0x80) hdst__buffer_puts(out, source->text[i] == '\t' ? "\t" : " ");
+    hdst__buffer_puts(out, "^");
+    for (size_t i = offset + 1; i < offset + span.length && i < end; i++)
+        if (((unsigned char)source->text[i] & 0xC0) != 0x80) hdst__buffer_puts(out, "~");
+}
+
+void hdst__diag_render(const hdst__diags *d, const hdst__diag *diag, hdst__buffer *out)
+{
+    static const char *const words[] = {"error", "warning", "note"};
+    const hdst__source *source = source_of(d, diag->span);
+    uint32_t line, column;
+    hdst__span_position(d, diag->span, &line, &column);
+    hdst__buffer_printf(out, "%s:%u:%u: %s: %s\n", source ? source->name : "?", line, column, words[diag->severity], diag->message);
+    if (source && source->length) {
+        render_line(source, diag->span, out);
+        hdst__buffer_puts(out, "\n");
+    }
+    if (diag->hint) hdst__buffer_printf(out, "    hint: %s\n", diag->hint);
+}
+
+void hdst__diags_render(const hdst__diags *d, hdst__buffer *out)
+{
+    for (size_t i = 0; i < d->count; i++) hdst__diag_render(d, &d->items[i], out);
+    if (d->errors > HDST__DIAG_LIMIT) hdst__buffer_printf(out, "... %zu errors in all\n", d->errors);
+}
+
+hdst_status hdst__diags_to_error(const hdst__diags *d, hdst_status code, hdst_error *error)
+{
+    if (!d->errors) return HDST_OK;
+    for (size_t i = 0; i < d->count; i++) {
+        const hdst__diag *diag = &d->items[i];
+        if (diag->severity != HDST__ERROR) continue;
+        const hdst__source *source = source_of(d, diag->span);
+        uint32_t line, column;
+        hdst__span_position(d, diag->span, &line, &column);
+        hdst__error_set(error, code, "%s", diag->message);
+        hdst__error_at(error, source ? source->name : "", line, column);
+        if (diag->hint) hdst__error_hint(error, "%s", diag->hint);
+        hdst__buffer text;
+        hdst__buffer_init(&text, d->arena->allocator);
+        if (source && source->length) render_line(source, diag->span, &text);
+        if (d->errors > 1) hdst__buffer_printf(&text, "\n(and %zu more error%s)", d->errors - 1, d->errors > 2 ? "s" : "");
+        hdst__error_cause(error, "%s", hdst__buffer_text(&text));
+        hdst__buffer_destroy(&text);
+        return code;
+    }
+    return hdst__error_set(error, code, "%zu errors", d->errors);
+}
+
+static size_t min3(size_t a, size_t b, size_t c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
+
+// Levenshtein distance with one row; names longer than the row are never near.
+static size_t distance(const char *a, const char *b)
+{
+    enum { LONGEST = 64 };
+    size_t row[LONGEST + 1], n = strlen(a), m = strlen(b);
+    if (n > LONGEST || m > LONGEST) return LONGEST;
+    for (size_t j = 0; j <= m; j++) row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t above = row[j];
+            row[j] = min3(row[j - 1] + 1, above + 1, diagonal + (a[i - 1] != b[j - 1]));
+            diagonal = above;
+        }
+    }
+    return row[m];
+}
+
+const char *hdst__nearest_name(const char *name, const char *const *names, size_t count)
+{
+    const char *best = NULL;
+    size_t length = strlen(name), best_distance = length / 3 + 2;     // one slip in a short name, more in a long one
+    for (size_t i = 0; i < count; i++) {
+        size_t d = distance(name, names[i]);
+        if (d < best_distance && d < length) best = names[i], best_distance = d;
+    }
+    return best;
+}

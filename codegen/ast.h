@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The syntax tree of the kernel language, made by parse.c, typed by check_*.c, read by lower.c. Everything lives in the module's arena.
+//
+// The checker leaves a tree in which nothing is implicit: every conversion is an AST_CONVERT node, every name is resolved to its declaration,
+// constants of `const`, `enum` and `param` are folded to AST_NUMBER, and `type` is set in every expression.
+#ifndef HDST_CODEGEN_AST_H
+#define HDST_CODEGEN_AST_H
+
+#include "base/diag.h"
+#include "codegen/type.h"
+
+typedef struct ast_expr ast_expr;
+typedef struct ast_stmt ast_stmt;
+typedef struct ast_decl ast_decl;
+typedef struct ast_function ast_function;
+
+typedef enum ast_op {
+    // unary
+    AST_NEG, AST_PLUS, AST_NOT, AST_BITNOT,
+    // binary, arithmetic
+    AST_ADD, AST_SUB, AST_MUL, AST_DIV, AST_REM, AST_SHL, AST_SHR, AST_AND, AST_OR, AST_XOR,
+    // binary, bool out
+    AST_LT, AST_LE, AST_GT, AST_GE, AST_EQ, AST_NE, AST_LOGAND, AST_LOGOR,
+} ast_op;
+
+typedef enum ast_expr_kind {
+    AST_NUMBER,         // number (bits of the value in `type`)
+    AST_STRING,         // text literal: name, length (checked; operators on text come later)
+    AST_NAME,           // decl after the checker
+    AST_UNARY,          // op, left
+    AST_BINARY,         // op, left, right
+    AST_TERNARY,        // left ? right : third
+    AST_CONVERT,        // (type)left, written or implied
+    AST_MEMBER,         // left.name; field after the checker
+    AST_INDEX,          // left[right]; left is an array, an accum or broadcast table, a lookup, a text
+    AST_CALL,           // name(args); callee or builtin after the checker
+    AST_COMPOUND,       // (record){ inits } or an array initializer { ... }: args[i] goes to inits[i]
+    AST_TUPLE,          // (a, b): the keyed output record, args in field order
+} ast_expr_kind;
+
+typedef struct ast_init {
+    const char *field;          // .field = value; NULL when positional
+    const hdst__field *target;  // after the checker, for records; arrays use position
+    uint64_t index;
+} ast_init;
+
+struct ast_expr {
+    ast_expr_kind kind;
+    ast_op op;
+    hdst__span span;
+    const hdst__type *type;     // set by the checker
+    bool implied;               // AST_CONVERT put in by the checker
+    union {
+        uint64_t bits;          // AST_NUMBER: integers sign- or zero-extended to 64 bits, float and double as their IEEE bits
+    } number;
+    const char *name;           // AST_NAME, AST_MEMBER, AST_CALL, AST_STRING
+    size_t length;              // AST_STRING
+    ast_decl *decl;             // AST_NAME
+    const hdst__field *field;   // AST_MEMBER
+    ast_function *callee;       // AST_CALL of a user's function
+    int builtin;                // AST_CALL of a built-in: an entry of codegen/builtins.h; -1 otherwise
+    ast_expr *left, *right, *third;
+    ast_expr **args;            // AST_CALL, AST_COMPOUND, AST_TUPLE
+    ast_init *inits;            // AST_COMPOUND
+    size_t arg_count, arg_capacity;
+};
+
+typedef enum ast_stmt_kind {
+    AST_BLOCK,          // body
+    AST_DECLARE,        // decl, value (NULL: zero)
+    AST_ASSIGN,         // target = value, or target op= value when `compound`
+    AST_IF,             // cond, then, otherwise
+    AST_WHILE,          // cond, then
+    AST_DO,             // then, cond
+    AST_FOR,            // init, cond, step, then; any of the first three may be NULL
+    AST_FOR_IN,         // for (T decl : value) then: over a stream or tokens(...)
+    AST_SWITCH,         // cond; cases in body
+    AST_CASE,           // value (NULL: default); marks a place in the switch body
+    AST_BREAK, AST_CONTINUE,
+    AST_RETURN,         // value or NULL
+    AST_EXPR,           // a call that stands alone: emit(...), acc_min(...), a helper without result
+} ast_stmt_kind;
+
+struct ast_stmt {
+    ast_stmt_kind kind;
+    hdst__span span;
+    ast_decl *decl;
+    ast_expr *target, *value, *cond;
+    bool compound;              // AST_ASSIGN: `op` applies. `x++` is `x += 1`.
+    ast_op op;
+    bool accumulates;           // set by the checker: the target is (a part of) an accum parameter
+    ast_stmt *init, *step, *then, *otherwise;
+    ast_stmt **body;            // AST_BLOCK, AST_SWITCH
+    size_t body_count, body_capacity;
+};
+
+typedef enum ast_decl_kind { AST_LOCAL, AST_PARAM, AST_CONST, AST_GLOBAL_PARAM, AST_ENUM_VALUE, AST_FUNCTION } ast_decl_kind;
+
+typedef enum ast_qualifier {
+    AST_PLAIN,          // the record of an operator, or a value of a helper
+    AST_BROADCAST, AST_LOOKUP, AST_ACCUM, AST_KEY, AST_STREAM, AST_OPTIONAL,
+} ast_qualifier;
+
+struct ast_decl {
+    ast_decl_kind kind;
+    const char *name;
+    hdst__span span;
+    const hdst__type *type;     // of an accum/broadcast/lookup table: the type of one row
+    ast_qualifier qualifier;    // AST_PARAM
+    bool is_table;              // declared with []: broadcast center c[], accum total t[], lookup v t[K]
+    const hdst__type *key;      // AST_LOOKUP with a key type other than a dense integer
+    bool is_const;              // AST_LOCAL: `const`; AST_PARAM: arrays are read-only
+    bool assigned;              // AST_LOCAL, AST_PARAM: written after its declaration (set by the checker)
+    uint64_t bits;              // AST_CONST, AST_GLOBAL_PARAM, AST_ENUM_VALUE: the value, as in AST_NUMBER
+    ast_expr *value;            // AST_CONST: its initializer as written (const arrays keep it: AST_COMPOUND of numbers)
+    ast_function *function;     // AST_FUNCTION
+    uint32_t index;             // AST_PARAM: its place in the parameter list
+};
+
+typedef enum ast_function_kind { AST_HELPER, AST_MAP, AST_FILTER, AST_FLAT_MAP, AST_REDUCE, AST_GROUP, AST_JOIN } ast_function_kind;
+
+// How freely a reduce may be regrouped (docs/kernel-language.md, "Reduces"). Field-wise ones are exact on every device in any order.
+typedef enum ast_reduce_class { AST_ORDERED, AST_ASSOCIATIVE, AST_ASSOCIATIVE_COMMUTATIVE, AST_FIELD_WISE } ast_reduce_class;
+
+struct ast_function {
+    ast_function_kind kind;
+    const char *name;
+    hdst__span span;
+    ast_decl **params;
+    size_t param_count, param_capacity;
+    const hdst__type *result;       // `-> T`, or the helper's return type; HDST__VOID type when there is none
+    bool result_is_tuple;           // `-> (key uint32_t dst, double v)`: an unnamed record made for it
+    bool associative, commutative;  // reduce: as declared
+    ast_expr *identity;             // reduce: `identity { ... }`, an AST_COMPOUND; NULL: none given
+    ast_stmt *body;                 // AST_BLOCK
+    // Set by the checker:
+    ast_reduce_class reduce_class;
+    const char *class_reason;       // why not a faster class, for `hdst kernel check`; NULL when field-wise
+    const char *unsupported;        // NULL, or what of it hdst cannot run yet ("flat_map", "lookup parameters"), with the place below
+    hdst__span unsupported_span;
+    bool reached;                   // used by the checker's recursion search
+};
+
+typedef struct ast_module {
+    hdst__diags *diags;             // with its arena
+    hdst__record **records;         // `struct`s of the file, imported schema records, tuples
+    size_t record_count, record_capacity;
+    ast_function **functions;
+    size_t function_count, function_capacity;
+    ast_decl **globals;             // params, consts, enum values
+    size_t global_count, global_capacity;
+} ast_module;
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The built-in functions that the checker knows, one line each: name, arguments, how the result is typed.
+// A math function that hdst does not carry yet is listed as REFUSED, so that the user is told so rather than "unknown function".
+#ifndef HDST_CODEGEN_BUILTINS_H
+#define HDST_CODEGEN_BUILTINS_H
+
+// FLOAT: one floating type (integers convert to double). NUMERIC: one arithmetic type by C's usual conversions. The result has that type unless said otherwise.
+#define HDST__BUILTIN_MAP(X)                                                                                            \
+    X(SQRT, "sqrt", 1, FLOAT)                                                                                           \
+    X(FABS, "fabs", 1, FLOAT)                                                                                           \
+    X(ABS, "abs", 1, NUMERIC)               /* of an int minimum: wraps to itself */                                    \
+    X(MIN, "min", 2, NUMERIC)               /* NaN if either is NaN; min(-0, +0) is -0 */                               \
+    X(MAX, "max", 2, NUMERIC)               /* NaN if either is NaN; max(-0, +0) is +0 */                               \
+    X(FMA, "fma", 3, FLOAT)                 /* one rounding */                                                          \
+    X(ISNAN, "isnan", 1, TO_BOOL)                                                                                       \
+    X(ISINF, "isinf", 1, TO_BOOL)                                                                                       \
+    X(AS_UINT, "as_uint", 1, BITS_F32_U32)                                                                              \
+    X(AS_INT, "as_int", 1, BITS_F32_I32)                                                                                \
+    X(AS_FLOAT, "as_float", 1, BITS_32_F32)                                                                             \
+    X(AS_ULONG, "as_ulong", 1, BITS_F64_U64)                                                                            \
+    X(AS_LONG, "as_long", 1, BITS_F64_I64)                                                                              \
+    X(AS_DOUBLE, "as_double", 1, BITS_64_F64)                                                                           \
+    X(LEN, "len", 1, LENGTH)                /* rows of a table, elements of an array, bytes of a text: uint64_t */      \
+    X(RECORD_INDEX, "record_index", 0, TO_U64)                                                                          \
+    X(ACC_MIN, "acc_min", 2, ACCUMULATE)                                                                                \
+    X(ACC_MAX, "acc_max", 2, ACCUMULATE)
+
+typedef enum hdst__builtin {
+#define HDST__BUILTIN_ENUM(id, name, args, typing) HDST__BI_##id,
+    HDST__BUILTIN_MAP(HDST__BUILTIN_ENUM)
+#undef HDST__BUILTIN_ENUM
+    HDST__BI_COUNT
+} hdst__builtin;
+
+#endif

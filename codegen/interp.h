@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference interpreter: runs scalar-form IR over a block of records at a time, on the host, with no driver. It is the oracle of the tests, the device for
+// tiny inputs, and what makes the message of a failing record.
+#ifndef HDST_CODEGEN_INTERP_H
+#define HDST_CODEGEN_INTERP_H
+
+#include "codegen/ir.h"
+#include "codegen/layout.h"
+#include "codegen/table.h"
+
+typedef struct hdst__interp_table {     // bound to a broadcast parameter
+    const void *data;                   // rows as C structs
+    uint64_t rows;
+} hdst__interp_table;
+
+typedef struct hdst__interp_run {
+    const ir_func *func;
+    const hdst__allocator *allocator;
+    // inputs: one storage per IR_INPUT parameter (two for a reduce)
+    const hdst__storage *input[2];
+    const void *const *input_buffers[2];
+    uint64_t input_skip[2];             // records before the slice in the storage
+    uint64_t first;                     // what record_index() is for the slice's first record
+    uint64_t count;
+    const hdst__interp_table *broadcast;        // by param index; entries of other kinds unused
+    const uint64_t *accum_rows;                 // by param index
+    const hdst__tables *tables;                 // NULL when there are no accums
+    int64_t *device_table;                      // added to
+    void *output;                               // records as C structs, or NULL
+    uint8_t *keep;                              // one per record, or NULL
+    hdst__addends *addends;                     // NULL, or one per float-sum leaf: sampled while running
+    // Out
+    uint64_t failed_record;             // index over the whole input of the first failing record, UINT64_MAX: none
+    uint32_t failed_check;
+    uint64_t failed_index, failed_limit;        // the values of the check, for the message
+} hdst__interp_run;
+
+// HDST_OK also when a record failed (see failed_record); HDST_E_MEMORY.
+hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error);
+
+// "index 53 out of range 0..49" and the like, for check `check` with these values; then place and record are added by hdst__check_to_error.
+void hdst__check_to_error(const ir_func *func, uint32_t check, uint64_t index, uint64_t limit, uint64_t record, hdst_error *error);
+
+// One operation on bit patterns, as every back end must compute it; used by the interpreter and by constant folding.
+uint64_t hdst__eval_unary(ir_op op, hdst__kind kind, hdst__kind operand, uint64_t a);
+uint64_t hdst__eval_binary(ir_op op, hdst__kind operand, uint64_t a, uint64_t b);
+uint64_t hdst__eval_fma(hdst__kind kind, uint64_t a, uint64_t b, uint64_t c);
+uint64_t hdst__eval_convert(hdst__kind to, hdst__kind from, uint64_t a);
+
+#endif

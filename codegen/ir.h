@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The intermediate representation: what a stage computes for one record, typed, structured, with nothing implicit.
+//
+// Statements are structured (if, loops, break); expressions are trees without side effects that are defined for every operand: a shift count is masked,
+// a division is guarded, an index was checked or clamped before. What can fail is an IR_CHECK statement in front. So passes may move, widen and
+// if-convert expressions freely, and a check that failed leaves a harmless value behind.
+//
+// Records are gone: a local of record type is one variable per leaf; record parameters are read leaf by leaf through IR_FIELD.
+// The reference interpreter and the OpenCL printers only read this; passes (pass_*.c) rewrite it; verify.c checks it after each.
+#ifndef HDST_CODEGEN_IR_H
+#define HDST_CODEGEN_IR_H
+
+#include "base/diag.h"
+#include "codegen/type.h"
+
+typedef struct ir_expr ir_expr;
+typedef struct ir_stmt ir_stmt;
+typedef struct ir_func ir_func;
+
+typedef struct ir_var {
+    const char *name;           // the user's where there is one; unique in the function
+    hdst__kind kind;            // a scalar kind other than text
+    uint64_t elements;          // 0: a scalar; else a local array of so many, zero at start
+    bool varying;               // set by the pass that marks: differs from record to record
+    bool per_record;            // set by the block form: lives across record loops, one value per record of the block
+    const uint64_t *init;       // const arrays: the elements' bits; NULL otherwise
+} ir_var;
+
+typedef enum ir_op {
+    IR_CONST,       // bits
+    IR_VAR,         // var: a scalar variable
+    IR_ELEM,        // var[a]: an element of a local array; a is in range
+    IR_FIELD,       // leaf `leaf` of input `param`, element a (NULL: 0); a is in range
+    IR_BROADCAST,   // leaf `leaf` of row a (NULL: row 0) of broadcast `param`, element b (NULL: 0); in range
+    IR_LENGTH,      // rows of table `param` (broadcast or accum), u64, uniform
+    IR_RECORD_INDEX,// u64
+    // One operand, same type out
+    IR_NEG, IR_BITNOT, IR_NOT /* bool */, IR_ABS, IR_SQRT,
+    IR_ISNAN,       // bool out
+    // Two operands of one type, same type out. Integers wrap.
+    IR_ADD, IR_SUB, IR_MUL,
+    IR_DIV, IR_REM, // integers: b != 0 was checked, b == 0 gives 0, MIN / -1 wraps to MIN, MIN % -1 is 0. IR_REM is not for floats.
+    IR_AND, IR_OR, IR_XOR,      // integers and bool
+    IR_SHL, IR_SHR, // count b (u32) is masked to the width; IR_SHR of a signed type keeps the sign
+    IR_MIN, IR_MAX, // floats: NaN if either is NaN, -0 < +0
+    // Two operands of one type, bool out
+    IR_LT, IR_LE, IR_GT, IR_GE, IR_EQ, IR_NE,
+    IR_FMA,         // a * b + c, one rounding
+    IR_SELECT,      // a (bool) ? b : c; both are evaluated
+    IR_CONVERT,     // a to `kind`: C's rules; float to integer saturates, NaN gives 0; to bool is != 0
+    IR_BITCAST,     // a's bits as `kind`, of the same size
+    // Put in by the pass that legalises exact sums for the block form; see table.h for what the words mean
+    IR_FIXED,       // a (float kinds) in fixed point: i64; word `leaf` (0 or 1) of exact-sum cell `param`. 0 when it does not fit.
+    IR_FITS,        // bool: a is finite and IR_FIXED of it loses nothing
+} ir_op;
+
+struct ir_expr {
+    ir_op op;
+    hdst__kind kind;            // of the result: a scalar
+    bool varying;               // set by the pass that marks
+    uint32_t param, leaf;
+    uint32_t var;               // index into ir_func.vars
+    uint64_t bits;              // IR_CONST: as AST_NUMBER (integers extended to 64 bits, floats as IEEE bits, bool 0 or 1)
+    ir_expr *a, *b, *c;
+    hdst__span span;
+};
+
+typedef enum ir_stmt_kind {
+    IR_SET,         // var = value
+    IR_SET_ELEM,    // var[index] = value
+    IR_IF,          // cond, then, otherwise
+    IR_FOR,         // counted: for (var = lo; var < hi; var += step) body. var (an integer) is not written in the body; lo, hi do not change in it; step is a constant >= 1;
+                    // the last increment never wraps into range (hi <= maximum of the kind - step + 1, or step == 1)
+    IR_LOOP,        // general: repeat { head; if (!cond) stop; body; step }. `continue` in body goes to step; break is allowed everywhere
+    IR_BREAK, IR_CONTINUE,
+    IR_RETURN,      // of the function; values are in the result variables. Gone after the pass that structures exits.
+    IR_CALL,        // callee with args (scalars in the order of callee's arguments); results to `results`. Gone after inlining.
+    IR_ACCUM,       // cell (leaf `leaf`, element `index2`) of row `index` (NULL: 0) of accum `param` takes value; `acc` says how
+    IR_STORE,       // output leaf `leaf`, element `index` (NULL: 0) = value
+    IR_KEEP,        // filter: the record is kept if cond. Without any in a stage all are kept.
+    IR_CHECK,       // if !cond, the record fails with `check` (index into ir_func.checks); execution goes on
+    // Block form only (CPU devices)
+    IR_RECORDS,     // for each record r of the block: body. `vectorize` asks for SIMD; `scalar_why` says why not
+    IR_ACCUM_WORDS, // word `word` of a strip's table row, in fixed point: table[cell of (param, leaf, index, index2)] op= value (i64); see table.h
+    IR_ACCUM_WIDE,  // the exact slow path: value goes to the device table's cell with atomics
+    IR_GUARD,       // if any record of the block has cond: body (a record loop, run record by record). For what is rare: addends that do not fit, failed checks
+} ir_stmt_kind;
+
+typedef enum ir_accum_op { IR_SUM, IR_ACC_MIN, IR_ACC_MAX, IR_ACC_AND, IR_ACC_OR, IR_ACC_XOR } ir_accum_op;
+
+typedef struct ir_block {
+    ir_stmt **items;
+    size_t count, capacity;
+} ir_block;
+
+struct ir_stmt {
+    ir_stmt_kind kind;
+    hdst__span span;
+    uint32_t var, param, leaf, check;
+    uint32_t word;                  // IR_ACCUM_WORDS
+    ir_accum_op acc;
+    ir_expr *value, *cond, *index, *index2;
+    ir_expr *lo, *hi;               // IR_FOR
+    uint64_t step;                  // IR_FOR
+    ir_block body, then, otherwise; // IR_LOOP uses body; IR_IF then and otherwise
+    ir_block head, after;           // IR_LOOP: head before cond, after = the step
+    uint32_t unroll;                // IR_FOR: unroll and jam by this (block form); 0 or 1: no
+    bool vectorize;                 // IR_RECORDS
+    const char *scalar_why;         // IR_RECORDS without vectorize: the reason, for people
+    ir_func *callee;                // IR_CALL
+    ir_expr **args;
+    uint32_t *results;              // variables of the caller, one per result of callee
+    size_t arg_count, result_count;
+};
+
+// What may go wrong at one place. The message is made when it happens, by running the record again in the interpreter, which knows the values.
+typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION } ir_check_kind;
+
+typedef struct ir_check {
+    ir_check_kind kind;
+    hdst__span span;
+    const char *what;           // the array's or table's name
+    ir_expr *index, *limit;     // index checks: index must be below limit (u64); both may be evaluated where the check stands
+} ir_check;
+
+typedef enum ir_param_kind { IR_INPUT, IR_BROADCAST_TABLE, IR_ACCUM_TABLE, IR_OUTPUT } ir_param_kind;
+
+typedef struct ir_param {
+    ir_param_kind kind;
+    const char *name;
+    const hdst__record *record;     // the row
+    bool is_table;                  // declared with []; else one row
+    bool *leaf_used;                // IR_INPUT, IR_BROADCAST_TABLE: leaves that the body reads (set by the pass that drops unread fields); NULL: all
+    ir_accum_op *leaf_op;           // IR_ACCUM_TABLE: how each leaf accumulates. Leaves never accumulated are IR_SUM.
+    bool *leaf_from_float;          // IR_ACCUM_TABLE: every addend of this double leaf is a converted float (fits one word easily)
+    const char *bind;               // the name under which a value is bound: the parameter's, or "function.parameter" in a fused stage when ambiguous
+} ir_param;
+
+struct ir_func {
+    hdst__arena *arena;
+    const char *name;
+    bool is_helper;
+    ir_param *params;               // inputs first (one; two for a reduce), then broadcasts, accums, the output last
+    size_t param_count, param_capacity;
+    ir_var *vars;
+    size_t var_count, var_capacity;
+    uint32_t *args;                 // helper: variables that take the arguments
+    size_t arg_count;
+    uint32_t *results;              // helper: variables that hold the results at IR_RETURN or the end
+    size_t result_count;
+    ir_check *checks;
+    size_t check_count, check_capacity;
+    ir_block body;
+    bool filters;                   // has IR_KEEP
+    uint32_t block;                 // block form: records of a block; 0 in scalar form
+    const char *form_why;           // why this form was chosen, for `hdst kernel show`
+    const hdst__diags *diags;       // for the positions of spans
+};
+
+// --- Building (ir_build.c). All allocate from func->arena. ---
+uint32_t hdst__ir_add_var(ir_func *func, const char *name, hdst__kind kind, uint64_t elements);     // makes the name unique
+uint32_t hdst__ir_add_param(ir_func *func, ir_param param);
+uint32_t hdst__ir_add_check(ir_func *func, ir_check check);
+ir_expr *hdst__ir_const(ir_func *func, hdst__kind kind, uint64_t bits);
+ir_expr *hdst__ir_var(ir_func *func, uint32_t var);
+ir_expr *hdst__ir_unary(ir_func *func, ir_op op, hdst__kind kind, ir_expr *a);
+ir_expr *hdst__ir_binary(ir_func *func, ir_op op, hdst__kind kind, ir_expr *a, ir_expr *b);
+ir_expr *hdst__ir_select(ir_func *func, ir_expr *cond, ir_expr *yes, ir_expr *no);
+ir_expr *hdst__ir_convert(ir_func *func, hdst__kind kind, ir_expr *a);      // a itself when the kind is the same
+ir_expr *hdst__ir_copy(ir_func *func, const ir_expr *expr);                 // deep
+ir_stmt *hdst__ir_stmt(ir_func *func, ir_stmt_kind kind, hdst__span span);
+ir_stmt *hdst__ir_set(ir_func *func, uint32_t var, ir_expr *value);
+void hdst__ir_push(ir_func *func, ir_block *block, ir_stmt *stmt);
+ir_block hdst__ir_copy_block(ir_func *func, const ir_block *block);         // deep
+ir_func *hdst__ir_copy_func(hdst__arena *arena, const ir_func *func);       // deep; so that one checked program serves several targets
+
+// --- Walking. The visitor may replace what it is given; return false to stop. ---
+typedef bool (*ir_expr_visitor)(ir_expr **expr, void *user);                // children before parents
+bool hdst__ir_visit_expr(ir_expr **expr, ir_expr_visitor visit, void *user);
+bool hdst__ir_visit_exprs(ir_block *block, ir_expr_visitor visit, void *user);      // every expression of every statement, nested ones too
+typedef bool (*ir_stmt_visitor)(ir_stmt *stmt, void *user);                 // parents before children
+bool hdst__ir_visit_stmts(ir_block *block, ir_stmt_visitor visit, void *user);
+bool hdst__ir_expr_equal(const ir_expr *a, const ir_expr *b);               // structurally
+
+const char *hdst__ir_op_name(ir_op op);                 // "add", "select" ...
+const char *hdst__ir_stmt_name(ir_stmt_kind kind);
+
+// --- verify.c: NULL when the function is well formed, else what is wrong, in the arena. Types of operands, indices of params, leaves, vars, checks;
+// breaks inside loops; block-form statements only in block form; per_record variables only inside IR_RECORDS ...
+const char *hdst__ir_verify(const ir_func *func);
+
+// --- dump.c: a readable text of the function, as `hdst kernel show --ir` prints it.
+void hdst__ir_dump(const ir_func *func, hdst__buffer *out);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a checked module to something that runs: stages, passes in order, kernels.
+#ifndef HDST_CODEGEN_KERNEL_H
+#define HDST_CODEGEN_KERNEL_H
+
+#include "codegen/ast.h"
+#include "codegen/ir.h"
+#include "codegen/layout.h"
+#include "codegen/table.h"
+
+// --- Front end (parse.c, check_*.c, module.c) ---
+
+typedef struct hdst__param_value {      // `--param NAME=VALUE`, HDST_PARAM(...)
+    const char *name;
+    uint64_t bits;                      // as a signed or unsigned integer
+    double real;                        // for floating params
+    bool is_real;
+} hdst__param_value;
+
+// How `import "x.yaml"` and `import "x.hk"` are read. Returns false when there is no such file. The text is copied.
+typedef bool (*hdst__import_reader)(const char *name, const char *importing_file, char **text, size_t *length, const hdst__allocator *allocator, void *user);
+
+typedef struct hdst__front_options {
+    const hdst__param_value *params;
+    size_t param_count;
+    hdst__import_reader read_import;    // NULL: from the file system, relative to the importing file
+    void *import_user;
+    bool assume_params;                 // `hdst kernel check` without --param: an unset param counts as 4, with a note
+} hdst__front_options;
+
+// Lexes, parses and checks. Never NULL; errors are in diags (made in the same arena by the caller). Sources are registered there.
+ast_module *hdst__module_compile(hdst__diags *diags, const char *name, const char *text, size_t length, const hdst__front_options *options);
+ast_function *hdst__module_function(const ast_module *module, const char *name);    // NULL when absent
+hdst__record *hdst__module_record(const ast_module *module, const char *name);
+
+// --- Middle (lower.c, fuse.c, pass_*.c) ---
+
+// One function in IR, as written: calls not inlined, exits not structured. A recognised field-wise reduce becomes a body that accumulates into a one-row accum
+// parameter called "result"; another reduce has two inputs a, b and an output.
+ir_func *hdst__lower(hdst__arena *arena, const ast_module *module, const ast_function *function);
+
+// Fuses a chain (filter, map ... last) over one input into one function: the output of each is the input of the next. One function alone is copied.
+ir_func *hdst__fuse(hdst__arena *arena, ir_func *const *functions, size_t count);
+
+// Passes, each in pass_<name>.c with its purpose, a before and an after. The order is hdst__passes_scalar, then for CPU devices hdst__passes_block.
+void hdst__pass_inline(ir_func *func);              // helper calls become their bodies
+void hdst__pass_exits(ir_func *func);               // early returns become structure
+void hdst__pass_fold(ir_func *func);                // constants, algebra that is exact, dead branches; folds with the interpreter's own arithmetic
+void hdst__pass_fma(ir_func *func);                 // x*y + z within one expression, leftmost product first
+void hdst__pass_checks(ir_func *func);              // drops checks that loop bounds and constants prove
+void hdst__pass_unroll(ir_func *func);              // short constant loops disappear
+void hdst__pass_unread(ir_func *func);              // dead variables and stores; marks the leaves that are read
+void hdst__pass_uniform(ir_func *func);             // marks varying variables and expressions
+void hdst__pass_if_convert(ir_func *func);          // branches of plain assignments become selects
+void hdst__pass_block(ir_func *func, uint32_t block);   // interchange: records innermost, uniform loops outside
+void hdst__pass_jam(ir_func *func);                 // uniform loops around one record loop: unroll and jam
+void hdst__pass_accumulate(ir_func *func, const hdst__tables *tables);  // block form: exact sums as vector conversion, test, scatter
+
+// Everything that is right for every target; after it the interpreter and the GPU printer can read the function. Verified after each pass in debug builds;
+// returns NULL, or what the verifier said (an internal error).
+const char *hdst__passes_scalar(ir_func *func);
+const char *hdst__passes_block(ir_func *func, const hdst__tables *tables);
+
+// --- Kernels (kernel.c, print_*.c, templates/) ---
+
+typedef enum hdst__target { HDST__TARGET_INTERP, HDST__TARGET_CPU, HDST__TARGET_GPU } hdst__target;
+
+typedef struct hdst__target_facts {     // of the device, from queries
+    hdst__target target;
+    uint64_t local_bytes;               // local memory of a work-group
+    uint32_t max_group;                 // work-items
+    uint32_t compute_units;
+    bool correctly_rounded;             // CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT for float
+    bool has_double, has_int64_atomics;
+    bool portable;                      // no compiler built-ins or pragmas beyond OpenCL C 1.2 (Oclgrind)
+} hdst__target_facts;
+
+// One argument of a kernel, in order. The engine walks this list; nothing about the order is fixed.
+typedef enum hdst__arg_kind {
+    HDST__ARG_FIRST,            // ulong: index of the slice's first record in the whole input
+    HDST__ARG_SKIP,             // ulong: records before the slice in its segment
+    HDST__ARG_COUNT,            // ulong: records of the slice
+    HDST__ARG_INPUT,            // buffer: number `index` of the input's buffers
+    HDST__ARG_INPUT_OFFSET,     // ulong: bytes to element 0, record 0 of leaf `index` in its buffer (SoA, AoP)
+    HDST__ARG_INPUT_STRIDE,     // ulong: bytes between elements of leaf `index` (SoA, AoP)
+    HDST__ARG_BROADCAST,        // buffer: rows of parameter `index` as C structs
+    HDST__ARG_ROWS,             // ulong: rows of parameter `index` (broadcast or accum)
+    HDST__ARG_DEVICE_TABLE,     // buffer of long: all accumulators one after another
+    HDST__ARG_STRIP_TABLES,     // buffer of long: work-items (CPU) times strip words
+    HDST__ARG_SCALES,           // buffer of int: one scale s per float-sum leaf
+    HDST__ARG_FLUSH,            // ulong: records after which a strip must flush
+    HDST__ARG_OUTPUT,           // buffer: records as C structs, at the record's place in the slice
+    HDST__ARG_KEEP,             // buffer of uchar, one per record of the slice
+    HDST__ARG_ERROR,            // buffer of one ulong: all ones, or record << 16 | check of the failing record with the smallest index
+    HDST__ARG_LOCAL,            // local memory: constant + sum over params of rows * per_row[param] bytes
+} hdst__arg_kind;
+
+typedef struct hdst__arg {
+    hdst__arg_kind kind;
+    uint32_t index;
+    uint64_t local_constant;
+    const uint64_t *local_per_row;
+} hdst__arg;
+
+typedef struct hdst__kernel_options {
+    hdst__target_facts facts;
+    const hdst__storage *input;         // layout, block (offsets only matter for AoS and AoSoA, whose capacity does not enter them)
+    const uint64_t *rows;               // by param: rows of broadcasts and accums, as planning advice (where tables go); not baked in
+    const hdst__tier *tiers;            // see hdst__tables_make
+} hdst__kernel_options;
+
+typedef struct hdst__kernel {
+    const char *name;                   // of the __kernel function
+    const char *source;                 // OpenCL C 1.2
+    const char *build_options;
+    const hdst__arg *args;
+    size_t arg_count;
+    const ir_func *func;                // in the form that was printed
+    const hdst__tables *tables;
+    uint32_t local_size;                // work-items of a group: 1 on CPUs
+    bool one_group_per_strip;           // CPU: global size = number of strips, chosen by the engine
+    bool tables_in_local;               // GPU: strip tables in local memory (else adds go straight to the device table)
+    uint64_t private_bytes;             // estimate of private memory of a work-item
+    const char *why;                    // form, table place, tiers with reasons, one per line, for `hdst kernel show` and explain
+} hdst__kernel;
+
+// Prints `func` (scalar passes done; it is copied) for a target. Returns NULL with diags set when the target cannot run it (private memory, no double).
+const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
+
+// A reduce that is declared associative: folds each run of 64 records in order into one output record; run again on the outputs until one is left.
+// Arguments: COUNT, INPUT (leaves as usual), OUTPUT. `func` has two inputs and an output.
+const hdst__kernel *hdst__kernel_make_fold(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
+enum { HDST__FOLD_RECORDS = 64 };
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accumulator tables: how the cells of `accum` parameters are stored, on every device and in the interpreter alike.
+//
+// All storage is 64-bit words whose identity is 0, so that a table is reset by a zero fill:
+//   sums of integers        the sum, modulo 2^64
+//   minimum and maximum     an unsigned key whose largest value wins (hdst__key_*); 0 stands for "nothing came"
+//   or, xor                 the bits; `and` keeps the complement and ors
+//   sums of float, double   exact: see below
+//
+// A *device table* holds the exact state of a device. A float sum there is a wide cell: `digits` words, word j counting multiples of
+// 2^(32 j - 149) for float and 2^(32 j - 1074) for double, each signed and allowed to grow past 32 bits, then one word of flags. It is a fixed-point superaccumulator
+// (Kulisch, "Advanced Arithmetic for the Digital Computer", 2002; the carry-save digits follow Neal, "Fast exact summation using small and large superaccumulators", 2015).
+// A *strip table* (of one work-item on a CPU, of one work-group on a GPU) is small and quick: a float sum is one or two int64 in fixed point
+// at a scale 2^s that was guessed from the data (word 0 counts multiples of 2^-s, word 1 of 2^-(s+40)). An addend that does not fit goes to the device table at once;
+// the strip table is added to the device table when the strip ends and before it could overflow. So no choice of scale or slice changes a bit.
+#ifndef HDST_CODEGEN_TABLE_H
+#define HDST_CODEGEN_TABLE_H
+
+#include "codegen/ir.h"
+
+typedef enum hdst__word_op { HDST__WORD_ADD, HDST__WORD_MAX /* unsigned */, HDST__WORD_OR, HDST__WORD_XOR } hdst__word_op;
+
+// Where a float sum's addends go first. Chosen per leaf from a sample of the data.
+typedef enum hdst__tier {
+    HDST__TIER_PLAIN,       // no float sum: one word in both tables
+    HDST__TIER_ONE,         // one int64: |v * 2^s| < 2^40 and v * 2^s an integer
+    HDST__TIER_TWO,         // two int64: 80 bits in all
+    HDST__TIER_WIDE,        // every addend straight to the device table
+} hdst__tier;
+
+enum {
+    HDST__F32_DIGITS = 9, HDST__F64_DIGITS = 66,
+    HDST__F32_LOWEST = -149, HDST__F64_LOWEST = -1074,      // exponent of digit 0
+    HDST__FIXED_BITS = 40,          // an addend in fixed point is below 2^40, so 2^23 of them fit an int64
+    HDST__FLUSH_ADDS = 1 << 23,
+    // Flags of a wide cell, or-ed
+    HDST__FLAG_NAN = 1, HDST__FLAG_INF = 2, HDST__FLAG_NEG_INF = 4,
+};
+
+typedef struct hdst__cell {         // one leaf of one accumulator
+    hdst__kind kind;
+    ir_accum_op acc;
+    hdst__word_op op;
+    hdst__tier tier;
+    uint32_t digits;                // of a wide cell; 0 when plain
+    uint32_t device_words;          // per element: digits + 1, or 1
+    uint32_t strip_words;           // per element: 0, 1 or 2
+    uint64_t elements;
+    uint64_t device_first, strip_first;     // word of element 0 within a row
+    int32_t scale;                  // index into the scales (of the launch), or -1 when plain
+} hdst__cell;
+
+typedef struct hdst__accum {        // one accum parameter
+    uint32_t param;                 // of the ir_func
+    bool is_table;
+    const hdst__cell *cell;         // one per leaf of its record
+    uint64_t device_row_words, strip_row_words;
+} hdst__accum;
+
+// The tables of a stage: accumulators one after another, each `rows` rows. rows are known when the plan is bound.
+typedef struct hdst__tables {
+    const hdst__accum *accum;
+    size_t accum_count;
+    uint32_t scale_count;           // float-sum leaves in all
+} hdst__tables;
+
+// tiers: one per float-sum leaf in order of (accum, leaf), or NULL for TIER_ONE where the addends are floats and TIER_TWO for doubles. In the arena.
+const hdst__tables *hdst__tables_make(hdst__arena *arena, const ir_func *func, const hdst__tier *tiers);
+uint64_t hdst__tables_device_words(const hdst__tables *tables, const uint64_t *rows);
+uint64_t hdst__tables_strip_words(const hdst__tables *tables, const uint64_t *rows);
+// An upper bound of the additions that one record can make to one cell, given the row counts that IR_LENGTH stands for (indexed by param); UINT64_MAX: no bound known.
+uint64_t hdst__tables_adds_per_record(const ir_func *func, const uint64_t *rows_of_param);
+
+// --- Keys of minimum and maximum: monotone, unsigned, 0 only for the identity (an integer type's last value, an infinity). NaN wins over all.
+uint64_t hdst__key_encode(hdst__kind kind, ir_accum_op acc, uint64_t bits);
+uint64_t hdst__key_decode(hdst__kind kind, ir_accum_op acc, uint64_t key);
+
+// --- Wide cells (exact.c in shuffle/ has the arithmetic; these are its contract) ---
+void hdst__wide_add(int64_t *cell, hdst__kind kind, uint64_t bits);         // adds one float or double (IEEE bits), NaN and infinities to the flags
+void hdst__wide_add_fixed(int64_t *cell, hdst__kind kind, int64_t q, int32_t s);   // adds q * 2^-s
+void hdst__wide_merge(int64_t *to, const int64_t *from, hdst__kind kind);
+uint64_t hdst__wide_round(const int64_t *cell, hdst__kind kind);            // IEEE bits of the sum, to nearest even; +0 when exactly zero
+
+// What one leaf's addends look like, from a sample of records run by the interpreter; the scale and tier follow from it.
+typedef struct hdst__addends {
+    uint64_t count;                 // finite and not zero
+    int32_t highest;                // largest floor(log2 |v|)
+    int32_t lowest_bit;             // smallest exponent of a last set bit
+    uint64_t last_bit[64];          // histogram: how far below `highest` the last set bit of an addend lies, clipped; filled against a running maximum
+} hdst__addends;
+
+int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind);                 // s; 0 without any addend
+hdst__tier hdst__addends_tier(const hdst__addends *addends, hdst__kind kind, int32_t s);
+
+#endif

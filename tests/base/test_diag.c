@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/diag.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+static hdst__arena arena;
+static jmp_buf out_of_memory;
+static hdst__diags diags;
+
+static void set_up(void)
+{
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    hdst__diags_init(&diags, &arena);
+}
+
+static void tear_down(void) { hdst__arena_destroy(&arena); }
+
+TestSuite(diag, .init = set_up, .fini = tear_down);
+
+Test(diag, renders_place_line_and_caret)
+{
+    uint32_t source = hdst__diags_add_source(&diags, "a.hk", "one\n\ttwo three\n", 15);
+    hdst__diag_error(&diags, (hdst__span){source, 9, 5}, "try four", "unknown name '%s'", "three");
+    hdst__buffer text;
+    hdst__buffer_init(&text, NULL);
+    hdst__diags_render(&diags, &text);
+    cr_assert_str_eq(hdst__buffer_text(&text), "a.hk:2:6: error: unknown name 'three'\n    \ttwo three\n    \t    ^~~~~\n    hint: try four\n");
+    hdst__buffer_destroy(&text);
+}
+
+Test(diag, a_second_error_at_the_same_place_is_dropped)
+{
+    uint32_t source = hdst__diags_add_source(&diags, "a.hk", "x", 1);
+    hdst__diag_error(&diags, (hdst__span){source, 0, 1}, NULL, "first");
+    hdst__diag_error(&diags, (hdst__span){source, 0, 1}, NULL, "second");
+    cr_assert_eq(diags.errors, 1);
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(hdst__diags_to_error(&diags, HDST_E_KERNEL, &error), HDST_E_KERNEL);
+    cr_assert_str_eq(error.message, "first");
+    cr_assert_eq(error.line, 1);
+}
+
+Test(diag, nearest_name_forgives_a_slip_only)
+{
+    const char *const names[] = {"center", "point", "x"};
+    cr_assert_str_eq(hdst__nearest_name("centre", names, 3), "center");
+    cr_assert_null(hdst__nearest_name("velocity", names, 3));
+    cr_assert_null(hdst__nearest_name("y", names, 3));
+}

@@ -3,6 +3,8 @@
 #ifndef HDST_ERROR_H
 #define HDST_ERROR_H
 
+#include "hdst/api.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,11 +51,11 @@ typedef struct hdst_error {
 #define HDST_ERROR_INIT {HDST_OK, false, 0, 0, 0, "", "", "", ""}
 
 // The words for a status ("malformed input"); never NULL. Thread-safe.
-const char *hdst_status_text(hdst_status status);
+HDST_API const char *hdst_status_text(hdst_status status);
 // The exit code that the programs of hdst use for a status (0 to 130). Thread-safe.
-int hdst_status_exit_code(hdst_status status);
+HDST_API int hdst_status_exit_code(hdst_status status);
 // Writes "file:line:column: message", cause and hint, a line each, cut at `size` bytes; returns the length it would have had. Thread-safe.
-uint64_t hdst_error_format(const hdst_error *error, char *text, uint64_t size);
+HDST_API uint64_t hdst_error_format(const hdst_error *error, char *text, uint64_t size);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine as the public door (hdst/) sees it: devices, cached datasets, stages that run. Knows nothing of graphs, modules or files.
+//
+// Threads: one engine may be used from several threads; stages run one at a time per engine (a mutex inside). Objects of one stage are not shared.
+#ifndef HDST_ENGINE_ENGINE_H
+#define HDST_ENGINE_ENGINE_H
+
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "codegen/ir.h"
+#include "codegen/kernel.h"
+#include "codegen/layout.h"
+
+typedef struct hdst__engine hdst__engine;
+typedef struct hdst__dataset_cache hdst__dataset_cache;
+typedef struct hdst__stage hdst__stage;
+
+typedef struct hdst__engine_options {
+    const hdst__allocator *allocator;
+    const hdst__log *log;
+    const char *device;             // "all" (default), "cpu", "gpu", "interp", "INDEX" or "INDEX,INDEX"
+    uint64_t memory;                // budget of host memory, bytes; 0: 3/4 of what the machine (or the cgroup) has
+    uint64_t device_memory;         // budget per device, bytes; 0: 3/4 of what the device reports
+    const char *cache_dir;          // kernel cache; NULL: HDST_CACHE_DIR, XDG_CACHE_HOME/hdst, HOME/.cache/hdst; none usable: memory only, with one warning
+    bool portable_kernels;          // print kernels without compiler built-ins (Oclgrind)
+    bool gpu_form_on_cpu;           // tests: print the GPU form on a CPU device
+} hdst__engine_options;
+
+typedef enum hdst__device_class { HDST__DEVICE_INTERP, HDST__DEVICE_CPU, HDST__DEVICE_GPU } hdst__device_class;
+
+typedef struct hdst__device_info {
+    uint32_t index;                 // stable within a machine: platforms in the loader's order, devices in the platform's order; the interpreter comes last
+    hdst__device_class class_;
+    char name[128], platform[128], driver[64], cl_version[64];
+    uint32_t compute_units, max_group;
+    uint64_t memory_bytes, max_alloc_bytes, local_bytes;
+    bool has_double, has_int64_atomics, correctly_rounded;
+    bool usable;
+    char why_not[128];              // when not usable
+} hdst__device_info;
+
+// Opens nothing yet. NULL only when out of memory.
+hdst__engine *hdst__engine_create(const hdst__engine_options *options);
+void hdst__engine_destroy(hdst__engine *engine);
+
+// All devices of all platforms and the interpreter. Opens the OpenCL loader (dlopen) at first use; without one only the interpreter is listed and
+// *loader_note says what is missing (else NULL). The array belongs to the engine.
+hdst_status hdst__engine_devices(hdst__engine *engine, const hdst__device_info **devices, size_t *count, const char **loader_note, hdst_error *error);
+// The device that the options ask for: resolves "all" to the fastest (logged at INFO when several were there), falls back to the interpreter when there is no
+// OpenCL at all (logged at WARN). "cpu"/"gpu"/INDEX that is not there: HDST_E_DEVICE with what there is as the hint.
+hdst_status hdst__engine_device(hdst__engine *engine, const hdst__device_info **device, hdst_error *error);
+
+// Where a stage's records come from: fills records [first, first + count) of the input at record `to_first` of a storage. Called from one thread at a time, in any order.
+typedef struct hdst__reader {
+    hdst_status (*fill)(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error);
+    void *user;
+    uint64_t records;
+    const hdst__record *record;     // must outlive caches and stages made with it
+    hdst__layout layout;            // of the segments
+    uint64_t block;                 // AoSoA
+} hdst__reader;
+
+// A dataset that stays: read at its first run into segments that remain in memory (and, on a GPU, in device memory) until destroyed.
+// Over budget it is streamed again in every run instead, with a warning and a line in explain.
+hdst__dataset_cache *hdst__dataset_cache_create(hdst__engine *engine, const hdst__reader *reader);   // NULL: out of memory
+void hdst__dataset_cache_destroy(hdst__dataset_cache *cache);
+
+typedef enum hdst__stage_kind {
+    HDST__STAGE_MAP,                // a fused chain: accumulators and/or output records
+    HDST__STAGE_FOLD,               // an associative reduce without accumulators: one output record (fixed 64-ary tree)
+    HDST__STAGE_FOLD_ORDERED,       // neither associative nor recognised: in input order, in the interpreter
+} hdst__stage_kind;
+
+typedef struct hdst__stage_spec {
+    hdst__stage_kind kind;
+    const ir_func *func;            // scalar passes done; must outlive the stage
+    hdst__reader reader;
+    hdst__dataset_cache *cache;     // NULL: streamed through the ring
+    const void *identity;           // folds: one record as C struct, or NULL: then an empty input is an error
+} hdst__stage_spec;
+
+typedef struct hdst__stage_values { // read when a run starts; copied to the device if changed since the last run
+    const void *const *broadcast;   // by param index: rows as C structs
+    const uint64_t *rows;           // by param index: rows of broadcasts and accums
+    const uint64_t *version;        // by param index: a number that changes when the value does
+} hdst__stage_values;
+
+typedef struct hdst__level {        // one per level: "block", "device", "node"
+    const char *name;
+    uint64_t in, out;               // cells (or records) entering and leaving
+} hdst__level;
+
+typedef struct hdst__device_use {
+    char name[128];
+    uint64_t slices, records;
+    double busy_seconds;
+} hdst__device_use;
+
+typedef struct hdst__run_stats {    // of the last run
+    uint64_t records;
+    double total_seconds, read_seconds, compile_seconds, run_seconds;
+    uint64_t bytes_to_device, bytes_from_device;    // crossing into another memory; a zero-copy device has nothing to move
+    hdst__device_use device[1];     // more when several devices share a run
+    uint32_t device_count;
+    hdst__level level[3];
+    uint32_t level_count;
+} hdst__run_stats;
+
+typedef struct hdst__stage_output { // owned by the stage, valid until its next run
+    const int64_t *table;           // the node's table: all accumulators (codegen/table.h)
+    const hdst__tables *tables;
+    const void *records;            // C structs, in input order, only the kept ones
+    uint64_t record_count;
+} hdst__stage_output;
+
+// Cheap: compiling waits for the first run (or for hdst__stage_prepare). NULL: out of memory.
+hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *spec);
+void hdst__stage_destroy(hdst__stage *stage);
+// Compiles for the chosen device with these row counts; hdst__stage_run does it when needed.
+hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);
+hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error);
+// Ends a run in progress at the next slice: it returns HDST_E_CANCELLED. Callable from any thread and from a signal handler.
+void hdst__engine_cancel(hdst__engine *engine);
+const hdst__run_stats *hdst__stage_stats(const hdst__stage *stage);
+// Device, form, layout, tables and tiers with the reasons, slices, memory: a text for people. Appended to `out`.
+hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *values, hdst__buffer *out, hdst_error *error);
+
+#endif

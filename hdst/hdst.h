@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// libhdst: a heterogeneous dataflow engine. The whole public interface for programs.
+//
+// Conventions
+// - Every creator and operator returns an object, never NULL. An error sticks to the object and to everything made from it, and comes out at the action
+//   (hdst_run) or from the object's _status function. So a pipeline of ten operators needs one check.
+// - Graph nodes (datasets) belong to the context. Sources, schemas, modules, specs, values and results are the caller's: each has a _destroy that takes NULL.
+//   Destroying the context frees what is left; an object must not be used after its context. An object that others still use lives on until they are gone.
+// - Functions that can fail late return hdst_status and fill a caller-owned hdst_error (NULL is fine).
+// - Threads: contexts are independent. A context and its objects may be used from several threads; calls lock the context; a result's views must not
+//   be read while another thread runs that result.
+// - Sizes are bytes, counts are records, times are seconds. Strings are UTF-8 and copied.
+// - The library prints nothing, installs no signal handler, never exits, and has no global state.
+#ifndef HDST_HDST_H
+#define HDST_HDST_H
+
+#include "hdst/api.h"
+#include "hdst/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HDST_VERSION_MAJOR 0
+#define HDST_VERSION_MINOR 1
+#define HDST_VERSION_PATCH 0
+
+// "0.1.0" of the library that runs, which may differ from the header's. Thread-safe.
+HDST_API const char *hdst_version(void);
+
+typedef struct hdst_context hdst_context;       // devices, budgets, kernel cache, graph
+typedef struct hdst_source hdst_source;         // where records come from
+typedef struct hdst_schema hdst_schema;         // records declared in YAML or in C
+typedef struct hdst_module hdst_module;         // a checked kernel file with its records
+typedef struct hdst_dataset hdst_dataset;       // a node of the graph: a lazy collection of records
+typedef struct hdst_map_spec hdst_map_spec;     // a function of a module with what is bound to its parameters
+typedef struct hdst_value hdst_value;           // rows bound to broadcast parameters
+typedef struct hdst_result hdst_result;         // an action: what a run computes and keeps
+
+// --- Context -------------------------------------------------------------------------------------------------------------------------------------
+
+typedef enum hdst_log_level { HDST_LOG_ERROR, HDST_LOG_WARN, HDST_LOG_INFO, HDST_LOG_DEBUG } hdst_log_level;
+
+// All memory the library takes from the host, OpenCL's own excepted. All three functions or none. `user` is passed through.
+typedef struct hdst_allocator {
+    void *(*allocate)(size_t bytes, void *user);                    // NULL on failure
+    void *(*reallocate)(void *pointer, size_t bytes, void *user);   // NULL on failure, `pointer` then stays valid
+    void (*release)(void *pointer, void *user);
+    void *user;
+} hdst_allocator;
+
+// Start from HDST_CONTEXT_OPTIONS_INIT; `size` lets the struct grow.
+typedef struct hdst_context_options {
+    size_t size;
+    const char *device;         // "all" (NULL too): the fastest; "cpu", "gpu", "interp", or an index of hdst_device_get ("1", "0,2")
+    uint64_t memory;            // budget of host memory in bytes; 0: three quarters of the machine's (or the control group's)
+    uint64_t device_memory;     // budget of each device's memory in bytes; 0: three quarters of what it reports
+    const char *cache_dir;      // compiled kernels; NULL: $HDST_CACHE_DIR, $XDG_CACHE_HOME/hdst, ~/.cache/hdst
+    hdst_allocator allocator;   // zeroes: malloc
+    void (*log)(hdst_log_level level, const char *message, void *user);    // NULL: silence; may be called from any thread
+    void *log_user;
+    hdst_log_level log_level;   // messages above it are dropped
+} hdst_context_options;
+
+#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN}
+
+// NULL options: the defaults. Opens no device yet (the first run or device query does).
+HDST_API hdst_context *hdst_context_create(const hdst_context_options *options);
+HDST_API void hdst_context_destroy(hdst_context *context);
+HDST_API hdst_status hdst_context_status(const hdst_context *context, hdst_error *error);
+// Ends the run in progress at its next slice (HDST_E_CANCELLED). From any thread; safe in a signal handler.
+HDST_API void hdst_context_cancel(hdst_context *context);
+
+typedef enum hdst_device_class { HDST_DEVICE_INTERP, HDST_DEVICE_CPU, HDST_DEVICE_GPU } hdst_device_class;
+
+typedef struct hdst_device_info {
+    uint32_t index;             // what --device INDEX means
+    hdst_device_class device_class;
+    char name[128], platform[128], driver[64];
+    uint32_t compute_units;
+    uint64_t memory_bytes, local_bytes;
+    bool has_double, usable;
+    char why_not[128];          // when not usable
+} hdst_device_info;
+
+// All devices of all OpenCL platforms, then the interpreter. A missing OpenCL is no error: only the interpreter is there.
+HDST_API hdst_status hdst_device_count(hdst_context *context, uint32_t *count, hdst_error *error);
+HDST_API hdst_status hdst_device_get(hdst_context *context, uint32_t position, hdst_device_info *info, hdst_error *error);
+// The device that runs of this context use.
+HDST_API hdst_status hdst_device_chosen(hdst_context *context, hdst_device_info *info, hdst_error *error);
+
+// --- Sources -------------------------------------------------------------------------------------------------------------------------------------
+
+// A file, its format by its name: .npy, .csv (.tsv, .txt, .data: separated numbers). Rows and columns are known at once.
+HDST_API hdst_source *hdst_source_open(hdst_context *context, const char *path);
+// columns: names or 0-based indices, comma-separated ("x,y" or "0,3-5"); NULL: all.
+HDST_API hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, const char *columns);
+// Raw records as hdst_schema's C struct of `record`, without a header. The file's size must be a whole number of records.
+HDST_API hdst_source *hdst_source_open_raw(hdst_context *context, const char *path);
+// `count` rows of `row_bytes` bytes each, C structs of the record they are read as. Not copied: `rows` must outlive the source and what reads it.
+HDST_API hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes);
+// A row-major table of floats. Not copied.
+HDST_API hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns);
+// The numbers begin, begin + 1 ... end - 1, read as a record of one number. Never stored.
+HDST_API hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end);
+// Writes records first ... first + count - 1 as C structs of the record. Returns false to fail the run, with `message` (512 bytes) filled. Called from one thread at a time,
+// possibly for the same records again.
+typedef bool (*hdst_source_callback)(uint64_t first, uint64_t count, void *records, char *message, void *user);
+HDST_API hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user);
+HDST_API uint64_t hdst_source_rows(const hdst_source *source);      // 0 after an error
+HDST_API uint32_t hdst_source_columns(const hdst_source *source);   // numbers per row; 0 after an error or when only the record tells
+HDST_API const char *hdst_source_note(const hdst_source *source);   // what a reader should know ("float64 converted to float32"), or ""
+HDST_API hdst_status hdst_source_status(const hdst_source *source, hdst_error *error);
+HDST_API void hdst_source_destroy(hdst_source *source);
+
+// --- Schemas and modules -------------------------------------------------------------------------------------------------------------------------
+
+// A compile-time size or switch: `param uint32_t D;` of a module, `params: [D]` of a schema.
+typedef struct hdst_param {
+    const char *name;
+    int64_t value;
+} hdst_param;
+
+// One parameter, or none, as the last two arguments of the loaders. For several, pass an array and its length.
+#define HDST_PARAM(name, value) ((const hdst_param[]){{(name), (int64_t)(value)}}), 1
+#define HDST_NO_PARAMS NULL, 0
+
+typedef enum hdst_layout { HDST_AOS, HDST_SOA, HDST_AOSOA, HDST_AOP } hdst_layout;
+typedef enum hdst_type {
+    HDST_BOOL, HDST_INT8, HDST_INT16, HDST_INT32, HDST_INT64, HDST_UINT8, HDST_UINT16, HDST_UINT32, HDST_UINT64, HDST_FLOAT32, HDST_FLOAT64, HDST_TEXT
+} hdst_type;
+
+HDST_API hdst_schema *hdst_schema_load(hdst_context *context, const char *path, const hdst_param *params, size_t count);
+// `name` stands for the file in messages.
+HDST_API hdst_schema *hdst_schema_parse(hdst_context *context, const char *name, const char *yaml, const hdst_param *params, size_t count);
+// An empty schema to add records to, from C. A record is closed by the next one or by its first use.
+HDST_API hdst_schema *hdst_schema_create(hdst_context *context);
+// align 0: natural. block is for HDST_AOSOA only (0: 256).
+HDST_API hdst_status hdst_schema_add_record(hdst_schema *schema, const char *name, hdst_layout layout, uint32_t align, uint32_t block, hdst_error *error);
+// count 1: a plain field.
+HDST_API hdst_status hdst_schema_add_field(hdst_schema *schema, const char *name, hdst_type type, uint64_t count, hdst_error *error);
+HDST_API hdst_status hdst_schema_add_nested(hdst_schema *schema, const char *name, const char *record, uint64_t count, hdst_error *error);
+// Bytes of a record's C struct; 0 when the schema has no such record or an error.
+HDST_API uint64_t hdst_schema_record_size(hdst_schema *schema, const char *record);
+HDST_API hdst_status hdst_schema_status(const hdst_schema *schema, hdst_error *error);
+HDST_API void hdst_schema_destroy(hdst_schema *schema);
+
+// Reads `name`, which `importing` imports; returns a text that hdst frees with free(), or NULL.
+typedef char *(*hdst_import_callback)(const char *name, const char *importing, void *user);
+
+typedef struct hdst_module_options {
+    size_t size;
+    const hdst_param *params;
+    size_t param_count;
+    hdst_schema *const *schemas;        // records the kernel may use without an import
+    size_t schema_count;
+    hdst_import_callback import_file;   // NULL: files, relative to the importing one
+    void *import_user;
+} hdst_module_options;
+
+#define HDST_MODULE_OPTIONS_INIT {sizeof(hdst_module_options), NULL, 0, NULL, 0, NULL, NULL}
+
+HDST_API hdst_module *hdst_module_load(hdst_context *context, const char *path, const hdst_param *params, size_t count);
+HDST_API hdst_module *hdst_module_parse(hdst_context *context, const char *name, const char *text, const hdst_module_options *options);
+// All errors and warnings with their source lines, as a compiler prints them; "" when there are none. Belongs to the module.
+HDST_API const char *hdst_module_diagnostics(const hdst_module *module);
+HDST_API hdst_status hdst_module_status(const hdst_module *module, hdst_error *error);
+HDST_API uint64_t hdst_module_record_size(hdst_module *module, const char *record);    // bytes of the C struct; 0: no such record
+HDST_API void hdst_module_destroy(hdst_module *module);
+
+// --- Values: what broadcast parameters read ------------------------------------------------------------------------------------------------------
+
+// `rows` rows of a record of the module ("center") or of a scalar type ("float"), all zero at first.
+HDST_API hdst_value *hdst_value_create(hdst_module *module, const char *type, uint64_t rows);
+// Copies `rows` rows of C structs. The number may change; the next run sees it.
+HDST_API hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows);
+HDST_API hdst_status hdst_value_status(const hdst_value *value, hdst_error *error);
+HDST_API void hdst_value_destroy(hdst_value *value);
+
+// --- Datasets ------------------------------------------------------------------------------------------------------------------------------------
+
+// The source's rows as `record` of the module: columns fill the fields in order (or by name where the source has names for all fields).
+HDST_API hdst_dataset *hdst_read(hdst_source *source, hdst_module *module, const char *record);
+// The same records in another layout in memory. No kernel changes.
+HDST_API hdst_dataset *hdst_with_layout(hdst_dataset *dataset, hdst_layout layout);
+// Read once, kept in memory (and on the device) for all runs, until hdst_uncache or the context's end. Only directly after hdst_read or hdst_with_layout.
+HDST_API hdst_dataset *hdst_cache(hdst_dataset *dataset);
+HDST_API void hdst_uncache(hdst_dataset *dataset);
+
+// What a function of a module is called with. Copied by the operator it is given to; values are retained.
+HDST_API hdst_map_spec *hdst_map_spec_create(hdst_module *module, const char *function);
+HDST_API hdst_status hdst_bind_value(hdst_map_spec *spec, const char *parameter, hdst_value *value);   // the error sticks to the spec too
+HDST_API hdst_status hdst_bind_accum(hdst_map_spec *spec, const char *parameter, uint64_t rows);      // a table of `rows` accumulators
+HDST_API void hdst_map_spec_destroy(hdst_map_spec *spec);
+
+// A map or a filter with its bindings. Operators in a row run as one kernel.
+HDST_API hdst_dataset *hdst_map(hdst_dataset *dataset, const hdst_map_spec *spec);
+HDST_API hdst_dataset *hdst_filter(hdst_dataset *dataset, const hdst_map_spec *spec);
+// Short forms for functions with nothing to bind.
+HDST_API hdst_dataset *hdst_map_function(hdst_dataset *dataset, hdst_module *module, const char *function);
+HDST_API hdst_dataset *hdst_filter_function(hdst_dataset *dataset, hdst_module *module, const char *function);
+// The whole dataset reduced to one record by a `reduce`.
+HDST_API hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, const char *function);
+
+// --- Actions -------------------------------------------------------------------------------------------------------------------------------------
+
+// What a run of this dataset gives: the accumulators of its maps and, when the last operator makes records, those records.
+HDST_API hdst_result *hdst_result_create(hdst_dataset *dataset);
+// Reads the bound values, runs, and replaces what the result held. On failure the result holds nothing. The first run compiles.
+HDST_API hdst_status hdst_run(hdst_result *result, hdst_error *error);
+HDST_API void hdst_result_destroy(hdst_result *result);
+
+// A view into memory of the result, valid until its next run or end. base is NULL when there is no such thing (see hdst_result_status).
+typedef struct hdst_view {
+    const void *base;
+    uint64_t stride;            // bytes between rows
+    uint64_t rows;
+    uint64_t elements;          // of the field in one row (1 for a scalar), packed one after another
+    hdst_type type;
+} hdst_view;
+
+// Field of an accumulator table ("t", "x"; the field of a scalar accumulator is NULL), or of the output records (table NULL).
+HDST_API hdst_view hdst_result_field(hdst_result *result, const char *table, const char *field);
+// The rows of an accumulator table or (NULL) the output records as C structs; *rows may be NULL.
+HDST_API const void *hdst_result_rows(hdst_result *result, const char *table, uint64_t *rows);
+// The error of the last view that was NULL: the near name of a misspelt field and so on.
+HDST_API hdst_status hdst_result_status(const hdst_result *result, hdst_error *error);
+
+// One number of a view, converted. Out of range or NULL views give 0. Thread-safe.
+HDST_API double hdst_view_double(hdst_view view, uint64_t row, uint64_t element);
+HDST_API int64_t hdst_view_int64(hdst_view view, uint64_t row, uint64_t element);
+
+// What the last run did.
+typedef struct hdst_level { char name[16]; uint64_t in, out; } hdst_level;
+typedef struct hdst_device_use { char name[128]; uint64_t slices, records; double busy_seconds; } hdst_device_use;
+typedef struct hdst_run_stats {
+    uint64_t records;
+    double total_seconds, read_seconds, compile_seconds, run_seconds;
+    uint64_t bytes_to_device, bytes_from_device;
+    uint32_t device_count, level_count;
+    hdst_device_use device[8];
+    hdst_level level[4];
+} hdst_run_stats;
+HDST_API hdst_run_stats hdst_result_stats(const hdst_result *result);
+// Stages, device, kernel form, layout, tables and why: a text of several lines that belongs to the result. Compiles if needed. "" after an error.
+HDST_API const char *hdst_explain(hdst_result *result, hdst_error *error);
+
+// --- Writing -------------------------------------------------------------------------------------------------------------------------------------
+
+// Writes a view as a .npy file ("-": standard output), replacing the file only when all is written. Shape (rows) or (rows, elements).
+HDST_API hdst_status hdst_view_save(hdst_view view, const char *path, hdst_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -87,16 +87,17 @@ bool hdst__kind_is_signed(hdst__kind kind);
 bool hdst__kind_is_float(hdst__kind kind);
 bool hdst__kind_is_scalar(hdst__kind kind);             // everything up to HDST__TEXT
 
-const hdst__type *hdst__type_scalar(hdst__kind kind);   // shared constants
+const hdst__type *hdst__type_scalar(hdst__kind kind);   // shared constants; HDST__VOID too
 const hdst__type *hdst__type_array(hdst__arena *arena, const hdst__type *element, uint64_t count);
 const hdst__type *hdst__type_record(hdst__arena *arena, const hdst__record *record);
 bool hdst__type_equal(const hdst__type *a, const hdst__type *b);    // records by identity
 const char *hdst__type_name(hdst__arena *arena, const hdst__type *type);   // "float[2]", "struct point", "uint32_t"
-uint64_t hdst__type_size(const hdst__type *type);
+uint64_t hdst__type_size(const hdst__type *type);       // UINT64_MAX when it does not fit 64 bits
 uint64_t hdst__type_align(const hdst__type *type, uint64_t pack);
 
 // Computes offsets, size, align and the leaves from the fields' names and types, `pack`, `layout` and `block`. The record must not contain itself.
-// Returns false, with *why set, when it is too large (2^40 bytes) or a leaf has more than HDST__LEAF_DIMS dimensions.
+// `fields` is copied. With `pack` set the record's alignment is exactly that. Returns false, with *why set, when there are no fields, when it is too large
+// (2^40 bytes, 10,000 leaves) or a leaf has more than HDST__LEAF_DIMS dimensions.
 bool hdst__record_finish(hdst__arena *arena, hdst__record *record, const char **why);
 const hdst__field *hdst__record_field(const hdst__record *record, const char *name);     // NULL when absent
 int hdst__record_leaf(const hdst__record *record, const char *path);                     // -1 when absent

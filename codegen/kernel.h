@@ -25,6 +25,8 @@ typedef struct hdst__front_options {
     size_t param_count;
     hdst__import_reader read_import;    // NULL: from the file system, relative to the importing file
     void *import_user;
+    hdst__record *const *records;       // known without an import: schemas made in C or given on the command line
+    size_t record_count;
     bool assume_params;                 // `hdst kernel check` without --param: an unset param counts as 4, with a note
 } hdst__front_options;
 

@@ -64,10 +64,16 @@ typedef struct hdst__tables {
     uint32_t scale_count;           // float-sum leaves in all
 } hdst__tables;
 
+// Row counts (`rows`) are indexed by the func's param, here and below; a plain accumulator (not a table) has one row whatever they say.
 // tiers: one per float-sum leaf in order of (accum, leaf), or NULL for TIER_ONE where the addends are floats and TIER_TWO for doubles. In the arena.
 const hdst__tables *hdst__tables_make(hdst__arena *arena, const ir_func *func, const hdst__tier *tiers);
 uint64_t hdst__tables_device_words(const hdst__tables *tables, const uint64_t *rows);
 uint64_t hdst__tables_strip_words(const hdst__tables *tables, const uint64_t *rows);
+uint64_t hdst__accum_rows(const hdst__accum *accum, const uint64_t *rows);
+// Words before accumulator `accum` (index into tables->accum) in a device table, in a strip table.
+uint64_t hdst__tables_device_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);
+uint64_t hdst__tables_strip_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);
+const hdst__accum *hdst__tables_accum(const hdst__tables *tables, uint32_t param);      // NULL when the param is no accumulator
 // An upper bound of the additions that one record can make to one cell, given the row counts that IR_LENGTH stands for (indexed by param); UINT64_MAX: no bound known.
 uint64_t hdst__tables_adds_per_record(const ir_func *func, const uint64_t *rows_of_param);
 
@@ -75,10 +81,14 @@ uint64_t hdst__tables_adds_per_record(const ir_func *func, const uint64_t *rows_
 uint64_t hdst__key_encode(hdst__kind kind, ir_accum_op acc, uint64_t bits);
 uint64_t hdst__key_decode(hdst__kind kind, ir_accum_op acc, uint64_t key);
 
-// --- Wide cells (exact.c in shuffle/ has the arithmetic; these are its contract) ---
+// --- Wide cells (exact.c) ---
+// The host's additions carry before a digit could overflow, so their number is not bounded (the last digit takes 2^41 addends of the greatest magnitude
+// and one sign). Kernels add digits without a carry: each addition changes a digit by less than 2^32, so a launch may make 2^30 to one cell.
+uint32_t hdst__wide_digits(hdst__kind kind);
 void hdst__wide_add(int64_t *cell, hdst__kind kind, uint64_t bits);         // adds one float or double (IEEE bits), NaN and infinities to the flags
 void hdst__wide_add_fixed(int64_t *cell, hdst__kind kind, int64_t q, int32_t s);   // adds q * 2^-s
 void hdst__wide_merge(int64_t *to, const int64_t *from, hdst__kind kind);
+void hdst__wide_carry(int64_t *cell, hdst__kind kind);      // digits but the last in 0 .. 2^32 - 1, the same sum
 uint64_t hdst__wide_round(const int64_t *cell, hdst__kind kind);            // IEEE bits of the sum, to nearest even; +0 when exactly zero
 
 // What one leaf's addends look like, from a sample of records run by the interpreter; the scale and tier follow from it.
@@ -86,8 +96,11 @@ typedef struct hdst__addends {
     uint64_t count;                 // finite and not zero
     int32_t highest;                // largest floor(log2 |v|)
     int32_t lowest_bit;             // smallest exponent of a last set bit
-    uint64_t last_bit[64];          // histogram: how far below `highest` the last set bit of an addend lies, clipped; filled against a running maximum
+    uint64_t last_bit[128];         // histogram: how far below `highest` the last set bit of an addend lies, clipped to 127
 } hdst__addends;
+
+void hdst__addends_init(hdst__addends *addends);
+void hdst__addends_add(hdst__addends *addends, hdst__kind kind, uint64_t bits);             // zeros, NaN and infinities are passed over
 
 int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind);                 // s; 0 without any addend
 hdst__tier hdst__addends_tier(const hdst__addends *addends, hdst__kind kind, int32_t s);

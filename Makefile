@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+# The short commands; Meson does the work (meson.build). `make help` lists them.
+BUILD  ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+MESON  ?= meson
+NINJA  ?= ninja
+
+.DEFAULT_GOAL := all
+.PHONY: all demo test sanitize bench long chaos install clean help setup
+
+all: $(BUILD)/.configured
+	$(NINJA) -C $(BUILD)
+
+# What `make` needs is only checked; `demo`, `test` and `sanitize` install what they lack.
+$(BUILD)/.configured:
+	sh tools/setup.sh --check build
+	$(MESON) setup $(if $(wildcard $(BUILD)/build.ninja),--reconfigure) --prefix=$(PREFIX) $(BUILD)
+	@touch $@
+
+$(BUILD)/.with-tests: $(BUILD)/.configured
+	$(MESON) configure $(BUILD) -Dtests=enabled
+	@touch $@
+
+setup:
+	@sh tools/setup.sh build test sanitize
+
+demo:
+	@sh tools/setup.sh build
+	@$(MAKE) --no-print-directory all
+	@sh tools/demo.sh $(BUILD)
+
+test:
+	@sh tools/setup.sh build test
+	@$(MAKE) --no-print-directory $(BUILD)/.with-tests
+	$(NINJA) -C $(BUILD)
+	$(MESON) test -C $(BUILD) --no-rebuild --print-errorlogs
+
+sanitize:
+	@sh tools/setup.sh build test sanitize
+	@bash tests/sanitize/run.sh
+
+bench:
+	@sh tools/setup.sh build
+	@$(MAKE) --no-print-directory all
+	@python3 bench/run.py --build $(BUILD)
+
+long:
+	@echo "make long: there are no runs yet that take hours" >&2; exit 2
+
+chaos:
+	@echo "make chaos: not there yet (it will kill and damage running jobs and check that they finish)" >&2; exit 2
+
+# Builds with the wanted prefix, so that hdst.pc names the right folders. Installing into a system folder needs root rights.
+install: all
+	@sh tools/install.sh $(BUILD) "$(PREFIX)" "$(DESTDIR)"
+
+clean:
+	rm -rf $(BUILD) build-asan build-tsan build-fuzz .gpu-bundle
+
+help:
+	@echo "make            release build in $(BUILD)/"
+	@echo "make demo       KMeans on real points: installs what is missing, builds, runs, draws a picture"
+	@echo "make test       builds and runs the test suite (installs what is missing)"
+	@echo "make sanitize   address, undefined-behaviour and thread sanitizers, fuzzing, Oclgrind"
+	@echo "make bench      hdst beside hand-written C, as a table"
+	@echo "make long       runs that take hours"
+	@echo "make chaos      kills and damages running jobs"
+	@echo "make install    library, headers, hdst.pc and the hdst command into PREFIX (default $(PREFIX)); DESTDIR is honoured"
+	@echo "make setup      only installs what the targets above need"
+	@echo "make clean      removes the build folders"
+	@echo "HDST_NO_INSTALL=1 keeps every target from installing packages."

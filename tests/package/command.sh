@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The frame of the hdst command: help, version, slips of the pen, what is not there yet. usage: command.sh HDST
+set -eu
+hdst=$1
+failed=0
+out=$(mktemp) err=$(mktemp)
+trap 'rm -f "$out" "$err"' EXIT
+
+# check NAME EXIT-CODE STDOUT-PATTERN STDERR-PATTERN ARGUMENTS...: an empty pattern wants an empty stream
+check() {
+    name=$1 code=$2 want_out=$3 want_err=$4
+    shift 4
+    status=0
+    "$hdst" "$@" >"$out" 2>"$err" || status=$?
+    [ "$status" = "$code" ] || { echo "FAIL: $name: exit code $status, not $code"; failed=1; }
+    if [ -n "$want_out" ]; then grep -q -- "$want_out" "$out" || { echo "FAIL: $name: no '$want_out' on stdout"; failed=1; }
+    elif [ -s "$out" ]; then echo "FAIL: $name: something on stdout"; failed=1; fi
+    if [ -n "$want_err" ]; then grep -q -- "$want_err" "$err" || { echo "FAIL: $name: no '$want_err' on stderr"; failed=1; }
+    elif [ -s "$err" ]; then echo "FAIL: $name: something on stderr"; failed=1; fi
+}
+
+check "help goes to stdout" 0 "usage: hdst" "" --help
+check "help lists schema" 0 "schema check|show|header" "" --help
+check "version" 0 "^hdst [0-9][0-9]*\.[0-9]" "" --version
+check "no command is wrong use" 2 "" "usage: hdst"
+check "a slip gets the near name" 2 "" "did you mean 'devices'" devcies
+check "a stranger gets no near name" 2 "" "hdst --help" frobnicate
+check "run is not there yet" 2 "" "hdst run: not there yet" run -n 4 true
+check "replay is not there yet" 2 "" "not there yet" replay
+check "cache is not there yet" 2 "" "not there yet" cache
+if [ -c /dev/full ]; then
+    status=0
+    "$hdst" --help >/dev/full 2>"$err" || status=$?
+    [ "$status" = 6 ] || { echo "FAIL: a full disk: exit code $status, not 6"; failed=1; }
+fi
+exit "$failed"

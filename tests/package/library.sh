@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The shared library keeps its manners: a SONAME, only hdst_ names outside, no OpenCL loader linked, nothing that prints, exits or takes signals,
+# and no state that outlives a context. usage: library.sh LIBHDST.SO LIBHDST-INTERNAL.A
+set -eu
+library=$1 archive=$2
+failed=0
+fail() { echo "FAIL: $1"; shift; printf '    %s\n' "$@"; failed=1; }
+
+# Word lists below are split on purpose.
+# shellcheck disable=SC2046,SC2086
+{
+    readelf -dW "$library" | grep -q 'SONAME.*\[libhdst\.so\.0\]' || fail "SONAME is not libhdst.so.0" $(readelf -dW "$library" | grep SONAME)
+
+    needed=$(readelf -dW "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\].*/\1/p')
+    case "$needed" in *libc.so*) ;; *) fail "no NEEDED entries were read" ;; esac
+    case "$needed" in *OpenCL*) fail "the OpenCL loader is linked; it must be opened by dlopen at first use" $needed ;; esac
+
+    exported=$(nm -D --defined-only "$library" | awk '{print $NF}')
+    case "$exported" in *hdst_status_text*) ;; *) fail "hdst_status_text is not exported" ;; esac
+    strange=$(printf '%s\n' $exported | grep -vE '^hdst_[a-z0-9]' || true)
+    [ -z "$strange" ] || fail "exported names that are not public" $strange
+
+    used=$(nm -D --undefined-only "$library" | awk '{print $NF}' | sed 's/@.*//')
+    case "$used" in *memcpy*) ;; *) fail "no undefined names were read" ;; esac
+    forbidden=$(printf '%s\n' $used | grep -xE '_?exit|_Exit|quick_exit|atexit|on_exit|puts|putchar|printf|vprintf|__v?printf_chk|perror|stdout|stderr|stdin|signal|sigaction|raise' || true)
+    [ -z "$forbidden" ] || fail "the library may not use" $forbidden
+
+    # Constant tables of pointers live in .data.rel.ro; anything in .data or .bss can be written.
+    state=$(objdump -t "$archive" | awk 'NF > 4 && $(NF-2) ~ /^(\.data|\.bss|\.tdata|\.tbss)(\.[^r]|$)/ && $NF !~ /^\./ {print $NF " (" $(NF-2) ")"}')
+    [ -z "$state" ] || fail "file-scope variables that can be written" "$state"
+}
+[ "$failed" = 0 ] && echo "ok: $(printf '%s\n' "$exported" | wc -l) exported names"
+exit "$failed"

@@ -1,0 +1,129 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# `make sanitize`: every part prints PASS or FAIL lines; the last line is "N passed, N failed".
+# usage: tests/sanitize/run.sh [address] [thread] [fuzz] [oclgrind]      (none: all four)
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+passed=0 failed=0
+
+pass() { passed=$((passed + 1)); echo "PASS: $*"; }
+fail() { failed=$((failed + 1)); echo "FAIL: $*"; }
+
+# Configures a build folder once, builds it. usage: build FOLDER MESON-OPTION...
+build() {
+    local folder=$1
+    shift
+    if [ ! -f "$folder/build.ninja" ]; then
+        meson setup "$folder" --buildtype=debugoptimized -Db_lundef=false -Dbench=false "$@" >"/tmp/$$.log" 2>&1 ||
+            { tail -20 "/tmp/$$.log"; rm -f "/tmp/$$.log"; fail "configuring $folder"; return 1; }
+    fi
+    ninja -C "$folder" >"/tmp/$$.log" 2>&1 || { tail -40 "/tmp/$$.log"; rm -f "/tmp/$$.log"; fail "building $folder"; return 1; }
+    rm -f "/tmp/$$.log"
+}
+
+# Sanitizers write what they find to files: a test framework that forks and swallows the output, or the exit code, cannot hide it.
+watch() {
+    logs=$PWD/$1/sanitizer-logs
+    rm -rf "$logs"
+    mkdir -p "$logs"
+    local common="log_path=$logs/report:exitcode=99:handle_abort=0"
+    export ASAN_OPTIONS="$common:detect_leaks=1:detect_stack_use_after_return=1:allocator_may_return_null=1"
+    export UBSAN_OPTIONS="$common:print_stacktrace=1"
+    export TSAN_OPTIONS="$common:second_deadlock_stack=1:suppressions=$PWD/tests/sanitize/threads.supp"
+    export LSAN_OPTIONS="suppressions=$PWD/tests/sanitize/leaks.supp:print_suppressions=0"
+}
+
+unwatch() {
+    unset ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS LSAN_OPTIONS
+    local reports
+    reports=$(find "$logs" -type f -size +0 | sort)
+    if [ -z "$reports" ]; then pass "$1: no reports"; return; fi
+    local report
+    for report in $reports; do head -60 "$report"; done
+    fail "$1: $(echo "$reports" | wc -l) reports, in $logs"
+}
+
+address() {
+    build build-asan -Db_sanitize=address,undefined -Dtests=enabled || return
+    watch build-asan
+    local log=build-asan/sanitizer-tests.log
+    # The package tests are about installing, not about memory.
+    meson test -C build-asan --no-rebuild --no-suite package --print-errorlogs >"$log" 2>&1
+    local status=$? ok bad
+    ok=$(sed -nE 's/^Ok: +([0-9]+).*/\1/p' "$log")
+    bad=$(sed -nE 's/^(Fail|Timeout|Unexpected Pass): +([0-9]+).*/\2/p' "$log" | paste -sd+)
+    passed=$((passed + ${ok:-0}))
+    failed=$((failed + ${bad:-0}))
+    if [ "$status" = 0 ] && [ "${ok:-0}" -gt 0 ]; then echo "PASS: address: $ok test programs"; else
+        grep -vE '^ *[0-9]+/[0-9]+ .* (OK|SKIP) ' "$log" | tail -80
+        if [ "$((${bad:-0}))" = 0 ]; then fail "address: the test suite did not run"; else echo "FAIL: address: some test programs"; fi
+    fi
+    examples address build-asan
+    unwatch address
+}
+
+# Criterion does not start under the thread sanitizer, so plain programs run here.
+thread() {
+    build build-tsan -Db_sanitize=thread -Dtests=disabled || return
+    watch build-tsan
+    examples thread build-tsan
+    unwatch thread
+}
+
+# The commands of examples.txt, each on a build folder. usage: examples PART FOLDER
+examples() {
+    local command
+    while IFS= read -r command; do
+        case "$command" in ''|'#'*) continue ;; esac
+        if (export BUILD=$2; eval "$command") >"$2/example.log" 2>&1; then pass "$1: $command"; else
+            local status=$?
+            tail -30 "$2/example.log"
+            fail "$1: $command (exit code $status)"
+        fi
+    done <tests/sanitize/examples.txt
+}
+
+# Each target runs from a copy of its corpus for a number of inputs; -max_total_time only bounds a slow machine.
+fuzz() {
+    CC=clang build build-fuzz -Dfuzz=true -Dtests=disabled -Dexamples=false || return
+    local target name count=0
+    for target in build-fuzz/tests/fuzz/fuzz_*; do
+        if [ ! -x "$target" ] || [ -d "$target" ]; then continue; fi
+        name=${target##*/fuzz_}
+        count=$((count + 1))
+        rm -rf "build-fuzz/corpus/$name"
+        mkdir -p "build-fuzz/corpus/$name" "build-fuzz/found"
+        cp "tests/fuzz/corpus/$name/"* "build-fuzz/corpus/$name/" 2>/dev/null
+        if ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+            "$target" -seed=1 -runs=200000 -max_total_time=20 -max_len=4096 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+            -artifact_prefix="build-fuzz/found/$name-" "build-fuzz/corpus/$name" >"build-fuzz/$name.log" 2>&1; then
+            pass "fuzz: $name, $(sed -n 's/^stat::number_of_executed_units: *//p' "build-fuzz/$name.log") inputs"
+        else
+            tail -40 "build-fuzz/$name.log"
+            fail "fuzz: $name (the input is in build-fuzz/found)"
+        fi
+    done
+    [ "$count" -gt 0 ] || echo "SKIP: fuzz: there are no targets"
+}
+
+oclgrind() {
+    if [ ! -f tests/oclgrind.sh ]; then echo "SKIP: oclgrind: tests/oclgrind.sh is not there"; return; fi
+    if [ ! -f build/build.ninja ]; then meson setup build -Dtests=enabled >/dev/null || { fail "configuring build"; return; }; fi
+    ninja -C build >/dev/null || { fail "building build"; return; }
+    local log=build/oclgrind.log
+    if bash tests/oclgrind.sh build >"$log" 2>&1; then pass "oclgrind: $(tail -1 "$log")"; else
+        tail -60 "$log"
+        fail "oclgrind"
+    fi
+}
+
+for part in "${@:-address thread fuzz oclgrind}"; do
+    for name in $part; do
+        case "$name" in
+            address|thread|fuzz|oclgrind) echo "== $name"; "$name" ;;
+            *) echo "no such part: $name (address, thread, fuzz, oclgrind)" >&2; exit 2 ;;
+        esac
+    done
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

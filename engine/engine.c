@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine object: options, discovery at first use, the choice of a device, cancellation.
+#include "engine/engine_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool copy_options(hdst__engine *engine, const hdst__engine_options *options)
+{
+    if (options->log) engine->log = *options->log;
+    engine->device_memory = options->device_memory;
+    engine->portable_kernels = options->portable_kernels;
+    engine->gpu_form_on_cpu = options->gpu_form_on_cpu;
+    engine->wanted = hdst__strdup(engine->allocator, options->device && *options->device ? options->device : "all");
+    if (!engine->wanted) return false;
+    if (!options->cache_dir) return true;
+    engine->cache_dir = hdst__strdup(engine->allocator, options->cache_dir);
+    return engine->cache_dir != NULL;
+}
+
+hdst__engine *hdst__engine_create(const hdst__engine_options *options)
+{
+    static const hdst__engine_options defaults = {0};
+    if (!options) options = &defaults;
+    hdst__engine *engine = hdst__alloc_zero(options->allocator, sizeof *engine);
+    if (!engine) return NULL;
+    if (options->allocator) {
+        engine->own_allocator = *options->allocator;
+        engine->allocator = &engine->own_allocator;
+    }
+    pthread_mutex_init(&engine->mutex, NULL);
+    atomic_init(&engine->cancelled, false);
+    hdst__budget_init(&engine->memory, "host memory", "--memory", options->memory ? options->memory : hdst__host_memory_limit() / 4 * 3);
+    if (!copy_options(engine, options)) {
+        hdst__engine_destroy(engine);
+        return NULL;
+    }
+    return engine;
+}
+
+void hdst__engine_destroy(hdst__engine *engine)
+{
+    if (!engine) return;
+    hdst__device_list_clear(&engine->list, engine->allocator);
+    hdst__opencl_close(engine->allocator, engine->opencl);
+    hdst__free(engine->allocator, engine->wanted);
+    hdst__free(engine->allocator, engine->cache_dir);
+    pthread_mutex_destroy(&engine->mutex);
+    hdst__allocator allocator = engine->own_allocator;      // the engine itself is freed through it
+    hdst__free(engine->allocator ? &allocator : NULL, engine);
+}
+
+void hdst__engine_cancel(hdst__engine *engine)
+{
+    atomic_store(&engine->cancelled, true);
+}
+
+// --- Discovery and choice, under the mutex ---
+
+static hdst_status discover(hdst__engine *engine, hdst_error *error)
+{
+    if (engine->list.count) return HDST_OK;
+    if (!engine->opencl)
+        engine->opencl = hdst__opencl_open(engine->allocator, engine->list.note, sizeof engine->list.note);
+    hdst_status status = hdst__device_list_fill(&engine->list, engine->allocator, engine->opencl, error);
+    if (status != HDST_OK) hdst__device_list_clear(&engine->list, engine->allocator);
+    return status;
+}
+
+static hdst_status choose(hdst__engine *engine, hdst_error *error)
+{
+    if (engine->chosen) return HDST_OK;
+    if (strcmp(engine->wanted, "interp") == 0) {    // must not cost the opening of a driver
+        hdst__device_list_interp(&engine->interp, 0);
+        engine->chosen = &engine->interp;
+        return HDST_OK;
+    }
+    hdst_status status = discover(engine, error);
+    if (status != HDST_OK) return status;
+    size_t chosen, others;
+    status = hdst__device_list_choose(&engine->list, engine->wanted, &chosen, &others, error);
+    if (status != HDST_OK) return status;
+    const hdst__device_info *info = &engine->list.info[chosen];
+    if (others > 0)
+        hdst__log_write(&engine->log, HDST__LOG_INFO, "device '%s' names %zu devices: taking the fastest, %u %s", engine->wanted, others + 1, info->index, info->name);
+    if (info->class_ == HDST__DEVICE_INTERP && strcmp(engine->wanted, "all") == 0)
+        hdst__log_write(&engine->log, HDST__LOG_WARN, "running on the interpreter, which is slow: %s",
+                        engine->list.note[0] ? engine->list.note : "no OpenCL device is usable (see `hdst devices`)");
+    engine->chosen = info;
+    return HDST_OK;
+}
+
+hdst_status hdst__engine_devices(hdst__engine *engine, const hdst__device_info **devices, size_t *count, const char **loader_note, hdst_error *error)
+{
+    pthread_mutex_lock(&engine->mutex);
+    hdst_status status = discover(engine, error);
+    if (status == HDST_OK) {
+        *devices = engine->list.info;
+        *count = engine->list.count;
+        if (loader_note) *loader_note = engine->list.note[0] ? engine->list.note : NULL;
+    }
+    pthread_mutex_unlock(&engine->mutex);
+    return status;
+}
+
+hdst_status hdst__engine_device(hdst__engine *engine, const hdst__device_info **device, hdst_error *error)
+{
+    pthread_mutex_lock(&engine->mutex);
+    hdst_status status = choose(engine, error);
+    if (status == HDST_OK) *device = engine->chosen;
+    pthread_mutex_unlock(&engine->mutex);
+    return status;
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine object as its own files see it.
+#ifndef HDST_ENGINE_ENGINE_PRIVATE_H
+#define HDST_ENGINE_ENGINE_PRIVATE_H
+
+#include "engine/budget.h"
+#include "engine/device_list.h"
+#include "engine/engine.h"
+#include "engine/opencl.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct hdst__engine {
+    const hdst__allocator *allocator;   // &own_allocator, or NULL
+    hdst__allocator own_allocator;
+    hdst__log log;
+    char *wanted;                       // the `device` option
+    char *cache_dir;                    // the option, or NULL
+    uint64_t device_memory;
+    bool portable_kernels, gpu_form_on_cpu;
+
+    pthread_mutex_t mutex;              // guards all below; held during a run
+    hdst__opencl *opencl;               // NULL until discovery, and when there is no loader
+    hdst__device_list list;             // empty until discovery
+    hdst__device_info interp;           // when the interpreter was named and nothing was discovered
+    const hdst__device_info *chosen;    // NULL until asked for
+    hdst__budget memory;                // of the host
+
+    atomic_bool cancelled;              // set from any thread or signal handler; a run that ends because of it clears it
+};
+
+#endif

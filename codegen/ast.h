@@ -14,6 +14,15 @@ typedef struct ast_stmt ast_stmt;
 typedef struct ast_decl ast_decl;
 typedef struct ast_function ast_function;
 
+// A type as written: `float x[H][D]` is the name float with two dimensions. The checker resolves it.
+typedef struct ast_type_name {
+    const char *name;
+    hdst__span span;
+    ast_expr **dims;
+    size_t dim_count, dim_capacity;     // a NULL dim is `[]`
+    bool after_struct;          // written `struct name`
+} ast_type_name;
+
 typedef enum ast_op {
     // unary
     AST_NEG, AST_PLUS, AST_NOT, AST_BITNOT,
@@ -32,7 +41,8 @@ typedef enum ast_expr_kind {
     AST_TERNARY,        // left ? right : third
     AST_CONVERT,        // (type)left, written or implied
     AST_MEMBER,         // left.name; field after the checker
-    AST_INDEX,          // left[right]; left is an array, an accum or broadcast table, a lookup, a text
+    AST_INDEX,          // left[right], or left[right:third], a slice of a text; left is an array, an accum or broadcast table, a lookup, a text. right is an integer of a promoted kind
+                        // (I32, U32, I64, U64): a negative one is out of range
     AST_CALL,           // name(args); callee or builtin after the checker
     AST_COMPOUND,       // (record){ inits } or an array initializer { ... }: args[i] goes to inits[i]
     AST_TUPLE,          // (a, b): the keyed output record, args in field order
@@ -41,7 +51,8 @@ typedef enum ast_expr_kind {
 typedef struct ast_init {
     const char *field;          // .field = value; NULL when positional
     const hdst__field *target;  // after the checker, for records; arrays use position
-    uint64_t index;
+    uint64_t index;             // its position in the list
+    hdst__span span;
 } ast_init;
 
 struct ast_expr {
@@ -63,10 +74,15 @@ struct ast_expr {
     ast_expr **args;            // AST_CALL, AST_COMPOUND, AST_TUPLE
     ast_init *inits;            // AST_COMPOUND
     size_t arg_count, arg_capacity;
+    size_t init_capacity;
+    hdst__span op_span;         // AST_BINARY: the operator
+    hdst__span name_span;       // AST_MEMBER: the field's name
+    ast_type_name *written;     // AST_CONVERT and AST_COMPOUND: the type as written
+    uint32_t height;            // of the tree below, bounded by the parser so that recursion over it is safe
 };
 
 typedef enum ast_stmt_kind {
-    AST_BLOCK,          // body
+    AST_BLOCK,          // body; a scope of its own unless `declares`
     AST_DECLARE,        // decl, value (NULL: zero)
     AST_ASSIGN,         // target = value, or target op= value when `compound`
     AST_IF,             // cond, then, otherwise
@@ -88,6 +104,8 @@ struct ast_stmt {
     ast_expr *target, *value, *cond;
     bool compound;              // AST_ASSIGN: `op` applies. `x++` is `x += 1`.
     ast_op op;
+    hdst__span op_span;         // AST_ASSIGN: the operator
+    bool declares;              // AST_BLOCK made of `int x, y;`: the declarations belong to the scope around
     bool accumulates;           // set by the checker: the target is (a part of) an accum parameter
     ast_stmt *init, *step, *then, *otherwise;
     ast_stmt **body;            // AST_BLOCK, AST_SWITCH
@@ -115,7 +133,22 @@ struct ast_decl {
     ast_expr *value;            // AST_CONST: its initializer as written (const arrays keep it: AST_COMPOUND of numbers)
     ast_function *function;     // AST_FUNCTION
     uint32_t index;             // AST_PARAM: its place in the parameter list
+    ast_decl *previous;         // AST_ENUM_VALUE: the one before in its enum
+    ast_type_name *written;     // the type as written; NULL for enum values
+    ast_type_name *written_key; // AST_LOOKUP: K of `lookup V t[K]`, or NULL
+    uint8_t resolving;          // used by the checker: 0 untouched, 1 in progress, 2 done
+    bool used;                  // AST_LOCAL: read somewhere
 };
+
+// `struct name { ... };`, or the output list of an operator: `-> (key uint32_t dst, double v)`
+typedef struct ast_struct {
+    const char *name;
+    hdst__span span;
+    ast_decl **fields;          // qualifier AST_KEY on key fields of an output list
+    size_t field_count, field_capacity;
+    hdst__record *record;       // set by the checker
+    uint8_t resolving;
+} ast_struct;
 
 typedef enum ast_function_kind { AST_HELPER, AST_MAP, AST_FILTER, AST_FLAT_MAP, AST_REDUCE, AST_GROUP, AST_JOIN } ast_function_kind;
 
@@ -130,6 +163,8 @@ struct ast_function {
     size_t param_count, param_capacity;
     const hdst__type *result;       // `-> T`, or the helper's return type; HDST__VOID type when there is none
     bool result_is_tuple;           // `-> (key uint32_t dst, double v)`: an unnamed record made for it
+    ast_type_name *written_result;  // as written, or NULL
+    ast_struct *tuple;              // the output list, or NULL
     bool associative, commutative;  // reduce: as declared
     ast_expr *identity;             // reduce: `identity { ... }`, an AST_COMPOUND; NULL: none given
     ast_stmt *body;                 // AST_BLOCK
@@ -138,7 +173,7 @@ struct ast_function {
     const char *class_reason;       // why not a faster class, for `hdst kernel check`; NULL when field-wise
     const char *unsupported;        // NULL, or what of it hdst cannot run yet ("flat_map", "lookup parameters"), with the place below
     hdst__span unsupported_span;
-    bool reached;                   // used by the checker's recursion search
+    uint8_t reached;                // used by the checker's recursion search
 };
 
 typedef struct ast_module {

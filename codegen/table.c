@@ -171,6 +171,33 @@ uint64_t hdst__key_decode(hdst__kind kind, ir_accum_op acc, uint64_t key)
     return float_unrank(shape, acc == IR_ACC_MAX ? key : last - key);
 }
 
+// --- Accumulating on the host ---
+
+// Words wrap; unsigned, because a signed overflow is not defined in C.
+static void add_word(int64_t *word, uint64_t bits)
+{
+    *word = (int64_t)((uint64_t)*word + bits);
+}
+
+static void raise_word(int64_t *word, uint64_t key)
+{
+    if (key > (uint64_t)*word) *word = (int64_t)key;
+}
+
+void hdst__cell_accumulate(const hdst__cell *cell, int64_t *word, uint64_t bits)
+{
+    switch (cell->acc) {
+    case IR_SUM:
+        if (cell->digits) hdst__wide_add(word, cell->kind, bits);
+        else add_word(word, bits);
+        break;
+    case IR_ACC_MIN: case IR_ACC_MAX: raise_word(word, hdst__key_encode(cell->kind, cell->acc, bits)); break;
+    case IR_ACC_AND: *word |= (int64_t)~bits; break;
+    case IR_ACC_OR: *word |= (int64_t)bits; break;
+    case IR_ACC_XOR: *word ^= (int64_t)bits; break;
+    }
+}
+
 // --- Scales ---
 
 enum { LAST_BINS = sizeof((hdst__addends *)0)->last_bit / sizeof(uint64_t) };

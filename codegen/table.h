@@ -81,6 +81,9 @@ uint64_t hdst__tables_adds_per_record(const ir_func *func, const uint64_t *rows_
 uint64_t hdst__key_encode(hdst__kind kind, ir_accum_op acc, uint64_t bits);
 uint64_t hdst__key_decode(hdst__kind kind, ir_accum_op acc, uint64_t key);
 
+// --- One addend into a cell of a device table, on the host: `word` is the cell's first word, bits a pattern of the cell's kind ---
+void hdst__cell_accumulate(const hdst__cell *cell, int64_t *word, uint64_t bits);
+
 // --- Wide cells (exact.c) ---
 // The host's additions carry before a digit could overflow, so their number is not bounded (the last digit takes 2^41 addends of the greatest magnitude
 // and one sign). Kernels add digits without a carry: each addition changes a digit by less than 2^32, so a launch may make 2^30 to one cell.

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads accumulators out (shuffle/reduce.h): the one place where an exact sum is rounded.
+#include "shuffle/reduce.h"
+
+#include "codegen/interp.h"
+
+#include <string.h>
+
+static uint64_t read_cell(const hdst__cell *cell, const int64_t *word)
+{
+    if (cell->digits) return hdst__wide_round(word, cell->kind);
+    switch (cell->acc) {
+    case IR_ACC_MIN: case IR_ACC_MAX: return hdst__key_decode(cell->kind, cell->acc, (uint64_t)*word);
+    case IR_ACC_AND:
+        if (cell->kind == HDST__BOOL) return ~(uint64_t)*word & 1;
+        return hdst__eval_convert(cell->kind, HDST__U64, ~(uint64_t)*word);
+    case IR_SUM: case IR_ACC_OR: case IR_ACC_XOR: break;
+    }
+    // Words are modulo 2^64; a narrower kind takes its low bits.
+    return cell->kind == HDST__U64 ? (uint64_t)*word : hdst__eval_convert(cell->kind, HDST__U64, (uint64_t)*word);
+}
+
+uint64_t hdst__table_read(const hdst__tables *tables, const uint64_t *rows, const int64_t *table, size_t accum, uint64_t row, uint32_t leaf, uint64_t element)
+{
+    const hdst__accum *a = &tables->accum[accum];
+    const hdst__cell *cell = &a->cell[leaf];
+    const int64_t *first = table + hdst__tables_device_first(tables, rows, accum) + row * a->device_row_words;
+    return read_cell(cell, first + cell->device_first + element * cell->device_words);
+}
+
+void hdst__table_read_rows(const hdst__tables *tables, const uint64_t *rows, const int64_t *table, size_t accum, const hdst__record *record,
+                           uint64_t first, uint64_t count, void *out)
+{
+    const hdst__accum *a = &tables->accum[accum];
+    const int64_t *words = table + hdst__tables_device_first(tables, rows, accum) + first * a->device_row_words;
+    char *to = memset(out, 0, count * record->size);
+    for (uint64_t row = 0; row < count; row++, words += a->device_row_words, to += record->size)
+        for (size_t leaf = 0; leaf < record->leaf_count; leaf++) {
+            const hdst__cell *cell = &a->cell[leaf];
+            for (uint64_t e = 0; e < cell->elements; e++) {
+                const uint64_t bits = read_cell(cell, words + cell->device_first + e * cell->device_words);
+                memcpy(to + hdst__leaf_offset(&record->leaves[leaf], e), &bits, hdst__scalar_size(cell->kind));     // little-endian hosts
+            }
+        }
+}

@@ -2,7 +2,15 @@
 // The syntax tree of the kernel language, made by parse.c, typed by check_*.c, read by lower.c. Everything lives in the module's arena.
 //
 // The checker leaves a tree in which nothing is implicit: every conversion is an AST_CONVERT node, every name is resolved to its declaration,
-// constants of `const`, `enum` and `param` are folded to AST_NUMBER, and `type` is set in every expression.
+// constants of `const`, `enum` and `param` are folded to AST_NUMBER, and `type` is set in every expression. In particular
+// - operands of arithmetic and comparisons have one promoted type (I32, U32, I64, U64, F32, F64), comparisons give bool; conditions and operands of
+//   `&&`, `||`, `!` are bool; the count of a shift is U32 and its result has the type of its left side;
+// - both values of `?:` have one type, which may be a record; arguments have the types of the parameters, `return` that of the result;
+// - `x op= v`: v has the type in which op is done: x is converted to it, the result back to the type of x. For a shift, v is U32 and op is done in the
+//   promoted type of x. `x++` is `x += 1`. When x is part of an accum (`accumulates`), v has the type of the cell and `-=` adds -v;
+// - acc_min(cell, v): args[0] is a path into an accum, args[1] has the type of the cell. len(a) of an array is an AST_NUMBER, of a table a call with an AST_NAME;
+// - an operator over bare numbers (`reduce add(double a, double b)`, `map f(float x) -> float`) has parameters and result of scalar type;
+// - const arrays are AST_NAMEs whose decl has value: an AST_COMPOUND of numbers, possibly nested, short ones are filled with zero.
 #ifndef HDST_CODEGEN_AST_H
 #define HDST_CODEGEN_AST_H
 

@@ -10,13 +10,6 @@
 
 // --- Front end (parse.c, check_*.c, module.c) ---
 
-typedef struct hdst__param_value {      // `--param NAME=VALUE`, HDST_PARAM(...)
-    const char *name;
-    uint64_t bits;                      // as a signed or unsigned integer
-    double real;                        // for floating params
-    bool is_real;
-} hdst__param_value;
-
 // How `import "x.yaml"` and `import "x.hk"` are read. Returns false when there is no such file. The text is copied.
 typedef bool (*hdst__import_reader)(const char *name, const char *importing_file, char **text, size_t *length, const hdst__allocator *allocator, void *user);
 

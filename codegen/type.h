@@ -103,4 +103,11 @@ const hdst__field *hdst__record_field(const hdst__record *record, const char *na
 int hdst__record_leaf(const hdst__record *record, const char *path);                     // -1 when absent
 uint64_t hdst__leaf_offset(const hdst__leaf *leaf, uint64_t element);                    // bytes in the C struct
 
+typedef struct hdst__param_value {      // a compile-time size or switch: `--param NAME=VALUE`, HDST_PARAM(...)
+    const char *name;
+    uint64_t bits;                      // as a signed or unsigned integer
+    double real;                        // for floating params
+    bool is_real;
+} hdst__param_value;
+
 #endif

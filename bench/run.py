@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`make bench`: hdst beside hand-written C, measured in turn in one sitting.
+
+All programs of a comparison hold their data and wait; each round runs every one of them once, so that a change of the machine meets all alike.
+The figure is the median of the rounds, the spread their smallest and largest; the ratio is to the expert program of the same comparison.
+The sides' results are compared too: a fast wrong answer is an error.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+# title, expert, hdst's sides; a side is (label, program, arguments, case, limit of the ratio or None).
+COMPARISONS = [
+    ("KMeans step, {records} x 2 float, k={clusters}, squared distance, inertia",
+     ("expert C", "expert_kmeans", [], "inertia", None),
+     [("expert C, no inertia", "expert_kmeans", [], "plain", None),
+      ("hdst SoA", "bench_kmeans", ["--problem", "l2", "--layout", "soa"], "step", 2.0),
+      ("hdst AoS", "bench_kmeans", ["--problem", "l2", "--layout", "aos"], "step", 2.5)]),
+    ("KMeans step, {records} x 5 float, k={clusters}, L1 distance, inertia",
+     ("expert C", "expert_kmeans_l1", [], "inertia", None),
+     [("expert C, no inertia", "expert_kmeans_l1", [], "plain", None),
+      ("hdst SoA", "bench_kmeans", ["--problem", "l1", "--layout", "soa"], "step", 2.0),
+      ("hdst AoS", "bench_kmeans", ["--problem", "l1", "--layout", "aos"], "step", 2.5)]),
+]
+CHECK_TOLERANCE = 1e-3      # the experts add floats; hdst's sums are exact
+
+
+class Program:
+    """One benchmark program, waiting for orders."""
+
+    def __init__(self, path, arguments):
+        self.path = path
+        self.process = subprocess.Popen([path, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline() != "ready\n":
+            raise RuntimeError(f"{path} did not get ready (exit code {self.process.wait()})")
+
+    def ask(self, line):
+        try:
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        answer = self.process.stdout.readline().split()
+        if not answer:
+            raise RuntimeError(f"{self.path} ended at '{line}' (exit code {self.process.wait()})")
+        return [float(word) for word in answer[1:]]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+
+
+def find(build, program):
+    path = os.path.join(build, "bench", program)
+    return path if os.access(path, os.X_OK) else None
+
+
+def results_agree(ours, expert):
+    return len(ours) >= 3 and all(abs(a - b) <= CHECK_TOLERANCE * max(abs(a), abs(b)) for a, b in zip(ours, expert))
+
+
+def measure(comparison, options):
+    """Runs one comparison; returns its rows."""
+    title, expert, others = comparison
+    programs, rows = {}, []
+    for label, program, arguments, case, limit in [expert, *others]:
+        path = find(options.build, program)
+        row = {"side": label, "limit": limit, "ns": [], "present": path is not None}
+        rows.append(row)
+        if path:
+            key = (path, *arguments)
+            if key not in programs:
+                programs[key] = Program(path, [*arguments, "--records", str(options.records), "--clusters", str(options.clusters)])
+            row["program"], row["case"] = programs[key], case
+    present = [row for row in rows if row["present"]]
+    for row in present:
+        row["program"].ask("run " + row["case"])                    # warm: pages, caches, compiled kernels
+        row["check"] = row["program"].ask("check " + row["case"])
+    for _ in range(options.rounds):
+        for row in present:
+            row["ns"].append(row["program"].ask("run " + row["case"])[0])
+    for program in programs.values():
+        program.close()
+    for row in present:
+        row["median"] = statistics.median(row["ns"])
+        row["ratio"] = row["median"] / rows[0]["median"]
+        row["agrees"] = results_agree(row["check"], rows[0]["check"])
+        del row["program"]
+    return {"title": title.format(records=options.records, clusters=options.clusters), "rows": rows}
+
+
+def print_comparison(comparison):
+    """Returns whether every side agrees and keeps its limit."""
+    good = True
+    print(f"\n{comparison['title']}")
+    print(f"  {'':24}{'ns/record':>10}{'spread':>18}{'ratio':>8}")
+    for row in comparison["rows"]:
+        if not row["present"]:
+            print(f"  {row['side']:24}{'not built':>10}")
+            continue
+        notes = []
+        if row["limit"]:
+            within = row["ratio"] <= row["limit"]
+            good = good and within
+            notes.append(f"{'within' if within else 'ABOVE'} {row['limit']}")
+        if not row["agrees"]:
+            good = False
+            notes.append(f"DIFFERENT RESULT {row['check']}")
+        spread = f"{min(row['ns']):.3f} .. {max(row['ns']):.3f}"
+        print(f"  {row['side']:24}{row['median']:10.3f}{spread:>18}{row['ratio']:8.2f}  {', '.join(notes)}")
+    return good
+
+
+def points_csv(path):
+    """1,000 made-up points in 5 groups."""
+    state = 1
+    with open(path, "w", encoding="ascii") as file:
+        for i in range(1000):
+            row = []
+            for _ in range(2):
+                state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+                row.append((i % 5) * 10 + (state >> 40) / 2**24)
+            file.write(f"{row[0]:.6f},{row[1]:.6f}\n")
+
+
+def wall_ms(command, environment):
+    start = time.perf_counter()
+    subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
+    return (time.perf_counter() - start) * 1e3
+
+
+def start_up(options):
+    """From process start to result on 1,000 points with a filled cache, beside a bare OpenCL program."""
+    kmeans = os.path.join(options.build, "examples", "kmeans")
+    with tempfile.TemporaryDirectory() as folder:
+        points = os.path.join(folder, "points.csv")
+        points_csv(points)
+        example = [kmeans, "--input", points, "--clusters", "5", "--iterations", "5", "--tolerance", "0", "--init", "first", "--quiet",
+                   "--output", os.path.join(folder, "labels.npy")]
+        commands = []
+        if find(options.build, "bare_opencl"):
+            commands.append(("bare OpenCL program", [find(options.build, "bare_opencl"), os.path.join(folder, "binary")]))
+        if os.access(kmeans, os.X_OK):
+            commands += [("hdst --device cpu", [*example, "--device", "cpu"]), ("hdst --device interp", [*example, "--device", "interp"])]
+        environment = dict(os.environ, HDST_CACHE_DIR=os.path.join(folder, "cache"))
+        times = {label: [] for label, _ in commands}
+        for label, command in commands:
+            wall_ms(command, environment)                           # fills the caches
+        for _ in range(options.rounds):
+            for label, command in commands:
+                times[label].append(wall_ms(command, environment))
+    return {"title": "process start to result, 1,000 points, 5 iterations, caches filled",
+            "rows": [{"side": label, "ms": ms, "median": statistics.median(ms)} for label, ms in times.items()]}
+
+
+def print_start_up(result):
+    print(f"\n{result['title']}")
+    print(f"  {'':24}{'ms':>10}{'spread':>18}")
+    for row in result["rows"]:
+        spread = f"{min(row['ms']):.1f} .. {max(row['ms']):.1f}"
+        print(f"  {row['side']:24}{row['median']:10.1f}{spread:>18}")
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build", help="the build folder")
+    parser.add_argument("--records", type=int, default=20_000_000)
+    parser.add_argument("--clusters", type=int, default=50)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--only", choices=["steps", "start"], help="the steps or the start-up times alone")
+    parser.add_argument("--json", metavar="FILE", help="write all figures to FILE")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    results, good = {"steps": [], "start": None}, True
+    try:
+        if options.only != "start":
+            for comparison in COMPARISONS:
+                results["steps"].append(measure(comparison, options))
+                good = print_comparison(results["steps"][-1]) and good
+        if options.only != "steps":
+            results["start"] = start_up(options)
+            print_start_up(results["start"])
+    except (RuntimeError, OSError, ValueError) as error:
+        sys.exit(f"bench: {error}")
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"bench: {' '.join(error.cmd)}: exit code {error.returncode}\n{error.stderr.decode(errors='replace')}")
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(results, file, indent=1)
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()

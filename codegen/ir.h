@@ -6,6 +6,12 @@
 // if-convert expressions freely, and a check that failed leaves a harmless value behind.
 //
 // Records are gone: a local of record type is one variable per leaf; record parameters are read leaf by leaf through IR_FIELD.
+//
+// An index (row or element) is of any integer kind and, where it is used, below its limit. Where that could not be proven, an IR_CHECK stands in front and the
+// index is clamped: select(index < limit, index, 0). So every table must have storage for at least one row, even one of zero rows: a record that failed may
+// read it, or add to it. What a failed record did is thrown away with all that was not yet published.
+//
+// A variable holds nothing until it is set; the lowering sets each where it is declared. Passes may read one that was never set where the value does not matter.
 // The reference interpreter and the OpenCL printers only read this; passes (pass_*.c) rewrite it; verify.c checks it after each.
 #ifndef HDST_CODEGEN_IR_H
 #define HDST_CODEGEN_IR_H
@@ -20,7 +26,7 @@ typedef struct ir_func ir_func;
 typedef struct ir_var {
     const char *name;           // the user's where there is one; unique in the function
     hdst__kind kind;            // a scalar kind other than text
-    uint64_t elements;          // 0: a scalar; else a local array of so many, zero at start
+    uint64_t elements;          // 0: a scalar; else a local array of so many
     bool varying;               // set by the pass that marks: differs from record to record
     bool per_record;            // set by the block form: lives across record loops, one value per record of the block
     const uint64_t *init;       // const arrays: the elements' bits; NULL otherwise
@@ -49,9 +55,10 @@ typedef enum ir_op {
     IR_SELECT,      // a (bool) ? b : c; both are evaluated
     IR_CONVERT,     // a to `kind`: C's rules; float to integer saturates, NaN gives 0; to bool is != 0
     IR_BITCAST,     // a's bits as `kind`, of the same size
-    // Put in by the pass that legalises exact sums for the block form; see table.h for what the words mean
-    IR_FIXED,       // a (float kinds) in fixed point: i64; word `leaf` (0 or 1) of exact-sum cell `param`. 0 when it does not fit.
-    IR_FITS,        // bool: a is finite and IR_FIXED of it loses nothing
+    // Put in by pass_accumulate (block form); see table.h for what the words mean. The cell is leaf `leaf` of accum `param`, a's kind is the cell's.
+    IR_FIXED,       // a (float kinds) in fixed point at the cell's scale: i64, word `bits` (0 or 1). Any value when a does not fit.
+    IR_FITS,        // bool: a is finite and the cell's words in fixed point lose nothing of it
+    IR_KEY_MIN, IR_KEY_MAX,     // u64: hdst__key_encode(kind of a, IR_ACC_MIN or IR_ACC_MAX, a)
 } ir_op;
 
 struct ir_expr {
@@ -75,15 +82,20 @@ typedef enum ir_stmt_kind {
     IR_BREAK, IR_CONTINUE,
     IR_RETURN,      // of the function; values are in the result variables. Gone after the pass that structures exits.
     IR_CALL,        // callee with args (scalars in the order of callee's arguments); results to `results`. Gone after inlining.
-    IR_ACCUM,       // cell (leaf `leaf`, element `index2`) of row `index` (NULL: 0) of accum `param` takes value; `acc` says how
+    IR_ACCUM,       // (scalar form) cell (leaf `leaf`, element `index2`) of row `index` (NULL: 0) of accum `param` takes value; `acc` says how
     IR_STORE,       // output leaf `leaf`, element `index` (NULL: 0) = value
     IR_KEEP,        // filter: the record is kept if cond. Without any in a stage all are kept.
     IR_CHECK,       // if !cond, the record fails with `check` (index into ir_func.checks); execution goes on
-    // Block form only (CPU devices)
-    IR_RECORDS,     // for each record r of the block: body. `vectorize` asks for SIMD; `scalar_why` says why not
-    IR_ACCUM_WORDS, // word `word` of a strip's table row, in fixed point: table[cell of (param, leaf, index, index2)] op= value (i64); see table.h
-    IR_ACCUM_WIDE,  // the exact slow path: value goes to the device table's cell with atomics
-    IR_GUARD,       // if any record of the block has cond: body (a record loop, run record by record). For what is rare: addends that do not fit, failed checks
+    // Block form only (CPU devices). Every statement that reads a varying value is inside an IR_RECORDS, which do not nest; what stands outside is uniform and
+    // runs once per block. Variables are: uniform (plain locals of the block's code), varying (locals of one record loop's body, set before they are read
+    // there), or per_record (arrays over the block). There is no IR_ACCUM left.
+    IR_RECORDS,     // for each record r of the block: body. `vectorize` asks for SIMD (then body has no control flow); `scalar_why` says why not
+    IR_REDUCE,      // only in IR_RECORDS: uniform `var` op= value over the block's records, `acc` says how: IR_SUM of i64, IR_ACC_MAX of u64, IR_ACC_OR and
+                    // IR_ACC_XOR of u64 or bool. The variable is read only after the record loop.
+    IR_ACCUM_WORDS, // word `word` of the strip table's cell (param, leaf) at row `index`, element `index2` (NULL: 0) takes value (i64 or u64) with the cell's
+                    // word operation. Inside a record loop (never a vectorised one): a scatter; statements on one row stand together, by rising place in the
+                    // row, and share an equal `index`. Outside: value is the block's total.
+    IR_ACCUM_WIDE,  // the exact slow path: value (of the cell's kind) goes straight to the device table's cell
 } ir_stmt_kind;
 
 typedef enum ir_accum_op { IR_SUM, IR_ACC_MIN, IR_ACC_MAX, IR_ACC_AND, IR_ACC_OR, IR_ACC_XOR } ir_accum_op;
@@ -104,7 +116,7 @@ struct ir_stmt {
     uint64_t step;                  // IR_FOR
     ir_block body, then, otherwise; // IR_LOOP uses body; IR_IF then and otherwise
     ir_block head, after;           // IR_LOOP: head before cond, after = the step
-    uint32_t unroll;                // IR_FOR: unroll and jam by this (block form); 0 or 1: no
+    uint32_t unroll;                // IR_FOR: its body holds so many iterations, jammed (for people; the code is explicit). 0 or 1: no
     bool vectorize;                 // IR_RECORDS
     const char *scalar_why;         // IR_RECORDS without vectorize: the reason, for people
     ir_func *callee;                // IR_CALL

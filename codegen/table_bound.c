@@ -133,7 +133,7 @@ static uint64_t count_stmt(bounds *b, const ir_stmt *s, uint32_t param, uint32_t
                                      count_block(b, &s->after, param, leaf, var));
         return var != UINT32_MAX || inside == 0 ? 0 : UINT64_MAX;
     }
-    case IR_RECORDS: case IR_GUARD: return count_block(b, &s->body, param, leaf, var);
+    case IR_RECORDS: return count_block(b, &s->body, param, leaf, var);
     default: return 0;
     }
 }

@@ -56,7 +56,7 @@ install: all
 	@sh tools/install.sh $(BUILD) "$(PREFIX)" "$(DESTDIR)"
 
 clean:
-	rm -rf $(BUILD) build-asan build-tsan build-fuzz .gpu-bundle
+	rm -rf $(BUILD) build-asan build-tsan build-fuzz build-bundle .gpu-bundle
 
 help:
 	@echo "make            release build in $(BUILD)/"

@@ -85,7 +85,8 @@ typedef enum ir_stmt_kind {
     IR_ACCUM,       // (scalar form) cell (leaf `leaf`, element `index2`) of row `index` (NULL: 0) of accum `param` takes value; `acc` says how
     IR_STORE,       // output leaf `leaf`, element `index` (NULL: 0) = value
     IR_KEEP,        // filter: the record is kept if cond. Without any in a stage all are kept.
-    IR_CHECK,       // if !cond, the record fails with `check` (index into ir_func.checks); execution goes on
+    IR_CHECK,       // if !cond, the record fails with `check` (index into ir_func.checks); execution goes on. For the message only (the interpreter looks at
+                    // them, printers do not): `index` and its limit `index2`, both u64, of index checks; NULL in block form
     // Block form only (CPU devices). Every statement that reads a varying value is inside an IR_RECORDS, which do not nest; what stands outside is uniform and
     // runs once per block. Variables are: uniform (plain locals of the block's code), varying (locals of one record loop's body, set before they are read
     // there), or per_record (arrays over the block). There is no IR_ACCUM left.
@@ -125,14 +126,14 @@ struct ir_stmt {
     size_t arg_count, result_count;
 };
 
-// What may go wrong at one place. The message is made when it happens, by running the record again in the interpreter, which knows the values.
+// What may go wrong at one place. The message is made when it happens, by running the record again in the interpreter, which knows the values (IR_CHECK's index
+// and limit).
 typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION } ir_check_kind;
 
 typedef struct ir_check {
     ir_check_kind kind;
     hdst__span span;
     const char *what;           // the array's or table's name
-    ir_expr *index, *limit;     // index checks: index must be below limit (u64); both may be evaluated where the check stands
 } ir_check;
 
 typedef enum ir_param_kind { IR_INPUT, IR_BROADCAST_TABLE, IR_ACCUM_TABLE, IR_OUTPUT } ir_param_kind;
@@ -182,17 +183,32 @@ ir_expr *hdst__ir_convert(ir_func *func, hdst__kind kind, ir_expr *a);      // a
 ir_expr *hdst__ir_copy(ir_func *func, const ir_expr *expr);                 // deep
 ir_stmt *hdst__ir_stmt(ir_func *func, ir_stmt_kind kind, hdst__span span);
 ir_stmt *hdst__ir_set(ir_func *func, uint32_t var, ir_expr *value);
+ir_stmt *hdst__ir_if(ir_func *func, ir_expr *cond);
+ir_stmt *hdst__ir_for(ir_func *func, uint32_t var, ir_expr *lo, ir_expr *hi, uint64_t step);
 void hdst__ir_push(ir_func *func, ir_block *block, ir_stmt *stmt);
 ir_block hdst__ir_copy_block(ir_func *func, const ir_block *block);         // deep
 ir_func *hdst__ir_copy_func(hdst__arena *arena, const ir_func *func);       // deep; so that one checked program serves several targets
 
-// --- Walking. The visitor may replace what it is given; return false to stop. ---
+// --- Walking (ir_walk.c). The visitor may replace what it is given; return false to stop. ---
 typedef bool (*ir_expr_visitor)(ir_expr **expr, void *user);                // children before parents
 bool hdst__ir_visit_expr(ir_expr **expr, ir_expr_visitor visit, void *user);
 bool hdst__ir_visit_exprs(ir_block *block, ir_expr_visitor visit, void *user);      // every expression of every statement, nested ones too
 typedef bool (*ir_stmt_visitor)(ir_stmt *stmt, void *user);                 // parents before children
 bool hdst__ir_visit_stmts(ir_block *block, ir_stmt_visitor visit, void *user);
+bool hdst__ir_visit_own_exprs(ir_stmt *stmt, ir_expr_visitor visit, void *user);    // of this statement, not of nested ones
+enum { HDST__IR_NESTED = 3 };
+int hdst__ir_nested(ir_stmt *stmt, ir_block *nested[HDST__IR_NESTED]);      // its blocks, in order of execution; how many
 bool hdst__ir_expr_equal(const ir_expr *a, const ir_expr *b);               // structurally
+bool hdst__ir_is_const(const ir_expr *expr, uint64_t bits);
+size_t hdst__ir_expr_size(const ir_expr *expr);                             // nodes
+size_t hdst__ir_expr_reads(const ir_expr *expr, uint32_t var);              // how often a variable (or an element of it) is read
+size_t hdst__ir_block_reads(const ir_block *block, uint32_t var);           // nested statements included
+size_t hdst__ir_block_writes(const ir_block *block, uint32_t var);
+size_t hdst__ir_stmt_reads(const ir_stmt *stmt, uint32_t var);
+size_t hdst__ir_stmt_writes(const ir_stmt *stmt, uint32_t var);
+bool hdst__ir_writes(const ir_stmt *stmt, uint32_t var);                    // this statement itself
+void hdst__ir_substitute(ir_func *func, ir_block *block, uint32_t var, const ir_expr *value);      // every read of a scalar variable
+void hdst__ir_substitute_expr(ir_func *func, ir_expr **expr, uint32_t var, const ir_expr *value);
 
 const char *hdst__ir_op_name(ir_op op);                 // "add", "select" ...
 const char *hdst__ir_stmt_name(ir_stmt_kind kind);

@@ -35,8 +35,18 @@ typedef struct hdst__interp_run {
     uint64_t failed_index, failed_limit;        // the values of the check, for the message
 } hdst__interp_run;
 
-// HDST_OK also when a record failed (see failed_record); HDST_E_MEMORY.
+// HDST_OK also when a record failed (see failed_record): then the run stopped after the block of that record, and what it wrote is not to be used.
+// HDST_E_MEMORY; HDST_E_INTERNAL when `func` is not in scalar form. `keep` may be NULL only when the function does not filter.
 hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error);
+
+// A reduce that is no field-wise one: `func` has two inputs and an output. Uses of `run`: input[0], input_buffers[0], input_skip[0], count, first, broadcast,
+// allocator; `output` takes the result as C structs. failed_record is the place (from `first`) of the right-hand record of the failing pair.
+// One level of an associative reduce: each run of HDST__FOLD_RECORDS records, in order, becomes one output record.
+hdst_status hdst__interpret_fold_level(hdst__interp_run *run, hdst_error *error);
+// Levels until one record is left, which is the output (untouched when count is 0). The tree depends on `count` alone.
+hdst_status hdst__interpret_fold(hdst__interp_run *run, hdst_error *error);
+// All records in order, one after another, into one.
+hdst_status hdst__interpret_fold_ordered(hdst__interp_run *run, hdst_error *error);
 
 // "index 53 out of range 0..49" and the like, for check `check` with these values; then place and record are added by hdst__check_to_error.
 void hdst__check_to_error(const ir_func *func, uint32_t check, uint64_t index, uint64_t limit, uint64_t record, hdst_error *error);

@@ -153,12 +153,30 @@ void hdst__eval_binary_n(ir_op op, hdst__kind operand, const uint64_t *a, const 
 #undef CASE
 }
 
+#define FMA_EACH                                                                                                       \
+    if (kind == HDST__F32)                                                                                             \
+        EACH(n, out, hdst__of_f32(fmaf(hdst__as_f32(a[i]), hdst__as_f32(b[i]), hdst__as_f32(c[i]))));                  \
+    else                                                                                                               \
+        EACH(n, out, hdst__of_f64(fma(hdst__as_f64(a[i]), hdst__as_f64(b[i]), hdst__as_f64(c[i]))))
+
+#ifdef __x86_64__
+// The C library's fma is right everywhere but a call each; where the processor has the instruction the loop uses it.
+__attribute__((target("fma,avx2"))) static void fma_by_instruction(hdst__kind kind, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *out,
+                                                                   size_t n)
+{
+    FMA_EACH;
+}
+#endif
+
 void hdst__eval_fma_n(hdst__kind kind, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *out, size_t n)
 {
-    if (kind == HDST__F32)
-        EACH(n, out, hdst__of_f32(fmaf(hdst__as_f32(a[i]), hdst__as_f32(b[i]), hdst__as_f32(c[i]))));
-    else
-        EACH(n, out, hdst__of_f64(fma(hdst__as_f64(a[i]), hdst__as_f64(b[i]), hdst__as_f64(c[i]))));
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("fma") && __builtin_cpu_supports("avx2")) {
+        fma_by_instruction(kind, a, b, c, out, n);
+        return;
+    }
+#endif
+    FMA_EACH;
 }
 
 // --- Conversions ---

@@ -47,7 +47,7 @@ hdst_status hdst__interp_open(interp_state *s, hdst__interp_run *run, hdst_error
 {
     const ir_func *func = run->func;
     *s = (interp_state){.run = run, .func = func};
-    const size_t slabs = hdst__interp_block_slabs(func, &func->body);
+    const size_t slabs = hdst__interp_block_slabs(&func->body);
     if (slabs == SIZE_MAX) return hdst__error_set(error, HDST_E_INTERNAL, "the interpreter reads scalar form without calls; `%s` is not in it", func->name);
     uint64_t patterns;
     if (!find_width(s, slabs + 2, &patterns)) return hdst__error_memory(error, "the local arrays of a kernel");

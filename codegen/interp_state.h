@@ -78,7 +78,7 @@ void hdst__interp_keep(interp_state *s, const ir_stmt *stmt, const interp_mask *
 // --- interp_stmt.c ---
 
 // Slabs that a block of statements needs; SIZE_MAX when it holds something that the interpreter does not read (block form, calls).
-size_t hdst__interp_block_slabs(const ir_func *func, const ir_block *block);
+size_t hdst__interp_block_slabs(const ir_block *block);
 void hdst__interp_exec(interp_state *s, const ir_block *block, interp_mask *mask);
 
 // --- interp.c: one function made ready to run, for those who run it more than once (folds) ---

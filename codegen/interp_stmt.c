@@ -27,16 +27,9 @@ static size_t own_slabs(const ir_stmt *stmt)
     return need + 3;
 }
 
-static size_t check_slabs(const ir_func *func, const ir_stmt *stmt)
-{
-    if (stmt->kind != IR_CHECK) return 0;
-    const ir_check *check = &func->checks[stmt->check];
-    return 2 + larger(expr_slabs(check->index), expr_slabs(check->limit));
-}
-
 static bool readable_expr(const ir_expr *e)
 {
-    return !e || (e->op != IR_FIXED && e->op != IR_FITS && readable_expr(e->a) && readable_expr(e->b) && readable_expr(e->c));
+    return !e || (e->op < IR_FIXED && readable_expr(e->a) && readable_expr(e->b) && readable_expr(e->c));
 }
 
 static bool readable(const ir_stmt *stmt)
@@ -46,16 +39,16 @@ static bool readable(const ir_stmt *stmt)
            readable_expr(stmt->lo) && readable_expr(stmt->hi);
 }
 
-size_t hdst__interp_block_slabs(const ir_func *func, const ir_block *block)
+size_t hdst__interp_block_slabs(const ir_block *block)
 {
     size_t need = 0;
     for (size_t i = 0; i < block->count; i++) {
         const ir_stmt *stmt = block->items[i];
         if (!readable(stmt)) return SIZE_MAX;
         const ir_block *const inner[] = {&stmt->head, &stmt->body, &stmt->after, &stmt->then, &stmt->otherwise};
-        need = larger(need, larger(own_slabs(stmt), check_slabs(func, stmt)) + INTERP_STMT_SLABS);
+        need = larger(need, own_slabs(stmt) + INTERP_STMT_SLABS);
         for (size_t k = 0; k < sizeof inner / sizeof *inner; k++) {
-            const size_t inside = hdst__interp_block_slabs(func, inner[k]);
+            const size_t inside = hdst__interp_block_slabs(inner[k]);
             if (inside == SIZE_MAX) return SIZE_MAX;
             need = larger(need, INTERP_STMT_SLABS + inside);
         }
@@ -134,13 +127,12 @@ static void fail(interp_state *s, const ir_stmt *stmt, size_t lane)
     hdst__interp_run *run = s->run;
     const uint64_t record = run->first + s->block + lane;
     if (record >= run->failed_record) return;       // of one record the first check counts; of several the smallest record
-    const ir_check *check = &s->func->checks[stmt->check];
     run->failed_record = record;
     run->failed_check = stmt->check;
     run->failed_index = run->failed_limit = 0;
-    if (!check->index || !check->limit) return;
-    run->failed_index = hdst__interp_eval_lanes(s, check->index, s->top + 1)[lane];
-    run->failed_limit = hdst__interp_eval_lanes(s, check->limit, s->top + 1)[lane];
+    if (!stmt->index || !stmt->index2) return;
+    run->failed_index = hdst__interp_eval_lanes(s, stmt->index, s->top + 1)[lane];
+    run->failed_limit = hdst__interp_eval_lanes(s, stmt->index2, s->top + 1)[lane];
 }
 
 static void check(interp_state *s, const ir_stmt *stmt, const interp_mask *mask)

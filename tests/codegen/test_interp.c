@@ -345,7 +345,7 @@ Test(interp, break_continue_and_return_of_lanes_that_differ)
 
 // --- Local arrays, const arrays, filters ---
 
-Test(interp, local_arrays_are_indexed_by_lane_and_start_at_zero)
+Test(interp, local_arrays_are_indexed_by_lane)
 {
     ir_func *f = new_func();
     const field fields[] = {{"v", HDST__U32, 0}};
@@ -405,7 +405,9 @@ static ir_func *checked_func(hdst__diags *diags)
     ir_expr *index = wide(f, leaf(f, IR_FIELD, in, 0, NULL, NULL)), *limit = special(f, IR_LENGTH, c);
     const hdst__span where = {source, (uint32_t)(strstr(text, "c[") - text), 6};
     ir_stmt *check = hdst__ir_stmt(f, IR_CHECK, where);
-    check->check = hdst__ir_add_check(f, (ir_check){.kind = IR_CHECK_TABLE_INDEX, .span = where, .what = "c", .index = index, .limit = limit});
+    check->check = hdst__ir_add_check(f, (ir_check){.kind = IR_CHECK_TABLE_INDEX, .span = where, .what = "c"});
+    check->index = index;
+    check->index2 = limit;
     check->cond = op(f, IR_LT, hdst__ir_copy(f, index), hdst__ir_copy(f, limit));
     push(f, &f->body, check);
     ir_stmt *divide = hdst__ir_stmt(f, IR_CHECK, where);

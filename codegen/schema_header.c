@@ -103,7 +103,8 @@ static void write_field(writer *w, const hdst__record *record, const hdst__field
 static void write_struct(writer *w, const hdst__record *record)
 {
     bool packed = needs_packing(record);
-    hdst__buffer_printf(w->out, "\n// %llu bytes, alignment %llu, layout %s\nstruct ", (ull)record->size, (ull)record->align, hdst__layout_names[record->layout]);
+    hdst__buffer_printf(w->out, "\n// %llu byte%s, alignment %llu, layout %s\nstruct ", (ull)record->size, record->size == 1 ? "" : "s", (ull)record->align,
+                        hdst__layout_names[record->layout]);
     if (packed) hdst__buffer_printf(w->out, "__attribute__((packed, aligned(%llu))) ", (ull)record->align);
     else if (record->align > natural_align(record)) hdst__buffer_printf(w->out, "__attribute__((aligned(%llu))) ", (ull)record->align);
     hdst__buffer_printf(w->out, "%s {\n", claim(w, &w->identifiers, record->name));
@@ -123,14 +124,20 @@ typedef struct array_counts {
     uint64_t of_size[17];       // how many arrays of values of so many bytes
 } array_counts;
 
-// The bytes of these arrays, as an expression of `capacity`.
+static const char *some_arrays(writer *w, uint64_t count, uint64_t size)
+{
+    if (count == 1) return hdst__arena_printf(w->arena, "hdst_array_bytes(capacity, %llu)", (ull)size);
+    return hdst__arena_printf(w->arena, "%llu * hdst_array_bytes(capacity, %llu)", (ull)count, (ull)size);
+}
+
+// The bytes of these arrays, as an expression of `capacity`; "" for none.
 static const char *bytes_of_arrays(writer *w, const array_counts *counts)
 {
     const char *sum = "";
     for (int size = 1; size <= 16; size++)
         if (counts->of_size[size])
-            sum = hdst__arena_printf(w->arena, "%s%s%llu * hdst_array_bytes(capacity, %d)", sum, *sum ? " + " : "", (ull)counts->of_size[size], size);
-    return *sum ? sum : "0";
+            sum = hdst__arena_printf(w->arena, "%s%s%s", sum, *sum ? " + " : "", some_arrays(w, counts->of_size[size], size));
+    return sum;
 }
 
 static void write_soa(writer *w, const hdst__record *record)
@@ -143,8 +150,9 @@ static void write_soa(writer *w, const hdst__record *record)
         const hdst__leaf *leaf = &record->leaves[l];
         const char *path = flat_name(w, leaf->path), *type = leaf_c_type(leaf);
         const char *offset_of = claim(w, &w->identifiers, hdst__arena_printf(w->arena, "%s_offset_of_%s", r, path));
-        hdst__buffer_printf(w->out, "static inline uint64_t %s(uint64_t capacity, uint64_t element)\n{\n    return %s + element * hdst_array_bytes(capacity, %llu);\n}\n",
-                            offset_of, bytes_of_arrays(w, &before), (ull)hdst__scalar_size(leaf->kind));
+        const char *start = bytes_of_arrays(w, &before);
+        hdst__buffer_printf(w->out, "static inline uint64_t %s(uint64_t capacity, uint64_t element)\n{\n    return %s%selement * %s;\n}\n", offset_of, start,
+                            *start ? " + " : "", some_arrays(w, 1, hdst__scalar_size(leaf->kind)));
         before.of_size[hdst__scalar_size(leaf->kind)] += leaf->elements;
         hdst__buffer_printf(w->out, "static inline %s *%s(void *memory, uint64_t capacity, uint64_t element)\n{\n    return (%s *)((char *)memory + %s(capacity, element));\n}\n",
                             type, claim(w, &w->identifiers, hdst__arena_printf(w->arena, "%s_at_%s", r, path)), type, offset_of);
@@ -163,8 +171,8 @@ static void write_aop(writer *w, const hdst__record *record)
         const hdst__leaf *leaf = &record->leaves[l];
         const char *path = flat_name(w, leaf->path), *type = leaf_c_type(leaf);
         ull size = hdst__scalar_size(leaf->kind);
-        hdst__buffer_printf(w->out, "static inline uint64_t %s(uint64_t capacity)\n{\n    return %llu * hdst_array_bytes(capacity, %llu);\n}\n",
-                            claim(w, &w->identifiers, hdst__arena_printf(w->arena, "%s_bytes_of_%s", r, path)), (ull)leaf->elements, size);
+        hdst__buffer_printf(w->out, "static inline uint64_t %s(uint64_t capacity)\n{\n    return %s;\n}\n",
+                            claim(w, &w->identifiers, hdst__arena_printf(w->arena, "%s_bytes_of_%s", r, path)), some_arrays(w, leaf->elements, size));
         hdst__buffer_printf(w->out, "static inline %s *%s(void *const *buffers, uint64_t capacity, uint64_t element)\n{\n"
                                     "    return (%s *)((char *)buffers[%zu] + element * hdst_array_bytes(capacity, %llu));\n}\n",
                             type, claim(w, &w->identifiers, hdst__arena_printf(w->arena, "%s_at_%s", r, path)), type, l, size);

@@ -103,8 +103,8 @@ void hdst__schema_show(hdst__arena *arena, hdst__record *const *records, size_t 
 {
     for (size_t i = 0; i < count; i++) {
         const hdst__record *record = records[i];
-        hdst__buffer_printf(out, "%srecord %s: %llu bytes, alignment %llu%s\n", i ? "\n" : "", record->name, (ull)record->size, (ull)record->align,
-                            record->pack ? " (given)" : "");
+        hdst__buffer_printf(out, "%srecord %s: %llu byte%s, alignment %llu%s\n", i ? "\n" : "", record->name, (ull)record->size, record->size == 1 ? "" : "s",
+                            (ull)record->align, record->pack ? " (given)" : "");
         show_fields(arena, record, out);
         show_layout(arena, record, out);
         if (record->has_text) hdst__buffer_puts(out, "  text: an offset (uint64) and a length (uint32) into the heap of the segment\n");

@@ -1,0 +1,1 @@
+{'byte': {'names': ['value'], 'formats': ['<u1'], 'offsets': [0], 'itemsize': 1}}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// hdst schema check|show|header|numpy FILE [--param NAME=VALUE]...
+#include "codegen/schema.h"
+#include "tools/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_PARAMS = 64 };
+
+typedef struct request {
+    const char *action, *file;
+    hdst__param_value params[MAX_PARAMS];
+    size_t param_count;
+} request;
+
+static const char usage[] = "usage: hdst schema check|show|header|numpy FILE [--param NAME=VALUE]...\n"
+                            "\n"
+                            "  check   says whether the schema is right and names its records\n"
+                            "  show    prints fields, types, offsets, padding and the layout of every record\n"
+                            "  header  prints the C header (C11, C++11)\n"
+                            "  numpy   prints a dtype for every record, as a Python dictionary\n"
+                            "\n"
+                            "A param without a value counts as 4 for check and show, with a note; header and numpy need it.\n";
+
+static int refuse(const char *what, const char *subject)
+{
+    fprintf(stderr, "hdst schema: %s '%s'\nhint: `hdst schema --help` lists actions and options\n", what, subject);
+    return hdst_status_exit_code(HDST_E_USAGE);
+}
+
+// "D=2", "D=-1", "eps=0.5". The name is cut off in place: argv is ours to change.
+static int take_param(request *r, char *text)
+{
+    char *value = strchr(text, '='), *end;
+    if (!value || value == text || !value[1]) return refuse("a param is NAME=VALUE, not", text);
+    if (r->param_count == MAX_PARAMS) return refuse("too many params: no room for", text);
+    hdst__param_value param = {.name = text};
+    errno = 0;
+    param.bits = value[1] == '-' ? (uint64_t)strtoll(value + 1, &end, 10) : strtoull(value + 1, &end, 10);
+    if (*end || end == value + 1) {
+        param.is_real = true;
+        param.real = strtod(value + 1, &end);
+    }
+    if (*end || end == value + 1 || errno == ERANGE) return refuse("no number:", value + 1);
+    *value = 0;
+    for (size_t i = 0; i < r->param_count; i++)
+        if (!strcmp(r->params[i].name, text)) return refuse("param given twice:", text);
+    r->params[r->param_count++] = param;
+    return 0;
+}
+
+static int parse_arguments(request *r, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        char *word = argv[i];
+        int code = 0;
+        if (!strcmp(word, "--param")) code = i + 1 < argc ? take_param(r, argv[++i]) : refuse("no value for", word);
+        else if (!strncmp(word, "--param=", 8)) code = take_param(r, word + 8);
+        else if (word[0] == '-' && word[1]) code = refuse("unknown option", word);
+        else if (!r->action) r->action = word;
+        else if (!r->file) r->file = word;
+        else code = refuse("one file at a time, not also", word);
+        if (code) return code;
+    }
+    static const char *const actions[] = {"check", "show", "header", "numpy"};
+    for (size_t i = 0; r->action && i < sizeof actions / sizeof *actions; i++)
+        if (!strcmp(r->action, actions[i])) return r->file ? 0 : refuse("no FILE given to", r->action);
+    if (r->action) {
+        const char *near_name = hdst__nearest_name(r->action, actions, sizeof actions / sizeof *actions);
+        if (!near_name) return refuse("unknown action", r->action);
+        fprintf(stderr, "hdst schema: unknown action '%s'\nhint: did you mean '%s'?\n", r->action, near_name);
+    } else {
+        fputs(usage, stderr);
+    }
+    return hdst_status_exit_code(HDST_E_USAGE);
+}
+
+// The whole file; NULL after a message. A schema is small: what is beyond 64 MiB is no schema and is not read on.
+static char *read_file(const char *path, size_t *length)
+{
+    enum { MOST = 64 << 20 };
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t capacity = 0;
+    *length = 0;
+    while (file && !ferror(file) && !feof(file) && *length < MOST) {
+        if (capacity - *length < 2) {
+            char *bigger = realloc(text, capacity = capacity ? capacity * 2 : 65536);
+            if (!bigger) break;
+            text = bigger;
+        }
+        *length += fread(text + *length, 1, capacity - *length - 1, file);
+    }
+    bool whole = file && feof(file) && !ferror(file);
+    if (!whole) fprintf(stderr, "hdst schema: cannot read '%s': %s\n", path, errno ? strerror(errno) : "it is no schema, being larger than 64 MiB");
+    if (file) fclose(file);
+    if (whole) return text;
+    free(text);
+    return NULL;
+}
+
+static void print_check(const request *r, const hdst__schema *schema, hdst__buffer *out)
+{
+    hdst__buffer_printf(out, "%s: ok, %zu record%s\n", r->file, schema->record_count, schema->record_count == 1 ? "" : "s");
+    for (size_t i = 0; i < schema->record_count; i++)
+        hdst__buffer_printf(out, "  %s: %zu field%s, %llu byte%s\n", schema->records[i]->name, schema->records[i]->field_count,
+                            schema->records[i]->field_count == 1 ? "" : "s", (unsigned long long)schema->records[i]->size, schema->records[i]->size == 1 ? "" : "s");
+}
+
+static void print_numpy(const hdst__schema *schema, hdst__buffer *out)
+{
+    hdst__buffer_puts(out, "{");
+    for (size_t i = 0; i < schema->record_count; i++) {
+        hdst__buffer_printf(out, "%s'%s': ", i ? ",\n " : "", schema->records[i]->name);
+        hdst__schema_numpy(schema->records[i], out);
+    }
+    hdst__buffer_puts(out, "}\n");
+}
+
+static hdst_status print_action(const request *r, const hdst__schema *schema, hdst__arena *arena, hdst__buffer *out, hdst_error *error)
+{
+    if (!strcmp(r->action, "check")) print_check(r, schema, out);
+    else if (!strcmp(r->action, "show")) hdst__schema_show(arena, schema->records, schema->record_count, out);
+    else if (!strcmp(r->action, "numpy")) print_numpy(schema, out);
+    else return hdst__schema_header(arena, r->file, schema->records, schema->record_count, out, error);
+    return HDST_OK;
+}
+
+// A value for a param that the schema does not have is a slip of the user.
+static hdst_status check_params(const request *r, const hdst__schema *schema, hdst__arena *arena, hdst_error *error)
+{
+    for (size_t i = 0; i < r->param_count; i++) {
+        const char **names = HDST__NEW_ARRAY(arena, const char *, schema->param_count);
+        bool known = false;
+        for (size_t j = 0; j < schema->param_count; j++) known |= !strcmp(names[j] = schema->params[j].name, r->params[i].name);
+        if (known) continue;
+        hdst__error_set(error, HDST_E_USAGE, "the schema has no param '%s'", r->params[i].name);
+        const char *near_name = hdst__nearest_name(r->params[i].name, names, schema->param_count);
+        if (near_name) hdst__error_hint(error, "did you mean '%s'?", near_name);
+        return HDST_E_USAGE;
+    }
+    return HDST_OK;
+}
+
+// Reads the schema and does what is asked. Output is collected in `out`, messages in `messages`, so that nothing is half printed.
+static hdst_status run(const request *r, const char *text, size_t length, hdst__arena *arena, hdst__buffer *out, hdst__buffer *messages, hdst_error *error)
+{
+    hdst__diags diags;
+    hdst__diags_init(&diags, arena);
+    bool assume = !strcmp(r->action, "check") || !strcmp(r->action, "show");
+    hdst__schema schema;
+    bool good = hdst__schema_read(&diags, r->file, text, length, r->params, r->param_count, assume, &schema);
+    hdst__diags_render(&diags, messages);
+    if (!good) return HDST_E_SCHEMA;
+    hdst_status status = check_params(r, &schema, arena, error);
+    return status == HDST_OK ? print_action(r, &schema, arena, out, error) : status;
+}
+
+static hdst_status run_in_arena(const request *r, const char *text, size_t length, hdst__buffer *out, hdst__buffer *messages, hdst_error *error)
+{
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    if (setjmp(out_of_memory)) {
+        hdst__arena_destroy(&arena);
+        return hdst__error_memory(error, "reading the schema");
+    }
+    hdst_status status = run(r, text, length, &arena, out, messages, error);
+    hdst__arena_destroy(&arena);
+    return out->failed ? hdst__error_memory(error, "printing the schema") : status;
+}
+
+int hdst_schema_command(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) return fputs(usage, stdout) < 0 ? hdst_status_exit_code(HDST_E_IO) : 0;
+    request r = {0};
+    int code = parse_arguments(&r, argc, argv);
+    if (code) return code;
+    size_t length;
+    errno = 0;
+    char *text = read_file(r.file, &length);
+    if (!text) return hdst_status_exit_code(HDST_E_IO);
+
+    hdst__buffer out, messages;
+    hdst__buffer_init(&out, NULL);
+    hdst__buffer_init(&messages, NULL);
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_status status = run_in_arena(&r, text, length, &out, &messages, &error);
+    fputs(hdst__buffer_text(&messages), stderr);
+    if (status == HDST_OK) fputs(hdst__buffer_text(&out), stdout);
+    if (*error.message) fprintf(stderr, "hdst schema: %s: %s\n", r.file, error.message);
+    if (*error.hint) fprintf(stderr, "hint: %s\n", error.hint);
+    hdst__buffer_destroy(&out);
+    hdst__buffer_destroy(&messages);
+    free(text);
+    return hdst_status_exit_code(status);
+}

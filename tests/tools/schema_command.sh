@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The exit codes and the streams of `hdst schema`. usage: schema_command.sh HDST
 set -u
-hdst=$1
+hdst=$(realpath "$1")
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1

@@ -66,6 +66,7 @@ typedef struct hdst__reader {
 // Over budget it is streamed again in every run instead, with a warning and a line in explain.
 hdst__dataset_cache *hdst__dataset_cache_create(hdst__engine *engine, const hdst__reader *reader);   // NULL: out of memory
 void hdst__dataset_cache_destroy(hdst__dataset_cache *cache);
+void hdst__dataset_cache_release(hdst__dataset_cache *cache);    // gives the memory back; the next run reads again. Not during a run.
 
 typedef enum hdst__stage_kind {
     HDST__STAGE_MAP,                // a fused chain: accumulators and/or output records

@@ -29,6 +29,8 @@ extern "C" {
 #define HDST_VERSION_MINOR 1
 #define HDST_VERSION_PATCH 0
 
+#define HDST_VERSION_TEXT "0.1.0"
+
 // "0.1.0" of the library that runs, which may differ from the header's. Thread-safe.
 HDST_API const char *hdst_version(void);
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first centers of KMeans.
+#ifndef KMEANS_INIT_H
+#define KMEANS_INIT_H
+
+#include <stdint.h>
+
+// k-means++ over n points of d floats each (Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007), in its greedy form:
+// of several candidates drawn by squared distance the one that lowers the sum most is taken. Writes k centers. Returns 0, or -1 when out of memory.
+int init_plus_plus(const float *points, uint64_t n, uint32_t d, uint32_t k, uint64_t seed, float *centers);
+
+// `count` different record numbers below n, in increasing order; the same for the same seed everywhere. count <= n.
+void init_sample(uint64_t n, uint64_t count, uint64_t seed, uint64_t *records);
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contexts: options, devices, the objects' common end.
+#include "hdst/object.h"
+
+#include <string.h>
+
+HDST__STAND_IN(hdst_context, no_context);
+
+const char *hdst_version(void) { return HDST_VERSION_TEXT; }
+
+static void log_through(int level, const char *message, void *user)
+{
+    const hdst_context_options *options = user;
+    options->log((hdst_log_level)level, message, options->log_user);
+}
+
+// Options of an older program are shorter: what it does not know keeps its default.
+static hdst_context_options read_options(const hdst_context_options *given)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    return options;
+}
+
+typedef struct context_block {      // the context and its options, which the log refers to
+    hdst_context context;
+    hdst_context_options options;
+} context_block;
+
+static hdst_context *allocate_context(const hdst_context_options *options)
+{
+    hdst__allocator allocator = {options->allocator.allocate, options->allocator.reallocate, options->allocator.release, options->allocator.user};
+    context_block *block = hdst__alloc_zero(&allocator, sizeof *block);
+    if (!block) return &no_context;
+    hdst_context *context = &block->context;
+    block->options = *options;
+    context->allocator = allocator;
+    context->log = (hdst__log){options->log ? log_through : NULL, &block->options, (hdst__log_level)options->log_level};
+    if (pthread_mutex_init(&context->lock, NULL) != 0) {
+        hdst__free(&allocator, block);
+        return &no_context;
+    }
+    context->object.context = context;
+    return context;
+}
+
+static bool copy_text(hdst_context *context, char **to, const char *from)
+{
+    *to = from ? hdst__strdup(&context->allocator, from) : NULL;
+    return !from || *to;
+}
+
+hdst_context *hdst_context_create(const hdst_context_options *given)
+{
+    hdst_context_options options = read_options(given);
+    hdst_context *context = allocate_context(&options);
+    if (context == &no_context) return context;
+    hdst_allocator hook = options.allocator;
+    if ((hook.allocate || hook.reallocate || hook.release) && !(hook.allocate && hook.reallocate && hook.release)) {
+        hdst_error error;
+        hdst__error_set(&error, HDST_E_USAGE, "the allocator has only some of allocate, reallocate and release");
+        hdst__error_hint(&error, "set all three functions or none");
+        hdst__object_fail(&context->object, &error);
+        return context;
+    }
+    if (copy_text(context, &context->device, options.device) && copy_text(context, &context->cache_dir, options.cache_dir))
+        context->engine = hdst__engine_create(&(hdst__engine_options){
+            .allocator = &context->allocator, .log = &context->log, .device = context->device, .memory = options.memory,
+            .device_memory = options.device_memory, .cache_dir = context->cache_dir});
+    if (!context->engine) context->object.error = &hdst__no_memory;
+    return context;
+}
+
+void hdst_context_destroy(hdst_context *context)
+{
+    if (!context || !context->object.context) return;
+    hdst__object_free_all(context);
+    if (context->engine) hdst__engine_destroy(context->engine);
+    hdst__allocator allocator = context->allocator;
+    hdst__free(&allocator, context->device);
+    hdst__free(&allocator, context->cache_dir);
+    if (context->object.error != &hdst__no_memory) hdst__free(&allocator, context->object.error);
+    pthread_mutex_destroy(&context->lock);
+    hdst__free(&allocator, context);
+}
+
+hdst_status hdst_context_status(const hdst_context *context, hdst_error *error) { return hdst__object_status(&context->object, error); }
+
+void hdst_context_cancel(hdst_context *context)
+{
+    if (context && context->engine) hdst__engine_cancel(context->engine);
+}
+
+static void publish_device(const hdst__device_info *from, hdst_device_info *to)
+{
+    *to = (hdst_device_info){.index = from->index, .device_class = (hdst_device_class)from->class_, .compute_units = from->compute_units,
+        .memory_bytes = from->memory_bytes, .local_bytes = from->local_bytes, .has_double = from->has_double, .usable = from->usable};
+    memcpy(to->name, from->name, sizeof to->name);
+    memcpy(to->platform, from->platform, sizeof to->platform);
+    memcpy(to->driver, from->driver, sizeof to->driver);
+    memcpy(to->why_not, from->why_not, sizeof to->why_not);
+}
+
+static hdst_status list_devices(hdst_context *context, const hdst__device_info **devices, size_t *count, hdst_error *error)
+{
+    hdst_status status = hdst__object_status(&context->object, error);
+    if (status != HDST_OK) return status;
+    const char *note;
+    return hdst__engine_devices(context->engine, devices, count, &note, error);
+}
+
+hdst_status hdst_device_count(hdst_context *context, uint32_t *count, hdst_error *error)
+{
+    const hdst__device_info *devices;
+    size_t n = 0;
+    hdst__lock(context);
+    hdst_status status = list_devices(context, &devices, &n, error);
+    hdst__unlock(context);
+    *count = status == HDST_OK ? (uint32_t)n : 0;
+    return status;
+}
+
+hdst_status hdst_device_get(hdst_context *context, uint32_t position, hdst_device_info *info, hdst_error *error)
+{
+    const hdst__device_info *devices;
+    size_t n = 0;
+    hdst__lock(context);
+    hdst_status status = list_devices(context, &devices, &n, error);
+    if (status == HDST_OK && position < n) publish_device(&devices[position], info);
+    else if (status == HDST_OK) status = hdst__error_set(error, HDST_E_USAGE, "device position %u; there are %zu devices", position, n);
+    hdst__unlock(context);
+    return status;
+}
+
+hdst_status hdst_device_chosen(hdst_context *context, hdst_device_info *info, hdst_error *error)
+{
+    const hdst__device_info *device;
+    hdst__lock(context);
+    hdst_status status = hdst__object_status(&context->object, error);
+    if (status == HDST_OK) status = hdst__engine_device(context->engine, &device, error);
+    if (status == HDST_OK) publish_device(device, info);
+    hdst__unlock(context);
+    return status;
+}

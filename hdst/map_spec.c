@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Map specs: a function of a module with what its broadcast and accum parameters are bound to.
+#include "hdst/map_spec.h"
+
+#include <string.h>
+
+HDST__STAND_IN(hdst_map_spec, no_spec);
+
+static void release_spec(hdst__object *object)
+{
+    hdst_map_spec *spec = (hdst_map_spec *)object;
+    for (size_t i = 0; i < spec->binding_count; i++)
+        if (spec->bindings[i].value) hdst__object_drop(&spec->bindings[i].value->object);
+    hdst__free(HDST__ALLOCATOR(spec), spec->bindings);
+    if (spec->module) hdst__object_drop(&spec->module->object);
+}
+
+hdst_map_spec *hdst__map_spec_make(hdst_module *module, const char *function)
+{
+    hdst_map_spec *spec = hdst__object_create(module->object.context, sizeof *spec, release_spec, &no_spec);
+    if (spec->object.error || hdst__object_inherit(&spec->object, &module->object) != HDST_OK) return spec;
+    hdst_error error;
+    spec->function = hdst__module_find_function(module, function, &error);
+    if (spec->function && spec->function->unsupported) {
+        const ast_function *f = spec->function;
+        uint32_t line, column;
+        hdst__span_position(&module->diags, f->unsupported_span, &line, &column);
+        hdst__error_set(&error, HDST_E_UNSUPPORTED, "'%s' uses %s, which hdst cannot run yet", function, f->unsupported);
+        hdst__error_at(&error, module->diags.sources[f->unsupported_span.source].name, line, column);
+        spec->function = NULL;
+    }
+    if (!spec->function) {
+        hdst__object_fail(&spec->object, &error);
+        return spec;
+    }
+    spec->bindings = hdst__alloc_zero(HDST__ALLOCATOR(spec), spec->function->param_count * sizeof *spec->bindings);
+    if (!spec->bindings) {
+        hdst__object_fail(&spec->object, &hdst__no_memory);
+        return spec;
+    }
+    spec->module = module;
+    hdst__object_retain(&module->object);
+    return spec;
+}
+
+hdst_map_spec *hdst_map_spec_create(hdst_module *module, const char *function)
+{
+    hdst_context *context = module->object.context;
+    if (!context) return &no_spec;
+    hdst__lock(context);
+    hdst_map_spec *spec = hdst__map_spec_make(module, function);
+    hdst__unlock(context);
+    return spec;
+}
+
+static const char *qualifier_word(ast_qualifier qualifier)
+{
+    switch (qualifier) {
+    case AST_BROADCAST: return "a broadcast";
+    case AST_ACCUM: return "an accumulator";
+    case AST_LOOKUP: return "a lookup";
+    default: return "a record";
+    }
+}
+
+static const ast_decl *find_parameter(const hdst_map_spec *spec, const char *name, ast_qualifier wanted, hdst_error *error)
+{
+    enum { MOST = 64 };
+    const char *names[MOST], *near;
+    size_t n = 0;
+    for (size_t i = 0; i < spec->function->param_count; i++) {
+        const ast_decl *param = spec->function->params[i];
+        if (!strcmp(param->name, name)) {
+            if (param->qualifier == wanted) return param;
+            hdst__error_set(error, HDST_E_USAGE, "parameter '%s' of '%s' is %s, not %s", name, spec->function->name,
+                            qualifier_word(param->qualifier), qualifier_word(wanted));
+            hdst__error_hint(error, param->qualifier == AST_ACCUM ? "bind it with hdst_bind_accum"
+                             : param->qualifier == AST_BROADCAST ? "bind it with hdst_bind_value" : "records come from the dataset and are not bound");
+            return NULL;
+        }
+        if (n < MOST) names[n++] = param->name;
+    }
+    near = hdst__nearest_name(name, names, n);
+    hdst__error_set(error, HDST_E_USAGE, "'%s' has no parameter '%s'", spec->function->name, name);
+    if (near) hdst__error_hint(error, "did you mean '%s'?", near);
+    return NULL;
+}
+
+// The entry for a parameter: the one that is there, or a new one.
+static hdst__binding *entry(hdst_map_spec *spec, const char *parameter)
+{
+    for (size_t i = 0; i < spec->binding_count; i++)
+        if (!strcmp(spec->bindings[i].parameter, parameter)) return &spec->bindings[i];
+    hdst__binding *binding = &spec->bindings[spec->binding_count++];
+    binding->parameter = parameter;
+    return binding;
+}
+
+// Values are made for a record of some module; they fit when the C structs are the same.
+static bool same_struct(const hdst__record *a, const hdst__record *b)
+{
+    if (a == b) return true;
+    if (a->size != b->size || a->leaf_count != b->leaf_count) return false;
+    for (size_t i = 0; i < a->leaf_count; i++)
+        if (a->leaves[i].kind != b->leaves[i].kind || a->leaves[i].offset != b->leaves[i].offset || a->leaves[i].elements != b->leaves[i].elements) return false;
+    return true;
+}
+
+static hdst_status check_value(const hdst_map_spec *spec, const ast_decl *param, const hdst_value *value, hdst_error *error)
+{
+    if (param->type->kind == HDST__RECORD) {
+        if (same_struct(param->type->record, value->record)) return HDST_OK;
+        return hdst__error_set(error, HDST_E_USAGE, "parameter '%s' of '%s' takes rows of '%s'; the value has rows of '%s'", param->name,
+                               spec->function->name, param->type->record->name, value->record->name);
+    }
+    if (value->record->leaf_count == 1 && value->record->leaves[0].kind == param->type->kind && value->record->elements == 1) return HDST_OK;
+    return hdst__error_set(error, HDST_E_USAGE, "parameter '%s' of '%s' takes %s; the value has rows of '%s'", param->name, spec->function->name,
+                           hdst__kind_is_scalar(param->type->kind) ? hdst__scalar_c_name(param->type->kind) : "an array", value->record->name);
+}
+
+static hdst_status bind_value(hdst_map_spec *spec, const char *name, hdst_value *value, hdst_error *error)
+{
+    if (hdst__object_status(&value->object, error) != HDST_OK) return error->code;
+    const ast_decl *param = find_parameter(spec, name, AST_BROADCAST, error);
+    if (!param) return error->code;
+    if (check_value(spec, param, value, error) != HDST_OK) return error->code;
+    if (!param->is_table && value->rows != 1)
+        return hdst__error_set(error, HDST_E_USAGE, "parameter '%s' of '%s' is one row, the value has %llu", name, spec->function->name,
+                               (unsigned long long)value->rows);
+    hdst__binding *binding = entry(spec, param->name);
+    hdst__object_retain(&value->object);
+    if (binding->value) hdst__object_drop(&binding->value->object);
+    binding->value = value;
+    return HDST_OK;
+}
+
+hdst_status hdst_bind_value(hdst_map_spec *spec, const char *parameter, hdst_value *value)
+{
+    if (spec->object.error) return spec->object.error->code;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__lock(spec->object.context);
+    hdst_status status = bind_value(spec, parameter, value, &error);
+    if (status != HDST_OK) hdst__object_fail(&spec->object, &error);
+    hdst__unlock(spec->object.context);
+    return status;
+}
+
+static hdst_status bind_accum(hdst_map_spec *spec, const char *name, uint64_t rows, hdst_error *error)
+{
+    const ast_decl *param = find_parameter(spec, name, AST_ACCUM, error);
+    if (!param) return error->code;
+    if (!param->is_table && rows != 1)
+        return hdst__error_set(error, HDST_E_USAGE, "accumulator '%s' of '%s' is one row, not %llu", name, spec->function->name, (unsigned long long)rows);
+    entry(spec, param->name)->rows = rows;
+    return HDST_OK;
+}
+
+hdst_status hdst_bind_accum(hdst_map_spec *spec, const char *parameter, uint64_t rows)
+{
+    if (spec->object.error) return spec->object.error->code;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__lock(spec->object.context);
+    hdst_status status = bind_accum(spec, parameter, rows, &error);
+    if (status != HDST_OK) hdst__object_fail(&spec->object, &error);
+    hdst__unlock(spec->object.context);
+    return status;
+}
+
+hdst_status hdst__map_spec_complete(const hdst_map_spec *spec, hdst_error *error)
+{
+    for (size_t i = 0; i < spec->function->param_count; i++) {
+        const ast_decl *param = spec->function->params[i];
+        bool bound = false;
+        for (size_t j = 0; j < spec->binding_count; j++) bound |= !strcmp(spec->bindings[j].parameter, param->name);
+        bool needed = param->qualifier == AST_BROADCAST || (param->qualifier == AST_ACCUM && param->is_table);
+        if (bound || !needed) continue;
+        hdst__error_set(error, HDST_E_USAGE, "parameter '%s' of '%s' is not bound", param->name, spec->function->name);
+        hdst__error_hint(error, param->qualifier == AST_BROADCAST ? "give it a value with hdst_bind_value" : "give it a number of rows with hdst_bind_accum");
+        return HDST_E_USAGE;
+    }
+    return HDST_OK;
+}
+
+hdst_map_spec *hdst__map_spec_copy(const hdst_map_spec *from)
+{
+    if (!from->object.context) return &no_spec;
+    hdst_map_spec *spec = hdst__object_create(from->object.context, sizeof *spec, release_spec, &no_spec);
+    if (spec->object.error || hdst__object_inherit(&spec->object, &from->object) != HDST_OK) return spec;
+    spec->bindings = hdst__alloc_zero(HDST__ALLOCATOR(spec), from->function->param_count * sizeof *spec->bindings);
+    if (!spec->bindings) {
+        hdst__object_fail(&spec->object, &hdst__no_memory);
+        return spec;
+    }
+    spec->module = from->module;
+    spec->function = from->function;
+    hdst__object_retain(&spec->module->object);
+    for (size_t i = 0; i < from->binding_count; i++) {
+        spec->bindings[i] = from->bindings[i];
+        if (spec->bindings[i].value) hdst__object_retain(&spec->bindings[i].value->object);
+    }
+    spec->binding_count = from->binding_count;
+    return spec;
+}
+
+void hdst_map_spec_destroy(hdst_map_spec *spec)
+{
+    if (spec) hdst__object_destroy(&spec->object);
+}

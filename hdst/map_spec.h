@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef HDST_MAP_SPEC_H
+#define HDST_MAP_SPEC_H
+
+#include "hdst/value.h"
+
+typedef struct hdst__binding {
+    const char *parameter;      // belongs to the module's tree
+    hdst_value *value;          // of a broadcast, retained; NULL for an accum
+    uint64_t rows;              // of an accum
+} hdst__binding;
+
+struct hdst_map_spec {
+    hdst__object object;
+    hdst_module *module;        // retained
+    const ast_function *function;
+    hdst__binding *bindings;    // one per parameter of the function that is bound, in the order of binding
+    size_t binding_count;
+};
+
+// A copy that retains what the spec retains, for the operator that keeps it; the object's error is taken over. NULL: out of memory.
+hdst_map_spec *hdst__map_spec_copy(const hdst_map_spec *spec);
+hdst_map_spec *hdst__map_spec_make(hdst_module *module, const char *function);      // as create, with the lock held
+// HDST_OK if every broadcast and accum table of the function is bound.
+hdst_status hdst__map_spec_complete(const hdst_map_spec *spec, hdst_error *error);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hdst/object.h"
+
+#include <string.h>
+
+hdst_error hdst__no_memory = {.code = HDST_E_MEMORY, .retriable = true, .message = "out of memory"};
+
+void hdst__lock(hdst_context *context)
+{
+    if (context && context->object.context) pthread_mutex_lock(&context->lock);
+}
+
+void hdst__unlock(hdst_context *context)
+{
+    if (context && context->object.context) pthread_mutex_unlock(&context->lock);
+}
+
+void *hdst__object_create(hdst_context *context, size_t bytes, void (*release)(hdst__object *), void *stand_in)
+{
+    if (!context->object.context) return stand_in;
+    hdst__object *object = hdst__alloc_zero(&context->allocator, bytes);
+    if (!object) return stand_in;
+    object->context = context;
+    object->release = release;
+    object->uses = 1;
+    object->next = context->objects;
+    if (context->objects) context->objects->previous = object;
+    context->objects = object;
+    hdst__object_inherit(object, &context->object);
+    return object;
+}
+
+void hdst__object_retain(hdst__object *object)
+{
+    if (object && object->context) object->uses++;
+}
+
+static void unlink_object(hdst__object *object)
+{
+    if (object->previous) object->previous->next = object->next;
+    else object->context->objects = object->next;
+    if (object->next) object->next->previous = object->previous;
+}
+
+static void free_memory(hdst__object *object)
+{
+    const hdst__allocator *allocator = &object->context->allocator;
+    if (object->error != &hdst__no_memory) hdst__free(allocator, object->error);
+    hdst__free(allocator, object);
+}
+
+void hdst__object_drop(hdst__object *object)
+{
+    if (!object || !object->context || object->context->closing || --object->uses > 0) return;
+    unlink_object(object);
+    if (object->release) object->release(object);
+    free_memory(object);
+}
+
+void hdst__object_destroy(hdst__object *object)
+{
+    if (!object || !object->context) return;
+    hdst_context *context = object->context;
+    hdst__lock(context);
+    hdst__object_drop(object);
+    hdst__unlock(context);
+}
+
+void hdst__object_free_all(hdst_context *context)
+{
+    // Objects refer to each other in no fixed order, so all let go first (drops do nothing while closing) and all memory goes then. Newest first:
+    // a result was made after the dataset it reads, and its stage must end before the dataset's cache.
+    context->closing = true;
+    for (hdst__object *object = context->objects; object; object = object->next)
+        if (object->release) object->release(object);
+    while (context->objects) {
+        hdst__object *object = context->objects;
+        context->objects = object->next;
+        free_memory(object);
+    }
+}
+
+hdst_status hdst__object_fail(hdst__object *object, const hdst_error *error)
+{
+    if (object->error) return object->error->code;
+    hdst_error *copy = object->context ? hdst__alloc(&object->context->allocator, sizeof *copy) : NULL;
+    if (copy) *copy = *error;
+    object->error = copy ? copy : &hdst__no_memory;
+    return object->error->code;
+}
+
+hdst_status hdst__object_inherit(hdst__object *object, const hdst__object *from)
+{
+    return from->error ? hdst__object_fail(object, from->error) : HDST_OK;
+}
+
+hdst_status hdst__object_status(const hdst__object *object, hdst_error *error)
+{
+    if (!object->error) {
+        if (error) *error = (hdst_error)HDST_ERROR_INIT;
+        return HDST_OK;
+    }
+    if (error) *error = *object->error;
+    return object->error->code;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all public objects share: the context they belong to, the error that sticks to them, and a count of who uses them.
+#ifndef HDST_OBJECT_H
+#define HDST_OBJECT_H
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "engine/engine.h"
+#include "hdst/hdst.h"
+
+#include <pthread.h>
+
+typedef struct hdst__object hdst__object;
+
+struct hdst__object {
+    hdst_context *context;      // NULL: a constant object that stands in when there was no memory for a real one
+    hdst_error *error;          // the sticky error, or NULL
+    void (*release)(hdst__object *object);      // frees what the object holds, not the object
+    uint32_t uses;              // the caller's handle and every object that refers to this one
+    hdst__object *next, *previous;              // all objects of the context
+};
+
+struct hdst_context {
+    hdst__object object;
+    hdst__allocator allocator;
+    hdst__log log;
+    hdst__engine *engine;
+    pthread_mutex_t lock;       // held by every public call on the context or its objects, except cancel
+    hdst__object *objects;
+    bool closing;               // the context is being destroyed: references no longer count
+    char *device, *cache_dir;   // copies of the options
+};
+
+// The one error that needs no memory.
+extern hdst_error hdst__no_memory;
+
+// A zeroed object of `bytes`, in the context's list, with one use. If the context has failed its error sticks to the new object.
+// Returns `stand_in` (a constant with hdst__no_memory) when there is no memory. The context's lock must be held.
+void *hdst__object_create(hdst_context *context, size_t bytes, void (*release)(hdst__object *), void *stand_in);
+void hdst__object_retain(hdst__object *object);
+void hdst__object_drop(hdst__object *object);           // one use less; the last one frees
+// The public _destroy: takes the lock; NULL and stand-ins are fine. Not safe twice, as free().
+void hdst__object_destroy(hdst__object *object);
+void hdst__object_free_all(hdst_context *context);      // the context's end
+
+// Gives the object an error (the first one stays) and returns it to fill; never NULL: without memory it is a copy nobody reads and the object gets hdst__no_memory.
+hdst_status hdst__object_fail(hdst__object *object, const hdst_error *error);
+hdst_status hdst__object_inherit(hdst__object *object, const hdst__object *from);      // takes over from's error, if any; HDST_OK when there is none
+hdst_status hdst__object_status(const hdst__object *object, hdst_error *error);
+
+void hdst__lock(hdst_context *context);
+void hdst__unlock(hdst_context *context);
+
+#define HDST__STAND_IN(type, name) static type name = {.object = {.error = &hdst__no_memory}}
+#define HDST__ALLOCATOR(object_pointer) (&(object_pointer)->object.context->allocator)
+
+#endif

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results: an action over a dataset, its runs, and views of what they gave.
+#include "hdst/result.h"
+
+#include "shuffle/finish.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+HDST__STAND_IN(hdst_result, no_result);
+
+static void forget_rows(hdst_result *result)
+{
+    for (size_t i = 0; i < result->table_count; i++) {
+        hdst__free(HDST__ALLOCATOR(result), result->tables[i].rows);
+        result->tables[i].rows = NULL;
+    }
+    result->records = NULL;
+    result->record_count = 0;
+    result->ran = false;
+}
+
+static void release_result(hdst__object *object)
+{
+    hdst_result *result = (hdst_result *)object;
+    forget_rows(result);
+    if (result->planned) hdst__plan_destroy(&result->plan);
+    hdst__free(HDST__ALLOCATOR(result), result->explanation);
+    hdst__arena_destroy(&result->arena);
+}
+
+hdst_result *hdst_result_create(hdst_dataset *dataset)
+{
+    hdst_context *context = dataset->object.context;
+    if (!context) return &no_result;
+    hdst__lock(context);
+    hdst_result *result = hdst__object_create(context, sizeof *result, release_result, &no_result);
+    if (result != &no_result) {
+        hdst__object_inherit(&result->object, &dataset->object);
+        result->dataset = dataset;
+        hdst__arena_init(&result->arena, &context->allocator, NULL);
+    }
+    hdst__unlock(context);
+    return result;
+}
+
+static void list_tables(hdst_result *result)
+{
+    const hdst__plan *plan = &result->plan;
+    if (!plan->func) return;
+    result->tables = HDST__NEW_ARRAY(&result->arena, hdst__result_table, plan->func->param_count);
+    for (size_t i = 0; i < plan->func->param_count; i++) {
+        if (plan->func->params[i].kind != IR_ACCUM_TABLE) continue;
+        result->tables[result->table_count++] = (hdst__result_table){
+            .function = plan->params[i].function, .name = plan->params[i].name, .record = plan->func->params[i].record, .param = (uint32_t)i};
+    }
+}
+
+// The compiler leaves by longjmp when memory is out; what was made stays in the arena until the result ends.
+static hdst_status make_plan(hdst_result *result, hdst_error *error)
+{
+    if (result->planned) return HDST_OK;
+    jmp_buf out_of_memory;
+    result->arena.out_of_memory = &out_of_memory;
+    hdst_status status;
+    if (setjmp(out_of_memory)) {
+        status = hdst__error_memory(error, "a plan");
+    } else {
+        status = hdst__plan_make(&result->arena, result->dataset, &result->plan, error);
+        if (status == HDST_OK) list_tables(result);
+    }
+    result->arena.out_of_memory = NULL;
+    result->planned = status == HDST_OK;
+    return status;
+}
+
+// Turns the node's table into rows of C structs, one array per accumulator.
+static hdst_status finish_tables(hdst_result *result, const hdst__stage_output *output, hdst_error *error)
+{
+    const uint64_t *rows_of_param = result->plan.values->rows;
+    uint64_t first_word = 0;
+    for (size_t i = 0; i < result->table_count; i++) {
+        hdst__result_table *table = &result->tables[i];
+        const hdst__accum *accum = &output->tables->accum[i];
+        table->row_count = rows_of_param[table->param];
+        uint64_t bytes;
+        if (__builtin_mul_overflow(table->row_count, table->record->size, &bytes)) return hdst__error_memory(error, "a result");
+        table->rows = hdst__alloc_zero(HDST__ALLOCATOR(result), (size_t)bytes);
+        if (!table->rows) return hdst__error_memory(error, "a result");
+        hdst__finish_rows(accum, table->record, output->table + first_word, table->row_count, table->rows);
+        first_word += table->row_count * accum->device_row_words;
+    }
+    return HDST_OK;
+}
+
+static void take_records(hdst_result *result, const hdst__stage_output *output)
+{
+    if (result->plan.reduced) {
+        result->records = result->tables[0].rows;
+        result->record_count = 1;
+        for (size_t i = 0; i < result->table_count; i++)
+            if (!strcmp(result->tables[i].name, "result")) result->records = result->tables[i].rows;
+    } else if (result->plan.output) {
+        result->records = output->records;
+        result->record_count = output->record_count;
+    }
+}
+
+static hdst_status run_locked(hdst_result *result, hdst_error *error)
+{
+    hdst_status status = hdst__object_status(&result->object, error);
+    if (status != HDST_OK) return status;
+    forget_rows(result);
+    hdst__stage_output output = {0};
+    status = make_plan(result, error);
+    if (status == HDST_OK) status = hdst__plan_run(&result->plan, &output, error);
+    if (status == HDST_OK && result->plan.func) status = finish_tables(result, &output, error);
+    if (status == HDST_OK) take_records(result, &output);
+    else forget_rows(result);
+    result->ran = status == HDST_OK;
+    return status;
+}
+
+hdst_status hdst_run(hdst_result *result, hdst_error *error)
+{
+    hdst_error ignored;
+    if (!error) error = &ignored;
+    *error = (hdst_error)HDST_ERROR_INIT;
+    if (!result->object.context) return hdst__object_status(&result->object, error);
+    hdst__lock(result->object.context);
+    hdst_status status = run_locked(result, error);
+    hdst__unlock(result->object.context);
+    return status;
+}
+
+void hdst_result_destroy(hdst_result *result)
+{
+    if (result) hdst__object_destroy(&result->object);
+}
+
+// --- Views ---
+
+static bool is_called(const hdst__result_table *table, const char *name)
+{
+    if (!strcmp(table->name, name)) return true;
+    size_t length = strlen(table->function);        // "function.parameter" where two maps have a parameter of the same name
+    return !strncmp(table->function, name, length) && name[length] == '.' && !strcmp(table->name, name + length + 1);
+}
+
+static const hdst__result_table *find_table(hdst_result *result, const char *name)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < result->table_count; i++) {
+        if (is_called(&result->tables[i], name)) return &result->tables[i];
+        if (n < MOST) names[n++] = result->tables[i].name;
+    }
+    const char *near = hdst__nearest_name(name, names, n);
+    hdst__error_set(&result->view_error, HDST_E_USAGE, "the result has no accumulator '%s'", name);
+    if (near) hdst__error_hint(&result->view_error, "did you mean '%s'?", near);
+    return NULL;
+}
+
+static bool can_view(hdst_result *result)
+{
+    result->view_error = (hdst_error)HDST_ERROR_INIT;
+    if (result->ran) return true;
+    if (hdst__object_status(&result->object, &result->view_error) == HDST_OK)
+        hdst__error_set(&result->view_error, HDST_E_USAGE, "the result holds nothing: its last run failed, or there was none");
+    return false;
+}
+
+typedef struct row_block {
+    const void *rows;
+    uint64_t count;
+    const hdst__record *record;
+} row_block;
+
+static bool find_rows(hdst_result *result, const char *table, row_block *block)
+{
+    if (!can_view(result)) return false;
+    if (table) {
+        const hdst__result_table *found = find_table(result, table);
+        if (found) *block = (row_block){found->rows, found->row_count, found->record};
+        return found;
+    }
+    *block = (row_block){result->records, result->record_count, result->plan.output};
+    if (result->plan.output) return true;
+    hdst__error_set(&result->view_error, HDST_E_USAGE, "the result has no records, only accumulators");
+    return false;
+}
+
+// A field by its path; NULL stands for the only field there is.
+static const hdst__leaf *find_leaf(hdst_result *result, const hdst__record *record, const char *field)
+{
+    if (!field && record->leaf_count == 1) return &record->leaves[0];
+    enum { MOST = 64 };
+    const char *names[MOST], *near;
+    size_t n = 0;
+    for (size_t i = 0; i < record->leaf_count; i++) {
+        if (field && !strcmp(record->leaves[i].path, field)) return &record->leaves[i];
+        if (n < MOST) names[n++] = record->leaves[i].path;
+    }
+    near = field ? hdst__nearest_name(field, names, n) : NULL;
+    hdst__error_set(&result->view_error, HDST_E_USAGE, field ? "record '%s' has no field '%s'" : "record '%s' has several fields: name one%.0s",
+                    record->name, field ? field : "");
+    if (near) hdst__error_hint(&result->view_error, "did you mean '%s'?", near);
+    return NULL;
+}
+
+static hdst_view make_view(const row_block *block, const hdst__leaf *leaf)
+{
+    static const char empty[1];     // an empty result is still a view
+    const char *base = block->rows ? (const char *)block->rows + leaf->offset : empty;
+    return (hdst_view){base, block->record->size, block->count, leaf->elements, (hdst_type)leaf->kind};
+}
+
+// Elements of a leaf inside nested arrays do not lie one after another, which a view cannot say.
+static bool is_packed(const hdst__leaf *leaf)
+{
+    uint64_t expected = hdst__scalar_size(leaf->kind);
+    for (uint32_t d = leaf->dims; d-- > 0;) {
+        if (leaf->dim[d].stride != expected) return false;
+        expected *= leaf->dim[d].count;
+    }
+    return true;
+}
+
+hdst_view hdst_result_field(hdst_result *result, const char *table, const char *field)
+{
+    hdst_view view = {0};
+    if (!result->object.context) return view;
+    hdst__lock(result->object.context);
+    row_block block;
+    const hdst__leaf *leaf = find_rows(result, table, &block) ? find_leaf(result, block.record, field) : NULL;
+    if (leaf && is_packed(leaf)) view = make_view(&block, leaf);
+    else if (leaf) hdst__error_set(&result->view_error, HDST_E_UNSUPPORTED, "field '%s' lies scattered in its record; take the rows", leaf->path);
+    hdst__unlock(result->object.context);
+    return view;
+}
+
+const void *hdst_result_rows(hdst_result *result, const char *table, uint64_t *rows)
+{
+    if (rows) *rows = 0;
+    if (!result->object.context) return NULL;
+    hdst__lock(result->object.context);
+    row_block block = {0};
+    bool found = find_rows(result, table, &block);
+    hdst__unlock(result->object.context);
+    if (rows && found) *rows = block.count;
+    return found ? block.rows : NULL;
+}
+
+hdst_status hdst_result_status(const hdst_result *result, hdst_error *error)
+{
+    if (result->object.error) return hdst__object_status(&result->object, error);
+    if (error) *error = result->view_error;
+    return result->view_error.code;
+}
+
+// --- Reports ---
+
+hdst_run_stats hdst_result_stats(const hdst_result *result)
+{
+    hdst_run_stats to = {0};
+    if (!result->object.context || !result->planned) return to;
+    const hdst__run_stats *from = &result->plan.stats;
+    to = (hdst_run_stats){.records = from->records, .total_seconds = from->total_seconds, .read_seconds = from->read_seconds,
+        .compile_seconds = from->compile_seconds, .run_seconds = from->run_seconds, .bytes_to_device = from->bytes_to_device,
+        .bytes_from_device = from->bytes_from_device, .device_count = from->device_count, .level_count = from->level_count};
+    for (uint32_t i = 0; i < from->device_count; i++) {
+        to.device[i] = (hdst_device_use){.slices = from->device[i].slices, .records = from->device[i].records, .busy_seconds = from->device[i].busy_seconds};
+        memcpy(to.device[i].name, from->device[i].name, sizeof to.device[i].name);
+    }
+    for (uint32_t i = 0; i < from->level_count; i++) {
+        to.level[i] = (hdst_level){.in = from->level[i].in, .out = from->level[i].out};
+        strncpy(to.level[i].name, from->level[i].name, sizeof to.level[i].name - 1);
+    }
+    return to;
+}
+
+const char *hdst_explain(hdst_result *result, hdst_error *error)
+{
+    hdst_error ignored;
+    if (!error) error = &ignored;
+    if (!result->object.context) {
+        hdst__object_status(&result->object, error);
+        return "";
+    }
+    hdst__lock(result->object.context);
+    hdst__buffer text;
+    hdst__buffer_init(&text, HDST__ALLOCATOR(result));
+    hdst_status status = hdst__object_status(&result->object, error);
+    if (status == HDST_OK) status = make_plan(result, error);
+    if (status == HDST_OK) status = hdst__plan_explain(&result->plan, result->dataset, &text, error);
+    hdst__free(HDST__ALLOCATOR(result), result->explanation);
+    result->explanation = status == HDST_OK ? hdst__buffer_take(&text) : NULL;
+    hdst__buffer_destroy(&text);
+    hdst__unlock(result->object.context);
+    return result->explanation ? result->explanation : "";
+}

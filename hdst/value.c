@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values: the rows that broadcast parameters read. A run takes a snapshot when it starts.
+#include "hdst/value.h"
+
+#include <string.h>
+
+HDST__STAND_IN(hdst_value, no_value);
+
+static void release_value(hdst__object *object)
+{
+    hdst_value *value = (hdst_value *)object;
+    hdst__free(HDST__ALLOCATOR(value), value->data);
+    if (value->module) hdst__object_drop(&value->module->object);
+}
+
+static hdst_status resize(hdst_value *value, uint64_t rows, hdst_error *error)
+{
+    uint64_t bytes;
+    if (__builtin_mul_overflow(rows, value->record->size, &bytes) || bytes > SIZE_MAX / 2)
+        return hdst__error_set(error, HDST_E_USAGE, "a value of %llu rows of %llu bytes is too large", (unsigned long long)rows,
+                               (unsigned long long)value->record->size);
+    void *data = hdst__realloc(HDST__ALLOCATOR(value), value->data, (size_t)bytes);
+    if (!data) return hdst__error_memory(error, "a value");
+    value->data = data;
+    value->rows = rows;
+    value->version++;
+    return HDST_OK;
+}
+
+static void fill_in(hdst_value *value, hdst_module *module, const char *type, uint64_t rows)
+{
+    hdst_error error;
+    if (hdst__object_inherit(&value->object, &module->object) != HDST_OK) return;
+    value->record = hdst__module_find_record(module, type, &error);
+    if (!value->record || resize(value, rows, &error) != HDST_OK) {
+        hdst__object_fail(&value->object, &error);
+        return;
+    }
+    memset(value->data, 0, (size_t)(rows * value->record->size));
+    value->module = module;
+    hdst__object_retain(&module->object);
+}
+
+hdst_value *hdst_value_create(hdst_module *module, const char *type, uint64_t rows)
+{
+    hdst_context *context = module->object.context;
+    if (!context) return &no_value;
+    hdst__lock(context);
+    hdst_value *value = hdst__object_create(context, sizeof *value, release_value, &no_value);
+    if (!value->object.error) fill_in(value, module, type, rows);
+    hdst__unlock(context);
+    return value;
+}
+
+hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows)
+{
+    if (value->object.error) return value->object.error->code;
+    hdst_error error;
+    hdst__lock(value->object.context);
+    hdst_status status = rows == value->rows ? HDST_OK : resize(value, rows, &error);
+    if (status != HDST_OK) hdst__object_fail(&value->object, &error);
+    else if (rows) memcpy(value->data, data, (size_t)(rows * value->record->size));
+    value->version++;
+    hdst__unlock(value->object.context);
+    return status;
+}
+
+hdst_status hdst_value_status(const hdst_value *value, hdst_error *error) { return hdst__object_status(&value->object, error); }
+
+void hdst_value_destroy(hdst_value *value)
+{
+    if (value) hdst__object_destroy(&value->object);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef HDST_VALUE_H
+#define HDST_VALUE_H
+
+#include "hdst/module.h"
+
+struct hdst_value {
+    hdst__object object;
+    hdst_module *module;        // whose record it has
+    const hdst__record *record;
+    void *data;                 // rows as C structs
+    uint64_t rows;
+    uint64_t version;           // grows with every change, so that a run sends only what is new
+};
+
+#endif

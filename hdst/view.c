@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading numbers through a view.
+#include "hdst/hdst.h"
+
+#include <math.h>
+#include <string.h>
+
+static const uint8_t type_bytes[] = {[HDST_BOOL] = 1, [HDST_INT8] = 1, [HDST_INT16] = 2, [HDST_INT32] = 4, [HDST_INT64] = 8, [HDST_UINT8] = 1,
+                                     [HDST_UINT16] = 2, [HDST_UINT32] = 4, [HDST_UINT64] = 8, [HDST_FLOAT32] = 4, [HDST_FLOAT64] = 8, [HDST_TEXT] = 16};
+
+// The number as the widest type of its family: exactly one of the two is set.
+typedef struct number {
+    bool real;
+    double d;
+    int64_t i;
+} number;
+
+#define READ(type)                              \
+    do {                                        \
+        type value;                             \
+        memcpy(&value, p, sizeof value);        \
+        return (number){false, 0, (int64_t)value}; \
+    } while (0)
+
+static number read_number(hdst_view view, uint64_t row, uint64_t element)
+{
+    const char *p = (const char *)view.base + row * view.stride + element * type_bytes[view.type];
+    float f;
+    double d;
+    switch (view.type) {
+    case HDST_BOOL:
+    case HDST_UINT8: READ(uint8_t);
+    case HDST_INT8: READ(int8_t);
+    case HDST_INT16: READ(int16_t);
+    case HDST_INT32: READ(int32_t);
+    case HDST_INT64: READ(int64_t);
+    case HDST_UINT16: READ(uint16_t);
+    case HDST_UINT32: READ(uint32_t);
+    case HDST_UINT64: READ(uint64_t);
+    case HDST_FLOAT32: memcpy(&f, p, sizeof f); return (number){true, f, 0};
+    case HDST_FLOAT64: memcpy(&d, p, sizeof d); return (number){true, d, 0};
+    case HDST_TEXT: break;
+    }
+    return (number){false, 0, 0};
+}
+
+static bool in_range(hdst_view view, uint64_t row, uint64_t element)
+{
+    return view.base && row < view.rows && element < view.elements && (unsigned)view.type <= HDST_TEXT;
+}
+
+double hdst_view_double(hdst_view view, uint64_t row, uint64_t element)
+{
+    if (!in_range(view, row, element)) return 0;
+    number n = read_number(view, row, element);
+    if (n.real) return n.d;
+    return view.type == HDST_UINT64 ? (double)(uint64_t)n.i : (double)n.i;
+}
+
+int64_t hdst_view_int64(hdst_view view, uint64_t row, uint64_t element)
+{
+    if (!in_range(view, row, element)) return 0;
+    number n = read_number(view, row, element);
+    if (!n.real) return n.i;
+    if (isnan(n.d)) return 0;
+    return n.d >= 0x1p63 ? INT64_MAX : n.d < -0x1p63 ? INT64_MIN : (int64_t)n.d;
+}

@@ -7,7 +7,7 @@ void hdst__diags_init(hdst__diags *diags, hdst__arena *arena) { *diags = (hdst__
 
 uint32_t hdst__diags_add_source(hdst__diags *d, const char *name, const char *text, size_t length)
 {
-    hdst__source source = {hdst__arena_strdup(d->arena, name), hdst__arena_strndup(d->arena, text, length), length};
+    hdst__source_text source = {hdst__arena_strdup(d->arena, name), hdst__arena_strndup(d->arena, text, length), length};
     HDST__PUSH(d->arena, d->sources, d->source_count, d->source_capacity, source);
     return (uint32_t)d->source_count - 1;
 }
@@ -32,14 +32,14 @@ void hdst__diag_error(hdst__diags *diags, hdst__span span, const char *hint, con
 void hdst__diag_warning(hdst__diags *diags, hdst__span span, const char *hint, const char *format, ...) { REPORT(HDST__WARNING, hint); }
 void hdst__diag_note(hdst__diags *diags, hdst__span span, const char *format, ...) { REPORT(HDST__NOTE, NULL); }
 
-static const hdst__source *source_of(const hdst__diags *d, hdst__span span)
+static const hdst__source_text *source_of(const hdst__diags *d, hdst__span span)
 {
     return span.source < d->source_count ? &d->sources[span.source] : NULL;
 }
 
 void hdst__span_position(const hdst__diags *d, hdst__span span, uint32_t *line, uint32_t *column)
 {
-    const hdst__source *source = source_of(d, span);
+    const hdst__source_text *source = source_of(d, span);
     *line = *column = 1;
     if (!source) return;
     for (size_t i = 0; i < span.offset && i < source->length; i++) {
@@ -49,7 +49,7 @@ void hdst__span_position(const hdst__diags *d, hdst__span span, uint32_t *line, 
 }
 
 // The source line and the marks under it. Tabs are copied into the margin so that the caret stands under its character.
-static void render_line(const hdst__source *source, hdst__span span, hdst__buffer *out)
+static void render_line(const hdst__source_text *source, hdst__span span, hdst__buffer *out)
 {
     size_t offset = span.offset < source->length ? span.offset : source->length, start = offset, end = offset;
     while (start > 0 && source->text[start - 1] != '\n') start--;
@@ -73,7 +73,7 @@ static void render_line(const hdst__source *source, hdst__span span, hdst__buffe
 void hdst__diag_render(const hdst__diags *d, const hdst__diag *diag, hdst__buffer *out)
 {
     static const char *const words[] = {"error", "warning", "note"};
-    const hdst__source *source = source_of(d, diag->span);
+    const hdst__source_text *source = source_of(d, diag->span);
     uint32_t line, column;
     hdst__span_position(d, diag->span, &line, &column);
     hdst__buffer_printf(out, "%s:%u:%u: %s: %s\n", source ? source->name : "?", line, column, words[diag->severity], diag->message);
@@ -96,7 +96,7 @@ hdst_status hdst__diags_to_error(const hdst__diags *d, hdst_status code, hdst_er
     for (size_t i = 0; i < d->count; i++) {
         const hdst__diag *diag = &d->items[i];
         if (diag->severity != HDST__ERROR) continue;
-        const hdst__source *source = source_of(d, diag->span);
+        const hdst__source_text *source = source_of(d, diag->span);
         uint32_t line, column;
         hdst__span_position(d, diag->span, &line, &column);
         hdst__error_set(error, code, "%s", diag->message);

@@ -10,11 +10,11 @@
 
 #include <stdint.h>
 
-typedef struct hdst__source {
+typedef struct hdst__source_text {
     const char *name;       // as the user gave it, for messages
     const char *text;       // NUL-terminated copy
     size_t length;
-} hdst__source;
+} hdst__source_text;
 
 // A stretch of a source. source is an index into hdst__diags.sources; length 0 means a point.
 typedef struct hdst__span {
@@ -32,7 +32,7 @@ typedef struct hdst__diag {
 
 typedef struct hdst__diags {
     hdst__arena *arena;
-    hdst__source *sources;
+    hdst__source_text *sources;
     size_t source_count, source_capacity;
     hdst__diag *items;
     size_t count, capacity;

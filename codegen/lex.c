@@ -196,7 +196,7 @@ static void punct(lexer *l)
 
 const hdst__token *hdst__lex(hdst__diags *diags, uint32_t source, size_t *count)
 {
-    const hdst__source *s = &diags->sources[source];
+    const hdst__source_text *s = &diags->sources[source];
     lexer l = {.diags = diags, .arena = diags->arena, .source = source, .text = s->text, .length = s->length};
     if (l.length >= 3 && !memcmp(l.text, "\xEF\xBB\xBF", 3)) l.at = 3;     // a byte order mark is harmless
     while (l.at < l.length) {

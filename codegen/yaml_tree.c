@@ -9,7 +9,7 @@ enum { MAX_DEPTH = 16, MAX_BYTES = 4 << 20 };
 
 typedef struct loader {
     hdst__diags *diags;
-    const hdst__source *source;
+    const hdst__source_text *source;
     uint32_t source_index;
     jmp_buf *outer;             // the arena's handler before ours
     yaml_parser_t parser;

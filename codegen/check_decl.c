@@ -36,15 +36,32 @@ const char *hdst__check_near(hdst__checker *c, const char *name, const char *con
     return near ? hdst__arena_printf(c->arena, "did you mean '%s'?", near) : NULL;
 }
 
-// One declaration needs another: bounded, because the checker recurses.
-static bool enter(hdst__checker *c, hdst__span span)
+// What a declaration of the file level needs is resolved outside of the function that happens to need it first.
+typedef struct outside {
+    ast_function *function;
+    size_t scope_count, block_start;
+} outside;
+
+// Bounded, because the checker recurses.
+static bool enter(hdst__checker *c, hdst__span span, outside *saved)
 {
     if (c->depth >= HDST__DEPENDENCE_LIMIT) {
         hdst__diag_error(c->diags, span, "declare first what others use", "more than %d declarations depend on one another in a row", HDST__DEPENDENCE_LIMIT);
         return false;
     }
     c->depth++;
+    *saved = (outside){c->function, c->scope_count, c->block_start};
+    c->function = NULL;
+    c->scope_count = c->block_start = 0;
     return true;
+}
+
+static void leave(hdst__checker *c, const outside *saved)
+{
+    c->depth--;
+    c->function = saved->function;
+    c->scope_count = saved->scope_count;
+    c->block_start = saved->block_start;
 }
 
 // --- Types ---
@@ -143,7 +160,8 @@ const hdst__record *hdst__check_struct(hdst__checker *c, ast_struct *s)
     if (s->resolving == DONE) return s->record;
     if (s->resolving == IN_PROGRESS) hdst__diag_error(c->diags, s->span, NULL, "the record '%s' contains itself", s->name);
     if (s->resolving != UNTOUCHED) return NULL;
-    if (!enter(c, s->span)) return NULL;
+    outside saved;
+    if (!enter(c, s->span, &saved)) return NULL;
     s->resolving = IN_PROGRESS;
     hdst__record *record = HDST__NEW(c->arena, hdst__record);
     *record = (hdst__record){.name = s->name, .source = s->span.source, .offset = s->span.offset};
@@ -153,7 +171,7 @@ const hdst__record *hdst__check_struct(hdst__checker *c, ast_struct *s)
         hdst__diag_error(c->diags, s->span, NULL, "the record '%s' %s", s->name, why);
         good = false;
     }
-    c->depth--;
+    leave(c, &saved);
     s->resolving = good ? DONE : FAILED;
     if (!good) return NULL;
     s->record = record;
@@ -267,10 +285,11 @@ bool hdst__check_global(hdst__checker *c, ast_decl *decl)
         hdst__diag_error(c->diags, decl->span, NULL, "the value of '%s' depends on itself", decl->name);
         return false;
     }
-    if (!enter(c, decl->span)) return false;
+    outside saved;
+    if (!enter(c, decl->span, &saved)) return false;
     decl->resolving = IN_PROGRESS;
     bool good = decl->kind == AST_CONST ? constant(c, decl) : decl->kind == AST_ENUM_VALUE ? enum_value(c, decl) : global_param(c, decl);
-    c->depth--;
+    leave(c, &saved);
     decl->resolving = good ? DONE : FAILED;
     return good;
 }

@@ -39,7 +39,7 @@ static void place_accums(interp_state *s)
     for (size_t i = 0; tables && i < tables->accum_count; i++) {
         const uint32_t param = tables->accum[i].param;
         s->accum[param] = &tables->accum[i];
-        s->accum_table[param] = s->run->device_table + hdst__tables_device_first(tables, s->run->accum_rows, i);
+        if (s->run->device_table) s->accum_table[param] = s->run->device_table + hdst__tables_device_first(tables, s->run->accum_rows, i);
     }
 }
 

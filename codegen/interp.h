@@ -25,7 +25,7 @@ typedef struct hdst__interp_run {
     const hdst__interp_table *broadcast;        // by param index; entries of other kinds unused
     const uint64_t *accum_rows;                 // by param index
     const hdst__tables *tables;                 // NULL when there are no accums
-    int64_t *device_table;                      // added to
+    int64_t *device_table;                      // added to; NULL: nothing is kept (sampling addends, finding out why a record failed)
     void *output;                               // records as C structs, or NULL
     uint8_t *keep;                              // one per record, or NULL
     hdst__addends *addends;                     // NULL, or one per float-sum leaf: sampled while running

@@ -164,6 +164,7 @@ void hdst__interp_accumulate(interp_state *s, const ir_stmt *stmt, const interp_
 {
     const hdst__accum *accum = s->accum[stmt->param];
     const hdst__cell *cell = &accum->cell[stmt->leaf];
+    int64_t *table = s->accum_table[stmt->param];
     const uint64_t rows = table_rows(s, stmt->param);
     hdst__addends *addends = s->run->addends && cell->scale >= 0 ? &s->run->addends[cell->scale] : NULL;
     const lanes row = index_or_zero(s, stmt->index, s->top), element = index_or_zero(s, stmt->index2, s->top + 1);
@@ -171,8 +172,7 @@ void hdst__interp_accumulate(interp_state *s, const ir_stmt *stmt, const interp_
     for (size_t i = 0; i < s->n; i++) {
         const uint64_t r = row.v[row.uniform ? 0 : i], x = element.v[element.uniform ? 0 : i];
         if (!mask->bits[i] || r >= rows || x >= cell->elements) continue;
-        int64_t *word = s->accum_table[stmt->param] + r * accum->device_row_words + cell->device_first + x * cell->device_words;
-        hdst__cell_accumulate(cell, word, value[i]);
+        if (table) hdst__cell_accumulate(cell, table + r * accum->device_row_words + cell->device_first + x * cell->device_words, value[i]);
         if (addends) hdst__addends_add(addends, cell->kind, value[i]);
     }
 }

@@ -108,7 +108,7 @@ static void describe(const hdst__opencl *cl, const char *platform, cl_device_id 
     query(cl, device, CL_DEVICE_DOUBLE_FP_CONFIG, &twice, sizeof twice);
     info->correctly_rounded = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     info->has_double = twice != 0;
-    info->has_int64_atomics = has_extension(extensions, "cl_khr_int64_base_atomics") && has_extension(extensions, "cl_khr_int64_extended_atomics");
+    info->has_int64_atomics = has_extension(extensions, "cl_khr_int64_base_atomics");
     judge(cl, device, type, info);
 }
 

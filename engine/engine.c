@@ -41,6 +41,11 @@ hdst__engine *hdst__engine_create(const hdst__engine_options *options)
 void hdst__engine_destroy(hdst__engine *engine)
 {
     if (!engine) return;
+    if (engine->open) {
+        hdst__ring_destroy(&engine->ring, engine->open);
+        engine->open->ops->destroy(engine->open);
+    }
+    hdst__program_cache_destroy(&engine->cache);
     hdst__device_list_clear(&engine->list, engine->allocator);
     hdst__opencl_close(engine->allocator, engine->opencl);
     hdst__free(engine->allocator, engine->wanted);
@@ -88,6 +93,23 @@ static hdst_status choose(hdst__engine *engine, hdst_error *error)
                         engine->list.note[0] ? engine->list.note : "no OpenCL device is usable (see `hdst devices`)");
     engine->chosen = info;
     return HDST_OK;
+}
+
+hdst_status hdst__engine_open(hdst__engine *engine, hdst__device **device, hdst_error *error)
+{
+    hdst_status status = engine->open ? HDST_OK : choose(engine, error);
+    if (status == HDST_OK && !engine->open) {
+        const hdst__device_info *info = engine->chosen;
+        if (info->class_ == HDST__DEVICE_INTERP) {
+            status = hdst__device_open_interp(engine, info, &engine->open, error);
+        } else {
+            if (!engine->has_cache) hdst__program_cache_init(&engine->cache, engine->allocator, &engine->log, engine->cache_dir);
+            engine->has_cache = true;
+            status = hdst__device_open_opencl(engine, info, &engine->open, error);
+        }
+    }
+    if (status == HDST_OK) *device = engine->open;
+    return status;
 }
 
 hdst_status hdst__engine_devices(hdst__engine *engine, const hdst__device_info **devices, size_t *count, const char **loader_note, hdst_error *error)

@@ -5,8 +5,11 @@
 
 #include "engine/budget.h"
 #include "engine/device_list.h"
+#include "engine/device.h"
 #include "engine/engine.h"
 #include "engine/opencl.h"
+#include "engine/program_cache.h"
+#include "engine/segment.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,9 +28,16 @@ struct hdst__engine {
     hdst__device_list list;             // empty until discovery
     hdst__device_info interp;           // when the interpreter was named and nothing was discovered
     const hdst__device_info *chosen;    // NULL until asked for
-    hdst__budget memory;                // of the host
+    hdst__device *open;                 // the chosen one, once a stage needed it
+    hdst__program_cache cache;
+    bool has_cache;                     // it was set up
+    hdst__ring ring;
+    hdst__budget memory;                // of the host; atomic in itself
 
     atomic_bool cancelled;              // set from any thread or signal handler; a run that ends because of it clears it
 };
+
+// Opens the chosen device at first use. With the mutex held.
+hdst_status hdst__engine_open(hdst__engine *engine, hdst__device **device, hdst_error *error);
 
 #endif

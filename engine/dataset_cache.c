@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/dataset_cache.h"
+
+#include "engine/engine_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SEGMENT_BYTES = 512 << 20 };     // large, because each segment is a launch
+
+hdst__dataset_cache *hdst__dataset_cache_create(hdst__engine *engine, const hdst__reader *reader)
+{
+    hdst__dataset_cache *cache = hdst__alloc_zero(engine->allocator, sizeof *cache);
+    if (!cache) return NULL;
+    cache->engine = engine;
+    cache->reader = *reader;
+    hdst__arena_init(&cache->arena, engine->allocator, NULL);
+    return cache;
+}
+
+static void release_segments(hdst__dataset_cache *cache)
+{
+    for (uint64_t i = 0; cache->segment && i < cache->count; i++) hdst__segment_destroy(cache->device, &cache->segment[i]);
+    hdst__free(cache->engine->allocator, cache->segment);
+    hdst__arena_destroy(&cache->arena);
+    cache->segment = NULL;
+    cache->count = cache->loaded = 0;
+}
+
+void hdst__dataset_cache_destroy(hdst__dataset_cache *cache)
+{
+    if (!cache) return;
+    hdst__engine *engine = cache->engine;
+    pthread_mutex_lock(&engine->mutex);
+    release_segments(cache);
+    pthread_mutex_unlock(&engine->mutex);
+    hdst__free(engine->allocator, cache);
+}
+
+// Equal segments, as few as fit: a short last one would be a launch for little.
+static uint64_t records_per_segment(const hdst__dataset_cache *cache)
+{
+    uint64_t bytes = cache->device->info->max_alloc_bytes < SEGMENT_BYTES ? cache->device->info->max_alloc_bytes : SEGMENT_BYTES;
+    uint64_t most = hdst__segment_records(&cache->reader, bytes, cache->reader.records), unit = hdst__segment_records(&cache->reader, 0, 0);
+    uint64_t segments = (cache->reader.records + most - 1) / most, each = (cache->reader.records + segments - 1) / segments;
+    return (each + unit - 1) / unit * unit;
+}
+
+static hdst_status make_segments(hdst__dataset_cache *cache, hdst_error *error)
+{
+    const hdst__reader *reader = &cache->reader;
+    uint64_t each = records_per_segment(cache), count = (reader->records + each - 1) / each;
+    hdst__memory_kind kind = cache->device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE;
+    jmp_buf out_of_memory;
+    cache->segment = hdst__alloc_zero(cache->engine->allocator, count * sizeof *cache->segment);
+    if (!cache->segment) return hdst__error_memory(error, "a cached dataset");
+    cache->count = count;
+    cache->arena.out_of_memory = &out_of_memory;
+    if (setjmp(out_of_memory)) return hdst__error_memory(error, "a cached dataset");
+    for (uint64_t i = 0; i < cache->count; i++) {
+        uint64_t first = i * each, records = reader->records - first < each ? reader->records - first : each;
+        const hdst__storage *storage = hdst__storage_make(&cache->arena, reader->record, reader->layout, reader->block, records);
+        hdst_status status = hdst__segment_create(cache->device, kind, storage, "a cached dataset", &cache->segment[i], error);
+        if (status != HDST_OK) return status;
+        cache->segment[i].first = first;
+        cache->segment[i].count = records;
+    }
+    return HDST_OK;
+}
+
+hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device *device, hdst_error *error)
+{
+    if (cache->device || cache->reader.records == 0) return HDST_OK;
+    cache->device = device;
+    hdst_error cause = HDST_ERROR_INIT;
+    hdst_status status = make_segments(cache, &cause);
+    cache->arena.out_of_memory = NULL;
+    if (status == HDST_OK) return HDST_OK;
+    release_segments(cache);
+    if (status != HDST_E_MEMORY) {
+        cache->device = NULL;
+        if (error) *error = cause;
+        return status;
+    }
+    cache->streamed = true;
+    snprintf(cache->why, sizeof cache->why, "%.150s", cause.message);
+    hdst__log_write(&cache->engine->log, HDST__LOG_WARN, "a cached dataset does not fit and is read again in every run: %s", cause.message);
+    return HDST_OK;
+}

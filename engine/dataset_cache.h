@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A dataset that stays where the device reads it, segment by segment. What does not fit the budgets is streamed instead.
+#ifndef HDST_ENGINE_DATASET_CACHE_H
+#define HDST_ENGINE_DATASET_CACHE_H
+
+#include "base/arena.h"
+#include "engine/segment.h"
+
+struct hdst__dataset_cache {
+    hdst__engine *engine;
+    hdst__reader reader;
+    hdst__device *device;       // NULL until prepared
+    hdst__arena arena;          // of the storages
+    hdst__segment *segment;
+    uint64_t count, loaded;     // segments, and how many of them (from the first) hold their records
+    bool streamed;
+    char why[160];              // why it is streamed
+};
+
+// Plans the segments and takes their memory at the first call. HDST_OK also when it has to be streamed.
+hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device *device, hdst_error *error);
+
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenCL devices: context, queues, memory and the order of commands. Every call is checked.
+#include "engine/device_opencl.h"
+
+#include "engine/engine_private.h"
+
+#include <string.h>
+
+#define TRY(self, error, function, ...) HDST__CL_TRY((self)->cl, (self)->base.info->name, error, function, __VA_ARGS__)
+
+static hdst_status fail(const hdst__opencl_device *self, const char *function, cl_int code, hdst_error *error)
+{
+    return hdst__opencl_fail(error, function, code, self->base.info->name);
+}
+
+static void release_event(const hdst__opencl_device *self, cl_event *event)
+{
+    if (*event) self->cl->clReleaseEvent(*event);
+    *event = NULL;
+}
+
+static void replace_event(const hdst__opencl_device *self, cl_event *event, cl_event with)
+{
+    release_event(self, event);
+    *event = with;
+}
+
+static void destroy(hdst__device *device)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    const hdst__opencl *cl = self->cl;
+    hdst__opencl_forget_built(self);
+    release_event(self, &self->last_in);
+    release_event(self, &self->last_launch);
+    release_event(self, &self->last_out);
+    if (self->in) cl->clReleaseCommandQueue(self->in);
+    if (self->compute) cl->clReleaseCommandQueue(self->compute);
+    if (self->out) cl->clReleaseCommandQueue(self->out);
+    if (self->context) cl->clReleaseContext(self->context);
+    hdst__free(device->engine->allocator, self);
+}
+
+// --- Memory ---
+
+static hdst_status create_buffer(hdst__opencl_device *self, cl_mem_flags flags, uint64_t bytes, void *host, void **object, hdst_error *error)
+{
+    cl_int code;
+    *object = self->cl->clCreateBuffer(self->context, flags, bytes, host, &code);
+    if (code == CL_SUCCESS) return HDST_OK;
+    *object = NULL;
+    return fail(self, "clCreateBuffer", code, error);
+}
+
+// Page-aligned host memory is wrapped once: on a unified device that is the buffer, elsewhere it pins the pages for quick copies to a buffer beside it.
+static hdst_status create_objects(hdst__opencl_device *self, hdst__memory *memory, const char *what, hdst_error *error)
+{
+    if (memory->kind == HDST__MEMORY_SHARED) {
+        hdst_status status = hdst__device_host_memory(&self->base, memory, what, error);
+        if (status != HDST_OK) return status;
+        void **wrapped = self->base.unified ? &memory->object : &memory->pinned;
+        status = create_buffer(self, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, hdst__page_round(memory->bytes), memory->host, wrapped, error);
+        if (status != HDST_OK) return status;
+    }
+    if (memory->object) return HDST_OK;
+    return create_buffer(self, CL_MEM_READ_WRITE, hdst__page_round(memory->bytes), NULL, &memory->object, error);
+}
+
+static void drop(hdst__opencl_device *self, hdst__memory *memory)
+{
+    if (memory->object) self->cl->clReleaseMemObject(memory->object);
+    if (memory->pinned) self->cl->clReleaseMemObject(memory->pinned);
+    hdst__device_free_host_memory(&self->base, memory);
+    hdst__budget_release(&self->base.budget, hdst__page_round(memory->bytes));
+    hdst__free(self->base.engine->allocator, memory);
+}
+
+static hdst_status to_host(hdst__device *device, hdst__memory *memory, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    if (memory->kind != HDST__MEMORY_SHARED || !device->unified || memory->mapped) return HDST_OK;
+    cl_int code;
+    void *address = self->cl->clEnqueueMapBuffer(self->in, memory->object, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, hdst__page_round(memory->bytes), 0, NULL, NULL, &code);
+    if (code != CL_SUCCESS) return fail(self, "clEnqueueMapBuffer", code, error);
+    if (address != memory->host) return hdst__error_set(error, HDST_E_INTERNAL, "%s maps wrapped memory to another address", device->info->name);
+    memory->mapped = true;
+    return HDST_OK;
+}
+
+static hdst_status to_device(hdst__device *device, hdst__memory *memory, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    if (!memory->mapped) return HDST_OK;
+    cl_event event;
+    TRY(self, error, clEnqueueUnmapMemObject, self->in, memory->object, memory->host, 0, NULL, &event);
+    replace_event(self, &self->last_in, event);
+    memory->mapped = false;
+    return HDST_OK;
+}
+
+static hdst_status alloc(hdst__device *device, hdst__memory_kind kind, uint64_t bytes, const char *what, hdst__memory **out, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    uint64_t rounded = hdst__page_round(bytes);
+    if (rounded > device->info->max_alloc_bytes) {
+        char wanted[24], most[24];
+        hdst__error_set(error, HDST_E_MEMORY, "%s: %s needs %s, a buffer may have %s", device->info->name, what, hdst__bytes_text(bytes, wanted),
+                        hdst__bytes_text(device->info->max_alloc_bytes, most));
+        hdst__error_hint(error, "fewer rows, or --device interp");
+        return HDST_E_MEMORY;
+    }
+    if (!hdst__budget_reserve(&device->budget, rounded)) return hdst__budget_error(&device->budget, rounded, what, error);
+    hdst__memory *memory = hdst__alloc_zero(device->engine->allocator, sizeof *memory);
+    if (!memory) {
+        hdst__budget_release(&device->budget, rounded);
+        return hdst__error_memory(error, what);
+    }
+    memory->kind = kind;
+    memory->bytes = bytes;
+    hdst_status status = create_objects(self, memory, what, error);
+    if (status == HDST_OK) status = to_host(device, memory, error);
+    if (status == HDST_OK) *out = memory;
+    else drop(self, memory);
+    return status;
+}
+
+static void release(hdst__device *device, hdst__memory *memory)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    if (!memory) return;
+    // A buffer must not go away mapped. Nothing can be done about a failure here.
+    if (memory->mapped && to_device(device, memory, NULL) == HDST_OK) self->cl->clFinish(self->in);
+    drop(self, memory);
+}
+
+static hdst_status write(hdst__device *device, hdst__memory *memory, uint64_t offset, const void *bytes, uint64_t count, bool wait, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    if (count == 0) return HDST_OK;
+    cl_event event;
+    TRY(self, error, clEnqueueWriteBuffer, self->in, memory->object, wait ? CL_TRUE : CL_FALSE, offset, count, bytes, 0, NULL, &event);
+    replace_event(self, &self->last_in, event);
+    return HDST_OK;
+}
+
+static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t offset, void *bytes, uint64_t count, bool wait, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    if (count == 0) return HDST_OK;
+    cl_event event;
+    if (wait) {
+        TRY(self, error, clFlush, self->in);
+        TRY(self, error, clFlush, self->compute);
+    }
+    cl_event after[2];
+    cl_uint waits = 0;
+    if (self->last_in) after[waits++] = self->last_in;
+    if (self->last_launch) after[waits++] = self->last_launch;
+    TRY(self, error, clEnqueueReadBuffer, self->out, memory->object, wait ? CL_TRUE : CL_FALSE, offset, count, bytes, waits, waits ? after : NULL, &event);
+    replace_event(self, &self->last_out, event);
+    return HDST_OK;
+}
+
+static hdst_status fill(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    if (words == 0) return HDST_OK;
+    cl_event event;
+    TRY(self, error, clEnqueueFillBuffer, self->in, memory->object, &pattern, sizeof pattern, 0, words * sizeof pattern, 0, NULL, &event);
+    replace_event(self, &self->last_in, event);
+    return HDST_OK;
+}
+
+// --- Order ---
+
+static void CL_CALLBACK on_finished(cl_event event, cl_int code, void *user)
+{
+    (void)event;
+    hdst__ticket *ticket = user;
+    atomic_store(&ticket->code, code);
+    ticket->done(ticket->user);         // the ticket may be gone after this
+}
+
+static void finish(hdst__device *device)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    self->cl->clFinish(self->in);
+    self->cl->clFinish(self->compute);
+    self->cl->clFinish(self->out);
+}
+
+static hdst_status flush(hdst__opencl_device *self, hdst_error *error)
+{
+    TRY(self, error, clFlush, self->in);
+    TRY(self, error, clFlush, self->compute);
+    TRY(self, error, clFlush, self->out);
+    return HDST_OK;
+}
+
+// The last read stands for the launches before it; without one the last launch does.
+static hdst_status mark(hdst__device *device, hdst__ticket *ticket, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    cl_event after[2], finished;
+    cl_uint count = 0;
+    if (self->last_launch) after[count++] = self->last_launch;
+    if (self->last_out) after[count++] = self->last_out;
+    TRY(self, error, clEnqueueMarkerWithWaitList, self->out, count, count ? after : NULL, &finished);
+    atomic_store(&ticket->code, CL_COMPLETE);
+    ticket->launch = self->last_launch;
+    self->last_launch = NULL;
+    ticket->finished = finished;
+    release_event(self, &self->last_out);
+    hdst_status status = flush(self, error);
+    if (status == HDST_OK) {
+        cl_int code = self->cl->clSetEventCallback(finished, CL_COMPLETE, on_finished, ticket);
+        if (code != CL_SUCCESS) status = fail(self, "clSetEventCallback", code, error);
+    }
+    if (status == HDST_OK) return HDST_OK;
+    finish(&self->base);
+    release_event(self, (cl_event *)&ticket->launch);
+    release_event(self, (cl_event *)&ticket->finished);
+    return status;
+}
+
+static double launch_seconds(const hdst__opencl_device *self, cl_event event)
+{
+    cl_ulong start = 0, end = 0;
+    if (!event || self->cl->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) != CL_SUCCESS) return 0;
+    if (self->cl->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) != CL_SUCCESS) return 0;
+    return end > start ? (double)(end - start) * 1e-9 : 0;
+}
+
+static hdst_status settle(hdst__device *device, hdst__ticket *ticket, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    cl_int code = atomic_load(&ticket->code), launch = CL_COMPLETE;
+    if (ticket->launch) self->cl->clGetEventInfo(ticket->launch, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof launch, &launch, NULL);
+    ticket->seconds = launch_seconds(self, ticket->launch);
+    release_event(self, (cl_event *)&ticket->launch);
+    release_event(self, (cl_event *)&ticket->finished);
+    if (launch < 0) return fail(self, "a kernel", launch, error);
+    if (code < 0) return fail(self, "a command", code, error);
+    return HDST_OK;
+}
+
+// --- Opening ---
+
+static const hdst__device_ops ops = {
+    .destroy = destroy, .alloc = alloc, .release = release, .to_host = to_host, .to_device = to_device, .write = write, .read = read, .fill = fill,
+    .load = hdst__opencl_load, .unload = hdst__opencl_unload, .launch = hdst__opencl_launch, .mark = mark, .settle = settle, .finish = finish, .proven = hdst__opencl_proven,
+};
+
+static hdst_status create_queue(hdst__opencl_device *self, cl_command_queue *queue, hdst_error *error)
+{
+    cl_int code;
+    *queue = self->cl->clCreateCommandQueue(self->context, self->device, CL_QUEUE_PROFILING_ENABLE, &code);
+    if (code == CL_SUCCESS) return HDST_OK;
+    *queue = NULL;
+    return fail(self, "clCreateCommandQueue", code, error);
+}
+
+static hdst_status create_context(hdst__opencl_device *self, hdst_error *error)
+{
+    cl_int code;
+    cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)self->platform, 0};
+    self->context = self->cl->clCreateContext(properties, 1, &self->device, NULL, NULL, &code);
+    if (code != CL_SUCCESS) {
+        self->context = NULL;
+        return fail(self, "clCreateContext", code, error);
+    }
+    hdst_status status = create_queue(self, &self->in, error);
+    if (status == HDST_OK) status = create_queue(self, &self->compute, error);
+    if (status == HDST_OK) status = create_queue(self, &self->out, error);
+    return status;
+}
+
+hdst_status hdst__device_open_opencl(hdst__engine *engine, const hdst__device_info *info, hdst__device **out, hdst_error *error)
+{
+    hdst__opencl_device *self = hdst__alloc_zero(engine->allocator, sizeof *self);
+    if (!self) return hdst__error_memory(error, "a device");
+    bool gpu = info->class_ == HDST__DEVICE_GPU || engine->gpu_form_on_cpu;
+    self->base = (hdst__device){.ops = &ops, .engine = engine, .info = info, .unified = !gpu};
+    self->base.facts = (hdst__target_facts){
+        .target = gpu ? HDST__TARGET_GPU : HDST__TARGET_CPU, .local_bytes = info->local_bytes, .max_group = info->max_group, .compute_units = info->compute_units,
+        .correctly_rounded = info->correctly_rounded, .has_double = info->has_double, .has_int64_atomics = info->has_int64_atomics,
+        .portable = engine->portable_kernels,
+    };
+    hdst__budget_init(&self->base.budget, "device memory", "--device-memory", engine->device_memory ? engine->device_memory : info->memory_bytes / 4 * 3);
+    self->cl = engine->opencl;
+    self->platform = engine->list.platform[info->index];
+    self->device = engine->list.device[info->index];
+    self->cache = &engine->cache;
+    hdst_status status = create_context(self, error);
+    if (status == HDST_OK) *out = &self->base;
+    else destroy(&self->base);
+    return status;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// An OpenCL device: its own context and queues, so that it can be dropped alone. Shared by device_opencl.c (memory, order) and device_opencl_program.c.
+#ifndef HDST_ENGINE_DEVICE_OPENCL_H
+#define HDST_ENGINE_DEVICE_OPENCL_H
+
+#include "base/hash.h"
+#include "engine/device.h"
+#include "engine/opencl.h"
+#include "engine/program_cache.h"
+
+typedef struct hdst__built {        // a program that was built, shared by all stages that print the same source
+    struct hdst__built *next;
+    hdst__hash key;
+    cl_program program;
+    bool on_disk;
+} hdst__built;
+
+typedef struct hdst__opencl_device {
+    hdst__device base;
+    const hdst__opencl *cl;
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_context context;
+    // In-order each. Copies in and out have queues of their own, so that they overlap the launches; the events below carry the order between queues.
+    cl_command_queue in, compute, out;
+    cl_event last_in, last_launch, last_out;    // NULL: nothing to wait for
+    hdst__program_cache *cache;     // the engine's
+    hdst__built *built;
+} hdst__opencl_device;
+
+struct hdst__program {
+    hdst__code code;
+    hdst__built *built;
+    cl_kernel kernel;
+};
+
+// device_opencl_program.c
+hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **program, hdst_error *error);
+void hdst__opencl_unload(hdst__device *device, hdst__program *program);
+hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
+void hdst__opencl_proven(hdst__device *device, hdst__program *program);
+void hdst__opencl_forget_built(hdst__opencl_device *device);
+
+#endif

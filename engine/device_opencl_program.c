@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenCL programs: from memory, from the disk cache or from the driver's compiler; arguments and launch.
+#include "engine/device_opencl.h"
+
+#include "engine/engine_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifndef HDST__BUILD_ID
+#define HDST__BUILD_ID "unknown"
+#endif
+
+static hdst_status fail(const hdst__opencl_device *self, const char *function, cl_int code, hdst_error *error)
+{
+    return hdst__opencl_fail(error, function, code, self->base.info->name);
+}
+
+static hdst__hash key_of(const hdst__opencl_device *self, const hdst__kernel *kernel)
+{
+    hdst__hash key = HDST__HASH_INIT;
+    const hdst__device_info *info = self->base.info;
+    const char *parts[] = {HDST__BUILD_ID, info->platform, info->name, info->driver, info->cl_version, kernel->build_options, kernel->source};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) hdst__hash_add_text(&key, parts[i]);
+    return key;
+}
+
+// --- Building ---
+
+static char *build_log(const hdst__opencl_device *self, cl_program program)
+{
+    const hdst__allocator *allocator = self->base.engine->allocator;
+    size_t length = 0;
+    if (self->cl->clGetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &length) != CL_SUCCESS || length == 0) return NULL;
+    char *text = hdst__alloc(allocator, length + 1);
+    if (!text) return NULL;
+    text[0] = 0;
+    self->cl->clGetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_LOG, length, text, NULL);
+    text[length] = 0;
+    return text;
+}
+
+static hdst_status refused(hdst__opencl_device *self, cl_program program, const hdst__kernel *kernel, const hdst__hash *key, cl_int code, hdst_error *error)
+{
+    const hdst__allocator *allocator = self->base.engine->allocator;
+    char *log = build_log(self, program);
+    hdst_status status = hdst__error_set(error, HDST_E_DRIVER, "%s: %s", self->base.info->name, hdst__opencl_error_words(code));
+    hdst__error_cause(error, "%s", log && *log ? log : "the driver gives no log");
+    char path[400];
+    if (hdst__program_cache_keep_source(self->cache, key, kernel->source, path, sizeof path))
+        hdst__error_hint(error, "the generated source is kept in %s; --device interp runs without a driver", path);
+    else
+        hdst__error_hint(error, "--device interp runs without a driver");
+    if (log) hdst__log_write(&self->base.engine->log, HDST__LOG_ERROR, "build log of %s:\n%s", kernel->name, log);
+    hdst__free(allocator, log);
+    return status;
+}
+
+static hdst_status build_from_source(hdst__opencl_device *self, const hdst__kernel *kernel, const hdst__hash *key, cl_program *out, hdst_error *error)
+{
+    cl_int code;
+    const char *text = kernel->source;
+    cl_program program = self->cl->clCreateProgramWithSource(self->context, 1, &text, NULL, &code);
+    if (code != CL_SUCCESS) return fail(self, "clCreateProgramWithSource", code, error);
+    code = self->cl->clBuildProgram(program, 1, &self->device, kernel->build_options, NULL, NULL);
+    if (code != CL_SUCCESS) {
+        hdst_status status = refused(self, program, kernel, key, code, error);
+        self->cl->clReleaseProgram(program);
+        return status;
+    }
+    *out = program;
+    return HDST_OK;
+}
+
+// False when there is no usable binary on disk.
+static bool build_from_disk(hdst__opencl_device *self, const hdst__kernel *kernel, const hdst__hash *key, cl_program *out)
+{
+    const hdst__allocator *allocator = self->base.engine->allocator;
+    size_t length;
+    unsigned char *bytes = hdst__program_cache_read(self->cache, key, &length);
+    if (!bytes) return false;
+    cl_int code, status = CL_SUCCESS;
+    const unsigned char *binary = bytes;
+    cl_program program = self->cl->clCreateProgramWithBinary(self->context, 1, &self->device, &length, &binary, &status, &code);
+    if (code == CL_SUCCESS && status == CL_SUCCESS) code = self->cl->clBuildProgram(program, 1, &self->device, kernel->build_options, NULL, NULL);
+    else if (code == CL_SUCCESS) code = status;
+    hdst__free(allocator, bytes);
+    if (code == CL_SUCCESS) {
+        *out = program;
+        return true;
+    }
+    hdst__log_write(&self->base.engine->log, HDST__LOG_DEBUG, "a program in the kernel cache is of no use to %s: %s", self->base.info->name, hdst__opencl_error_words(code));
+    if (program) self->cl->clReleaseProgram(program);
+    return false;
+}
+
+static hdst_status find_or_build(hdst__opencl_device *self, const hdst__kernel *kernel, hdst__built **out, hdst_error *error)
+{
+    hdst__hash key = key_of(self, kernel);
+    for (hdst__built *built = self->built; built; built = built->next)
+        if (built->key.high == key.high && built->key.low == key.low) {
+            *out = built;
+            return HDST_OK;
+        }
+    hdst__built *built = hdst__alloc_zero(self->base.engine->allocator, sizeof *built);
+    if (!built) return hdst__error_memory(error, "a program");
+    built->key = key;
+    built->on_disk = build_from_disk(self, kernel, &key, &built->program);
+    hdst_status status = built->on_disk ? HDST_OK : build_from_source(self, kernel, &key, &built->program, error);
+    if (status != HDST_OK) {
+        hdst__free(self->base.engine->allocator, built);
+        return status;
+    }
+    built->next = self->built;
+    self->built = built;
+    *out = built;
+    return HDST_OK;
+}
+
+void hdst__opencl_forget_built(hdst__opencl_device *self)
+{
+    for (hdst__built *built = self->built, *next; built; built = next) {
+        next = built->next;
+        self->cl->clReleaseProgram(built->program);
+        hdst__free(self->base.engine->allocator, built);
+    }
+    self->built = NULL;
+}
+
+hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **out, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    hdst__program *program = hdst__alloc_zero(device->engine->allocator, sizeof *program);
+    if (!program) return hdst__error_memory(error, "a program");
+    program->code = *code;
+    hdst_status status = find_or_build(self, code->kernel, &program->built, error);
+    if (status == HDST_OK) {
+        cl_int result;
+        program->kernel = self->cl->clCreateKernel(program->built->program, code->kernel->name, &result);
+        if (result != CL_SUCCESS) {
+            program->kernel = NULL;
+            status = fail(self, "clCreateKernel", result, error);
+        }
+    }
+    if (status == HDST_OK) *out = program;
+    else hdst__opencl_unload(device, program);
+    return status;
+}
+
+void hdst__opencl_unload(hdst__device *device, hdst__program *program)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    if (!program) return;
+    if (program->kernel) self->cl->clReleaseKernel(program->kernel);
+    hdst__free(device->engine->allocator, program);
+}
+
+// After the first launch, because PoCL makes machine code only then.
+void hdst__opencl_proven(hdst__device *device, hdst__program *program)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    hdst__built *built = program->built;
+    if (built->on_disk) return;
+    built->on_disk = true;
+    size_t length = 0;
+    if (self->cl->clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES, sizeof length, &length, NULL) != CL_SUCCESS || length == 0) return;
+    unsigned char *binary = hdst__alloc(device->engine->allocator, length);
+    if (!binary) return;
+    if (self->cl->clGetProgramInfo(built->program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
+        hdst__program_cache_write(self->cache, &built->key, binary, length);
+    hdst__free(device->engine->allocator, binary);
+}
+
+// --- Arguments ---
+
+typedef struct argument {       // as clSetKernelArg wants it
+    size_t size;
+    const void *value;
+    cl_ulong number;
+    cl_mem object;
+} argument;
+
+static void set_number(argument *arg, uint64_t number)
+{
+    arg->number = number;
+    arg->size = sizeof arg->number;
+    arg->value = &arg->number;
+}
+
+static void set_memory(argument *arg, const hdst__memory *memory)
+{
+    arg->object = memory ? memory->object : NULL;
+    arg->size = sizeof arg->object;
+    arg->value = &arg->object;
+}
+
+static uint64_t local_bytes(const hdst__arg *arg, const ir_func *func, const uint64_t *rows)
+{
+    uint64_t bytes = arg->local_constant;
+    for (size_t i = 0; arg->local_per_row && i < func->param_count; i++)
+        if (arg->local_per_row[i]) bytes += arg->local_per_row[i] * rows[i];
+    return bytes ? bytes : 8;
+}
+
+// Set at a time when `arg` stays where it is: the values point into it.
+static void fill_argument(const hdst__code *code, const hdst__arg *what, const hdst__launch *at, argument *arg)
+{
+    switch (what->kind) {
+    case HDST__ARG_FIRST: set_number(arg, at->first); break;
+    case HDST__ARG_SKIP: set_number(arg, at->skip); break;
+    case HDST__ARG_COUNT: set_number(arg, at->count); break;
+    case HDST__ARG_INPUT: set_memory(arg, at->input[what->index]); break;
+    case HDST__ARG_INPUT_OFFSET: set_number(arg, at->storage->leaf[what->index].offset); break;
+    case HDST__ARG_INPUT_STRIDE: set_number(arg, at->storage->leaf[what->index].element_stride); break;
+    case HDST__ARG_BROADCAST: set_memory(arg, at->broadcast[what->index]); break;
+    case HDST__ARG_ROWS: set_number(arg, at->rows[what->index]); break;
+    case HDST__ARG_DEVICE_TABLE: set_memory(arg, at->table); break;
+    case HDST__ARG_STRIP_TABLES: set_memory(arg, at->strips); break;
+    case HDST__ARG_SCALES: set_memory(arg, at->scales); break;
+    case HDST__ARG_FLUSH: set_number(arg, at->flush); break;
+    case HDST__ARG_OUTPUT: set_memory(arg, at->output); break;
+    case HDST__ARG_KEEP: set_memory(arg, at->keep); break;
+    case HDST__ARG_ERROR: set_memory(arg, at->error); break;
+    case HDST__ARG_LOCAL:
+        arg->size = local_bytes(what, code->kernel->func, at->rows);
+        arg->value = NULL;
+        break;
+    }
+}
+
+hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    const hdst__kernel *kernel = program->code.kernel;
+    for (size_t i = 0; i < kernel->arg_count; i++) {
+        argument arg = {0};
+        fill_argument(&program->code, &kernel->args[i], at, &arg);
+        HDST__CL_TRY(self->cl, device->info->name, error, clSetKernelArg, program->kernel, (cl_uint)i, arg.size, arg.value);
+    }
+    size_t local = kernel->local_size, global = (size_t)program->code.items;
+    cl_event event;
+    HDST__CL_TRY(self->cl, device->info->name, error, clEnqueueNDRangeKernel, self->compute, program->kernel, 1, NULL, &global, &local,
+                 self->last_in ? 1 : 0, self->last_in ? &self->last_in : NULL, &event);
+    if (self->last_launch) self->cl->clReleaseEvent(self->last_launch);
+    self->last_launch = event;
+    return HDST_OK;
+}

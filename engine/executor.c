@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/executor.h"
+
+#include "engine/engine_private.h"
+
+#include <time.h>
+
+static const double slice_seconds = 0.25;       // a slice is not longer, so that a run can be cancelled, nor much shorter
+
+double hdst__now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+// --- Slots ---
+
+static void on_done(void *user)
+{
+    hdst__slot *slot = user;
+    hdst__executor *executor = slot->executor;
+    pthread_mutex_lock(&executor->mutex);
+    slot->done = true;
+    pthread_cond_signal(&executor->finished);
+    pthread_mutex_unlock(&executor->mutex);
+}
+
+hdst_status hdst__executor_create(hdst__device *device, uint64_t output_bytes, uint64_t keep_bytes, hdst__executor **out, hdst_error *error)
+{
+    hdst__executor *executor = hdst__alloc_zero(device->engine->allocator, sizeof *executor);
+    if (!executor) return hdst__error_memory(error, "an executor");
+    executor->device = device;
+    pthread_mutex_init(&executor->mutex, NULL);
+    pthread_cond_init(&executor->finished, NULL);
+    hdst_status status = HDST_OK;
+    for (uint32_t i = 0; i < HDST__SLOTS; i++) {
+        hdst__slot *slot = &executor->slot[i];
+        slot->executor = executor;
+        slot->ticket.done = on_done;
+        slot->ticket.user = slot;
+        if (status == HDST_OK && output_bytes) status = device->ops->alloc(device, HDST__MEMORY_SHARED, output_bytes, "output records", &slot->output, error);
+        if (status == HDST_OK && keep_bytes) status = device->ops->alloc(device, HDST__MEMORY_SHARED, keep_bytes, "the marks of a filter", &slot->keep, error);
+        if (status == HDST_OK && slot->output) status = device->ops->to_device(device, slot->output, error);
+        if (status == HDST_OK && slot->keep) status = device->ops->to_device(device, slot->keep, error);
+    }
+    if (status == HDST_OK) *out = executor;
+    else hdst__executor_destroy(executor);
+    return status;
+}
+
+void hdst__executor_destroy(hdst__executor *executor)
+{
+    if (!executor) return;
+    hdst__device *device = executor->device;
+    for (uint32_t i = 0; i < HDST__SLOTS; i++) {
+        device->ops->release(device, executor->slot[i].output);
+        device->ops->release(device, executor->slot[i].keep);
+    }
+    pthread_cond_destroy(&executor->finished);
+    pthread_mutex_destroy(&executor->mutex);
+    hdst__free(device->engine->allocator, executor);
+}
+
+// --- The end of a slice ---
+
+static hdst_status take_output(hdst__device *device, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
+{
+    uint64_t records = (slot->count + pass->group - 1) / pass->group;
+    hdst_status status = device->ops->to_host(device, slot->output, error);
+    if (status == HDST_OK && slot->keep) status = device->ops->to_host(device, slot->keep, error);
+    if (status == HDST_OK) status = hdst__output_add(pass->output, slot->output->host, slot->keep ? slot->keep->host : NULL, records, error);
+    if (status == HDST_OK) status = device->ops->to_device(device, slot->output, error);
+    if (status == HDST_OK && slot->keep) status = device->ops->to_device(device, slot->keep, error);
+    return status;
+}
+
+static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
+{
+    hdst__device_use *use = &pass->stats->device[0];
+    use->slices++;
+    use->records += slot->count;
+    use->busy_seconds += slot->ticket.seconds;
+    if (slot->ticket.seconds > 0) *pass->seconds_per_record = slot->ticket.seconds / (double)slot->count;
+}
+
+// Waits for the slice that was submitted first. Outputs are taken in that order, so they come in input order; `keep_output` is false after an error.
+static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, bool keep_output, hdst_error *error)
+{
+    hdst__slot *slot = &executor->slot[executor->oldest];
+    pthread_mutex_lock(&executor->mutex);
+    while (!slot->done) pthread_cond_wait(&executor->finished, &executor->mutex);
+    pthread_mutex_unlock(&executor->mutex);
+    executor->oldest = (executor->oldest + 1) % HDST__SLOTS;
+    executor->in_flight--;
+    slot->segment->users--;
+    hdst_status status = executor->device->ops->settle(executor->device, &slot->ticket, error);
+    if (status != HDST_OK) return status;
+    count_slice(slot, pass);
+    if (pass->checks && slot->error_word < pass->failure) pass->failure = slot->error_word;
+    return pass->output && keep_output && pass->failure == UINT64_MAX ? take_output(executor->device, slot, pass, error) : HDST_OK;
+}
+
+// --- The start of a slice ---
+
+static hdst_status read_results(hdst__device *device, hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    if (pass->checks) {
+        status = device->ops->read(device, pass->launch.error, 0, &slot->error_word, sizeof slot->error_word, false, error);
+        pass->stats->bytes_from_device += sizeof slot->error_word;
+    }
+    if (!pass->output || device->unified) return status;
+    uint64_t records = (slot->count + pass->group - 1) / pass->group, bytes = records * pass->output->record_bytes;
+    if (status == HDST_OK) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, false, error);
+    pass->stats->bytes_from_device += bytes;
+    if (status != HDST_OK || !slot->keep) return status;
+    pass->stats->bytes_from_device += slot->count;
+    return device->ops->read(device, slot->keep, 0, slot->keep->host, slot->count, false, error);
+}
+
+static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, uint64_t skip, uint64_t count, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst__slot *slot = &executor->slot[(executor->oldest + executor->in_flight) % HDST__SLOTS];
+    slot->done = false;
+    slot->segment = segment;
+    slot->count = count;
+    slot->error_word = UINT64_MAX;
+    hdst__launch launch = pass->launch;
+    launch.first = segment->first + skip;
+    launch.skip = skip;
+    launch.count = count;
+    launch.storage = segment->storage;
+    launch.input = segment->memory;
+    launch.output = slot->output;
+    launch.keep = slot->keep;
+    hdst_status status = device->ops->launch(device, pass->program, &launch, error);
+    if (status == HDST_OK) status = read_results(device, slot, pass, error);
+    if (status == HDST_OK) status = device->ops->mark(device, &slot->ticket, error);
+    if (status != HDST_OK) return status;
+    executor->in_flight++;
+    segment->users++;
+    return HDST_OK;
+}
+
+static uint64_t slice_records(const hdst__pass *pass, uint64_t left)
+{
+    double fit = *pass->seconds_per_record > 0 ? slice_seconds / *pass->seconds_per_record : (double)(1 << 18);
+    uint64_t records = fit < (double)pass->slice_most ? (uint64_t)fit / 64 * 64 : pass->slice_most;
+    if (records < pass->slice_least) records = pass->slice_least;
+    if (records > pass->slice_most) records = pass->slice_most;
+    return records < left ? records : left;
+}
+
+static bool stopped(const hdst__executor *executor, const hdst__pass *pass)
+{
+    return pass->failure != UINT64_MAX || atomic_load(&executor->device->engine->cancelled);
+}
+
+static hdst_status submit_segment(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, hdst_error *error)
+{
+    for (uint64_t skip = 0; skip < segment->count && !stopped(executor, pass);) {
+        while (executor->in_flight == HDST__SLOTS) {
+            hdst_status status = finish_oldest(executor, pass, true, error);
+            if (status != HDST_OK) return status;
+        }
+        uint64_t count = slice_records(pass, segment->count - skip);
+        hdst_status status = submit_slice(executor, pass, segment, skip, count, error);
+        if (status != HDST_OK) return status;
+        skip += count;
+    }
+    return HDST_OK;
+}
+
+// --- Segments ---
+
+static hdst_status free_segment(hdst__executor *executor, hdst__pass *pass, hdst__segment **out, hdst_error *error)
+{
+    hdst__segment *segment = &pass->ring->segment[pass->ring->next];
+    pass->ring->next = (pass->ring->next + 1) % pass->ring->count;
+    while (segment->users) {
+        hdst_status status = finish_oldest(executor, pass, true, error);
+        if (status != HDST_OK) return status;
+    }
+    *out = segment;
+    return HDST_OK;
+}
+
+static hdst_status load_cached(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    if (device->unified)
+        return hdst__segment_load(segment, device, pass->reader, segment->storage, segment->first, segment->count, &pass->stats->bytes_to_device, error);
+    hdst__segment *staging;
+    hdst_status status = free_segment(executor, pass, &staging, error);
+    if (status != HDST_OK) return status;
+    return hdst__segment_load_staged(segment, staging, pass->piece, device, pass->reader, &pass->stats->bytes_to_device, error);
+}
+
+static hdst_status cached_segment(hdst__executor *executor, hdst__pass *pass, uint64_t i, hdst__segment **out, hdst_error *error)
+{
+    hdst__dataset_cache *cache = pass->cache;
+    *out = &cache->segment[i];
+    if (i < cache->loaded) return HDST_OK;
+    double start = hdst__now();
+    hdst_status status = load_cached(executor, pass, *out, error);
+    pass->stats->read_seconds += hdst__now() - start;
+    if (status == HDST_OK) cache->loaded++;
+    return status;
+}
+
+static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, uint64_t i, hdst__segment **out, hdst_error *error)
+{
+    const hdst__reader *reader = pass->reader;
+    uint64_t first = i * pass->piece->capacity, left = reader->records - first;
+    bool is_last = left <= pass->piece->capacity;
+    hdst_status status = free_segment(executor, pass, out, error);
+    if (status != HDST_OK) return status;
+    double start = hdst__now();
+    status = hdst__segment_load(*out, executor->device, reader, is_last ? pass->last : pass->piece, first, is_last ? left : pass->piece->capacity,
+                                &pass->stats->bytes_to_device, error);
+    pass->stats->read_seconds += hdst__now() - start;
+    return status;
+}
+
+hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    pass->failure = UINT64_MAX;
+    uint64_t segments = pass->cache ? pass->cache->count : (pass->reader->records + pass->piece->capacity - 1) / pass->piece->capacity;
+    hdst_status status = HDST_OK;
+    for (uint64_t i = 0; i < segments && status == HDST_OK && !stopped(executor, pass); i++) {
+        hdst__segment *segment = NULL;
+        status = (pass->cache ? cached_segment : streamed_segment)(executor, pass, i, &segment, error);
+        if (status == HDST_OK) status = submit_segment(executor, pass, segment, error);
+    }
+    while (executor->in_flight) {
+        hdst_status ended = finish_oldest(executor, pass, status == HDST_OK, status == HDST_OK ? error : NULL);
+        if (status == HDST_OK) status = ended;
+    }
+    if (status != HDST_OK) executor->device->ops->finish(executor->device);     // a command without a ticket may still run
+    // A record that failed comes before whatever ended the submission of later ones.
+    if (pass->failure != UINT64_MAX) return HDST_OK;
+    if (status == HDST_OK && atomic_exchange(&executor->device->engine->cancelled, false))
+        return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)pass->stats->device[0].records,
+                               (unsigned long long)pass->reader->records);
+    return status;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pass over an input: the calling thread fills segments and submits slices; what a device has finished comes back as events.
+#ifndef HDST_ENGINE_EXECUTOR_H
+#define HDST_ENGINE_EXECUTOR_H
+
+#include "engine/dataset_cache.h"
+#include "engine/output.h"
+#include "engine/segment.h"
+
+#include <pthread.h>
+
+enum { HDST__SLOTS = 4 };               // slices in flight on a device
+
+typedef struct hdst__executor hdst__executor;
+
+typedef struct hdst__slot {             // a slice in flight
+    hdst__executor *executor;
+    hdst__ticket ticket;
+    bool done;                          // guarded by the executor's mutex; set by the device's thread
+    hdst__segment *segment;
+    uint64_t count;                     // records
+    hdst__memory *output, *keep;        // kept from slice to slice; NULL when the stage has none
+    uint64_t error_word;                // of the device after this slice
+} hdst__slot;
+
+struct hdst__executor {
+    hdst__device *device;
+    pthread_mutex_t mutex;
+    pthread_cond_t finished;
+    hdst__slot slot[HDST__SLOTS];       // a queue: a device finishes slices in the order of submission
+    uint32_t oldest, in_flight;
+};
+
+typedef struct hdst__pass {
+    const hdst__reader *reader;
+    hdst__dataset_cache *cache;         // prepared and resident, or NULL: streamed
+    hdst__ring *ring;
+    const hdst__storage *piece, *last;  // of the ring's segments: a full one, and the last one of a stream
+    hdst__program *program;
+    hdst__launch launch;                // what all slices share
+    uint64_t slice_least, slice_most;   // records, multiples of 64
+    hdst__output *output;               // NULL: none
+    uint64_t group;                     // records for each output record: 1, or HDST__FOLD_RECORDS
+    bool keeps, checks;                 // the kernel has keep bytes, an error word
+    double *seconds_per_record;         // measured here; 0: not known
+    hdst__run_stats *stats;
+    uint64_t failure;                   // out: UINT64_MAX, or the error word of the failing record with the smallest index
+} hdst__pass;
+
+// Memory for output records and keep bytes of slices of up to `slice_most` records.
+hdst_status hdst__executor_create(hdst__device *device, uint64_t output_bytes, uint64_t keep_bytes, hdst__executor **executor, hdst_error *error);
+void hdst__executor_destroy(hdst__executor *executor);      // NULL is fine
+
+// Runs all slices. When it returns nothing is in flight. HDST_OK also when a record failed: then `failure` says which.
+hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error);
+
+double hdst__now(void);                 // seconds, monotonic
+
+#endif

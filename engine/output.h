@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output records of a run, gathered on the host in input order; records that a filter dropped leave no gap.
+#ifndef HDST_ENGINE_OUTPUT_H
+#define HDST_ENGINE_OUTPUT_H
+
+#include "engine/budget.h"
+
+#include "base/alloc.h"
+
+typedef struct hdst__output {
+    const hdst__allocator *allocator;
+    hdst__budget *budget;
+    uint64_t record_bytes;
+    char *records;
+    uint64_t count, capacity;
+} hdst__output;
+
+void hdst__output_init(hdst__output *output, const hdst__allocator *allocator, hdst__budget *budget, uint64_t record_bytes);
+void hdst__output_destroy(hdst__output *output);
+// Forgets the records, keeps the memory.
+void hdst__output_reset(hdst__output *output);
+// Room for so many records in all. HDST_E_MEMORY.
+hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_error *error);
+// Adds the records whose keep byte is not 0, all without `keep`.
+hdst_status hdst__output_add(hdst__output *output, const void *records, const uint8_t *keep, uint64_t count, hdst_error *error);
+
+#endif

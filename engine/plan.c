@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/plan.h"
+
+#include "codegen/interp.h"
+#include "engine/engine_private.h"
+
+#include <string.h>
+
+// Until the printers of kernels are part of the library.
+#pragma weak hdst__kernel_make
+#pragma weak hdst__kernel_make_fold
+
+enum {
+    STREAM_BYTES = 32 << 20,            // a segment of the ring
+    STREAM_LEAST_BYTES = 4 << 20,       // not cut smaller for the sake of overlap
+    OUTPUT_BYTES = 32 << 20,            // output records of a slice
+    STRIPS_PER_UNIT = 8,                // CPU: evens out what cores do beside
+    BIG_STRIP_BYTES = 256 << 10,        // a strip table that leaves the caches of a core: then a strip per core
+    GROUPS_PER_UNIT = 8,                // GPU
+    LEAST_FLUSH = 64,                   // records; a strip that flushed more often would do little else
+};
+
+static bool has_rows(const ir_param *param)
+{
+    return param->kind == IR_BROADCAST_TABLE || param->kind == IR_ACCUM_TABLE;
+}
+
+bool hdst__plan_fits(const hdst__plan *plan, const hdst__stage_values *values)
+{
+    for (size_t i = 0; i < plan->func->param_count; i++)
+        if (has_rows(&plan->func->params[i]) && plan->func->params[i].is_table && values->rows[i] != plan->rows[i]) return false;
+    return true;
+}
+
+static void note_params(hdst__plan *plan, const hdst__stage_values *values)
+{
+    const ir_func *func = plan->func;
+    plan->rows = HDST__NEW_ARRAY(&plan->arena, uint64_t, func->param_count);
+    plan->broadcast = HDST__NEW_ARRAY(&plan->arena, hdst__memory *, func->param_count);
+    plan->version = HDST__NEW_ARRAY(&plan->arena, uint64_t, func->param_count);
+    for (size_t i = 0; i < func->param_count; i++) {
+        const ir_param *param = &func->params[i];
+        if (has_rows(param)) plan->rows[i] = param->is_table ? values->rows[i] : 1;
+        if (param->kind == IR_OUTPUT) plan->output_param = param;
+    }
+}
+
+// --- Scales and tiers ---
+
+static void choose_tiers(hdst__plan *plan)
+{
+    for (size_t i = 0; i < plan->tables->accum_count; i++) {
+        const hdst__accum *accum = &plan->tables->accum[i];
+        for (size_t leaf = 0; leaf < plan->func->params[accum->param].record->leaf_count; leaf++) {
+            const hdst__cell *cell = &accum->cell[leaf];
+            if (cell->scale < 0) continue;
+            plan->scale[cell->scale] = hdst__addends_scale(&plan->addends[cell->scale], cell->kind);
+            plan->tier[cell->scale] = plan->flush < LEAST_FLUSH ? HDST__TIER_WIDE
+                : hdst__addends_tier(&plan->addends[cell->scale], cell->kind, plan->scale[cell->scale]);
+        }
+    }
+}
+
+// The bound holds for a strip between two flushes: HDST__FLUSH_ADDS additions fit any cell of any tier.
+static uint64_t flush_after(uint64_t adds)
+{
+    if (adds == UINT64_MAX) return 0;
+    return adds ? HDST__FLUSH_ADDS / adds : HDST__FLUSH_ADDS;
+}
+
+static void make_tables(hdst__plan *plan, const hdst__stage_values *values)
+{
+    plan->tables = hdst__tables_make(&plan->arena, plan->func, NULL);
+    if (plan->tables->accum_count == 0) plan->tables = NULL;
+    plan->adds = plan->tables ? hdst__tables_adds_per_record(plan->func, plan->rows) : 0;
+    plan->flush = flush_after(plan->adds);
+    uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
+    plan->addends = HDST__NEW_ARRAY(&plan->arena, hdst__addends, scales + 1);
+    plan->tier = HDST__NEW_ARRAY(&plan->arena, hdst__tier, scales + 1);
+    plan->scale = HDST__NEW_ARRAY(&plan->arena, int32_t, scales + 1);
+    for (uint32_t i = 0; i < scales; i++) hdst__addends_init(&plan->addends[i]);
+    hdst__plan_sample(plan, values);
+    if (!plan->tables) return;
+    choose_tiers(plan);
+    plan->tables = hdst__tables_make(&plan->arena, plan->func, plan->tier);
+    plan->device_words = hdst__tables_device_words(plan->tables, plan->rows);
+    plan->strip_words = hdst__tables_strip_words(plan->tables, plan->rows);
+}
+
+// --- The kernel ---
+
+static bool has_argument(const hdst__plan *plan, hdst__arg_kind kind)
+{
+    for (size_t i = 0; plan->kernel && i < plan->kernel->arg_count; i++)
+        if (plan->kernel->args[i].kind == kind) return true;
+    return false;
+}
+
+static hdst_status make_kernel(hdst__plan *plan, bool fold, hdst_error *error)
+{
+    if (!hdst__kernel_make) return hdst__error_set(error, HDST_E_UNSUPPORTED, "this build prints no OpenCL kernels; --device interp runs without");
+    hdst__diags diags;
+    hdst__diags_init(&diags, &plan->arena);
+    if (plan->func->diags) {            // the places of its messages are in the user's sources
+        diags.sources = plan->func->diags->sources;
+        diags.source_count = plan->func->diags->source_count;
+    }
+    hdst__kernel_options options = {.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier};
+    plan->kernel = fold ? hdst__kernel_make_fold(&plan->arena, plan->func, &options, &diags) : hdst__kernel_make(&plan->arena, plan->func, &options, &diags);
+    if (plan->kernel) {
+        if (!fold && plan->kernel->tables && plan->tables) plan->tables = plan->kernel->tables;
+        return HDST_OK;
+    }
+    if (hdst__diags_to_error(&diags, HDST_E_KERNEL, error) == HDST_OK)
+        return hdst__error_set(error, HDST_E_INTERNAL, "no kernel was made, and no reason given");
+    if (error && !error->hint[0]) hdst__error_hint(error, "--device interp runs it, slowly");
+    return HDST_E_KERNEL;
+}
+
+// --- Work-items and slices ---
+
+static hdst_status choose_strips(hdst__plan *plan, hdst_error *error)
+{
+    uint32_t units = plan->device->info->compute_units;
+    uint64_t bytes = has_argument(plan, HDST__ARG_STRIP_TABLES) ? plan->strip_words * sizeof(int64_t) : 0;
+    uint64_t left = hdst__budget_left(&plan->device->budget), host = hdst__budget_left(&plan->device->engine->memory);
+    uint64_t most = plan->device->info->max_alloc_bytes;
+    if (host < left) left = host;
+    if (left < most) most = left;
+    plan->items = bytes > BIG_STRIP_BYTES ? units : units * STRIPS_PER_UNIT;
+    plan->items_why = bytes > BIG_STRIP_BYTES ? "a strip per core, for its table is large" : "8 strips per core";
+    if (bytes && plan->items > most / 2 / bytes) {
+        plan->items = 1;
+        plan->items_why = "one strip: the budget has no room for more tables";
+    }
+    if (bytes > most) return hdst__budget_error(&plan->device->budget, bytes, "the table of a strip", error);
+    return HDST_OK;
+}
+
+static hdst_status choose_items(hdst__plan *plan, hdst_error *error)
+{
+    if (!plan->kernel) {
+        plan->items = 1;
+        plan->items_why = "the calling thread";
+        return HDST_OK;
+    }
+    if (plan->kernel->one_group_per_strip) return choose_strips(plan, error);
+    plan->items = plan->device->info->compute_units * GROUPS_PER_UNIT * plan->kernel->local_size;
+    plan->items_why = "8 work-groups per compute unit";
+    return HDST_OK;
+}
+
+static uint64_t round_to_64(uint64_t records)
+{
+    return records > UINT64_MAX - 63 ? UINT64_MAX / 64 * 64 : (records + 63) / 64 * 64;
+}
+
+static void choose_slices(hdst__plan *plan, uint64_t most_records)
+{
+    bool gpu = plan->kernel && !plan->kernel->one_group_per_strip;
+    plan->slice_least = round_to_64(gpu ? plan->items : (uint64_t)plan->items * 64);
+    plan->slice_most = round_to_64(most_records ? most_records : plan->piece->capacity);
+    // A work-group's table takes so many additions in one launch.
+    if (gpu && plan->tables && plan->flush >= LEAST_FLUSH) {
+        uint64_t groups = plan->items / plan->kernel->local_size, fit = plan->flush * groups / 2 / 64 * 64;
+        if (fit >= 64 && fit < plan->slice_most) plan->slice_most = fit;
+    }
+    if (plan->output_param) {
+        uint64_t fit = OUTPUT_BYTES / (plan->output_param->record->size + 1) / 64 * 64;
+        if (fit < 64) fit = 64;
+        if (fit < plan->slice_most) plan->slice_most = fit;
+    }
+    if (plan->slice_least > plan->slice_most) plan->slice_least = plan->slice_most;
+}
+
+static void choose_pieces(hdst__plan *plan)
+{
+    const hdst__reader *reader = &plan->reader;
+    uint64_t least = hdst__segment_records(reader, STREAM_LEAST_BYTES, reader->records), share = hdst__budget_left(&plan->device->engine->memory) / 8;
+    uint64_t most = hdst__segment_records(reader, share < STREAM_BYTES ? share : STREAM_BYTES, reader->records);
+    uint64_t unit = hdst__segment_records(reader, 0, 0), quarter = (reader->records / 4 + unit - 1) / unit * unit;     // a few pieces, so that reading and computing overlap
+    uint64_t capacity = quarter > most ? most : quarter < least ? (least < most ? least : most) : quarter;
+    uint64_t rest = reader->records % capacity ? reader->records % capacity : capacity;
+    plan->piece = hdst__storage_make(&plan->arena, reader->record, reader->layout, reader->block, capacity);
+    plan->last = hdst__storage_make(&plan->arena, reader->record, reader->layout, reader->block, rest);
+}
+
+// --- Memory ---
+
+static hdst_status device_memory(hdst__plan *plan, uint64_t bytes, const char *what, hdst__memory **memory, hdst_error *error)
+{
+    return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, bytes, what, memory, error);
+}
+
+static hdst_status take_memory(hdst__plan *plan, hdst_error *error)
+{
+    const ir_func *func = plan->func;
+    hdst_status status = device_memory(plan, sizeof(uint64_t), "the error word", &plan->error_word, error);
+    if (status == HDST_OK && plan->tables) status = device_memory(plan, plan->device_words * sizeof(int64_t), "the table of accumulators", &plan->table, error);
+    if (status == HDST_OK && has_argument(plan, HDST__ARG_STRIP_TABLES))
+        status = device_memory(plan, plan->items * plan->strip_words * sizeof(int64_t), "the tables of strips", &plan->strips, error);
+    uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
+    if (status == HDST_OK && has_argument(plan, HDST__ARG_SCALES)) {
+        status = device_memory(plan, (scales + 1) * sizeof(int32_t), "scales", &plan->scales, error);
+        if (status == HDST_OK) status = plan->device->ops->write(plan->device, plan->scales, 0, plan->scale, scales * sizeof(int32_t), true, error);
+    }
+    for (size_t i = 0; i < func->param_count && status == HDST_OK; i++)
+        if (func->params[i].kind == IR_BROADCAST_TABLE)
+            status = device_memory(plan, plan->rows[i] * func->params[i].record->size, func->params[i].name, &plan->broadcast[i], error);
+    return status;
+}
+
+static hdst_status make_executor(hdst__plan *plan, bool fold, hdst_error *error)
+{
+    uint64_t records = plan->slice_most, outputs = fold ? (records + HDST__FOLD_RECORDS - 1) / HDST__FOLD_RECORDS : records;
+    plan->keeps = plan->kernel ? has_argument(plan, HDST__ARG_KEEP) : plan->func->filters && plan->output_param;
+    plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0;
+    if (plan->reader.records < records) {               // nothing longer will come
+        records = round_to_64(plan->reader.records);
+        outputs = fold ? records / HDST__FOLD_RECORDS : records;
+    }
+    return hdst__executor_create(plan->device, plan->output_param ? outputs * plan->output_param->record->size : 0, plan->keeps ? records : 0, &plan->executor, error);
+}
+
+// --- All of it ---
+
+static hdst_status build(hdst__plan *plan, const hdst__plan_request *request, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    plan->arena.out_of_memory = &out_of_memory;
+    if (setjmp(out_of_memory)) return hdst__error_memory(error, "a plan");
+    note_params(plan, request->values);
+    choose_pieces(plan);
+    if (!request->fold) make_tables(plan, request->values);
+    hdst_status status = HDST_OK;
+    if (plan->device->facts.target != HDST__TARGET_INTERP) status = make_kernel(plan, request->fold, error);
+    if (status != HDST_OK) return status;
+    status = choose_items(plan, error);
+    if (status != HDST_OK) return status;
+    choose_slices(plan, request->most_records);
+    plan->code = (hdst__code){.kernel = plan->kernel, .func = plan->func, .tables = plan->tables, .fold = request->fold, .items = plan->items};
+    return HDST_OK;
+}
+
+hdst_status hdst__plan_create(const hdst__plan_request *request, hdst__plan **out, hdst_error *error)
+{
+    hdst__device *device = request->device;
+    double start = hdst__now();
+    hdst__plan *plan = hdst__alloc_zero(device->engine->allocator, sizeof *plan);
+    if (!plan) return hdst__error_memory(error, "a plan");
+    plan->device = device;
+    plan->func = request->func;
+    plan->reader = *request->reader;
+    hdst__arena_init(&plan->arena, device->engine->allocator, NULL);
+    hdst_status status = build(plan, request, error);
+    plan->arena.out_of_memory = NULL;
+    if (status == HDST_OK) status = device->ops->load(device, &plan->code, &plan->program, error);
+    if (status == HDST_OK) status = take_memory(plan, error);
+    if (status == HDST_OK) status = make_executor(plan, request->fold, error);
+    plan->compile_seconds = hdst__now() - start;
+    if (status == HDST_OK) *out = plan;
+    else hdst__plan_destroy(plan);
+    return status;
+}
+
+void hdst__plan_destroy(hdst__plan *plan)
+{
+    if (!plan) return;
+    hdst__device *device = plan->device;
+    hdst__executor_destroy(plan->executor);
+    hdst__memory *const memories[] = {plan->table, plan->strips, plan->scales, plan->error_word};
+    for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) device->ops->release(device, memories[i]);
+    for (size_t i = 0; plan->broadcast && i < plan->func->param_count; i++) device->ops->release(device, plan->broadcast[i]);
+    device->ops->unload(device, plan->program);
+    hdst__arena_destroy(&plan->arena);
+    hdst__free(device->engine->allocator, plan);
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a stage needs to run on a device with given row counts: compiled code, tiers and scales, memory for tables and broadcasts, slots.
+#ifndef HDST_ENGINE_PLAN_H
+#define HDST_ENGINE_PLAN_H
+
+#include "engine/executor.h"
+
+typedef struct hdst__plan {
+    hdst__arena arena;              // of all below that is not released by its own function
+    hdst__device *device;
+    const ir_func *func;
+    hdst__reader reader;
+    uint64_t *rows;                 // by param
+    const hdst__tables *tables;     // NULL: no accumulators
+    const hdst__kernel *kernel;     // NULL on the interpreter
+    hdst__code code;
+    hdst__program *program;
+    const ir_param *output_param;   // NULL: no output records
+    bool keeps, checks;             // the code writes keep bytes, an error word
+
+    hdst__addends *addends;         // by scale: what the sample saw
+    hdst__tier *tier;
+    int32_t *scale;
+    uint64_t sampled;               // records
+    uint64_t adds, flush;           // additions of a record to a cell at most; records after which a strip must flush
+    uint32_t items;                 // work-items of a launch
+    const char *items_why;
+
+    const hdst__storage *piece, *last;
+    uint64_t slice_least, slice_most;
+    double seconds_per_record;      // 0: not known
+    hdst__executor *executor;
+    hdst__memory *table, *strips, *scales, *error_word;
+    hdst__memory **broadcast;       // by param
+    uint64_t *version;              // by param: of what the device has
+    bool written, proven;           // broadcasts were written once; a run went well
+    uint64_t device_words, strip_words;
+    double compile_seconds;
+} hdst__plan;
+
+typedef struct hdst__plan_request {
+    hdst__device *device;
+    const ir_func *func;
+    const hdst__reader *reader;
+    uint64_t most_records;          // of a segment of a cached dataset; 0: streamed
+    const hdst__stage_values *values;   // NULL for folds
+    bool fold;
+} hdst__plan_request;
+
+hdst_status hdst__plan_create(const hdst__plan_request *request, hdst__plan **plan, hdst_error *error);
+void hdst__plan_destroy(hdst__plan *plan);          // NULL is fine
+// Rows that the plan was made for are those of `values` still.
+bool hdst__plan_fits(const hdst__plan *plan, const hdst__stage_values *values);
+
+// One run over the plan's input: writes what changed, clears the table, executes. `ring` may be prepared here. The failing record's word, if any, is in *failure.
+hdst_status hdst__plan_run(hdst__plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
+                           hdst__run_stats *stats, uint64_t *failure, hdst_error *error);
+// The error of the record and check in `word`: runs the record again in the interpreter to learn the values. `covered`: records of the user's input that one of
+// this plan stands for (1, but for a fold's higher levels).
+hdst_status hdst__plan_record_error(const hdst__plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, hdst_error *error);
+
+// plan_sample.c: runs a few records through the interpreter; fills addends, sampled, seconds_per_record. What cannot be read is left to the run to report.
+void hdst__plan_sample(hdst__plan *plan, const hdst__stage_values *values);
+
+#endif

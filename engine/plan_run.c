@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running a plan: what changed is written, tables are cleared, slices run, a failed record is explained.
+#include "codegen/interp.h"
+#include "engine/engine_private.h"
+#include "engine/plan.h"
+
+#include <string.h>
+
+// Only what changed since the last run crosses to the device.
+static hdst_status write_broadcasts(hdst__plan *plan, const hdst__stage_values *values, hdst__run_stats *stats, hdst_error *error)
+{
+    hdst__device *device = plan->device;
+    for (size_t i = 0; i < plan->func->param_count; i++) {
+        if (!plan->broadcast[i] || (plan->written && plan->version[i] == values->version[i])) continue;
+        uint64_t bytes = plan->rows[i] * plan->func->params[i].record->size;
+        hdst_status status = device->ops->write(device, plan->broadcast[i], 0, values->broadcast[i], bytes, true, error);
+        if (status != HDST_OK) return status;
+        plan->version[i] = values->version[i];
+        stats->bytes_to_device += bytes;
+    }
+    plan->written = true;
+    return HDST_OK;
+}
+
+static hdst_status clear(hdst__plan *plan, hdst_error *error)
+{
+    hdst__device *device = plan->device;
+    hdst_status status = device->ops->fill(device, plan->error_word, 1, UINT64_MAX, error);
+    if (status == HDST_OK && plan->table) status = device->ops->fill(device, plan->table, plan->device_words, 0, error);
+    return status;
+}
+
+static hdst_status prepare_ring(const hdst__plan *plan, const hdst__dataset_cache *cache, hdst__ring *ring, hdst_error *error)
+{
+    uint64_t capacity = plan->piece->capacity, pieces = (plan->reader.records + capacity - 1) / capacity;
+    if (pieces == 0 || (cache && (plan->device->unified || cache->loaded == cache->count))) return HDST_OK;
+    uint32_t count = pieces < HDST__RING_SEGMENTS ? (uint32_t)pieces : HDST__RING_SEGMENTS;
+    return hdst__ring_prepare(ring, plan->device, plan->piece, cache ? 1 : count, error);
+}
+
+hdst_status hdst__plan_run(hdst__plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
+                           hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
+{
+    *failure = UINT64_MAX;
+    hdst_status status = write_broadcasts(plan, values, stats, error);
+    if (status == HDST_OK) status = clear(plan, error);
+    if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
+    if (status != HDST_OK) return status;
+    hdst__pass pass = {
+        .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
+        .launch = {.broadcast = plan->broadcast, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales,
+                   .error = plan->error_word, .flush = plan->flush},
+        .slice_least = plan->slice_least, .slice_most = plan->slice_most,
+        .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .keeps = plan->keeps, .checks = plan->checks,
+        .seconds_per_record = &plan->seconds_per_record, .stats = stats,
+    };
+    status = hdst__execute(plan->executor, &pass, error);
+    *failure = pass.failure;
+    if (status == HDST_OK && pass.failure == UINT64_MAX && !plan->proven && plan->reader.records) {
+        plan->device->ops->proven(plan->device, plan->program);
+        plan->proven = true;
+    }
+    return status;
+}
+
+// --- A record that failed ---
+
+typedef struct few_records {            // host memory for a record (a fold: its run of 64) in the reader's layout, and for what comes of it
+    hdst__arena arena;
+    const hdst__storage *storage;
+    void **buffers;
+    void *output;
+    uint8_t keep;
+} few_records;
+
+static bool make_room(few_records *few, const hdst__plan *plan)
+{
+    jmp_buf out_of_memory;
+    hdst__arena_init(&few->arena, plan->device->engine->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) return false;
+    few->storage = hdst__storage_make(&few->arena, plan->reader.record, plan->reader.layout, plan->reader.block, plan->code.fold ? HDST__FOLD_RECORDS : 1);
+    few->buffers = HDST__NEW_ARRAY(&few->arena, void *, few->storage->buffers);
+    for (uint32_t i = 0; i < few->storage->buffers; i++) few->buffers[i] = hdst__arena_alloc(&few->arena, few->storage->buffer_bytes[i] + 64);
+    if (plan->output_param) few->output = hdst__arena_alloc(&few->arena, plan->output_param->record->size);
+    few->arena.out_of_memory = NULL;
+    return true;
+}
+
+static hdst_status run_again(const hdst__plan *plan, const hdst__stage_values *values, few_records *few, uint64_t record, hdst__interp_run *run, hdst_error *error)
+{
+    uint64_t unit = plan->code.fold ? HDST__FOLD_RECORDS : 1, first = record / unit * unit, left = plan->reader.records - first;
+    uint64_t count = left < unit ? left : unit;
+    hdst_status status = plan->reader.fill(plan->reader.user, first, count, few->storage, few->buffers, 0, error);
+    if (status != HDST_OK) return status;
+    hdst__interp_table *tables = hdst__alloc_zero(plan->device->engine->allocator, (plan->func->param_count + 1) * sizeof *tables);
+    if (!tables) return hdst__error_memory(error, "running a failed record again");
+    for (size_t i = 0; i < plan->func->param_count; i++)
+        if (plan->func->params[i].kind == IR_BROADCAST_TABLE) tables[i] = (hdst__interp_table){.data = values->broadcast[i], .rows = plan->rows[i]};
+    *run = (hdst__interp_run){
+        .func = plan->func, .allocator = plan->device->engine->allocator,
+        .input = {few->storage}, .input_buffers = {(const void *const *)few->buffers}, .first = first, .count = count,
+        .broadcast = tables, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
+        .output = few->output, .keep = &few->keep,
+    };
+    status = plan->code.fold ? hdst__interpret_fold_level(run, error) : hdst__interpret(run, error);
+    hdst__free(plan->device->engine->allocator, tables);
+    return status;
+}
+
+hdst_status hdst__plan_record_error(const hdst__plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, hdst_error *error)
+{
+    uint64_t record = word >> 16;
+    uint32_t check = (uint32_t)(word & 0xffff);
+    if (check >= plan->func->check_count || record >= plan->reader.records)
+        return hdst__error_set(error, HDST_E_INTERNAL, "%s reports a failed check that does not exist: %016llx", plan->device->info->name, (unsigned long long)word);
+    few_records few = {0};
+    hdst__interp_run run;
+    hdst_status status = make_room(&few, plan) ? run_again(plan, values, &few, record, &run, error) : hdst__error_memory(error, "running a failed record again");
+    hdst__arena_destroy(&few.arena);
+    if (status != HDST_OK) return status;
+    if (run.failed_record != record)
+        return hdst__error_set(error, HDST_E_INTERNAL, "record %llu failed on %s and not in the interpreter", (unsigned long long)record, plan->device->info->name);
+    hdst__check_to_error(plan->func, run.failed_check, run.failed_index, run.failed_limit, record * covered, error);
+    return HDST_E_RECORD;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A look at the data before the plan is made: a few records through the interpreter say what the addends of float sums are like (scales and tiers follow), and
+// about how long a record takes. It decides speed, never a result.
+#include "codegen/interp.h"
+#include "engine/engine_private.h"
+#include "engine/plan.h"
+
+#include <string.h>
+
+enum { MOST_RECORDS = 256, RUNS = 16, ROOM = 64 };
+static const double sample_seconds = 2e-3, interpreter_factor = 1.0 / 50;  // a compiled kernel takes about this much of the interpreter's time
+
+typedef struct sampler {
+    hdst__plan *plan;
+    hdst__arena arena;
+    const hdst__storage *storage;       // of ROOM records
+    void **buffers;
+    hdst__interp_table *broadcast;
+    void *output;
+    uint8_t keep[ROOM];
+} sampler;
+
+static bool make_sampler(sampler *s, hdst__plan *plan, const hdst__stage_values *values)
+{
+    jmp_buf out_of_memory;
+    s->plan = plan;
+    hdst__arena_init(&s->arena, plan->device->engine->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) return false;
+    const ir_func *func = plan->func;
+    const hdst__reader *reader = &plan->reader;
+    s->storage = hdst__storage_make(&s->arena, reader->record, reader->layout, reader->block, ROOM);
+    s->buffers = HDST__NEW_ARRAY(&s->arena, void *, s->storage->buffers);
+    for (uint32_t i = 0; i < s->storage->buffers; i++) s->buffers[i] = hdst__arena_alloc(&s->arena, s->storage->buffer_bytes[i]);
+    s->broadcast = HDST__NEW_ARRAY(&s->arena, hdst__interp_table, func->param_count);
+    for (size_t i = 0; i < func->param_count; i++)
+        if (func->params[i].kind == IR_BROADCAST_TABLE) s->broadcast[i] = (hdst__interp_table){.data = values->broadcast[i], .rows = plan->rows[i]};
+    if (plan->output_param) s->output = hdst__arena_alloc(&s->arena, ROOM * plan->output_param->record->size);
+    s->arena.out_of_memory = NULL;
+    return true;
+}
+
+static bool sample_run(sampler *s, uint64_t first, uint64_t count)
+{
+    hdst__plan *plan = s->plan;
+    if (plan->reader.fill(plan->reader.user, first, count, s->storage, s->buffers, 0, NULL) != HDST_OK) return false;
+    hdst__interp_run run = {
+        .func = plan->func, .allocator = plan->device->engine->allocator,
+        .input = {s->storage}, .input_buffers = {(const void *const *)s->buffers}, .first = first, .count = count,
+        .broadcast = s->broadcast, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
+        .output = s->output, .keep = s->keep, .addends = plan->tables ? plan->addends : NULL,
+    };
+    if (hdst__interpret(&run, NULL) != HDST_OK) return false;
+    plan->sampled += count;
+    return true;
+}
+
+// One record first, to learn how many more are affordable; then runs of them spread over the first segment.
+static void sample_records(sampler *s)
+{
+    hdst__plan *plan = s->plan;
+    uint64_t reach = plan->reader.records < plan->piece->capacity ? plan->reader.records : plan->piece->capacity;
+    double start = hdst__now();
+    if (reach == 0 || !sample_run(s, 0, 1)) return;
+    double each = hdst__now() - start;
+    uint64_t wanted = each < sample_seconds / MOST_RECORDS ? MOST_RECORDS : (uint64_t)(sample_seconds / each);
+    if (wanted > reach) wanted = reach;
+    uint64_t length = wanted / RUNS;
+    for (uint64_t i = 0; i < RUNS && length; i++)
+        if (!sample_run(s, reach / RUNS * i, length)) return;
+    plan->seconds_per_record = (hdst__now() - start) / (double)plan->sampled;
+    if (plan->kernel || plan->device->facts.target != HDST__TARGET_INTERP) plan->seconds_per_record *= interpreter_factor;
+}
+
+void hdst__plan_sample(hdst__plan *plan, const hdst__stage_values *values)
+{
+    sampler s = {0};
+    if (make_sampler(&s, plan, values)) sample_records(&s);
+    hdst__arena_destroy(&s.arena);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compiled programs as files: one file per key in a directory that only its owner can write. Knows nothing of OpenCL.
+//
+// Races: a file appears by rename and is never changed, so a reader sees all of it or none; two writers write the same bytes and the last one stays.
+// What does not carry the right key and checksum is as good as absent, and is replaced by the next write.
+#ifndef HDST_ENGINE_PROGRAM_CACHE_H
+#define HDST_ENGINE_PROGRAM_CACHE_H
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct hdst__program_cache {
+    const hdst__allocator *allocator;
+    const hdst__log *log;
+    char *directory;            // NULL: memory only
+    char why[256];              // why there is no directory
+    bool warned;
+} hdst__program_cache;
+
+// Decides where: `wanted`, else HDST_CACHE_DIR, XDG_CACHE_HOME/hdst, HOME/.cache/hdst. Touches no file yet. Never fails: without a place it keeps nothing.
+void hdst__program_cache_init(hdst__program_cache *cache, const hdst__allocator *allocator, const hdst__log *log, const char *wanted);
+void hdst__program_cache_destroy(hdst__program_cache *cache);
+
+// The bytes kept under `key`, to be freed by the caller; NULL when there are none, or when they are damaged.
+void *hdst__program_cache_read(hdst__program_cache *cache, const hdst__hash *key, size_t *length);
+// Keeps them. A failure is told once, as a warning, and costs nothing but time in the next process.
+void hdst__program_cache_write(hdst__program_cache *cache, const hdst__hash *key, const void *bytes, size_t length);
+// Writes a source that did not build to the directory, else to TMPDIR or /tmp; false when nowhere. `path` gets the file's name.
+bool hdst__program_cache_keep_source(hdst__program_cache *cache, const hdst__hash *key, const char *source, char *path, size_t path_size);
+
+#endif

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages: a function, an input and what is bound to it. Compiled at the first run, run as often as one likes.
+#include "engine/stage.h"
+
+#include "engine/engine_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *spec)
+{
+    hdst__stage *stage = hdst__alloc_zero(engine->allocator, sizeof *stage);
+    if (!stage) return NULL;
+    stage->engine = engine;
+    stage->spec = *spec;
+    stage->reader = spec->cache ? spec->cache->reader : spec->reader;
+    const ir_func *func = spec->func;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < func->param_count; i++)
+        if (func->params[i].kind == IR_OUTPUT) bytes = func->params[i].record->size;
+    hdst__output_init(&stage->output, engine->allocator, &engine->memory, bytes);
+    hdst__output_init(&stage->partial, engine->allocator, &engine->memory, bytes);
+    return stage;
+}
+
+static void drop_plans(hdst__stage *stage)
+{
+    hdst__plan_destroy(stage->plan);
+    stage->plan = NULL;
+    for (size_t i = 0; i < HDST__FOLD_LEVELS; i++) {
+        hdst__plan_destroy(stage->level[i]);
+        stage->level[i] = NULL;
+    }
+    hdst__free(stage->engine->allocator, stage->table);
+    hdst__budget_release(&stage->engine->memory, stage->table_words * sizeof(int64_t));
+    stage->table = NULL;
+    stage->table_words = 0;
+}
+
+void hdst__stage_destroy(hdst__stage *stage)
+{
+    if (!stage) return;
+    hdst__engine *engine = stage->engine;
+    pthread_mutex_lock(&engine->mutex);
+    drop_plans(stage);
+    hdst__output_destroy(&stage->output);
+    hdst__output_destroy(&stage->partial);
+    pthread_mutex_unlock(&engine->mutex);
+    hdst__free(engine->allocator, stage);
+}
+
+const hdst__run_stats *hdst__stage_stats(const hdst__stage *stage)
+{
+    return &stage->stats;
+}
+
+// --- Preparing ---
+
+static hdst_status take_table(hdst__stage *stage, hdst_error *error)
+{
+    uint64_t words = stage->plan->device_words;
+    if (!stage->plan->tables) return HDST_OK;
+    if (words > UINT64_MAX / 16 || !hdst__budget_reserve(&stage->engine->memory, words * sizeof(int64_t)))
+        return hdst__budget_error(&stage->engine->memory, words * sizeof(int64_t), "the table of results", error);
+    stage->table = hdst__alloc_zero(stage->engine->allocator, words * sizeof(int64_t));
+    if (!stage->table) {
+        hdst__budget_release(&stage->engine->memory, words * sizeof(int64_t));
+        return hdst__error_memory(error, "the table of results");
+    }
+    stage->table_words = words;
+    return HDST_OK;
+}
+
+static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
+{
+    hdst_status status = hdst__engine_open(stage->engine, &stage->device, error);
+    if (status != HDST_OK || stage->spec.kind == HDST__STAGE_FOLD_ORDERED) return status;
+    hdst__dataset_cache *cache = stage->spec.cache;
+    if (cache) status = hdst__dataset_cache_prepare(cache, stage->device, error);
+    if (status != HDST_OK) return status;
+    bool fold = stage->spec.kind == HDST__STAGE_FOLD;
+    if (stage->plan && (fold || hdst__plan_fits(stage->plan, values))) return HDST_OK;
+    drop_plans(stage);
+    hdst__plan_request request = {
+        .device = stage->device, .func = stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
+        .most_records = cache && !cache->streamed && cache->count ? cache->segment[0].count : 0,
+    };
+    status = hdst__plan_create(&request, &stage->plan, error);
+    if (status == HDST_OK) status = take_table(stage, error);
+    if (status != HDST_OK) drop_plans(stage);
+    return status;
+}
+
+hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
+{
+    pthread_mutex_lock(&stage->engine->mutex);
+    hdst_status status = prepare(stage, values, error);
+    pthread_mutex_unlock(&stage->engine->mutex);
+    return status;
+}
+
+// --- Running ---
+
+static uint64_t cells_of(const hdst__plan *plan)
+{
+    uint64_t cells = 0;
+    for (size_t i = 0; plan->tables && i < plan->tables->accum_count; i++) {
+        const hdst__accum *accum = &plan->tables->accum[i];
+        const hdst__record *record = plan->func->params[accum->param].record;
+        cells += hdst__accum_rows(accum, plan->rows) * record->elements;
+    }
+    return cells;
+}
+
+// A block (strip or work-group) turns records into a table, a device adds up the tables of its blocks, a node those of its devices.
+static void count_levels(hdst__stage *stage)
+{
+    hdst__run_stats *stats = &stage->stats;
+    const hdst__plan *plan = stage->plan;
+    uint64_t cells = cells_of(plan), records = stats->device[0].records, blocks = plan->items;
+    if (!plan->tables) return;
+    if (plan->kernel && !plan->kernel->one_group_per_strip) blocks = plan->items / plan->kernel->local_size;
+    bool has_blocks = plan->strip_words > 0 && plan->kernel;
+    uint64_t from_blocks = has_blocks ? blocks * stats->device[0].slices * cells : records;
+    stats->level[0] = (hdst__level){"block", records, from_blocks};
+    stats->level[1] = (hdst__level){"device", from_blocks, cells};
+    stats->level[2] = (hdst__level){"node", cells, cells};
+    stats->level_count = 3;
+}
+
+static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
+{
+    hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
+    hdst__plan *plan = stage->plan;
+    uint64_t failure;
+    hdst__output_reset(&stage->output);
+    hdst_status status = HDST_OK;
+    if (plan->output_param && !plan->keeps) status = hdst__output_reserve(&stage->output, stage->reader.records, error);
+    if (status == HDST_OK) status = hdst__plan_run(plan, values, cache, &stage->engine->ring, &stage->output, &stage->stats, &failure, error);
+    if (status == HDST_OK && failure != UINT64_MAX) status = hdst__plan_record_error(plan, values, failure, 1, error);
+    if (status != HDST_OK || !plan->tables) return status;
+    uint64_t bytes = plan->device_words * sizeof(int64_t);
+    stage->stats.bytes_from_device += bytes;
+    return stage->device->ops->read(stage->device, plan->table, 0, stage->table, bytes, true, error);
+}
+
+static void start_stats(hdst__stage *stage)
+{
+    stage->stats = (hdst__run_stats){.records = stage->reader.records, .device_count = 1};
+    snprintf(stage->stats.device[0].name, sizeof stage->stats.device[0].name, "%s", stage->device->info->name);
+}
+
+static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error)
+{
+    double start = hdst__now();
+    hdst__plan *before = stage->plan;
+    hdst_status status = prepare(stage, values, error);
+    if (status != HDST_OK) return status;
+    start_stats(stage);
+    if (stage->plan && stage->plan != before) stage->stats.compile_seconds = stage->plan->compile_seconds;
+    double begin = hdst__now();
+    switch (stage->spec.kind) {
+    case HDST__STAGE_MAP: status = run_map(stage, values, error); break;
+    case HDST__STAGE_FOLD: status = hdst__stage_fold(stage, error); break;
+    case HDST__STAGE_FOLD_ORDERED: status = hdst__stage_fold_ordered(stage, error); break;
+    }
+    double end = hdst__now();
+    stage->stats.run_seconds = end - begin - stage->stats.read_seconds;
+    stage->stats.total_seconds = end - start;
+    if (status != HDST_OK) return status;
+    if (stage->plan && stage->spec.kind == HDST__STAGE_MAP) count_levels(stage);
+    *output = (hdst__stage_output){
+        .table = stage->table, .tables = stage->plan ? stage->plan->tables : NULL, .records = stage->output.records, .record_count = stage->output.count,
+    };
+    return HDST_OK;
+}
+
+hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error)
+{
+    pthread_mutex_lock(&stage->engine->mutex);
+    hdst_status status = run(stage, values, output, error);
+    pthread_mutex_unlock(&stage->engine->mutex);
+    return status;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stage object as the engine's files see it.
+#ifndef HDST_ENGINE_STAGE_H
+#define HDST_ENGINE_STAGE_H
+
+#include "engine/plan.h"
+
+enum { HDST__FOLD_LEVELS = 11 };        // 64^11 > 2^64 records
+
+struct hdst__stage {
+    hdst__engine *engine;
+    hdst__stage_spec spec;
+    hdst__reader reader;                // the cache's, or the spec's
+    hdst__device *device;               // NULL before the first run
+    hdst__plan *plan;                   // a fold: of its first level
+    hdst__plan *level[HDST__FOLD_LEVELS];       // of a fold's further levels; [0] is unused
+    hdst__output output, partial;       // partial: of a fold's levels
+    int64_t *table;
+    uint64_t table_words;               // reserved in the host's budget
+    hdst__run_stats stats;
+};
+
+// stage_fold.c; the engine's mutex is held.
+hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error);            // associative: a tree of 64 records to one
+hdst_status hdst__stage_fold_ordered(hdst__stage *stage, hdst_error *error);    // in input order, in the interpreter
+
+#endif

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages against plain C, on the interpreter and on PoCL (CPU form, and the GPU form on the CPU).
+#include "fixture.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <string.h>
+
+enum { INTERP, CPU, GPU_FORM, FORMS };
+
+static fixture_options options_for(int form, uint64_t records)
+{
+    return (fixture_options){.device = form == INTERP ? "interp" : "cpu", .gpu_form = form == GPU_FORM, .layout = HDST__SOA, .records = records, .accumulates = true};
+}
+
+static void run_right(fixture *f)
+{
+    hdst_status status = fixture_run(f);
+    cr_assert_eq(status, HDST_OK, "%s %s %s", f->error.message, f->error.cause, f->error.hint);
+    fixture_expect_right(f);
+}
+
+static void once(const fixture_options *options)
+{
+    fixture f;
+    cr_assert_eq(fixture_open(&f, options), HDST_OK);
+    run_right(&f);
+    fixture_close(&f);
+}
+
+// --- Counts of records ---
+
+static void every_count(int form)
+{
+    static const uint64_t counts[] = {0, 1, 2, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1000, 4095, 4096, 4097, 100003};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        fixture_options options = options_for(form, counts[i]);
+        options.outputs = options.filters = true;
+        once(&options);
+    }
+}
+
+Test(stage, interp_is_right_for_every_count_of_records) { every_count(INTERP); }
+#ifdef WITH_KERNELS
+Test(stage, cpu_form_is_right_for_every_count_of_records) { every_count(CPU); }
+#endif
+#ifdef WITH_KERNELS
+Test(stage, gpu_form_is_right_for_every_count_of_records) { every_count(GPU_FORM); }
+#endif
+
+// --- Layouts and kinds of results ---
+
+static void every_layout(int form)
+{
+    static const hdst__layout layouts[] = {HDST__AOS, HDST__SOA, HDST__AOSOA, HDST__AOP};
+    for (size_t i = 0; i < 4; i++)
+        for (int cached = 0; cached < 2; cached++) {
+            fixture_options options = options_for(form, 5000);
+            options.layout = layouts[i];
+            options.block = layouts[i] == HDST__AOSOA ? 128 : 0;
+            options.outputs = true;
+            options.cached = cached;
+            once(&options);
+        }
+}
+
+Test(stage, interp_reads_every_layout_streamed_and_cached) { every_layout(INTERP); }
+#ifdef WITH_KERNELS
+Test(stage, cpu_form_reads_every_layout_streamed_and_cached) { every_layout(CPU); }
+#endif
+#ifdef WITH_KERNELS
+Test(stage, gpu_form_reads_every_layout_streamed_and_cached) { every_layout(GPU_FORM); }
+#endif
+
+static void many_slices(int form)
+{
+    fixture_options options = options_for(form, 3000000);       // 24 MB: several segments of the ring
+    options.memory = 32 << 20;
+    options.outputs = options.filters = form == INTERP ? false : true;
+    fixture f;
+    cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+    run_right(&f);
+    cr_assert_gt(hdst__stage_stats(f.stage)->device[0].slices, 3);
+    cr_assert_eq(hdst__stage_stats(f.stage)->device[0].records, options.records);
+    run_right(&f);
+    fixture_close(&f);
+}
+
+Test(stage, interp_streams_more_than_the_ring_holds) { many_slices(INTERP); }
+
+// --- Loops ---
+
+static void a_loop(int form)
+{
+    fixture_options options = options_for(form, 50000);
+    options.cached = true;
+    fixture f;
+    cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+    uint64_t table_bytes = 0, fills = 0;
+    for (int i = 0; i < 4; i++) {
+        f.weight = 0.5f * (float)(i + 1);
+        f.version++;
+        run_right(&f);
+        const hdst__run_stats *stats = hdst__stage_stats(f.stage);
+        if (i == 0) {
+            // A device with a memory of its own got all records once; the interpreter's and a CPU's memory is the host's.
+            cr_assert_eq(stats->bytes_to_device >= options.records * 8, form == GPU_FORM);
+            fills = f.fills;
+            table_bytes = stats->bytes_from_device;
+            continue;
+        }
+        cr_assert_eq(stats->bytes_to_device, sizeof(float), "iteration %d moved %llu bytes", i, (unsigned long long)stats->bytes_to_device);
+        cr_assert_eq(stats->bytes_from_device, table_bytes);
+        cr_assert_eq(f.fills, fills, "the cached input was read again");
+    }
+    run_right(&f);
+    cr_assert_eq(hdst__stage_stats(f.stage)->bytes_to_device, 0, "nothing changed, so nothing may move");
+    fixture_close(&f);
+}
+
+Test(stage, interp_loop_moves_the_broadcast_only) { a_loop(INTERP); }
+#ifdef WITH_KERNELS
+Test(stage, cpu_loop_moves_the_broadcast_only) { a_loop(CPU); }
+#endif
+#ifdef WITH_KERNELS
+Test(stage, gpu_form_loop_moves_the_broadcast_only) { a_loop(GPU_FORM); }
+#endif
+
+Test(stage, a_cached_dataset_over_budget_is_streamed_with_one_warning)
+{
+    fixture_options options = options_for(INTERP, 2000000);     // 16 MB
+    options.cached = true;
+    options.memory = 8 << 20;
+    fixture f;
+    cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+    run_right(&f);
+    run_right(&f);
+    cr_assert_eq(f.warnings, 1, "%s", f.log);
+    hdst__buffer text;
+    hdst__buffer_init(&text, NULL);
+    cr_assert_eq(hdst__stage_explain(f.stage, &f.values, &text, &f.error), HDST_OK);
+    cr_assert(strstr(hdst__buffer_text(&text), "read again in every run"), "%s", hdst__buffer_text(&text));
+    hdst__buffer_destroy(&text);
+    fixture_close(&f);
+}
+
+Test(stage, a_budget_too_small_for_anything_is_a_memory_error_with_a_hint)
+{
+    fixture_options options = options_for(INTERP, 1000);
+    options.memory = 4096;
+    fixture f;
+    cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+    cr_assert_eq(fixture_run(&f), HDST_E_MEMORY);
+    cr_assert(strstr(f.error.hint, "--memory"), "%s", f.error.hint);
+    fixture_close(&f);
+}
+
+// --- Errors ---
+
+static void bad_records(int form)
+{
+    fixture_options options = options_for(form, 700000);
+    options.bad[0] = 650001;
+    options.bad[1] = 300123;
+    fixture f;
+    cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+    cr_assert_eq(fixture_run(&f), HDST_E_RECORD, "%s", f.error.message);
+    cr_assert_eq(f.error.record, 300123, "the smallest failing record, not %llu", (unsigned long long)f.error.record);
+    cr_assert(strstr(f.error.message, "index 30 out of range 0..6"), "%s", f.error.message);
+    f.options.bad[0] = f.options.bad[1] = 0;
+    run_right(&f);              // the stage is usable again
+    fixture_close(&f);
+}
+
+Test(stage, interp_reports_the_smallest_failing_record) { bad_records(INTERP); }
+#ifdef WITH_KERNELS
+Test(stage, cpu_form_reports_the_smallest_failing_record) { bad_records(CPU); }
+#endif
+#ifdef WITH_KERNELS
+Test(stage, gpu_form_reports_the_smallest_failing_record) { bad_records(GPU_FORM); }
+#endif
+
+static void failing_reader(int form)
+{
+    fixture_options options = options_for(form, 3000000);
+    options.memory = 32 << 20;
+    options.fail_at = 2000000;
+    fixture f;
+    cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+    cr_assert_eq(fixture_run(&f), HDST_E_IO);
+    cr_assert_str_eq(f.error.message, "record 2000000 cannot be read");
+    f.options.bad[0] = 100;     // a record before it failed: that one counts
+    cr_assert_eq(fixture_run(&f), HDST_E_RECORD);
+    cr_assert_eq(f.error.record, 100);
+    fixture_close(&f);
+}
+
+Test(stage, interp_passes_on_what_the_reader_says) { failing_reader(INTERP); }
+#ifdef WITH_KERNELS
+Test(stage, cpu_passes_on_what_the_reader_says) { failing_reader(CPU); }
+#endif
+
+// --- Cancelling ---
+
+Test(stage, a_cancelled_engine_ends_its_run_and_works_again)
+{
+    for (int form = INTERP; form <= INTERP; form++) {
+        fixture_options options = options_for(form, 100000);
+        fixture f;
+        cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+        hdst__engine_cancel(f.engine);
+        cr_assert_eq(fixture_run(&f), HDST_E_CANCELLED);
+        run_right(&f);
+        fixture_close(&f);
+    }
+}
+
+static void *cancel_soon(void *user)
+{
+    struct timespec time = {0, 30 * 1000 * 1000};
+    nanosleep(&time, NULL);
+    hdst__engine_cancel(user);
+    return NULL;
+}
+
+Test(stage, a_run_in_progress_can_be_cancelled_from_another_thread)
+{
+    fixture_options options = options_for(INTERP, 1u << 31);        // hours
+    fixture f;
+    pthread_t thread;
+    cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+    cr_assert_eq(pthread_create(&thread, NULL, cancel_soon, f.engine), 0);
+    cr_assert_eq(fixture_run(&f), HDST_E_CANCELLED);
+    pthread_join(thread, NULL);
+    fixture_close(&f);
+}

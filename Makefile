@@ -2,6 +2,8 @@
 # The short commands; Meson does the work (meson.build). `make help` lists them.
 BUILD  ?= build
 PREFIX ?= /usr/local
+# Not Meson's lib64 or lib/x86_64-linux-gnu: under /usr/local, `lib` is where every loader and pkg-config look.
+LIBDIR ?= lib
 DESTDIR ?=
 MESON  ?= meson
 NINJA  ?= ninja
@@ -15,7 +17,7 @@ all: $(BUILD)/.configured
 # What `make` needs is only checked; `demo`, `test` and `sanitize` install what they lack.
 $(BUILD)/.configured:
 	sh tools/setup.sh --check build
-	$(MESON) setup $(if $(wildcard $(BUILD)/build.ninja),--reconfigure) --prefix=$(PREFIX) $(BUILD)
+	$(MESON) setup $(if $(wildcard $(BUILD)/build.ninja),--reconfigure) --prefix=$(PREFIX) --libdir=$(LIBDIR) $(BUILD)
 	@touch $@
 
 $(BUILD)/.with-tests: $(BUILD)/.configured

@@ -8,17 +8,17 @@ case "$prefix" in
     /*) ;;
     *) echo "install: PREFIX must be an absolute path, not '$prefix'" >&2; exit 2 ;;
 esac
-# hdst.pc holds the prefix, so another prefix means to configure again.
-if ! grep -qs "^prefix=$prefix\$" "$build/meson-private/hdst.pc"; then
-    meson configure "$build" -Dprefix="$prefix"
-    ninja -C "$build"
-fi
 # The nearest folder that exists decides whether we may write.
 folder=$destdir$prefix
 while [ ! -d "$folder" ]; do folder=$(dirname "$folder"); done
 if [ ! -w "$folder" ]; then
     echo "install: $folder is not writable; run \`sudo make install\`, or choose a folder of yours with PREFIX=" >&2
     exit 1
+fi
+# hdst.pc holds the prefix, so another prefix means to configure again.
+if ! grep -qs "^prefix=$prefix\$" "$build/meson-private/hdst.pc"; then
+    meson configure "$build" -Dprefix="$prefix"
+    ninja -C "$build"
 fi
 DESTDIR=$destdir meson install -C "$build" --no-rebuild
 # The loader's cache, so that programs find the library at once. Other systems find it without, or have no ldconfig.

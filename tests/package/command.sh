@@ -29,6 +29,18 @@ check "a stranger gets no near name" 2 "" "hdst --help" frobnicate
 check "run is not there yet" 2 "" "hdst run: not there yet" run -n 4 true
 check "replay is not there yet" 2 "" "not there yet" replay
 check "cache is not there yet" 2 "" "not there yet" cache
+check "devices lists the interpreter" 0 "interp  interpreter" "" devices
+check "devices takes --json" 0 '"class": "interp"' "" devices --json
+check "a misspelt option gets the near name" 2 "" "did you mean '--json'" devices --jsno
+check "devices explains itself" 0 "usage: hdst devices" "" devices --help
+if command -v python3 >/dev/null 2>&1; then
+    "$hdst" devices --json | python3 -c 'import json, sys; d = json.load(sys.stdin)["devices"]; assert [x["index"] for x in d] == list(range(len(d)))' ||
+        { echo "FAIL: devices --json is no JSON, or its indices have holes"; failed=1; }
+fi
+# Where there is no driver, the interpreter is there still, and stderr says why it is alone.
+OCL_ICD_VENDORS=/nonexistent; export OCL_ICD_VENDORS
+check "no driver is no error" 0 "interp" "note: no OpenCL" devices
+unset OCL_ICD_VENDORS
 if [ -c /dev/full ]; then
     status=0
     "$hdst" --help >/dev/full 2>"$err" || status=$?

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Structures exits: `return` leaves a body, `continue` leaves a turn of a loop; after this neither is left, only `if` and `break`.
+//
+// Before:                              After:
+//     if (a) { x = 1; return }             if (a) { x = 1 }
+//     y = 2                                else { y = 2 }
+//
+// Where an exit is in one branch among other ways through it, or in a loop, a flag says that it was taken:
+//     for ... { if (a) return; s }         done = false; for ... { if (a) { done = true; break } s }
+//     y = 2                                if (!done) { y = 2 }
+#include "codegen/lower.h"
+
+typedef struct exits {
+    ir_func *func;
+    ir_stmt_kind exit;
+    uint32_t flag;              // made when first needed
+} exits;
+
+static bool block_may_exit(const exits *x, const ir_block *block);
+
+static bool may_exit(const exits *x, const ir_stmt *stmt)
+{
+    if (stmt->kind == x->exit) return true;
+    if (x->exit == IR_CONTINUE && (stmt->kind == IR_FOR || stmt->kind == IR_LOOP)) return false;    // its own
+    ir_block *nested[HDST__IR_NESTED];
+    for (int i = 0, count = hdst__ir_nested((ir_stmt *)stmt, nested); i < count; i++)
+        if (block_may_exit(x, nested[i])) return true;
+    return false;
+}
+
+static bool block_may_exit(const exits *x, const ir_block *block)
+{
+    for (size_t i = 0; i < block->count; i++)
+        if (may_exit(x, block->items[i])) return true;
+    return false;
+}
+
+// Whether control never runs past the end of the block.
+static bool always_exits(const exits *x, const ir_block *block)
+{
+    if (!block->count) return false;
+    const ir_stmt *last = block->items[block->count - 1];
+    if (last->kind == x->exit) return true;
+    return last->kind == IR_IF && always_exits(x, &last->then) && always_exits(x, &last->otherwise);
+}
+
+static ir_expr *flag_of(exits *x)
+{
+    if (x->flag == NO_VAR) x->flag = hdst__ir_add_var(x->func, x->exit == IR_RETURN ? "done" : "skip", HDST__BOOL, 0);
+    return hdst__ir_var(x->func, x->flag);
+}
+
+// Takes what follows position `at` out of the block.
+static ir_block take_rest(exits *x, ir_block *block, size_t at)
+{
+    ir_block rest = {0};
+    for (size_t i = at + 1; i < block->count; i++) hdst__ir_push(x->func, &rest, block->items[i]);
+    block->count = at + 1;
+    return rest;
+}
+
+static void append(exits *x, ir_block *block, const ir_block *more)
+{
+    for (size_t i = 0; i < more->count; i++) hdst__ir_push(x->func, block, more->items[i]);
+}
+
+static void structure(exits *x, ir_block *block, bool flagged, bool in_loop);
+
+static void replace_exit(exits *x, ir_block *block, size_t at, bool flagged, bool in_loop)
+{
+    hdst__span span = block->items[at]->span;
+    block->count = at;
+    if (flagged) hdst__ir_push(x->func, block, hdst__ir_set(x->func, flag_of(x)->var, hdst__ir_const(x->func, HDST__BOOL, 1)));
+    if (in_loop) hdst__ir_push(x->func, block, hdst__ir_stmt(x->func, IR_BREAK, span));
+}
+
+// What follows runs only when the flag was not set.
+static void guard_rest(exits *x, ir_block *block, size_t at, bool flagged)
+{
+    ir_block rest = take_rest(x, block, at);
+    if (!rest.count) return;
+    structure(x, &rest, flagged, false);
+    ir_stmt *test = hdst__ir_if(x->func, hdst__ir_unary(x->func, IR_NOT, HDST__BOOL, flag_of(x)));
+    test->then = rest;
+    hdst__ir_push(x->func, block, test);
+}
+
+// Returns false when the rest of the block has been dealt with.
+static bool structure_if(exits *x, ir_block *block, size_t at, bool flagged, bool in_loop)
+{
+    ir_stmt *stmt = block->items[at];
+    if (in_loop) {              // a break leaves: nothing that follows runs
+        structure(x, &stmt->then, true, true);
+        structure(x, &stmt->otherwise, true, true);
+        return true;
+    }
+    bool yes = always_exits(x, &stmt->then), no = always_exits(x, &stmt->otherwise), is_last = at + 1 == block->count;
+    if (yes || no || is_last) {
+        ir_block rest = take_rest(x, block, at);
+        if (!yes || !no) append(x, yes ? &stmt->otherwise : &stmt->then, &rest);
+        structure(x, &stmt->then, flagged, false);
+        structure(x, &stmt->otherwise, flagged, false);
+        return false;
+    }
+    structure(x, &stmt->then, true, false);
+    structure(x, &stmt->otherwise, true, false);
+    guard_rest(x, block, at, flagged);
+    return false;
+}
+
+static bool structure_loop(exits *x, ir_block *block, size_t at, bool flagged, bool in_loop)
+{
+    ir_stmt *stmt = block->items[at];
+    ir_block *nested[HDST__IR_NESTED];
+    for (int i = 0, count = hdst__ir_nested(stmt, nested); i < count; i++) structure(x, nested[i], true, true);
+    if (!in_loop) {
+        guard_rest(x, block, at, flagged);
+        return false;
+    }
+    ir_block rest = take_rest(x, block, at);
+    ir_stmt *leave = hdst__ir_if(x->func, flag_of(x));
+    hdst__ir_push(x->func, &leave->then, hdst__ir_stmt(x->func, IR_BREAK, stmt->span));
+    hdst__ir_push(x->func, block, leave);
+    structure(x, &rest, flagged, true);
+    append(x, block, &rest);
+    return false;
+}
+
+// `flagged`: something further out has to know that the exit was taken. `in_loop`: the exit leaves a loop inside the region.
+static void structure(exits *x, ir_block *block, bool flagged, bool in_loop)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *stmt = block->items[i];
+        if (stmt->kind == x->exit) {
+            replace_exit(x, block, i, flagged, in_loop);
+            return;
+        }
+        if (!may_exit(x, stmt)) continue;
+        if (stmt->kind == IR_IF ? !structure_if(x, block, i, flagged, in_loop) : !structure_loop(x, block, i, flagged, in_loop)) return;
+    }
+}
+
+void hdst__ir_structure_exits(ir_func *func, ir_block *block, ir_stmt_kind exit)
+{
+    exits x = {func, exit, NO_VAR};
+    structure(&x, block, false, false);
+    if (x.flag == NO_VAR) return;
+    ir_block all = {0};
+    hdst__ir_push(func, &all, hdst__ir_set(func, x.flag, hdst__ir_const(func, HDST__BOOL, 0)));
+    append(&x, &all, block);
+    *block = all;
+}
+
+// In IR_LOOP a `continue` runs the step; that stays right, as the step stands apart from the body.
+static bool structure_continues(ir_stmt *stmt, void *user)
+{
+    if (stmt->kind == IR_FOR || stmt->kind == IR_LOOP) hdst__ir_structure_exits(user, &stmt->body, IR_CONTINUE);
+    return true;
+}
+
+void hdst__pass_exits(ir_func *func)
+{
+    hdst__ir_structure_exits(func, &func->body, IR_RETURN);
+    hdst__ir_visit_stmts(&func->body, structure_continues, func);
+}

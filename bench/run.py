@@ -28,6 +28,7 @@ COMPARISONS = [
       ("hdst SoA", "bench_kmeans", ["--problem", "l1", "--layout", "soa"], "step", 2.0),
       ("hdst AoS", "bench_kmeans", ["--problem", "l1", "--layout", "aos"], "step", 2.5)]),
 ]
+HERE = os.path.dirname(os.path.abspath(__file__))      # the kernels lie beside this file
 CHECK_TOLERANCE = 1e-3      # the experts add floats; hdst's sums are exact
 
 
@@ -77,7 +78,8 @@ def measure(comparison, options):
         if path:
             key = (path, *arguments)
             if key not in programs:
-                programs[key] = Program(path, [*arguments, "--records", str(options.records), "--clusters", str(options.clusters)])
+                kernels = ["--kernels", HERE] if program.startswith("bench_") else []
+                programs[key] = Program(path, [*arguments, *kernels, "--records", str(options.records), "--clusters", str(options.clusters)])
             row["program"], row["case"] = programs[key], case
     present = [row for row in rows if row["present"]]
     for row in present:

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the printers of OpenCL C share. A printer turns the statements of an ir_func into text and decides nothing about them; kernel_cpu.c and kernel_gpu.c put
+// that text, the declarations and the flush of the tables into the holes of a template.
+#ifndef HDST_CODEGEN_PRINT_H
+#define HDST_CODEGEN_PRINT_H
+
+#include "codegen/kernel.h"
+#include "codegen/names.h"
+#include "codegen/writer.h"
+
+// Parts of the prelude (templates/*.cl), in the order in which they are printed; a kernel gets those it uses.
+typedef enum hdst__part {
+    HDST__PART_INTEGERS, HDST__PART_FLOATS, HDST__PART_DOUBLES, HDST__PART_IN_DOUBLE, HDST__PART_BYTES, HDST__PART_PICK, HDST__PART_ATOMICS, HDST__PART_KEYS,
+    HDST__PART_KEYS_DOUBLE, HDST__PART_EXACT, HDST__PART_EXACT_DOUBLE, HDST__PART_LOCAL, HDST__PART_CHECKS, HDST__PART_COUNT
+} hdst__part;
+
+// Where the accumulators of a parameter are kept while a strip or work-group runs.
+typedef enum hdst__place {
+    HDST__PLACE_PRIVATE,        // one row with constant elements: private variables, one per word
+    HDST__PLACE_STRIP,          // CPU: a strip's table in global memory
+    HDST__PLACE_LOCAL,          // GPU: interleaved copies in local memory
+    HDST__PLACE_DEVICE,         // straight to the device table, with atomics
+} hdst__place;
+
+typedef struct hdst__accum_plan {
+    const hdst__accum *accum;
+    hdst__place place;
+    const char *name;           // identifier of the parameter
+    uint32_t *slot;             // PLACE_LOCAL: first 32-bit slot of each leaf within a row
+    uint32_t slots;             // of a row; PLACE_PRIVATE on GPUs: while it is merged
+} hdst__accum_plan;
+
+typedef struct hdst__printer {
+    hdst__arena *arena;
+    const ir_func *func;                // the form that is printed now
+    const hdst__kernel_options *options;
+    const hdst__tables *tables;
+    hdst__names *names;
+    hdst__writer out;
+    bool part[HDST__PART_COUNT];
+    bool gpu;
+    bool uses_double;
+    // Variables of `func`
+    const char **var_name;              // the value
+    const char **array_name;            // per_record: one value per record of the block
+    bool *declared;
+    uint32_t *references;               // in the whole function
+    // Where the printer stands
+    bool in_block;                      // block form
+    bool in_records;                    // inside IR_RECORDS: `r` is the record of the block
+    const char *record;                 // the slice index of the current record: "i" or "i + r"
+    bool has_checks;
+    // Inputs and broadcasts, by param
+    const char **param_name;
+    bool *unpacked;                     // block form: leaves of this input were copied into private arrays
+    bool *local_broadcast;              // GPU: rows were copied into local memory
+    hdst__accum_plan *plan;             // by accumulator of `tables`
+    uint32_t copies;                    // PLACE_LOCAL: interleaved copies
+} hdst__printer;
+
+// print_expr.c
+void hdst__print_expr(hdst__printer *p, const ir_expr *expr);           // fit to be an operand of an assignment or an argument
+void hdst__print_operand(hdst__printer *p, const ir_expr *expr);        // in parentheses unless it is a name, a number or a call
+const char *hdst__expr_text(hdst__printer *p, const ir_expr *expr);
+const char *hdst__constant_text(hdst__arena *arena, hdst__kind kind, uint64_t bits);
+const char *hdst__cl_name(hdst__kind kind);                             // of a value: "bool", "uint", "float" ...
+
+// print_access.c
+const char *hdst__leaf_name(hdst__printer *p, uint32_t param, uint32_t leaf);      // the macro that reads it
+void hdst__print_inputs(hdst__printer *p);              // macros and, for kernel_*.c, nothing else: file scope
+void hdst__print_input_bases(hdst__printer *p);         // pointers to the slice's first record: start of the kernel
+void hdst__print_broadcasts(hdst__printer *p);
+bool hdst__leaf_is_used(const ir_param *param, size_t leaf);
+void hdst__plan_unpack(hdst__printer *p, uint32_t block);
+void hdst__print_unpack(hdst__printer *p);              // block form: the used leaves of a block into private arrays
+uint64_t hdst__unpack_bytes(const hdst__printer *p, uint32_t block);
+void hdst__print_store_address(hdst__printer *p, const ir_param *param, uint32_t leaf, const ir_expr *element);
+bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf);
+
+// print_accum.c: additions; print_tables.c: where tables stand, how they are emptied
+void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt);          // IR_ACCUM
+void hdst__print_accum_words(hdst__printer *p, ir_stmt *const *stmts, size_t count);   // a run of IR_ACCUM_WORDS of one row
+size_t hdst__accum_words_run(const hdst__printer *p, ir_stmt *const *stmts, size_t count);
+void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt);
+const hdst__accum_plan *hdst__find_plan(const hdst__printer *p, uint32_t param);
+const hdst__cell *hdst__find_cell(const hdst__printer *p, uint32_t param, uint32_t leaf);
+void hdst__print_scale_of(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *what);
+bool hdst__sums_floats(const hdst__printer *p, uint32_t param, uint32_t leaf);     // addends are converted floats: the arithmetic is float's
+const char *hdst__word_place(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word);
+const char *hdst__device_place(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt);
+
+// print_stmt.c
+void hdst__print_function(hdst__printer *p);            // declarations and the body, for one record or one block
+
+#endif

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expressions of the IR as OpenCL C. What C leaves open (overflow, wide shifts, division by zero, conversions out of range) goes through functions of the prelude.
+#include "codegen/print.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *hdst__cl_name(hdst__kind kind)
+{
+    return kind == HDST__BOOL ? "bool" : hdst__scalar_cl_name(kind);
+}
+
+// --- Constants ---
+
+static const char *float_text(hdst__arena *arena, uint32_t bits)
+{
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    if (isnan(v)) return hdst__arena_printf(arena, "as_float(0x%08" PRIx32 "u)", bits);
+    if (isinf(v)) return signbit(v) ? "-INFINITY" : "INFINITY";
+    for (int digits = 1; digits <= 9; digits++) {
+        char text[40];
+        snprintf(text, sizeof text, "%.*g", digits, (double)v);
+        if (strtof(text, NULL) == v) return hdst__arena_printf(arena, "%s%sf", text, strpbrk(text, ".e") ? "" : ".0");
+    }
+    return hdst__arena_printf(arena, "%af", (double)v);
+}
+
+static const char *double_text(hdst__arena *arena, uint64_t bits)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    if (isnan(v)) return hdst__arena_printf(arena, "as_double(0x%016" PRIx64 "UL)", bits);
+    if (isinf(v)) return signbit(v) ? "-(double)INFINITY" : "(double)INFINITY";
+    for (int digits = 1; digits <= 17; digits++) {
+        char text[40];
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (strtod(text, NULL) == v) return hdst__arena_printf(arena, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
+    }
+    return hdst__arena_printf(arena, "%a", v);
+}
+
+static const char *signed_text(hdst__arena *arena, hdst__kind kind, int64_t v)
+{
+    if (kind == HDST__I64) return v == INT64_MIN ? "LONG_MIN" : hdst__arena_printf(arena, "%" PRId64 "L", v);
+    return v == INT32_MIN ? "INT_MIN" : hdst__arena_printf(arena, "%" PRId64, v);
+}
+
+const char *hdst__constant_text(hdst__arena *arena, hdst__kind kind, uint64_t bits)
+{
+    switch (kind) {
+    case HDST__BOOL: return bits ? "true" : "false";
+    case HDST__F32: return float_text(arena, (uint32_t)bits);
+    case HDST__F64: return double_text(arena, bits);
+    case HDST__U8: case HDST__U16: return hdst__arena_printf(arena, "%" PRIu64, bits);
+    case HDST__U32: return hdst__arena_printf(arena, "%" PRIu64 "u", bits);
+    case HDST__U64: return hdst__arena_printf(arena, "%" PRIu64 "UL", bits);
+    default: return signed_text(arena, kind, (int64_t)bits);
+    }
+}
+
+// --- Operators ---
+
+static bool is_primary(const ir_expr *expr)     // a name, a call, a number without a sign
+{
+    switch (expr->op) {
+    case IR_VAR: case IR_ELEM: case IR_BROADCAST: case IR_FMA: case IR_SQRT: case IR_ABS: case IR_MIN: case IR_MAX: case IR_FIXED: case IR_FITS: return true;
+    case IR_FIELD: return expr->kind != HDST__BOOL;
+    case IR_CONST: return hdst__kind_is_float(expr->kind) ? !(expr->bits >> (expr->kind == HDST__F32 ? 31 : 63)) : !hdst__kind_is_signed(expr->kind) || (int64_t)expr->bits >= 0;
+    default: return false;
+    }
+}
+
+void hdst__print_operand(hdst__printer *p, const ir_expr *expr)
+{
+    const bool bare = is_primary(expr);
+    if (!bare) hdst__write(&p->out, "(");
+    hdst__print_expr(p, expr);
+    if (!bare) hdst__write(&p->out, ")");
+}
+
+static void print_call(hdst__printer *p, const char *name, hdst__kind suffix, const ir_expr *a, const ir_expr *b)
+{
+    hdst__write(&p->out, "%s_%s(", name, hdst__cl_name(suffix));
+    hdst__print_expr(p, a);
+    if (b) hdst__write(&p->out, ", ");
+    if (b) hdst__print_expr(p, b);
+    hdst__write(&p->out, ")");
+}
+
+// A function of the prelude that exists for each kind.
+static void print_part_call(hdst__printer *p, const char *name, const ir_expr *expr)
+{
+    const hdst__kind kind = expr->a->kind;
+    p->part[hdst__kind_is_float(kind) ? HDST__PART_FLOATS : HDST__PART_INTEGERS] = true;
+    if (kind == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
+    print_call(p, name, kind, expr->a, expr->b);
+}
+
+static void print_infix(hdst__printer *p, const char *op, const ir_expr *expr)
+{
+    hdst__print_operand(p, expr->a);
+    hdst__write(&p->out, " %s ", op);
+    hdst__print_operand(p, expr->b);
+}
+
+typedef struct spelling {
+    const char *infix;      // where C's operator means the same
+    const char *function;   // elsewhere
+} spelling;
+
+static spelling spelling_of(ir_op op)
+{
+    switch (op) {
+    case IR_ADD: return (spelling){"+", "add"};
+    case IR_SUB: return (spelling){"-", "sub"};
+    case IR_MUL: return (spelling){"*", "mul"};
+    case IR_DIV: return (spelling){"/", "div"};
+    case IR_REM: return (spelling){NULL, "rem"};
+    case IR_SHL: return (spelling){NULL, "shl"};
+    case IR_SHR: return (spelling){NULL, "shr"};
+    case IR_MIN: return (spelling){NULL, "min"};
+    case IR_MAX: return (spelling){NULL, "max"};
+    case IR_NEG: return (spelling){NULL, "neg"};
+    case IR_ABS: return (spelling){NULL, "abs"};
+    case IR_AND: return (spelling){"&", NULL};
+    case IR_OR: return (spelling){"|", NULL};
+    case IR_XOR: return (spelling){"^", NULL};
+    case IR_LT: return (spelling){"<", NULL};
+    case IR_LE: return (spelling){"<=", NULL};
+    case IR_GT: return (spelling){">", NULL};
+    case IR_GE: return (spelling){">=", NULL};
+    case IR_EQ: return (spelling){"==", NULL};
+    case IR_NE: return (spelling){"!=", NULL};
+    default: return (spelling){NULL, NULL};
+    }
+}
+
+// Whether C's own operator is right: floats, and unsigned integers that are not promoted to int; bits and comparisons always.
+static bool infix_is_right(const hdst__printer *p, const ir_expr *expr)
+{
+    const hdst__kind kind = expr->a->kind;
+    switch (expr->op) {
+    case IR_DIV: return kind == HDST__F64 || (kind == HDST__F32 && (p->options->facts.correctly_rounded || !p->options->facts.has_double));
+    case IR_ADD: case IR_SUB: case IR_MUL: return hdst__kind_is_float(kind) || kind == HDST__U32 || kind == HDST__U64;
+    default: return spelling_of(expr->op).infix != NULL;
+    }
+}
+
+static void print_min_max(hdst__printer *p, const ir_expr *expr)
+{
+    if (expr->kind == HDST__BOOL) {
+        hdst__write(&p->out, "(");
+        print_infix(p, expr->op == IR_MIN ? "&" : "|", expr);
+        hdst__write(&p->out, ")");
+    } else {
+        print_part_call(p, spelling_of(expr->op).function, expr);
+    }
+}
+
+static void print_binary(hdst__printer *p, const ir_expr *expr)
+{
+    const spelling spelling = spelling_of(expr->op);
+    if (expr->op == IR_MIN || expr->op == IR_MAX) {
+        print_min_max(p, expr);
+    } else if (infix_is_right(p, expr)) {
+        print_infix(p, spelling.infix, expr);
+    } else if (expr->op == IR_DIV && expr->kind == HDST__F32) {
+        p->part[HDST__PART_IN_DOUBLE] = p->uses_double = true;
+        print_call(p, "div", HDST__F32, expr->a, expr->b);
+    } else {
+        print_part_call(p, spelling.function, expr);
+    }
+}
+
+static void print_unary(hdst__printer *p, const ir_expr *expr)
+{
+    const bool is_float = hdst__kind_is_float(expr->kind);
+    const char *prefix = expr->op == IR_NOT ? "!" : expr->op == IR_BITNOT ? "~" : "-";
+    if (expr->op == IR_BITNOT) hdst__write(&p->out, "(%s)", hdst__cl_name(expr->kind));
+    if (expr->op == IR_NOT || expr->op == IR_BITNOT || (expr->op == IR_NEG && is_float)) {
+        hdst__write(&p->out, "%s", prefix);
+        hdst__print_operand(p, expr->a);
+    } else if (expr->op == IR_ABS && is_float) {
+        hdst__write(&p->out, "fabs(%s)", hdst__expr_text(p, expr->a));
+    } else {
+        print_part_call(p, spelling_of(expr->op).function, expr);
+    }
+}
+
+static void print_sqrt(hdst__printer *p, const ir_expr *expr)
+{
+    const bool own = expr->kind == HDST__F32 && !p->options->facts.correctly_rounded && p->options->facts.has_double;
+    if (own) p->part[HDST__PART_IN_DOUBLE] = p->uses_double = true;
+    hdst__write(&p->out, own ? "sqrt_float(%s)" : "sqrt(%s)", hdst__expr_text(p, expr->a));
+}
+
+// --- Conversions and choices ---
+
+static void print_convert(hdst__printer *p, const ir_expr *expr)
+{
+    const hdst__kind from = expr->a->kind, to = expr->kind;
+    if (to == HDST__BOOL) {
+        hdst__print_operand(p, expr->a);
+        hdst__write(&p->out, " != 0");
+    } else if (hdst__kind_is_float(from) && hdst__kind_is_integer(to)) {
+        p->part[HDST__PART_FLOATS] = true;
+        if (from == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
+        hdst__write(&p->out, "%s_of_%s(%s)", hdst__cl_name(to), hdst__cl_name(from), hdst__expr_text(p, expr->a));
+    } else {
+        hdst__write(&p->out, "(%s)", hdst__cl_name(to));
+        hdst__print_operand(p, expr->a);
+    }
+}
+
+static void print_bitcast(hdst__printer *p, const ir_expr *expr)
+{
+    const hdst__kind from = expr->a->kind;
+    if (hdst__kind_is_float(from)) {
+        p->part[HDST__PART_FLOATS] = true;
+        if (from == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
+        if (hdst__kind_is_signed(expr->kind)) hdst__write(&p->out, "(%s)", hdst__cl_name(expr->kind));
+        hdst__write(&p->out, "bits_of_%s(%s)", hdst__cl_name(from), hdst__expr_text(p, expr->a));
+    } else if (hdst__kind_is_float(expr->kind)) {
+        hdst__write(&p->out, "as_%s(%s)", hdst__cl_name(expr->kind), hdst__expr_text(p, expr->a));
+    } else {
+        hdst__write(&p->out, "(%s)", hdst__cl_name(expr->kind));
+        hdst__print_operand(p, expr->a);
+    }
+}
+
+// A ternary where both sides cost nothing; else a function, so that no side is skipped by a branch.
+static void print_select(hdst__printer *p, const ir_expr *expr)
+{
+    const bool cheap = (expr->b->op == IR_VAR || expr->b->op == IR_CONST) && (expr->c->op == IR_VAR || expr->c->op == IR_CONST);
+    if (cheap) {
+        hdst__print_operand(p, expr->a);
+        hdst__write(&p->out, " ? %s", hdst__expr_text(p, expr->b));
+        hdst__write(&p->out, " : %s", hdst__expr_text(p, expr->c));
+        return;
+    }
+    p->part[HDST__PART_PICK] = true;
+    hdst__write(&p->out, "pick_%s(%s", hdst__cl_name(expr->kind), hdst__expr_text(p, expr->a));
+    hdst__write(&p->out, ", %s", hdst__expr_text(p, expr->b));
+    hdst__write(&p->out, ", %s)", hdst__expr_text(p, expr->c));
+}
+
+// --- Leaves of the tree ---
+
+static const char *index_text(hdst__printer *p, const ir_expr *index)
+{
+    if (!index) return "0";
+    if (index->op == IR_CONST) return hdst__arena_printf(p->arena, "%" PRIu64, index->bits);
+    return hdst__expr_text(p, index);
+}
+
+static void print_elem(hdst__printer *p, const ir_expr *expr)
+{
+    const ir_var *var = &p->func->vars[expr->var];
+    hdst__write(&p->out, "%s[%s]%s", p->var_name[expr->var], index_text(p, expr->a), var->per_record ? "[r]" : "");
+}
+
+static void print_field(hdst__printer *p, const ir_expr *expr)
+{
+    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = index_text(p, expr->a);
+    if (p->in_block && p->unpacked[expr->param]) hdst__write(&p->out, "%s_of[%s][r]", name, element);
+    else hdst__write(&p->out, "%s(%s, %s)", name, p->record, element);
+    if (expr->kind == HDST__BOOL) hdst__write(&p->out, " != 0");
+}
+
+static void print_broadcast(hdst__printer *p, const ir_expr *expr)
+{
+    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *row = index_text(p, expr->a), *element = index_text(p, expr->b);
+    hdst__write(&p->out, expr->kind == HDST__BOOL ? "(%s(%s, %s) != 0)" : "%s(%s, %s)", name, row, element);
+}
+
+// --- Exact sums ---
+
+// The accumulator and leaf of exact-sum cell number `scale`.
+static void find_sum(const hdst__printer *p, uint32_t scale, const hdst__accum_plan **plan, uint32_t *leaf)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const ir_param *param = &p->func->params[p->tables->accum[a].param];
+        for (uint32_t l = 0; l < param->record->leaf_count; l++)
+            if (p->tables->accum[a].cell[l].scale == (int32_t)scale) {
+                *plan = &p->plan[a];
+                *leaf = l;
+                return;
+            }
+    }
+}
+
+static void print_fixed(hdst__printer *p, const ir_expr *expr)
+{
+    const hdst__accum_plan *plan = NULL;
+    uint32_t leaf = 0;
+    find_sum(p, expr->param, &plan, &leaf);
+    if (!plan) return;
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const bool fits = expr->op == IR_FITS;
+    const char *type = hdst__print_sum_type(p, plan, leaf);
+    const char *function = fits ? cell->tier == HDST__TIER_TWO ? "fits_two" : "fits" : expr->leaf ? "rest" : "fixed";
+    hdst__write(&p->out, "%s_%s(%s, %s_up", function, type, hdst__sum_value_text(p, plan, leaf, expr->a), hdst__scale_name(p, plan, leaf));
+    hdst__write(&p->out, fits ? ", %s_down)" : ")", hdst__scale_name(p, plan, leaf));
+}
+
+void hdst__print_expr(hdst__printer *p, const ir_expr *expr)
+{
+    if (expr->kind == HDST__F64) p->uses_double = true;
+    switch (expr->op) {
+    case IR_CONST: hdst__write(&p->out, "%s", hdst__constant_text(p->arena, expr->kind, expr->bits)); break;
+    case IR_VAR: hdst__write(&p->out, "%s", p->var_name[expr->var]); break;
+    case IR_ELEM: print_elem(p, expr); break;
+    case IR_FIELD: print_field(p, expr); break;
+    case IR_BROADCAST: print_broadcast(p, expr); break;
+    case IR_LENGTH: hdst__write(&p->out, "%s_rows", p->param_name[expr->param]); break;
+    case IR_RECORD_INDEX: hdst__write(&p->out, "first + %s", p->record); break;
+    case IR_NEG: case IR_BITNOT: case IR_NOT: case IR_ABS: print_unary(p, expr); break;
+    case IR_SQRT: print_sqrt(p, expr); break;
+    case IR_ISNAN:
+        hdst__write(&p->out, "isnan(%s) != 0", hdst__expr_text(p, expr->a));
+        break;
+    case IR_FMA:
+        hdst__write(&p->out, "fma(%s", hdst__expr_text(p, expr->a));
+        hdst__write(&p->out, ", %s", hdst__expr_text(p, expr->b));
+        hdst__write(&p->out, ", %s)", hdst__expr_text(p, expr->c));
+        break;
+    case IR_SELECT: print_select(p, expr); break;
+    case IR_CONVERT: print_convert(p, expr); break;
+    case IR_BITCAST: print_bitcast(p, expr); break;
+    case IR_FIXED: case IR_FITS: print_fixed(p, expr); break;
+    default: print_binary(p, expr); break;
+    }
+}
+
+const char *hdst__expr_text(hdst__printer *p, const ir_expr *expr)
+{
+    hdst__writer outer = p->out;
+    p->out = (hdst__writer){.arena = p->arena};
+    hdst__print_expr(p, expr);
+    const char *text = hdst__writer_text(&p->out);
+    p->out = outer;
+    return text;
+}

@@ -1,0 +1,2 @@
+BY_BYTES(double, 8)
+

@@ -1,0 +1,2 @@
+FLOAT_KEYS(double, ulong, 0x7ff0000000000000UL)
+

@@ -1,0 +1,2 @@
+PICK(double)
+

@@ -10,8 +10,9 @@
 
 // Parts of the prelude (templates/*.cl), in the order in which they are printed; a kernel gets those it uses.
 typedef enum hdst__part {
-    HDST__PART_INTEGERS, HDST__PART_FLOATS, HDST__PART_DOUBLES, HDST__PART_IN_DOUBLE, HDST__PART_BYTES, HDST__PART_PICK, HDST__PART_ATOMICS, HDST__PART_KEYS,
-    HDST__PART_KEYS_DOUBLE, HDST__PART_EXACT, HDST__PART_EXACT_DOUBLE, HDST__PART_LOCAL, HDST__PART_CHECKS, HDST__PART_COUNT
+    HDST__PART_INTEGERS, HDST__PART_FLOATS, HDST__PART_DOUBLES, HDST__PART_IN_DOUBLE, HDST__PART_BYTES, HDST__PART_BYTES_DOUBLE, HDST__PART_PICK,
+    HDST__PART_PICK_DOUBLE, HDST__PART_ATOMICS, HDST__PART_KEYS, HDST__PART_KEYS_DOUBLE, HDST__PART_EXACT, HDST__PART_EXACT_DOUBLE, HDST__PART_LOCAL,
+    HDST__PART_CHECKS, HDST__PART_COUNT
 } hdst__part;
 
 // Where the accumulators of a parameter are kept while a strip or work-group runs.
@@ -30,6 +31,11 @@ typedef struct hdst__accum_plan {
     uint32_t slots;             // of a row; PLACE_PRIVATE on GPUs: while it is merged
 } hdst__accum_plan;
 
+typedef struct hdst__constant_array {   // at file scope, shared by the forms
+    const char *wanted, *name;
+    const ir_var *var;
+} hdst__constant_array;
+
 typedef struct hdst__printer {
     hdst__arena *arena;
     const ir_func *func;                // the form that is printed now
@@ -39,55 +45,76 @@ typedef struct hdst__printer {
     hdst__writer out;
     bool part[HDST__PART_COUNT];
     bool gpu;
-    bool uses_double;
+    bool uses_double, rounds;           // rounds: has a float division or square root
     // Variables of `func`
     const char **var_name;              // the value
     const char **array_name;            // per_record: one value per record of the block
     bool *declared;
-    uint32_t *references;               // in the whole function
+    uint32_t *references;               // uses in the whole function
+    const ir_block **home;              // the block that declares it; NULL: the top
+    hdst__constant_array *constants;
+    size_t constant_count, constant_capacity;
     // Where the printer stands
     bool in_block;                      // block form
     bool in_records;                    // inside IR_RECORDS: `r` is the record of the block
+    unsigned loop_depth, loop_number;
+    uint32_t last_source, last_line;    // the position that the last comment named
     const char *record;                 // the slice index of the current record: "i" or "i + r"
-    bool has_checks;
+    bool has_checks, keeps;
     // Inputs and broadcasts, by param
     const char **param_name;
+    const char ***leaf_name;            // by param and leaf: the macro that reads (or writes) it, the name of its scale
+    uint32_t first_read_input;          // inputs before it are not in memory (a fold's running value)
     bool *unpacked;                     // block form: leaves of this input were copied into private arrays
     bool *local_broadcast;              // GPU: rows were copied into local memory
     hdst__accum_plan *plan;             // by accumulator of `tables`
     uint32_t copies;                    // PLACE_LOCAL: interleaved copies
+    // Arguments of the kernel, and their text
+    hdst__arg *args;
+    size_t arg_count, arg_capacity;
+    hdst__writer arg_text;
 } hdst__printer;
 
 // print_expr.c
 void hdst__print_expr(hdst__printer *p, const ir_expr *expr);           // fit to be an operand of an assignment or an argument
 void hdst__print_operand(hdst__printer *p, const ir_expr *expr);        // in parentheses unless it is a name, a number or a call
 const char *hdst__expr_text(hdst__printer *p, const ir_expr *expr);
+const char *hdst__index_text(hdst__printer *p, const ir_expr *index);   // a row or an element; NULL is 0
 const char *hdst__constant_text(hdst__arena *arena, hdst__kind kind, uint64_t bits);
 const char *hdst__cl_name(hdst__kind kind);                             // of a value: "bool", "uint", "float" ...
 
 // print_access.c
 const char *hdst__leaf_name(hdst__printer *p, uint32_t param, uint32_t leaf);      // the macro that reads it
-void hdst__print_inputs(hdst__printer *p);              // macros and, for kernel_*.c, nothing else: file scope
+void hdst__print_inputs(hdst__printer *p);              // macros
 void hdst__print_input_bases(hdst__printer *p);         // pointers to the slice's first record: start of the kernel
 void hdst__print_broadcasts(hdst__printer *p);
 bool hdst__leaf_is_used(const ir_param *param, size_t leaf);
 void hdst__plan_unpack(hdst__printer *p, uint32_t block);
 void hdst__print_unpack(hdst__printer *p);              // block form: the used leaves of a block into private arrays
 uint64_t hdst__unpack_bytes(const hdst__printer *p, uint32_t block);
-void hdst__print_store_address(hdst__printer *p, const ir_param *param, uint32_t leaf, const ir_expr *element);
+void hdst__print_store(hdst__printer *p, const ir_stmt *stmt);
+void hdst__print_output_macros(hdst__printer *p);
 bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf);
 
-// print_accum.c: additions; print_tables.c: where tables stand, how they are emptied
+// print_accum.c: additions
 void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt);          // IR_ACCUM
-void hdst__print_accum_words(hdst__printer *p, ir_stmt *const *stmts, size_t count);   // a run of IR_ACCUM_WORDS of one row
-size_t hdst__accum_words_run(const hdst__printer *p, ir_stmt *const *stmts, size_t count);
+size_t hdst__print_accum_words(hdst__printer *p, ir_stmt *const *stmts, size_t count);      // a run of IR_ACCUM_WORDS of one row; how many it printed
 void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt);
 const hdst__accum_plan *hdst__find_plan(const hdst__printer *p, uint32_t param);
 const hdst__cell *hdst__find_cell(const hdst__printer *p, uint32_t param, uint32_t leaf);
-void hdst__print_scale_of(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *what);
-bool hdst__sums_floats(const hdst__printer *p, uint32_t param, uint32_t leaf);     // addends are converted floats: the arithmetic is float's
-const char *hdst__word_place(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word);
-const char *hdst__device_place(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt);
+bool hdst__sums_floats(const hdst__printer *p, uint32_t param, uint32_t leaf);     // addends are floats, or floats made double: float arithmetic does
+const char *hdst__scale_name(hdst__printer *p, uint32_t param, uint32_t leaf);     // NAME_up and NAME_down are 2^s and 2^-s, NAME_s is s
+const char *hdst__addend_text(hdst__printer *p, uint32_t param, uint32_t leaf, const ir_expr *value);      // in the type of the arithmetic
+const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t param, uint32_t leaf, const char *addend);
+const char *hdst__key_text(hdst__printer *p, ir_accum_op acc, const ir_expr *value);
+
+// print_tables.c: where tables stand, how they are emptied
+void hdst__print_table_bases(hdst__printer *p);         // pointers into the device table and the strip's table, scales; start of the kernel
+void hdst__print_strip_reset(hdst__printer *p);         // CPU
+void hdst__print_strip_flush(hdst__printer *p);
+void hdst__print_group_reset(hdst__printer *p);         // GPU
+void hdst__print_group_flush(hdst__printer *p);
+uint32_t hdst__slots_per_word(const hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf);    // PLACE_LOCAL: 1 or 2; 0: straight to the device table
 
 // print_stmt.c
 void hdst__print_function(hdst__printer *p);            // declarations and the body, for one record or one block

@@ -67,7 +67,8 @@ const char *hdst__constant_text(hdst__arena *arena, hdst__kind kind, uint64_t bi
 static bool is_primary(const ir_expr *expr)     // a name, a call, a number without a sign
 {
     switch (expr->op) {
-    case IR_VAR: case IR_ELEM: case IR_BROADCAST: case IR_FMA: case IR_SQRT: case IR_ABS: case IR_MIN: case IR_MAX: case IR_FIXED: case IR_FITS: return true;
+    case IR_VAR: case IR_ELEM: case IR_BROADCAST: case IR_FMA: case IR_SQRT: case IR_ABS: case IR_MIN: case IR_MAX: case IR_FIXED: case IR_FITS:
+    case IR_KEY_MIN: case IR_KEY_MAX: return true;
     case IR_FIELD: return expr->kind != HDST__BOOL;
     case IR_CONST: return hdst__kind_is_float(expr->kind) ? !(expr->bits >> (expr->kind == HDST__F32 ? 31 : 63)) : !hdst__kind_is_signed(expr->kind) || (int64_t)expr->bits >= 0;
     default: return false;
@@ -164,6 +165,7 @@ static void print_min_max(hdst__printer *p, const ir_expr *expr)
 static void print_binary(hdst__printer *p, const ir_expr *expr)
 {
     const spelling spelling = spelling_of(expr->op);
+    p->rounds |= expr->op == IR_DIV && expr->kind == HDST__F32;
     if (expr->op == IR_MIN || expr->op == IR_MAX) {
         print_min_max(p, expr);
     } else if (infix_is_right(p, expr)) {
@@ -193,6 +195,7 @@ static void print_unary(hdst__printer *p, const ir_expr *expr)
 
 static void print_sqrt(hdst__printer *p, const ir_expr *expr)
 {
+    p->rounds |= expr->kind == HDST__F32;
     const bool own = expr->kind == HDST__F32 && !p->options->facts.correctly_rounded && p->options->facts.has_double;
     if (own) p->part[HDST__PART_IN_DOUBLE] = p->uses_double = true;
     hdst__write(&p->out, own ? "sqrt_float(%s)" : "sqrt(%s)", hdst__expr_text(p, expr->a));
@@ -250,7 +253,7 @@ static void print_select(hdst__printer *p, const ir_expr *expr)
 
 // --- Leaves of the tree ---
 
-static const char *index_text(hdst__printer *p, const ir_expr *index)
+const char *hdst__index_text(hdst__printer *p, const ir_expr *index)
 {
     if (!index) return "0";
     if (index->op == IR_CONST) return hdst__arena_printf(p->arena, "%" PRIu64, index->bits);
@@ -260,12 +263,12 @@ static const char *index_text(hdst__printer *p, const ir_expr *index)
 static void print_elem(hdst__printer *p, const ir_expr *expr)
 {
     const ir_var *var = &p->func->vars[expr->var];
-    hdst__write(&p->out, "%s[%s]%s", p->var_name[expr->var], index_text(p, expr->a), var->per_record ? "[r]" : "");
+    hdst__write(&p->out, "%s[%s]%s", p->var_name[expr->var], hdst__index_text(p, expr->a), var->per_record ? "[r]" : "");
 }
 
 static void print_field(hdst__printer *p, const ir_expr *expr)
 {
-    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = index_text(p, expr->a);
+    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = hdst__index_text(p, expr->a);
     if (p->in_block && p->unpacked[expr->param]) hdst__write(&p->out, "%s_of[%s][r]", name, element);
     else hdst__write(&p->out, "%s(%s, %s)", name, p->record, element);
     if (expr->kind == HDST__BOOL) hdst__write(&p->out, " != 0");
@@ -273,38 +276,22 @@ static void print_field(hdst__printer *p, const ir_expr *expr)
 
 static void print_broadcast(hdst__printer *p, const ir_expr *expr)
 {
-    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *row = index_text(p, expr->a), *element = index_text(p, expr->b);
+    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *row = hdst__index_text(p, expr->a), *element = hdst__index_text(p, expr->b);
     hdst__write(&p->out, expr->kind == HDST__BOOL ? "(%s(%s, %s) != 0)" : "%s(%s, %s)", name, row, element);
 }
 
 // --- Exact sums ---
 
-// The accumulator and leaf of exact-sum cell number `scale`.
-static void find_sum(const hdst__printer *p, uint32_t scale, const hdst__accum_plan **plan, uint32_t *leaf)
-{
-    for (size_t a = 0; a < p->tables->accum_count; a++) {
-        const ir_param *param = &p->func->params[p->tables->accum[a].param];
-        for (uint32_t l = 0; l < param->record->leaf_count; l++)
-            if (p->tables->accum[a].cell[l].scale == (int32_t)scale) {
-                *plan = &p->plan[a];
-                *leaf = l;
-                return;
-            }
-    }
-}
-
 static void print_fixed(hdst__printer *p, const ir_expr *expr)
 {
-    const hdst__accum_plan *plan = NULL;
-    uint32_t leaf = 0;
-    find_sum(p, expr->param, &plan, &leaf);
-    if (!plan) return;
-    const hdst__cell *cell = &plan->accum->cell[leaf];
-    const bool fits = expr->op == IR_FITS;
-    const char *type = hdst__print_sum_type(p, plan, leaf);
-    const char *function = fits ? cell->tier == HDST__TIER_TWO ? "fits_two" : "fits" : expr->leaf ? "rest" : "fixed";
-    hdst__write(&p->out, "%s_%s(%s, %s_up", function, type, hdst__sum_value_text(p, plan, leaf, expr->a), hdst__scale_name(p, plan, leaf));
-    hdst__write(&p->out, fits ? ", %s_down)" : ")", hdst__scale_name(p, plan, leaf));
+    const hdst__tier tier = hdst__find_cell(p, expr->param, expr->leaf)->tier;
+    const char *function = expr->op == IR_FITS ? tier == HDST__TIER_TWO ? "fits_two" : "fits" : expr->bits ? "rest" : "fixed";
+    hdst__write(&p->out, "%s", hdst__fixed_text(p, function, expr->param, expr->leaf, hdst__addend_text(p, expr->param, expr->leaf, expr->a)));
+}
+
+static void print_key(hdst__printer *p, const ir_expr *expr)
+{
+    hdst__write(&p->out, "%s", hdst__key_text(p, expr->op == IR_KEY_MIN ? IR_ACC_MIN : IR_ACC_MAX, expr->a));
 }
 
 void hdst__print_expr(hdst__printer *p, const ir_expr *expr)
@@ -332,6 +319,7 @@ void hdst__print_expr(hdst__printer *p, const ir_expr *expr)
     case IR_CONVERT: print_convert(p, expr); break;
     case IR_BITCAST: print_bitcast(p, expr); break;
     case IR_FIXED: case IR_FITS: print_fixed(p, expr); break;
+    case IR_KEY_MIN: case IR_KEY_MAX: print_key(p, expr); break;
     default: print_binary(p, expr); break;
     }
 }

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a checked function to a kernel: what both device classes share. The forms are in kernel_cpu.c and kernel_gpu.c.
+#include "codegen/kernel_parts.h"
+#include "codegen/templates.h"
+
+#include "base/hash.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+// --- The printer's names ---
+
+// Names that are made from a parameter's or leaf's name must be nobody else's.
+static void take_derived(hdst__printer *p, const char *name)
+{
+    static const char *const suffix[] = {"at", "step", "offset", "of", "rows", "total", "own", "local", "up", "down", "s"};
+    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_%s", name, suffix[i]));
+}
+
+static void take_fixed_names(hdst__printer *p)
+{
+    static const char *const fixed[] = {"first", "skip", "count", "device_table", "strip_tables", "strip_table", "strip_words", "scales", "flush", "keep", "error", "local_memory",
+                                        "local_tables", "local_words", "copy", "failed", "failed_of", "any_failed", "addend", "row", "stop", "lane", "base", "rounds",
+                                        "round", "from", "e", "g", "n", "w", "start", "end", "strip", "strips"};
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
+}
+
+static void name_params(hdst__printer *p)
+{
+    const ir_func *func = p->func;
+    p->param_name = HDST__NEW_ARRAY(p->arena, const char *, func->param_count);
+    p->leaf_name = HDST__NEW_ARRAY(p->arena, const char **, func->param_count);
+    for (size_t i = 0; i < func->param_count; i++) {
+        const ir_param *param = &func->params[i];
+        p->param_name[i] = hdst__name_take(p->names, param->name && param->name[0] ? param->name : param->kind == IR_OUTPUT ? "result" : "value");
+        take_derived(p, p->param_name[i]);
+        p->leaf_name[i] = HDST__NEW_ARRAY(p->arena, const char *, param->record->leaf_count);
+        for (size_t l = 0; l < param->record->leaf_count; l++) {
+            p->leaf_name[i][l] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_%s", p->param_name[i], param->record->leaves[l].path));
+            take_derived(p, p->leaf_name[i][l]);
+        }
+    }
+}
+
+static const char *constant_name(hdst__printer *p, const ir_var *var)
+{
+    for (size_t i = 0; i < p->constant_count; i++)
+        if (strcmp(p->constants[i].wanted, var->name) == 0) return p->constants[i].name;
+    hdst__constant_array constant = {var->name, hdst__name_take(p->names, var->name), var};
+    HDST__PUSH(p->arena, p->constants, p->constant_count, p->constant_capacity, constant);
+    return constant.name;
+}
+
+void hdst__printer_use(hdst__printer *p, const ir_func *func)
+{
+    p->func = func;
+    p->in_block = func->block > 0;
+    for (size_t v = 0; v < func->var_count; v++)        // constants stay for all forms
+        if (func->vars[v].init) constant_name(p, &func->vars[v]);
+    p->var_name = HDST__NEW_ARRAY(p->arena, const char *, func->var_count + 1);
+    p->array_name = HDST__NEW_ARRAY(p->arena, const char *, func->var_count + 1);
+    const size_t taken = p->names->count;
+    for (size_t v = 0; v < func->var_count; v++) {
+        const ir_var *var = &func->vars[v];
+        if (var->init) p->var_name[v] = constant_name(p, var);
+        else p->var_name[v] = hdst__name_take(p->names, var->name && var->name[0] ? var->name : "tmp");
+        if (var->per_record && !var->elements) p->array_name[v] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_of", p->var_name[v]));
+    }
+    p->names->count = taken;        // another form's variables live in a scope of their own
+}
+
+hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, const hdst__tables *tables)
+{
+    hdst__printer *p = HDST__NEW(arena, hdst__printer);
+    *p = (hdst__printer){.arena = arena, .func = func, .options = options, .tables = tables, .out = {.arena = arena}, .arg_text = {.arena = arena}};
+    p->names = HDST__NEW(arena, hdst__names);
+    hdst__names_init(p->names, arena);
+    p->gpu = options->facts.target == HDST__TARGET_GPU;
+    p->has_checks = func->check_count > 0;
+    p->unpacked = HDST__NEW_ARRAY(arena, bool, func->param_count);
+    p->local_broadcast = HDST__NEW_ARRAY(arena, bool, func->param_count);
+    p->plan = HDST__NEW_ARRAY(arena, hdst__accum_plan, tables->accum_count + 1);
+    take_fixed_names(p);
+    name_params(p);
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        p->plan[a].accum = &tables->accum[a];
+        p->plan[a].name = p->param_name[tables->accum[a].param];
+    }
+    for (size_t i = 0; i < func->param_count; i++) p->keeps |= func->params[i].kind == IR_OUTPUT && func->filters;
+    return p;
+}
+
+const char *hdst__print_section(hdst__printer *p, void (*print)(hdst__printer *p))
+{
+    hdst__writer outer = p->out;
+    p->out = (hdst__writer){.arena = p->arena};
+    print(p);
+    const char *text = hdst__writer_text(&p->out);
+    p->out = outer;
+    return text;
+}
+
+// --- Arguments ---
+
+void hdst__kernel_add_arg(hdst__printer *p, hdst__arg_kind kind, uint32_t index, const char *format, ...)
+{
+    hdst__arg arg = {.kind = kind, .index = index};
+    HDST__PUSH(p->arena, p->args, p->arg_count, p->arg_capacity, arg);
+    va_list list;
+    va_start(list, format);
+    hdst__write(&p->arg_text, "%s%s", p->arg_count > 1 ? ", " : "", hdst__arena_vprintf(p->arena, format, list));
+    va_end(list);
+}
+
+void hdst__kernel_add_input_args(hdst__printer *p, uint32_t i)
+{
+    const hdst__storage *input = p->options->input;
+    const ir_param *param = &p->func->params[i];
+    bool *seen = HDST__NEW_ARRAY(p->arena, bool, input->buffers);
+    for (uint32_t l = 0; l < param->record->leaf_count; l++) {
+        if (!hdst__leaf_is_used(param, l) || param->record->leaves[l].kind == HDST__TEXT) continue;
+        const uint32_t buffer = input->leaf[l].buffer;
+        if (!seen[buffer]) hdst__kernel_add_arg(p, HDST__ARG_INPUT, buffer, "__global const uchar *restrict %s_data%" PRIu32, p->param_name[i], buffer);
+        seen[buffer] = true;
+        if (input->layout != HDST__SOA && input->layout != HDST__AOP) continue;
+        hdst__kernel_add_arg(p, HDST__ARG_INPUT_OFFSET, l, "ulong %s_offset", p->leaf_name[i][l]);
+        if (param->record->leaves[l].elements > 1) hdst__kernel_add_arg(p, HDST__ARG_INPUT_STRIDE, l, "ulong %s_step", p->leaf_name[i][l]);
+    }
+    // A record of which nothing is read still gives the kernel its buffer, so that the layout's base pointers stand.
+    if (!seen[0] && (input->layout == HDST__AOS || input->layout == HDST__AOSOA))
+        hdst__kernel_add_arg(p, HDST__ARG_INPUT, 0, "__global const uchar *restrict %s_data0", p->param_name[i]);
+}
+
+static void add_table_args(hdst__printer *p)
+{
+    if (p->tables->accum_count == 0) return;
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %s_rows", p->plan[a].name);
+    hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global long *device_table");
+    if (!p->gpu) hdst__kernel_add_arg(p, HDST__ARG_STRIP_TABLES, 0, "__global long *restrict strip_tables");
+    if (p->tables->scale_count) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
+    hdst__kernel_add_arg(p, HDST__ARG_FLUSH, 0, "ulong flush");
+}
+
+void hdst__kernel_add_common_args(hdst__printer *p)
+{
+    hdst__kernel_add_arg(p, HDST__ARG_FIRST, 0, "ulong first");
+    hdst__kernel_add_arg(p, HDST__ARG_SKIP, 0, "ulong skip");
+    hdst__kernel_add_arg(p, HDST__ARG_COUNT, 0, "ulong count");
+    for (uint32_t i = 0; i < p->func->param_count; i++) {
+        const ir_param *param = &p->func->params[i];
+        if (param->kind == IR_INPUT) hdst__kernel_add_input_args(p, i);
+        if (param->kind != IR_BROADCAST_TABLE) continue;
+        hdst__kernel_add_arg(p, HDST__ARG_BROADCAST, i, "__global const uchar *restrict %s_%s", p->param_name[i], p->local_broadcast[i] ? "data" : "at");
+        hdst__kernel_add_arg(p, HDST__ARG_ROWS, i, "ulong %s_rows", p->param_name[i]);
+    }
+    add_table_args(p);
+    for (uint32_t i = 0; i < p->func->param_count; i++)
+        if (p->func->params[i].kind == IR_OUTPUT) hdst__kernel_add_arg(p, HDST__ARG_OUTPUT, i, "__global uchar *restrict %s_at", p->param_name[i]);
+    if (p->keeps) hdst__kernel_add_arg(p, HDST__ARG_KEEP, 0, "__global uchar *restrict keep");
+    if (p->has_checks) hdst__kernel_add_arg(p, HDST__ARG_ERROR, 0, "__global ulong *error");
+}
+
+// --- File scope ---
+
+static void print_constants(hdst__printer *p)
+{
+    for (size_t i = 0; i < p->constant_count; i++) {
+        const ir_var *var = p->constants[i].var;
+        const char *values = "";
+        for (uint64_t e = 0; e < var->elements; e++)
+            values = hdst__arena_printf(p->arena, "%s%s%s", values, e == 0 ? "" : e % 16 ? ", " : ",\n    ", hdst__constant_text(p->arena, var->kind, var->init[e]));
+        hdst__write_line(&p->out, "__constant %s %s[%" PRIu64 "] = {\n    %s\n};", hdst__cl_name(var->kind), p->constants[i].name, var->elements, values);
+    }
+}
+
+void hdst__print_file_scope(hdst__printer *p)
+{
+    print_constants(p);
+    hdst__print_inputs(p);
+    hdst__print_broadcasts(p);
+    hdst__print_output_macros(p);
+}
+
+// --- Private memory ---
+
+static hdst__span place_of(const ir_func *func)
+{
+    return func->body.count ? func->body.items[0]->span : (hdst__span){0, 0, 0};
+}
+
+static uint64_t bytes_of(const ir_func *func, const ir_var *var)
+{
+    if (var->init) return 0;
+    const uint64_t records = var->per_record && func->block ? func->block : 1;
+    return (var->elements ? var->elements : 1) * records * hdst__scalar_size(var->kind);
+}
+
+uint64_t hdst__private_bytes(hdst__printer *p, const ir_func *func)
+{
+    uint64_t bytes = 0;
+    for (size_t v = 0; v < func->var_count; v++) bytes += bytes_of(func, &func->vars[v]);
+    for (size_t i = 0; i < func->param_count; i++)
+        if (func->block && p->unpacked[i]) return bytes + hdst__unpack_bytes(p, func->block);
+    return bytes;
+}
+
+bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, uint64_t limit, hdst__diags *diags)
+{
+    if (bytes <= limit) return true;
+    const ir_var *largest = NULL;
+    for (size_t v = 0; v < func->var_count; v++)
+        if (!largest || bytes_of(func, &func->vars[v]) > bytes_of(func, largest)) largest = &func->vars[v];
+    const char *name = largest && largest->elements ? largest->name : "its variables";
+    hdst__diag_error(diags, place_of(func), hdst__arena_printf(p->arena, "make '%s' smaller, or keep such a table in a broadcast", name),
+                     "'%s' needs %" PRIu64 " bytes of private memory per work-item, most of it for '%s'; this device class has %" PRIu64, func->name, bytes, name, limit);
+    return false;
+}
+
+// --- Finishing ---
+
+static const char *const part_file[HDST__PART_COUNT] = {
+    [HDST__PART_INTEGERS] = "integers.cl", [HDST__PART_FLOATS] = "floats.cl", [HDST__PART_DOUBLES] = "doubles.cl", [HDST__PART_IN_DOUBLE] = "in_double.cl",
+    [HDST__PART_BYTES] = "bytes.cl", [HDST__PART_BYTES_DOUBLE] = "bytes_double.cl", [HDST__PART_PICK] = "pick.cl", [HDST__PART_PICK_DOUBLE] = "pick_double.cl",
+    [HDST__PART_ATOMICS] = "atomics.cl", [HDST__PART_KEYS] = "keys.cl", [HDST__PART_KEYS_DOUBLE] = "keys_double.cl", [HDST__PART_EXACT] = "exact.cl",
+    [HDST__PART_EXACT_DOUBLE] = "exact_double.cl", [HDST__PART_LOCAL] = "local.cl", [HDST__PART_CHECKS] = "checks.cl",
+};
+
+static const char *prelude_text(hdst__printer *p)
+{
+    hdst__writer text = {.arena = p->arena};
+    for (int part = 0; part < HDST__PART_COUNT; part++) {
+        if (!p->part[part]) continue;
+        if (part == HDST__PART_LOCAL) hdst__write_line(&text, "#define COPIES %" PRIu32, p->copies);
+        hdst__write(&text, "%s", hdst__template_text(part_file[part]));
+    }
+    return hdst__writer_text(&text);
+}
+
+static const char *head_text(hdst__printer *p)
+{
+    return hdst__arena_printf(p->arena, "%s%s%s", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
+                              p->gpu || p->options->facts.portable ? "#define VECTOR_LOOP(WIDTH, INTERLEAVE)\n#define SCALAR_LOOP\n"
+                                                                    : hdst__template_text("vector_loop.cl"));
+}
+
+void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *template, hdst__hole *holes, size_t hole_count)
+{
+    if (p->uses_double) p->part[HDST__PART_PICK_DOUBLE] = p->part[HDST__PART_PICK];
+    hdst__hole *all = HDST__NEW_ARRAY(p->arena, hdst__hole, hole_count + 4);
+    memcpy(all, holes, hole_count * sizeof *holes);
+    all[hole_count] = (hdst__hole){"head", head_text(p)};
+    all[hole_count + 1] = (hdst__hole){"prelude", prelude_text(p)};
+    all[hole_count + 2] = (hdst__hole){"args", hdst__writer_text(&p->arg_text)};
+    hdst__writer unnamed = {.arena = p->arena}, source = {.arena = p->arena};
+    hdst__template_expand(&unnamed, hdst__template_text(template), all, hole_count + 3);
+    const char *text = hdst__writer_text(&unnamed);
+    hdst__hash hash = HDST__HASH_INIT;
+    hdst__hash_add_text(&hash, text);
+    kernel->name = hdst__arena_printf(p->arena, "%s_%08" PRIx32, hdst__name_take(p->names, p->func->name), (uint32_t)hash.low);
+    hdst__template_expand(&source, text, &(hdst__hole){"name", kernel->name}, 1);
+    kernel->source = hdst__writer_text(&source);
+    kernel->build_options = p->options->facts.correctly_rounded ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
+    kernel->args = p->args;
+    kernel->arg_count = p->arg_count;
+    kernel->tables = p->tables;
+}
+
+// --- Why ---
+
+static const char *place_why(hdst__place place)
+{
+    switch (place) {
+    case HDST__PLACE_PRIVATE: return "in registers: one row";
+    case HDST__PLACE_STRIP: return "a table per strip";
+    case HDST__PLACE_LOCAL: return "interleaved tables in local memory";
+    case HDST__PLACE_DEVICE: break;
+    }
+    return "straight to the device table: too large for local memory";
+}
+
+static const char *tier_why(const hdst__cell *cell)
+{
+    switch (cell->tier) {
+    case HDST__TIER_ONE: return "exact sum, one word";
+    case HDST__TIER_TWO: return "exact sum, two words";
+    case HDST__TIER_WIDE: return "exact sum, wide cells: the addends seen do not fit fixed point";
+    case HDST__TIER_PLAIN: break;
+    }
+    return "one word";
+}
+
+const char *hdst__tables_why(hdst__printer *p)
+{
+    const char *why = "";
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        const ir_param *param = &p->func->params[plan->accum->param];
+        why = hdst__arena_printf(p->arena, "%saccum %s: %s\n", why, param->name, place_why(plan->place));
+        for (size_t l = 0; l < param->record->leaf_count; l++)
+            why = hdst__arena_printf(p->arena, "%s    %s: %s\n", why, param->record->leaves[l].path, tier_why(&plan->accum->cell[l]));
+    }
+    return why;
+}
+
+// --- Entry ---
+
+bool hdst__device_can(const hdst__printer *p, hdst__diags *diags)
+{
+    const hdst__target_facts *facts = &p->options->facts;
+    const char *lacks = NULL;
+    if (p->uses_double && !facts->has_double) lacks = "double";
+    if (!facts->has_int64_atomics && (p->tables->accum_count || p->has_checks)) lacks = "64-bit atomics";
+    if (!facts->has_double && !facts->correctly_rounded && p->rounds) lacks = "float division and square roots that are rounded correctly";
+    if (!lacks) return true;
+    hdst__diag_error(diags, place_of(p->func), "choose another device, or the interpreter (--device interp)", "'%s' needs %s, which this device does not have", p->func->name,
+                     lacks);
+    return false;
+}
+
+const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
+{
+    return options->facts.target == HDST__TARGET_GPU ? hdst__kernel_make_gpu(arena, func, options, diags) : hdst__kernel_make_cpu(arena, func, options, diags);
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The form for CPU devices: one work-item is a strip of records; blocks through the block-form body, then the tail through the scalar one. Measured: with the
+// record loops innermost and vectorised this is as fast as hand-written C, while GPU shapes are 13 to 44 times slower on a CPU device.
+#include "codegen/kernel_parts.h"
+
+#include <inttypes.h>
+
+enum { PRIVATE_WORDS = 16 };
+
+// One row whose elements are all named by constants lives in registers.
+static bool is_private(const ir_func *func, const hdst__accum *accum);
+
+typedef struct search {
+    uint32_t param;
+    bool found;
+} search;
+
+static bool find_varying_element(ir_stmt *stmt, void *user)
+{
+    search *search = user;
+    const bool adds = stmt->kind == IR_ACCUM || stmt->kind == IR_ACCUM_WORDS;
+    search->found |= adds && stmt->param == search->param && stmt->index2 && stmt->index2->op != IR_CONST;
+    return !search->found;
+}
+
+static bool is_private(const ir_func *func, const hdst__accum *accum)
+{
+    if (accum->is_table || accum->strip_row_words > PRIVATE_WORDS) return false;
+    search search = {accum->param, false};
+    ir_block body = func->body;
+    hdst__ir_visit_stmts(&body, find_varying_element, &search);
+    return !search.found;
+}
+
+static void plan_tables(hdst__printer *p, const ir_func *block)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum *accum = &p->tables->accum[a];
+        p->plan[a].place = is_private(p->func, accum) && is_private(block, accum) ? HDST__PLACE_PRIVATE : HDST__PLACE_STRIP;
+    }
+}
+
+static void print_setup(hdst__printer *p)
+{
+    hdst__print_input_bases(p);
+    hdst__print_table_bases(p);
+}
+
+static void print_chunk(hdst__printer *p)
+{
+    if (p->tables->accum_count == 0) {
+        hdst__write_line(&p->out, "const ulong stop = end;");
+        return;
+    }
+    hdst__print_strip_reset(p);
+    hdst__write_line(&p->out, "// The table is added to the device's before a word could overflow.");
+    hdst__write_line(&p->out, "const ulong room = flush < 1 ? 1 : flush >= BLOCK ? flush - flush %% BLOCK : flush;");
+    hdst__write_line(&p->out, "const ulong stop = end - i > room ? i + room : end;");
+}
+
+static void print_block_loop(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "for (; i + BLOCK <= stop; i += BLOCK) {");
+    p->out.indent++;
+    hdst__print_unpack(p);
+    hdst__print_function(p);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+static void print_record_loop(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "for (; i < stop; i++) {");
+    p->out.indent++;
+    hdst__print_function(p);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+static void print_flush(hdst__printer *p)
+{
+    hdst__print_strip_flush(p);
+}
+
+static const char *block_define(hdst__printer *p, const ir_func *block)
+{
+    return hdst__arena_printf(p->arena, "#define BLOCK %" PRIu32 "\n", block->block ? block->block : 1);
+}
+
+const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
+{
+    const hdst__tables *tables = hdst__tables_make(arena, func, options->tiers);
+    ir_func *block = hdst__ir_copy_func(arena, func);
+    const char *wrong = hdst__passes_block(block, tables);
+    if (wrong) {
+        hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: block form of '%s': %s", func->name, wrong);
+        return NULL;
+    }
+    hdst__printer *p = hdst__printer_create(arena, func, options, tables);
+    plan_tables(p, block);
+    if (block->block) hdst__plan_unpack(p, block->block);
+    const uint64_t bytes = hdst__private_bytes(p, block) + hdst__private_bytes(p, func);
+    if (!hdst__private_fits(p, block, bytes, HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;
+
+    hdst__kernel_add_common_args(p);
+    hdst__printer_use(p, block);
+    const char *block_loop = block->block ? hdst__print_section(p, print_block_loop) : "";
+    hdst__printer_use(p, func);
+    hdst__hole holes[] = {
+        {"title", hdst__arena_printf(arena, "%s", func->name)},
+        {"block_define", block_define(p, block)},
+        {"block_loop", block_loop},
+        {"record_loop", hdst__print_section(p, print_record_loop)},
+        {"file_scope", hdst__print_section(p, hdst__print_file_scope)},
+        {"setup", hdst__print_section(p, print_setup)},
+        {"chunk", hdst__print_section(p, print_chunk)},
+        {"flush", hdst__print_section(p, print_flush)},
+    };
+    if (!hdst__device_can(p, diags)) return NULL;
+    hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
+    *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .private_bytes = bytes};
+    kernel->why = hdst__arena_printf(arena, "form: %s\n%s", block->form_why ? block->form_why : block->block ? "block" : "record by record", hdst__tables_why(p));
+    hdst__kernel_finish(p, kernel, "kernel_cpu.cl", holes, sizeof holes / sizeof *holes);
+    return kernel;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernel.c, kernel_cpu.c, kernel_gpu.c and kernel_fold.c share.
+#ifndef HDST_CODEGEN_KERNEL_PARTS_H
+#define HDST_CODEGEN_KERNEL_PARTS_H
+
+#include "codegen/print.h"
+
+enum { HDST__CPU_PRIVATE_LIMIT = 4 << 20, HDST__GPU_PRIVATE_LIMIT = 64 << 10, HDST__GPU_GROUP = 256 };
+
+hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, const hdst__tables *tables);
+void hdst__printer_use(hdst__printer *p, const ir_func *func);     // this form from now on: names of its variables
+const char *hdst__print_section(hdst__printer *p, void (*print)(hdst__printer *p));    // what it prints, as text
+void hdst__print_file_scope(hdst__printer *p);                     // macros of inputs, broadcasts, outputs; constant arrays
+
+void hdst__kernel_add_arg(hdst__printer *p, hdst__arg_kind kind, uint32_t index, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void hdst__kernel_add_common_args(hdst__printer *p);               // in the order of hdst__arg_kind
+void hdst__kernel_add_input_args(hdst__printer *p, uint32_t param);
+
+// After printing: false, with a diagnostic, when the device lacks something that was used.
+bool hdst__device_can(const hdst__printer *p, hdst__diags *diags);
+uint64_t hdst__private_bytes(hdst__printer *p, const ir_func *func);
+// False, with a diagnostic, when a work-item needs more private memory than the limit.
+bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, uint64_t limit, hdst__diags *diags);
+// Fills the template; the kernel's name is the function's with a hash of everything that shaped it.
+void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *template, hdst__hole *holes, size_t hole_count);
+const char *hdst__tables_why(hdst__printer *p);
+
+const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
+const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
+
+#endif

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading inputs and broadcasts, writing outputs. Each leaf that is read gets one macro, LEAF(record, element), that hides the layout; so the printed body is the
+// same for all layouts. Pointers to the slice's first record are made once, at the start of the kernel.
+#include "codegen/print.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+bool hdst__leaf_is_used(const ir_param *param, size_t leaf)
+{
+    return !param->leaf_used || param->leaf_used[leaf];
+}
+
+const char *hdst__leaf_name(hdst__printer *p, uint32_t param, uint32_t leaf)
+{
+    return p->leaf_name[param][leaf];
+}
+
+bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf)
+{
+    const uint64_t size = hdst__scalar_size(leaf->kind);
+    bool aligned = leaf->offset % size == 0 && record->size % size == 0;
+    for (uint32_t d = 0; d < leaf->dims; d++) aligned &= leaf->dim[d].stride % size == 0;
+    return aligned;
+}
+
+// Bytes from element 0 of the leaf to element (e) in the C struct, as text: " + (e) * 4".
+static const char *element_offset(hdst__arena *arena, const hdst__leaf *leaf)
+{
+    if (leaf->elements == 1) return "";
+    uint64_t inner = 1, packed = hdst__scalar_size(leaf->kind);
+    bool contiguous = true;
+    for (uint32_t d = leaf->dims; d-- > 0;) {
+        contiguous &= leaf->dim[d].stride == packed;
+        packed *= leaf->dim[d].count;
+    }
+    if (contiguous) return hdst__arena_printf(arena, " + (e) * %" PRIu64, hdst__scalar_size(leaf->kind));
+    const char *text = "";
+    for (uint32_t d = leaf->dims; d-- > 0;) {
+        text = hdst__arena_printf(arena, "%s + (e) / %" PRIu64 " %% %" PRIu64 " * %" PRIu64, text, inner, leaf->dim[d].count, leaf->dim[d].stride);
+        inner *= leaf->dim[d].count;
+    }
+    return text;
+}
+
+// `address` is of bytes. Misaligned leaves go through a function of the prelude.
+static void define_macro(hdst__printer *p, const char *name, const char *index, const char *space, const hdst__leaf *leaf, bool aligned, const char *address)
+{
+    const char *type = hdst__scalar_cl_name(leaf->kind);
+    if (aligned) {
+        hdst__write_line(&p->out, "#define %s(%s, e) (*(%s const %s *)(%s))", name, index, space, type, address);
+        return;
+    }
+    p->part[leaf->kind == HDST__F64 ? HDST__PART_BYTES_DOUBLE : HDST__PART_BYTES] = p->part[HDST__PART_BYTES] = true;
+    hdst__write_line(&p->out, "#define %s(%s, e) read_%s(%s)", name, index, type, address);
+}
+
+// --- Inputs ---
+
+static const char *input_address(hdst__printer *p, uint32_t param, size_t l)
+{
+    const hdst__storage *input = p->options->input;
+    const hdst__leaf *leaf = &input->record->leaves[l];
+    const hdst__leaf_address *at = &input->leaf[l];
+    const char *name = p->leaf_name[param][l], *data = p->param_name[param];
+    const uint64_t size = hdst__scalar_size(leaf->kind);
+    const char *step = leaf->elements > 1 ? hdst__arena_printf(p->arena, " + (e) * %s_step", name) : "";
+    switch (input->layout) {
+    case HDST__AOS:
+        return hdst__arena_printf(p->arena, "%s_at + (i) * %" PRIu64 " + %" PRIu64 "%s", data, input->record->size, leaf->offset, element_offset(p->arena, leaf));
+    case HDST__AOSOA:
+        step = leaf->elements > 1 ? hdst__arena_printf(p->arena, " + (e) * %" PRIu64, at->element_stride) : "";
+        return hdst__arena_printf(p->arena, "%s_at + (skip + (i)) / %" PRIu64 " * %" PRIu64 " + (skip + (i)) %% %" PRIu64 " * %" PRIu64 " + %" PRIu64 "%s", data, input->block,
+                                  at->block_stride, input->block, size, at->offset, step);
+    default:
+        return hdst__arena_printf(p->arena, "%s_at%s + (i) * %" PRIu64, name, step, size);
+    }
+}
+
+void hdst__print_inputs(hdst__printer *p)
+{
+    const hdst__storage *input = p->options->input;
+    for (uint32_t i = 0; i < p->func->param_count; i++) {
+        const ir_param *param = &p->func->params[i];
+        if (param->kind != IR_INPUT || i < p->first_read_input) continue;
+        for (size_t l = 0; l < param->record->leaf_count; l++) {
+            if (!hdst__leaf_is_used(param, l) || param->record->leaves[l].kind == HDST__TEXT) continue;
+            const bool aligned = input->layout != HDST__AOS || hdst__leaf_is_aligned(param->record, &param->record->leaves[l]);
+            define_macro(p, p->leaf_name[i][l], "i", "__global", &param->record->leaves[l], aligned, input_address(p, i, l));
+        }
+    }
+}
+
+void hdst__print_input_bases(hdst__printer *p)
+{
+    const hdst__storage *input = p->options->input;
+    for (uint32_t i = 0; i < p->func->param_count; i++) {
+        const ir_param *param = &p->func->params[i];
+        if (param->kind != IR_INPUT || i < p->first_read_input) continue;
+        const char *data = p->param_name[i];
+        if (input->layout == HDST__AOSOA) hdst__write_line(&p->out, "__global const uchar *%s_at = %s_data0;", data, data);
+        if (input->layout == HDST__AOS)
+            hdst__write_line(&p->out, "__global const uchar *%s_at = %s_data0 + skip * %" PRIu64 ";", data, data, param->record->size);
+        if (input->layout != HDST__SOA && input->layout != HDST__AOP) continue;
+        for (size_t l = 0; l < param->record->leaf_count; l++)
+            if (hdst__leaf_is_used(param, l) && param->record->leaves[l].kind != HDST__TEXT)
+                hdst__write_line(&p->out, "__global const uchar *%s_at = %s_data%u + %s_offset + skip * %" PRIu64 ";", p->leaf_name[i][l], data, input->leaf[l].buffer,
+                                 p->leaf_name[i][l], hdst__scalar_size(param->record->leaves[l].kind));
+    }
+}
+
+// --- Unpacking: block form over layouts in which neighbours in a leaf are not neighbours in memory ---
+
+enum { UNPACK_LIMIT = 128 << 10, UNPACK_GROUP = 64 };
+
+uint64_t hdst__unpack_bytes(const hdst__printer *p, uint32_t block)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < p->func->param_count; i++) {
+        const ir_param *param = &p->func->params[i];
+        if (param->kind != IR_INPUT) continue;
+        for (size_t l = 0; l < param->record->leaf_count; l++)
+            if (hdst__leaf_is_used(param, l)) bytes += param->record->leaves[l].elements * hdst__scalar_size(param->record->leaves[l].kind) * block;
+    }
+    return bytes;
+}
+
+void hdst__plan_unpack(hdst__printer *p, uint32_t block)
+{
+    const hdst__layout layout = p->options->input->layout;
+    const bool unpack = (layout == HDST__AOS || layout == HDST__AOSOA) && hdst__unpack_bytes(p, block) <= UNPACK_LIMIT;
+    for (uint32_t i = 0; i < p->func->param_count; i++) p->unpacked[i] = p->func->params[i].kind == IR_INPUT && unpack;
+}
+
+// Gathers of odd strides are slower than plain loads, record by record.
+static bool unpacks_in_vectors(const hdst__record *record)
+{
+    return record->size <= 32 && (record->size & (record->size - 1)) == 0 && record->align >= 4;
+}
+
+static void print_unpack_aos(hdst__printer *p, uint32_t param)
+{
+    const hdst__record *record = p->func->params[param].record;
+    if (!unpacks_in_vectors(record)) hdst__write_line(&p->out, "SCALAR_LOOP");
+    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) {");
+    p->out.indent++;
+    for (uint32_t l = 0; l < record->leaf_count; l++) {
+        if (!hdst__leaf_is_used(&p->func->params[param], l)) continue;
+        const char *name = p->leaf_name[param][l];
+        if (record->leaves[l].elements > 8)
+            hdst__write_line(&p->out, "for (int e = 0; e < %" PRIu64 "; e++) %s_of[e][r] = %s(i + r, e);", record->leaves[l].elements, name, name);
+        else
+            for (uint64_t e = 0; e < record->leaves[l].elements; e++)
+                hdst__write_line(&p->out, "%s_of[%" PRIu64 "][r] = %s(i + r, %" PRIu64 ");", name, e, name, e);
+    }
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// A group of 64 records never crosses a block of the layout: slices, strips and blocks start at multiples of 64.
+static void print_unpack_aosoa(hdst__printer *p, uint32_t param)
+{
+    const hdst__record *record = p->func->params[param].record;
+    hdst__write_line(&p->out, "for (int g = 0; g < BLOCK; g += %d) {", UNPACK_GROUP);
+    p->out.indent++;
+    for (uint32_t l = 0; l < record->leaf_count; l++) {
+        if (!hdst__leaf_is_used(&p->func->params[param], l)) continue;
+        const char *name = p->leaf_name[param][l], *type = hdst__scalar_cl_name(record->leaves[l].kind);
+        hdst__write_line(&p->out, "for (int e = 0; e < %" PRIu64 "; e++) {", record->leaves[l].elements);
+        hdst__write_line(&p->out, "    __global const %s *from = &%s(i + g, e);", type, name);
+        hdst__write_line(&p->out, "    for (int r = 0; r < %d; r++) %s_of[e][g + r] = from[r];", UNPACK_GROUP, name);
+        hdst__write_line(&p->out, "}");
+    }
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+void hdst__print_unpack(hdst__printer *p)
+{
+    for (uint32_t i = 0; i < p->func->param_count; i++) {
+        if (!p->unpacked[i]) continue;
+        const ir_param *param = &p->func->params[i];
+        for (size_t l = 0; l < param->record->leaf_count; l++)
+            if (hdst__leaf_is_used(param, l))
+                hdst__write_line(&p->out, "%s %s_of[%" PRIu64 "][BLOCK];", hdst__scalar_cl_name(param->record->leaves[l].kind), p->leaf_name[i][l],
+                                 param->record->leaves[l].elements);
+        if (p->options->input->layout == HDST__AOS) print_unpack_aos(p, i);
+        else print_unpack_aosoa(p, i);
+    }
+}
+
+// --- Broadcasts ---
+
+void hdst__print_broadcasts(hdst__printer *p)
+{
+    for (uint32_t i = 0; i < p->func->param_count; i++) {
+        const ir_param *param = &p->func->params[i];
+        if (param->kind != IR_BROADCAST_TABLE) continue;
+        for (size_t l = 0; l < param->record->leaf_count; l++) {
+            const hdst__leaf *leaf = &param->record->leaves[l];
+            if (!hdst__leaf_is_used(param, l) || leaf->kind == HDST__TEXT) continue;
+            const bool aligned = hdst__leaf_is_aligned(param->record, leaf);
+            const bool local = p->local_broadcast[i];
+            const char *address = hdst__arena_printf(p->arena, "%s_at + (ulong)(row) * %" PRIu64 " + %" PRIu64 "%s", p->param_name[i], param->record->size, leaf->offset,
+                                                     element_offset(p->arena, leaf));
+            define_macro(p, p->leaf_name[i][l], "row", local ? "__local" : "__global", leaf, aligned, address);
+        }
+    }
+}
+
+// --- Outputs ---
+
+void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
+{
+    const ir_param *param = &p->func->params[stmt->param];
+    const hdst__leaf *leaf = &param->record->leaves[stmt->leaf];
+    const char *type = hdst__scalar_cl_name(leaf->kind), *value = hdst__expr_text(p, stmt->value);
+    const char *macro = p->leaf_name[stmt->param][stmt->leaf], *element = hdst__index_text(p, stmt->index);
+    if (hdst__leaf_is_aligned(param->record, leaf)) {
+        hdst__write_line(&p->out, "%s(%s, %s) = %s;", macro, p->record, element, value);
+    } else {
+        p->part[leaf->kind == HDST__F64 ? HDST__PART_BYTES_DOUBLE : HDST__PART_BYTES] = p->part[HDST__PART_BYTES] = true;
+        hdst__write_line(&p->out, "write_%s(%s(%s, %s), %s);", type, macro, p->record, element, value);
+    }
+}
+
+void hdst__print_output_macros(hdst__printer *p)
+{
+    for (uint32_t i = 0; i < p->func->param_count; i++) {
+        const ir_param *param = &p->func->params[i];
+        if (param->kind != IR_OUTPUT) continue;
+        for (size_t l = 0; l < param->record->leaf_count; l++) {
+            const hdst__leaf *leaf = &param->record->leaves[l];
+            const char *address = hdst__arena_printf(p->arena, "%s_at + (i) * %" PRIu64 " + %" PRIu64 "%s", p->param_name[i], param->record->size, leaf->offset,
+                                                     element_offset(p->arena, leaf));
+            if (hdst__leaf_is_aligned(param->record, leaf))
+                hdst__write_line(&p->out, "#define %s(i, e) (*(__global %s *)(%s))", p->leaf_name[i][l], hdst__scalar_cl_name(leaf->kind), address);
+            else
+                hdst__write_line(&p->out, "#define %s(i, e) (%s)", p->leaf_name[i][l], address);
+        }
+    }
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements of the IR as OpenCL C. Each variable is declared in the innermost block that holds all its uses, if it is set first there; else at the top.
+#include "codegen/print.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void print_block(hdst__printer *p, const ir_block *block);
+
+// --- Where variables live ---
+
+typedef struct tally {          // of one block
+    hdst__printer *p;
+    uint32_t *count;            // uses by variable, nested blocks included
+    bool *set_first;            // the first use is a statement of this block that sets it
+} tally;
+
+static void count_use(tally *tally, uint32_t var, bool sets)
+{
+    if (tally->count[var]++ == 0) tally->set_first[var] = sets;
+}
+
+static bool count_in_expr(ir_expr **expr, void *user)
+{
+    if ((*expr)->op == IR_VAR || (*expr)->op == IR_ELEM) count_use(user, (*expr)->var, false);
+    return true;
+}
+
+// Counts the uses in a block. A block that holds all uses of a variable and begins by setting it becomes its home.
+static uint32_t *tally_block(hdst__printer *p, ir_block *block)
+{
+    tally tally = {p, HDST__NEW_ARRAY(p->arena, uint32_t, p->func->var_count + 1), HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1)};
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *stmt = block->items[i];
+        hdst__ir_visit_own_exprs(stmt, count_in_expr, &tally);
+        if (stmt->kind == IR_SET || stmt->kind == IR_SET_ELEM || stmt->kind == IR_FOR || stmt->kind == IR_REDUCE)
+            count_use(&tally, stmt->var, stmt->kind == IR_SET || stmt->kind == IR_FOR);
+        ir_block *nested[HDST__IR_NESTED];
+        const int n = hdst__ir_nested(stmt, nested);
+        for (int k = 0; k < n; k++) {
+            const uint32_t *inner = tally_block(p, nested[k]);
+            for (uint32_t v = 0; v < p->func->var_count; v++) {
+                if (inner[v] && !tally.count[v]) tally.set_first[v] = false;
+                tally.count[v] += inner[v];
+            }
+        }
+    }
+    for (uint32_t v = 0; v < p->func->var_count; v++)
+        if (tally.count[v] && tally.count[v] == p->references[v] && !p->home[v] && tally.set_first[v]) p->home[v] = block;
+    return tally.count;
+}
+
+static void find_homes(hdst__printer *p, ir_block *body)
+{
+    const size_t n = p->func->var_count + 1;
+    p->home = HDST__NEW_ARRAY(p->arena, const ir_block *, n);
+    p->declared = HDST__NEW_ARRAY(p->arena, bool, n);
+    p->references = HDST__NEW_ARRAY(p->arena, uint32_t, n);     // all zero: the first count finds no home
+    p->references = tally_block(p, body);
+    tally_block(p, body);
+}
+
+// --- Declarations ---
+
+static const char *zero_text(const ir_var *var)
+{
+    return var->kind == HDST__BOOL ? "false" : "0";
+}
+
+static void declare_array(hdst__printer *p, uint32_t v)
+{
+    const ir_var *var = &p->func->vars[v];
+    if (var->init) return;      // at file scope
+    hdst__write_line(&p->out, "%s %s[%" PRIu64 "]%s;", hdst__cl_name(var->kind), p->var_name[v], var->elements, var->per_record ? "[BLOCK]" : "");
+}
+
+// What must live as long as the function: values per record, arrays, and what no inner block can hold.
+static void declare_at_top(hdst__printer *p)
+{
+    for (uint32_t v = 0; v < p->func->var_count; v++) {
+        const ir_var *var = &p->func->vars[v];
+        if (var->per_record || var->elements) p->home[v] = NULL;
+        if (p->home[v] || p->references[v] == 0) continue;
+        p->declared[v] = true;
+        if (var->elements) declare_array(p, v);
+        else if (var->per_record) hdst__write_line(&p->out, "%s %s[BLOCK];", hdst__cl_name(var->kind), p->array_name[v]);
+        else hdst__write_line(&p->out, "%s %s = %s;", hdst__cl_name(var->kind), p->var_name[v], zero_text(var));
+    }
+}
+
+// What to put in front of the statement that sets v: its type when it is declared there.
+static const char *declaration(hdst__printer *p, const ir_block *block, uint32_t v)
+{
+    const ir_var *var = &p->func->vars[v];
+    if (p->declared[v] || p->home[v] != block) return "";
+    p->declared[v] = true;
+    return hdst__arena_printf(p->arena, "%s ", hdst__cl_name(var->kind));
+}
+
+// --- Simple statements ---
+
+static void print_place(hdst__printer *p, const ir_stmt *stmt)
+{
+    const char *source = NULL;
+    uint32_t line = 0, column = 0;
+    if (p->func->diags && stmt->span.source < p->func->diags->source_count) {
+        hdst__span_position(p->func->diags, stmt->span, &line, &column);
+        const char *name = p->func->diags->sources[stmt->span.source].name, *slash = strrchr(name, '/');
+        source = slash ? slash + 1 : name;
+    }
+    if (source && (p->last_source != stmt->span.source || p->last_line != line)) hdst__write_line(&p->out, "// %s:%" PRIu32, source, line);
+    p->last_source = stmt->span.source;
+    p->last_line = line;
+}
+
+static void print_set(hdst__printer *p, const ir_block *block, const ir_stmt *stmt)
+{
+    const char *value = hdst__expr_text(p, stmt->value);
+    const char *type = declaration(p, block, stmt->var);
+    hdst__write_line(&p->out, "%s%s = %s;", type, p->var_name[stmt->var], value);
+}
+
+static void print_set_elem(hdst__printer *p, const ir_stmt *stmt)
+{
+    hdst__write_line(&p->out, "%s[%s]%s = %s;", p->var_name[stmt->var], hdst__index_text(p, stmt->index), p->func->vars[stmt->var].per_record ? "[r]" : "",
+                     hdst__expr_text(p, stmt->value));
+}
+
+static void print_reduce(hdst__printer *p, const ir_stmt *stmt)
+{
+    const char *var = p->var_name[stmt->var], *value = hdst__expr_text(p, stmt->value);
+    if (stmt->acc == IR_ACC_MAX) hdst__write_line(&p->out, "%s = max(%s, %s);", var, var, value);
+    else hdst__write_line(&p->out, "%s %s= %s;", var, stmt->acc == IR_SUM ? "+" : stmt->acc == IR_ACC_OR ? "|" : "^", value);
+}
+
+// The first check that fails stays. `failed` is its number plus one; outside of record loops it counts for every record of the block.
+static void print_check(hdst__printer *p, const ir_stmt *stmt)
+{
+    const bool uniform = p->in_block && !p->in_records;
+    const char *condition = hdst__expr_text(p, stmt->cond);
+    if (uniform) {
+        hdst__write_line(&p->out, "if (!(%s))", condition);
+        hdst__write_line(&p->out, "    for (int r = 0; r < BLOCK; r++) failed_of[r] = failed_of[r] ? failed_of[r] : %" PRIu32 ";", stmt->check + 1);
+    } else {
+        hdst__write_line(&p->out, "failed = (failed != 0) | (%s) ? failed : %" PRIu32 ";", condition, stmt->check + 1);
+    }
+}
+
+// --- Control ---
+
+static void print_nested(hdst__printer *p, const ir_block *block)
+{
+    p->out.indent++;
+    print_block(p, block);
+    p->out.indent--;
+}
+
+static void print_if(hdst__printer *p, const ir_stmt *stmt)
+{
+    hdst__write_line(&p->out, "if (%s) {", hdst__expr_text(p, stmt->cond));
+    print_nested(p, &stmt->then);
+    if (stmt->otherwise.count) {
+        hdst__write_line(&p->out, "} else {");
+        print_nested(p, &stmt->otherwise);
+    }
+    hdst__write_line(&p->out, "}");
+}
+
+static void print_for(hdst__printer *p, const ir_block *block, const ir_stmt *stmt)
+{
+    const char *name = p->var_name[stmt->var], *lo = hdst__expr_text(p, stmt->lo), *hi = hdst__expr_text(p, stmt->hi);
+    const char *type = declaration(p, block, stmt->var);
+    const char *step = stmt->step == 1 ? hdst__arena_printf(p->arena, "%s++", name) : hdst__arena_printf(p->arena, "%s += %" PRIu64, name, stmt->step);
+    hdst__write_line(&p->out, "for (%s%s = %s; %s < %s; %s) {", type, name, lo, name, hi, step);
+    p->loop_depth++;
+    print_nested(p, &stmt->body);
+    p->loop_depth--;
+    hdst__write_line(&p->out, "}");
+}
+
+// `continue` goes to the step, so the step is the third clause of a loop when it is one assignment; else a flag would be needed, and the body is a one-round loop.
+static void print_loop(hdst__printer *p, const ir_stmt *stmt)
+{
+    const bool simple = stmt->after.count == 0 || (stmt->after.count == 1 && stmt->after.items[0]->kind == IR_SET);
+    const char *step = "";
+    if (simple && stmt->after.count)
+        step = hdst__arena_printf(p->arena, "%s = %s", p->var_name[stmt->after.items[0]->var], hdst__expr_text(p, stmt->after.items[0]->value));
+    const char *rest = simple ? "" : hdst__arena_printf(p->arena, "round%u = true", ++p->loop_number);
+    if (!simple) hdst__write_line(&p->out, "bool round%u = false;", p->loop_number);
+    const unsigned number = p->loop_number;
+    hdst__write_line(&p->out, "for (;; %s%s) {", step, rest);
+    p->out.indent++;
+    if (!simple) {
+        hdst__write_line(&p->out, "if (round%u) {", number);
+        print_nested(p, &stmt->after);
+        hdst__write_line(&p->out, "}");
+    }
+    print_block(p, &stmt->head);
+    hdst__write_line(&p->out, "if (!(%s)) break;", hdst__expr_text(p, stmt->cond));
+    print_block(p, &stmt->body);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// --- Record loops ---
+
+// Whether a record loop's body reads variable v before it sets it (then its value comes from the array).
+static bool reads_first(hdst__printer *p, const ir_stmt *records, uint32_t v)
+{
+    for (size_t i = 0; i < records->body.count; i++) {
+        ir_stmt *stmt = records->body.items[i];
+        if (hdst__ir_stmt_reads(stmt, v) + hdst__ir_stmt_writes(stmt, v) == 0) continue;
+        return !(stmt->kind == IR_SET && stmt->var == v && hdst__ir_stmt_reads(stmt, v) == 0);
+    }
+    return false;
+}
+
+// The scalars with a value per record that the loop uses: they are locals of its body, read from their arrays before and written back after.
+static bool *values_per_record(hdst__printer *p, const ir_stmt *records)
+{
+    bool *used = HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1);
+    for (uint32_t v = 0; v < p->func->var_count; v++) {
+        const ir_var *var = &p->func->vars[v];
+        if (var->per_record && !var->elements) used[v] = hdst__ir_stmt_reads(records, v) + hdst__ir_stmt_writes(records, v) > 0;
+    }
+    return used;
+}
+
+static const char *const SCALAR = "SCALAR_LOOP";
+
+static bool find_eight_bytes(ir_expr **expr, void *user)
+{
+    const ir_op op = (*expr)->op;
+    // Doubles that are floats on the way to an exact sum are not computed with.
+    if ((*expr)->kind == HDST__F64 && op != IR_CONVERT && op != IR_CONST) *(bool *)user = true;
+    return true;
+}
+
+// The vector length by the widest numbers that are computed with: 64 bytes of them.
+static const char *pragma_of(const ir_stmt *stmt, bool inner)
+{
+    bool wide = false;
+    ir_block body = stmt->body;
+    hdst__ir_visit_exprs(&body, find_eight_bytes, &wide);
+    if (!stmt->vectorize) return SCALAR;
+    const bool short_body = body.count <= 4 && inner;
+    return wide ? short_body ? "VECTOR_LOOP(8, 4)" : "VECTOR_LOOP(8, 1)" : short_body ? "VECTOR_LOOP(16, 4)" : "VECTOR_LOOP(16, 1)";
+}
+
+static bool has_check(const ir_stmt *stmt)
+{
+    for (size_t i = 0; i < stmt->body.count; i++) {
+        const ir_stmt *inner = stmt->body.items[i];
+        if (inner->kind == IR_CHECK) return true;
+        ir_stmt parts[] = {{.body = inner->then}, {.body = inner->otherwise}, {.body = inner->body}, {.body = inner->head}, {.body = inner->after}};
+        for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
+            if (parts[part].body.count && has_check(&parts[part])) return true;
+    }
+    return false;
+}
+
+static void print_records(hdst__printer *p, const ir_stmt *stmt)
+{
+    const bool *used = values_per_record(p, stmt);
+    const bool checks = has_check(stmt);
+    if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
+    hdst__write_line(&p->out, "%s", pragma_of(stmt, p->loop_depth > 0));
+    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) {");
+    p->out.indent++;
+    for (uint32_t v = 0; v < p->func->var_count; v++) {
+        const ir_var *var = &p->func->vars[v];
+        if (!used[v]) continue;
+        if (reads_first(p, stmt, v)) hdst__write_line(&p->out, "%s %s = %s[r];", hdst__cl_name(var->kind), p->var_name[v], p->array_name[v]);
+        else hdst__write_line(&p->out, "%s %s;", hdst__cl_name(var->kind), p->var_name[v]);
+    }
+    if (checks) hdst__write_line(&p->out, "uint failed = failed_of[r];");
+    p->in_records = true;
+    p->record = "i + r";
+    print_block(p, &stmt->body);
+    p->in_records = false;
+    for (uint32_t v = 0; v < p->func->var_count; v++) {
+        if (used[v] && hdst__ir_stmt_writes(stmt, v)) hdst__write_line(&p->out, "%s[r] = %s;", p->array_name[v], p->var_name[v]);
+    }
+    if (checks) hdst__write_line(&p->out, "failed_of[r] = failed;");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// --- Blocks ---
+
+static size_t print_stmt(hdst__printer *p, const ir_block *block, size_t at)
+{
+    const ir_stmt *stmt = block->items[at];
+    if (stmt->kind != IR_RECORDS) print_place(p, stmt);
+    switch (stmt->kind) {
+    case IR_SET: print_set(p, block, stmt); break;
+    case IR_SET_ELEM: print_set_elem(p, stmt); break;
+    case IR_IF: print_if(p, stmt); break;
+    case IR_FOR: print_for(p, block, stmt); break;
+    case IR_LOOP: print_loop(p, stmt); break;
+    case IR_BREAK: hdst__write_line(&p->out, "break;"); break;
+    case IR_CONTINUE: hdst__write_line(&p->out, "continue;"); break;
+    case IR_ACCUM: hdst__print_accum(p, stmt); break;
+    case IR_STORE: hdst__print_store(p, stmt); break;
+    case IR_KEEP: if (p->keeps) hdst__write_line(&p->out, "keep[%s] = %s;", p->record, hdst__expr_text(p, stmt->cond)); break;
+    case IR_CHECK: print_check(p, stmt); break;
+    case IR_RECORDS: print_records(p, stmt); break;
+    case IR_REDUCE: print_reduce(p, stmt); break;
+    case IR_ACCUM_WORDS: return hdst__print_accum_words(p, &block->items[at], block->count - at);
+    case IR_ACCUM_WIDE: hdst__print_accum_wide(p, stmt); break;
+    case IR_CALL: case IR_RETURN: break;        // gone after the scalar passes; the verifier checks that
+    }
+    return 1;
+}
+
+static void print_block(hdst__printer *p, const ir_block *block)
+{
+    for (size_t at = 0; at < block->count;) at += print_stmt(p, block, at);
+}
+
+static void print_failures(hdst__printer *p)
+{
+    p->part[HDST__PART_CHECKS] = true;
+    if (!p->in_block) {
+        hdst__write_line(&p->out, "if (failed) report_failure(error, first + i, failed - 1);");
+        return;
+    }
+    hdst__write_line(&p->out, "uint any_failed = 0;");
+    hdst__write_line(&p->out, "VECTOR_LOOP(16, 1)");
+    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) any_failed |= failed_of[r];");
+    hdst__write_line(&p->out, "if (any_failed)");
+    hdst__write_line(&p->out, "    for (int r = 0; r < BLOCK; r++)");
+    hdst__write_line(&p->out, "        if (failed_of[r]) report_failure(error, first + i + r, failed_of[r] - 1);");
+}
+
+void hdst__print_function(hdst__printer *p)
+{
+    ir_block body = p->func->body;
+    find_homes(p, &body);
+    p->last_line = 0;
+    p->record = "i";
+    declare_at_top(p);
+    if (p->has_checks && p->in_block) hdst__write_line(&p->out, "uint failed_of[BLOCK];\nfor (int r = 0; r < BLOCK; r++) failed_of[r] = 0;");
+    else if (p->has_checks) hdst__write_line(&p->out, "uint failed = 0;");
+    print_block(p, &body);
+    if (p->has_checks) print_failures(p);
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables around a kernel's body: pointers to them, scales, and the flush that adds a strip's or work-group's table to the device table (codegen/table.h).
+#include "codegen/print.h"
+
+#include <inttypes.h>
+
+static const char *rows_text(const hdst__printer *p, const hdst__accum_plan *plan)
+{
+    return plan->accum->is_table ? hdst__arena_printf(p->arena, "%s_rows", plan->name) : "1";
+}
+
+static bool is_sum(const hdst__cell *cell)
+{
+    return cell->tier != HDST__TIER_PLAIN;
+}
+
+static size_t leaf_count(const hdst__printer *p, const hdst__accum_plan *plan)
+{
+    return p->func->params[plan->accum->param].record->leaf_count;
+}
+
+// --- Bases ---
+
+static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    if (!is_sum(cell) || cell->tier == HDST__TIER_WIDE || plan->place == HDST__PLACE_DEVICE) return;
+    const char *name = hdst__scale_name(p, plan->accum->param, leaf), *type = hdst__sums_floats(p, plan->accum->param, leaf) ? "float" : "double";
+    p->part[HDST__PART_EXACT] = true;
+    if (type[0] == 'd') p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    hdst__write_line(&p->out, "const int %s_s = %s_scale(scales[%" PRId32 "]);", name, type, cell->scale);
+    hdst__write_line(&p->out, "const %s %s_up = %s_power(%s_s), %s_down = %s_power(-%s_s);", type, name, type, name, name, type, name);
+}
+
+static void print_device_bases(hdst__printer *p)
+{
+    const char *offset = "";
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        hdst__write_line(&p->out, "__global long *%s_total = device_table%s;", plan->name, offset);
+        offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->device_row_words);
+        for (uint32_t l = 0; l < leaf_count(p, plan); l++) print_scale(p, plan, l);
+    }
+}
+
+static void print_strip_bases(hdst__printer *p)
+{
+    const char *offset = "";
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        offset = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, offset, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->strip_row_words);
+    hdst__write_line(&p->out, "const ulong strip_words = %s;", offset);
+    hdst__write_line(&p->out, "__global long *strip_table = strip_tables + strip * strip_words;");
+    offset = "";
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        if (plan->place == HDST__PLACE_STRIP) hdst__write_line(&p->out, "__global long *%s_own = strip_table%s;", plan->name, offset);
+        offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->strip_row_words);
+    }
+}
+
+static void print_private_bases(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        if (plan->place != HDST__PLACE_PRIVATE || plan->accum->strip_row_words == 0) continue;
+        const char *zeroes = "0";
+        for (uint64_t w = 1; w < plan->accum->strip_row_words; w++) zeroes = hdst__arena_printf(p->arena, "%s, 0", zeroes);
+        hdst__write_line(&p->out, "long %s_own[%" PRIu64 "] = {%s};", plan->name, plan->accum->strip_row_words, zeroes);
+    }
+}
+
+static void print_local_bases(hdst__printer *p)
+{
+    const char *slots = "";
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        if (plan->slots == 0) continue;
+        hdst__write_line(&p->out, "__local uint *%s_local = local_tables%s;", plan->name, slots[0] ? hdst__arena_printf(p->arena, " + (%s) * COPIES", slots) : "");
+        slots = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu32, slots, slots[0] ? " + " : "", rows_text(p, plan), plan->slots);
+    }
+    if (!slots[0]) return;
+    p->part[HDST__PART_LOCAL] = true;
+    hdst__write_line(&p->out, "const uint copy = lane %% COPIES;");
+    hdst__write_line(&p->out, "const ulong local_words = (ulong)(%s) * COPIES;", slots);
+}
+
+void hdst__print_table_bases(hdst__printer *p)
+{
+    if (p->tables->accum_count == 0) return;
+    print_device_bases(p);
+    if (p->gpu) print_local_bases(p);
+    else print_strip_bases(p);
+    print_private_bases(p);
+}
+
+// --- Adding to the device table ---
+
+// One word of the table that is flushed, from `from`, to the cell at `to`.
+static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t word, const char *to, const char *from)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    static const char *const function[] = {"device_add", "device_max", "device_or", "device_xor"};
+    if (!is_sum(cell)) {
+        p->part[HDST__PART_ATOMICS] = true;
+        hdst__write_line(&p->out, "%s(%s, %s);", function[cell->op], to, from);
+        return;
+    }
+    p->part[HDST__PART_EXACT] = true;
+    const char *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
+    hdst__write_line(&p->out, "wide_add_fixed(%s, %s_LAST, %s_LOWEST, %s, %s_s%s);", to, kind, kind, from, hdst__scale_name(p, plan->accum->param, leaf),
+                     word ? " + 40" : "");
+}
+
+// --- CPU ---
+
+void hdst__print_strip_reset(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->plan[a].place == HDST__PLACE_STRIP) {
+            hdst__write_line(&p->out, "for (ulong w = 0; w < strip_words; w++) strip_table[w] = 0;");
+            return;
+        }
+}
+
+// Element `e` of a leaf: a loop's variable, or a number.
+static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *e)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const bool table = plan->place == HDST__PLACE_STRIP;
+    const char *row_from = table && plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "";
+    const char *row_to = plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->device_row_words) : "";
+    for (uint32_t w = 0; w < cell->strip_words; w++) {
+        const char *from = hdst__arena_printf(p->arena, "%s_own[%s%s * %" PRIu32 " + %" PRIu64 "]", plan->name, row_from, e, cell->strip_words, cell->strip_first + w);
+        const char *to = hdst__arena_printf(p->arena, "%s_total + %s%s * %" PRIu32 " + %" PRIu64, plan->name, row_to, e, cell->device_words, cell->device_first);
+        print_flush_word(p, plan, leaf, w, to, from);
+        if (!table) hdst__write_line(&p->out, "%s = 0;", from);
+    }
+}
+
+// Private words are named by constants, so that the compiler keeps them in registers.
+static void print_strip_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    if (cell->strip_words == 0) return;
+    if (plan->place == HDST__PLACE_PRIVATE || cell->elements == 1) {
+        for (uint64_t e = 0; e < cell->elements; e++) print_strip_element(p, plan, leaf, hdst__arena_printf(p->arena, "%" PRIu64, e));
+        return;
+    }
+    hdst__write_line(&p->out, "for (ulong e = 0; e < %" PRIu64 "; e++) {", cell->elements);
+    p->out.indent++;
+    print_strip_element(p, plan, leaf, "e");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+void hdst__print_strip_flush(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        if (plan->place == HDST__PLACE_DEVICE) continue;
+        const bool table = plan->accum->is_table;
+        if (table) hdst__write_line(&p->out, "for (ulong row = 0; row < %s; row++) {", rows_text(p, plan));
+        p->out.indent += table;
+        for (uint32_t l = 0; l < leaf_count(p, plan); l++) print_strip_leaf(p, plan, l);
+        p->out.indent -= table;
+        if (table) hdst__write_line(&p->out, "}");
+    }
+}
+
+// --- GPU ---
+
+void hdst__print_group_reset(hdst__printer *p)
+{
+    if (p->part[HDST__PART_LOCAL]) hdst__write_line(&p->out, "for (ulong w = lane; w < local_words; w += get_local_size(0)) local_tables[w] = 0;");
+}
+
+static const char *const op_name[] = {"add", "max", "or", "xor"};
+
+// A lane's private word into the local table, or to the device where local memory has no form for it.
+static void print_merge_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element, uint32_t word)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const uint32_t slots = hdst__slots_per_word(p, plan, leaf);
+    const char *from = hdst__arena_printf(p->arena, "%s_own[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first + word);
+    if (slots)
+        hdst__write_line(&p->out, "local_%s%u(%s_local + (%s * %" PRIu32 " + %" PRIu32 ") * COPIES + copy, %s);", op_name[cell->op], slots * 32, plan->name, element,
+                         slots * cell->strip_words, plan->slot[leaf] + word * slots, from);
+    else
+        print_flush_word(p, plan, leaf, word, hdst__arena_printf(p->arena, "%s_total + %s * %" PRIu32 " + %" PRIu64, plan->name, element, cell->device_words, cell->device_first),
+                         from);
+    hdst__write_line(&p->out, "%s = 0;", from);
+}
+
+static void print_merge_private(hdst__printer *p, const hdst__accum_plan *plan)
+{
+    for (uint32_t l = 0; l < leaf_count(p, plan); l++) {
+        const hdst__cell *cell = &plan->accum->cell[l];
+        if (cell->strip_words == 0) continue;
+        for (uint64_t e = 0; e < cell->elements; e++)
+            for (uint32_t w = 0; w < cell->strip_words; w++) print_merge_word(p, plan, l, hdst__arena_printf(p->arena, "%" PRIu64, e), w);
+    }
+}
+
+static void print_local_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const uint32_t slots = hdst__slots_per_word(p, plan, leaf);
+    if (slots == 0 || cell->strip_words == 0) return;
+    hdst__write_line(&p->out, "for (ulong n = lane; n < %s * %" PRIu64 "; n += get_local_size(0)) {", rows_text(p, plan), cell->elements);
+    p->out.indent++;
+    hdst__write_line(&p->out, "const ulong row = n / %" PRIu64 ", e = n %% %" PRIu64 ";", cell->elements, cell->elements);
+    for (uint32_t w = 0; w < cell->strip_words; w++) {
+        const char *from = hdst__arena_printf(p->arena, "take_%s%u(%s_local + (row * %" PRIu32 " + e * %" PRIu32 " + %" PRIu32 ") * COPIES)", op_name[cell->op], slots * 32,
+                                              plan->name, plan->slots, slots * cell->strip_words, plan->slot[leaf] + w * slots);
+        const char *to = hdst__arena_printf(p->arena, "%s_total + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words,
+                                            cell->device_words, cell->device_first);
+        print_flush_word(p, plan, leaf, w, to, from);
+    }
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+void hdst__print_group_flush(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->plan[a].place == HDST__PLACE_PRIVATE) print_merge_private(p, &p->plan[a]);
+    if (!p->part[HDST__PART_LOCAL]) return;
+    hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        if (p->plan[a].slots == 0) continue;
+        for (uint32_t l = 0; l < leaf_count(p, &p->plan[a]); l++) print_local_leaf(p, &p->plan[a], l);
+    }
+    hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+}

@@ -21,7 +21,7 @@ static void take_fixed_names(hdst__printer *p)
 {
     static const char *const fixed[] = {"first", "skip", "count", "device_table", "strip_tables", "strip_table", "strip_words", "scales", "flush", "keep", "error", "local_memory",
                                         "local_tables", "local_words", "copy", "failed", "failed_of", "any_failed", "addend", "row", "stop", "lane", "base", "rounds",
-                                        "round", "from", "e", "g", "n", "w", "start", "end", "strip", "strips"};
+                                        "round", "start", "end", "strip", "strips"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
 }
 
@@ -215,6 +215,30 @@ bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, u
     hdst__diag_error(diags, place_of(func), hdst__arena_printf(p->arena, "make '%s' smaller, or keep such a table in a broadcast", name),
                      "'%s' needs %" PRIu64 " bytes of private memory per work-item, most of it for '%s'; this device class has %" PRIu64, func->name, bytes, name, limit);
     return false;
+}
+
+// --- Accumulators in registers ---
+
+typedef struct element_search {
+    uint32_t param;
+    bool varies;
+} element_search;
+
+static bool find_varying_element(ir_stmt *stmt, void *user)
+{
+    element_search *seek = user;
+    const bool adds = stmt->kind == IR_ACCUM || stmt->kind == IR_ACCUM_WORDS;
+    seek->varies |= adds && stmt->param == seek->param && stmt->index2 && stmt->index2->op != IR_CONST;
+    return !seek->varies;
+}
+
+bool hdst__accum_is_private(const ir_func *func, const hdst__accum *accum, uint64_t most_words)
+{
+    if (accum->is_table || accum->strip_row_words > most_words) return false;
+    element_search seek = {accum->param, false};
+    ir_block body = func->body;
+    hdst__ir_visit_stmts(&body, find_varying_element, &seek);
+    return !seek.varies;
 }
 
 // --- Finishing ---

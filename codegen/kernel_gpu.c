@@ -16,10 +16,10 @@ typedef struct small_search {
 // 2^23 additions of less than 2^8 fit 32 bits, so a count needs no carry.
 static bool find_large(ir_stmt *stmt, void *user)
 {
-    small_search *search = user;
-    if (stmt->kind == IR_ACCUM && stmt->param == search->param && stmt->leaf == search->leaf)
-        search->all_small &= stmt->value->op == IR_CONST && hdst__kind_is_integer(stmt->value->kind) && stmt->value->bits < 256;
-    return search->all_small;
+    small_search *seek = user;
+    if (stmt->kind == IR_ACCUM && stmt->param == seek->param && stmt->leaf == seek->leaf)
+        seek->all_small &= stmt->value->op == IR_CONST && hdst__kind_is_integer(stmt->value->kind) && stmt->value->bits < 256;
+    return seek->all_small;
 }
 
 uint32_t hdst__slots_per_word(const hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
@@ -29,10 +29,10 @@ uint32_t hdst__slots_per_word(const hdst__printer *p, const hdst__accum_plan *pl
     if (cell->tier != HDST__TIER_PLAIN) return 2;
     if (cell->op == HDST__WORD_MAX) return narrow ? 1 : 0;
     if (cell->op != HDST__WORD_ADD) return narrow ? 1 : 2;
-    small_search search = {plan->accum->param, leaf, true};
+    small_search seek = {plan->accum->param, leaf, true};
     ir_block body = p->func->body;
-    hdst__ir_visit_stmts(&body, find_large, &search);
-    return search.all_small ? 1 : 2;
+    hdst__ir_visit_stmts(&body, find_large, &seek);
+    return seek.all_small ? 1 : 2;
 }
 
 static void plan_slots(hdst__printer *p, hdst__accum_plan *plan)
@@ -44,27 +44,6 @@ static void plan_slots(hdst__printer *p, hdst__accum_plan *plan)
         plan->slot[l] = plan->slots;
         plan->slots += (uint32_t)(plan->accum->cell[l].elements * plan->accum->cell[l].strip_words) * hdst__slots_per_word(p, plan, l);
     }
-}
-
-typedef struct search {
-    uint32_t param;
-    bool found;
-} search;
-
-static bool find_varying_element(ir_stmt *stmt, void *user)
-{
-    search *search = user;
-    search->found |= stmt->kind == IR_ACCUM && stmt->param == search->param && stmt->index2 && stmt->index2->op != IR_CONST;
-    return !search->found;
-}
-
-static bool is_private(const ir_func *func, const hdst__accum *accum)
-{
-    if (accum->is_table || accum->strip_row_words > PRIVATE_WORDS) return false;
-    search search = {accum->param, false};
-    ir_block body = func->body;
-    hdst__ir_visit_stmts(&body, find_varying_element, &search);
-    return !search.found;
 }
 
 // --- What goes to local memory ---
@@ -101,7 +80,7 @@ static void plan_tables(hdst__printer *p)
 {
     const uint64_t most = p->options->facts.local_bytes;
     for (size_t a = 0; a < p->tables->accum_count; a++) {
-        p->plan[a].place = is_private(p->func, p->plan[a].accum) ? HDST__PLACE_PRIVATE : HDST__PLACE_LOCAL;
+        p->plan[a].place = hdst__accum_is_private(p->func, p->plan[a].accum, PRIVATE_WORDS) ? HDST__PLACE_PRIVATE : HDST__PLACE_LOCAL;
         plan_slots(p, &p->plan[a]);
     }
     if (copy_bytes(p) > most * 3 / 4) drop_tables(p);

@@ -23,6 +23,8 @@ uint64_t hdst__private_bytes(hdst__printer *p, const ir_func *func);
 bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, uint64_t limit, hdst__diags *diags);
 // Fills the template; the kernel's name is the function's with a hash of everything that shaped it.
 void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *template, hdst__hole *holes, size_t hole_count);
+// One row, few words, elements all named by constants: it can live in registers.
+bool hdst__accum_is_private(const ir_func *func, const hdst__accum *accum, uint64_t most_words);
 const char *hdst__tables_why(hdst__printer *p);
 
 const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);

@@ -164,17 +164,17 @@ static void print_min_max(hdst__printer *p, const ir_expr *expr)
 
 static void print_binary(hdst__printer *p, const ir_expr *expr)
 {
-    const spelling spelling = spelling_of(expr->op);
+    const spelling words = spelling_of(expr->op);
     p->rounds |= expr->op == IR_DIV && expr->kind == HDST__F32;
     if (expr->op == IR_MIN || expr->op == IR_MAX) {
         print_min_max(p, expr);
     } else if (infix_is_right(p, expr)) {
-        print_infix(p, spelling.infix, expr);
+        print_infix(p, words.infix, expr);
     } else if (expr->op == IR_DIV && expr->kind == HDST__F32) {
         p->part[HDST__PART_IN_DOUBLE] = p->uses_double = true;
         print_call(p, "div", HDST__F32, expr->a, expr->b);
     } else {
-        print_part_call(p, spelling.function, expr);
+        print_part_call(p, words.function, expr);
     }
 }
 

@@ -15,9 +15,9 @@ typedef struct tally {          // of one block
     bool *set_first;            // the first use is a statement of this block that sets it
 } tally;
 
-static void count_use(tally *tally, uint32_t var, bool sets)
+static void count_use(tally *uses, uint32_t var, bool sets)
 {
-    if (tally->count[var]++ == 0) tally->set_first[var] = sets;
+    if (uses->count[var]++ == 0) uses->set_first[var] = sets;
 }
 
 static bool count_in_expr(ir_expr **expr, void *user)
@@ -29,25 +29,25 @@ static bool count_in_expr(ir_expr **expr, void *user)
 // Counts the uses in a block. A block that holds all uses of a variable and begins by setting it becomes its home.
 static uint32_t *tally_block(hdst__printer *p, ir_block *block)
 {
-    tally tally = {p, HDST__NEW_ARRAY(p->arena, uint32_t, p->func->var_count + 1), HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1)};
+    tally uses = {p, HDST__NEW_ARRAY(p->arena, uint32_t, p->func->var_count + 1), HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1)};
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *stmt = block->items[i];
-        hdst__ir_visit_own_exprs(stmt, count_in_expr, &tally);
+        hdst__ir_visit_own_exprs(stmt, count_in_expr, &uses);
         if (stmt->kind == IR_SET || stmt->kind == IR_SET_ELEM || stmt->kind == IR_FOR || stmt->kind == IR_REDUCE)
-            count_use(&tally, stmt->var, stmt->kind == IR_SET || stmt->kind == IR_FOR);
+            count_use(&uses, stmt->var, stmt->kind == IR_SET || stmt->kind == IR_FOR);
         ir_block *nested[HDST__IR_NESTED];
         const int n = hdst__ir_nested(stmt, nested);
         for (int k = 0; k < n; k++) {
             const uint32_t *inner = tally_block(p, nested[k]);
             for (uint32_t v = 0; v < p->func->var_count; v++) {
-                if (inner[v] && !tally.count[v]) tally.set_first[v] = false;
-                tally.count[v] += inner[v];
+                if (inner[v] && !uses.count[v]) uses.set_first[v] = false;
+                uses.count[v] += inner[v];
             }
         }
     }
     for (uint32_t v = 0; v < p->func->var_count; v++)
-        if (tally.count[v] && tally.count[v] == p->references[v] && !p->home[v] && tally.set_first[v]) p->home[v] = block;
-    return tally.count;
+        if (uses.count[v] && uses.count[v] == p->references[v] && !p->home[v] && uses.set_first[v]) p->home[v] = block;
+    return uses.count;
 }
 
 static void find_homes(hdst__printer *p, ir_block *body)
@@ -205,7 +205,7 @@ static void print_loop(hdst__printer *p, const ir_stmt *stmt)
 // --- Record loops ---
 
 // Whether a record loop's body reads variable v before it sets it (then its value comes from the array).
-static bool reads_first(hdst__printer *p, const ir_stmt *records, uint32_t v)
+static bool reads_first(const ir_stmt *records, uint32_t v)
 {
     for (size_t i = 0; i < records->body.count; i++) {
         ir_stmt *stmt = records->body.items[i];
@@ -270,7 +270,7 @@ static void print_records(hdst__printer *p, const ir_stmt *stmt)
     for (uint32_t v = 0; v < p->func->var_count; v++) {
         const ir_var *var = &p->func->vars[v];
         if (!used[v]) continue;
-        if (reads_first(p, stmt, v)) hdst__write_line(&p->out, "%s %s = %s[r];", hdst__cl_name(var->kind), p->var_name[v], p->array_name[v]);
+        if (reads_first(stmt, v)) hdst__write_line(&p->out, "%s %s = %s[r];", hdst__cl_name(var->kind), p->var_name[v], p->array_name[v]);
         else hdst__write_line(&p->out, "%s %s;", hdst__cl_name(var->kind), p->var_name[v]);
     }
     if (checks) hdst__write_line(&p->out, "uint failed = failed_of[r];");

@@ -39,6 +39,12 @@ static hdst__tier default_tier(const ir_param *param, size_t leaf)
     return param->leaf_from_float && param->leaf_from_float[leaf] ? HDST__TIER_ONE : HDST__TIER_TWO;
 }
 
+// A small row is padded to a vector, so that a CPU device adds a record to all of its words at once.
+static uint64_t padded(uint64_t words)
+{
+    return words == 3 ? 4 : words > 4 && words < 8 ? 8 : words;
+}
+
 static void make_accum(hdst__arena *arena, hdst__accum *accum, const ir_param *param, const hdst__tier *tiers, uint32_t *scales)
 {
     const hdst__record *record = param->record;
@@ -60,6 +66,7 @@ static void make_accum(hdst__arena *arena, hdst__accum *accum, const ir_param *p
         accum->device_row_words += cell->elements * cell->device_words;
         accum->strip_row_words += cell->elements * cell->strip_words;
     }
+    if (param->is_table) accum->strip_row_words = padded(accum->strip_row_words);
     accum->cell = cells;
     accum->is_table = param->is_table;
 }

@@ -54,7 +54,8 @@ typedef struct hdst__accum {        // one accum parameter
     uint32_t param;                 // of the ir_func
     bool is_table;
     const hdst__cell *cell;         // one per leaf of its record
-    uint64_t device_row_words, strip_row_words;
+    uint64_t device_row_words;
+    uint64_t strip_row_words;       // rows of tables of 3 and of 5 to 7 words are padded to 4 and 8
 } hdst__accum;
 
 // The tables of a stage: accumulators one after another, each `rows` rows. rows are known when the plan is bound.

@@ -16,7 +16,7 @@ def row(number, name):
 
 
 def main():
-    output, files = sys.argv[1], sys.argv[2:]
+    output, files = sys.argv[1], [f for f in sys.argv[2:] if f.endswith('.cl')]
     with open(output, "w") as out:
         out.write('// Made by codegen/templates/embed.py; do not edit.\n#include "codegen/templates.h"\n\n')
         for number, path in enumerate(files):

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Printed kernels on PoCL, both forms, against the interpreter: the same bits.
+#include "shuffle/reduce.h"
+#include "tests/support/ir_make.h"
+#include "tests/support/kernel_run.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hdst__arena arena;
+static jmp_buf out_of_memory;
+static hdst__diags diags;
+static cl_run run;
+
+static void set_up(void)
+{
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    hdst__diags_init(&diags, &arena);
+    cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "these tests need PoCL");
+}
+
+static void tear_down(void)
+{
+    cl_run_close(&run);
+    hdst__arena_destroy(&arena);
+}
+TestSuite(kernel, .init = set_up, .fini = tear_down);
+
+static const hdst__target_facts facts_of[] = {
+    {HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, false},
+    {HDST__TARGET_GPU, 48 << 10, 1024, 2, true, true, true, false},
+};
+
+enum { RECORDS = 1000, SKIP = 64, ROWS = 5 };
+
+// Mostly small integers times 2^-5; now and then 2^-60 of them (does not fit the scale), a denormal, NaN and infinities.
+static float *make_points(bool special)
+{
+    float *x = HDST__NEW_ARRAY(&arena, float, 2 * RECORDS);
+    srand(7);
+    for (int i = 0; i < 2 * RECORDS; i++) x[i] = ldexpf((float)(rand() % 20000 - 10000), i % 7 == 0 ? -60 : i % 11 == 0 ? -149 : i % 13 == 0 ? 100 : -5);
+    if (special) x[20] = NAN, x[31] = INFINITY, x[500] = -INFINITY, x[501] = INFINITY;
+    return x;
+}
+
+static void *page(uint64_t bytes)
+{
+    void *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096 + 4096);
+    cr_assert_not_null(memory);
+    memset(memory, 0, bytes);
+    return memory;
+}
+
+// Runs KMeans from one layout in one form with one flush limit; every cell must have the interpreter's bits.
+static void check_kmeans(hdst__layout layout, int form, uint64_t flush, bool special, bool portable)
+{
+    static const float centers[ROWS][2] = {{0, 0}, {100, 100}, {-100, 50}, {200, -200}, {-200, -100}};
+    const uint64_t rows[] = {0, ROWS, ROWS, 1};
+    const int32_t scales[] = {20, 10};
+    const hdst__interp_table broadcast[] = {{0}, {centers, ROWS}, {0}, {0}};
+    ir_func *f = ir_kmeans(&arena);
+    cr_assert_null(hdst__ir_verify(f));
+    const hdst__storage *rows_of_points = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, RECORDS);
+    const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, layout, 64, RECORDS + SKIP);
+    float *x = make_points(special);
+    void *buffers[] = {page(input->buffer_bytes[0])};
+    hdst__storage_copy(input, buffers, SKIP, rows_of_points, (const void *const[]){x}, 0, RECORDS);
+
+    hdst__target_facts facts = facts_of[form];
+    facts.portable = portable;
+    const hdst__kernel_options options = {.facts = facts, .input = input, .rows = rows};
+    const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
+    cr_assert_not_null(kernel);
+    int64_t device[ROWS * 21 + 67], reference[ROWS * 21 + 67];
+    memset(reference, 0, sizeof reference);
+    kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .skip = SKIP, .count = RECORDS, .broadcast = broadcast, .rows = rows,
+                     .scales = scales, .flush = flush, .groups = 3, .device_table = device};
+    cr_assert(kernel_run(&run, &c));
+    hdst__interp_run interp = {.func = f, .input = {rows_of_points}, .input_buffers = {(const void *const[]){x}}, .count = RECORDS, .broadcast = broadcast,
+                               .accum_rows = rows, .tables = kernel->tables, .device_table = reference};
+    hdst_error error;
+    cr_assert_eq(hdst__interpret(&interp, &error), HDST_OK);
+    for (uint64_t r = 0; r < ROWS; r++)
+        for (uint64_t cell = 0; cell < 3; cell++)
+            cr_expect_eq(hdst__table_read(kernel->tables, rows, device, 0, r, cell == 2, cell == 1), hdst__table_read(kernel->tables, rows, reference, 0, r, cell == 2, cell == 1),
+                         "layout %d form %d row %d cell %d", (int)layout, form, (int)r, (int)cell);
+    cr_expect_eq(hdst__table_read(kernel->tables, rows, device, 1, 0, 0, 0), hdst__table_read(kernel->tables, rows, reference, 1, 0, 0, 0), "inertia");
+    free(buffers[0]);
+}
+
+Test(kernel, kmeans_of_arrays_of_structs_has_the_interpreters_bits)
+{
+    check_kmeans(HDST__AOS, 0, 1 << 23, false, false);
+    check_kmeans(HDST__AOS, 1, 1 << 23, false, false);
+}
+
+Test(kernel, kmeans_of_structs_of_arrays_has_the_interpreters_bits_nan_and_infinities_too)
+{
+    check_kmeans(HDST__SOA, 0, 1 << 23, true, false);
+    check_kmeans(HDST__SOA, 1, 1 << 23, true, false);
+}
+
+Test(kernel, kmeans_of_blocks_of_arrays_has_the_interpreters_bits)
+{
+    check_kmeans(HDST__AOSOA, 0, 1 << 23, false, false);
+    check_kmeans(HDST__AOSOA, 1, 1 << 23, false, false);
+}
+
+Test(kernel, kmeans_of_separate_arrays_has_the_interpreters_bits)
+{
+    check_kmeans(HDST__AOP, 0, 1 << 23, false, false);
+    check_kmeans(HDST__AOP, 1, 1 << 23, false, false);
+}
+
+Test(kernel, flushing_after_few_records_changes_no_bit)
+{
+    check_kmeans(HDST__SOA, 0, 100, false, false);
+    check_kmeans(HDST__SOA, 1, 100, false, true);
+}

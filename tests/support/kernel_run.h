@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a printed kernel once through cl_run, for tests and measurements: argument list, buffers and launch, straight from what codegen/kernel.h says.
+#ifndef HDST_TESTS_KERNEL_RUN_H
+#define HDST_TESTS_KERNEL_RUN_H
+
+#include "codegen/interp.h"
+#include "codegen/kernel.h"
+#include "tests/support/cl_run.h"
+
+typedef struct kernel_case {
+    const hdst__kernel *kernel;
+    const ir_func *func;                    // the parameters (by index)
+    const hdst__storage *input;
+    void *const *input_buffers;
+    uint64_t first, skip, count;
+    const hdst__interp_table *broadcast;    // by param
+    const uint64_t *rows;                   // by param: rows of accumulators
+    const int32_t *scales;
+    uint64_t flush;
+    size_t groups;                          // strips on CPUs, work-groups on GPUs
+    // In and out
+    int64_t *device_table;                  // may be NULL without accumulators
+    void *output;
+    uint64_t output_bytes;
+    uint8_t *keep;
+    uint64_t error;                         // all ones: no failure
+} kernel_case;
+
+typedef struct kernel_bound {
+    cl_kernel kernel;
+    cl_mem buffer[32];
+    size_t buffers;
+    cl_mem device_table, output, keep, error;
+} kernel_bound;
+
+// Builds the kernel and sets its arguments. Input buffers are wrapped, all else copied.
+bool kernel_bind(cl_run *run, const kernel_case *c, kernel_bound *bound);
+bool kernel_launch(cl_run *run, const kernel_case *c, const kernel_bound *bound);
+bool kernel_collect(cl_run *run, kernel_case *c, const kernel_bound *bound);       // reads what came out
+void kernel_unbind(kernel_bound *bound);
+bool kernel_run(cl_run *run, kernel_case *c);                                       // all four
+
+#endif

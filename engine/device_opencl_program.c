@@ -237,7 +237,11 @@ hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, co
         fill_argument(&program->code, &kernel->args[i], at, &arg);
         HDST__CL_TRY(self->cl, device->info->name, error, clSetKernelArg, program->kernel, (cl_uint)i, arg.size, arg.value);
     }
-    size_t local = kernel->local_size, global = (size_t)program->code.items;
+    size_t local = kernel->local_size ? kernel->local_size : 1, global = (size_t)program->code.items;
+    if (program->code.fold) {           // a work-item for each output record
+        size_t runs = (size_t)((at->count + HDST__FOLD_RECORDS - 1) / HDST__FOLD_RECORDS);
+        global = (runs + local - 1) / local * local;
+    }
     cl_event event;
     HDST__CL_TRY(self->cl, device->info->name, error, clEnqueueNDRangeKernel, self->compute, program->kernel, 1, NULL, &global, &local,
                  self->last_in ? 1 : 0, self->last_in ? &self->last_in : NULL, &event);

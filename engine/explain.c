@@ -24,7 +24,7 @@ static void explain_input(const hdst__stage *stage, hdst__buffer *out)
     else hdst__buffer_puts(out, ", streamed\n");
 }
 
-static void explain_cell(const hdst__plan *plan, const hdst__cell *cell, const char *name, const hdst__leaf *leaf, hdst__buffer *out)
+static void explain_cell(const hdst__launch_plan *plan, const hdst__cell *cell, const char *name, const hdst__leaf *leaf, hdst__buffer *out)
 {
     static const char *const tiers[] = {"one word", "one 64-bit word", "two 64-bit words", "exact wide cells at once"};
     hdst__buffer_printf(out, "    %s%s%s: %s", name, leaf->path[0] ? "." : "", leaf->path, tiers[cell->tier]);
@@ -40,7 +40,7 @@ static void explain_cell(const hdst__plan *plan, const hdst__cell *cell, const c
     hdst__buffer_puts(out, "\n");
 }
 
-static void explain_tables(const hdst__plan *plan, hdst__buffer *out)
+static void explain_tables(const hdst__launch_plan *plan, hdst__buffer *out)
 {
     char device[24], strip[24];
     if (!plan->tables) return;
@@ -53,7 +53,7 @@ static void explain_tables(const hdst__plan *plan, hdst__buffer *out)
     }
 }
 
-static void explain_kernel(const hdst__plan *plan, hdst__buffer *out)
+static void explain_kernel(const hdst__launch_plan *plan, hdst__buffer *out)
 {
     hdst__buffer_printf(out, "  slices: up to %" PRIu64 " records, %u in flight; %u work-items (%s)\n", plan->slice_most, (unsigned)HDST__SLOTS, plan->items, plan->items_why);
     if (!plan->kernel || !plan->kernel->why) return;

@@ -25,14 +25,14 @@ static bool has_rows(const ir_param *param)
     return param->kind == IR_BROADCAST_TABLE || param->kind == IR_ACCUM_TABLE;
 }
 
-bool hdst__plan_fits(const hdst__plan *plan, const hdst__stage_values *values)
+bool hdst__launch_plan_fits(const hdst__launch_plan *plan, const hdst__stage_values *values)
 {
     for (size_t i = 0; i < plan->func->param_count; i++)
         if (has_rows(&plan->func->params[i]) && plan->func->params[i].is_table && values->rows[i] != plan->rows[i]) return false;
     return true;
 }
 
-static void note_params(hdst__plan *plan, const hdst__stage_values *values)
+static void note_params(hdst__launch_plan *plan, const hdst__stage_values *values)
 {
     const ir_func *func = plan->func;
     plan->rows = HDST__NEW_ARRAY(&plan->arena, uint64_t, func->param_count);
@@ -47,7 +47,7 @@ static void note_params(hdst__plan *plan, const hdst__stage_values *values)
 
 // --- Scales and tiers ---
 
-static void choose_tiers(hdst__plan *plan)
+static void choose_tiers(hdst__launch_plan *plan)
 {
     for (size_t i = 0; i < plan->tables->accum_count; i++) {
         const hdst__accum *accum = &plan->tables->accum[i];
@@ -68,7 +68,7 @@ static uint64_t flush_after(uint64_t adds)
     return adds ? HDST__FLUSH_ADDS / adds : HDST__FLUSH_ADDS;
 }
 
-static void make_tables(hdst__plan *plan, const hdst__stage_values *values)
+static void make_tables(hdst__launch_plan *plan, const hdst__stage_values *values)
 {
     plan->tables = hdst__tables_make(&plan->arena, plan->func, NULL);
     if (plan->tables->accum_count == 0) plan->tables = NULL;
@@ -79,7 +79,7 @@ static void make_tables(hdst__plan *plan, const hdst__stage_values *values)
     plan->tier = HDST__NEW_ARRAY(&plan->arena, hdst__tier, scales + 1);
     plan->scale = HDST__NEW_ARRAY(&plan->arena, int32_t, scales + 1);
     for (uint32_t i = 0; i < scales; i++) hdst__addends_init(&plan->addends[i]);
-    hdst__plan_sample(plan, values);
+    hdst__launch_plan_sample(plan, values);
     if (!plan->tables) return;
     choose_tiers(plan);
     plan->tables = hdst__tables_make(&plan->arena, plan->func, plan->tier);
@@ -89,14 +89,14 @@ static void make_tables(hdst__plan *plan, const hdst__stage_values *values)
 
 // --- The kernel ---
 
-static bool has_argument(const hdst__plan *plan, hdst__arg_kind kind)
+static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
 {
     for (size_t i = 0; plan->kernel && i < plan->kernel->arg_count; i++)
         if (plan->kernel->args[i].kind == kind) return true;
     return false;
 }
 
-static hdst_status make_kernel(hdst__plan *plan, bool fold, hdst_error *error)
+static hdst_status make_kernel(hdst__launch_plan *plan, bool fold, hdst_error *error)
 {
     if (!hdst__kernel_make) return hdst__error_set(error, HDST_E_UNSUPPORTED, "this build prints no OpenCL kernels; --device interp runs without");
     hdst__diags diags;
@@ -119,7 +119,7 @@ static hdst_status make_kernel(hdst__plan *plan, bool fold, hdst_error *error)
 
 // --- Work-items and slices ---
 
-static hdst_status choose_strips(hdst__plan *plan, hdst_error *error)
+static hdst_status choose_strips(hdst__launch_plan *plan, hdst_error *error)
 {
     uint32_t units = plan->device->info->compute_units;
     uint64_t bytes = has_argument(plan, HDST__ARG_STRIP_TABLES) ? plan->strip_words * sizeof(int64_t) : 0;
@@ -137,7 +137,7 @@ static hdst_status choose_strips(hdst__plan *plan, hdst_error *error)
     return HDST_OK;
 }
 
-static hdst_status choose_items(hdst__plan *plan, hdst_error *error)
+static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
 {
     if (!plan->kernel) {
         plan->items = 1;
@@ -155,15 +155,14 @@ static uint64_t round_to_64(uint64_t records)
     return records > UINT64_MAX - 63 ? UINT64_MAX / 64 * 64 : (records + 63) / 64 * 64;
 }
 
-static void choose_slices(hdst__plan *plan, uint64_t most_records)
+static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool fold)
 {
     bool gpu = plan->kernel && !plan->kernel->one_group_per_strip;
     plan->slice_least = round_to_64(gpu ? plan->items : (uint64_t)plan->items * 64);
     plan->slice_most = round_to_64(most_records ? most_records : plan->piece->capacity);
-    // A work-group's table takes so many additions in one launch.
-    if (gpu && plan->tables && plan->flush >= LEAST_FLUSH) {
-        uint64_t groups = plan->items / plan->kernel->local_size, fit = plan->flush * groups / 2 / 64 * 64;
-        if (fit >= 64 && fit < plan->slice_most) plan->slice_most = fit;
+    if (fold) {                         // a fold's kernel starts at the segment's start
+        plan->slice_least = plan->slice_most;
+        return;
     }
     if (plan->output_param) {
         uint64_t fit = OUTPUT_BYTES / (plan->output_param->record->size + 1) / 64 * 64;
@@ -173,7 +172,7 @@ static void choose_slices(hdst__plan *plan, uint64_t most_records)
     if (plan->slice_least > plan->slice_most) plan->slice_least = plan->slice_most;
 }
 
-static void choose_pieces(hdst__plan *plan)
+static void choose_pieces(hdst__launch_plan *plan)
 {
     const hdst__reader *reader = &plan->reader;
     uint64_t least = hdst__segment_records(reader, STREAM_LEAST_BYTES, reader->records), share = hdst__budget_left(&plan->device->engine->memory) / 8;
@@ -187,12 +186,12 @@ static void choose_pieces(hdst__plan *plan)
 
 // --- Memory ---
 
-static hdst_status device_memory(hdst__plan *plan, uint64_t bytes, const char *what, hdst__memory **memory, hdst_error *error)
+static hdst_status device_memory(hdst__launch_plan *plan, uint64_t bytes, const char *what, hdst__memory **memory, hdst_error *error)
 {
     return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, bytes, what, memory, error);
 }
 
-static hdst_status take_memory(hdst__plan *plan, hdst_error *error)
+static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
 {
     const ir_func *func = plan->func;
     hdst_status status = device_memory(plan, sizeof(uint64_t), "the error word", &plan->error_word, error);
@@ -210,7 +209,7 @@ static hdst_status take_memory(hdst__plan *plan, hdst_error *error)
     return status;
 }
 
-static hdst_status make_executor(hdst__plan *plan, bool fold, hdst_error *error)
+static hdst_status make_executor(hdst__launch_plan *plan, bool fold, hdst_error *error)
 {
     uint64_t records = plan->slice_most, outputs = fold ? (records + HDST__FOLD_RECORDS - 1) / HDST__FOLD_RECORDS : records;
     plan->keeps = plan->kernel ? has_argument(plan, HDST__ARG_KEEP) : plan->func->filters && plan->output_param;
@@ -224,7 +223,7 @@ static hdst_status make_executor(hdst__plan *plan, bool fold, hdst_error *error)
 
 // --- All of it ---
 
-static hdst_status build(hdst__plan *plan, const hdst__plan_request *request, hdst_error *error)
+static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst_error *error)
 {
     jmp_buf out_of_memory;
     plan->arena.out_of_memory = &out_of_memory;
@@ -237,16 +236,16 @@ static hdst_status build(hdst__plan *plan, const hdst__plan_request *request, hd
     if (status != HDST_OK) return status;
     status = choose_items(plan, error);
     if (status != HDST_OK) return status;
-    choose_slices(plan, request->most_records);
+    choose_slices(plan, request->most_records, request->fold);
     plan->code = (hdst__code){.kernel = plan->kernel, .func = plan->func, .tables = plan->tables, .fold = request->fold, .items = plan->items};
     return HDST_OK;
 }
 
-hdst_status hdst__plan_create(const hdst__plan_request *request, hdst__plan **out, hdst_error *error)
+hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, hdst__launch_plan **out, hdst_error *error)
 {
     hdst__device *device = request->device;
     double start = hdst__now();
-    hdst__plan *plan = hdst__alloc_zero(device->engine->allocator, sizeof *plan);
+    hdst__launch_plan *plan = hdst__alloc_zero(device->engine->allocator, sizeof *plan);
     if (!plan) return hdst__error_memory(error, "a plan");
     plan->device = device;
     plan->func = request->func;
@@ -259,11 +258,11 @@ hdst_status hdst__plan_create(const hdst__plan_request *request, hdst__plan **ou
     if (status == HDST_OK) status = make_executor(plan, request->fold, error);
     plan->compile_seconds = hdst__now() - start;
     if (status == HDST_OK) *out = plan;
-    else hdst__plan_destroy(plan);
+    else hdst__launch_plan_destroy(plan);
     return status;
 }
 
-void hdst__plan_destroy(hdst__plan *plan)
+void hdst__launch_plan_destroy(hdst__launch_plan *plan)
 {
     if (!plan) return;
     hdst__device *device = plan->device;

@@ -5,7 +5,7 @@
 
 #include "engine/executor.h"
 
-typedef struct hdst__plan {
+typedef struct hdst__launch_plan {
     hdst__arena arena;              // of all below that is not released by its own function
     hdst__device *device;
     const ir_func *func;
@@ -36,30 +36,30 @@ typedef struct hdst__plan {
     bool written, proven;           // broadcasts were written once; a run went well
     uint64_t device_words, strip_words;
     double compile_seconds;
-} hdst__plan;
+} hdst__launch_plan;
 
-typedef struct hdst__plan_request {
+typedef struct hdst__launch_plan_request {
     hdst__device *device;
     const ir_func *func;
     const hdst__reader *reader;
     uint64_t most_records;          // of a segment of a cached dataset; 0: streamed
     const hdst__stage_values *values;   // NULL for folds
     bool fold;
-} hdst__plan_request;
+} hdst__launch_plan_request;
 
-hdst_status hdst__plan_create(const hdst__plan_request *request, hdst__plan **plan, hdst_error *error);
-void hdst__plan_destroy(hdst__plan *plan);          // NULL is fine
+hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, hdst__launch_plan **plan, hdst_error *error);
+void hdst__launch_plan_destroy(hdst__launch_plan *plan);          // NULL is fine
 // Rows that the plan was made for are those of `values` still.
-bool hdst__plan_fits(const hdst__plan *plan, const hdst__stage_values *values);
+bool hdst__launch_plan_fits(const hdst__launch_plan *plan, const hdst__stage_values *values);
 
 // One run over the plan's input: writes what changed, clears the table, executes. `ring` may be prepared here. The failing record's word, if any, is in *failure.
-hdst_status hdst__plan_run(hdst__plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
+hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
                            hdst__run_stats *stats, uint64_t *failure, hdst_error *error);
 // The error of the record and check in `word`: runs the record again in the interpreter to learn the values. `covered`: records of the user's input that one of
 // this plan stands for (1, but for a fold's higher levels).
-hdst_status hdst__plan_record_error(const hdst__plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, hdst_error *error);
+hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, hdst_error *error);
 
 // plan_sample.c: runs a few records through the interpreter; fills addends, sampled, seconds_per_record. What cannot be read is left to the run to report.
-void hdst__plan_sample(hdst__plan *plan, const hdst__stage_values *values);
+void hdst__launch_plan_sample(hdst__launch_plan *plan, const hdst__stage_values *values);
 
 #endif

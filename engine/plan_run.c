@@ -7,7 +7,7 @@
 #include <string.h>
 
 // Only what changed since the last run crosses to the device.
-static hdst_status write_broadcasts(hdst__plan *plan, const hdst__stage_values *values, hdst__run_stats *stats, hdst_error *error)
+static hdst_status write_broadcasts(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__run_stats *stats, hdst_error *error)
 {
     hdst__device *device = plan->device;
     for (size_t i = 0; i < plan->func->param_count; i++) {
@@ -22,7 +22,7 @@ static hdst_status write_broadcasts(hdst__plan *plan, const hdst__stage_values *
     return HDST_OK;
 }
 
-static hdst_status clear(hdst__plan *plan, hdst_error *error)
+static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__device *device = plan->device;
     hdst_status status = device->ops->fill(device, plan->error_word, 1, UINT64_MAX, error);
@@ -30,7 +30,7 @@ static hdst_status clear(hdst__plan *plan, hdst_error *error)
     return status;
 }
 
-static hdst_status prepare_ring(const hdst__plan *plan, const hdst__dataset_cache *cache, hdst__ring *ring, hdst_error *error)
+static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__dataset_cache *cache, hdst__ring *ring, hdst_error *error)
 {
     uint64_t capacity = plan->piece->capacity, pieces = (plan->reader.records + capacity - 1) / capacity;
     if (pieces == 0 || (cache && (plan->device->unified || cache->loaded == cache->count))) return HDST_OK;
@@ -38,7 +38,7 @@ static hdst_status prepare_ring(const hdst__plan *plan, const hdst__dataset_cach
     return hdst__ring_prepare(ring, plan->device, plan->piece, cache ? 1 : count, error);
 }
 
-hdst_status hdst__plan_run(hdst__plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
+hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
                            hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
 {
     *failure = UINT64_MAX;
@@ -73,7 +73,7 @@ typedef struct few_records {            // host memory for a record (a fold: its
     uint8_t keep;
 } few_records;
 
-static bool make_room(few_records *few, const hdst__plan *plan)
+static bool make_room(few_records *few, const hdst__launch_plan *plan)
 {
     jmp_buf out_of_memory;
     hdst__arena_init(&few->arena, plan->device->engine->allocator, &out_of_memory);
@@ -86,7 +86,7 @@ static bool make_room(few_records *few, const hdst__plan *plan)
     return true;
 }
 
-static hdst_status run_again(const hdst__plan *plan, const hdst__stage_values *values, few_records *few, uint64_t record, hdst__interp_run *run, hdst_error *error)
+static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_values *values, few_records *few, uint64_t record, hdst__interp_run *run, hdst_error *error)
 {
     uint64_t unit = plan->code.fold ? HDST__FOLD_RECORDS : 1, first = record / unit * unit, left = plan->reader.records - first;
     uint64_t count = left < unit ? left : unit;
@@ -107,10 +107,26 @@ static hdst_status run_again(const hdst__plan *plan, const hdst__stage_values *v
     return status;
 }
 
-hdst_status hdst__plan_record_error(const hdst__plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, hdst_error *error)
+// A fold's word counts from its slice, so the failing run is searched for: a failure is rare, and there is one to find.
+static hdst_status fold_error(const hdst__launch_plan *plan, uint64_t covered, hdst_error *error)
+{
+    few_records few = {0};
+    hdst__interp_run run = {.failed_record = UINT64_MAX};
+    hdst_status status = make_room(&few, plan) ? HDST_OK : hdst__error_memory(error, "running failed records again");
+    for (uint64_t record = 0; record < plan->reader.records && status == HDST_OK && run.failed_record == UINT64_MAX; record += HDST__FOLD_RECORDS)
+        status = run_again(plan, NULL, &few, record, &run, error);
+    hdst__arena_destroy(&few.arena);
+    if (status != HDST_OK) return status;
+    if (run.failed_record == UINT64_MAX) return hdst__error_set(error, HDST_E_INTERNAL, "a fold failed on %s and not in the interpreter", plan->device->info->name);
+    hdst__check_to_error(plan->func, run.failed_check, run.failed_index, run.failed_limit, run.failed_record * covered, error);
+    return HDST_E_RECORD;
+}
+
+hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, hdst_error *error)
 {
     uint64_t record = word >> 16;
     uint32_t check = (uint32_t)(word & 0xffff);
+    if (plan->code.fold) return fold_error(plan, covered, error);
     if (check >= plan->func->check_count || record >= plan->reader.records)
         return hdst__error_set(error, HDST_E_INTERNAL, "%s reports a failed check that does not exist: %016llx", plan->device->info->name, (unsigned long long)word);
     few_records few = {0};

@@ -11,7 +11,7 @@ enum { MOST_RECORDS = 256, RUNS = 16, ROOM = 64 };
 static const double sample_seconds = 2e-3, interpreter_factor = 1.0 / 50;  // a compiled kernel takes about this much of the interpreter's time
 
 typedef struct sampler {
-    hdst__plan *plan;
+    hdst__launch_plan *plan;
     hdst__arena arena;
     const hdst__storage *storage;       // of ROOM records
     void **buffers;
@@ -20,7 +20,7 @@ typedef struct sampler {
     uint8_t keep[ROOM];
 } sampler;
 
-static bool make_sampler(sampler *s, hdst__plan *plan, const hdst__stage_values *values)
+static bool make_sampler(sampler *s, hdst__launch_plan *plan, const hdst__stage_values *values)
 {
     jmp_buf out_of_memory;
     s->plan = plan;
@@ -41,7 +41,7 @@ static bool make_sampler(sampler *s, hdst__plan *plan, const hdst__stage_values 
 
 static bool sample_run(sampler *s, uint64_t first, uint64_t count)
 {
-    hdst__plan *plan = s->plan;
+    hdst__launch_plan *plan = s->plan;
     if (plan->reader.fill(plan->reader.user, first, count, s->storage, s->buffers, 0, NULL) != HDST_OK) return false;
     hdst__interp_run run = {
         .func = plan->func, .allocator = plan->device->engine->allocator,
@@ -57,7 +57,7 @@ static bool sample_run(sampler *s, uint64_t first, uint64_t count)
 // One record first, to learn how many more are affordable; then runs of them spread over the first segment.
 static void sample_records(sampler *s)
 {
-    hdst__plan *plan = s->plan;
+    hdst__launch_plan *plan = s->plan;
     uint64_t reach = plan->reader.records < plan->piece->capacity ? plan->reader.records : plan->piece->capacity;
     double start = hdst__now();
     if (reach == 0 || !sample_run(s, 0, 1)) return;
@@ -71,7 +71,7 @@ static void sample_records(sampler *s)
     if (plan->kernel || plan->device->facts.target != HDST__TARGET_INTERP) plan->seconds_per_record *= interpreter_factor;
 }
 
-void hdst__plan_sample(hdst__plan *plan, const hdst__stage_values *values)
+void hdst__launch_plan_sample(hdst__launch_plan *plan, const hdst__stage_values *values)
 {
     sampler s = {0};
     if (make_sampler(&s, plan, values)) sample_records(&s);

@@ -25,10 +25,10 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
 
 static void drop_plans(hdst__stage *stage)
 {
-    hdst__plan_destroy(stage->plan);
+    hdst__launch_plan_destroy(stage->plan);
     stage->plan = NULL;
     for (size_t i = 0; i < HDST__FOLD_LEVELS; i++) {
-        hdst__plan_destroy(stage->level[i]);
+        hdst__launch_plan_destroy(stage->level[i]);
         stage->level[i] = NULL;
     }
     hdst__free(stage->engine->allocator, stage->table);
@@ -79,13 +79,13 @@ static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values,
     if (cache) status = hdst__dataset_cache_prepare(cache, stage->device, error);
     if (status != HDST_OK) return status;
     bool fold = stage->spec.kind == HDST__STAGE_FOLD;
-    if (stage->plan && (fold || hdst__plan_fits(stage->plan, values))) return HDST_OK;
+    if (stage->plan && (fold || hdst__launch_plan_fits(stage->plan, values))) return HDST_OK;
     drop_plans(stage);
-    hdst__plan_request request = {
+    hdst__launch_plan_request request = {
         .device = stage->device, .func = stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
         .most_records = cache && !cache->streamed && cache->count ? cache->segment[0].count : 0,
     };
-    status = hdst__plan_create(&request, &stage->plan, error);
+    status = hdst__launch_plan_create(&request, &stage->plan, error);
     if (status == HDST_OK) status = take_table(stage, error);
     if (status != HDST_OK) drop_plans(stage);
     return status;
@@ -101,7 +101,7 @@ hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *va
 
 // --- Running ---
 
-static uint64_t cells_of(const hdst__plan *plan)
+static uint64_t cells_of(const hdst__launch_plan *plan)
 {
     uint64_t cells = 0;
     for (size_t i = 0; plan->tables && i < plan->tables->accum_count; i++) {
@@ -116,7 +116,7 @@ static uint64_t cells_of(const hdst__plan *plan)
 static void count_levels(hdst__stage *stage)
 {
     hdst__run_stats *stats = &stage->stats;
-    const hdst__plan *plan = stage->plan;
+    const hdst__launch_plan *plan = stage->plan;
     uint64_t cells = cells_of(plan), records = stats->device[0].records, blocks = plan->items;
     if (!plan->tables) return;
     if (plan->kernel && !plan->kernel->one_group_per_strip) blocks = plan->items / plan->kernel->local_size;
@@ -131,13 +131,13 @@ static void count_levels(hdst__stage *stage)
 static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
-    hdst__plan *plan = stage->plan;
+    hdst__launch_plan *plan = stage->plan;
     uint64_t failure;
     hdst__output_reset(&stage->output);
     hdst_status status = HDST_OK;
     if (plan->output_param && !plan->keeps) status = hdst__output_reserve(&stage->output, stage->reader.records, error);
-    if (status == HDST_OK) status = hdst__plan_run(plan, values, cache, &stage->engine->ring, &stage->output, &stage->stats, &failure, error);
-    if (status == HDST_OK && failure != UINT64_MAX) status = hdst__plan_record_error(plan, values, failure, 1, error);
+    if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, &stage->engine->ring, &stage->output, &stage->stats, &failure, error);
+    if (status == HDST_OK && failure != UINT64_MAX) status = hdst__launch_plan_record_error(plan, values, failure, 1, error);
     if (status != HDST_OK || !plan->tables) return status;
     uint64_t bytes = plan->device_words * sizeof(int64_t);
     stage->stats.bytes_from_device += bytes;
@@ -153,7 +153,7 @@ static void start_stats(hdst__stage *stage)
 static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error)
 {
     double start = hdst__now();
-    hdst__plan *before = stage->plan;
+    hdst__launch_plan *before = stage->plan;
     hdst_status status = prepare(stage, values, error);
     if (status != HDST_OK) return status;
     start_stats(stage);

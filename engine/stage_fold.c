@@ -37,18 +37,18 @@ static hdst_status prepare_level(hdst__stage *stage, size_t level, hdst_error *e
 {
     const ir_func *func = stage->spec.func;
     hdst__reader reader = {.fill = fill_from_array, .user = &stage->partial, .records = stage->partial.count, .record = func->params[0].record, .layout = HDST__AOS};
-    hdst__plan_request request = {.device = stage->device, .func = func, .reader = &reader, .fold = true};
+    hdst__launch_plan_request request = {.device = stage->device, .func = func, .reader = &reader, .fold = true};
     if (stage->level[level]) return HDST_OK;    // the number of records of a level never changes
-    return hdst__plan_create(&request, &stage->level[level], error);
+    return hdst__launch_plan_create(&request, &stage->level[level], error);
 }
 
-static hdst_status run_level(hdst__stage *stage, hdst__plan *plan, hdst__dataset_cache *cache, uint64_t covered, hdst_error *error)
+static hdst_status run_level(hdst__stage *stage, hdst__launch_plan *plan, hdst__dataset_cache *cache, uint64_t covered, hdst_error *error)
 {
     uint64_t failure;
     hdst__output_reset(&stage->output);
-    hdst_status status = hdst__plan_run(plan, NULL, cache, &stage->engine->ring, &stage->output, &stage->stats, &failure, error);
+    hdst_status status = hdst__launch_plan_run(plan, NULL, cache, &stage->engine->ring, &stage->output, &stage->stats, &failure, error);
     if (status != HDST_OK || failure == UINT64_MAX) return status;
-    return hdst__plan_record_error(plan, NULL, failure, covered, error);
+    return hdst__launch_plan_record_error(plan, NULL, failure, covered, error);
 }
 
 hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error)

@@ -72,12 +72,12 @@ static void path_of(const char *key_text, char path[160])
     char hex[33];
     hdst__hash key = key_of(key_text);
     hdst__hash_hex(&key, hex);
-    snprintf(path, 160, "%s/deep/er/%s.bin", root, hex);
+    snprintf(path, 160, "%.60s/deep/er/%.32s.bin", root, hex);
 }
 
 static char *deep(void)
 {
-    static char path[sizeof root + 16];
+    static char path[96];
     snprintf(path, sizeof path, "%s/deep/er", root);
     return path;
 }

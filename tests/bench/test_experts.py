@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The expert programs of bench/ against the definition of a KMeans step, in plain Python: a yardstick that computes something else measures nothing.
+usage: test_experts.py EXPERT_KMEANS EXPERT_KMEANS_L1"""
+import struct
+import subprocess
+import sys
+
+MASK = 2**64 - 1
+
+
+def float32(x):
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
+def coordinate(record, column, columns):
+    """As bench_coordinate in bench/bench.h says: splitmix64 of a counter, its upper 24 bits, scaled to [0, 1000)."""
+    z = (record * columns + column + 0x9E3779B97F4A7C15) & MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return float32(((z ^ (z >> 31)) >> 40) * float32(1000 / 16777216))
+
+
+def step(records, clusters, columns, distance):
+    """Sums of the first and last coordinate and the number of points of center 3 (0 where there are fewer), and the inertia."""
+    centers = [[coordinate(2**40 + j, c, columns) for c in range(columns)] for j in range(clusters)]
+    watched = 3 if clusters > 3 else 0
+    first = last = inertia = 0.0
+    count = 0
+    for i in range(records):
+        point = [coordinate(i, c, columns) for c in range(columns)]
+        distances = [sum(distance(p, q) for p, q in zip(point, center)) for center in centers]
+        nearest = min(range(clusters), key=distances.__getitem__)
+        inertia += distances[nearest]
+        if nearest == watched:
+            first, last, count = first + point[0], last + point[-1], count + 1
+    return [first, last, count, inertia]
+
+
+def ask(program, records, clusters, case):
+    orders = f"run {case}\ncheck {case}\n"
+    done = subprocess.run([program, "--records", str(records), "--clusters", str(clusters)], input=orders, capture_output=True, text=True, check=True)
+    return [float(word) for word in done.stdout.splitlines()[2].split()[1:]]
+
+
+def main():
+    failed = False
+    problems = [(sys.argv[1], 2, lambda p, q: (p - q) ** 2), (sys.argv[2], 5, lambda p, q: abs(p - q))]
+    for program, columns, distance in problems:
+        # below one vector; exactly a stretch; stretches for two threads with a tail; one center
+        for records, clusters in [(37, 50), (4096, 7), (9001, 50), (4100, 1)]:
+            want = step(records, clusters, columns, distance)
+            for case, numbers in [("plain", 3), ("inertia", 4)]:
+                got = ask(program, records, clusters, case)
+                good = len(got) == numbers and got[2] == want[2] and all(abs(a - b) <= 1e-5 * abs(b) for a, b in zip(got, want))
+                print("ok  " if good else "FAIL", program.rsplit("/", 1)[-1], case, records, clusters, got, want[:numbers])
+                failed = failed or not good
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which column fills which field: by name, in order, or the bytes of the C struct as they are.
+#include "io/bound.h"
+
+#include "io/convert.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { STAGING_BYTES = 1 << 20 };
+
+static int find_column(const hdst__source *source, const char *name)
+{
+    for (size_t i = 0; i < source->column_count; i++)
+        if (source->columns[i].name && !strcmp(source->columns[i].name, name)) return (int)i;
+    return -1;
+}
+
+// A column of the field's name and of as many numbers; -1 when there is none.
+static int matching_column(const hdst__source *source, const hdst__leaf *leaf)
+{
+    int column = find_column(source, leaf->path);
+    return column >= 0 && source->columns[column].count == leaf->elements ? column : -1;
+}
+
+static size_t count_matches(const hdst__source *source, const hdst__record *record)
+{
+    size_t matches = 0;
+    for (size_t i = 0; i < record->leaf_count; i++) matches += matching_column(source, &record->leaves[i]) >= 0;
+    return matches;
+}
+
+// Some fields have a column of their name, others not: taking the columns in order could swap them silently.
+static hdst_status half_named(const hdst__source *source, const hdst__record *record, hdst_error *error)
+{
+    const hdst__leaf *missing = record->leaves;
+    while (matching_column(source, missing) >= 0) missing++;
+    int same_name = find_column(source, missing->path);
+    if (same_name >= 0)
+        hdst__error_set(error, HDST_E_FORMAT, "column '%s' has %llu number%s, field '%s' of record '%s' has %llu", missing->path,
+                        (unsigned long long)source->columns[same_name].count, source->columns[same_name].count == 1 ? "" : "s", missing->path, record->name,
+                        (unsigned long long)missing->elements);
+    else
+        hdst__error_set(error, HDST_E_FORMAT, "there is no column for field '%s' of record '%s', though other fields have one of their name", missing->path,
+                        record->name);
+    hdst__error_at(error, source->name, 0, 0);
+    hdst__error_hint(error, "rename the column or the field, or choose the columns in the order of the fields");
+    return HDST_E_FORMAT;
+}
+
+static void bind_by_name(hdst__bound_source *bound)
+{
+    for (size_t i = 0; i < bound->record->leaf_count; i++) {
+        const hdst__column *column = &bound->source->columns[find_column(bound->source, bound->record->leaves[i].path)];
+        bound->moves[bound->move_count++] = (hdst__move){(uint32_t)i, 0, column->count, column->kind, column->offset};
+    }
+}
+
+// Number after number, in the order of columns and of fields; runs that stay in one column and one leaf are one move.
+static void bind_in_order(hdst__bound_source *bound)
+{
+    const hdst__source *source = bound->source;
+    size_t column = 0;
+    uint64_t used = 0;
+    for (size_t i = 0; i < bound->record->leaf_count; i++) {
+        for (uint64_t element = 0; element < bound->record->leaves[i].elements;) {
+            const hdst__column *c = &source->columns[column];
+            uint64_t left = bound->record->leaves[i].elements - element, count = c->count - used < left ? c->count - used : left;
+            bound->moves[bound->move_count++] = (hdst__move){(uint32_t)i, element, count, c->kind, c->offset + used * hdst__scalar_size(c->kind)};
+            element += count;
+            used += count;
+            if (used == c->count) column++, used = 0;
+        }
+    }
+}
+
+static hdst_status width_error(const hdst__source *source, const hdst__record *record, hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_FORMAT, "'%s' has %llu number%s in a row, record '%s' takes %llu", source->name, (unsigned long long)source->width,
+                    source->width == 1 ? "" : "s", record->name, (unsigned long long)record->elements);
+    hdst__error_at(error, source->name, 0, 0);
+    hdst__error_hint(error, "choose columns, or set the record's sizes (params) to fit");
+    return HDST_E_FORMAT;
+}
+
+// "float64 converted to float32 (rounded to nearest)", each pair of types once.
+static void note_conversions(hdst__bound_source *bound)
+{
+    bool seen[HDST__SCALAR_KINDS][HDST__SCALAR_KINDS] = {{false}};
+    size_t length = 0;
+    for (size_t i = 0; i < bound->move_count; i++) {
+        const hdst__move *m = &bound->moves[i];
+        hdst__kind to = bound->record->leaves[m->leaf].kind;
+        if (m->from == to || seen[m->from][to]) continue;
+        seen[m->from][to] = true;
+        const char *how = !hdst__convert_may_round(to, m->from) ? "exactly" : to == HDST__BOOL ? "true when not 0" : "rounded to nearest";
+        int n = snprintf(bound->note + length, sizeof bound->note - length, "%s%s%s converted to %s (%s)", length ? "; " : bound->source->name,
+                         length ? "" : ": ", hdst__scalar_yaml_name(m->from), hdst__scalar_yaml_name(to), how);
+        if (n < 0 || (length += (size_t)n) >= sizeof bound->note) return;
+    }
+}
+
+// A text is read as what its field is, so nothing is left to convert.
+static hdst_status choose_kinds(hdst__bound_source *bound, hdst_error *error)
+{
+    const hdst__source *source = bound->source;
+    bound->as = hdst__alloc(source->allocator, source->column_count * sizeof *bound->as);
+    if (!bound->as) return hdst__error_memory(error, source->name);
+    for (size_t i = 0; i < source->column_count; i++) bound->as[i] = HDST__VOID;
+    for (size_t i = 0; i < bound->move_count; i++) {
+        hdst__move *m = &bound->moves[i];
+        m->from = bound->record->leaves[m->leaf].kind;
+        bound->as[m->offset / 8] = m->from;
+    }
+    return HDST_OK;
+}
+
+static hdst_status bind_columns(hdst__bound_source *bound, hdst_error *error)
+{
+    const hdst__record *record = bound->record;
+    if (record->has_text) return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be read from numbers", record->name);
+    size_t matches = bound->source->in_order ? 0 : count_matches(bound->source, record);
+    bool by_name = matches && matches == record->leaf_count;
+    if (matches && !by_name) return half_named(bound->source, record, error);
+    if (!by_name && bound->source->width != record->elements) return width_error(bound->source, record, error);
+    bound->moves = hdst__alloc(bound->source->allocator, (record->leaf_count + bound->source->column_count) * sizeof *bound->moves);
+    if (!bound->moves) return hdst__error_memory(error, bound->source->name);
+    if (by_name) bind_by_name(bound);
+    else bind_in_order(bound);
+    if (bound->source->format->is_text) return choose_kinds(bound, error);
+    note_conversions(bound);
+    return HDST_OK;
+}
+
+static hdst_status bind_structs(hdst__bound_source *bound, hdst_error *error)
+{
+    hdst__source *source = bound->source;
+    if (bound->record->has_text) return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be read yet", bound->record->name);
+    hdst_status status = source->format->bind(source, bound->record, error);
+    if (status != HDST_OK) return status;
+    jmp_buf out_of_memory;
+    bound->arena.out_of_memory = &out_of_memory;
+    if (setjmp(out_of_memory)) return hdst__error_memory(error, source->name);
+    // A capacity that no index reaches: only the rule of the addresses is wanted.
+    bound->rows_as_structs = hdst__storage_make(&bound->arena, bound->record, HDST__AOS, 0, (uint64_t)1 << 20);
+    bound->arena.out_of_memory = NULL;
+    return HDST_OK;
+}
+
+// Whether a row of numbers, as stored, is the record's C struct to the byte.
+static bool are_rows_structs(const hdst__bound_source *bound)
+{
+    if (bound->rows_as_structs) return true;
+    if (bound->source->row_bytes != bound->record->size) return false;
+    for (size_t i = 0; i < bound->move_count; i++) {
+        const hdst__move *m = &bound->moves[i];
+        const hdst__leaf *leaf = &bound->record->leaves[m->leaf];
+        if (m->from != leaf->kind) return false;
+        uint64_t size = hdst__scalar_size(m->from), start = hdst__leaf_offset(leaf, m->element);
+        // Elements of a leaf lie at growing offsets, so the last one's place says whether all are packed.
+        if (start != m->offset || hdst__leaf_offset(leaf, m->element + m->count - 1) != start + (m->count - 1) * size) return false;
+    }
+    return true;
+}
+
+static hdst_status add_staging(hdst__bound_source *bound, hdst_error *error)
+{
+    const hdst__source *source = bound->source;
+    if (source->direct) return HDST_OK;
+    bound->staging_rows = STAGING_BYTES / (source->row_bytes ? source->row_bytes : 1);
+    if (!bound->staging_rows) bound->staging_rows = 1;
+    bound->staging = hdst__alloc(source->allocator, (size_t)(bound->staging_rows * source->row_bytes));
+    return bound->staging ? HDST_OK : hdst__error_memory(error, source->name);
+}
+
+// Every part is bound on its own: files may hold the same columns in different types or orders.
+static hdst_status bind_parts(hdst__bound_source *bound, hdst_error *error)
+{
+    hdst__source *source = bound->source;
+    bound->parts = hdst__alloc_zero(source->allocator, source->part_count * sizeof *bound->parts);
+    if (!bound->parts) return hdst__error_memory(error, source->name);
+    source->rows = 0;       // raw parts know their rows only now
+    for (size_t i = 0; i < source->part_count; i++) {
+        hdst_status status = hdst__source_bind(source->parts[i], bound->record, &bound->parts[i], error);
+        if (status != HDST_OK) return status;
+        source->rows += source->parts[i]->rows;
+        const char *note = hdst__bound_source_note(bound->parts[i]);
+        if (note && !bound->note[0]) snprintf(bound->note, sizeof bound->note, "%s", note);
+    }
+    return HDST_OK;
+}
+
+static hdst_status bind_single(hdst__bound_source *bound, hdst_error *error)
+{
+    hdst_status status = bound->source->columns ? bind_columns(bound, error) : bind_structs(bound, error);
+    if (status == HDST_OK) status = add_staging(bound, error);
+    bound->rows_are_structs = status == HDST_OK && are_rows_structs(bound);
+    return status;
+}
+
+hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, hdst__bound_source **out, hdst_error *error)
+{
+    *out = NULL;
+    hdst__bound_source *bound = hdst__alloc_zero(source->allocator, sizeof *bound);
+    if (!bound) return hdst__error_memory(error, source->name);
+    bound->source = source;
+    bound->record = record;
+    hdst__arena_init(&bound->arena, source->allocator, NULL);
+    hdst_status status = source->parts ? bind_parts(bound, error) : bind_single(bound, error);
+    if (status == HDST_OK) *out = bound;
+    else hdst__source_unbind(bound);
+    return status;
+}
+
+void hdst__source_unbind(hdst__bound_source *bound)
+{
+    if (!bound) return;
+    const hdst__allocator *allocator = bound->source->allocator;
+    for (size_t i = 0; bound->parts && i < bound->source->part_count; i++) hdst__source_unbind(bound->parts[i]);
+    hdst__free(allocator, bound->parts);
+    hdst__arena_destroy(&bound->arena);
+    hdst__free(allocator, bound->moves);
+    hdst__free(allocator, bound->as);
+    hdst__free(allocator, bound->staging);
+    hdst__free(allocator, bound);
+}
+
+const char *hdst__bound_source_note(const hdst__bound_source *bound) { return bound->note[0] ? bound->note : NULL; }

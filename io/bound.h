@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A source bound to a record: made by bind.c, used by fill.c.
+#ifndef HDST_IO_BOUND_H
+#define HDST_IO_BOUND_H
+
+#include "io/source.h"
+
+typedef struct hdst__move {               // one run of numbers of a row that goes to one leaf
+    uint32_t leaf;
+    uint64_t element, count;
+    hdst__kind from;
+    uint64_t offset;
+} hdst__move;
+
+struct hdst__bound_source {
+    hdst__source *source;
+    const hdst__record *record;
+    hdst__arena arena;              // of `rows_as_structs`
+    const hdst__storage *rows_as_structs;   // the source has rows of C structs, not columns
+    bool rows_are_structs;          // a row has the record's C struct's bytes, columns or not
+    hdst__move *moves;
+    size_t move_count;
+    hdst__kind *as;                 // by column, when the source is text: as what it is read
+    hdst__bound_source **parts;     // of a concatenation: nothing else is used then
+    void *staging;
+    uint64_t staging_rows;
+    char note[512];
+};
+
+#endif

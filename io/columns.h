@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's choice of columns: "lon,lat", "0,2-4".
+#ifndef HDST_IO_COLUMNS_H
+#define HDST_IO_COLUMNS_H
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { HDST__MAX_COLUMNS = 1 << 20 };
+
+// Numbers of the chosen columns in the order of `list`. names: NULL, or one per column (NULL where it has none). A number below `available` is an index, also
+// where a column has such a name. On success *chosen is the caller's to free. HDST_E_USAGE: no such column, twice the same, a list that cannot be read.
+hdst_status hdst__columns_choose(const hdst__allocator *allocator, const char *file, const char *list, const char *const *names, size_t available,
+                                 size_t **chosen, size_t *count, hdst_error *error);
+// Whether a part of the list is no index or range, so that the file must have names.
+bool hdst__columns_has_names(const char *list);
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversion in two steps through int64, uint64 or double, a block at a time: eleven loaders and three times eleven storers instead of all pairs. Each step is
+// exact but the last, so a value is rounded at most once.
+#include "io/convert.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK = 256 };
+
+typedef enum wide_class { SIGNED, UNSIGNED, REAL } wide_class;
+
+typedef union wide {
+    int64_t i[BLOCK];
+    uint64_t u[BLOCK];
+    double r[BLOCK];
+} wide;
+
+static wide_class class_of(hdst__kind kind)
+{
+    if (kind == HDST__U64) return UNSIGNED;
+    return hdst__kind_is_float(kind) ? REAL : SIGNED;
+}
+
+static void load(hdst__kind kind, wide *w, const char *from, uint64_t stride, uint64_t count)
+{
+#define LOAD(member, type)                                                     \
+    for (uint64_t n = 0; n < count; n++) {                                     \
+        type value;                                                            \
+        memcpy(&value, from + n * stride, sizeof value);                       \
+        w->member[n] = value;                                                  \
+    }                                                                          \
+    break
+    switch (kind) {
+    case HDST__BOOL: for (uint64_t n = 0; n < count; n++) w->i[n] = from[n * stride] != 0; break;
+    case HDST__I8: LOAD(i, int8_t);
+    case HDST__I16: LOAD(i, int16_t);
+    case HDST__I32: LOAD(i, int32_t);
+    case HDST__I64: LOAD(i, int64_t);
+    case HDST__U8: LOAD(i, uint8_t);
+    case HDST__U16: LOAD(i, uint16_t);
+    case HDST__U32: LOAD(i, uint32_t);
+    case HDST__U64: LOAD(u, uint64_t);
+    case HDST__F32: LOAD(r, float);
+    case HDST__F64: LOAD(r, double);
+    default: break;
+    }
+}
+
+// `fits` sees the wide value as `v`. Returns at the first one that does not fit.
+#define STORE(member, type, fits)                                              \
+    for (uint64_t n = 0; n < count; n++) {                                     \
+        __typeof__(w->member[0]) v = w->member[n];                             \
+        if (!(fits)) return n;                                                 \
+        type value = (type)v;                                                  \
+        memcpy(to + n * stride, &value, sizeof value);                         \
+    }                                                                          \
+    break
+
+static uint64_t store_signed(hdst__kind kind, const wide *w, char *to, uint64_t stride, uint64_t count)
+{
+    switch (kind) {
+    case HDST__BOOL: for (uint64_t n = 0; n < count; n++) to[n * stride] = w->i[n] != 0; break;
+    case HDST__I8: STORE(i, int8_t, v >= INT8_MIN && v <= INT8_MAX);
+    case HDST__I16: STORE(i, int16_t, v >= INT16_MIN && v <= INT16_MAX);
+    case HDST__I32: STORE(i, int32_t, v >= INT32_MIN && v <= INT32_MAX);
+    case HDST__I64: STORE(i, int64_t, true);
+    case HDST__U8: STORE(i, uint8_t, v >= 0 && v <= UINT8_MAX);
+    case HDST__U16: STORE(i, uint16_t, v >= 0 && v <= UINT16_MAX);
+    case HDST__U32: STORE(i, uint32_t, v >= 0 && v <= UINT32_MAX);
+    case HDST__U64: STORE(i, uint64_t, v >= 0);
+    case HDST__F32: STORE(i, float, true);
+    case HDST__F64: STORE(i, double, true);
+    default: return 0;
+    }
+    return count;
+}
+
+static uint64_t store_unsigned(hdst__kind kind, const wide *w, char *to, uint64_t stride, uint64_t count)
+{
+    switch (kind) {
+    case HDST__BOOL: for (uint64_t n = 0; n < count; n++) to[n * stride] = w->u[n] != 0; break;
+    case HDST__I8: STORE(u, int8_t, v <= INT8_MAX);
+    case HDST__I16: STORE(u, int16_t, v <= INT16_MAX);
+    case HDST__I32: STORE(u, int32_t, v <= INT32_MAX);
+    case HDST__I64: STORE(u, int64_t, v <= INT64_MAX);
+    case HDST__U8: STORE(u, uint8_t, v <= UINT8_MAX);
+    case HDST__U16: STORE(u, uint16_t, v <= UINT16_MAX);
+    case HDST__U32: STORE(u, uint32_t, v <= UINT32_MAX);
+    case HDST__U64: STORE(u, uint64_t, true);
+    case HDST__F32: STORE(u, float, true);
+    case HDST__F64: STORE(u, double, true);
+    default: return 0;
+    }
+    return count;
+}
+
+// Whole numbers in [low, high); a NaN fails every comparison.
+static bool whole(double v, double low, double high) { return v >= low && v < high && v == trunc(v); }
+
+static uint64_t store_real(hdst__kind kind, const wide *w, char *to, uint64_t stride, uint64_t count)
+{
+    switch (kind) {
+    case HDST__BOOL: for (uint64_t n = 0; n < count; n++) to[n * stride] = w->r[n] != 0; break;
+    case HDST__I8: STORE(r, int8_t, whole(v, -0x1p7, 0x1p7));
+    case HDST__I16: STORE(r, int16_t, whole(v, -0x1p15, 0x1p15));
+    case HDST__I32: STORE(r, int32_t, whole(v, -0x1p31, 0x1p31));
+    case HDST__I64: STORE(r, int64_t, whole(v, -0x1p63, 0x1p63));
+    case HDST__U8: STORE(r, uint8_t, whole(v, 0, 0x1p8));
+    case HDST__U16: STORE(r, uint16_t, whole(v, 0, 0x1p16));
+    case HDST__U32: STORE(r, uint32_t, whole(v, 0, 0x1p32));
+    case HDST__U64: STORE(r, uint64_t, whole(v, 0, 0x1p64));
+    case HDST__F32: STORE(r, float, !isinf((float)v) || isinf(v));
+    case HDST__F64: STORE(r, double, true);
+    default: return 0;
+    }
+    return count;
+}
+
+static void copy_same(uint64_t size, char *to, uint64_t to_stride, const char *from, uint64_t from_stride, uint64_t count)
+{
+    if (to_stride == size && from_stride == size) {
+        memcpy(to, from, count * size);
+        return;
+    }
+    // A constant size lets the compiler make each copy one load and one store.
+#define COPY(n) for (uint64_t i = 0; i < count; i++) memcpy(to + i * to_stride, from + i * from_stride, n)
+    switch (size) {
+    case 1: COPY(1); break;
+    case 2: COPY(2); break;
+    case 4: COPY(4); break;
+    default: COPY(8); break;
+    }
+#undef COPY
+}
+
+uint64_t hdst__convert_strided(hdst__kind to, void *target, uint64_t to_stride, hdst__kind from, const void *source, uint64_t from_stride, uint64_t count)
+{
+    char *out = target;
+    const char *in = source;
+    if (to == from && to != HDST__BOOL) {   // any bool byte becomes 0 or 1
+        copy_same(hdst__scalar_size(to), out, to_stride, in, from_stride, count);
+        return count;
+    }
+    for (uint64_t done = 0; done < count; done += BLOCK) {
+        wide w;
+        uint64_t part = count - done < BLOCK ? count - done : BLOCK, written;
+        load(from, &w, in + done * from_stride, from_stride, part);
+        switch (class_of(from)) {
+        case SIGNED: written = store_signed(to, &w, out + done * to_stride, to_stride, part); break;
+        case UNSIGNED: written = store_unsigned(to, &w, out + done * to_stride, to_stride, part); break;
+        default: written = store_real(to, &w, out + done * to_stride, to_stride, part); break;
+        }
+        if (written < part) return done + written;
+    }
+    return count;
+}
+
+bool hdst__convert_may_round(hdst__kind to, hdst__kind from)
+{
+    if (to == HDST__BOOL) return from != HDST__BOOL;
+    if (!hdst__kind_is_float(to)) return false;
+    if (hdst__kind_is_float(from)) return to == HDST__F32 && from == HDST__F64;
+    return hdst__scalar_size(from) >= (to == HDST__F32 ? 4 : 8);
+}
+
+void hdst__convert_text(hdst__kind kind, const void *value, char *text, size_t size)
+{
+    wide w = {.i = {0}};
+    load(kind, &w, value, 0, 1);
+    switch (class_of(kind)) {
+    case SIGNED: snprintf(text, size, "%" PRId64, w.i[0]); break;
+    case UNSIGNED: snprintf(text, size, "%" PRIu64, w.u[0]); break;
+    default: snprintf(text, size, kind == HDST__F32 ? "%.9g" : "%.17g", w.r[0]); break;
+    }
+}
+
+float hdst__convert_half(uint16_t bits)
+{
+    uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
+    float value;
+    if (exponent == 31) value = fraction ? NAN : INFINITY;
+    else value = exponent ? ldexpf((float)(1024 + fraction), (int)exponent - 25) : ldexpf((float)fraction, -24);
+    return bits >> 15 ? -value : value;
+}
+
+void hdst__convert_swap(void *values, uint64_t size, uint64_t stride, uint64_t count)
+{
+    char *p = values;
+    for (uint64_t n = 0; n < count; n++, p += stride) {
+        uint16_t h;
+        uint32_t s;
+        uint64_t d;
+        switch (size) {
+        case 2: memcpy(&h, p, 2); h = __builtin_bswap16(h); memcpy(p, &h, 2); break;
+        case 4: memcpy(&s, p, 4); s = __builtin_bswap32(s); memcpy(p, &s, 4); break;
+        case 8: memcpy(&d, p, 8); d = __builtin_bswap64(d); memcpy(p, &d, 8); break;
+        default: break;
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of one type written as another, many at a time. A value that the new type cannot hold stops the conversion; rounding to the nearest float does not.
+//
+// Integers and bools go to any type that holds them; to a float they round once, to nearest even. A float goes to an integer only if it is whole and in range.
+// To bool: whether the value differs from zero, so a NaN is true. A finite double that would become infinite as a float stops the conversion.
+#ifndef HDST_IO_CONVERT_H
+#define HDST_IO_CONVERT_H
+
+#include "codegen/type.h"
+
+// Writes `count` scalars of kind `to`, to_stride bytes apart, from scalars of kind `from`, from_stride apart; no alignment needed. Text is not a number.
+// Returns how many were written before one did not fit: `count` when all did.
+uint64_t hdst__convert_strided(hdst__kind to, void *target, uint64_t to_stride, hdst__kind from, const void *source, uint64_t from_stride, uint64_t count);
+
+// Whether some values of `from` become another number as `to` (rounding); the values that stop a conversion are not meant.
+bool hdst__convert_may_round(hdst__kind to, hdst__kind from);
+
+// The value as a person would write it, for messages.
+void hdst__convert_text(hdst__kind kind, const void *value, char *text, size_t size);
+
+// IEEE half precision to float, exact.
+float hdst__convert_half(uint16_t bits);
+
+// Reverses the bytes of `count` scalars of `size` bytes, `stride` apart.
+void hdst__convert_swap(void *values, uint64_t size, uint64_t stride, uint64_t count);
+
+#endif

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading at a place, writing whole or not at all.
+#define _GNU_SOURCE     // strerror_r that returns the text
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static hdst_status system_error(hdst_error *error, const char *path, const char *what, int number)
+{
+    char reason[128];
+    const char *words = strerror_r(number, reason, sizeof reason);      // strerror is not thread-safe
+    hdst__error_set(error, HDST_E_IO, "%s '%s'", what, path);
+    hdst__error_at(error, path, 0, 0);
+    hdst__error_cause(error, "%s", words);
+    return HDST_E_IO;
+}
+
+// --- Reading ---
+
+hdst_status hdst__file_open(hdst__file *file, const char *path, hdst_error *error)
+{
+    struct stat status;
+    *file = (hdst__file){-1, path, 0};
+    // O_NONBLOCK: opening a pipe that nobody writes must not hang.
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return system_error(error, path, "cannot open", errno);
+    if (fstat(fd, &status)) {
+        int number = errno;
+        close(fd);
+        return system_error(error, path, "cannot open", number);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        close(fd);
+        hdst__error_set(error, HDST_E_IO, "'%s' is not a regular file", path);
+        hdst__error_at(error, path, 0, 0);
+        hdst__error_hint(error, "records are read at any place and more than once, which folders, pipes and devices do not allow");
+        return HDST_E_IO;
+    }
+    file->fd = fd;
+    file->bytes = (uint64_t)status.st_size;
+    return HDST_OK;
+}
+
+void hdst__file_close(hdst__file *file)
+{
+    if (file->fd >= 0) close(file->fd);
+    file->fd = -1;
+}
+
+hdst_status hdst__file_read(const hdst__file *file, uint64_t offset, void *data, uint64_t bytes, hdst_error *error)
+{
+    for (uint64_t done = 0; done < bytes;) {
+        uint64_t left = bytes - done;
+        ssize_t n = pread(file->fd, (char *)data + done, left < ((uint64_t)1 << 30) ? left : (uint64_t)1 << 30, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return system_error(error, file->path, "cannot read", errno);
+        if (n == 0) {
+            hdst__error_set(error, HDST_E_IO, "'%s' ends at byte %llu although it had %llu bytes when it was opened", file->path,
+                            (unsigned long long)(offset + done), (unsigned long long)file->bytes);
+            hdst__error_at(error, file->path, 0, 0);
+            hdst__error_hint(error, "something shortened the file while it was read");
+            return HDST_E_IO;
+        }
+        done += (uint64_t)n;
+    }
+    return HDST_OK;
+}
+
+// --- Writing ---
+
+enum { BUFFER_BYTES = 1 << 16 };
+
+struct hdst__file_writer {
+    const hdst__allocator *allocator;
+    int fd;
+    bool to_stdout;
+    char *path, *temporary;         // temporary: NULL for the standard output and devices
+    size_t used;
+    hdst_error failed;              // code HDST_OK: none yet
+    char buffer[BUFFER_BYTES];
+};
+
+static void release(hdst__file_writer *writer)
+{
+    if (writer->fd >= 0 && !writer->to_stdout) close(writer->fd);
+    hdst__free(writer->allocator, writer->path);
+    hdst__free(writer->allocator, writer->temporary);
+    hdst__free(writer->allocator, writer);
+}
+
+// A name that no other process uses: the folder's own file with the process and an attempt number.
+static hdst_status open_temporary(hdst__file_writer *writer, hdst_error *error)
+{
+    size_t size = strlen(writer->path) + 48;
+    writer->temporary = hdst__alloc(writer->allocator, size);
+    if (!writer->temporary) return hdst__error_memory(error, writer->path);
+    const char *slash = strrchr(writer->path, '/');
+    int folder = slash ? (int)(slash - writer->path + 1) : 0;
+    for (unsigned attempt = 0; attempt < 1000; attempt++) {
+        snprintf(writer->temporary, size, "%.*s.%s.%ld-%u.tmp", folder, writer->path, writer->path + folder, (long)getpid(), attempt);
+        writer->fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (writer->fd >= 0) return HDST_OK;
+        if (errno != EEXIST) break;
+    }
+    int number = errno;
+    hdst__free(writer->allocator, writer->temporary);
+    writer->temporary = NULL;
+    return system_error(error, writer->path, "cannot write", number);
+}
+
+// A pipe or a device (/dev/stdout) is written in place: a rename would put a file where it was.
+static hdst_status open_target(hdst__file_writer *writer, hdst_error *error)
+{
+    struct stat status;
+    if (stat(writer->path, &status) || S_ISREG(status.st_mode)) return open_temporary(writer, error);
+    writer->fd = open(writer->path, O_WRONLY | O_CLOEXEC);
+    return writer->fd >= 0 ? HDST_OK : system_error(error, writer->path, "cannot write", errno);
+}
+
+hdst__file_writer *hdst__file_writer_open(const hdst__allocator *allocator, const char *path, hdst_error *error)
+{
+    hdst__file_writer *writer = hdst__alloc_zero(allocator, sizeof *writer);
+    if (!writer || !(writer->path = hdst__strdup(allocator, path))) {
+        hdst__free(allocator, writer);
+        hdst__error_memory(error, path);
+        return NULL;
+    }
+    writer->allocator = allocator;
+    writer->fd = -1;
+    writer->to_stdout = !strcmp(path, "-");
+    if (writer->to_stdout) writer->fd = STDOUT_FILENO;
+    else if (open_target(writer, error) != HDST_OK) {
+        release(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+static hdst_status fail(hdst__file_writer *writer, int number)
+{
+    return system_error(&writer->failed, writer->to_stdout ? "standard output" : writer->path, "cannot write", number);
+}
+
+static hdst_status write_all(hdst__file_writer *writer, const char *bytes, uint64_t count)
+{
+    while (count) {
+        ssize_t n = write(writer->fd, bytes, count < ((uint64_t)1 << 30) ? count : (uint64_t)1 << 30);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return fail(writer, errno);
+        bytes += n;
+        count -= (uint64_t)n;
+    }
+    return HDST_OK;
+}
+
+static hdst_status flush(hdst__file_writer *writer)
+{
+    hdst_status status = write_all(writer, writer->buffer, writer->used);
+    writer->used = 0;
+    return status;
+}
+
+static hdst_status report(const hdst__file_writer *writer, hdst_error *error)
+{
+    if (error) *error = writer->failed;
+    return writer->failed.code;
+}
+
+hdst_status hdst__file_writer_add(hdst__file_writer *writer, const void *bytes, uint64_t count, hdst_error *error)
+{
+    if (writer->failed.code) return report(writer, error);
+    if (count > BUFFER_BYTES - writer->used && flush(writer) != HDST_OK) return report(writer, error);
+    if (count >= BUFFER_BYTES) return write_all(writer, bytes, count) == HDST_OK ? HDST_OK : report(writer, error);
+    if (count) memcpy(writer->buffer + writer->used, bytes, count);
+    writer->used += count;
+    return HDST_OK;
+}
+
+static void put_in_place(hdst__file_writer *writer)
+{
+    if (writer->temporary && fsync(writer->fd)) {
+        fail(writer, errno);
+        return;
+    }
+    int closed = close(writer->fd);
+    writer->fd = -1;
+    if (closed || (writer->temporary && rename(writer->temporary, writer->path))) fail(writer, errno);
+}
+
+hdst_status hdst__file_writer_commit(hdst__file_writer *writer, hdst_error *error)
+{
+    if (!writer->failed.code) flush(writer);
+    if (!writer->failed.code && !writer->to_stdout) put_in_place(writer);
+    hdst_status status = writer->failed.code;
+    if (status != HDST_OK) {
+        report(writer, error);
+        if (writer->temporary) unlink(writer->temporary);
+    }
+    release(writer);
+    return status;
+}
+
+void hdst__file_writer_abandon(hdst__file_writer *writer)
+{
+    if (!writer) return;
+    if (writer->temporary) unlink(writer->temporary);
+    release(writer);
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files as readers and writers need them: reads at a place, and results that appear whole or not at all.
+#ifndef HDST_IO_FILE_H
+#define HDST_IO_FILE_H
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+// --- Reading ---
+
+typedef struct hdst__file {
+    int fd;                 // -1: not open
+    const char *path;       // borrowed, for messages
+    uint64_t bytes;         // size when it was opened
+} hdst__file;
+
+// Regular files only: everything else cannot be read at any place. HDST_E_IO with the system's reason as the cause.
+hdst_status hdst__file_open(hdst__file *file, const char *path, hdst_error *error);
+void hdst__file_close(hdst__file *file);
+// Exactly `bytes` bytes from `offset`; an earlier end is an error (the file was cut after it was opened).
+hdst_status hdst__file_read(const hdst__file *file, uint64_t offset, void *data, uint64_t bytes, hdst_error *error);
+
+// --- Writing ---
+
+typedef struct hdst__file_writer hdst__file_writer;
+
+// Writes to a temporary file in the same folder, renamed over `path` by commit; "-" is the standard output, which is written as it comes.
+// NULL with the error filled on failure.
+hdst__file_writer *hdst__file_writer_open(const hdst__allocator *allocator, const char *path, hdst_error *error);
+// Buffered. After a failure every later call fails with the same error.
+hdst_status hdst__file_writer_add(hdst__file_writer *writer, const void *bytes, uint64_t count, hdst_error *error);
+// Flushes, syncs, renames. The writer is gone afterwards, also on failure; then nothing is left behind and an older file is as it was.
+hdst_status hdst__file_writer_commit(hdst__file_writer *writer, hdst_error *error);
+void hdst__file_writer_abandon(hdst__file_writer *writer);      // removes what was written; NULL is fine
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a bound source into a segment of any layout.
+#include "io/bound.h"
+
+#include "io/convert.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// The number of row `row` (of those in memory at `rows`) that is no value of its field.
+static hdst_status misfit(const hdst__bound_source *bound, const hdst__move *m, uint64_t element, const void *value, uint64_t row, hdst_error *error)
+{
+    const hdst__leaf *leaf = &bound->record->leaves[m->leaf];
+    char text[64], place[32] = "";
+    hdst__convert_text(m->from, value, text, sizeof text);
+    if (leaf->elements > 1) snprintf(place, sizeof place, "[%llu]", (unsigned long long)(m->element + element));
+    hdst__error_set(error, HDST_E_FORMAT, "record %llu: %s is no value of field '%s%s' (%s)", (unsigned long long)row, text, leaf->path, place,
+                    hdst__scalar_yaml_name(leaf->kind));
+    hdst__error_at(error, bound->source->name, 0, 0);
+    hdst__error_hint(error, "the numbers are stored as %s: declare the field so in the schema, or change the data", hdst__scalar_yaml_name(m->from));
+    return HDST_E_FORMAT;
+}
+
+// One number of each row: column element to field element, over all rows.
+static hdst_status move_element(const hdst__bound_source *bound, const hdst__move *m, uint64_t element, const char *rows, uint64_t first_row, uint64_t count,
+                                const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    const hdst__leaf_address *address = &storage->leaf[m->leaf];
+    uint64_t row_bytes = bound->source->row_bytes;
+    const char *from = rows + m->offset + element * hdst__scalar_size(m->from);
+    // Stretches within which records are a constant stride apart: all of them, or the block's rest for AoSoA.
+    for (uint64_t done = 0; done < count;) {
+        uint64_t record = to_first + done, left = count - done, part = storage->block ? storage->block - record % storage->block : left;
+        if (part > left) part = left;
+        char *target = (char *)buffers[address->buffer] + hdst__storage_offset(storage, m->leaf, record, m->element + element);
+        const char *values = from + done * row_bytes;
+        uint64_t moved = hdst__convert_strided(storage->record->leaves[m->leaf].kind, target, address->stride, m->from, values, row_bytes, part);
+        if (moved < part) return misfit(bound, m, element, values + moved * row_bytes, first_row + done + moved, error);
+        done += part;
+    }
+    return HDST_OK;
+}
+
+static hdst_status move_numbers(const hdst__bound_source *bound, const char *rows, uint64_t first_row, uint64_t count, const hdst__storage *storage,
+                                void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    for (size_t i = 0; i < bound->move_count; i++) {
+        for (uint64_t e = 0; e < bound->moves[i].count; e++) {
+            hdst_status status = move_element(bound, &bound->moves[i], e, rows, first_row, count, storage, buffers, to_first, error);
+            if (status != HDST_OK) return status;
+        }
+    }
+    return HDST_OK;
+}
+
+// Structs may hold any byte in a bool; a segment holds 0 or 1.
+static void normalise_bools(const hdst__storage *storage, void *const *buffers, uint64_t to_first, uint64_t count)
+{
+    for (uint32_t l = 0; l < storage->record->leaf_count; l++) {
+        if (storage->record->leaves[l].kind != HDST__BOOL) continue;
+        for (uint64_t e = 0; e < storage->record->leaves[l].elements; e++)
+            for (uint64_t i = 0; i < count; i++) {
+                char *byte = (char *)buffers[storage->leaf[l].buffer] + hdst__storage_offset(storage, l, to_first + i, e);
+                *byte = *byte != 0;
+            }
+    }
+}
+
+static hdst_status place(const hdst__bound_source *bound, const void *rows, uint64_t first_row, uint64_t count, const hdst__storage *storage,
+                         void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    if (!bound->rows_as_structs) return move_numbers(bound, rows, first_row, count, storage, buffers, to_first, error);
+    hdst__storage_copy(storage, buffers, to_first, bound->rows_as_structs, &rows, 0, count);
+    normalise_bools(storage, buffers, to_first, count);
+    return HDST_OK;
+}
+
+// Rows that are the segment's own structs need no staging.
+static hdst_status read_in_place(hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
+                                 hdst_error *error)
+{
+    const hdst__source *source = bound->source;
+    char *to = (char *)buffers[0] + to_first * storage->record->size;
+    if (source->direct) memcpy(to, (const char *)source->direct + first * source->row_bytes, count * source->row_bytes);
+    else {
+        hdst_status status = source->format->read(bound->source, bound->as, first, count, to, error);
+        if (status != HDST_OK) return status;
+    }
+    normalise_bools(storage, buffers, to_first, count);
+    return HDST_OK;
+}
+
+static hdst_status fill_from_parts(hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                                   uint64_t to_first, hdst_error *error)
+{
+    for (size_t i = 0; i < bound->source->part_count && count; i++) {
+        uint64_t rows = bound->source->parts[i]->rows;
+        if (first >= rows) {
+            first -= rows;
+            continue;
+        }
+        uint64_t part = rows - first < count ? rows - first : count;
+        hdst_status status = hdst__bound_source_fill(bound->parts[i], first, part, storage, buffers, to_first, error);
+        if (status != HDST_OK) return status;
+        first = 0;
+        count -= part;
+        to_first += part;
+    }
+    return HDST_OK;
+}
+
+hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    hdst__bound_source *bound = user;
+    hdst__source *source = bound->source;
+    if (count == 0) return HDST_OK;
+    if (source->parts) return fill_from_parts(bound, first, count, storage, buffers, to_first, error);
+    if (storage->layout == HDST__AOS && bound->rows_are_structs) return read_in_place(bound, first, count, storage, buffers, to_first, error);
+    if (source->direct)
+        return place(bound, (const char *)source->direct + first * source->row_bytes, first, count, storage, buffers, to_first, error);
+    for (uint64_t done = 0; done < count;) {
+        uint64_t part = count - done < bound->staging_rows ? count - done : bound->staging_rows;
+        hdst_status status = source->format->read(source, bound->as, first + done, part, bound->staging, error);
+        if (status == HDST_OK) status = place(bound, bound->staging, first + done, part, storage, buffers, to_first + done, error);
+        if (status != HDST_OK) return status;
+        done += part;
+    }
+    return HDST_OK;
+}

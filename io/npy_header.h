@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The header of a .npy file (versions 1 to 3): types and names of the columns, shape, order.
+#ifndef HDST_IO_NPY_HEADER_H
+#define HDST_IO_NPY_HEADER_H
+
+#include "base/alloc.h"
+#include "codegen/type.h"
+#include "io/file.h"
+
+typedef struct hdst__npy_column {
+    char *name;             // "x", "from.x"; NULL for an array without fields
+    hdst__kind kind;        // of the numbers, half precision as HDST__F32
+    bool is_half;           // 2 bytes in the file
+    bool is_swapped;        // the other byte order
+    uint64_t offset;        // bytes from the start of a row
+    uint64_t count;         // numbers, packed
+} hdst__npy_column;
+
+typedef struct hdst__npy_header {
+    const hdst__allocator *allocator;
+    hdst__npy_column *columns;
+    size_t column_count;
+    bool has_fields;
+    uint64_t rows, row_bytes;
+    bool column_major;      // 'fortran_order': True of a two-dimensional array
+    uint64_t data_offset;
+} hdst__npy_header;
+
+// Reads and checks the header against the file's size. On failure nothing is left to destroy.
+hdst_status hdst__npy_header_read(hdst__npy_header *header, const hdst__allocator *allocator, const hdst__file *file, hdst_error *error);
+void hdst__npy_header_destroy(hdst__npy_header *header);
+uint64_t hdst__npy_scalar_bytes(const hdst__npy_column *column);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all sources share, and several sources as one.
+#include "io/source.h"
+
+#include <string.h>
+
+hdst__source *hdst__source_new(const hdst__allocator *allocator, const hdst__source_format *format, const char *name, hdst_error *error)
+{
+    hdst__source *source = hdst__alloc_zero(allocator, sizeof *source);
+    if (source) source->name = hdst__strdup(allocator, name);
+    if (source && source->name) {
+        source->format = format;
+        source->allocator = allocator;
+        return source;
+    }
+    hdst__free(allocator, source);
+    hdst__error_memory(error, name);
+    return NULL;
+}
+
+bool hdst__source_add_column(hdst__source *source, const char *name, hdst__kind kind, uint64_t offset, uint64_t count)
+{
+    hdst__column *columns = hdst__realloc(source->allocator, source->columns, (source->column_count + 1) * sizeof *columns);
+    if (!columns) return false;
+    source->columns = columns;
+    char *copy = name ? hdst__strdup(source->allocator, name) : NULL;
+    if (name && !copy) return false;
+    columns[source->column_count++] = (hdst__column){copy, kind, offset, count};
+    source->width += count;
+    return true;
+}
+
+void hdst__source_close(hdst__source *source)
+{
+    if (!source) return;
+    if (source->format->close) source->format->close(source);
+    for (size_t i = 0; i < source->column_count; i++) hdst__free(source->allocator, (char *)source->columns[i].name);
+    for (size_t i = 0; i < source->part_count; i++) hdst__source_close(source->parts[i]);
+    hdst__free(source->allocator, source->parts);
+    hdst__free(source->allocator, source->columns);
+    hdst__free(source->allocator, source->name);
+    hdst__free(source->allocator, source);
+}
+
+// --- Several sources as one ---
+
+static const hdst__source_format concat_format = {.name = "files"};
+
+static hdst_status check_part(const hdst__source *first, const hdst__source *part, hdst_error *error)
+{
+    if (part->width == first->width && !part->columns == !first->columns && !part->parts) return HDST_OK;
+    hdst__error_set(error, HDST_E_FORMAT, "'%s' has %llu numbers in a row, '%s' has %llu", part->name, (unsigned long long)part->width, first->name,
+                    (unsigned long long)first->width);
+    hdst__error_at(error, part->name, 0, 0);
+    hdst__error_hint(error, "inputs that are read together have equal columns; choose them with a list of columns");
+    return HDST_E_FORMAT;
+}
+
+static hdst_status add_parts(hdst__source *source, hdst__source **parts, size_t count, hdst_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        hdst_status status = check_part(parts[0], parts[i], error);
+        if (status != HDST_OK) return status;
+        if (__builtin_add_overflow(source->rows, parts[i]->rows, &source->rows))
+            return hdst__error_set(error, HDST_E_FORMAT, "the inputs have more than 2^64 rows together");
+        if (!source->note[0]) memcpy(source->note, parts[i]->note, sizeof source->note);
+    }
+    for (size_t i = 0; i < parts[0]->column_count; i++) {
+        const hdst__column *c = &parts[0]->columns[i];
+        if (!hdst__source_add_column(source, c->name, c->kind, c->offset, c->count)) return hdst__error_memory(error, source->name);
+    }
+    return HDST_OK;
+}
+
+hdst__source *hdst__source_concat(const hdst__allocator *allocator, hdst__source **parts, size_t count, hdst_error *error)
+{
+    hdst__source *source = NULL;
+    if (count == 0) hdst__error_set(error, HDST_E_USAGE, "a concatenation of no sources");
+    else source = hdst__source_new(allocator, &concat_format, parts[0]->name, error);
+    if (source && !(source->parts = hdst__alloc(allocator, count * sizeof *parts))) {
+        hdst__error_memory(error, source->name);
+        hdst__source_close(source);
+        source = NULL;
+    }
+    if (!source) {
+        for (size_t i = 0; i < count; i++) hdst__source_close(parts[i]);
+        return NULL;
+    }
+    memcpy(source->parts, parts, count * sizeof *parts);
+    source->part_count = count;
+    if (add_parts(source, parts, count, error) == HDST_OK) return source;
+    hdst__source_close(source);
+    return NULL;
+}

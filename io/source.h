@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where records come from: files of numbers, raw records, memory, ranges, callbacks. A source is opened (rows and columns are known then), bound to a record
+// (columns are matched to fields) and fills any stretch of records into a segment of any layout.
+//
+// Threads: fill may be called from one thread at a time. Memory: a bounded staging buffer, and for .csv an index of lines.
+#ifndef HDST_IO_SOURCE_H
+#define HDST_IO_SOURCE_H
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "codegen/layout.h"
+
+typedef struct hdst__source hdst__source;
+typedef struct hdst__bound_source hdst__bound_source;
+
+typedef struct hdst__column {
+    const char *name;           // NULL: the format has no names
+    hdst__kind kind;            // as stored
+    uint64_t offset;            // bytes within a raw row
+    uint64_t count;             // numbers of this column in a row (structured .npy may have arrays), packed
+} hdst__column;
+
+// One format: a struct of functions. Slots that are NULL are not there.
+typedef struct hdst__source_format {
+    const char *name;           // ".npy", "memory" ...
+    // Writes `count` raw rows (columns at their offsets) to `rows`. NULL when the source has `direct` rows. `as` is NULL unless `is_text`.
+    hdst_status (*read)(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error);
+    // Columns are text: as[column] says as which type the binding wants it read (HDST__VOID: not at all), so that it is rounded once. Each has 8 bytes in a row.
+    bool is_text;
+    // What the source needs to know of the record before reading (a callback, raw records: the row is the C struct). NULL: columns are matched.
+    hdst_status (*bind)(hdst__source *source, const hdst__record *record, hdst_error *error);
+    void (*close)(hdst__source *source);
+} hdst__source_format;
+
+struct hdst__source {
+    const hdst__source_format *format;
+    const hdst__allocator *allocator;
+    char *name;                 // the path, or "memory" ...: for messages
+    uint64_t rows;
+    uint64_t row_bytes;         // of a raw row
+    hdst__column *columns;      // NULL: rows are C structs of the record it is bound to
+    size_t column_count;
+    uint64_t width;             // numbers in a row: the columns' counts added up
+    bool in_order;              // the user chose the columns: they fill the fields in that order, whatever their names
+    const void *direct;         // rows in memory, row_bytes apart; NULL: through format->read
+    char note[512];             // what a reader should know, or ""
+    void *state;                // the format's own
+    hdst__source **parts;       // of a concatenation, else NULL
+    size_t part_count;
+};
+
+// All return NULL with the error filled on failure. Paths are copied; memory is not and must outlive the source.
+// columns: names or 0-based numbers and ranges, comma-separated ("x,y", "0,2-4"); NULL: all.
+hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error);    // by the name's ending
+hdst__source *hdst__source_npy(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error);
+hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error);
+hdst__source *hdst__source_raw(const hdst__allocator *allocator, const char *path, hdst_error *error);
+hdst__source *hdst__source_memory(const hdst__allocator *allocator, const void *rows, uint64_t count, uint64_t row_bytes, hdst_error *error);
+hdst__source *hdst__source_floats(const hdst__allocator *allocator, const float *table, uint64_t rows, uint32_t columns, hdst_error *error);
+hdst__source *hdst__source_range(const hdst__allocator *allocator, int64_t begin, int64_t end, hdst_error *error);
+// Writes records as C structs; returns false to fail, with `message` (HDST__CALLBACK_MESSAGE bytes) filled or left empty.
+enum { HDST__CALLBACK_MESSAGE = 512 };
+typedef bool (*hdst__source_callback)(uint64_t first, uint64_t count, void *records, char *message, void *user);
+hdst__source *hdst__source_from_callback(const hdst__allocator *allocator, uint64_t count, hdst__source_callback fill, void *user, hdst_error *error);
+// Sources of equal columns one after another. Takes the parts over, also on failure.
+hdst__source *hdst__source_concat(const hdst__allocator *allocator, hdst__source **parts, size_t count, hdst_error *error);
+void hdst__source_close(hdst__source *source);
+
+// For formats: a source with its name copied; NULL when out of memory.
+hdst__source *hdst__source_new(const hdst__allocator *allocator, const hdst__source_format *format, const char *name, hdst_error *error);
+bool hdst__source_add_column(hdst__source *source, const char *name, hdst__kind kind, uint64_t offset, uint64_t count);
+
+// Matches columns to the record's fields: in order when the columns were chosen; else by name when every field's name is a column's; else in order when no name
+// is and there are just as many numbers.
+// The source must outlive it.
+hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, hdst__bound_source **bound, hdst_error *error);
+void hdst__source_unbind(hdst__bound_source *bound);
+// As hdst__reader.fill; user is the hdst__bound_source.
+hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error);
+// "float64 converted to float32" or NULL, decided by the binding.
+const char *hdst__bound_source_note(const hdst__bound_source *bound);
+
+#endif

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// .npy files as sources: rows of a two-dimensional array, numbers of a one-dimensional one, records of a structured one. Rows in C order and native byte order
+// are read straight to where they are wanted; the other byte order is turned there; columns of a Fortran-ordered array and half floats go through a buffer.
+#include "io/source.h"
+
+#include "io/columns.h"
+#include "io/convert.h"
+#include "io/npy_header.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BUFFER_BYTES = 1 << 18 };
+
+typedef struct npy_column {         // beside the source's column of the same number
+    uint64_t file_offset, file_bytes;   // in a row of the file; of one number
+    bool is_half, is_swapped;
+} npy_column;
+
+typedef struct npy_state {
+    hdst__file file;
+    uint64_t data_offset, file_row_bytes;
+    bool column_major, repack;      // repack: a row of the source is not a row of the file
+    npy_column *columns;
+    void *buffer;                   // when repacking
+    uint64_t buffer_bytes;
+} npy_state;
+
+static void close_npy(hdst__source *source)
+{
+    npy_state *state = source->state;
+    if (!state) return;
+    hdst__file_close(&state->file);
+    hdst__free(source->allocator, state->columns);
+    hdst__free(source->allocator, state->buffer);
+    hdst__free(source->allocator, state);
+}
+
+// One number of each row from `from`, file_stride apart, to the source's rows.
+static void repack_number(const hdst__source *source, size_t c, uint64_t element, const char *from, uint64_t file_stride, uint64_t count, char *rows)
+{
+    const npy_column *in = &((const npy_state *)source->state)->columns[c];
+    hdst__kind kind = source->columns[c].kind;
+    uint64_t size = hdst__scalar_size(kind);
+    char *to = rows + source->columns[c].offset + element * size;
+    for (uint64_t i = 0; i < count; i++, from += file_stride, to += source->row_bytes) {
+        char value[8];
+        memcpy(value, from, in->file_bytes);
+        if (in->is_swapped) hdst__convert_swap(value, in->file_bytes, 0, 1);
+        if (in->is_half) {
+            uint16_t bits;
+            memcpy(&bits, value, sizeof bits);
+            float number = hdst__convert_half(bits);
+            memcpy(value, &number, sizeof number);
+        }
+        memcpy(to, value, size);
+    }
+}
+
+static hdst_status read_repacked_rows(hdst__source *source, uint64_t first, uint64_t count, char *rows, hdst_error *error)
+{
+    npy_state *state = source->state;
+    uint64_t chunk = state->buffer_bytes / state->file_row_bytes;
+    for (uint64_t done = 0; done < count;) {
+        uint64_t part = count - done < chunk ? count - done : chunk;
+        hdst_status status = hdst__file_read(&state->file, state->data_offset + (first + done) * state->file_row_bytes, state->buffer,
+                                             part * state->file_row_bytes, error);
+        if (status != HDST_OK) return status;
+        for (size_t c = 0; c < source->column_count; c++)
+            for (uint64_t e = 0; e < source->columns[c].count; e++)
+                repack_number(source, c, e, (char *)state->buffer + state->columns[c].file_offset + e * state->columns[c].file_bytes, state->file_row_bytes, part,
+                              rows + done * source->row_bytes);
+        done += part;
+    }
+    return HDST_OK;
+}
+
+static hdst_status read_columns(hdst__source *source, uint64_t first, uint64_t count, char *rows, hdst_error *error)
+{
+    npy_state *state = source->state;
+    for (size_t c = 0; c < source->column_count; c++) {
+        uint64_t size = state->columns[c].file_bytes, chunk = state->buffer_bytes / size;
+        for (uint64_t e = 0; e < source->columns[c].count; e++) {
+            // file_offset is the place in a row, so the column's number times the size.
+            uint64_t column = state->data_offset + (state->columns[c].file_offset + e * size) * source->rows;
+            for (uint64_t done = 0; done < count;) {
+                uint64_t part = count - done < chunk ? count - done : chunk;
+                hdst_status status = hdst__file_read(&state->file, column + (first + done) * size, state->buffer, part * size, error);
+                if (status != HDST_OK) return status;
+                repack_number(source, c, e, state->buffer, size, part, rows + done * source->row_bytes);
+                done += part;
+            }
+        }
+    }
+    return HDST_OK;
+}
+
+static hdst_status read_npy(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+{
+    (void)as;
+    npy_state *state = source->state;
+    if (state->column_major) return read_columns(source, first, count, rows, error);
+    if (state->repack) return read_repacked_rows(source, first, count, rows, error);
+    hdst_status status = hdst__file_read(&state->file, state->data_offset + first * source->row_bytes, rows, count * source->row_bytes, error);
+    if (status != HDST_OK) return status;
+    for (size_t c = 0; c < source->column_count; c++)
+        for (uint64_t e = 0; state->columns[c].is_swapped && e < source->columns[c].count; e++)
+            hdst__convert_swap((char *)rows + source->columns[c].offset + e * state->columns[c].file_bytes, state->columns[c].file_bytes, source->row_bytes, count);
+    return HDST_OK;
+}
+
+static const hdst__source_format npy_format = {.name = ".npy", .read = read_npy, .close = close_npy};
+
+// --- Opening ---
+
+static bool add_column(hdst__source *source, const hdst__npy_column *column, uint64_t first, uint64_t count)
+{
+    npy_state *state = source->state;
+    uint64_t bytes = hdst__npy_scalar_bytes(column), offset = column->offset + first * bytes;
+    state->columns[source->column_count] = (npy_column){offset, bytes, column->is_half, column->is_swapped};
+    if (!hdst__source_add_column(source, column->name, column->kind, state->repack ? source->row_bytes : offset, count)) return false;
+    if (state->repack) source->row_bytes += count * hdst__scalar_size(column->kind);
+    return true;
+}
+
+// Columns of an array without fields are counted, fields are named and counted.
+static hdst_status add_chosen(hdst__source *source, const hdst__npy_header *header, const char *list, hdst_error *error)
+{
+    size_t available = header->has_fields ? header->column_count : (size_t)header->columns[0].count, *chosen, count;
+    const char **names = NULL;
+    if (header->has_fields) {
+        names = hdst__alloc(source->allocator, available * sizeof *names);
+        if (!names) return hdst__error_memory(error, source->name);
+        for (size_t i = 0; i < available; i++) names[i] = header->columns[i].name;
+    }
+    hdst_status status = hdst__columns_choose(source->allocator, source->name, list, names, available, &chosen, &count, error);
+    hdst__free(source->allocator, names);
+    if (status != HDST_OK) return status;
+    npy_state *state = source->state;
+    state->columns = hdst__alloc(source->allocator, count * sizeof *state->columns);
+    bool added = state->columns != NULL;
+    for (size_t i = 0; i < count && added; i++)
+        added = header->has_fields ? add_column(source, &header->columns[chosen[i]], 0, header->columns[chosen[i]].count)
+                                   : add_column(source, &header->columns[0], chosen[i], 1);
+    hdst__free(source->allocator, chosen);
+    source->in_order = true;
+    return added ? HDST_OK : hdst__error_memory(error, source->name);
+}
+
+static hdst_status add_all(hdst__source *source, const hdst__npy_header *header, hdst_error *error)
+{
+    npy_state *state = source->state;
+    state->columns = hdst__alloc(source->allocator, header->column_count * sizeof *state->columns);
+    bool added = state->columns != NULL;
+    for (size_t i = 0; i < header->column_count && added; i++) added = add_column(source, &header->columns[i], 0, header->columns[i].count);
+    return added ? HDST_OK : hdst__error_memory(error, source->name);
+}
+
+static hdst_status set_up(hdst__source *source, const hdst__npy_header *header, const char *columns, hdst_error *error)
+{
+    npy_state *state = source->state;
+    state->data_offset = header->data_offset;
+    state->file_row_bytes = header->row_bytes;
+    state->column_major = header->column_major;
+    state->repack = header->column_major;
+    for (size_t i = 0; i < header->column_count; i++) state->repack |= header->columns[i].is_half;
+    source->rows = header->rows;
+    source->row_bytes = state->repack ? 0 : header->row_bytes;
+    if (state->repack) {
+        state->buffer_bytes = state->file_row_bytes > BUFFER_BYTES && !state->column_major ? state->file_row_bytes : BUFFER_BYTES;
+        state->buffer = hdst__alloc(source->allocator, state->buffer_bytes);
+        if (!state->buffer) return hdst__error_memory(error, source->name);
+    }
+    return columns ? add_chosen(source, header, columns, error) : add_all(source, header, error);
+}
+
+hdst__source *hdst__source_npy(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error)
+{
+    hdst__source *source = hdst__source_new(allocator, &npy_format, path, error);
+    if (!source) return NULL;
+    npy_state *state = source->state = hdst__alloc_zero(allocator, sizeof *state);
+    if (!state) {
+        hdst__error_memory(error, path);
+        hdst__source_close(source);
+        return NULL;
+    }
+    hdst__npy_header header;
+    hdst_status status = hdst__file_open(&state->file, source->name, error);
+    if (status == HDST_OK) status = hdst__npy_header_read(&header, allocator, &state->file, error);
+    if (status == HDST_OK) {
+        status = set_up(source, &header, columns, error);
+        hdst__npy_header_destroy(&header);
+    }
+    if (status == HDST_OK) return source;
+    hdst__source_close(source);
+    return NULL;
+}

@@ -174,14 +174,15 @@ struct ast_function {
     ast_type_name *written_result;  // as written, or NULL
     ast_struct *tuple;              // the output list, or NULL
     bool associative, commutative;  // reduce: as declared
-    ast_expr *identity;             // reduce: `identity { ... }`, an AST_COMPOUND; NULL: none given
+    ast_expr *identity;             // reduce: `identity { ... }`, an AST_COMPOUND for records, a value for scalars; NULL: none given
     ast_stmt *body;                 // AST_BLOCK
     // Set by the checker:
     ast_reduce_class reduce_class;
     const char *class_reason;       // why not a faster class, for `hdst kernel check`; NULL when field-wise
     const char *unsupported;        // NULL, or what of it hdst cannot run yet ("flat_map", "lookup parameters"), with the place below
     hdst__span unsupported_span;
-    uint8_t reached;                // used by the checker's recursion search
+    uint8_t reached;                // used by the checker's search for recursion
+    uint64_t inlined_size;          // expressions, with those of its helpers
 };
 
 typedef struct ast_module {

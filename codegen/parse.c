@@ -238,8 +238,8 @@ static void identity(hdst__parser *p, ast_function *f)
 {
     if (!hdst__parse_is_name(p, 0, "identity")) return;
     const hdst__token *word = &p->tokens[p->at++];
-    if (f->kind != AST_REDUCE) hdst__parse_error(p, word->span, NULL, "only a reduce has an identity");
-    else if (!p->panic) f->identity = hdst__parse_braces(p, NULL);
+    if (f->kind != AST_REDUCE) hdst__diag_error(p->diags, word->span, NULL, "only a reduce has an identity");
+    if (!p->panic) f->identity = hdst__parse_braces(p, NULL);
 }
 
 static void function_body(hdst__parser *p, ast_function *f, ast_file *file)
@@ -288,11 +288,22 @@ static void operator_function(hdst__parser *p, ast_file *file)
     p->at++;
     f->name = hdst__parse_name(p, "the name of the function", &f->span);
     if ((f->associative || f->commutative) && f->kind != AST_REDUCE)
-        hdst__parse_error(p, laws, NULL, "only a reduce can be associative or commutative");
+        hdst__diag_error(p->diags, laws, NULL, "only a reduce can be associative or commutative");
     parameters(p, f);
     output(p, f);
     identity(p, f);
     function_body(p, f, file);
+}
+
+// `mapp f(T a) -> U`, or `float f(T a) -> float`
+static void misplaced_output(hdst__parser *p, const ast_type_name *type)
+{
+    static const char *const kinds[] = {"map", "filter", "flat_map", "reduce", "group", "join"};
+    const char *near = hdst__nearest_name(type->name, kinds, sizeof kinds / sizeof *kinds);
+    if (near)
+        hdst__parse_error(p, type->span, hdst__arena_printf(p->arena, "did you mean '%s'?", near), "unknown kind of function '%s'", type->name);
+    else
+        hdst__parse_error(p, p->tokens[p->at].span, "write `map NAME(...) -> T` for an operator", "a helper function has its result type in front of its name");
 }
 
 static void helper(hdst__parser *p, ast_file *file, ast_type_name *type)
@@ -302,8 +313,7 @@ static void helper(hdst__parser *p, ast_file *file, ast_type_name *type)
     f->written_result = type;
     f->name = hdst__parse_name(p, "the name of the function", &f->span);
     parameters(p, f);
-    if (hdst__parse_is(p, TOKEN_ARROW))
-        hdst__parse_error(p, p->tokens[p->at].span, "write `map NAME(...) -> T` for an operator", "a helper function has its result type in front of its name");
+    if (hdst__parse_is(p, TOKEN_ARROW)) misplaced_output(p, type);
     function_body(p, f, file);
 }
 
@@ -410,12 +420,11 @@ static void helper_or_variable(hdst__parser *p, ast_file *file)
 bool hdst__parse_at_item(const hdst__parser *p)
 {
     const hdst__token *token = &p->tokens[p->at];
-    ast_function_kind kind;
     if (!token->starts_line || p->at == 0) return false;
     if (token->kind == TOKEN_STRUCT) return hdst__parse_peek(p, 2)->kind == TOKEN_LBRACE;
     if (token->kind == TOKEN_ENUM) return true;
     if (token->kind != TOKEN_NAME) return false;
-    if (function_kind(p, 0, &kind)) return hdst__parse_peek(p, 2)->kind == TOKEN_LPAREN;
+    if (hdst__parse_peek(p, 1)->kind == TOKEN_NAME && hdst__parse_peek(p, 2)->kind == TOKEN_LPAREN) return true;    // KIND name( or TYPE name(
     if (hdst__parse_is_name(p, 0, "import")) return hdst__parse_peek(p, 1)->kind == TOKEN_STRING;
     return is_law_word(p, 0) || (hdst__parse_is_name(p, 0, "param") && hdst__parse_peek(p, 2)->kind == TOKEN_NAME);
 }

@@ -102,7 +102,7 @@ static void useless(hdst__parser *p, const ast_expr *expr)
         hdst__parse_error(p, hdst__parse_peek(p, 0)->span, NULL, "expected an assignment or ';', found %s", hdst__token_name(hdst__parse_peek(p, 0)->kind));
 }
 
-static ast_stmt *assignment_or_call(hdst__parser *p)
+static ast_stmt *without_comma(hdst__parser *p)
 {
     size_t first = p->at;
     hdst__token_kind kind = hdst__parse_peek(p, 0)->kind;
@@ -130,6 +130,12 @@ static ast_stmt *assignment_or_call(hdst__parser *p)
     } else {
         useless(p, target);
     }
+    return stmt;
+}
+
+static ast_stmt *assignment_or_call(hdst__parser *p)
+{
+    ast_stmt *stmt = without_comma(p);
     if (hdst__parse_is(p, TOKEN_COMMA)) hdst__parse_error(p, hdst__parse_peek(p, 0)->span, "write two statements", "there is no comma operator");
     return stmt;
 }

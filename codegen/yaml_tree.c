@@ -47,6 +47,25 @@ static void refuse(loader *l, hdst__span span, const char *hint, const char *mes
     l->failed = true;
 }
 
+// libyaml says what it missed; this says what people usually did. NULL: nothing to add.
+static const char *syntax_hint(const loader *l, const char *problem, uint32_t offset)
+{
+    static const struct { const char *problem, *hint; } hints[] = {
+        {"did not find expected key", "is the line indented like its neighbours?"},
+        {"did not find expected '-' indicator", "is the line indented like its neighbours?"},
+        {"did not find expected <document start>", "this follows the end of the schema; is it indented like its neighbours?"},
+        {"mapping values are not allowed in this context", "is the line indented like its neighbours? A text with ': ' in it needs quotes"},
+        {"could not find expected ':'", "a key is followed by ': '"},
+        {"did not find expected ',' or '}'", "a ',' or a '}' is missing"},
+        {"did not find expected ',' or ']'", "a ',' or a ']' is missing"},
+        {"found unexpected end of stream", "a quote is not closed"},
+    };
+    if (offset < l->source->length && l->source->text[offset] == '\t') return "YAML is indented by spaces, never by tabs";
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        if (!strcmp(problem, hints[i].problem)) return hints[i].hint;
+    return NULL;
+}
+
 static void report_syntax_error(loader *l)
 {
     const yaml_parser_t *p = &l->parser;
@@ -55,11 +74,10 @@ static void report_syntax_error(loader *l)
         refuse(l, (hdst__span){l->source_index, (uint32_t)(l->start + p->problem_offset), 1}, NULL, problem);
         return;
     }
-    hdst__span span = span_of(l, &p->problem_mark, NULL);
-    bool tab = span.offset < l->source->length && l->source->text[span.offset] == '\t';
+    bool unclosed = !strcmp(problem, "found unexpected end of stream");     // then the place that matters is where it was opened
+    hdst__span span = span_of(l, unclosed && p->context ? &p->context_mark : &p->problem_mark, NULL);
     const char *context = p->context ? p->context : "";
-    refuse(l, span, tab ? "YAML is indented by spaces, never by tabs" : NULL,
-           hdst__arena_printf(l->diags->arena, "YAML: %s%s%s", context, *context ? ", " : "", problem));
+    refuse(l, span, syntax_hint(l, problem, span.offset), hdst__arena_printf(l->diags->arena, "YAML: %s%s%s", context, *context ? ", " : "", problem));
 }
 
 static bool next_event(loader *l)

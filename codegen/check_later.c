@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of the language that hdst does not carry yet. They are typed like the rest, so that a program can be checked today; the function that uses
+// one is marked as not available yet.
+#include "codegen/check.h"
+
+#include <string.h>
+
+typedef enum later_typing { MATH, TEXT, TOKENS, LENGTH_OF_TEXT, IS_TEXT, NUMBER_OF_TEXT, REAL_OF_TEXT, HASH, COUNTER, RANDOM, HAS, DOT, SUM, CHARACTERS, EMIT } later_typing;
+
+static const struct later { const char *name; size_t least, most; later_typing typing; } later[] = {
+    {"exp", 1, 1, MATH}, {"exp2", 1, 1, MATH}, {"expm1", 1, 1, MATH}, {"log", 1, 1, MATH}, {"log2", 1, 1, MATH}, {"log10", 1, 1, MATH}, {"log1p", 1, 1, MATH},
+    {"pow", 2, 2, MATH}, {"cbrt", 1, 1, MATH}, {"hypot", 2, 2, MATH}, {"sin", 1, 1, MATH}, {"cos", 1, 1, MATH}, {"tan", 1, 1, MATH}, {"asin", 1, 1, MATH},
+    {"acos", 1, 1, MATH}, {"atan", 1, 1, MATH}, {"atan2", 2, 2, MATH}, {"sinh", 1, 1, MATH}, {"cosh", 1, 1, MATH}, {"tanh", 1, 1, MATH}, {"erf", 1, 1, MATH},
+    {"erfc", 1, 1, MATH}, {"floor", 1, 1, MATH}, {"ceil", 1, 1, MATH}, {"trunc", 1, 1, MATH}, {"round", 1, 1, MATH}, {"rint", 1, 1, MATH}, {"fmod", 2, 2, MATH},
+    {"copysign", 2, 2, MATH}, {"fmin", 2, 2, MATH}, {"fmax", 2, 2, MATH}, {"rsqrt", 1, 1, MATH},
+    {"tokens", 2, 2, TOKENS}, {"chars", 1, 1, CHARACTERS}, {"lower", 1, 1, TEXT}, {"upper", 1, 1, TEXT}, {"find", 2, 2, LENGTH_OF_TEXT}, {"starts_with", 2, 2, IS_TEXT},
+    {"ends_with", 2, 2, IS_TEXT}, {"parse_int", 1, 1, NUMBER_OF_TEXT}, {"parse_float", 1, 1, REAL_OF_TEXT}, {"hash", 1, 1, HASH}, {"source_index", 0, 0, COUNTER},
+    {"source_offset", 0, 0, COUNTER}, {"rng", 2, 2, RANDOM}, {"has", 1, 2, HAS}, {"dot", 2, 2, DOT}, {"sum", 1, 1, SUM}, {"emit", 1, 100, EMIT},
+};
+
+bool hdst__check_later_name(hdst__checker *c, ast_expr *name)
+{
+    if (strcmp(name->name, "WORD") && strcmp(name->name, "SPACE")) return false;
+    hdst__check_unsupported(c, name->span, "tokens");
+    name->type = hdst__type_scalar(HDST__TEXT);
+    return true;
+}
+
+static void all_texts(hdst__checker *c, ast_expr *call)
+{
+    for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_to_type(c, call->args[i], hdst__type_scalar(HDST__TEXT), "the argument");
+}
+
+static void math(hdst__checker *c, ast_expr *call)
+{
+    hdst__kind common = HDST__I32;
+    for (size_t i = 0; i < call->arg_count; i++) {
+        if (hdst__check_is_poison(call->args[i]->type) || !hdst__check_is_arithmetic(call->args[i]->type)) {
+            if (!hdst__check_is_poison(call->args[i]->type))
+                hdst__diag_error(c->diags, call->args[i]->span, NULL, "%s takes numbers, not %s", call->name, hdst__check_type_name(c, call->args[i]->type));
+            hdst__check_poisoned(call);
+            return;
+        }
+        common = hdst__check_common(common, call->args[i]->type->kind);
+    }
+    if (!hdst__kind_is_float(common)) common = HDST__F64;
+    for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_to_kind(c, call->args[i], common);
+    call->type = hdst__type_scalar(common);
+}
+
+static const hdst__type *array_element(hdst__checker *c, ast_expr *call, size_t i)
+{
+    const hdst__type *type = call->args[i]->type;
+    if (hdst__check_is_poison(type)) return type;
+    if (type->kind == HDST__ARRAY && hdst__check_is_arithmetic(type->element)) return type->element;
+    hdst__diag_error(c->diags, call->args[i]->span, NULL, "%s takes an array of numbers, not %s", call->name, hdst__check_type_name(c, type));
+    return &hdst__check_poison;
+}
+
+static void over_arrays(hdst__checker *c, ast_expr *call)
+{
+    const hdst__type *element = array_element(c, call, 0);
+    if (call->arg_count == 2 && !hdst__check_is_poison(element)) {
+        element = array_element(c, call, 1);
+        if (!hdst__check_is_poison(element) && !hdst__type_equal(call->args[0]->type, call->args[1]->type)) {
+            hdst__diag_error(c->diags, call->span, NULL, "dot takes two arrays of one type, not %s and %s", hdst__check_type_name(c, call->args[0]->type),
+                             hdst__check_type_name(c, call->args[1]->type));
+            element = &hdst__check_poison;
+        }
+    }
+    call->type = hdst__check_is_poison(element) ? element : hdst__type_scalar(hdst__check_promote(element->kind));
+}
+
+// has(o) of an optional side of a join, has(t, k) of a lookup table
+static void has(hdst__checker *c, ast_expr *call)
+{
+    call->type = hdst__type_scalar(HDST__BOOL);
+    ast_expr *of = call->args[0];
+    ast_decl *decl = of->kind == AST_NAME ? hdst__check_find(c, of->name) : NULL;
+    ast_qualifier wanted = call->arg_count == 1 ? AST_OPTIONAL : AST_LOOKUP;
+    if (!decl || decl->qualifier != wanted) {
+        hdst__diag_error(c->diags, of->span, NULL, call->arg_count == 1 ? "has(o) asks for an optional parameter of a join" : "has(t, k) asks a lookup table for a key");
+        hdst__check_poisoned(call);
+        return;
+    }
+    of->decl = decl;
+    of->type = decl->type;
+    if (call->arg_count == 1) return;
+    call->args[1] = hdst__check_value(c, call->args[1]);
+    call->args[1] = hdst__check_to_type(c, call->args[1], decl->key ? decl->key : hdst__type_scalar(HDST__U64), "the key");
+}
+
+static void emit(hdst__checker *c, ast_expr *call)
+{
+    const ast_function *f = c->function;
+    call->type = hdst__type_scalar(HDST__VOID);
+    if (f && f->kind == AST_MAP)
+        hdst__diag_error(c->diags, call->span, "return the record; for any number of records write flat_map", "a map gives one record for each record");
+    if (!f || f->kind != AST_FLAT_MAP) {
+        hdst__diag_error(c->diags, call->span, NULL, "only a flat_map emits records");
+        for (size_t i = 0; i < call->arg_count; i++) hdst__check_value(c, call->args[i]);
+        hdst__check_poisoned(call);
+        return;
+    }
+    if (hdst__check_is_poison(f->result)) return;
+    if (f->result->kind == HDST__RECORD && (call->arg_count > 1 || f->result_is_tuple)) {
+        if (hdst__check_is_poison(hdst__check_tuple(c, call, f->result)->type)) return;
+        call->type = hdst__type_scalar(HDST__VOID);
+        return;
+    }
+    if (call->arg_count == 1) call->args[0] = hdst__check_initializer(c, call->args[0], f->result, "what is emitted");
+    else hdst__diag_error(c->diags, call->span, NULL, "emit takes one %s", hdst__check_type_name(c, f->result));
+}
+
+static void typed(hdst__checker *c, ast_expr *call, later_typing typing)
+{
+    static const hdst__type text = {.kind = HDST__TEXT}, words = {.kind = HDST__STREAM, .element = &text};
+    for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_value(c, call->args[i]);
+    hdst__kind kind = HDST__VOID;
+    switch (typing) {
+    case MATH: math(c, call); return;
+    case DOT: case SUM: over_arrays(c, call); return;
+    case TOKENS:
+        all_texts(c, call);
+        call->type = &words;
+        return;
+    case TEXT: case CHARACTERS: kind = HDST__TEXT; all_texts(c, call); break;
+    case LENGTH_OF_TEXT: case NUMBER_OF_TEXT: kind = HDST__I64; all_texts(c, call); break;
+    case IS_TEXT: kind = HDST__BOOL; all_texts(c, call); break;
+    case REAL_OF_TEXT: kind = HDST__F64; all_texts(c, call); break;
+    case HASH: case COUNTER: kind = HDST__U64; break;
+    case RANDOM:
+        kind = HDST__U64;
+        for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_to_type(c, call->args[i], hdst__type_scalar(HDST__U64), "the argument");
+        break;
+    case HAS: case EMIT: break;     // see below
+    }
+    call->type = hdst__type_scalar(kind);
+}
+
+bool hdst__check_later_call(hdst__checker *c, ast_expr *call)
+{
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+        if (strcmp(later[i].name, call->name)) continue;
+        hdst__check_unsupported(c, call->span, hdst__arena_printf(c->arena, "%s()", call->name));
+        if (!hdst__check_argument_count(c, call, later[i].least, later[i].most)) hdst__check_poisoned(call);
+        else if (later[i].typing == HAS) has(c, call);
+        else if (later[i].typing == EMIT) emit(c, call);
+        else typed(c, call, later[i].typing);
+        return true;
+    }
+    return false;
+}

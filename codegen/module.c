@@ -24,7 +24,7 @@ hdst__record *hdst__module_record(const ast_module *module, const char *name)
 static void twice(hdst__checker *c, hdst__span span, hdst__span first, const char *what, const char *name)
 {
     hdst__diag_error(c->diags, span, NULL, "the %s '%s' is declared twice", what, name);
-    hdst__diag_note(c->diags, first, "first here");
+    if (first.source < c->diags->source_count) hdst__diag_note(c->diags, first, "first here");
 }
 
 static void collect_global(hdst__checker *c, ast_decl *decl)
@@ -61,16 +61,24 @@ static void collect(hdst__checker *c, const ast_file *file)
 
 // --- Records from outside ---
 
-static void add_record(hdst__checker *c, hdst__record *record)
+static bool is_given(const hdst__checker *c, const hdst__record *record)
+{
+    for (size_t i = 0; i < c->options->record_count; i++)
+        if (c->options->records[i] == record) return true;
+    return false;
+}
+
+// `given`: by the caller, from sources that are not among ours
+static void add_record(hdst__checker *c, hdst__record *record, bool given)
 {
     ast_struct *declared = hdst__name_map_find(&c->structs_by_name, record->name);
     const hdst__record *first = hdst__name_map_find(&c->records, record->name);
     if (first == record) return;
-    hdst__span span = {record->source, record->offset, 0};
+    hdst__span span = {given ? UINT32_MAX : record->source, given ? 0 : record->offset, 0};
     if (declared) {
         twice(c, declared->span, span, "record", record->name);
     } else if (first) {
-        twice(c, span, (hdst__span){first->source, first->offset, 0}, "record", record->name);
+        twice(c, span, (hdst__span){is_given(c, first) ? UINT32_MAX : first->source, first->offset, 0}, "record", record->name);
     } else {
         hdst__name_map_add(&c->records, c->arena, record->name, record);
         HDST__PUSH(c->arena, c->module->records, c->module->record_count, c->module->record_capacity, record);
@@ -100,7 +108,7 @@ static void read_schemas(hdst__checker *c, const hdst__module_files *files)
         hdst__schema schema = {0};
         hdst__schema_read(c->diags, file->name, file->text, file->length, params, count, c->options->assume_params, &schema);
         for (size_t k = 0; k < schema.param_count; k++) HDST__PUSH(c->arena, c->schema_params, c->schema_param_count, c->schema_param_capacity, schema.params[k].name);
-        for (size_t k = 0; k < schema.record_count; k++) add_record(c, schema.records[k]);
+        for (size_t k = 0; k < schema.record_count; k++) add_record(c, schema.records[k], false);
     }
 }
 
@@ -151,10 +159,13 @@ ast_module *hdst__module_compile(hdst__diags *diags, const char *name, const cha
     hdst__module_read(&files, name, text, length);
     if (diags->errors > before) return module;      // types of what was misread would only confuse
     for (size_t i = 0; i < files.file_count; i++) collect(c, files.files[i]);
-    for (size_t i = 0; i < c->options->record_count; i++) add_record(c, c->options->records[i]);
+    for (size_t i = 0; i < c->options->record_count; i++) add_record(c, c->options->records[i], true);
+    before = diags->errors;
     hdst__check_params(c);
+    if (diags->errors > before) return module;      // sizes that are not known would lead to errors everywhere
     read_schemas(c, &files);
     check_given_params(c);
+    if (diags->errors > before) return module;
     check_all(c);
     return module;
 }

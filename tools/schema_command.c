@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst schema check|show|header|numpy FILE [--param NAME=VALUE]...
 #include "codegen/schema.h"
+#include "tools/arguments.h"
 #include "tools/commands.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PARAMS = 64 };
-
 typedef struct request {
     const char *action, *file;
-    hdst__param_value params[MAX_PARAMS];
-    size_t param_count;
+    hdst_params params;
 } request;
+
+static const char tool[] = "hdst schema";
 
 static const char usage[] = "usage: hdst schema check|show|header|numpy FILE [--param NAME=VALUE]...\n"
                             "\n"
@@ -25,40 +24,15 @@ static const char usage[] = "usage: hdst schema check|show|header|numpy FILE [--
                             "\n"
                             "A param without a value counts as 4 for check and show, with a note; header and numpy need it.\n";
 
-static int refuse(const char *what, const char *subject)
-{
-    fprintf(stderr, "hdst schema: %s '%s'\nhint: `hdst schema --help` lists actions and options\n", what, subject);
-    return hdst_status_exit_code(HDST_E_USAGE);
-}
-
-// "D=2", "D=-1", "eps=0.5". The name is cut off in place: argv is ours to change.
-static int take_param(request *r, char *text)
-{
-    char *value = strchr(text, '='), *end;
-    if (!value || value == text || !value[1]) return refuse("a param is NAME=VALUE, not", text);
-    if (r->param_count == MAX_PARAMS) return refuse("too many params: no room for", text);
-    hdst__param_value param = {.name = text};
-    errno = 0;
-    param.bits = value[1] == '-' ? (uint64_t)strtoll(value + 1, &end, 10) : strtoull(value + 1, &end, 10);
-    if (*end || end == value + 1) {
-        param.is_real = true;
-        param.real = strtod(value + 1, &end);
-    }
-    if (*end || end == value + 1 || errno == ERANGE) return refuse("no number:", value + 1);
-    *value = 0;
-    for (size_t i = 0; i < r->param_count; i++)
-        if (!strcmp(r->params[i].name, text)) return refuse("param given twice:", text);
-    r->params[r->param_count++] = param;
-    return 0;
-}
+static int refuse(const char *what, const char *subject) { return hdst_refuse_argument(tool, what, subject); }
 
 static int parse_arguments(request *r, int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         char *word = argv[i];
         int code = 0;
-        if (!strcmp(word, "--param")) code = i + 1 < argc ? take_param(r, argv[++i]) : refuse("no value for", word);
-        else if (!strncmp(word, "--param=", 8)) code = take_param(r, word + 8);
+        if (!strcmp(word, "--param")) code = i + 1 < argc ? hdst_take_param(tool, &r->params, argv[++i]) : refuse("no value for", word);
+        else if (!strncmp(word, "--param=", 8)) code = hdst_take_param(tool, &r->params, word + 8);
         else if (word[0] == '-' && word[1]) code = refuse("unknown option", word);
         else if (!r->action) r->action = word;
         else if (!r->file) r->file = word;
@@ -76,30 +50,6 @@ static int parse_arguments(request *r, int argc, char **argv)
         fputs(usage, stderr);
     }
     return hdst_status_exit_code(HDST_E_USAGE);
-}
-
-// The whole file; NULL after a message. A schema is small: what is beyond 64 MiB is no schema and is not read on.
-static char *read_file(const char *path, size_t *length)
-{
-    enum { MOST = 64 << 20 };
-    FILE *file = fopen(path, "rb");
-    char *text = NULL;
-    size_t capacity = 0;
-    *length = 0;
-    while (file && !ferror(file) && !feof(file) && *length < MOST) {
-        if (capacity - *length < 2) {
-            char *bigger = realloc(text, capacity = capacity ? capacity * 2 : 65536);
-            if (!bigger) break;
-            text = bigger;
-        }
-        *length += fread(text + *length, 1, capacity - *length - 1, file);
-    }
-    bool whole = file && feof(file) && !ferror(file);
-    if (!whole) fprintf(stderr, "hdst schema: cannot read '%s': %s\n", path, errno ? strerror(errno) : "it is no schema, being larger than 64 MiB");
-    if (file) fclose(file);
-    if (whole) return text;
-    free(text);
-    return NULL;
 }
 
 static void print_check(const request *r, const hdst__schema *schema, hdst__buffer *out)
@@ -132,13 +82,13 @@ static hdst_status print_action(const request *r, const hdst__schema *schema, hd
 // A value for a param that the schema does not have is a slip of the user.
 static hdst_status check_params(const request *r, const hdst__schema *schema, hdst__arena *arena, hdst_error *error)
 {
-    for (size_t i = 0; i < r->param_count; i++) {
+    for (size_t i = 0; i < r->params.count; i++) {
         const char **names = HDST__NEW_ARRAY(arena, const char *, schema->param_count);
         bool known = false;
-        for (size_t j = 0; j < schema->param_count; j++) known |= !strcmp(names[j] = schema->params[j].name, r->params[i].name);
+        for (size_t j = 0; j < schema->param_count; j++) known |= !strcmp(names[j] = schema->params[j].name, r->params.items[i].name);
         if (known) continue;
-        hdst__error_set(error, HDST_E_USAGE, "the schema has no param '%s'", r->params[i].name);
-        const char *near_name = hdst__nearest_name(r->params[i].name, names, schema->param_count);
+        hdst__error_set(error, HDST_E_USAGE, "the schema has no param '%s'", r->params.items[i].name);
+        const char *near_name = hdst__nearest_name(r->params.items[i].name, names, schema->param_count);
         if (near_name) hdst__error_hint(error, "did you mean '%s'?", near_name);
         return HDST_E_USAGE;
     }
@@ -152,7 +102,7 @@ static hdst_status run(const request *r, const char *text, size_t length, hdst__
     hdst__diags_init(&diags, arena);
     bool assume = !strcmp(r->action, "check") || !strcmp(r->action, "show");
     hdst__schema schema;
-    bool good = hdst__schema_read(&diags, r->file, text, length, r->params, r->param_count, assume, &schema);
+    bool good = hdst__schema_read(&diags, r->file, text, length, r->params.items, r->params.count, assume, &schema);
     hdst__diags_render(&diags, messages);
     if (!good) return HDST_E_SCHEMA;
     hdst_status status = check_params(r, &schema, arena, error);
@@ -181,8 +131,7 @@ int hdst_schema_command(int argc, char **argv)
     int code = parse_arguments(&r, argc, argv);
     if (code) return code;
     size_t length;
-    errno = 0;
-    char *text = read_file(r.file, &length);
+    char *text = hdst_read_file(tool, r.file, &length);
     if (!text) return hdst_status_exit_code(HDST_E_IO);
 
     hdst__buffer out, messages;

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The exit codes and the streams of `hdst kernel check` and `header`. usage: kernel_command.sh HDST FOLDER-WITH-THE-PROGRAMS-OF-THE-DESIGN
+set -u
+hdst=$(realpath "$1")
+programs=$(realpath "$2")
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failures=0
+
+# usage: expect CODE WORDS-OF-STDOUT WORDS-OF-STDERR ARGUMENT...      (empty words: the stream must be empty)
+expect() {
+    local code=$1 out=$2 err=$3 got
+    shift 3
+    "$hdst" kernel "$@" >out 2>err </dev/null
+    got=$?
+    if [ "$got" != "$code" ]; then echo "FAIL: hdst kernel $*: code $got, not $code"; failures=$((failures + 1)); cat err; fi
+    matches out "$out" "$*"
+    matches err "$err" "$*"
+}
+
+matches() {
+    if [ -z "$2" ]; then [ ! -s "$1" ]; else grep -qF -- "$2" "$1"; fi && return
+    echo "FAIL: hdst kernel $3: $1 is not as expected (${2:-empty}):"
+    cat "$1"
+    failures=$((failures + 1))
+}
+
+printf 'record: point\nfields: [{name: x, type: float32, count: 2}]\n' >point.yaml
+printf 'map f(point p, accum double s) { s += p.x[0]; }\nreduce add(double a, double b) { return a + b; }\n' >given.hk
+printf 'import "point.yaml";\nmap f(point p, accum double s) { s += p.y; }\n' >bad.hk
+printf 'associative\nreduce f(float a, float b) { return a * b; }\n' >product.hk
+printf 'import "point.yaml"; import "other/helper.hk";\nmap f(point p, accum double s) { s += twice(p.x[1]); }\n' >imports.hk
+mkdir other
+printf 'import "../point.yaml";\nfloat twice(float x) { return 2 * x; }\n' >other/helper.hk
+
+expect 0 'map assign' "kmeans.hk:3:16: note: the param 'D' has no value; taken as 4" check "$programs/kmeans/kmeans.hk"
+expect 0 'map label' '' check "$programs/kmeans/kmeans.hk" --param D=2
+expect 0 'reduce add, field-wise' '' check given.hk --schema point.yaml
+expect 0 'reduce f, associative' '' check product.hk
+expect 0 'not declared commutative; not field-wise: the result is not a OP b' '' check product.hk
+expect 0 'map f' '' check imports.hk
+expect 0 'struct total {' '' header --param=D=2 "$programs/kmeans/kmeans.hk"
+expect 0 'usage: hdst kernel' '' --help
+# what checks but cannot run yet
+expect 3 'not available yet: flat_map, at' '2 of its functions use what is not available yet' check "$programs/wordcount/wordcount.hk"
+# kernel errors: nothing on stdout
+expect 3 '' "bad.hk:2:41: error: the record 'point' has no field 'y'" check bad.hk
+expect 3 '' "given.hk:1:7: error: unknown type 'point'" check given.hk
+expect 3 '' "the param 'D' has no value" header "$programs/kmeans/kmeans.hk"
+expect 3 '' 'kmeans.hk:3:16: error' header "$programs/kmeans/kmeans.hk"
+expect 3 '' "which is not declared" check given.hk --param E=2
+expect 3 '' "error: unknown type 'flot'" check <(printf 'flot f(int a) { return a; }')
+# usage
+expect 2 '' 'usage: hdst kernel'
+expect 2 '' "did you mean 'check'?" chekc given.hk
+expect 2 '' "unknown action 'translate'" translate given.hk
+expect 2 '' "no FILE given to 'check'" check
+expect 2 '' "unknown option '--fast'" check given.hk --fast
+expect 2 '' "no value for '--schema'" check given.hk --schema
+expect 2 '' 'belong to show' check given.hk --ir
+expect 2 '' "the targets are cpu, gpu and interp, not 'tpu'" show given.hk --target tpu
+expect 2 '' "one file at a time" check given.hk bad.hk
+# files
+expect 6 '' "cannot read 'missing.hk': No such file or directory" check missing.hk
+expect 6 '' "cannot read 'missing.yaml'" check given.hk --schema missing.yaml
+[ "$failures" = 0 ]

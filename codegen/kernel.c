@@ -149,7 +149,7 @@ void hdst__kernel_add_common_args(hdst__printer *p)
     hdst__kernel_add_arg(p, HDST__ARG_COUNT, 0, "ulong count");
     for (uint32_t i = 0; i < p->func->param_count; i++) {
         const ir_param *param = &p->func->params[i];
-        if (param->kind == IR_INPUT) hdst__kernel_add_input_args(p, i);
+        if (param->kind == IR_INPUT && i >= p->first_read_input) hdst__kernel_add_input_args(p, i);
         if (param->kind != IR_BROADCAST_TABLE) continue;
         hdst__kernel_add_arg(p, HDST__ARG_BROADCAST, i, "__global const uchar *restrict %s_%s", p->param_name[i], p->local_broadcast[i] ? "data" : "at");
         hdst__kernel_add_arg(p, HDST__ARG_ROWS, i, "ulong %s_rows", p->param_name[i]);

@@ -123,7 +123,8 @@ typedef struct hdst__kernel {
 const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
 
 // A reduce that is declared associative: folds each run of 64 records in order into one output record; run again on the outputs until one is left.
-// Arguments: COUNT, INPUT (leaves as usual), OUTPUT. `func` has two inputs and an output.
+// Arguments: FIRST, SKIP, COUNT, INPUT (leaves as usual), OUTPUT, ERROR if it has checks. `func` has two inputs and an output. Global size: at
+// least count / 64, rounded up.
 const hdst__kernel *hdst__kernel_make_fold(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
 enum { HDST__FOLD_RECORDS = 64 };
 

@@ -216,7 +216,9 @@ void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
     const hdst__leaf *leaf = &param->record->leaves[stmt->leaf];
     const char *type = hdst__scalar_cl_name(leaf->kind), *value = hdst__expr_text(p, stmt->value);
     const char *macro = p->leaf_name[stmt->param][stmt->leaf], *element = hdst__index_text(p, stmt->index);
-    if (hdst__leaf_is_aligned(param->record, leaf)) {
+    if (p->first_read_input) {      // a fold: the next running value
+        hdst__write_line(&p->out, "%s_of[%s] = %s;", macro, element, value);
+    } else if (hdst__leaf_is_aligned(param->record, leaf)) {
         hdst__write_line(&p->out, "%s(%s, %s) = %s;", macro, p->record, element, value);
     } else {
         p->part[leaf->kind == HDST__F64 ? HDST__PART_BYTES_DOUBLE : HDST__PART_BYTES] = p->part[HDST__PART_BYTES] = true;

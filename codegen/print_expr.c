@@ -269,7 +269,8 @@ static void print_elem(hdst__printer *p, const ir_expr *expr)
 static void print_field(hdst__printer *p, const ir_expr *expr)
 {
     const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = hdst__index_text(p, expr->a);
-    if (p->in_block && p->unpacked[expr->param]) hdst__write(&p->out, "%s_of[%s][r]", name, element);
+    if (expr->param < p->first_read_input) hdst__write(&p->out, "%s_of[%s]", name, element);
+    else if (p->in_block && p->unpacked[expr->param]) hdst__write(&p->out, "%s_of[%s][r]", name, element);
     else hdst__write(&p->out, "%s(%s, %s)", name, p->record, element);
     if (expr->kind == HDST__BOOL) hdst__write(&p->out, " != 0");
 }

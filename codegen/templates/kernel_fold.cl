@@ -7,7 +7,7 @@
 __kernel
 void @name@(@args@)
 {
-    const ulong skip = 0, first = 0, n = get_global_id(0), start = n * @run@;
+    const ulong n = get_global_id(0), start = n * @run@;
     if (start >= count) return;
     const ulong end = count - start < @run@ ? count : start + @run@;
     @setup@

@@ -119,3 +119,52 @@ Test(kernel, flushing_after_few_records_changes_no_bit)
     check_kmeans(HDST__SOA, 0, 100, false, false);
     check_kmeans(HDST__SOA, 1, 100, false, true);
 }
+
+// --- Folds ---
+
+typedef struct affine { uint64_t mul, add; } affine;     // x -> x * mul + add: associative, not commutative
+
+static affine compose(affine a, affine b) { return (affine){a.mul * b.mul, a.add * b.mul + b.add}; }
+
+static ir_func *make_compose(void)
+{
+    ir_func *f = ir_new(&arena, "compose");
+    hdst__record *record = ir_record(&arena, "affine", 0, (ir_field[]){{"mul", HDST__U64, 0}, {"add", HDST__U64, 0}}, 2);
+    ir_param_add(f, IR_INPUT, "a", record, false);
+    ir_param_add(f, IR_INPUT, "b", record, false);
+    const uint32_t out = ir_param_add(f, IR_OUTPUT, "out", record, false);
+    ir_expr *product[2];
+    for (uint32_t l = 0; l < 2; l++) product[l] = ir_op2(f, IR_MUL, ir_read(f, IR_FIELD, 0, l, NULL, NULL), ir_read(f, IR_FIELD, 1, 0, NULL, NULL));
+    product[1] = ir_op2(f, IR_ADD, product[1], ir_read(f, IR_FIELD, 1, 1, NULL, NULL));
+    for (uint32_t l = 0; l < 2; l++) {
+        ir_stmt *store = ir_add(f, &f->body, IR_STORE);
+        store->param = out;
+        store->leaf = l;
+        store->value = product[l];
+    }
+    return f;
+}
+
+Test(kernel, a_fold_combines_runs_of_64_in_order)
+{
+    enum { N = 64 * 2 + 3, SKIPPED = 64 };
+    affine in[SKIPPED + N], out[3] = {{0}};
+    for (uint64_t i = 0; i < SKIPPED + N; i++) in[i] = (affine){2 * i + 3, i * i + 1};
+    ir_func *f = make_compose();
+    cr_assert_null(hdst__ir_verify(f));
+    const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, SKIPPED + N);
+    void *buffers[] = {in};
+    for (int form = 0; form < 2; form++) {
+        const hdst__kernel_options options = {.facts = facts_of[form], .input = input};
+        const hdst__kernel *kernel = hdst__kernel_make_fold(&arena, f, &options, &diags);
+        cr_assert_not_null(kernel);
+        kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .skip = SKIPPED, .count = N, .groups = form ? 1 : 3, .output = out,
+                         .output_bytes = sizeof out};
+        cr_assert(kernel_run(&run, &c));
+        for (int run_of = 0; run_of < 3; run_of++) {
+            affine want = in[SKIPPED + 64 * run_of];
+            for (int i = 1; i < 64 && 64 * run_of + i < N; i++) want = compose(want, in[SKIPPED + 64 * run_of + i]);
+            cr_expect(out[run_of].mul == want.mul && out[run_of].add == want.add, "form %d run %d", form, run_of);
+        }
+    }
+}

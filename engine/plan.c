@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-// Until the printers of kernels are part of the library.
-#pragma weak hdst__kernel_make
+// Until it is part of the library.
 #pragma weak hdst__kernel_make_fold
 
 enum {
@@ -98,7 +97,7 @@ static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
 
 static hdst_status make_kernel(hdst__launch_plan *plan, bool fold, hdst_error *error)
 {
-    if (!hdst__kernel_make) return hdst__error_set(error, HDST_E_UNSUPPORTED, "this build prints no OpenCL kernels; --device interp runs without");
+    if (fold && !hdst__kernel_make_fold) return hdst__error_set(error, HDST_E_UNSUPPORTED, "this build prints no folds for OpenCL devices; --device interp runs them");
     hdst__diags diags;
     hdst__diags_init(&diags, &plan->arena);
     if (plan->func->diags) {            // the places of its messages are in the user's sources

@@ -7,23 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-float fixture_value(uint64_t record)
+float fixture_value(uint64_t record, uint32_t element)
 {
-    return (float)((double)((record * 7919) % 2001) - 1000) / 8;
+    return (float)((double)(((record + element) * 7919) % 2001) - 1000) / 8;
 }
 
-uint32_t fixture_key(uint64_t record)
+uint32_t fixture_key(const fixture *f, uint64_t record)
 {
-    return (uint32_t)(record * 2654435761u >> 7) % FIXTURE_ROWS;
+    return (uint32_t)((record * 2654435761u >> 7) % f->options.rows);
 }
 
 // --- The stage's function ---
 
-static hdst__record *make_record(hdst__arena *arena, const char *name, const char *const *names, const hdst__kind *kinds, size_t count)
+static hdst__record *make_record(hdst__arena *arena, const char *name, const char *const *names, const hdst__kind *kinds, const uint64_t *elements, size_t count)
 {
     hdst__record *record = HDST__NEW(arena, hdst__record);
     hdst__field *fields = HDST__NEW_ARRAY(arena, hdst__field, count);
-    for (size_t i = 0; i < count; i++) fields[i] = (hdst__field){.name = names[i], .type = hdst__type_scalar(kinds[i])};
+    for (size_t i = 0; i < count; i++) {
+        const hdst__type *scalar = hdst__type_scalar(kinds[i]);
+        fields[i] = (hdst__field){.name = names[i], .type = elements[i] > 1 ? hdst__type_array(arena, scalar, elements[i]) : scalar};
+    }
     record->name = name;
     record->fields = fields;
     record->field_count = count;
@@ -41,12 +44,14 @@ static ir_expr *leaf(ir_func *f, ir_op op, uint32_t param, uint32_t leaf_index, 
     return e;
 }
 
-static ir_stmt *add(ir_func *f, ir_stmt_kind kind)
+static ir_stmt *add_to(ir_func *f, ir_block *block, ir_stmt_kind kind)
 {
     ir_stmt *stmt = hdst__ir_stmt(f, kind, (hdst__span){0, 0, 0});
-    hdst__ir_push(f, &f->body, stmt);
+    hdst__ir_push(f, block, stmt);
     return stmt;
 }
+
+static ir_stmt *add(ir_func *f, ir_stmt_kind kind) { return add_to(f, &f->body, kind); }
 
 static ir_expr *value_of(ir_func *f) { return leaf(f, IR_FIELD, 0, 1, NULL); }
 static ir_expr *weight_of(ir_func *f) { return leaf(f, IR_BROADCAST, 1, 0, hdst__ir_const(f, HDST__U64, 0)); }
@@ -65,13 +70,30 @@ static void add_accumulation(ir_func *f)
     check->check = hdst__ir_add_check(f, (ir_check){.kind = IR_CHECK_TABLE_INDEX, .what = "t"});
     check->index = hdst__ir_var(f, key);
     check->index2 = hdst__ir_copy(f, length);
+    ir_block *block = &f->body;
+    uint32_t e = 0;
+    bool loops = f->params[0].record->leaves[1].elements > 1;
+    if (loops) {
+        e = hdst__ir_add_var(f, "e", HDST__U64, 0);
+        ir_stmt *loop = add(f, IR_FOR);
+        loop->var = e;
+        loop->lo = hdst__ir_const(f, HDST__U64, 0);
+        loop->hi = hdst__ir_const(f, HDST__U64, f->params[0].record->leaves[1].elements);
+        loop->step = 1;
+        block = &loop->body;
+    }
     for (uint32_t i = 0; i < 2; i++) {
-        ir_stmt *accum = add(f, IR_ACCUM);
+        ir_stmt *accum = add_to(f, i == 0 ? block : &f->body, IR_ACCUM);
         accum->param = 2;
         accum->leaf = i;
         accum->acc = IR_SUM;
         accum->index = hdst__ir_select(f, hdst__ir_var(f, in), hdst__ir_var(f, key), hdst__ir_const(f, HDST__U64, 0));
-        accum->value = i == 0 ? hdst__ir_binary(f, IR_MUL, HDST__F32, value_of(f), weight_of(f)) : hdst__ir_const(f, HDST__U64, 1);
+        accum->value = hdst__ir_const(f, HDST__U64, 1);
+        if (i > 0) continue;
+        accum->index2 = loops ? hdst__ir_var(f, e) : NULL;
+        ir_expr *value = value_of(f);
+        value->a = loops ? hdst__ir_var(f, e) : NULL;
+        accum->value = hdst__ir_binary(f, IR_MUL, HDST__F32, value, weight_of(f));
     }
 }
 
@@ -92,20 +114,21 @@ static bool make_func(fixture *f)
 {
     static const char *const point[] = {"k", "v"}, *const weight[] = {"by"}, *const sum[] = {"s", "n"}, *const pick[] = {"y", "k"};
     static const hdst__kind point_kinds[] = {HDST__U32, HDST__F32}, float_kind[] = {HDST__F32}, sum_kinds[] = {HDST__F32, HDST__U64}, pick_kinds[] = {HDST__F32, HDST__U32};
+    const uint64_t ones[] = {1, 1}, wide_second[] = {1, f->options.width}, wide_first[] = {f->options.width, 1};
     if (setjmp(f->out_of_memory)) return false;
     hdst__arena *arena = &f->arena;
     ir_func *func = HDST__NEW(arena, ir_func);
     func->arena = arena;
     func->name = "total";
-    f->reader.record = make_record(arena, "point", point, point_kinds, 2);
+    f->reader.record = make_record(arena, "point", point, point_kinds, wide_second, 2);
     hdst__ir_add_param(func, (ir_param){.kind = IR_INPUT, .name = "p", .bind = "p", .record = f->reader.record});
-    hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = "w", .bind = "w", .record = make_record(arena, "weight", weight, float_kind, 1), .is_table = true});
-    ir_param accum = {.kind = IR_ACCUM_TABLE, .name = "t", .bind = "t", .record = make_record(arena, "sum", sum, sum_kinds, 2), .is_table = true};
+    hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = "w", .bind = "w", .record = make_record(arena, "weight", weight, float_kind, ones, 1), .is_table = true});
+    ir_param accum = {.kind = IR_ACCUM_TABLE, .name = "t", .bind = "t", .record = make_record(arena, "sum", sum, sum_kinds, wide_first, 2), .is_table = true};
     accum.leaf_op = HDST__NEW_ARRAY(arena, ir_accum_op, 2);
     if (f->options.accumulates) hdst__ir_add_param(func, accum);
     if (f->options.accumulates) add_accumulation(func);
     if (f->options.outputs) {
-        uint32_t param = hdst__ir_add_param(func, (ir_param){.kind = IR_OUTPUT, .name = "out", .bind = "out", .record = make_record(arena, "pick", pick, pick_kinds, 2)});
+        uint32_t param = hdst__ir_add_param(func, (ir_param){.kind = IR_OUTPUT, .name = "out", .bind = "out", .record = make_record(arena, "pick", pick, pick_kinds, ones, 2)});
         add_output(func, param, f->options.filters);
     }
     f->func = func;
@@ -119,7 +142,7 @@ static bool make_func(fixture *f)
 static uint32_t key_read(const fixture *f, uint64_t record)
 {
     bool bad = record && (record == f->options.bad[0] || record == f->options.bad[1]);
-    return bad ? FIXTURE_ROWS + (uint32_t)(record % 100) : fixture_key(record);
+    return bad ? f->options.rows + (uint32_t)(record % 100) : fixture_key(f, record);
 }
 
 static hdst_status fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
@@ -130,9 +153,11 @@ static hdst_status fill(void *user, uint64_t first, uint64_t count, const hdst__
         uint64_t record = first + i;
         if (f->options.fail_at && record == f->options.fail_at) return hdst__error_set(error, HDST_E_IO, "record %llu cannot be read", (unsigned long long)record);
         uint32_t key = key_read(f, record);
-        float value = fixture_value(record);
         memcpy((char *)buffers[storage->leaf[0].buffer] + hdst__storage_offset(storage, 0, to_first + i, 0), &key, sizeof key);
-        memcpy((char *)buffers[storage->leaf[1].buffer] + hdst__storage_offset(storage, 1, to_first + i, 0), &value, sizeof value);
+        for (uint32_t e = 0; e < f->options.width; e++) {
+            float value = fixture_value(record, e);
+            memcpy((char *)buffers[storage->leaf[1].buffer] + hdst__storage_offset(storage, 1, to_first + i, e), &value, sizeof value);
+        }
     }
     return HDST_OK;
 }
@@ -150,6 +175,8 @@ static void keep_log(int level, const char *message, void *user)
 hdst_status fixture_open(fixture *f, const fixture_options *options)
 {
     *f = (fixture){.options = *options, .weight = 0.5f, .version = 1, .error = HDST_ERROR_INIT};
+    if (!f->options.rows) f->options.rows = 7;
+    if (!f->options.width) f->options.width = 1;
     hdst__arena_init(&f->arena, options->allocator, &f->out_of_memory);
     if (!make_func(f)) return HDST_E_MEMORY;
     f->reader.fill = fill;
@@ -171,7 +198,7 @@ hdst_status fixture_run(fixture *f)
 {
     f->broadcast[1] = &f->weight;
     f->rows[1] = 1;
-    f->rows[2] = FIXTURE_ROWS;
+    f->rows[2] = f->options.rows;
     f->versions[1] = f->version;
     f->values = (hdst__stage_values){.broadcast = f->broadcast, .rows = f->rows, .version = f->versions};
     f->error = (hdst_error)HDST_ERROR_INIT;
@@ -190,19 +217,25 @@ void fixture_close(fixture *f)
 
 static void expect_table(const fixture *f)
 {
-    double sum[FIXTURE_ROWS] = {0};
-    uint64_t n[FIXTURE_ROWS] = {0};
+    uint32_t width = f->options.width, rows = f->options.rows;
+    double *sum = calloc((size_t)rows * width, sizeof *sum);
+    uint64_t *n = calloc(rows, sizeof *n);
     for (uint64_t i = 0; i < f->options.records; i++) {
-        sum[fixture_key(i)] += (double)(fixture_value(i) * f->weight);
-        n[fixture_key(i)]++;
+        uint32_t key = fixture_key(f, i);
+        for (uint32_t e = 0; e < width; e++) sum[(size_t)key * width + e] += (double)(fixture_value(i, e) * f->weight);
+        n[key]++;
     }
-    for (uint64_t row = 0; row < FIXTURE_ROWS; row++) {
-        float wanted = (float)sum[row], got;
-        uint32_t bits = (uint32_t)hdst__table_read(f->output.tables, f->rows, f->output.table, 0, row, 0, 0);
-        memcpy(&got, &bits, sizeof got);
-        cr_assert_eq(got, wanted, "sum of row %d: %a, not %a", (int)row, got, wanted);
+    for (uint64_t row = 0; row < rows; row++) {
+        for (uint32_t e = 0; e < width; e++) {
+            float wanted = (float)sum[row * width + e], got;
+            uint32_t bits = (uint32_t)hdst__table_read(f->output.tables, f->rows, f->output.table, 0, row, 0, e);
+            memcpy(&got, &bits, sizeof got);
+            cr_assert_eq(got, wanted, "sum %d of row %d: %a, not %a", (int)e, (int)row, got, wanted);
+        }
         cr_assert_eq(hdst__table_read(f->output.tables, f->rows, f->output.table, 0, row, 1, 0), n[row], "count of row %d", (int)row);
     }
+    free(sum);
+    free(n);
 }
 
 static void expect_records(const fixture *f)
@@ -210,10 +243,10 @@ static void expect_records(const fixture *f)
     const fixture_pick *got = f->output.records;
     uint64_t at = 0;
     for (uint64_t i = 0; i < f->options.records; i++) {
-        if (f->options.filters && !(fixture_value(i) > 0)) continue;
+        if (f->options.filters && !(fixture_value(i, 0) > 0)) continue;
         cr_assert_lt(at, f->output.record_count, "records end before input record %llu", (unsigned long long)i);
-        cr_assert_eq(got[at].y, fixture_value(i) + f->weight, "record %llu", (unsigned long long)i);
-        cr_assert_eq(got[at].k, fixture_key(i), "key of record %llu", (unsigned long long)i);
+        cr_assert_eq(got[at].y, fixture_value(i, 0) + f->weight, "record %llu", (unsigned long long)i);
+        cr_assert_eq(got[at].k, fixture_key(f, i), "key of record %llu", (unsigned long long)i);
         at++;
     }
     cr_assert_eq(at, f->output.record_count);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stage made by hand, its input and the same sums in plain C: what the tests of the engine share.
 //
-//     map total(point p, broadcast weight w[], accum sum t[]) -> pick      // point {uint32_t k; float v;}
-//     { t[p.k].s += p.v * w[0].by;  t[p.k].n += 1;  if (!(p.v > 0)) drop; return (pick){ p.v + w[0].by, p.k }; }
+//     map total(point p, broadcast weight w[], accum sum t[]) -> pick      // point {uint32_t k; float v[WIDTH];}
+//     { for (e in 0 .. WIDTH) t[p.k].s[e] += p.v[e] * w[0].by;  t[p.k].n += 1;  if (!(p.v[0] > 0)) drop; return (pick){ p.v[0] + w[0].by, p.k }; }
 //
 // Values are multiples of 1/8 that are far from overflow, so plain double sums are exact and must be met to the last bit.
 #ifndef TESTS_ENGINE_FIXTURE_H
@@ -12,13 +12,12 @@
 
 #include <stdio.h>
 
-enum { FIXTURE_ROWS = 7 };
-
 typedef struct fixture_options {
     const char *device;
     bool gpu_form;
     hdst__layout layout;
     uint64_t block, records, memory, device_memory;
+    uint32_t rows, width;           // of t, of v; 0: 7 rows, 1 value
     bool accumulates, outputs, filters, cached;
     uint64_t fail_at;               // the reader fails when asked for this record; 0: never
     uint64_t bad[2];                // records whose key is out of range; 0: none
@@ -54,8 +53,8 @@ hdst_status fixture_open(fixture *f, const fixture_options *options);
 hdst_status fixture_run(fixture *f);
 void fixture_close(fixture *f);
 
-float fixture_value(uint64_t record);
-uint32_t fixture_key(uint64_t record);
+float fixture_value(uint64_t record, uint32_t element);
+uint32_t fixture_key(const fixture *f, uint64_t record);
 // Compares tables and records of the last run with plain C; asserts.
 void fixture_expect_right(const fixture *f);
 

@@ -30,7 +30,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    char command[128];
+    char command[256];
     snprintf(command, sizeof command, "chmod -R u+w '%s'; rm -rf '%s'", root, root);
     cr_assert_eq(system(command), 0);
 }

@@ -41,12 +41,8 @@ static void every_count(int form)
 }
 
 Test(stage, interp_is_right_for_every_count_of_records) { every_count(INTERP); }
-#ifdef WITH_KERNELS
 Test(stage, cpu_form_is_right_for_every_count_of_records) { every_count(CPU); }
-#endif
-#ifdef WITH_KERNELS
 Test(stage, gpu_form_is_right_for_every_count_of_records) { every_count(GPU_FORM); }
-#endif
 
 // --- Layouts and kinds of results ---
 
@@ -65,12 +61,8 @@ static void every_layout(int form)
 }
 
 Test(stage, interp_reads_every_layout_streamed_and_cached) { every_layout(INTERP); }
-#ifdef WITH_KERNELS
 Test(stage, cpu_form_reads_every_layout_streamed_and_cached) { every_layout(CPU); }
-#endif
-#ifdef WITH_KERNELS
 Test(stage, gpu_form_reads_every_layout_streamed_and_cached) { every_layout(GPU_FORM); }
-#endif
 
 static void many_slices(int form)
 {
@@ -87,6 +79,34 @@ static void many_slices(int form)
 }
 
 Test(stage, interp_streams_more_than_the_ring_holds) { many_slices(INTERP); }
+
+// --- Tables that fit no cache and records that fit no register ---
+
+static void large_tables(int form)
+{
+    fixture_options options = options_for(form, 20000);
+    options.rows = 100000;
+    once(&options);
+}
+
+Test(stage, interp_takes_a_table_of_100000_rows) { large_tables(INTERP); }
+Test(stage, cpu_form_takes_a_table_of_100000_rows) { large_tables(CPU); }
+Test(stage, gpu_form_takes_a_table_of_100000_rows) { large_tables(GPU_FORM); }
+
+static void wide_records(int form)
+{
+    fixture_options options = options_for(form, 3000);
+    options.width = 784;
+    once(&options);
+    options.layout = HDST__AOS;
+    options.rows = 100;
+    options.cached = true;
+    once(&options);
+}
+
+Test(stage, interp_takes_records_of_784_values) { wide_records(INTERP); }
+Test(stage, cpu_form_takes_records_of_784_values) { wide_records(CPU); }
+Test(stage, gpu_form_takes_records_of_784_values) { wide_records(GPU_FORM); }
 
 // --- Loops ---
 
@@ -122,12 +142,8 @@ static void a_loop(int form)
 }
 
 Test(stage, interp_loop_moves_the_broadcast_only) { a_loop(INTERP); }
-#ifdef WITH_KERNELS
 Test(stage, cpu_loop_moves_the_broadcast_only) { a_loop(CPU); }
-#endif
-#ifdef WITH_KERNELS
 Test(stage, gpu_form_loop_moves_the_broadcast_only) { a_loop(GPU_FORM); }
-#endif
 
 Test(stage, a_cached_dataset_over_budget_is_streamed_with_one_warning)
 {
@@ -176,12 +192,8 @@ static void bad_records(int form)
 }
 
 Test(stage, interp_reports_the_smallest_failing_record) { bad_records(INTERP); }
-#ifdef WITH_KERNELS
 Test(stage, cpu_form_reports_the_smallest_failing_record) { bad_records(CPU); }
-#endif
-#ifdef WITH_KERNELS
 Test(stage, gpu_form_reports_the_smallest_failing_record) { bad_records(GPU_FORM); }
-#endif
 
 static void failing_reader(int form)
 {
@@ -199,15 +211,13 @@ static void failing_reader(int form)
 }
 
 Test(stage, interp_passes_on_what_the_reader_says) { failing_reader(INTERP); }
-#ifdef WITH_KERNELS
 Test(stage, cpu_passes_on_what_the_reader_says) { failing_reader(CPU); }
-#endif
 
 // --- Cancelling ---
 
 Test(stage, a_cancelled_engine_ends_its_run_and_works_again)
 {
-    for (int form = INTERP; form <= INTERP; form++) {
+    for (int form = INTERP; form <= CPU; form++) {
         fixture_options options = options_for(form, 100000);
         fixture f;
         cr_assert_eq(fixture_open(&f, &options), HDST_OK);

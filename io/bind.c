@@ -9,11 +9,14 @@
 
 enum { STAGING_BYTES = 1 << 20 };
 
+enum { NONE = -1, SEVERAL = -2 };
+
 static int find_column(const hdst__source *source, const char *name)
 {
+    int found = NONE;
     for (size_t i = 0; i < source->column_count; i++)
-        if (source->columns[i].name && !strcmp(source->columns[i].name, name)) return (int)i;
-    return -1;
+        if (source->columns[i].name && !strcmp(source->columns[i].name, name)) found = found == NONE ? (int)i : SEVERAL;
+    return found;
 }
 
 // A column of the field's name and of as many numbers; -1 when there is none.
@@ -36,7 +39,8 @@ static hdst_status half_named(const hdst__source *source, const hdst__record *re
     const hdst__leaf *missing = record->leaves;
     while (matching_column(source, missing) >= 0) missing++;
     int same_name = find_column(source, missing->path);
-    if (same_name >= 0)
+    if (same_name == SEVERAL) hdst__error_set(error, HDST_E_FORMAT, "several columns are named '%s'", missing->path);
+    else if (same_name >= 0)
         hdst__error_set(error, HDST_E_FORMAT, "column '%s' has %llu number%s, field '%s' of record '%s' has %llu", missing->path,
                         (unsigned long long)source->columns[same_name].count, source->columns[same_name].count == 1 ? "" : "s", missing->path, record->name,
                         (unsigned long long)missing->elements);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of separated text, split into fields, from any offset of a file: a window of the file in memory that moves and grows to hold a row.
+//
+// A field may be quoted: "a ""b"", c"; a quoted field may hold line ends. Blanks around a field do not belong to it. Lines end in LF or CRLF.
+#ifndef HDST_IO_CSV_READER_H
+#define HDST_IO_CSV_READER_H
+
+#include "io/file.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct hdst__csv_field {
+    const char *text;       // in the window: valid until the next row is read. A quoted one without the quotes; "" inside stay doubled
+    size_t length;
+} hdst__csv_field;
+
+typedef enum hdst__csv_row_kind { HDST__CSV_DATA, HDST__CSV_SKIP, HDST__CSV_END } hdst__csv_row_kind;   // SKIP: blank, or a comment (#)
+
+typedef struct hdst__csv_reader {
+    const hdst__allocator *allocator;
+    hdst__file file;
+    char delimiter;         // ' ' means runs of blanks and tabs
+    char *window;           // followed by a zero byte
+    uint64_t base, length, capacity;
+    // The row that was read last:
+    hdst__csv_field *fields;
+    size_t field_count, field_capacity;
+    const char *start, *end;    // without the line end
+    uint64_t line;          // of its start, from 1
+    uint64_t next_offset, next_line;
+} hdst__csv_reader;
+
+hdst_status hdst__csv_reader_open(hdst__csv_reader *reader, const hdst__allocator *allocator, const char *path, hdst_error *error);
+void hdst__csv_reader_close(hdst__csv_reader *reader);
+// Reads the row at `offset`, whose line the caller knows. Errors: an unterminated quote, text after a closing quote, a row of more than 64 MiB.
+hdst_status hdst__csv_reader_row(hdst__csv_reader *reader, uint64_t offset, uint64_t line, hdst__csv_row_kind *kind, hdst_error *error);
+// Line and column (bytes, from 1) of a place in the row that was read last, and the line with a caret as the cause.
+void hdst__csv_reader_locate(const hdst__csv_reader *reader, const char *place, size_t length, hdst_error *error);
+
+#endif

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Most numbers have few digits: a whole number below 2^53 times or divided by an exact power of ten is rounded once (Clinger's fast path). The rest goes to the
+// C library, which rounds correctly.
+#define _GNU_SOURCE     // strtod_l: the host program may have set a locale whose decimal point is a comma
+#include "io/decimal.h"
+
+#include "io/convert.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef struct decimal {
+    bool negative, not_finite, whole;   // whole: neither point nor exponent
+    bool is_nan;
+    bool exact;                         // all digits are in `digits`
+    uint64_t digits;
+    int64_t exponent;                   // value is digits * 10^exponent
+} decimal;
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool read_word(const char *p, size_t length, decimal *d)
+{
+    if (length == 3 && !strncasecmp(p, "nan", 3)) d->is_nan = true;
+    else if (!(length == 3 && !strncasecmp(p, "inf", 3)) && !(length == 8 && !strncasecmp(p, "infinity", 8))) return false;
+    d->not_finite = true;
+    return true;
+}
+
+// Digits while they fit, then only their place. `after_point` is the change of the exponent per digit.
+static const char *read_digits(const char *p, const char *end, decimal *d, int after_point)
+{
+    for (; p < end && is_digit(*p); p++) {
+        uint64_t longer;
+        if (d->exact && !__builtin_mul_overflow(d->digits, 10, &longer) && !__builtin_add_overflow(longer, (uint64_t)(*p - '0'), &longer)) {
+            d->digits = longer;
+            d->exponent -= after_point;
+        } else {
+            d->exact = false;
+            d->exponent += !after_point;
+        }
+    }
+    return p;
+}
+
+static bool read_exponent(const char *p, const char *end, decimal *d)
+{
+    bool negative = p < end && *p == '-';
+    if (p < end && (*p == '-' || *p == '+')) p++;
+    if (p == end) return false;
+    int64_t value = 0;
+    for (; p < end && is_digit(*p); p++)
+        if (value < 1000000000) value = value * 10 + (*p - '0');
+    d->exponent += negative ? -value : value;
+    return p == end;
+}
+
+static bool read_decimal(const char *p, size_t length, decimal *d)
+{
+    const char *end = p + length;
+    *d = (decimal){.exact = true, .whole = true};
+    if (p < end && (*p == '-' || *p == '+')) d->negative = *p++ == '-';
+    if (p == end) return false;
+    if (!is_digit(*p) && *p != '.') return read_word(p, (size_t)(end - p), d);
+    const char *start = p;
+    p = read_digits(p, end, d, 0);
+    size_t count = (size_t)(p - start);
+    if (p < end && *p == '.') {
+        d->whole = false;
+        start = ++p;
+        p = read_digits(p, end, d, 1);
+        count += (size_t)(p - start);
+    }
+    if (count == 0) return false;
+    if (p == end) return true;
+    d->whole = false;
+    return (*p == 'e' || *p == 'E') && read_exponent(p + 1, end, d);
+}
+
+static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+static bool fast_double(const decimal *d, double *value)
+{
+    if (!d->exact || d->digits > (uint64_t)1 << 53 || d->exponent < -22 || d->exponent > 22) return false;
+    double v = (double)d->digits;
+    v = d->exponent < 0 ? v / powers[-d->exponent] : v * powers[d->exponent];
+    *value = d->negative ? -v : v;
+    return true;
+}
+
+static hdst__decimal_status as_double(const char *text, const decimal *d, locale_t c_locale, double *value)
+{
+    if (d->not_finite) *value = d->is_nan ? (double)NAN : d->negative ? -(double)INFINITY : (double)INFINITY;
+    else if (!fast_double(d, value)) *value = strtod_l(text, NULL, c_locale);
+    return isinf(*value) && !d->not_finite ? HDST__DECIMAL_TOO_LARGE : HDST__DECIMAL_OK;
+}
+
+// The double nearest to the text rounds to the float nearest to the text, unless it lies exactly between two floats (the text may be to either side) or where
+// floats are denormal.
+static bool rounds_twice(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return (bits & 0x1fffffff) == 0x10000000 || (v != 0 && fabs(v) < FLT_MIN);
+}
+
+static hdst__decimal_status as_float(const char *text, const decimal *d, locale_t c_locale, float *value)
+{
+    double v;
+    if (d->not_finite) *value = d->is_nan ? NAN : d->negative ? -INFINITY : INFINITY;
+    else if (fast_double(d, &v) && !rounds_twice(v)) *value = (float)v;
+    else *value = strtof_l(text, NULL, c_locale);
+    return isinf(*value) && !d->not_finite ? HDST__DECIMAL_TOO_LARGE : HDST__DECIMAL_OK;
+}
+
+// Integers in full precision; what has a point or an exponent goes through a double and must be whole.
+static hdst__decimal_status as_other(const char *text, const decimal *d, hdst__kind as, locale_t c_locale, void *value)
+{
+    if (d->whole && d->exact && !d->not_finite) {
+        if (!d->negative) return hdst__convert_strided(as, value, 0, HDST__U64, &d->digits, 0, 1) ? HDST__DECIMAL_OK : HDST__DECIMAL_TOO_LARGE;
+        if (d->digits > (uint64_t)1 << 63) return HDST__DECIMAL_TOO_LARGE;
+        int64_t negative = (int64_t)(0 - d->digits);
+        return hdst__convert_strided(as, value, 0, HDST__I64, &negative, 0, 1) ? HDST__DECIMAL_OK : HDST__DECIMAL_TOO_LARGE;
+    }
+    double real;
+    hdst__decimal_status status = as_double(text, d, c_locale, &real);
+    if (status != HDST__DECIMAL_OK) return status;
+    if (hdst__convert_strided(as, value, 0, HDST__F64, &real, 0, 1)) return HDST__DECIMAL_OK;
+    return real == trunc(real) ? HDST__DECIMAL_TOO_LARGE : HDST__DECIMAL_NOT_WHOLE;
+}
+
+hdst__decimal_status hdst__decimal_parse(const char *text, size_t length, hdst__kind as, locale_t c_locale, void *value)
+{
+    decimal d;
+    if (!read_decimal(text, length, &d)) return HDST__DECIMAL_MALFORMED;
+    hdst__decimal_status status;
+    float single;
+    double wide;
+    switch (as) {
+    case HDST__F32:
+        status = as_float(text, &d, c_locale, &single);
+        memcpy(value, &single, sizeof single);
+        return status;
+    case HDST__F64:
+        status = as_double(text, &d, c_locale, &wide);
+        memcpy(value, &wide, sizeof wide);
+        return status;
+    default: return as_other(text, &d, as, c_locale, value);
+    }
+}
+
+bool hdst__decimal_is(const char *text, size_t length)
+{
+    decimal d;
+    return read_decimal(text, length, &d);
+}
+
+bool hdst__decimal_is_not_finite(const char *text, size_t length)
+{
+    decimal d;
+    return read_decimal(text, length, &d) && d.not_finite;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decimal numbers of text files: strict grammar, no locale, correctly rounded to the type they are wanted as.
+#ifndef HDST_IO_DECIMAL_H
+#define HDST_IO_DECIMAL_H
+
+#include "codegen/type.h"
+
+#include <locale.h>
+
+typedef enum hdst__decimal_status {
+    HDST__DECIMAL_OK,
+    HDST__DECIMAL_MALFORMED,     // not [+-]digits[.digits][e[+-]digits], nan, inf or infinity (letters of either case)
+    HDST__DECIMAL_TOO_LARGE,     // out of the type's range; a finite number that would be an infinite float
+    HDST__DECIMAL_NOT_WHOLE,     // for an integer: 1.5, nan
+} hdst__decimal_status;
+
+// Reads text[0 .. length) and writes a scalar of kind `as` (no text). text[length] must be readable and not continue a number (a separator, or 0).
+// c_locale: newlocale(LC_ALL_MASK, "C", 0). Integers may be written as 3.0 or 1e3. Too small becomes the nearest (denormal or 0).
+hdst__decimal_status hdst__decimal_parse(const char *text, size_t length, hdst__kind as, locale_t c_locale, void *value);
+
+bool hdst__decimal_is(const char *text, size_t length);              // whether the grammar holds
+bool hdst__decimal_is_not_finite(const char *text, size_t length);   // nan, inf, infinity
+
+#endif

@@ -186,3 +186,20 @@ void hdst__ir_substitute_expr(ir_func *func, ir_expr **expr, uint32_t var, const
     substitution s = {func, var, value};
     hdst__ir_visit_expr(expr, substitute, &s);
 }
+
+// --- Control ---
+
+bool hdst__ir_block_exits(const ir_block *block)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        const ir_stmt *stmt = block->items[i];
+        if (stmt->kind == IR_BREAK || stmt->kind == IR_CONTINUE) return true;
+        if (stmt->kind == IR_IF && (hdst__ir_block_exits(&stmt->then) || hdst__ir_block_exits(&stmt->otherwise))) return true;
+    }
+    return false;
+}
+
+bool hdst__ir_loop_exits(const ir_stmt *loop)
+{
+    return hdst__ir_block_exits(&loop->head) || hdst__ir_block_exits(&loop->body) || hdst__ir_block_exits(&loop->after);
+}

@@ -30,7 +30,7 @@ hdst__record *hdst__module_record(const ast_module *module, const char *name);
 
 // --- Middle (lower.c, fuse.c, pass_*.c) ---
 
-// One function in IR, as written: calls not inlined, exits not structured. A recognised field-wise reduce becomes a body that accumulates into a one-row accum
+// One function in IR, as written; helpers are put in place. NULL for what cannot run (yet), or with an error in the module's diags when it is too large. A recognised field-wise reduce becomes a body that accumulates into a one-row accum
 // parameter called "result"; another reduce has two inputs a, b and an output.
 ir_func *hdst__lower(hdst__arena *arena, const ast_module *module, const ast_function *function);
 
@@ -38,7 +38,6 @@ ir_func *hdst__lower(hdst__arena *arena, const ast_module *module, const ast_fun
 ir_func *hdst__fuse(hdst__arena *arena, ir_func *const *functions, size_t count);
 
 // Passes, each in pass_<name>.c with its purpose, a before and an after. The order is hdst__passes_scalar, then for CPU devices hdst__passes_block.
-void hdst__pass_inline(ir_func *func);              // helper calls become their bodies
 void hdst__pass_exits(ir_func *func);               // early returns become structure
 void hdst__pass_fold(ir_func *func);                // constants, algebra that is exact, dead branches; folds with the interpreter's own arithmetic
 void hdst__pass_fma(ir_func *func);                 // x*y + z within one expression, leftmost product first
@@ -47,7 +46,9 @@ void hdst__pass_unroll(ir_func *func);              // short constant loops disa
 void hdst__pass_unread(ir_func *func);              // dead variables and stores; marks the leaves that are read
 void hdst__pass_uniform(ir_func *func);             // marks varying variables and expressions
 void hdst__pass_if_convert(ir_func *func);          // branches of plain assignments become selects
+void hdst__pass_predicate(ir_func *func);           // block form: conditional additions become additions of the identity
 void hdst__pass_block(ir_func *func, uint32_t block);   // interchange: records innermost, uniform loops outside
+void hdst__pass_block_plain(ir_func *func, uint32_t block, const char *why);    // all in one record loop
 void hdst__pass_jam(ir_func *func);                 // uniform loops around one record loop: unroll and jam
 void hdst__pass_accumulate(ir_func *func, const hdst__tables *tables);  // block form: exact sums as vector conversion, test, scatter
 

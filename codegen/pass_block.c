@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The block form for CPU devices: the records of a block innermost. Control that is the same for all records (loops over a broadcast table, branches on one) stays
+// outside; what lies between goes into record loops, which a compiler can vectorise. It is the interchange that turns "for each record, for each center" into
+// "for each center, for each record" for any nest of loops.
+//
+// Before: best = 0                          After: records { best = 0 }
+//         for j = 0 to length(c) {                 for j = 0 to length(c) {
+//           d = sub(p.x, c[j].x)                     records { d = sub(p.x, c[j].x); best = ... }
+//           best = ...                             }
+//         }                                        records { accum t[best] ... }
+//         accum t[best].n += 1
+//
+// Splitting a run of statements into record loops one after another is always right: records do not see each other, each keeps the order of its own statements,
+// inputs and broadcasts are only read, and accumulators are only added to. What varies and lives across record loops becomes an array over the block.
+// Control that varies (a loop that records leave at different turns) stays inside a record loop, which is then not vectorised.
+// Additions to accumulators are put apart from what computes the addends, for pass_accumulate.
+#include "codegen/block_form.h"
+
+enum { FEW_NODES = 64 };        // so little vector work is not worth a record loop of its own beside a scalar one
+
+typedef struct splitter {
+    ir_func *func;
+    ir_block *out;
+    ir_block pending;           // statements for record loops, in order
+} splitter;
+
+static const char scatter_why[] = "additions to a table, row by row";
+
+// --- What stands where ---
+
+// Something differs by record, or happens for each record.
+static bool is_record_work(const ir_func *func, const ir_stmt *s)
+{
+    switch (s->kind) {
+    case IR_SET: case IR_SET_ELEM: return func->vars[s->var].varying;
+    case IR_IF: return s->cond->varying;
+    case IR_FOR: case IR_LOOP: return hdst__ir_loop_varies(s);
+    case IR_BREAK: case IR_CONTINUE: return false;
+    default: return true;
+    }
+}
+
+static bool is_control(const ir_stmt *s) { return s->kind == IR_IF || s->kind == IR_FOR || s->kind == IR_LOOP; }
+
+static const char *control_why(const ir_block *block)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        const ir_stmt *s = block->items[i];
+        if (s->kind == IR_FOR || s->kind == IR_LOOP) return "records leave a loop at different turns";
+    }
+    return "a branch does more than assign";
+}
+
+// --- Record loops ---
+
+static void emit_records(splitter *w, ir_block *group, const char *scalar_why)
+{
+    if (group->count) hdst__ir_push(w->func, w->out, hdst__block_records(w->func, *group, scalar_why));
+    *group = (ir_block){0};
+}
+
+static bool not_written(ir_expr **slot, void *user)
+{
+    const ir_stmt *writer = user;
+    return !(((*slot)->op == IR_VAR || (*slot)->op == IR_ELEM) && hdst__ir_stmt_writes(writer, (*slot)->var));
+}
+
+// Whether s changes what one of the statements reads.
+static bool disturbs(const ir_stmt *s, const ir_block *readers)
+{
+    return !hdst__ir_visit_exprs((ir_block *)readers, not_written, (void *)s);
+}
+
+static bool mixes(const ir_block *run)      // control together with too little else
+{
+    bool control = false;
+    size_t nodes = 0;
+    for (size_t i = 0; i < run->count; i++) {
+        const ir_stmt *s = run->items[i];
+        if (is_control(s)) control = true;
+        else if (s->kind != IR_ACCUM) nodes += hdst__ir_expr_size(s->value) + hdst__ir_expr_size(s->cond);
+    }
+    return control && nodes < FEW_NODES;
+}
+
+static void flush(splitter *w)
+{
+    const bool together = mixes(&w->pending);
+    ir_block group = {0}, additions = {0};
+    bool group_control = false;
+    for (size_t i = 0; i < w->pending.count; i++) {
+        ir_stmt *s = w->pending.items[i];
+        if (s->kind == IR_ACCUM) {
+            hdst__ir_push(w->func, &additions, s);
+            continue;
+        }
+        const bool control = together || is_control(s), late = disturbs(s, &additions);
+        if (late || control != group_control) emit_records(w, &group, group_control ? control_why(&group) : NULL);
+        if (late) emit_records(w, &additions, scatter_why);
+        group_control = control;
+        hdst__ir_push(w->func, &group, s);
+    }
+    emit_records(w, &group, group_control ? control_why(&group) : NULL);
+    emit_records(w, &additions, scatter_why);
+    w->pending = (ir_block){0};
+}
+
+// --- Splitting ---
+
+static void split(ir_func *func, ir_block *block);
+
+static bool has_record_work(const ir_func *func, const ir_stmt *s)
+{
+    if (is_record_work(func, s)) return true;
+    ir_block *nested[HDST__IR_NESTED];
+    for (int n = 0, count = hdst__ir_nested((ir_stmt *)s, nested); n < count; n++)
+        for (size_t i = 0; i < nested[n]->count; i++)
+            if (has_record_work(func, nested[n]->items[i])) return true;
+    return false;
+}
+
+static bool leaves(const ir_stmt *s)
+{
+    ir_stmt *item = (ir_stmt *)s;
+    return hdst__ir_block_exits(&(ir_block){&item, 1, 1});
+}
+
+// Uniform code may run ahead of record loops that do not look at what it changes; so it does not cut a run in two.
+static bool may_run_ahead(const splitter *w, const ir_stmt *s)
+{
+    return !leaves(s) && !has_record_work(w->func, s) && !disturbs(s, &w->pending);
+}
+
+static void split_stmt(splitter *w, ir_stmt *s)
+{
+    if (is_record_work(w->func, s)) {
+        hdst__ir_push(w->func, &w->pending, s);
+        return;
+    }
+    if (!may_run_ahead(w, s)) flush(w);
+    ir_block *nested[HDST__IR_NESTED];
+    for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) split(w->func, nested[n]);
+    hdst__ir_push(w->func, w->out, s);
+}
+
+static void split(ir_func *func, ir_block *block)
+{
+    ir_block out = {0};
+    splitter w = {.func = func, .out = &out};
+    for (size_t i = 0; i < block->count; i++) split_stmt(&w, block->items[i]);
+    flush(&w);
+    *block = out;
+}
+
+// --- The pass ---
+
+static bool drop_message(ir_stmt *s, void *user)
+{
+    (void)user;
+    if (s->kind == IR_CHECK) s->index = s->index2 = NULL;
+    return true;
+}
+
+void hdst__pass_block(ir_func *func, uint32_t block)
+{
+    hdst__ir_visit_stmts(&func->body, drop_message, NULL);
+    func->block = block;
+    split(func, &func->body);
+    hdst__block_mark_per_record(func);
+}
+
+// Everything in one record loop, record by record.
+void hdst__pass_block_plain(ir_func *func, uint32_t block, const char *why)
+{
+    hdst__ir_visit_stmts(&func->body, drop_message, NULL);
+    func->block = block;
+    for (size_t i = 0; i < func->var_count; i++)
+        if (!func->vars[i].init) func->vars[i].varying = true;
+    ir_block body = func->body;
+    func->body = (ir_block){0};
+    hdst__ir_push(func, &func->body, hdst__block_records(func, body, why));
+    hdst__block_mark_per_record(func);
+}

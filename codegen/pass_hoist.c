@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is the same for all records is worked out before the record loop, once per block: loads from broadcasts above all.
+//
+// Before: records { d = sub(p.x, c[j].x) }        After: c_x = c[j].x; records { d = sub(p.x, c_x) }
+#include "codegen/block_form.h"
+
+#include <string.h>
+
+typedef struct hoister {
+    ir_func *func;
+    ir_block *before;           // the record loop
+    size_t first;               // of the statements put there for this record loop
+} hoister;
+
+static const char *name_of(const hoister *h, const ir_expr *e)
+{
+    if (e->op == IR_LENGTH) return hdst__arena_printf(h->func->arena, "%s_rows", h->func->params[e->param].name);
+    if (e->op != IR_BROADCAST) return "u";
+    const ir_param *p = &h->func->params[e->param];
+    char *name = hdst__arena_printf(h->func->arena, p->record->is_scalar ? "%s" : "%s_%s", p->name, p->record->leaves[e->leaf].path);
+    for (char *dot = name; (dot = strchr(dot, '.'));) *dot = '_';
+    return name;
+}
+
+static ir_expr *hoisted(hoister *h, ir_expr *e)
+{
+    for (size_t i = h->first; i < h->before->count; i++)
+        if (hdst__ir_expr_equal(h->before->items[i]->value, e)) return hdst__ir_var(h->func, h->before->items[i]->var);
+    uint32_t var = hdst__block_new_var(h->func, name_of(h, e), e->kind, false);
+    hdst__ir_push(h->func, h->before, hdst__ir_set(h->func, var, e));
+    return hdst__ir_var(h->func, var);
+}
+
+static bool differs(const ir_func *func, const ir_expr *e)
+{
+    if (e->op == IR_FIELD || e->op == IR_RECORD_INDEX || e->op == IR_FIXED || e->op == IR_FITS) return true;     // the last two know a scale of the launch
+    if ((e->op == IR_VAR || e->op == IR_ELEM) && func->vars[e->var].varying) return true;
+    return (e->a && differs(func, e->a)) || (e->b && differs(func, e->b)) || (e->c && differs(func, e->c));
+}
+
+// The largest trees that do not differ, parents first.
+static void hoist_from(hoister *h, ir_expr **slot)
+{
+    ir_expr *e = *slot;
+    if (!e || e->op == IR_CONST || e->op == IR_VAR) return;
+    if (!differs(h->func, e)) {
+        *slot = hoisted(h, e);
+        return;
+    }
+    hoist_from(h, &e->a);
+    hoist_from(h, &e->b);
+    hoist_from(h, &e->c);
+}
+
+static void hoist_stmts(hoister *h, ir_block *block)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        ir_expr **own[] = {&s->lo, &s->hi, &s->index, &s->index2, &s->cond, &s->value};
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++) hoist_from(h, own[k]);
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) hoist_stmts(h, nested[n]);
+    }
+}
+
+static void hoist_block(ir_func *func, ir_block *block)
+{
+    ir_block out = {0};
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        ir_block *nested[HDST__IR_NESTED];
+        if (s->kind == IR_RECORDS) {
+            hoister h = {func, &out, out.count};
+            hoist_stmts(&h, &s->body);
+        } else {
+            for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) hoist_block(func, nested[n]);
+        }
+        hdst__ir_push(func, &out, s);
+    }
+    *block = out;
+}
+
+void hdst__pass_hoist(ir_func *func) { hoist_block(func, &func->body); }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Branches that some records take and others do not, and that only assign to variables, become selects: a record loop without control flow can be vectorised.
+// Inner branches first. Conditions that are the same for all records stay branches.
+//
+// Before: if lt(d, best_d) { best_d = d; best = j }
+// After:  taken = lt(d, best_d); best_d = select(taken, d, best_d); best = select(taken, j, best)
+//
+// In block form (hdst__pass_predicate) a conditional addition becomes one of the identity for the records that do not make it.
+#include "codegen/kernel.h"
+
+enum { MOST_STATEMENTS = 16, MOST_NODES = 256 };    // of both branches together: they are all evaluated
+
+typedef struct converter {
+    ir_func *func;
+    bool accums;            // additions too
+} converter;
+
+static size_t stmt_size(const ir_stmt *s)
+{
+    return hdst__ir_expr_size(s->value) + hdst__ir_expr_size(s->cond) + hdst__ir_expr_size(s->index) + hdst__ir_expr_size(s->index2);
+}
+
+static bool may_convert(const converter *c, const ir_block *block, size_t *statements, size_t *nodes)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        const ir_stmt *s = block->items[i];
+        if (s->kind != IR_SET && s->kind != IR_CHECK && !(c->accums && s->kind == IR_ACCUM)) return false;
+        ++*statements;
+        *nodes += stmt_size(s);
+    }
+    return *statements <= MOST_STATEMENTS && *nodes <= MOST_NODES;
+}
+
+// Named only in this block: what it holds otherwise does not matter.
+static bool is_local(const converter *c, const ir_block *block, uint32_t var)
+{
+    return hdst__ir_block_reads(block, var) == hdst__ir_block_reads(&c->func->body, var) &&
+           hdst__ir_block_writes(block, var) == hdst__ir_block_writes(&c->func->body, var);
+}
+
+static ir_expr *chosen(converter *c, const ir_expr *cond, bool when, ir_expr *value, ir_expr *other)
+{
+    ir_expr *test = hdst__ir_copy(c->func, cond);
+    return when ? hdst__ir_select(c->func, test, value, other) : hdst__ir_select(c->func, test, other, value);
+}
+
+// What an accumulator does not notice.
+static uint64_t identity_bits(hdst__kind kind, ir_accum_op acc)
+{
+    switch (acc) {
+    case IR_ACC_MIN: case IR_ACC_MAX: return hdst__key_decode(kind, acc, 0);
+    case IR_ACC_AND:
+        if (kind == HDST__BOOL) return 1;
+        return hdst__kind_is_signed(kind) ? UINT64_MAX : UINT64_MAX >> (64 - 8 * hdst__scalar_size(kind));
+    default: return 0;
+    }
+}
+
+static ir_expr *identity(converter *c, const ir_stmt *s)
+{
+    return hdst__ir_const(c->func, s->value->kind, identity_bits(s->value->kind, s->acc));
+}
+
+// The same statement for all records, with its effect only where cond is `when`.
+static void convert_stmt(converter *c, ir_block *out, const ir_block *branch, ir_stmt *s, const ir_expr *cond, bool when)
+{
+    if (s->kind == IR_SET) {
+        if (!is_local(c, branch, s->var)) s->value = chosen(c, cond, when, s->value, hdst__ir_var(c->func, s->var));
+    } else if (s->kind == IR_ACCUM) {
+        s->value = chosen(c, cond, when, s->value, identity(c, s));
+    } else {                // a check holds where it is not made
+        ir_expr *test = hdst__ir_copy(c->func, cond);
+        s->cond = hdst__ir_binary(c->func, IR_OR, HDST__BOOL, when ? hdst__ir_unary(c->func, IR_NOT, HDST__BOOL, test) : test, s->cond);
+    }
+    hdst__ir_push(c->func, out, s);
+}
+
+// if (a) x = u; else x = v;
+static bool is_choice(const ir_stmt *s)
+{
+    if (s->then.count != 1 || s->otherwise.count != 1) return false;
+    const ir_stmt *yes = s->then.items[0], *no = s->otherwise.items[0];
+    return yes->kind == IR_SET && no->kind == IR_SET && yes->var == no->var;
+}
+
+static bool reads_what_is_set(ir_expr **slot, void *user)
+{
+    const ir_stmt *s = user;
+    return (*slot)->op != IR_VAR || (!hdst__ir_block_writes(&s->then, (*slot)->var) && !hdst__ir_block_writes(&s->otherwise, (*slot)->var));
+}
+
+// The condition, to be asked again and again: a variable, unless it is one already that the branches leave alone.
+static const ir_expr *settled_condition(converter *c, ir_block *out, ir_stmt *s)
+{
+    const bool single = s->then.count + s->otherwise.count == 1;
+    if ((single || s->cond->op == IR_VAR) && hdst__ir_visit_expr(&s->cond, reads_what_is_set, s)) return s->cond;
+    if (single) return s->cond;     // asked once, before what it reads is set
+    uint32_t taken = hdst__ir_add_var(c->func, "taken", HDST__BOOL, 0);
+    c->func->vars[taken].varying = true;
+    hdst__ir_push(c->func, out, hdst__ir_set(c->func, taken, s->cond));
+    return hdst__ir_var(c->func, taken);
+}
+
+static void convert_if(converter *c, ir_block *out, ir_stmt *s)
+{
+    if (is_choice(s)) {
+        ir_stmt *set = s->then.items[0];
+        set->value = hdst__ir_select(c->func, s->cond, set->value, s->otherwise.items[0]->value);
+        hdst__ir_push(c->func, out, set);
+        return;
+    }
+    const ir_expr *cond = settled_condition(c, out, s);
+    ir_block then = s->then, otherwise = s->otherwise;
+    for (size_t i = 0; i < then.count; i++) convert_stmt(c, out, &s->then, then.items[i], cond, true);
+    for (size_t i = 0; i < otherwise.count; i++) convert_stmt(c, out, &s->otherwise, otherwise.items[i], cond, false);
+}
+
+static void convert_block(converter *c, ir_block *block)
+{
+    ir_block out = {0};
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) convert_block(c, nested[n]);
+        size_t statements = 0, nodes = 0;
+        if (s->kind == IR_IF && s->cond->varying && may_convert(c, &s->then, &statements, &nodes) && may_convert(c, &s->otherwise, &statements, &nodes))
+            convert_if(c, &out, s);
+        else hdst__ir_push(c->func, &out, s);
+    }
+    *block = out;
+}
+
+void hdst__pass_if_convert(ir_func *func) { convert_block(&(converter){func, false}, &func->body); }
+
+void hdst__pass_predicate(ir_func *func) { convert_block(&(converter){func, true}, &func->body); }

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of the passes. The verifier runs after each: it is cheap, and a pass that broke something is named.
+#include "codegen/block_form.h"
+
+typedef struct pass {
+    const char *name;
+    void (*run)(ir_func *func);
+} pass;
+
+static const char *run_passes(ir_func *func, const pass *passes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        passes[i].run(func);
+        const char *wrong = hdst__ir_verify(func);
+        if (wrong) return hdst__arena_printf(func->arena, "after pass %s: %s", passes[i].name, wrong);
+    }
+    return NULL;
+}
+
+#define RUN(func, passes) run_passes((func), (passes), sizeof(passes) / sizeof *(passes))
+
+const char *hdst__passes_scalar(ir_func *func)
+{
+    static const pass passes[] = {
+        {"fma", hdst__pass_fma},            // first: it goes by the expressions as written
+        {"exits", hdst__pass_exits},
+        {"fold", hdst__pass_fold},
+        {"checks", hdst__pass_checks},      // before unrolling: it goes by the bounds of loops
+        {"fold", hdst__pass_fold},
+        {"unroll", hdst__pass_unroll},
+        {"fold", hdst__pass_fold},
+        {"checks", hdst__pass_checks},      // what unrolling made constant, and what it repeats
+        {"fold", hdst__pass_fold},
+        {"unread", hdst__pass_unread},
+        {"uniform", hdst__pass_uniform},
+        {"if-convert", hdst__pass_if_convert},
+        {"fold", hdst__pass_fold},
+        {"unread", hdst__pass_unread},
+        {"uniform", hdst__pass_uniform},
+    };
+    const char *wrong = hdst__ir_verify(func);
+    return wrong ? hdst__arena_printf(func->arena, "as lowered: %s", wrong) : RUN(func, passes);
+}
+
+// --- Block form ---
+
+enum {
+    BLOCK = 128,                    // records: best on Intel, within a few percent on AMD
+    SMALL_BLOCK = 64,
+    MANY_BYTES = 256,               // per record: above, the arrays of a large block would leave the first-level cache
+    MOST_BYTES = 2048,              // above, there is no block form
+};
+
+static const char *try_block_form(ir_func *func)
+{
+    static const pass passes[] = {{"predicate", hdst__pass_predicate}, {"fold", hdst__pass_fold}, {"uniform", hdst__pass_uniform}};
+    const char *wrong = RUN(func, passes);
+    if (wrong) return wrong;
+    hdst__pass_block(func, BLOCK);
+    return hdst__ir_verify(func);
+}
+
+const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
+{
+    static const pass passes[] = {{"jam", hdst__pass_jam},         {"fold", hdst__pass_fold},
+                                  {"hoist", hdst__pass_hoist},     {"registers", hdst__pass_registers}};
+    ir_func *plain = hdst__ir_copy_func(func->arena, func);
+    const char *wrong = try_block_form(func);
+    if (wrong) return hdst__arena_printf(func->arena, "after pass block: %s", wrong);
+    const uint64_t bytes = hdst__block_bytes_per_record(func);
+    if (bytes > MOST_BYTES) {
+        *func = *plain;
+        hdst__pass_block_plain(func, SMALL_BLOCK, "what lives across record loops is too large");
+        func->form_why = hdst__arena_printf(func->arena, "record by record: the block form would keep %llu bytes for each record", (unsigned long long)bytes);
+    } else {
+        if (bytes > MANY_BYTES) func->block = SMALL_BLOCK;
+        func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes kept for each", func->block, (unsigned long long)bytes);
+    }
+    hdst__pass_accumulate(func, tables);
+    if ((wrong = hdst__ir_verify(func))) return hdst__arena_printf(func->arena, "after pass accumulate: %s", wrong);
+    return RUN(func, passes);
+}

@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-// Until it is part of the library.
-#pragma weak hdst__kernel_make_fold
-
 enum {
     STREAM_BYTES = 32 << 20,            // a segment of the ring
     STREAM_LEAST_BYTES = 4 << 20,       // not cut smaller for the sake of overlap
@@ -97,7 +94,6 @@ static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
 
 static hdst_status make_kernel(hdst__launch_plan *plan, bool fold, hdst_error *error)
 {
-    if (fold && !hdst__kernel_make_fold) return hdst__error_set(error, HDST_E_UNSUPPORTED, "this build prints no folds for OpenCL devices; --device interp runs them");
     hdst__diags diags;
     hdst__diags_init(&diags, &plan->arena);
     if (plan->func->diags) {            // the places of its messages are in the user's sources
@@ -159,12 +155,9 @@ static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool f
     bool gpu = plan->kernel && !plan->kernel->one_group_per_strip;
     plan->slice_least = round_to_64(gpu ? plan->items : (uint64_t)plan->items * 64);
     plan->slice_most = round_to_64(most_records ? most_records : plan->piece->capacity);
-    if (fold) {                         // a fold's kernel starts at the segment's start
-        plan->slice_least = plan->slice_most;
-        return;
-    }
+    if (fold) plan->slice_least = plan->slice_most < (1 << 20) ? plan->slice_most : 1 << 20;     // 16384 work-items
     if (plan->output_param) {
-        uint64_t fit = OUTPUT_BYTES / (plan->output_param->record->size + 1) / 64 * 64;
+        uint64_t fit = OUTPUT_BYTES / (plan->output_param->record->size + 1) * (fold ? HDST__FOLD_RECORDS : 1) / 64 * 64;
         if (fit < 64) fit = 64;
         if (fit < plan->slice_most) plan->slice_most = fit;
     }

@@ -107,26 +107,10 @@ static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_va
     return status;
 }
 
-// A fold's word counts from its slice, so the failing run is searched for: a failure is rare, and there is one to find.
-static hdst_status fold_error(const hdst__launch_plan *plan, uint64_t covered, hdst_error *error)
-{
-    few_records few = {0};
-    hdst__interp_run run = {.failed_record = UINT64_MAX};
-    hdst_status status = make_room(&few, plan) ? HDST_OK : hdst__error_memory(error, "running failed records again");
-    for (uint64_t record = 0; record < plan->reader.records && status == HDST_OK && run.failed_record == UINT64_MAX; record += HDST__FOLD_RECORDS)
-        status = run_again(plan, NULL, &few, record, &run, error);
-    hdst__arena_destroy(&few.arena);
-    if (status != HDST_OK) return status;
-    if (run.failed_record == UINT64_MAX) return hdst__error_set(error, HDST_E_INTERNAL, "a fold failed on %s and not in the interpreter", plan->device->info->name);
-    hdst__check_to_error(plan->func, run.failed_check, run.failed_index, run.failed_limit, run.failed_record * covered, error);
-    return HDST_E_RECORD;
-}
-
 hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, hdst_error *error)
 {
     uint64_t record = word >> 16;
     uint32_t check = (uint32_t)(word & 0xffff);
-    if (plan->code.fold) return fold_error(plan, covered, error);
     if (check >= plan->func->check_count || record >= plan->reader.records)
         return hdst__error_set(error, HDST_E_INTERNAL, "%s reports a failed check that does not exist: %016llx", plan->device->info->name, (unsigned long long)word);
     few_records few = {0};

@@ -59,7 +59,7 @@ const hdst__run_stats *hdst__stage_stats(const hdst__stage *stage)
 static hdst_status take_table(hdst__stage *stage, hdst_error *error)
 {
     uint64_t words = stage->plan->device_words;
-    if (!stage->plan->tables) return HDST_OK;
+    if (!stage->plan->tables || stage->plan->table->host) return HDST_OK;      // the interpreter's table is on the host already
     if (words > UINT64_MAX / 16 || !hdst__budget_reserve(&stage->engine->memory, words * sizeof(int64_t)))
         return hdst__budget_error(&stage->engine->memory, words * sizeof(int64_t), "the table of results", error);
     stage->table = hdst__alloc_zero(stage->engine->allocator, words * sizeof(int64_t));
@@ -138,7 +138,7 @@ static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values,
     if (plan->output_param && !plan->keeps) status = hdst__output_reserve(&stage->output, stage->reader.records, error);
     if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, &stage->engine->ring, &stage->output, &stage->stats, &failure, error);
     if (status == HDST_OK && failure != UINT64_MAX) status = hdst__launch_plan_record_error(plan, values, failure, 1, error);
-    if (status != HDST_OK || !plan->tables) return status;
+    if (status != HDST_OK || !stage->table) return status;
     uint64_t bytes = plan->device_words * sizeof(int64_t);
     stage->stats.bytes_from_device += bytes;
     return stage->device->ops->read(stage->device, plan->table, 0, stage->table, bytes, true, error);
@@ -169,8 +169,9 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     stage->stats.total_seconds = end - start;
     if (status != HDST_OK) return status;
     if (stage->plan && stage->spec.kind == HDST__STAGE_MAP) count_levels(stage);
+    const hdst__memory *table = stage->plan ? stage->plan->table : NULL;
     *output = (hdst__stage_output){
-        .table = stage->table, .tables = stage->plan ? stage->plan->tables : NULL, .records = stage->output.records, .record_count = stage->output.count,
+        .table = table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL, .records = stage->output.records, .record_count = stage->output.count,
     };
     return HDST_OK;
 }

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reduces without accumulators against plain C: the fixed tree of 64 to one, and input order. The functions are order-sensitive, so a record out of place shows.
+#include "engine/engine.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { INTERP, CPU, GPU_FORM, FORMS };
+
+typedef struct pair { uint32_t p, q; } pair;
+
+// Affine maps x -> p x + q modulo 2^32 under composition: associative, not commutative.
+static pair compose(pair a, pair b) { return (pair){a.p * b.p, a.q * b.p + b.q}; }
+// Not associative.
+static pair mix(pair a, pair b) { return (pair){a.p * 3 + b.p, a.q * 5 + b.q * b.p}; }
+
+static hdst__arena arena;
+static jmp_buf out_of_memory;
+static const hdst__record *record;
+static hdst__engine *engine;
+static uint64_t bad_record;         // its p is 0, by which `divide` divides
+
+static pair input(uint64_t i)
+{
+    uint32_t h = (uint32_t)((i + 1) * 2654435761u);
+    return (pair){i && i == bad_record ? 0 : h | 1, h >> 7};
+}
+
+static hdst_status fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    (void)user, (void)error;
+    for (uint64_t i = 0; i < count; i++) {
+        pair value = input(first + i);
+        memcpy((char *)buffers[storage->leaf[0].buffer] + hdst__storage_offset(storage, 0, to_first + i, 0), &value.p, 4);
+        memcpy((char *)buffers[storage->leaf[1].buffer] + hdst__storage_offset(storage, 1, to_first + i, 0), &value.q, 4);
+    }
+    return HDST_OK;
+}
+
+static void set_up(void)
+{
+    bad_record = 0;
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    hdst__record *made = HDST__NEW(&arena, hdst__record);
+    hdst__field *fields = HDST__NEW_ARRAY(&arena, hdst__field, 2);
+    fields[0] = (hdst__field){.name = "p", .type = hdst__type_scalar(HDST__U32)};
+    fields[1] = (hdst__field){.name = "q", .type = hdst__type_scalar(HDST__U32)};
+    *made = (hdst__record){.name = "pair", .fields = fields, .field_count = 2};
+    const char *why;
+    cr_assert(hdst__record_finish(&arena, made, &why));
+    record = made;
+}
+
+static void tear_down(void)
+{
+    hdst__engine_destroy(engine);
+    hdst__arena_destroy(&arena);
+}
+
+TestSuite(fold, .init = set_up, .fini = tear_down);
+
+static void open_engine(int form)
+{
+    engine = hdst__engine_create(&(hdst__engine_options){.device = form == INTERP ? "interp" : "cpu", .gpu_form_on_cpu = form == GPU_FORM});
+    cr_assert_not_null(engine);
+}
+
+// --- The functions in IR ---
+
+static ir_expr *field(ir_func *f, uint32_t param, uint32_t leaf)
+{
+    ir_expr *e = hdst__ir_const(f, HDST__U32, 0);
+    e->op = IR_FIELD;
+    e->param = param;
+    e->leaf = leaf;
+    return e;
+}
+
+static ir_expr *times(ir_func *f, ir_expr *a, ir_expr *b) { return hdst__ir_binary(f, IR_MUL, HDST__U32, a, b); }
+static ir_expr *plus(ir_func *f, ir_expr *a, ir_expr *b) { return hdst__ir_binary(f, IR_ADD, HDST__U32, a, b); }
+static ir_expr *number(ir_func *f, uint64_t v) { return hdst__ir_const(f, HDST__U32, v); }
+
+static void store(ir_func *f, uint32_t leaf, ir_expr *value)
+{
+    ir_stmt *stmt = hdst__ir_stmt(f, IR_STORE, (hdst__span){0, 0, 0});
+    stmt->param = 2;
+    stmt->leaf = leaf;
+    stmt->value = value;
+    hdst__ir_push(f, &f->body, stmt);
+}
+
+static ir_func *new_func(const char *name)
+{
+    ir_func *f = HDST__NEW(&arena, ir_func);
+    f->arena = &arena;
+    f->name = name;
+    hdst__ir_add_param(f, (ir_param){.kind = IR_INPUT, .name = "a", .bind = "a", .record = record});
+    hdst__ir_add_param(f, (ir_param){.kind = IR_INPUT, .name = "b", .bind = "b", .record = record});
+    hdst__ir_add_param(f, (ir_param){.kind = IR_OUTPUT, .name = "out", .bind = "out", .record = record});
+    return f;
+}
+
+static ir_func *compose_func(void)
+{
+    ir_func *f = new_func("compose");
+    store(f, 0, times(f, field(f, 0, 0), field(f, 1, 0)));
+    store(f, 1, plus(f, times(f, field(f, 0, 1), field(f, 1, 0)), field(f, 1, 1)));
+    return f;
+}
+
+static ir_func *mix_func(void)
+{
+    ir_func *f = new_func("mix");
+    store(f, 0, plus(f, times(f, field(f, 0, 0), number(f, 3)), field(f, 1, 0)));
+    store(f, 1, plus(f, times(f, field(f, 0, 1), number(f, 5)), times(f, field(f, 1, 1), field(f, 1, 0))));
+    return f;
+}
+
+// compose with a check that b.p is not 0
+static ir_func *checked_func(void)
+{
+    ir_func *f = new_func("checked");
+    ir_stmt *check = hdst__ir_stmt(f, IR_CHECK, (hdst__span){0, 0, 0});
+    check->cond = hdst__ir_binary(f, IR_NE, HDST__BOOL, field(f, 1, 0), number(f, 0));
+    check->check = hdst__ir_add_check(f, (ir_check){.kind = IR_CHECK_DIVISION, .what = ""});
+    hdst__ir_push(f, &f->body, check);
+    store(f, 0, times(f, field(f, 0, 0), field(f, 1, 0)));
+    store(f, 1, plus(f, times(f, field(f, 0, 1), field(f, 1, 0)), field(f, 1, 1)));
+    return f;
+}
+
+// --- Running ---
+
+static hdst_status reduce(hdst__stage_kind kind, const ir_func *func, uint64_t records, hdst__layout layout, const pair *identity, pair *result, hdst_error *error)
+{
+    hdst__reader reader = {.fill = fill, .records = records, .record = record, .layout = layout, .block = layout == HDST__AOSOA ? 64 : 0};
+    hdst__stage *stage = hdst__stage_create(engine, &(hdst__stage_spec){.kind = kind, .func = func, .reader = reader, .identity = identity});
+    cr_assert_not_null(stage);
+    hdst__stage_output output;
+    hdst_status status = HDST_OK;
+    for (int i = 0; i < 2 && status == HDST_OK; i++) status = hdst__stage_run(stage, NULL, &output, error);
+    if (status == HDST_OK) {
+        cr_assert_eq(output.record_count, 1);
+        memcpy(result, output.records, sizeof *result);
+    }
+    hdst__stage_destroy(stage);
+    return status;
+}
+
+static pair in_order(pair (*f)(pair, pair), uint64_t records)
+{
+    pair sum = input(0);
+    for (uint64_t i = 1; i < records; i++) sum = f(sum, input(i));
+    return sum;
+}
+
+static pair by_tree(pair (*f)(pair, pair), uint64_t records)
+{
+    pair *rows = malloc(records * sizeof *rows);
+    for (uint64_t i = 0; i < records; i++) rows[i] = input(i);
+    while (records > 1) {
+        uint64_t runs = (records + 63) / 64;
+        for (uint64_t r = 0; r < runs; r++) {
+            pair sum = rows[64 * r];
+            for (uint64_t i = 64 * r + 1; i < 64 * r + 64 && i < records; i++) sum = f(sum, rows[i]);
+            rows[r] = sum;
+        }
+        records = runs;
+    }
+    pair result = rows[0];
+    free(rows);
+    return result;
+}
+
+static void expect(hdst__stage_kind kind, const ir_func *func, uint64_t records, hdst__layout layout, pair wanted)
+{
+    pair got;
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(reduce(kind, func, records, layout, NULL, &got, &error), HDST_OK, "%s %s", error.message, error.cause);
+    cr_assert(got.p == wanted.p && got.q == wanted.q, "%llu records: %u %u, not %u %u", (unsigned long long)records, got.p, got.q, wanted.p, wanted.q);
+}
+
+static const uint64_t counts[] = {1, 2, 63, 64, 65, 128, 4095, 4096, 4097, 300000};
+
+static void trees(int form)
+{
+    open_engine(form);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        expect(HDST__STAGE_FOLD, compose_func(), counts[i], HDST__SOA, in_order(compose, counts[i]));      // associative: the tree shows nothing
+        expect(HDST__STAGE_FOLD, mix_func(), counts[i], HDST__SOA, by_tree(mix, counts[i]));               // not associative: it must be this tree
+    }
+    for (hdst__layout layout = HDST__AOS; layout <= HDST__AOP; layout++) expect(HDST__STAGE_FOLD, mix_func(), 10000, layout, by_tree(mix, 10000));
+}
+
+Test(fold, interp_folds_on_the_fixed_tree) { trees(INTERP); }
+Test(fold, cpu_form_folds_on_the_fixed_tree) { trees(CPU); }
+Test(fold, gpu_form_folds_on_the_fixed_tree) { trees(GPU_FORM); }
+
+Test(fold, ordered_reduces_take_the_records_one_by_one)
+{
+    open_engine(INTERP);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) expect(HDST__STAGE_FOLD_ORDERED, mix_func(), counts[i], HDST__AOS, in_order(mix, counts[i]));
+}
+
+Test(fold, an_empty_input_gives_the_identity_or_an_error)
+{
+    open_engine(INTERP);
+    pair identity = {1, 0}, got;
+    hdst_error error = HDST_ERROR_INIT;
+    for (hdst__stage_kind kind = HDST__STAGE_FOLD; kind <= HDST__STAGE_FOLD_ORDERED; kind++) {
+        cr_assert_eq(reduce(kind, compose_func(), 0, HDST__SOA, &identity, &got, &error), HDST_OK);
+        cr_assert(got.p == 1 && got.q == 0);
+        cr_assert_eq(reduce(kind, compose_func(), 0, HDST__SOA, NULL, &got, &error), HDST_E_USAGE);
+        cr_assert(strstr(error.hint, "identity"), "%s", error.hint);
+    }
+}
+
+static void failing(int form, hdst__stage_kind kind)
+{
+    open_engine(form);
+    bad_record = 123457;
+    pair got;
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(reduce(kind, checked_func(), 200000, HDST__SOA, NULL, &got, &error), HDST_E_RECORD, "%s", error.message);
+    cr_assert_eq(error.record, 123457, "%llu", (unsigned long long)error.record);
+    cr_assert(strstr(error.message, "division by zero"), "%s", error.message);
+}
+
+Test(fold, interp_names_the_record_that_failed) { failing(INTERP, HDST__STAGE_FOLD); }
+Test(fold, cpu_form_names_the_record_that_failed) { failing(CPU, HDST__STAGE_FOLD); }
+Test(fold, gpu_form_names_the_record_that_failed) { failing(GPU_FORM, HDST__STAGE_FOLD); }
+Test(fold, ordered_reduces_name_the_record_that_failed) { failing(INTERP, HDST__STAGE_FOLD_ORDERED); }

@@ -107,6 +107,8 @@ static hdst_status find_or_build(hdst__opencl_device *self, const hdst__kernel *
     built->key = key;
     built->on_disk = build_from_disk(self, kernel, &key, &built->program);
     hdst_status status = built->on_disk ? HDST_OK : build_from_source(self, kernel, &key, &built->program, error);
+    hdst__log_write(&self->base.engine->log, HDST__LOG_DEBUG, "kernel %s for %s: %s", kernel->name, self->base.info->name,
+                    built->on_disk ? "from the kernel cache" : status == HDST_OK ? "compiled" : "refused");
     if (status != HDST_OK) {
         hdst__free(self->base.engine->allocator, built);
         return status;

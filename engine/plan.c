@@ -10,6 +10,8 @@ enum {
     STREAM_BYTES = 32 << 20,            // a segment of the ring
     STREAM_LEAST_BYTES = 4 << 20,       // not cut smaller for the sake of overlap
     OUTPUT_BYTES = 32 << 20,            // output records of a slice
+    // Shares of what is left of the host's budget: three segments and four slices' outputs leave half of it to tables and results.
+    STREAM_SHARE = 8, OUTPUT_SHARE = 32,
     STRIPS_PER_UNIT = 8,                // CPU: evens out what cores do beside
     BIG_STRIP_BYTES = 256 << 10,        // a strip table that leaves the caches of a core: then a strip per core
     GROUPS_PER_UNIT = 8,                // GPU
@@ -157,7 +159,8 @@ static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool f
     plan->slice_most = round_to_64(most_records ? most_records : plan->piece->capacity);
     if (fold) plan->slice_least = plan->slice_most < (1 << 20) ? plan->slice_most : 1 << 20;     // 16384 work-items
     if (plan->output_param) {
-        uint64_t fit = OUTPUT_BYTES / (plan->output_param->record->size + 1) * (fold ? HDST__FOLD_RECORDS : 1) / 64 * 64;
+        uint64_t share = hdst__budget_left(&plan->device->engine->memory) / OUTPUT_SHARE, bytes = share < OUTPUT_BYTES ? share : OUTPUT_BYTES;
+        uint64_t fit = bytes / (plan->output_param->record->size + 1) * (fold ? HDST__FOLD_RECORDS : 1) / 64 * 64;
         if (fit < 64) fit = 64;
         if (fit < plan->slice_most) plan->slice_most = fit;
     }
@@ -167,7 +170,7 @@ static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool f
 static void choose_pieces(hdst__launch_plan *plan)
 {
     const hdst__reader *reader = &plan->reader;
-    uint64_t least = hdst__segment_records(reader, STREAM_LEAST_BYTES, reader->records), share = hdst__budget_left(&plan->device->engine->memory) / 8;
+    uint64_t least = hdst__segment_records(reader, STREAM_LEAST_BYTES, reader->records), share = hdst__budget_left(&plan->device->engine->memory) / STREAM_SHARE;
     uint64_t most = hdst__segment_records(reader, share < STREAM_BYTES ? share : STREAM_BYTES, reader->records);
     uint64_t unit = hdst__segment_records(reader, 0, 0), quarter = (reader->records / 4 + unit - 1) / unit * unit;     // a few pieces, so that reading and computing overlap
     uint64_t capacity = quarter > most ? most : quarter < least ? (least < most ? least : most) : quarter;

@@ -64,6 +64,22 @@ Test(stage, interp_reads_every_layout_streamed_and_cached) { every_layout(INTERP
 Test(stage, cpu_form_reads_every_layout_streamed_and_cached) { every_layout(CPU); }
 Test(stage, gpu_form_reads_every_layout_streamed_and_cached) { every_layout(GPU_FORM); }
 
+Test(stage, a_cached_dataset_reaches_device_memory_piece_by_piece)
+{
+    for (hdst__layout layout = HDST__AOS; layout <= HDST__AOP; layout++) {
+        fixture_options options = options_for(GPU_FORM, 1500001);      // 12 MB: three pieces
+        options.layout = layout;
+        options.block = layout == HDST__AOSOA ? 256 : 0;
+        options.cached = true;
+        fixture f;
+        cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+        run_right(&f);
+        cr_assert_geq(f.fills, 3);
+        run_right(&f);
+        fixture_close(&f);
+    }
+}
+
 static void many_slices(int form)
 {
     fixture_options options = options_for(form, 3000000);       // 24 MB: several segments of the ring
@@ -79,6 +95,8 @@ static void many_slices(int form)
 }
 
 Test(stage, interp_streams_more_than_the_ring_holds) { many_slices(INTERP); }
+Test(stage, cpu_form_streams_more_than_the_ring_holds) { many_slices(CPU); }
+Test(stage, gpu_form_streams_more_than_the_ring_holds) { many_slices(GPU_FORM); }
 
 // --- Tables that fit no cache and records that fit no register ---
 

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The OpenCL back end and its kernel cache. Every test is a process of its own and opens OpenCL there.
+#include "engine/engine_private.h"
+#include "fixture.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char root[64];
+
+static void set_up(void)
+{
+    snprintf(root, sizeof root, "/tmp/hdst-test-opencl-XXXXXX");
+    cr_assert_not_null(mkdtemp(root));
+}
+
+static void tear_down(void)
+{
+    char command[160];
+    snprintf(command, sizeof command, "chmod -R u+w '%s'; rm -rf '%s'", root, root);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(device_opencl, .init = set_up, .fini = tear_down);
+
+// --- Memory ---
+
+static void memory_keeps_its_bytes(bool gpu_form)
+{
+    hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .gpu_form_on_cpu = gpu_form, .cache_dir = root});
+    hdst__device *device;
+    hdst__memory *memory;
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(hdst__engine_open(engine, &device, &error), HDST_OK, "%s", error.message);
+    uint64_t words[1000], back[1000];
+    for (uint64_t i = 0; i < 1000; i++) words[i] = i * i;
+    cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_DEVICE, sizeof words, "a test", &memory, &error), HDST_OK);
+    cr_assert_eq(device->ops->write(device, memory, 0, words, sizeof words, true, &error), HDST_OK);
+    cr_assert_eq(device->ops->fill(device, memory, 10, UINT64_MAX, &error), HDST_OK);
+    cr_assert_eq(device->ops->read(device, memory, 0, back, sizeof back, true, &error), HDST_OK);
+    for (uint64_t i = 0; i < 1000; i++) cr_assert_eq(back[i], i < 10 ? UINT64_MAX : i * i);
+    device->ops->release(device, memory);
+
+    cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_SHARED, sizeof words, "a test", &memory, &error), HDST_OK);
+    cr_assert_eq((uintptr_t)memory->host % 4096, 0);
+    memcpy(memory->host, words, sizeof words);
+    cr_assert_eq(device->ops->to_device(device, memory, &error), HDST_OK);
+    if (!device->unified) cr_assert_eq(device->ops->write(device, memory, 0, memory->host, sizeof words, true, &error), HDST_OK);
+    memset(back, 0, sizeof back);
+    cr_assert_eq(device->ops->read(device, memory, 0, back, sizeof back, true, &error), HDST_OK);
+    cr_assert_eq(memcmp(back, words, sizeof words), 0);
+    cr_assert_eq(device->ops->to_host(device, memory, &error), HDST_OK);
+    cr_assert_eq(memcmp(memory->host, words, sizeof words), 0);
+    device->ops->release(device, memory);
+    cr_assert_eq(engine->memory.used, 0);
+    cr_assert_eq(device->budget.used, 0);
+    hdst__engine_destroy(engine);
+}
+
+Test(device_opencl, memory_of_a_cpu_device_keeps_its_bytes) { memory_keeps_its_bytes(false); }
+Test(device_opencl, memory_beside_the_host_keeps_its_bytes) { memory_keeps_its_bytes(true); }
+
+Test(device_opencl, a_buffer_larger_than_the_device_allows_is_a_memory_error)
+{
+    hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .memory = UINT64_MAX / 2, .device_memory = UINT64_MAX / 2, .cache_dir = root});
+    hdst__device *device;
+    hdst__memory *memory;
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(hdst__engine_open(engine, &device, &error), HDST_OK);
+    cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_DEVICE, (uint64_t)1 << 60, "the table", &memory, &error), HDST_E_MEMORY);
+    cr_assert(strstr(error.message, "the table"), "%s", error.message);
+    hdst__engine_destroy(engine);
+}
+
+// --- Refused kernels ---
+
+Test(device_opencl, a_refused_kernel_gives_the_log_and_keeps_the_source)
+{
+    hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .cache_dir = root});
+    hdst__device *device;
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(hdst__engine_open(engine, &device, &error), HDST_OK, "%s", error.message);
+    hdst__kernel kernel = {.name = "wrong", .source = "__kernel void wrong(__global int *a) { a[0] = no_such_thing; }\n", .build_options = "-cl-std=CL1.2"};
+    hdst__code code = {.kernel = &kernel, .items = 1};
+    hdst__program *program = NULL;
+    cr_assert_eq(device->ops->load(device, &code, &program, &error), HDST_E_DRIVER);
+    cr_assert(strstr(error.cause, "no_such_thing"), "%s", error.cause);
+    char *start = strstr(error.hint, root), text[64] = "";
+    cr_assert_not_null(start, "%s", error.hint);
+    start[strcspn(start, ";")] = 0;
+    FILE *file = fopen(start, "r");
+    cr_assert_not_null(file, "%s", start);
+    cr_assert_not_null(fgets(text, sizeof text, file));
+    fclose(file);
+    cr_assert(strstr(text, "__kernel void wrong"));
+    hdst__engine_destroy(engine);
+}
+
+// --- The cache on disk ---
+
+static hdst_status run_with(const char *cache_dir, char *log, size_t size, int *warnings)
+{
+    fixture f;
+    hdst_status status = fixture_open(&f, &(fixture_options){.device = "cpu", .layout = HDST__SOA, .records = 1000, .accumulates = true, .cache_dir = cache_dir});
+    if (status == HDST_OK) status = fixture_run(&f);
+    if (status == HDST_OK) fixture_expect_right(&f);
+    snprintf(log, size, "%s", f.log);
+    *warnings = f.warnings;
+    fixture_close(&f);
+    return status;
+}
+
+static int count_files(char path[256])
+{
+    DIR *directory = opendir(root);
+    int files = 0;
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        if (entry->d_name[0] == '.') continue;
+        snprintf(path, 256, "%s/%.100s", root, entry->d_name);
+        files++;
+    }
+    closedir(directory);
+    return files;
+}
+
+Test(device_opencl, the_second_process_takes_the_program_from_disk)
+{
+    char log[4096], path[256];
+    int warnings;
+    for (int i = 0; i < 2; i++) {
+        pid_t child = fork();
+        cr_assert_geq(child, 0);
+        if (child == 0) {
+            hdst_status status = run_with(root, log, sizeof log, &warnings);
+            _exit(status != HDST_OK || !strstr(log, i == 0 ? "compiled" : "from the kernel cache"));
+        }
+        int status = 1;
+        cr_assert_eq(waitpid(child, &status, 0), child);
+        cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "process %d", i);
+        cr_assert_eq(count_files(path), 1);
+    }
+}
+
+Test(device_opencl, a_damaged_program_on_disk_is_compiled_again_and_replaced)
+{
+    char log[4096], path[256];
+    int warnings;
+    struct stat before, after;
+    cr_assert_eq(run_with(root, log, sizeof log, &warnings), HDST_OK);
+    cr_assert_eq(count_files(path), 1);
+    cr_assert_eq(stat(path, &before), 0);
+    cr_assert_eq(truncate(path, before.st_size / 2), 0);
+    cr_assert_eq(run_with(root, log, sizeof log, &warnings), HDST_OK);
+    cr_assert(strstr(log, "compiled"), "%s", log);
+    cr_assert_eq(stat(path, &after), 0);
+    cr_assert_gt(after.st_size, before.st_size / 2);
+    cr_assert_eq(run_with(root, log, sizeof log, &warnings), HDST_OK);
+    cr_assert(strstr(log, "from the kernel cache"), "%s", log);
+}
+
+Test(device_opencl, without_a_usable_cache_directory_it_runs_with_one_warning)
+{
+    char log[4096], file[128];
+    int warnings;
+    snprintf(file, sizeof file, "%s/file", root);
+    FILE *made = fopen(file, "w");
+    cr_assert_not_null(made);
+    fclose(made);
+    cr_assert_eq(run_with(file, log, sizeof log, &warnings), HDST_OK);
+    cr_assert_eq(warnings, 1, "%s", log);
+}
+
+Test(device_opencl, two_processes_may_fill_the_cache_at_once)
+{
+    char log[4096], path[256];
+    int warnings;
+    pid_t child[2];
+    for (int i = 0; i < 2; i++) {
+        child[i] = fork();
+        cr_assert_geq(child[i], 0);
+        if (child[i] == 0) _exit(run_with(root, log, sizeof log, &warnings) != HDST_OK || warnings);
+    }
+    for (int i = 0; i < 2; i++) {
+        int status = 1;
+        cr_assert_eq(waitpid(child[i], &status, 0), child[i]);
+        cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    cr_assert_eq(count_files(path), 1);
+    cr_assert_eq(run_with(root, log, sizeof log, &warnings), HDST_OK);
+    cr_assert(strstr(log, "from the kernel cache"), "%s", log);
+}

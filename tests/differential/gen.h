@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inside the generator. Kernel text and C text are written at the same time from the same choices: the kernel as a person would write it (nested expressions,
+// precedence, implicit conversions), the C as a sequence of temporaries, one per operation, so that C's own open ends (order of evaluation, contraction,
+// shifts, saturation) never come into play. gcc derives the types of the temporaries; where the generator knows a type, gcc is asked to agree.
+#ifndef HDST_TESTS_DIFFERENTIAL_GEN_H
+#define HDST_TESTS_DIFFERENTIAL_GEN_H
+
+#include "base/buffer.h"
+#include "generate.h"
+
+typedef struct gen_record gen_record;
+
+typedef struct gen_field {
+    const char *name;
+    diff_kind kind;
+    uint64_t count;                 // 0: one
+    const gen_record *record;       // a nested record (count 0), else NULL
+    int leaf;                       // number of its (first) leaf in the outermost record
+} gen_field;
+
+struct gen_record {
+    const char *hk, *c;             // the name of the type in either language
+    gen_field field[5];
+    int field_count, leaves;
+};
+
+typedef struct gen_symbol {         // what may be read: a variable, a parameter
+    const char *hk, *c;
+    diff_kind kind;                 // of a scalar, or of an array's elements
+    uint64_t count;                 // array: its elements; 0: no array
+    const gen_record *record;       // a record, or the rows of a table
+    int table;                      // parameter number of a broadcast table; -1: none
+    bool writable;
+    uint64_t below;                 // a loop variable that stays below this; 0: unknown
+} gen_symbol;
+
+typedef struct gen_value {
+    const char *hk, *c;             // c is a temporary, a literal or a path: safe to repeat
+    int level;                      // C precedence of the kernel text, higher binds tighter
+    diff_kind kind;
+    const char *x, *y;              // factors, when it is a product of floating numbers
+} gen_value;
+
+typedef struct gen_helper {
+    const char *hk, *c;
+    diff_kind result, param[3];
+    int param_count;
+    uint64_t array;                 // elements of one more parameter, an array of float; 0: none
+} gen_helper;
+
+typedef struct gen {
+    hdst__arena *arena;
+    uint64_t random;
+    diff_program *program;
+    diff_options options;
+    hdst__buffer hk, c;
+    int indent;
+    gen_symbol symbol[64];
+    int symbol_count;
+    gen_helper helper[3];
+    int helper_count;
+    const gen_record *row[DIFF_PARAMS];     // by parameter; NULL for scalars
+    diff_kind scalar[DIFF_PARAMS];
+    const gen_record *in, *out;
+    int names;
+    bool faults;                    // the place that is being written may fail
+    int loops, switches;            // how deep
+    const char *continue_label;     // of a do-while; NULL: plain continue
+    diff_kind result;               // of a helper
+    bool in_helper;
+} gen;
+
+enum { LEVEL_TERNARY = 1, LEVEL_LOGOR, LEVEL_LOGAND, LEVEL_OR, LEVEL_XOR, LEVEL_AND, LEVEL_EQUAL, LEVEL_LESS, LEVEL_SHIFT, LEVEL_ADD, LEVEL_MUL, LEVEL_UNARY, LEVEL_LEAF };
+
+// --- gen_text.c: choices, names, text ---
+uint64_t gen_next(gen *g);
+bool gen_chance(gen *g, int percent);
+int gen_below(gen *g, int n);
+const char *gen_print(gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *gen_name(gen *g, const char *prefix);
+void gen_hk(gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));     // a line
+void gen_c(gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *gen_c_type(diff_kind kind);
+const char *gen_suffix(diff_kind kind);             // "i32"
+bool gen_is_float(diff_kind kind);
+bool gen_is_signed(diff_kind kind);
+diff_kind gen_promote(diff_kind kind);
+diff_kind gen_common(diff_kind a, diff_kind b);
+diff_kind gen_kind(gen *g);
+
+// --- gen_expr.c ---
+gen_value gen_expr(gen *g, int depth);
+gen_value gen_integer(gen *g, int depth);
+gen_value gen_condition(gen *g, int depth);
+const char *gen_converted(gen *g, gen_value v, diff_kind kind);     // C text of v as `kind`
+const char *gen_argument(gen_value v);                              // kernel text of v where a comma or `=` stands beside it
+// An index below `limit` (elements), or below the rows of table `table` when that is not -1. Gives kernel text; *c is a checked C temporary.
+const char *gen_index(gen *g, int depth, uint64_t limit, const char *table, const char *c_rows, const char **c);
+bool gen_place(gen *g, bool writable, gen_value *place);            // a scalar inside some symbol; false when there is none
+
+// --- gen_stmt.c ---
+void gen_block(gen *g, int statements, int depth);
+void gen_return(gen *g);
+int gen_scope(gen *g);
+void gen_leave(gen *g, int scope);
+
+#endif

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole programs: records, parameters, helpers, the function, and the description of gcc's layouts that the harness reads; and random data.
+#include "generate.h"
+
+#include "gen.h"
+
+#include <inttypes.h>
+
+// --- Records ---
+
+static diff_kind accum_kind(gen *g)         // sums of bool do not exist; see random_law
+{
+    return gen_kind(g);
+}
+
+static gen_record *new_record(gen *g, const char *name, bool nested)
+{
+    gen_record *r = HDST__NEW(g->arena, gen_record);
+    r->hk = name;
+    r->c = gen_print(g, "p%" PRIu64 "_%s", g->program->seed, name);
+    r->field_count = 1 + gen_below(g, 4);
+    for (int i = 0; i < r->field_count; i++) {
+        gen_field *f = &r->field[i];
+        *f = (gen_field){.name = gen_print(g, "f%d", i), .kind = accum_kind(g), .leaf = r->leaves};
+        if (gen_chance(g, 30)) f->count = 1 + (uint64_t)gen_below(g, 5);
+        if (nested && gen_chance(g, 15)) {
+            f->record = new_record(g, gen_print(g, "%s_part%d", name, i), false);
+            f->count = 0;
+        }
+        r->leaves += f->record ? f->record->leaves : 1;
+    }
+    for (int i = 0; i < r->field_count; i++) {
+        const gen_field *f = &r->field[i];
+        if (i == 0) {
+            gen_hk(g, "struct %s {", r->hk);
+            gen_c(g, "struct %s {", r->c);
+        }
+        const char *dims = f->count ? gen_print(g, "[%" PRIu64 "]", f->count) : "";
+        gen_hk(g, "    %s %s%s;", f->record ? f->record->hk : gen_c_type(f->kind), f->name, dims);
+        gen_c(g, "    %s%s %s%s;", f->record ? "struct " : "", f->record ? f->record->c : gen_c_type(f->kind), f->name, dims);
+    }
+    gen_hk(g, "};");
+    gen_c(g, "};");
+    return r;
+}
+
+static const char *leaf_list(gen *g, const gen_record *outer, const gen_record *r, const char *path)
+{
+    const char *list = "";
+    for (int i = 0; i < r->field_count; i++) {
+        const gen_field *f = &r->field[i];
+        const char *name = gen_print(g, "%s%s", path, f->name);
+        if (f->record)
+            list = gen_print(g, "%s%s", list, leaf_list(g, outer, f->record, gen_print(g, "%s.", name)));
+        else
+            list = gen_print(g, "%s{%d, offsetof(struct %s, %s), %" PRIu64 ", sizeof(%s)}, ", list, (int)f->kind, outer->c, name, f->count ? f->count : 1, gen_c_type(f->kind));
+    }
+    return list;
+}
+
+// --- Parameters ---
+
+static diff_law random_law(gen *g, diff_kind kind)
+{
+    if (gen_is_float(kind)) return (diff_law)gen_below(g, 3);
+    if (kind == K_BOOL) return (diff_law)(L_AND + gen_below(g, 3));
+    return (diff_law)gen_below(g, 6);
+}
+
+static void add_param(gen *g, int i)
+{
+    diff_param *p = &g->program->params[i];
+    const bool accum = g->program->shape == DIFF_ACCUMULATING_MAP ? i == 1 || gen_chance(g, 50) : gen_chance(g, 40);
+    p->kind = accum ? DIFF_ACCUM : DIFF_BROADCAST;
+    p->is_table = gen_chance(g, 60);
+    p->rows = p->is_table ? 1 + (uint64_t)gen_below(g, 7) : 1;
+    p->name = gen_print(g, "%c%d", accum ? 't' : 'b', i);
+    const bool record = gen_chance(g, 60);
+    if (record) g->row[i] = new_record(g, gen_print(g, "row%d", i), false);
+    else g->scalar[i] = gen_kind(g);
+    if (!accum) return;
+    for (int l = 0; l < (record ? g->row[i]->leaves : 1); l++) p->law[l] = random_law(g, record ? g->row[i]->field[l].kind : g->scalar[i]);
+}
+
+static const char *param_text(gen *g, int i)
+{
+    const diff_param *p = &g->program->params[i];
+    return gen_print(g, ", %s %s %s%s", p->kind == DIFF_ACCUM ? "accum" : "broadcast", g->row[i] ? g->row[i]->hk : gen_c_type(g->scalar[i]), p->name, p->is_table ? "[]" : "");
+}
+
+static void declare_params(gen *g)
+{
+    g->symbol[g->symbol_count++] = (gen_symbol){.hk = "a", .c = "(*in)", .record = g->in, .table = -1};
+    for (int i = 1; i < g->program->param_count; i++) {
+        const diff_param *p = &g->program->params[i];
+        if (p->kind == DIFF_ACCUM) continue;
+        const char *c = p->is_table ? p->name : gen_print(g, "%s[0]", p->name);
+        g->symbol[g->symbol_count++] = (gen_symbol){.hk = p->name, .c = c, .kind = g->scalar[i], .record = g->row[i], .table = p->is_table ? i : -1};
+        const char *type = g->row[i] ? gen_print(g, "struct %s", g->row[i]->c) : gen_c_type(g->scalar[i]);
+        gen_c(g, "const %s *const %s = ctx->table[%d]; (void)%s;", type, p->name, i, p->name);
+    }
+}
+
+// --- Functions ---
+
+static void declare_constants(gen *g)
+{
+    const char *values = "";
+    const int count = 3 + gen_below(g, 3);
+    for (int i = 0; i < count; i++) values = gen_print(g, "%s%s%d.%df", values, i ? ", " : "", gen_below(g, 100), gen_below(g, 1000));
+    gen_hk(g, "enum { FOUR_ = 4, FIVE };");
+    gen_hk(g, "param uint32_t FOUR = 4;");
+    gen_hk(g, "const float K[%d] = { %s };", count, values);
+    gen_c(g, "enum { p%" PRIu64 "_FIVE = 5 };", g->program->seed);
+    gen_c(g, "static const float p%" PRIu64 "_K[%d] = { %s };", g->program->seed, count, values);
+    g->symbol[g->symbol_count++] = (gen_symbol){.hk = "K", .c = gen_print(g, "p%" PRIu64 "_K", g->program->seed), .kind = K_F32, .count = (uint64_t)count, .table = -1};
+    g->symbol[g->symbol_count++] = (gen_symbol){.hk = "FIVE", .c = gen_print(g, "p%" PRIu64 "_FIVE", g->program->seed), .kind = K_I32, .table = -1};
+}
+
+static void make_helper(gen *g)
+{
+    gen_helper h = {.hk = gen_print(g, "h%d", g->helper_count), .c = gen_print(g, "p%" PRIu64 "_h%d", g->program->seed, g->helper_count), .result = gen_kind(g)};
+    const int scope = gen_scope(g);
+    h.param_count = gen_below(g, 3);
+    h.array = h.param_count == 0 || gen_chance(g, 30) ? 3 + (uint64_t)gen_below(g, 3) : 0;
+    const char *hk = "", *c = "diff_context *ctx";
+    for (int i = 0; i < h.param_count; i++) {
+        h.param[i] = gen_kind(g);
+        const char *name = gen_name(g, "q");
+        hk = gen_print(g, "%s%s%s %s", hk, i ? ", " : "", gen_c_type(h.param[i]), name);
+        c = gen_print(g, "%s, %s %s", c, gen_c_type(h.param[i]), name);
+        g->symbol[g->symbol_count++] = (gen_symbol){.hk = name, .c = name, .kind = h.param[i], .table = -1, .writable = true};
+    }
+    if (h.array) {
+        const char *name = gen_name(g, "q");
+        hk = gen_print(g, "%s%sfloat %s[%" PRIu64 "]", hk, h.param_count ? ", " : "", name, h.array);
+        c = gen_print(g, "%s, const float *%s", c, name);
+        g->symbol[g->symbol_count++] = (gen_symbol){.hk = name, .c = name, .kind = K_F32, .count = h.array, .table = -1};
+    }
+    gen_hk(g, "%s %s(%s)", gen_c_type(h.result), h.hk, hk);
+    gen_hk(g, "{");
+    gen_c(g, "static %s %s(%s)", gen_c_type(h.result), h.c, c);
+    gen_c(g, "{");
+    g->indent++;
+    gen_c(g, "(void)ctx;");
+    g->in_helper = true;
+    g->result = h.result;
+    gen_block(g, 1 + gen_below(g, 4), 2);
+    gen_return(g);
+    g->in_helper = false;
+    g->indent--;
+    gen_hk(g, "}");
+    gen_c(g, "}");
+    gen_leave(g, scope);
+    g->helper[g->helper_count++] = h;
+}
+
+static void make_function(gen *g)
+{
+    static const char *const words[] = {"map", "map", "filter"};
+    const char *params = "";
+    for (int i = 1; i < g->program->param_count; i++) params = gen_print(g, "%s%s", params, param_text(g, i));
+    gen_hk(g, "%s f(%s a%s)%s", words[g->program->shape], g->in->hk, params, g->program->shape == DIFF_MAP ? gen_print(g, " -> %s", g->out->hk) : "");
+    gen_hk(g, "{");
+    gen_c(g, "static void p%" PRIu64 "_f(diff_context *ctx, const void *in_, void *out_)", g->program->seed);
+    gen_c(g, "{");
+    g->indent++;
+    gen_c(g, "const struct %s *const in = in_; (void)in;", g->in->c);
+    if (g->out) gen_c(g, "struct %s *const out = out_; (void)out;", g->out->c);
+    else gen_c(g, "(void)out_;");
+    declare_params(g);
+    gen_block(g, g->options.statements ? g->options.statements : 4 + gen_below(g, 8), 3);
+    if (g->program->shape != DIFF_ACCUMULATING_MAP) gen_return(g);
+    g->indent--;
+    gen_hk(g, "}");
+    gen_c(g, "}");
+}
+
+static void make_exports(gen *g)
+{
+    const diff_program *p = g->program;
+    gen_c(g, "__attribute__((visibility(\"default\"))) const diff_exports p%" PRIu64 " = {", p->seed);
+    gen_c(g, "    .run = p%" PRIu64 "_f,", p->seed);
+    gen_c(g, "    .in_size = sizeof(struct %s), .in = {%s}, .in_leaves = %d,", g->in->c, leaf_list(g, g->in, g->in, ""), g->in->leaves);
+    if (g->out) gen_c(g, "    .out_size = sizeof(struct %s), .out = {%s}, .out_leaves = %d,", g->out->c, leaf_list(g, g->out, g->out, ""), g->out->leaves);
+    for (int i = 1; i < p->param_count; i++) {
+        if (g->row[i])
+            gen_c(g, "    .row_size[%d] = sizeof(struct %s), .row[%d] = {%s}, .row_leaves[%d] = %d,", i, g->row[i]->c, i, leaf_list(g, g->row[i], g->row[i], ""), i, g->row[i]->leaves);
+        else
+            gen_c(g, "    .row_size[%d] = sizeof(%s), .row[%d] = {{%d, 0, 1, 0}}, .row_leaves[%d] = 1,", i, gen_c_type(g->scalar[i]), i, (int)g->scalar[i], i);
+    }
+    gen_c(g, "};");
+}
+
+diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_options *options)
+{
+    gen g = {.arena = arena, .random = seed * UINT64_C(0x2545f4914f6cdd1d) + 1};
+    if (options) g.options = *options;
+    diff_program *p = g.program = HDST__NEW(arena, diff_program);
+    hdst__buffer_init(&g.hk, NULL);
+    hdst__buffer_init(&g.c, NULL);
+    p->seed = seed;
+    p->shape = (diff_shape)gen_below(&g, 3);
+    p->may_fail = !g.options.no_faults && gen_chance(&g, 15);
+    g.faults = p->may_fail;
+    gen_hk(&g, "// program %" PRIu64, seed);
+    p->params[0] = (diff_param){.kind = DIFF_RECORD, .name = "a"};
+    p->param_count = 1 + (p->shape == DIFF_ACCUMULATING_MAP) + gen_below(&g, 3);
+    g.in = new_record(&g, "item", true);
+    if (p->shape == DIFF_MAP) g.out = new_record(&g, "result", false);
+    for (int i = 1; i < p->param_count; i++) add_param(&g, i);
+    declare_constants(&g);
+    gen_c(&g, "#define FOUR ((uint32_t)4)");
+    for (int helpers = gen_below(&g, 3); helpers > 0; helpers--) make_helper(&g);
+    make_function(&g);
+    make_exports(&g);
+    p->hk = hdst__arena_strdup(arena, hdst__buffer_text(&g.hk));
+    p->c = hdst__arena_strdup(arena, hdst__buffer_text(&g.c));
+    hdst__buffer_destroy(&g.hk);
+    hdst__buffer_destroy(&g.c);
+    return p;
+}
+
+// --- Data ---
+
+static double random_real(gen *g, bool single)
+{
+    switch (gen_below(g, 12)) {
+    case 0: return gen_chance(g, 50) ? 0.0 : -0.0;
+    case 1: return gen_below(g, 20) - 10;
+    case 2: return single ? float_of((uint32_t)gen_next(g) & 0x807fffff) : double_of(gen_next(g) & UINT64_C(0x800fffffffffffff));    // denormals
+    case 3: return single ? float_of((uint32_t)gen_next(g)) : double_of(gen_next(g));                       // anything, NaN and infinities too
+    case 4: return gen_chance(g, 60) ? 1e5 * gen_below(g, 100) : gen_chance(g, 50) ? INFINITY : gen_chance(g, 50) ? -INFINITY : NAN;
+    default: return ((double)(gen_next(g) >> 11) * 0x1p-53 - 0.5) * 16;
+    }
+}
+
+static uint64_t random_integer(gen *g, diff_kind kind)
+{
+    const unsigned bits[] = {1, 8, 16, 32, 64, 8, 16, 32, 64};
+    const uint64_t edge[] = {0, 1, UINT64_MAX, UINT64_C(1) << (bits[kind] - 1), (UINT64_C(1) << (bits[kind] - 1)) - 1, 2, 100};
+    if (kind == K_BOOL) return gen_next(g) & 1;
+    switch (gen_below(g, 4)) {
+    case 0: return gen_next(g);
+    case 1: return edge[gen_below(g, 7)];
+    default: return (uint64_t)(int64_t)(gen_below(g, 40) - 10);
+    }
+}
+
+static void fill_one(gen *g, const diff_leaf *leaf, char *to)
+{
+    const double real = random_real(g, leaf->kind == K_F32);
+    const float single = (float)real;
+    const uint64_t integer = random_integer(g, leaf->kind > K_U64 ? K_U64 : leaf->kind);
+    static const size_t sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8};
+    if (leaf->kind == K_F32) memcpy(to, &single, sizeof single);
+    else if (leaf->kind == K_F64) memcpy(to, &real, sizeof real);
+    else memcpy(to, &integer, sizes[leaf->kind]);       // little-endian hosts
+}
+
+void diff_fill(uint64_t seed, const diff_leaf *leaves, int leaf_count, size_t size, uint64_t count, void *records)
+{
+    gen g = {.random = seed};
+    memset(records, 0, size * count);
+    for (uint64_t i = 0; i < count; i++)
+        for (int l = 0; l < leaf_count; l++)
+            for (size_t e = 0; e < leaves[l].count; e++) fill_one(&g, &leaves[l], (char *)records + i * size + leaves[l].offset + e * leaves[l].stride);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random well-typed programs of the kernel language, each with an independent C translation. Used by the interpreter's differential test and by any other
+// that wants programs to compare a back end with.
+#ifndef HDST_TESTS_DIFFERENTIAL_GENERATE_H
+#define HDST_TESTS_DIFFERENTIAL_GENERATE_H
+
+#include "base/arena.h"
+#include "runtime.h"
+
+typedef enum diff_shape { DIFF_MAP, DIFF_ACCUMULATING_MAP, DIFF_FILTER } diff_shape;
+
+typedef struct diff_param {             // as in the function's parameter list; 0 is the record
+    enum { DIFF_RECORD, DIFF_BROADCAST, DIFF_ACCUM } kind;
+    const char *name;
+    bool is_table;
+    uint64_t rows;                      // to bind; 1 unless a table
+    diff_law law[DIFF_LEAVES];          // accumulators, by leaf; L_SUM for one that nothing is added to
+    bool accumulated[DIFF_LEAVES];
+} diff_param;
+
+typedef struct diff_options {
+    bool no_faults;                     // no program that can fail a check
+    bool no_double;                     // for devices without double
+    int statements;                     // of the function's outermost block; 0: the default
+} diff_options;
+
+typedef struct diff_program {
+    uint64_t seed;
+    diff_shape shape;
+    const char *hk;                     // the kernel; the function is called "f"
+    const char *c;                      // the translation: external name p<seed>, of type const diff_exports; needs #include "runtime.h" before
+    diff_param params[DIFF_PARAMS];
+    int param_count;
+    bool may_fail;
+} diff_program;
+
+// Everything lives in the arena. The same seed and options give the same program.
+diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_options *options);
+
+// Fills records laid out as `leaves` say with values of all sorts: small, edges of the kind, of any magnitude; zeros of both signs, denormals, infinities, NaN.
+void diff_fill(uint64_t seed, const diff_leaf *leaves, int leaf_count, size_t size, uint64_t count, void *records);
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs random programs: the C translation record by record as the reference, any back end beside it, and compares bits.
+#ifndef HDST_TESTS_DIFFERENTIAL_HARNESS_H
+#define HDST_TESTS_DIFFERENTIAL_HARNESS_H
+
+#include "generate.h"
+
+#include "../shuffle/bignum.h"
+#include "codegen/kernel.h"
+
+typedef struct diff_library {       // C translations of several programs, compiled and loaded
+    void *handle;
+    char folder[64];
+} diff_library;
+
+// Compiles with the C compiler of the build. false: the compiler's words were printed to stderr.
+bool diff_library_open(diff_library *library, diff_program *const *programs, int count);
+const diff_exports *diff_library_find(const diff_library *library, const diff_program *program);
+void diff_library_close(diff_library *library);
+
+typedef struct diff_data {          // what a program runs over; in the arena
+    uint64_t count, first;          // records; record_index() of the first
+    void *records;                  // C structs
+    void *tables[DIFF_PARAMS];      // rows of broadcasts, C structs; NULL otherwise
+} diff_data;
+
+diff_data diff_make_data(hdst__arena *arena, const diff_program *program, const diff_exports *exports, uint64_t count);
+
+typedef struct diff_result {        // in the arena
+    uint64_t failed_record;         // UINT64_MAX: none; then the rest counts
+    diff_fault fault;
+    uint64_t fault_index, fault_limit;
+    void *output;                   // C structs
+    uint8_t *keep;
+    uint64_t *cells[DIFF_PARAMS];   // by parameter, of accumulators: the value of (row, leaf, element) at diff_cell
+} diff_result;
+
+enum { DIFF_ELEMENTS = 8 };
+static inline uint64_t diff_cell(uint64_t row, int leaf, uint64_t element) { return (row * DIFF_LEAVES + (uint64_t)leaf) * DIFF_ELEMENTS + element; }
+
+diff_result diff_reference(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data);
+// NULL when equal (NaNs of any payload are); else what differs first, in the arena.
+const char *diff_compare(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected,
+                         const diff_result *found);
+
+// --- The back end under test: text to IR, and the interpreter ---
+
+typedef struct diff_compiled {
+    const ir_func *func;            // scalar passes done
+    const char *wrong;              // NULL, or what went wrong, with the compiler's messages
+} diff_compiled;
+
+diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst__diags *diags, bool passes);
+// Also whether the library's record layouts are those of gcc. *wrong is set when it did not run.
+diff_result diff_interpret(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data, const ir_func *func,
+                           hdst__layout layout, const char **wrong);
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The side under test: kernel text through the compiler to the interpreter.
+#include "harness.h"
+
+#include "codegen/interp.h"
+#include "shuffle/reduce.h"
+
+#include <inttypes.h>
+
+_Static_assert((int)K_BOOL == (int)HDST__BOOL && (int)K_U64 == (int)HDST__U64 && (int)K_F64 == (int)HDST__F64, "kinds are numbered alike");
+
+diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst__diags *diags, bool passes)
+{
+    diff_compiled result = {0};
+    hdst__diags_init(diags, arena);
+    hdst__front_options options = {0};
+    const ast_module *module = hdst__module_compile(diags, "program.hk", program->hk, strlen(program->hk), &options);
+    if (diags->errors) {
+        hdst__buffer text;
+        hdst__buffer_init(&text, NULL);
+        hdst__diags_render(diags, &text);
+        result.wrong = hdst__arena_strdup(arena, hdst__buffer_text(&text));
+        hdst__buffer_destroy(&text);
+        return result;
+    }
+    const ast_function *function = hdst__module_function(module, "f");
+    if (!function || function->unsupported) {
+        result.wrong = function ? function->unsupported : "no function f";
+        return result;
+    }
+    ir_func *func = hdst__lower(arena, module, function);
+    result.func = func;
+    result.wrong = hdst__ir_verify(func);
+    if (result.wrong) return result;
+    if (passes) {
+        result.wrong = hdst__passes_scalar(func);
+    } else {
+        hdst__pass_inline(func);
+        hdst__pass_exits(func);
+        hdst__pass_fma(func);
+    }
+    return result;
+}
+
+static const char *compare_layout(hdst__arena *arena, const hdst__record *record, size_t size, const diff_leaf *leaves, int count)
+{
+    if (record->leaf_count != (size_t)count) return hdst__arena_printf(arena, "%s has %zu leaves, gcc's %d", record->name, record->leaf_count, count);
+    if (record->size != size) return hdst__arena_printf(arena, "%s has %" PRIu64 " bytes, gcc's %zu", record->name, record->size, size);
+    for (int i = 0; i < count; i++) {
+        const hdst__leaf *leaf = &record->leaves[i];
+        if ((int)leaf->kind != (int)leaves[i].kind || leaf->elements != leaves[i].count || leaf->offset != leaves[i].offset)
+            return hdst__arena_printf(arena, "%s.%s lies elsewhere than in gcc's", record->name, leaf->path);
+    }
+    return NULL;
+}
+
+static int find_param(const diff_program *program, const char *name)
+{
+    for (int i = 0; i < program->param_count; i++)
+        if (!strcmp(program->params[i].name, name)) return i;
+    return -1;
+}
+
+typedef struct bindings {           // by parameter of the function in IR
+    hdst__interp_table *broadcast;
+    uint64_t *rows;
+    int *program_param;
+} bindings;
+
+static const char *bind(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data, const ir_func *func, bindings *b)
+{
+    b->broadcast = HDST__NEW_ARRAY(arena, hdst__interp_table, func->param_count);
+    b->rows = HDST__NEW_ARRAY(arena, uint64_t, func->param_count);
+    b->program_param = HDST__NEW_ARRAY(arena, int, func->param_count);
+    for (size_t i = 0; i < func->param_count; i++) {
+        const ir_param *p = &func->params[i];
+        const int k = b->program_param[i] = find_param(program, p->name);
+        const char *wrong = NULL;
+        if (p->kind == IR_INPUT) {
+            wrong = compare_layout(arena, p->record, exports->in_size, exports->in, exports->in_leaves);
+        } else if (p->kind == IR_OUTPUT) {
+            wrong = compare_layout(arena, p->record, exports->out_size, exports->out, exports->out_leaves);
+        } else {
+            if (k < 0) return hdst__arena_printf(arena, "the program has no parameter %s", p->name);
+            b->rows[i] = program->params[k].rows;
+            b->broadcast[i] = (hdst__interp_table){data->tables[k], program->params[k].rows};
+            wrong = compare_layout(arena, p->record, exports->row_size[k], exports->row[k], exports->row_leaves[k]);
+        }
+        if (wrong) return wrong;
+    }
+    return NULL;
+}
+
+static void read_cells(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const hdst__interp_run *run, const bindings *b, diff_result *result)
+{
+    for (size_t i = 0; i < run->tables->accum_count; i++) {
+        const int k = b->program_param[run->tables->accum[i].param];
+        const diff_param *p = &program->params[k];
+        result->cells[k] = HDST__NEW_ARRAY(arena, uint64_t, p->rows * DIFF_LEAVES * DIFF_ELEMENTS);
+        for (uint64_t row = 0; row < p->rows; row++)
+            for (int l = 0; l < exports->row_leaves[k]; l++)
+                for (uint64_t e = 0; e < exports->row[k][l].count; e++)
+                    result->cells[k][diff_cell(row, l, e)] = hdst__table_read(run->tables, b->rows, run->device_table, i, row, (uint32_t)l, e);
+    }
+}
+
+diff_result diff_interpret(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data, const ir_func *func,
+                           hdst__layout layout, const char **wrong)
+{
+    diff_result result = {0};
+    bindings b;
+    *wrong = bind(arena, program, exports, data, func, &b);
+    if (*wrong) return result;
+    const hdst__record *record = func->params[0].record;
+    const uint64_t skip = layout == HDST__AOS ? 3 : 64, capacity = data->count + skip;
+    const hdst__storage *plain = hdst__storage_make(arena, record, HDST__AOS, 0, data->count);
+    const hdst__storage *storage = hdst__storage_make(arena, record, layout, layout == HDST__AOSOA ? 64 : 0, capacity);
+    void **buffers = HDST__NEW_ARRAY(arena, void *, storage->buffers);
+    for (uint32_t i = 0; i < storage->buffers; i++) buffers[i] = hdst__arena_alloc(arena, storage->buffer_bytes[i]);
+    const void *plain_buffer[1] = {data->records};
+    hdst__storage_copy(storage, buffers, skip, plain, plain_buffer, 0, data->count);
+    result.output = hdst__arena_alloc(arena, data->count * exports->out_size);
+    result.keep = hdst__arena_alloc(arena, data->count);
+    hdst__interp_run run = {.func = func, .input = {storage}, .input_buffers = {(const void *const *)buffers}, .input_skip = {skip}, .first = data->first,
+                            .count = data->count, .broadcast = b.broadcast, .accum_rows = b.rows, .output = result.output, .keep = result.keep};
+    run.tables = hdst__tables_make(arena, func, NULL);
+    run.device_table = HDST__NEW_ARRAY(arena, int64_t, hdst__tables_device_words(run.tables, b.rows));
+    hdst_error error = HDST_ERROR_INIT;
+    if (hdst__interpret(&run, &error) != HDST_OK) *wrong = hdst__arena_strdup(arena, error.message);
+    result.failed_record = run.failed_record;
+    if (run.failed_record != UINT64_MAX) {
+        result.fault = func->checks[run.failed_check].kind == IR_CHECK_DIVISION ? FAULT_DIVISION : FAULT_INDEX;
+        result.fault_index = run.failed_index;
+        result.fault_limit = run.failed_limit;
+    }
+    read_cells(arena, program, exports, &run, &b, &result);
+    return result;
+}

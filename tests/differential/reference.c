@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference: C translations compiled by gcc, loaded, run record by record; accumulators by the tests' own arithmetic (exact sums with big integers).
+#include "harness.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+// --- Compiling and loading ---
+
+static bool write_source(const char *path, diff_program *const *programs, int count)
+{
+    FILE *file = fopen(path, "w");
+    if (!file) return false;
+    fprintf(file, "#include \"runtime.h\"\n");
+    for (int i = 0; i < count; i++) fprintf(file, "// ---\n%s", programs[i]->c);
+    return fclose(file) == 0;
+}
+
+bool diff_library_open(diff_library *library, diff_program *const *programs, int count)
+{
+    const char *tmp = getenv("TMPDIR");
+    snprintf(library->folder, sizeof library->folder, "%s/hdst-diff-XXXXXX", tmp && strlen(tmp) < 32 ? tmp : "/tmp");
+    char command[1024], path[128];
+    if (!mkdtemp(library->folder)) return false;
+    snprintf(path, sizeof path, "%s/programs.c", library->folder);
+    if (!write_source(path, programs, count)) return false;
+    snprintf(command, sizeof command, "%s -std=gnu11 -O1 -w -fwrapv -ffp-contract=off -fno-math-errno -fvisibility=hidden -fPIC -shared -I'%s' -o %s/programs.so %s -lm",
+             HDST_DIFF_CC, HDST_DIFF_INCLUDE, library->folder, path);
+    if (system(command) != 0) return false;
+    snprintf(path, sizeof path, "%s/programs.so", library->folder);
+    library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library->handle) fprintf(stderr, "%s\n", dlerror());
+    return library->handle != NULL;
+}
+
+const diff_exports *diff_library_find(const diff_library *library, const diff_program *program)
+{
+    char name[32];
+    snprintf(name, sizeof name, "p%" PRIu64, program->seed);
+    return dlsym(library->handle, name);
+}
+
+void diff_library_close(diff_library *library)
+{
+    char path[128];
+    if (library->handle) dlclose(library->handle);
+    snprintf(path, sizeof path, "%s/programs.c", library->folder);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/programs.so", library->folder);
+    unlink(path);
+    rmdir(library->folder);
+}
+
+// --- Data ---
+
+diff_data diff_make_data(hdst__arena *arena, const diff_program *program, const diff_exports *exports, uint64_t count)
+{
+    diff_data data = {.count = count, .first = program->seed % 3 ? 0 : 1000000};
+    data.records = hdst__arena_alloc(arena, exports->in_size * count);
+    diff_fill(program->seed, exports->in, exports->in_leaves, exports->in_size, count, data.records);
+    for (int i = 1; i < program->param_count; i++) {
+        if (program->params[i].kind != DIFF_BROADCAST) continue;
+        data.tables[i] = hdst__arena_alloc(arena, exports->row_size[i] * program->params[i].rows);
+        diff_fill(program->seed + (uint64_t)i * 1000003, exports->row[i], exports->row_leaves[i], exports->row_size[i], program->params[i].rows, data.tables[i]);
+    }
+    return data;
+}
+
+// --- Accumulators ---
+
+typedef struct cell {
+    bool touched, nan, infinite[2];
+    big sum;
+    uint64_t word;
+} cell;
+
+typedef struct reference {
+    const diff_program *program;
+    const diff_exports *exports;
+    cell *cells[DIFF_PARAMS];
+} reference;
+
+static bool is_float(diff_kind kind) { return kind == K_F32 || kind == K_F64; }
+
+static double real_of(diff_kind kind, uint64_t bits) { return kind == K_F32 ? (double)float_of((uint32_t)bits) : double_of(bits); }
+
+static bool below(diff_kind kind, uint64_t a, uint64_t b)
+{
+    if (kind == K_F32 || kind == K_F64) {
+        const double x = real_of(kind, a), y = real_of(kind, b);
+        return x < y || (x == y && signbit(x) && !signbit(y));
+    }
+    return kind >= K_I8 && kind <= K_I64 ? (int64_t)a < (int64_t)b : a < b;
+}
+
+static void add_float(cell *c, double v)
+{
+    if (isnan(v)) c->nan = true;
+    else if (isinf(v)) c->infinite[signbit(v) != 0] = true;
+    else {
+        const big b = big_of(v);
+        big_add(&c->sum, &b);
+    }
+}
+
+static void extreme(cell *c, diff_kind kind, diff_law law, uint64_t bits)
+{
+    if (is_float(kind) && isnan(real_of(kind, bits))) c->nan = true;
+    else if (!c->touched || (law == L_MIN ? below(kind, bits, c->word) : below(kind, c->word, bits))) c->word = bits, c->touched = true;
+}
+
+static void accumulate(diff_context *ctx, int param, uint64_t row, int leaf, uint64_t element, uint64_t bits)
+{
+    const reference *r = ctx->user;
+    cell *c = &r->cells[param][diff_cell(row, leaf, element)];
+    const diff_kind kind = r->exports->row[param][leaf].kind;
+    switch (r->program->params[param].law[leaf]) {
+    case L_SUM:
+        if (is_float(kind)) add_float(c, real_of(kind, bits));
+        else c->word += bits;
+        break;
+    case L_MIN: case L_MAX: extreme(c, kind, r->program->params[param].law[leaf], bits); break;
+    case L_AND: c->word |= ~bits; break;
+    case L_OR: c->word |= bits; break;
+    case L_XOR: c->word ^= bits; break;
+    }
+}
+
+static uint64_t infinity_of(diff_kind kind, bool negative)
+{
+    if (kind == K_F32) return negative ? 0xff800000 : 0x7f800000;
+    return negative ? UINT64_C(0xfff0000000000000) : UINT64_C(0x7ff0000000000000);
+}
+
+static uint64_t identity(diff_kind kind, diff_law law)      // of minimum and maximum
+{
+    static const uint64_t most[] = {1, INT8_MAX, INT16_MAX, INT32_MAX, INT64_MAX, UINT8_MAX, UINT16_MAX, UINT32_MAX, UINT64_MAX};
+    static const int64_t least[] = {0, INT8_MIN, INT16_MIN, INT32_MIN, INT64_MIN, 0, 0, 0, 0};
+    if (is_float(kind)) return infinity_of(kind, law == L_MAX);
+    return law == L_MIN ? most[kind] : (uint64_t)least[kind];
+}
+
+static uint64_t cut(diff_kind kind, uint64_t word)
+{
+    switch (kind) {
+    case K_BOOL: return word & 1;
+    case K_I8: return (uint64_t)(int8_t)word;
+    case K_I16: return (uint64_t)(int16_t)word;
+    case K_I32: return (uint64_t)(int32_t)word;
+    case K_U8: return (uint8_t)word;
+    case K_U16: return (uint16_t)word;
+    case K_U32: return (uint32_t)word;
+    default: return word;
+    }
+}
+
+static uint64_t finish(const cell *c, diff_kind kind, diff_law law)
+{
+    if (c->nan || (c->infinite[0] && c->infinite[1])) return kind == K_F32 ? 0x7fc00000 : UINT64_C(0x7ff8000000000000);
+    if (c->infinite[0] || c->infinite[1]) return infinity_of(kind, c->infinite[1]);
+    if (law == L_SUM && is_float(kind)) return big_round(&c->sum, kind == K_F32);
+    if (law == L_MIN || law == L_MAX) return c->touched ? c->word : identity(kind, law);
+    return cut(kind, law == L_AND ? ~c->word : c->word);
+}
+
+// --- Running ---
+
+static void finish_cells(hdst__arena *arena, const reference *r, diff_result *result)
+{
+    for (int i = 1; i < r->program->param_count; i++) {
+        const diff_param *p = &r->program->params[i];
+        if (p->kind != DIFF_ACCUM) continue;
+        result->cells[i] = HDST__NEW_ARRAY(arena, uint64_t, p->rows * DIFF_LEAVES * DIFF_ELEMENTS);
+        for (uint64_t row = 0; row < p->rows; row++)
+            for (int l = 0; l < r->exports->row_leaves[i]; l++)
+                for (uint64_t e = 0; e < r->exports->row[i][l].count; e++)
+                    result->cells[i][diff_cell(row, l, e)] = finish(&r->cells[i][diff_cell(row, l, e)], r->exports->row[i][l].kind, p->accumulated[l] ? p->law[l] : L_SUM);
+    }
+}
+
+static bool run_record(const diff_exports *exports, diff_context *ctx, const void *in, void *out)
+{
+    if (setjmp(ctx->failed)) return false;
+    exports->run(ctx, in, out);
+    return true;
+}
+
+diff_result diff_reference(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data)
+{
+    reference r = {.program = program, .exports = exports};
+    diff_context ctx = {.accumulate = accumulate, .user = &r};
+    for (int i = 1; i < program->param_count; i++) {
+        ctx.table[i] = data->tables[i];
+        ctx.rows[i] = program->params[i].rows;
+        if (program->params[i].kind == DIFF_ACCUM) r.cells[i] = HDST__NEW_ARRAY(arena, cell, program->params[i].rows * DIFF_LEAVES * DIFF_ELEMENTS);
+    }
+    diff_result result = {.failed_record = UINT64_MAX, .keep = hdst__arena_alloc(arena, data->count), .output = hdst__arena_alloc(arena, data->count * exports->out_size)};
+    for (uint64_t i = 0; i < data->count; i++) {
+        ctx.record = data->first + i;
+        ctx.kept = true;
+        if (!run_record(exports, &ctx, (const char *)data->records + i * exports->in_size, (char *)result.output + i * exports->out_size)) {
+            result.failed_record = data->first + i;
+            result.fault = ctx.fault;
+            result.fault_index = ctx.fault_index;
+            result.fault_limit = ctx.fault_limit;
+            return result;
+        }
+        result.keep[i] = ctx.kept;
+    }
+    finish_cells(arena, &r, &result);
+    return result;
+}
+
+// --- Comparing ---
+
+static bool equal_bits(diff_kind kind, uint64_t a, uint64_t b)
+{
+    return a == b || (is_float(kind) && isnan(real_of(kind, a)) && isnan(real_of(kind, b)));
+}
+
+static uint64_t load(const void *base, uint64_t size, uint64_t i, const diff_leaf *leaf, uint64_t e)
+{
+    static const size_t sizes[K_COUNT] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
+    uint64_t bits = 0;
+    memcpy(&bits, (const char *)base + i * size + leaf->offset + e * leaf->stride, sizes[leaf->kind]);
+    return bits;
+}
+
+static const char *compare_faults(hdst__arena *arena, const diff_result *expected, const diff_result *found)
+{
+    if (expected->failed_record != found->failed_record)
+        return hdst__arena_printf(arena, "record %" PRIu64 " should fail first, not %" PRIu64, expected->failed_record, found->failed_record);
+    if (expected->fault != found->fault) return hdst__arena_printf(arena, "record %" PRIu64 ": fault %d, not %d", expected->failed_record, expected->fault, found->fault);
+    if (expected->fault_index == found->fault_index && expected->fault_limit == found->fault_limit) return NULL;
+    return hdst__arena_printf(arena, "record %" PRIu64 ": index %" PRId64 " of %" PRIu64 ", not %" PRId64 " of %" PRIu64, expected->failed_record, (int64_t)expected->fault_index,
+                              expected->fault_limit, (int64_t)found->fault_index, found->fault_limit);
+}
+
+static const char *compare_cells(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_result *expected, const diff_result *found)
+{
+    for (int i = 1; i < program->param_count; i++) {
+        if (program->params[i].kind != DIFF_ACCUM) continue;
+        for (uint64_t row = 0; row < program->params[i].rows; row++)
+            for (int l = 0; l < exports->row_leaves[i]; l++)
+                for (uint64_t e = 0; e < exports->row[i][l].count; e++) {
+                    const uint64_t a = expected->cells[i][diff_cell(row, l, e)], b = found->cells[i][diff_cell(row, l, e)];
+                    if (!equal_bits(exports->row[i][l].kind, a, b))
+                        return hdst__arena_printf(arena, "accumulator %s row %" PRIu64 " leaf %d element %" PRIu64 ": %" PRIx64 ", not %" PRIx64, program->params[i].name, row, l, e, a, b);
+                }
+    }
+    return NULL;
+}
+
+const char *diff_compare(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected,
+                         const diff_result *found)
+{
+    if (expected->failed_record != UINT64_MAX || found->failed_record != UINT64_MAX) return compare_faults(arena, expected, found);
+    for (uint64_t i = 0; i < data->count; i++) {
+        if (program->shape == DIFF_FILTER && expected->keep[i] != found->keep[i]) return hdst__arena_printf(arena, "record %" PRIu64 ": keep %d, not %d", i, expected->keep[i], found->keep[i]);
+        for (int l = 0; program->shape == DIFF_MAP && l < exports->out_leaves; l++)
+            for (uint64_t e = 0; e < exports->out[l].count; e++) {
+                const uint64_t a = load(expected->output, exports->out_size, i, &exports->out[l], e), b = load(found->output, exports->out_size, i, &exports->out[l], e);
+                if (!equal_bits(exports->out[l].kind, a, b))
+                    return hdst__arena_printf(arena, "record %" PRIu64 " output leaf %d element %" PRIu64 ": %" PRIx64 ", not %" PRIx64, i, l, e, a, b);
+            }
+    }
+    return compare_cells(arena, program, exports, expected, found);
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs on the interpreter against their C translations: outputs, kept records, accumulators and the first failing record, bit for bit.
+//
+// HDST_DIFF_PROGRAMS: how many (1,000 unless given); HDST_DIFF_SEED: the first seed (1). A difference prints the seed, the program and what differs.
+#include "harness.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BATCH = 100, RECORDS = 300, SHOWN = 3 };
+
+typedef struct tally {
+    int programs, failing, different, shown;
+} tally;
+
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static void report(tally *t, const diff_program *program, const char *form, const char *what)
+{
+    t->different++;
+    if (t->shown++ >= SHOWN) {
+        fprintf(stderr, "seed %" PRIu64 " (%s): %s\n", program->seed, form, what);
+        return;
+    }
+    fprintf(stderr, "--- seed %" PRIu64 " (%s): %s\n%s", program->seed, form, what, program->hk);
+}
+
+// As lowered (exits structured, fma placed, nothing else), and after all scalar passes; a layout each.
+static bool try_form(hdst__arena *arena, tally *t, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected, bool passes)
+{
+    const char *form = passes ? "all passes" : "as lowered";
+    hdst__diags diags;
+    const diff_compiled compiled = diff_compile(arena, program, &diags, passes);
+    if (compiled.wrong) {
+        report(t, program, form, compiled.wrong);
+        return false;
+    }
+    const char *wrong;
+    const hdst__layout layout = (hdst__layout)((program->seed + passes) % 4);
+    const diff_result found = diff_interpret(arena, program, exports, data, compiled.func, layout, &wrong);
+    if (!wrong) wrong = diff_compare(arena, program, exports, data, expected, &found);
+    if (wrong) report(t, program, form, wrong);
+    return !wrong;
+}
+
+static void run_program(const diff_library *library, tally *t, const diff_program *program)
+{
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
+    const diff_exports *exports = diff_library_find(library, program);
+    cr_assert_not_null(exports);
+    const diff_data data = diff_make_data(&arena, program, exports, RECORDS);
+    const diff_result expected = diff_reference(&arena, program, exports, &data);
+    t->programs++;
+    t->failing += expected.failed_record != UINT64_MAX;
+    if (try_form(&arena, t, program, exports, &data, &expected, false)) try_form(&arena, t, program, exports, &data, &expected, true);
+    hdst__arena_destroy(&arena);
+}
+
+static void run_batch(uint64_t first, int count, tally *t)
+{
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
+    diff_program *programs[BATCH];
+    for (int i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + (uint64_t)i, NULL);
+    diff_library library = {0};
+    cr_assert(diff_library_open(&library, programs, count), "the C translations of seeds %" PRIu64 "... do not compile", first);
+    for (int i = 0; i < count; i++) run_program(&library, t, programs[i]);
+    diff_library_close(&library);
+    hdst__arena_destroy(&arena);
+}
+
+Test(differential, random_programs_give_the_bits_of_their_c_translations)
+{
+    const uint64_t count = setting("HDST_DIFF_PROGRAMS", 1000), first = setting("HDST_DIFF_SEED", 1);
+    tally t = {0};
+    for (uint64_t done = 0; done < count; done += BATCH) run_batch(first + done, count - done < BATCH ? (int)(count - done) : BATCH, &t);
+    fprintf(stderr, "%d programs from seed %" PRIu64 ", %d with a failing record\n", t.programs, first, t.failing);
+    cr_expect_eq(t.different, 0, "%d programs differ", t.different);
+    if (count >= 100) cr_expect(t.failing > 0 && t.failing < t.programs / 4, "%d of %d programs fail: they say little", t.failing, t.programs);
+}

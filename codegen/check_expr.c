@@ -293,7 +293,7 @@ void hdst__check_binary_types(hdst__checker *c, ast_op op, hdst__span span, ast_
     warn_double(c, a, b);
     warn_double(c, b, a);
     if (is_comparison(op)) warn_sign(c, span, a, b, common);
-    if (op == AST_DIV || op == AST_REM) warn_zero(c, span, b);
+    if ((op == AST_DIV || op == AST_REM) && hdst__kind_is_integer(common)) warn_zero(c, span, b);      // x / 0 of a float is an infinity
     *left = hdst__check_to_kind(c, a, common);
     *right = hdst__check_to_kind(c, b, common);
     *result = hdst__type_scalar(is_comparison(op) ? HDST__BOOL : common);

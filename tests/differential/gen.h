@@ -63,12 +63,15 @@ typedef struct gen {
     diff_kind scalar[DIFF_PARAMS];
     const gen_record *in, *out;
     int names;
+    bool floating;                  // this program is mostly about float and double
     bool faults;                    // the place that is being written may fail
     int loops, switches;            // how deep
     const char *continue_label;     // of a do-while; NULL: plain continue
     diff_kind result;               // of a helper
     bool in_helper;
 } gen;
+
+enum { GEN_CONSTANTS = 2 };       // the first symbols: a const array, an enum value
 
 enum { LEVEL_TERNARY = 1, LEVEL_LOGOR, LEVEL_LOGAND, LEVEL_OR, LEVEL_XOR, LEVEL_AND, LEVEL_EQUAL, LEVEL_LESS, LEVEL_SHIFT, LEVEL_ADD, LEVEL_MUL, LEVEL_UNARY, LEVEL_LEAF };
 

@@ -105,11 +105,11 @@ static gen_value inside(gen *g, const gen_symbol *s)
 bool gen_place(gen *g, bool writable, gen_value *place)
 {
     int candidates[64], count = 0;
-    for (int i = 0; i < g->symbol_count; i++)
+    for (int i = writable ? GEN_CONSTANTS : 0; i < g->symbol_count; i++)
         if (!writable || g->symbol[i].writable) candidates[count++] = i;
     if (count == 0) return false;
     int chosen = candidates[gen_below(g, count)];
-    if (chosen < 2 && gen_chance(g, 75)) chosen = candidates[gen_below(g, count)];      // constants: less often than what differs from record to record
+    if (chosen < GEN_CONSTANTS && gen_chance(g, 75)) chosen = candidates[gen_below(g, count)];      // constants: less often than what differs from record to record
     const gen_symbol s = g->symbol[chosen];
     *place = inside(g, &s);
     return true;
@@ -120,7 +120,7 @@ static gen_value leaf(gen *g)
     gen_value place;
     const int which = gen_below(g, 100);
     if (which < 66 && gen_place(g, false, &place)) return place;
-    if (which < 80) return integer_literal(g);
+    if (which < (g->floating ? 70 : 80)) return integer_literal(g);
     if (which < 94) return float_literal(g);
     if (which < 96 && !g->in_helper) return value("record_index()", "ctx->record", LEVEL_LEAF, K_U64);
     for (int i = 0; which < 98 && i < g->symbol_count; i++)
@@ -175,9 +175,18 @@ static gen_value not_zero(gen *g, gen_value v)
     return value(hk, typed(g, kind, gen_print(g, "%s | 1", v.c)), LEVEL_LEAF, kind);
 }
 
+// An integer that is no constant: the compiler refuses to divide by a constant zero, and constant indices out of range.
+static bool wild_integer(gen *g, gen_value *v)
+{
+    const int count = g->symbol_count - GEN_CONSTANTS;
+    if (count <= 0) return false;
+    *v = inside(g, &g->symbol[GEN_CONSTANTS + gen_below(g, count)]);
+    if (gen_is_float(v->kind)) *v = cast(g, *v, K_I32);
+    return true;
+}
+
 static gen_value integer_division(gen *g, gen_value a, gen_value b, bool remainder)
 {
-    if (!(g->faults && gen_chance(g, 50))) b = not_zero(g, b);
     const diff_kind kind = gen_common(a.kind, b.kind);
     const char *hk = gen_print(g, "%s %c %s", wrapped(g, a, LEVEL_MUL), remainder ? '%' : '/', wrapped(g, b, LEVEL_MUL + 1));
     return value(hk, typed(g, kind, gen_print(g, "%s_%s(ctx, %s, %s)", remainder ? "rem" : "div", gen_suffix(kind), a.c, b.c)), LEVEL_MUL, kind);
@@ -186,12 +195,15 @@ static gen_value integer_division(gen *g, gen_value a, gen_value b, bool remaind
 static gen_value arithmetic(gen *g, int depth)
 {
     const int which = gen_below(g, 10);
-    const gen_value a = gen_expr(g, depth - 1), b = gen_expr(g, depth - 1);
+    const gen_value a = gen_expr(g, depth - 1);
+    gen_value b;
+    const bool wild = which >= 8 && g->faults && gen_chance(g, 50) && wild_integer(g, &b);
+    if (!wild) b = gen_expr(g, depth - 1);
     const diff_kind kind = gen_common(a.kind, b.kind);
-    if (which < 3) return sum(g, a, b, false);
+    if (which < 4) return sum(g, a, b, false);
     if (which < 5) return sum(g, a, b, true);
     if (which < 8) return product(g, a, b, kind);
-    if (!gen_is_float(kind)) return integer_division(g, a, b, which == 9);
+    if (!gen_is_float(kind)) return integer_division(g, a, wild ? b : not_zero(g, b), which == 9);
     const char *hk = gen_print(g, "%s / %s", wrapped(g, a, LEVEL_MUL), wrapped(g, b, LEVEL_MUL + 1));
     return value(hk, typed(g, kind, gen_print(g, "%s / %s", a.c, b.c)), LEVEL_MUL, kind);
 }
@@ -389,7 +401,7 @@ gen_value gen_expr(gen *g, int depth)
 {
     const int which = gen_below(g, 100);
     if (depth <= 0 || which < 15) return leaf(g);
-    if (which < 50) return arithmetic(g, depth);
+    if (which < (g->floating ? 75 : 50)) return arithmetic(g, depth);
     if (which < 58) return bits(g, depth);
     if (which < 64) return shift(g, depth);
     if (which < 69) return comparison(g, depth);
@@ -399,8 +411,8 @@ gen_value gen_expr(gen *g, int depth)
     if (which < 88) return cast(g, gen_expr(g, depth - 1), gen_kind(g));
     if (which < 91) return two_numbers(g, depth);
     if (which < 93) return absolute(g, depth);
-    if (which < 96) return float_function(g, depth);
-    if (which < 98) return bit_cast(g, depth);
+    if (which < 95) return float_function(g, depth);
+    if (which < 97) return bit_cast(g, depth);
     return g->helper_count ? helper_call(g, depth) : leaf(g);
 }
 
@@ -432,12 +444,13 @@ const char *gen_index(gen *g, int depth, uint64_t limit, const char *table, cons
         *c = checked(g, *c, limit_text);
         return hk;
     }
-    const gen_value v = gen_integer(g, depth - 1);
-    if (g->faults && gen_chance(g, 40)) {           // may be negative, may be too large
-        const gen_value small = value(NULL, typed(g, gen_promote(v.kind), gen_print(g, "rem_%s(ctx, %s, 8)", gen_suffix(gen_promote(v.kind)), v.c)), 0, v.kind);
-        *c = checked(g, small.c, limit_text);
+    gen_value v;
+    if (g->faults && gen_chance(g, 40) && wild_integer(g, &v)) {        // may be negative, may be too large
+        const diff_kind kind = gen_promote(v.kind);
+        *c = checked(g, typed(g, kind, gen_print(g, "rem_%s(ctx, %s, 8)", gen_suffix(kind), v.c)), limit_text);
         return gen_print(g, "%s %% 8", wrapped(g, v, LEVEL_MUL));
     }
+    v = gen_integer(g, depth - 1);
     const char *type = table ? "uint64_t" : "uint32_t", *by = table ? gen_print(g, "len(%s)", table) : gen_print(g, "%" PRIu64 "u", limit);
     *c = checked(g, gen_print(g, "((%s)%s %% %s)", type, v.c, limit_text), limit_text);
     return gen_print(g, "(%s)%s %% %s", type, wrapped(g, v, LEVEL_UNARY), by);

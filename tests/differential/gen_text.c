@@ -84,6 +84,7 @@ diff_kind gen_common(diff_kind a, diff_kind b)
 diff_kind gen_kind(gen *g)
 {
     static const diff_kind kinds[] = {K_BOOL, K_I8, K_I16, K_I32, K_I32, K_I64, K_U8, K_U16, K_U32, K_U32, K_U64, K_F32, K_F32, K_F32, K_F64, K_F64};
-    const diff_kind kind = kinds[gen_below(g, sizeof kinds / sizeof *kinds)];
+    const int first = g->floating && gen_chance(g, 70) ? 11 : 0;
+    const diff_kind kind = kinds[first + gen_below(g, (int)(sizeof kinds / sizeof *kinds) - first)];
     return kind == K_F64 && g->options.no_double ? K_F32 : kind;
 }

@@ -8,11 +8,6 @@
 
 // --- Records ---
 
-static diff_kind accum_kind(gen *g)         // sums of bool do not exist; see random_law
-{
-    return gen_kind(g);
-}
-
 static gen_record *new_record(gen *g, const char *name, bool nested)
 {
     gen_record *r = HDST__NEW(g->arena, gen_record);
@@ -21,7 +16,7 @@ static gen_record *new_record(gen *g, const char *name, bool nested)
     r->field_count = 1 + gen_below(g, 4);
     for (int i = 0; i < r->field_count; i++) {
         gen_field *f = &r->field[i];
-        *f = (gen_field){.name = gen_print(g, "f%d", i), .kind = accum_kind(g), .leaf = r->leaves};
+        *f = (gen_field){.name = gen_print(g, "f%d", i), .kind = gen_kind(g), .leaf = r->leaves};
         if (gen_chance(g, 30)) f->count = 1 + (uint64_t)gen_below(g, 5);
         if (nested && gen_chance(g, 15)) {
             f->record = new_record(g, gen_print(g, "%s_part%d", name, i), false);
@@ -70,7 +65,7 @@ static diff_law random_law(gen *g, diff_kind kind)
 static void add_param(gen *g, int i)
 {
     diff_param *p = &g->program->params[i];
-    const bool accum = g->program->shape == DIFF_ACCUMULATING_MAP ? i == 1 || gen_chance(g, 50) : gen_chance(g, 40);
+    const bool accum = g->program->shape == DIFF_ACCUMULATING_MAP ? i == 1 || gen_chance(g, 50) : g->program->shape == DIFF_MAP && gen_chance(g, 40);
     p->kind = accum ? DIFF_ACCUM : DIFF_BROADCAST;
     p->is_table = gen_chance(g, 60);
     p->rows = p->is_table ? 1 + (uint64_t)gen_below(g, 7) : 1;
@@ -201,6 +196,7 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     hdst__buffer_init(&g.c, NULL);
     p->seed = seed;
     p->shape = (diff_shape)gen_below(&g, 3);
+    g.floating = gen_chance(&g, 40);
     p->may_fail = !g.options.no_faults && gen_chance(&g, 15);
     g.faults = p->may_fail;
     gen_hk(&g, "// program %" PRIu64, seed);

@@ -95,6 +95,7 @@ diff_kind gen_kind(gen *g);
 gen_value gen_expr(gen *g, int depth);
 gen_value gen_integer(gen *g, int depth);
 gen_value gen_condition(gen *g, int depth);
+gen_value gen_mix(gen *g);                                          // a few products of data added up: where one rounding more or less shows
 const char *gen_converted(gen *g, gen_value v, diff_kind kind);     // C text of v as `kind`
 const char *gen_argument(gen_value v);                              // kernel text of v where a comma or `=` stands beside it
 // An index below `limit` (elements), or below the rows of table `table` when that is not -1. Gives kernel text; *c is a checked C temporary.

@@ -108,7 +108,8 @@ bool gen_place(gen *g, bool writable, gen_value *place)
     for (int i = writable ? GEN_CONSTANTS : 0; i < g->symbol_count; i++)
         if (!writable || g->symbol[i].writable) candidates[count++] = i;
     if (count == 0) return false;
-    int chosen = candidates[gen_below(g, count)];
+    // What was declared last is read more often, so that results depend on one another and reach the output.
+    int chosen = candidates[count > 5 && gen_chance(g, 50) ? count - 1 - gen_below(g, 5) : gen_below(g, count)];
     if (chosen < GEN_CONSTANTS && gen_chance(g, 75)) chosen = candidates[gen_below(g, count)];      // constants: less often than what differs from record to record
     const gen_symbol s = g->symbol[chosen];
     *place = inside(g, &s);
@@ -385,6 +386,31 @@ static gen_value helper_call(gen *g, int depth)
         c = gen_print(g, "%s, %s", c, array->c);
     }
     return value(gen_print(g, "%s)", hk), cast_temporary(g, h.result, gen_print(g, "%s)", c)), LEVEL_LEAF, h.result);
+}
+
+// --- What roundings show in: sums of products of data ---
+
+static gen_value datum(gen *g, diff_kind kind)
+{
+    const int count = g->symbol_count - GEN_CONSTANTS;
+    const gen_value v = count > 0 ? inside(g, &g->symbol[GEN_CONSTANTS + gen_below(g, count)]) : float_literal(g);
+    return v.kind == kind || gen_chance(g, 10) ? v : cast(g, v, kind);
+}
+
+gen_value gen_mix(gen *g)
+{
+    const diff_kind kind = float_kind(g);
+    gen_value v = datum(g, kind);
+    for (int terms = 1 + gen_below(g, 3); terms > 0; terms--) {
+        gen_value term = datum(g, kind);
+        if (gen_chance(g, 60)) {
+            const gen_value factor = datum(g, kind);
+            term = product(g, term, factor, gen_common(term.kind, factor.kind));
+        }
+        const bool swap = !g->faults && gen_chance(g, 50);      // C evaluates `v` first: with faults it must stand first
+        v = sum(g, swap ? term : v, swap ? v : term, gen_chance(g, 40));
+    }
+    return v;
 }
 
 // --- Choice ---

@@ -39,7 +39,7 @@ static void declare_scalar(gen *g)
         gen_hk(g, "%s %s;", gen_c_type(kind), name);
         gen_c(g, "%s %s = 0;", gen_c_type(kind), name);
     } else {
-        const gen_value v = gen_expr(g, DEPTH);
+        const gen_value v = gen_is_float(kind) && gen_chance(g, 40) ? gen_mix(g) : gen_expr(g, DEPTH);
         gen_hk(g, "%s %s = %s;", gen_c_type(kind), name, gen_argument(v));
         gen_c(g, "%s %s = %s;", gen_c_type(kind), name, gen_converted(g, v, kind));
     }
@@ -101,7 +101,7 @@ static bool compound_float(gen *g, gen_value place, gen_value v, int op, const c
 static void compound(gen *g, gen_value place)
 {
     static const char *const ops[] = {"+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"};
-    gen_value v = gen_expr(g, DEPTH - 1);
+    gen_value v = gen_is_float(place.kind) && gen_chance(g, 40) ? gen_mix(g) : gen_expr(g, DEPTH - 1);
     const bool floating = gen_is_float(gen_common(place.kind, v.kind));
     int op = gen_below(g, floating ? 4 : 10);
     if (!floating && op == 3) op = 5;               // integer division by what may be zero: expressions have it
@@ -164,7 +164,7 @@ static void accumulate_at(gen *g, int param, const char *hk, const char *row, co
     const diff_law law = p->law[field->leaf];
     const bool faults = g->faults;
     g->faults = false;
-    const gen_value v = gen_expr(g, DEPTH);
+    const gen_value v = gen_is_float(field->kind) && gen_chance(g, 40) ? gen_mix(g) : gen_expr(g, DEPTH);
     g->faults = faults;
     p->accumulated[field->leaf] = true;
     const char *value = gen_name(g, "t"), *type = gen_c_type(field->kind);
@@ -372,7 +372,7 @@ static void return_record(gen *g)
         if (gen_chance(g, 10)) continue;            // left out: zero
         const char *braces = "";
         for (uint64_t e = 0; e < (f->count ? f->count : 1); e++) {
-            const gen_value v = gen_expr(g, f->count ? 1 : DEPTH);
+            const gen_value v = gen_is_float(f->kind) && gen_chance(g, 40) ? gen_mix(g) : gen_expr(g, f->count ? 1 : DEPTH);
             braces = gen_print(g, "%s%s%s", braces, e ? ", " : "", gen_argument(v));
             if (f->count) gen_c(g, "r_.%s[%" PRIu64 "] = %s;", f->name, e, gen_converted(g, v, f->kind));
             else gen_c(g, "r_.%s = %s;", f->name, gen_converted(g, v, f->kind));

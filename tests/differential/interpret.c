@@ -35,8 +35,7 @@ diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst
     if (passes) {
         result.wrong = hdst__passes_scalar(func);
     } else {
-        hdst__pass_fma(func);           // before what brings products together that were written apart
-        hdst__pass_inline(func);
+        hdst__pass_fma(func);
         hdst__pass_exits(func);
     }
     return result;

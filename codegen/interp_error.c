@@ -45,8 +45,9 @@ void hdst__check_to_error(const ir_func *func, uint32_t check, uint64_t index, u
     snprintf(message, sizeof message, "%s in record %s", what, number);
     // One diagnostic of its own, so that place and source line look as those of the compiler.
     hdst__diag diag = {.severity = HDST__ERROR, .span = c->span, .message = message, .hint = hint_of(c, hint, sizeof hint)};
-    if (func->diags) {
-        hdst__diags diags = *func->diags;
+    const hdst__diags *home = c->diags ? c->diags : func->diags;
+    if (home) {
+        hdst__diags diags = *home;
         diags.items = &diag;
         diags.count = diags.errors = 1;
         hdst__diags_to_error(&diags, HDST_E_RECORD, error);

@@ -134,6 +134,7 @@ typedef struct ir_check {
     ir_check_kind kind;
     hdst__span span;
     const char *what;           // the array's or table's name
+    const hdst__diags *diags;   // for the position of span: a fused stage may have functions of several modules
 } ir_check;
 
 typedef enum ir_param_kind { IR_INPUT, IR_BROADCAST_TABLE, IR_ACCUM_TABLE, IR_OUTPUT } ir_param_kind;

@@ -36,7 +36,7 @@ ir_expr *hdst__lower_simple(lowerer *l, const char *name, ir_expr *e)
 static void push_check(lowerer *l, ir_check_kind kind, hdst__span span, const char *what, ir_expr *cond, ir_expr *index, ir_expr *limit)
 {
     ir_stmt *stmt = hdst__ir_stmt(l->func, IR_CHECK, span);
-    stmt->check = hdst__ir_add_check(l->func, (ir_check){.kind = kind, .span = span, .what = what});
+    stmt->check = hdst__ir_add_check(l->func, (ir_check){.kind = kind, .span = span, .what = what, .diags = l->func->diags});
     stmt->cond = cond;
     stmt->index = index;
     stmt->index2 = limit;

@@ -39,7 +39,7 @@ static const char *const op_names[] = {
 
 static const char *const stmt_names[] = {
     [IR_SET] = "set", [IR_SET_ELEM] = "set_elem", [IR_IF] = "if", [IR_FOR] = "for", [IR_LOOP] = "loop", [IR_BREAK] = "break",
-    [IR_CONTINUE] = "continue", [IR_RETURN] = "return", [IR_CALL] = "call", [IR_ACCUM] = "accum", [IR_STORE] = "store", [IR_KEEP] = "keep",
+    [IR_CONTINUE] = "continue", [IR_RETURN] = "return", [IR_ACCUM] = "accum", [IR_STORE] = "store", [IR_KEEP] = "keep",
     [IR_CHECK] = "check", [IR_RECORDS] = "records", [IR_REDUCE] = "reduce", [IR_ACCUM_WORDS] = "words", [IR_ACCUM_WIDE] = "wide",
 };
 
@@ -191,18 +191,6 @@ static void dump_loop(dumper *d, const ir_stmt *s)
     dump_body(d, &s->after);
 }
 
-static void dump_call_stmt(dumper *d, const ir_stmt *s)
-{
-    line(d, "");
-    for (size_t i = 0; i < s->result_count; i++) hdst__buffer_printf(d->out, "%s%s", i ? ", " : "", var_name(d, s->results[i]));
-    hdst__buffer_printf(d->out, "%s%s(", s->result_count ? " = call " : "call ", s->callee ? s->callee->name : "?");
-    for (size_t i = 0; i < s->arg_count; i++) {
-        if (i) hdst__buffer_puts(d->out, ", ");
-        dump_expr(d, s->args[i]);
-    }
-    hdst__buffer_puts(d->out, ")");
-}
-
 static void dump_target(dumper *d, const char *word, const ir_stmt *s, const char *assign)
 {
     line(d, word);
@@ -231,7 +219,6 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
     case IR_IF: dump_if(d, s); break;
     case IR_FOR: dump_for(d, s); break;
     case IR_LOOP: dump_loop(d, s); break;
-    case IR_CALL: dump_call_stmt(d, s); break;
     case IR_ACCUM: dump_target(d, "accum ", s, acc_text(s->acc)); break;
     case IR_STORE: dump_target(d, "store ", s, " = "); break;
     case IR_ACCUM_WORDS: dump_words(d, s); break;
@@ -292,7 +279,7 @@ static void dump_checks(const ir_func *func, hdst__buffer *out)
 
 void hdst__ir_dump(const ir_func *func, hdst__buffer *out)
 {
-    hdst__buffer_printf(out, "%s %s\n", func->is_helper ? "helper" : "func", func->name);
+    hdst__buffer_printf(out, "func %s\n", func->name);
     if (func->block) hdst__buffer_printf(out, "  block %" PRIu32 "\n", func->block);
     dump_params(func, out);
     dump_vars(func, out);

@@ -34,7 +34,7 @@ static bool readable_expr(const ir_expr *e)
 
 static bool readable(const ir_stmt *stmt)
 {
-    if (stmt->kind == IR_CALL || stmt->kind > IR_CHECK) return false;
+    if (stmt->kind > IR_CHECK) return false;
     return readable_expr(stmt->value) && readable_expr(stmt->cond) && readable_expr(stmt->index) && readable_expr(stmt->index2) &&
            readable_expr(stmt->lo) && readable_expr(stmt->hi);
 }

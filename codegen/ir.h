@@ -80,8 +80,7 @@ typedef enum ir_stmt_kind {
                     // the last increment never wraps into range (hi <= maximum of the kind - step + 1, or step == 1)
     IR_LOOP,        // general: repeat { head; if (!cond) stop; body; step }. `continue` in body goes to step; break is allowed everywhere
     IR_BREAK, IR_CONTINUE,
-    IR_RETURN,      // of the function; values are in the result variables. Gone after the pass that structures exits.
-    IR_CALL,        // callee with args (scalars in the order of callee's arguments); results to `results`. Gone after inlining.
+    IR_RETURN,      // of the function. Gone after the pass that structures exits.
     IR_ACCUM,       // (scalar form) cell (leaf `leaf`, element `index2`) of row `index` (NULL: 0) of accum `param` takes value; `acc` says how
     IR_STORE,       // output leaf `leaf`, element `index` (NULL: 0) = value
     IR_KEEP,        // filter: the record is kept if cond. Without any in a stage all are kept.
@@ -120,10 +119,6 @@ struct ir_stmt {
     uint32_t unroll;                // IR_FOR: its body holds so many iterations, jammed (for people; the code is explicit). 0 or 1: no
     bool vectorize;                 // IR_RECORDS
     const char *scalar_why;         // IR_RECORDS without vectorize: the reason, for people
-    ir_func *callee;                // IR_CALL
-    ir_expr **args;
-    uint32_t *results;              // variables of the caller, one per result of callee
-    size_t arg_count, result_count;
 };
 
 // What may go wrong at one place. The message is made when it happens, by running the record again in the interpreter, which knows the values (IR_CHECK's index
@@ -153,15 +148,10 @@ typedef struct ir_param {
 struct ir_func {
     hdst__arena *arena;
     const char *name;
-    bool is_helper;
     ir_param *params;               // inputs first (one; two for a reduce), then broadcasts, accums, the output last
     size_t param_count, param_capacity;
     ir_var *vars;
     size_t var_count, var_capacity;
-    uint32_t *args;                 // helper: variables that take the arguments
-    size_t arg_count;
-    uint32_t *results;              // helper: variables that hold the results at IR_RETURN or the end
-    size_t result_count;
     ir_check *checks;
     size_t check_count, check_capacity;
     ir_block body;

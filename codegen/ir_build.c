@@ -163,10 +163,6 @@ static ir_stmt *copy_stmt(ir_func *func, const ir_stmt *stmt)
     copy->otherwise = hdst__ir_copy_block(func, &stmt->otherwise);
     copy->head = hdst__ir_copy_block(func, &stmt->head);
     copy->after = hdst__ir_copy_block(func, &stmt->after);
-    if (stmt->arg_count) copy->args = HDST__NEW_ARRAY(func->arena, ir_expr *, stmt->arg_count);
-    for (size_t i = 0; i < stmt->arg_count; i++) copy->args[i] = hdst__ir_copy(func, stmt->args[i]);
-    if (stmt->result_count) copy->results = HDST__NEW_ARRAY(func->arena, uint32_t, stmt->result_count);
-    for (size_t i = 0; i < stmt->result_count; i++) copy->results[i] = stmt->results[i];
     return copy;
 }
 
@@ -193,8 +189,6 @@ ir_func *hdst__ir_copy_func(hdst__arena *arena, const ir_func *func)
     copy->arena = arena;
     copy->params = copy_array(arena, func->params, func->param_count, sizeof *func->params);
     copy->vars = copy_array(arena, func->vars, func->var_count, sizeof *func->vars);
-    copy->args = copy_array(arena, func->args, func->arg_count, sizeof *func->args);
-    copy->results = copy_array(arena, func->results, func->result_count, sizeof *func->results);
     copy->checks = copy_array(arena, func->checks, func->check_count, sizeof *func->checks);
     copy->param_capacity = copy->param_count;
     copy->var_capacity = copy->var_count;

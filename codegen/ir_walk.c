@@ -14,8 +14,6 @@ bool hdst__ir_visit_own_exprs(ir_stmt *stmt, ir_expr_visitor visit, void *user)
     ir_expr **own[] = {&stmt->lo, &stmt->hi, &stmt->index, &stmt->index2, &stmt->cond, &stmt->value};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++)
         if (!hdst__ir_visit_expr(own[i], visit, user)) return false;
-    for (size_t i = 0; i < stmt->arg_count; i++)
-        if (!hdst__ir_visit_expr(&stmt->args[i], visit, user)) return false;
     return true;
 }
 
@@ -93,10 +91,6 @@ bool hdst__ir_writes(const ir_stmt *stmt, uint32_t var)
 {
     switch (stmt->kind) {
     case IR_SET: case IR_SET_ELEM: case IR_FOR: case IR_REDUCE: return stmt->var == var;
-    case IR_CALL:
-        for (size_t i = 0; i < stmt->result_count; i++)
-            if (stmt->results[i] == var) return true;
-        return false;
     default: return false;
     }
 }

@@ -7,14 +7,6 @@
 
 enum { PRIVATE_WORDS = 16 };
 
-// Until pass_block.c is there: a function without block form runs record by record.
-__attribute__((weak)) const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
-{
-    (void)func;
-    (void)tables;
-    return NULL;
-}
-
 static void plan_tables(hdst__printer *p, const ir_func *block)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {

@@ -196,16 +196,6 @@ static bool set_ok(verifier *v, const ir_stmt *s, const char *where)
     return true;
 }
 
-static bool call_ok(verifier *v, const ir_stmt *s, const char *where)
-{
-    REQUIRE(s->callee && s->arg_count == s->callee->arg_count && s->result_count == s->callee->result_count, "arguments", where);
-    for (size_t i = 0; i < s->arg_count; i++)
-        REQUIRE(s->args[i] && s->args[i]->kind == s->callee->vars[s->callee->args[i]].kind, "argument type", where);
-    for (size_t i = 0; i < s->result_count; i++)
-        if (!variable(v, s->results[i], false, s->callee->vars[s->callee->results[i]].kind, where)) return false;
-    return true;
-}
-
 static bool records_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     REQUIRE(v->func->block && !v->in_records, "record loop out of place", where);
@@ -253,7 +243,6 @@ static bool stmt_ok(verifier *v, ir_stmt *s)
         return nested_ok(v, s, true);
     case IR_BREAK: case IR_CONTINUE: REQUIRE(v->loops, "outside of a loop", where); return true;
     case IR_RETURN: REQUIRE(!v->func->block, "in block form", where); return true;
-    case IR_CALL: return call_ok(v, s, where);
     case IR_ACCUM: case IR_ACCUM_WORDS: case IR_ACCUM_WIDE: return accum_ok(v, s, where);
     case IR_STORE: return store_ok(v, s, where);
     case IR_KEEP: REQUIRE(is_condition(s->cond), "condition is not bool", where); return true;

@@ -2,6 +2,7 @@
 // Which column fills which field: by name, in order, or the bytes of the C struct as they are.
 #include "io/bound.h"
 
+#include "io/columns.h"
 #include "io/convert.h"
 
 #include <stdio.h>
@@ -19,11 +20,29 @@ static int find_column(const hdst__source *source, const char *name)
     return found;
 }
 
-// A column of the field's name and of as many numbers; -1 when there is none.
+// Whether columns from `first` on are called x[0], x[1] ... as our own writer does.
+static bool are_elements(const hdst__source *source, const hdst__leaf *leaf, int first)
+{
+    if (first < 0 || leaf->elements > source->column_count - (size_t)first) return false;
+    for (uint64_t e = 0; e < leaf->elements; e++) {
+        const hdst__column *column = &source->columns[(size_t)first + e];
+        char name[512];
+        size_t length = hdst__element_name(leaf, e, name, sizeof name);
+        if (length >= sizeof name || !column->name || strcmp(column->name, name) || column->count != 1) return false;
+    }
+    return true;
+}
+
+// A column of the field's name and of as many numbers, or the first of columns for its elements; NONE otherwise.
 static int matching_column(const hdst__source *source, const hdst__leaf *leaf)
 {
     int column = find_column(source, leaf->path);
-    return column >= 0 && source->columns[column].count == leaf->elements ? column : -1;
+    if (column >= 0 && source->columns[column].count == leaf->elements) return column;
+    if (column != NONE || leaf->elements < 2) return NONE;
+    char name[512];
+    if (hdst__element_name(leaf, 0, name, sizeof name) >= sizeof name) return NONE;
+    column = find_column(source, name);
+    return are_elements(source, leaf, column) ? column : NONE;
 }
 
 static size_t count_matches(const hdst__source *source, const hdst__record *record)
@@ -55,8 +74,10 @@ static hdst_status half_named(const hdst__source *source, const hdst__record *re
 static void bind_by_name(hdst__bound_source *bound)
 {
     for (size_t i = 0; i < bound->record->leaf_count; i++) {
-        const hdst__column *column = &bound->source->columns[find_column(bound->source, bound->record->leaves[i].path)];
-        bound->moves[bound->move_count++] = (hdst__move){(uint32_t)i, 0, column->count, column->kind, column->offset};
+        const hdst__leaf *leaf = &bound->record->leaves[i];
+        const hdst__column *column = &bound->source->columns[matching_column(bound->source, leaf)];
+        for (uint64_t e = 0; e < leaf->elements; e += column->count, column++)
+            bound->moves[bound->move_count++] = (hdst__move){(uint32_t)i, e, column->count, column->kind, column->offset};
     }
 }
 

@@ -146,3 +146,15 @@ hdst_status hdst__columns_choose(const hdst__allocator *allocator, const char *f
     *count = c.count;
     return HDST_OK;
 }
+
+size_t hdst__element_name(const hdst__leaf *leaf, uint64_t element, char *name, size_t size)
+{
+    size_t length = (size_t)snprintf(name, size, "%s", leaf->path);
+    uint64_t below = leaf->elements;
+    for (uint32_t d = 0; d < leaf->dims; d++) {
+        below /= leaf->dim[d].count;
+        size_t used = length < size ? length : size;
+        length += (size_t)snprintf(name + used, size - used, "[%llu]", (unsigned long long)(element / below % leaf->dim[d].count));
+    }
+    return length;
+}

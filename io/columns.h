@@ -5,10 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "codegen/type.h"
 
 enum { HDST__MAX_COLUMNS = 1 << 20 };
 
@@ -18,5 +15,8 @@ hdst_status hdst__columns_choose(const hdst__allocator *allocator, const char *f
                                  size_t **chosen, size_t *count, hdst_error *error);
 // Whether a part of the list is no index or range, so that the file must have names.
 bool hdst__columns_has_names(const char *list);
+
+// What a column that holds one element of a leaf is called: "x", "x[1]", "grid[0][2]". Returns the length, as snprintf.
+size_t hdst__element_name(const hdst__leaf *leaf, uint64_t element, char *name, size_t size);
 
 #endif

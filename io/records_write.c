@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records as text and as raw bytes.
+#define _GNU_SOURCE     // uselocale
+#include "io/write.h"
+
+#include "io/columns.h"
+
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hdst__file_writer *open_writer(const hdst__allocator *allocator, const char *path, hdst_status *status, hdst_error *error)
+{
+    hdst_error own = HDST_ERROR_INIT;
+    hdst__file_writer *writer = hdst__file_writer_open(allocator, path, &own);
+    *status = own.code;
+    if (!writer && error) *error = own;
+    return writer;
+}
+
+hdst_status hdst__records_write_raw(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error)
+{
+    if (record->has_text) return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be written as raw bytes", record->name);
+    hdst_status status;
+    hdst__file_writer *writer = open_writer(allocator, path, &status, error);
+    if (!writer) return status;
+    hdst__file_writer_add(writer, rows, count * record->size, NULL);     // commit reports what failed
+    return hdst__file_writer_commit(writer, error);
+}
+
+// --- Text ---
+
+// The fewest digits that read back to the same bits, of the precisions that are tried: one that always does comes last.
+static int real_text(char text[40], double value, bool is_float)
+{
+    if (isnan(value)) return snprintf(text, 40, "nan");
+    if (isinf(value)) return snprintf(text, 40, value < 0 ? "-inf" : "inf");
+    int length = 0, last = is_float ? 9 : 17;
+    for (int digits = is_float ? 6 : 15; digits <= last; digits++) {
+        length = snprintf(text, 40, "%.*g", digits, value);
+        if (is_float ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value) break;
+    }
+    return length;
+}
+
+static int number_text(char text[40], hdst__kind kind, const void *value)
+{
+    union { int8_t i8; int16_t i16; int32_t i32; int64_t i64; uint8_t u8; uint16_t u16; uint32_t u32; uint64_t u64; float f32; double f64; } v;
+    memcpy(&v, value, hdst__scalar_size(kind));
+    switch (kind) {
+    case HDST__I8: return snprintf(text, 40, "%d", v.i8);
+    case HDST__I16: return snprintf(text, 40, "%d", v.i16);
+    case HDST__I32: return snprintf(text, 40, "%" PRId32, v.i32);
+    case HDST__I64: return snprintf(text, 40, "%" PRId64, v.i64);
+    case HDST__BOOL: return snprintf(text, 40, "%d", v.u8 != 0);
+    case HDST__U8: return snprintf(text, 40, "%u", v.u8);
+    case HDST__U16: return snprintf(text, 40, "%u", v.u16);
+    case HDST__U32: return snprintf(text, 40, "%" PRIu32, v.u32);
+    case HDST__U64: return snprintf(text, 40, "%" PRIu64, v.u64);
+    case HDST__F32: return real_text(text, v.f32, true);
+    default: return real_text(text, v.f64, false);
+    }
+}
+
+static void add_text(hdst__file_writer *writer, const char *text) { hdst__file_writer_add(writer, text, strlen(text), NULL); }
+
+static void add_rows(hdst__file_writer *writer, const hdst__record *record, const char *rows, uint64_t count)
+{
+    for (size_t l = 0; l < record->leaf_count; l++)
+        for (uint64_t e = 0; e < record->leaves[l].elements; e++) {
+            if (l || e) add_text(writer, ",");
+            char name[512];
+            hdst__element_name(&record->leaves[l], e, name, sizeof name);
+            add_text(writer, name);
+        }
+    add_text(writer, "\n");
+    for (uint64_t i = 0; i < count; i++, rows += record->size)
+        for (size_t l = 0; l < record->leaf_count; l++)
+            for (uint64_t e = 0; e < record->leaves[l].elements; e++) {
+                char text[42];
+                int length = number_text(text, record->leaves[l].kind, rows + hdst__leaf_offset(&record->leaves[l], e));
+                bool last = l + 1 == record->leaf_count && e + 1 == record->leaves[l].elements;
+                text[length] = last ? '\n' : ',';
+                hdst__file_writer_add(writer, text, (uint64_t)length + 1, NULL);
+            }
+}
+
+hdst_status hdst__records_write_csv(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error)
+{
+    if (record->has_text) return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be written to .csv yet", record->name);
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!c_locale) return hdst__error_memory(error, path);
+    hdst_status status;
+    hdst__file_writer *writer = open_writer(allocator, path, &status, error);
+    if (writer) {
+        locale_t before = uselocale(c_locale);      // of this thread only; printf has no form that takes a locale
+        add_rows(writer, record, rows, count);
+        uselocale(before);
+        status = hdst__file_writer_commit(writer, error);
+    }
+    freelocale(c_locale);
+    return status;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays and records as files. All are written whole or not at all; "-" is the standard output (io/file.h).
+#ifndef HDST_IO_WRITE_H
+#define HDST_IO_WRITE_H
+
+#include "codegen/type.h"
+#include "io/file.h"
+
+// An array of numbers in C order. shape has `dims` entries (0: a single number); data holds their product.
+hdst_status hdst__npy_write(const hdst__allocator *allocator, const char *path, hdst__kind kind, const uint64_t *shape, size_t dims, const void *data,
+                            hdst_error *error);
+// The same in pieces: begin, then hdst__file_writer_add with exactly the bytes of the shape, then hdst__file_writer_commit. NULL on failure.
+hdst__file_writer *hdst__npy_begin(const hdst__allocator *allocator, const char *path, hdst__kind kind, const uint64_t *shape, size_t dims, hdst_error *error);
+
+// `count` C structs of `record`. .npy: a structured array with a field per leaf ("from.x"), packed, in the order of declaration. .csv: a header with the leaves'
+// names (x[0], x[1] for arrays), numbers that read back to the same bits. raw: the bytes of the structs.
+hdst_status hdst__records_write_npy(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error);
+hdst_status hdst__records_write_csv(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error);
+hdst_status hdst__records_write_raw(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error);
+
+#endif

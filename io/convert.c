@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 256 };
@@ -173,7 +174,11 @@ void hdst__convert_text(hdst__kind kind, const void *value, char *text, size_t s
     switch (class_of(kind)) {
     case SIGNED: snprintf(text, size, "%" PRId64, w.i[0]); break;
     case UNSIGNED: snprintf(text, size, "%" PRIu64, w.u[0]); break;
-    default: snprintf(text, size, kind == HDST__F32 ? "%.9g" : "%.17g", w.r[0]); break;
+    default:
+        // 15 digits where they are the value, so that 0.1 does not read 0.10000000000000001
+        snprintf(text, size, kind == HDST__F32 ? "%.7g" : "%.15g", w.r[0]);
+        if (strtod(text, NULL) != w.r[0] && (kind != HDST__F32 || strtof(text, NULL) != (float)w.r[0])) snprintf(text, size, kind == HDST__F32 ? "%.9g" : "%.17g", w.r[0]);
+        break;
     }
 }
 

@@ -28,13 +28,15 @@ static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_mo
     if (hdst__object_status(&source->object, error) != HDST_OK || hdst__object_status(&module->object, error) != HDST_OK) return error->code;
     dataset->record = hdst__module_find_record(module, record, error);
     if (!dataset->record) return error->code;
-    hdst_status status = hdst__source_bind(source, dataset->record, &dataset->bound, error);
+    hdst_status status = hdst__source_bind(source->source, dataset->record, &dataset->bound, error);
     if (status != HDST_OK) return status;
+    const char *note = hdst__bound_source_note(dataset->bound);
+    if (note) hdst__log_write(&source->object.context->log, HDST__LOG_INFO, "%s", note);
     dataset->source = source;
     dataset->module = module;
     hdst__object_retain(&source->object);
     hdst__object_retain(&module->object);
-    dataset->reader = (hdst__reader){hdst__bound_source_fill, dataset->bound, source->rows, dataset->record, dataset->record->layout, dataset->record->block};
+    dataset->reader = (hdst__reader){hdst__bound_source_fill, dataset->bound, source->source->rows, dataset->record, dataset->record->layout, dataset->record->block};
     return HDST_OK;
 }
 
@@ -58,7 +60,7 @@ static hdst_dataset *copy_read(hdst_dataset *from, const char *operator_name)
     hdst_error error = HDST_ERROR_INIT;
     if (from->op != HDST__OP_READ) {
         hdst__error_set(&error, HDST_E_UNSUPPORTED, "%s is only possible directly after hdst_read so far", operator_name);
-    } else if (hdst__source_bind(from->source, from->record, &dataset->bound, &error) == HDST_OK) {
+    } else if (hdst__source_bind(from->source->source, from->record, &dataset->bound, &error) == HDST_OK) {
         dataset->source = from->source;
         dataset->module = from->module;
         dataset->record = from->record;
@@ -106,6 +108,38 @@ void hdst_uncache(hdst_dataset *dataset)
     hdst__lock(dataset->object.context);
     if (dataset->cache) hdst__dataset_cache_release(dataset->cache);
     hdst__unlock(dataset->object.context);
+}
+
+static hdst_status take_rows(hdst_dataset *dataset, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+{
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    hdst__arena_init(&arena, HDST__ALLOCATOR(dataset), &out_of_memory);
+    hdst_status status;
+    if (setjmp(out_of_memory)) {
+        status = hdst__error_memory(error, "records");
+    } else {
+        const hdst__storage *storage = hdst__storage_make(&arena, dataset->record, HDST__AOS, 0, count ? count : 1);
+        status = storage ? dataset->reader.fill(dataset->reader.user, first, count, storage, &rows, 0, error) : hdst__error_memory(error, "records");
+    }
+    hdst__arena_destroy(&arena);
+    return status;
+}
+
+hdst_status hdst_dataset_take(hdst_dataset *dataset, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+{
+    hdst_error own;
+    if (!error) error = &own;
+    hdst_status status = hdst__object_status(&dataset->object, error);
+    if (status != HDST_OK) return status;
+    if (dataset->op != HDST__OP_READ) return hdst__error_set(error, HDST_E_UNSUPPORTED, "records can only be taken from what hdst_read gives so far");
+    if (first > dataset->reader.records || count > dataset->reader.records - first)
+        return hdst__error_set(error, HDST_E_USAGE, "records %llu to %llu of %llu", (unsigned long long)first, (unsigned long long)(first + count),
+                               (unsigned long long)dataset->reader.records);
+    hdst__lock(dataset->object.context);
+    status = take_rows(dataset, first, count, rows, error);
+    hdst__unlock(dataset->object.context);
+    return status;
 }
 
 // The record a function takes as its first parameter must have the dataset's fields.

@@ -101,6 +101,8 @@ HDST_API hdst_status hdst_device_chosen(hdst_context *context, hdst_device_info 
 HDST_API hdst_source *hdst_source_open(hdst_context *context, const char *path);
 // columns: names or 0-based indices, comma-separated ("x,y" or "0,3-5"); NULL: all.
 HDST_API hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, const char *columns);
+// Several files of equal columns, their rows one after another.
+HDST_API hdst_source *hdst_source_open_all(hdst_context *context, const char *const *paths, size_t count, const char *columns);
 // Raw records as hdst_schema's C struct of `record`, without a header. The file's size must be a whole number of records.
 HDST_API hdst_source *hdst_source_open_raw(hdst_context *context, const char *path);
 // `count` rows of `row_bytes` bytes each, C structs of the record they are read as. Not copied: `rows` must outlive the source and what reads it.
@@ -192,6 +194,9 @@ HDST_API hdst_dataset *hdst_with_layout(hdst_dataset *dataset, hdst_layout layou
 // Read once, kept in memory (and on the device) for all runs, until hdst_uncache or the context's end. Only directly after hdst_read or hdst_with_layout.
 HDST_API hdst_dataset *hdst_cache(hdst_dataset *dataset);
 HDST_API void hdst_uncache(hdst_dataset *dataset);
+
+// Copies records first ... first + count - 1, as C structs, to `rows`. So far only of a dataset that was read and not worked on.
+HDST_API hdst_status hdst_dataset_take(hdst_dataset *dataset, uint64_t first, uint64_t count, void *rows, hdst_error *error);
 
 // What a function of a module is called with. Copied by the operator it is given to; values are retained.
 HDST_API hdst_map_spec *hdst_map_spec_create(hdst_module *module, const char *function);

@@ -66,7 +66,7 @@ static hdst_status fuse_chain(hdst__arena *arena, const chain *c, size_t count, 
     plan->params = HDST__NEW_ARRAY(arena, hdst__plan_param, fused->param_count);
     for (size_t i = 0; i < count; i++) match_params(functions[i], c->items[i], fused, plan->params);
     hdst__stage_values *values = HDST__NEW(arena, hdst__stage_values);
-    *values = (hdst__stage_values){HDST__NEW_ARRAY(arena, void *, fused->param_count), HDST__NEW_ARRAY(arena, uint64_t, fused->param_count),
+    *values = (hdst__stage_values){HDST__NEW_ARRAY(arena, const void *, fused->param_count), HDST__NEW_ARRAY(arena, uint64_t, fused->param_count),
                                    HDST__NEW_ARRAY(arena, uint64_t, fused->param_count)};
     plan->values = values;
     plan->func = fused;
@@ -216,7 +216,7 @@ static void explain_chain(const hdst_dataset *dataset, hdst__buffer *out)
 {
     static const char *const layouts[] = {"aos", "soa", "aosoa", "aop"};
     if (dataset->op == HDST__OP_READ) {
-        hdst__buffer_printf(out, "read %s as %s (%s%s)", dataset->source->name, dataset->record->name, layouts[dataset->reader.layout],
+        hdst__buffer_printf(out, "read %s as %s (%s%s)", dataset->source->source->name, dataset->record->name, layouts[dataset->reader.layout],
                             dataset->cached ? ", cached" : "");
         return;
     }

@@ -2,7 +2,7 @@
 // Results: an action over a dataset, its runs, and views of what they gave.
 #include "hdst/result.h"
 
-#include "shuffle/finish.h"
+#include "shuffle/reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,17 +78,14 @@ static hdst_status make_plan(hdst_result *result, hdst_error *error)
 static hdst_status finish_tables(hdst_result *result, const hdst__stage_output *output, hdst_error *error)
 {
     const uint64_t *rows_of_param = result->plan.values->rows;
-    uint64_t first_word = 0;
     for (size_t i = 0; i < result->table_count; i++) {
         hdst__result_table *table = &result->tables[i];
-        const hdst__accum *accum = &output->tables->accum[i];
         table->row_count = rows_of_param[table->param];
         uint64_t bytes;
         if (__builtin_mul_overflow(table->row_count, table->record->size, &bytes)) return hdst__error_memory(error, "a result");
         table->rows = hdst__alloc_zero(HDST__ALLOCATOR(result), (size_t)bytes);
         if (!table->rows) return hdst__error_memory(error, "a result");
-        hdst__finish_rows(accum, table->record, output->table + first_word, table->row_count, table->rows);
-        first_word += table->row_count * accum->device_row_words;
+        hdst__table_read_rows(output->tables, rows_of_param, output->table, i, table->record, 0, table->row_count, table->rows);
     }
     return HDST_OK;
 }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources of the public interface: a thin shell around io/source.h.
+#include "hdst/source.h"
+
+#include <string.h>
+
+HDST__STAND_IN(hdst_source, no_source);
+
+static void release_source(hdst__object *object) { hdst__source_close(((hdst_source *)object)->source); }
+
+// Runs under the lock; `open` fills the error when it returns NULL.
+static hdst_source *adopt(hdst_context *context, hdst__source *opened, const hdst_error *error)
+{
+    hdst_source *source = hdst__object_create(context, sizeof *source, release_source, &no_source);
+    if (source == &no_source || source->object.error) {
+        hdst__source_close(opened);
+        return source;
+    }
+    if (!opened) hdst__object_fail(&source->object, error);
+    else if (opened->note[0]) hdst__log_write(&context->log, HDST__LOG_INFO, "%s", opened->note);
+    source->source = opened;
+    return source;
+}
+
+#define OPEN(call)                                              \
+    do {                                                        \
+        hdst_error error = HDST_ERROR_INIT;                     \
+        if (!context->object.context) return &no_source;        \
+        hdst__lock(context);                                    \
+        const hdst__allocator *allocator = &context->allocator; \
+        hdst_source *source = adopt(context, call, &error);     \
+        hdst__unlock(context);                                  \
+        return source;                                          \
+    } while (0)
+
+hdst_source *hdst_source_open(hdst_context *context, const char *path) { OPEN(hdst__source_open(allocator, path, NULL, &error)); }
+
+hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, const char *columns)
+{
+    OPEN(hdst__source_open(allocator, path, columns, &error));
+}
+
+hdst_source *hdst_source_open_raw(hdst_context *context, const char *path) { OPEN(hdst__source_raw(allocator, path, &error)); }
+
+hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes)
+{
+    OPEN(hdst__source_memory(allocator, rows, count, row_bytes, &error));
+}
+
+hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns)
+{
+    OPEN(hdst__source_floats(allocator, table, rows, columns, &error));
+}
+
+hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end) { OPEN(hdst__source_range(allocator, begin, end, &error)); }
+
+hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user)
+{
+    OPEN(hdst__source_from_callback(allocator, count, fill, user, &error));
+}
+
+static hdst__source *open_all(const hdst__allocator *allocator, const char *const *paths, size_t count, const char *columns, hdst_error *error)
+{
+    if (count == 1) return hdst__source_open(allocator, paths[0], columns, error);
+    hdst__source **parts = hdst__alloc_zero(allocator, count * sizeof *parts);
+    if (!parts) {
+        hdst__error_memory(error, "a list of files");
+        return NULL;
+    }
+    size_t opened = 0;
+    while (opened < count && (parts[opened] = hdst__source_open(allocator, paths[opened], columns, error))) opened++;
+    hdst__source *all = NULL;
+    if (opened == count) all = hdst__source_concat(allocator, parts, count, error);
+    else while (opened) hdst__source_close(parts[--opened]);
+    hdst__free(allocator, parts);
+    return all;
+}
+
+hdst_source *hdst_source_open_all(hdst_context *context, const char *const *paths, size_t count, const char *columns)
+{
+    OPEN(open_all(allocator, paths, count, columns, &error));
+}
+
+uint64_t hdst_source_rows(const hdst_source *source) { return source->source ? source->source->rows : 0; }
+uint32_t hdst_source_columns(const hdst_source *source) { return source->source ? (uint32_t)source->source->width : 0; }
+const char *hdst_source_note(const hdst_source *source) { return source->source ? source->source->note : ""; }
+hdst_status hdst_source_status(const hdst_source *source, hdst_error *error) { return hdst__object_status(&source->object, error); }
+
+void hdst_source_destroy(hdst_source *source)
+{
+    if (source) hdst__object_destroy(&source->object);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the public interface share.
+#ifndef TESTS_HDST_SUPPORT_H
+#define TESTS_HDST_SUPPORT_H
+
+#include "hdst/hdst.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static inline hdst_context *context_on(const char *device)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    return hdst_context_create(&options);
+}
+
+// Whether tests can run on an OpenCL CPU device here; says so when not.
+static inline bool have_cpu(void)
+{
+    hdst_context *context = context_on("cpu");
+    hdst_device_info info;
+    hdst_error error;
+    bool have = hdst_device_chosen(context, &info, &error) == HDST_OK;
+    if (!have) cr_log_warn("no OpenCL CPU device: skipped (%s)", error.message);
+    hdst_context_destroy(context);
+    return have;
+}
+
+static inline hdst_module *module_of(hdst_context *context, const char *text)
+{
+    hdst_module *module = hdst_module_parse(context, "test.hk", text, NULL);
+    cr_assert_eq(hdst_module_status(module, NULL), HDST_OK, "%s", hdst_module_diagnostics(module));
+    return module;
+}
+
+#define RUN(result)                                                                             \
+    do {                                                                                        \
+        hdst_error run_error;                                                                   \
+        char run_text[4096];                                                                    \
+        if (hdst_run(result, &run_error) != HDST_OK) {                                          \
+            hdst_error_format(&run_error, run_text, sizeof run_text);                           \
+            cr_assert_fail("%s", run_text);                                                     \
+        }                                                                                       \
+    } while (0)
+
+#endif

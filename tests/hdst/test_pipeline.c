@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole pipelines through the public interface, on the interpreter and on an OpenCL CPU device, against plain C loops.
+#include "tests/hdst/support.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { N = 10007 };     // odd, so that slices and blocks have rests
+
+typedef struct row { float x; int32_t k; double w; } row;
+
+static const char kernels[] =
+    "struct row { float x; int32_t k; double w; };\n"
+    "struct total { double w; uint32_t n; int32_t low; };\n"
+    "struct pair { double a; int32_t b; };\n"
+    "filter odd(row r) { return (r.k & 1) != 0; }\n"
+    "map twice(row r) -> row { return (row){ .x = r.x * 2.0f, .k = r.k + 1, .w = -r.w }; }\n"
+    "map sums(row r, broadcast float limit, accum total t[], accum float all)\n"
+    "{\n"
+    "    uint32_t b = (uint32_t)(r.k & 3);\n"
+    "    if (r.x < limit) { t[b].w += r.w; t[b].n += 1; acc_min(t[b].low, r.k); }\n"
+    "    all += r.x;\n"
+    "}\n"
+    "map to_pair(row r) -> pair { return (pair){ .a = r.w, .b = r.k }; }\n"
+    "reduce add(pair a, pair b) { return (pair){ .a = a.a + b.a, .b = a.b + b.b }; }\n"
+    "associative reduce last(pair a, pair b) { return (pair){ .a = b.a, .b = a.b ^ b.b }; }\n"
+    "reduce mix(pair a, pair b) { return (pair){ .a = a.a * 0.5 + b.a, .b = a.b * 31 + b.b }; }\n";
+
+static row rows[N];
+
+static void make_rows(void)
+{
+    srand(1);
+    for (int i = 0; i < N; i++) rows[i] = (row){(float)rand() / (float)RAND_MAX - 0.5f, rand() % 2001 - 1000, ldexp((double)rand() / RAND_MAX - 0.5, rand() % 80 - 40)};
+}
+
+static const char *const devices[] = {"interp", "cpu"};
+
+typedef struct job {
+    hdst_context *context;
+    hdst_module *module;
+    hdst_dataset *data;
+} job;
+
+static bool open_job(job *j, const char *device)
+{
+    if (!strcmp(device, "cpu") && !have_cpu()) return false;
+    make_rows();
+    j->context = context_on(device);
+    j->module = module_of(j->context, kernels);
+    j->data = hdst_read(hdst_source_from_memory(j->context, rows, N, sizeof(row)), j->module, "row");
+    return true;
+}
+
+#define ON_EACH_DEVICE(j) for (size_t device_ = 0; device_ < 2; device_++) if (open_job(&(j), devices[device_]))
+
+// An exact sum by an independent way: the values here are multiples of 2^-110 below 2^45, so two __int128 hold their sum.
+static double exact_sum(const double *values, int n)
+{
+    __int128 whole = 0, part = 0;       // in units of 2^-20 and of 2^-110
+    for (int i = 0; i < n; i++) {
+        double v = values[i], upper = trunc(ldexp(v, 20));
+        whole += (__int128)upper;
+        part += (__int128)ldexp(ldexp(v, 20) - upper, 90);
+    }
+    whole += part >> 90;                // floor
+    part &= ((__int128)1 << 90) - 1;
+    // Round once: the sum is whole * 2^-20 + part * 2^-110; enough leading bits are in whole << k plus a sticky bit.
+    int negative = whole < 0;
+    if (negative) {                     // negate the two-part number
+        whole = -whole - (part != 0);
+        part = part ? ((__int128)1 << 90) - part : 0;
+    }
+    unsigned __int128 w = (unsigned __int128)whole;
+    int shift = 0;
+    while (w && w < ((unsigned __int128)1 << 100)) {
+        part <<= 1;
+        w = w << 1 | (unsigned)(part >> 90 & 1);
+        part &= ((__int128)1 << 90) - 1;
+        shift++;
+    }
+    int drop = 0;
+    unsigned __int128 t = w;
+    while (t >> 53) t >>= 1, drop++;
+    unsigned __int128 rest = w & (((unsigned __int128)1 << drop) - 1), half = drop ? (unsigned __int128)1 << (drop - 1) : 0;
+    if (drop && (rest > half || (rest == half && (part || (t & 1))))) t++;
+    double result = ldexp((double)(uint64_t)t, drop - shift - 20);
+    return negative ? -result : result;
+}
+
+Test(pipeline, accumulators_under_a_filter_and_a_map)
+{
+    job j;
+    ON_EACH_DEVICE(j) {
+        hdst_dataset *d = hdst_map_function(hdst_filter_function(j.data, j.module, "odd"), j.module, "twice");
+        hdst_map_spec *spec = hdst_map_spec_create(j.module, "sums");
+        hdst_value *limit = hdst_value_create(j.module, "float", 1);
+        hdst_value_set(limit, &(float){0.25f}, 1);
+        hdst_bind_value(spec, "limit", limit);
+        hdst_bind_accum(spec, "t", 4);
+        hdst_result *r = hdst_result_create(hdst_map(d, spec));
+        RUN(r);
+        static double w[4][N], all[N];
+        int n[4] = {0}, count = 0, low[4] = {INT32_MAX, INT32_MAX, INT32_MAX, INT32_MAX};
+        for (int i = 0; i < N; i++) {
+            if (!(rows[i].k & 1)) continue;
+            row t = {rows[i].x * 2, rows[i].k + 1, -rows[i].w};
+            int b = t.k & 3;
+            all[count++] = t.x;
+            if (!(t.x < 0.25f)) continue;
+            w[b][n[b]++] = t.w;
+            if (t.k < low[b]) low[b] = t.k;
+        }
+        for (int b = 0; b < 4; b++) {
+            cr_assert_eq(hdst_view_int64(hdst_result_field(r, "t", "n"), b, 0), n[b]);
+            cr_assert_eq(hdst_view_int64(hdst_result_field(r, "t", "low"), b, 0), low[b]);
+            cr_assert_eq(hdst_view_double(hdst_result_field(r, "t", "w"), b, 0), exact_sum(w[b], n[b]), "bucket %d on %s", b, devices[device_]);
+        }
+        cr_assert_eq((float)hdst_view_double(hdst_result_field(r, "all", NULL), 0, 0), (float)exact_sum(all, count));
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(pipeline, records_come_out_in_input_order)
+{
+    job j;
+    ON_EACH_DEVICE(j) {
+        hdst_result *r = hdst_result_create(hdst_map_function(hdst_filter_function(j.data, j.module, "odd"), j.module, "twice"));
+        RUN(r);
+        uint64_t count;
+        const row *out = hdst_result_rows(r, NULL, &count);
+        uint64_t expected = 0;
+        for (int i = 0; i < N; i++) {
+            if (!(rows[i].k & 1)) continue;
+            cr_assert_lt(expected, count);
+            cr_assert(out[expected].x == rows[i].x * 2 && out[expected].k == rows[i].k + 1 && out[expected].w == -rows[i].w);
+            expected++;
+        }
+        cr_assert_eq(count, expected);
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(pipeline, every_layout_gives_the_same_bits)
+{
+    job j;
+    ON_EACH_DEVICE(j) {
+        double first = 0;
+        for (int layout = HDST_AOS; layout <= HDST_AOP; layout++) {
+            hdst_map_spec *spec = hdst_map_spec_create(j.module, "sums");
+            hdst_value *limit = hdst_value_create(j.module, "float", 1);
+            hdst_value_set(limit, &(float){INFINITY}, 1);
+            hdst_bind_value(spec, "limit", limit);
+            hdst_bind_accum(spec, "t", 4);
+            hdst_result *r = hdst_result_create(hdst_map(hdst_cache(hdst_with_layout(j.data, (hdst_layout)layout)), spec));
+            RUN(r);
+            RUN(r);     // and again from the cache
+            double w = hdst_view_double(hdst_result_field(r, "t", "w"), 1, 0);
+            if (layout == HDST_AOS) first = w;
+            cr_assert_eq(w, first, "layout %d on %s", layout, devices[device_]);
+        }
+        static double values[N];
+        int n = 0;
+        for (int i = 0; i < N; i++)
+            if ((rows[i].k & 3) == 1) values[n++] = rows[i].w;
+        cr_assert_eq(first, exact_sum(values, n));
+        hdst_context_destroy(j.context);
+    }
+}
+
+static hdst_result *reduced(job *j, const char *function)
+{
+    hdst_result *r = hdst_result_create(hdst_reduce(hdst_map_function(j->data, j->module, "to_pair"), j->module, function));
+    RUN(r);
+    return r;
+}
+
+Test(pipeline, a_field_wise_reduce_is_exact)
+{
+    job j;
+    ON_EACH_DEVICE(j) {
+        hdst_result *r = reduced(&j, "add");
+        static double values[N];
+        int32_t b = 0;
+        for (int i = 0; i < N; i++) values[i] = rows[i].w, b += rows[i].k;
+        cr_assert_eq(hdst_view_double(hdst_result_field(r, NULL, "a"), 0, 0), exact_sum(values, N));
+        cr_assert_eq(hdst_view_int64(hdst_result_field(r, NULL, "b"), 0, 0), b);
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(pipeline, an_associative_reduce_keeps_the_order)
+{
+    job j;
+    ON_EACH_DEVICE(j) {
+        hdst_result *r = reduced(&j, "last");
+        int32_t b = 0;
+        for (int i = 0; i < N; i++) b ^= rows[i].k;
+        cr_assert_eq(hdst_view_double(hdst_result_field(r, NULL, "a"), 0, 0), rows[N - 1].w);
+        cr_assert_eq(hdst_view_int64(hdst_result_field(r, NULL, "b"), 0, 0), b);
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(pipeline, any_other_reduce_runs_in_input_order)
+{
+    job j;
+    ON_EACH_DEVICE(j) {
+        hdst_result *r = reduced(&j, "mix");
+        double a = rows[0].w;
+        uint32_t b = (uint32_t)rows[0].k;
+        for (int i = 1; i < N; i++) a = fma(a, 0.5, rows[i].w), b = b * 31 + (uint32_t)rows[i].k;
+        cr_assert_eq(hdst_view_double(hdst_result_field(r, NULL, "a"), 0, 0), a);
+        cr_assert_eq(hdst_view_int64(hdst_result_field(r, NULL, "b"), 0, 0), (int32_t)b);
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(pipeline, an_index_out_of_range_names_the_first_record)
+{
+    job j;
+    ON_EACH_DEVICE(j) {
+        hdst_module *m = module_of(j.context, "struct row { float x; int32_t k; double w; };\nmap bad(row r, accum uint32_t t[])\n{\n    t[r.k + 1000 - 200] += 1;\n}\n");
+        hdst_map_spec *spec = hdst_map_spec_create(m, "bad");
+        hdst_bind_accum(spec, "t", 1801);
+        hdst_result *r = hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(j.context, rows, N, sizeof(row)), m, "row"), spec));
+        hdst_error error;
+        cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD);
+        uint64_t first = 0;
+        while (rows[first].k + 800 >= 0 && rows[first].k + 800 <= 1800) first++;
+        cr_assert_eq(error.record, first, "%s", error.message);
+        cr_assert_eq(error.line, 4);
+        cr_assert(strstr(error.message, "out of range 0..1800"), "%s", error.message);
+        cr_assert_null(hdst_result_rows(r, "t", NULL), "a failed run leaves nothing behind");
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(pipeline, an_empty_input_gives_identities)
+{
+    job j;
+    ON_EACH_DEVICE(j) {
+        hdst_dataset *none = hdst_read(hdst_source_from_memory(j.context, rows, 0, sizeof(row)), j.module, "row");
+        hdst_result *r = hdst_result_create(hdst_reduce(hdst_map_function(none, j.module, "to_pair"), j.module, "add"));
+        RUN(r);
+        cr_assert_eq(hdst_view_double(hdst_result_field(r, NULL, "a"), 0, 0), 0);
+        hdst_result *records = hdst_result_create(hdst_map_function(none, j.module, "twice"));
+        RUN(records);
+        uint64_t count = 1;
+        hdst_result_rows(records, NULL, &count);
+        cr_assert_eq(count, 0);
+        hdst_context_destroy(j.context);
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kmeans.h"
+
+#include "init.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAMPLE = 100000 };   // points that k-means++ looks at
+
+static hdst_status fail(hdst_error *error, hdst_status code, const char *message, const char *hint)
+{
+    *error = (hdst_error)HDST_ERROR_INIT;
+    error->code = code;
+    snprintf(error->message, sizeof error->message, "%s", message);
+    snprintf(error->hint, sizeof error->hint, "%s", hint);
+    return code;
+}
+
+static hdst_status no_memory(hdst_error *error) { return fail(error, HDST_E_MEMORY, "out of memory", ""); }
+
+static hdst_map_spec *bind_centers(const kmeans *job, const char *function)
+{
+    hdst_map_spec *spec = hdst_map_spec_create(job->module, function);
+    hdst_bind_value(spec, "c", job->value);
+    return spec;
+}
+
+hdst_status kmeans_open(kmeans *job, hdst_context *context, hdst_source *source, const char *folder, hdst_layout layout, uint32_t k, hdst_error *error)
+{
+    *job = (kmeans){.k = k, .d = hdst_source_columns(source), .points = hdst_source_rows(source)};
+    hdst_status status = hdst_source_status(source, error);
+    if (status != HDST_OK) return status;
+    if (k > job->points) {
+        char text[128];
+        snprintf(text, sizeof text, "%" PRIu32 " clusters of %" PRIu64 " points", k, job->points);
+        return fail(error, HDST_E_USAGE, text, "there must be at least as many points as clusters");
+    }
+    char path[4096];
+    snprintf(path, sizeof path, "%s/kmeans.hk", folder);
+    job->module = hdst_module_load(context, path, HDST_PARAM("D", job->d));
+    job->data = hdst_cache(hdst_with_layout(hdst_read(source, job->module, "point"), layout));
+    job->value = hdst_value_create(job->module, "center", k);
+    hdst_map_spec *spec = bind_centers(job, "assign");
+    hdst_bind_accum(spec, "t", k);
+    job->step = hdst_result_create(hdst_map(job->data, spec));
+    hdst_map_spec_destroy(spec);
+    job->centers = calloc((size_t)k * job->d, sizeof *job->centers);
+    job->sizes = calloc(k, sizeof *job->sizes);
+    if (!job->centers || !job->sizes) return no_memory(error);
+    return hdst_result_status(job->step, error);
+}
+
+void kmeans_close(kmeans *job)
+{
+    hdst_result_destroy(job->step);
+    hdst_value_destroy(job->value);
+    hdst_module_destroy(job->module);
+    free(job->centers);
+    free(job->sizes);
+    *job = (kmeans){0};
+}
+
+hdst_status kmeans_check_points(kmeans *job, hdst_error *error)
+{
+    hdst_result *r = hdst_result_create(hdst_map_function(job->data, job->module, "find_unusable"));
+    hdst_status status = hdst_run(r, error);
+    uint64_t n = 0, first = 0;
+    if (status == HDST_OK) {
+        n = (uint64_t)hdst_view_int64(hdst_result_field(r, "n", NULL), 0, 0);
+        first = (uint64_t)hdst_view_int64(hdst_result_field(r, "first", NULL), 0, 0);
+    }
+    hdst_result_destroy(r);
+    if (status != HDST_OK || n == 0) return status;
+    char text[160];
+    snprintf(text, sizeof text, "%" PRIu64 " point%s not finite (or beyond 1e18); the first is record %" PRIu64 " (counted from 0)", n, n == 1 ? " is" : "s are", first);
+    fail(error, HDST_E_RECORD, text, "such a point has no nearest center: remove or mend it");
+    error->record = first;
+    return HDST_E_RECORD;
+}
+
+// --- First centers ---
+
+static hdst_status take_points(kmeans *job, const uint64_t *records, uint64_t count, float *to, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (uint64_t i = 0; i < count && status == HDST_OK;) {
+        uint64_t run = 1;       // neighbours are read in one go
+        while (i + run < count && records[i + run] == records[i] + run) run++;
+        status = hdst_dataset_take(job->data, records[i], run, to + i * job->d, error);
+        i += run;
+    }
+    return status;
+}
+
+static hdst_status start_from_points(kmeans *job, kmeans_init method, uint64_t seed, hdst_error *error)
+{
+    uint64_t count = method == KMEANS_PLUS_PLUS ? (job->points < SAMPLE ? job->points : SAMPLE) : job->k;
+    if (count < job->k) count = job->k;
+    uint64_t *records = malloc(count * sizeof *records);
+    float *points = malloc(count * job->d * sizeof *points);
+    hdst_status status = records && points ? HDST_OK : no_memory(error);
+    if (status == HDST_OK) {
+        if (method == KMEANS_FIRST || count == job->points) for (uint64_t i = 0; i < count; i++) records[i] = i;
+        else init_sample(job->points, count, seed, records);
+        status = take_points(job, records, count, points, error);
+    }
+    // A center must not start at NaN: then the whole input is looked through, for a message with the first such point.
+    for (uint64_t i = 0; i < count * job->d && status == HDST_OK; i++)
+        if (!isfinite(points[i])) status = kmeans_check_points(job, error);
+    if (status == HDST_OK && method == KMEANS_PLUS_PLUS) {
+        if (init_plus_plus(points, count, job->d, job->k, seed, job->centers) != 0) status = no_memory(error);
+    } else if (status == HDST_OK) {
+        memcpy(job->centers, points, (size_t)job->k * job->d * sizeof *points);
+    }
+    free(records);
+    free(points);
+    return status;
+}
+
+static hdst_status start_from_file(kmeans *job, hdst_context *context, const char *path, hdst_error *error)
+{
+    hdst_source *source = hdst_source_open(context, path);
+    hdst_status status = hdst_source_status(source, error);
+    if (status == HDST_OK && (hdst_source_rows(source) != job->k || hdst_source_columns(source) != job->d)) {
+        char text[512];
+        snprintf(text, sizeof text, "'%.300s' has %" PRIu64 " rows of %" PRIu32 " numbers; %" PRIu32 " centers of %" PRIu32 " are needed", path,
+                 hdst_source_rows(source), hdst_source_columns(source), job->k, job->d);
+        status = fail(error, HDST_E_USAGE, text, "give a row for each cluster, with the points' columns");
+    }
+    if (status == HDST_OK) status = hdst_dataset_take(hdst_read(source, job->module, "center"), 0, job->k, job->centers, error);
+    hdst_source_destroy(source);
+    return status;
+}
+
+hdst_status kmeans_start(kmeans *job, hdst_context *context, kmeans_init method, const char *path, uint64_t seed, hdst_error *error)
+{
+    return method == KMEANS_FILE ? start_from_file(job, context, path, error) : start_from_points(job, method, seed, error);
+}
+
+// --- Lloyd's steps ---
+
+static hdst_status run_step(kmeans *job, hdst_error *error)
+{
+    hdst_value_set(job->value, job->centers, job->k);
+    hdst_status status = hdst_run(job->step, error);
+    if (status != HDST_OK) return status;
+    hdst_view n = hdst_result_field(job->step, "t", "n");
+    for (uint32_t j = 0; j < job->k; j++) job->sizes[j] = (uint64_t)hdst_view_int64(n, j, 0);
+    job->inertia = hdst_view_double(hdst_result_field(job->step, "inertia", NULL), 0, 0);
+    return isfinite(job->inertia) ? HDST_OK : kmeans_check_points(job, error);
+}
+
+// Every center goes to the mean of its points. Returns the longest way that one went.
+static double move_centers(kmeans *job)
+{
+    hdst_view sum = hdst_result_field(job->step, "t", "x");
+    double longest = 0;
+    for (uint32_t j = 0; j < job->k; j++) {
+        double way = 0;
+        for (uint32_t i = 0; i < job->d && job->sizes[j]; i++) {
+            float old = job->centers[j * job->d + i], mean = (float)(hdst_view_double(sum, j, i) / (double)job->sizes[j]);
+            job->centers[j * job->d + i] = mean;
+            way += ((double)mean - old) * ((double)mean - old);
+        }
+        if (way > longest) longest = way;
+    }
+    return sqrt(longest);
+}
+
+hdst_status kmeans_run(kmeans *job, uint32_t most, double tolerance, const volatile int *stop, void (*report)(const kmeans *job, double moved), hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    double moved = INFINITY;
+    for (job->iterations = 0; job->iterations < most && moved > tolerance && status == HDST_OK;) {
+        if (stop && *stop) return fail(error, HDST_E_CANCELLED, "interrupted", "");
+        status = run_step(job, error);
+        if (status != HDST_OK) return status;
+        moved = move_centers(job);
+        job->iterations++;
+        if (report) report(job, moved);
+    }
+    return moved > 0 ? run_step(job, error) : status;       // sizes and inertia of the centers as they are now
+}
+
+hdst_status kmeans_labels(kmeans *job, hdst_result **labels, hdst_error *error)
+{
+    hdst_map_spec *spec = bind_centers(job, "label_points");
+    hdst_value_set(job->value, job->centers, job->k);
+    *labels = hdst_result_create(hdst_map(job->data, spec));
+    hdst_map_spec_destroy(spec);
+    return hdst_run(*labels, error);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// KMeans (Lloyd's algorithm) on hdst, without the command line.
+#ifndef KMEANS_KMEANS_H
+#define KMEANS_KMEANS_H
+
+#include "hdst/hdst.h"
+
+typedef struct kmeans {
+    uint32_t k, d;
+    uint64_t points;
+    // The answer so far
+    float *centers;             // k rows of d
+    uint64_t *sizes;            // points of each center
+    double inertia;             // sum of squared distances to the nearest center
+    uint32_t iterations;        // steps that moved the centers
+    // hdst's side
+    hdst_module *module;
+    hdst_dataset *data;
+    hdst_value *value;
+    hdst_result *step;
+} kmeans;
+
+// `folder` is where kmeans.hk lies. k must be 1 or more; more clusters than points is HDST_E_USAGE. On failure what was made is freed by kmeans_close.
+hdst_status kmeans_open(kmeans *job, hdst_context *context, hdst_source *source, const char *folder, hdst_layout layout, uint32_t k, hdst_error *error);
+void kmeans_close(kmeans *job);
+
+// HDST_E_RECORD for points that have no nearest center: NaN, infinite, or 1e18 and more. One pass.
+hdst_status kmeans_check_points(kmeans *job, hdst_error *error);
+
+typedef enum kmeans_init { KMEANS_PLUS_PLUS, KMEANS_RANDOM, KMEANS_FIRST, KMEANS_FILE } kmeans_init;
+// k-means++ works on a sample of at most 100,000 points. `path` is for KMEANS_FILE: a .npy or .csv of k rows.
+hdst_status kmeans_start(kmeans *job, hdst_context *context, kmeans_init method, const char *path, uint64_t seed, hdst_error *error);
+
+// Steps until no center moves further than `tolerance` (Euclidean distance), `most` steps were made, or *stop is set (HDST_E_CANCELLED). Then one pass that
+// measures sizes and inertia of the final centers. An empty cluster keeps its center. `report` (may be NULL) is called after each step.
+hdst_status kmeans_run(kmeans *job, uint32_t most, double tolerance, const volatile int *stop, void (*report)(const kmeans *job, double moved), hdst_error *error);
+
+// A result with one int32 "cluster" for each point, in input order; the caller destroys it.
+hdst_status kmeans_labels(kmeans *job, hdst_result **labels, hdst_error *error);
+
+#endif

@@ -91,16 +91,22 @@ static hdst_status build(hdst_schema *schema, const build_step *step, hdst_error
     return hdst__schema_close(arena, &schema->schema, error);
 }
 
+// In its own function, so that nothing that setjmp could clobber is alive around it.
+static hdst_status build_guarded(hdst_schema *schema, const build_step *step, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    schema->arena.out_of_memory = &out_of_memory;
+    if (setjmp(out_of_memory)) return hdst__error_memory(error, "a schema");
+    return build(schema, step, error);
+}
+
 static hdst_status build_locked(hdst_schema *schema, const build_step *step, hdst_error *error)
 {
     hdst_error own;
     if (!error) error = &own;
     hdst_status status = hdst__object_status(&schema->object, error);
     if (status != HDST_OK) return status;
-    jmp_buf out_of_memory;
-    schema->arena.out_of_memory = &out_of_memory;
-    if (setjmp(out_of_memory)) status = hdst__error_memory(error, "a schema");
-    else status = build(schema, step, error);
+    status = build_guarded(schema, step, error);
     schema->arena.out_of_memory = NULL;
     if (status != HDST_OK) hdst__object_fail(&schema->object, error);
     return status;

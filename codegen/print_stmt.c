@@ -26,6 +26,12 @@ static bool count_in_expr(ir_expr **expr, void *user)
     return true;
 }
 
+// A counter that is declared in its loop's head ends with the loop.
+static bool holds_all_uses(const hdst__printer *p, const ir_stmt *loop)
+{
+    return hdst__ir_stmt_reads(loop, loop->var) + hdst__ir_stmt_writes(loop, loop->var) == p->references[loop->var];
+}
+
 // Counts the uses in a block. A block that holds all uses of a variable and begins by setting it becomes its home.
 static uint32_t *tally_block(hdst__printer *p, ir_block *block)
 {
@@ -34,7 +40,7 @@ static uint32_t *tally_block(hdst__printer *p, ir_block *block)
         ir_stmt *stmt = block->items[i];
         hdst__ir_visit_own_exprs(stmt, count_in_expr, &uses);
         if (stmt->kind == IR_SET || stmt->kind == IR_SET_ELEM || stmt->kind == IR_FOR || stmt->kind == IR_REDUCE)
-            count_use(&uses, stmt->var, stmt->kind == IR_SET || stmt->kind == IR_FOR);
+            count_use(&uses, stmt->var, stmt->kind == IR_SET || (stmt->kind == IR_FOR && holds_all_uses(p, stmt)));
         ir_block *nested[HDST__IR_NESTED];
         const int n = hdst__ir_nested(stmt, nested);
         for (int k = 0; k < n; k++) {

@@ -2,7 +2,7 @@
 // A device = one struct of functions and its context. The interpreter (device_interp.c) is the reference: read it first.
 //
 // Locks: all functions are called with the engine's mutex held, by one thread at a time. `ticket->done` is called without any lock of the engine, from any
-// thread (a driver's, or the caller's within `mark`), exactly once for each successful `mark`.
+// thread (a driver's, or the caller's within `mark`), exactly once for each successful `mark` of a ticket that wants it.
 //
 // Order: launches run in the order they were submitted. A launch sees every write, fill and hand-over that was submitted before it; a read sees those and every
 // launch that was submitted before it. A write does not wait for launches, so that copies overlap them: whoever rewrites memory waits for its users' ticket first.
@@ -51,8 +51,9 @@ typedef struct hdst__launch {
     uint64_t flush;
 } hdst__launch;
 
-// A place in the stream of commands: `done` is called when all launches and reads submitted before the mark have finished.
+// A place in the stream of commands, behind at least one launch: `done` is called when all launches and reads submitted before the mark have finished.
 typedef struct hdst__ticket {
+    bool notify;                // false: `done` is not called, `settle` waits
     void (*done)(void *user);
     void *user;
     _Atomic int code;           // of the back end: how it ended
@@ -76,7 +77,7 @@ typedef struct hdst__device_ops {
     void (*unload)(hdst__device *device, hdst__program *program);           // NULL is fine
     hdst_status (*launch)(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
     hdst_status (*mark)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
-    // After `done`: the error that a command before the mark ended with, its time, and the end of the ticket.
+    // After `done`, or waiting for the place: the error that a command before the mark ended with, its time, and the end of the ticket.
     hdst_status (*settle)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
     void (*finish)(hdst__device *device);       // waits for all that was submitted; failures are not told
     void (*proven)(hdst__device *device, hdst__program *program);           // its first run went well: what was compiled may be kept on disk

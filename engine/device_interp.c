@@ -138,7 +138,7 @@ static hdst_status launch(hdst__device *device, hdst__program *program, const hd
 static hdst_status mark(hdst__device *device, hdst__ticket *ticket, hdst_error *error)
 {
     (void)device, (void)error;
-    ticket->done(ticket->user);
+    if (ticket->notify) ticket->done(ticket->user);
     return HDST_OK;
 }
 

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { SMALL_READ = 64 << 10 };
+
 #define TRY(self, error, function, ...) HDST__CL_TRY((self)->cl, (self)->base.info->name, error, function, __VA_ARGS__)
 
 static hdst_status fail(const hdst__opencl_device *self, const char *function, cl_int code, hdst_error *error)
@@ -38,6 +40,14 @@ static void destroy(hdst__device *device)
     if (self->out) cl->clReleaseCommandQueue(self->out);
     if (self->context) cl->clReleaseContext(self->context);
     hdst__free(device->engine->allocator, self);
+}
+
+static hdst_status flush(hdst__opencl_device *self, hdst_error *error)
+{
+    TRY(self, error, clFlush, self->in);
+    TRY(self, error, clFlush, self->compute);
+    TRY(self, error, clFlush, self->out);
+    return HDST_OK;
 }
 
 // --- Memory ---
@@ -142,20 +152,23 @@ static hdst_status write(hdst__device *device, hdst__memory *memory, uint64_t of
     return HDST_OK;
 }
 
+// Small reads stay in the queue of the launches: no copy worth overlapping, and no wait between queues. Each read follows the one before, so that the last
+// one stands for all.
 static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t offset, void *bytes, uint64_t count, bool wait, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (count == 0) return HDST_OK;
-    cl_event event;
-    if (wait) {
-        TRY(self, error, clFlush, self->in);
-        TRY(self, error, clFlush, self->compute);
-    }
-    cl_event after[2];
+    cl_command_queue queue = count <= SMALL_READ ? self->compute : self->out;
+    cl_event event, after[3];
     cl_uint waits = 0;
     if (self->last_in) after[waits++] = self->last_in;
-    if (self->last_launch) after[waits++] = self->last_launch;
-    TRY(self, error, clEnqueueReadBuffer, self->out, memory->object, wait ? CL_TRUE : CL_FALSE, offset, count, bytes, waits, waits ? after : NULL, &event);
+    if (self->last_launch && queue == self->out) after[waits++] = self->last_launch;
+    if (self->last_out) after[waits++] = self->last_out;
+    if (wait) {
+        hdst_status status = flush(self, error);
+        if (status != HDST_OK) return status;
+    }
+    TRY(self, error, clEnqueueReadBuffer, queue, memory->object, wait ? CL_TRUE : CL_FALSE, offset, count, bytes, waits, waits ? after : NULL, &event);
     replace_event(self, &self->last_out, event);
     return HDST_OK;
 }
@@ -188,38 +201,25 @@ static void finish(hdst__device *device)
     self->cl->clFinish(self->out);
 }
 
-static hdst_status flush(hdst__opencl_device *self, hdst_error *error)
-{
-    TRY(self, error, clFlush, self->in);
-    TRY(self, error, clFlush, self->compute);
-    TRY(self, error, clFlush, self->out);
-    return HDST_OK;
-}
-
 // The last read stands for the launches before it; without one the last launch does.
 static hdst_status mark(hdst__device *device, hdst__ticket *ticket, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
-    cl_event after[2], finished;
-    cl_uint count = 0;
-    if (self->last_launch) after[count++] = self->last_launch;
-    if (self->last_out) after[count++] = self->last_out;
-    TRY(self, error, clEnqueueMarkerWithWaitList, self->out, count, count ? after : NULL, &finished);
+    hdst_status status = flush(self, error);
+    if (status != HDST_OK) return status;
     atomic_store(&ticket->code, CL_COMPLETE);
     ticket->launch = self->last_launch;
+    ticket->finished = self->last_out ? self->last_out : self->last_launch;
     self->last_launch = NULL;
-    ticket->finished = finished;
-    release_event(self, &self->last_out);
-    hdst_status status = flush(self, error);
-    if (status == HDST_OK) {
-        cl_int code = self->cl->clSetEventCallback(finished, CL_COMPLETE, on_finished, ticket);
-        if (code != CL_SUCCESS) status = fail(self, "clSetEventCallback", code, error);
-    }
-    if (status == HDST_OK) return HDST_OK;
-    finish(&self->base);
+    if (self->last_out) self->last_out = NULL;
+    else TRY(self, error, clRetainEvent, ticket->finished);
+    if (!ticket->notify) return HDST_OK;
+    cl_int code = self->cl->clSetEventCallback(ticket->finished, CL_COMPLETE, on_finished, ticket);
+    if (code == CL_SUCCESS) return HDST_OK;
+    finish(device);
     release_event(self, (cl_event *)&ticket->launch);
     release_event(self, (cl_event *)&ticket->finished);
-    return status;
+    return fail(self, "clSetEventCallback", code, error);
 }
 
 static double launch_seconds(const hdst__opencl_device *self, cl_event event)
@@ -233,6 +233,7 @@ static double launch_seconds(const hdst__opencl_device *self, cl_event event)
 static hdst_status settle(hdst__device *device, hdst__ticket *ticket, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
+    if (!ticket->notify) atomic_store(&ticket->code, self->cl->clWaitForEvents(1, (cl_event *)&ticket->finished));
     cl_int code = atomic_load(&ticket->code), launch = CL_COMPLETE;
     if (ticket->launch) self->cl->clGetEventInfo(ticket->launch, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof launch, &launch, NULL);
     ticket->seconds = launch_seconds(self, ticket->launch);

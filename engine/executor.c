@@ -6,6 +6,7 @@
 #include <time.h>
 
 static const double slice_seconds = 0.25;       // a slice is not longer, so that a run can be cancelled, nor much shorter
+static const double worthwhile_seconds = 0.02;  // of work, to ask a device between slices whether a record failed
 
 double hdst__now(void)
 {
@@ -88,9 +89,11 @@ static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
 static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, bool keep_output, hdst_error *error)
 {
     hdst__slot *slot = &executor->slot[executor->oldest];
-    pthread_mutex_lock(&executor->mutex);
-    while (!slot->done) pthread_cond_wait(&executor->finished, &executor->mutex);
-    pthread_mutex_unlock(&executor->mutex);
+    if (slot->ticket.notify) {
+        pthread_mutex_lock(&executor->mutex);
+        while (!slot->done) pthread_cond_wait(&executor->finished, &executor->mutex);
+        pthread_mutex_unlock(&executor->mutex);
+    }
     executor->oldest = (executor->oldest + 1) % HDST__SLOTS;
     executor->in_flight--;
     slot->segment->users--;
@@ -103,10 +106,20 @@ static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, boo
 
 // --- The start of a slice ---
 
-static hdst_status read_results(hdst__device *device, hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
+// The error word holds the least record of all slices so far, so the last slice's is enough; others are asked for where it may save long work in vain.
+static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool last)
+{
+    return pass->checks && (last || pass->streams || *pass->seconds_per_record * (double)slot->count > worthwhile_seconds);
+}
+
+static hdst_status read_results(hdst__device *device, hdst__slot *slot, const hdst__pass *pass, bool last, hdst_error *error)
 {
     hdst_status status = HDST_OK;
-    if (pass->checks) {
+    if (last && pass->table) {
+        status = device->ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, false, error);
+        pass->stats->bytes_from_device += pass->table_bytes;
+    }
+    if (status == HDST_OK && asks_for_errors(slot, pass, last)) {
         status = device->ops->read(device, pass->launch.error, 0, &slot->error_word, sizeof slot->error_word, false, error);
         pass->stats->bytes_from_device += sizeof slot->error_word;
     }
@@ -124,6 +137,7 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
     hdst__device *device = executor->device;
     hdst__slot *slot = &executor->slot[(executor->oldest + executor->in_flight) % HDST__SLOTS];
     slot->done = false;
+    slot->ticket.notify = pass->streams;
     slot->segment = segment;
     slot->count = count;
     slot->error_word = UINT64_MAX;
@@ -136,7 +150,8 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
     launch.output = slot->output;
     launch.keep = slot->keep;
     hdst_status status = device->ops->launch(device, pass->program, &launch, error);
-    if (status == HDST_OK) status = read_results(device, slot, pass, error);
+    bool last = launch.first + count == pass->reader->records;
+    if (status == HDST_OK) status = read_results(device, slot, pass, last, error);
     if (status == HDST_OK) status = device->ops->mark(device, &slot->ticket, error);
     if (status != HDST_OK) return status;
     executor->in_flight++;
@@ -227,6 +242,7 @@ static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, 
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
 {
     pass->failure = UINT64_MAX;
+    pass->streams = !pass->cache || pass->cache->loaded < pass->cache->count;
     uint64_t segments = pass->cache ? pass->cache->count : (pass->reader->records + pass->piece->capacity - 1) / pass->piece->capacity;
     hdst_status status = HDST_OK;
     for (uint64_t i = 0; i < segments && status == HDST_OK && !stopped(executor, pass); i++) {
@@ -238,7 +254,6 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
         hdst_status ended = finish_oldest(executor, pass, status == HDST_OK, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = ended;
     }
-    if (status != HDST_OK) executor->device->ops->finish(executor->device);     // a command without a ticket may still run
     // A record that failed comes before whatever ended the submission of later ones.
     if (pass->failure != UINT64_MAX) return HDST_OK;
     if (status == HDST_OK && atomic_exchange(&executor->device->engine->cancelled, false))

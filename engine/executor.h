@@ -42,6 +42,9 @@ typedef struct hdst__pass {
     hdst__output *output;               // NULL: none
     uint64_t group;                     // records for each output record: 1, or HDST__FOLD_RECORDS
     bool keeps, checks;                 // the kernel has keep bytes, an error word
+    void *table;                        // NULL, or where the device's table goes after the last slice
+    uint64_t table_bytes;
+    bool streams;                       // segments are filled while slices run
     double *seconds_per_record;         // measured here; 0: not known
     hdst__run_stats *stats;
     uint64_t failure;                   // out: UINT64_MAX, or the error word of the failing record with the smallest index

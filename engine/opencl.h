@@ -19,9 +19,9 @@
     X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo)               \
     X(clGetProgramInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)                     \
     X(clEnqueueNDRangeKernel) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clEnqueueFillBuffer)                    \
-    X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject) X(clEnqueueMarkerWithWaitList) X(clEnqueueBarrierWithWaitList)    \
+    X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject)    \
     X(clFlush) X(clFinish) X(clSetEventCallback) X(clWaitForEvents) X(clGetEventInfo) X(clGetEventProfilingInfo)       \
-    X(clReleaseEvent)
+    X(clReleaseEvent) X(clRetainEvent)
 
 typedef struct hdst__opencl {
     void *library;

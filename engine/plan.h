@@ -53,8 +53,9 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan);          // NULL is fin
 bool hdst__launch_plan_fits(const hdst__launch_plan *plan, const hdst__stage_values *values);
 
 // One run over the plan's input: writes what changed, clears the table, executes. `ring` may be prepared here. The failing record's word, if any, is in *failure.
+// `table` takes the device's table; NULL where there is none, or where it is on the host already.
 hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
-                           hdst__run_stats *stats, uint64_t *failure, hdst_error *error);
+                                  int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error);
 // The error of the record and check in `word`: runs the record again in the interpreter to learn the values. `covered`: records of the user's input that one of
 // this plan stands for (1, but for a fold's higher levels).
 hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, hdst_error *error);

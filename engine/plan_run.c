@@ -13,7 +13,7 @@ static hdst_status write_broadcasts(hdst__launch_plan *plan, const hdst__stage_v
     for (size_t i = 0; i < plan->func->param_count; i++) {
         if (!plan->broadcast[i] || (plan->written && plan->version[i] == values->version[i])) continue;
         uint64_t bytes = plan->rows[i] * plan->func->params[i].record->size;
-        hdst_status status = device->ops->write(device, plan->broadcast[i], 0, values->broadcast[i], bytes, true, error);
+        hdst_status status = device->ops->write(device, plan->broadcast[i], 0, values->broadcast[i], bytes, false, error);
         if (status != HDST_OK) return status;
         plan->version[i] = values->version[i];
         stats->bytes_to_device += bytes;
@@ -38,29 +38,43 @@ static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__datas
     return hdst__ring_prepare(ring, plan->device, plan->piece, cache ? 1 : count, error);
 }
 
-hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
-                           hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
+static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table,
+                              hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
 {
-    *failure = UINT64_MAX;
-    hdst_status status = write_broadcasts(plan, values, stats, error);
-    if (status == HDST_OK) status = clear(plan, error);
-    if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
-    if (status != HDST_OK) return status;
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .launch = {.broadcast = plan->broadcast, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales,
                    .error = plan->error_word, .flush = plan->flush},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .keeps = plan->keeps, .checks = plan->checks,
+        .table = table, .table_bytes = table ? plan->device_words * sizeof(int64_t) : 0,
         .seconds_per_record = &plan->seconds_per_record, .stats = stats,
     };
-    status = hdst__execute(plan->executor, &pass, error);
+    hdst_status status = hdst__execute(plan->executor, &pass, error);
     *failure = pass.failure;
-    if (status == HDST_OK && pass.failure == UINT64_MAX && !plan->proven && plan->reader.records) {
+    if (status == HDST_OK && table && plan->reader.records == 0)
+        status = plan->device->ops->read(plan->device, plan->table, 0, table, pass.table_bytes, true, error);
+    return status;
+}
+
+hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
+                                  int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
+{
+    *failure = UINT64_MAX;
+    hdst_status status = write_broadcasts(plan, values, stats, error);
+    if (status == HDST_OK) status = clear(plan, error);
+    if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
+    if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table, stats, failure, error);
+    if (status != HDST_OK || plan->reader.records == 0) {
+        plan->device->ops->finish(plan->device);        // no slice was waited for, and the user's values were being copied
+        plan->written = false;
+        return status;
+    }
+    if (*failure == UINT64_MAX && !plan->proven) {
         plan->device->ops->proven(plan->device, plan->program);
         plan->proven = true;
     }
-    return status;
+    return HDST_OK;
 }
 
 // --- A record that failed ---

@@ -136,12 +136,9 @@ static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values,
     hdst__output_reset(&stage->output);
     hdst_status status = HDST_OK;
     if (plan->output_param && !plan->keeps) status = hdst__output_reserve(&stage->output, stage->reader.records, error);
-    if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, &stage->engine->ring, &stage->output, &stage->stats, &failure, error);
+    if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, &stage->engine->ring, &stage->output, stage->table, &stage->stats, &failure, error);
     if (status == HDST_OK && failure != UINT64_MAX) status = hdst__launch_plan_record_error(plan, values, failure, 1, error);
-    if (status != HDST_OK || !stage->table) return status;
-    uint64_t bytes = plan->device_words * sizeof(int64_t);
-    stage->stats.bytes_from_device += bytes;
-    return stage->device->ops->read(stage->device, plan->table, 0, stage->table, bytes, true, error);
+    return status;
 }
 
 static void start_stats(hdst__stage *stage)

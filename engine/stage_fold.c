@@ -46,7 +46,7 @@ static hdst_status run_level(hdst__stage *stage, hdst__launch_plan *plan, hdst__
 {
     uint64_t failure;
     hdst__output_reset(&stage->output);
-    hdst_status status = hdst__launch_plan_run(plan, NULL, cache, &stage->engine->ring, &stage->output, &stage->stats, &failure, error);
+    hdst_status status = hdst__launch_plan_run(plan, NULL, cache, &stage->engine->ring, &stage->output, NULL, &stage->stats, &failure, error);
     if (status != HDST_OK || failure == UINT64_MAX) return status;
     return hdst__launch_plan_record_error(plan, NULL, failure, covered, error);
 }

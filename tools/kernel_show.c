@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// hdst kernel show: what is made of a module's functions: OpenCL C for CPU devices or GPUs, or the intermediate representation.
+#include "tools/kernel_command.h"
+
+#include "base/buffer.h"
+
+#include <string.h>
+
+enum { SHOWN_ROWS = 64, SHOWN_RECORDS = 1 << 20 };      // sizes of tables and of the input are known at run time only; places are chosen for these
+
+typedef struct show {
+    const hdst_kernel_request *request;
+    const ast_module *module;
+    hdst__arena *arena;
+    hdst__buffer *out, *messages;
+    size_t failed;
+} show;
+
+static hdst__target target_of(const hdst_kernel_request *r)
+{
+    if (!r->target || !strcmp(r->target, "cpu")) return HDST__TARGET_CPU;
+    return !strcmp(r->target, "gpu") ? HDST__TARGET_GPU : HDST__TARGET_INTERP;
+}
+
+static hdst__target_facts usual_facts(hdst__target target)
+{
+    return (hdst__target_facts){.target = target, .local_bytes = 48 << 10, .max_group = 1024, .compute_units = 2, .correctly_rounded = true, .has_double = true,
+                                .has_int64_atomics = true};
+}
+
+static const hdst__kernel *make_kernel(show *s, const ast_function *function, const ir_func *func)
+{
+    const hdst__record *record = func->params[0].record;
+    uint64_t *rows = HDST__NEW_ARRAY(s->arena, uint64_t, func->param_count);
+    for (size_t i = 0; i < func->param_count; i++) rows[i] = func->params[i].is_table ? SHOWN_ROWS : 1;
+    const hdst__kernel_options options = {.facts = usual_facts(target_of(s->request)),
+                                          .input = hdst__storage_make(s->arena, record, record->layout, record->block, SHOWN_RECORDS), .rows = rows};
+    hdst__diags diags;
+    hdst__diags_init(&diags, s->arena);
+    diags.sources = s->module->diags->sources;
+    diags.source_count = s->module->diags->source_count;
+    const bool folds = function->kind == AST_REDUCE && function->reduce_class != AST_FIELD_WISE;
+    const hdst__kernel *kernel = !options.input ? NULL : folds ? hdst__kernel_make_fold(s->arena, func, &options, &diags) : hdst__kernel_make(s->arena, func, &options, &diags);
+    hdst__diags_render(&diags, s->messages);
+    return kernel;
+}
+
+static void print_kernel(show *s, const hdst__kernel *kernel)
+{
+    if (s->request->ir) {
+        hdst__ir_dump(kernel->func, s->out);
+        return;
+    }
+    hdst__buffer_printf(s->out, "/*\n%sprivate memory: %llu bytes per work-item\nbuild options: %s\n*/\n%s", kernel->why, (unsigned long long)kernel->private_bytes,
+                        kernel->build_options, kernel->source);
+}
+
+// The interpreter runs the scalar form itself.
+static bool runs_on_host(const ast_function *function, hdst__target target)
+{
+    return target == HDST__TARGET_INTERP || (function->kind == AST_REDUCE && function->reduce_class == AST_ORDERED);
+}
+
+static void show_function(show *s, const ast_function *function)
+{
+    if (function->unsupported) {
+        hdst__buffer_printf(s->messages, "note: '%s' cannot run yet: %s\n", function->name, function->unsupported);
+        return;
+    }
+    ir_func *func = hdst__lower(s->arena, s->module, function);
+    const char *wrong = hdst__passes_scalar(func);
+    if (wrong) {
+        hdst__buffer_printf(s->messages, "internal error: %s\n", wrong);
+        s->failed++;
+        return;
+    }
+    if (s->request->ir && !s->request->target) {
+        hdst__ir_dump(func, s->out);
+        return;
+    }
+    if (runs_on_host(function, target_of(s->request))) {
+        hdst__buffer_printf(s->out, "// '%s' as the interpreter runs it\n", function->name);
+        hdst__ir_dump(func, s->out);
+        return;
+    }
+    const hdst__kernel *kernel = make_kernel(s, function, func);
+    if (kernel) print_kernel(s, kernel);
+    else s->failed++;
+}
+
+static const ast_function *find_function(show *s, hdst_error *error)
+{
+    const ast_module *module = s->module;
+    const char **names = HDST__NEW_ARRAY(s->arena, const char *, module->function_count + 1);
+    for (size_t i = 0; i < module->function_count; i++) {
+        names[i] = module->functions[i]->name;
+        if (!strcmp(names[i], s->request->function)) return module->functions[i];
+    }
+    hdst__error_set(error, HDST_E_USAGE, "there is no function '%s'", s->request->function);
+    const char *near_name = hdst__nearest_name(s->request->function, names, module->function_count);
+    if (near_name) hdst__error_hint(error, "did you mean '%s'?", near_name);
+    return NULL;
+}
+
+hdst_status hdst_kernel_show(const hdst_kernel_request *request, const ast_module *module, hdst__arena *arena, hdst__buffer *out, hdst__buffer *messages, hdst_error *error)
+{
+    show s = {request, module, arena, out, messages, 0};
+    if (request->function) {
+        const ast_function *function = find_function(&s, error);
+        if (!function) return HDST_E_USAGE;
+        if (function->kind == AST_HELPER) return hdst__error_set(error, HDST_E_USAGE, "'%s' is a helper: it is printed inside the functions that call it", function->name);
+        show_function(&s, function);
+    } else {
+        for (size_t i = 0; i < module->function_count; i++)
+            if (module->functions[i]->kind != AST_HELPER) show_function(&s, module->functions[i]);
+    }
+    return s.failed ? HDST_E_KERNEL : HDST_OK;
+}

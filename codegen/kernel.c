@@ -69,6 +69,20 @@ void hdst__printer_use(hdst__printer *p, const ir_func *func)
     p->names->count = taken;        // another form's variables live in a scope of their own
 }
 
+static bool find_check(ir_stmt *stmt, void *user)
+{
+    *(bool *)user |= stmt->kind == IR_CHECK;
+    return true;
+}
+
+static bool checks_anything(const ir_func *func)       // what the passes could not prove
+{
+    bool found = false;
+    ir_block body = func->body;
+    hdst__ir_visit_stmts(&body, find_check, &found);
+    return found;
+}
+
 hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, const hdst__tables *tables)
 {
     hdst__printer *p = HDST__NEW(arena, hdst__printer);
@@ -76,7 +90,7 @@ hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, con
     p->names = HDST__NEW(arena, hdst__names);
     hdst__names_init(p->names, arena);
     p->gpu = options->facts.target == HDST__TARGET_GPU;
-    p->has_checks = func->check_count > 0;
+    p->has_checks = checks_anything(func);
     p->unpacked = HDST__NEW_ARRAY(arena, bool, func->param_count);
     p->local_broadcast = HDST__NEW_ARRAY(arena, bool, func->param_count);
     p->plan = HDST__NEW_ARRAY(arena, hdst__accum_plan, tables->accum_count + 1);

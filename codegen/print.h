@@ -51,6 +51,7 @@ typedef struct hdst__printer {
     const char **array_name;            // per_record: one value per record of the block
     bool *declared;
     uint32_t *references;               // uses in the whole function
+    uint32_t *in_own_loops;             // those in counted loops over the variable
     const ir_block **home;              // the block that declares it; NULL: the top
     hdst__constant_array *constants;
     size_t constant_count, constant_capacity;

@@ -26,12 +26,6 @@ static bool count_in_expr(ir_expr **expr, void *user)
     return true;
 }
 
-// A counter that is declared in its loop's head ends with the loop.
-static bool holds_all_uses(const hdst__printer *p, const ir_stmt *loop)
-{
-    return hdst__ir_stmt_reads(loop, loop->var) + hdst__ir_stmt_writes(loop, loop->var) == p->references[loop->var];
-}
-
 // Counts the uses in a block. A block that holds all uses of a variable and begins by setting it becomes its home.
 static uint32_t *tally_block(hdst__printer *p, ir_block *block)
 {
@@ -39,8 +33,8 @@ static uint32_t *tally_block(hdst__printer *p, ir_block *block)
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *stmt = block->items[i];
         hdst__ir_visit_own_exprs(stmt, count_in_expr, &uses);
-        if (stmt->kind == IR_SET || stmt->kind == IR_SET_ELEM || stmt->kind == IR_FOR || stmt->kind == IR_REDUCE)
-            count_use(&uses, stmt->var, stmt->kind == IR_SET || (stmt->kind == IR_FOR && holds_all_uses(p, stmt)));
+        const uint32_t before = stmt->kind == IR_FOR ? uses.count[stmt->var] : 0;
+        if (stmt->kind == IR_SET || stmt->kind == IR_SET_ELEM || stmt->kind == IR_FOR || stmt->kind == IR_REDUCE) count_use(&uses, stmt->var, stmt->kind == IR_SET);
         ir_block *nested[HDST__IR_NESTED];
         const int n = hdst__ir_nested(stmt, nested);
         for (int k = 0; k < n; k++) {
@@ -50,6 +44,7 @@ static uint32_t *tally_block(hdst__printer *p, ir_block *block)
                 uses.count[v] += inner[v];
             }
         }
+        if (stmt->kind == IR_FOR) p->in_own_loops[stmt->var] += uses.count[stmt->var] - before;
     }
     for (uint32_t v = 0; v < p->func->var_count; v++)
         if (uses.count[v] && uses.count[v] == p->references[v] && !p->home[v] && uses.set_first[v]) p->home[v] = block;
@@ -62,7 +57,9 @@ static void find_homes(hdst__printer *p, ir_block *body)
     p->home = HDST__NEW_ARRAY(p->arena, const ir_block *, n);
     p->declared = HDST__NEW_ARRAY(p->arena, bool, n);
     p->references = HDST__NEW_ARRAY(p->arena, uint32_t, n);     // all zero: the first count finds no home
+    p->in_own_loops = HDST__NEW_ARRAY(p->arena, uint32_t, n);
     p->references = tally_block(p, body);
+    p->in_own_loops = HDST__NEW_ARRAY(p->arena, uint32_t, n);
     tally_block(p, body);
 }
 
@@ -73,11 +70,24 @@ static const char *zero_text(const ir_var *var)
     return var->kind == HDST__BOOL ? "false" : "0";
 }
 
+// Varying variables live in the body of a record loop only, so each such loop declares its own.
+static bool is_local_to_records(const hdst__printer *p, uint32_t v)
+{
+    const ir_var *var = &p->func->vars[v];
+    return p->func->block && var->varying && !var->per_record && !var->elements;
+}
+
 static void declare_array(hdst__printer *p, uint32_t v)
 {
     const ir_var *var = &p->func->vars[v];
     if (var->init) return;      // at file scope
     hdst__write_line(&p->out, "%s %s[%" PRIu64 "]%s;", hdst__cl_name(var->kind), p->var_name[v], var->elements, var->per_record ? "[BLOCK]" : "");
+}
+
+// A counted loop's variable that is used in such loops only: each declares it.
+static bool belongs_to_loops(const hdst__printer *p, uint32_t v)
+{
+    return p->in_own_loops[v] && p->in_own_loops[v] == p->references[v];
 }
 
 // What must live as long as the function: values per record, arrays, and what no inner block can hold.
@@ -86,7 +96,7 @@ static void declare_at_top(hdst__printer *p)
     for (uint32_t v = 0; v < p->func->var_count; v++) {
         const ir_var *var = &p->func->vars[v];
         if (var->per_record || var->elements) p->home[v] = NULL;
-        if (p->home[v] || p->references[v] == 0) continue;
+        if (p->home[v] || p->references[v] == 0 || belongs_to_loops(p, v) || is_local_to_records(p, v)) continue;
         p->declared[v] = true;
         if (var->elements) declare_array(p, v);
         else if (var->per_record) hdst__write_line(&p->out, "%s %s[BLOCK];", hdst__cl_name(var->kind), p->array_name[v]);
@@ -109,6 +119,7 @@ static void print_place(hdst__printer *p, const ir_stmt *stmt)
 {
     const char *source = NULL;
     uint32_t line = 0, column = 0;
+    if (stmt->span.offset + stmt->span.length == 0) return;     // made by a pass
     if (p->func->diags && stmt->span.source < p->func->diags->source_count) {
         hdst__span_position(p->func->diags, stmt->span, &line, &column);
         const char *name = p->func->diags->sources[stmt->span.source].name, *slash = strrchr(name, '/');
@@ -197,11 +208,11 @@ static void print_unroll(hdst__printer *p, const ir_stmt *stmt)
     hdst__write_line(&p->out, "#pragma unroll %d", size.nodes <= 64 ? 16 : size.nodes <= 100 ? 8 : 4);
 }
 
-static void print_for(hdst__printer *p, const ir_block *block, const ir_stmt *stmt)
+static void print_for(hdst__printer *p, const ir_stmt *stmt)
 {
     print_unroll(p, stmt);
     const char *name = p->var_name[stmt->var], *lo = hdst__expr_text(p, stmt->lo), *hi = hdst__expr_text(p, stmt->hi);
-    const char *type = declaration(p, block, stmt->var);
+    const char *type = belongs_to_loops(p, stmt->var) ? hdst__arena_printf(p->arena, "%s ", hdst__cl_name(p->func->vars[stmt->var].kind)) : "";
     const char *step = stmt->step == 1 ? hdst__arena_printf(p->arena, "%s++", name) : hdst__arena_printf(p->arena, "%s += %" PRIu64, name, stmt->step);
     hdst__write_line(&p->out, "for (%s%s = %s; %s < %s; %s) {", type, name, lo, name, hi, step);
     p->loop_depth++;
@@ -291,29 +302,47 @@ static bool has_check(const ir_stmt *stmt)
     return false;
 }
 
-static void print_records(hdst__printer *p, const ir_stmt *stmt)
+// Declares what the body's first assignments do not: values from before the loop, and what is set in a branch first.
+static void declare_in_records(hdst__printer *p, const ir_stmt *stmt, const bool *used)
+{
+    for (uint32_t v = 0; v < p->func->var_count; v++) {
+        const char *type = hdst__cl_name(p->func->vars[v].kind);
+        const bool local = is_local_to_records(p, v);
+        if (used[v] && reads_first(stmt, v)) hdst__write_line(&p->out, "%s %s = %s[r];", type, p->var_name[v], p->array_name[v]);
+        else if (used[v] && p->home[v] != &stmt->body) hdst__write_line(&p->out, "%s %s;", type, p->var_name[v]);
+        else if (local && p->references[v] && !p->home[v] && !belongs_to_loops(p, v)) hdst__write_line(&p->out, "%s %s = %s;", type, p->var_name[v], zero_text(&p->func->vars[v]));
+        p->declared[v] = !(used[v] || local) || (used[v] && (reads_first(stmt, v) || p->home[v] != &stmt->body));
+    }
+}
+
+static void print_records_body(hdst__printer *p, ir_stmt *stmt)
 {
     const bool *used = values_per_record(p, stmt);
     const bool checks = has_check(stmt);
-    if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
-    hdst__write_line(&p->out, "%s", pragma_of(stmt, p->loop_depth > 0));
-    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) {");
-    p->out.indent++;
-    for (uint32_t v = 0; v < p->func->var_count; v++) {
-        const ir_var *var = &p->func->vars[v];
-        if (!used[v]) continue;
-        if (reads_first(stmt, v)) hdst__write_line(&p->out, "%s %s = %s[r];", hdst__cl_name(var->kind), p->var_name[v], p->array_name[v]);
-        else hdst__write_line(&p->out, "%s %s;", hdst__cl_name(var->kind), p->var_name[v]);
-    }
+    find_homes(p, &stmt->body);
+    declare_in_records(p, stmt, used);
     if (checks) hdst__write_line(&p->out, "uint failed = failed_of[r];");
     p->in_records = true;
     p->record = "i + r";
     print_block(p, &stmt->body);
     p->in_records = false;
-    for (uint32_t v = 0; v < p->func->var_count; v++) {
+    for (uint32_t v = 0; v < p->func->var_count; v++)
         if (used[v] && hdst__ir_stmt_writes(stmt, v)) hdst__write_line(&p->out, "%s[r] = %s;", p->array_name[v], p->var_name[v]);
-    }
     if (checks) hdst__write_line(&p->out, "failed_of[r] = failed;");
+}
+
+static void print_records(hdst__printer *p, ir_stmt *stmt)
+{
+    if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
+    hdst__write_line(&p->out, "%s", pragma_of(stmt, p->loop_depth > 0));
+    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) {");
+    p->out.indent++;
+    const hdst__printer outer = *p;
+    print_records_body(p, stmt);
+    p->declared = outer.declared;
+    p->references = outer.references;
+    p->in_own_loops = outer.in_own_loops;
+    p->home = outer.home;
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -322,13 +351,13 @@ static void print_records(hdst__printer *p, const ir_stmt *stmt)
 
 static size_t print_stmt(hdst__printer *p, const ir_block *block, size_t at)
 {
-    const ir_stmt *stmt = block->items[at];
+    ir_stmt *stmt = block->items[at];
     if (stmt->kind != IR_RECORDS) print_place(p, stmt);
     switch (stmt->kind) {
     case IR_SET: print_set(p, block, stmt); break;
     case IR_SET_ELEM: print_set_elem(p, stmt); break;
     case IR_IF: print_if(p, stmt); break;
-    case IR_FOR: print_for(p, block, stmt); break;
+    case IR_FOR: print_for(p, stmt); break;
     case IR_LOOP: print_loop(p, stmt); break;
     case IR_BREAK: hdst__write_line(&p->out, "break;"); break;
     case IR_CONTINUE: hdst__write_line(&p->out, "continue;"); break;

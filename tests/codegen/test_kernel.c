@@ -61,7 +61,7 @@ static void check_kmeans(hdst__layout layout, int form, uint64_t flush, bool spe
     const int32_t scales[] = {20, 10};
     const hdst__interp_table broadcast[] = {{0}, {centers, ROWS}, {0}, {0}};
     ir_func *f = ir_kmeans(&arena);
-    cr_assert_null(hdst__ir_verify(f));
+    cr_assert_null(hdst__passes_scalar(f));
     const hdst__storage *rows_of_points = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, RECORDS);
     const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, layout, 64, RECORDS + SKIP);
     float *x = make_points(special);
@@ -151,7 +151,7 @@ Test(kernel, a_fold_combines_runs_of_64_in_order)
     affine in[SKIPPED + N], out[3] = {{0}};
     for (uint64_t i = 0; i < SKIPPED + N; i++) in[i] = (affine){2 * i + 3, i * i + 1};
     ir_func *f = make_compose();
-    cr_assert_null(hdst__ir_verify(f));
+    cr_assert_null(hdst__passes_scalar(f));
     const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, SKIPPED + N);
     void *buffers[] = {in};
     for (int form = 0; form < 2; form++) {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// No pass changes what a function computes: every program of passes/programs.hk runs in the interpreter before and after each pass, on random records.
+#include "tests/support/program_run.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hdst__arena arena;
+static jmp_buf out_of_memory;
+static hdst__diags diags;
+static ast_module *module;
+
+static char *read_file(const char *path, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    cr_assert_not_null(file, "%s", path);
+    char *text = hdst__arena_alloc(&arena, 1 << 20);
+    *length = fread(text, 1, (1 << 20) - 1, file);
+    fclose(file);
+    return text;
+}
+
+static void set_up(void)
+{
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    hdst__diags_init(&diags, &arena);
+    size_t length;
+    const char *text = read_file(HDST_PROGRAMS, &length);
+    hdst__front_options options = {0};
+    module = hdst__module_compile(&diags, "programs.hk", text, length, &options);
+    hdst__buffer report;
+    hdst__buffer_init(&report, NULL);
+    hdst__diags_render(&diags, &report);
+    cr_assert_eq(diags.errors, 0, "%s", hdst__buffer_text(&report));
+    hdst__buffer_destroy(&report);
+}
+
+static void tear_down(void) { hdst__arena_destroy(&arena); }
+
+TestSuite(passes, .init = set_up, .fini = tear_down);
+
+static ir_func *lowered(const char *name)
+{
+    ast_function *function = hdst__module_function(module, name);
+    cr_assert_not_null(function, "%s", name);
+    ir_func *func = hdst__lower(&arena, module, function);
+    cr_assert_not_null(func, "%s", name);
+    cr_assert_null(hdst__ir_verify(func), "%s", hdst__ir_verify(func));
+    return func;
+}
+
+static const char *dump(const ir_func *func)
+{
+    hdst__buffer text;
+    hdst__buffer_init(&text, NULL);
+    hdst__ir_dump(func, &text);
+    char *copy = hdst__arena_strdup(&arena, hdst__buffer_text(&text));
+    hdst__buffer_destroy(&text);
+    return copy;
+}
+
+static bool is_program(const ast_function *f) { return f->kind == AST_MAP || f->kind == AST_FILTER || f->kind == AST_REDUCE; }
+
+typedef struct pass {
+    const char *name;
+    void (*run)(ir_func *func);
+} pass;
+
+static const pass passes[] = {
+    {"exits", hdst__pass_exits},     {"fold", hdst__pass_fold},       {"checks", hdst__pass_checks},  {"fold", hdst__pass_fold},
+    {"unroll", hdst__pass_unroll},   {"fold", hdst__pass_fold},       {"checks", hdst__pass_checks},  {"fold", hdst__pass_fold},
+    {"unread", hdst__pass_unread},   {"uniform", hdst__pass_uniform}, {"if-convert", hdst__pass_if_convert}, {"fold", hdst__pass_fold},
+    {"unread", hdst__pass_unread},   {"uniform", hdst__pass_uniform}, {"predicate", hdst__pass_predicate}, {"fold", hdst__pass_fold},
+};
+
+enum { SEEDS = 8 };
+
+static void compare(const ir_func *func, const program_result *expected, const char *after)
+{
+    cr_assert_null(hdst__ir_verify(func), "after %s: %s\n%s", after, hdst__ir_verify(func), dump(func));
+    for (unsigned seed = 0; seed < SEEDS; seed++) {
+        program_result result = program_run(&arena, func, seed);
+        cr_assert(program_same(&result, &expected[seed]), "%s differs after %s with seed %u\n%s", func->name, after, seed, dump(func));
+    }
+}
+
+Test(passes, none_changes_a_bit)
+{
+    for (size_t f = 0; f < module->function_count; f++) {
+        if (!is_program(module->functions[f])) continue;
+        ir_func *func = lowered(module->functions[f]->name);
+        hdst__pass_fma(func);           // this one does change bits, as the language says
+        program_result expected[SEEDS];
+        for (unsigned seed = 0; seed < SEEDS; seed++) expected[seed] = program_run(&arena, func, seed);
+        for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+            passes[i].run(func);
+            compare(func, expected, passes[i].name);
+        }
+    }
+}
+
+// Some of the programs must get to their end, and one must fail, or the test above says little.
+Test(passes, programs_run_to_the_end_unless_they_are_to_fail)
+{
+    for (size_t f = 0; f < module->function_count; f++) {
+        const ast_function *function = module->functions[f];
+        if (!is_program(function)) continue;
+        program_result result = program_run(&arena, lowered(function->name), 1);
+        if (!strcmp(function->name, "fails")) cr_expect_neq(result.failed_record, UINT64_MAX);
+        else cr_expect_eq(result.failed_record, UINT64_MAX, "%s fails at %llu", function->name, (unsigned long long)result.failed_record);
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/program_run.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 4 };
+
+static uint64_t next_random(uint64_t *state)    // xorshift64*, Vigna 2016
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(2685821657736338717);
+}
+
+static double random_real(uint64_t *state)
+{
+    const uint64_t r = next_random(state);
+    if (r % 61 == 0) return 1e30 * (double)((int64_t)r >> 60);
+    if (r % 67 == 0) return -0.0;
+    return (double)((int64_t)(r >> 40) % 2000 - 1000) / 128;
+}
+
+static uint64_t random_bits(hdst__kind kind, uint64_t *state)
+{
+    uint64_t r = next_random(state), bits = 0;
+    double real = random_real(state);
+    float single = (float)real;
+    if (kind == HDST__F32) memcpy(&bits, &single, 4);
+    else if (kind == HDST__F64) memcpy(&bits, &real, 8);
+    else if (kind == HDST__BOOL) bits = r >> 63;
+    else if (kind == HDST__U8) bits = (r >> 32) % 5 ? (r >> 40) % 12 : r >> 56;
+    else bits = (r >> 32) % 9 ? (uint64_t)((int64_t)((r >> 40) % 24) - 8) : r;
+    return bits;
+}
+
+// `count` records as C structs; padding is zero.
+static char *random_rows(hdst__arena *arena, const hdst__record *record, uint64_t count, uint64_t *state)
+{
+    char *rows = hdst__arena_alloc(arena, record->size * count + 64);
+    for (uint64_t i = 0; i < count; i++)
+        for (size_t leaf = 0; leaf < record->leaf_count; leaf++)
+            for (uint64_t e = 0; e < record->leaves[leaf].elements; e++) {
+                uint64_t bits = random_bits(record->leaves[leaf].kind, state);
+                memcpy(rows + i * record->size + hdst__leaf_offset(&record->leaves[leaf], e), &bits, hdst__scalar_size(record->leaves[leaf].kind));
+            }
+    return rows;
+}
+
+static const hdst__tier *wide_tiers(hdst__arena *arena, const ir_func *func)
+{
+    const uint32_t count = hdst__tables_make(arena, func, NULL)->scale_count;
+    hdst__tier *tiers = HDST__NEW_ARRAY(arena, hdst__tier, count + 1);
+    for (uint32_t i = 0; i < count; i++) tiers[i] = HDST__TIER_WIDE;
+    return tiers;
+}
+
+program_result program_run(hdst__arena *arena, const ir_func *func, unsigned seed)
+{
+    uint64_t state = 88172645463325252u + seed * 7919u;
+    program_result result = {.records = PROGRAM_RECORDS};
+    hdst__interp_run run = {.func = func, .count = PROGRAM_RECORDS, .first = 1000};
+    hdst__interp_table *broadcast = HDST__NEW_ARRAY(arena, hdst__interp_table, func->param_count + 1);
+    uint64_t *rows = HDST__NEW_ARRAY(arena, uint64_t, func->param_count + 1);
+    for (size_t i = 0; i < func->param_count; i++) {
+        const ir_param *p = &func->params[i];
+        rows[i] = p->is_table ? ROWS : 1;
+        if (p->kind == IR_INPUT) {
+            const void **buffers = HDST__NEW_ARRAY(arena, const void *, 1);
+            buffers[0] = random_rows(arena, p->record, PROGRAM_RECORDS, &state);
+            run.input[0] = hdst__storage_make(arena, p->record, HDST__AOS, 0, PROGRAM_RECORDS);
+            run.input_buffers[0] = buffers;
+        } else if (p->kind == IR_BROADCAST_TABLE) {
+            broadcast[i] = (hdst__interp_table){random_rows(arena, p->record, rows[i], &state), rows[i]};
+        } else if (p->kind == IR_OUTPUT) {
+            result.output_bytes = p->record->size * PROGRAM_RECORDS;
+        }
+    }
+    run.broadcast = broadcast;
+    run.accum_rows = rows;
+    run.tables = hdst__tables_make(arena, func, wide_tiers(arena, func));
+    result.table_words = hdst__tables_device_words(run.tables, rows);
+    run.device_table = result.table = HDST__NEW_ARRAY(arena, int64_t, result.table_words + 1);
+    run.output = result.output = hdst__arena_alloc(arena, result.output_bytes + 1);
+    run.keep = result.keep = hdst__arena_alloc(arena, PROGRAM_RECORDS);
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(hdst__interpret(&run, &error), HDST_OK, "%s: %s", func->name, error.message);
+    result.failed_record = run.failed_record;
+    return result;
+}
+
+bool program_same(const program_result *a, const program_result *b)
+{
+    if (a->failed_record != b->failed_record) return false;
+    if (a->failed_record != UINT64_MAX) return true;        // what a failed run wrote is not to be used
+    return a->output_bytes == b->output_bytes && a->table_words == b->table_words && !memcmp(a->output, b->output, a->output_bytes) &&
+           !memcmp(a->table, b->table, a->table_words * 8) && !memcmp(a->keep, b->keep, a->records);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a function in IR on random records with the interpreter and keeps all that came out, so that two forms of one function can be compared bit by bit.
+#ifndef HDST_TESTS_PROGRAM_RUN_H
+#define HDST_TESTS_PROGRAM_RUN_H
+
+#include "codegen/interp.h"
+#include "codegen/kernel.h"
+
+typedef struct program_result {
+    uint64_t failed_record;
+    uint8_t *output, *keep;
+    int64_t *table;
+    uint64_t output_bytes, table_words, records;
+} program_result;
+
+enum { PROGRAM_RECORDS = 300 };
+
+// With equal seeds the data is equal. Float sums go straight to wide cells.
+program_result program_run(hdst__arena *arena, const ir_func *func, unsigned seed);
+bool program_same(const program_result *a, const program_result *b);
+
+#endif

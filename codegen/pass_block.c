@@ -42,13 +42,16 @@ static bool is_record_work(const ir_func *func, const ir_stmt *s)
 
 static bool is_control(const ir_stmt *s) { return s->kind == IR_IF || s->kind == IR_FOR || s->kind == IR_LOOP; }
 
+// Why the statements cannot be vectorised; NULL: they can.
 static const char *control_why(const ir_block *block)
 {
+    const char *why = NULL;
     for (size_t i = 0; i < block->count; i++) {
         const ir_stmt *s = block->items[i];
         if (s->kind == IR_FOR || s->kind == IR_LOOP) return "records leave a loop at different turns";
+        if (s->kind == IR_IF) why = "a branch does more than assign";
     }
-    return "a branch does more than assign";
+    return why;
 }
 
 // --- Record loops ---
@@ -95,12 +98,12 @@ static void flush(splitter *w)
             continue;
         }
         const bool control = together || is_control(s), late = disturbs(s, &additions);
-        if (late || control != group_control) emit_records(w, &group, group_control ? control_why(&group) : NULL);
+        if (late || control != group_control) emit_records(w, &group, control_why(&group));
         if (late) emit_records(w, &additions, scatter_why);
         group_control = control;
         hdst__ir_push(w->func, &group, s);
     }
-    emit_records(w, &group, group_control ? control_why(&group) : NULL);
+    emit_records(w, &group, control_why(&group));
     emit_records(w, &additions, scatter_why);
     w->pending = (ir_block){0};
 }

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// The block form. Its structure, counted in the dump; and its meaning: turned back into scalar form with blocks of one record, where everything that must not
+// live across record loops is overwritten before each, it gives the bits of the scalar form.
+#include "tests/support/program_run.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static hdst__arena arena;
+static jmp_buf out_of_memory;
+static hdst__diags diags;
+static ast_module *module;
+
+static void set_up(void)
+{
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    hdst__diags_init(&diags, &arena);
+    FILE *file = fopen(HDST_PROGRAMS, "rb");
+    cr_assert_not_null(file);
+    char *text = hdst__arena_alloc(&arena, 1 << 20);
+    size_t length = fread(text, 1, (1 << 20) - 1, file);
+    fclose(file);
+    hdst__front_options options = {0};
+    module = hdst__module_compile(&diags, "programs.hk", text, length, &options);
+    cr_assert_eq(diags.errors, 0);
+}
+
+static void tear_down(void) { hdst__arena_destroy(&arena); }
+
+TestSuite(block, .init = set_up, .fini = tear_down);
+
+static ir_func *scalar_form(const char *name)
+{
+    ir_func *func = hdst__lower(&arena, module, hdst__module_function(module, name));
+    cr_assert_not_null(func);
+    const char *wrong = hdst__passes_scalar(func);
+    cr_assert_null(wrong, "%s", wrong);
+    return func;
+}
+
+static ir_func *block_form(const ir_func *scalar, const hdst__tier *tiers)
+{
+    ir_func *func = hdst__ir_copy_func(&arena, scalar);
+    const char *wrong = hdst__passes_block(func, hdst__tables_make(&arena, func, tiers));
+    cr_assert_null(wrong, "%s: %s", scalar->name, wrong);
+    return func;
+}
+
+static const char *dump(const ir_func *func)
+{
+    hdst__buffer text;
+    hdst__buffer_init(&text, NULL);
+    hdst__ir_dump(func, &text);
+    char *copy = hdst__arena_strdup(&arena, hdst__buffer_text(&text));
+    hdst__buffer_destroy(&text);
+    return copy;
+}
+
+// How often a part stands in the body (not among the variables).
+static int count(const char *text, const char *part)
+{
+    int found = 0;
+    for (text = strstr(text, "\n{\n"); (text = strstr(text, part)); text += strlen(part)) found++;
+    return found;
+}
+
+#define EXPECT_COUNT(text, part, n) cr_expect_eq(count((text), (part)), (n), "%d of '%s' in\n%s", count((text), (part)), (part), (text))
+
+// --- Structure ---
+
+Test(block, kmeans_has_the_uniform_loop_outside_unrolled_by_four)
+{
+    const char *text = dump(block_form(scalar_form("kmeans"), NULL));
+    EXPECT_COUNT(text, "jammed 4", 1);
+    EXPECT_COUNT(text, "for j", 2);                 // and the remainder
+    EXPECT_COUNT(text, "records vectorize", 4);     // start, four centers, one center, conversion
+    EXPECT_COUNT(text, "records (rare", 1);
+    EXPECT_COUNT(text, "records (additions", 1);
+    EXPECT_COUNT(text, "taken = lt(d, best_d_r", 5);
+    EXPECT_COUNT(text, "= fma(e, e, d)", 10);
+    EXPECT_COUNT(text, "= c[", 10);                 // centers are loaded into scalars, none in a record loop
+    EXPECT_COUNT(text, "c[", 10);
+    EXPECT_COUNT(text, "check", 1);                 // best against the rows of t: the loop proves all others
+    EXPECT_COUNT(text, "words t[row]", 3);
+    EXPECT_COUNT(text, "words inertia.value", 1);
+    EXPECT_COUNT(text, "reduce", 2);                // inertia, odd
+}
+
+Test(block, two_words_for_doubles)
+{
+    const char *text = dump(block_form(scalar_form("laws"), NULL));
+    EXPECT_COUNT(text, "words real.value word 1 takes", 3);     // both branches, over the block; and record by record in a loop that varies
+    EXPECT_COUNT(text, "wide real.value", 3);
+    EXPECT_COUNT(text, "reduce odd", 1);
+}
+
+Test(block, a_loop_that_records_leave_apart_stays_inside_and_says_why)
+{
+    const char *text = dump(block_form(scalar_form("loops"), NULL));
+    EXPECT_COUNT(text, "records (records leave a loop at different turns)", 1);
+}
+
+Test(block, a_conditional_continue_in_a_uniform_loop_becomes_selects)
+{
+    const char *text = dump(block_form(scalar_form("far_from_all"), NULL));
+    EXPECT_COUNT(text, "records (", 0);
+}
+
+// --- Meaning ---
+
+static ir_stmt *garbage(ir_func *func, uint32_t var)
+{
+    hdst__kind kind = func->vars[var].kind;
+    uint64_t bits = kind == HDST__BOOL ? 1 : kind == HDST__F32 ? 0x7fc12345u : kind == HDST__F64 ? 0x7ff8000012345678u : 77;
+    return hdst__ir_set(func, var, hdst__ir_const(func, kind, bits));
+}
+
+static void spoil(ir_func *func, ir_block *out, bool all)
+{
+    for (uint32_t v = 0; v < func->var_count; v++) {
+        const ir_var *var = &func->vars[v];
+        if (!var->elements && (all || (var->varying && !var->per_record))) hdst__ir_push(func, out, garbage(func, v));
+    }
+}
+
+static ir_op reduction(ir_accum_op acc)
+{
+    return acc == IR_SUM ? IR_ADD : acc == IR_ACC_OR ? IR_OR : acc == IR_ACC_XOR ? IR_XOR : IR_MAX;
+}
+
+// A word of an integer back to what was accumulated. Keys of minimum and maximum have no way back: programs with them are left to the tests with drivers.
+static void unword(ir_func *func, ir_stmt *s)
+{
+    const ir_param *param = &func->params[s->param];
+    hdst__kind kind = param->record->leaves[s->leaf].kind;
+    s->acc = param->leaf_op[s->leaf];
+    s->value = hdst__ir_convert(func, kind, s->value);
+    if (s->acc == IR_ACC_AND) s->value = hdst__ir_unary(func, kind == HDST__BOOL ? IR_NOT : IR_BITNOT, kind, s->value);
+    s->kind = IR_ACCUM;
+}
+
+static void unblock(ir_func *func, ir_block *block)
+{
+    ir_block out = {0};
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, nests = hdst__ir_nested(s, nested); n < nests; n++) unblock(func, nested[n]);
+        if (s->kind == IR_REDUCE) {
+            s->value = hdst__ir_binary(func, reduction(s->acc), s->value->kind, hdst__ir_var(func, s->var), s->value);
+            s->kind = IR_SET;
+        } else if (s->kind == IR_ACCUM_WORDS) {
+            unword(func, s);
+        } else if (s->kind == IR_ACCUM_WIDE) {
+            s->kind = IR_ACCUM;
+            s->acc = IR_SUM;
+        }
+        if (s->kind == IR_RECORDS) {
+            spoil(func, &out, false);
+            for (size_t k = 0; k < s->body.count; k++) hdst__ir_push(func, &out, s->body.items[k]);
+        } else {
+            hdst__ir_push(func, &out, s);
+        }
+    }
+    *block = out;
+}
+
+static void compare_forms(const char *name)
+{
+    ir_func *scalar = scalar_form(name);
+    hdst__tier tiers[64];
+    for (int i = 0; i < 64; i++) tiers[i] = HDST__TIER_WIDE;
+    ir_func *func = block_form(scalar, tiers);
+    const char *text = dump(func);
+    unblock(func, &func->body);
+    ir_block all = {0};
+    spoil(func, &all, true);
+    for (size_t i = 0; i < func->body.count; i++) hdst__ir_push(func, &all, func->body.items[i]);
+    func->body = all;
+    func->block = 0;
+    cr_assert_null(hdst__ir_verify(func), "%s\n%s", hdst__ir_verify(func), text);
+    for (unsigned seed = 0; seed < 8; seed++) {
+        program_result a = program_run(&arena, scalar, seed), b = program_run(&arena, func, seed);
+        cr_assert(program_same(&a, &b), "%s, seed %u\n%s", name, seed, text);
+    }
+}
+
+Test(block, form_computes_what_the_scalar_form_computes)
+{
+    static const char *const names[] = {"kmeans", "far_away", "arithmetic", "choices", "helpers", "loops", "returns", "fails", "laws", "far_from_all",
+                                        "positive", "picky", "shrink", "checked", "few", "count", "add"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) compare_forms(names[i]);
+}

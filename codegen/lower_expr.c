@@ -148,10 +148,9 @@ lower_place hdst__lower_place(lowerer *l, const ast_expr *e)
 
 // --- Values of records and arrays ---
 
-static bool covers_all(const ast_expr *e)
+static const hdst__field *field_of(const ast_expr *e, size_t i)
 {
-    const hdst__type *type = e->type;
-    return e->arg_count >= (type->kind == HDST__ARRAY ? type->count : type->record->field_count);
+    return e->kind == AST_COMPOUND && e->inits && e->inits[i].target ? e->inits[i].target : &e->type->record->fields[i];
 }
 
 static lower_place part_of(lowerer *l, const lower_place *to, const ast_expr *e, size_t i)
@@ -160,13 +159,25 @@ static lower_place part_of(lowerer *l, const lower_place *to, const ast_expr *e,
         uint64_t index = e->inits ? e->inits[i].index : i;
         return hdst__lower_element(l, to, hdst__ir_const(l->func, HDST__U32, index));
     }
-    const hdst__field *field = e->kind == AST_COMPOUND && e->inits && e->inits[i].target ? e->inits[i].target : &e->type->record->fields[i];
-    return hdst__lower_field(to, field);
+    return hdst__lower_field(to, field_of(e, i));
+}
+
+// Fields that are not named are zero.
+static void zero_others(lowerer *l, const lower_place *to, const ast_expr *e)
+{
+    const hdst__record *record = e->type->record;
+    for (size_t f = 0; f < record->field_count; f++) {
+        bool named = false;
+        for (size_t i = 0; i < e->arg_count; i++) named |= field_of(e, i) == &record->fields[f];
+        lower_place field = hdst__lower_field(to, &record->fields[f]);
+        if (!named) hdst__lower_zero(l, &field);
+    }
 }
 
 static void compound_into(lowerer *l, const lower_place *to, const ast_expr *e)
 {
-    if (!covers_all(e)) hdst__lower_zero(l, to);
+    if (e->type->kind == HDST__RECORD) zero_others(l, to, e);
+    else if (e->arg_count < e->type->count) hdst__lower_zero(l, to);
     for (size_t i = 0; i < e->arg_count; i++) {
         lower_place part = part_of(l, to, e, i);
         hdst__lower_into(l, &part, e->args[i]);

@@ -160,6 +160,44 @@ static bool lower_counted(lowerer *l, const ast_stmt *s)
     return true;
 }
 
+// --- Loops that count down, between constants: for (int i = 4; i >= 0; i--) is counted up, and i is 4 - k ---
+
+static bool constant_end(const ast_stmt *s, const counter *c, int64_t *end)       // the last number that i may have
+{
+    const ast_expr *e = s->cond;
+    if (!e || e->kind != AST_BINARY || !is_counter(e->left, c) || e->right->kind != AST_NUMBER) return false;
+    if (e->op != AST_GE && e->op != AST_GT) return false;
+    *end = (int64_t)e->right->number.bits + (e->op == AST_GT);
+    return *end > INT32_MIN && *end < INT32_MAX;
+}
+
+static bool lower_downward(lowerer *l, const ast_stmt *s)
+{
+    const ast_stmt *init = s->init, *step = s->step;
+    if (s->kind != AST_FOR || !init || !step || init->kind != AST_DECLARE || step->kind != AST_ASSIGN) return false;
+    const counter c = {.decl = init->decl, .kind = init->decl->type->kind};
+    if (c.kind != HDST__I32 || !init->value || init->value->kind != AST_NUMBER || assigns(s->then, c.decl)) return false;
+    if (!is_counter(step->target, &c) || !step->compound || step->op != AST_SUB || step->value->kind != AST_NUMBER) return false;
+    const int64_t first = (int64_t)init->value->number.bits, by = (int64_t)step->value->number.bits;
+    int64_t last;
+    if (by < 1 || by > INT16_MAX || !constant_end(s, &c, &last) || last - by < INT32_MIN) return false;
+    const uint64_t turns = first < last ? 0 : (uint64_t)((first - last) / by) + 1;
+    if (turns > INT32_MAX) return false;
+
+    lower_place place = hdst__lower_new_local(l, c.decl->name, c.decl->type);
+    hdst__lower_bind(l, c.decl, place, false);
+    const uint32_t k = hdst__ir_add_var(l->func, "k", HDST__I32, 0);
+    ir_stmt *loop = hdst__ir_for(l->func, k, hdst__ir_const(l->func, HDST__I32, 0), hdst__ir_const(l->func, HDST__I32, turns), 1);
+    loop->span = s->span;
+    hdst__lower_body(l, &loop->body, s->then);
+    ir_expr *down = hdst__ir_binary(l->func, IR_MUL, HDST__I32, hdst__ir_var(l->func, k), hdst__ir_const(l->func, HDST__I32, (uint64_t)by));
+    if (by == 1) down = down->a;
+    hdst__ir_substitute(l->func, &loop->body, place.first,
+                        hdst__ir_binary(l->func, IR_SUB, HDST__I32, hdst__ir_const(l->func, HDST__I32, (uint64_t)first), down));
+    hdst__lower_push(l, loop);
+    return true;
+}
+
 // --- General loops ---
 
 static void stop_unless(lowerer *l, ir_block *block, const ast_expr *cond)
@@ -193,6 +231,6 @@ void hdst__lower_loop(lowerer *l, const ast_stmt *s)
 {
     const uint32_t outer = l->switch_continue;
     l->switch_continue = NO_VAR;
-    if (!lower_counted(l, s)) lower_general(l, s);
+    if (!lower_counted(l, s) && !lower_downward(l, s)) lower_general(l, s);
     l->switch_continue = outer;
 }

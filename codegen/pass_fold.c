@@ -145,6 +145,12 @@ static ir_expr *fold_fma(ir_func *func, const ir_expr *e)
     return NULL;
 }
 
+static ir_expr *fold_element(ir_func *func, const ir_expr *e)       // of a constant array
+{
+    const ir_var *var = &func->vars[e->var];
+    return var->init && is_const(e->a) && e->a->bits < var->elements ? constant(func, e, e->kind, var->init[e->a->bits]) : NULL;
+}
+
 static bool fold_expr(ir_expr **slot, void *user)
 {
     ir_func *func = user;
@@ -153,6 +159,7 @@ static bool fold_expr(ir_expr **slot, void *user)
     if (e->op >= IR_ADD && e->op <= IR_NE) folded = fold_binary(func, e);
     else if (e->op == IR_SELECT) folded = fold_select(func, e);
     else if (e->op == IR_FMA) folded = fold_fma(func, e);
+    else if (e->op == IR_ELEM) folded = fold_element(func, e);
     else if (e->a && !e->b && e->op >= IR_NEG) folded = fold_unary(func, e);
     if (folded) *slot = folded;
     return true;

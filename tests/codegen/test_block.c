@@ -188,7 +188,7 @@ static void compare_forms(const char *name)
 
 Test(block, form_computes_what_the_scalar_form_computes)
 {
-    static const char *const names[] = {"kmeans", "far_away", "arithmetic", "choices", "helpers", "loops", "returns", "fails", "laws", "far_from_all",
+    static const char *const names[] = {"kmeans", "far_away", "arithmetic", "choices", "helpers", "loops", "returns", "fails", "laws", "steps", "far_from_all",
                                         "positive", "picky", "shrink", "checked", "few", "count", "add"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) compare_forms(names[i]);
 }

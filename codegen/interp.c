@@ -47,18 +47,17 @@ hdst_status hdst__interp_open(interp_state *s, hdst__interp_run *run, hdst_error
 {
     const ir_func *func = run->func;
     *s = (interp_state){.run = run, .func = func};
-    const size_t slabs = hdst__interp_block_slabs(&func->body);
-    if (slabs == SIZE_MAX) return hdst__error_set(error, HDST_E_INTERNAL, "the interpreter reads scalar form without calls; `%s` is not in it", func->name);
+    const size_t slabs = hdst__interp_block_slabs(func, &func->body);
+    if (slabs == SIZE_MAX) return hdst__error_set(error, HDST_E_INTERNAL, "`%s` is in no form that the interpreter reads", func->name);
     uint64_t patterns;
     if (!find_width(s, slabs + 2, &patterns)) return hdst__error_memory(error, "the local arrays of a kernel");
     uint64_t *registers = hdst__alloc(run->allocator, patterns * sizeof *registers);
     s->vars = hdst__alloc_zero(run->allocator, func->var_count * sizeof *s->vars);
     s->accum = hdst__alloc_zero(run->allocator, func->param_count * sizeof *s->accum);
     s->accum_table = hdst__alloc_zero(run->allocator, func->param_count * sizeof *s->accum_table);
-    s->slabs = registers;
-    if (!registers || !s->vars || !s->accum || !s->accum_table) {
+    if (func->block && run->tables) s->strip_table = hdst__alloc_zero(run->allocator, hdst__tables_strip_words(run->tables, run->accum_rows) * sizeof(int64_t));
+    if (!registers || !s->vars || !s->accum || !s->accum_table || (func->block && run->tables && !s->strip_table)) {
         hdst__free(run->allocator, registers);
-        s->slabs = NULL;
         hdst__interp_close(s);
         return hdst__error_memory(error, "the interpreter's registers");
     }
@@ -74,6 +73,7 @@ void hdst__interp_close(interp_state *s)
     hdst__free(s->run->allocator, s->vars);
     hdst__free(s->run->allocator, s->accum);
     hdst__free(s->run->allocator, s->accum_table);
+    hdst__free(s->run->allocator, s->strip_table);
 }
 
 static void reset_variables(interp_state *s)
@@ -99,6 +99,7 @@ void hdst__interp_block(interp_state *s, uint64_t first, size_t n)
     s->top = 2;
     reset_variables(s);
     hdst__interp_exec(s, &s->func->body, &mask);
+    if (s->strip_table) hdst__interp_flush_strip(s);
 }
 
 hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error)
@@ -111,5 +112,5 @@ hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error)
     for (uint64_t first = 0; first < run->count && run->failed_record == UINT64_MAX; first += s.width)
         hdst__interp_block(&s, first, run->count - first < s.width ? run->count - first : s.width);
     hdst__interp_close(&s);
-    return HDST_OK;
+    return s.wrong ? hdst__error_set(error, HDST_E_INTERNAL, "`%s`: %s", run->func->name, s.wrong) : HDST_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference interpreter: runs scalar-form IR over a block of records at a time, on the host, with no driver. It is the oracle of the tests, the device for
+// The reference interpreter: runs IR over a block of records at a time, on the host, with no driver. It is the oracle of the tests, the device for
 // tiny inputs, and what makes the message of a failing record.
 #ifndef HDST_CODEGEN_INTERP_H
 #define HDST_CODEGEN_INTERP_H
@@ -28,7 +28,8 @@ typedef struct hdst__interp_run {
     int64_t *device_table;                      // added to; NULL: nothing is kept (sampling addends, finding out why a record failed)
     void *output;                               // records as C structs, or NULL
     uint8_t *keep;                              // one per record, or NULL
-    hdst__addends *addends;                     // NULL, or one per float-sum leaf: sampled while running
+    hdst__addends *addends;                     // NULL, or one per float-sum leaf: sampled while running (scalar form)
+    const int32_t *scales;              // block form: one per float-sum leaf; NULL: all 0
     // Out
     uint64_t failed_record;             // index over the whole input of the first failing record, UINT64_MAX: none
     uint32_t failed_check;
@@ -36,7 +37,8 @@ typedef struct hdst__interp_run {
 } hdst__interp_run;
 
 // HDST_OK also when a record failed (see failed_record): then the run stopped after the block of that record, and what it wrote is not to be used.
-// HDST_E_MEMORY; HDST_E_INTERNAL when `func` is not in scalar form. `keep` may be NULL only when the function does not filter.
+// Reads scalar form, and block form as the tests of its passes want it: a record loop runs its records side by side, and what stands outside must be uniform.
+// HDST_E_MEMORY; HDST_E_INTERNAL when `func` breaks the rules of its form. `keep` may be NULL only when the function does not filter.
 hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error);
 
 // A reduce that is no field-wise one: `func` has two inputs and an output. Uses of `run`: input[0], input_buffers[0], input_skip[0], count, first, broadcast,

@@ -132,7 +132,8 @@ lanes hdst__interp_element(interp_state *s, const ir_expr *e, size_t at)
     uint64_t *out = hdst__interp_slab(s, at);
     if (index.uniform) {
         const uint64_t x = clamped(index.v[0], var->elements);
-        return var->constant ? (lanes){var->v + x, true} : (lanes){var->v + x * s->width, false};
+        const bool uniform = s->func->block && !s->in_records;      // all lanes hold the same there
+        return var->constant ? (lanes){var->v + x, true} : (lanes){var->v + x * s->width, uniform};
     }
     for (size_t i = 0; i < s->n; i++) {
         const uint64_t x = clamped(index.v[i], var->elements);

@@ -45,6 +45,9 @@ typedef struct interp_state {
     bool has_returned;
     int64_t **accum_table;      // by param: row 0 in the device table
     const hdst__accum **accum;  // by param
+    bool in_records;            // block form: inside a record loop
+    const char *wrong;          // block form: a broken rule
+    int64_t *strip_table;       // block form: words in fixed point, added to the device table after each block
 } interp_state;
 
 enum { INTERP_LANES = 256, INTERP_STMT_SLABS = 6 };
@@ -77,9 +80,15 @@ void hdst__interp_keep(interp_state *s, const ir_stmt *stmt, const interp_mask *
 
 // --- interp_stmt.c ---
 
-// Slabs that a block of statements needs; SIZE_MAX when it holds something that the interpreter does not read (block form, calls).
-size_t hdst__interp_block_slabs(const ir_block *block);
+// Slabs that a block of statements needs; SIZE_MAX when it holds something that the interpreter does not read (block form where there should be none).
+size_t hdst__interp_block_slabs(const ir_func *func, const ir_block *block);
 void hdst__interp_exec(interp_state *s, const ir_block *block, interp_mask *mask);
+
+// --- interp_block.c: what only the block form has ---
+
+lanes hdst__interp_block_expr(interp_state *s, const ir_expr *e, size_t at);
+void hdst__interp_block_stmt(interp_state *s, const ir_stmt *stmt, interp_mask *mask);
+void hdst__interp_flush_strip(interp_state *s);
 
 // --- interp.c: one function made ready to run, for those who run it more than once (folds) ---
 

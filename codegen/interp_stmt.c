@@ -27,28 +27,21 @@ static size_t own_slabs(const ir_stmt *stmt)
     return need + 3;
 }
 
-static bool readable_expr(const ir_expr *e)
+static bool readable(const ir_func *func, const ir_stmt *stmt)
 {
-    return !e || (e->op < IR_FIXED && readable_expr(e->a) && readable_expr(e->b) && readable_expr(e->c));
+    return func->block ? stmt->kind != IR_ACCUM : stmt->kind <= IR_CHECK;
 }
 
-static bool readable(const ir_stmt *stmt)
-{
-    if (stmt->kind > IR_CHECK) return false;
-    return readable_expr(stmt->value) && readable_expr(stmt->cond) && readable_expr(stmt->index) && readable_expr(stmt->index2) &&
-           readable_expr(stmt->lo) && readable_expr(stmt->hi);
-}
-
-size_t hdst__interp_block_slabs(const ir_block *block)
+size_t hdst__interp_block_slabs(const ir_func *func, const ir_block *block)
 {
     size_t need = 0;
     for (size_t i = 0; i < block->count; i++) {
         const ir_stmt *stmt = block->items[i];
-        if (!readable(stmt)) return SIZE_MAX;
+        if (!readable(func, stmt)) return SIZE_MAX;
         const ir_block *const inner[] = {&stmt->head, &stmt->body, &stmt->after, &stmt->then, &stmt->otherwise};
         need = larger(need, own_slabs(stmt) + INTERP_STMT_SLABS);
         for (size_t k = 0; k < sizeof inner / sizeof *inner; k++) {
-            const size_t inside = hdst__interp_block_slabs(inner[k]);
+            const size_t inside = hdst__interp_block_slabs(func, inner[k]);
             if (inside == SIZE_MAX) return SIZE_MAX;
             need = larger(need, INTERP_STMT_SLABS + inside);
         }
@@ -109,6 +102,7 @@ static void spread_variable(const interp_state *s, interp_var *var)
 static void set_variable(interp_state *s, uint32_t index, lanes value, const interp_mask *mask)
 {
     interp_var *var = &s->vars[index];
+    if (s->func->block && !s->in_records && !value.uniform) s->wrong = "a varying value is set outside a record loop";
     if (mask->active == s->n) {
         if (value.v != var->v) memmove(var->v, value.v, (value.uniform ? 1 : s->n) * sizeof *var->v);
         var->uniform = value.uniform;
@@ -156,6 +150,7 @@ static void exec_if(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
         hdst__interp_exec(s, cond.v[0] ? &stmt->then : &stmt->otherwise, mask);
         return;
     }
+    if (s->func->block && !s->in_records) s->wrong = "a branch outside a record loop varies";
     interp_mask then = masked(s, mask, cond.v, 1), otherwise = masked(s, mask, cond.v, 0);
     hdst__interp_exec(s, &stmt->then, &then);
     hdst__interp_exec(s, &stmt->otherwise, &otherwise);
@@ -174,6 +169,7 @@ static void keep_while(interp_state *s, interp_mask *mask, lanes cond)
         if (!cond.v[0]) clear(s, mask);
         return;
     }
+    if (s->func->block && !s->in_records) s->wrong = "a loop outside a record loop varies";
     for (size_t i = 0; i < s->n; i++) mask->bits[i] &= 0 - cond.v[i];
     recount(s, mask);
 }
@@ -287,7 +283,7 @@ static void exec_stmt(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
     case IR_STORE: hdst__interp_store(s, stmt, mask); break;
     case IR_KEEP: hdst__interp_keep(s, stmt, mask); break;
     case IR_CHECK: check(s, stmt, mask); break;
-    default: break;             // hdst__interp_block_slabs refused it
+    default: hdst__interp_block_stmt(s, stmt, mask); break;
     }
 }
 

@@ -470,7 +470,7 @@ Test(interp, the_message_names_place_values_and_record)
     cr_expect_str_eq(error.message, "division by zero in record 12,345");
 }
 
-Test(interp, block_form_and_calls_are_refused_not_misread)
+Test(interp, block_form_in_scalar_form_is_refused_not_misread)
 {
     ir_func *f = new_func();
     add(f, &f->body, IR_RECORDS);

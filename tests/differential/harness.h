@@ -45,14 +45,22 @@ const char *diff_compare(hdst__arena *arena, const diff_program *program, const 
 
 // --- The back end under test: text to IR, and the interpreter ---
 
+typedef enum diff_form {
+    DIFF_LOWERED,                   // fma placed and exits structured, nothing else
+    DIFF_SCALAR,                    // after all scalar passes
+    DIFF_BLOCK,                     // and those of the block form, with tiers and scales of float sums drawn at random
+} diff_form;
+
 typedef struct diff_compiled {
-    const ir_func *func;            // scalar passes done
+    const ir_func *func;
+    const hdst__tables *tables;
+    const int32_t *scales;          // DIFF_BLOCK
     const char *wrong;              // NULL, or what went wrong, with the compiler's messages
 } diff_compiled;
 
-diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst__diags *diags, bool passes);
+diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst__diags *diags, diff_form form);
 // Also whether the library's record layouts are those of gcc. *wrong is set when it did not run.
-diff_result diff_interpret(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data, const ir_func *func,
-                           hdst__layout layout, const char **wrong);
+diff_result diff_interpret(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data,
+                           const diff_compiled *compiled, hdst__layout layout, const char **wrong);
 
 #endif

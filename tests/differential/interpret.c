@@ -9,9 +9,8 @@
 
 _Static_assert((int)K_BOOL == (int)HDST__BOOL && (int)K_U64 == (int)HDST__U64 && (int)K_F64 == (int)HDST__F64, "kinds are numbered alike");
 
-diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst__diags *diags, bool passes)
+static ir_func *lower(hdst__arena *arena, const diff_program *program, hdst__diags *diags, const char **wrong)
 {
-    diff_compiled result = {0};
     hdst__diags_init(diags, arena);
     hdst__front_options options = {0};
     const ast_module *module = hdst__module_compile(diags, "program.hk", program->hk, strlen(program->hk), &options);
@@ -19,25 +18,47 @@ diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst
         hdst__buffer text;
         hdst__buffer_init(&text, NULL);
         hdst__diags_render(diags, &text);
-        result.wrong = hdst__arena_strdup(arena, hdst__buffer_text(&text));
+        *wrong = hdst__arena_strdup(arena, hdst__buffer_text(&text));
         hdst__buffer_destroy(&text);
-        return result;
+        return NULL;
     }
     const ast_function *function = hdst__module_function(module, "f");
-    if (!function || function->unsupported) {
-        result.wrong = function ? function->unsupported : "no function f";
-        return result;
+    *wrong = function ? function->unsupported : "no function f";
+    return *wrong ? NULL : hdst__lower(arena, module, function);
+}
+
+// Float sums in every tier, at scales that suit most data, some of it, or none.
+static const char *to_block_form(hdst__arena *arena, const diff_program *program, ir_func *func, diff_compiled *result)
+{
+    const uint32_t count = result->tables->scale_count;
+    hdst__tier *tiers = HDST__NEW_ARRAY(arena, hdst__tier, count);
+    int32_t *scales = HDST__NEW_ARRAY(arena, int32_t, count);
+    uint64_t state = program->seed;
+    for (uint32_t i = 0; i < count; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        tiers[i] = (hdst__tier)(HDST__TIER_ONE + state % 3);
+        scales[i] = (int32_t)(state >> 40) % 60 - 20;
     }
-    ir_func *func = hdst__lower(arena, module, function);
+    result->tables = hdst__tables_make(arena, func, tiers);
+    result->scales = scales;
+    return hdst__passes_block(func, result->tables);
+}
+
+diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst__diags *diags, diff_form form)
+{
+    diff_compiled result = {0};
+    ir_func *func = lower(arena, program, diags, &result.wrong);
     result.func = func;
-    result.wrong = hdst__ir_verify(func);
+    if (!result.wrong) result.wrong = hdst__ir_verify(func);
     if (result.wrong) return result;
-    if (passes) {
-        result.wrong = hdst__passes_scalar(func);
-    } else {
+    if (form == DIFF_LOWERED) {
         hdst__pass_fma(func);
         hdst__pass_exits(func);
+    } else {
+        result.wrong = hdst__passes_scalar(func);
     }
+    result.tables = hdst__tables_make(arena, func, NULL);
+    if (!result.wrong && form == DIFF_BLOCK) result.wrong = to_block_form(arena, program, func, &result);
     return result;
 }
 
@@ -103,9 +124,10 @@ static void read_cells(hdst__arena *arena, const diff_program *program, const di
     }
 }
 
-diff_result diff_interpret(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data, const ir_func *func,
-                           hdst__layout layout, const char **wrong)
+diff_result diff_interpret(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data,
+                           const diff_compiled *compiled, hdst__layout layout, const char **wrong)
 {
+    const ir_func *func = compiled->func;
     diff_result result = {0};
     bindings b;
     *wrong = bind(arena, program, exports, data, func, &b);
@@ -122,7 +144,8 @@ diff_result diff_interpret(hdst__arena *arena, const diff_program *program, cons
     result.keep = hdst__arena_alloc(arena, data->count);
     hdst__interp_run run = {.func = func, .input = {storage}, .input_buffers = {(const void *const *)buffers}, .input_skip = {skip}, .first = data->first,
                             .count = data->count, .broadcast = b.broadcast, .accum_rows = b.rows, .output = result.output, .keep = result.keep};
-    run.tables = hdst__tables_make(arena, func, NULL);
+    run.tables = compiled->tables;
+    run.scales = compiled->scales;
     run.device_table = HDST__NEW_ARRAY(arena, int64_t, hdst__tables_device_words(run.tables, b.rows));
     hdst_error error = HDST_ERROR_INIT;
     if (hdst__interpret(&run, &error) != HDST_OK) *wrong = hdst__arena_strdup(arena, error.message);

@@ -31,21 +31,19 @@ static void report(tally *t, const diff_program *program, const char *form, cons
     fprintf(stderr, "--- seed %" PRIu64 " (%s): %s\n%s", program->seed, form, what, program->hk);
 }
 
-// As lowered (exits structured, fma placed, nothing else), and after all scalar passes; a layout each.
-static bool try_form(hdst__arena *arena, tally *t, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected, bool passes)
+// A layout each, so that all meet all forms.
+static bool try_form(hdst__arena *arena, tally *t, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected, diff_form form)
 {
-    const char *form = passes ? "all passes" : "as lowered";
+    static const char *const names[] = {"as lowered", "scalar passes", "block form"};
     hdst__diags diags;
-    const diff_compiled compiled = diff_compile(arena, program, &diags, passes);
-    if (compiled.wrong) {
-        report(t, program, form, compiled.wrong);
-        return false;
+    const diff_compiled compiled = diff_compile(arena, program, &diags, form);
+    const char *wrong = compiled.wrong;
+    if (!wrong) {
+        const hdst__layout layout = (hdst__layout)((program->seed + form) % 4);
+        const diff_result found = diff_interpret(arena, program, exports, data, &compiled, layout, &wrong);
+        if (!wrong) wrong = diff_compare(arena, program, exports, data, expected, &found);
     }
-    const char *wrong;
-    const hdst__layout layout = (hdst__layout)((program->seed + passes) % 4);
-    const diff_result found = diff_interpret(arena, program, exports, data, compiled.func, layout, &wrong);
-    if (!wrong) wrong = diff_compare(arena, program, exports, data, expected, &found);
-    if (wrong) report(t, program, form, wrong);
+    if (wrong) report(t, program, names[form], wrong);
     return !wrong;
 }
 
@@ -61,7 +59,8 @@ static void run_program(const diff_library *library, tally *t, const diff_progra
     const diff_result expected = diff_reference(&arena, program, exports, &data);
     t->programs++;
     t->failing += expected.failed_record != UINT64_MAX;
-    if (try_form(&arena, t, program, exports, &data, &expected, false)) try_form(&arena, t, program, exports, &data, &expected, true);
+    for (diff_form form = DIFF_LOWERED; form <= DIFF_BLOCK; form++)
+        if (!try_form(&arena, t, program, exports, &data, &expected, form)) break;
     hdst__arena_destroy(&arena);
 }
 

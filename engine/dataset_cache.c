@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEGMENT_BYTES = 512 << 20 };     // large, because each segment is a launch
+static const uint64_t segment_bytes = (uint64_t)2 << 30;       // large, because each segment is a launch
 
 hdst__dataset_cache *hdst__dataset_cache_create(hdst__engine *engine, const hdst__reader *reader)
 {
@@ -52,10 +52,26 @@ void hdst__dataset_cache_release(hdst__dataset_cache *cache)
 // Equal segments, as few as fit: a short last one would be a launch for little.
 static uint64_t records_per_segment(const hdst__dataset_cache *cache)
 {
-    uint64_t bytes = cache->device->info->max_alloc_bytes < SEGMENT_BYTES ? cache->device->info->max_alloc_bytes : SEGMENT_BYTES;
+    uint64_t bytes = cache->device->info->max_alloc_bytes < segment_bytes ? cache->device->info->max_alloc_bytes : segment_bytes;
     uint64_t most = hdst__segment_records(&cache->reader, bytes, cache->reader.records), unit = hdst__segment_records(&cache->reader, 0, 0);
     uint64_t segments = (cache->reader.records + most - 1) / most, each = (cache->reader.records + segments - 1) / segments;
     return (each + unit - 1) / unit * unit;
+}
+
+// Three quarters of what is left: tables, results and the staging of copies need room too.
+static bool fits(const hdst__budget *budget, uint64_t bytes)
+{
+    return bytes <= hdst__budget_left(budget) / 4 * 3;
+}
+
+static hdst_status check_budgets(const hdst__dataset_cache *cache, uint64_t each, hdst_error *error)
+{
+    const hdst__budget *host = &cache->engine->memory, *device = &cache->device->budget;
+    uint64_t record = hdst__segment_record_bytes(cache->reader.record), records = (cache->reader.records + each - 1) / each * each;
+    uint64_t bytes = record && records > UINT64_MAX / record ? UINT64_MAX : record * records;
+    if (cache->device->unified && !fits(host, bytes)) return hdst__budget_error(host, bytes, "a cached dataset, and room beside it,", error);
+    if (!fits(device, bytes)) return hdst__budget_error(device, bytes, "a cached dataset, and room beside it,", error);
+    return HDST_OK;
 }
 
 static hdst_status make_segments(hdst__dataset_cache *cache, hdst_error *error)
@@ -64,6 +80,8 @@ static hdst_status make_segments(hdst__dataset_cache *cache, hdst_error *error)
     uint64_t each = records_per_segment(cache), count = (reader->records + each - 1) / each;
     hdst__memory_kind kind = cache->device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE;
     jmp_buf out_of_memory;
+    hdst_status fitting = check_budgets(cache, each, error);
+    if (fitting != HDST_OK) return fitting;
     cache->segment = hdst__alloc_zero(cache->engine->allocator, count * sizeof *cache->segment);
     if (!cache->segment) return hdst__error_memory(error, "a cached dataset");
     cache->count = count;

@@ -122,7 +122,8 @@ void hdst__stage_destroy(hdst__stage *stage);
 // Compiles for the chosen device with these row counts; hdst__stage_run does it when needed.
 hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);
 hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error);
-// Ends a run in progress at the next slice: it returns HDST_E_CANCELLED. Callable from any thread and from a signal handler.
+// Ends a run in progress at the next slice: it returns HDST_E_CANCELLED. When none is in progress the next run ends so (a signal between the runs of a loop must
+// not be lost). Callable from any thread and from a signal handler.
 void hdst__engine_cancel(hdst__engine *engine);
 const hdst__run_stats *hdst__stage_stats(const hdst__stage *stage);
 // Device, form, layout, tables and tiers with the reasons, slices, memory: a text for people. Appended to `out`.

@@ -65,12 +65,12 @@ hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_val
     if (status == HDST_OK) status = clear(plan, error);
     if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
     if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table, stats, failure, error);
-    if (status != HDST_OK || plan->reader.records == 0) {
+    if (status != HDST_OK || *failure != UINT64_MAX || plan->reader.records == 0) {
         plan->device->ops->finish(plan->device);        // no slice was waited for, and the user's values were being copied
         plan->written = false;
         return status;
     }
-    if (*failure == UINT64_MAX && !plan->proven) {
+    if (!plan->proven) {
         plan->device->ops->proven(plan->device, plan->program);
         plan->proven = true;
     }

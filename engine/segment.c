@@ -3,7 +3,7 @@
 
 #include "engine/engine_private.h"
 
-static uint64_t record_bytes(const hdst__record *record)
+uint64_t hdst__segment_record_bytes(const hdst__record *record)
 {
     uint64_t leaves = 0;
     for (size_t i = 0; i < record->leaf_count; i++) leaves += record->leaves[i].elements * hdst__scalar_size(record->leaves[i].kind);
@@ -12,7 +12,7 @@ static uint64_t record_bytes(const hdst__record *record)
 
 uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint64_t records)
 {
-    uint64_t unit = reader->layout == HDST__AOSOA && reader->block > 64 ? reader->block : 64, each = record_bytes(reader->record);
+    uint64_t unit = reader->layout == HDST__AOSOA && reader->block > 64 ? reader->block : 64, each = hdst__segment_record_bytes(reader->record);
     uint64_t fit = bytes / (each ? each : 1) / unit * unit, need = (records + unit - 1) / unit * unit;
     if (fit > need) fit = need;
     return fit < unit ? unit : fit;

@@ -20,6 +20,8 @@ typedef struct hdst__ring {         // made at first use, kept for all runs of a
     uint32_t count, next;
 } hdst__ring;
 
+// Bytes that a record takes in any layout, padding of arrays and blocks aside.
+uint64_t hdst__segment_record_bytes(const hdst__record *record);
 // How many records of this layout go into `bytes`: at least one row of 64 (or block), a multiple of it, and no more than `records` needs.
 uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint64_t records);
 

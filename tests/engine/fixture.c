@@ -57,7 +57,7 @@ static ir_expr *value_of(ir_func *f) { return leaf(f, IR_FIELD, 0, 1, NULL); }
 static ir_expr *weight_of(ir_func *f) { return leaf(f, IR_BROADCAST, 1, 0, hdst__ir_const(f, HDST__U64, 0)); }
 static ir_expr *key_of(ir_func *f) { return hdst__ir_convert(f, HDST__U64, leaf(f, IR_FIELD, 0, 0, NULL)); }
 
-static void add_accumulation(ir_func *f)
+static void add_accumulation(ir_func *f, uint64_t private_bytes)
 {
     ir_expr *length = hdst__ir_const(f, HDST__U64, 0);
     length->op = IR_LENGTH;
@@ -70,6 +70,12 @@ static void add_accumulation(ir_func *f)
     check->check = hdst__ir_add_check(f, (ir_check){.kind = IR_CHECK_TABLE_INDEX, .what = "t"});
     check->index = hdst__ir_var(f, key);
     check->index2 = hdst__ir_copy(f, length);
+    if (private_bytes) {
+        ir_stmt *set = add(f, IR_SET_ELEM);
+        set->var = hdst__ir_add_var(f, "big", HDST__U8, private_bytes);
+        set->index = hdst__ir_select(f, hdst__ir_var(f, in), hdst__ir_var(f, key), hdst__ir_const(f, HDST__U64, 0));
+        set->value = hdst__ir_const(f, HDST__U8, 1);
+    }
     ir_block *block = &f->body;
     uint32_t e = 0;
     bool loops = f->params[0].record->leaves[1].elements > 1;
@@ -126,7 +132,7 @@ static bool make_func(fixture *f)
     ir_param accum = {.kind = IR_ACCUM_TABLE, .name = "t", .bind = "t", .record = make_record(arena, "sum", sum, sum_kinds, wide_first, 2), .is_table = true};
     accum.leaf_op = HDST__NEW_ARRAY(arena, ir_accum_op, 2);
     if (f->options.accumulates) hdst__ir_add_param(func, accum);
-    if (f->options.accumulates) add_accumulation(func);
+    if (f->options.accumulates) add_accumulation(func, f->options.private_bytes);
     if (f->options.outputs) {
         uint32_t param = hdst__ir_add_param(func, (ir_param){.kind = IR_OUTPUT, .name = "out", .bind = "out", .record = make_record(arena, "pick", pick, pick_kinds, ones, 2)});
         add_output(func, param, f->options.filters);

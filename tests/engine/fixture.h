@@ -17,6 +17,7 @@ typedef struct fixture_options {
     bool gpu_form;
     hdst__layout layout;
     uint64_t block, records, memory, device_memory;
+    uint64_t private_bytes;         // of a local array; 0: none
     uint32_t rows, width;           // of t, of v; 0: 7 rows, 1 value
     bool accumulates, outputs, filters, cached;
     uint64_t fail_at;               // the reader fails when asked for this record; 0: never

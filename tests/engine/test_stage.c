@@ -231,6 +231,62 @@ static void failing_reader(int form)
 Test(stage, interp_passes_on_what_the_reader_says) { failing_reader(INTERP); }
 Test(stage, cpu_passes_on_what_the_reader_says) { failing_reader(CPU); }
 
+Test(stage, a_kernel_with_too_much_private_memory_is_a_kernel_error_on_devices_and_runs_in_the_interpreter)
+{
+    for (int form = INTERP; form < FORMS; form++) {
+        fixture_options options = options_for(form, 100);
+        options.private_bytes = 64 << 20;
+        if (form == INTERP) {
+            once(&options);
+            continue;
+        }
+        fixture f;
+        cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+        cr_assert_eq(fixture_run(&f), HDST_E_KERNEL, "%s", f.error.message);
+        cr_assert(strstr(f.error.message, "private memory"), "%s", f.error.message);
+        cr_assert_neq(f.error.hint[0], 0);
+        fixture_close(&f);
+    }
+}
+
+// --- Threads ---
+
+typedef struct one_of_two {
+    hdst__engine *engine;
+    const fixture *other;
+    hdst_status status;
+} one_of_two;
+
+static void *run_stage_of_its_own(void *user)
+{
+    one_of_two *job = user;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__stage *stage = hdst__stage_create(job->engine, &(hdst__stage_spec){.kind = HDST__STAGE_MAP, .func = job->other->func, .reader = job->other->reader});
+    hdst__stage_output output;
+    for (int i = 0; i < 20 && job->status == HDST_OK; i++) job->status = hdst__stage_run(stage, &job->other->values, &output, &error);
+    hdst__stage_destroy(stage);
+    return NULL;
+}
+
+Test(stage, two_threads_may_use_one_engine)
+{
+    fixture_options options = options_for(CPU, 5000);
+    fixture f;
+    pthread_t thread;
+    cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+    run_right(&f);
+    one_of_two job = {f.engine, &f, HDST_OK};
+    cr_assert_eq(pthread_create(&thread, NULL, run_stage_of_its_own, &job), 0);
+    hdst__stage_output output;
+    hdst_error error = HDST_ERROR_INIT;
+    for (int i = 0; i < 20; i++) cr_assert_eq(hdst__stage_run(f.stage, &f.values, &output, &error), HDST_OK);
+    pthread_join(thread, NULL);
+    cr_assert_eq(job.status, HDST_OK);
+    f.output = output;
+    fixture_expect_right(&f);
+    fixture_close(&f);
+}
+
 // --- Cancelling ---
 
 Test(stage, a_cancelled_engine_ends_its_run_and_works_again)

@@ -193,6 +193,7 @@ static hdst_status add_staging(hdst__bound_source *bound, hdst_error *error)
     const hdst__source *source = bound->source;
     if (source->direct) return HDST_OK;
     bound->staging_rows = STAGING_BYTES / (source->row_bytes ? source->row_bytes : 1);
+    if (bound->staging_rows > source->rows) bound->staging_rows = source->rows;
     if (!bound->staging_rows) bound->staging_rows = 1;
     bound->staging = hdst__alloc(source->allocator, (size_t)(bound->staging_rows * source->row_bytes));
     return bound->staging ? HDST_OK : hdst__error_memory(error, source->name);

@@ -13,6 +13,7 @@ hdst_status hdst__csv_reader_open(hdst__csv_reader *reader, const hdst__allocato
     *reader = (hdst__csv_reader){.allocator = allocator, .delimiter = ',', .capacity = FIRST_WINDOW};
     hdst_status status = hdst__file_open(&reader->file, path, error);
     if (status != HDST_OK) return status;
+    if (reader->file.bytes < reader->capacity) reader->capacity = reader->file.bytes + 1;
     reader->window = hdst__alloc(allocator, reader->capacity + 1);
     return reader->window ? HDST_OK : hdst__error_memory(error, path);
 }

@@ -255,13 +255,31 @@ static size_t count_numbers(const csv_state *state, const size_t *chosen, size_t
     return numbers;
 }
 
+// Whether a word of the first row stands above a number, chosen or not: "150,4,setosa" above "5.1,3.5,1.4". The first row is the current one before and after.
+static hdst_status word_above_number(hdst__source *source, bool *found, hdst_error *error)
+{
+    csv_state *state = source->state;
+    csv_place place = state->first;
+    bool *is_word = hdst__alloc(source->allocator, state->field_count), more;
+    if (!is_word) return hdst__error_memory(error, source->name);
+    for (size_t i = 0; i < state->field_count; i++) is_word[i] = !hdst__decimal_is(state->reader.fields[i].text, state->reader.fields[i].length);
+    hdst_status status = next_row(state, &place, &more, error);
+    if (status == HDST_OK) status = next_row(state, &place, &more, error);
+    *found = false;
+    for (size_t i = 0; status == HDST_OK && more && i < state->field_count && i < state->reader.field_count; i++)
+        *found |= is_word[i] && hdst__decimal_is(state->reader.fields[i].text, state->reader.fields[i].length);
+    hdst__free(source->allocator, is_word);
+    place = state->first;
+    return status == HDST_OK ? next_row(state, &place, &more, error) : status;
+}
+
 // The first row is a header when a chosen field of it is no number. A mixture is taken for one too, but not silently.
-static bool is_header(hdst__source *source, const size_t *chosen, size_t count)
+static bool is_header(hdst__source *source, const size_t *chosen, size_t count, bool has_word_above_number)
 {
     size_t numbers = count_numbers(source->state, chosen, count);
-    if (numbers == count) return false;
+    if (numbers == count && !has_word_above_number) return false;
     if (numbers)
-        snprintf(source->note, sizeof source->note, "%.300s: the first row is taken for a header, though %zu of its %zu fields %s", source->name, numbers, count,
+        snprintf(source->note, sizeof source->note, "%.300s: the first row is taken for a header, though %zu of its %zu chosen fields %s", source->name, numbers, count,
                  numbers == 1 ? "is a number" : "are numbers");
     return true;
 }
@@ -300,7 +318,9 @@ static hdst_status read_first_row(hdst__source *source, const char *list, hdst_e
     if (list && header) status = read_names(source, error);
     if (status == HDST_OK && list)
         status = hdst__columns_choose(source->allocator, source->name, list, (const char *const *)state->names, state->field_count, &chosen, &count, error);
-    if (status == HDST_OK && !header && is_header(source, chosen, count)) {
+    bool word = false;
+    if (status == HDST_OK && !header) status = word_above_number(source, &word, error);
+    if (status == HDST_OK && !header && is_header(source, chosen, count, word)) {
         header = true;
         status = read_names(source, error);
     }

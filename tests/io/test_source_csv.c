@@ -90,8 +90,20 @@ Test(source_csv, numbers_that_are_not_finite_are_read_and_counted)
 Test(source_csv, a_mixed_first_row_is_a_header_but_not_silently)
 {
     hdst__source *source = OPEN_OK(open_text("1,2.O\n3,4\n", NULL, error));
-    cr_assert(strstr(source->note, "taken for a header, though 1 of its 2 fields is a number"), "%s", source->note);
+    cr_assert(strstr(source->note, "taken for a header, though 1 of its 2 chosen fields is a number"), "%s", source->note);
     cr_assert_eq(source->rows, 1);
+    hdst__source_close(source);
+}
+
+Test(source_csv, a_word_above_a_number_makes_a_header_also_where_it_is_not_chosen)
+{
+    hdst__source *source = OPEN_OK(open_text("150,4,setosa\n5.1,3.5,1.4\n4.9,3,1.4\n", "0,1", error));
+    cr_assert(strstr(source->note, "taken for a header, though 2 of its 2 chosen fields are numbers"), "%s", source->note);
+    expect_records(source, array_record(HDST__F32, 2), (float[]){5.1f, 3.5f, 4.9f, 3}, 2);
+    hdst__source_close(source);
+    source = OPEN_OK(open_text("1,2,a\n3,4,b\n", "0,1", error));
+    cr_assert_str_eq(source->note, "");
+    expect_records(source, array_record(HDST__F32, 2), (float[]){1, 2, 3, 4}, 2);
     hdst__source_close(source);
 }
 

@@ -70,10 +70,12 @@ program_result program_run(hdst__arena *arena, const ir_func *func, unsigned see
         if (p->kind == IR_INPUT) {
             const void **buffers = HDST__NEW_ARRAY(arena, const void *, 1);
             buffers[0] = random_rows(arena, p->record, PROGRAM_RECORDS, &state);
+            result.input = buffers[0];
             run.input[0] = hdst__storage_make(arena, p->record, HDST__AOS, 0, PROGRAM_RECORDS);
             run.input_buffers[0] = buffers;
         } else if (p->kind == IR_BROADCAST_TABLE) {
             broadcast[i] = (hdst__interp_table){random_rows(arena, p->record, rows[i], &state), rows[i]};
+            result.broadcast = broadcast[i].data;
         } else if (p->kind == IR_OUTPUT) {
             result.output_bytes = p->record->size * PROGRAM_RECORDS;
         }

@@ -11,6 +11,7 @@ typedef struct program_result {
     uint8_t *output, *keep;
     int64_t *table;
     uint64_t output_bytes, table_words, records;
+    const void *input, *broadcast;      // what it ran on: the records, and the rows of the last broadcast, as C structs
 } program_result;
 
 enum { PROGRAM_RECORDS = 300 };

@@ -18,8 +18,6 @@
 #include "codegen/parse.h"
 
 typedef struct check_law {          // how a leaf of an accumulator is accumulated, by its first use
-    const ast_decl *accum;
-    const char *path;               // of the leaf, as hdst__leaf.path; "" for a bare scalar
     const char *law;                // "+=", "acc_min" ...
     hdst__span span;
 } check_law;
@@ -40,8 +38,7 @@ typedef struct hdst__checker {
     ast_decl **scope;               // locals and parameters in sight, innermost last
     size_t scope_count, scope_capacity, block_start;
     unsigned loops, switches;       // around the statement
-    check_law *laws;
-    size_t law_count, law_capacity;
+    hdst__name_map laws;            // check_law, by "accumulator.path.of.leaf"
 } hdst__checker;
 
 // --- Poison ---

@@ -72,17 +72,15 @@ static const char *leaf_path(hdst__checker *c, const ast_expr *e)
 
 void hdst__check_accum_law(hdst__checker *c, const ast_expr *path, const char *law, hdst__span span)
 {
-    const ast_decl *accum = hdst__check_root(path);
     const char *leaf = leaf_path(c, path);
-    for (size_t i = 0; i < c->law_count; i++) {
-        const check_law *known = &c->laws[i];
-        if (known->accum != accum || strcmp(known->path, leaf)) continue;
-        if (!strcmp(known->law, law)) return;
-        uint32_t line, column;
-        hdst__span_position(c->diags, known->span, &line, &column);
-        hdst__diag_error(c->diags, span, hdst__arena_printf(c->arena, "it is accumulated with %s in line %u; use two fields", known->law, line),
-                         "'%s%s%s' cannot be accumulated with %s too", accum->name, *leaf ? "." : "", leaf, law);
-        return;
-    }
-    HDST__PUSH(c->arena, c->laws, c->law_count, c->law_capacity, ((check_law){accum, leaf, law, span}));
+    const char *name = hdst__check_root(path)->name;
+    if (*leaf) name = hdst__arena_printf(c->arena, "%s.%s", name, leaf);
+    check_law *mine = HDST__NEW(c->arena, check_law);
+    *mine = (check_law){law, span};
+    const check_law *first = hdst__name_map_add(&c->laws, c->arena, name, mine);
+    if (!first || !strcmp(first->law, law)) return;
+    uint32_t line, column;
+    hdst__span_position(c->diags, first->span, &line, &column);
+    hdst__diag_error(c->diags, span, hdst__arena_printf(c->arena, "it is accumulated with %s in line %u; use two fields", first->law, line),
+                     "'%s' cannot be accumulated with %s too", name, law);
 }

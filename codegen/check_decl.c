@@ -114,6 +114,10 @@ const hdst__type *hdst__check_base_type(hdst__checker *c, const ast_type_name *w
 const hdst__type *hdst__check_type(hdst__checker *c, const ast_type_name *written)
 {
     const hdst__type *type = hdst__check_base_type(c, written);
+    if (written->dim_count > HDST__LEAF_DIMS) {
+        hdst__diag_error(c->diags, written->span, NULL, "an array of more than %d dimensions", HDST__LEAF_DIMS);
+        return &hdst__check_poison;
+    }
     for (size_t i = written->dim_count; i-- > 0;) {
         uint64_t count;
         if (!written->dims[i]) {

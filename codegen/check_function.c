@@ -260,7 +260,7 @@ void hdst__check_function(hdst__checker *c, ast_function *f)
     c->function = f;
     c->scope_count = c->block_start = 0;
     c->loops = c->switches = 0;
-    c->law_count = 0;
+    c->laws = (hdst__name_map){0};
     hdst__check_body(c, f);
     bool must_return = f->kind != AST_FLAT_MAP && !hdst__check_is_poison(f->result) && f->result->kind != HDST__VOID;
     if (must_return && completes(f->body))

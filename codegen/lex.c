@@ -106,8 +106,9 @@ static char character(lexer *l)
 static void string(lexer *l)
 {
     size_t start = l->at++, n = 0;
-    size_t longest = 0;
-    while (l->at + longest < l->length && l->text[l->at + longest] != '\n') longest++;
+    size_t longest = 0;         // up to the quote that ends it, or the line
+    for (const char *at = l->text + l->at; l->at + longest < l->length && at[longest] != '\n' && at[longest] != '"'; longest++)
+        if (at[longest] == '\\' && l->at + longest + 1 < l->length) longest++;
     char *bytes = hdst__arena_alloc(l->arena, longest + 1);
     while (l->at < l->length && l->text[l->at] != '"' && l->text[l->at] != '\n') bytes[n++] = character(l);
     if (peek(l, 0) == '"') l->at++;

@@ -168,7 +168,7 @@ static ast_expr *number(hdst__parser *p)
 static ast_expr *string(hdst__parser *p)
 {
     size_t first = p->at, length = 0;
-    for (size_t i = 0; hdst__parse_peek(p, i)->kind == TOKEN_STRING; i++) length += hdst__parse_peek(p, i)->length;
+    for (const hdst__token *token = &p->tokens[p->at]; token->kind == TOKEN_STRING; token++) length += token->length;
     char *bytes = hdst__arena_alloc(p->arena, length + 1), *to = bytes;
     for (; hdst__parse_is(p, TOKEN_STRING); p->at++) {
         memcpy(to, hdst__parse_peek(p, 0)->text, hdst__parse_peek(p, 0)->length);

@@ -273,6 +273,9 @@ static ast_stmt *one_statement(hdst__parser *p)
     case TOKEN_CASE: case TOKEN_DEFAULT: return case_label(p);
     case TOKEN_BREAK: case TOKEN_CONTINUE: case TOKEN_RETURN: return jump(p);
     case TOKEN_SEMICOLON: return empty(p);
+    case TOKEN_ELSE:
+        hdst__parse_error(p, hdst__parse_peek(p, 0)->span, "several statements behind an 'if' need braces", "there is no 'if' that this 'else' belongs to");
+        return NULL;
     default: return simple(p);
     }
 }

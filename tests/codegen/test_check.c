@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static hdst__arena arena;
@@ -314,4 +315,67 @@ Test(check, warns_where_c_programmers_slip)
     warns("int f(int a) { uint32_t b = -1; return a + b; }", "");
     warns("int f(int a) { int unused = a; return a; }", "never read");
     warns("int f(int a) { f2(a); return a; }\nint f2(int a) { return a; }", "not used");
+}
+
+// --- Texts that were made to hurt: they end, and most with an error ---
+
+static char *repeat(const char *format, int count)      // format takes the number of the copy, three times at most
+{
+    hdst__buffer text;
+    hdst__buffer_init(&text, NULL);
+    for (int i = 0; i < count; i++) hdst__buffer_printf(&text, format, i, i + 1, i + 1);
+    char *copy = hdst__arena_strdup(&arena, hdst__buffer_text(&text));
+    hdst__buffer_destroy(&text);
+    return copy;
+}
+
+Test(check, long_chains_of_declarations_are_refused)
+{
+    static const struct { const char *format, *error; } cases[] = {
+        {"const int a%d = a%d;\n", "depend on one another"}, {"struct s%d { s%d x; };\n", "depend on one another"}, {"enum { e%d = e%d };\n", "depend on one another"},
+        {"int f%d(int a) { return f%d(a); }\n", "more than 64 deep"}, {"int f%1$d(int a) { return f%2$d(a) + f%2$d(a); }\n", "grows too large"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t before = diags.count;
+        const int count = i == 4 ? 30 : 2000;
+        const char *text = hdst__arena_printf(&arena, "%sint f%d(int a) { return a; }", repeat(cases[i].format, count), count);
+        hdst__module_compile(&diags, "t.hk", text, strlen(text), NULL);
+        cr_assert_gt(diags.count, before);
+        cr_assert_not_null(strstr(diags.items[before].message, cases[i].error), "%s", diags.items[before].message);
+        hdst__diags_init(&diags, &arena);
+    }
+}
+
+Test(check, too_much_of_anything_is_refused)
+{
+    static const struct { const char *before, *format, *after, *error; int count; } cases[] = {
+        {"int f(int a) { ", "int x%d;", " return a; }", "more than 1000 variables", 1100}, {"struct s { ", "int x%d;", " };", "more than 10000 fields", 11000},
+        {"struct s { float x", "[1]", "; };", "more than 8 dimensions", 50000}, {"int f(int a", ", int b%d", ") { return a; }", "more than 64 parameters", 70},
+        {"// ", "0123456789", "", "a kernel file of more than", 110000}, {"", "import \"f%d.hk\";", "", "cannot read", 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = hdst__arena_printf(&arena, "%s%s%s", cases[i].before, repeat(cases[i].format, cases[i].count), cases[i].after);
+        hdst__module_compile(&diags, "t.hk", text, strlen(text), NULL);
+        cr_assert_gt(diags.count, 0, "%s", cases[i].error);
+        cr_assert_not_null(strstr(diags.items[0].message, cases[i].error), "%s", diags.items[0].message);
+        hdst__diags_init(&diags, &arena);
+    }
+}
+
+static bool endless_imports(const char *name, const char *importing, char **text, size_t *length, const hdst__allocator *allocator, void *user)
+{
+    (void)importing, (void)user;
+    char next[64];
+    snprintf(next, sizeof next, "import \"%d.hk\";", atoi(name) + 1);
+    *text = hdst__strdup(allocator, next);
+    *length = strlen(next);
+    return *text != NULL;
+}
+
+Test(check, imports_that_never_end_are_refused)
+{
+    hdst__front_options options = {.read_import = endless_imports};
+    hdst__module_compile(&diags, "t.hk", "import \"0.hk\";", 14, &options);
+    cr_assert_eq(diags.errors, 1);
+    cr_assert_str_eq(diags.items[0].message, "more than 256 files are imported");
 }

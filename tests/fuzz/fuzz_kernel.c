@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a kernel file: it is checked or refused, without a crash or a hang; and of what was accepted the checker kept its promises (codegen/ast.h).
+// Any bytes as a kernel file: it is checked or refused, without a crash or a hang; and of what was accepted the checker kept its promises (codegen/ast.h),
+// so that it can be lowered to IR that is well formed.
 #include "codegen/check.h"
 
 #include <stdlib.h>
@@ -61,6 +62,15 @@ static void require_checked(const ast_module *module)
     for (size_t i = 0; i < module->record_count; i++) require(module->records[i]->leaf_count > 0);
 }
 
+static void lower(hdst__arena *arena, const ast_module *module)
+{
+    for (size_t i = 0; i < module->function_count; i++) {
+        const ast_function *f = module->functions[i];
+        if (f->kind == AST_HELPER || f->unsupported) continue;
+        require(hdst__ir_verify(hdst__lower(arena, module, f)) == NULL);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     hdst__arena arena;
@@ -79,7 +89,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     hdst__buffer_init(&text, NULL);
     hdst__diags_render(&diags, &text);
     hdst__buffer_destroy(&text);
-    if (!diags.errors) require_checked(module);
+    if (!diags.errors) {
+        require_checked(module);
+        lower(&arena, module);
+    }
     hdst__arena_destroy(&arena);
     return 0;
 }

@@ -73,8 +73,7 @@ static void check_kmeans(hdst__layout layout, int form, uint64_t flush, bool spe
     const hdst__kernel_options options = {.facts = facts, .input = input, .rows = rows};
     const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
     cr_assert_not_null(kernel);
-    int64_t device[ROWS * 21 + 67], reference[ROWS * 21 + 67];
-    memset(reference, 0, sizeof reference);
+    int64_t device[ROWS * 21 + 67] = {0}, reference[ROWS * 21 + 67] = {0};
     kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .skip = SKIP, .count = RECORDS, .broadcast = broadcast, .rows = rows,
                      .scales = scales, .flush = flush, .groups = 3, .device_table = device};
     cr_assert(kernel_run(&run, &c));

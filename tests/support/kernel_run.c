@@ -38,7 +38,11 @@ static cl_mem buffer_for(cl_run *run, const kernel_case *c, kernel_bound *bound,
         const uint64_t size = c->func->params[arg->index].record->size, rows = c->broadcast[arg->index].rows;
         return keep_buffer(bound, cl_run_buffer(run, rows ? (void *)c->broadcast[arg->index].data : NULL, rows ? rows * size : size));
     }
-    case HDST__ARG_DEVICE_TABLE: return bound->device_table = keep_buffer(bound, cl_run_buffer(run, NULL, words_of(hdst__tables_device_words(tables, c->rows))));
+    case HDST__ARG_DEVICE_TABLE: {
+        const uint64_t words = hdst__tables_device_words(tables, c->rows);
+        bound->device_table = keep_buffer(bound, cl_run_buffer(run, NULL, words_of(words)));
+        return c->device_table && bound->device_table && cl_run_write(run, bound->device_table, c->device_table, words * sizeof(int64_t)) ? bound->device_table : NULL;
+    }
     case HDST__ARG_STRIP_TABLES: return keep_buffer(bound, cl_run_buffer(run, NULL, words_of(hdst__tables_strip_words(tables, c->rows) * c->groups)));
     case HDST__ARG_SCALES: return keep_buffer(bound, cl_run_buffer(run, (void *)c->scales, tables->scale_count * sizeof(int32_t)));
     case HDST__ARG_OUTPUT: return bound->output = keep_buffer(bound, cl_run_buffer(run, NULL, c->output_bytes));

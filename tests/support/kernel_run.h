@@ -19,7 +19,7 @@ typedef struct kernel_case {
     uint64_t flush;
     size_t groups;                          // strips on CPUs, work-groups on GPUs
     // In and out
-    int64_t *device_table;                  // may be NULL without accumulators
+    int64_t *device_table;                  // added to; may be NULL without accumulators
     void *output;
     uint64_t output_bytes;
     uint8_t *keep;

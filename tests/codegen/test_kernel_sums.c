@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accumulators of printed kernels on PoCL, in both forms, against the interpreter (which is tested against big integers): every law and kind, addends over
+// 200 binades with denormals and cancellation, every tier, scales that are right, too fine and too coarse, flushes after few records, several strips and work-groups.
+#include "shuffle/reduce.h"
+#include "tests/support/ir_make.h"
+#include "tests/support/kernel_run.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hdst__arena arena;
+static jmp_buf out_of_memory;
+static hdst__diags diags;
+static cl_run run;
+
+static void set_up(void)
+{
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    hdst__diags_init(&diags, &arena);
+    cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "these tests need PoCL");
+}
+
+static void tear_down(void)
+{
+    cl_run_close(&run);
+    hdst__arena_destroy(&arena);
+}
+TestSuite(kernel_sums, .init = set_up, .fini = tear_down);
+
+enum { N = 3000, ROWS = 3, LEAVES = 14 };
+
+// What a record is and what is kept of it.
+static const ir_field input_fields[] = {{"f", HDST__F32, 0}, {"d", HDST__F64, 0}, {"key", HDST__U32, 0}, {"n", HDST__I32, 0}, {"b", HDST__I8, 0}, {"u", HDST__U64, 0}};
+typedef struct input { float f; double d; uint32_t key; int32_t n; int8_t b; uint64_t u; } input;
+
+static const struct { const char *name; hdst__kind kind; ir_accum_op acc; uint32_t from; } kept[LEAVES] = {
+    {"f", HDST__F32, IR_SUM, 0}, {"d", HDST__F64, IR_SUM, 1}, {"n", HDST__I32, IR_SUM, 3}, {"u", HDST__U64, IR_SUM, 5},
+    {"f_min", HDST__F32, IR_ACC_MIN, 0}, {"f_max", HDST__F32, IR_ACC_MAX, 0}, {"d_min", HDST__F64, IR_ACC_MIN, 1}, {"d_max", HDST__F64, IR_ACC_MAX, 1},
+    {"n_min", HDST__I32, IR_ACC_MIN, 3}, {"b_max", HDST__I8, IR_ACC_MAX, 4}, {"u_max", HDST__U64, IR_ACC_MAX, 5}, {"u_and", HDST__U64, IR_ACC_AND, 5},
+    {"n_or", HDST__I32, IR_ACC_OR, 3}, {"b_xor", HDST__I8, IR_ACC_XOR, 4},
+};
+
+static uint32_t add_accum(ir_func *f, const char *name, bool is_table)
+{
+    ir_field fields[LEAVES];
+    for (int l = 0; l < LEAVES; l++) fields[l] = (ir_field){kept[l].name, kept[l].kind, 0};
+    const uint32_t param = ir_param_add(f, IR_ACCUM_TABLE, name, ir_record(&arena, name, 0, fields, LEAVES), is_table);
+    f->params[param].leaf_op = HDST__NEW_ARRAY(&arena, ir_accum_op, LEAVES);
+    for (int l = 0; l < LEAVES; l++) f->params[param].leaf_op[l] = kept[l].acc;
+    return param;
+}
+
+// Every law into a table by key and into one row.
+static ir_func *make_func(void)
+{
+    ir_func *f = ir_new(&arena, "keep_all");
+    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "input", 0, input_fields, 6), false);
+    const uint32_t table = add_accum(f, "t", true), all = add_accum(f, "all", false);
+    for (uint32_t l = 0; l < LEAVES; l++) {
+        ir_accumulate(f, &f->body, table, l, ir_read(f, IR_FIELD, 0, 2, NULL, NULL), NULL, ir_read(f, IR_FIELD, 0, kept[l].from, NULL, NULL));
+        ir_accumulate(f, &f->body, all, l, NULL, NULL, ir_read(f, IR_FIELD, 0, kept[l].from, NULL, NULL));
+    }
+    return f;
+}
+
+static uint64_t random_bits(uint64_t *state)      // xorshift64*
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+// Pairs that cancel, over 200 binades of float and 2000 of double, with denormals.
+static void fill(input *in, bool special)
+{
+    uint64_t state = 42;
+    for (int i = 0; i < N; i++) {
+        const double mantissa = (double)(random_bits(&state) >> 11) / 9007199254740992.0 + 0.5;
+        const bool wild = random_bits(&state) % 4 == 0;
+        in[i].f = ldexpf((float)mantissa, wild ? (int)(random_bits(&state) % 230) - 140 : (int)(random_bits(&state) % 4));
+        in[i].d = ldexp(mantissa, wild ? (int)(random_bits(&state) % 2000) - 1060 : (int)(random_bits(&state) % 4));
+        if (i % 2) in[i].f = -in[i - 1].f, in[i].d = -in[i - 1].d;
+        if (random_bits(&state) % 8 == 0) in[i].f = ldexpf(in[i].f, -3);
+        in[i].key = (uint32_t)(random_bits(&state) % ROWS);
+        in[i].n = (int32_t)random_bits(&state);
+        in[i].b = (int8_t)random_bits(&state);
+        in[i].u = random_bits(&state);
+    }
+    if (!special) return;
+    in[100].f = NAN, in[100].key = 0;
+    in[200].f = INFINITY, in[201].f = INFINITY, in[200].key = in[201].key = 1;
+    in[300].d = -INFINITY, in[300].key = 1;
+    in[400].d = INFINITY, in[401].d = -INFINITY, in[400].key = in[401].key = 2;
+}
+
+// Digits that stand just below where they must pass a carry on.
+static void fill_digits(const hdst__tables *tables, const uint64_t *rows, int64_t *table)
+{
+    for (size_t a = 0; a < tables->accum_count; a++)
+        for (uint64_t r = 0; r < hdst__accum_rows(&tables->accum[a], rows); r++)
+            for (int l = 0; l < 2; l++)
+                for (uint32_t digit = 0; digit + 1 < tables->accum[a].cell[l].digits; digit++)
+                    table[hdst__tables_device_first(tables, rows, a) + r * tables->accum[a].device_row_words + tables->accum[a].cell[l].device_first + digit] =
+                        (digit + r) % 2 ? INT64_MAX / 2 - 5 : 5 - INT64_MAX / 2;
+}
+
+static bool nearly_full;        // start from fill_digits
+
+static void check(int form, const hdst__tier *tiers, const int32_t *scales, uint64_t flush, bool special)
+{
+    ir_func *f = make_func();
+    cr_assert_null(hdst__passes_scalar(f));
+    input *in = HDST__NEW_ARRAY(&arena, input, N);
+    fill(in, special);
+    const hdst__storage *storage = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, N);
+    const uint64_t rows[] = {0, ROWS, 1};
+    const hdst__target_facts facts = {form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, false};
+    const hdst__kernel_options options = {.facts = facts, .input = storage, .rows = rows, .tiers = tiers};
+    const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
+    cr_assert_not_null(kernel);
+    const uint64_t words = hdst__tables_device_words(kernel->tables, rows);
+    int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, words), *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
+    if (nearly_full) fill_digits(kernel->tables, rows, device), fill_digits(kernel->tables, rows, reference);
+    void *buffers[] = {in};
+    kernel_case c = {.kernel = kernel, .func = f, .input = storage, .input_buffers = buffers, .count = N, .rows = rows, .scales = scales, .flush = flush, .groups = 3,
+                     .device_table = device};
+    cr_assert(kernel_run(&run, &c));
+    hdst__interp_run interp = {.func = f, .input = {storage}, .input_buffers = {(const void *const[]){in}}, .count = N, .accum_rows = rows, .tables = kernel->tables,
+                               .device_table = reference};
+    hdst_error error;
+    cr_assert_eq(hdst__interpret(&interp, &error), HDST_OK);
+    for (uint32_t a = 0; a < 2; a++)
+        for (uint64_t r = 0; r < (a ? 1 : ROWS); r++)
+            for (uint32_t l = 0; l < LEAVES; l++) {
+                const uint64_t got = hdst__table_read(kernel->tables, rows, device, a, r, l, 0), want = hdst__table_read(kernel->tables, rows, reference, a, r, l, 0);
+                cr_expect_eq(got, want, "form %d accumulator %u row %u %s: %llx, not %llx", form, a, (unsigned)r, kept[l].name, (unsigned long long)got, (unsigned long long)want);
+            }
+}
+
+static const int32_t good[] = {32, 32, 32, 32}, fine[] = {86, 900, 60, 300}, coarse[] = {-100, -1000, -20, -20};
+
+Test(kernel_sums, every_law_has_the_interpreters_bits_in_the_form_for_cpu_devices)
+{
+    check(0, NULL, good, 1 << 23, false);
+}
+
+Test(kernel_sums, every_law_has_the_interpreters_bits_in_the_form_for_gpus)
+{
+    check(1, NULL, good, 1 << 23, false);
+}
+
+Test(kernel_sums, nan_and_infinities_come_out_as_such)
+{
+    check(0, NULL, good, 1 << 23, true);
+    check(1, NULL, good, 1 << 23, true);
+}
+
+Test(kernel_sums, no_scale_changes_a_bit)
+{
+    for (int form = 0; form < 2; form++) {
+        check(form, NULL, fine, 1 << 23, true);
+        check(form, NULL, coarse, 1 << 23, false);
+        check(form, NULL, (const int32_t[]){1000, -5000, 0, 5000}, 1 << 23, false);
+    }
+}
+
+Test(kernel_sums, no_tier_changes_a_bit)
+{
+    static const hdst__tier swapped[] = {HDST__TIER_TWO, HDST__TIER_ONE, HDST__TIER_WIDE, HDST__TIER_WIDE}, mixed[] = {HDST__TIER_WIDE, HDST__TIER_TWO, HDST__TIER_TWO, HDST__TIER_ONE};
+    for (int form = 0; form < 2; form++) {
+        check(form, swapped, good, 1 << 23, true);
+        check(form, mixed, good, 1 << 23, false);
+    }
+}
+
+Test(kernel_sums, flushes_after_few_records_change_no_bit)
+{
+    check(0, NULL, good, 1, false);
+    check(0, NULL, good, 300, true);
+    check(1, NULL, good, 1, true);
+}
+
+Test(kernel_sums, digits_that_are_nearly_full_carry)
+{
+    static const hdst__tier wide[] = {HDST__TIER_WIDE, HDST__TIER_WIDE, HDST__TIER_ONE, HDST__TIER_TWO};
+    nearly_full = true;
+    check(0, wide, good, 1 << 23, false);
+    check(1, wide, good, 1 << 23, false);
+}

@@ -51,32 +51,36 @@ enum {
     MOST_BYTES = 2048,              // above, there is no block form
 };
 
-static const char *try_block_form(ir_func *func)
+static const char *form(ir_func *func, const hdst__tables *tables, void (*split)(ir_func *func))
 {
-    static const pass passes[] = {{"predicate", hdst__pass_predicate}, {"fold", hdst__pass_fold}, {"uniform", hdst__pass_uniform}};
-    const char *wrong = RUN(func, passes);
-    if (wrong) return wrong;
-    hdst__pass_block(func, BLOCK);
-    return hdst__ir_verify(func);
+    split(func);
+    const char *wrong = hdst__ir_verify(func);
+    if (wrong) return hdst__arena_printf(func->arena, "after pass block: %s", wrong);
+    hdst__pass_accumulate(func, tables);
+    wrong = hdst__ir_verify(func);
+    return wrong ? hdst__arena_printf(func->arena, "after pass accumulate: %s", wrong) : NULL;
 }
+
+static void split_at_uniform_control(ir_func *func) { hdst__pass_block(func, BLOCK); }
+
+static void leave_whole(ir_func *func) { hdst__pass_block_plain(func, SMALL_BLOCK, "what lives across record loops is too large"); }
 
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
 {
-    static const pass passes[] = {{"jam", hdst__pass_jam},         {"fold", hdst__pass_fold},
-                                  {"hoist", hdst__pass_hoist},     {"registers", hdst__pass_registers}};
+    static const pass before[] = {{"predicate", hdst__pass_predicate}, {"fold", hdst__pass_fold}, {"uniform", hdst__pass_uniform}};
+    static const pass after[] = {{"jam", hdst__pass_jam}, {"fold", hdst__pass_fold}, {"hoist", hdst__pass_hoist}, {"registers", hdst__pass_registers}};
     ir_func *plain = hdst__ir_copy_func(func->arena, func);
-    const char *wrong = try_block_form(func);
-    if (wrong) return hdst__arena_printf(func->arena, "after pass block: %s", wrong);
+    const char *wrong = RUN(func, before);
+    if (!wrong) wrong = form(func, tables, split_at_uniform_control);
+    if (wrong) return wrong;
     const uint64_t bytes = hdst__block_bytes_per_record(func);
     if (bytes > MOST_BYTES) {
         *func = *plain;
-        hdst__pass_block_plain(func, SMALL_BLOCK, "what lives across record loops is too large");
+        if ((wrong = form(func, tables, leave_whole))) return wrong;
         func->form_why = hdst__arena_printf(func->arena, "record by record: the block form would keep %llu bytes for each record", (unsigned long long)bytes);
     } else {
         if (bytes > MANY_BYTES) func->block = SMALL_BLOCK;
         func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes kept for each", func->block, (unsigned long long)bytes);
     }
-    hdst__pass_accumulate(func, tables);
-    if ((wrong = hdst__ir_verify(func))) return hdst__arena_printf(func->arena, "after pass accumulate: %s", wrong);
-    return RUN(func, passes);
+    return RUN(func, after);
 }

@@ -75,6 +75,11 @@ static answer returns(line l, uint64_t *seen)
     answer r = {0};
     if (l.w < 0) return r;
     *seen += 1;
+    if (l.on) {
+        r.b = 1;
+        if (l.small > 5) return r;
+        r.b = 2;
+    }
     for (uint32_t i = 0; i < 3; i++) {
         r.a += l.from.x[i];
         if (r.a > 2) {

@@ -137,15 +137,15 @@ static hdst_status launch(hdst__device *device, hdst__program *program, const hd
 
 static hdst_status mark(hdst__device *device, hdst__ticket *ticket, hdst_error *error)
 {
-    (void)device, (void)error;
+    (void)error;
+    ticket->seconds = ((interp_device *)device)->seconds;
     if (ticket->notify) ticket->done(ticket->user);
     return HDST_OK;
 }
 
 static hdst_status settle(hdst__device *device, hdst__ticket *ticket, hdst_error *error)
 {
-    (void)error;
-    ticket->seconds = ((interp_device *)device)->seconds;
+    (void)device, (void)ticket, (void)error;
     return HDST_OK;
 }
 

@@ -126,6 +126,14 @@ static bool grow(hdst__device_list *list, const hdst__allocator *allocator, size
     return info && platform && device;
 }
 
+// A driver that is there and gives no device is the likeliest cause of trouble, so it is named.
+static void note_empty_platform(hdst__device_list *list, const char *name, cl_int code)
+{
+    bool pocl = strstr(name, "Portable Computing Language") != NULL;
+    snprintf(list->note, sizeof list->note, "OpenCL platform '%s' gives no device: %s%s", name, hdst__opencl_error_words(code),
+             pocl ? " (PoCL needs a directory that it can write, ~/.cache/pocl: set POCL_CACHE_DIR to one)" : "");
+}
+
 static bool add_platform(hdst__device_list *list, const hdst__allocator *allocator, const hdst__opencl *cl, cl_platform_id platform)
 {
     char name[128] = "";
@@ -134,8 +142,7 @@ static bool add_platform(hdst__device_list *list, const hdst__allocator *allocat
     if (cl->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL) != CL_SUCCESS) snprintf(name, sizeof name, "unnamed");
     cl_int code = cl->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, DEVICES, devices, &count);
     if (code != CL_SUCCESS || count == 0) {
-        if (code != CL_SUCCESS && code != CL_DEVICE_NOT_FOUND)
-            snprintf(list->note, sizeof list->note, "OpenCL platform %s gives no devices: %s", name, hdst__opencl_error_words(code));
+        note_empty_platform(list, name, code);
         return true;
     }
     if (count > DEVICES) count = DEVICES;

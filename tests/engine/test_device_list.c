@@ -132,6 +132,22 @@ Test(device_list, without_a_driver_all_means_the_interpreter_and_cpu_is_an_error
     rmdir(root);
 }
 
+Test(device_list, a_driver_that_gives_no_device_is_named_with_what_helps)
+{
+    // PoCL wants to write below HOME; /proc takes nothing, not even from root.
+    unsetenv("POCL_CACHE_DIR");
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", "/proc", 1);
+    hdst__engine *engine = engine_for("all");
+    const hdst__device_info *all;
+    size_t count;
+    const char *note = NULL;
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(hdst__engine_devices(engine, &all, &count, &note, &error), HDST_OK);
+    if (count == 1) cr_assert(note && strstr(note, "POCL_CACHE_DIR"), "%s", note ? note : "no note");   // other drivers do not mind
+    hdst__engine_destroy(engine);
+}
+
 Test(device_list, interp_opens_no_loader)
 {
     // A loader that cannot be opened would be noted; the choice of the interpreter must not even try.

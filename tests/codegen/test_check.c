@@ -379,3 +379,67 @@ Test(check, imports_that_never_end_are_refused)
     cr_assert_eq(diags.errors, 1);
     cr_assert_str_eq(diags.items[0].message, "more than 256 files are imported");
 }
+
+// --- Out of memory ---
+
+typedef struct failing_allocator {
+    size_t calls, fail_at, live;
+} failing_allocator;
+
+static void *failing_allocate(size_t bytes, void *user)
+{
+    failing_allocator *f = user;
+    if (++f->calls == f->fail_at) return NULL;
+    f->live++;
+    return malloc(bytes);
+}
+
+static void *failing_reallocate(void *pointer, size_t bytes, void *user)
+{
+    failing_allocator *f = user;
+    if (++f->calls == f->fail_at) return NULL;
+    f->live += pointer == NULL;
+    return realloc(pointer, bytes);
+}
+
+static void counted_release(void *pointer, void *user)
+{
+    if (pointer) ((failing_allocator *)user)->live--;
+    free(pointer);
+}
+
+// true: out of memory
+static bool compile_or_fail(failing_allocator *f, const hdst__front_options *options, const char *text)
+{
+    hdst__allocator allocator = {failing_allocate, failing_reallocate, counted_release, f};
+    hdst__arena small;
+    jmp_buf handler;
+    hdst__arena_init(&small, &allocator, &handler);
+    if (setjmp(handler)) {
+        hdst__arena_destroy(&small);
+        return true;
+    }
+    hdst__diags own;
+    hdst__diags_init(&own, &small);
+    hdst__module_compile(&own, "t.hk", text, strlen(text), options);
+    cr_assert(own.errors == 0 || f->fail_at <= f->calls);     // an import that could not be copied is reported as unreadable
+    hdst__arena_destroy(&small);
+    return false;
+}
+
+Test(check, every_allocation_may_fail)
+{
+    const char *files[] = {"big.hk", NULL, NULL};
+    const char *text = "import \"big.hk\";\nmap m(float a) -> float { return f7(a); }";
+    files[1] = repeat("struct s%1$d { float x[4]; }; float f%1$d(float x) { s%1$d y; y.x[0] = x; return y.x[0] * 3; }\n", 300);
+    hdst__front_options options = {.read_import = from_memory, .import_user = files};
+    size_t failures = 0;
+    for (size_t n = 1;; n++) {
+        failing_allocator f = {.fail_at = n};
+        bool failed = compile_or_fail(&f, &options, text);
+        cr_assert_eq(f.live, 0, "allocation %zu: %zu left", n, f.live);
+        failures += failed;
+        if (f.calls < n) break;
+    }
+    cr_assert_gt(failures, 3);
+}

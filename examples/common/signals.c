@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A signal handler gets no argument of ours: the flag and the context must be at file scope.
+#include "signals.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+volatile sig_atomic_t signals_stop;
+static _Atomic(hdst_context *) watched;     // lock-free, so the handler may read it
+
+static void stop(int number)
+{
+    (void)number;
+    signals_stop = 1;
+    hdst_context_cancel(atomic_load(&watched));
+}
+
+void signals_watch(hdst_context *context)
+{
+    atomic_store(&watched, context);
+    struct sigaction action = {.sa_handler = context ? stop : SIG_DFL, .sa_flags = SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    // A shell that starts a job in the background lets it ignore SIGINT; that stays so.
+    const int numbers[] = {SIGINT, SIGTERM};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction before;
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(numbers[i], &action, NULL);
+    }
+}

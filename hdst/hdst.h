@@ -117,6 +117,8 @@ typedef bool (*hdst_source_callback)(uint64_t first, uint64_t count, void *recor
 HDST_API hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user);
 HDST_API uint64_t hdst_source_rows(const hdst_source *source);      // 0 after an error
 HDST_API uint32_t hdst_source_columns(const hdst_source *source);   // numbers per row; 0 after an error or when only the record tells
+// Of column 0 ... columns - 1, as the file has it; NULL where there is no name. Belongs to the source.
+HDST_API const char *hdst_source_column_name(const hdst_source *source, uint32_t column);
 HDST_API const char *hdst_source_note(const hdst_source *source);   // what a reader should know ("float64 converted to float32"), or ""
 HDST_API hdst_status hdst_source_status(const hdst_source *source, hdst_error *error);
 HDST_API void hdst_source_destroy(hdst_source *source);

@@ -83,6 +83,17 @@ hdst_source *hdst_source_open_all(hdst_context *context, const char *const *path
 
 uint64_t hdst_source_rows(const hdst_source *source) { return source->source ? source->source->rows : 0; }
 uint32_t hdst_source_columns(const hdst_source *source) { return source->source ? (uint32_t)source->source->width : 0; }
+
+const char *hdst_source_column_name(const hdst_source *source, uint32_t column)
+{
+    const hdst__source *from = source->source;
+    for (size_t i = 0; from && i < from->column_count; i++) {
+        if (column < from->columns[i].count) return from->columns[i].name;      // a column may be an array of numbers
+        column -= (uint32_t)from->columns[i].count;
+    }
+    return NULL;
+}
+
 const char *hdst_source_note(const hdst_source *source) { return source->source ? source->source->note : ""; }
 hdst_status hdst_source_status(const hdst_source *source, hdst_error *error) { return hdst__object_status(&source->object, error); }
 

@@ -84,25 +84,34 @@ static candidate best_of(const float *points, uint64_t n, uint32_t d, int trials
     return chosen;
 }
 
-int init_plus_plus(const float *points, uint64_t n, uint32_t d, uint32_t k, uint64_t seed, float *centers)
+// The arrays that lower in turn: distances to the nearest center so far, of the best candidate, of the one that is tried.
+typedef struct work {
+    double *nearest, *best, *scratch;
+} work;
+
+static int choose_centers(const float *points, uint64_t n, uint32_t d, uint32_t k, uint64_t *state, const volatile int *stop, work *w, float *centers)
 {
-    double *nearest = malloc(n * sizeof *nearest), *best = malloc(n * sizeof *best), *scratch = malloc(n * sizeof *scratch);
-    int status = nearest && best && scratch ? 0 : -1;
-    if (status == 0) {
-        uint64_t state = seed;
-        int trials = 2 + (int)log((double)k);
-        candidate chosen = {next(&state) % n, 0};
-        for (uint64_t i = 0; i < n; i++) nearest[i] = INFINITY;
-        chosen.cost = try_center(points, n, d, chosen.point, nearest, best);
-        memcpy(nearest, best, n * sizeof *nearest);
-        memcpy(centers, points + chosen.point * d, d * sizeof *centers);
-        for (uint32_t j = 1; j < k; j++) {
-            chosen = best_of(points, n, d, trials, chosen.cost, &nearest, &best, &scratch, &state);
-            memcpy(centers + (uint64_t)j * d, points + chosen.point * d, d * sizeof *centers);
-        }
+    int trials = k > 1000 ? 1 : 2 + (int)log((double)k);
+    candidate chosen = {next(state) % n, 0};
+    for (uint64_t i = 0; i < n; i++) w->nearest[i] = INFINITY;
+    chosen.cost = try_center(points, n, d, chosen.point, w->nearest, w->best);
+    memcpy(w->nearest, w->best, n * sizeof *w->nearest);
+    memcpy(centers, points + chosen.point * d, d * sizeof *centers);
+    for (uint32_t j = 1; j < k; j++) {
+        if (stop && *stop) return INIT_STOPPED;
+        chosen = best_of(points, n, d, trials, chosen.cost, &w->nearest, &w->best, &w->scratch, state);
+        memcpy(centers + (uint64_t)j * d, points + chosen.point * d, d * sizeof *centers);
     }
-    free(nearest);
-    free(best);
-    free(scratch);
-    return status;
+    return INIT_OK;
+}
+
+int init_plus_plus(const float *points, uint64_t n, uint32_t d, uint32_t k, uint64_t seed, const volatile int *stop, float *centers)
+{
+    uint64_t state = seed;
+    work w = {malloc(n * sizeof(double)), malloc(n * sizeof(double)), malloc(n * sizeof(double))};
+    int code = w.nearest && w.best && w.scratch ? choose_centers(points, n, d, k, &state, stop, &w, centers) : INIT_NO_MEMORY;
+    free(w.nearest);
+    free(w.best);
+    free(w.scratch);
+    return code;
 }

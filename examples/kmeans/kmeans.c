@@ -2,6 +2,7 @@
 #include "kmeans.h"
 
 #include "init.h"
+#include "report.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -39,7 +40,8 @@ hdst_status kmeans_open(kmeans *job, hdst_context *context, hdst_source *source,
         snprintf(text, sizeof text, "%" PRIu32 " clusters of %" PRIu64 " points", k, job->points);
         return fail(error, HDST_E_USAGE, text, "there must be at least as many points as clusters");
     }
-    char path[4096];
+    if (job->points > UINT32_MAX) return fail(error, HDST_E_USAGE, "more than 4294967295 points", "the sizes of clusters are 32-bit numbers in kmeans.hk");
+    char path[4200];
     snprintf(path, sizeof path, "%s/kmeans.hk", folder);
     job->module = hdst_module_load(context, path, HDST_PARAM("D", job->d));
     job->data = hdst_cache(hdst_with_layout(hdst_read(source, job->module, "point"), layout));
@@ -82,6 +84,8 @@ hdst_status kmeans_check_points(kmeans *job, hdst_error *error)
     return HDST_E_RECORD;
 }
 
+static hdst_status interrupted(hdst_error *error) { return fail(error, HDST_E_CANCELLED, "interrupted", ""); }
+
 // --- First centers ---
 
 static hdst_status take_points(kmeans *job, const uint64_t *records, uint64_t count, float *to, hdst_error *error)
@@ -96,7 +100,7 @@ static hdst_status take_points(kmeans *job, const uint64_t *records, uint64_t co
     return status;
 }
 
-static hdst_status start_from_points(kmeans *job, kmeans_init method, uint64_t seed, hdst_error *error)
+static hdst_status start_from_points(kmeans *job, kmeans_init method, uint64_t seed, const volatile int *stop, hdst_error *error)
 {
     uint64_t count = method == KMEANS_PLUS_PLUS ? (job->points < SAMPLE ? job->points : SAMPLE) : job->k;
     if (count < job->k) count = job->k;
@@ -112,7 +116,8 @@ static hdst_status start_from_points(kmeans *job, kmeans_init method, uint64_t s
     for (uint64_t i = 0; i < count * job->d && status == HDST_OK; i++)
         if (!isfinite(points[i])) status = kmeans_check_points(job, error);
     if (status == HDST_OK && method == KMEANS_PLUS_PLUS) {
-        if (init_plus_plus(points, count, job->d, job->k, seed, job->centers) != 0) status = no_memory(error);
+        int code = init_plus_plus(points, count, job->d, job->k, seed, stop, job->centers);
+        status = code == INIT_NO_MEMORY ? no_memory(error) : code == INIT_STOPPED ? interrupted(error) : HDST_OK;
     } else if (status == HDST_OK) {
         memcpy(job->centers, points, (size_t)job->k * job->d * sizeof *points);
     }
@@ -133,12 +138,19 @@ static hdst_status start_from_file(kmeans *job, hdst_context *context, const cha
     }
     if (status == HDST_OK) status = hdst_dataset_take(hdst_read(source, job->module, "center"), 0, job->k, job->centers, error);
     hdst_source_destroy(source);
+    for (uint64_t i = 0; i < (uint64_t)job->k * job->d && status == HDST_OK; i++) {
+        if (isfinite(job->centers[i])) continue;
+        char text[512];
+        snprintf(text, sizeof text, "center %" PRIu64 " of '%.300s' is not finite", i / job->d, path);
+        status = fail(error, HDST_E_RECORD, text, "no point is near such a center: give numbers");
+        error->record = i / job->d;
+    }
     return status;
 }
 
-hdst_status kmeans_start(kmeans *job, hdst_context *context, kmeans_init method, const char *path, uint64_t seed, hdst_error *error)
+hdst_status kmeans_start(kmeans *job, hdst_context *context, kmeans_init method, const char *path, uint64_t seed, const volatile int *stop, hdst_error *error)
 {
-    return method == KMEANS_FILE ? start_from_file(job, context, path, error) : start_from_points(job, method, seed, error);
+    return method == KMEANS_FILE ? start_from_file(job, context, path, error) : start_from_points(job, method, seed, stop, error);
 }
 
 // --- Lloyd's steps ---
@@ -148,10 +160,13 @@ static hdst_status run_step(kmeans *job, hdst_error *error)
     hdst_value_set(job->value, job->centers, job->k);
     hdst_status status = hdst_run(job->step, error);
     if (status != HDST_OK) return status;
+    report_add(&job->stats, hdst_result_stats(job->step));
     hdst_view n = hdst_result_field(job->step, "t", "n");
     for (uint32_t j = 0; j < job->k; j++) job->sizes[j] = (uint64_t)hdst_view_int64(n, j, 0);
     job->inertia = hdst_view_double(hdst_result_field(job->step, "inertia", NULL), 0, 0);
-    return isfinite(job->inertia) ? HDST_OK : kmeans_check_points(job, error);
+    if (isfinite(job->inertia)) return HDST_OK;
+    status = kmeans_check_points(job, error);
+    return status != HDST_OK ? status : fail(error, HDST_E_RECORD, "a squared distance is beyond the range of float32", "scale the columns down");
 }
 
 // Every center goes to the mean of its points. Returns the longest way that one went.
@@ -162,8 +177,8 @@ static double move_centers(kmeans *job)
     for (uint32_t j = 0; j < job->k; j++) {
         double way = 0;
         for (uint32_t i = 0; i < job->d && job->sizes[j]; i++) {
-            float old = job->centers[j * job->d + i], mean = (float)(hdst_view_double(sum, j, i) / (double)job->sizes[j]);
-            job->centers[j * job->d + i] = mean;
+            float old = job->centers[(uint64_t)j * job->d + i], mean = (float)(hdst_view_double(sum, j, i) / (double)job->sizes[j]);
+            job->centers[(uint64_t)j * job->d + i] = mean;
             way += ((double)mean - old) * ((double)mean - old);
         }
         if (way > longest) longest = way;
@@ -171,17 +186,17 @@ static double move_centers(kmeans *job)
     return sqrt(longest);
 }
 
-hdst_status kmeans_run(kmeans *job, uint32_t most, double tolerance, const volatile int *stop, void (*report)(const kmeans *job, double moved), hdst_error *error)
+hdst_status kmeans_run(kmeans *job, uint32_t most, double tolerance, const volatile int *stop, kmeans_report report, void *user, hdst_error *error)
 {
     hdst_status status = HDST_OK;
     double moved = INFINITY;
     for (job->iterations = 0; job->iterations < most && moved > tolerance && status == HDST_OK;) {
-        if (stop && *stop) return fail(error, HDST_E_CANCELLED, "interrupted", "");
+        if (stop && *stop) return interrupted(error);
         status = run_step(job, error);
         if (status != HDST_OK) return status;
         moved = move_centers(job);
         job->iterations++;
-        if (report) report(job, moved);
+        if (report) report(job, moved, user);
     }
     return moved > 0 ? run_step(job, error) : status;       // sizes and inertia of the centers as they are now
 }
@@ -192,5 +207,7 @@ hdst_status kmeans_labels(kmeans *job, hdst_result **labels, hdst_error *error)
     hdst_value_set(job->value, job->centers, job->k);
     *labels = hdst_result_create(hdst_map(job->data, spec));
     hdst_map_spec_destroy(spec);
-    return hdst_run(*labels, error);
+    hdst_status status = hdst_run(*labels, error);
+    if (status == HDST_OK) report_add(&job->stats, hdst_result_stats(*labels));
+    return status;
 }

@@ -13,6 +13,7 @@ typedef struct kmeans {
     uint64_t *sizes;            // points of each center
     double inertia;             // sum of squared distances to the nearest center
     uint32_t iterations;        // steps that moved the centers
+    hdst_run_stats stats;       // of all runs together
     // hdst's side
     hdst_module *module;
     hdst_dataset *data;
@@ -24,16 +25,18 @@ typedef struct kmeans {
 hdst_status kmeans_open(kmeans *job, hdst_context *context, hdst_source *source, const char *folder, hdst_layout layout, uint32_t k, hdst_error *error);
 void kmeans_close(kmeans *job);
 
-// HDST_E_RECORD for points that have no nearest center: NaN, infinite, or 1e18 and more. One pass.
+// HDST_E_RECORD with the first record for points that have no nearest center: NaN, infinite, or 1e18 and more. One pass.
 hdst_status kmeans_check_points(kmeans *job, hdst_error *error);
 
 typedef enum kmeans_init { KMEANS_PLUS_PLUS, KMEANS_RANDOM, KMEANS_FIRST, KMEANS_FILE } kmeans_init;
-// k-means++ works on a sample of at most 100,000 points. `path` is for KMEANS_FILE: a .npy or .csv of k rows.
-hdst_status kmeans_start(kmeans *job, hdst_context *context, kmeans_init method, const char *path, uint64_t seed, hdst_error *error);
+// k-means++ works on a sample of at most 100,000 points (or k, if that is more). `path` is for KMEANS_FILE: a .npy or .csv of k rows. Ends with
+// HDST_E_CANCELLED when *stop is set (stop may be NULL).
+hdst_status kmeans_start(kmeans *job, hdst_context *context, kmeans_init method, const char *path, uint64_t seed, const volatile int *stop, hdst_error *error);
 
 // Steps until no center moves further than `tolerance` (Euclidean distance), `most` steps were made, or *stop is set (HDST_E_CANCELLED). Then one pass that
 // measures sizes and inertia of the final centers. An empty cluster keeps its center. `report` (may be NULL) is called after each step.
-hdst_status kmeans_run(kmeans *job, uint32_t most, double tolerance, const volatile int *stop, void (*report)(const kmeans *job, double moved), hdst_error *error);
+typedef void (*kmeans_report)(const kmeans *job, double moved, void *user);
+hdst_status kmeans_run(kmeans *job, uint32_t most, double tolerance, const volatile int *stop, kmeans_report report, void *user, hdst_error *error);
 
 // A result with one int32 "cluster" for each point, in input order; the caller destroys it.
 hdst_status kmeans_labels(kmeans *job, hdst_result **labels, hdst_error *error);

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "output.h"
+
+#include "json.h"
+#include "report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TABLE_ROWS = 50, TABLE_COLUMNS = 8 };
+
+static void print_heading(const kmeans *job, const char *const *names, uint32_t columns, FILE *out)
+{
+    fprintf(out, "%8s %12s", "cluster", "points");
+    for (uint32_t i = 0; i < columns; i++) {
+        char number[24];
+        snprintf(number, sizeof number, "column %" PRIu32, i);
+        fprintf(out, " %12.12s", names[i] ? names[i] : number);
+    }
+    fputs(columns < job->d ? " ...\n" : "\n", out);
+}
+
+void output_table(const kmeans *job, const char *const *names, FILE *out)
+{
+    uint32_t rows = job->k < TABLE_ROWS ? job->k : TABLE_ROWS, columns = job->d < TABLE_COLUMNS ? job->d : TABLE_COLUMNS;
+    print_heading(job, names, columns, out);
+    for (uint32_t j = 0; j < rows; j++) {
+        fprintf(out, "%8" PRIu32 " %12" PRIu64, j, job->sizes[j]);
+        for (uint32_t i = 0; i < columns; i++) fprintf(out, " %12.6g", (double)job->centers[(uint64_t)j * job->d + i]);
+        fputs(columns < job->d ? " ...\n" : "\n", out);
+    }
+    if (rows < job->k || columns < job->d) fprintf(out, "... of %" PRIu32 " clusters and %" PRIu32 " columns; --json gives all\n", job->k, job->d);
+    char text[32];
+    fprintf(out, "inertia %s after %" PRIu32 " iteration%s over %" PRIu64 " points\n", shortest_double(job->inertia, text), job->iterations,
+            job->iterations == 1 ? "" : "s", job->points);
+}
+
+static void write_result(json *j, const kmeans *job)
+{
+    json_open(j, "result", '{');
+    json_open(j, "centers", '[');
+    for (uint32_t row = 0; row < job->k; row++) {
+        json_open(j, NULL, '[');
+        for (uint32_t i = 0; i < job->d; i++) json_float(j, NULL, job->centers[(uint64_t)row * job->d + i]);
+        json_close(j, ']');
+    }
+    json_close(j, ']');
+    json_open(j, "sizes", '[');
+    for (uint32_t row = 0; row < job->k; row++) json_uint(j, NULL, job->sizes[row]);
+    json_close(j, ']');
+    json_double(j, "inertia", job->inertia);
+    json_uint(j, "iterations", job->iterations);
+    json_close(j, '}');
+}
+
+static hdst_status fail(hdst_error *error, hdst_status code, const char *message)
+{
+    *error = (hdst_error)HDST_ERROR_INIT;
+    error->code = code;
+    snprintf(error->message, sizeof error->message, "%s", message);
+    return code;
+}
+
+// Made in memory first, so that a failure leaves nothing on standard output.
+hdst_status output_json(const kmeans *job, double total_seconds, FILE *out, hdst_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    json j = {.out = open_memstream(&text, &size)};
+    if (!j.out) return fail(error, HDST_E_MEMORY, "out of memory: the JSON object");
+    json_open(&j, NULL, '{');
+    report_json(&j, "kmeans", job->points, total_seconds, &job->stats);
+    write_result(&j, job);
+    json_close(&j, '}');
+    fputc('\n', j.out);
+    int failed = ferror(j.out);
+    hdst_status status = fclose(j.out) != 0 || failed ? fail(error, HDST_E_MEMORY, "out of memory: the JSON object") : HDST_OK;
+    if (status == HDST_OK && fwrite(text, 1, size, out) != size) status = fail(error, HDST_E_IO, "cannot write to standard output");
+    free(text);
+    return status;
+}
+
+void output_progress(const kmeans *job, double moved, void *user)
+{
+    double now = report_clock(), *last = user;
+    if (now - *last < 0.1) return;
+    *last = now;
+    fprintf(stderr, "\rstep %" PRIu32 ": inertia %.6g, a center moved by %.3g\033[K", job->iterations, job->inertia, moved);
+    fflush(stderr);
+}
+
+void output_progress_end(void)
+{
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+}

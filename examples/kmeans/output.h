@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kmeans program shows: a table, a JSON object, a picture, a progress line.
+#ifndef KMEANS_OUTPUT_H
+#define KMEANS_OUTPUT_H
+
+#include "kmeans.h"
+
+#include <stdio.h>
+
+// Clusters with sizes and centers, readable: the first 50 rows and 8 columns. names: of the columns, entries may be NULL.
+void output_table(const kmeans *job, const char *const *names, FILE *out);
+
+// The whole object of the outward contract, in one line. Returns HDST_E_MEMORY or, when nothing could be written, HDST_E_IO.
+hdst_status output_json(const kmeans *job, double total_seconds, FILE *out, hdst_error *error);
+
+// Points and centers as an SVG picture, by their first two columns. labels: the cluster of each point.
+hdst_status output_picture(const kmeans *job, hdst_view labels, const char *const *names, const char *path, hdst_error *error);
+
+// A kmeans_report for a terminal: one line on stderr that is written over; user is a `double`, the time of the last line. output_progress_end clears it.
+void output_progress(const kmeans *job, double moved, void *user);
+void output_progress_end(void);
+
+#endif

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 gmt coast -Rd -Dc -A500/0/1 -W1 -M |
     awk '/^[>#]/ || $1 % 20 == 0 || $2 % 20 == 0 { next } { printf "%.3f,%.3f\n", $1, $2 }' |
     LC_ALL=C awk '!seen[$0]++' >coast.tmp
-trap 'rm -f coast.tmp' EXIT
+trap 'rm -f coast.tmp gmt.history' EXIT
 
 { echo lon,lat; cat coast.tmp; } >examples/kmeans/data/coast.csv
 { echo lon,lat; awk 'NR % 10 == 1' coast.tmp; } >tutorial/points.csv

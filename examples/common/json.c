@@ -70,9 +70,10 @@ void json_uint(json *j, const char *key, uint64_t value)
     fprintf(j->out, "%" PRIu64, value);
 }
 
+// What has 15 digits (6 of a float) or fewer reads back as it was, and %g leaves trailing zeros out: only subnormal numbers have shorter texts than these.
 char *shortest_double(double value, char *text)
 {
-    for (int digits = 15; digits <= 17; digits++) {
+    for (int digits = fpclassify(value) == FP_SUBNORMAL ? 1 : 15; digits <= 17; digits++) {
         snprintf(text, 32, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
@@ -81,7 +82,7 @@ char *shortest_double(double value, char *text)
 
 char *shortest_float(float value, char *text)
 {
-    for (int digits = 6; digits <= 9; digits++) {
+    for (int digits = fpclassify(value) == FP_SUBNORMAL ? 1 : 6; digits <= 9; digits++) {
         snprintf(text, 32, "%.*g", digits, (double)value);
         if (strtof(text, NULL) == value) break;
     }

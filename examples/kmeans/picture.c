@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output.h"
 
-#include "json.h"
 #include "svg.h"
 
 #include <inttypes.h>
@@ -35,9 +34,9 @@ static hdst_status collect(const kmeans *job, hdst_view labels, uint64_t step, d
 
 static hdst_status write_picture(const kmeans *job, const drawn *from, const char *const *names, const char *path, hdst_error *error)
 {
-    char title[128], subtitle[160], number[32];
+    char title[128], subtitle[160];
     snprintf(title, sizeof title, "KMeans: %" PRIu32 " cluster%s of %" PRIu64 " points", job->k, job->k == 1 ? "" : "s", job->points);
-    int length = snprintf(subtitle, sizeof subtitle, "inertia %s after %" PRIu32 " iterations", shortest_double(job->inertia, number), job->iterations);
+    int length = snprintf(subtitle, sizeof subtitle, "inertia %.6g after %" PRIu32 " iterations", job->inertia, job->iterations);
     if (job->d > 2) snprintf(subtitle + length, sizeof subtitle - (size_t)length, "; 2 of %" PRIu32 " columns shown", job->d);
     svg_plot plot = {title, subtitle, names[0] ? names[0] : "column 0", names[1] ? names[1] : "column 1", from->rows, from->cluster, from->count,
                      from->centers, job->sizes, job->k};

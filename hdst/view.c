@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading numbers through a view.
+// Reading numbers through a view, and writing one as a file.
+#include "base/error.h"
 #include "hdst/hdst.h"
+#include "io/write.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,4 +66,33 @@ int64_t hdst_view_int64(hdst_view view, uint64_t row, uint64_t element)
     if (!n.real) return n.i;
     if (isnan(n.d)) return 0;
     return n.d >= 0x1p63 ? INT64_MAX : n.d < -0x1p63 ? INT64_MIN : (int64_t)n.d;
+}
+
+// --- Writing ---
+
+static hdst_status write_rows(hdst__file_writer *writer, hdst_view view, hdst_error *error)
+{
+    uint64_t row_bytes = view.elements * type_bytes[view.type];
+    hdst_status status = HDST_OK;
+    if (row_bytes == view.stride) return hdst__file_writer_add(writer, view.base, view.rows * row_bytes, error);
+    for (uint64_t row = 0; row < view.rows && status == HDST_OK; row++)
+        status = hdst__file_writer_add(writer, (const char *)view.base + row * view.stride, row_bytes, error);
+    return status;
+}
+
+hdst_status hdst_view_save(hdst_view view, const char *path, hdst_error *error)
+{
+    hdst_error own;
+    if (!error) error = &own;
+    if (!view.base) return hdst__error_set(error, HDST_E_USAGE, "there is nothing to save: the view is empty");
+    if ((unsigned)view.type >= HDST_TEXT) return hdst__error_set(error, HDST_E_UNSUPPORTED, "text fields cannot be saved as .npy");
+    uint64_t shape[2] = {view.rows, view.elements};
+    hdst__file_writer *writer = hdst__npy_begin(NULL, path, (hdst__kind)view.type, shape, view.elements == 1 ? 1 : 2, error);
+    if (!writer) return error->code;
+    hdst_status status = write_rows(writer, view, error);
+    if (status != HDST_OK) {
+        hdst__file_writer_abandon(writer);
+        return status;
+    }
+    return hdst__file_writer_commit(writer, error);
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { N = 10007 };     // odd, so that slices and blocks have rests
 
@@ -251,4 +252,25 @@ Test(pipeline, an_empty_input_gives_identities)
         cr_assert_eq(count, 0);
         hdst_context_destroy(j.context);
     }
+}
+
+Test(pipeline, a_view_is_saved_and_read_back)
+{
+    job j;
+    cr_assert(open_job(&j, "interp"));
+    hdst_result *r = hdst_result_create(hdst_map_function(j.data, j.module, "twice"));
+    RUN(r);
+    char path[] = "/tmp/hdst-view-XXXXXX.npy";
+    int file = mkstemps(path, 4);
+    cr_assert_geq(file, 0);
+    close(file);
+    cr_assert_eq(hdst_view_save(hdst_result_field(r, NULL, "x"), path, NULL), HDST_OK);
+    hdst_source *saved = hdst_source_open(j.context, path);
+    cr_assert_eq(hdst_source_rows(saved), N);
+    hdst_module *m = module_of(j.context, "struct one { float x; };\nfilter any(one o) { return true; }\n");
+    static float back[N];
+    cr_assert_eq(hdst_dataset_take(hdst_read(saved, m, "one"), 0, N, back, NULL), HDST_OK);
+    for (int i = 0; i < N; i++) cr_assert_eq(back[i], rows[i].x * 2);
+    unlink(path);
+    hdst_context_destroy(j.context);
 }

@@ -32,6 +32,7 @@ typedef struct gen_symbol {         // what may be read: a variable, a parameter
     int table;                      // parameter number of a broadcast table; -1: none
     bool writable;
     uint64_t below;                 // a loop variable that stays below this; 0: unknown
+    const char *below_rows;         // a loop variable that counts the rows of this table
 } gen_symbol;
 
 typedef struct gen_value {

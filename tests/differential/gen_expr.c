@@ -455,6 +455,17 @@ static const char *loop_variable(gen *g, uint64_t limit, const char **c)
     return NULL;
 }
 
+static const char *row_variable(gen *g, const char *table, const char **c)
+{
+    for (int i = g->symbol_count - 1; i >= 0; i--) {
+        const gen_symbol *s = &g->symbol[i];
+        if (!s->below_rows || strcmp(s->below_rows, table)) continue;
+        *c = s->c;
+        return s->hk;
+    }
+    return NULL;
+}
+
 static const char *checked(gen *g, const char *c, const char *limit)
 {
     const char *name = gen_name(g, "t");
@@ -467,6 +478,10 @@ const char *gen_index(gen *g, int depth, uint64_t limit, const char *table, cons
     const char *limit_text = table ? c_rows : gen_print(g, "%" PRIu64, limit), *hk;
     if (limit && gen_chance(g, 35)) return *c = gen_print(g, "%d", gen_below(g, (int)limit));
     if (limit && gen_chance(g, 60) && (hk = loop_variable(g, limit, c))) {
+        *c = checked(g, *c, limit_text);
+        return hk;
+    }
+    if (table && gen_chance(g, 80) && (hk = row_variable(g, table, c))) {
         *c = checked(g, *c, limit_text);
         return hk;
     }

@@ -266,6 +266,48 @@ static void for_statement(gen *g, int depth)
     gen_leave(g, scope);
 }
 
+static int broadcast_table(gen *g)
+{
+    int tables[DIFF_PARAMS], count = 0;
+    for (int i = 1; i < g->program->param_count; i++)
+        if (g->program->params[i].kind == DIFF_BROADCAST && g->program->params[i].is_table) tables[count++] = i;
+    return count && !g->in_helper ? tables[gen_below(g, count)] : -1;
+}
+
+// A loop over the rows of a broadcast: uniform, what the block form puts outside. Often as the search for a nearest row.
+static void for_rows(gen *g, int depth, int table)
+{
+    const diff_kind kinds[] = {K_U32, K_U64, K_I32}, kind = kinds[gen_below(g, 3)];
+    const char *j = gen_name(g, "j"), *type = gen_c_type(kind), *name = g->program->params[table].name;
+    const int scope = gen_scope(g);
+    const bool search = gen_chance(g, 60);
+    const char *best = gen_name(g, "v"), *least = gen_name(g, "v");
+    if (search) {
+        gen_hk(g, "uint32_t %s;", best);
+        gen_c(g, "uint32_t %s = 0;", best);
+        gen_hk(g, "float %s = INFINITY;", least);
+        gen_c(g, "float %s = INFINITY;", least);
+        declare(g, (gen_symbol){.hk = best, .c = best, .kind = K_U32, .table = -1, .below_rows = name});
+        declare(g, (gen_symbol){.hk = least, .c = least, .kind = K_F32, .table = -1, .writable = true});
+    }
+    const int inside = gen_scope(g);
+    open_block(g, gen_print(g, "for (%s %s = 0; %s < len(%s); %s++) ", type, j, j, name, j),
+               gen_print(g, "for (%s %s = 0; (uint64_t)%s < ctx->rows[%d]; %s++) ", type, j, j, table, j));
+    declare(g, (gen_symbol){.hk = j, .c = j, .kind = kind, .table = -1, .below_rows = name});
+    if (gen_chance(g, 50)) loop_body(g, depth, NULL);
+    if (search) {
+        const gen_value v = gen_mix(g);
+        const char *d = gen_name(g, "v");
+        gen_hk(g, "float %s = %s;", d, gen_argument(v));
+        gen_c(g, "float %s = %s;", d, gen_converted(g, v, K_F32));
+        gen_hk(g, "if (%s < %s) { %s = %s; %s = %s; }", d, least, least, d, best, j);
+        gen_c(g, "if (%s < %s) { %s = %s; %s = (uint32_t)%s; }", d, least, least, d, best, j);
+    }
+    close_block(g);
+    gen_leave(g, inside);
+    if (!search) gen_leave(g, scope);
+}
+
 static void while_statement(gen *g, int depth)
 {
     const char *n = gen_name(g, "n");
@@ -417,7 +459,8 @@ static void statement(gen *g, int depth)
     else if (which < 52) assign(g);
     else if (which < 67) accumulate(g);
     else if (depth <= 0) assign(g);
-    else if (which < 77) if_statement(g, depth);
+    else if (which < 76) if_statement(g, depth);
+    else if (which < 80 && broadcast_table(g) >= 0) for_rows(g, depth, broadcast_table(g));
     else if (which < 86) for_statement(g, depth);
     else if (which < 89) while_statement(g, depth);
     else if (which < 91) do_statement(g, depth);

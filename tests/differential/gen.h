@@ -70,6 +70,8 @@ typedef struct gen {
     const char *continue_label;     // of a do-while; NULL: plain continue
     diff_kind result;               // of a helper
     bool in_helper;
+    bool no_params;                 // a helper, or a stage before the last: only its record
+    enum { RETURN_VALUE, RETURN_NOTHING, RETURN_RECORD, RETURN_KEEP } returns;
 } gen;
 
 enum { GEN_CONSTANTS = 2 };       // the first symbols: a const array, an enum value

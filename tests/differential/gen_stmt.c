@@ -68,9 +68,9 @@ static void declare_record(gen *g)
     const char *name = gen_name(g, "v"), *index;
     const gen_record *record = g->in;
     int table = -1;
-    for (int i = 1; i < g->program->param_count; i++)
-        if (g->program->params[i].kind == DIFF_BROADCAST && g->program->params[i].is_table && g->row[i]) table = i;
     if (g->in_helper) return;
+    for (int i = 1; i < g->program->param_count && !g->no_params; i++)
+        if (g->program->params[i].kind == DIFF_BROADCAST && g->program->params[i].is_table && g->row[i]) table = i;
     if (table >= 0 && gen_chance(g, 50)) {
         record = g->row[table];
         const char *row = gen_index(g, 2, 0, g->program->params[table].name, gen_print(g, "ctx->rows[%d]", table), &index);
@@ -186,7 +186,7 @@ static void accumulate(gen *g)
     int accums[DIFF_PARAMS], count = 0;
     for (int i = 1; i < g->program->param_count; i++)
         if (g->program->params[i].kind == DIFF_ACCUM) accums[count++] = i;
-    if (count == 0 || g->in_helper) return;
+    if (count == 0 || g->no_params) return;
     const int param = accums[gen_below(g, count)];
     const diff_param *p = &g->program->params[param];
     const char *hk = p->name, *row = "0";
@@ -271,7 +271,7 @@ static int broadcast_table(gen *g)
     int tables[DIFF_PARAMS], count = 0;
     for (int i = 1; i < g->program->param_count; i++)
         if (g->program->params[i].kind == DIFF_BROADCAST && g->program->params[i].is_table) tables[count++] = i;
-    return count && !g->in_helper ? tables[gen_below(g, count)] : -1;
+    return count && !g->no_params ? tables[gen_below(g, count)] : -1;
 }
 
 // A loop over the rows of a broadcast: uniform, what the block form puts outside. Often as the search for a nearest row.
@@ -429,18 +429,18 @@ static void return_record(gen *g)
 
 void gen_return(gen *g)
 {
-    if (!g->in_helper && g->program->shape == DIFF_MAP) {
+    if (g->returns == RETURN_RECORD) {
         return_record(g);
         return;
     }
-    if (!g->in_helper && g->program->shape == DIFF_ACCUMULATING_MAP) {
+    if (g->returns == RETURN_NOTHING) {
         gen_hk(g, "return;");
         gen_c(g, "return;");
         return;
     }
     const gen_value v = gen_expr(g, DEPTH);
     gen_hk(g, "return %s;", gen_argument(v));
-    if (g->in_helper) {
+    if (g->returns == RETURN_VALUE) {
         gen_c(g, "return %s;", gen_converted(g, v, g->result));
     } else {
         gen_c(g, "ctx->kept = %s;", gen_converted(g, v, K_BOOL));

@@ -86,7 +86,7 @@ static const char *param_text(gen *g, int i)
 static void declare_params(gen *g)
 {
     g->symbol[g->symbol_count++] = (gen_symbol){.hk = "a", .c = "(*in)", .record = g->in, .table = -1};
-    for (int i = 1; i < g->program->param_count; i++) {
+    for (int i = 1; i < g->program->param_count && !g->no_params; i++) {
         const diff_param *p = &g->program->params[i];
         if (p->kind == DIFF_ACCUM) continue;
         const char *c = p->is_table ? p->name : gen_print(g, "%s[0]", p->name);
@@ -138,16 +138,36 @@ static void make_helper(gen *g)
     gen_c(g, "{");
     g->indent++;
     gen_c(g, "(void)ctx;");
-    g->in_helper = true;
+    g->in_helper = g->no_params = true;
+    g->returns = RETURN_VALUE;
     g->result = h.result;
     gen_block(g, 1 + gen_below(g, 4), 2);
     gen_return(g);
-    g->in_helper = false;
+    g->in_helper = g->no_params = false;
     g->indent--;
     gen_hk(g, "}");
     gen_c(g, "}");
     gen_leave(g, scope);
     g->helper[g->helper_count++] = h;
+}
+
+static void function_body(gen *g, const char *name, int statements)
+{
+    const int scope = gen_scope(g);
+    gen_hk(g, "{");
+    gen_c(g, "static void p%" PRIu64 "_%s(diff_context *ctx, const void *in_, void *out_)", g->program->seed, name);
+    gen_c(g, "{");
+    g->indent++;
+    gen_c(g, "const struct %s *const in = in_; (void)in;", g->in->c);
+    if (g->returns == RETURN_RECORD) gen_c(g, "struct %s *const out = out_; (void)out;", g->out->c);
+    else gen_c(g, "(void)out_;");
+    declare_params(g);
+    gen_block(g, statements, 3);
+    if (g->returns != RETURN_NOTHING) gen_return(g);
+    g->indent--;
+    gen_hk(g, "}");
+    gen_c(g, "}");
+    gen_leave(g, scope);
 }
 
 static void make_function(gen *g)
@@ -156,18 +176,39 @@ static void make_function(gen *g)
     const char *params = "";
     for (int i = 1; i < g->program->param_count; i++) params = gen_print(g, "%s%s", params, param_text(g, i));
     gen_hk(g, "%s f(%s a%s)%s", words[g->program->shape], g->in->hk, params, g->program->shape == DIFF_MAP ? gen_print(g, " -> %s", g->out->hk) : "");
-    gen_hk(g, "{");
-    gen_c(g, "static void p%" PRIu64 "_f(diff_context *ctx, const void *in_, void *out_)", g->program->seed);
+    g->returns = g->program->shape == DIFF_MAP ? RETURN_RECORD : g->program->shape == DIFF_FILTER ? RETURN_KEEP : RETURN_NOTHING;
+    function_body(g, "f", g->options.statements ? g->options.statements : 4 + gen_below(g, 8));
+}
+
+// The stages before `f`, and the chain of all.
+static void make_chain(gen *g)
+{
+    diff_program *p = g->program;
+    const gen_record *out = g->out;
+    g->no_params = true;
+    if (p->filtered) {
+        gen_hk(g, "filter g(%s a)", g->in->hk);
+        g->returns = RETURN_KEEP;
+        function_body(g, "g", 1 + gen_below(g, 3));
+    }
+    if (p->mapped) {
+        gen_hk(g, "map m(%s a) -> %s", g->in->hk, g->in->hk);
+        g->returns = RETURN_RECORD;
+        g->out = g->in;
+        function_body(g, "m", 1 + gen_below(g, 3));
+        g->out = out;
+    }
+    g->no_params = false;
+    make_function(g);
+    gen_c(g, "static void p%" PRIu64 "_run(diff_context *ctx, const void *in, void *out)", p->seed);
     gen_c(g, "{");
-    g->indent++;
-    gen_c(g, "const struct %s *const in = in_; (void)in;", g->in->c);
-    if (g->out) gen_c(g, "struct %s *const out = out_; (void)out;", g->out->c);
-    else gen_c(g, "(void)out_;");
-    declare_params(g);
-    gen_block(g, g->options.statements ? g->options.statements : 4 + gen_below(g, 8), 3);
-    if (g->program->shape != DIFF_ACCUMULATING_MAP) gen_return(g);
-    g->indent--;
-    gen_hk(g, "}");
+    if (p->filtered) gen_c(g, "    p%" PRIu64 "_g(ctx, in, out); if (!ctx->kept) return;", p->seed);
+    if (p->mapped) gen_c(g, "    struct %s between; p%" PRIu64 "_m(ctx, in, &between); in = &between;", g->in->c, p->seed);
+    gen_c(g, "    p%" PRIu64 "_f(ctx, in, out);", p->seed);
+    if (p->mapped && p->shape == DIFF_FILTER) {         // what it keeps are the records of `m`
+        gen_c(g, "    *(struct %s *)out = between;", g->in->c);
+        g->out = g->in;
+    }
     gen_c(g, "}");
 }
 
@@ -175,7 +216,7 @@ static void make_exports(gen *g)
 {
     const diff_program *p = g->program;
     gen_c(g, "__attribute__((visibility(\"default\"))) const diff_exports p%" PRIu64 " = {", p->seed);
-    gen_c(g, "    .run = p%" PRIu64 "_f,", p->seed);
+    gen_c(g, "    .run = p%" PRIu64 "_run,", p->seed);
     gen_c(g, "    .in_size = sizeof(struct %s), .in = {%s}, .in_leaves = %d,", g->in->c, leaf_list(g, g->in, g->in, ""), g->in->leaves);
     if (g->out) gen_c(g, "    .out_size = sizeof(struct %s), .out = {%s}, .out_leaves = %d,", g->out->c, leaf_list(g, g->out, g->out, ""), g->out->leaves);
     for (int i = 1; i < p->param_count; i++) {
@@ -202,13 +243,15 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     gen_hk(&g, "// program %" PRIu64, seed);
     p->params[0] = (diff_param){.kind = DIFF_RECORD, .name = "a"};
     p->param_count = 1 + (p->shape == DIFF_ACCUMULATING_MAP) + gen_below(&g, 3);
-    g.in = new_record(&g, "item", true);
+    p->filtered = gen_chance(&g, 20);
+    p->mapped = gen_chance(&g, 15);
+    g.in = new_record(&g, "item", !p->mapped);      // a record in braces names its fields one by one: no nested ones
     if (p->shape == DIFF_MAP) g.out = new_record(&g, "result", false);
     for (int i = 1; i < p->param_count; i++) add_param(&g, i);
     declare_constants(&g);
     gen_c(&g, "#define FOUR ((uint32_t)4)");
     for (int helpers = gen_below(&g, 3); helpers > 0; helpers--) make_helper(&g);
-    make_function(&g);
+    make_chain(&g);
     make_exports(&g);
     p->hk = hdst__arena_strdup(arena, hdst__buffer_text(&g.hk));
     p->c = hdst__arena_strdup(arena, hdst__buffer_text(&g.c));

@@ -27,11 +27,12 @@ typedef struct diff_options {
 typedef struct diff_program {
     uint64_t seed;
     diff_shape shape;
-    const char *hk;                     // the kernel; the function is called "f"
+    const char *hk;                     // the kernel; the function is called "f", see `filtered` and `mapped`
     const char *c;                      // the translation: external name p<seed>, of type const diff_exports; needs #include "runtime.h" before
     diff_param params[DIFF_PARAMS];
     int param_count;
     bool may_fail;
+    bool filtered, mapped;              // a filter `g`, a map `m` of the same record run before `f`, in this order: one fused stage
 } diff_program;
 
 // Everything lives in the arena. The same seed and options give the same program.

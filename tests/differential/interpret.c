@@ -22,9 +22,17 @@ static ir_func *lower(hdst__arena *arena, const diff_program *program, hdst__dia
         hdst__buffer_destroy(&text);
         return NULL;
     }
-    const ast_function *function = hdst__module_function(module, "f");
-    *wrong = function ? function->unsupported : "no function f";
-    return *wrong ? NULL : hdst__lower(arena, module, function);
+    ir_func *stages[3];
+    size_t count = 0;
+    const char *const names[] = {program->filtered ? "g" : NULL, program->mapped ? "m" : NULL, "f"};
+    for (int i = 0; i < 3; i++) {
+        if (!names[i]) continue;
+        const ast_function *function = hdst__module_function(module, names[i]);
+        *wrong = function ? function->unsupported : "a function is missing";
+        if (*wrong) return NULL;
+        stages[count++] = hdst__lower(arena, module, function);
+    }
+    return hdst__fuse(arena, stages, count);
 }
 
 // Float sums in every tier, at scales that suit most data, some of it, or none.

@@ -52,7 +52,8 @@ static bool fits(const hdst__segment *segment, const hdst__storage *storage)
 hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hdst__storage *storage, uint32_t count, hdst_error *error)
 {
     if (count > HDST__RING_SEGMENTS) count = HDST__RING_SEGMENTS;
-    if (ring->count && !fits(&ring->segment[0], storage)) hdst__ring_destroy(ring, device);
+    for (uint32_t i = 0; i < ring->count; i++)
+        if (!fits(&ring->segment[i], storage)) hdst__ring_destroy(ring, device);
     ring->next = 0;
     while (ring->count < count) {
         hdst_status status = hdst__segment_create(device, HDST__MEMORY_SHARED, storage, "a segment for input", &ring->segment[ring->count], error);

@@ -82,7 +82,8 @@ static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
     use->slices++;
     use->records += slot->count;
     use->busy_seconds += slot->ticket.seconds;
-    if (slot->ticket.seconds > 0) *pass->seconds_per_record = slot->ticket.seconds / (double)slot->count;
+    // Over all slices of the run: a short one at the end says little.
+    if (use->busy_seconds > 0) *pass->seconds_per_record = use->busy_seconds / (double)use->records;
 }
 
 // Waits for the slice that was submitted first. Outputs are taken in that order, so they come in input order; `keep_output` is false after an error.

@@ -8,7 +8,8 @@
 // - both values of `?:` have one type, which may be a record; arguments have the types of the parameters, `return` that of the result;
 // - `x op= v`: v has the type in which op is done: x is converted to it, the result back to the type of x. For a shift, v is U32 and op is done in the
 //   promoted type of x. `x++` is `x += 1`. When x is part of an accum (`accumulates`), v has the type of the cell and `-=` adds -v;
-// - acc_min(cell, v): args[0] is a path into an accum, args[1] has the type of the cell. len(a) of an array is an AST_NUMBER, of a table a call with an AST_NAME;
+// - acc_min(cell, v): args[0] is a path into an accum, args[1] has the type of the cell. len(a) of an array is an AST_NUMBER,
+//   of a table a call with an AST_NAME;
 // - an operator over bare numbers (`reduce add(double a, double b)`, `map f(float x) -> float`) has parameters and result of scalar type;
 // - const arrays are AST_NAMEs whose decl has value: an AST_COMPOUND of numbers, possibly nested, short ones are filled with zero.
 #ifndef HDST_CODEGEN_AST_H
@@ -49,7 +50,8 @@ typedef enum ast_expr_kind {
     AST_TERNARY,        // left ? right : third
     AST_CONVERT,        // (type)left, written or implied
     AST_MEMBER,         // left.name; field after the checker
-    AST_INDEX,          // left[right], or left[right:third], a slice of a text; left is an array, an accum or broadcast table, a lookup, a text. right is an integer of a promoted kind
+    AST_INDEX,          // left[right], or left[right:third], a slice of a text; left is an array, an accum or broadcast table, a lookup, a text.
+                        // right is an integer of a promoted kind
                         // (I32, U32, I64, U64): a negative one is out of range
     AST_CALL,           // name(args); callee or builtin after the checker
     AST_COMPOUND,       // (record){ inits } or an array initializer { ... }: args[i] goes to inits[i]

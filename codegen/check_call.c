@@ -68,7 +68,8 @@ static ast_expr *bit_cast(hdst__checker *c, ast_expr *call, bool from_float, hds
     hdst__kind kind = call->args[0]->type->kind;
     bool good = from_float ? kind == from : hdst__kind_is_integer(kind) && hdst__scalar_size(hdst__check_promote(kind)) == hdst__scalar_size(from);
     if (!good) {
-        const char *wanted = from_float ? hdst__arena_printf(c->arena, "a %s", hdst__scalar_c_name(from)) : hdst__scalar_size(from) == 4 ? "a 32-bit integer" : "a 64-bit integer";
+        const char *bits = hdst__scalar_size(from) == 4 ? "a 32-bit integer" : "a 64-bit integer";
+        const char *wanted = from_float ? hdst__arena_printf(c->arena, "a %s", hdst__scalar_c_name(from)) : bits;
         return wrong_argument(c, call, 0, wanted, "it gives the same bits another type; to convert a value write a cast");
     }
     if (!from_float) call->args[0] = hdst__check_to_kind(c, call->args[0], hdst__check_promote(kind));

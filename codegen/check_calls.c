@@ -83,7 +83,8 @@ static void visit_function(walk *w, ast_function *f)
     visitor v = {w, f};
     hdst__check_visit(f->body, visit_call, &v);
     if (f->inlined_size > MAX_INLINED)
-        hdst__diag_error(w->c->diags, f->span, "helper functions are copied to where they are called", "'%s' grows too large with its helper functions", f->name);
+        hdst__diag_error(w->c->diags, f->span, "helper functions are copied to where they are called",
+                         "'%s' grows too large with its helper functions", f->name);
     w->depth--;
     f->reached = FINISHED;
 }

@@ -43,7 +43,8 @@ static void warn_if_changed(hdst__checker *c, const ast_expr *expr, hdst__kind k
     if (hdst__kind_is_integer(from) && (int64_t)expr->number.bits == -1 && !hdst__kind_is_signed(kind)) return;
     double before = number_value(from, expr->number.bits), after = number_value(kind, bits);
     if (before == after) return;
-    hdst__diag_warning(c->diags, expr->span, "write a cast if that is meant", "%.17g does not fit %s and becomes %.17g", before, hdst__scalar_c_name(kind), after);
+    hdst__diag_warning(c->diags, expr->span, "write a cast if that is meant", "%.17g does not fit %s and becomes %.17g", before,
+                       hdst__scalar_c_name(kind), after);
 }
 
 ast_expr *hdst__check_to_kind(hdst__checker *c, ast_expr *expr, hdst__kind kind)
@@ -55,7 +56,8 @@ ast_expr *hdst__check_to_kind(hdst__checker *c, ast_expr *expr, hdst__kind kind)
         return hdst__check_number(c, expr->span, kind, bits);
     }
     ast_expr *convert = HDST__NEW(c->arena, ast_expr);
-    *convert = (ast_expr){.kind = AST_CONVERT, .span = expr->span, .builtin = -1, .implied = true, .left = expr, .type = hdst__type_scalar(kind), .height = expr->height + 1};
+    *convert = (ast_expr){.kind = AST_CONVERT, .span = expr->span, .builtin = -1, .implied = true, .left = expr, .type = hdst__type_scalar(kind),
+        .height = expr->height + 1};
     return convert;
 }
 

@@ -77,7 +77,8 @@ static const struct { const char *name, *instead; } foreign_types[] = {
     {"long", "int64_t"}, {"long long", "int64_t"}, {"long int", "int64_t"}, {"unsigned long", "uint64_t"}, {"unsigned long long", "uint64_t"},
     {"short", "int16_t"}, {"unsigned short", "uint16_t"}, {"char", "int8_t (or text)"}, {"signed char", "int8_t"}, {"unsigned char", "uint8_t"},
     {"size_t", "uint64_t"}, {"uint", "uint32_t"}, {"ulong", "uint64_t"}, {"uchar", "uint8_t"}, {"ushort", "uint16_t"}, {"half", "float"}, {"string", "text"},
-    {"long double", "double"}, {"int8", "int8_t"}, {"int16", "int16_t"}, {"int32", "int32_t"}, {"int64", "int64_t"}, {"uint8", "uint8_t"}, {"uint16", "uint16_t"},
+    {"long double", "double"}, {"int8", "int8_t"}, {"int16", "int16_t"}, {"int32", "int32_t"}, {"int64", "int64_t"}, {"uint8", "uint8_t"},
+    {"uint16", "uint16_t"},
     {"uint32", "uint32_t"}, {"uint64", "uint64_t"}, {"float32", "float"}, {"float64", "double"}, {"ptrdiff_t", "int64_t"}, {"intptr_t", "int64_t"},
     {"float2", "float and an array: float x[2]"}, {"float4", "float and an array: float x[4]"}, {"_Bool", "bool"},
 };
@@ -273,8 +274,8 @@ static bool global_param(hdst__checker *c, ast_decl *decl)
     if (given) return convert_given(c, decl, given);
     if (decl->value) return good;
     if (!c->options->assume_params) {
-        hdst__diag_error(c->diags, decl->span, hdst__arena_printf(c->arena, "HDST_PARAM(\"%s\", 2) in C, --param %s=2 on the command line, or a default: = 2;", decl->name, decl->name),
-                         "the param '%s' has no value", decl->name);
+        const char *hint = "HDST_PARAM(\"%s\", 2) in C, --param %s=2 on the command line, or a default: = 2;";
+        hdst__diag_error(c->diags, decl->span, hdst__arena_printf(c->arena, hint, decl->name, decl->name), "the param '%s' has no value", decl->name);
         return false;
     }
     hdst__diag_note(c->diags, decl->span, "the param '%s' has no value; taken as 4", decl->name);

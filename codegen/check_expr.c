@@ -48,7 +48,8 @@ static const char *name_hint(hdst__checker *c, const char *name)
     for (size_t i = 0; i < c->schema_param_count; i++)
         if (!strcmp(c->schema_params[i], name)) return hdst__arena_printf(c->arena, "the schema has it; declare it here too: param uint32_t %s;", name);
     if (hdst__name_map_find(&c->functions, name)) return hdst__arena_printf(c->arena, "'%s' is a function: call it", name);
-    if (hdst__name_map_find(&c->records, name) || hdst__name_map_find(&c->structs_by_name, name)) return hdst__arena_printf(c->arena, "'%s' is a record type; a value is written (%s){ ... }", name, name);
+    if (hdst__name_map_find(&c->records, name) || hdst__name_map_find(&c->structs_by_name, name))
+        return hdst__arena_printf(c->arena, "'%s' is a record type; a value is written (%s){ ... }", name, name);
     if (c->diags->count >= HDST__DIAG_LIMIT) return NULL;
     size_t count = 0;
     const char **names = HDST__NEW_ARRAY(c->arena, const char *, c->scope_count + c->module->global_count);
@@ -111,7 +112,8 @@ static ast_expr *member(hdst__checker *c, ast_expr *e)
     const hdst__type *type = e->left->type;
     if (hdst__check_is_poison(type)) return hdst__check_poisoned(e);
     if (type->kind != HDST__RECORD) {
-        hdst__diag_error(c->diags, e->name_span, type->kind == HDST__ARRAY ? "pick an element first: [i]" : NULL, "%s has no fields", hdst__check_type_name(c, type));
+        hdst__diag_error(c->diags, e->name_span, type->kind == HDST__ARRAY ? "pick an element first: [i]" : NULL, "%s has no fields",
+                         hdst__check_type_name(c, type));
         return hdst__check_poisoned(e);
     }
     e->field = hdst__record_field(type->record, e->name);
@@ -134,7 +136,8 @@ static ast_expr *index_value(hdst__checker *c, ast_expr *index, uint64_t count)
     if (hdst__check_is_poison(index->type)) return index;
     hdst__kind kind = index->type->kind;
     if (!hdst__kind_is_integer(kind) && kind != HDST__BOOL) {
-        hdst__diag_error(c->diags, index->span, hdst__kind_is_float(kind) ? "write a cast: (uint32_t)" : NULL, "an index must be an integer, not %s", hdst__check_type_name(c, index->type));
+        hdst__diag_error(c->diags, index->span, hdst__kind_is_float(kind) ? "write a cast: (uint32_t)" : NULL, "an index must be an integer, not %s",
+                         hdst__check_type_name(c, index->type));
         return hdst__check_poisoned(index);
     }
     index = hdst__check_to_kind(c, index, hdst__check_promote(kind));
@@ -142,7 +145,8 @@ static ast_expr *index_value(hdst__checker *c, ast_expr *index, uint64_t count)
     if (!hdst__check_constant(c, index, &value, true)) return index;
     bool negative = hdst__kind_is_signed(index->type->kind) && (int64_t)value < 0;
     if (negative) hdst__diag_error(c->diags, index->span, NULL, "the index %" PRId64 " is negative", (int64_t)value);
-    else if (count && value >= count) hdst__diag_error(c->diags, index->span, NULL, "the index %" PRIu64 " is out of range: the array has %" PRIu64 " elements", value, count);
+    else if (count && value >= count)
+        hdst__diag_error(c->diags, index->span, NULL, "the index %" PRIu64 " is out of range: the array has %" PRIu64 " elements", value, count);
     return index;
 }
 
@@ -160,7 +164,8 @@ static ast_expr *lookup_row(hdst__checker *c, ast_expr *e, const ast_decl *table
     const hdst__type *key = table->key ? table->key : hdst__type_scalar(HDST__U64);
     e->right = hdst__check_value(c, e->right);
     if (!table->key && !hdst__check_is_poison(e->right->type) && !hdst__kind_is_integer(e->right->type->kind))
-        hdst__diag_error(c->diags, e->right->span, NULL, "the table '%s' is looked up by an integer, not %s", table->name, hdst__check_type_name(c, e->right->type));
+        hdst__diag_error(c->diags, e->right->span, NULL, "the table '%s' is looked up by an integer, not %s", table->name,
+                         hdst__check_type_name(c, e->right->type));
     else e->right = hdst__check_to_type(c, e->right, key, "the key");
     e->type = table->type;
     return e;
@@ -256,12 +261,14 @@ static void warn_sign(hdst__checker *c, hdst__span span, const ast_expr *a, cons
 {
     if (!hdst__kind_is_integer(common) || hdst__kind_is_signed(common) || (!may_be_negative(a) && !may_be_negative(b))) return;
     const ast_expr *negative = may_be_negative(a) ? a : b;
-    hdst__diag_warning(c->diags, span, "cast one side", "%s is compared as %s: a negative number counts as a large one", hdst__check_type_name(c, negative->type), hdst__scalar_c_name(common));
+    hdst__diag_warning(c->diags, span, "cast one side", "%s is compared as %s: a negative number counts as a large one",
+                       hdst__check_type_name(c, negative->type), hdst__scalar_c_name(common));
 }
 
 static void warn_zero(hdst__checker *c, hdst__span span, const ast_expr *divisor)
 {
-    if (divisor->kind == AST_NUMBER && hdst__kind_is_integer(divisor->type->kind) && divisor->number.bits == 0) hdst__diag_error(c->diags, span, NULL, "division by zero");
+    if (divisor->kind == AST_NUMBER && hdst__kind_is_integer(divisor->type->kind) && divisor->number.bits == 0)
+        hdst__diag_error(c->diags, span, NULL, "division by zero");
 }
 
 // Converts both sides and says what comes out. For `x op= v` the statement checker calls it with a stand-in for x.
@@ -279,13 +286,16 @@ void hdst__check_binary_types(hdst__checker *c, ast_op op, hdst__span span, ast_
     bool integers = op == AST_REM || (op >= AST_SHL && op <= AST_XOR);
     if (good && integers) good = a->type->kind <= HDST__U64 && b->type->kind <= HDST__U64;
     if (!good) {
-        const char *hint = op == AST_REM && hdst__check_is_arithmetic(a->type) && hdst__check_is_arithmetic(b->type) ? "fmod is not available yet; x - y * (int64_t)(x / y) is close" : NULL;
-        hdst__diag_error(c->diags, span, hint, "'%s' cannot be applied to %s and %s", op_text(op), hdst__check_type_name(c, a->type), hdst__check_type_name(c, b->type));
+        const char *hint = op == AST_REM && hdst__check_is_arithmetic(a->type) && hdst__check_is_arithmetic(b->type)
+            ? "fmod is not available yet; x - y * (int64_t)(x / y) is close" : NULL;
+        hdst__diag_error(c->diags, span, hint, "'%s' cannot be applied to %s and %s", op_text(op), hdst__check_type_name(c, a->type),
+                         hdst__check_type_name(c, b->type));
         return;
     }
     if (op == AST_SHL || op == AST_SHR) {
         *left = hdst__check_to_kind(c, a, hdst__check_promote(a->type->kind));
-        *right = b->kind == AST_NUMBER ? hdst__check_number(c, b->span, HDST__U32, hdst__eval_convert(HDST__U32, b->type->kind, b->number.bits)) : hdst__check_to_kind(c, b, HDST__U32);
+        *right = b->kind == AST_NUMBER ? hdst__check_number(c, b->span, HDST__U32, hdst__eval_convert(HDST__U32, b->type->kind, b->number.bits))
+            : hdst__check_to_kind(c, b, HDST__U32);
         *result = (*left)->type;
         return;
     }
@@ -332,7 +342,8 @@ static ast_expr *ternary(hdst__checker *c, ast_expr *e)
     } else if (hdst__type_equal(a, b) && a->kind != HDST__ARRAY) {
         e->type = a;
     } else {
-        hdst__diag_error(c->diags, e->span, a->kind == HDST__ARRAY ? "use an if" : NULL, "'?' cannot choose between %s and %s", hdst__check_type_name(c, a), hdst__check_type_name(c, b));
+        hdst__diag_error(c->diags, e->span, a->kind == HDST__ARRAY ? "use an if" : NULL, "'?' cannot choose between %s and %s",
+                         hdst__check_type_name(c, a), hdst__check_type_name(c, b));
         return hdst__check_poisoned(e);
     }
     return e;
@@ -344,7 +355,8 @@ static ast_expr *cast(hdst__checker *c, ast_expr *e)
     e->left = hdst__check_value(c, e->left);
     if (hdst__check_is_poison(type) || hdst__check_is_poison(e->left->type)) return hdst__check_poisoned(e);
     if (!hdst__check_is_arithmetic(type) || !hdst__check_is_arithmetic(e->left->type)) {
-        hdst__diag_error(c->diags, e->span, type->kind == HDST__RECORD ? "build a record with braces: (name){ ... }" : NULL, "%s cannot be cast to %s", hdst__check_type_name(c, e->left->type), hdst__check_type_name(c, type));
+        hdst__diag_error(c->diags, e->span, type->kind == HDST__RECORD ? "build a record with braces: (name){ ... }" : NULL,
+                         "%s cannot be cast to %s", hdst__check_type_name(c, e->left->type), hdst__check_type_name(c, type));
         return hdst__check_poisoned(e);
     }
     e->type = type;

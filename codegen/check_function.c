@@ -52,7 +52,9 @@ static void table(hdst__checker *c, ast_decl *p)
     if (written->dim_count == 1 && !written->dims[0]) return;
     const char *word = p->qualifier == AST_ACCUM ? "accum" : "broadcast";
     if (written->dim_count == 1)
-        hdst__diag_error(c->diags, p->span, hdst__arena_printf(c->arena, "write %s %s %s[]; the program sets the number of rows", word, written->name, p->name), "a table has no fixed size");
+        hdst__diag_error(c->diags, p->span,
+                         hdst__arena_printf(c->arena, "write %s %s %s[]; the program sets the number of rows", word, written->name, p->name),
+                         "a table has no fixed size");
     else
         hdst__diag_error(c->diags, p->span, "put the array into a struct, and make a table of it", "a table has one dimension");
     p->type = &hdst__check_poison;
@@ -77,7 +79,9 @@ static bool parameter(hdst__checker *c, const ast_function *f, ast_decl *p)
     if (hdst__check_is_poison(p->type)) return true;
     if (p->written->dim_count && tables) table(c, p);
     else if (p->written->dim_count && f->kind != AST_HELPER) {
-        hdst__diag_error(c->diags, p->span, p->qualifier == AST_PLAIN ? "an array lives in a record; what all records share is `broadcast T v[]`" : NULL, "'%s' cannot be an array", p->name);
+        hdst__diag_error(c->diags, p->span,
+                         p->qualifier == AST_PLAIN ? "an array lives in a record; what all records share is `broadcast T v[]`" : NULL,
+                         "'%s' cannot be an array", p->name);
         p->type = &hdst__check_poison;
     }
     if (p->qualifier == AST_LOOKUP) {
@@ -121,7 +125,8 @@ static void records(hdst__checker *c, ast_function *f)
     default: shape = hdst__arena_printf(c->arena, "%s name(T a, ...) { ... }", kind_name(f->kind)); break;
     }
     if (plain != wanted) {
-        hdst__diag_error(c->diags, f->span, shape, "a %s works on %s", kind_name(f->kind), f->kind == AST_GROUP ? "a key and a stream" : wanted == 1 ? "one record" : "two records");
+        const char *on = f->kind == AST_GROUP ? "a key and a stream" : wanted == 1 ? "one record" : "two records";
+        hdst__diag_error(c->diags, f->span, shape, "a %s works on %s", kind_name(f->kind), on);
         return;
     }
     for (size_t i = 0; i < wanted; i++) {
@@ -155,7 +160,8 @@ static void result(hdst__checker *c, ast_function *f)
 {
     bool has_output = f->written_result || f->tuple;
     if (f->kind == AST_FILTER || f->kind == AST_REDUCE) {
-        if (has_output) hdst__diag_error(c->diags, f->span, "leave the -> out", f->kind == AST_FILTER ? "a filter gives the records that it keeps" : "a reduce gives a record of the type that it takes");
+        const char *gives = f->kind == AST_FILTER ? "a filter gives the records that it keeps" : "a reduce gives a record of the type that it takes";
+        if (has_output) hdst__diag_error(c->diags, f->span, "leave the -> out", "%s", gives);
         f->result = f->kind == AST_FILTER ? hdst__type_scalar(HDST__BOOL) : f->param_count ? f->params[0]->type : &hdst__check_poison;
         return;
     }
@@ -165,7 +171,8 @@ static void result(hdst__checker *c, ast_function *f)
     }
     output(c, f);
     if (f->kind == AST_MAP && !has_output && !count(f, AST_ACCUM))
-        hdst__diag_error(c->diags, f->span, "map name(T a) -> U, or an `accum` parameter", "the map '%s' gives nothing: it has neither an output nor accumulators", f->name);
+        hdst__diag_error(c->diags, f->span, "map name(T a) -> U, or an `accum` parameter",
+                         "the map '%s' gives nothing: it has neither an output nor accumulators", f->name);
     if ((f->kind == AST_FLAT_MAP || f->kind == AST_GROUP || f->kind == AST_JOIN) && !has_output) {
         hdst__diag_error(c->diags, f->span, "-> T, or -> (key K name, T name)", "a %s needs an output", kind_name(f->kind));
         f->result = &hdst__check_poison;
@@ -176,7 +183,8 @@ static void reduce_signature(hdst__checker *c, ast_function *f)
 {
     if (f->param_count == 2 && !hdst__check_is_poison(f->params[0]->type) && !hdst__check_is_poison(f->params[1]->type) &&
         !hdst__type_equal(f->params[0]->type, f->params[1]->type))
-        hdst__diag_error(c->diags, f->params[1]->span, NULL, "a reduce takes two of one type, not %s and %s", hdst__check_type_name(c, f->params[0]->type), hdst__check_type_name(c, f->params[1]->type));
+        hdst__diag_error(c->diags, f->params[1]->span, NULL, "a reduce takes two of one type, not %s and %s",
+                         hdst__check_type_name(c, f->params[0]->type), hdst__check_type_name(c, f->params[1]->type));
     if (f->result->kind == HDST__TEXT || (f->result->kind == HDST__RECORD && f->result->record->has_text)) hdst__check_unsupported(c, f->span, "text");
     if (!f->identity || hdst__check_is_poison(f->result)) return;
     f->identity = hdst__check_list(c, f->identity, f->result, "the identity");
@@ -264,6 +272,7 @@ void hdst__check_function(hdst__checker *c, ast_function *f)
     hdst__check_body(c, f);
     bool must_return = f->kind != AST_FLAT_MAP && !hdst__check_is_poison(f->result) && f->result->kind != HDST__VOID;
     if (must_return && completes(f->body))
-        hdst__diag_error(c->diags, f->span, NULL, "'%s' must return %s on every path", f->name, f->kind == AST_FILTER ? "true or false" : hdst__check_type_name(c, f->result));
+        hdst__diag_error(c->diags, f->span, NULL, "'%s' must return %s on every path", f->name,
+                         f->kind == AST_FILTER ? "true or false" : hdst__check_type_name(c, f->result));
     c->function = NULL;
 }

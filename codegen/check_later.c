@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-typedef enum later_typing { MATH, TEXT, TOKENS, LENGTH_OF_TEXT, IS_TEXT, NUMBER_OF_TEXT, REAL_OF_TEXT, HASH, COUNTER, RANDOM, HAS, DOT, SUM, CHARACTERS, EMIT } later_typing;
+typedef enum later_typing {
+    MATH, TEXT, TOKENS, LENGTH_OF_TEXT, IS_TEXT, NUMBER_OF_TEXT, REAL_OF_TEXT, HASH, COUNTER, RANDOM, HAS, DOT, SUM, CHARACTERS, EMIT,
+} later_typing;
 
 static const struct later { const char *name; size_t least, most; later_typing typing; } later[] = {
     {"exp", 1, 1, MATH}, {"exp2", 1, 1, MATH}, {"expm1", 1, 1, MATH}, {"log", 1, 1, MATH}, {"log2", 1, 1, MATH}, {"log10", 1, 1, MATH}, {"log1p", 1, 1, MATH},
@@ -13,8 +15,10 @@ static const struct later { const char *name; size_t least, most; later_typing t
     {"acos", 1, 1, MATH}, {"atan", 1, 1, MATH}, {"atan2", 2, 2, MATH}, {"sinh", 1, 1, MATH}, {"cosh", 1, 1, MATH}, {"tanh", 1, 1, MATH}, {"erf", 1, 1, MATH},
     {"erfc", 1, 1, MATH}, {"floor", 1, 1, MATH}, {"ceil", 1, 1, MATH}, {"trunc", 1, 1, MATH}, {"round", 1, 1, MATH}, {"rint", 1, 1, MATH}, {"fmod", 2, 2, MATH},
     {"copysign", 2, 2, MATH}, {"fmin", 2, 2, MATH}, {"fmax", 2, 2, MATH}, {"rsqrt", 1, 1, MATH},
-    {"tokens", 2, 2, TOKENS}, {"chars", 1, 1, CHARACTERS}, {"lower", 1, 1, TEXT}, {"upper", 1, 1, TEXT}, {"find", 2, 2, LENGTH_OF_TEXT}, {"starts_with", 2, 2, IS_TEXT},
-    {"ends_with", 2, 2, IS_TEXT}, {"parse_int", 1, 1, NUMBER_OF_TEXT}, {"parse_float", 1, 1, REAL_OF_TEXT}, {"hash", 1, 1, HASH}, {"source_index", 0, 0, COUNTER},
+    {"tokens", 2, 2, TOKENS}, {"chars", 1, 1, CHARACTERS}, {"lower", 1, 1, TEXT}, {"upper", 1, 1, TEXT}, {"find", 2, 2, LENGTH_OF_TEXT},
+    {"starts_with", 2, 2, IS_TEXT},
+    {"ends_with", 2, 2, IS_TEXT}, {"parse_int", 1, 1, NUMBER_OF_TEXT}, {"parse_float", 1, 1, REAL_OF_TEXT}, {"hash", 1, 1, HASH},
+    {"source_index", 0, 0, COUNTER},
     {"source_offset", 0, 0, COUNTER}, {"rng", 2, 2, RANDOM}, {"has", 1, 2, HAS}, {"dot", 2, 2, DOT}, {"sum", 1, 1, SUM}, {"emit", 1, 100, EMIT},
 };
 
@@ -79,7 +83,8 @@ static void has(hdst__checker *c, ast_expr *call)
     ast_decl *decl = of->kind == AST_NAME ? hdst__check_find(c, of->name) : NULL;
     ast_qualifier wanted = call->arg_count == 1 ? AST_OPTIONAL : AST_LOOKUP;
     if (!decl || decl->qualifier != wanted) {
-        hdst__diag_error(c->diags, of->span, NULL, call->arg_count == 1 ? "has(o) asks for an optional parameter of a join" : "has(t, k) asks a lookup table for a key");
+        hdst__diag_error(c->diags, of->span, NULL, "%s",
+                         call->arg_count == 1 ? "has(o) asks for an optional parameter of a join" : "has(t, k) asks a lookup table for a key");
         hdst__check_poisoned(call);
         return;
     }

@@ -58,9 +58,11 @@ static bool operation(walk *w, const ast_expr *e, hdst__kind kind, const char *p
 
 static uint64_t law_identity(ir_accum_op op, hdst__kind kind)
 {
-    static const uint64_t lowest[] = {[HDST__I8] = (uint64_t)INT8_MIN, [HDST__I16] = (uint64_t)INT16_MIN, [HDST__I32] = (uint64_t)INT32_MIN, [HDST__I64] = (uint64_t)INT64_MIN,
+    static const uint64_t lowest[] = {[HDST__I8] = (uint64_t)INT8_MIN, [HDST__I16] = (uint64_t)INT16_MIN, [HDST__I32] = (uint64_t)INT32_MIN,
+        [HDST__I64] = (uint64_t)INT64_MIN,
         [HDST__F32] = 0xff800000, [HDST__F64] = 0xfff0000000000000u};
-    static const uint64_t highest[] = {[HDST__BOOL] = 1, [HDST__I8] = INT8_MAX, [HDST__I16] = INT16_MAX, [HDST__I32] = INT32_MAX, [HDST__I64] = INT64_MAX, [HDST__U8] = UINT8_MAX,
+    static const uint64_t highest[] = {[HDST__BOOL] = 1, [HDST__I8] = INT8_MAX, [HDST__I16] = INT16_MAX, [HDST__I32] = INT32_MAX,
+        [HDST__I64] = INT64_MAX, [HDST__U8] = UINT8_MAX,
         [HDST__U16] = UINT16_MAX, [HDST__U32] = UINT32_MAX, [HDST__U64] = UINT64_MAX, [HDST__F32] = 0x7f800000, [HDST__F64] = 0x7ff0000000000000u};
     switch (op) {
     case IR_ACC_MIN: return highest[kind];
@@ -79,7 +81,8 @@ static void scalar(walk *w, const ast_expr *e, const ast_expr *identity, hdst__k
     uint64_t declared = 0;
     const char *name = *path == '.' ? path + 1 : *path ? path : "the result";
     if (!e) against(w, hdst__arena_printf(w->c->arena, "%s is not given", name));
-    else if (!operation(w, e, kind, path, &op)) against(w, hdst__arena_printf(w->c->arena, "%s is not a%s OP b%s with OP one of + min max & | ^", name, path, path));
+    else if (!operation(w, e, kind, path, &op))
+        against(w, hdst__arena_printf(w->c->arena, "%s is not a%s OP b%s with OP one of + min max & | ^", name, path, path));
     else if (!w->f->identity) return;
     else if (identity && !hdst__check_constant(w->c, identity, &declared, true)) against(w, "its identity is not constant");
     else if (declared != law_identity(op, kind)) against(w, hdst__arena_printf(w->c->arena, "the identity of %s is not that of its operation", name));

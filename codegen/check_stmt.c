@@ -118,7 +118,8 @@ static void accumulate(hdst__checker *c, ast_stmt *s)
     if (!law || hdst__check_is_poison(cell) || hdst__check_is_poison(s->value->type)) return;
     bool sum = s->op == AST_ADD || s->op == AST_SUB;
     if (sum ? cell->kind == HDST__BOOL : hdst__kind_is_float(cell->kind)) {
-        hdst__diag_error(c->diags, s->target->span, sum ? "count in a uint64_t, or use |=" : NULL, "%s cannot be accumulated with %s", hdst__check_type_name(c, cell), law);
+        hdst__diag_error(c->diags, s->target->span, sum ? "count in a uint64_t, or use |=" : NULL, "%s cannot be accumulated with %s",
+                         hdst__check_type_name(c, cell), law);
         return;
     }
     hdst__check_accum_law(c, s->target, law, s->op_span.length ? s->op_span : s->span);
@@ -209,9 +210,11 @@ static void for_in(hdst__checker *c, ast_stmt *s)
     }
     const hdst__type *type = s->value->type;
     if (!hdst__check_is_poison(type) && type->kind != HDST__STREAM)
-        hdst__diag_error(c->diags, s->value->span, "for arrays write for (uint32_t i = 0; i < len(a); i++)", "this loop goes over a stream or tokens(...), not %s", hdst__check_type_name(c, type));
+        hdst__diag_error(c->diags, s->value->span, "for arrays write for (uint32_t i = 0; i < len(a); i++)",
+                         "this loop goes over a stream or tokens(...), not %s", hdst__check_type_name(c, type));
     else if (!hdst__check_is_poison(type) && !hdst__check_is_poison(s->decl->type) && !hdst__type_equal(type->element, s->decl->type))
-        hdst__diag_error(c->diags, s->decl->written->span, NULL, "the loop gives %s, not %s", hdst__check_type_name(c, type->element), hdst__check_type_name(c, s->decl->type));
+        hdst__diag_error(c->diags, s->decl->written->span, NULL, "the loop gives %s, not %s", hdst__check_type_name(c, type->element),
+                         hdst__check_type_name(c, s->decl->type));
     hdst__check_declare(c, s->decl);
     s->decl->used = true;
     c->loops++;
@@ -275,7 +278,8 @@ static void return_statement(hdst__checker *c, ast_stmt *s)
     const ast_function *f = c->function;
     const hdst__type *type = f->result;
     if (!s->value) {
-        if (type->kind != HDST__VOID && f->kind != AST_FLAT_MAP) hdst__diag_error(c->diags, s->span, NULL, "'%s' must return %s", f->name, hdst__check_type_name(c, type));
+        if (type->kind != HDST__VOID && f->kind != AST_FLAT_MAP)
+            hdst__diag_error(c->diags, s->span, NULL, "'%s' must return %s", f->name, hdst__check_type_name(c, type));
         return;
     }
     if (f->kind == AST_FLAT_MAP) {

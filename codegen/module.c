@@ -92,7 +92,8 @@ static hdst__param_value *schema_params(hdst__checker *c, size_t *count)
     *count = 0;
     for (size_t i = 0; i < c->module->global_count; i++) {
         const ast_decl *decl = c->module->globals[i];
-        if (decl->kind == AST_GLOBAL_PARAM && decl->type && hdst__kind_is_integer(decl->type->kind)) params[(*count)++] = (hdst__param_value){.name = decl->name, .bits = decl->bits};
+        if (decl->kind == AST_GLOBAL_PARAM && decl->type && hdst__kind_is_integer(decl->type->kind))
+            params[(*count)++] = (hdst__param_value){.name = decl->name, .bits = decl->bits};
     }
     for (size_t i = 0; i < c->options->param_count; i++)
         if (!hdst__name_map_find(&c->globals, c->options->params[i].name)) params[(*count)++] = c->options->params[i];
@@ -107,7 +108,8 @@ static void read_schemas(hdst__checker *c, const hdst__module_files *files)
         const hdst__module_schema *file = &files->schemas[i];
         hdst__schema schema = {0};
         hdst__schema_read(c->diags, file->name, file->text, file->length, params, count, c->options->assume_params, &schema);
-        for (size_t k = 0; k < schema.param_count; k++) HDST__PUSH(c->arena, c->schema_params, c->schema_param_count, c->schema_param_capacity, schema.params[k].name);
+        for (size_t k = 0; k < schema.param_count; k++)
+            HDST__PUSH(c->arena, c->schema_params, c->schema_param_count, c->schema_param_capacity, schema.params[k].name);
         for (size_t k = 0; k < schema.record_count; k++) add_record(c, schema.records[k], false);
     }
 }
@@ -128,7 +130,8 @@ static void check_given_params(hdst__checker *c)
         for (size_t k = 0; k < c->module->global_count; k++)
             if (c->module->globals[k]->kind == AST_GLOBAL_PARAM) names[count++] = c->module->globals[k]->name;
         if (known || c->options->record_count) continue;        // given records may come from a schema with params of its own
-        hdst__diag_error(c->diags, (hdst__span){0, 0, 0}, hdst__check_near(c, name, names, count), "a value was given for the param '%s', which is not declared", name);
+        hdst__diag_error(c->diags, (hdst__span){0, 0, 0}, hdst__check_near(c, name, names, count),
+                         "a value was given for the param '%s', which is not declared", name);
     }
 }
 

@@ -119,7 +119,8 @@ static void import_one(hdst__module_files *m, const ast_import *import, const ch
         return;
     }
     if (!read_import(m, import->name, importing, path, &text, &length)) {
-        hdst__diag_error(diags, import->span, "names are relative to the importing file", "cannot read '%s': %s", path, errno ? strerror(errno) : "there is no such file");
+        hdst__diag_error(diags, import->span, "names are relative to the importing file", "cannot read '%s': %s", path,
+                         errno ? strerror(errno) : "there is no such file");
         return;
     }
     if (schema) {

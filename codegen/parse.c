@@ -246,7 +246,8 @@ static void function_body(hdst__parser *p, ast_function *f, ast_file *file)
 {
     if (p->panic) return;
     if (hdst__parse_is(p, TOKEN_SEMICOLON)) {
-        hdst__parse_error(p, p->tokens[p->at].span, "a function may be used above its definition; leave the declaration out", "expected the body of '%s'", f->name);
+        hdst__parse_error(p, p->tokens[p->at].span, "a function may be used above its definition; leave the declaration out",
+                          "expected the body of '%s'", f->name);
         return;
     }
     f->body = hdst__parse_block(p);
@@ -378,7 +379,8 @@ static void fields(hdst__parser *p, ast_struct *record)
                 hdst__parse_error(p, p->tokens[p->at].span, "give arrays their size: float x[D];", "there are no pointers");
             field->name = hdst__parse_name(p, "the name of a field", &field->span);
             field->written = hdst__parse_dims(p, type);
-            if (hdst__parse_is(p, TOKEN_ASSIGN)) hdst__parse_error(p, p->tokens[p->at].span, NULL, "fields have no values of their own; a new record is all zero");
+            if (hdst__parse_is(p, TOKEN_ASSIGN))
+                hdst__parse_error(p, p->tokens[p->at].span, NULL, "fields have no values of their own; a new record is all zero");
             if (!p->panic) HDST__PUSH(p->arena, record->fields, record->field_count, record->field_capacity, field);
         } while (hdst__parse_accept(p, TOKEN_COMMA));
         hdst__parse_expect(p, TOKEN_SEMICOLON, "after the field");
@@ -411,7 +413,8 @@ static void helper_or_variable(hdst__parser *p, ast_file *file)
     else if (after->kind == TOKEN_LPAREN)
         helper(p, file, type);
     else if (after->kind == TOKEN_NAME)
-        hdst__parse_error(p, type->span, "functions are map, filter, flat_map, reduce, group, join, or `TYPE name(...)`", "unknown kind of declaration '%s'", type->name);
+        hdst__parse_error(p, type->span, "functions are map, filter, flat_map, reduce, group, join, or `TYPE name(...)`",
+                          "unknown kind of declaration '%s'", type->name);
     else
         hdst__parse_error(p, name->span, "write `const` for a constant, `param` for what the program sets, `broadcast` or `accum` in a parameter list",
                           "there are no global variables");

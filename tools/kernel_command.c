@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const char tool[] = "hdst kernel";
-static const char usage[] = "usage: hdst kernel check|show|header FILE [--schema FILE] [--param NAME=VALUE]... [--function NAME] [--target cpu|gpu|interp] [--ir]\n"
+static const char usage[] = "usage: hdst kernel check|show|header FILE [--schema FILE] [--param NAME=VALUE]...\n"
+                            "       show: [--function NAME] [--target cpu|gpu|interp] [--ir]\n"
                             "\n"
                             "  check   says whether the kernel file is right, how freely its reduces can be regrouped and why, and what cannot run yet\n"
                             "  show    prints what is made of its functions for a target, or with --ir the intermediate representation\n"
@@ -151,7 +152,8 @@ static hdst_status run(const hdst_kernel_request *r, const texts *t, hdst__arena
     bool assume = !strcmp(r->action, "check");
     hdst__schema schema;
     bool good = read_schema(r, t, &diags, assume, &schema);
-    hdst__front_options options = {.params = r->params.items, .param_count = r->params.count, .records = schema.records, .record_count = schema.record_count, .assume_params = assume};
+    hdst__front_options options = {.params = r->params.items, .param_count = r->params.count, .records = schema.records,
+        .record_count = schema.record_count, .assume_params = assume};
     const ast_module *module = good ? hdst__module_compile(&diags, r->file, t->kernel, t->kernel_length, &options) : NULL;
     hdst__diags_render(&diags, messages);
     if (diags.errors) return good ? HDST_E_KERNEL : HDST_E_SCHEMA;

@@ -15,6 +15,7 @@ typedef struct hdst_kernel_request {
 } hdst_kernel_request;
 
 // kernel_show.c: prints functions of the checked module into `out`. Notes for stderr go to `messages`.
-hdst_status hdst_kernel_show(const hdst_kernel_request *request, const ast_module *module, hdst__arena *arena, hdst__buffer *out, hdst__buffer *messages, hdst_error *error);
+hdst_status hdst_kernel_show(const hdst_kernel_request *request, const ast_module *module, hdst__arena *arena, hdst__buffer *out,
+                             hdst__buffer *messages, hdst_error *error);
 
 #endif

@@ -89,7 +89,8 @@ Test(check, the_other_programs_check_and_say_what_is_missing)
         {"wordcount", "wordcount.hk", "words", "flat_map"}, {"wordcount", "wordcount.hk", "add", NULL}, {"wordcount", "wordcount.hk", "most", "text"},
         {"pagerank", "pagerank.hk", "count_edges", NULL}, {"pagerank", "pagerank.hk", "send", "lookup tables"}, {"pagerank", "pagerank.hk", "dangling", NULL},
         {"join", "join.hk", "since", NULL}, {"join", "join.hk", "pay", "join"}, {"join", "join.hk", "longest_pause", "group"},
-        {"black_scholes", "black_scholes.hk", "normal", "exp()"}, {"black_scholes", "black_scholes.hk", "price", "log()"}, {"black_scholes", "black_scholes.hk", "value", NULL},
+        {"black_scholes", "black_scholes.hk", "normal", "exp()"}, {"black_scholes", "black_scholes.hk", "price", "log()"},
+        {"black_scholes", "black_scholes.hk", "value", NULL},
         {"neural_net", "neural_net.hk", "train", "tanh()"}, {"neural_net", "neural_net.hk", "largest", NULL},
     };
     hdst__param_value pixels = {.name = "PIXELS", .bits = 784};
@@ -106,7 +107,8 @@ Test(check, the_other_programs_check_and_say_what_is_missing)
 
 static const char *shape(const ast_expr *e)
 {
-    static const char *const ops[] = {"neg", "plus", "!", "~", "+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||"};
+    static const char *const ops[] = {"neg", "plus", "!", "~", "+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=",
+        "&&", "||"};
     const char *type = hdst__type_name(&arena, e->type);
     switch (e->kind) {
     case AST_NUMBER: return hdst__arena_printf(&arena, "%llx:%s", (unsigned long long)e->number.bits, type);
@@ -332,7 +334,8 @@ static char *repeat(const char *format, int count)      // format takes the numb
 Test(check, long_chains_of_declarations_are_refused)
 {
     static const struct { const char *format, *error; } cases[] = {
-        {"const int a%d = a%d;\n", "depend on one another"}, {"struct s%d { s%d x; };\n", "depend on one another"}, {"enum { e%d = e%d };\n", "depend on one another"},
+        {"const int a%d = a%d;\n", "depend on one another"}, {"struct s%d { s%d x; };\n", "depend on one another"},
+        {"enum { e%d = e%d };\n", "depend on one another"},
         {"int f%d(int a) { return f%d(a); }\n", "more than 64 deep"}, {"int f%1$d(int a) { return f%2$d(a) + f%2$d(a); }\n", "grows too large"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -16,7 +16,7 @@
 
 enum {
     NO_VAR = UINT32_MAX,
-    HDST__LOWER_LIMIT = 100000,     // statements of a function with its helpers in place
+    HDST__LOWER_LIMIT = 10000,     // statements of a function with its helpers in place
 };
 
 // An index on the way to a place: element `index` of an array whose elements have type `element`; `leaf` is the root's leaf where the array begins.

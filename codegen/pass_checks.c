@@ -16,6 +16,9 @@ typedef struct range {          // of an integer read as unsigned; only of value
 typedef struct prover {
     ir_func *func;
     const ir_stmt **loop;       // by variable: the loop around the statement that counts it
+    const ir_expr **only;       // by variable: what it is set to, when that is at one place only
+    bool *set;                  // by variable: set at some place
+    unsigned depth;             // of such values of such values
 } prover;
 
 // --- Ranges ---
@@ -39,19 +42,32 @@ static range fitted(hdst__kind kind, range r)
     return r.known && r.high <= greatest(kind) ? r : whole(kind);
 }
 
-static range range_of(const prover *p, const ir_expr *e);
+static range range_of(prover *p, const ir_expr *e);
 
-static range loop_range(const prover *p, const ir_expr *e)
+enum { DEPTH = 8 };
+
+// The variables that the lowering makes for indices are set once, right before they are read.
+static range set_range(prover *p, const ir_expr *e)
+{
+    const ir_expr *value = p->only[e->var];
+    if (!value || p->depth >= DEPTH) return whole(e->kind);
+    p->depth++;
+    range r = fitted(e->kind, range_of(p, value));
+    p->depth--;
+    return r;
+}
+
+static range loop_range(prover *p, const ir_expr *e)
 {
     const ir_stmt *loop = p->loop[e->var];
-    if (!loop) return whole(e->kind);
+    if (!loop) return set_range(p, e);
     range lo = range_of(p, loop->lo), hi = range_of(p, loop->hi);
     if (!lo.known) return whole(e->kind);
     if (!hi.known || !hi.high) return (range){true, lo.low, greatest(e->kind) - 1};     // below some upper end
     return (range){true, lo.low, hi.high - 1};
 }
 
-static range binary_range(const prover *p, const ir_expr *e)
+static range binary_range(prover *p, const ir_expr *e)
 {
     range a = range_of(p, e->a), b = range_of(p, e->b), r = {a.known && b.known, 0, 0};
     switch (e->op) {
@@ -77,7 +93,7 @@ static range binary_range(const prover *p, const ir_expr *e)
     }
 }
 
-static range range_of(const prover *p, const ir_expr *e)
+static range range_of(prover *p, const ir_expr *e)
 {
     if (!hdst__kind_is_integer(e->kind)) return unknown;
     switch (e->op) {
@@ -108,7 +124,7 @@ static bool at_most_length(const ir_expr *hi, uint32_t param)
     return hi->op == IR_LENGTH && hi->param == param;
 }
 
-static bool below_length(const prover *p, const ir_expr *index, uint32_t param)
+static bool below_length(prover *p, const ir_expr *index, uint32_t param)
 {
     index = without_widening(index);
     const ir_stmt *loop = index->op == IR_VAR ? p->loop[index->var] : NULL;
@@ -119,7 +135,7 @@ static bool below_length(const prover *p, const ir_expr *index, uint32_t param)
 
 static bool prove(ir_expr **slot, void *user)
 {
-    const prover *p = user;
+    prover *p = user;
     const ir_expr *e = *slot;
     if (e->op != IR_LT || e->a->kind != HDST__U64) return true;
     bool holds;
@@ -175,9 +191,22 @@ static void drop_repeated(ir_func *func, ir_block *block)
     }
 }
 
+// Its own reads make a variable's range depend on itself; a second place makes it unknown.
+static bool note_set(ir_stmt *s, void *user)
+{
+    const prover *p = user;
+    if (s->kind != IR_SET && s->kind != IR_FOR) return true;
+    const bool first = !p->set[s->var] && s->kind == IR_SET && !hdst__ir_expr_reads(s->value, s->var);
+    p->only[s->var] = first ? s->value : NULL;
+    p->set[s->var] = true;
+    return true;
+}
+
 void hdst__pass_checks(ir_func *func)
 {
-    prover p = {func, HDST__NEW_ARRAY(func->arena, const ir_stmt *, func->var_count + 1)};
+    prover p = {func, HDST__NEW_ARRAY(func->arena, const ir_stmt *, func->var_count + 1), HDST__NEW_ARRAY(func->arena, const ir_expr *, func->var_count + 1),
+                HDST__NEW_ARRAY(func->arena, bool, func->var_count + 1), 0};
+    hdst__ir_visit_stmts(&func->body, note_set, &p);
     prove_block(&p, &func->body);
     drop_repeated(func, &func->body);
 }

@@ -102,6 +102,8 @@ gen_value gen_mix(gen *g);                                          // a few pro
 const char *gen_converted(gen *g, gen_value v, diff_kind kind);     // C text of v as `kind`
 const char *gen_argument(gen_value v);                              // kernel text of v where a comma or `=` stands beside it
 // An index below `limit` (elements), or below the rows of table `table` when that is not -1. Gives kernel text; *c is a checked C temporary.
+// C text of a value as the pattern that accumulate() takes.
+const char *gen_pattern(gen *g, const char *c, diff_kind kind);
 const char *gen_index(gen *g, int depth, uint64_t limit, const char *table, const char *c_rows, const char **c);
 bool gen_place(gen *g, bool writable, gen_value *place);            // a scalar inside some symbol; false when there is none
 

@@ -146,7 +146,7 @@ static void assign(gen *g)
 
 // --- Accumulators ---
 
-static const char *pattern(gen *g, const char *c, diff_kind kind)
+const char *gen_pattern(gen *g, const char *c, diff_kind kind)
 {
     if (kind == K_F32 || kind == K_F64) return gen_print(g, "bits_%s(%s)", gen_suffix(kind), c);
     return gen_print(g, "%s%s", gen_is_signed(kind) ? "(uint64_t)(int64_t)" : "(uint64_t)", c);
@@ -178,7 +178,7 @@ static void accumulate_at(gen *g, int param, const char *hk, const char *row, co
     } else {
         gen_hk(g, "%s %s %s;", hk, ops[law], gen_argument(v));
     }
-    gen_c(g, "ctx->accumulate(ctx, %d, %s, %d, %s, %s);", param, row, field->leaf, element, pattern(g, value, field->kind));
+    gen_c(g, "ctx->accumulate(ctx, %d, %s, %d, %s, %s);", param, row, field->leaf, element, gen_pattern(g, value, field->kind));
 }
 
 static void accumulate(gen *g)

@@ -212,6 +212,51 @@ static void make_chain(gen *g)
     gen_c(g, "}");
 }
 
+// reduce f(item a, item b): each field by a law of its own. In C: every record accumulates into one row.
+static void make_reduce(gen *g)
+{
+    static const char *const forms[] = {"a.%s + b.%s", "min(a.%s, b.%s)", "max(a.%s, b.%s)", "a.%s & b.%s", "a.%s | b.%s", "a.%s ^ b.%s"};
+    diff_param *p = &g->program->params[1];
+    const char *list = "";
+    gen_c(g, "static void p%" PRIu64 "_run(diff_context *ctx, const void *in_, void *out_)", g->program->seed);
+    gen_c(g, "{");
+    gen_c(g, "    const struct %s *const in = in_; (void)out_;", g->in->c);
+    for (int i = 0; i < g->in->field_count; i++) {
+        const gen_field *f = &g->in->field[i];
+        const char *values = "";
+        p->law[i] = random_law(g, f->kind);
+        p->accumulated[i] = true;
+        for (uint64_t e = 0; e < (f->count ? f->count : 1); e++) {
+            const char *path = f->count ? gen_print(g, "%s[%" PRIu64 "]", f->name, e) : f->name;
+            const char *value = gen_print(g, forms[p->law[i]], path, path);
+            values = gen_print(g, "%s%s%s", values, e ? ", " : "", value);
+            gen_c(g, "    ctx->accumulate(ctx, 1, 0, %d, %" PRIu64 ", %s);", i, e, gen_pattern(g, gen_print(g, "in->%s", path), f->kind));
+        }
+        list = gen_print(g, f->count ? "%s%s.%s = { %s }" : "%s%s.%s = %s", list, i ? ", " : "", f->name, values);
+    }
+    gen_c(g, "}");
+    gen_hk(g, "reduce f(%s a, %s b) { return (%s){ %s }; }", g->in->hk, g->in->hk, g->in->hk, list);
+}
+
+static diff_shape random_shape(gen *g)
+{
+    return gen_chance(g, 6) ? DIFF_REDUCE : (diff_shape)gen_below(g, 3);
+}
+
+static void make_params(gen *g)
+{
+    diff_program *p = g->program;
+    p->params[0] = (diff_param){.kind = DIFF_RECORD, .name = "a"};
+    if (p->shape == DIFF_REDUCE) {
+        p->param_count = 2;
+        p->params[1] = (diff_param){.kind = DIFF_ACCUM, .name = "result", .rows = 1};
+        g->row[1] = g->in;
+        return;
+    }
+    p->param_count = 1 + (p->shape == DIFF_ACCUMULATING_MAP) + gen_below(g, 3);
+    for (int i = 1; i < p->param_count; i++) add_param(g, i);
+}
+
 static void make_exports(gen *g)
 {
     const diff_program *p = g->program;
@@ -236,22 +281,24 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     hdst__buffer_init(&g.hk, NULL);
     hdst__buffer_init(&g.c, NULL);
     p->seed = seed;
-    p->shape = (diff_shape)gen_below(&g, 3);
+    p->shape = random_shape(&g);
     g.floating = gen_chance(&g, 40);
-    p->may_fail = !g.options.no_faults && gen_chance(&g, 15);
+    p->may_fail = p->shape != DIFF_REDUCE && !g.options.no_faults && gen_chance(&g, 15);
     g.faults = p->may_fail;
     gen_hk(&g, "// program %" PRIu64, seed);
-    p->params[0] = (diff_param){.kind = DIFF_RECORD, .name = "a"};
-    p->param_count = 1 + (p->shape == DIFF_ACCUMULATING_MAP) + gen_below(&g, 3);
-    p->filtered = gen_chance(&g, 20);
-    p->mapped = gen_chance(&g, 15);
-    g.in = new_record(&g, "item", !p->mapped);      // a record in braces names its fields one by one: no nested ones
+    p->filtered = p->shape != DIFF_REDUCE && gen_chance(&g, 20);
+    p->mapped = p->shape != DIFF_REDUCE && gen_chance(&g, 15);
+    g.in = new_record(&g, "item", !p->mapped && p->shape != DIFF_REDUCE);      // a record in braces names its fields one by one: no nested ones
     if (p->shape == DIFF_MAP) g.out = new_record(&g, "result", false);
-    for (int i = 1; i < p->param_count; i++) add_param(&g, i);
+    make_params(&g);
     declare_constants(&g);
     gen_c(&g, "#define FOUR ((uint32_t)4)");
-    for (int helpers = gen_below(&g, 3); helpers > 0; helpers--) make_helper(&g);
-    make_chain(&g);
+    if (p->shape == DIFF_REDUCE) {
+        make_reduce(&g);
+    } else {
+        for (int helpers = gen_below(&g, 3); helpers > 0; helpers--) make_helper(&g);
+        make_chain(&g);
+    }
     make_exports(&g);
     p->hk = hdst__arena_strdup(arena, hdst__buffer_text(&g.hk));
     p->c = hdst__arena_strdup(arena, hdst__buffer_text(&g.c));

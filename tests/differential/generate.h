@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "runtime.h"
 
-typedef enum diff_shape { DIFF_MAP, DIFF_ACCUMULATING_MAP, DIFF_FILTER } diff_shape;
+typedef enum diff_shape { DIFF_MAP, DIFF_ACCUMULATING_MAP, DIFF_FILTER, DIFF_REDUCE /* field by field: an accumulator "result" */ } diff_shape;
 
 typedef struct diff_param {             // as in the function's parameter list; 0 is the record
     enum { DIFF_RECORD, DIFF_BROADCAST, DIFF_ACCUM } kind;

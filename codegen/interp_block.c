@@ -2,8 +2,8 @@
 // The block form in the interpreter, so that thousands of random programs can go through its passes without a driver: record loops, reductions over a block,
 // words of a strip table. A record loop runs its records side by side, which gives the same as one after another, because records only meet in sums.
 //
-// Fixed point is computed here with integers, not as the kernels do it: what an addend that does not fit gives is up to the back end, so that a pass that uses it
-// shows. This one gives nonsense on purpose.
+// Fixed point is computed here with integers, not as the kernels do it: what an addend that does not fit gives is up to the back end, so that a pass that uses
+// it shows. This one gives nonsense on purpose.
 #include "codegen/eval_pattern.h"
 #include "codegen/interp_state.h"
 
@@ -81,6 +81,16 @@ static uint64_t joined(ir_accum_op acc, uint64_t a, uint64_t b)
     }
 }
 
+static ir_accum_op word_acc(const hdst__cell *cell)         // how words of the cell meet
+{
+    switch (cell->op) {
+    case HDST__WORD_ADD: return IR_SUM;
+    case HDST__WORD_MAX: return IR_ACC_MAX;
+    case HDST__WORD_OR: return IR_ACC_OR;
+    default: return IR_ACC_XOR;
+    }
+}
+
 static void reduce(interp_state *s, const ir_stmt *stmt, const interp_mask *mask)
 {
     interp_var *var = &s->vars[stmt->var];
@@ -127,8 +137,7 @@ static void add_to_table(interp_state *s, const ir_stmt *stmt, const interp_mask
             hdst__cell_accumulate(cell, s->accum_table[stmt->param] + row * accum->device_row_words + cell->device_first + e * cell->device_words, t.value[i]);
         } else {
             int64_t *word = s->strip_table + strip_first + row * accum->strip_row_words + cell->strip_first + e * cell->strip_words + stmt->word;
-            const ir_accum_op acc = cell->op == HDST__WORD_ADD ? IR_SUM : cell->op == HDST__WORD_MAX ? IR_ACC_MAX : cell->op == HDST__WORD_OR ? IR_ACC_OR : IR_ACC_XOR;
-            *word = (int64_t)joined(acc, (uint64_t)*word, t.value[i]);
+            *word = (int64_t)joined(word_acc(cell), (uint64_t)*word, t.value[i]);
         }
     }
 }
@@ -156,8 +165,7 @@ static void flush_element(const interp_state *s, const hdst__cell *cell, int64_t
         const int32_t scale = scale_of(s, cell);
         for (uint32_t w = 0; w < cell->strip_words; w++) hdst__wide_add_fixed(to, cell->kind, from[w], scale + (int32_t)w * HDST__FIXED_BITS);
     } else {
-        const ir_accum_op acc = cell->op == HDST__WORD_ADD ? IR_SUM : cell->op == HDST__WORD_MAX ? IR_ACC_MAX : cell->op == HDST__WORD_OR ? IR_ACC_OR : IR_ACC_XOR;
-        *to = (int64_t)joined(acc, (uint64_t)*to, (uint64_t)*from);
+        *to = (int64_t)joined(word_acc(cell), (uint64_t)*to, (uint64_t)*from);
     }
     memset(from, 0, cell->strip_words * sizeof *from);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interpreter's inside: a block of up to `width` records (lanes) goes through the tree of statements together. Lanes that are not concerned are masked.
 //
-// Values are arrays of 64-bit patterns, one per lane (codegen/eval.h). A value that is the same in all lanes is kept once (`uniform`), so that uniform loops and
-// constants cost one operation, not one per lane. Masks are arrays of 0 or ~0.
+// Values are arrays of 64-bit patterns, one per lane (codegen/eval.h). A value that is the same in all lanes is kept once (`uniform`), so that uniform loops
+// and constants cost one operation, not one per lane. Masks are arrays of 0 or ~0.
 #ifndef HDST_CODEGEN_INTERP_STATE_H
 #define HDST_CODEGEN_INTERP_STATE_H
 
@@ -66,7 +66,8 @@ lanes hdst__interp_eval(interp_state *s, const ir_expr *e, size_t at);
 // The same with one pattern per lane, for those who walk lanes.
 const uint64_t *hdst__interp_eval_lanes(interp_state *s, const ir_expr *e, size_t at);
 
-// --- interp_memory.c: reads and writes of records, tables and accumulators. Indices are clamped: what is out of range was reported by a check, and the lane goes on.
+// --- interp_memory.c: reads and writes of records, tables and accumulators. Indices are clamped: what is out of range was reported by a check, and the lane
+// goes on.
 
 lanes hdst__interp_field(interp_state *s, const ir_expr *e, size_t at);
 lanes hdst__interp_broadcast(interp_state *s, const ir_expr *e, size_t at);

@@ -154,9 +154,12 @@ static ir_func *kmeans(void)
 {
     ir_func *f = new_func();
     const field x[] = {{"x", HDST__F32, DIM}, {"n", HDST__U32, 0}}, value[] = {{"value", HDST__F64, 0}};
-    const uint32_t p = add_param(f, IR_INPUT, "p", make_record("point", x, 1), false), c = add_param(f, IR_BROADCAST_TABLE, "c", make_record("center", x, 1), true);
-    const uint32_t t = add_param(f, IR_ACCUM_TABLE, "t", make_record("total", x, 2), true), in = add_param(f, IR_ACCUM_TABLE, "inertia", make_record("double", value, 1), false);
-    const uint32_t best = hdst__ir_add_var(f, "best", HDST__U32, 0), best_d = hdst__ir_add_var(f, "best_d", HDST__F32, 0), j = hdst__ir_add_var(f, "j", HDST__U64, 0);
+    const uint32_t p = add_param(f, IR_INPUT, "p", make_record("point", x, 1), false),
+                   c = add_param(f, IR_BROADCAST_TABLE, "c", make_record("center", x, 1), true);
+    const uint32_t t = add_param(f, IR_ACCUM_TABLE, "t", make_record("total", x, 2), true),
+                   in = add_param(f, IR_ACCUM_TABLE, "inertia", make_record("double", value, 1), false);
+    const uint32_t best = hdst__ir_add_var(f, "best", HDST__U32, 0), best_d = hdst__ir_add_var(f, "best_d", HDST__F32, 0),
+                   j = hdst__ir_add_var(f, "j", HDST__U64, 0);
     const uint32_t d = hdst__ir_add_var(f, "d", HDST__F32, 0), i = hdst__ir_add_var(f, "i", HDST__U64, 0), e = hdst__ir_add_var(f, "e", HDST__F32, 0);
     const uint32_t i2 = hdst__ir_add_var(f, "i", HDST__U64, 0);
     set(f, &f->body, best_d, hdst__ir_const(f, HDST__F32, f32(INFINITY)));
@@ -225,7 +228,8 @@ static void run_kmeans(hdst__layout layout, uint64_t block, uint64_t skip)
     for (int i = 0; i < POINTS; i++) points[i] = (point){{random_float(&state), random_float(&state)}};
     for (int j = 0; j < CENTERS; j++) centers[j] = (point){{random_float(&state), random_float(&state)}};
     const hdst__record *record = f->params[0].record;
-    const hdst__storage *plain = hdst__storage_make(&arena, record, HDST__AOS, 0, POINTS), *storage = hdst__storage_make(&arena, record, layout, block, POINTS + skip);
+    const hdst__storage *plain = hdst__storage_make(&arena, record, HDST__AOS, 0, POINTS),
+                        *storage = hdst__storage_make(&arena, record, layout, block, POINTS + skip);
     const void *plain_buffers[1] = {points};
     void **buffers = HDST__NEW_ARRAY(&arena, void *, storage->buffers);
     for (uint32_t b = 0; b < storage->buffers; b++) buffers[b] = hdst__arena_alloc(&arena, storage->buffer_bytes[b]);
@@ -294,7 +298,8 @@ static ir_func *ways_out_func(void)
 {
     ir_func *f = new_func();
     const field fields[] = {{"v", HDST__U32, 0}};
-    const uint32_t in = add_param(f, IR_INPUT, "a", make_record("number", fields, 1), false), out = add_param(f, IR_OUTPUT, "result", f->params[0].record, false);
+    const uint32_t in = add_param(f, IR_INPUT, "a", make_record("number", fields, 1), false),
+                   out = add_param(f, IR_OUTPUT, "result", f->params[0].record, false);
     const uint32_t v = hdst__ir_add_var(f, "v", HDST__U32, 0), sum = hdst__ir_add_var(f, "sum", HDST__U32, 0), i = hdst__ir_add_var(f, "i", HDST__U32, 0);
     const uint32_t j = hdst__ir_add_var(f, "j", HDST__U32, 0);
     set(f, &f->body, v, leaf(f, IR_FIELD, in, 0, NULL, NULL));
@@ -349,7 +354,8 @@ Test(interp, local_arrays_are_indexed_by_lane)
 {
     ir_func *f = new_func();
     const field fields[] = {{"v", HDST__U32, 0}};
-    const uint32_t in = add_param(f, IR_INPUT, "a", make_record("number", fields, 1), false), out = add_param(f, IR_OUTPUT, "result", f->params[0].record, false);
+    const uint32_t in = add_param(f, IR_INPUT, "a", make_record("number", fields, 1), false),
+                   out = add_param(f, IR_OUTPUT, "result", f->params[0].record, false);
     const uint32_t a = hdst__ir_add_var(f, "a", HDST__U32, 8), c = hdst__ir_add_var(f, "c", HDST__U32, 4), v = hdst__ir_add_var(f, "v", HDST__U32, 0);
     static const uint64_t constants[4] = {10, 20, 30, 40};
     f->vars[c].init = constants;
@@ -400,7 +406,8 @@ static ir_func *checked_func(hdst__diags *diags)
     ir_func *f = new_func();
     f->diags = diags;
     const field fields[] = {{"v", HDST__U32, 0}};
-    const uint32_t in = add_param(f, IR_INPUT, "a", make_record("number", fields, 1), false), c = add_param(f, IR_BROADCAST_TABLE, "c", f->params[0].record, true);
+    const uint32_t in = add_param(f, IR_INPUT, "a", make_record("number", fields, 1), false),
+                   c = add_param(f, IR_BROADCAST_TABLE, "c", f->params[0].record, true);
     const uint32_t out = add_param(f, IR_OUTPUT, "result", f->params[0].record, false);
     ir_expr *index = wide(f, leaf(f, IR_FIELD, in, 0, NULL, NULL)), *limit = special(f, IR_LENGTH, c);
     const hdst__span where = {source, (uint32_t)(strstr(text, "c[") - text), 6};

@@ -76,7 +76,21 @@ typedef struct gen {
 
 enum { GEN_CONSTANTS = 2 };       // the first symbols: a const array, an enum value
 
-enum { LEVEL_TERNARY = 1, LEVEL_LOGOR, LEVEL_LOGAND, LEVEL_OR, LEVEL_XOR, LEVEL_AND, LEVEL_EQUAL, LEVEL_LESS, LEVEL_SHIFT, LEVEL_ADD, LEVEL_MUL, LEVEL_UNARY, LEVEL_LEAF };
+enum {
+    LEVEL_TERNARY = 1,
+    LEVEL_LOGOR,
+    LEVEL_LOGAND,
+    LEVEL_OR,
+    LEVEL_XOR,
+    LEVEL_AND,
+    LEVEL_EQUAL,
+    LEVEL_LESS,
+    LEVEL_SHIFT,
+    LEVEL_ADD,
+    LEVEL_MUL,
+    LEVEL_UNARY,
+    LEVEL_LEAF
+};
 
 // --- gen_text.c: choices, names, text ---
 uint64_t gen_next(gen *g);

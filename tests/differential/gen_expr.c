@@ -17,7 +17,8 @@ const char *gen_argument(gen_value v) { return v.hk; }
 static const char *typed(gen *g, diff_kind kind, const char *text)
 {
     const char *name = gen_name(g, "t");
-    gen_c(g, "_Static_assert(__builtin_types_compatible_p(__typeof__(%s), %s), \"type\"); const %s %s = %s;", text, gen_c_type(kind), gen_c_type(kind), name, text);
+    gen_c(g, "_Static_assert(__builtin_types_compatible_p(__typeof__(%s), %s), \"type\"); const %s %s = %s;", text, gen_c_type(kind), gen_c_type(kind), name,
+          text);
     return name;
 }
 
@@ -110,7 +111,7 @@ bool gen_place(gen *g, bool writable, gen_value *place)
     if (count == 0) return false;
     // What was declared last is read more often, so that results depend on one another and reach the output.
     int chosen = candidates[count > 5 && gen_chance(g, 50) ? count - 1 - gen_below(g, 5) : gen_below(g, count)];
-    if (chosen < GEN_CONSTANTS && gen_chance(g, 75)) chosen = candidates[gen_below(g, count)];      // constants: less often than what differs from record to record
+    if (chosen < GEN_CONSTANTS && gen_chance(g, 75)) chosen = candidates[gen_below(g, count)]; // constants: less often than what differs from record to record
     const gen_symbol s = g->symbol[chosen];
     *place = inside(g, &s);
     return true;
@@ -125,7 +126,8 @@ static gen_value leaf(gen *g)
     if (which < 94) return float_literal(g);
     if (which < 96 && !g->in_helper) return value("record_index()", "ctx->record", LEVEL_LEAF, K_U64);
     for (int i = 0; which < 98 && i < g->symbol_count; i++)
-        if (g->symbol[i].table >= 0) return value(gen_print(g, "len(%s)", g->symbol[i].hk), gen_print(g, "ctx->rows[%d]", g->symbol[i].table), LEVEL_LEAF, K_U64);
+        if (g->symbol[i].table >= 0)
+            return value(gen_print(g, "len(%s)", g->symbol[i].hk), gen_print(g, "ctx->rows[%d]", g->symbol[i].table), LEVEL_LEAF, K_U64);
     return value("FOUR", "FOUR", LEVEL_LEAF, K_U32);
 }
 
@@ -298,7 +300,8 @@ static gen_value unary(gen *g, int depth)
     const int which = gen_below(g, 4);
     if (which == 0) {
         const gen_value a = gen_condition(g, depth - 1);
-        return value(gen_print(g, "!%s", wrapped(g, a, LEVEL_UNARY + 1)), cast_temporary(g, K_BOOL, gen_print(g, "!%s", gen_converted(g, a, K_BOOL))), LEVEL_UNARY, K_BOOL);
+        return value(gen_print(g, "!%s", wrapped(g, a, LEVEL_UNARY + 1)), cast_temporary(g, K_BOOL, gen_print(g, "!%s", gen_converted(g, a, K_BOOL))),
+                     LEVEL_UNARY, K_BOOL);
     }
     const gen_value a = which == 1 ? gen_integer(g, depth - 1) : gen_expr(g, depth - 1);
     const char op = which == 1 ? '~' : '-';

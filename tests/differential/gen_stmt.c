@@ -114,7 +114,8 @@ static void compound(gen *g, gen_value place)
         gen_c(g, "const %s %s = %s;", gen_c_type(kind), name, c);
         gen_c(g, "%s = %s;", place.c, gen_converted(g, (gen_value){.c = name, .kind = kind}, place.kind));
     } else if (op >= 8) {
-        gen_c(g, "%s = (%s)%s(%s, %s)%s;", place.c, place.kind == K_BOOL ? "bool" : gen_c_type(place.kind), op == 8 ? "SHL" : "SHR", place.c, v.c, place.kind == K_BOOL ? " != 0" : "");
+        gen_c(g, "%s = (%s)%s(%s, %s)%s;", place.c, place.kind == K_BOOL ? "bool" : gen_c_type(place.kind), op == 8 ? "SHL" : "SHR", place.c, v.c,
+              place.kind == K_BOOL ? " != 0" : "");
     } else {
         gen_c(g, "%s = (%s)((%s %s %s)%s);", place.c, gen_c_type(place.kind), place.c, ops[op], v.c, place.kind == K_BOOL ? " != 0" : "");
     }
@@ -245,7 +246,8 @@ static void for_statement(gen *g, int depth)
     const int lo = gen_below(g, 3), hi = lo + gen_below(g, 6), step = gen_chance(g, 70) ? 1 : 1 + gen_below(g, 3);
     int scope = gen_scope(g);
     if (gen_chance(g, 15) && gen_is_signed(kind)) {
-        open_block(g, gen_print(g, "for (%s %s = %d; %s >= %d; %s--) ", type, i, hi, i, lo, i), gen_print(g, "for (%s %s = %d; %s >= %d; %s--) ", type, i, hi, i, lo, i));
+        open_block(g, gen_print(g, "for (%s %s = %d; %s >= %d; %s--) ", type, i, hi, i, lo, i),
+                   gen_print(g, "for (%s %s = %d; %s >= %d; %s--) ", type, i, hi, i, lo, i));
         declare(g, (gen_symbol){.hk = i, .c = i, .kind = kind, .table = -1, .below = (uint64_t)hi + 1});
     } else if (gen_chance(g, 40)) {                 // a limit that differs from record to record
         const gen_value v = gen_integer(g, 1);
@@ -257,7 +259,9 @@ static void for_statement(gen *g, int depth)
                    gen_print(g, "for (uint32_t %s = %d; %s < %s; %s += %d) ", i, lo, i, limit, i, step));
         declare(g, (gen_symbol){.hk = i, .c = i, .kind = K_U32, .table = -1, .below = 6});
     } else {
-        open_block(g, gen_print(g, "for (%s %s = %d; %s %s %d; %s%s) ", type, i, lo, i, step == 1 && gen_chance(g, 20) ? "!=" : "<", hi, i, step == 1 ? "++" : gen_print(g, " += %d", step)),
+        open_block(g,
+                   gen_print(g, "for (%s %s = %d; %s %s %d; %s%s) ", type, i, lo, i, step == 1 && gen_chance(g, 20) ? "!=" : "<", hi, i,
+                             step == 1 ? "++" : gen_print(g, " += %d", step)),
                    gen_print(g, "for (%s %s = %d; %s < %d; %s += %d) ", type, i, lo, i, hi, i, step));
         declare(g, (gen_symbol){.hk = i, .c = i, .kind = kind, .table = -1, .below = hi ? (uint64_t)hi : 1});
     }

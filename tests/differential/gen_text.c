@@ -50,7 +50,8 @@ void gen_c(gen *g, const char *format, ...)
 
 const char *gen_c_type(diff_kind kind)
 {
-    static const char *const names[K_COUNT] = {"bool", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "float", "double"};
+    static const char *const names[K_COUNT] = {"bool",     "int8_t",   "int16_t",  "int32_t", "int64_t", "uint8_t",
+                                               "uint16_t", "uint32_t", "uint64_t", "float",   "double"};
     return names[kind];
 }
 

@@ -48,7 +48,8 @@ static const char *leaf_list(gen *g, const gen_record *outer, const gen_record *
         if (f->record)
             list = gen_print(g, "%s%s", list, leaf_list(g, outer, f->record, gen_print(g, "%s.", name)));
         else
-            list = gen_print(g, "%s{%d, offsetof(struct %s, %s), %" PRIu64 ", sizeof(%s)}, ", list, (int)f->kind, outer->c, name, f->count ? f->count : 1, gen_c_type(f->kind));
+            list = gen_print(g, "%s{%d, offsetof(struct %s, %s), %" PRIu64 ", sizeof(%s)}, ", list, (int)f->kind, outer->c, name, f->count ? f->count : 1,
+                             gen_c_type(f->kind));
     }
     return list;
 }
@@ -80,7 +81,8 @@ static void add_param(gen *g, int i)
 static const char *param_text(gen *g, int i)
 {
     const diff_param *p = &g->program->params[i];
-    return gen_print(g, ", %s %s %s%s", p->kind == DIFF_ACCUM ? "accum" : "broadcast", g->row[i] ? g->row[i]->hk : gen_c_type(g->scalar[i]), p->name, p->is_table ? "[]" : "");
+    return gen_print(g, ", %s %s %s%s", p->kind == DIFF_ACCUM ? "accum" : "broadcast", g->row[i] ? g->row[i]->hk : gen_c_type(g->scalar[i]), p->name,
+                     p->is_table ? "[]" : "");
 }
 
 static void declare_params(gen *g)
@@ -108,13 +110,15 @@ static void declare_constants(gen *g)
     gen_hk(g, "const float K[%d] = { %s };", count, values);
     gen_c(g, "enum { p%" PRIu64 "_FIVE = 5 };", g->program->seed);
     gen_c(g, "static const float p%" PRIu64 "_K[%d] = { %s };", g->program->seed, count, values);
-    g->symbol[g->symbol_count++] = (gen_symbol){.hk = "K", .c = gen_print(g, "p%" PRIu64 "_K", g->program->seed), .kind = K_F32, .count = (uint64_t)count, .table = -1};
+    g->symbol[g->symbol_count++] =
+        (gen_symbol){.hk = "K", .c = gen_print(g, "p%" PRIu64 "_K", g->program->seed), .kind = K_F32, .count = (uint64_t)count, .table = -1};
     g->symbol[g->symbol_count++] = (gen_symbol){.hk = "FIVE", .c = gen_print(g, "p%" PRIu64 "_FIVE", g->program->seed), .kind = K_I32, .table = -1};
 }
 
 static void make_helper(gen *g)
 {
-    gen_helper h = {.hk = gen_print(g, "h%d", g->helper_count), .c = gen_print(g, "p%" PRIu64 "_h%d", g->program->seed, g->helper_count), .result = gen_kind(g)};
+    gen_helper h = {
+        .hk = gen_print(g, "h%d", g->helper_count), .c = gen_print(g, "p%" PRIu64 "_h%d", g->program->seed, g->helper_count), .result = gen_kind(g)};
     const int scope = gen_scope(g);
     h.param_count = gen_below(g, 3);
     h.array = h.param_count == 0 || gen_chance(g, 30) ? 3 + (uint64_t)gen_below(g, 3) : 0;
@@ -266,7 +270,8 @@ static void make_exports(gen *g)
     if (g->out) gen_c(g, "    .out_size = sizeof(struct %s), .out = {%s}, .out_leaves = %d,", g->out->c, leaf_list(g, g->out, g->out, ""), g->out->leaves);
     for (int i = 1; i < p->param_count; i++) {
         if (g->row[i])
-            gen_c(g, "    .row_size[%d] = sizeof(struct %s), .row[%d] = {%s}, .row_leaves[%d] = %d,", i, g->row[i]->c, i, leaf_list(g, g->row[i], g->row[i], ""), i, g->row[i]->leaves);
+            gen_c(g, "    .row_size[%d] = sizeof(struct %s), .row[%d] = {%s}, .row_leaves[%d] = %d,", i, g->row[i]->c, i,
+                  leaf_list(g, g->row[i], g->row[i], ""), i, g->row[i]->leaves);
         else
             gen_c(g, "    .row_size[%d] = sizeof(%s), .row[%d] = {{%d, 0, 1, 0}}, .row_leaves[%d] = 1,", i, gen_c_type(g->scalar[i]), i, (int)g->scalar[i], i);
     }

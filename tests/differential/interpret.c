@@ -119,7 +119,8 @@ static const char *bind(hdst__arena *arena, const diff_program *program, const d
     return NULL;
 }
 
-static void read_cells(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const hdst__interp_run *run, const bindings *b, diff_result *result)
+static void read_cells(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const hdst__interp_run *run, const bindings *b,
+                       diff_result *result)
 {
     for (size_t i = 0; i < run->tables->accum_count; i++) {
         const int k = b->program_param[run->tables->accum[i].param];

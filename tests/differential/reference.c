@@ -28,7 +28,8 @@ bool diff_library_open(diff_library *library, diff_program *const *programs, int
     snprintf(path, sizeof path, "%s/programs.c", library->folder);
     if (!write_source(path, programs, count)) return false;
     // -frounding-math: without it gcc 12 folds 0.0f - (float)i to -(float)i, which is -0 where i is 0.
-    snprintf(command, sizeof command, "%s -std=gnu11 -O1 -w -fwrapv -ffp-contract=off -frounding-math -fno-math-errno -fvisibility=hidden -fPIC -shared -I'%s' -o %s/programs.so %s -lm",
+    snprintf(command, sizeof command,
+             "%s -std=gnu11 -O1 -w -fwrapv -ffp-contract=off -frounding-math -fno-math-errno -fvisibility=hidden -fPIC -shared -I'%s' -o %s/programs.so %s -lm",
              HDST_DIFF_CC, HDST_DIFF_INCLUDE, library->folder, path);
     if (system(command) != 0) return false;
     snprintf(path, sizeof path, "%s/programs.so", library->folder);
@@ -65,7 +66,8 @@ diff_data diff_make_data(hdst__arena *arena, const diff_program *program, const 
     for (int i = 1; i < program->param_count; i++) {
         if (program->params[i].kind != DIFF_BROADCAST) continue;
         data.tables[i] = hdst__arena_alloc(arena, exports->row_size[i] * program->params[i].rows);
-        diff_fill(program->seed + (uint64_t)i * 1000003, exports->row[i], exports->row_leaves[i], exports->row_size[i], program->params[i].rows, data.tables[i]);
+        diff_fill(program->seed + (uint64_t)i * 1000003, exports->row[i], exports->row_leaves[i], exports->row_size[i], program->params[i].rows,
+                  data.tables[i]);
     }
     return data;
 }
@@ -178,7 +180,8 @@ static void finish_cells(hdst__arena *arena, const reference *r, diff_result *re
         for (uint64_t row = 0; row < p->rows; row++)
             for (int l = 0; l < r->exports->row_leaves[i]; l++)
                 for (uint64_t e = 0; e < r->exports->row[i][l].count; e++)
-                    result->cells[i][diff_cell(row, l, e)] = finish(&r->cells[i][diff_cell(row, l, e)], r->exports->row[i][l].kind, p->accumulated[l] ? p->law[l] : L_SUM);
+                    result->cells[i][diff_cell(row, l, e)] =
+                        finish(&r->cells[i][diff_cell(row, l, e)], r->exports->row[i][l].kind, p->accumulated[l] ? p->law[l] : L_SUM);
     }
 }
 
@@ -198,7 +201,8 @@ diff_result diff_reference(hdst__arena *arena, const diff_program *program, cons
         ctx.rows[i] = program->params[i].rows;
         if (program->params[i].kind == DIFF_ACCUM) r.cells[i] = HDST__NEW_ARRAY(arena, cell, program->params[i].rows * DIFF_LEAVES * DIFF_ELEMENTS);
     }
-    diff_result result = {.failed_record = UINT64_MAX, .keep = hdst__arena_alloc(arena, data->count), .output = hdst__arena_alloc(arena, data->count * exports->out_size)};
+    diff_result result = {
+        .failed_record = UINT64_MAX, .keep = hdst__arena_alloc(arena, data->count), .output = hdst__arena_alloc(arena, data->count * exports->out_size)};
     for (uint64_t i = 0; i < data->count; i++) {
         ctx.record = data->first + i;
         ctx.kept = true;
@@ -234,14 +238,16 @@ static const char *compare_faults(hdst__arena *arena, const diff_result *expecte
 {
     if (expected->failed_record != found->failed_record)
         return hdst__arena_printf(arena, "record %" PRIu64 " should fail first, not %" PRIu64, expected->failed_record, found->failed_record);
-    if (expected->fault != found->fault) return hdst__arena_printf(arena, "record %" PRIu64 ": fault %d, not %d", expected->failed_record, expected->fault, found->fault);
+    if (expected->fault != found->fault)
+        return hdst__arena_printf(arena, "record %" PRIu64 ": fault %d, not %d", expected->failed_record, expected->fault, found->fault);
     if (found->fault == FAULT_INDEX && found->fault_limit == 0) return NULL;     // block form does not say
     if (expected->fault_index == found->fault_index && expected->fault_limit == found->fault_limit) return NULL;
-    return hdst__arena_printf(arena, "record %" PRIu64 ": index %" PRId64 " of %" PRIu64 ", not %" PRId64 " of %" PRIu64, expected->failed_record, (int64_t)expected->fault_index,
-                              expected->fault_limit, (int64_t)found->fault_index, found->fault_limit);
+    return hdst__arena_printf(arena, "record %" PRIu64 ": index %" PRId64 " of %" PRIu64 ", not %" PRId64 " of %" PRIu64, expected->failed_record,
+                              (int64_t)expected->fault_index, expected->fault_limit, (int64_t)found->fault_index, found->fault_limit);
 }
 
-static const char *compare_cells(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_result *expected, const diff_result *found)
+static const char *compare_cells(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_result *expected,
+                                 const diff_result *found)
 {
     for (int i = 1; i < program->param_count; i++) {
         if (program->params[i].kind != DIFF_ACCUM) continue;
@@ -250,7 +256,8 @@ static const char *compare_cells(hdst__arena *arena, const diff_program *program
                 for (uint64_t e = 0; e < exports->row[i][l].count; e++) {
                     const uint64_t a = expected->cells[i][diff_cell(row, l, e)], b = found->cells[i][diff_cell(row, l, e)];
                     if (!equal_bits(exports->row[i][l].kind, a, b))
-                        return hdst__arena_printf(arena, "accumulator %s row %" PRIu64 " leaf %d element %" PRIu64 ": %" PRIx64 ", not %" PRIx64, program->params[i].name, row, l, e, a, b);
+                        return hdst__arena_printf(arena, "accumulator %s row %" PRIu64 " leaf %d element %" PRIu64 ": %" PRIx64 ", not %" PRIx64,
+                                                  program->params[i].name, row, l, e, a, b);
                 }
     }
     return NULL;
@@ -262,11 +269,13 @@ const char *diff_compare(hdst__arena *arena, const diff_program *program, const 
     if (expected->failed_record != UINT64_MAX || found->failed_record != UINT64_MAX) return compare_faults(arena, expected, found);
     for (uint64_t i = 0; i < data->count; i++) {
         const bool keeps = program->shape != DIFF_ACCUMULATING_MAP;     // without an output nobody asks what was kept
-        if (keeps && expected->keep[i] != found->keep[i]) return hdst__arena_printf(arena, "record %" PRIu64 ": keep %d, not %d", i, expected->keep[i], found->keep[i]);
+        if (keeps && expected->keep[i] != found->keep[i])
+            return hdst__arena_printf(arena, "record %" PRIu64 ": keep %d, not %d", i, expected->keep[i], found->keep[i]);
         if (!expected->keep[i]) continue;
         for (int l = 0; l < exports->out_leaves; l++)
             for (uint64_t e = 0; e < exports->out[l].count; e++) {
-                const uint64_t a = load(expected->output, exports->out_size, i, &exports->out[l], e), b = load(found->output, exports->out_size, i, &exports->out[l], e);
+                const uint64_t a = load(expected->output, exports->out_size, i, &exports->out[l], e),
+                               b = load(found->output, exports->out_size, i, &exports->out[l], e);
                 if (!equal_bits(exports->out[l].kind, a, b))
                     return hdst__arena_printf(arena, "record %" PRIu64 " output leaf %d element %" PRIu64 ": %" PRIx64 ", not %" PRIx64, i, l, e, a, b);
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the C translations of random kernels are written with, and how the test talks to them. Included by the translations and by the harness; includes nothing of
-// the library, so that the numeric rules are stated here a second time, in plain C (compiled with -fwrapv -ffp-contract=off).
+// What the C translations of random kernels are written with, and how the test talks to them. Included by the translations and by the harness; includes nothing
+// of the library, so that the numeric rules are stated here a second time, in plain C (compiled with -fwrapv -ffp-contract=off).
 #ifndef HDST_TESTS_DIFFERENTIAL_RUNTIME_H
 #define HDST_TESTS_DIFFERENTIAL_RUNTIME_H
 

@@ -32,7 +32,8 @@ static void report(tally *t, const diff_program *program, const char *form, cons
 }
 
 // A layout each, so that all meet all forms.
-static bool try_form(hdst__arena *arena, tally *t, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected, diff_form form)
+static bool try_form(hdst__arena *arena, tally *t, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected,
+                     diff_form form)
 {
     static const char *const names[] = {"as lowered", "scalar passes", "block form"};
     hdst__diags diags;

@@ -21,9 +21,10 @@ typedef struct liveness {
 
 static void name_vars(liveness *l, const ir_stmt *records, bool in_loop)
 {
+    size_t *mentions = HDST__NEW_ARRAY(l->func->arena, size_t, l->func->var_count + 1);
+    hdst__ir_tally(&records->body, mentions, false);
     for (uint32_t v = 0; v < l->func->var_count; v++) {
-        if (!l->func->vars[v].varying || l->shared[v]) continue;
-        if (!hdst__ir_block_reads(&records->body, v) && !hdst__ir_block_writes(&records->body, v)) continue;
+        if (!mentions[v] || !l->func->vars[v].varying || l->shared[v]) continue;
         if (l->first[v] || (in_loop && hdst__block_reads_first(&records->body, v))) l->shared[v] = true;
         l->first[v] = records;
     }

@@ -2,25 +2,32 @@
 // Making IR: variables, parameters, expressions, statements; deep copies. Walking is in ir_walk.c.
 #include "codegen/ir.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // --- Names ---
 
-static bool name_taken(const ir_func *func, const char *name)
+// The number behind `name` in "name_12"; 1 for the name itself, 0 for another name.
+static unsigned long number_of(const char *taken, const char *name, size_t length)
 {
-    for (size_t i = 0; i < func->var_count; i++)
-        if (!strcmp(func->vars[i].name, name)) return true;
-    return false;
+    if (strncmp(taken, name, length)) return 0;
+    if (!taken[length]) return 1;
+    if (taken[length] != '_' || taken[length + 1] < '1' || taken[length + 1] > '9') return 0;
+    char *end;
+    unsigned long number = strtoul(taken + length + 1, &end, 10);
+    return *end || number > UINT32_MAX ? 0 : number;
 }
 
 // "d", then "d_2", "d_3" ...: what a reader of the printed kernel recognises.
 static const char *unique_name(ir_func *func, const char *name)
 {
-    if (!name_taken(func, name)) return hdst__arena_strdup(func->arena, name);
-    for (unsigned number = 2;; number++) {
-        const char *candidate = hdst__arena_printf(func->arena, "%s_%u", name, number);
-        if (!name_taken(func, candidate)) return candidate;
+    const size_t length = strlen(name);
+    unsigned long most = 0;
+    for (size_t i = 0; i < func->var_count; i++) {
+        unsigned long number = number_of(func->vars[i].name, name, length);
+        if (number > most) most = number;
     }
+    return most ? hdst__arena_printf(func->arena, "%s_%lu", name, most + 1) : hdst__arena_strdup(func->arena, name);
 }
 
 uint32_t hdst__ir_add_var(ir_func *func, const char *name, hdst__kind kind, uint64_t elements)

@@ -154,6 +154,35 @@ size_t hdst__ir_expr_size(const ir_expr *expr)
     return count;
 }
 
+typedef struct tally {
+    size_t *mentions;
+    bool take_off;
+} tally;
+
+static void tally_var(const tally *t, uint32_t var)
+{
+    if (t->take_off) t->mentions[var]--;
+    else t->mentions[var]++;
+}
+
+static bool tally_expr(ir_expr **expr, void *user)
+{
+    if ((*expr)->op == IR_VAR || (*expr)->op == IR_ELEM) tally_var(user, (*expr)->var);
+    return true;
+}
+
+static bool tally_stmt(ir_stmt *stmt, void *user)
+{
+    if (hdst__ir_writes(stmt, stmt->var)) tally_var(user, stmt->var);
+    return hdst__ir_visit_own_exprs(stmt, tally_expr, user);
+}
+
+void hdst__ir_tally(const ir_block *block, size_t *mentions, bool take_off)
+{
+    tally t = {mentions, take_off};
+    hdst__ir_visit_stmts((ir_block *)block, tally_stmt, &t);
+}
+
 // --- Substitution ---
 
 typedef struct substitution {

@@ -13,6 +13,7 @@ enum { MOST_STATEMENTS = 16, MOST_NODES = 256 };    // of both branches together
 typedef struct converter {
     ir_func *func;
     bool accums;            // additions too
+    size_t *mentions;       // by variable: outside of the branch that is being converted
 } converter;
 
 static size_t stmt_size(const ir_stmt *s)
@@ -29,13 +30,6 @@ static bool may_convert(const converter *c, const ir_block *block, size_t *state
         *nodes += stmt_size(s);
     }
     return *statements <= MOST_STATEMENTS && *nodes <= MOST_NODES;
-}
-
-// Named only in this block: what it holds otherwise does not matter.
-static bool is_local(const converter *c, const ir_block *block, uint32_t var)
-{
-    return hdst__ir_block_reads(block, var) == hdst__ir_block_reads(&c->func->body, var) &&
-           hdst__ir_block_writes(block, var) == hdst__ir_block_writes(&c->func->body, var);
 }
 
 static ir_expr *chosen(converter *c, const ir_expr *cond, bool when, ir_expr *value, ir_expr *other)
@@ -62,10 +56,10 @@ static ir_expr *identity(converter *c, const ir_stmt *s)
 }
 
 // The same statement for all records, with its effect only where cond is `when`.
-static void convert_stmt(converter *c, ir_block *out, const ir_block *branch, ir_stmt *s, const ir_expr *cond, bool when)
+static void convert_stmt(converter *c, ir_block *out, ir_stmt *s, const ir_expr *cond, bool when)
 {
-    if (s->kind == IR_SET) {
-        if (!is_local(c, branch, s->var)) s->value = chosen(c, cond, when, s->value, hdst__ir_var(c->func, s->var));
+    if (s->kind == IR_SET) {        // what is named only in here may hold anything elsewhere
+        if (c->mentions[s->var]) s->value = chosen(c, cond, when, s->value, hdst__ir_var(c->func, s->var));
     } else if (s->kind == IR_ACCUM) {
         s->value = chosen(c, cond, when, s->value, identity(c, s));
     } else {                // a check holds where it is not made
@@ -111,8 +105,19 @@ static void convert_if(converter *c, ir_block *out, ir_stmt *s)
     }
     const ir_expr *cond = settled_condition(c, out, s);
     ir_block then = s->then, otherwise = s->otherwise;
-    for (size_t i = 0; i < then.count; i++) convert_stmt(c, out, &s->then, then.items[i], cond, true);
-    for (size_t i = 0; i < otherwise.count; i++) convert_stmt(c, out, &s->otherwise, otherwise.items[i], cond, false);
+    for (size_t i = 0; i < then.count; i++) convert_stmt(c, out, then.items[i], cond, true);
+    for (size_t i = 0; i < otherwise.count; i++) convert_stmt(c, out, otherwise.items[i], cond, false);
+}
+
+// The same with the number of mentions kept up to date.
+static void convert_counted(converter *c, ir_block *out, ir_stmt *s)
+{
+    const size_t first = out->count;
+    ir_block whole = {&s, 1, 1};
+    hdst__ir_tally(&whole, c->mentions, true);
+    convert_if(c, out, s);
+    ir_block made = {out->items + first, out->count - first, 0};
+    hdst__ir_tally(&made, c->mentions, false);
 }
 
 static void convert_block(converter *c, ir_block *block)
@@ -124,12 +129,33 @@ static void convert_block(converter *c, ir_block *block)
         for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) convert_block(c, nested[n]);
         size_t statements = 0, nodes = 0;
         if (s->kind == IR_IF && s->cond->varying && may_convert(c, &s->then, &statements, &nodes) && may_convert(c, &s->otherwise, &statements, &nodes))
-            convert_if(c, &out, s);
+            convert_counted(c, &out, s);
         else hdst__ir_push(c->func, &out, s);
     }
     *block = out;
 }
 
-void hdst__pass_if_convert(ir_func *func) { convert_block(&(converter){func, false}, &func->body); }
+static bool count_branch(ir_stmt *s, void *user)
+{
+    *(size_t *)user += s->kind == IR_IF;
+    return true;
+}
 
-void hdst__pass_predicate(ir_func *func) { convert_block(&(converter){func, true}, &func->body); }
+// Each may add a variable.
+static size_t count_branches(ir_block *block)
+{
+    size_t count = 0;
+    hdst__ir_visit_stmts(block, count_branch, &count);
+    return count;
+}
+
+static void convert(ir_func *func, bool accums)
+{
+    converter c = {func, accums, HDST__NEW_ARRAY(func->arena, size_t, func->var_count + count_branches(&func->body) + 1)};
+    hdst__ir_tally(&func->body, c.mentions, false);
+    convert_block(&c, &func->body);
+}
+
+void hdst__pass_if_convert(ir_func *func) { convert(func, false); }
+
+void hdst__pass_predicate(ir_func *func) { convert(func, true); }

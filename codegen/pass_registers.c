@@ -26,8 +26,7 @@ static bool rename_stmt(ir_stmt *s, void *user)
 
 static void keep_in_register(ir_func *func, ir_block *body, uint32_t var)
 {
-    const size_t reads = hdst__ir_block_reads(body, var), writes = hdst__ir_block_writes(body, var);
-    if (reads + writes < 2) return;
+    const size_t writes = hdst__ir_block_writes(body, var);
     const bool loads = hdst__block_reads_first(body, var);
     renaming r = {func, var, hdst__block_new_var(func, hdst__arena_printf(func->arena, "%s_r", func->vars[var].name), func->vars[var].kind, true)};
     hdst__ir_visit_stmts(body, rename_stmt, &r);
@@ -43,8 +42,10 @@ static bool visit_records(ir_stmt *s, void *user)
     ir_func *func = user;
     if (s->kind != IR_RECORDS || !s->vectorize) return true;
     const size_t vars = func->var_count;
+    size_t *mentions = HDST__NEW_ARRAY(func->arena, size_t, vars + 1);
+    hdst__ir_tally(&s->body, mentions, false);
     for (uint32_t v = 0; v < vars; v++)
-        if (func->vars[v].per_record && !func->vars[v].elements) keep_in_register(func, &s->body, v);
+        if (mentions[v] > 1 && func->vars[v].per_record && !func->vars[v].elements) keep_in_register(func, &s->body, v);
     return true;
 }
 

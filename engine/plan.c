@@ -207,7 +207,7 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
 static hdst_status make_executor(hdst__launch_plan *plan, bool fold, hdst_error *error)
 {
     uint64_t records = plan->slice_most, outputs = fold ? (records + HDST__FOLD_RECORDS - 1) / HDST__FOLD_RECORDS : records;
-    plan->keeps = plan->kernel ? has_argument(plan, HDST__ARG_KEEP) : plan->func->filters && plan->output_param;
+    plan->keeps = plan->kernel ? has_argument(plan, HDST__ARG_KEEP) : plan->func->filters;
     plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0;
     if (plan->reader.records < records) {               // nothing longer will come
         records = round_to_64(plan->reader.records);

@@ -17,16 +17,13 @@ static const char *const reserved[] = {
     "shuffle", "shuffle2", "i", "r",
 };
 
+// What a name begins with, or is made of, that an underscore at its end does not mend.
 static bool has_reserved_form(const char *name)
 {
     static const char *const prefix[] = {"as_", "convert_", "atom", "get_", "vload", "vstore", "image", "read_image", "write_image", "__", "clk_", "cl_", "async_", "is",
                                          "native_", "half_", "work_group", "sub_group", "hdst_", "reserved"};
     for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
         if (strncmp(name, prefix[i], strlen(prefix[i])) == 0) return true;
-    const char *last = strrchr(name, '_');      // add_int and its like
-    static const char *const suffix[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "bool"};
-    for (size_t i = 0; last && i < sizeof suffix / sizeof *suffix; i++)
-        if (strcmp(last + 1, suffix[i]) == 0) return true;
     static const char *const vector[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "half", "bool", "quad", "vec"};
     for (size_t i = 0; i < sizeof vector / sizeof *vector; i++) {
         size_t length = strlen(vector[i]);
@@ -35,6 +32,15 @@ static bool has_reserved_form(const char *name)
     bool capitals = true;
     for (const char *c = name; *c; c++) capitals &= !islower((unsigned char)*c);
     return capitals;        // could be a macro of the driver: INFINITY, M_PI
+}
+
+static bool has_reserved_end(const char *name)
+{
+    const char *last = strrchr(name, '_');      // add_int and its like
+    static const char *const suffix[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "bool"};
+    for (size_t i = 0; last && i < sizeof suffix / sizeof *suffix; i++)
+        if (strcmp(last + 1, suffix[i]) == 0) return true;
+    return false;
 }
 
 static bool in_comment(const char *text, const char *at)
@@ -60,7 +66,7 @@ bool hdst__name_is_reserved(const char *name)
 {
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (strcmp(name, reserved[i]) == 0) return true;
-    if (has_reserved_form(name)) return true;
+    if (has_reserved_form(name) || has_reserved_end(name)) return true;
     for (size_t i = 0; i < hdst__template_count; i++)
         if (uses_word(hdst__templates[i].text, name, !hdst__templates[i].is_kernel)) return true;
     return false;
@@ -85,7 +91,11 @@ const char *hdst__name_take(hdst__names *names, const char *wanted)
     char *name = hdst__arena_strdup(names->arena, *wanted && !isdigit((unsigned char)*wanted) ? wanted : hdst__arena_printf(names->arena, "v%s", wanted));
     for (char *c = name; *c; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
-    while (is_taken(names, name)) name = hdst__arena_printf(names->arena, "%s_", name);
+    if (has_reserved_form(name)) name = hdst__arena_printf(names->arena, "v_%s", name);
+    while (is_taken(names, name)) {
+        const char *longer = hdst__arena_printf(names->arena, "%s_", name);
+        name = has_reserved_form(longer) ? hdst__arena_printf(names->arena, "v_%s", name) : hdst__arena_strdup(names->arena, longer);     // half_ begins built-ins
+    }
     HDST__PUSH(names->arena, names->taken, names->count, names->capacity, name);
     return name;
 }

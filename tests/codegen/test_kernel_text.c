@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Printed kernels beyond sums: outputs, filters, checks, packed records, names; what their text must and must not contain.
+#include "base/buffer.h"
+#include "codegen/names.h"
+#include "tests/support/ir_make.h"
+#include "tests/support/kernel_run.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hdst__arena arena;
+static jmp_buf out_of_memory;
+static hdst__diags diags;
+static cl_run run;
+
+static void set_up(void)
+{
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    hdst__diags_init(&diags, &arena);
+    cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "these tests need PoCL");
+}
+
+static void tear_down(void)
+{
+    cl_run_close(&run);
+    hdst__arena_destroy(&arena);
+}
+TestSuite(kernel_text, .init = set_up, .fini = tear_down);
+
+static hdst__target_facts facts_of(int form)
+{
+    return (hdst__target_facts){form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, false};
+}
+
+static const hdst__kernel *make(const ir_func *f, int form, const hdst__storage *input, const uint64_t *rows)
+{
+    const hdst__kernel_options options = {.facts = facts_of(form), .input = input, .rows = rows};
+    return hdst__kernel_make(&arena, f, &options, &diags);
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (const char *at = strstr(text, what); at; at = strstr(at + 1, what)) n++;
+    return n;
+}
+
+static ir_stmt *store(ir_func *f, uint32_t param, uint32_t leaf, ir_expr *value)
+{
+    ir_stmt *stmt = ir_add(f, &f->body, IR_STORE);
+    stmt->param = param;
+    stmt->leaf = leaf;
+    stmt->value = value;
+    return stmt;
+}
+
+// --- Running ---
+
+enum { N = 500 };
+typedef struct __attribute__((packed)) odd { uint8_t tag; double d; int64_t l; float f; int16_t s; } odd;     // 23 bytes
+
+// Swaps the fields of a packed record around, keeps the records with d < 0.5, fails for some tags.
+static ir_func *make_odd(void)
+{
+    ir_func *f = ir_new(&arena, "swap");
+    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "odd", 1, (ir_field[]){{"tag", HDST__U8, 0}, {"d", HDST__F64, 0}, {"l", HDST__I64, 0}, {"f", HDST__F32, 0}, {"s", HDST__I16, 0}}, 5), false);
+    const uint32_t out = ir_param_add(f, IR_OUTPUT, "out", ir_record(&arena, "swapped", 1, (ir_field[]){{"s", HDST__I16, 0}, {"tag", HDST__U8, 0}, {"f", HDST__F32, 0}, {"l", HDST__I64, 0}, {"d", HDST__F64, 0}}, 5), false);
+    static const uint32_t from[] = {4, 0, 3, 2, 1};
+    const uint32_t check = hdst__ir_add_check(f, (ir_check){.kind = IR_CHECK_INDEX, .what = "tags"});
+    ir_stmt *stmt = ir_add(f, &f->body, IR_CHECK);
+    stmt->check = check;
+    stmt->cond = ir_op2(f, IR_LT, ir_read(f, IR_FIELD, 0, 0, NULL, NULL), ir_number(f, HDST__U8, 200));
+    stmt = ir_add(f, &f->body, IR_KEEP);
+    stmt->cond = ir_op2(f, IR_LT, ir_read(f, IR_FIELD, 0, 1, NULL, NULL), ir_number(f, HDST__F64, 0.5));
+    f->filters = true;
+    for (uint32_t l = 0; l < 5; l++) store(f, out, l, ir_read(f, IR_FIELD, 0, from[l], NULL, NULL));
+    return f;
+}
+
+Test(kernel_text, packed_records_filters_and_failing_records)
+{
+    typedef struct __attribute__((packed)) swapped { int16_t s; uint8_t tag; float f; int64_t l; double d; } swapped;
+    ir_func *f = make_odd();
+    cr_assert_null(hdst__passes_scalar(f));
+    odd *in = HDST__NEW_ARRAY(&arena, odd, N);
+    swapped *out = HDST__NEW_ARRAY(&arena, swapped, N);
+    uint8_t *keep = HDST__NEW_ARRAY(&arena, uint8_t, N);
+    for (int i = 0; i < N; i++) in[i] = (odd){(uint8_t)(i == 333 || i == 222 || i == 499 ? 250 : i % 200), i / (double)N, INT64_MIN + i, (float)i, (int16_t)-i};
+    const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, N);
+    cr_assert_eq(f->params[0].record->size, sizeof(odd));
+    void *buffers[] = {in};
+    for (int form = 0; form < 2; form++) {
+        const hdst__kernel *kernel = make(f, form, input, NULL);
+        cr_assert_not_null(kernel);
+        kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .first = 1000, .count = N, .groups = 2, .output = out,
+                         .output_bytes = N * sizeof(swapped), .keep = keep};
+        cr_assert(kernel_run(&run, &c));
+        cr_expect_eq(c.error, UINT64_C(1222) << 16, "the first failing record of the input");
+        for (int i = 0; i < N; i++) {
+            cr_expect_eq(keep[i], in[i].d < 0.5);
+            cr_expect(out[i].s == in[i].s && out[i].tag == in[i].tag && out[i].f == in[i].f && out[i].l == in[i].l && out[i].d == in[i].d, "form %d record %d", form, i);
+        }
+    }
+}
+
+Test(kernel_text, names_of_the_user_may_be_words_of_opencl_or_of_the_templates)
+{
+    static const char *const names[] = {"half", "kernel", "barrier", "float4", "i", "r", "count", "wide_add_float", "as_int", "INFINITY", "row", "v", "v_", "first", "atom_add", "strip"};
+    enum { NAMES = sizeof names / sizeof *names };
+    ir_func *f = ir_new(&arena, "kernel");
+    ir_param_add(f, IR_INPUT, "global", ir_record(&arena, "number", 0, (ir_field[]){{"private", HDST__U32, 0}}, 1), false);
+    const uint32_t out = ir_param_add(f, IR_OUTPUT, "constant", ir_record(&arena, "image2d_t", 0, (ir_field[]){{"sampler_t", HDST__U32, 0}}, 1), false);
+    ir_expr *sum = ir_read(f, IR_FIELD, 0, 0, NULL, NULL);
+    for (int n = 0; n < NAMES; n++) {
+        const uint32_t var = hdst__ir_add_var(f, names[n], HDST__U32, 0);
+        ir_assign(f, &f->body, var, ir_op2(f, IR_MUL, sum, ir_number(f, HDST__U32, 3)));
+        sum = ir_op2(f, IR_ADD, hdst__ir_var(f, var), ir_number(f, HDST__U32, n));
+    }
+    store(f, out, 0, sum);
+    uint32_t in[N + 64], got[N];        // the storage's arrays are rounded up to cache lines
+    for (uint32_t i = 0; i < N; i++) in[i] = i;
+    const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, HDST__SOA, 0, N);
+    void *buffers[] = {in};
+    for (int form = 0; form < 2; form++) {      // as it stands: the passes would make one expression of it
+        const hdst__kernel *kernel = make(f, form, input, NULL);
+        cr_assert_not_null(kernel);
+        kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = N, .groups = 2, .output = got, .output_bytes = sizeof got};
+        cr_assert(kernel_run(&run, &c));
+        for (uint32_t i = 0; i < N; i++) {
+            uint32_t want = i;
+            for (uint32_t n = 0; n < NAMES; n++) want = want * 3 + n;
+            cr_expect_eq(got[i], want);
+        }
+    }
+}
+
+// --- Text ---
+
+Test(kernel_text, kmeans_for_cpu_devices_has_blocks_vector_loops_and_no_barrier)
+{
+    ir_func *f = ir_kmeans(&arena);
+    cr_assert_null(hdst__passes_scalar(f));
+    const uint64_t rows[] = {0, 50, 50, 1};
+    const hdst__kernel *kernel = make(f, 0, hdst__storage_make(&arena, f->params[0].record, HDST__SOA, 0, 1000), rows);
+    cr_assert_not_null(kernel);
+    cr_expect_eq(count_of(kernel->source, "barrier"), 0);
+    cr_expect_eq(count_of(kernel->source, "@"), 0, "a hole of the template was not filled");
+    cr_expect_eq(count_of(kernel->source, "BLOCK; r++) {"), 6, "record loops: start, four centers, one center, addends, what does not fit, additions");
+    cr_expect_eq(count_of(kernel->source, "    VECTOR_LOOP("), 4);
+    cr_expect_eq(count_of(kernel->source, "vstore4("), 1, "one vector addition per record");
+    cr_expect_eq(kernel->local_size, 1);
+    cr_expect(kernel->one_group_per_strip);
+}
+
+Test(kernel_text, kmeans_for_gpus_keeps_centers_and_tables_in_local_memory_while_they_fit)
+{
+    ir_func *f = ir_kmeans(&arena);
+    cr_assert_null(hdst__passes_scalar(f));
+    const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, HDST__SOA, 0, 1000);
+    const hdst__kernel *small = make(f, 1, input, (const uint64_t[]){0, 50, 50, 1}), *large = make(f, 1, input, (const uint64_t[]){0, 100000, 100000, 1});
+    cr_assert(small && large);
+    cr_expect(small->tables_in_local);
+    cr_expect_neq(count_of(small->source, "local_add64(t_local"), 0);
+    cr_expect_eq(count_of(small->source, "(__local const float *)"), 1, "centers");
+    cr_expect(!large->tables_in_local);
+    cr_expect_eq(count_of(large->source, " t_local"), 0);
+    cr_expect_eq(count_of(large->source, "wide_add_float(t_total"), 2);
+    cr_expect_eq(count_of(large->source, "@"), 0);
+}
+
+Test(kernel_text, fields_that_are_not_read_do_not_travel)
+{
+    ir_func *f = ir_new(&arena, "two_of_five");
+    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "five", 0, (ir_field[]){{"a", HDST__F32, 0}, {"b", HDST__F32, 0}, {"c", HDST__F32, 0}, {"d", HDST__F32, 0}, {"e", HDST__F32, 0}}, 5), false);
+    const uint32_t out = ir_param_add(f, IR_OUTPUT, "out", ir_record(&arena, "one", 0, (ir_field[]){{"x", HDST__F32, 0}}, 1), false);
+    store(f, out, 0, ir_op2(f, IR_ADD, ir_read(f, IR_FIELD, 0, 1, NULL, NULL), ir_read(f, IR_FIELD, 0, 3, NULL, NULL)));
+    cr_assert_null(hdst__passes_scalar(f));
+    const hdst__kernel *kernel = make(f, 0, hdst__storage_make(&arena, f->params[0].record, HDST__AOP, 0, 100), NULL);
+    cr_assert_not_null(kernel);
+    size_t inputs = 0;
+    for (size_t i = 0; i < kernel->arg_count; i++) inputs += kernel->args[i].kind == HDST__ARG_INPUT;
+    cr_expect_eq(inputs, 2);
+}
+
+Test(kernel_text, private_memory_that_no_device_has_is_refused_with_the_arrays_name)
+{
+    ir_func *f = ir_new(&arena, "large");
+    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "number", 0, (ir_field[]){{"x", HDST__U32, 0}}, 1), false);
+    const uint32_t out = ir_param_add(f, IR_OUTPUT, "out", ir_record(&arena, "result", 0, (ir_field[]){{"x", HDST__U32, 0}}, 1), false);
+    const uint32_t table = hdst__ir_add_var(f, "scratch", HDST__U32, 10 << 20);
+    ir_stmt *set = ir_add(f, &f->body, IR_SET_ELEM);
+    set->var = table;
+    set->index = ir_op2(f, IR_REM, ir_read(f, IR_FIELD, 0, 0, NULL, NULL), ir_number(f, HDST__U32, 10 << 20));
+    set->value = ir_number(f, HDST__U32, 1);
+    ir_expr *element = hdst__ir_var(f, table);
+    element->op = IR_ELEM;
+    element->a = ir_number(f, HDST__U32, 5);
+    store(f, out, 0, element);
+    for (int form = 0; form < 2; form++) {
+        hdst__diags_init(&diags, &arena);
+        cr_expect_null(make(f, form, hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, 100), NULL));
+        cr_assert_eq(diags.errors, 1);
+    }
+    cr_expect_neq(count_of(diags.items[0].message, "'scratch'"), 0, "%s", diags.items[0].message);
+    cr_expect_neq(count_of(diags.items[0].message, "private memory"), 0);
+}
+
+Test(kernel_text, a_device_without_double_is_named_as_such)
+{
+    ir_func *f = make_odd();
+    cr_assert_null(hdst__passes_scalar(f));
+    hdst__kernel_options options = {.facts = facts_of(0), .input = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, 100)};
+    options.facts.has_double = false;
+    cr_expect_null(hdst__kernel_make(&arena, f, &options, &diags));
+    cr_assert_eq(diags.errors, 1);
+    cr_expect_neq(count_of(diags.items[0].message, "needs double"), 0, "%s", diags.items[0].message);
+}

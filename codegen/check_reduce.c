@@ -12,7 +12,35 @@ typedef struct walk {
     hdst__checker *c;
     const ast_function *f;
     const char *why;        // the first reason against; NULL while field-wise
+    struct { const char *leaf; ir_accum_op op; } *laws;     // of the leaves so far: the elements of an array accumulate alike
+    size_t law_count, law_capacity;
 } walk;
+
+// ".from.x[2]" as ".from.x"
+static const char *without_indices(walk *w, const char *path)
+{
+    char *leaf = hdst__arena_strdup(w->c->arena, path), *to = leaf;
+    bool inside = false;
+    for (; *path; path++) {
+        inside = inside || *path == '[';
+        if (!inside) *to++ = *path;
+        inside = inside && *path != ']';
+    }
+    *to = 0;
+    return leaf;
+}
+
+static bool agrees(walk *w, const char *path, ir_accum_op op)
+{
+    const char *leaf = without_indices(w, path);
+    if (w->law_count && !strcmp(w->laws[w->law_count - 1].leaf, leaf)) return w->laws[w->law_count - 1].op == op;
+    for (size_t i = 0; i < w->law_count; i++)
+        if (!strcmp(w->laws[i].leaf, leaf)) return w->laws[i].op == op;
+    w->laws = hdst__arena_grow(w->c->arena, w->laws, &w->law_capacity, w->law_count + 1, sizeof *w->laws);
+    w->laws[w->law_count].leaf = leaf;
+    w->laws[w->law_count++].op = op;
+    return true;
+}
 
 // "a.from.x[2]" without its first name, when it begins with the parameter; else NULL.
 static const char *path_of(walk *w, const ast_expr *e, const ast_decl *parameter)
@@ -83,6 +111,7 @@ static void scalar(walk *w, const ast_expr *e, const ast_expr *identity, hdst__k
     if (!e) against(w, hdst__arena_printf(w->c->arena, "%s is not given", name));
     else if (!operation(w, e, kind, path, &op))
         against(w, hdst__arena_printf(w->c->arena, "%s is not a%s OP b%s with OP one of + min max & | ^", name, path, path));
+    else if (!agrees(w, path, op)) against(w, hdst__arena_printf(w->c->arena, "%s is combined in another way than the elements before it", name));
     else if (!w->f->identity) return;
     else if (identity && !hdst__check_constant(w->c, identity, &declared, true)) against(w, "its identity is not constant");
     else if (declared != law_identity(op, kind)) against(w, hdst__arena_printf(w->c->arena, "the identity of %s is not that of its operation", name));

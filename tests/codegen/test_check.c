@@ -260,7 +260,7 @@ static const ast_function *reduce(const char *text)
     return compile(hdst__arena_printf(&arena, "struct r { double x; int8_t n; struct_in in; };\nstruct struct_in { float lo; bool any; uint32_t h[2]; };\n%s", text))->functions[0];
 }
 
-#define WHOLE "(r){ .x = a.x + b.x, .n = b.n + a.n, .in = { min(a.in.lo, b.in.lo), a.in.any || b.in.any, { a.in.h[0] | b.in.h[0], max(a.in.h[1], b.in.h[1]) } } }"
+#define WHOLE "(r){ .x = a.x + b.x, .n = b.n + a.n, .in = { min(a.in.lo, b.in.lo), a.in.any || b.in.any, { a.in.h[0] | b.in.h[0], a.in.h[1] | b.in.h[1] } } }"
 
 Test(check, field_wise_reduces_are_recognised)
 {
@@ -287,6 +287,8 @@ Test(check, other_reduces_say_why_not)
         {"reduce f(r a, r b) { return (r){ .x = a.x + b.x, .n = a.n + b.n }; }", AST_ORDERED, "in.lo is not given"},
         {"reduce f(r a, r b) { return a; }", AST_ORDERED, "not built from its parts"},
         {"reduce f(bool a, bool b) { return a + b; }", AST_ORDERED, "the result is not a OP b"},
+        {"reduce f(r a, r b) { return (r){ .x = a.x + b.x, .n = b.n + a.n, .in = { min(a.in.lo, b.in.lo), a.in.any || b.in.any,"
+         " { a.in.h[0] | b.in.h[0], max(a.in.h[1], b.in.h[1]) } } }; }", AST_ORDERED, "in.h[1] is combined in another way than the elements before it"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const ast_function *f = reduce(cases[i].text);

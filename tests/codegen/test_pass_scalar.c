@@ -262,3 +262,23 @@ Test(pass, if_convert_takes_assignments_under_varying_conditions)
     EXPECT_COUNT(func, "if gt(p.x, 0f)", 1);    // it adds
     EXPECT_COUNT(func, "if ", 2);
 }
+
+// --- Reduces ---
+
+Test(pass, a_field_wise_reduce_accumulates)
+{
+    ir_func *func = lowered("reduce f(r a, r b) { return (r){ .x = b.x + a.x, .d = min(a.d, b.d), .n = a.n | b.n, .u = max(b.u, a.u), .b = a.b && b.b }; }");
+    EXPECT_BODY(func, "  accum result.x += a.x\n"
+                      "  accum result.d min= a.d\n"
+                      "  accum result.n |= a.n\n"
+                      "  accum result.u max= a.u\n"
+                      "  accum result.b &= a.b\n"
+                      "}\n");
+}
+
+Test(pass, elements_of_an_array_that_combine_in_two_ways_make_no_accumulation)
+{
+    ir_func *func = lowered("reduce f(row a, row b) { return (row){ .x = { a.x[0] + b.x[0], min(a.x[1], b.x[1]), a.x[2] + b.x[2], a.x[3] + b.x[3] } }; }");
+    cr_expect_eq(func->params[1].kind, IR_INPUT);
+    EXPECT_COUNT(func, "store", 4);
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A writer of JSON (RFC 8259). Floats are the shortest text that reads back to the same bits; NaN and infinities are the strings "NaN", "Infinity", "-Infinity".
+// A writer of JSON (RFC 8259). Floats are the shortest text that reads back to the same bits; what is not finite is one of the strings "NaN", "Infinity",
+// "-Infinity".
 #ifndef EXAMPLES_JSON_H
 #define EXAMPLES_JSON_H
 

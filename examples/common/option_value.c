@@ -115,7 +115,8 @@ static hdst_status read_word(const option *o, const char *value, hdst_error *err
 {
     int at = value[0] && !strchr(value, '|') ? find_word(o->value, value) : -1;
     if (at < 0) return not_a(o, "one of its words", value, o->value, error);
-    if (o->missing && find_word(o->missing, value) >= 0) return options_misuse(error, "leave the option out; --help says which words there are", "--%s %s is not available yet", o->name, value);
+    if (o->missing && find_word(o->missing, value) >= 0)
+        return options_misuse(error, "leave the option out; --help says which words there are", "--%s %s is not available yet", o->name, value);
     *(int *)o->to = at;
     return HDST_OK;
 }

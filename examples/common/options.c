@@ -29,7 +29,8 @@ static option_table list_options(const program_info *program, common_options *c)
         {"seed", OPTION_COUNT, &c->seed, "N", "of all that is drawn at random; the same seed draws the same", true, NULL, 0, UINT64_MAX},
         {"explain", OPTION_FLAG, &c->explain, NULL, "say on standard error how the work will be done", true},
         {"trace", OPTION_TEXT, &c->trace, "FILE", "write a timeline for Chrome or Perfetto", false},
-        {"hpr", OPTION_WORD, &c->reduction_level, "cluster|none|block|device|node", "the highest level that combines partial results", true, "none|block|device|node"},
+        {"hpr", OPTION_WORD, &c->reduction_level, "cluster|none|block|device|node",
+         "the highest level that combines partial results", true, "none|block|device|node"},
         {"unchecked", OPTION_FLAG, &c->unchecked, NULL, "leave out the checks inside kernels", false},
         {"on-error", OPTION_WORD, &c->on_error, "fail|skip", "what a record with an error does to the run", true, "skip"},
         {"verify", OPTION_NUMBER, &c->verify, "PERCENT", "compute a part of the work twice and compare", false},
@@ -83,7 +84,8 @@ static hdst_status unknown_option(const option_table *table, const char *argumen
 static hdst_status not_an_option(const char *argument, hdst_error *error)
 {
     char hint[300];
-    snprintf(hint, sizeof hint, argument[0] == '-' ? "options start with two dashes; --help lists them" : "files to read are given as --input %.250s", argument);
+    if (argument[0] == '-') snprintf(hint, sizeof hint, "options start with two dashes; --help lists them");
+    else snprintf(hint, sizeof hint, "files to read are given as --input %.250s", argument);
     return options_misuse(error, hint, "unexpected argument '%.300s'", argument);
 }
 

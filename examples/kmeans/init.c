@@ -66,7 +66,8 @@ static double try_center(const float *points, uint64_t n, uint32_t d, uint64_t p
     return cost;
 }
 
-static candidate best_of(const float *points, uint64_t n, uint32_t d, int trials, double cost, double **nearest, double **best, double **scratch, uint64_t *state)
+static candidate best_of(const float *points, uint64_t n, uint32_t d, int trials, double cost, double **nearest,
+                         double **best, double **scratch, uint64_t *state)
 {
     candidate chosen = {0, INFINITY};
     for (int t = 0; t < trials; t++) {

@@ -78,7 +78,8 @@ hdst_status kmeans_check_points(kmeans *job, hdst_error *error)
     hdst_result_destroy(r);
     if (status != HDST_OK || n == 0) return status;
     char text[160];
-    snprintf(text, sizeof text, "%" PRIu64 " point%s not finite (or beyond 1e18); the first is record %" PRIu64 " (counted from 0)", n, n == 1 ? " is" : "s are", first);
+    snprintf(text, sizeof text, "%" PRIu64 " point%s not finite (or beyond 1e18); the first is record %" PRIu64 " (counted from 0)",
+             n, n == 1 ? " is" : "s are", first);
     fail(error, HDST_E_RECORD, text, "such a point has no nearest center: remove or mend it");
     error->record = first;
     return HDST_E_RECORD;

@@ -60,8 +60,8 @@ static hdst_status read_settings(settings *s, int argc, char **argv, hdst_error 
         {"init", OPTION_TEXT, &s->init, "HOW", "first centers: kmeans++ (unless given), random, first, or a .npy or .csv FILE", true},
         {"svg", OPTION_TEXT, &s->svg, "FILE", "draw points and centers, by their first two columns", true},
     };
-    const program_info program = {"kmeans", "Finds clusters of points by Lloyd's algorithm. Writes a table of the centers to standard output, and with --output the\n"
-        "cluster of each point as int32 numbers in a .npy file.", own, sizeof own / sizeof *own};
+    const program_info program = {"kmeans", "Finds clusters of points by Lloyd's algorithm. Writes a table of the centers to standard output,\n"
+        "and with --output the cluster of each point as int32 numbers in a .npy file.", own, sizeof own / sizeof *own};
     hdst_status status = options_parse(&program, &s->common, argc, argv, error);
     if (status != HDST_OK) return status;
     if (s->common.help) {
@@ -173,5 +173,7 @@ int main(int argc, char **argv)
     if (status == HDST_OK && !s.common.help) status = run(&s, started, &error);
     options_free(&s.common);
     if (status != HDST_OK) return report_error("kmeans", &error);
-    return fflush(stdout) == 0 ? 0 : 6;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
+    fputs("kmeans: cannot write to standard output\n", stderr);
+    return 6;
 }

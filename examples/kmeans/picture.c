@@ -46,7 +46,8 @@ static hdst_status write_picture(const kmeans *job, const drawn *from, const cha
 hdst_status output_picture(const kmeans *job, hdst_view labels, const char *const *names, const char *path, hdst_error *error)
 {
     uint64_t step = job->points / MOST_POINTS + 1, room = job->points / step + 1, piece = CHUNK_FLOATS > job->d ? CHUNK_FLOATS : job->d;
-    drawn to = {malloc(room * 2 * sizeof(float)), malloc(room * sizeof(int32_t)), 0, malloc(piece * sizeof(float)), malloc((uint64_t)job->k * 2 * sizeof(float))};
+    drawn to = {malloc(room * 2 * sizeof(float)), malloc(room * sizeof(int32_t)), 0,
+                malloc(piece * sizeof(float)), malloc((uint64_t)job->k * 2 * sizeof(float))};
     hdst_status status = HDST_OK;
     if (!to.rows || !to.cluster || !to.chunk || !to.centers) {
         *error = (hdst_error)HDST_ERROR_INIT;

@@ -9,7 +9,8 @@ from run import PROGRAM, check, main, write_npy
 
 def expect_130(number):
     # Hours of work on the interpreter: it cannot be done before the signal comes.
-    arguments = ["--input", "many.npy", "--clusters", "4000", "--init", "first", "--tolerance", "0", "--iterations", "1000000", "--device", "interp", "--json", "--explain"]
+    arguments = ["--input", "many.npy", "--clusters", "4000", "--init", "first", "--tolerance", "0", "--iterations", "1000000", "--device", "interp", "--json",
+                 "--explain"]
     child = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, restore_signals=True)
     first = child.stderr.readline()        # the explanation comes right before the first step
     child.send_signal(number)

@@ -112,7 +112,8 @@ def explain_is_on_standard_error():
 
 def the_same_seed_gives_the_same_result():
     for init in ("kmeans++", "random"):
-        runs = [result("--input", IRIS, *FEATURES, "--clusters", 5, "--init", init, "--seed", seed, "--iterations", 0, "--device", "interp")["result"] for seed in (1, 1, 2)]
+        start = ["--input", IRIS, *FEATURES, "--clusters", 5, "--init", init, "--iterations", 0, "--device", "interp"]
+        runs = [result(*start, "--seed", seed)["result"] for seed in (1, 1, 2)]
         check(runs[0] == runs[1], f"{init}: seed 1 twice")
         check(runs[0]["centers"] != runs[2]["centers"], f"{init}: seeds 1 and 2 drew the same")
 
@@ -147,6 +148,16 @@ def many_clusters_find_their_pairs():
         got = result("--input", "pairs.npy", "--clusters", k, "--init", "first", "--iterations", 1, "--device", device)["result"]
         check(got["inertia"] == 0 and got["sizes"] == [2] * k, f"{device}: {k} clusters, inertia {got['inertia']}")
         check([c for center in got["centers"] for c in center] == lattice, f"{device}: centers moved")
+
+
+def a_small_budget_changes_no_bit():
+    points = [float32((i * 2654435761 % 65536) / 256) for i in range(40000)]
+    write_npy("random.npy", 20000, 2, points)
+    for device in ["interp"] + CPU:
+        arguments = ["--input", "random.npy", "--clusters", 5, "--iterations", 8, "--device", device]
+        free = result(*arguments)["result"]
+        tight = result(*arguments, "--memory", "150K" if device == "interp" else "1M")["result"]       # the points are 160,000 bytes
+        check(free == tight, f"{device}: {tight} and {free}")
 
 
 def many_columns_give_the_right_centers():
@@ -190,4 +201,4 @@ main(find_devices, iris_reaches_the_published_answer_on_every_device_in_every_la
      the_json_object_has_the_contracts_parts, every_point_is_labelled_with_its_nearest_center, labels_go_to_standard_output_by_a_dash,
      the_table_has_a_row_for_every_cluster, quiet_leaves_standard_error_empty, explain_is_on_standard_error, the_same_seed_gives_the_same_result,
      first_centers_are_points_of_the_input, an_empty_cluster_keeps_its_center, as_many_clusters_as_points_cost_nothing, many_clusters_find_their_pairs,
-     many_columns_give_the_right_centers, pictures_are_well_formed)
+     a_small_budget_changes_no_bit, many_columns_give_the_right_centers, pictures_are_well_formed)

@@ -199,7 +199,8 @@ Test(options, words_that_are_none_are_told)
 
 Test(options, what_is_not_there_yet_is_refused_by_name)
 {
-    static const char option_hint[] = "leave the option out; --help says which there are", word_hint[] = "leave the option out; --help says which words there are";
+    static const char option_hint[] = "leave the option out; --help says which there are";
+    static const char word_hint[] = "leave the option out; --help says which words there are";
     const misuse cases[] = {
         {{"--trace", "t.json"}, "--trace is not available yet", option_hint},
         {{"--unchecked"}, "--unchecked is not available yet", option_hint},
@@ -222,8 +223,9 @@ Test(options, help_lists_every_option_of_the_contract)
     FILE *out = open_memstream(&text, &size);
     options_print_help(&program, out);
     fclose(out);
-    const char *const names[] = {"input", "columns", "output", "device", "policy", "layout", "memory", "device-memory", "seed", "explain", "trace", "hpr", "unchecked",
-                                 "on-error", "verify", "checkpoint", "checkpoint-every", "resume", "quiet", "json", "help", "clusters", "tolerance"};
+    const char *const names[] = {"input", "columns", "output", "device", "policy", "layout", "memory", "device-memory", "seed", "explain",
+                                 "trace", "hpr", "unchecked", "on-error",
+                                 "verify", "checkpoint", "checkpoint-every", "resume", "quiet", "json", "help", "clusters", "tolerance"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char line[64];
         snprintf(line, sizeof line, "\n  --%s ", names[i]);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLE = 100000 };   // points that k-means++ looks at
+enum { SAMPLE = 100000, SAMPLE_NUMBERS = 2000000, SAMPLE_PER_CENTER = 20 };     // what k-means++ looks at
 
 static hdst_status fail(hdst_error *error, hdst_status code, const char *message, const char *hint)
 {
@@ -101,10 +101,19 @@ static hdst_status take_points(kmeans *job, const uint64_t *records, uint64_t co
     return status;
 }
 
+// Its work is sample * k * d: of wide points fewer are taken, but enough for each center.
+static uint64_t sample_size(const kmeans *job)
+{
+    uint64_t count = SAMPLE_NUMBERS / job->d, least = (uint64_t)SAMPLE_PER_CENTER * job->k;
+    if (count < least) count = least;
+    if (count > SAMPLE) count = SAMPLE;
+    if (count < job->k) count = job->k;
+    return count < job->points ? count : job->points;
+}
+
 static hdst_status start_from_points(kmeans *job, kmeans_init method, uint64_t seed, const volatile int *stop, hdst_error *error)
 {
-    uint64_t count = method == KMEANS_PLUS_PLUS ? (job->points < SAMPLE ? job->points : SAMPLE) : job->k;
-    if (count < job->k) count = job->k;
+    uint64_t count = method == KMEANS_PLUS_PLUS ? sample_size(job) : job->k;
     uint64_t *records = malloc(count * sizeof *records);
     float *points = malloc(count * job->d * sizeof *points);
     hdst_status status = records && points ? HDST_OK : no_memory(error);

@@ -29,8 +29,8 @@ void kmeans_close(kmeans *job);
 hdst_status kmeans_check_points(kmeans *job, hdst_error *error);
 
 typedef enum kmeans_init { KMEANS_PLUS_PLUS, KMEANS_RANDOM, KMEANS_FIRST, KMEANS_FILE } kmeans_init;
-// k-means++ works on a sample of at most 100,000 points (or k, if that is more). `path` is for KMEANS_FILE: a .npy or .csv of k rows. Ends with
-// HDST_E_CANCELLED when *stop is set (stop may be NULL).
+// k-means++ works on a sample: at most 100,000 points and 2,000,000 numbers, but 20 points for each center if that is more, and never fewer than k.
+// `path` is for KMEANS_FILE: a .npy or .csv of k rows. Ends with HDST_E_CANCELLED when *stop is set (stop may be NULL).
 hdst_status kmeans_start(kmeans *job, hdst_context *context, kmeans_init method, const char *path, uint64_t seed, const volatile int *stop, hdst_error *error);
 
 // Steps until no center moves further than `tolerance` (Euclidean distance), `most` steps were made, or *stop is set (HDST_E_CANCELLED). Then one pass that

@@ -277,9 +277,12 @@ static const char *prelude_text(hdst__printer *p)
 
 static const char *head_text(hdst__printer *p)
 {
-    return hdst__arena_printf(p->arena, "%s%s%s", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
+    const char *look = p->options->facts.portable ? "#define LOOK(word) atom_add(word, 0)\n#define LOOK_LOCAL(word) atomic_or(word, 0)\n"
+                                                  : "#define LOOK(word) (*(word))\n#define LOOK_LOCAL(word) (*(word))\n";
+    return hdst__arena_printf(p->arena, "%s%s%s%s", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
                               p->gpu || p->options->facts.portable ? "#define VECTOR_LOOP(WIDTH, INTERLEAVE)\n#define SCALAR_LOOP\n"
-                                                                    : hdst__template_text("vector_loop.cl"));
+                                                                    : hdst__template_text("vector_loop.cl"),
+                              p->part[HDST__PART_ATOMICS] || p->part[HDST__PART_CHECKS] || p->part[HDST__PART_LOCAL] ? look : "");
 }
 
 void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *template, hdst__hole *holes, size_t hole_count)

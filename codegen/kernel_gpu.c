@@ -48,6 +48,13 @@ static void plan_slots(hdst__printer *p, hdst__accum_plan *plan)
 
 // --- What goes to local memory ---
 
+static uint32_t group_of(const hdst__target_facts *facts)
+{
+    uint32_t group = HDST__GPU_GROUP;
+    while (group > 1 && facts->max_group && group > facts->max_group) group /= 2;
+    return group;
+}
+
 static uint64_t rows_of(const hdst__printer *p, const hdst__accum_plan *plan)
 {
     const uint64_t rows = plan->accum->is_table && p->options->rows ? p->options->rows[plan->accum->param] : 1;
@@ -165,7 +172,7 @@ static void print_chunk(hdst__printer *p)
         return;
     }
     hdst__write_line(&p->out, "// The tables are added to the device's before a word could overflow.");
-    hdst__write_line(&p->out, "ulong rounds = flush / %d;", HDST__GPU_GROUP);
+    hdst__write_line(&p->out, "ulong rounds = flush / %" PRIu32 ";", group_of(&p->options->facts));
     hdst__write_line(&p->out, "rounds = rounds ? rounds : 1;");
     hdst__write_line(&p->out, "for (; base < count && rounds; base += get_global_size(0), rounds--) {");
 }
@@ -182,7 +189,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     hdst__printer_use(p, func);
     hdst__hole holes[] = {
         {"title", func->name},
-        {"group", hdst__arena_printf(arena, "%d", HDST__GPU_GROUP)},
+        {"group", hdst__arena_printf(arena, "%" PRIu32, group_of(&options->facts))},
         {"file_scope", hdst__print_section(p, hdst__print_file_scope)},
         {"setup", hdst__print_section(p, print_setup)},
         {"chunk", hdst__print_section(p, print_chunk)},
@@ -191,7 +198,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
-    *kernel = (hdst__kernel){.func = func, .local_size = HDST__GPU_GROUP, .private_bytes = bytes};
+    *kernel = (hdst__kernel){.func = func, .local_size = group_of(&options->facts), .private_bytes = bytes};
     for (size_t a = 0; a < p->tables->accum_count; a++) kernel->tables_in_local |= p->plan[a].place == HDST__PLACE_LOCAL;
     kernel->why = hdst__arena_printf(arena, "form: one lane per record%s, %" PRIu32 " copies of tables\n%s", local ? "" : ", no local memory", p->copies, hdst__tables_why(p));
     hdst__kernel_finish(p, kernel, "kernel_gpu.cl", holes, sizeof holes / sizeof *holes);

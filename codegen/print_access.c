@@ -166,10 +166,15 @@ static void print_unpack_aosoa(hdst__printer *p, uint32_t param)
     for (uint32_t l = 0; l < record->leaf_count; l++) {
         if (!hdst__leaf_is_used(&p->func->params[param], l)) continue;
         const char *name = p->leaf_name[param][l], *type = hdst__scalar_cl_name(record->leaves[l].kind);
-        hdst__write_line(&p->out, "for (int e = 0; e < %" PRIu64 "; e++) {", record->leaves[l].elements);
-        hdst__write_line(&p->out, "    __global const %s *from = &%s(i + g, e);", type, name);
-        hdst__write_line(&p->out, "    for (int r = 0; r < %d; r++) %s_of[e][g + r] = from[r];", UNPACK_GROUP, name);
-        hdst__write_line(&p->out, "}");
+        const bool unrolled = record->leaves[l].elements <= 8;
+        for (uint64_t e = 0; e < (unrolled ? record->leaves[l].elements : 1); e++) {
+            const char *element = unrolled ? hdst__arena_printf(p->arena, "%" PRIu64, e) : "e";
+            hdst__write_line(&p->out, unrolled ? "{" : "for (int e = 0; e < %" PRIu64 "; e++) {", record->leaves[l].elements);
+            hdst__write_line(&p->out, "    __global const %s *from = &%s(i + g, %s);", type, name, element);
+            hdst__write_line(&p->out, "    VECTOR_LOOP(16, 1)");
+            hdst__write_line(&p->out, "    for (int r = 0; r < %d; r++) %s_of[%s][g + r] = from[r];", UNPACK_GROUP, name, element);
+            hdst__write_line(&p->out, "}");
+        }
     }
     p->out.indent--;
     hdst__write_line(&p->out, "}");

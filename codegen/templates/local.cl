@@ -7,7 +7,7 @@ inline void local_add64(volatile __local uint *low, long v)
     if (high) atomic_add(low + COPIES, high);
 }
 inline void local_add32(volatile __local uint *word, long v) { atomic_add(word, (uint)v); }
-inline void local_max32(volatile __local uint *word, ulong key) { if ((uint)key > *word) atomic_max(word, (uint)key); }
+inline void local_max32(volatile __local uint *word, ulong key) { if ((uint)key > LOOK_LOCAL(word)) atomic_max(word, (uint)key); }
 inline void local_or32(volatile __local uint *word, ulong bits) { atomic_or(word, (uint)bits); }
 inline void local_xor32(volatile __local uint *word, ulong bits) { atomic_xor(word, (uint)bits); }
 inline void local_or64(volatile __local uint *low, ulong bits)

@@ -69,7 +69,7 @@ static void check_kmeans(hdst__layout layout, int form, uint64_t flush, bool spe
     hdst__storage_copy(input, buffers, SKIP, rows_of_points, (const void *const[]){x}, 0, RECORDS);
 
     hdst__target_facts facts = facts_of[form];
-    facts.portable = portable;
+    facts.portable = portable || cl_run_is_simulated(&run);
     const hdst__kernel_options options = {.facts = facts, .input = input, .rows = rows};
     const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
     cr_assert_not_null(kernel);

@@ -162,7 +162,7 @@ static void check_kind(hdst__kind kind, bool correctly_rounded)
     hdst_error error;
     cr_assert_eq(hdst__interpret(&interp, &error), HDST_OK);
     for (int form = 0; form < 2; form++) {
-        const hdst__target_facts facts = {form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, correctly_rounded, true, true, false};
+        const hdst__target_facts facts = {form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, correctly_rounded, true, true, cl_run_is_simulated(&run)};
         const hdst__kernel_options options = {.facts = facts, .input = storage};
         const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
         cr_assert_not_null(kernel);

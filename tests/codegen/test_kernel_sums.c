@@ -117,7 +117,7 @@ static void check(int form, const hdst__tier *tiers, const int32_t *scales, uint
     fill(in, special);
     const hdst__storage *storage = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, N);
     const uint64_t rows[] = {0, ROWS, 1};
-    const hdst__target_facts facts = {form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, false};
+    const hdst__target_facts facts = {form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
     const hdst__kernel_options options = {.facts = facts, .input = storage, .rows = rows, .tiers = tiers};
     const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
     cr_assert_not_null(kernel);

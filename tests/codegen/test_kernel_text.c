@@ -31,7 +31,7 @@ TestSuite(kernel_text, .init = set_up, .fini = tear_down);
 
 static hdst__target_facts facts_of(int form)
 {
-    return (hdst__target_facts){form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, false};
+    return (hdst__target_facts){form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
 }
 
 static const hdst__kernel *make(const ir_func *f, int form, const hdst__storage *input, const uint64_t *rows)

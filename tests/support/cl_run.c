@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool ok(cl_int status, const char *what)
 {
@@ -27,6 +28,13 @@ bool cl_run_open(cl_run *run, cl_device_type type)
     if (!ok(status, "clCreateContext")) return false;
     run->queue = clCreateCommandQueue(run->context, run->device, 0, &status);
     return ok(status, "clCreateCommandQueue");
+}
+
+bool cl_run_is_simulated(const cl_run *run)
+{
+    char name[64] = "";
+    clGetDeviceInfo(run->device, CL_DEVICE_NAME, sizeof name - 1, name, NULL);
+    return strstr(name, "Oclgrind") != NULL;
 }
 
 void cl_run_close(cl_run *run)

@@ -17,6 +17,7 @@ typedef struct cl_run {
 } cl_run;
 
 bool cl_run_open(cl_run *run, cl_device_type type);     // the first device of that type; false (with words on stderr) when there is none
+bool cl_run_is_simulated(const cl_run *run);            // Oclgrind, which wants portable kernels
 void cl_run_close(cl_run *run);
 // NULL when it does not build; the log is printed.
 cl_kernel cl_run_build(cl_run *run, const char *source, const char *options, const char *name);

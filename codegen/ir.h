@@ -11,7 +11,8 @@
 // index is clamped: select(index < limit, index, 0). So every table must have storage for at least one row, even one of zero rows: a record that failed may
 // read it, or add to it. What a failed record did is thrown away with all that was not yet published.
 //
-// A variable holds nothing until it is set; the lowering sets each where it is declared. Passes may read one that was never set where the value does not matter.
+// A variable holds nothing until it is set; the lowering sets each where it is declared. Passes may read one that was never set where the value does
+// not matter.
 // The reference interpreter and the OpenCL printers only read this; passes (pass_*.c) rewrite it; verify.c checks it after each.
 #ifndef HDST_CODEGEN_IR_H
 #define HDST_CODEGEN_IR_H
@@ -76,7 +77,8 @@ typedef enum ir_stmt_kind {
     IR_SET,         // var = value
     IR_SET_ELEM,    // var[index] = value
     IR_IF,          // cond, then, otherwise
-    IR_FOR,         // counted: for (var = lo; var < hi; var += step) body. var (an integer) is not written in the body; lo, hi do not change in it; step is a constant >= 1;
+    IR_FOR,         // counted: for (var = lo; var < hi; var += step) body. var (an integer) is not written in the body; lo, hi do not
+                    // change in it; step is a constant >= 1;
                     // the last increment never wraps into range (hi <= maximum of the kind - step + 1, or step == 1)
     IR_LOOP,        // general: repeat { head; if (!cond) stop; body; step }. `continue` in body goes to step; break is allowed everywhere
     IR_BREAK, IR_CONTINUE,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block form for CPU devices: the records of a block innermost. Control that is the same for all records (loops over a broadcast table, branches on one) stays
-// outside; what lies between goes into record loops, which a compiler can vectorise. It is the interchange that turns "for each record, for each center" into
+// The block form for CPU devices: the records of a block innermost. Control that is the same for all records (loops over a broadcast table,
+// branches on one) stays outside; what lies between goes into record loops, which a compiler can vectorise. It is the interchange that turns "for each record, for each center" into
 // "for each center, for each record" for any nest of loops.
 //
 // Before: best = 0                          After: records { best = 0 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A uniform loop around one vectorised record loop is unrolled by four and jammed into it: what lives across its turns stays in registers for four of them, where
-// the plain form is bound by loads and stores. A remainder loop follows.
+// A uniform loop around one vectorised record loop is unrolled by four and jammed into it: what lives across its turns stays in registers for four of them,
+// where the plain form is bound by loads and stores. A remainder loop follows.
 //
 // Before: for j = lo to hi { records { d = sub(p.x, c[j].x); best = ... } }
 // After:  end = lo + (hi - lo) / 4 * 4

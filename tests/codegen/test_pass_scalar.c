@@ -103,7 +103,8 @@ Test(pass, fma_does_not_cross_calls_conversions_or_signs)
 
 Test(pass, fma_leaves_integers_and_accumulators)
 {
-    ir_func *func = lowered("map f(p p, accum float t, accum int32_t n) { float v = p.z; v += p.x * p.y; t += p.x * p.y; t -= v * p.y + p.z; n += p.n * p.n + 1; }");
+    ir_func *func = lowered("map f(p p, accum float t, accum int32_t n) { float v = p.z; v += p.x * p.y;"
+                            " t += p.x * p.y; t -= v * p.y + p.z; n += p.n * p.n + 1; }");
     hdst__pass_fma(func);
     EXPECT_BODY(func, "  v = p.z\n"
                       "  v = fma(p.x, p.y, v)\n"
@@ -117,7 +118,8 @@ Test(pass, fma_leaves_integers_and_accumulators)
 
 Test(pass, fold_keeps_every_bit_of_floats)
 {
-    ir_func *func = lowered("map f(p p) -> r { return (r){ .x = p.x + 0.0f + (p.y - 0.0f) * 1.0f, .n = p.n * 1 + 0, .d = -0.0 + p.d, .u = p.k * 0, .b = !(p.n < 3) && true }; }");
+    ir_func *func = lowered("map f(p p) -> r { return (r){ .x = p.x + 0.0f + (p.y - 0.0f) * 1.0f,"
+                            " .n = p.n * 1 + 0, .d = -0.0 + p.d, .u = p.k * 0, .b = !(p.n < 3) && true }; }");
     hdst__pass_fold(func);
     EXPECT_BODY(func, "  store result.x = add(add(p.x, 0f), p.y)\n"        // x + 0 is not x when x is -0
                       "  store result.n = p.n\n"
@@ -129,7 +131,8 @@ Test(pass, fold_keeps_every_bit_of_floats)
 
 Test(pass, fold_drops_what_is_never_taken)
 {
-    ir_func *func = lowered("enum { OFF }; map f(p p) -> r { r r; if (OFF == 1) r.n = 1; else r.n = 2; for (int i = 3; i < 2; i++) r.n = 7; while (OFF == 2) r.n = 8; return r; }");
+    ir_func *func = lowered("enum { OFF }; map f(p p) -> r { r r; if (OFF == 1) r.n = 1; else r.n = 2;"
+                            " for (int i = 3; i < 2; i++) r.n = 7; while (OFF == 2) r.n = 8; return r; }");
     hdst__pass_fold(func);
     EXPECT_COUNT(func, "if", 0);
     EXPECT_COUNT(func, "for", 0);
@@ -204,7 +207,8 @@ Test(pass, unroll_takes_short_constant_loops_only)
 
 Test(pass, unread_variables_go_and_leaves_are_marked)
 {
-    ir_func *func = lowered("map f(p p, broadcast row c, accum double t) { float a = p.x; float b = a + 1; b += b; int32_t n = 0; for (int32_t i = 0; i < p.n; i++) n += i; t += p.y; }");
+    ir_func *func = lowered("map f(p p, broadcast row c, accum double t) { float a = p.x; float b = a + 1; b += b;"
+                            " int32_t n = 0; for (int32_t i = 0; i < p.n; i++) n += i; t += p.y; }");
     hdst__pass_unread(func);
     EXPECT_BODY(func, "  accum t.value += f64(p.y)\n}\n");
     cr_expect_eq(func->var_count, 0);
@@ -215,7 +219,8 @@ Test(pass, unread_variables_go_and_leaves_are_marked)
 
 Test(pass, exits_leave_no_return_or_continue)
 {
-    ir_func *func = lowered("map f(p p, accum double t) { for (uint32_t i = 0; i < p.k; i++) { if (p.a[i & 3] < 0) continue; if (p.x < p.y) return; t += 1; } t += 2; }");
+    ir_func *func = lowered("map f(p p, accum double t) { for (uint32_t i = 0; i < p.k; i++) { if (p.a[i & 3] < 0) continue;"
+                            " if (p.x < p.y) return; t += 1; } t += 2; }");
     hdst__pass_exits(func);
     EXPECT_COUNT(func, "continue", 0);
     EXPECT_COUNT(func, "return", 0);

@@ -58,7 +58,7 @@ typedef struct hdst__printer {
     // Where the printer stands
     bool in_block;                      // block form
     bool in_records;                    // inside IR_RECORDS: `r` is the record of the block
-    unsigned loop_depth, loop_number;
+    unsigned loop_depth;
     uint32_t last_source, last_line;    // the position that the last comment named
     const char *record;                 // the slice index of the current record: "i" or "i + r"
     bool has_checks, keeps;

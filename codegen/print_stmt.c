@@ -221,20 +221,20 @@ static void print_for(hdst__printer *p, const ir_stmt *stmt)
     hdst__write_line(&p->out, "}");
 }
 
-// `continue` goes to the step, so the step is the third clause of a loop when it is one assignment; else a flag would be needed, and the body is a one-round loop.
+// `continue` goes to the step, so the step is the third clause of a loop when it is one assignment; else the round begins with it, from the second one on.
 static void print_loop(hdst__printer *p, const ir_stmt *stmt)
 {
     const bool simple = stmt->after.count == 0 || (stmt->after.count == 1 && stmt->after.items[0]->kind == IR_SET);
     const char *step = "";
     if (simple && stmt->after.count)
         step = hdst__arena_printf(p->arena, "%s = %s", p->var_name[stmt->after.items[0]->var], hdst__expr_text(p, stmt->after.items[0]->value));
-    const char *rest = simple ? "" : hdst__arena_printf(p->arena, "round%u = true", ++p->loop_number);
-    if (!simple) hdst__write_line(&p->out, "bool round%u = false;", p->loop_number);
-    const unsigned number = p->loop_number;
+    const char *later = simple ? "" : hdst__name_take(p->names, "later");
+    const char *rest = simple ? "" : hdst__arena_printf(p->arena, "%s = true", later);
+    if (!simple) hdst__write_line(&p->out, "bool %s = false;", later);
     hdst__write_line(&p->out, "for (;; %s%s) {", step, rest);
     p->out.indent++;
     if (!simple) {
-        hdst__write_line(&p->out, "if (round%u) {", number);
+        hdst__write_line(&p->out, "if (%s) {", later);
         print_nested(p, &stmt->after);
         hdst__write_line(&p->out, "}");
     }

@@ -6,7 +6,7 @@
 
 static const char *rows_text(const hdst__printer *p, const hdst__accum_plan *plan)
 {
-    return plan->accum->is_table ? hdst__arena_printf(p->arena, "%s_rows", plan->name) : "1";
+    return plan->accum->is_table ? hdst__arena_printf(p->arena, "%s_stored", plan->name) : "1";
 }
 
 static bool is_sum(const hdst__cell *cell)
@@ -87,6 +87,9 @@ static void print_local_bases(hdst__printer *p)
 void hdst__print_table_bases(hdst__printer *p)
 {
     if (p->tables->accum_count == 0) return;
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->plan[a].accum->is_table)     // hdst__accum_rows
+            hdst__write_line(&p->out, "const ulong %s_stored = max(%s_rows, 1UL);", p->plan[a].name, p->plan[a].name);
     print_device_bases(p);
     if (p->gpu) print_local_bases(p);
     else print_strip_bases(p);

@@ -87,7 +87,8 @@ const hdst__tables *hdst__tables_make(hdst__arena *arena, const ir_func *func, c
 
 uint64_t hdst__accum_rows(const hdst__accum *accum, const uint64_t *rows)
 {
-    return accum->is_table ? rows[accum->param] : 1;
+    // A record that failed a check may still touch row 0.
+    return accum->is_table && rows[accum->param] ? rows[accum->param] : 1;
 }
 
 uint64_t hdst__tables_device_first(const hdst__tables *tables, const uint64_t *rows, size_t accum)

@@ -70,6 +70,7 @@ typedef struct hdst__tables {
 const hdst__tables *hdst__tables_make(hdst__arena *arena, const ir_func *func, const hdst__tier *tiers);
 uint64_t hdst__tables_device_words(const hdst__tables *tables, const uint64_t *rows);
 uint64_t hdst__tables_strip_words(const hdst__tables *tables, const uint64_t *rows);
+// Rows that have storage: one at least, also of a table that was bound to none.
 uint64_t hdst__accum_rows(const hdst__accum *accum, const uint64_t *rows);
 // Words before accumulator `accum` (index into tables->accum) in a device table, in a strip table.
 uint64_t hdst__tables_device_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);

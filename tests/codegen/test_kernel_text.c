@@ -217,3 +217,35 @@ Test(kernel_text, a_device_without_double_is_named_as_such)
     cr_assert_eq(diags.errors, 1);
     cr_expect_neq(count_of(diags.items[0].message, "needs double"), 0, "%s", diags.items[0].message);
 }
+
+// p.x goes to row 0 of a table without rows, as it does when the check in front has failed.
+Test(kernel_text, a_table_without_rows_takes_what_failed_records_add)
+{
+    ir_func *f = ir_new(&arena, "none");
+    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "number", 0, (ir_field[]){{"x", HDST__F32, 0}}, 1), false);
+    const uint32_t table = ir_param_add(f, IR_ACCUM_TABLE, "t", ir_record(&arena, "sum", 0, (ir_field[]){{"x", HDST__F32, 0}}, 1), true);
+    const uint32_t after = ir_param_add(f, IR_ACCUM_TABLE, "n", ir_record(&arena, "count", 0, (ir_field[]){{"x", HDST__U64, 0}}, 1), true);
+    ir_stmt *check = ir_add(f, &f->body, IR_CHECK);
+    check->check = hdst__ir_add_check(f, (ir_check){.kind = IR_CHECK_TABLE_INDEX, .what = "t"});
+    check->cond = ir_op2(f, IR_LT, ir_number(f, HDST__U64, 0), ir_length(f, table));
+    ir_accumulate(f, &f->body, table, 0, ir_number(f, HDST__U64, 0), NULL, ir_read(f, IR_FIELD, 0, 0, NULL, NULL));
+    ir_accumulate(f, &f->body, after, 0, ir_number(f, HDST__U64, 2), NULL, ir_number(f, HDST__U64, 1));
+    cr_assert_null(hdst__passes_scalar(f));
+    float in[N + 64];
+    for (int i = 0; i < N; i++) in[i] = 1;
+    const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, N);
+    void *buffers[] = {in};
+    const uint64_t rows[] = {0, 0, 3};
+    for (int form = 0; form < 2; form++) {
+        const hdst__kernel *kernel = make(f, form, input, rows);
+        cr_assert_not_null(kernel);
+        int64_t device[10 + 3] = {0};
+        kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = N, .rows = rows, .scales = (const int32_t[]){20}, .flush = 1 << 23,
+                         .groups = 2, .device_table = device};
+        cr_assert_eq(hdst__tables_device_words(kernel->tables, rows), 13);
+        cr_assert(kernel_run(&run, &c));
+        cr_expect_eq(c.error, 0, "record 0, check 0");
+        cr_expect_eq(device[10 + 2], N, "the next table is not touched");
+        cr_expect(device[10] == 0 && device[11] == 0);
+    }
+}

@@ -80,7 +80,7 @@ typedef enum ir_stmt_kind {
     IR_FOR,         // counted: for (var = lo; var < hi; var += step) body. var (an integer) is not written in the body; lo, hi do not
                     // change in it; step is a constant >= 1;
                     // the last increment never wraps into range (hi <= maximum of the kind - step + 1, or step == 1)
-    IR_LOOP,        // general: repeat { head; if (!cond) stop; body; step }. `continue` in body goes to step; break is allowed everywhere
+    IR_LOOP,        // general: repeat { head; if (!cond) stop; body; step }; cond NULL: no such test. `continue` in body goes to step; break is allowed everywhere
     IR_BREAK, IR_CONTINUE,
     IR_RETURN,      // of the function. Gone after the pass that structures exits.
     IR_ACCUM,       // (scalar form) cell (leaf `leaf`, element `index2`) of row `index` (NULL: 0) of accum `param` takes value; `acc` says how

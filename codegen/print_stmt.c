@@ -239,7 +239,7 @@ static void print_loop(hdst__printer *p, const ir_stmt *stmt)
         hdst__write_line(&p->out, "}");
     }
     print_block(p, &stmt->head);
-    hdst__write_line(&p->out, "if (!(%s)) break;", hdst__expr_text(p, stmt->cond));
+    if (stmt->cond) hdst__write_line(&p->out, "if (!(%s)) break;", hdst__expr_text(p, stmt->cond));
     print_block(p, &stmt->body);
     p->out.indent--;
     hdst__write_line(&p->out, "}");

@@ -19,9 +19,10 @@ static void take_derived(hdst__printer *p, const char *name)
 
 static void take_fixed_names(hdst__printer *p)
 {
-    static const char *const fixed[] = {"first", "skip", "count", "device_table", "strip_tables", "strip_table", "strip_words", "scales", "flush", "keep", "error", "local_memory",
-                                        "local_tables", "local_words", "copy", "failed", "failed_of", "any_failed", "addend", "row", "stop", "lane", "base", "rounds",
-                                        "round", "start", "end", "strip", "strips"};
+    static const char *const fixed[] = {"first",     "skip",       "count",  "device_table", "strip_tables", "strip_table", "strip_words", "scales",
+                                        "flush",     "keep",       "error",  "local_memory", "local_tables", "local_words", "copy",        "failed",
+                                        "failed_of", "any_failed", "addend", "row",          "stop",         "lane",        "base",        "rounds",
+                                        "round",     "start",      "end",    "strip",        "strips"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
 }
 
@@ -183,7 +184,11 @@ static void print_constants(hdst__printer *p)
         const ir_var *var = p->constants[i].var;
         const char *values = "";
         for (uint64_t e = 0; e < var->elements; e++)
-            values = hdst__arena_printf(p->arena, "%s%s%s", values, e == 0 ? "" : e % 16 ? ", " : ",\n    ", hdst__constant_text(p->arena, var->kind, var->init[e]));
+            values = hdst__arena_printf(p->arena, "%s%s%s", values,
+                                        e == 0   ? ""
+                                        : e % 16 ? ", "
+                                                 : ",\n    ",
+                                        hdst__constant_text(p->arena, var->kind, var->init[e]));
         hdst__write_line(&p->out, "__constant %s %s[%" PRIu64 "] = {\n    %s\n};", hdst__cl_name(var->kind), p->constants[i].name, var->elements, values);
     }
 }
@@ -227,7 +232,8 @@ bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, u
         if (!largest || bytes_of(func, &func->vars[v]) > bytes_of(func, largest)) largest = &func->vars[v];
     const char *name = largest && largest->elements ? largest->name : "its variables";
     hdst__diag_error(diags, place_of(func), hdst__arena_printf(p->arena, "make '%s' smaller, or keep such a table in a broadcast", name),
-                     "'%s' needs %" PRIu64 " bytes of private memory per work-item, most of it for '%s'; this device class has %" PRIu64, func->name, bytes, name, limit);
+                     "'%s' needs %" PRIu64 " bytes of private memory per work-item, most of it for '%s'; this device class has %" PRIu64, func->name, bytes,
+                     name, limit);
     return false;
 }
 
@@ -354,8 +360,8 @@ bool hdst__device_can(const hdst__printer *p, hdst__diags *diags)
     if (!facts->has_int64_atomics && (p->tables->accum_count || p->has_checks)) lacks = "64-bit atomics";
     if (!facts->has_double && !facts->correctly_rounded && p->rounds) lacks = "float division and square roots that are rounded correctly";
     if (!lacks) return true;
-    hdst__diag_error(diags, place_of(p->func), "choose another device, or the interpreter (--device interp)", "'%s' needs %s, which this device does not have", p->func->name,
-                     lacks);
+    hdst__diag_error(diags, place_of(p->func), "choose another device, or the interpreter (--device interp)", "'%s' needs %s, which this device does not have",
+                     p->func->name, lacks);
     return false;
 }
 

@@ -11,7 +11,8 @@ static void plan_tables(hdst__printer *p, const ir_func *block)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum *accum = &p->tables->accum[a];
-        p->plan[a].place = hdst__accum_is_private(p->func, accum, PRIVATE_WORDS) && hdst__accum_is_private(block, accum, PRIVATE_WORDS) ? HDST__PLACE_PRIVATE : HDST__PLACE_STRIP;
+        p->plan[a].place = hdst__accum_is_private(p->func, accum, PRIVATE_WORDS) && hdst__accum_is_private(block, accum, PRIVATE_WORDS) ? HDST__PLACE_PRIVATE
+                                                                                                                                        : HDST__PLACE_STRIP;
     }
 }
 
@@ -94,7 +95,11 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
     *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .private_bytes = bytes};
-    kernel->why = hdst__arena_printf(arena, "form: %s\n%s", block->form_why ? block->form_why : block->block ? "block" : "record by record", hdst__tables_why(p));
+    kernel->why = hdst__arena_printf(arena, "form: %s\n%s",
+                                     block->form_why ? block->form_why
+                                     : block->block  ? "block"
+                                                     : "record by record",
+                                     hdst__tables_why(p));
     hdst__kernel_finish(p, kernel, "kernel_cpu.cl", holes, sizeof holes / sizeof *holes);
     return kernel;
 }

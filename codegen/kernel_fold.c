@@ -51,7 +51,8 @@ static void print_fold_store(hdst__printer *p)
 {
     const uint32_t output = output_of(p->func);
     for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++) {
-        const char *to = hdst__arena_printf(p->arena, "%s(n, e)", p->leaf_name[output][l]), *from = hdst__arena_printf(p->arena, "%s_of[e]", p->leaf_name[0][l]);
+        const char *to = hdst__arena_printf(p->arena, "%s(n, e)", p->leaf_name[output][l]),
+                   *from = hdst__arena_printf(p->arena, "%s_of[e]", p->leaf_name[0][l]);
         if (hdst__leaf_is_aligned(p->func->params[output].record, leaf_of(p, l)))
             print_each(p, l, hdst__arena_printf(p->arena, "%s = %s", to, from));
         else
@@ -86,7 +87,8 @@ const hdst__kernel *hdst__kernel_make_fold(hdst__arena *arena, const ir_func *fu
     for (size_t l = 0; l < all->params[0].record->leaf_count; l++) p->uses_double |= leaf_of(p, l)->kind == HDST__F64;
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
-    *kernel = (hdst__kernel){.func = all, .local_size = p->gpu ? FOLD_GROUP : 1, .private_bytes = bytes, .why = "form: a fold of 64 records in order per work-item\n"};
+    *kernel = (hdst__kernel){
+        .func = all, .local_size = p->gpu ? FOLD_GROUP : 1, .private_bytes = bytes, .why = "form: a fold of 64 records in order per work-item\n"};
     hdst__kernel_finish(p, kernel, "kernel_fold.cl", holes, sizeof holes / sizeof *holes);
     return kernel;
 }

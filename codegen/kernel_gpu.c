@@ -200,7 +200,8 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
     *kernel = (hdst__kernel){.func = func, .local_size = group_of(&options->facts), .private_bytes = bytes};
     for (size_t a = 0; a < p->tables->accum_count; a++) kernel->tables_in_local |= p->plan[a].place == HDST__PLACE_LOCAL;
-    kernel->why = hdst__arena_printf(arena, "form: one lane per record%s, %" PRIu32 " copies of tables\n%s", local ? "" : ", no local memory", p->copies, hdst__tables_why(p));
+    kernel->why = hdst__arena_printf(arena, "form: one lane per record%s, %" PRIu32 " copies of tables\n%s", local ? "" : ", no local memory", p->copies,
+                                     hdst__tables_why(p));
     hdst__kernel_finish(p, kernel, "kernel_gpu.cl", holes, sizeof holes / sizeof *holes);
     return kernel;
 }

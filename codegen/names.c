@@ -8,20 +8,22 @@
 
 // Words of OpenCL C that a kernel-language program may use as names. Vector types, as_*, convert_*, atom* and names in capitals are ruled out by their form.
 static const char *const reserved[] = {
-    "auto", "break", "case", "char", "const", "constant", "continue", "default", "do", "double", "else", "enum", "event_t", "extern", "float", "for", "global", "goto",
-    "half", "if", "image1d_t", "image2d_t", "image3d_t", "inline", "int", "intptr_t", "kernel", "local", "long", "pipe", "private", "ptrdiff_t", "quad", "read_only",
-    "read_write", "register", "restrict", "return", "sampler_t", "short", "signed", "size_t", "sizeof", "static", "struct", "switch", "typedef", "uchar", "uint",
-    "uintptr_t", "ulong", "uniform", "union", "unsigned", "ushort", "void", "volatile", "while", "write_only", "bool", "true", "false", "complex", "imaginary",
-    "asm", "typeof", "linux", "unix", "generic", "constexpr", "barrier", "clamp", "fabs", "fma", "max", "min", "mad", "select", "sqrt", "rsqrt", "sign", "step",
-    "mix", "dot", "cross", "length", "distance", "normalize", "i386", "main", "printf", "prefetch", "rotate", "upsample", "popcount", "clz", "ctz", "any", "all",
-    "shuffle", "shuffle2", "i", "r",
+    "auto",     "break",     "case",      "char",      "const",    "constant", "continue", "default",   "do",        "double",    "else",       "enum",
+    "event_t",  "extern",    "float",     "for",       "global",   "goto",     "half",     "if",        "image1d_t", "image2d_t", "image3d_t",  "inline",
+    "int",      "intptr_t",  "kernel",    "local",     "long",     "pipe",     "private",  "ptrdiff_t", "quad",      "read_only", "read_write", "register",
+    "restrict", "return",    "sampler_t", "short",     "signed",   "size_t",   "sizeof",   "static",    "struct",    "switch",    "typedef",    "uchar",
+    "uint",     "uintptr_t", "ulong",     "uniform",   "union",    "unsigned", "ushort",   "void",      "volatile",  "while",     "write_only", "bool",
+    "true",     "false",     "complex",   "imaginary", "asm",      "typeof",   "linux",    "unix",      "generic",   "constexpr", "barrier",    "clamp",
+    "fabs",     "fma",       "max",       "min",       "mad",      "select",   "sqrt",     "rsqrt",     "sign",      "step",      "mix",        "dot",
+    "cross",    "length",    "distance",  "normalize", "i386",     "main",     "printf",   "prefetch",  "rotate",    "upsample",  "popcount",   "clz",
+    "ctz",      "any",       "all",       "shuffle",   "shuffle2", "i",        "r",
 };
 
 // What a name begins with, or is made of, that an underscore at its end does not mend.
 static bool has_reserved_form(const char *name)
 {
-    static const char *const prefix[] = {"as_", "convert_", "atom", "get_", "vload", "vstore", "image", "read_image", "write_image", "__", "clk_", "cl_", "async_", "is",
-                                         "native_", "half_", "work_group", "sub_group", "hdst_", "reserved"};
+    static const char *const prefix[] = {"as_",  "convert_", "atom",   "get_", "vload",   "vstore", "image",      "read_image", "write_image", "__",
+                                         "clk_", "cl_",      "async_", "is",   "native_", "half_",  "work_group", "sub_group",  "hdst_",       "reserved"};
     for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
         if (strncmp(name, prefix[i], strlen(prefix[i])) == 0) return true;
     static const char *const vector[] = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double", "half", "bool", "quad", "vec"};
@@ -94,7 +96,7 @@ const char *hdst__name_take(hdst__names *names, const char *wanted)
     if (has_reserved_form(name)) name = hdst__arena_printf(names->arena, "v_%s", name);
     while (is_taken(names, name)) {
         const char *longer = hdst__arena_printf(names->arena, "%s_", name);
-        name = has_reserved_form(longer) ? hdst__arena_printf(names->arena, "v_%s", name) : hdst__arena_strdup(names->arena, longer);     // half_ begins built-ins
+        name = has_reserved_form(longer) ? hdst__arena_printf(names->arena, "v_%s", name) : hdst__arena_strdup(names->arena, longer); // half_ begins built-ins
     }
     HDST__PUSH(names->arena, names->taken, names->count, names->capacity, name);
     return name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading inputs and broadcasts, writing outputs. Each leaf that is read gets one macro, LEAF(record, element), that hides the layout; so the printed body is the
-// same for all layouts. Pointers to the slice's first record are made once, at the start of the kernel.
+// Reading inputs and broadcasts, writing outputs. Each leaf that is read gets one macro, LEAF(record, element), that hides the layout; so the printed body is
+// the same for all layouts. Pointers to the slice's first record are made once, at the start of the kernel.
 #include "codegen/print.h"
 
 #include <inttypes.h>
@@ -67,11 +67,12 @@ static const char *input_address(hdst__printer *p, uint32_t param, size_t l)
     const char *step = leaf->elements > 1 ? hdst__arena_printf(p->arena, " + (e) * %s_step", name) : "";
     switch (input->layout) {
     case HDST__AOS:
-        return hdst__arena_printf(p->arena, "%s_at + (i) * %" PRIu64 " + %" PRIu64 "%s", data, input->record->size, leaf->offset, element_offset(p->arena, leaf));
+        return hdst__arena_printf(p->arena, "%s_at + (i) * %" PRIu64 " + %" PRIu64 "%s", data, input->record->size, leaf->offset,
+                                  element_offset(p->arena, leaf));
     case HDST__AOSOA:
         step = leaf->elements > 1 ? hdst__arena_printf(p->arena, " + (e) * %" PRIu64, at->element_stride) : "";
-        return hdst__arena_printf(p->arena, "%s_at + (skip + (i)) / %" PRIu64 " * %" PRIu64 " + (skip + (i)) %% %" PRIu64 " * %" PRIu64 " + %" PRIu64 "%s", data, input->block,
-                                  at->block_stride, input->block, size, at->offset, step);
+        return hdst__arena_printf(p->arena, "%s_at + (skip + (i)) / %" PRIu64 " * %" PRIu64 " + (skip + (i)) %% %" PRIu64 " * %" PRIu64 " + %" PRIu64 "%s",
+                                  data, input->block, at->block_stride, input->block, size, at->offset, step);
     default:
         return hdst__arena_printf(p->arena, "%s_at%s + (i) * %" PRIu64, name, step, size);
     }
@@ -104,8 +105,8 @@ void hdst__print_input_bases(hdst__printer *p)
         if (input->layout != HDST__SOA && input->layout != HDST__AOP) continue;
         for (size_t l = 0; l < param->record->leaf_count; l++)
             if (hdst__leaf_is_used(param, l) && param->record->leaves[l].kind != HDST__TEXT)
-                hdst__write_line(&p->out, "__global const uchar *%s_at = %s_data%u + %s_offset + skip * %" PRIu64 ";", p->leaf_name[i][l], data, input->leaf[l].buffer,
-                                 p->leaf_name[i][l], hdst__scalar_size(param->record->leaves[l].kind));
+                hdst__write_line(&p->out, "__global const uchar *%s_at = %s_data%u + %s_offset + skip * %" PRIu64 ";", p->leaf_name[i][l], data,
+                                 input->leaf[l].buffer, p->leaf_name[i][l], hdst__scalar_size(param->record->leaves[l].kind));
     }
 }
 
@@ -206,8 +207,8 @@ void hdst__print_broadcasts(hdst__printer *p)
             if (!hdst__leaf_is_used(param, l) || leaf->kind == HDST__TEXT) continue;
             const bool aligned = hdst__leaf_is_aligned(param->record, leaf);
             const bool local = p->local_broadcast[i];
-            const char *address = hdst__arena_printf(p->arena, "%s_at + (ulong)(row) * %" PRIu64 " + %" PRIu64 "%s", p->param_name[i], param->record->size, leaf->offset,
-                                                     element_offset(p->arena, leaf));
+            const char *address = hdst__arena_printf(p->arena, "%s_at + (ulong)(row) * %" PRIu64 " + %" PRIu64 "%s", p->param_name[i], param->record->size,
+                                                     leaf->offset, element_offset(p->arena, leaf));
             define_macro(p, p->leaf_name[i][l], "row", local ? "__local" : "__global", leaf, aligned, address);
         }
     }

@@ -61,7 +61,8 @@ const char *hdst__key_text(hdst__printer *p, ir_accum_op acc, const ir_expr *val
 static const char *word_text(hdst__printer *p, const hdst__cell *cell, const ir_expr *value)
 {
     if (cell->op == HDST__WORD_MAX) return hdst__key_text(p, cell->acc, value);
-    const char *word = value->op == IR_CONST || value->op == IR_VAR ? hdst__expr_text(p, value) : hdst__arena_printf(p->arena, "(%s)", hdst__expr_text(p, value));
+    const char *word =
+        value->op == IR_CONST || value->op == IR_VAR ? hdst__expr_text(p, value) : hdst__arena_printf(p->arena, "(%s)", hdst__expr_text(p, value));
     return hdst__arena_printf(p->arena, cell->acc == IR_ACC_AND ? "~(long)%s" : "(long)%s", word);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions of the IR as OpenCL C. What C leaves open (overflow, wide shifts, division by zero, conversions out of range) goes through functions of the prelude.
+// Expressions of the IR as OpenCL C. What C leaves open (overflow, wide shifts, division by zero, conversions out of range) goes through functions of the
+// prelude.
 #include "codegen/print.h"
 
 #include <inttypes.h>
@@ -70,7 +71,9 @@ static bool is_primary(const ir_expr *expr)     // a name, a call, a number with
     case IR_VAR: case IR_ELEM: case IR_BROADCAST: case IR_FMA: case IR_SQRT: case IR_ABS: case IR_MIN: case IR_MAX: case IR_FIXED: case IR_FITS:
     case IR_KEY_MIN: case IR_KEY_MAX: return true;
     case IR_FIELD: return expr->kind != HDST__BOOL;
-    case IR_CONST: return hdst__kind_is_float(expr->kind) ? !(expr->bits >> (expr->kind == HDST__F32 ? 31 : 63)) : !hdst__kind_is_signed(expr->kind) || (int64_t)expr->bits >= 0;
+    case IR_CONST:
+        return hdst__kind_is_float(expr->kind) ? !(expr->bits >> (expr->kind == HDST__F32 ? 31 : 63))
+                                               : !hdst__kind_is_signed(expr->kind) || (int64_t)expr->bits >= 0;
     default: return false;
     }
 }

@@ -34,7 +34,8 @@ static uint32_t *tally_block(hdst__printer *p, ir_block *block)
         ir_stmt *stmt = block->items[i];
         hdst__ir_visit_own_exprs(stmt, count_in_expr, &uses);
         const uint32_t before = stmt->kind == IR_FOR ? uses.count[stmt->var] : 0;
-        if (stmt->kind == IR_SET || stmt->kind == IR_SET_ELEM || stmt->kind == IR_FOR || stmt->kind == IR_REDUCE) count_use(&uses, stmt->var, stmt->kind == IR_SET);
+        if (stmt->kind == IR_SET || stmt->kind == IR_SET_ELEM || stmt->kind == IR_FOR || stmt->kind == IR_REDUCE)
+            count_use(&uses, stmt->var, stmt->kind == IR_SET);
         ir_block *nested[HDST__IR_NESTED];
         const int n = hdst__ir_nested(stmt, nested);
         for (int k = 0; k < n; k++) {
@@ -310,7 +311,8 @@ static void declare_in_records(hdst__printer *p, const ir_stmt *stmt, const bool
         const bool local = is_local_to_records(p, v);
         if (used[v] && reads_first(stmt, v)) hdst__write_line(&p->out, "%s %s = %s[r];", type, p->var_name[v], p->array_name[v]);
         else if (used[v] && p->home[v] != &stmt->body) hdst__write_line(&p->out, "%s %s;", type, p->var_name[v]);
-        else if (local && p->references[v] && !p->home[v] && !belongs_to_loops(p, v)) hdst__write_line(&p->out, "%s %s = %s;", type, p->var_name[v], zero_text(&p->func->vars[v]));
+        else if (local && p->references[v] && !p->home[v] && !belongs_to_loops(p, v))
+            hdst__write_line(&p->out, "%s %s = %s;", type, p->var_name[v], zero_text(&p->func->vars[v]));
         p->declared[v] = !(used[v] || local) || (used[v] && (reads_first(stmt, v) || p->home[v] != &stmt->body));
     }
 }

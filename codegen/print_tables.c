@@ -75,7 +75,8 @@ static void print_local_bases(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         if (plan->slots == 0) continue;
-        hdst__write_line(&p->out, "__local uint *%s_local = local_tables%s;", plan->name, slots[0] ? hdst__arena_printf(p->arena, " + (%s) * COPIES", slots) : "");
+        hdst__write_line(&p->out, "__local uint *%s_local = local_tables%s;", plan->name,
+                         slots[0] ? hdst__arena_printf(p->arena, " + (%s) * COPIES", slots) : "");
         slots = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu32, slots, slots[0] ? " + " : "", rows_text(p, plan), plan->slots);
     }
     if (!slots[0]) return;
@@ -133,8 +134,10 @@ static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, 
     const char *row_from = table && plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "";
     const char *row_to = plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->device_row_words) : "";
     for (uint32_t w = 0; w < cell->strip_words; w++) {
-        const char *from = hdst__arena_printf(p->arena, "%s_own[%s%s * %" PRIu32 " + %" PRIu64 "]", plan->name, row_from, e, cell->strip_words, cell->strip_first + w);
-        const char *to = hdst__arena_printf(p->arena, "%s_total + %s%s * %" PRIu32 " + %" PRIu64, plan->name, row_to, e, cell->device_words, cell->device_first);
+        const char *from =
+            hdst__arena_printf(p->arena, "%s_own[%s%s * %" PRIu32 " + %" PRIu64 "]", plan->name, row_from, e, cell->strip_words, cell->strip_first + w);
+        const char *to =
+            hdst__arena_printf(p->arena, "%s_total + %s%s * %" PRIu32 " + %" PRIu64, plan->name, row_to, e, cell->device_words, cell->device_first);
         print_flush_word(p, plan, leaf, w, to, from);
         if (!table) hdst__write_line(&p->out, "%s = 0;", from);
     }
@@ -186,10 +189,11 @@ static void print_merge_word(hdst__printer *p, const hdst__accum_plan *plan, uin
     const uint32_t slots = hdst__slots_per_word(p, plan, leaf);
     const char *from = hdst__arena_printf(p->arena, "%s_own[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first + word);
     if (slots)
-        hdst__write_line(&p->out, "local_%s%u(%s_local + (%s * %" PRIu32 " + %" PRIu32 ") * COPIES + copy, %s);", op_name[cell->op], slots * 32, plan->name, element,
-                         slots * cell->strip_words, plan->slot[leaf] + word * slots, from);
+        hdst__write_line(&p->out, "local_%s%u(%s_local + (%s * %" PRIu32 " + %" PRIu32 ") * COPIES + copy, %s);", op_name[cell->op], slots * 32, plan->name,
+                         element, slots * cell->strip_words, plan->slot[leaf] + word * slots, from);
     else
-        print_flush_word(p, plan, leaf, word, hdst__arena_printf(p->arena, "%s_total + %s * %" PRIu32 " + %" PRIu64, plan->name, element, cell->device_words, cell->device_first),
+        print_flush_word(p, plan, leaf, word,
+                         hdst__arena_printf(p->arena, "%s_total + %s * %" PRIu32 " + %" PRIu64, plan->name, element, cell->device_words, cell->device_first),
                          from);
     hdst__write_line(&p->out, "%s = 0;", from);
 }
@@ -213,8 +217,8 @@ static void print_local_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong row = n / %" PRIu64 ", e = n %% %" PRIu64 ";", cell->elements, cell->elements);
     for (uint32_t w = 0; w < cell->strip_words; w++) {
-        const char *from = hdst__arena_printf(p->arena, "take_%s%u(%s_local + (row * %" PRIu32 " + e * %" PRIu32 " + %" PRIu32 ") * COPIES)", op_name[cell->op], slots * 32,
-                                              plan->name, plan->slots, slots * cell->strip_words, plan->slot[leaf] + w * slots);
+        const char *from = hdst__arena_printf(p->arena, "take_%s%u(%s_local + (row * %" PRIu32 " + e * %" PRIu32 " + %" PRIu32 ") * COPIES)", op_name[cell->op],
+                                              slots * 32, plan->name, plan->slots, slots * cell->strip_words, plan->slot[leaf] + w * slots);
         const char *to = hdst__arena_printf(p->arena, "%s_total + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words,
                                             cell->device_words, cell->device_first);
         print_flush_word(p, plan, leaf, w, to, from);

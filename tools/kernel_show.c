@@ -40,7 +40,9 @@ static const hdst__kernel *make_kernel(show *s, const ast_function *function, co
     diags.sources = s->module->diags->sources;
     diags.source_count = s->module->diags->source_count;
     const bool folds = function->kind == AST_REDUCE && function->reduce_class != AST_FIELD_WISE;
-    const hdst__kernel *kernel = !options.input ? NULL : folds ? hdst__kernel_make_fold(s->arena, func, &options, &diags) : hdst__kernel_make(s->arena, func, &options, &diags);
+    const hdst__kernel *kernel = !options.input ? NULL
+                                 : folds        ? hdst__kernel_make_fold(s->arena, func, &options, &diags)
+                                                : hdst__kernel_make(s->arena, func, &options, &diags);
     hdst__diags_render(&diags, s->messages);
     return kernel;
 }
@@ -51,8 +53,8 @@ static void print_kernel(show *s, const hdst__kernel *kernel)
         hdst__ir_dump(kernel->func, s->out);
         return;
     }
-    hdst__buffer_printf(s->out, "/*\n%sprivate memory: %llu bytes per work-item\nbuild options: %s\n*/\n%s", kernel->why, (unsigned long long)kernel->private_bytes,
-                        kernel->build_options, kernel->source);
+    hdst__buffer_printf(s->out, "/*\n%sprivate memory: %llu bytes per work-item\nbuild options: %s\n*/\n%s", kernel->why,
+                        (unsigned long long)kernel->private_bytes, kernel->build_options, kernel->source);
 }
 
 // The interpreter runs the scalar form itself.
@@ -102,13 +104,15 @@ static const ast_function *find_function(show *s, hdst_error *error)
     return NULL;
 }
 
-hdst_status hdst_kernel_show(const hdst_kernel_request *request, const ast_module *module, hdst__arena *arena, hdst__buffer *out, hdst__buffer *messages, hdst_error *error)
+hdst_status hdst_kernel_show(const hdst_kernel_request *request, const ast_module *module, hdst__arena *arena, hdst__buffer *out, hdst__buffer *messages,
+                             hdst_error *error)
 {
     show s = {request, module, arena, out, messages, 0};
     if (request->function) {
         const ast_function *function = find_function(&s, error);
         if (!function) return HDST_E_USAGE;
-        if (function->kind == AST_HELPER) return hdst__error_set(error, HDST_E_USAGE, "'%s' is a helper: it is printed inside the functions that call it", function->name);
+        if (function->kind == AST_HELPER)
+            return hdst__error_set(error, HDST_E_USAGE, "'%s' is a helper: it is printed inside the functions that call it", function->name);
         show_function(&s, function);
     } else {
         for (size_t i = 0; i < module->function_count; i++)

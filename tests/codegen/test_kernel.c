@@ -74,8 +74,18 @@ static void check_kmeans(hdst__layout layout, int form, uint64_t flush, bool spe
     const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
     cr_assert_not_null(kernel);
     int64_t device[ROWS * 21 + 67] = {0}, reference[ROWS * 21 + 67] = {0};
-    kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .skip = SKIP, .count = RECORDS, .broadcast = broadcast, .rows = rows,
-                     .scales = scales, .flush = flush, .groups = 3, .device_table = device};
+    kernel_case c = {.kernel = kernel,
+                     .func = f,
+                     .input = input,
+                     .input_buffers = buffers,
+                     .skip = SKIP,
+                     .count = RECORDS,
+                     .broadcast = broadcast,
+                     .rows = rows,
+                     .scales = scales,
+                     .flush = flush,
+                     .groups = 3,
+                     .device_table = device};
     cr_assert(kernel_run(&run, &c));
     hdst__interp_run interp = {.func = f, .input = {rows_of_points}, .input_buffers = {(const void *const[]){x}}, .count = RECORDS, .broadcast = broadcast,
                                .accum_rows = rows, .tables = kernel->tables, .device_table = reference};
@@ -83,8 +93,9 @@ static void check_kmeans(hdst__layout layout, int form, uint64_t flush, bool spe
     cr_assert_eq(hdst__interpret(&interp, &error), HDST_OK);
     for (uint64_t r = 0; r < ROWS; r++)
         for (uint64_t cell = 0; cell < 3; cell++)
-            cr_expect_eq(hdst__table_read(kernel->tables, rows, device, 0, r, cell == 2, cell == 1), hdst__table_read(kernel->tables, rows, reference, 0, r, cell == 2, cell == 1),
-                         "layout %d form %d row %d cell %d", (int)layout, form, (int)r, (int)cell);
+            cr_expect_eq(hdst__table_read(kernel->tables, rows, device, 0, r, cell == 2, cell == 1),
+                         hdst__table_read(kernel->tables, rows, reference, 0, r, cell == 2, cell == 1), "layout %d form %d row %d cell %d", (int)layout, form,
+                         (int)r, (int)cell);
     cr_expect_eq(hdst__table_read(kernel->tables, rows, device, 1, 0, 0, 0), hdst__table_read(kernel->tables, rows, reference, 1, 0, 0, 0), "inertia");
     free(buffers[0]);
 }
@@ -157,7 +168,14 @@ Test(kernel, a_fold_combines_runs_of_64_in_order)
         const hdst__kernel_options options = {.facts = facts_of[form], .input = input};
         const hdst__kernel *kernel = hdst__kernel_make_fold(&arena, f, &options, &diags);
         cr_assert_not_null(kernel);
-        kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .skip = SKIPPED, .count = N, .groups = form ? 1 : 3, .output = out,
+        kernel_case c = {.kernel = kernel,
+                         .func = f,
+                         .input = input,
+                         .input_buffers = buffers,
+                         .skip = SKIPPED,
+                         .count = N,
+                         .groups = form ? 1 : 3,
+                         .output = out,
                          .output_bytes = sizeof out};
         cr_assert(kernel_run(&run, &c));
         for (int run_of = 0; run_of < 3; run_of++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operation of the IR on every kind, printed in both forms and run on PoCL, has the bits of the shared arithmetic (codegen/eval.c, itself tested against C).
-// Operands are the corners of each kind and some ordinary values, all pairs.
+// Every operation of the IR on every kind, printed in both forms and run on PoCL, has the bits of the shared arithmetic (codegen/eval.c, itself tested against
+// C). Operands are the corners of each kind and some ordinary values, all pairs.
 #include "codegen/interp.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_run.h"
@@ -44,10 +44,30 @@ static uint64_t bits_of(hdst__kind kind, double v)
 
 static uint64_t value(hdst__kind kind, int n)
 {
-    static const double real[VALUES] = {0, -0.0, 1, -1, 0.5, -2.5, 3, 1e-40, -1e-45, 127.9, -128.5, 255.5, 65535.9, -32769, 2147483647, -2147483649.0, 4294967296.0, 1.8446744e19, -9.3e18,
-                                        INFINITY, -INFINITY, NAN};
-    static const int64_t integer[VALUES] = {0, 1, -1, 2, -2, 3, 7, -7, 100, -100, INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 31, 33, 64,
-                                            0x123456789abcdef};
+    static const double real[VALUES] = {0,
+                                        -0.0,
+                                        1,
+                                        -1,
+                                        0.5,
+                                        -2.5,
+                                        3,
+                                        1e-40,
+                                        -1e-45,
+                                        127.9,
+                                        -128.5,
+                                        255.5,
+                                        65535.9,
+                                        -32769,
+                                        2147483647,
+                                        -2147483649.0,
+                                        4294967296.0,
+                                        1.8446744e19,
+                                        -9.3e18,
+                                        INFINITY,
+                                        -INFINITY,
+                                        NAN};
+    static const int64_t integer[VALUES] = {0,        1,         -1,        2,         -2,        3,         7,         -7, 100, -100, INT8_MAX,
+                                            INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 31, 33,  64,   0x123456789abcdef};
     if (hdst__kind_is_float(kind)) return bits_of(kind, real[n]);
     return hdst__eval_convert(kind, HDST__I64, (uint64_t)integer[n]);
 }
@@ -137,8 +157,8 @@ static void compare(const builder *b, const ir_func *f, int form, const char *go
             const hdst__leaf *leaf = &record->leaves[l];
             const char *x = got + i * record->size + leaf->offset, *y = want + i * record->size + leaf->offset;
             if (!memcmp(x, y, hdst__scalar_size(leaf->kind)) || both_nan(leaf->kind, x, y) || shown++ > 4) continue;
-            cr_expect(false, "form %d: %s of %s, values %d and %d, to %s", form, hdst__ir_op_name(b->value[l]->op), hdst__scalar_c_name(b->kind), (int)(i / VALUES), (int)(i % VALUES),
-                      hdst__scalar_c_name(leaf->kind));
+            cr_expect(false, "form %d: %s of %s, values %d and %d, to %s", form, hdst__ir_op_name(b->value[l]->op), hdst__scalar_c_name(b->kind),
+                      (int)(i / VALUES), (int)(i % VALUES), hdst__scalar_c_name(leaf->kind));
         }
 }
 
@@ -151,7 +171,8 @@ static void check_kind(hdst__kind kind, bool correctly_rounded)
     cr_assert_null(hdst__passes_scalar(f));
     const hdst__storage *storage = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, PAIRS);
     const uint64_t size = hdst__scalar_size(kind), out_bytes = f->params[1].record->size * PAIRS;
-    char *in = HDST__NEW_ARRAY(&arena, char, 2 * size * PAIRS), *got = HDST__NEW_ARRAY(&arena, char, out_bytes), *want = HDST__NEW_ARRAY(&arena, char, out_bytes);
+    char *in = HDST__NEW_ARRAY(&arena, char, 2 * size * PAIRS), *got = HDST__NEW_ARRAY(&arena, char, out_bytes),
+         *want = HDST__NEW_ARRAY(&arena, char, out_bytes);
     for (int i = 0; i < PAIRS; i++) {
         const uint64_t x = value(kind, i / VALUES), y = value(kind, i % VALUES);
         memcpy(in + 2 * i * size, &x, size);
@@ -162,12 +183,14 @@ static void check_kind(hdst__kind kind, bool correctly_rounded)
     hdst_error error;
     cr_assert_eq(hdst__interpret(&interp, &error), HDST_OK);
     for (int form = 0; form < 2; form++) {
-        const hdst__target_facts facts = {form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, correctly_rounded, true, true, cl_run_is_simulated(&run)};
+        const hdst__target_facts facts = {
+            form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, correctly_rounded, true, true, cl_run_is_simulated(&run)};
         const hdst__kernel_options options = {.facts = facts, .input = storage};
         const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
         cr_assert_not_null(kernel);
         memset(got, 0, out_bytes);
-        kernel_case c = {.kernel = kernel, .func = f, .input = storage, .input_buffers = buffers, .count = PAIRS, .groups = 2, .output = got, .output_bytes = out_bytes};
+        kernel_case c = {
+            .kernel = kernel, .func = f, .input = storage, .input_buffers = buffers, .count = PAIRS, .groups = 2, .output = got, .output_bytes = out_bytes};
         cr_assert(kernel_run(&run, &c));
         compare(&b, f, form, got, want);
     }

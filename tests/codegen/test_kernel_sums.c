@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accumulators of printed kernels on PoCL, in both forms, against the interpreter (which is tested against big integers): every law and kind, addends over
-// 200 binades with denormals and cancellation, every tier, scales that are right, too fine and too coarse, flushes after few records, several strips and work-groups.
+// 200 binades with denormals and cancellation, every tier, scales that are right, too fine and too coarse, flushes after few records, several strips and
+// work-groups.
 #include "shuffle/reduce.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_run.h"
@@ -32,7 +33,8 @@ TestSuite(kernel_sums, .init = set_up, .fini = tear_down);
 enum { N = 3000, ROWS = 3, LEAVES = 14 };
 
 // What a record is and what is kept of it.
-static const ir_field input_fields[] = {{"f", HDST__F32, 0}, {"d", HDST__F64, 0}, {"key", HDST__U32, 0}, {"n", HDST__I32, 0}, {"b", HDST__I8, 0}, {"u", HDST__U64, 0}};
+static const ir_field input_fields[] = {{"f", HDST__F32, 0}, {"d", HDST__F64, 0}, {"key", HDST__U32, 0},
+                                        {"n", HDST__I32, 0}, {"b", HDST__I8, 0},  {"u", HDST__U64, 0}};
 typedef struct input { float f; double d; uint32_t key; int32_t n; int8_t b; uint64_t u; } input;
 
 static const struct { const char *name; hdst__kind kind; ir_accum_op acc; uint32_t from; } kept[LEAVES] = {
@@ -125,18 +127,33 @@ static void check(int form, const hdst__tier *tiers, const int32_t *scales, uint
     int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, words), *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
     if (nearly_full) fill_digits(kernel->tables, rows, device), fill_digits(kernel->tables, rows, reference);
     void *buffers[] = {in};
-    kernel_case c = {.kernel = kernel, .func = f, .input = storage, .input_buffers = buffers, .count = N, .rows = rows, .scales = scales, .flush = flush, .groups = 3,
+    kernel_case c = {.kernel = kernel,
+                     .func = f,
+                     .input = storage,
+                     .input_buffers = buffers,
+                     .count = N,
+                     .rows = rows,
+                     .scales = scales,
+                     .flush = flush,
+                     .groups = 3,
                      .device_table = device};
     cr_assert(kernel_run(&run, &c));
-    hdst__interp_run interp = {.func = f, .input = {storage}, .input_buffers = {(const void *const[]){in}}, .count = N, .accum_rows = rows, .tables = kernel->tables,
+    hdst__interp_run interp = {.func = f,
+                               .input = {storage},
+                               .input_buffers = {(const void *const[]){in}},
+                               .count = N,
+                               .accum_rows = rows,
+                               .tables = kernel->tables,
                                .device_table = reference};
     hdst_error error;
     cr_assert_eq(hdst__interpret(&interp, &error), HDST_OK);
     for (uint32_t a = 0; a < 2; a++)
         for (uint64_t r = 0; r < (a ? 1 : ROWS); r++)
             for (uint32_t l = 0; l < LEAVES; l++) {
-                const uint64_t got = hdst__table_read(kernel->tables, rows, device, a, r, l, 0), want = hdst__table_read(kernel->tables, rows, reference, a, r, l, 0);
-                cr_expect_eq(got, want, "form %d accumulator %u row %u %s: %llx, not %llx", form, a, (unsigned)r, kept[l].name, (unsigned long long)got, (unsigned long long)want);
+                const uint64_t got = hdst__table_read(kernel->tables, rows, device, a, r, l, 0),
+                               want = hdst__table_read(kernel->tables, rows, reference, a, r, l, 0);
+                cr_expect_eq(got, want, "form %d accumulator %u row %u %s: %llx, not %llx", form, a, (unsigned)r, kept[l].name, (unsigned long long)got,
+                             (unsigned long long)want);
             }
 }
 
@@ -169,7 +186,8 @@ Test(kernel_sums, no_scale_changes_a_bit)
 
 Test(kernel_sums, no_tier_changes_a_bit)
 {
-    static const hdst__tier swapped[] = {HDST__TIER_TWO, HDST__TIER_ONE, HDST__TIER_WIDE, HDST__TIER_WIDE}, mixed[] = {HDST__TIER_WIDE, HDST__TIER_TWO, HDST__TIER_TWO, HDST__TIER_ONE};
+    static const hdst__tier swapped[] = {HDST__TIER_TWO, HDST__TIER_ONE, HDST__TIER_WIDE, HDST__TIER_WIDE},
+                            mixed[] = {HDST__TIER_WIDE, HDST__TIER_TWO, HDST__TIER_TWO, HDST__TIER_ONE};
     for (int form = 0; form < 2; form++) {
         check(form, swapped, good, 1 << 23, true);
         check(form, mixed, good, 1 << 23, false);

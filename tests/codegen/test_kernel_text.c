@@ -65,8 +65,15 @@ typedef struct __attribute__((packed)) odd { uint8_t tag; double d; int64_t l; f
 static ir_func *make_odd(void)
 {
     ir_func *f = ir_new(&arena, "swap");
-    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "odd", 1, (ir_field[]){{"tag", HDST__U8, 0}, {"d", HDST__F64, 0}, {"l", HDST__I64, 0}, {"f", HDST__F32, 0}, {"s", HDST__I16, 0}}, 5), false);
-    const uint32_t out = ir_param_add(f, IR_OUTPUT, "out", ir_record(&arena, "swapped", 1, (ir_field[]){{"s", HDST__I16, 0}, {"tag", HDST__U8, 0}, {"f", HDST__F32, 0}, {"l", HDST__I64, 0}, {"d", HDST__F64, 0}}, 5), false);
+    ir_param_add(
+        f, IR_INPUT, "p",
+        ir_record(&arena, "odd", 1, (ir_field[]){{"tag", HDST__U8, 0}, {"d", HDST__F64, 0}, {"l", HDST__I64, 0}, {"f", HDST__F32, 0}, {"s", HDST__I16, 0}}, 5),
+        false);
+    const uint32_t out =
+        ir_param_add(f, IR_OUTPUT, "out",
+                     ir_record(&arena, "swapped", 1,
+                               (ir_field[]){{"s", HDST__I16, 0}, {"tag", HDST__U8, 0}, {"f", HDST__F32, 0}, {"l", HDST__I64, 0}, {"d", HDST__F64, 0}}, 5),
+                     false);
     static const uint32_t from[] = {4, 0, 3, 2, 1};
     const uint32_t check = hdst__ir_add_check(f, (ir_check){.kind = IR_CHECK_INDEX, .what = "tags"});
     ir_stmt *stmt = ir_add(f, &f->body, IR_CHECK);
@@ -100,14 +107,16 @@ Test(kernel_text, packed_records_filters_and_failing_records)
         cr_expect_eq(c.error, UINT64_C(1222) << 16, "the first failing record of the input");
         for (int i = 0; i < N; i++) {
             cr_expect_eq(keep[i], in[i].d < 0.5);
-            cr_expect(out[i].s == in[i].s && out[i].tag == in[i].tag && out[i].f == in[i].f && out[i].l == in[i].l && out[i].d == in[i].d, "form %d record %d", form, i);
+            cr_expect(out[i].s == in[i].s && out[i].tag == in[i].tag && out[i].f == in[i].f && out[i].l == in[i].l && out[i].d == in[i].d, "form %d record %d",
+                      form, i);
         }
     }
 }
 
 Test(kernel_text, names_of_the_user_may_be_words_of_opencl_or_of_the_templates)
 {
-    static const char *const names[] = {"half", "kernel", "barrier", "float4", "i", "r", "count", "wide_add_float", "as_int", "INFINITY", "row", "v", "v_", "first", "atom_add", "strip"};
+    static const char *const names[] = {"half",   "kernel",   "barrier", "float4", "i",  "r",     "count",    "wide_add_float",
+                                        "as_int", "INFINITY", "row",     "v",      "v_", "first", "atom_add", "strip"};
     enum { NAMES = sizeof names / sizeof *names };
     ir_func *f = ir_new(&arena, "kernel");
     ir_param_add(f, IR_INPUT, "global", ir_record(&arena, "number", 0, (ir_field[]){{"private", HDST__U32, 0}}, 1), false);
@@ -126,7 +135,8 @@ Test(kernel_text, names_of_the_user_may_be_words_of_opencl_or_of_the_templates)
     for (int form = 0; form < 2; form++) {      // as it stands: the passes would make one expression of it
         const hdst__kernel *kernel = make(f, form, input, NULL);
         cr_assert_not_null(kernel);
-        kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = N, .groups = 2, .output = got, .output_bytes = sizeof got};
+        kernel_case c = {
+            .kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = N, .groups = 2, .output = got, .output_bytes = sizeof got};
         cr_assert(kernel_run(&run, &c));
         for (uint32_t i = 0; i < N; i++) {
             uint32_t want = i;
@@ -173,7 +183,10 @@ Test(kernel_text, kmeans_for_gpus_keeps_centers_and_tables_in_local_memory_while
 Test(kernel_text, fields_that_are_not_read_do_not_travel)
 {
     ir_func *f = ir_new(&arena, "two_of_five");
-    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "five", 0, (ir_field[]){{"a", HDST__F32, 0}, {"b", HDST__F32, 0}, {"c", HDST__F32, 0}, {"d", HDST__F32, 0}, {"e", HDST__F32, 0}}, 5), false);
+    ir_param_add(
+        f, IR_INPUT, "p",
+        ir_record(&arena, "five", 0, (ir_field[]){{"a", HDST__F32, 0}, {"b", HDST__F32, 0}, {"c", HDST__F32, 0}, {"d", HDST__F32, 0}, {"e", HDST__F32, 0}}, 5),
+        false);
     const uint32_t out = ir_param_add(f, IR_OUTPUT, "out", ir_record(&arena, "one", 0, (ir_field[]){{"x", HDST__F32, 0}}, 1), false);
     store(f, out, 0, ir_op2(f, IR_ADD, ir_read(f, IR_FIELD, 0, 1, NULL, NULL), ir_read(f, IR_FIELD, 0, 3, NULL, NULL)));
     cr_assert_null(hdst__passes_scalar(f));
@@ -240,8 +253,16 @@ Test(kernel_text, a_table_without_rows_takes_what_failed_records_add)
         const hdst__kernel *kernel = make(f, form, input, rows);
         cr_assert_not_null(kernel);
         int64_t device[10 + 3] = {0};
-        kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = N, .rows = rows, .scales = (const int32_t[]){20}, .flush = 1 << 23,
-                         .groups = 2, .device_table = device};
+        kernel_case c = {.kernel = kernel,
+                         .func = f,
+                         .input = input,
+                         .input_buffers = buffers,
+                         .count = N,
+                         .rows = rows,
+                         .scales = (const int32_t[]){20},
+                         .flush = 1 << 23,
+                         .groups = 2,
+                         .device_table = device};
         cr_assert_eq(hdst__tables_device_words(kernel->tables, rows), 13);
         cr_assert(kernel_run(&run, &c));
         cr_expect_eq(c.error, 0, "record 0, check 0");

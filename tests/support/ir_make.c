@@ -107,7 +107,8 @@ ir_stmt *ir_accumulate(ir_func *func, ir_block *block, uint32_t param, uint32_t 
 static void kmeans_params(ir_func *f)
 {
     hdst__arena *arena = f->arena;
-    hdst__record *point = ir_record(arena, "point", 0, (ir_field[]){{"x", HDST__F32, 2}}, 1), *center = ir_record(arena, "center", 0, (ir_field[]){{"x", HDST__F32, 2}}, 1);
+    hdst__record *point = ir_record(arena, "point", 0, (ir_field[]){{"x", HDST__F32, 2}}, 1),
+                 *center = ir_record(arena, "center", 0, (ir_field[]){{"x", HDST__F32, 2}}, 1);
     hdst__record *total = ir_record(arena, "total", 0, (ir_field[]){{"x", HDST__F32, 2}, {"n", HDST__U32, 0}}, 2);
     hdst__record *number = ir_record(arena, "double", 0, (ir_field[]){{"value", HDST__F64, 0}}, 1);
     number->is_scalar = true;

@@ -41,7 +41,8 @@ static cl_mem buffer_for(cl_run *run, const kernel_case *c, kernel_bound *bound,
     case HDST__ARG_DEVICE_TABLE: {
         const uint64_t words = hdst__tables_device_words(tables, c->rows);
         bound->device_table = keep_buffer(bound, cl_run_buffer(run, NULL, words_of(words)));
-        return c->device_table && bound->device_table && cl_run_write(run, bound->device_table, c->device_table, words * sizeof(int64_t)) ? bound->device_table : NULL;
+        return c->device_table && bound->device_table && cl_run_write(run, bound->device_table, c->device_table, words * sizeof(int64_t)) ? bound->device_table
+                                                                                                                                          : NULL;
     }
     case HDST__ARG_STRIP_TABLES: return keep_buffer(bound, cl_run_buffer(run, NULL, words_of(hdst__tables_strip_words(tables, c->rows) * c->groups)));
     case HDST__ARG_SCALES: return keep_buffer(bound, cl_run_buffer(run, (void *)c->scales, tables->scale_count * sizeof(int32_t)));
@@ -96,7 +97,8 @@ bool kernel_launch(cl_run *run, const kernel_case *c, const kernel_bound *bound)
 bool kernel_collect(cl_run *run, kernel_case *c, const kernel_bound *bound)
 {
     bool ok = true;
-    if (bound->device_table) ok &= cl_run_read(run, bound->device_table, c->device_table, hdst__tables_device_words(c->kernel->tables, c->rows) * sizeof(int64_t));
+    if (bound->device_table)
+        ok &= cl_run_read(run, bound->device_table, c->device_table, hdst__tables_device_words(c->kernel->tables, c->rows) * sizeof(int64_t));
     if (bound->output) ok &= cl_run_read(run, bound->output, c->output, c->output_bytes);
     if (bound->keep) ok &= cl_run_read(run, bound->keep, c->keep, c->count);
     c->error = UINT64_MAX;

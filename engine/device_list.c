@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -157,17 +158,28 @@ static bool add_platform(hdst__device_list *list, const hdst__allocator *allocat
     return true;
 }
 
-hdst_status hdst__device_list_fill(hdst__device_list *list, const hdst__allocator *allocator, const hdst__opencl *cl, hdst_error *error)
+// Asks the drivers. False: out of memory.
+static bool add_platforms(hdst__device_list *list, const hdst__allocator *allocator, const hdst__opencl *cl)
 {
     cl_platform_id platforms[PLATFORMS];
     cl_uint count = 0;
-    if (cl) {
-        cl_int code = cl->clGetPlatformIDs(PLATFORMS, platforms, &count);
-        if (code != CL_SUCCESS) count = 0;
-        if (count > PLATFORMS) count = PLATFORMS;
-    }
+    if (cl->clGetPlatformIDs(PLATFORMS, platforms, &count) != CL_SUCCESS) count = 0;
+    if (count > PLATFORMS) count = PLATFORMS;
     for (cl_uint i = 0; i < count; i++)
-        if (!add_platform(list, allocator, cl, platforms[i])) return hdst__error_memory(error, "the list of devices");
+        if (!add_platform(list, allocator, cl, platforms[i])) return false;
+    return true;
+}
+
+// The one thing that all engines of a process share, because the drivers do: PoCL 3.1 opens its devices at the first question, and a second thread that asks
+// meanwhile is told that there are none, or reads half-made ones and crashes. The lock guards the drivers, nothing of hdst.
+static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
+
+hdst_status hdst__device_list_fill(hdst__device_list *list, const hdst__allocator *allocator, const hdst__opencl *cl, hdst_error *error)
+{
+    pthread_mutex_lock(&driver_lock);
+    bool added = !cl || add_platforms(list, allocator, cl);
+    pthread_mutex_unlock(&driver_lock);
+    if (!added) return hdst__error_memory(error, "the list of devices");
     if (list->count == 0 && !list->note[0])
         snprintf(list->note, sizeof list->note, "no OpenCL driver: the loader found no device (on Debian: apt-get install pocl-opencl-icd, or the GPU's driver)");
     if (!grow(list, allocator, 1)) return hdst__error_memory(error, "the list of devices");

@@ -7,6 +7,5 @@
 int hdst_devices_command(int argc, char **argv);    // devices_command.c
 int hdst_schema_command(int argc, char **argv);     // schema_command.c
 int hdst_kernel_command(int argc, char **argv);     // kernel_command.c
-int hdst_doctor_command(int argc, char **argv);     // doctor_command.c
 
 #endif

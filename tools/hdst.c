@@ -12,25 +12,11 @@ typedef struct command {
     int (*run)(int argc, char **argv);      // NULL: not there yet
 } command;
 
-// A command whose file is not in this build is listed and says so.
-#ifndef HDST_HAVE_DEVICES_COMMAND
-#define hdst_devices_command NULL
-#endif
-#ifndef HDST_HAVE_SCHEMA_COMMAND
-#define hdst_schema_command NULL
-#endif
-#ifndef HDST_HAVE_KERNEL_COMMAND
-#define hdst_kernel_command NULL
-#endif
-#ifndef HDST_HAVE_DOCTOR_COMMAND
-#define hdst_doctor_command NULL
-#endif
-
 static const command commands[] = {
     {"devices", "[--json]", "the devices of this machine", hdst_devices_command},
     {"schema", "check|show|header FILE", "reads a record schema", hdst_schema_command},
     {"kernel", "check|show|header FILE", "compiles a kernel file", hdst_kernel_command},
-    {"doctor", "", "what is installed, what is missing", hdst_doctor_command},
+    {"doctor", "", "what is installed, what is missing", NULL},
     {"run", "[-n N] PROGRAM ARGS", "runs a program on several ranks", NULL},
     {"replay", "FILE", "runs a failing record again", NULL},
     {"cache", "list|clear", "looks after compiled kernels", NULL},

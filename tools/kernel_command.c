@@ -123,14 +123,9 @@ static hdst_status print_check(const hdst_kernel_request *r, const ast_module *m
 
 static hdst_status act(const hdst_kernel_request *r, const ast_module *module, hdst__arena *arena, hdst__buffer *out, hdst__buffer *messages, hdst_error *error)
 {
-    (void)messages;
     if (!strcmp(r->action, "check")) return print_check(r, module, out, error);
     if (!strcmp(r->action, "header")) return hdst__schema_header(arena, r->file, module->records, module->record_count, out, error);
-#ifdef HDST_HAVE_KERNEL_SHOW
     return hdst_kernel_show(r, module, arena, out, messages, error);
-#else
-    return hdst__error_set(error, HDST_E_USAGE, "show is not available yet");
-#endif
 }
 
 typedef struct texts {

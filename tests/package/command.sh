@@ -28,6 +28,7 @@ check "a slip gets the near name" 2 "" "did you mean 'devices'" devcies
 check "a stranger gets no near name" 2 "" "hdst --help" frobnicate
 check "run is not there yet" 2 "" "hdst run: not there yet" run -n 4 true
 check "replay is not there yet" 2 "" "not there yet" replay
+check "doctor is not there yet" 2 "" "not there yet" doctor
 check "cache is not there yet" 2 "" "not there yet" cache
 check "devices lists the interpreter" 0 "interp  interpreter" "" devices
 check "devices takes --json" 0 '"class": "interp"' "" devices --json

@@ -26,6 +26,7 @@ watch() {
     logs=$PWD/$1/sanitizer-logs
     rm -rf "$logs"
     mkdir -p "$logs"
+    export HDST_CACHE_DIR=$PWD/$1/cache     # not the user's
     local common="log_path=$logs/report:exitcode=99:handle_abort=0"
     export ASAN_OPTIONS="$common:detect_leaks=1:detect_stack_use_after_return=1:allocator_may_return_null=1"
     export UBSAN_OPTIONS="$common:print_stacktrace=1"
@@ -34,7 +35,7 @@ watch() {
 }
 
 unwatch() {
-    unset ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS LSAN_OPTIONS
+    unset ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS LSAN_OPTIONS HDST_CACHE_DIR
     local reports
     reports=$(find "$logs" -type f -size +0 | sort)
     if [ -z "$reports" ]; then pass "$1: no reports"; return; fi

@@ -28,7 +28,8 @@ watch() {
     mkdir -p "$logs"
     export HDST_CACHE_DIR=$PWD/$1/cache     # not the user's
     local common="log_path=$logs/report:exitcode=99:handle_abort=0"
-    export ASAN_OPTIONS="$common:detect_leaks=1:detect_stack_use_after_return=1:allocator_may_return_null=1"
+    # use_sigaltstack=0: LLVM, inside PoCL, sets signal stacks of its own.
+    export ASAN_OPTIONS="$common:detect_leaks=1:detect_stack_use_after_return=1:allocator_may_return_null=1:use_sigaltstack=0"
     export UBSAN_OPTIONS="$common:print_stacktrace=1"
     export TSAN_OPTIONS="$common:second_deadlock_stack=1:suppressions=$PWD/tests/sanitize/threads.supp"
     export LSAN_OPTIONS="suppressions=$PWD/tests/sanitize/leaks.supp:print_suppressions=0"

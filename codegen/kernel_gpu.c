@@ -148,7 +148,7 @@ static void print_broadcast_copies(hdst__printer *p)
         const char *name = p->param_name[i];
         const uint64_t size = p->func->params[i].record->size;
         hdst__write_line(&p->out, "__local uchar *%s_at = (__local uchar *)(local_memory%s);", name, offset);
-        hdst__write_line(&p->out, "for (ulong w = lane; w < %s_rows * %" PRIu64 "; w += get_local_size(0))", name, size / 4);
+        hdst__write_line(&p->out, "for (ulong w = lane; w < %s_rows * %" PRIu64 "; w += LANES)", name, size / 4);
         hdst__write_line(&p->out, "    ((__local uint *)%s_at)[w] = ((__global const uint *)%s_data)[w];", name, name);
         offset = hdst__arena_printf(p->arena, "%s + (%s_rows * %" PRIu64 " + 15) / 16", offset, name, size);
     }

@@ -177,7 +177,7 @@ void hdst__print_strip_flush(hdst__printer *p)
 
 void hdst__print_group_reset(hdst__printer *p)
 {
-    if (p->part[HDST__PART_LOCAL]) hdst__write_line(&p->out, "for (ulong w = lane; w < local_words; w += get_local_size(0)) local_tables[w] = 0;");
+    if (p->part[HDST__PART_LOCAL]) hdst__write_line(&p->out, "for (ulong w = lane; w < local_words; w += LANES) local_tables[w] = 0;");
 }
 
 static const char *const op_name[] = {"add", "max", "or", "xor"};
@@ -213,7 +213,7 @@ static void print_local_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     const hdst__cell *cell = &plan->accum->cell[leaf];
     const uint32_t slots = hdst__slots_per_word(p, plan, leaf);
     if (slots == 0 || cell->strip_words == 0) return;
-    hdst__write_line(&p->out, "for (ulong n = lane; n < %s * %" PRIu64 "; n += get_local_size(0)) {", rows_text(p, plan), cell->elements);
+    hdst__write_line(&p->out, "for (ulong n = lane; n < %s * %" PRIu64 "; n += LANES) {", rows_text(p, plan), cell->elements);
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong row = n / %" PRIu64 ", e = n %% %" PRIu64 ";", cell->elements, cell->elements);
     for (uint32_t w = 0; w < cell->strip_words; w++) {

@@ -2,6 +2,8 @@
 // @title@
 // Form for GPUs: one lane per record, work-groups stride over the slice.
 @prelude@
+// A constant, not get_local_size(0): with that as the step of a loop behind a barrier PoCL 3.1 drops the loop when only one lane enters it.
+#define LANES @group@
 @file_scope@
 
 __kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))

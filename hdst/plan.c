@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hdst/plan.h"
 
+#include "codegen/interp.h"
+
 #include <string.h>
 
 enum { LONGEST_CHAIN = 64 };
@@ -26,9 +28,15 @@ static hdst_status collect_chain(hdst_dataset *dataset, chain *c, hdst_error *er
 // --- The fused chain ---
 
 // A parameter is recognised after fusion by the very pointer of its `bind` text, so every one gets a text of its own.
-static ir_func *lower_item(hdst__arena *arena, const hdst_dataset *item)
+static ir_func *lower_item(hdst__arena *arena, const hdst_dataset *item, hdst_error *error)
 {
-    ir_func *func = hdst__lower(arena, item->spec->module->tree, item->spec->function);
+    hdst_module *module = item->spec->module;
+    ir_func *func = hdst__lower(arena, module->tree, item->spec->function);
+    if (!func) {        // too large with its helpers in place, which lowering has reported
+        if (hdst__diags_to_error(&module->diags, HDST_E_KERNEL, error) == HDST_OK)
+            hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' cannot be run yet", item->spec->function->name);
+        return NULL;
+    }
     for (size_t i = 0; i < func->param_count; i++) func->params[i].bind = hdst__arena_printf(arena, "%s.%s", func->name, func->params[i].name);
     return func;
 }
@@ -61,7 +69,10 @@ static hdst_status check_func(ir_func *func, hdst_error *error)
 static hdst_status fuse_chain(hdst__arena *arena, const chain *c, size_t count, hdst__plan *plan, hdst_error *error)
 {
     ir_func *functions[LONGEST_CHAIN];
-    for (size_t i = 0; i < count; i++) functions[i] = lower_item(arena, c->items[i]);
+    for (size_t i = 0; i < count; i++) {
+        functions[i] = lower_item(arena, c->items[i], error);
+        if (!functions[i]) return error->code;
+    }
     ir_func *fused = hdst__fuse(arena, functions, count);
     plan->params = HDST__NEW_ARRAY(arena, hdst__plan_param, fused->param_count);
     for (size_t i = 0; i < count; i++) match_params(functions[i], c->items[i], fused, plan->params);
@@ -87,28 +98,53 @@ static void snapshot_values(const hdst__plan *plan)
 
 static bool accumulates(const ast_function *reduce) { return reduce->reduce_class == AST_FIELD_WISE; }
 
-// Writes the constant fields of `identity { .d = INFINITY }` into a row; what is not named is zero.
-static const void *identity_row(hdst__arena *arena, const ast_function *reduce, const hdst__record *record)
+// The bits of a constant: a number, or one that is negated or converted.
+static bool constant_bits(const ast_expr *e, uint64_t *bits)
 {
-    const ast_expr *compound = reduce->identity;
-    if (!compound) return NULL;
-    char *row = hdst__arena_alloc(arena, record->size);
-    for (size_t i = 0; i < compound->arg_count; i++) {
-        const ast_expr *value = compound->args[i];
-        if (value->kind != AST_NUMBER) return NULL;     // the checker has said so
-        uint64_t offset = compound->kind == AST_COMPOUND && compound->inits[i].target ? compound->inits[i].target->offset : 0;
-        memcpy(row + offset, &value->number.bits, hdst__scalar_size(value->type->kind));    // little endian, as all of hdst's raw data
+    if (e->kind == AST_NUMBER) {
+        *bits = e->number.bits;
+        return true;
     }
-    return row;
+    if (e->kind == AST_CONVERT && constant_bits(e->left, bits)) *bits = hdst__eval_convert(e->type->kind, e->left->type->kind, *bits);
+    else if (e->kind == AST_UNARY && e->op == AST_NEG && constant_bits(e->left, bits)) *bits = hdst__eval_unary(IR_NEG, e->type->kind, e->type->kind, *bits);
+    else return false;
+    return true;
+}
+
+// Writes `identity { .d = INFINITY }` into a zeroed row. false: something in it is not constant.
+static bool write_constant(const ast_expr *e, char *at)
+{
+    uint64_t bits;
+    if (e->kind != AST_COMPOUND) {
+        if (!constant_bits(e, &bits)) return false;
+        memcpy(at, &bits, hdst__scalar_size(e->type->kind));    // little endian, as all of hdst's raw data
+        return true;
+    }
+    for (size_t i = 0; i < e->arg_count; i++) {
+        const ast_init *init = &e->inits[i];
+        if (!write_constant(e->args[i], at + (init->target ? init->target->offset : init->index * hdst__type_size(e->type->element)))) return false;
+    }
+    return true;
+}
+
+static hdst_status identity_row(hdst__arena *arena, const ast_function *reduce, const hdst__record *record, const void **row, hdst_error *error)
+{
+    *row = NULL;
+    if (!reduce->identity) return HDST_OK;
+    char *written = hdst__arena_alloc(arena, record->size);
+    *row = written;
+    if (write_constant(reduce->identity, written)) return HDST_OK;
+    return hdst__error_set(error, HDST_E_UNSUPPORTED, "the identity of '%s' is computed; only constants are possible so far", reduce->name);
 }
 
 static hdst_status make_fold(hdst__arena *arena, const hdst_dataset *reduce, hdst__fold *fold, hdst_error *error)
 {
     const ast_function *function = reduce->spec->function;
-    ir_func *func = hdst__lower(arena, reduce->spec->module->tree, function);
+    ir_func *func = lower_item(arena, reduce, error);
+    if (!func) return error->code;
     *fold = (hdst__fold){.kind = function->reduce_class == AST_ORDERED ? HDST__STAGE_FOLD_ORDERED : HDST__STAGE_FOLD, .func = func, .record = reduce->record};
-    fold->identity = identity_row(arena, function, reduce->record);
-    return check_func(func, error);
+    hdst_status status = identity_row(arena, function, reduce->record, &fold->identity, error);
+    return status == HDST_OK ? check_func(func, error) : status;
 }
 
 // The fold's input when a stage comes before it: the records which that stage left on the host.

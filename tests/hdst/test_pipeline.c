@@ -25,6 +25,7 @@ static const char kernels[] =
     "map to_pair(row r) -> pair { return (pair){ .a = r.w, .b = r.k }; }\n"
     "reduce add(pair a, pair b) { return (pair){ .a = a.a + b.a, .b = a.b + b.b }; }\n"
     "associative reduce last(pair a, pair b) { return (pair){ .a = b.a, .b = a.b ^ b.b }; }\n"
+    "associative reduce nearest(pair a, pair b) identity { .a = -INFINITY, .b = -7 } { return a.a < b.a ? b : a; }\n"
     "reduce mix(pair a, pair b) { return (pair){ .a = a.a * 0.5 + b.a, .b = a.b * 31 + b.b }; }\n";
 
 static row rows[N];
@@ -245,6 +246,13 @@ Test(pipeline, an_empty_input_gives_identities)
         hdst_result *r = hdst_result_create(hdst_reduce(hdst_map_function(none, j.module, "to_pair"), j.module, "add"));
         RUN(r);
         cr_assert_eq(hdst_view_double(hdst_result_field(r, NULL, "a"), 0, 0), 0);
+        hdst_result *nearest = hdst_result_create(hdst_reduce(hdst_map_function(none, j.module, "to_pair"), j.module, "nearest"));
+        RUN(nearest);
+        cr_assert_eq(hdst_view_double(hdst_result_field(nearest, NULL, "a"), 0, 0), -INFINITY);
+        cr_assert_eq(hdst_view_int64(hdst_result_field(nearest, NULL, "b"), 0, 0), -7);
+        hdst_error error;
+        hdst_result *last = hdst_result_create(hdst_reduce(hdst_map_function(none, j.module, "to_pair"), j.module, "last"));
+        cr_assert_neq(hdst_run(last, &error), HDST_OK, "nothing stands for no record at all");
         hdst_result *records = hdst_result_create(hdst_map_function(none, j.module, "twice"));
         RUN(records);
         uint64_t count = 1;

@@ -23,14 +23,15 @@ done
 # Kernels, schemas and points of the examples, benchmarks and the tutorial.
 for folder in examples tutorial bench; do
     [ -d "$folder" ] || continue
-    find "$folder" -type f ! -name '*.c' ! -name '*.h' ! -name meson.build -exec cp --parents {} "$bundle/" \;
+    find "$folder" -type f ! -name '*.c' ! -name '*.h' ! -name meson.build ! -name '*.pyc' -exec cp --parents {} "$bundle/" \;
 done
 cat >"$bundle/run.sh" <<'END'
 #!/bin/sh
 # Runs a command from the bundle's folder with its own kernel cache: ./run.sh build/tools/hdst devices
 cd "$(dirname "$0")" || exit 1
 HDST_CACHE_DIR=${HDST_CACHE_DIR:-$PWD/cache}
-export HDST_CACHE_DIR
+HDST_EXAMPLES_DIR=$PWD/examples
+export HDST_CACHE_DIR HDST_EXAMPLES_DIR
 [ $# -gt 0 ] || set -- build/tools/hdst devices
 exec "$@"
 END

@@ -1,0 +1,49 @@
+/*
+form: blocks of 128 records, 0 bytes kept for each
+private memory: 512 bytes per work-item
+build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
+*/
+#pragma OPENCL FP_CONTRACT OFF
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#define PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define VECTOR_LOOP(WIDTH, INTERLEAVE) PRAGMA(clang loop vectorize_width(WIDTH) interleave_count(INTERLEAVE))
+#define SCALAR_LOOP PRAGMA(clang loop vectorize(disable))
+// scale
+// Form for CPU devices: one work-item is one strip of records. Blocks of records first, then what is left one by one.
+#define p_x(i, e) (*(__global const float *)(p_at + (i) * 8 + 0))
+#define result_y(i, e) (*(__global float *)(result_at + (i) * 4 + 0))
+#define BLOCK 128
+
+// Where strip number `strip` starts: multiples of 64 records, so that vectors are aligned and a strip shares no cache line with its neighbour.
+inline ulong strip_start(ulong count, ulong strip, ulong strips)
+{
+    if (strip == strips) return count;
+    return (count / strips * strip + count % strips * strip / strips) & ~63UL;
+}
+
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *restrict p_data0, __global uchar *restrict result_at)
+{
+    const ulong strip = get_global_id(0), strips = get_global_size(0);
+    const ulong start = strip_start(count, strip, strips), end = strip_start(count, strip + 1, strips);
+    __global const uchar *p_at = p_data0 + skip * 8;
+    ulong i = start;
+    while (i < end) {
+        const ulong stop = end;
+        for (; i + BLOCK <= stop; i += BLOCK) {
+            float p_x_of[1][BLOCK];
+            for (int r = 0; r < BLOCK; r++) {
+                p_x_of[0][r] = p_x(i + r, 0);
+            }
+            VECTOR_LOOP(16, 1)
+            for (int r = 0; r < BLOCK; r++) {
+                // scale.hk:5
+                result_y(i + r, 0) = fma(p_x_of[0][r], 2.0f, 1.0f);
+            }
+        }
+        for (; i < stop; i++) {
+            // scale.hk:5
+            result_y(i, 0) = fma(p_x(i, 0), 2.0f, 1.0f);
+        }
+    }
+}

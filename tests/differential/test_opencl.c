@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { RECORDS = 700 };
+enum { BATCH = 100, RECORDS = 700 };
 
 static uint64_t setting(const char *name, uint64_t otherwise)
 {
@@ -152,6 +152,24 @@ static bool run_program(hdst__engine *engine, const char *form, const diff_libra
     return !wrong;
 }
 
+// Programs are translated by the hundred: one call of the C compiler for each lot. Returns how many differ.
+static int run_batch(hdst__engine *const *engines, uint64_t first, int count)
+{
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
+    diff_program *programs[BATCH];
+    for (int i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + (uint64_t)i, NULL);
+    diff_library library = {0};
+    cr_assert(diff_library_open(&library, programs, count));
+    int different = 0;
+    for (int i = 0; i < count; i++) different += !run_program(engines[i % 2], i % 2 ? "GPU" : "CPU", &library, programs[i]);
+    diff_library_close(&library);
+    hdst__arena_destroy(&arena);
+    return different;
+}
+
 Test(differential, kernels_in_both_forms_give_the_bits_of_their_c_translations)
 {
     const uint64_t count = setting("HDST_DIFF_KERNELS", 50), first = setting("HDST_DIFF_SEED", 1);
@@ -160,18 +178,9 @@ Test(differential, kernels_in_both_forms_give_the_bits_of_their_c_translations)
     const hdst__device_info *device;
     hdst_error error;
     if (hdst__engine_device(engines[0], &device, &error) != HDST_OK) cr_skip("no OpenCL CPU device: %s\n", error.message);
-    hdst__arena arena;
-    jmp_buf out_of_memory;
-    hdst__arena_init(&arena, NULL, &out_of_memory);
-    if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
-    diff_program **programs = HDST__NEW_ARRAY(&arena, diff_program *, count);
-    for (uint64_t i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + i, NULL);
-    diff_library library = {0};
-    cr_assert(diff_library_open(&library, programs, (int)count));
     int different = 0;
-    for (uint64_t i = 0; i < count; i++) different += !run_program(engines[i % 2], i % 2 ? "GPU" : "CPU", &library, programs[i]);
+    for (uint64_t done = 0; done < count; done += BATCH) different += run_batch(engines, first + done, count - done < BATCH ? (int)(count - done) : BATCH);
+    fprintf(stderr, "%" PRIu64 " kernels from seed %" PRIu64 "\n", count, first);
     cr_expect_eq(different, 0, "%d of %" PRIu64 " kernels differ", different, count);
-    diff_library_close(&library);
-    hdst__arena_destroy(&arena);
     for (int form = 0; form < 2; form++) hdst__engine_destroy(engines[form]);
 }

@@ -24,6 +24,7 @@ build() {
 # Sanitizers write what they find to files: a test framework that forks and swallows the output, or the exit code, cannot hide it.
 watch() {
     logs=$PWD/$1/sanitizer-logs
+    export LOGS=$logs                       # for again.sh
     rm -rf "$logs"
     mkdir -p "$logs"
     export HDST_CACHE_DIR=$PWD/$1/cache     # not the user's
@@ -36,7 +37,7 @@ watch() {
 }
 
 unwatch() {
-    unset ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS LSAN_OPTIONS HDST_CACHE_DIR
+    unset ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS LSAN_OPTIONS HDST_CACHE_DIR LOGS
     local reports
     reports=$(find "$logs" -type f -size +0 | sort)
     if [ -z "$reports" ]; then pass "$1: no reports"; return; fi
@@ -51,7 +52,7 @@ address() {
     watch build-asan
     local log=build-asan/sanitizer-tests.log
     # The package tests are about installing, not about memory.
-    meson test -C build-asan --no-rebuild --no-suite package --print-errorlogs >"$log" 2>&1
+    meson test -C build-asan --no-rebuild --no-suite package --print-errorlogs --wrapper "$PWD/tests/sanitize/again.sh" >"$log" 2>&1
     local status=$? ok bad
     ok=$(sed -nE 's/^Ok: +([0-9]+).*/\1/p' "$log")
     bad=$(sed -nE 's/^(Fail|Timeout|Unexpected Pass): +([0-9]+).*/\2/p' "$log" | paste -sd+)
@@ -78,7 +79,7 @@ examples() {
     local command
     while IFS= read -r command; do
         case "$command" in ''|'#'*) continue ;; esac
-        if BUILD=$2 bash -c "$command" >"$2/example.log" 2>&1; then pass "$1: $command"; else
+        if BUILD=$2 tests/sanitize/again.sh bash -c "$command" >"$2/example.log" 2>&1; then pass "$1: $command"; else
             local status=$?
             tail -30 "$2/example.log"
             fail "$1: $command (exit code $status)"

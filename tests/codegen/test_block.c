@@ -16,14 +16,7 @@ static void set_up(void)
 {
     hdst__arena_init(&arena, NULL, &out_of_memory);
     hdst__diags_init(&diags, &arena);
-    FILE *file = fopen(HDST_PROGRAMS, "rb");
-    cr_assert_not_null(file);
-    char *text = hdst__arena_alloc(&arena, 1 << 20);
-    size_t length = fread(text, 1, (1 << 20) - 1, file);
-    fclose(file);
-    hdst__front_options options = {0};
-    module = hdst__module_compile(&diags, "programs.hk", text, length, &options);
-    cr_assert_eq(diags.errors, 0);
+    module = program_load(&diags);
 }
 
 static void tear_down(void) { hdst__arena_destroy(&arena); }

@@ -12,29 +12,11 @@ static jmp_buf out_of_memory;
 static hdst__diags diags;
 static ast_module *module;
 
-static char *read_file(const char *path, size_t *length)
-{
-    FILE *file = fopen(path, "rb");
-    cr_assert_not_null(file, "%s", path);
-    char *text = hdst__arena_alloc(&arena, 1 << 20);
-    *length = fread(text, 1, (1 << 20) - 1, file);
-    fclose(file);
-    return text;
-}
-
 static void set_up(void)
 {
     hdst__arena_init(&arena, NULL, &out_of_memory);
     hdst__diags_init(&diags, &arena);
-    size_t length;
-    const char *text = read_file(HDST_PROGRAMS, &length);
-    hdst__front_options options = {0};
-    module = hdst__module_compile(&diags, "programs.hk", text, length, &options);
-    hdst__buffer report;
-    hdst__buffer_init(&report, NULL);
-    hdst__diags_render(&diags, &report);
-    cr_assert_eq(diags.errors, 0, "%s", hdst__buffer_text(&report));
-    hdst__buffer_destroy(&report);
+    module = program_load(&diags);
 }
 
 static void tear_down(void) { hdst__arena_destroy(&arena); }

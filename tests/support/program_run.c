@@ -2,10 +2,28 @@
 #include "tests/support/program_run.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 4 };
+enum { ROWS = 4, LARGEST_TEXT = 1 << 20 };
+
+ast_module *program_load(hdst__diags *diags)
+{
+    FILE *file = fopen(HDST_PROGRAMS, "rb");
+    cr_assert_not_null(file);
+    char *text = hdst__arena_alloc(diags->arena, LARGEST_TEXT);
+    size_t length = fread(text, 1, LARGEST_TEXT - 1, file);
+    fclose(file);
+    hdst__front_options options = {0};
+    ast_module *module = hdst__module_compile(diags, "programs.hk", text, length, &options);
+    hdst__buffer report;
+    hdst__buffer_init(&report, NULL);
+    hdst__diags_render(diags, &report);
+    cr_assert_eq(diags->errors, 0, "%s", hdst__buffer_text(&report));
+    hdst__buffer_destroy(&report);
+    return module;
+}
 
 static uint64_t next_random(uint64_t *state)    // xorshift64*, Vigna 2016
 {

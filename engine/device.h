@@ -80,7 +80,8 @@ typedef struct hdst__device_ops {
     // After `done`, or waiting for the place: the error that a command before the mark ended with, its time, and the end of the ticket.
     hdst_status (*settle)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
     void (*finish)(hdst__device *device);       // waits for all that was submitted; failures are not told
-    void (*proven)(hdst__device *device, hdst__program *program);           // its first run went well: what was compiled may be kept on disk
+    // A run went well and nothing is in flight: what was compiled may be kept on disk. False: not now, say it again after the next run.
+    bool (*proven)(hdst__device *device, hdst__program *program);
 } hdst__device_ops;
 
 struct hdst__device {

@@ -154,9 +154,10 @@ static void finish(hdst__device *device)
     (void)device;
 }
 
-static void proven(hdst__device *device, hdst__program *program)
+static bool proven(hdst__device *device, hdst__program *program)
 {
     (void)device, (void)program;
+    return true;
 }
 
 static const hdst__device_ops ops = {

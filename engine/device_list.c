@@ -3,11 +3,11 @@
 #include "engine/device_list.h"
 
 #include "engine/budget.h"
+#include "engine/driver_gate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -170,15 +170,11 @@ static bool add_platforms(hdst__device_list *list, const hdst__allocator *alloca
     return true;
 }
 
-// The one thing that all engines of a process share, because the drivers do: PoCL 3.1 opens its devices at the first question, and a second thread that asks
-// meanwhile is told that there are none, or reads half-made ones and crashes. The lock guards the drivers, nothing of hdst.
-static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
-
 hdst_status hdst__device_list_fill(hdst__device_list *list, const hdst__allocator *allocator, const hdst__opencl *cl, hdst_error *error)
 {
-    pthread_mutex_lock(&driver_lock);
+    hdst__driver_ask_begin();
     bool added = !cl || add_platforms(list, allocator, cl);
-    pthread_mutex_unlock(&driver_lock);
+    hdst__driver_ask_end();
     if (!added) return hdst__error_memory(error, "the list of devices");
     if (list->count == 0 && !list->note[0])
         snprintf(list->note, sizeof list->note, "no OpenCL driver: the loader found no device (on Debian: apt-get install pocl-opencl-icd, or the GPU's driver)");

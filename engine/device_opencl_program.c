@@ -2,6 +2,7 @@
 // OpenCL programs: from memory, from the disk cache or from the driver's compiler; arguments and launch.
 #include "engine/device_opencl.h"
 
+#include "engine/driver_gate.h"
 #include "engine/engine_private.h"
 
 #include <stdio.h>
@@ -158,19 +159,27 @@ void hdst__opencl_unload(hdst__device *device, hdst__program *program)
 }
 
 // After the first launch, because PoCL makes machine code only then.
-void hdst__opencl_proven(hdst__device *device, hdst__program *program)
+static void save(hdst__opencl_device *self, const hdst__built *built)
 {
-    hdst__opencl_device *self = (hdst__opencl_device *)device;
-    hdst__built *built = program->built;
-    if (built->on_disk) return;
-    built->on_disk = true;
+    const hdst__allocator *allocator = self->base.engine->allocator;
     size_t length = 0;
     if (self->cl->clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES, sizeof length, &length, NULL) != CL_SUCCESS || length == 0) return;
-    unsigned char *binary = hdst__alloc(device->engine->allocator, length);
+    unsigned char *binary = hdst__alloc(allocator, length);
     if (!binary) return;
     if (self->cl->clGetProgramInfo(built->program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
         hdst__program_cache_write(self->cache, &built->key, binary, length);
-    hdst__free(device->engine->allocator, binary);
+    hdst__free(allocator, binary);
+}
+
+bool hdst__opencl_proven(hdst__device *device, hdst__program *program)
+{
+    hdst__built *built = program->built;
+    if (built->on_disk) return true;
+    if (!hdst__driver_save_begin()) return false;
+    save((hdst__opencl_device *)device, built);
+    hdst__driver_save_end();
+    built->on_disk = true;
+    return true;
 }
 
 // --- Arguments ---

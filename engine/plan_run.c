@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running a plan: what changed is written, tables are cleared, slices run, a failed record is explained.
 #include "codegen/interp.h"
+#include "engine/driver_gate.h"
 #include "engine/engine_private.h"
 #include "engine/plan.h"
 
@@ -57,8 +58,8 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     return status;
 }
 
-hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
-                                  int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
+static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
+                       int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
 {
     *failure = UINT64_MAX;
     hdst_status status = write_broadcasts(plan, values, stats, error);
@@ -70,11 +71,17 @@ hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_val
         plan->written = false;
         return status;
     }
-    if (!plan->proven) {
-        plan->device->ops->proven(plan->device, plan->program);
-        plan->proven = true;
-    }
+    if (!plan->proven) plan->proven = plan->device->ops->proven(plan->device, plan->program);
     return HDST_OK;
+}
+
+hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
+                                  int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
+{
+    hdst__driver_run_begin();
+    hdst_status status = run(plan, values, cache, ring, output, table, stats, failure, error);
+    hdst__driver_run_end();
+    return status;
 }
 
 // --- A record that failed ---

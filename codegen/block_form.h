@@ -15,6 +15,5 @@ ir_stmt *hdst__block_records(ir_func *func, ir_block body, const char *scalar_wh
 uint32_t hdst__block_new_var(ir_func *func, const char *name, hdst__kind kind, bool varying);
 
 void hdst__pass_hoist(ir_func *func);
-void hdst__pass_registers(ir_func *func);
 
 #endif

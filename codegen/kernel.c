@@ -21,8 +21,8 @@ static void take_fixed_names(hdst__printer *p)
 {
     static const char *const fixed[] = {"first",     "skip",       "count",  "device_table", "strip_tables", "strip_table", "strip_words", "scales",
                                         "flush",     "keep",       "error",  "local_memory", "local_tables", "local_words", "copy",        "failed",
-                                        "failed_of", "any_failed", "addend", "row",          "stop",         "lane",        "base",        "rounds",
-                                        "round",     "start",      "end",    "strip",        "strips"};
+                                        "addend",    "row",        "stop",   "lane",         "base",         "rounds",      "round",       "start",
+                                        "end",       "strip",      "strips"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
 }
 
@@ -285,10 +285,14 @@ static const char *head_text(hdst__printer *p)
 {
     const char *look = p->options->facts.portable ? "#define LOOK(word) atom_add(word, 0)\n#define LOOK_LOCAL(word) atomic_or(word, 0)\n"
                                                   : "#define LOOK(word) (*(word))\n#define LOOK_LOCAL(word) (*(word))\n";
-    return hdst__arena_printf(p->arena, "%s%s%s%s", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
-                              p->gpu || p->options->facts.portable ? "#define VECTOR_LOOP(WIDTH, INTERLEAVE)\n#define SCALAR_LOOP\n"
-                                                                    : hdst__template_text("vector_loop.cl"),
-                              p->part[HDST__PART_ATOMICS] || p->part[HDST__PART_CHECKS] || p->part[HDST__PART_LOCAL] ? look : "");
+    const bool plain = p->gpu || p->options->facts.portable;
+    // PoCL's trunc is a function over the bits, its compiler's one instruction.
+    const char *trunc = plain ? "#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n"
+                              : "#define TRUNC_FLOAT __builtin_truncf\n#define TRUNC_DOUBLE __builtin_trunc\n";
+    return hdst__arena_printf(p->arena, "%s%s%s%s%s", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
+                              plain ? "#define VECTOR_LOOP(WIDTH, INTERLEAVE)\n#define SCALAR_LOOP\n" : hdst__template_text("vector_loop.cl"),
+                              p->part[HDST__PART_ATOMICS] || p->part[HDST__PART_CHECKS] || p->part[HDST__PART_LOCAL] ? look : "",
+                              p->part[HDST__PART_EXACT] ? trunc : "");
 }
 
 void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *template, hdst__hole *holes, size_t hole_count)

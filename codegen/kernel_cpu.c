@@ -25,13 +25,13 @@ static void print_setup(hdst__printer *p)
 static void print_chunk(hdst__printer *p)
 {
     if (p->tables->accum_count == 0) {
-        hdst__write_line(&p->out, "const ulong stop = end;");
+        hdst__write_line(&p->out, "ulong stop = end;");
         return;
     }
     hdst__print_strip_reset(p);
     hdst__write_line(&p->out, "// The table is added to the device's before a word could overflow.");
     hdst__write_line(&p->out, "const ulong room = flush < 1 ? 1 : flush >= BLOCK ? flush - flush %% BLOCK : flush;");
-    hdst__write_line(&p->out, "const ulong stop = end - i > room ? i + room : end;");
+    hdst__write_line(&p->out, "ulong stop = end - i > room ? i + room : end;");
 }
 
 static void print_block_loop(hdst__printer *p)

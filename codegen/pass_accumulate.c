@@ -4,8 +4,8 @@
 //
 // Before: records { accum t[best].x += p.x; accum t[best].n += 1; accum inertia += d }
 // After:  odd = false; s = 0
-//         records vectorize { q = fixed(p.x); fit = fits(d); reduce s += select(fit, fixed(d), 0); reduce odd |= not(and(fits(p.x), fit)) }
-//         if odd { records { if not(fits(p.x)) { wide t[best].x += p.x; q = 0 }  if not(fits(d)) { wide inertia += d } } }
+//         records vectorize { q = fixed(p.x); reduce s += fixed(d); reduce odd |= not(and(fits(p.x), fits(d))) }
+//         if odd { records { if not(fits(p.x)) { wide t[best].x += p.x }  if not(fits(d)) { wide inertia += d } } }
 //         records { words t[best].x takes q; words t[best].n takes 1 }
 //         words inertia takes s
 //
@@ -125,6 +125,13 @@ static void total(adder *a, const ir_stmt *s, ir_expr *value, uint32_t word)
     hdst__ir_push(a->func, &a->after, table_stmt(a, IR_ACCUM_WORDS, s, hdst__ir_var(a->func, sum), word));
 }
 
+static void scatter(adder *a, const ir_stmt *s, ir_expr *word, uint32_t number)
+{
+    uint32_t q = hdst__block_new_var(a->func, "q", HDST__I64, true);
+    hdst__ir_push(a->func, &a->vector, hdst__ir_set(a->func, q, word));
+    hdst__ir_push(a->func, &a->scatter, table_stmt(a, IR_ACCUM_WORDS, s, hdst__ir_var(a->func, q), number));
+}
+
 static void add_plain(adder *a, const ir_stmt *s)
 {
     ir_expr *word = plain_word(a, s, s->value);
@@ -138,36 +145,25 @@ static void note_fit(adder *a, ir_expr *fits)
 }
 
 // Record by record: what does not fit goes to the device table.
-static ir_stmt *wide_when_odd(adder *a, const ir_stmt *s)
+static void wide_when_odd(adder *a, const ir_stmt *s)
 {
     ir_expr *fits = in_cell(a, IR_FITS, HDST__BOOL, s, s->value, 0);
     ir_stmt *test = hdst__ir_if(a->func, hdst__ir_unary(a->func, IR_NOT, HDST__BOOL, fits));
     hdst__ir_push(a->func, &test->then, table_stmt(a, IR_ACCUM_WIDE, s, hdst__ir_copy(a->func, s->value), 0));
     hdst__ir_push(a->func, &a->rare, test);
-    return test;
 }
 
 static void add_exact(adder *a, ir_stmt *s)
 {
     const uint32_t words = cell_of(a, s)->strip_words;
     s->value = settled(a, "addend", s->value);
-    ir_stmt *odd = wide_when_odd(a, s);
-    ir_expr *fits = in_cell(a, IR_FITS, HDST__BOOL, s, s->value, 0);
-    if (!is_scattered(s)) {
-        fits = set_in_vector(a, "fit", fits);
-        for (uint32_t w = 0; w < words; w++) {
-            ir_expr *fixed = in_cell(a, IR_FIXED, HDST__I64, s, s->value, w);
-            total(a, s, hdst__ir_select(a->func, hdst__ir_copy(a->func, fits), fixed, hdst__ir_const(a->func, HDST__I64, 0)), w);
-        }
-    } else {
-        for (uint32_t w = 0; w < words; w++) {
-            uint32_t q = hdst__block_new_var(a->func, "q", HDST__I64, true);
-            hdst__ir_push(a->func, &a->vector, hdst__ir_set(a->func, q, in_cell(a, IR_FIXED, HDST__I64, s, s->value, w)));
-            hdst__ir_push(a->func, &odd->then, hdst__ir_set(a->func, q, hdst__ir_const(a->func, HDST__I64, 0)));
-            hdst__ir_push(a->func, &a->scatter, table_stmt(a, IR_ACCUM_WORDS, s, hdst__ir_var(a->func, q), w));
-        }
+    wide_when_odd(a, s);
+    for (uint32_t w = 0; w < words; w++) {
+        ir_expr *fixed = in_cell(a, IR_FIXED, HDST__I64, s, s->value, w);      // 0 when it does not fit
+        if (is_scattered(s)) scatter(a, s, fixed, w);
+        else total(a, s, fixed, w);
     }
-    note_fit(a, fits);
+    note_fit(a, in_cell(a, IR_FITS, HDST__BOOL, s, s->value, 0));
 }
 
 static void add(adder *a, ir_stmt *s)

@@ -68,7 +68,7 @@ static void leave_whole(ir_func *func) { hdst__pass_block_plain(func, SMALL_BLOC
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
 {
     static const pass before[] = {{"predicate", hdst__pass_predicate}, {"fold", hdst__pass_fold}, {"uniform", hdst__pass_uniform}};
-    static const pass after[] = {{"jam", hdst__pass_jam}, {"fold", hdst__pass_fold}, {"hoist", hdst__pass_hoist}, {"registers", hdst__pass_registers}};
+    static const pass after[] = {{"jam", hdst__pass_jam}, {"fold", hdst__pass_fold}, {"hoist", hdst__pass_hoist}};
     ir_func *plain = hdst__ir_copy_func(func->arena, func);
     const char *wrong = RUN(func, before);
     if (!wrong) wrong = form(func, tables, split_at_uniform_control);

@@ -46,8 +46,8 @@ const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t pa
     const char *scale = hdst__scale_name(p, param, leaf), *type = sum_type(p, param, leaf);
     p->part[HDST__PART_EXACT] = true;
     if (type[0] == 'd') p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
-    if (function[0] == 'f' && function[2] == 't') return hdst__arena_printf(p->arena, "%s_%s(%s, %s_up, %s_down)", function, type, addend, scale, scale);
-    return hdst__arena_printf(p->arena, "%s_%s(%s, %s_up)", function, type, addend, scale);
+    const char *words = hdst__find_cell(p, param, leaf)->tier == HDST__TIER_TWO ? "_two" : "";
+    return hdst__arena_printf(p->arena, "%s%s_%s(%s, %s_up, %s_down)", function, words, type, addend, scale, scale);
 }
 
 const char *hdst__key_text(hdst__printer *p, ir_accum_op acc, const ir_expr *value)
@@ -152,7 +152,7 @@ static void print_float_sum(hdst__printer *p, const hdst__accum_plan *plan, cons
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     hdst__write_line(&p->out, "const %s addend = %s;", sum_type(p, stmt->param, stmt->leaf), value);
-    hdst__write_line(&p->out, "if (%s) {", hdst__fixed_text(p, two ? "fits_two" : "fits", stmt->param, stmt->leaf, "addend"));
+    hdst__write_line(&p->out, "if (%s) {", hdst__fixed_text(p, "fits", stmt->param, stmt->leaf, "addend"));
     p->out.indent++;
     print_add_word(p, plan, stmt, 0, hdst__fixed_text(p, "fixed", stmt->param, stmt->leaf, "addend"));
     if (two) print_add_word(p, plan, stmt, 1, hdst__fixed_text(p, "rest", stmt->param, stmt->leaf, "addend"));

@@ -288,8 +288,7 @@ static void print_broadcast(hdst__printer *p, const ir_expr *expr)
 
 static void print_fixed(hdst__printer *p, const ir_expr *expr)
 {
-    const hdst__tier tier = hdst__find_cell(p, expr->param, expr->leaf)->tier;
-    const char *function = expr->op == IR_FITS ? tier == HDST__TIER_TWO ? "fits_two" : "fits" : expr->bits ? "rest" : "fixed";
+    const char *function = expr->op == IR_FITS ? "fits" : expr->bits ? "rest" : "fixed";
     hdst__write(&p->out, "%s", hdst__fixed_text(p, function, expr->param, expr->leaf, hdst__addend_text(p, expr->param, expr->leaf, expr->a)));
 }
 

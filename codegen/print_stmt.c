@@ -151,17 +151,12 @@ static void print_reduce(hdst__printer *p, const ir_stmt *stmt)
     else hdst__write_line(&p->out, "%s %s= %s;", var, stmt->acc == IR_SUM ? "+" : stmt->acc == IR_ACC_OR ? "|" : "^", value);
 }
 
-// The first check that fails stays. `failed` is its number plus one; outside of record loops it counts for every record of the block.
+// A block only notes that something failed; its records one by one tell which and where. There `failed` is the number of the first check that fails, plus one.
 static void print_check(hdst__printer *p, const ir_stmt *stmt)
 {
-    const bool uniform = p->in_block && !p->in_records;
     const char *condition = hdst__expr_text(p, stmt->cond);
-    if (uniform) {
-        hdst__write_line(&p->out, "if (!(%s))", condition);
-        hdst__write_line(&p->out, "    for (int r = 0; r < BLOCK; r++) failed_of[r] = failed_of[r] ? failed_of[r] : %" PRIu32 ";", stmt->check + 1);
-    } else {
-        hdst__write_line(&p->out, "failed = (failed != 0) | (%s) ? failed : %" PRIu32 ";", condition, stmt->check + 1);
-    }
+    if (p->in_block) hdst__write_line(&p->out, "failed |= !(%s);", condition);
+    else hdst__write_line(&p->out, "failed = (failed != 0) | (%s) ? failed : %" PRIu32 ";", condition, stmt->check + 1);
 }
 
 // --- Control ---
@@ -291,18 +286,6 @@ static const char *pragma_of(const ir_stmt *stmt, bool inner)
     return wide ? short_body ? "VECTOR_LOOP(8, 4)" : "VECTOR_LOOP(8, 1)" : short_body ? "VECTOR_LOOP(16, 4)" : "VECTOR_LOOP(16, 1)";
 }
 
-static bool has_check(const ir_stmt *stmt)
-{
-    for (size_t i = 0; i < stmt->body.count; i++) {
-        const ir_stmt *inner = stmt->body.items[i];
-        if (inner->kind == IR_CHECK) return true;
-        ir_stmt parts[] = {{.body = inner->then}, {.body = inner->otherwise}, {.body = inner->body}, {.body = inner->head}, {.body = inner->after}};
-        for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
-            if (parts[part].body.count && has_check(&parts[part])) return true;
-    }
-    return false;
-}
-
 // Declares what the body's first assignments do not: values from before the loop, and what is set in a branch first.
 static void declare_in_records(hdst__printer *p, const ir_stmt *stmt, const bool *used)
 {
@@ -320,17 +303,14 @@ static void declare_in_records(hdst__printer *p, const ir_stmt *stmt, const bool
 static void print_records_body(hdst__printer *p, ir_stmt *stmt)
 {
     const bool *used = values_per_record(p, stmt);
-    const bool checks = has_check(stmt);
     find_homes(p, &stmt->body);
     declare_in_records(p, stmt, used);
-    if (checks) hdst__write_line(&p->out, "uint failed = failed_of[r];");
     p->in_records = true;
     p->record = "i + r";
     print_block(p, &stmt->body);
     p->in_records = false;
     for (uint32_t v = 0; v < p->func->var_count; v++)
         if (used[v] && hdst__ir_stmt_writes(stmt, v)) hdst__write_line(&p->out, "%s[r] = %s;", p->array_name[v], p->var_name[v]);
-    if (checks) hdst__write_line(&p->out, "failed_of[r] = failed;");
 }
 
 static void print_records(hdst__printer *p, ir_stmt *stmt)
@@ -388,12 +368,11 @@ static void print_failures(hdst__printer *p)
         hdst__write_line(&p->out, "if (failed) report_failure(error, first + i, failed - 1);");
         return;
     }
-    hdst__write_line(&p->out, "uint any_failed = 0;");
-    hdst__write_line(&p->out, "VECTOR_LOOP(16, 1)");
-    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) any_failed |= failed_of[r];");
-    hdst__write_line(&p->out, "if (any_failed)");
-    hdst__write_line(&p->out, "    for (int r = 0; r < BLOCK; r++)");
-    hdst__write_line(&p->out, "        if (failed_of[r]) report_failure(error, first + i + r, failed_of[r] - 1);");
+    // What the block added counts for nothing now: the result of a launch that fails is thrown away.
+    hdst__write_line(&p->out, "if (failed) {");
+    hdst__write_line(&p->out, "    stop = i + BLOCK;    // its records one by one, to tell which");
+    hdst__write_line(&p->out, "    break;");
+    hdst__write_line(&p->out, "}");
 }
 
 void hdst__print_function(hdst__printer *p)
@@ -403,7 +382,7 @@ void hdst__print_function(hdst__printer *p)
     p->last_line = 0;
     p->record = "i";
     declare_at_top(p);
-    if (p->has_checks && p->in_block) hdst__write_line(&p->out, "uint failed_of[BLOCK];\nfor (int r = 0; r < BLOCK; r++) failed_of[r] = 0;");
+    if (p->has_checks && p->in_block) hdst__write_line(&p->out, "bool failed = false;");
     else if (p->has_checks) hdst__write_line(&p->out, "uint failed = 0;");
     print_block(p, &body);
     if (p->has_checks) print_failures(p);

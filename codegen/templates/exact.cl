@@ -44,24 +44,21 @@ __attribute__((noinline)) void wide_add_float(volatile __global long *cell, floa
 }
 
 // Fixed point at the scale 2^s that was guessed from the data: `up` is 2^s, `down` 2^-s. An addend fits if |v * 2^s| < 2^40 and nothing is lost, which
-// comparing the way back shows for every v: NaN, infinities and whatever over- or underflows are unequal.
+// comparing the way back shows for every v: NaN, infinities and whatever over- or underflows are unequal. What does not fit is 0 in fixed point.
 inline int float_scale(int s) { return clamp(s, -100, 86); }
 inline float float_power(int e) { return as_float((uint)(127 + e) << 23); }
-inline long fixed_float(float v, float up)
+inline bool fits_float(float v, float up, float down)
 {
     float x = v * up;
-    return (long)(fabs(x) < 0x1p40f ? x : 0.0f);
+    return (TRUNC_FLOAT(x) * down == v) & (fabs(x) < 0x1p40f);
 }
-inline bool fits_float(float v, float up, float down) { return (float)fixed_float(v, up) * down == v; }
+inline long fixed_float(float v, float up, float down) { return (long)(fits_float(v, up, down) ? v * up : 0.0f); }
 // Two words: the second one holds what is left, in multiples of 2^-(s + 40).
-inline long rest_float(float v, float up)
-{
-    float x = v * up;
-    x = fabs(x) < 0x1p40f ? x : 0.0f;
-    return (long)((x - (float)(long)x) * 0x1p40f);
-}
+inline float rest_of_float(float x) { return TRUNC_FLOAT((x - TRUNC_FLOAT(x)) * 0x1p40f); }
 inline bool fits_two_float(float v, float up, float down)
 {
-    return (float)fixed_float(v, up) * down + (float)rest_float(v, up) * (down * 0x1p-40f) == v;
+    float x = v * up;
+    return (TRUNC_FLOAT(x) * down + rest_of_float(x) * (down * 0x1p-40f) == v) & (fabs(x) < 0x1p40f);
 }
-
+inline long fixed_two_float(float v, float up, float down) { return (long)(fits_two_float(v, up, down) ? v * up : 0.0f); }
+inline long rest_two_float(float v, float up, float down) { return (long)(fits_two_float(v, up, down) ? rest_of_float(v * up) : 0.0f); }

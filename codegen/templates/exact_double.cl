@@ -7,20 +7,17 @@ __attribute__((noinline)) void wide_add_double(volatile __global long *cell, dou
 }
 inline int double_scale(int s) { return clamp(s, -1000, 980); }
 inline double double_power(int e) { return as_double((ulong)(1023 + e) << 52); }
-inline long fixed_double(double v, double up)
+inline bool fits_double(double v, double up, double down)
 {
     double x = v * up;
-    return (long)(fabs(x) < 0x1p40 ? x : 0.0);
+    return (TRUNC_DOUBLE(x) * down == v) & (fabs(x) < 0x1p40);
 }
-inline bool fits_double(double v, double up, double down) { return (double)fixed_double(v, up) * down == v; }
-inline long rest_double(double v, double up)
-{
-    double x = v * up;
-    x = fabs(x) < 0x1p40 ? x : 0.0;
-    return (long)((x - (double)(long)x) * 0x1p40);
-}
+inline long fixed_double(double v, double up, double down) { return (long)(fits_double(v, up, down) ? v * up : 0.0); }
+inline double rest_of_double(double x) { return TRUNC_DOUBLE((x - TRUNC_DOUBLE(x)) * 0x1p40); }
 inline bool fits_two_double(double v, double up, double down)
 {
-    return (double)fixed_double(v, up) * down + (double)rest_double(v, up) * (down * 0x1p-40) == v;
+    double x = v * up;
+    return (TRUNC_DOUBLE(x) * down + rest_of_double(x) * (down * 0x1p-40) == v) & (fabs(x) < 0x1p40);
 }
-
+inline long fixed_two_double(double v, double up, double down) { return (long)(fits_two_double(v, up, down) ? v * up : 0.0); }
+inline long rest_two_double(double v, double up, double down) { return (long)(fits_two_double(v, up, down) ? rest_of_double(v * up) : 0.0); }

@@ -70,7 +70,7 @@ Test(block, kmeans_has_the_uniform_loop_outside_unrolled_by_four)
     EXPECT_COUNT(text, "records vectorize", 4);     // start, four centers, one center, conversion
     EXPECT_COUNT(text, "records (rare", 1);
     EXPECT_COUNT(text, "records (additions", 1);
-    EXPECT_COUNT(text, "taken = lt(d, best_d_r", 5);
+    EXPECT_COUNT(text, "taken = lt(d, best_d)", 5);
     EXPECT_COUNT(text, "= fma(e, e, d)", 10);
     EXPECT_COUNT(text, "= c[", 10);                 // centers are loaded into scalars, none in a record loop
     EXPECT_COUNT(text, "c[", 10);

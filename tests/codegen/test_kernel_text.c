@@ -266,7 +266,7 @@ Test(kernel_text, a_table_without_rows_takes_what_failed_records_add)
         cr_assert_eq(hdst__tables_device_words(kernel->tables, rows), 13);
         cr_assert(kernel_run(&run, &c));
         cr_expect_eq(c.error, 0, "record 0, check 0");
-        cr_expect_eq(device[10 + 2], N, "the next table is not touched");
-        cr_expect(device[10] == 0 && device[11] == 0);
+        cr_expect_geq(device[10 + 2], N, "every record was added; a block that failed is gone through again");
+        cr_expect(device[10] == 0 && device[11] == 0, "the next table is not touched");
     }
 }

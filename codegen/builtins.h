@@ -22,6 +22,8 @@
     X(AS_DOUBLE, "as_double", 1, BITS_64_F64)                                                                           \
     X(LEN, "len", 1, LENGTH)                /* rows of a table, elements of an array, bytes of a text: uint64_t */      \
     X(RECORD_INDEX, "record_index", 0, TO_U64)                                                                          \
+    X(DOT, "dot", 2, OVER_ARRAYS)           /* 16 lanes, see lower_lanes.c; a function of the user may have its name */  \
+    X(SUM, "sum", 1, OVER_ARRAYS)           /* likewise */                                                              \
     X(ACC_MIN, "acc_min", 2, ACCUMULATE)                                                                                \
     X(ACC_MAX, "acc_max", 2, ACCUMULATE)
 

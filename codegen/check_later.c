@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef enum later_typing {
-    MATH, TEXT, TOKENS, LENGTH_OF_TEXT, IS_TEXT, NUMBER_OF_TEXT, REAL_OF_TEXT, HASH, COUNTER, RANDOM, HAS, DOT, SUM, CHARACTERS, EMIT,
+    MATH, TEXT, TOKENS, LENGTH_OF_TEXT, IS_TEXT, NUMBER_OF_TEXT, REAL_OF_TEXT, HASH, COUNTER, RANDOM, HAS, CHARACTERS, EMIT,
 } later_typing;
 
 static const struct later { const char *name; size_t least, most; later_typing typing; } later[] = {
@@ -19,7 +19,7 @@ static const struct later { const char *name; size_t least, most; later_typing t
     {"starts_with", 2, 2, IS_TEXT},
     {"ends_with", 2, 2, IS_TEXT}, {"parse_int", 1, 1, NUMBER_OF_TEXT}, {"parse_float", 1, 1, REAL_OF_TEXT}, {"hash", 1, 1, HASH},
     {"source_index", 0, 0, COUNTER},
-    {"source_offset", 0, 0, COUNTER}, {"rng", 2, 2, RANDOM}, {"has", 1, 2, HAS}, {"dot", 2, 2, DOT}, {"sum", 1, 1, SUM}, {"emit", 1, 100, EMIT},
+    {"source_offset", 0, 0, COUNTER}, {"rng", 2, 2, RANDOM}, {"has", 1, 2, HAS}, {"emit", 1, 100, EMIT},
 };
 
 bool hdst__check_later_name(hdst__checker *c, ast_expr *name)
@@ -50,29 +50,6 @@ static void math(hdst__checker *c, ast_expr *call)
     if (!hdst__kind_is_float(common)) common = HDST__F64;
     for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_to_kind(c, call->args[i], common);
     call->type = hdst__type_scalar(common);
-}
-
-static const hdst__type *array_element(hdst__checker *c, ast_expr *call, size_t i)
-{
-    const hdst__type *type = call->args[i]->type;
-    if (hdst__check_is_poison(type)) return type;
-    if (type->kind == HDST__ARRAY && hdst__check_is_arithmetic(type->element)) return type->element;
-    hdst__diag_error(c->diags, call->args[i]->span, NULL, "%s takes an array of numbers, not %s", call->name, hdst__check_type_name(c, type));
-    return &hdst__check_poison;
-}
-
-static void over_arrays(hdst__checker *c, ast_expr *call)
-{
-    const hdst__type *element = array_element(c, call, 0);
-    if (call->arg_count == 2 && !hdst__check_is_poison(element)) {
-        element = array_element(c, call, 1);
-        if (!hdst__check_is_poison(element) && !hdst__type_equal(call->args[0]->type, call->args[1]->type)) {
-            hdst__diag_error(c->diags, call->span, NULL, "dot takes two arrays of one type, not %s and %s", hdst__check_type_name(c, call->args[0]->type),
-                             hdst__check_type_name(c, call->args[1]->type));
-            element = &hdst__check_poison;
-        }
-    }
-    call->type = hdst__check_is_poison(element) ? element : hdst__type_scalar(hdst__check_promote(element->kind));
 }
 
 // has(o) of an optional side of a join, has(t, k) of a lookup table
@@ -124,7 +101,6 @@ static void typed(hdst__checker *c, ast_expr *call, later_typing typing)
     hdst__kind kind = HDST__VOID;
     switch (typing) {
     case MATH: math(c, call); return;
-    case DOT: case SUM: over_arrays(c, call); return;
     case TOKENS:
         all_texts(c, call);
         call->type = &words;

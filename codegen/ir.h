@@ -147,6 +147,8 @@ typedef struct ir_param {
     const char *bind;               // the name under which a value is bound: the parameter's, or "function.parameter" in a fused stage when ambiguous
 } ir_param;
 
+enum { HDST__LANES = 16 };      // partial sums of dot and sum (lower_lanes.c): part of their meaning, whatever the device
+
 struct ir_func {
     hdst__arena *arena;
     const char *name;

@@ -6,6 +6,7 @@
 // lower_expr.c    expressions become trees; what can fail or must not always run becomes statements in front
 // lower_stmt.c    statements other than loops; switches; accumulations
 // lower_loop.c    loops: which are counted
+// lower_lanes.c   dot and sum
 // lower_reduce.c  reduces that combine field by field
 #ifndef HDST_CODEGEN_LOWER_H
 #define HDST_CODEGEN_LOWER_H
@@ -91,6 +92,9 @@ void hdst__lower_push(lowerer *l, ir_stmt *stmt);
 void hdst__lower_stmt(lowerer *l, const ast_stmt *stmt);
 void hdst__lower_loop(lowerer *l, const ast_stmt *stmt);
 void hdst__lower_body(lowerer *l, ir_block *block, const ast_stmt *stmt);          // stmt (NULL: nothing) into another block
+
+// --- lower_lanes.c ---
+ir_expr *hdst__lower_over_arrays(lowerer *l, const ast_expr *call);                // dot(a, b), sum(a)
 
 // --- lower_reduce.c ---
 // Turns a lowered reduce of two inputs and an output into an accumulation of one input; NULL when it does not combine leaf by leaf.

@@ -145,6 +145,23 @@ Test(check, arithmetic_converts_as_in_c)
     cr_assert_str_eq(shape_in("uint8_t a", "int", "~a"), "(~:int32_t (:int32_t a))");
 }
 
+Test(check, dot_and_sum_have_the_type_of_an_element_as_promoted)
+{
+    const char *text = "struct v { int8_t k[3]; float x[20]; double z[5]; };\n"
+                       "map m(v a) -> (int32_t k, float x, double z) { return (sum(a.k), dot(a.x, a.x), sum(a.z)); }\n";
+    const ast_function *m = hdst__module_function(compile(text), "m");
+    const ast_expr *result = m->body->body[0]->value;
+    static const hdst__kind kind[] = {HDST__I32, HDST__F32, HDST__F64};
+    for (size_t i = 0; i < 3; i++) cr_assert_eq(result->args[i]->type->kind, kind[i]);
+}
+
+Test(check, functions_of_the_user_may_be_called_dot_and_sum)
+{
+    const ast_module *m = compile("float dot(float x) { return x; }\nreduce sum(float a, float b) { return a + b; }\nmap m(float v) -> float { return dot(v); }\n");
+    cr_assert_not_null(hdst__module_function(m, "sum"));
+    cr_assert_not_null(hdst__module_function(m, "dot"));
+}
+
 Test(check, shifts_have_the_type_of_their_left_side)
 {
     cr_assert_str_eq(shape_in("uint8_t a, int64_t b", "int", "a << b"), "(<<:int32_t (:int32_t a) (:uint32_t b))");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// IR as text, for people and for structural tests: `hdst kernel show --ir`.
+// IR as text, for people and for tests: `hdst kernel show --ir`. The text says all but places in the source: tests/support/ir_text.c reads it back.
 //
 //     func assign
-//       input point p
-//       broadcast center c[]
-//       accum total t[]
+//       input point p {f32 x[2]} reads x
+//       broadcast center c[] {f32 x[2]}
+//       accum total t[] {f32 x[2], u32 n}
 //       var u32 best varying
 //       check 0 table index c
 //     {
@@ -19,6 +19,7 @@
 #include "codegen/ir.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,6 +53,7 @@ static const char *kind_name(hdst__kind kind) { return (int)kind < HDST__SCALAR_
 
 // --- Expressions ---
 
+// Digits that give the number back; a NaN that is not the usual one with its bits.
 static void dump_float(hdst__buffer *out, hdst__kind kind, uint64_t bits)
 {
     double value;
@@ -59,19 +61,25 @@ static void dump_float(hdst__buffer *out, hdst__kind kind, uint64_t bits)
     float single;
     memcpy(&value, &bits, sizeof value);
     memcpy(&single, &low, sizeof single);
-    if (kind == HDST__F32) hdst__buffer_printf(out, "%.9gf", (double)single);
-    else hdst__buffer_printf(out, "%.17gd", value);
+    if (kind == HDST__F32 ? isnan(single) : isnan(value)) {
+        hdst__buffer_printf(out, kind == HDST__F32 ? "nanf" : "nand");
+        if (bits != (kind == HDST__F32 ? UINT64_C(0x7fc00000) : UINT64_C(0x7ff8000000000000))) hdst__buffer_printf(out, ":0x%" PRIx64, bits);
+    } else if (kind == HDST__F32) {
+        hdst__buffer_printf(out, "%.9gf", (double)single);
+    } else {
+        hdst__buffer_printf(out, "%.17gd", value);
+    }
 }
 
-static void dump_const(hdst__buffer *out, const ir_expr *e)
+static void dump_const(hdst__buffer *out, hdst__kind kind, uint64_t bits)
 {
-    if (e->kind == HDST__BOOL) hdst__buffer_puts(out, e->bits ? "true" : "false");
-    else if (hdst__kind_is_float(e->kind)) dump_float(out, e->kind, e->bits);
-    else if (e->kind == HDST__I32) hdst__buffer_printf(out, "%" PRId64, (int64_t)e->bits);
-    else if (e->kind == HDST__U32) hdst__buffer_printf(out, "%" PRIu64 "u", e->bits);
-    else if (e->kind == HDST__U64) hdst__buffer_printf(out, "%" PRIu64 "ul", e->bits);
-    else if (e->kind == HDST__I64) hdst__buffer_printf(out, "%" PRId64 "l", (int64_t)e->bits);
-    else hdst__buffer_printf(out, "%s(%" PRId64 ")", kind_name(e->kind), (int64_t)e->bits);
+    if (kind == HDST__BOOL) hdst__buffer_puts(out, bits ? "true" : "false");
+    else if (hdst__kind_is_float(kind)) dump_float(out, kind, bits);
+    else if (kind == HDST__I32) hdst__buffer_printf(out, "%" PRId64, (int64_t)bits);
+    else if (kind == HDST__U32) hdst__buffer_printf(out, "%" PRIu64 "u", bits);
+    else if (kind == HDST__U64) hdst__buffer_printf(out, "%" PRIu64 "ul", bits);
+    else if (kind == HDST__I64) hdst__buffer_printf(out, "%" PRId64 "l", (int64_t)bits);
+    else hdst__buffer_printf(out, "%" PRId64 "%s", (int64_t)bits, kind_name(kind));     // i8, i16, u8, u16
 }
 
 static void dump_expr(dumper *d, const ir_expr *e);
@@ -110,7 +118,7 @@ static void dump_call(dumper *d, const char *name, const ir_expr *e)
 static void dump_expr(dumper *d, const ir_expr *e)
 {
     switch (e->op) {
-    case IR_CONST: dump_const(d->out, e); break;
+    case IR_CONST: dump_const(d->out, e->kind, e->bits); break;
     case IR_VAR: case IR_ELEM:
         hdst__buffer_puts(d->out, e->var < d->func->var_count ? d->func->vars[e->var].name : "?");
         if (e->op == IR_ELEM) dump_index(d, e->a);
@@ -120,7 +128,13 @@ static void dump_expr(dumper *d, const ir_expr *e)
     case IR_LENGTH: hdst__buffer_printf(d->out, "length(%s)", param_of(d, e->param) ? param_of(d, e->param)->name : "?"); break;
     case IR_CONVERT: dump_call(d, kind_name(e->kind), e); break;
     case IR_BITCAST: hdst__buffer_puts(d->out, "as_"); dump_call(d, kind_name(e->kind), e); break;
-    case IR_FIXED: dump_call(d, e->bits ? "fixed1" : "fixed", e); break;
+    case IR_FIXED: case IR_FITS:        // of the cell that comes first
+        hdst__buffer_printf(d->out, "%s%s(", hdst__ir_op_name(e->op), e->bits ? "1" : "");
+        dump_leaf(d, e->param, NULL, e->leaf, NULL);
+        hdst__buffer_puts(d->out, ", ");
+        dump_expr(d, e->a);
+        hdst__buffer_puts(d->out, ")");
+        break;
     default: dump_call(d, hdst__ir_op_name(e->op), e);
     }
 }
@@ -206,6 +220,19 @@ static void dump_words(dumper *d, const ir_stmt *s)
     dump_target(d, "words ", s, word);
 }
 
+// Most checks are `index < limit`, which says what the message will say; others name the two.
+static void dump_check(dumper *d, const ir_stmt *s)
+{
+    line(d, "check ");
+    hdst__buffer_printf(d->out, "%" PRIu32 ": ", s->check);
+    dump_expr(d, s->cond);
+    if (!s->index || (s->cond->op == IR_LT && hdst__ir_expr_equal(s->cond->a, s->index) && hdst__ir_expr_equal(s->cond->b, s->index2))) return;
+    hdst__buffer_puts(d->out, " of ");
+    dump_expr(d, s->index);
+    hdst__buffer_puts(d->out, ", ");
+    dump_expr(d, s->index2);
+}
+
 static void dump_stmt(dumper *d, const ir_stmt *s)
 {
     switch (s->kind) {
@@ -223,11 +250,11 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
     case IR_STORE: dump_target(d, "store ", s, " = "); break;
     case IR_ACCUM_WORDS: dump_words(d, s); break;
     case IR_ACCUM_WIDE: dump_target(d, "wide ", s, " += "); break;
-    case IR_KEEP: case IR_CHECK:
-        line(d, s->kind == IR_KEEP ? "keep " : "check ");
-        if (s->kind == IR_CHECK) hdst__buffer_printf(d->out, "%" PRIu32 ": ", s->check);
+    case IR_KEEP:
+        line(d, "keep ");
         dump_expr(d, s->cond);
         break;
+    case IR_CHECK: dump_check(d, s); break;
     case IR_RECORDS:
         line(d, s->vectorize ? "records vectorize" : "records");
         if (!s->vectorize && s->scalar_why) hdst__buffer_printf(d->out, " (%s)", s->scalar_why);
@@ -245,12 +272,27 @@ static void dump_block(dumper *d, const ir_block *block)
 
 // --- Functions ---
 
+// The leaves of its rows, and how an accumulator's add: {f32 x[2], f64 d of float, u32 n max}
+static void dump_leaves(const ir_param *p, hdst__buffer *out)
+{
+    static const char *const laws[] = {[IR_SUM] = "", [IR_ACC_MIN] = " min", [IR_ACC_MAX] = " max", [IR_ACC_AND] = " and", [IR_ACC_OR] = " or", [IR_ACC_XOR] = " xor"};
+    for (size_t i = 0; i < p->record->leaf_count; i++) {
+        const hdst__leaf *leaf = &p->record->leaves[i];
+        hdst__buffer_printf(out, "%s%s %s", i ? ", " : " {", kind_name(leaf->kind), leaf->path);
+        if (leaf->dims) hdst__buffer_printf(out, "[%" PRIu64 "]", leaf->elements);
+        if (p->leaf_from_float && p->leaf_from_float[i]) hdst__buffer_puts(out, " of float");
+        if (p->leaf_op) hdst__buffer_puts(out, laws[p->leaf_op[i]]);
+    }
+    hdst__buffer_puts(out, "}");
+}
+
 static void dump_params(const ir_func *func, hdst__buffer *out)
 {
     static const char *const words[] = {"input", "broadcast", "accum", "output"};
     for (size_t i = 0; i < func->param_count; i++) {
         const ir_param *p = &func->params[i];
         hdst__buffer_printf(out, "  %s %s %s%s", words[p->kind], p->record->name ? p->record->name : "?", p->name, p->is_table ? "[]" : "");
+        dump_leaves(p, out);
         if (p->leaf_used) {
             hdst__buffer_puts(out, " reads");
             for (size_t leaf = 0; leaf < p->record->leaf_count; leaf++)
@@ -266,7 +308,11 @@ static void dump_vars(const ir_func *func, hdst__buffer *out)
         const ir_var *v = &func->vars[i];
         hdst__buffer_printf(out, "  var %s %s", kind_name(v->kind), v->name);
         if (v->elements) hdst__buffer_printf(out, "[%" PRIu64 "]", v->elements);
-        hdst__buffer_printf(out, "%s%s%s\n", v->init ? " const" : "", v->varying ? " varying" : "", v->per_record ? " per record" : "");
+        for (uint64_t e = 0; v->init && e < v->elements; e++) {
+            hdst__buffer_puts(out, e ? ", " : " const {");
+            dump_const(out, v->kind, v->init[e]);
+        }
+        hdst__buffer_printf(out, "%s%s%s\n", v->init ? "}" : "", v->varying ? " varying" : "", v->per_record ? " per record" : "");
     }
 }
 

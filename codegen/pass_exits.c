@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Structures exits: `return` leaves a body, `continue` leaves a turn of a loop; after this neither is left, only `if` and `break`.
 //
-// Before:                              After:
-//     if (a) { x = 1; return }             if (a) { x = 1 }
-//     y = 2                                else { y = 2 }
+// Before:  if p.a {                  After:  if p.a {
+//            store r.x = 1f                    store r.x = 1f
+//            return                          } else {
+//          }                                   store r.x = p.y
+//          store r.x = p.y                   }
 //
 // Where an exit is in one branch among other ways through it, or in a loop, a flag says that it was taken:
-//     for ... { if (a) return; s }         done = false; for ... { if (a) { done = true; break } s }
-//     y = 2                                if (!done) { y = 2 }
+//
+// Before:  for i = 0u to 4u {        After:  done = false
+//            if p.a {                        for i = 0u to 4u {
+//              return                          if p.a {
+//            }                                   done = true
+//            accum t.n += 1u                     break
+//          }                                   }
+//          accum t.n += 100u                   accum t.n += 1u
+//                                            }
+//                                            if not(done) {
+//                                              accum t.n += 100u
+//                                            }
 #include "codegen/lower.h"
 
 typedef struct exits {

@@ -2,9 +2,9 @@
 // Places fused multiply-adds: the language says where, so that every back end rounds alike. It runs first, on expressions as they were written: no product
 // comes from another statement, an inlined helper or across a written conversion. docs/code-generation.md has the rule in words.
 //
-// Before: add(mul(x, y), z)      After: fma(x, y, z)
-//         sub(mul(x, y), z)             fma(x, y, neg(z))
-//         sub(z, mul(x, y))             fma(neg(x), y, z)
+// Before:  d = add(mul(x, y), z)     After:  d = fma(x, y, z)
+//          d = sub(mul(x, y), z)             d = fma(x, y, neg(z))
+//          d = sub(z, mul(x, y))             d = fma(neg(x), y, z)
 #include "codegen/kernel.h"
 
 static bool is_product(const ir_expr *e) { return e->op == IR_MUL; }

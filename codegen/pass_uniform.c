@@ -2,7 +2,11 @@
 // Marks what differs from record to record (the analysis of ispc): an expression is varying when it reads the record or a varying variable; a variable, when it
 // is set to something varying, or set where only some records come: in a branch with a varying condition, in a loop that some records leave earlier.
 //
-// Before: d = p.x; j counts to length(c)       After: d varying, j uniform
+// Before:  var f32 d                          After:  var f32 d varying
+//          var u64 j                                  var u64 j
+//          for j = 0ul to length(c) {                 the same
+//            d = add(p.x, c[j].x)
+//          }
 #include "codegen/kernel.h"
 
 typedef struct marker {

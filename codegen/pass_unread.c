@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drops variables that nothing reads, with the statements that set them, and marks which leaves of the inputs and broadcasts are read: only those travel.
 //
-// Before: var x; x = p.a; y = p.b        After: y = p.b, input p reads b       (y is read elsewhere)
+// Before:  input p p {f32 x, f32 y}          After:  input p p {f32 x, f32 y} reads y
+//          var f32 a
+//          a = p.x                                   accum t.value += p.y
+//          accum t.value += p.y
 #include "codegen/kernel.h"
 
 static bool count_read(ir_expr **slot, void *user)

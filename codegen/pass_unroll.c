@@ -2,7 +2,9 @@
 // Short loops with constant bounds disappear: one copy of the body for each turn, with the number in place of the variable. Loops over the two coordinates
 // of a point leave no trace; indices become constants that need no check.
 //
-// Before: for i = 0u to 2u { d = add(d, p.x[i]) }      After: d = add(d, p.x[0u]); d = add(d, p.x[1u])
+// Before:  for i = 0u to 2u {        After:  d = add(d, p.x[0u])
+//            d = add(d, p.x[i])              d = add(d, p.x[1u])
+//          }
 #include "codegen/interp.h"
 #include "codegen/kernel.h"
 

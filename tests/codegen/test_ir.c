@@ -68,8 +68,8 @@ static void assert_dump(const ir_func *f, const char *expected)
 }
 
 static const char *const loop_text = "func f\n"
-                                     "  input point p\n"
-                                     "  accum point t[]\n"
+                                     "  input point p {f32 x[2], u32 n}\n"
+                                     "  accum point t[] {f32 x[2], u32 n}\n"
                                      "  var u32 i\n"
                                      "{\n"
                                      "  for i = 0u to 2u {\n"

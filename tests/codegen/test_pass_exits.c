@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pass exits on IR alone: `return` and `continue` become structure; the interpreter runs what was and what became of it.
+#include "tests/support/pass_case.h"
+
+#include <criterion/criterion.h>
+
+TestSuite(pass_exits, .init = pass_set_up, .fini = pass_tear_down);
+
+static const pass_case c = {hdst__pass_exits, "  input p p {f32 x, f32 y, i32 n, bool a, bool b}\n"
+                                              "  accum double t {f64 value}\n"
+                                              "  output r r {f32 x}\n"
+                                              "  var i32 i\n  var i32 j\n  var i32 n\n"};
+
+Test(pass_exits, a_return_at_the_end_goes)
+{
+    PASS_GIVES(c, "  store r.x = p.x\n  return\n", "  store r.x = p.x\n");
+    PASS_GIVES(c, "  if p.a {\n    store r.x = p.x\n    return\n  }\n", "  if p.a {\n    store r.x = p.x\n  }\n");
+}
+
+Test(pass_exits, what_follows_a_branch_that_returns_is_the_other_branch)
+{
+    PASS_GIVES(c, "  if p.a {\n    store r.x = 1f\n    return\n  }\n  store r.x = p.y\n", "  if p.a {\n    store r.x = 1f\n  } else {\n    store r.x = p.y\n  }\n");
+    PASS_GIVES(c,
+               "  if p.a {\n    store r.x = 1f\n  } else {\n    store r.x = 2f\n    return\n  }\n  store r.x = p.y\n",
+               "  if p.a {\n    store r.x = 1f\n    store r.x = p.y\n  } else {\n    store r.x = 2f\n  }\n");
+    PASS_GIVES(c, "  if p.a {\n    store r.x = 1f\n    return\n  } else {\n    store r.x = 2f\n    return\n  }\n",
+               "  if p.a {\n    store r.x = 1f\n  } else {\n    store r.x = 2f\n  }\n");
+}
+
+Test(pass_exits, one_way_out_among_several_sets_a_flag)
+{
+    PASS_GIVES(c,
+               "  if p.a {\n    if p.b {\n      return\n    }\n    store r.x = 1f\n  }\n  accum t.value += 1d\n",
+               "  done = false\n  if p.a {\n    if p.b {\n      done = true\n    } else {\n      store r.x = 1f\n    }\n  }\n"
+               "  if not(done) {\n    accum t.value += 1d\n  }\n");
+}
+
+Test(pass_exits, a_return_in_a_loop_leaves_it_and_skips_what_follows)
+{
+    PASS_GIVES(c,
+               "  for i = 0 to 4 {\n    if lt(p.n, i) {\n      return\n    }\n    accum t.value += f64(p.x)\n  }\n  accum t.value += 100d\n",
+               "  done = false\n  for i = 0 to 4 {\n    if lt(p.n, i) {\n      done = true\n      break\n    }\n    accum t.value += f64(p.x)\n  }\n"
+               "  if not(done) {\n    accum t.value += 100d\n  }\n");
+}
+
+Test(pass_exits, a_return_in_two_loops_leaves_both)
+{
+    PASS_GIVES(c,
+               "  for i = 0 to 3 {\n    for j = 0 to 3 {\n      if eq(p.n, j) {\n        return\n      }\n    }\n    accum t.value += 1d\n  }\n",
+               "  done = false\n  for i = 0 to 3 {\n    for j = 0 to 3 {\n      if eq(p.n, j) {\n        done = true\n        break\n      }\n    }\n"
+               "    if done {\n      break\n    }\n    accum t.value += 1d\n  }\n");
+}
+
+Test(pass_exits, continue_guards_the_rest_of_the_turn)
+{
+    PASS_GIVES(c, "  for i = 0 to 4 {\n    if lt(i, p.n) {\n      continue\n    }\n    accum t.value += 1d\n  }\n",
+               "  for i = 0 to 4 {\n    if lt(i, p.n) {\n    } else {\n      accum t.value += 1d\n    }\n  }\n");
+    PASS_GIVES(c,
+               "  n = 0\n  loop while lt(n, 4) {\n    if p.a {\n      continue\n    }\n    accum t.value += 1d\n  } step {\n    n = add(n, 1)\n  }\n",
+               "  n = 0\n  loop while lt(n, 4) {\n    if p.a {\n    } else {\n      accum t.value += 1d\n    }\n  } step {\n    n = add(n, 1)\n  }\n");
+}
+
+Test(pass_exits, a_continue_is_of_the_innermost_loop)
+{
+    PASS_GIVES(c, "  for i = 0 to 3 {\n    for j = 0 to 3 {\n      if p.a {\n        continue\n      }\n      accum t.value += 1d\n    }\n    accum t.value += 10d\n  }\n",
+               "  for i = 0 to 3 {\n    for j = 0 to 3 {\n      if p.a {\n      } else {\n        accum t.value += 1d\n      }\n    }\n    accum t.value += 10d\n  }\n");
+}
+
+Test(pass_exits, breaks_and_what_never_leaves_stay)
+{
+    PASS_LEAVES(c, "  for i = 0 to 4 {\n    if lt(p.n, i) {\n      break\n    }\n    accum t.value += 1d\n  }\n  store r.x = p.x\n");
+    PASS_LEAVES(c, "  if p.a {\n    store r.x = 1f\n  }\n  accum t.value += 1d\n");
+}

@@ -29,7 +29,7 @@ void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *rest
     __global const uchar *p_at = p_data0 + skip * 8;
     ulong i = start;
     while (i < end) {
-        const ulong stop = end;
+        ulong stop = end;
         for (; i + BLOCK <= stop; i += BLOCK) {
             float p_x_of[1][BLOCK];
             for (int r = 0; r < BLOCK; r++) {

@@ -41,7 +41,8 @@ ir_func *hdst__fuse(hdst__arena *arena, ir_func *const *functions, size_t count)
 void hdst__pass_exits(ir_func *func);               // early returns become structure
 void hdst__pass_fold(ir_func *func);                // constants, algebra that is exact, dead branches; folds with the interpreter's own arithmetic
 void hdst__pass_fma(ir_func *func);                 // x*y + z within one expression, leftmost product first
-void hdst__pass_checks(ir_func *func);              // drops checks that loop bounds and constants prove
+void hdst__pass_checks(ir_func *func);              // drops checks that cannot fail
+void hdst__pass_unchecked(ir_func *func);           // drops them all, on request; of a function as lowered
 void hdst__pass_unroll(ir_func *func);              // short constant loops disappear
 void hdst__pass_unread(ir_func *func);              // dead variables and stores; marks the leaves that are read
 void hdst__pass_uniform(ir_func *func);             // marks varying variables and expressions

@@ -1,212 +1,223 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drops index checks that loop bounds and constants prove, and checks that were made already; what was clamped for them becomes the plain index.
+// Drops checks that cannot fail, and clamps that change nothing.
 //
-// Before: for j = 0 to length(c) { check lt(u64(j), length(c)); x = c[select(lt(u64(j), length(c)), j, 0)].x }
+// Before: for j = 0 to length(c) { check 0: lt(u64(j), length(c)); x = c[select(lt(u64(j), length(c)), j, 0)].x }
+//         if lt(u64(i), 4) { check 1: lt(u64(i), 4); a[select(lt(u64(i), 4), i, 0)] = x }
 // After:  for j = 0 to length(c) { x = c[j].x }
+//         if lt(u64(i), 4) { a[select(lt(u64(i), 4), i, 0)] = x }
 //
-// It looks for comparisons `index < limit` in u64 that always hold and makes them `true`; folding does the rest.
-#include "codegen/interp.h"
+// A clamp goes when its index is always in range; a check goes also when it is in range here, behind the conditions and checks on the way (prove.h): the clamp stays then,
+// as expressions may later leave their branch. What holds becomes `true`; folding does the rest.
 #include "codegen/kernel.h"
+#include "codegen/prove.h"
 
-typedef struct range {          // of an integer read as unsigned; only of values that are not negative
-    bool known;
-    uint64_t low, high;
-} range;
+typedef hdst__prover prover;
 
-typedef struct prover {
-    ir_func *func;
-    const ir_stmt **loop;       // by variable: the loop around the statement that counts it
-    const ir_expr **only;       // by variable: what it is set to, when that is at one place only
-    bool *set;                  // by variable: set at some place
-    unsigned depth;             // of such values of such values
-} prover;
-
-// --- Ranges ---
-
-static const range unknown;
-
-static uint64_t greatest(hdst__kind kind)
-{
-    unsigned bits = 8 * (unsigned)hdst__scalar_size(kind) - hdst__kind_is_signed(kind);
-    return bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
-}
-
-static range whole(hdst__kind kind)
-{
-    if (!hdst__kind_is_integer(kind) || hdst__kind_is_signed(kind)) return unknown;
-    return (range){true, 0, greatest(kind)};
-}
-
-static range fitted(hdst__kind kind, range r)
-{
-    return r.known && r.high <= greatest(kind) ? r : whole(kind);
-}
-
-static range range_of(prover *p, const ir_expr *e);
-
-enum { DEPTH = 8 };
-
-// The variables that the lowering makes for indices are set once, right before they are read.
-static range set_range(prover *p, const ir_expr *e)
-{
-    const ir_expr *value = p->only[e->var];
-    if (!value || p->depth >= DEPTH) return whole(e->kind);
-    p->depth++;
-    range r = fitted(e->kind, range_of(p, value));
-    p->depth--;
-    return r;
-}
-
-static range loop_range(prover *p, const ir_expr *e)
-{
-    const ir_stmt *loop = p->loop[e->var];
-    if (!loop) return set_range(p, e);
-    range lo = range_of(p, loop->lo), hi = range_of(p, loop->hi);
-    if (!lo.known) return whole(e->kind);
-    if (!hi.known || !hi.high) return (range){true, lo.low, greatest(e->kind) - 1};     // below some upper end
-    return (range){true, lo.low, hi.high - 1};
-}
-
-static range binary_range(prover *p, const ir_expr *e)
-{
-    range a = range_of(p, e->a), b = range_of(p, e->b), r = {a.known && b.known, 0, 0};
-    switch (e->op) {
-    case IR_ADD:
-        r.low = a.low + b.low;
-        return r.known && !__builtin_add_overflow(a.high, b.high, &r.high) ? fitted(e->kind, r) : whole(e->kind);
-    case IR_MUL:
-        r.low = a.low * b.low;
-        return r.known && !__builtin_mul_overflow(a.high, b.high, &r.high) ? fitted(e->kind, r) : whole(e->kind);
-    case IR_SUB:
-        if (!r.known || a.low < b.high) return whole(e->kind);
-        return (range){true, a.low - b.high, a.high - b.low};
-    case IR_AND:        // with a number that is not negative: not above it
-        if (b.known) return (range){true, 0, b.high};
-        return a.known ? (range){true, 0, a.high} : whole(e->kind);
-    case IR_REM: return r.known && b.low ? (range){true, 0, b.high - 1} : whole(e->kind);
-    case IR_DIV: return r.known && b.low ? (range){true, 0, a.high / b.low} : whole(e->kind);
-    case IR_SHR: return a.known && b.known && b.low == b.high ? (range){true, 0, a.high >> (b.high & (8 * hdst__scalar_size(e->kind) - 1))} : whole(e->kind);
-    case IR_MIN:
-        if (!r.known) return whole(e->kind);
-        return (range){true, a.low < b.low ? a.low : b.low, a.high < b.high ? a.high : b.high};
-    default: return whole(e->kind);
-    }
-}
-
-static range range_of(prover *p, const ir_expr *e)
-{
-    if (!hdst__kind_is_integer(e->kind)) return unknown;
-    switch (e->op) {
-    case IR_CONST: return hdst__kind_is_signed(e->kind) && (int64_t)e->bits < 0 ? unknown : (range){true, e->bits, e->bits};
-    case IR_VAR: return loop_range(p, e);
-    case IR_CONVERT: return fitted(e->kind, range_of(p, e->a));
-    case IR_SELECT: {
-        range b = range_of(p, e->b), c = range_of(p, e->c);
-        if (!b.known || !c.known) return whole(e->kind);
-        return (range){true, b.low < c.low ? b.low : c.low, b.high > c.high ? b.high : c.high};
-    }
-    default: return e->a && e->b ? binary_range(p, e) : whole(e->kind);
-    }
-}
-
-// --- Lengths ---
-
-static const ir_expr *without_widening(const ir_expr *e)
-{
-    while (e->op == IR_CONVERT && hdst__kind_is_integer(e->a->kind) && hdst__scalar_size(e->kind) >= hdst__scalar_size(e->a->kind)) e = e->a;
-    return e;
-}
-
-// Whether the upper end of a loop is at most length(param): the length, cut to what the counter can reach.
-static bool at_most_length(const ir_expr *hi, uint32_t param)
-{
-    while ((hi->op == IR_CONVERT && hdst__kind_is_integer(hi->a->kind)) || (hi->op == IR_MIN && hi->b->op == IR_CONST)) hi = hi->a;
-    return hi->op == IR_LENGTH && hi->param == param;
-}
-
-static bool below_length(prover *p, const ir_expr *index, uint32_t param)
-{
-    index = without_widening(index);
-    const ir_stmt *loop = index->op == IR_VAR ? p->loop[index->var] : NULL;
-    return loop && range_of(p, loop->lo).known && at_most_length(loop->hi, param);
-}
-
-// --- Comparisons ---
-
-static bool prove(ir_expr **slot, void *user)
+static bool drop_clamp(ir_expr **slot, void *user)
 {
     prover *p = user;
     const ir_expr *e = *slot;
-    if (e->op != IR_LT || e->a->kind != HDST__U64) return true;
-    bool holds;
-    if (e->b->op == IR_LENGTH) {
-        holds = below_length(p, e->a, e->b->param);
-    } else {
-        range a = range_of(p, e->a), b = range_of(p, e->b);
-        holds = a.known && b.known && a.high < b.low;
-    }
-    if (holds) *slot = hdst__ir_const(p->func, HDST__BOOL, 1);
+    if (e->op == IR_LT && e->a->kind == HDST__U64 && hdst__prover_holds(p, e, true)) *slot = hdst__ir_const(p->func, HDST__BOOL, 1);
     return true;
 }
 
-static void prove_block(prover *p, ir_block *block)
-{
-    for (size_t i = 0; i < block->count; i++) {
-        ir_stmt *s = block->items[i];
-        hdst__ir_visit_own_exprs(s, prove, p);
-        ir_block *nested[HDST__IR_NESTED];
-        if (s->kind == IR_FOR) p->loop[s->var] = s;
-        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) prove_block(p, nested[n]);
-        if (s->kind == IR_FOR) p->loop[s->var] = NULL;
-    }
-}
+static void walk(prover *p, ir_block *block);
 
-// --- Checks that were made already ---
+// --- Branches ---
 
-static bool writes_operand(ir_expr **slot, void *user)
-{
-    const ir_stmt *s = user;
-    return !(((*slot)->op == IR_VAR || (*slot)->op == IR_ELEM) && hdst__ir_stmt_writes(s, (*slot)->var));
-}
+typedef struct written {        // a variable that a branch sets, before and at the end of `then`
+    uint32_t var;
+    hdst__range before, then;
+} written;
 
-// Whether the check at `at` repeats one further up in the block with the same operands.
-static bool repeats(const ir_block *block, size_t at)
-{
-    for (size_t i = at; i-- > 0;) {
-        ir_stmt *s = block->items[i];
-        ir_expr *cond = block->items[at]->cond;
-        if (s->kind == IR_CHECK && hdst__ir_expr_equal(s->cond, cond)) return true;
-        if (!hdst__ir_visit_expr(&cond, writes_operand, s)) return false;
-    }
-    return false;
-}
+typedef struct branch {
+    prover *p;
+    written *items;
+    size_t count, capacity;
+} branch;
 
-static void drop_repeated(ir_func *func, ir_block *block)
+static bool count_sets(ir_stmt *s, void *user)
 {
-    for (size_t i = 0; i < block->count; i++) {
-        ir_stmt *s = block->items[i];
-        if (s->kind == IR_CHECK && repeats(block, i)) s->cond = hdst__ir_const(func, HDST__BOOL, 1);     // folding drops it
-        ir_block *nested[HDST__IR_NESTED];
-        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) drop_repeated(func, nested[n]);
-    }
-}
-
-// Its own reads make a variable's range depend on itself; a second place makes it unknown.
-static bool note_set(ir_stmt *s, void *user)
-{
-    const prover *p = user;
-    if (s->kind != IR_SET && s->kind != IR_FOR) return true;
-    const bool first = !p->set[s->var] && s->kind == IR_SET && !hdst__ir_expr_reads(s->value, s->var);
-    p->only[s->var] = first ? s->value : NULL;
-    p->set[s->var] = true;
+    branch *b = user;
+    b->capacity += s->kind == IR_SET;
     return true;
+}
+
+static bool collect_set(ir_stmt *s, void *user)
+{
+    branch *b = user;
+    if (s->kind == IR_SET) b->items[b->count++] = (written){.var = s->var, .before = b->p->vars[s->var].here};
+    return true;
+}
+
+static branch written_in(prover *p, ir_stmt *s)
+{
+    branch b = {.p = p};
+    ir_block whole = {&s, 1, 1};
+    hdst__ir_visit_stmts(&whole, count_sets, &b);
+    b.items = HDST__NEW_ARRAY(p->func->arena, written, b.capacity + 1);
+    hdst__ir_visit_stmts(&whole, collect_set, &b);
+    return b;
+}
+
+static bool leaves(const ir_block *block)
+{
+    if (!block->count) return false;
+    const ir_stmt_kind last = block->items[block->count - 1]->kind;
+    return last == IR_BREAK || last == IR_CONTINUE || last == IR_RETURN;
+}
+
+static hdst__range range_now(prover *p, uint32_t var)
+{
+    ir_expr e = {.op = IR_VAR, .kind = p->func->vars[var].kind, .var = var};
+    p->effort = 0;
+    return hdst__kind_is_integer(e.kind) ? hdst__prover_range(p, &e) : p->vars[var].always;
+}
+
+static void walk_under(prover *p, ir_block *block, const ir_expr *cond, bool outcome)
+{
+    hdst__prover_note(p, cond, outcome);
+    walk(p, block);
+}
+
+// What a bool was set to by `if (cond) { ...; b = value }`, in terms of what it was before: `a && b` and `a || b` with a check on the right, and flags of early exits.
+typedef struct flag {
+    const ir_stmt *set;         // NULL: it is no such branch
+    ir_expr *cond, *before;     // NULL: not known
+} flag;
+
+static ir_expr *known_value(prover *p, const ir_expr *e)       // of a bool variable or its opposite
+{
+    if (e->op == IR_NOT) {
+        ir_expr *inner = known_value(p, e->a);
+        return inner ? hdst__ir_unary(p->func, IR_NOT, HDST__BOOL, inner) : NULL;
+    }
+    if (e->op != IR_VAR) return (ir_expr *)e;
+    const hdst__known *v = &p->vars[e->var];
+    return v->same && hdst__prover_is_current(p, v->same, v->same_time) ? (ir_expr *)v->same : NULL;
+}
+
+static flag find_flag(prover *p, const ir_stmt *s)
+{
+    flag f = {0};
+    if (s->otherwise.count || !s->then.count) return f;
+    const ir_stmt *last = s->then.items[s->then.count - 1];
+    if (last->kind != IR_SET || last->value->kind != HDST__BOOL || hdst__ir_expr_reads(last->value, last->var)) return f;
+    const ir_expr self = {.op = IR_VAR, .kind = HDST__BOOL, .var = last->var};
+    f.set = last;
+    f.before = known_value(p, &self);
+    f.cond = hdst__ir_expr_reads(s->cond, last->var) ? known_value(p, s->cond) : s->cond;
+    return f;
+}
+
+static bool reads_current(prover *p, const ir_expr *e, uint64_t since) { return e && hdst__prover_is_current(p, e, since); }
+
+// After the branch: since when it is known what f.before and f.cond were.
+static void note_flag(prover *p, const flag *f, uint64_t since)
+{
+    ir_func *func = p->func;
+    if (!f->set || !reads_current(p, f->cond, since)) return;
+    ir_expr *cond = f->cond, *not_cond = hdst__ir_unary(func, IR_NOT, HDST__BOOL, cond), *value = f->set->value, *before = f->before;
+    hdst__known *v = &p->vars[f->set->var];
+    if (!reads_current(p, value, v->written)) return;
+    ir_expr *same = NULL;
+    if (hdst__ir_is_const(value, 1) && reads_current(p, before, since)) same = hdst__ir_binary(func, IR_OR, HDST__BOOL, before, cond);
+    else if (hdst__ir_is_const(value, 0) && reads_current(p, before, since)) same = hdst__ir_binary(func, IR_AND, HDST__BOOL, before, not_cond);
+    else if (before == f->cond || (before && hdst__ir_is_const(before, 0))) same = hdst__ir_binary(func, IR_AND, HDST__BOOL, cond, value);
+    else if ((before && hdst__ir_is_const(before, 1)) || (cond->op == IR_NOT && cond->a == before)) same = hdst__ir_binary(func, IR_OR, HDST__BOOL, not_cond, value);
+    v->same = same;
+    v->same_time = p->time;
+}
+
+static void walk_if(prover *p, ir_stmt *s)
+{
+    const size_t facts = p->fact_count;
+    const uint64_t start = p->time;
+    const flag f = find_flag(p, s);
+    branch b = written_in(p, s);
+    const bool then_leaves = leaves(&s->then), otherwise_leaves = leaves(&s->otherwise);
+    walk_under(p, &s->then, s->cond, true);
+    for (size_t i = 0; i < b.count; i++) {
+        b.items[i].then = then_leaves ? hdst__range_empty() : range_now(p, b.items[i].var);
+        p->vars[b.items[i].var].here = b.items[i].before;
+        p->vars[b.items[i].var].same = NULL;
+    }
+    p->fact_count = facts;
+    walk_under(p, &s->otherwise, s->cond, false);
+    for (size_t i = 0; i < b.count; i++) {
+        hdst__known *v = &p->vars[b.items[i].var];
+        const hdst__range otherwise = otherwise_leaves ? hdst__range_empty() : range_now(p, b.items[i].var);
+        v->here = hdst__range_join(b.items[i].then, otherwise);
+        v->same = NULL;         // one or the other
+    }
+    p->fact_count = facts;
+    note_flag(p, &f, start);
+    if (then_leaves && hdst__prover_is_current(p, s->cond, start)) hdst__prover_note(p, s->cond, false);
+}
+
+// --- Loops ---
+
+static void walk_for(prover *p, ir_stmt *s)
+{
+    const size_t facts = p->fact_count;
+    hdst__prover_forget(p, &s->body);
+    hdst__prover_set(p, s->var, NULL);
+    p->vars[s->var].loop = s;
+    walk(p, &s->body);
+    p->vars[s->var].loop = NULL;
+    p->fact_count = facts;
+    hdst__prover_forget(p, &s->body);
+    hdst__prover_set(p, s->var, NULL);
+}
+
+static void forget_loop(prover *p, const ir_stmt *s)
+{
+    hdst__prover_forget(p, &s->head);
+    hdst__prover_forget(p, &s->body);
+    hdst__prover_forget(p, &s->after);
+}
+
+static void walk_loop(prover *p, ir_stmt *s)
+{
+    const size_t facts = p->fact_count;
+    forget_loop(p, s);
+    walk(p, &s->head);
+    if (s->cond) hdst__prover_note(p, s->cond, true);
+    walk(p, &s->body);
+    p->fact_count = facts;      // a turn may be ended anywhere in the body
+    forget_loop(p, s);
+    walk(p, &s->after);
+    p->fact_count = facts;
+    forget_loop(p, s);
+}
+
+// --- Statements ---
+
+static void walk_stmt(prover *p, ir_stmt *s)
+{
+    hdst__ir_visit_own_exprs(s, drop_clamp, p);
+    switch (s->kind) {
+    case IR_SET: hdst__prover_set(p, s->var, s->value); break;
+    case IR_SET_ELEM: hdst__prover_set(p, s->var, NULL); break;
+    case IR_IF: walk_if(p, s); break;
+    case IR_FOR: walk_for(p, s); break;
+    case IR_LOOP: walk_loop(p, s); break;
+    case IR_CHECK:              // a record that fails it has failed: what it fails later does not count
+        if (hdst__prover_holds(p, s->cond, false)) s->cond = hdst__ir_const(p->func, HDST__BOOL, 1);
+        else hdst__prover_note(p, s->cond, true);
+        break;
+    default: break;
+    }
+}
+
+static void walk(prover *p, ir_block *block)
+{
+    for (size_t i = 0; i < block->count; i++) walk_stmt(p, block->items[i]);
 }
 
 void hdst__pass_checks(ir_func *func)
 {
-    prover p = {func, HDST__NEW_ARRAY(func->arena, const ir_stmt *, func->var_count + 1), HDST__NEW_ARRAY(func->arena, const ir_expr *, func->var_count + 1),
-                HDST__NEW_ARRAY(func->arena, bool, func->var_count + 1), 0};
-    hdst__ir_visit_stmts(&func->body, note_set, &p);
-    prove_block(&p, &func->body);
-    drop_repeated(func, &func->body);
+    prover p;
+    hdst__prover_init(&p, func);
+    walk(&p, &func->body);
 }

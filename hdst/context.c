@@ -35,6 +35,7 @@ static hdst_context *allocate_context(const hdst_context_options *options)
     hdst_context *context = &block->context;
     block->options = *options;
     context->allocator = allocator;
+    context->unchecked = options->unchecked;
     context->log = (hdst__log){options->log ? log_through : NULL, &block->options, (hdst__log_level)options->log_level};
     if (pthread_mutex_init(&context->lock, NULL) != 0) {
         hdst__free(&allocator, block);

@@ -66,9 +66,10 @@ typedef struct hdst_context_options {
     void (*log)(hdst_log_level level, const char *message, void *user);    // NULL: silence; may be called from any thread
     void *log_user;
     hdst_log_level log_level;   // messages above it are dropped
+    bool unchecked;             // kernels without checks: an index out of range means element or row 0, a division by zero gives 0, and nobody is told
 } hdst_context_options;
 
-#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN}
+#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, false}
 
 // NULL options: the defaults. Opens no device yet (the first run or device query does).
 HDST_API hdst_context *hdst_context_create(const hdst_context_options *options);

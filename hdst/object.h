@@ -30,6 +30,7 @@ struct hdst_context {
     hdst__object *objects;
     bool closing;               // the context is being destroyed: references no longer count
     char *device, *cache_dir;   // copies of the options
+    bool unchecked;
 };
 
 // The one error that needs no memory.

@@ -37,6 +37,7 @@ static ir_func *lower_item(hdst__arena *arena, const hdst_dataset *item, hdst_er
             hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' cannot be run yet", item->spec->function->name);
         return NULL;
     }
+    if (item->object.context->unchecked) hdst__pass_unchecked(func);
     for (size_t i = 0; i < func->param_count; i++) func->params[i].bind = hdst__arena_printf(arena, "%s.%s", func->name, func->params[i].name);
     return func;
 }

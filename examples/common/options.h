@@ -38,13 +38,13 @@ typedef struct common_options {
     const char *columns, *output, *device;      // NULL: not given
     int policy, layout;                         // layout: an hdst_layout, or -1 when not given
     uint64_t memory, device_memory, seed;       // bytes, 0: the library's default
-    bool explain, quiet, json, help;
+    bool explain, quiet, json, help, unchecked;
     // Not available yet:
     int reduction_level, on_error;
     double verify;
     uint64_t checkpoint_every;
     const char *trace, *checkpoint;
-    bool unchecked, resume;
+    bool resume;
 } common_options;
 
 typedef struct program_info {

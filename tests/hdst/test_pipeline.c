@@ -282,3 +282,30 @@ Test(pipeline, a_view_is_saved_and_read_back)
     unlink(path);
     hdst_context_destroy(j.context);
 }
+
+// Element 0 of the table takes what is out of range, and a division by zero gives 0.
+Test(pipeline, without_checks_no_record_fails)
+{
+    for (size_t d = 0; d < 2; d++) {
+        if (!strcmp(devices[d], "cpu") && !have_cpu()) continue;
+        make_rows();
+        hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+        options.device = devices[d];
+        options.unchecked = true;
+        hdst_context *context = hdst_context_create(&options);
+        hdst_module *m = module_of(context, "struct row { float x; int32_t k; double w; };\n"
+                                            "map bad(row r, accum uint32_t t[], accum int64_t n) { t[r.k] += 1; n += 1000 / (r.k & 1); }\n");
+        hdst_map_spec *spec = hdst_map_spec_create(m, "bad");
+        hdst_bind_accum(spec, "t", 500);
+        hdst_result *r = hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(context, rows, N, sizeof(row)), m, "row"), spec));
+        RUN(r);
+        int64_t outside = 0, odd = 0;
+        for (int i = 0; i < N; i++) {
+            outside += rows[i].k <= 0 || rows[i].k >= 500;
+            odd += rows[i].k & 1;
+        }
+        cr_assert_eq(hdst_view_int64(hdst_result_field(r, "t", NULL), 0, 0), outside);
+        cr_assert_eq(hdst_view_int64(hdst_result_field(r, "n", NULL), 0, 0), 1000 * odd);
+        hdst_context_destroy(context);
+    }
+}

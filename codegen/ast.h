@@ -177,7 +177,7 @@ struct ast_function {
     ast_struct *tuple;              // the output list, or NULL
     bool associative, commutative;  // reduce: as declared
     ast_expr *identity;             // reduce: `identity { ... }`, an AST_COMPOUND for records, a value for scalars; NULL: none given
-    ast_stmt *body;                 // AST_BLOCK
+    ast_stmt *body;                 // AST_BLOCK; NULL: a map that is only declared, whose code the program gives apart
     // Set by the checker:
     ast_reduce_class reduce_class;
     const char *class_reason;       // why not a faster class, for `hdst kernel check`; NULL when field-wise

@@ -262,9 +262,21 @@ static bool completes(const ast_stmt *s)
     }
 }
 
+// What is given apart gets records and gives records; accumulators are the engine's.
+static void check_declared(hdst__checker *c, const ast_function *f)
+{
+    for (size_t i = 0; i < f->param_count; i++)
+        if (f->params[i]->qualifier == AST_ACCUM)
+            hdst__diag_error(c->diags, f->params[i]->span, "let it give records, and accumulate in a map behind it", "a map without a body has no accumulators");
+}
+
 void hdst__check_function(hdst__checker *c, ast_function *f)
 {
     hdst__check_signature(c, f);
+    if (!f->body) {
+        check_declared(c, f);
+        return;
+    }
     c->function = f;
     c->scope_count = c->block_start = 0;
     c->loops = c->switches = 0;

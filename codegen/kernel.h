@@ -34,6 +34,9 @@ hdst__record *hdst__module_record(const ast_module *module, const char *name);
 // parameter called "result"; another reduce has two inputs a, b and an output.
 ir_func *hdst__lower(hdst__arena *arena, const ast_module *module, const ast_function *function);
 
+// The parameters of a map alone, as `hdst__lower` orders them, for code that is given apart.
+ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, const ast_function *function);
+
 // Fuses a chain (filter, map ... last) over one input into one function: the output of each is the input of the next. One function alone is copied.
 ir_func *hdst__fuse(hdst__arena *arena, ir_func *const *functions, size_t count);
 
@@ -129,5 +132,15 @@ const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, c
 // least count / 64, rounded up.
 const hdst__kernel *hdst__kernel_make_fold(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
 enum { HDST__FOLD_RECORDS = 64 };
+
+// OpenCL C of the user's own for a map, given as text with a __kernel called `name`. Its parameters, in this order:
+//     ulong first, ulong skip, ulong count, __global const T *in,
+//     for each broadcast: __global const B *rows [, ulong row_count when it is a table],
+//     __global U *out
+// It makes out[i] from in[skip + i], for i < count, with any number of work-items in groups of `local_size`; first + i is the record's index in the whole input. The
+// records are declared in front of the text, as C structs. `func` is a signature. Returns NULL with diags set when there is text in a record.
+const hdst__kernel *hdst__kernel_separate(hdst__arena *arena, const ir_func *func, const char *name, const char *text, uint32_t local_size,
+                                          const hdst__target_facts *facts, hdst__diags *diags);
+enum { HDST__SEPARATE_GROUP = 256 };        // work-items of a group when the user names no number
 
 #endif

@@ -158,6 +158,17 @@ static void lower_function(lowerer *l, const ast_function *function)
     if (l->is_filter && !l->tail) push_keep(l, &held);
 }
 
+ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, const ast_function *function)
+{
+    ir_func *func = HDST__NEW(arena, ir_func);
+    *func = (ir_func){.arena = arena, .name = function->name, .diags = module->diags};
+    lowerer l = {.arena = arena, .func = func, .block = &func->body, .switch_continue = NO_VAR};
+    add_params(&l, function, AST_PLAIN, IR_INPUT);
+    add_params(&l, function, AST_BROADCAST, IR_BROADCAST_TABLE);
+    add_output(&l, function->result);
+    return func;
+}
+
 ir_func *hdst__lower(hdst__arena *arena, const ast_module *module, const ast_function *function)
 {
     if (function->unsupported || !function->body) return NULL;

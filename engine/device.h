@@ -38,6 +38,7 @@ typedef struct hdst__code {
     const hdst__tables *tables;     // NULL: no accumulators
     bool fold;                      // one output record for each HDST__FOLD_RECORDS records
     uint32_t items;                 // work-items (CPU devices: strips)
+    struct hdst__callback *callback;    // NULL, or what to call instead of a kernel (never on GPUs)
 } hdst__code;
 
 // One slice. Memory that a kernel has no argument for may be NULL.
@@ -46,6 +47,7 @@ typedef struct hdst__launch {
     const hdst__storage *storage;           // of the segment
     hdst__memory *const *input;             // one per buffer of `storage`
     hdst__memory *const *broadcast;         // by param
+    const void *const *values;              // by param: rows of broadcasts in the host's memory, until the run ends
     const uint64_t *rows;                   // by param
     hdst__memory *table, *strips, *scales, *output, *keep, *error;
     uint64_t flush;

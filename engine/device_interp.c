@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interpreter as a device: every command is done when its function returns, all memory is the host's.
 #include "codegen/interp.h"
+#include "engine/callback.h"
 #include "engine/device.h"
 #include "engine/engine_private.h"
 
@@ -113,9 +114,8 @@ static void note_failure(hdst__memory *error_word, const hdst__interp_run *run)
     if (found < *word) *word = found;
 }
 
-static hdst_status launch(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
+static hdst_status interpret(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
 {
-    double start = now();
     const ir_func *func = program->code.func;
     for (uint32_t i = 0; i < at->storage->buffers; i++) program->buffers[i] = at->input[i]->host;
     for (size_t i = 0; i < func->param_count; i++)
@@ -131,6 +131,19 @@ static hdst_status launch(hdst__device *device, hdst__program *program, const hd
     };
     hdst_status status = program->code.fold ? hdst__interpret_fold_level(&run, error) : hdst__interpret(&run, error);
     if (status == HDST_OK) note_failure(at->error, &run);
+    return status;
+}
+
+static hdst_status launch(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
+{
+    double start = now();
+    hdst_status status = HDST_OK;
+    if (program->code.callback) {
+        hdst__callback_slice slice = hdst__callback_slice_of(program->code.func, at);
+        hdst__callback_run(program->code.callback, &slice);
+    } else {
+        status = interpret(device, program, at, error);
+    }
     ((interp_device *)device)->seconds = now() - start;
     return status;
 }

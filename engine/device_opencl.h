@@ -41,4 +41,7 @@ hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, co
 bool hdst__opencl_proven(hdst__device *device, hdst__program *program);
 void hdst__opencl_forget_built(hdst__opencl_device *device);
 
+// device_opencl_call.c
+hdst_status hdst__opencl_call(hdst__opencl_device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
+
 #endif

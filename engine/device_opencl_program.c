@@ -136,6 +136,10 @@ hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst
     hdst__program *program = hdst__alloc_zero(device->engine->allocator, sizeof *program);
     if (!program) return hdst__error_memory(error, "a program");
     program->code = *code;
+    if (code->callback) {
+        *out = program;
+        return HDST_OK;
+    }
     hdst_status status = find_or_build(self, code->kernel, &program->built, error);
     if (status == HDST_OK) {
         cl_int result;
@@ -174,7 +178,7 @@ static void save(hdst__opencl_device *self, const hdst__built *built)
 bool hdst__opencl_proven(hdst__device *device, hdst__program *program)
 {
     hdst__built *built = program->built;
-    if (built->on_disk) return true;
+    if (!built || built->on_disk) return true;      // a C function has nothing to keep
     if (!hdst__driver_save_begin()) return false;
     save((hdst__opencl_device *)device, built);
     hdst__driver_save_end();
@@ -243,6 +247,7 @@ hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, co
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     const hdst__kernel *kernel = program->code.kernel;
+    if (program->code.callback) return hdst__opencl_call(self, program, at, error);
     for (size_t i = 0; i < kernel->arg_count; i++) {
         argument arg = {0};
         fill_argument(&program->code, &kernel->args[i], at, &arg);

@@ -74,12 +74,35 @@ typedef enum hdst__stage_kind {
     HDST__STAGE_FOLD_ORDERED,       // neither associative nor recognised: in input order, in the interpreter
 } hdst__stage_kind;
 
+// What a C function is called with that is the code of a map: records `first` ... of the input, as C structs, and room for as many of the output.
+typedef struct hdst__slice {
+    uint64_t first, count;
+    const void *records;
+    void *output;
+    const void *const *values;      // rows of the broadcast parameters, in their order
+    const uint64_t *value_rows;
+    size_t value_count;
+} hdst__slice;
+
+// false fails the run, with `message` (512 bytes) filled. Called from several threads at once, on different records.
+typedef bool (*hdst__slice_function)(const hdst__slice *slice, char *message, void *user);
+
+// The code of a map that the program gives for devices of a class, in place of the function's body: OpenCL C (see hdst__kernel_separate) or, not on GPUs, a C function.
+typedef struct hdst__separate {
+    const char *text, *name;        // OpenCL C, its __kernel; NULL: none
+    uint32_t local_size;            // work-items of a group; 0: HDST__SEPARATE_GROUP
+    hdst__slice_function call;      // NULL: none
+    void *user;
+} hdst__separate;
+
 typedef struct hdst__stage_spec {
     hdst__stage_kind kind;
     const ir_func *func;            // scalar passes done; must outlive the stage
     hdst__reader reader;
     hdst__dataset_cache *cache;     // NULL: streamed through the ring
     const void *identity;           // folds: one record as C struct, or NULL: then an empty input is an error
+    const hdst__separate *separate; // NULL, or by device class; then `func` is one map's signature, or the map itself when it has a body, and the reader's layout is AoS
+    bool only_declared;             // with `separate`: the map has no body
 } hdst__stage_spec;
 
 typedef struct hdst__stage_values { // read when a run starts; copied to the device if changed since the last run

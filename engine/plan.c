@@ -94,7 +94,15 @@ static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
     return false;
 }
 
-static hdst_status make_kernel(hdst__launch_plan *plan, bool fold, hdst_error *error)
+static const hdst__kernel *compile(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst__diags *diags)
+{
+    const hdst__separate *own = request->separate;
+    if (own) return hdst__kernel_separate(&plan->arena, plan->func, own->name, own->text, own->local_size, &plan->device->facts, diags);
+    hdst__kernel_options options = {.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier};
+    return (request->fold ? hdst__kernel_make_fold : hdst__kernel_make)(&plan->arena, plan->func, &options, diags);
+}
+
+static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst_error *error)
 {
     hdst__diags diags;
     hdst__diags_init(&diags, &plan->arena);
@@ -102,10 +110,9 @@ static hdst_status make_kernel(hdst__launch_plan *plan, bool fold, hdst_error *e
         diags.sources = plan->func->diags->sources;
         diags.source_count = plan->func->diags->source_count;
     }
-    hdst__kernel_options options = {.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier};
-    plan->kernel = fold ? hdst__kernel_make_fold(&plan->arena, plan->func, &options, &diags) : hdst__kernel_make(&plan->arena, plan->func, &options, &diags);
+    plan->kernel = compile(plan, request, &diags);
     if (plan->kernel) {
-        if (!fold && plan->kernel->tables && plan->tables) plan->tables = plan->kernel->tables;
+        if (!request->fold && plan->kernel->tables && plan->tables) plan->tables = plan->kernel->tables;
         return HDST_OK;
     }
     if (hdst__diags_to_error(&diags, HDST_E_KERNEL, error) == HDST_OK)
@@ -138,7 +145,7 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
 {
     if (!plan->kernel) {
         plan->items = 1;
-        plan->items_why = "the calling thread";
+        plan->items_why = plan->func->body.count ? "the calling thread" : "a C function of the program";
         return HDST_OK;
     }
     if (plan->kernel->one_group_per_strip) return choose_strips(plan, error);
@@ -208,7 +215,7 @@ static hdst_status make_executor(hdst__launch_plan *plan, bool fold, hdst_error 
 {
     uint64_t records = plan->slice_most, outputs = fold ? (records + HDST__FOLD_RECORDS - 1) / HDST__FOLD_RECORDS : records;
     plan->keeps = plan->kernel ? has_argument(plan, HDST__ARG_KEEP) : plan->func->filters;
-    plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0;
+    plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
     if (plan->reader.records < records) {               // nothing longer will come
         records = round_to_64(plan->reader.records);
         outputs = fold ? records / HDST__FOLD_RECORDS : records;
@@ -225,14 +232,16 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     if (setjmp(out_of_memory)) return hdst__error_memory(error, "a plan");
     note_params(plan, request->values);
     choose_pieces(plan);
-    if (!request->fold) make_tables(plan, request->values);
+    bool own = request->separate || request->callback;
+    if (!request->fold && !own) make_tables(plan, request->values);
     hdst_status status = HDST_OK;
-    if (plan->device->facts.target != HDST__TARGET_INTERP) status = make_kernel(plan, request->fold, error);
+    if (plan->device->facts.target != HDST__TARGET_INTERP && !request->callback) status = make_kernel(plan, request, error);
     if (status != HDST_OK) return status;
     status = choose_items(plan, error);
     if (status != HDST_OK) return status;
     choose_slices(plan, request->most_records, request->fold);
-    plan->code = (hdst__code){.kernel = plan->kernel, .func = plan->func, .tables = plan->tables, .fold = request->fold, .items = plan->items};
+    plan->code = (hdst__code){.kernel = plan->kernel, .func = plan->func, .tables = plan->tables, .fold = request->fold, .items = plan->items,
+                              .callback = request->callback};
     return HDST_OK;
 }
 

@@ -45,6 +45,8 @@ typedef struct hdst__launch_plan_request {
     uint64_t most_records;          // of a segment of a cached dataset; 0: streamed
     const hdst__stage_values *values;   // NULL for folds
     bool fold;
+    const hdst__separate *separate; // OpenCL C of the program's own, or NULL
+    struct hdst__callback *callback;    // a C function of the program's own, or NULL
 } hdst__launch_plan_request;
 
 hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, hdst__launch_plan **plan, hdst_error *error);

@@ -39,12 +39,12 @@ static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__datas
     return hdst__ring_prepare(ring, plan->device, plan->piece, cache ? 1 : count, error);
 }
 
-static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table,
+static hdst_status run_slices(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table,
                               hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
 {
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
-        .launch = {.broadcast = plan->broadcast, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales,
+        .launch = {.broadcast = plan->broadcast, .values = values ? values->broadcast : NULL, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales,
                    .error = plan->error_word, .flush = plan->flush},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .keeps = plan->keeps, .checks = plan->checks,
@@ -65,7 +65,7 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
     hdst_status status = write_broadcasts(plan, values, stats, error);
     if (status == HDST_OK) status = clear(plan, error);
     if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
-    if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table, stats, failure, error);
+    if (status == HDST_OK) status = run_slices(plan, values, cache, ring, output, table, stats, failure, error);
     if (status != HDST_OK || *failure != UINT64_MAX || plan->reader.records == 0) {
         plan->device->ops->finish(plan->device);        // no slice was waited for, and the user's values were being copied
         plan->written = false;

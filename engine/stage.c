@@ -13,6 +13,7 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
     if (!stage) return NULL;
     stage->engine = engine;
     stage->spec = *spec;
+    if (spec->separate) hdst__callback_init(&stage->callback, NULL, NULL, 1);
     stage->reader = spec->cache ? spec->cache->reader : spec->reader;
     const ir_func *func = spec->func;
     uint64_t bytes = 0;
@@ -43,6 +44,7 @@ void hdst__stage_destroy(hdst__stage *stage)
     hdst__engine *engine = stage->engine;
     pthread_mutex_lock(&engine->mutex);
     drop_plans(stage);
+    if (stage->spec.separate) hdst__callback_destroy(&stage->callback);
     hdst__output_destroy(&stage->output);
     hdst__output_destroy(&stage->partial);
     pthread_mutex_unlock(&engine->mutex);
@@ -71,6 +73,29 @@ static hdst_status take_table(hdst__stage *stage, hdst_error *error)
     return HDST_OK;
 }
 
+// The code that the program gave for the device's class, or none: then the function's body runs.
+static hdst_status choose_code(hdst__stage *stage, hdst__launch_plan_request *request, hdst_error *error)
+{
+    if (!stage->spec.separate) return HDST_OK;
+    const hdst__device_info *info = stage->device->info;
+    const hdst__separate *own = &stage->spec.separate[info->class_];
+    if (own->text && info->class_ != HDST__DEVICE_INTERP) {
+        request->separate = own;
+    } else if (own->call && (stage->device->unified || info->class_ == HDST__DEVICE_INTERP)) {
+        uint32_t units = info->class_ == HDST__DEVICE_CPU ? info->compute_units : 1;
+        stage->callback.call = own->call;
+        stage->callback.user = own->user;
+        stage->callback.threads = units;
+        request->callback = &stage->callback;
+    } else if (stage->spec.only_declared) {
+        hdst__error_set(error, HDST_E_USAGE, "'%s' has no code for %s", stage->spec.func->name, info->name);
+        hdst__error_hint(error, info->class_ == HDST__DEVICE_GPU ? "give it OpenCL C for GPUs, or a body in the kernel file"
+                         : "give it a C function for this class of devices, or a body in the kernel file");
+        return HDST_E_USAGE;
+    }
+    return HDST_OK;
+}
+
 static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     hdst_status status = hdst__engine_open(stage->engine, &stage->device, error);
@@ -85,7 +110,8 @@ static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values,
         .device = stage->device, .func = stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
         .most_records = cache && !cache->streamed && cache->count ? cache->segment[0].count : 0,
     };
-    status = hdst__launch_plan_create(&request, &stage->plan, error);
+    status = choose_code(stage, &request, error);
+    if (status == HDST_OK) status = hdst__launch_plan_create(&request, &stage->plan, error);
     if (status == HDST_OK) status = take_table(stage, error);
     if (status != HDST_OK) drop_plans(stage);
     return status;
@@ -138,6 +164,10 @@ static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values,
     if (plan->output_param && !plan->keeps) status = hdst__output_reserve(&stage->output, stage->reader.records, error);
     if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, &stage->engine->ring, &stage->output, stage->table, &stage->stats, &failure, error);
     if (status == HDST_OK && failure != UINT64_MAX) status = hdst__launch_plan_record_error(plan, values, failure, 1, error);
+    if (stage->spec.separate) {
+        hdst_status called = hdst__callback_status(&stage->callback, plan->func->name, status == HDST_OK ? error : NULL);
+        if (status == HDST_OK) status = called;
+    }
     return status;
 }
 

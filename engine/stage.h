@@ -3,6 +3,7 @@
 #ifndef HDST_ENGINE_STAGE_H
 #define HDST_ENGINE_STAGE_H
 
+#include "engine/callback.h"
 #include "engine/plan.h"
 
 enum { HDST__FOLD_LEVELS = 11 };        // 64^11 > 2^64 records
@@ -17,6 +18,7 @@ struct hdst__stage {
     hdst__output output, partial;       // partial: of a fold's levels
     int64_t *table;
     uint64_t table_words;               // reserved in the host's budget
+    hdst__callback callback;            // with spec.separate
     hdst__run_stats stats;
 };
 

@@ -99,6 +99,7 @@ static void print_function(const ast_module *module, const ast_function *f, hdst
     if (f->kind == AST_REDUCE) hdst__buffer_printf(out, ", %s", class_words(f->reduce_class));
     hdst__buffer_puts(out, "\n");
     if (f->class_reason) hdst__buffer_printf(out, "    %s\n", f->class_reason);
+    if (!f->body) hdst__buffer_puts(out, "    declared only: the program gives its code\n");
     if (!f->unsupported) return;
     uint32_t line, column;
     hdst__span_position(module->diags, f->unsupported_span, &line, &column);

@@ -69,6 +69,10 @@ static void show_function(show *s, const ast_function *function)
         hdst__buffer_printf(s->messages, "note: '%s' cannot run yet: %s\n", function->name, function->unsupported);
         return;
     }
+    if (!function->body) {
+        hdst__buffer_printf(s->messages, "note: '%s' is declared only: the program gives its code\n", function->name);
+        return;
+    }
     ir_func *func = hdst__lower(s->arena, s->module, function);
     const char *wrong = hdst__passes_scalar(func);
     if (wrong) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A C function of the program as a command among the kernels of a CPU device ("native kernel", OpenCL 1.2 specification, section 5.8). It gets the addresses
+// of the host, which on a unified device are the buffers': PoCL 3.1 mixes up the addresses of several buffers that it is asked to put in.
+#include "engine/callback.h"
+#include "engine/device_opencl.h"
+
+typedef struct call_arguments {         // copied by the driver
+    hdst__callback *callback;
+    hdst__callback_slice slice;
+} call_arguments;
+
+static void CL_CALLBACK run_call(void *data)
+{
+    const call_arguments *arguments = data;
+    hdst__callback_run(arguments->callback, &arguments->slice);
+}
+
+hdst_status hdst__opencl_call(hdst__opencl_device *self, hdst__program *program, const hdst__launch *at, hdst_error *error)
+{
+    call_arguments arguments = {program->code.callback, hdst__callback_slice_of(program->code.func, at)};
+    cl_event event;
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueNativeKernel, self->compute, run_call, &arguments, sizeof arguments, 0, NULL, NULL,
+                 self->last_in ? 1 : 0, self->last_in ? &self->last_in : NULL, &event);
+    if (self->last_launch) self->cl->clReleaseEvent(self->last_launch);
+    self->last_launch = event;
+    return HDST_OK;
+}

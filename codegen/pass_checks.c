@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Drops checks that cannot fail, and clamps that change nothing.
 //
-// Before: for j = 0 to length(c) { check 0: lt(u64(j), length(c)); x = c[select(lt(u64(j), length(c)), j, 0)].x }
-//         if lt(u64(i), 4) { check 1: lt(u64(i), 4); a[select(lt(u64(i), 4), i, 0)] = x }
-// After:  for j = 0 to length(c) { x = c[j].x }
-//         if lt(u64(i), 4) { a[select(lt(u64(i), 4), i, 0)] = x }
+// Before:  for j = 0u to u32(length(c)) {                      After:  for j = 0u to u32(length(c)) {
+//            x = c[select(lt(u64(j), length(c)), j, 0u)].x             x = c[select(true, j, 0u)].x
+//          }                                                         }
+//          if lt(u64(i), 4ul) {                                      if lt(u64(i), 4ul) {
+//            check 1: lt(u64(i), 4ul)                                  check 1: true of u64(i), 4ul
+//            x = a[select(lt(u64(i), 4ul), i, 0u)]                     x = a[select(lt(u64(i), 4ul), i, 0u)]
+//          }                                                         }
 //
 // A clamp goes when its index is always in range; a check goes also when it is in range here, behind the conditions and checks on the way (prove.h): the clamp stays then,
 // as expressions may later leave their branch. What holds becomes `true`; folding does the rest.

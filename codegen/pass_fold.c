@@ -2,7 +2,11 @@
 // Folds what is known: constants, by the interpreter's own arithmetic; algebra that is exact for every operand; branches and loops that are never taken.
 // Floating point is not reassociated, and only identities that keep every bit (also of -0 and infinities) are used.
 //
-// Before: x = add(mul(a, 1), 0); if false { ... }        After: x = a
+// Before:  x = add(mul(p.n, 1), 0)        After:  x = p.n
+//          q = not(lt(x, add(1, 2)))              q = ge(x, 3)
+//          if false {
+//            x = 7
+//          }
 #include "codegen/eval_pattern.h"
 #include "codegen/interp.h"
 #include "codegen/kernel.h"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is the same for all records is worked out before the record loop, once per block: loads from broadcasts above all.
 //
-// Before: records { d = sub(p.x, c[j].x) }        After: c_x = c[j].x; records { d = sub(p.x, c_x) }
+// Before:  records vectorize {            After:  c_x = c[j].x
+//            d = sub(p.x, c[j].x)                 records vectorize {
+//          }                                        d = sub(p.x, c_x)
+//                                                 }
 #include "codegen/block_form.h"
 
 #include <string.h>

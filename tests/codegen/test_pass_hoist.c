@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pass hoist on IR alone, in block form.
+#include "codegen/block_form.h"
+#include "tests/support/pass_case.h"
+
+#include <criterion/criterion.h>
+
+TestSuite(pass_hoist, .init = pass_set_up, .fini = pass_tear_down);
+
+static const char head[] = "  block 64\n"
+                           "  input p p {f32 x, u32 n}\n"
+                           "  broadcast row c[] {f32 y, f32 from.z}\n"
+                           "  broadcast float w {f32 value}\n"
+                           "  accum double t {f64 value}\n"
+                           "  output r r {f32 x}\n"
+                           "  var u32 j\n  var f32 d varying\n  var f32 s per record\n  var f32 k\n  var i64 q varying\n  var i64 sum\n";
+static const pass_case c = {hdst__pass_hoist, head};
+
+Test(pass_hoist, loads_from_broadcasts_come_before_the_record_loop)
+{
+    PASS_GIVES(c, "  for j = 0u to u32(length(c)) {\n    records vectorize {\n      d = sub(p.x, c[j].y)\n    }\n  }\n",
+               "  for j = 0u to u32(length(c)) {\n    c_y = c[j].y\n    records vectorize {\n      d = sub(p.x, c_y)\n    }\n  }\n");
+    PASS_GIVES(c, "  records vectorize {\n    d = mul(p.x, w.value)\n    s = add(d, c[1u].from.z)\n  }\n",
+               "  w = w.value\n  c_from_z = c[1u].from.z\n  records vectorize {\n    d = mul(p.x, w)\n    s = add(d, c_from_z)\n  }\n");
+}
+
+Test(pass_hoist, the_largest_tree_once)
+{
+    PASS_GIVES(c, "  records vectorize {\n    d = add(p.x, mul(k, 2f))\n    s = add(d, mul(k, 2f))\n  }\n",
+               "  u = mul(k, 2f)\n  records vectorize {\n    d = add(p.x, u)\n    s = add(d, u)\n  }\n");
+    PASS_GIVES(c, "  records {\n    d = select(lt(u64(p.n), length(c)), p.x, 0f)\n  }\n",
+               "  c_rows = length(c)\n  records {\n    d = select(lt(u64(p.n), c_rows), p.x, 0f)\n  }\n");
+}
+
+Test(pass_hoist, out_of_branches_inside_as_expressions_are_total)
+{
+    PASS_GIVES(c, "  records {\n    if lt(p.x, 0f) {\n      s = add(k, 1f)\n    }\n  }\n", "  u = add(k, 1f)\n  records {\n    if lt(p.x, 0f) {\n      s = u\n    }\n  }\n");
+}
+
+Test(pass_hoist, what_differs_constants_and_variables_stay)
+{
+    PASS_LEAVES(c, "  records vectorize {\n    d = add(p.x, k)\n    s = c[p.n].y\n  }\n");
+    PASS_LEAVES(c, "  records vectorize {\n    d = f32(record_index())\n    s = mul(s, d)\n  }\n");
+    PASS_LEAVES(c, "  records vectorize {\n    q = fixed(t.value, f64(p.x))\n    reduce sum += q\n  }\n");
+    PASS_LEAVES(c, "  k = add(c[0u].y, 1f)\n");         // outside already
+}

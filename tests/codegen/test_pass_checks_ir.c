@@ -70,12 +70,22 @@ Test(pass_checks, counters_of_loops_stay_below_their_ends)
     PASS_LEAVES(c, "  for i = 0u to u32(add(length(c), 1ul)) {\n    check 1: lt(u64(i), length(c))\n  }\n");
 }
 
-Test(pass_checks, a_variable_that_is_set_once_is_what_it_was_set_to)
+Test(pass_checks, a_variable_is_what_it_was_set_to_last)
 {
     PASS_GIVES(c, "  j = and(p.k, 3u)\n  check 0: lt(u64(j), 4ul)\n", "  j = and(p.k, 3u)\n  check 0: true of u64(j), 4ul\n");
     PASS_LEAVES(c, "  j = and(p.k, 3u)\n  j = p.k\n  check 0: lt(u64(j), 4ul)\n");
-    PASS_LEAVES(c, "  if lt(p.n, 0) {\n    j = 9u\n  }\n  j = and(p.k, 3u)\n  check 0: lt(u64(j), 4ul)\n");
+    PASS_GIVES(c, "  if lt(p.n, 0) {\n    j = 9u\n  }\n  j = and(p.k, 3u)\n  check 0: lt(u64(j), 4ul)\n",
+               "  if lt(p.n, 0) {\n    j = 9u\n  }\n  j = and(p.k, 3u)\n  check 0: true of u64(j), 4ul\n");
+    PASS_LEAVES(c, "  j = and(p.k, 3u)\n  if lt(p.n, 0) {\n    j = 9u\n  }\n  check 0: lt(u64(j), 4ul)\n");
     PASS_LEAVES(c, "  j = and(add(j, p.k), 3u)\n  j = add(j, 1u)\n  check 0: lt(u64(j), 4ul)\n");
+}
+
+Test(pass_checks, conditions_on_the_way_bound_an_index)
+{
+    PASS_GIVES(c, "  if lt(p.k, 4u) {\n    check 0: lt(u64(p.k), 4ul)\n  }\n", "  if lt(p.k, 4u) {\n    check 0: true of u64(p.k), 4ul\n  }\n");
+    PASS_LEAVES(c, "  if lt(p.k, 4u) {\n  } else {\n    check 0: lt(u64(p.k), 4ul)\n  }\n");
+    PASS_LEAVES(c, "  if lt(p.k, 5u) {\n    check 0: lt(u64(p.k), 4ul)\n  }\n");
+    PASS_LEAVES(c, "  if lt(p.n, 4) {\n    check 0: lt(u64(p.n), 4ul)\n  }\n");       // may be negative
 }
 
 Test(pass_checks, what_was_checked_is_not_checked_again)

@@ -141,15 +141,12 @@ static void records(hdst__checker *c, ast_function *f)
 static void output(hdst__checker *c, ast_function *f)
 {
     if (f->tuple) {
-        bool keyed = false;
         for (size_t i = 0; i < f->tuple->field_count; i++) {
             ast_qualifier q = f->tuple->fields[i]->qualifier;
-            keyed |= q == AST_KEY;
             if (q != AST_PLAIN && q != AST_KEY) hdst__diag_error(c->diags, f->tuple->fields[i]->span, NULL, "only `key` stands in front of an output field");
         }
         const hdst__record *record = hdst__check_struct(c, f->tuple);
         f->result = record ? hdst__type_record(c->arena, record) : &hdst__check_poison;
-        if (keyed) hdst__check_unsupported(c, f->tuple->span, "keyed output");
     } else {
         f->result = f->written_result ? hdst__check_type(c, f->written_result) : hdst__type_scalar(HDST__VOID);
     }

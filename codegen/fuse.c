@@ -160,13 +160,26 @@ static void append(fusion *f, const ir_func *from)
         uint32_t var = hdst__ir_add_var(func, from->vars[i].name, from->vars[i].kind, from->vars[i].elements);
         func->vars[var].init = from->vars[i].init;
     }
-    for (size_t i = 0; i < from->check_count; i++) hdst__ir_add_check(func, from->checks[i]);
+    for (size_t i = 0; i < from->check_count; i++) {
+        ir_check check = from->checks[i];
+        if (!check.diags) check.diags = from->diags;
+        hdst__ir_add_check(func, check);
+    }
+}
+
+// Places of another module's sources would be read as places of the first one's.
+static bool forget_place(ir_stmt *s, void *user)
+{
+    (void)user;
+    s->span = (hdst__span){0};
+    return true;
 }
 
 static void put_in(fusion *f, const ir_func *from, bool guard)
 {
     ir_block body = hdst__ir_copy_block(f->func, &from->body);
     hdst__ir_visit_stmts(&body, renumber_stmt, f);
+    if (from->diags != f->func->diags) hdst__ir_visit_stmts(&body, forget_place, NULL);
     for (size_t i = 0; i < body.count; i++) {
         ir_stmt *s = body.items[i];
         if (s->kind == IR_KEEP) apply_filter(f, s->cond, guard);      // the lowering puts it last
@@ -224,7 +237,9 @@ ir_func *hdst__fuse(hdst__arena *arena, ir_func *const *functions, size_t count)
 {
     if (count == 1) return hdst__ir_copy_func(arena, functions[0]);
     ir_func *func = HDST__NEW(arena, ir_func);
-    *func = (ir_func){.arena = arena, .name = chain_name(arena, functions, count), .diags = functions[0]->diags};
+    *func = (ir_func){.arena = arena, .name = chain_name(arena, functions, count)};
+    for (size_t i = count; i-- > 0;)
+        if (functions[i]->diags) func->diags = functions[i]->diags;
     fusion f = {.func = func, .block = &func->body};
 
     // Parameters in the order that every function has: the input, broadcasts, accums, the output.

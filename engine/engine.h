@@ -132,6 +132,15 @@ typedef struct hdst__run_stats {    // of the last run
     uint32_t level_count;
 } hdst__run_stats;
 
+// All records of a reader as C structs in host memory, which counts towards the budget.
+typedef struct hdst__rows {
+    void *records;
+    uint64_t count, bytes;
+} hdst__rows;
+
+hdst_status hdst__engine_read(hdst__engine *engine, const hdst__reader *reader, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error);
+void hdst__engine_free_rows(hdst__engine *engine, hdst__rows *rows);    // safe on zeroed ones, and twice
+
 typedef struct hdst__stage_output { // owned by the stage, valid until its next run
     const int64_t *table;           // the node's table: all accumulators (codegen/table.h)
     const hdst__tables *tables;
@@ -142,6 +151,8 @@ typedef struct hdst__stage_output { // owned by the stage, valid until its next 
 // Cheap: compiling waits for the first run (or for hdst__stage_prepare). NULL: out of memory.
 hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *spec);
 void hdst__stage_destroy(hdst__stage *stage);
+// Another input of the same record, layout and block, of any number of records: nothing is compiled again.
+hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader, hdst__dataset_cache *cache, hdst_error *error);
 // Compiles for the chosen device with these row counts; hdst__stage_run does it when needed.
 hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);
 hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error);

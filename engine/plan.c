@@ -174,7 +174,7 @@ static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool f
     if (plan->slice_least > plan->slice_most) plan->slice_least = plan->slice_most;
 }
 
-static void choose_pieces(hdst__launch_plan *plan)
+static void choose_pieces(hdst__launch_plan *plan, hdst__arena *arena)
 {
     const hdst__reader *reader = &plan->reader;
     uint64_t least = hdst__segment_records(reader, STREAM_LEAST_BYTES, reader->records), share = hdst__budget_left(&plan->device->engine->memory) / STREAM_SHARE;
@@ -182,8 +182,8 @@ static void choose_pieces(hdst__launch_plan *plan)
     uint64_t unit = hdst__segment_records(reader, 0, 0), quarter = (reader->records / 4 + unit - 1) / unit * unit;     // a few pieces, so that reading and computing overlap
     uint64_t capacity = quarter > most ? most : quarter < least ? (least < most ? least : most) : quarter;
     uint64_t rest = reader->records % capacity ? reader->records % capacity : capacity;
-    plan->piece = hdst__storage_make(&plan->arena, reader->record, reader->layout, reader->block, capacity);
-    plan->last = hdst__storage_make(&plan->arena, reader->record, reader->layout, reader->block, rest);
+    plan->piece = hdst__storage_make(arena, reader->record, reader->layout, reader->block, capacity);
+    plan->last = hdst__storage_make(arena, reader->record, reader->layout, reader->block, rest);
 }
 
 // --- Memory ---
@@ -220,7 +220,13 @@ static hdst_status make_executor(hdst__launch_plan *plan, bool fold, hdst_error 
         records = round_to_64(plan->reader.records);
         outputs = fold ? records / HDST__FOLD_RECORDS : records;
     }
-    return hdst__executor_create(plan->device, plan->output_param ? outputs * plan->output_param->record->size : 0, plan->keeps ? records : 0, &plan->executor, error);
+    uint64_t output_bytes = plan->output_param ? outputs * plan->output_param->record->size : 0, keep_bytes = plan->keeps ? records : 0;
+    if (plan->executor && output_bytes <= plan->output_bytes && keep_bytes <= plan->keep_bytes) return HDST_OK;
+    hdst__executor_destroy(plan->executor);
+    plan->executor = NULL;
+    plan->output_bytes = output_bytes;
+    plan->keep_bytes = keep_bytes;
+    return hdst__executor_create(plan->device, output_bytes, keep_bytes, &plan->executor, error);
 }
 
 // --- All of it ---
@@ -231,7 +237,7 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     plan->arena.out_of_memory = &out_of_memory;
     if (setjmp(out_of_memory)) return hdst__error_memory(error, "a plan");
     note_params(plan, request->values);
-    choose_pieces(plan);
+    choose_pieces(plan, &plan->arena);
     bool own = request->separate || request->callback;
     if (!request->fold && !own) make_tables(plan, request->values);
     hdst_status status = HDST_OK;
@@ -255,6 +261,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->func = request->func;
     plan->reader = *request->reader;
     hdst__arena_init(&plan->arena, device->engine->allocator, NULL);
+    hdst__arena_init(&plan->pieces, device->engine->allocator, NULL);
     hdst_status status = build(plan, request, error);
     plan->arena.out_of_memory = NULL;
     if (status == HDST_OK) status = device->ops->load(device, &plan->code, &plan->program, error);
@@ -266,6 +273,24 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     return status;
 }
 
+static bool choose_again(hdst__launch_plan *plan, uint64_t most_records)
+{
+    jmp_buf out_of_memory;
+    hdst__arena_destroy(&plan->pieces);
+    hdst__arena_init(&plan->pieces, plan->device->engine->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) return false;
+    choose_pieces(plan, &plan->pieces);
+    plan->pieces.out_of_memory = NULL;
+    choose_slices(plan, most_records, plan->code.fold);
+    return true;
+}
+
+hdst_status hdst__launch_plan_move(hdst__launch_plan *plan, const hdst__reader *reader, uint64_t most_records, hdst_error *error)
+{
+    plan->reader = *reader;
+    return choose_again(plan, most_records) ? make_executor(plan, plan->code.fold, error) : hdst__error_memory(error, "a plan");
+}
+
 void hdst__launch_plan_destroy(hdst__launch_plan *plan)
 {
     if (!plan) return;
@@ -275,6 +300,7 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan)
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) device->ops->release(device, memories[i]);
     for (size_t i = 0; plan->broadcast && i < plan->func->param_count; i++) device->ops->release(device, plan->broadcast[i]);
     device->ops->unload(device, plan->program);
+    hdst__arena_destroy(&plan->pieces);
     hdst__arena_destroy(&plan->arena);
     hdst__free(device->engine->allocator, plan);
 }

@@ -7,6 +7,7 @@
 
 typedef struct hdst__launch_plan {
     hdst__arena arena;              // of all below that is not released by its own function
+    hdst__arena pieces;             // of piece and last, once the input was moved
     hdst__device *device;
     const ir_func *func;
     hdst__reader reader;
@@ -30,6 +31,7 @@ typedef struct hdst__launch_plan {
     uint64_t slice_least, slice_most;
     double seconds_per_record;      // 0: not known
     hdst__executor *executor;
+    uint64_t output_bytes, keep_bytes;      // of each of its slots
     hdst__memory *table, *strips, *scales, *error_word;
     hdst__memory **broadcast;       // by param
     uint64_t *version;              // by param: of what the device has
@@ -53,6 +55,9 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
 void hdst__launch_plan_destroy(hdst__launch_plan *plan);          // NULL is fine
 // Rows that the plan was made for are those of `values` still.
 bool hdst__launch_plan_fits(const hdst__launch_plan *plan, const hdst__stage_values *values);
+
+// Another input of the same record, layout and block. Pieces, slices and memory follow it; nothing is compiled.
+hdst_status hdst__launch_plan_move(hdst__launch_plan *plan, const hdst__reader *reader, uint64_t most_records, hdst_error *error);
 
 // One run over the plan's input: writes what changed, clears the table, executes. `ring` may be prepared here. The failing record's word, if any, is in *failure.
 // `table` takes the device's table; NULL where there is none, or where it is on the host already.

@@ -24,14 +24,19 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
     return stage;
 }
 
-static void drop_plans(hdst__stage *stage)
+static void drop_levels(hdst__stage *stage)
 {
-    hdst__launch_plan_destroy(stage->plan);
-    stage->plan = NULL;
     for (size_t i = 0; i < HDST__FOLD_LEVELS; i++) {
         hdst__launch_plan_destroy(stage->level[i]);
         stage->level[i] = NULL;
     }
+}
+
+static void drop_plans(hdst__stage *stage)
+{
+    hdst__launch_plan_destroy(stage->plan);
+    stage->plan = NULL;
+    drop_levels(stage);
     hdst__free(stage->engine->allocator, stage->table);
     hdst__budget_release(&stage->engine->memory, stage->table_words * sizeof(int64_t));
     stage->table = NULL;
@@ -57,6 +62,28 @@ const hdst__run_stats *hdst__stage_stats(const hdst__stage *stage)
 }
 
 // --- Preparing ---
+
+static bool same_input(const hdst__stage *stage, const hdst__reader *reader, const hdst__dataset_cache *cache)
+{
+    const hdst__reader *now = &stage->reader;
+    return stage->spec.cache == cache && now->fill == reader->fill && now->user == reader->user && now->records == reader->records;
+}
+
+hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader, hdst__dataset_cache *cache, hdst_error *error)
+{
+    if (reader->record != stage->reader.record || reader->layout != stage->reader.layout || reader->block != stage->reader.block)
+        return hdst__error_set(error, HDST_E_INTERNAL, "a stage for records of '%s' was given '%s'", stage->reader.record->name, reader->record->name);
+    pthread_mutex_lock(&stage->engine->mutex);
+    if (!same_input(stage, cache ? &cache->reader : reader, cache)) {
+        stage->reader = stage->spec.reader = *reader;
+        if (cache) stage->reader = cache->reader;
+        stage->spec.cache = cache;
+        stage->moved = true;
+        drop_levels(stage);
+    }
+    pthread_mutex_unlock(&stage->engine->mutex);
+    return HDST_OK;
+}
 
 static hdst_status take_table(hdst__stage *stage, hdst_error *error)
 {
@@ -96,6 +123,12 @@ static hdst_status choose_code(hdst__stage *stage, hdst__launch_plan_request *re
     return HDST_OK;
 }
 
+// Records of a segment of a cached dataset; 0: the input is streamed.
+static uint64_t segment_records(const hdst__dataset_cache *cache)
+{
+    return cache && !cache->streamed && cache->count ? cache->segment[0].count : 0;
+}
+
 static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     hdst_status status = hdst__engine_open(stage->engine, &stage->device, error);
@@ -104,11 +137,16 @@ static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values,
     if (cache) status = hdst__dataset_cache_prepare(cache, stage->device, error);
     if (status != HDST_OK) return status;
     bool fold = stage->spec.kind == HDST__STAGE_FOLD;
-    if (stage->plan && (fold || hdst__launch_plan_fits(stage->plan, values))) return HDST_OK;
+    if (stage->plan && (fold || hdst__launch_plan_fits(stage->plan, values))) {
+        if (stage->moved) status = hdst__launch_plan_move(stage->plan, &stage->reader, segment_records(cache), error);
+        stage->moved = status != HDST_OK;
+        return status;
+    }
+    stage->moved = false;
     drop_plans(stage);
     hdst__launch_plan_request request = {
         .device = stage->device, .func = stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
-        .most_records = cache && !cache->streamed && cache->count ? cache->segment[0].count : 0,
+        .most_records = segment_records(cache),
     };
     status = choose_code(stage, &request, error);
     if (status == HDST_OK) status = hdst__launch_plan_create(&request, &stage->plan, error);

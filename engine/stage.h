@@ -13,6 +13,7 @@ struct hdst__stage {
     hdst__stage_spec spec;
     hdst__reader reader;                // the cache's, or the spec's
     hdst__device *device;               // NULL before the first run
+    bool moved;                         // the input is another one than the plan's
     hdst__launch_plan *plan;                   // a fold: of its first level
     hdst__launch_plan *level[HDST__FOLD_LEVELS];       // of a fold's further levels; [0] is unused
     hdst__output output, partial;       // partial: of a fold's levels

@@ -192,13 +192,31 @@ HDST_API void hdst_value_destroy(hdst_value *value);
 
 // The source's rows as `record` of the module: columns fill the fields in order (or by name where the source has names for all fields).
 HDST_API hdst_dataset *hdst_read(hdst_source *source, hdst_module *module, const char *record);
-// The same records in another layout in memory. No kernel changes.
-HDST_API hdst_dataset *hdst_with_layout(hdst_dataset *dataset, hdst_layout layout);
-// Read once, kept in memory (and on the device) for all runs, until hdst_uncache or the context's end. Only directly after hdst_read or hdst_with_layout.
-HDST_API hdst_dataset *hdst_cache(hdst_dataset *dataset);
-HDST_API void hdst_uncache(hdst_dataset *dataset);
+// Operators on datasets. Each makes a new dataset of those it is given, which stay as they are; nothing runs yet. docs/datasets.md tells each with an example.
+// A dataset holds records in an order; the index of a record is its place, from 0, in the dataset that a function runs over (`record_index()`).
 
-// Copies records first ... first + count - 1, as C structs, to `rows`. So far only of a dataset that was read and not worked on.
+// The same records, in another layout where kernels read them. No kernel changes in the source. Records that a stage computed are C structs (HDST_AOS)
+// until this asks for another layout.
+HDST_API hdst_dataset *hdst_with_layout(hdst_dataset *dataset, hdst_layout layout);
+// Computed (or read) once, kept in memory (and on the device) for all runs of all results, until hdst_uncache or the context's end. Values that are bound to
+// operators below it are read when the cache is filled. Accumulators of maps below it keep what they had then.
+HDST_API hdst_dataset *hdst_cache(hdst_dataset *dataset);
+// Gives the memory of a hdst_cache back; the next run fills it again. Of no effect on other datasets.
+HDST_API void hdst_uncache(hdst_dataset *dataset);
+// Records first ... first + count - 1, or as many of them as there are.
+HDST_API hdst_dataset *hdst_slice(hdst_dataset *dataset, uint64_t first, uint64_t count);
+// Each record with probability `fraction` (0 ... 1), independently. Whether a record is in depends on its index, the fraction and the seed alone, so every device,
+// layout and run takes the same ones. (Philox 4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.)
+HDST_API hdst_dataset *hdst_sample(hdst_dataset *dataset, double fraction, uint64_t seed);
+// All records of the first, then all of the second. Both have records of the same fields.
+HDST_API hdst_dataset *hdst_union(hdst_dataset *first, hdst_dataset *second);
+// The same for `count` datasets, at least one.
+HDST_API hdst_dataset *hdst_union_all(hdst_dataset *const *datasets, size_t count);
+// Each record behind its index: `record` of the module has a uint64_t first and then the fields of the dataset's records, in order.
+HDST_API hdst_dataset *hdst_zip_with_index(hdst_dataset *dataset, hdst_module *module, const char *record);
+
+// Copies records first ... first + count - 1, as C structs, to `rows`. HDST_E_USAGE when there are fewer. What is not at hand is computed, so a loop that takes
+// piece after piece of computed records caches them first.
 HDST_API hdst_status hdst_dataset_take(hdst_dataset *dataset, uint64_t first, uint64_t count, void *rows, hdst_error *error);
 
 // What a function of a module is called with. Copied by the operator it is given to; values are retained.
@@ -215,6 +233,10 @@ HDST_API hdst_dataset *hdst_map_function(hdst_dataset *dataset, hdst_module *mod
 HDST_API hdst_dataset *hdst_filter_function(hdst_dataset *dataset, hdst_module *module, const char *function);
 // The whole dataset reduced to one record by a `reduce`.
 HDST_API hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, const char *function);
+// Reduced by key, to `rows` records: record k is what the `reduce` makes of the values that came with key k, its identity where none came. Records have an integer
+// field declared `key` (`map f(T a) -> (key uint32_t k, double v)`) or called "key"; their other fields are, in order, those that the reduce takes.
+// A key that is not below `rows` fails the run with the record's number. So far for reduces that are field-wise (docs/kernel-language.md).
+HDST_API hdst_dataset *hdst_reduce_dense(hdst_dataset *dataset, hdst_module *module, const char *function, uint64_t rows);
 
 // --- Actions -------------------------------------------------------------------------------------------------------------------------------------
 
@@ -259,10 +281,23 @@ HDST_API hdst_run_stats hdst_result_stats(const hdst_result *result);
 // Stages, device, kernel form, layout, tables and why: a text of several lines that belongs to the result. Compiles if needed. "" after an error.
 HDST_API const char *hdst_explain(hdst_result *result, hdst_error *error);
 
+// Actions without a result object: each runs the dataset once.
+// The number of records. Reads and maps need no run for it.
+HDST_API hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error);
+// Copies the first `count` records, as C structs, to `rows`, or as many as there are; *taken (may be NULL) is their number.
+HDST_API hdst_status hdst_take(hdst_dataset *dataset, uint64_t count, void *rows, uint64_t *taken, hdst_error *error);
+// All records as C structs in memory of the caller, to be given back with hdst_rows_destroy before the context ends. *rows is NULL after an error.
+HDST_API hdst_status hdst_collect(hdst_dataset *dataset, void **rows, uint64_t *count, hdst_error *error);
+HDST_API void hdst_rows_destroy(hdst_context *context, void *rows);     // NULL is fine
+
 // --- Writing -------------------------------------------------------------------------------------------------------------------------------------
 
 // Writes a view as a .npy file ("-": standard output), replacing the file only when all is written. Shape (rows) or (rows, elements).
 HDST_API hdst_status hdst_view_save(hdst_view view, const char *path, hdst_error *error);
+
+// Runs the dataset and writes its records to a file, replacing it only when all is written. The name's ending says how: .npy (an array where the record has one
+// field, else a structured array), .csv (a header, then numbers that read back to the same bits), .raw or .bin (the C structs); "-": .npy to standard output.
+HDST_API hdst_status hdst_save(hdst_dataset *dataset, const char *path, hdst_error *error);
 
 #ifdef __cplusplus
 }

@@ -28,6 +28,7 @@ struct hdst_context {
     hdst__engine *engine;
     pthread_mutex_t lock;       // held by every public call on the context or its objects, except cancel
     hdst__object *objects;
+    uint64_t datasets, plans;   // made so far: numbers for the next ones
     bool closing;               // the context is being destroyed: references no longer count
     char *device, *cache_dir;   // copies of the options
     bool unchecked;

@@ -1,44 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a chain of operators to stages of the engine: one stage for everything up to the end or up to a reduce that cannot accumulate, and one for that reduce.
+// From a graph of datasets to stages of the engine. A plan is a list of nodes in an order of running. A node stands where records must exist or are read in
+// another way; operators between two nodes are fused into one stage. A dataset that several others use is computed once in a run.
+//
+// plan_graph.c    which datasets become nodes
+// plan_stage.c    a chain of functions: one function in IR, its parameters, its tables
+// plan_fold.c     reduces that are no accumulation
+// plan_reader.c   how the next stage reads what a node holds: rows, slices, unions
+// plan.c          making, running, ending
+// plan_explain.c  a plan as a text for people
+// kept.c          cached datasets: a plan of their own, which runs once
 #ifndef HDST_PLAN_H
 #define HDST_PLAN_H
 
 #include "base/arena.h"
 #include "hdst/dataset.h"
 
+typedef enum hdst__node_kind {
+    HDST__NODE_READ, HDST__NODE_LAYOUT, HDST__NODE_SLICE, HDST__NODE_UNION, HDST__NODE_CACHE,   // readers: nothing is computed
+    HDST__NODE_STAGE,               // fused functions
+    HDST__NODE_FOLD,                // a reduce that is not field-wise
+} hdst__node_kind;
+
 // What a parameter of the fused function reads or fills.
 typedef struct hdst__plan_param {
     const char *function, *name;    // where the user declared it
     hdst_value *value;              // broadcast
+    const void *data;               // broadcast of an operator: one row that never changes
     uint64_t rows;                  // accum
 } hdst__plan_param;
 
-typedef struct hdst__fold {         // a reduce that is not a field-wise sum, minimum ...
-    hdst__stage_kind kind;
-    const ir_func *func;
-    const void *identity;           // one row, or NULL
+typedef struct hdst__plan_table {   // an accumulator
+    const char *function, *name;    // "assign", "t"
     const hdst__record *record;
-    const void *rows;               // its input when a stage comes before: that stage's records
-    hdst__stage *stage;
-} hdst__fold;
+    uint32_t param;                 // of the node's function
+    void *rows;                     // finished, as C structs; NULL before a run
+    uint64_t row_count, bytes;
+} hdst__plan_table;
+
+struct hdst__node {
+    hdst__node_kind kind;
+    uint32_t number;                // for people, from 1
+    hdst_dataset *dataset;          // whose records these are
+    hdst__node **inputs;
+    size_t input_count;
+    hdst__reader reader;            // of its records, in this run
+    hdst__dataset_cache *resident;  // a cache: where they stay
+    bool ran;                       // a stage: its reader is the last run's
+
+    // Stages and folds
+    hdst_dataset **items;           // operators, first to last
+    size_t item_count;
+    const ir_func *func;
+    hdst__plan_param *params;       // one per parameter of func
+    const hdst__stage_values *values;       // refilled before each run
+    hdst__stage *stage;             // made at the first run
+    hdst__plan_table *tables;
+    size_t table_count;
+    const hdst__plan_table *records_table;  // whose rows are the records: a field-wise reduce; NULL: the stage's output
+    const void *identity;           // fold: one row, or NULL
+    const void *rows;               // the records, as C structs
+    uint64_t row_count;
+};
 
 typedef struct hdst__plan {
-    hdst_dataset *read;             // the chain's start
-    const ir_func *func;            // the fused chain; NULL: a fold directly after the read
-    hdst__plan_param *params;       // one per parameter of func
-    const hdst__stage_values *values;       // arrays in the arena, refilled before each run
-    hdst__stage *stage;
-    hdst__fold fold;                // fold.func is NULL when there is none
-    const hdst__record *output;     // of the records that come out; NULL: none
-    bool reduced;                   // those records are the one row of the accumulator "result"
-    hdst__run_stats stats;          // of all stages together
+    hdst_context *context;
+    hdst__node **nodes;
+    size_t node_count, node_capacity;
+    hdst__node *target;
+    hdst__run_stats stats;          // of all stages of the last run together
 } hdst__plan;
 
-// Builds IR and stages; nothing is compiled for a device yet. IR lives in `arena` (whose out-of-memory handler is the caller's), stages until hdst__plan_destroy.
+// Builds nodes and IR; nothing is compiled for a device yet. All lives in `arena` (whose out-of-memory handler is the caller's), but for the stages and the
+// rows of tables.
 hdst_status hdst__plan_make(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error);
-void hdst__plan_destroy(hdst__plan *plan);
-// Reads the bound values as they are now and runs. `output` is the last stage's; its records are `output->records`, its tables `output->tables`.
-hdst_status hdst__plan_run(hdst__plan *plan, hdst__stage_output *output, hdst_error *error);
-hdst_status hdst__plan_explain(hdst__plan *plan, const hdst_dataset *dataset, hdst__buffer *out, hdst_error *error);
+// Ends the stages and frees what they gave. The plan can run again.
+void hdst__plan_release(hdst__plan *plan);
+// Reads the bound values as they are now and runs. The target's records are then what its reader reads; tables are those of its nodes.
+hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error);
+hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *error);
+void hdst__plan_add_stats(hdst__run_stats *to, const hdst__run_stats *from);
+
+// --- For the plan's files ---
+
+// plan.c
+hdst_status hdst__plan_run_node(hdst__plan *plan, hdst__node *node, hdst_error *error);
+// Whether nothing has to be computed to read the node's records: they are in files, or filled caches, or were computed by the last run.
+bool hdst__node_is_known(const hdst__node *node);
+
+// plan_graph.c
+hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error);
+// plan_stage.c
+hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
+hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error);
+hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error);    // tells the stage what it reads in this run; makes it first
+void hdst__stage_node_values(const hdst__node *node);                       // takes the snapshot
+void hdst__stage_node_release(hdst__node *node);
+ir_func *hdst__plan_lower(hdst__arena *arena, const hdst_dataset *item, hdst_error *error);
+hdst_status hdst__plan_passes(ir_func *func, hdst_error *error);
+// plan_fold.c
+hdst_status hdst__fold_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
+// plan_reader.c
+hdst__reader hdst__reader_of_rows(hdst__node *node, const hdst__record *record);       // node->rows
+hdst__reader hdst__reader_of_slice(hdst__node *node);
+hdst_status hdst__reader_of_union(hdst__node *node, hdst__reader *reader, hdst_error *error);
 
 #endif

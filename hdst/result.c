@@ -2,7 +2,7 @@
 // Results: an action over a dataset, its runs, and views of what they gave.
 #include "hdst/result.h"
 
-#include "shuffle/reduce.h"
+#include "hdst/kept.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,9 @@ HDST__STAND_IN(hdst_result, no_result);
 
 static void forget_rows(hdst_result *result)
 {
-    for (size_t i = 0; i < result->table_count; i++) {
-        hdst__free(HDST__ALLOCATOR(result), result->tables[i].rows);
-        result->tables[i].rows = NULL;
-    }
+    for (size_t i = 0; i < result->table_count; i++) hdst__free(HDST__ALLOCATOR(result), result->tables[i].copy);
+    hdst__engine_free_rows(result->object.context->engine, &result->read);
+    result->table_count = 0;
     result->records = NULL;
     result->record_count = 0;
     result->ran = false;
@@ -24,7 +23,8 @@ static void release_result(hdst__object *object)
 {
     hdst_result *result = (hdst_result *)object;
     forget_rows(result);
-    if (result->planned) hdst__plan_destroy(&result->plan);
+    if (result->planned) hdst__plan_release(&result->plan);
+    hdst__free(HDST__ALLOCATOR(result), result->tables);
     hdst__free(HDST__ALLOCATOR(result), result->explanation);
     hdst__arena_destroy(&result->arena);
 }
@@ -44,76 +44,77 @@ hdst_result *hdst_result_create(hdst_dataset *dataset)
     return result;
 }
 
-static void list_tables(hdst_result *result)
-{
-    const hdst__plan *plan = &result->plan;
-    if (!plan->func) return;
-    result->tables = HDST__NEW_ARRAY(&result->arena, hdst__result_table, plan->func->param_count);
-    for (size_t i = 0; i < plan->func->param_count; i++) {
-        if (plan->func->params[i].kind != IR_ACCUM_TABLE) continue;
-        result->tables[result->table_count++] = (hdst__result_table){
-            .function = plan->params[i].function, .name = plan->params[i].name, .record = plan->func->params[i].record, .param = (uint32_t)i};
-    }
-}
-
 // The compiler leaves by longjmp when memory is out; what was made stays in the arena until the result ends.
 static hdst_status make_plan(hdst_result *result, hdst_error *error)
 {
     if (result->planned) return HDST_OK;
     jmp_buf out_of_memory;
     result->arena.out_of_memory = &out_of_memory;
-    hdst_status status;
-    if (setjmp(out_of_memory)) {
-        status = hdst__error_memory(error, "a plan");
-    } else {
-        status = hdst__plan_make(&result->arena, result->dataset, &result->plan, error);
-        if (status == HDST_OK) list_tables(result);
-    }
+    hdst_status status = setjmp(out_of_memory) ? hdst__error_memory(error, "a plan") : hdst__plan_make(&result->arena, result->dataset, &result->plan, error);
     result->arena.out_of_memory = NULL;
     result->planned = status == HDST_OK;
     return status;
 }
 
-// Turns the node's table into rows of C structs, one array per accumulator.
-static hdst_status finish_tables(hdst_result *result, const hdst__stage_output *output, hdst_error *error)
+// --- What a run gave ---
+
+static hdst_status add_table(hdst_result *result, const hdst__plan_table *from, bool copied, hdst_error *error)
 {
-    const uint64_t *rows_of_param = result->plan.values->rows;
-    for (size_t i = 0; i < result->table_count; i++) {
-        hdst__result_table *table = &result->tables[i];
-        table->row_count = rows_of_param[table->param];
-        uint64_t bytes;
-        if (__builtin_mul_overflow(table->row_count, table->record->size, &bytes)) return hdst__error_memory(error, "a result");
-        table->rows = hdst__alloc_zero(HDST__ALLOCATOR(result), (size_t)bytes);
-        if (!table->rows) return hdst__error_memory(error, "a result");
-        hdst__table_read_rows(output->tables, rows_of_param, output->table, i, table->record, 0, table->row_count, table->rows);
+    const hdst__allocator *allocator = HDST__ALLOCATOR(result);
+    if (result->table_count == result->table_capacity) {
+        size_t capacity = result->table_capacity * 2 + 4;
+        hdst__result_table *tables = hdst__realloc(allocator, result->tables, capacity * sizeof *tables);
+        if (!tables) return hdst__error_memory(error, "a result");
+        result->tables = tables;
+        result->table_capacity = capacity;
     }
+    hdst__result_table table = {from->function, from->name, from->record, from->rows, from->row_count, NULL};
+    if (copied) {
+        table.rows = table.copy = hdst__alloc(allocator, from->bytes ? from->bytes : 1);
+        if (!table.copy) return hdst__error_memory(error, "a result");
+        if (from->bytes) memcpy(table.copy, from->rows, (size_t)from->bytes);
+    }
+    result->tables[result->table_count++] = table;
     return HDST_OK;
 }
 
-static void take_records(hdst_result *result, const hdst__stage_output *output)
+// Tables of a cache's plan may go away with the next hdst_uncache, so they are copied.
+static hdst_status add_tables(hdst_result *result, const hdst__plan *plan, bool copied, hdst_error *error)
 {
-    if (result->plan.reduced) {
-        result->records = result->tables[0].rows;
-        result->record_count = 1;
-        for (size_t i = 0; i < result->table_count; i++)
-            if (!strcmp(result->tables[i].name, "result")) result->records = result->tables[i].rows;
-    } else if (result->plan.output) {
-        result->records = output->records;
-        result->record_count = output->record_count;
+    hdst_status status = HDST_OK;
+    for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) {
+        const hdst__node *node = plan->nodes[i];
+        for (size_t t = 0; t < node->table_count && status == HDST_OK; t++) status = add_table(result, &node->tables[t], copied, error);
+        if (node->kind == HDST__NODE_CACHE && status == HDST_OK) status = add_tables(result, hdst__kept_plan(node->dataset->kept), true, error);
     }
+    return status;
 }
 
-static hdst_status run_locked(hdst_result *result, hdst_error *error)
+static hdst_status take_records(hdst_result *result, hdst_error *error)
+{
+    hdst__node *target = result->plan.target;
+    if (!result->dataset->record) return HDST_OK;
+    if (target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_FOLD) {
+        result->records = target->rows;
+        result->record_count = target->row_count;
+        return HDST_OK;
+    }
+    hdst_status status = hdst__engine_read(result->object.context->engine, &target->reader, &result->read, &result->plan.stats, error);
+    result->records = result->read.records;
+    result->record_count = result->read.count;
+    return status;
+}
+
+hdst_status hdst__result_run(hdst_result *result, hdst_error *error)
 {
     hdst_status status = hdst__object_status(&result->object, error);
     if (status != HDST_OK) return status;
     forget_rows(result);
-    hdst__stage_output output = {0};
     status = make_plan(result, error);
-    if (status == HDST_OK) status = hdst__plan_run(&result->plan, &output, error);
-    if (status == HDST_OK && result->plan.func) status = finish_tables(result, &output, error);
-    if (status == HDST_OK) take_records(result, &output);
-    else forget_rows(result);
+    if (status == HDST_OK) status = hdst__plan_run(&result->plan, error);
+    if (status == HDST_OK) status = add_tables(result, &result->plan, false, error);
+    if (status == HDST_OK) status = take_records(result, error);
+    if (status != HDST_OK) forget_rows(result);
     result->ran = status == HDST_OK;
     return status;
 }
@@ -125,7 +126,7 @@ hdst_status hdst_run(hdst_result *result, hdst_error *error)
     *error = (hdst_error)HDST_ERROR_INIT;
     if (!result->object.context) return hdst__object_status(&result->object, error);
     hdst__lock(result->object.context);
-    hdst_status status = run_locked(result, error);
+    hdst_status status = hdst__result_run(result, error);
     hdst__unlock(result->object.context);
     return status;
 }
@@ -182,8 +183,8 @@ static bool find_rows(hdst_result *result, const char *table, row_block *block)
         if (found) *block = (row_block){found->rows, found->row_count, found->record};
         return found;
     }
-    *block = (row_block){result->records, result->record_count, result->plan.output};
-    if (result->plan.output) return true;
+    *block = (row_block){result->records, result->record_count, result->dataset->record};
+    if (block->record) return true;
     hdst__error_set(&result->view_error, HDST_E_USAGE, "the result has no records, only accumulators");
     return false;
 }
@@ -290,7 +291,7 @@ const char *hdst_explain(hdst_result *result, hdst_error *error)
     hdst__buffer_init(&text, HDST__ALLOCATOR(result));
     hdst_status status = hdst__object_status(&result->object, error);
     if (status == HDST_OK) status = make_plan(result, error);
-    if (status == HDST_OK) status = hdst__plan_explain(&result->plan, result->dataset, &text, error);
+    if (status == HDST_OK) status = hdst__plan_explain(&result->plan, &text, error);
     hdst__free(HDST__ALLOCATOR(result), result->explanation);
     result->explanation = status == HDST_OK ? hdst__buffer_take(&text) : NULL;
     hdst__buffer_destroy(&text);

@@ -7,9 +7,9 @@
 typedef struct hdst__result_table {
     const char *function, *name;    // "assign", "t"
     const hdst__record *record;
-    uint32_t param;                 // of the plan's function
-    void *rows;                     // finished, as C structs; NULL before a run
+    const void *rows;               // as C structs
     uint64_t row_count;
+    void *copy;                     // rows of a table that belongs to a cache: this result's own
 } hdst__result_table;
 
 struct hdst_result {
@@ -18,12 +18,16 @@ struct hdst_result {
     hdst__arena arena;              // of the plan
     hdst__plan plan;
     bool planned, ran;
-    hdst__result_table *tables;     // in the order of the plan's accumulators
-    size_t table_count;
-    const void *records;            // belongs to the plan's last stage
+    hdst__result_table *tables;     // made anew by each run
+    size_t table_count, table_capacity;
+    const void *records;            // the target node's, or `read`'s
     uint64_t record_count;
+    hdst__rows read;                // records that no stage computed
     char *explanation;
     hdst_error view_error;          // why the last view was NULL
 };
+
+// With the context's lock held.
+hdst_status hdst__result_run(hdst_result *result, hdst_error *error);
 
 #endif

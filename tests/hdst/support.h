@@ -3,7 +3,9 @@
 #ifndef TESTS_HDST_SUPPORT_H
 #define TESTS_HDST_SUPPORT_H
 
+#include "engine/engine_private.h"
 #include "hdst/hdst.h"
+#include "hdst/object.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -14,6 +16,15 @@ static inline hdst_context *context_on(const char *device)
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     options.device = device;
     return hdst_context_create(&options);
+}
+
+// "gpu-form" is the CPU device with kernels as a GPU gets them, and memory that is not shared with the host.
+static inline hdst_context *context_in_form(const char *form)
+{
+    bool gpu = !strcmp(form, "gpu-form");
+    hdst_context *context = context_on(gpu ? "cpu" : form);
+    if (context->engine) context->engine->gpu_form_on_cpu = gpu;       // no device is open yet
+    return context;
 }
 
 // Whether tests can run on an OpenCL CPU device here; says so when not.

@@ -36,7 +36,7 @@ int main(void)
     hdst_bind_value(settle, "rest", rest);
     hdst_value_set(d, &damping, 1);
     hdst_value_set(v, start, n);
-    hdst_dataset *received = hdst_reduce_dense(hdst_map(edges, send), hk, "add", n);            // later: always n records, 0 where nothing came
+    hdst_dataset *received = hdst_reduce_dense(hdst_map(edges, send), hk, "add", n);            // always n records, 0 where nothing came
     hdst_result *ranks = hdst_result_create(hdst_map(received, settle));
     hdst_result *dangling = hdst_result_create(hdst_map(hdst_read_value(v), lost));             // later
     for (int i = 0; i < 20 && err.code == HDST_OK; i++) {

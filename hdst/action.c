@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Actions that need no result object: each makes a plan, runs it, gives back what it took. Caches that are filled on the way stay filled.
+#include "hdst/plan.h"
+
+#include "hdst/kept.h"
+#include "io/write.h"
+
+#include <string.h>
+
+// --- A plan for one run ---
+
+typedef hdst_status (*plan_user)(hdst__plan *plan, const hdst__reader *records, void *user, hdst_error *error);
+
+static hdst_status make_plan(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    arena->out_of_memory = &out_of_memory;
+    hdst_status status = setjmp(out_of_memory) ? hdst__error_memory(error, "a plan") : hdst__plan_make(arena, dataset, plan, error);
+    arena->out_of_memory = NULL;
+    return status;
+}
+
+static hdst_status run_locked(hdst_dataset *dataset, plan_user use, void *user, hdst_error *error)
+{
+    hdst__plan plan = {0};
+    hdst__arena arena;
+    hdst__arena_init(&arena, HDST__ALLOCATOR(dataset), NULL);
+    hdst_status status = make_plan(&arena, dataset, &plan, error);
+    if (status == HDST_OK) status = hdst__plan_run(&plan, error);
+    if (status == HDST_OK) status = use(&plan, &plan.target->reader, user, error);
+    hdst__plan_release(&plan);
+    hdst__arena_destroy(&arena);
+    return status;
+}
+
+// Runs the dataset and gives its records to `use`.
+static hdst_status run_for(hdst_dataset *dataset, const char *what, plan_user use, void *user, hdst_error *error)
+{
+    hdst_error own;
+    if (!error) error = &own;
+    *error = (hdst_error)HDST_ERROR_INIT;
+    hdst_status status = hdst__object_status(&dataset->object, error);
+    if (status != HDST_OK) return status;
+    hdst__lock(dataset->object.context);
+    status = hdst__dataset_has_records(dataset, what, error);
+    if (status == HDST_OK) status = run_locked(dataset, use, user, error);
+    hdst__unlock(dataset->object.context);
+    return status;
+}
+
+// --- Taking records ---
+
+static hdst_status copy_rows(hdst__plan *plan, const hdst__reader *reader, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+{
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    if (count == 0) return HDST_OK;
+    hdst__arena_init(&arena, &plan->context->allocator, &out_of_memory);
+    hdst_status status;
+    if (setjmp(out_of_memory)) {
+        status = hdst__error_memory(error, "records");
+    } else {
+        const hdst__storage *storage = hdst__storage_make(&arena, reader->record, HDST__AOS, 0, count);
+        status = storage ? reader->fill(reader->user, first, count, storage, &rows, 0, error) : hdst__error_memory(error, "records");
+    }
+    hdst__arena_destroy(&arena);
+    return status;
+}
+
+typedef struct taking {
+    uint64_t first, count, taken;
+    bool all;                   // of them must be there
+    void *rows;
+} taking;
+
+static hdst_status take(hdst__plan *plan, const hdst__reader *records, void *user, hdst_error *error)
+{
+    taking *t = user;
+    uint64_t left = t->first < records->records ? records->records - t->first : 0;
+    if (t->all && (t->first > records->records || t->count > left))
+        return hdst__error_set(error, HDST_E_USAGE, "records %llu to %llu of %llu", (unsigned long long)t->first, (unsigned long long)(t->first + t->count),
+                               (unsigned long long)records->records);
+    t->taken = t->count < left ? t->count : left;
+    return copy_rows(plan, records, t->first, t->taken, t->rows, error);
+}
+
+hdst_status hdst_dataset_take(hdst_dataset *dataset, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+{
+    taking t = {.first = first, .count = count, .all = true, .rows = rows};
+    return run_for(dataset, "hdst_dataset_take", take, &t, error);
+}
+
+hdst_status hdst_take(hdst_dataset *dataset, uint64_t count, void *rows, uint64_t *taken, hdst_error *error)
+{
+    taking t = {.count = count, .rows = rows};
+    if (taken) *taken = 0;
+    hdst_dataset *first = hdst_slice(dataset, 0, count);
+    hdst_status status = run_for(first, "hdst_take", take, &t, error);
+    hdst__object_destroy(&first->object);
+    if (taken && status == HDST_OK) *taken = t.taken;
+    return status;
+}
+
+typedef struct collecting {
+    void *rows;
+    uint64_t count;
+} collecting;
+
+static hdst_status collect(hdst__plan *plan, const hdst__reader *records, void *user, hdst_error *error)
+{
+    collecting *c = user;
+    const hdst__allocator *allocator = &plan->context->allocator;
+    uint64_t bytes;
+    if (__builtin_mul_overflow(records->records, records->record->size, &bytes) || bytes > SIZE_MAX / 2) return hdst__error_memory(error, "records");
+    c->rows = hdst__alloc_zero(allocator, bytes ? bytes : 1);
+    if (!c->rows) return hdst__error_memory(error, "records");
+    c->count = records->records;
+    hdst_status status = copy_rows(plan, records, 0, c->count, c->rows, error);
+    if (status == HDST_OK) return HDST_OK;
+    hdst__free(allocator, c->rows);
+    *c = (collecting){0};
+    return status;
+}
+
+hdst_status hdst_collect(hdst_dataset *dataset, void **rows, uint64_t *count, hdst_error *error)
+{
+    collecting c = {0};
+    hdst_status status = run_for(dataset, "hdst_collect", collect, &c, error);
+    *rows = c.rows;
+    *count = c.count;
+    return status;
+}
+
+void hdst_rows_destroy(hdst_context *context, void *rows)
+{
+    if (context->object.context) hdst__free(&context->allocator, rows);
+}
+
+// --- Counting ---
+
+static hdst_status read_count(hdst__plan *plan, const hdst__reader *records, void *user, hdst_error *error)
+{
+    (void)error;
+    const hdst__node *target = plan->target;
+    if (target->dataset->op == HDST__OP_COUNT) memcpy(user, target->tables[target->table_count - 1].rows, sizeof(uint64_t));
+    else *(uint64_t *)user = records->records;
+    return HDST_OK;
+}
+
+// A map makes one record of each, so what it makes is not computed to be counted.
+static hdst_dataset *same_count(hdst_dataset *dataset)
+{
+    while (dataset->op == HDST__OP_MAP || dataset->op == HDST__OP_ZIP || dataset->op == HDST__OP_LAYOUT) dataset = dataset->parent;
+    return dataset;
+}
+
+hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error)
+{
+    *count = 0;
+    if (dataset->object.error || !dataset->record) return run_for(dataset, "hdst_count", read_count, count, error);
+    dataset = same_count(dataset);
+    if (dataset->op != HDST__OP_FILTER && dataset->op != HDST__OP_SAMPLE) return run_for(dataset, "hdst_count", read_count, count, error);
+    hdst__lock(dataset->object.context);
+    hdst_dataset *counted = hdst__dataset_new(dataset->object.context, HDST__OP_COUNT, dataset);
+    hdst__unlock(dataset->object.context);
+    hdst_status status = run_for(counted, "hdst_count", read_count, count, error);
+    hdst__object_destroy(&counted->object);
+    return status;
+}
+
+// --- Saving ---
+
+static hdst_status save_array(const hdst__allocator *allocator, const char *path, const hdst__record *record, const char *rows, uint64_t count, hdst_error *error)
+{
+    const hdst__leaf *leaf = &record->leaves[0];
+    uint64_t shape[HDST__LEAF_DIMS + 1] = {count}, bytes = hdst__scalar_size(leaf->kind);
+    for (uint32_t d = 0; d < leaf->dims; d++) shape[d + 1] = leaf->dim[d].count;
+    hdst__file_writer *writer = hdst__npy_begin(allocator, path, leaf->kind, shape, leaf->dims + 1, error);
+    if (!writer) return error->code;
+    bool packed = record->size == leaf->elements * bytes;
+    if (packed) hdst__file_writer_add(writer, rows, count * record->size, NULL);       // commit reports what failed
+    for (uint64_t i = 0; i < count && !packed; i++)
+        for (uint64_t e = 0; e < leaf->elements; e++)
+            hdst__file_writer_add(writer, rows + i * record->size + hdst__leaf_offset(leaf, e), bytes, NULL);
+    return hdst__file_writer_commit(writer, error);
+}
+
+typedef hdst_status (*record_writer)(const hdst__allocator *, const char *, const hdst__record *, const void *, uint64_t, hdst_error *);
+
+static hdst_status save_npy(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error)
+{
+    if (record->leaf_count == 1 && !record->has_text) return save_array(allocator, path, record, rows, count, error);
+    return hdst__records_write_npy(allocator, path, record, rows, count, error);
+}
+
+// NULL: there is no such format.
+static record_writer writer_of(const char *path)
+{
+    static const struct { const char *ending; record_writer write; } formats[] = {
+        {".npy", save_npy}, {".csv", hdst__records_write_csv}, {".raw", hdst__records_write_raw}, {".bin", hdst__records_write_raw}};
+    size_t length = strlen(path);
+    if (!strcmp(path, "-")) return save_npy;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (length > 4 && !strcmp(path + length - 4, formats[i].ending)) return formats[i].write;
+    return NULL;
+}
+
+typedef struct saving {
+    const char *path;
+    record_writer write;
+} saving;
+
+static hdst_status save(hdst__plan *plan, const hdst__reader *records, void *user, hdst_error *error)
+{
+    const saving *s = user;
+    const hdst__allocator *allocator = &plan->context->allocator;
+    const hdst__node *target = plan->target;
+    if (target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_FOLD) return s->write(allocator, s->path, records->record, target->rows, records->records, error);
+    hdst__rows rows;
+    hdst_status status = hdst__engine_read(plan->context->engine, records, &rows, &plan->stats, error);
+    if (status == HDST_OK) status = s->write(allocator, s->path, records->record, rows.records, rows.count, error);
+    hdst__engine_free_rows(plan->context->engine, &rows);
+    return status;
+}
+
+hdst_status hdst_save(hdst_dataset *dataset, const char *path, hdst_error *error)
+{
+    hdst_error own;
+    if (!error) error = &own;
+    saving s = {path, writer_of(path)};
+    if (s.write || dataset->object.error) return run_for(dataset, "hdst_save", save, &s, error);
+    hdst__error_set(error, HDST_E_USAGE, "'%s' names no format that records can be saved in", path);
+    hdst__error_hint(error, "end the name in .npy, .csv, or .raw (the bytes of the C structs)");
+    return HDST_E_USAGE;
+}

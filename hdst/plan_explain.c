@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan as a text for people: a line per node, then what the engine says of each stage.
+#include "hdst/plan.h"
+
+#include "hdst/kept.h"
+
+#include <inttypes.h>
+
+static const char *layout_name(hdst__layout layout)
+{
+    static const char *const names[] = {"aos", "soa", "aosoa", "aop"};
+    return names[layout];
+}
+
+static void explain_inputs(const hdst__node *node, hdst__buffer *out)
+{
+    for (size_t i = 0; i < node->input_count; i++) hdst__buffer_printf(out, "%s%u", i ? ", " : "", (unsigned)node->inputs[i]->number);
+}
+
+static void explain_item(const hdst_dataset *item, hdst__buffer *out)
+{
+    switch (item->op) {
+    case HDST__OP_MAP: hdst__buffer_printf(out, " -> map %s", item->spec->function->name); break;
+    case HDST__OP_FILTER: hdst__buffer_printf(out, " -> filter %s", item->spec->function->name); break;
+    case HDST__OP_REDUCE: hdst__buffer_printf(out, " -> reduce %s", item->spec->function->name); break;
+    case HDST__OP_REDUCE_DENSE: hdst__buffer_printf(out, " -> reduce %s by key to %" PRIu64 " records", item->spec->function->name, item->count); break;
+    case HDST__OP_SAMPLE: hdst__buffer_printf(out, " -> sample %g, seed %" PRIu64, (double)item->limit * 0x1p-63, item->seed); break;
+    case HDST__OP_ZIP: hdst__buffer_puts(out, " -> zip with index"); break;
+    default: hdst__buffer_puts(out, " -> count");
+    }
+}
+
+static void explain_node(const hdst__node *node, hdst__buffer *out)
+{
+    const hdst_dataset *d = node->dataset;
+    hdst__buffer_printf(out, "%u: ", (unsigned)node->number);
+    switch (node->kind) {
+    case HDST__NODE_READ:
+        hdst__buffer_printf(out, "read %s as %s (%s), %" PRIu64 " records", d->source->source->name, d->record->name, layout_name(d->layout), d->reader.records);
+        break;
+    case HDST__NODE_LAYOUT: hdst__buffer_puts(out, "records of "); explain_inputs(node, out); hdst__buffer_printf(out, " as %s", layout_name(d->layout)); break;
+    case HDST__NODE_SLICE:
+        hdst__buffer_puts(out, "records of ");
+        explain_inputs(node, out);
+        hdst__buffer_printf(out, " from %" PRIu64 " on, %" PRIu64 " at most", d->first, d->count);
+        break;
+    case HDST__NODE_UNION: hdst__buffer_puts(out, "records of "); explain_inputs(node, out); hdst__buffer_puts(out, ", one after another"); break;
+    case HDST__NODE_CACHE: hdst__buffer_printf(out, "cache (%s)", hdst__kept_is_filled(d->kept) ? "filled" : "filled by the next run"); break;
+    default:
+        hdst__buffer_puts(out, "records of ");
+        explain_inputs(node, out);
+        for (size_t i = 0; i < node->item_count; i++) explain_item(node->items[i], out);
+    }
+    hdst__buffer_puts(out, "\n");
+}
+
+static hdst_status explain_stage(hdst__node *node, hdst__buffer *out, hdst_error *error)
+{
+    if (!hdst__node_is_known(node->inputs[0])) {
+        hdst__buffer_printf(out, "stage %s: what it reads is computed by the next run\n", node->func->name);
+        return HDST_OK;
+    }
+    hdst_status status = hdst__stage_node_input(node, error);
+    if (status != HDST_OK) return status;
+    hdst__stage_node_values(node);
+    return hdst__stage_explain(node->stage, node->values, out, error);
+}
+
+// Caches that hold nothing yet show what will fill them.
+static hdst_status explain_below(const hdst__plan *plan, hdst__buffer *out, hdst_error *error)
+{
+    for (size_t i = 0; i < plan->node_count; i++) {
+        const hdst__node *node = plan->nodes[i];
+        if (node->kind != HDST__NODE_CACHE) continue;
+        hdst__buffer_printf(out, "below cache %u:\n", (unsigned)node->number);
+        hdst_status status = hdst__plan_explain(hdst__kept_plan(node->dataset->kept), out, error);
+        if (status != HDST_OK) return status;
+    }
+    return HDST_OK;
+}
+
+hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *error)
+{
+    for (size_t i = 0; i < plan->node_count; i++) explain_node(plan->nodes[i], out);
+    hdst_status status = explain_below(plan, out, error);
+    for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) {
+        hdst__node *node = plan->nodes[i];
+        if (node->kind == HDST__NODE_STAGE || node->kind == HDST__NODE_FOLD) status = explain_stage(node, out, error);
+        else if (hdst__node_is_known(node)) status = hdst__plan_run_node(plan, node, error);
+    }
+    return status;
+}

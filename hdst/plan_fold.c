@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reduces that are not field-wise: a function of two records, and what stands for no record.
+#include "hdst/plan.h"
+
+#include "codegen/interp.h"
+
+#include <string.h>
+
+// The bits of a constant: a number, or one that is negated or converted.
+static bool constant_bits(const ast_expr *e, uint64_t *bits)
+{
+    if (e->kind == AST_NUMBER) {
+        *bits = e->number.bits;
+        return true;
+    }
+    if (e->kind == AST_CONVERT && constant_bits(e->left, bits)) *bits = hdst__eval_convert(e->type->kind, e->left->type->kind, *bits);
+    else if (e->kind == AST_UNARY && e->op == AST_NEG && constant_bits(e->left, bits)) *bits = hdst__eval_unary(IR_NEG, e->type->kind, e->type->kind, *bits);
+    else return false;
+    return true;
+}
+
+// Writes `identity { .d = INFINITY }` into a zeroed row. false: something in it is not constant.
+static bool write_constant(const ast_expr *e, char *at)
+{
+    uint64_t bits;
+    if (e->kind != AST_COMPOUND) {
+        if (!constant_bits(e, &bits)) return false;
+        memcpy(at, &bits, hdst__scalar_size(e->type->kind));    // little endian, as all of hdst's raw data
+        return true;
+    }
+    for (size_t i = 0; i < e->arg_count; i++) {
+        const ast_init *init = &e->inits[i];
+        if (!write_constant(e->args[i], at + (init->target ? init->target->offset : init->index * hdst__type_size(e->type->element)))) return false;
+    }
+    return true;
+}
+
+static hdst_status identity_row(hdst__arena *arena, const ast_function *reduce, const hdst__record *record, const void **row, hdst_error *error)
+{
+    *row = NULL;
+    if (!reduce->identity) return HDST_OK;
+    char *written = hdst__arena_alloc(arena, record->size);
+    *row = written;
+    if (write_constant(reduce->identity, written)) return HDST_OK;
+    return hdst__error_set(error, HDST_E_UNSUPPORTED, "the identity of '%s' is computed; only constants are possible so far", reduce->name);
+}
+
+hdst_status hdst__fold_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error)
+{
+    const hdst_dataset *reduce = node->dataset;
+    ir_func *func = reduce->mark.func;
+    node->func = func;
+    hdst_status status = identity_row(arena, reduce->spec->function, reduce->record, &node->identity, error);
+    return status == HDST_OK ? hdst__plan_passes(func, error) : status;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which datasets become nodes of a plan. Datasets are made from older ones, so their serial numbers are an order of running; no recursion is needed, however
+// deep the graph is.
+#include "hdst/plan.h"
+
+#include <stdlib.h>
+
+
+enum { LONGEST_CHAIN = 64 };        // functions of one stage
+
+typedef struct reached {            // every dataset that the target needs
+    hdst__arena *arena;
+    hdst_dataset **items;
+    size_t count, capacity;
+    uint64_t plan;
+} reached;
+
+static void reach(reached *r, hdst_dataset *dataset, const hdst_dataset *consumer)
+{
+    if (dataset->mark.plan != r->plan) {
+        dataset->mark = (hdst__plan_mark){.plan = r->plan};
+        HDST__PUSH(r->arena, r->items, r->count, r->capacity, dataset);
+    }
+    if (consumer) dataset->mark.consumers++;
+    dataset->mark.consumer = consumer;
+}
+
+static int by_serial(const void *a, const void *b)
+{
+    uint64_t left = (*(hdst_dataset *const *)a)->serial, right = (*(hdst_dataset *const *)b)->serial;
+    return left < right ? -1 : left > right;
+}
+
+// What a cache holds belongs to a plan of its own.
+static void reach_all(reached *r, hdst_dataset *target)
+{
+    reach(r, target, NULL);
+    for (size_t i = 0; i < r->count; i++) {
+        hdst_dataset *dataset = r->items[i];
+        if (dataset->op == HDST__OP_CACHE) continue;
+        if (dataset->input_count)
+            for (size_t j = 0; j < dataset->input_count; j++) reach(r, dataset->inputs[j], dataset);
+        else if (dataset->parent) reach(r, dataset->parent, dataset);
+    }
+    qsort(r->items, r->count, sizeof *r->items, by_serial);
+}
+
+// --- Cuts ---
+
+static bool is_function(const hdst_dataset *dataset) { return dataset->op >= HDST__OP_MAP && dataset->op <= HDST__OP_REDUCE_DENSE; }
+
+static bool see_index(ir_expr **slot, void *user)
+{
+    bool *seen = user;
+    *seen |= (*slot)->op == IR_RECORD_INDEX;
+    return !*seen;
+}
+
+static bool reads_index(ir_func *func)
+{
+    bool seen = false;
+    hdst__ir_visit_exprs(&func->body, see_index, &seen);
+    return seen;
+}
+
+static bool folds(const ir_func *func) { return func->param_count > 1 && func->params[1].kind == IR_INPUT; }
+
+// Whether this function can be put behind what its only input has fused so far.
+static bool fuses_with_parent(const hdst_dataset *dataset)
+{
+    const hdst_dataset *parent = dataset->parent;
+    if (!is_function(parent) || parent->mark.consumers > 1) return false;
+    if (parent->op == HDST__OP_REDUCE || parent->op == HDST__OP_REDUCE_DENSE) return false;
+    if (folds(dataset->mark.func) || parent->mark.length >= LONGEST_CHAIN) return false;
+    return !(parent->mark.drops && reads_index(dataset->mark.func));    // the index of a record is its place in what the function runs over
+}
+
+// Whether the dataset's records must exist, or be read in a way of their own.
+static bool needs_node(const hdst_dataset *dataset)
+{
+    const hdst_dataset *consumer = dataset->mark.consumer;
+    return !is_function(dataset) || !consumer || dataset->mark.consumers > 1 || !is_function(consumer) || !fuses_with_parent(consumer);
+}
+
+// --- Nodes ---
+
+static hdst__node_kind kind_of(const hdst_dataset *dataset)
+{
+    switch (dataset->op) {
+    case HDST__OP_READ: return HDST__NODE_READ;
+    case HDST__OP_LAYOUT: return HDST__NODE_LAYOUT;
+    case HDST__OP_SLICE: return HDST__NODE_SLICE;
+    case HDST__OP_UNION: return HDST__NODE_UNION;
+    case HDST__OP_CACHE: return HDST__NODE_CACHE;
+    default: return folds(dataset->mark.func) ? HDST__NODE_FOLD : HDST__NODE_STAGE;
+    }
+}
+
+static void add_inputs(hdst__arena *arena, hdst__node *node)
+{
+    hdst_dataset *dataset = node->dataset;
+    if (node->kind == HDST__NODE_READ || node->kind == HDST__NODE_CACHE) return;
+    if (dataset->input_count) {
+        node->inputs = HDST__NEW_ARRAY(arena, hdst__node *, dataset->input_count);
+        for (; node->input_count < dataset->input_count; node->input_count++) node->inputs[node->input_count] = dataset->inputs[node->input_count]->mark.node;
+        return;
+    }
+    const hdst_dataset *before = node->item_count ? node->items[0] : dataset;
+    node->inputs = HDST__NEW_ARRAY(arena, hdst__node *, 1);
+    node->inputs[node->input_count++] = before->parent->mark.node;
+}
+
+// The functions from the last node on.
+static void add_items(hdst__arena *arena, hdst__node *node)
+{
+    hdst_dataset *dataset = node->dataset;
+    if (!is_function(dataset)) return;
+    node->item_count = dataset->mark.length;
+    node->items = HDST__NEW_ARRAY(arena, hdst_dataset *, node->item_count);
+    for (size_t i = node->item_count; i-- > 0; dataset = dataset->parent) node->items[i] = dataset;
+}
+
+static void add_node(hdst__arena *arena, hdst__plan *plan, hdst_dataset *dataset)
+{
+    hdst__node *node = HDST__NEW(arena, hdst__node);
+    node->dataset = dataset;
+    node->kind = kind_of(dataset);
+    HDST__PUSH(arena, plan->nodes, plan->node_count, plan->node_capacity, node);
+    node->number = (uint32_t)plan->node_count;
+    add_items(arena, node);
+    add_inputs(arena, node);
+    dataset->mark.node = plan->target = node;
+}
+
+hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error)
+{
+    reached r = {.arena = arena, .plan = ++plan->context->plans};
+    reach_all(&r, dataset);
+    for (size_t i = 0; i < r.count; i++) {
+        hdst_dataset *d = r.items[i];
+        hdst__plan_mark *mark = &d->mark;
+        if (is_function(d)) {
+            mark->func = hdst__plan_lower(arena, d, error);
+            if (!mark->func) return error->code;
+            bool fused = fuses_with_parent(d);
+            mark->length = 1 + (fused ? d->parent->mark.length : 0);
+            mark->drops = mark->func->filters || (fused && d->parent->mark.drops);
+        }
+    }
+    for (size_t i = 0; i < r.count; i++)
+        if (needs_node(r.items[i])) add_node(arena, plan, r.items[i]);
+    return HDST_OK;
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stage's node: its operators as one function, what its parameters are bound to, its accumulators as rows.
+#include "hdst/plan.h"
+
+#include "codegen/operators.h"
+#include "shuffle/reduce.h"
+
+#include <string.h>
+
+// --- One operator ---
+
+static ir_func *lower_function(hdst__arena *arena, const hdst_dataset *item, hdst_error *error)
+{
+    hdst_module *module = item->spec->module;
+    ir_func *func = hdst__lower(arena, module->tree, item->spec->function);
+    if (func) return func;      // else it is too large with its helpers in place, which lowering has reported
+    if (hdst__diags_to_error(&module->diags, HDST_E_KERNEL, error) == HDST_OK)
+        hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' cannot be run yet", item->spec->function->name);
+    return NULL;
+}
+
+// A parameter is recognised after fusion by the very pointer of its `bind` text, so every one gets a text of its own.
+ir_func *hdst__plan_lower(hdst__arena *arena, const hdst_dataset *item, hdst_error *error)
+{
+    ir_func *func;
+    switch (item->op) {
+    case HDST__OP_SAMPLE: func = hdst__operator_sample(arena, item->record); break;
+    case HDST__OP_ZIP: func = hdst__operator_zip(arena, item->parent->record, item->record); break;
+    case HDST__OP_COUNT: func = hdst__operator_count(arena, item->parent->record); break;
+    case HDST__OP_REDUCE_DENSE:
+        func = lower_function(arena, item, error);
+        if (func)
+            func = hdst__operator_dense(arena, func, item->parent->record, item->key, item->spec->function->span, item->spec->module->tree->diags);
+        break;
+    default: func = lower_function(arena, item, error);
+    }
+    if (func && item->object.context->unchecked) hdst__pass_unchecked(func);
+    for (size_t i = 0; func && i < func->param_count; i++) func->params[i].bind = hdst__arena_printf(arena, "%s.%s", func->name, func->params[i].name);
+    return func;
+}
+
+hdst_status hdst__plan_passes(ir_func *func, hdst_error *error)
+{
+    const char *wrong = hdst__passes_scalar(func);
+    return wrong ? hdst__error_set(error, HDST_E_INTERNAL, "the compiler made a function that does not verify: %s", wrong) : HDST_OK;
+}
+
+// --- Parameters ---
+
+static void bind_user(hdst__plan_param *result, const hdst_dataset *item)
+{
+    for (size_t b = 0; b < item->spec->binding_count; b++) {
+        const hdst__binding *binding = &item->spec->bindings[b];
+        if (strcmp(binding->parameter, result->name)) continue;
+        result->value = binding->value;
+        if (!binding->value) result->rows = binding->rows;
+    }
+}
+
+static hdst__plan_param plan_param(const ir_func *func, const ir_param *param, const hdst_dataset *item)
+{
+    hdst__plan_param result = {.function = func->name, .name = param->name, .rows = 1};
+    if (item->op == HDST__OP_SAMPLE) result.data = strcmp(param->name, "seed") ? &item->limit : &item->seed;
+    else if (item->op == HDST__OP_REDUCE_DENSE) result.rows = item->count;
+    else if (item->spec) bind_user(&result, item);
+    return result;
+}
+
+static void match_params(const hdst_dataset *item, hdst__node *node)
+{
+    const ir_func *from = item->mark.func, *fused = node->func;
+    for (size_t i = 0; i < from->param_count; i++)
+        for (size_t j = 0; j < fused->param_count; j++)
+            if (fused->params[j].bind == from->params[i].bind) node->params[j] = plan_param(from, &from->params[i], item);
+}
+
+void hdst__stage_node_values(const hdst__node *node)
+{
+    for (size_t i = 0; node->params && i < node->func->param_count; i++) {
+        const hdst__plan_param *param = &node->params[i];
+        ((const void **)node->values->broadcast)[i] = param->value ? param->value->data : param->data;
+        ((uint64_t *)node->values->rows)[i] = param->value ? param->value->rows : param->rows;
+        ((uint64_t *)node->values->version)[i] = param->value ? param->value->version : 0;
+    }
+}
+
+// --- Making ---
+
+// A chain without a map stores nothing by itself.
+static bool stores_nothing(const hdst__node *node)
+{
+    for (size_t i = 0; i < node->item_count; i++)
+        if (!node->items[i]->mark.func->filters) return false;
+    return true;
+}
+
+static void fuse(hdst__arena *arena, hdst__node *node)
+{
+    ir_func **functions = HDST__NEW_ARRAY(arena, ir_func *, node->item_count + 1);
+    size_t count = node->item_count;
+    for (size_t i = 0; i < count; i++) functions[i] = node->items[i]->mark.func;
+    if (stores_nothing(node)) functions[count++] = hdst__operator_copy(arena, node->dataset->record);
+    node->func = hdst__fuse(arena, functions, count);
+}
+
+static void list_tables(hdst__arena *arena, hdst__node *node)
+{
+    const ir_func *func = node->func;
+    node->tables = HDST__NEW_ARRAY(arena, hdst__plan_table, func->param_count);
+    for (size_t i = 0; i < func->param_count; i++) {
+        const ir_param *param = &func->params[i];
+        if (param->kind != IR_ACCUM_TABLE) continue;
+        node->tables[node->table_count++] = (hdst__plan_table){
+            .function = node->params[i].function, .name = node->params[i].name, .record = param->record, .param = (uint32_t)i};
+    }
+    // The reduce comes last, and so do its accumulators.
+    hdst__operator last = node->dataset->op;
+    if (last == HDST__OP_REDUCE || last == HDST__OP_REDUCE_DENSE) node->records_table = &node->tables[node->table_count - 1];
+}
+
+hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error)
+{
+    fuse(arena, node);
+    size_t count = node->func->param_count;
+    node->params = HDST__NEW_ARRAY(arena, hdst__plan_param, count);
+    for (size_t i = 0; i < node->item_count; i++) match_params(node->items[i], node);
+    hdst__stage_values *values = HDST__NEW(arena, hdst__stage_values);
+    *values = (hdst__stage_values){HDST__NEW_ARRAY(arena, const void *, count), HDST__NEW_ARRAY(arena, uint64_t, count), HDST__NEW_ARRAY(arena, uint64_t, count)};
+    node->values = values;
+    list_tables(arena, node);
+    return hdst__plan_passes((ir_func *)node->func, error);
+}
+
+// --- Running ---
+
+static hdst__stage_kind stage_kind(const hdst__node *node)
+{
+    if (node->kind == HDST__NODE_STAGE) return HDST__STAGE_MAP;
+    return node->dataset->spec->function->reduce_class == AST_ORDERED ? HDST__STAGE_FOLD_ORDERED : HDST__STAGE_FOLD;
+}
+
+hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
+{
+    const hdst__node *input = node->inputs[0];
+    hdst__stage_spec spec = {stage_kind(node), node->func, input->reader, input->resident, node->identity};
+    if (node->stage) return hdst__stage_set_input(node->stage, &spec.reader, spec.cache, error);
+    node->stage = hdst__stage_create(node->dataset->object.context->engine, &spec);
+    return node->stage ? HDST_OK : hdst__error_memory(error, "a stage");
+}
+
+static void free_rows(hdst__node *node, hdst__plan_table *table)
+{
+    hdst__free(HDST__ALLOCATOR(node->dataset), table->rows);
+    table->rows = NULL;
+    table->row_count = table->bytes = 0;
+}
+
+static hdst_status make_rows(hdst__node *node, hdst__plan_table *table, uint64_t rows, hdst_error *error)
+{
+    uint64_t bytes;
+    if (__builtin_mul_overflow(rows, table->record->size, &bytes)) return hdst__error_memory(error, "a result");
+    if (table->rows && table->bytes == bytes) {
+        memset(table->rows, 0, (size_t)bytes);
+    } else {
+        free_rows(node, table);
+        table->rows = hdst__alloc_zero(HDST__ALLOCATOR(node->dataset), (size_t)bytes);
+        if (!table->rows) return hdst__error_memory(error, "a result");
+    }
+    table->bytes = bytes;
+    table->row_count = rows;
+    return HDST_OK;
+}
+
+// Turns the node's table into rows of C structs, one array per accumulator.
+static hdst_status finish_tables(hdst__node *node, const hdst__stage_output *output, hdst_error *error)
+{
+    for (size_t i = 0; i < node->table_count; i++) {
+        const uint64_t *rows_of_param = node->values->rows;
+        hdst__plan_table *table = &node->tables[i];
+        hdst_status status = make_rows(node, table, rows_of_param[table->param], error);
+        if (status != HDST_OK) return status;
+        hdst__table_read_rows(output->tables, rows_of_param, output->table, i, table->record, 0, table->row_count, table->rows);
+    }
+    return HDST_OK;
+}
+
+hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
+{
+    hdst__stage_output output = {0};
+    node->ran = false;
+    hdst_status status = hdst__stage_node_input(node, error);
+    if (status != HDST_OK) return status;
+    hdst__stage_node_values(node);
+    status = hdst__stage_run(node->stage, node->values, &output, error);
+    if (status == HDST_OK) status = finish_tables(node, &output, error);
+    node->ran = status == HDST_OK;
+    if (status != HDST_OK || !node->dataset->record) return status;
+    const hdst__plan_table *table = node->records_table;
+    node->rows = table ? table->rows : output.records;
+    node->row_count = table ? table->row_count : output.record_count;
+    node->reader = hdst__reader_of_rows(node, node->dataset->record);
+    return HDST_OK;
+}
+
+void hdst__stage_node_release(hdst__node *node)
+{
+    if (node->stage) hdst__stage_destroy(node->stage);
+    node->stage = NULL;
+    node->ran = false;
+    for (size_t i = 0; i < node->table_count; i++) free_rows(node, &node->tables[i]);
+    node->rows = NULL;
+    node->row_count = 0;
+}

@@ -14,6 +14,9 @@ bool hdst__block_reads_first(const ir_block *body, uint32_t var);
 ir_stmt *hdst__block_records(ir_func *func, ir_block body, const char *scalar_why);     // scalar_why NULL: vectorised
 uint32_t hdst__block_new_var(ir_func *func, const char *name, hdst__kind kind, bool varying);
 
+// Where a loop ends that takes so many turns at a time: a whole number of groups from `lo`; `lo` when there is none (pass_jam.c).
+ir_expr *hdst__jam_end(ir_func *func, const ir_stmt *loop, uint64_t turns);
+
 void hdst__pass_hoist(ir_func *func);
 
 #endif

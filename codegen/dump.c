@@ -186,6 +186,7 @@ static void dump_for(dumper *d, const ir_stmt *s)
     dump_expr(d, s->hi);
     if (s->step != 1) hdst__buffer_printf(d->out, " step %" PRIu64, s->step);
     if (s->unroll > 1) hdst__buffer_printf(d->out, " jammed %u", s->unroll);
+    if (s->vectorize) hdst__buffer_puts(d->out, " vectorize");
     dump_body(d, &s->body);
 }
 
@@ -327,6 +328,7 @@ void hdst__ir_dump(const ir_func *func, hdst__buffer *out)
 {
     hdst__buffer_printf(out, "func %s\n", func->name);
     if (func->block) hdst__buffer_printf(out, "  block %" PRIu32 "\n", func->block);
+    if (func->rows) hdst__buffer_puts(out, "  rows\n");
     dump_params(func, out);
     dump_vars(func, out);
     dump_checks(func, out);

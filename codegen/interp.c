@@ -55,8 +55,10 @@ hdst_status hdst__interp_open(interp_state *s, hdst__interp_run *run, hdst_error
     s->vars = hdst__alloc_zero(run->allocator, func->var_count * sizeof *s->vars);
     s->accum = hdst__alloc_zero(run->allocator, func->param_count * sizeof *s->accum);
     s->accum_table = hdst__alloc_zero(run->allocator, func->param_count * sizeof *s->accum_table);
-    if (func->block && run->tables) s->strip_table = hdst__alloc_zero(run->allocator, hdst__tables_strip_words(run->tables, run->accum_rows) * sizeof(int64_t));
-    if (!registers || !s->vars || !s->accum || !s->accum_table || (func->block && run->tables && !s->strip_table)) {
+    const bool words = (func->block || func->rows) && run->tables;
+    s->in_records = func->rows;
+    if (words) s->strip_table = hdst__alloc_zero(run->allocator, hdst__tables_strip_words(run->tables, run->accum_rows) * sizeof(int64_t));
+    if (!registers || !s->vars || !s->accum || !s->accum_table || (words && !s->strip_table)) {
         hdst__free(run->allocator, registers);
         hdst__interp_close(s);
         return hdst__error_memory(error, "the interpreter's registers");

@@ -119,8 +119,8 @@ struct ir_stmt {
     ir_block body, then, otherwise; // IR_LOOP uses body; IR_IF then and otherwise
     ir_block head, after;           // IR_LOOP: head before cond, after = the step
     uint32_t unroll;                // IR_FOR: its body holds so many iterations, jammed (for people; the code is explicit). 0 or 1: no
-    bool vectorize;                 // IR_RECORDS
-    const char *scalar_why;         // IR_RECORDS without vectorize: the reason, for people
+    bool vectorize;                 // IR_RECORDS; IR_FOR in row form
+    const char *scalar_why;         // IR_RECORDS without vectorize (IR_FOR in row form, where it is meant): the reason, for people
 };
 
 // What may go wrong at one place. The message is made when it happens, by running the record again in the interpreter, which knows the values (IR_CHECK's index
@@ -147,6 +147,8 @@ typedef struct ir_param {
     const char *bind;               // the name under which a value is bound: the parameter's, or "function.parameter" in a fused stage when ambiguous
 } ir_param;
 
+// Row form (CPU devices, wide records) is scalar form with marks: an IR_FOR with `vectorize` has turns that do not need one another (but for sums of integers, and
+// for bools that are or-ed); what is added in it to float sums is IR_ACCUM_WORDS, with IR_ACCUM_WIDE after it for what does not fit. IR_ACCUM stands elsewhere.
 enum { HDST__LANES = 16 };      // partial sums of dot and sum (lower_lanes.c): part of their meaning, whatever the device
 
 struct ir_func {
@@ -161,6 +163,7 @@ struct ir_func {
     ir_block body;
     bool filters;                   // has IR_KEEP
     uint32_t block;                 // block form: records of a block; 0 in scalar form
+    bool rows;                      // row form: scalar form in which IR_FORs over elements are marked (vectorize) and may hold IR_ACCUM_WORDS
     const char *form_why;           // why this form was chosen, for `hdst kernel show`
     const hdst__diags *diags;       // for the positions of spans
 };

@@ -40,11 +40,12 @@ ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, con
 // Fuses a chain (filter, map ... last) over one input into one function: the output of each is the input of the next. One function alone is copied.
 ir_func *hdst__fuse(hdst__arena *arena, ir_func *const *functions, size_t count);
 
-// Passes, each in pass_<name>.c with its purpose, a before and an after. The order is hdst__passes_scalar, then for CPU devices hdst__passes_block.
+// Passes, each in pass_<name>.c with its purpose, a before and an after. The order is hdst__passes_scalar, then for CPU devices hdst__passes_cpu.
 void hdst__pass_exits(ir_func *func);               // early returns become structure
 void hdst__pass_fold(ir_func *func);                // constants, algebra that is exact, dead branches; folds with the interpreter's own arithmetic
 void hdst__pass_fma(ir_func *func);                 // x*y + z within one expression, leftmost product first
 void hdst__pass_checks(ir_func *func);              // drops checks that cannot fail
+void hdst__pass_loop_checks(ir_func *func);         // checks that are the same in every turn, before the loop
 void hdst__pass_unchecked(ir_func *func);           // drops them all, on request; of a function as lowered
 void hdst__pass_unroll(ir_func *func);              // short constant loops disappear
 void hdst__pass_unread(ir_func *func);              // dead variables and stores; marks the leaves that are read
@@ -52,14 +53,17 @@ void hdst__pass_uniform(ir_func *func);             // marks varying variables a
 void hdst__pass_if_convert(ir_func *func);          // branches of plain assignments become selects
 void hdst__pass_predicate(ir_func *func);           // block form: conditional additions become additions of the identity
 void hdst__pass_block(ir_func *func, uint32_t block);   // interchange: records innermost, uniform loops outside
-void hdst__pass_block_plain(ir_func *func, uint32_t block, const char *why);    // all in one record loop
 void hdst__pass_jam(ir_func *func);                 // uniform loops around one record loop: unroll and jam
+void hdst__pass_lanes(ir_func *func);               // dot and sum: lanes side by side, for forms that handle one record at a time
 void hdst__pass_accumulate(ir_func *func, const hdst__tables *tables);  // block form: exact sums as vector conversion, test, scatter
 
 // Everything that is right for every target; after it the interpreter and the GPU printer can read the function. Verified after each pass in debug builds;
 // returns NULL, or what the verifier said (an internal error).
 const char *hdst__passes_scalar(ir_func *func);
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables);
+const char *hdst__passes_row(ir_func *func, const hdst__tables *tables);
+// The form that suits the function and the input's layout: block form, or row form for wide records (func->block is 0 then).
+const char *hdst__passes_cpu(ir_func *func, const hdst__tables *tables, const hdst__storage *input);
 
 // --- Kernels (kernel.c, print_*.c, templates/) ---
 

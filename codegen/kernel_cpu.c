@@ -67,21 +67,21 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
 {
     const hdst__tables *tables = hdst__tables_make(arena, func, options->tiers);
     ir_func *block = hdst__ir_copy_func(arena, func);
-    const char *wrong = hdst__passes_block(block, tables);
+    const char *wrong = hdst__passes_cpu(block, tables, options->input);
     if (wrong) {
-        hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: block form of '%s': %s", func->name, wrong);
+        hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: form for CPU devices of '%s': %s", func->name, wrong);
         return NULL;
     }
     hdst__printer *p = hdst__printer_create(arena, func, options, tables);
     plan_tables(p, block);
     if (block->block) hdst__plan_unpack(p, block->block);
-    const uint64_t bytes = hdst__private_bytes(p, block) + hdst__private_bytes(p, func);
+    const uint64_t bytes = hdst__private_bytes(p, block) + (block->block ? hdst__private_bytes(p, func) : 0);
     if (!hdst__private_fits(p, block, bytes, HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;
 
     hdst__kernel_add_common_args(p);
     hdst__printer_use(p, block);
     const char *block_loop = block->block ? hdst__print_section(p, print_block_loop) : "";
-    hdst__printer_use(p, func);
+    hdst__printer_use(p, block->block ? func : block);      // rows: one after another
     hdst__hole holes[] = {
         {"title", hdst__arena_printf(arena, "%s", func->name)},
         {"block_define", block_define(p, block)},

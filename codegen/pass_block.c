@@ -171,16 +171,3 @@ void hdst__pass_block(ir_func *func, uint32_t block)
     split(func, &func->body);
     hdst__block_mark_per_record(func);
 }
-
-// Everything in one record loop, record by record.
-void hdst__pass_block_plain(ir_func *func, uint32_t block, const char *why)
-{
-    hdst__ir_visit_stmts(&func->body, drop_message, NULL);
-    func->block = block;
-    for (size_t i = 0; i < func->var_count; i++)
-        if (!func->vars[i].init) func->vars[i].varying = true;
-    ir_block body = func->body;
-    func->body = (ir_block){0};
-    hdst__ir_push(func, &func->body, hdst__block_records(func, body, why));
-    hdst__block_mark_per_record(func);
-}

@@ -33,11 +33,11 @@ static hdst__kind unsigned_of(hdst__kind kind)
 }
 
 // lo plus as many whole groups of turns as fit below hi; lo when there is none. In unsigned arithmetic, where hi - lo cannot overflow.
-static ir_expr *end_of_groups(ir_func *func, const ir_stmt *s)
+ir_expr *hdst__jam_end(ir_func *func, const ir_stmt *s, uint64_t turns)
 {
     const hdst__kind kind = s->lo->kind, plain = unsigned_of(kind);
     ir_expr *lo = hdst__ir_convert(func, plain, hdst__ir_copy(func, s->lo)), *hi = hdst__ir_convert(func, plain, hdst__ir_copy(func, s->hi));
-    ir_expr *group = hdst__ir_const(func, plain, TURNS * s->step);
+    ir_expr *group = hdst__ir_const(func, plain, turns * s->step);
     ir_expr *distance = hdst__ir_binary(func, IR_SUB, plain, hi, lo);
     ir_expr *whole = hdst__ir_binary(func, IR_MUL, plain, hdst__ir_binary(func, IR_DIV, plain, distance, group), hdst__ir_copy(func, group));
     ir_expr *end = hdst__ir_binary(func, IR_ADD, plain, hdst__ir_copy(func, lo), whole);
@@ -58,7 +58,7 @@ static void append_turn(ir_func *func, ir_block *to, const ir_stmt *s, uint64_t 
 static void jam(ir_func *func, ir_block *out, ir_stmt *s)
 {
     uint32_t end = hdst__block_new_var(func, "end", s->lo->kind, false);
-    hdst__ir_push(func, out, hdst__ir_set(func, end, end_of_groups(func, s)));
+    hdst__ir_push(func, out, hdst__ir_set(func, end, hdst__jam_end(func, s, TURNS)));
     ir_stmt *groups = hdst__ir_for(func, s->var, s->lo, hdst__ir_var(func, end), TURNS * s->step);
     groups->span = s->span;
     groups->unroll = TURNS;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of the passes. The verifier runs after each: it is cheap, and a pass that broke something is named.
-#include "codegen/block_form.h"
+#include "codegen/row_form.h"
 
 typedef struct pass {
     const char *name;
@@ -27,6 +27,7 @@ const char *hdst__passes_scalar(ir_func *func)
         {"fold", hdst__pass_fold},
         {"checks", hdst__pass_checks},      // before unrolling: it goes by the bounds of loops
         {"fold", hdst__pass_fold},
+        {"loop-checks", hdst__pass_loop_checks},
         {"unroll", hdst__pass_unroll},
         {"fold", hdst__pass_fold},
         {"checks", hdst__pass_checks},      // what unrolling made constant, and what it repeats
@@ -63,8 +64,6 @@ static const char *form(ir_func *func, const hdst__tables *tables, void (*split)
 
 static void split_at_uniform_control(ir_func *func) { hdst__pass_block(func, BLOCK); }
 
-static void leave_whole(ir_func *func) { hdst__pass_block_plain(func, SMALL_BLOCK, "what lives across record loops is too large"); }
-
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
 {
     static const pass before[] = {{"predicate", hdst__pass_predicate}, {"fold", hdst__pass_fold}, {"uniform", hdst__pass_uniform}};
@@ -76,11 +75,36 @@ const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
     const uint64_t bytes = hdst__block_bytes_per_record(func);
     if (bytes > MOST_BYTES) {
         *func = *plain;
-        if ((wrong = form(func, tables, leave_whole))) return wrong;
-        func->form_why = hdst__arena_printf(func->arena, "record by record: the block form would keep %llu bytes for each record", (unsigned long long)bytes);
-    } else {
-        if (bytes > MANY_BYTES) func->block = SMALL_BLOCK;
-        func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes kept for each", func->block, (unsigned long long)bytes);
+        func->form_why = hdst__arena_printf(func->arena, "rows: the block form would keep %llu bytes for each record", (unsigned long long)bytes);
+        return hdst__passes_row(func, tables);
     }
+    if (bytes > MANY_BYTES) func->block = SMALL_BLOCK;
+    func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes kept for each", func->block, (unsigned long long)bytes);
     return RUN(func, after);
+}
+
+// --- Row form ---
+
+const char *hdst__passes_row(ir_func *func, const hdst__tables *tables)
+{
+    static const pass before[] = {{"lanes", hdst__pass_lanes}, {"unroll", hdst__pass_unroll}, {"fold", hdst__pass_fold}, {"jam", hdst__pass_row_jam}, {"fold", hdst__pass_fold}};
+    const char *wrong = RUN(func, before);
+    if (wrong) return wrong;
+    hdst__pass_elements(func, tables);
+    wrong = hdst__ir_verify(func);
+    return wrong ? hdst__arena_printf(func->arena, "after pass elements: %s", wrong) : NULL;
+}
+
+// --- Which ---
+
+const char *hdst__passes_cpu(ir_func *func, const hdst__tables *tables, const hdst__storage *input)
+{
+    ir_func *rows = hdst__ir_copy_func(func->arena, func);
+    const char *wrong = hdst__passes_row(rows, tables);
+    if (wrong) return wrong;
+    const hdst__leaf *leaf = hdst__row_leaf(rows, input);
+    if (!leaf) return hdst__passes_block(func, tables);
+    rows->form_why = hdst__arena_printf(func->arena, "rows: the %llu elements of %s lie side by side", (unsigned long long)leaf->elements, leaf->path);
+    *func = *rows;
+    return NULL;
 }

@@ -204,9 +204,13 @@ static void print_unroll(hdst__printer *p, const ir_stmt *stmt)
     hdst__write_line(&p->out, "#pragma unroll %d", size.nodes <= 64 ? 16 : size.nodes <= 100 ? 8 : 4);
 }
 
+static const char *pragma_of(const ir_stmt *stmt, bool inner);
+
 static void print_for(hdst__printer *p, const ir_stmt *stmt)
 {
     print_unroll(p, stmt);
+    if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
+    if (stmt->vectorize) hdst__write_line(&p->out, "%s", pragma_of(stmt, false));
     const char *name = p->var_name[stmt->var], *lo = hdst__expr_text(p, stmt->lo), *hi = hdst__expr_text(p, stmt->hi);
     const char *type = belongs_to_loops(p, stmt->var) ? hdst__arena_printf(p->arena, "%s ", hdst__cl_name(p->func->vars[stmt->var].kind)) : "";
     const char *step = stmt->step == 1 ? hdst__arena_printf(p->arena, "%s++", name) : hdst__arena_printf(p->arena, "%s += %" PRIu64, name, stmt->step);
@@ -282,6 +286,7 @@ static const char *pragma_of(const ir_stmt *stmt, bool inner)
     ir_block body = stmt->body;
     hdst__ir_visit_exprs(&body, find_eight_bytes, &wide);
     if (!stmt->vectorize) return SCALAR;
+    if (stmt->kind == IR_FOR && hdst__ir_is_const(stmt->lo, 0) && hdst__ir_is_const(stmt->hi, HDST__LANES)) return "VECTOR_LOOP(16, 1)";     // all lanes at once
     const bool short_body = body.count <= 4 && inner;
     return wide ? short_body ? "VECTOR_LOOP(8, 4)" : "VECTOR_LOOP(8, 1)" : short_body ? "VECTOR_LOOP(16, 4)" : "VECTOR_LOOP(16, 1)";
 }

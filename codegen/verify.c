@@ -165,6 +165,7 @@ static bool nested_ok(verifier *v, const ir_stmt *s, bool is_loop)
 static bool for_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     REQUIRE(s->lo && s->hi && s->step >= 1, "bounds missing", where);
+    REQUIRE(!s->vectorize || v->func->rows, "marked in another form than rows", where);
     REQUIRE(s->lo->kind == s->hi->kind && hdst__kind_is_integer(s->lo->kind), "type of the bounds", where);
     if (!variable(v, s->var, false, s->lo->kind, where)) return false;
     v->looping[s->var] = true;
@@ -176,6 +177,7 @@ static bool for_ok(verifier *v, const ir_stmt *s, const char *where)
 static bool accum_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     REQUIRE(s->value && is_index(s->index) && is_index(s->index2), "value or index", where);
+    REQUIRE(s->kind == IR_ACCUM || v->func->block || v->func->rows, "in scalar form", where);
     if (s->kind != IR_ACCUM_WORDS) return leaf_is(v, s->param, s->leaf, IR_ACCUM_TABLE, s->value->kind, where);
     REQUIRE(s->value->kind == HDST__I64 || s->value->kind == HDST__U64, "word type", where);
     REQUIRE(s->param < v->func->param_count && v->func->params[s->param].kind == IR_ACCUM_TABLE, "no such accumulator", where);

@@ -49,12 +49,13 @@ typedef enum diff_form {
     DIFF_LOWERED,                   // fma placed and exits structured, nothing else
     DIFF_SCALAR,                    // after all scalar passes
     DIFF_BLOCK,                     // and those of the block form, with tiers and scales of float sums drawn at random
+    DIFF_ROW,                       // those of the row form instead, likewise
 } diff_form;
 
 typedef struct diff_compiled {
     const ir_func *func;
     const hdst__tables *tables;
-    const int32_t *scales;          // DIFF_BLOCK
+    const int32_t *scales;          // DIFF_BLOCK, DIFF_ROW
     const char *wrong;              // NULL, or what went wrong, with the compiler's messages
 } diff_compiled;
 

@@ -36,7 +36,7 @@ static ir_func *lower(hdst__arena *arena, const diff_program *program, hdst__dia
 }
 
 // Float sums in every tier, at scales that suit most data, some of it, or none.
-static const char *to_block_form(hdst__arena *arena, const diff_program *program, ir_func *func, diff_compiled *result)
+static const char *to_cpu_form(hdst__arena *arena, const diff_program *program, ir_func *func, diff_compiled *result, diff_form form)
 {
     const uint32_t count = result->tables->scale_count;
     hdst__tier *tiers = HDST__NEW_ARRAY(arena, hdst__tier, count);
@@ -49,7 +49,7 @@ static const char *to_block_form(hdst__arena *arena, const diff_program *program
     }
     result->tables = hdst__tables_make(arena, func, tiers);
     result->scales = scales;
-    return hdst__passes_block(func, result->tables);
+    return form == DIFF_ROW ? hdst__passes_row(func, result->tables) : hdst__passes_block(func, result->tables);
 }
 
 diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst__diags *diags, diff_form form)
@@ -66,7 +66,7 @@ diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst
         result.wrong = hdst__passes_scalar(func);
     }
     result.tables = hdst__tables_make(arena, func, NULL);
-    if (!result.wrong && form == DIFF_BLOCK) result.wrong = to_block_form(arena, program, func, &result);
+    if (!result.wrong && form >= DIFF_BLOCK) result.wrong = to_cpu_form(arena, program, func, &result, form);
     return result;
 }
 

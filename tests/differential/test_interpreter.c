@@ -35,7 +35,7 @@ static void report(tally *t, const diff_program *program, const char *form, cons
 static bool try_form(hdst__arena *arena, tally *t, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected,
                      diff_form form)
 {
-    static const char *const names[] = {"as lowered", "scalar passes", "block form"};
+    static const char *const names[] = {"as lowered", "scalar passes", "block form", "row form"};
     hdst__diags diags;
     const diff_compiled compiled = diff_compile(arena, program, &diags, form);
     const char *wrong = compiled.wrong;
@@ -60,7 +60,7 @@ static void run_program(const diff_library *library, tally *t, const diff_progra
     const diff_result expected = diff_reference(&arena, program, exports, &data);
     t->programs++;
     t->failing += expected.failed_record != UINT64_MAX;
-    for (diff_form form = DIFF_LOWERED; form <= DIFF_BLOCK; form++)
+    for (diff_form form = DIFF_LOWERED; form <= DIFF_ROW; form++)
         if (!try_form(&arena, t, program, exports, &data, &expected, form)) break;
     hdst__arena_destroy(&arena);
 }

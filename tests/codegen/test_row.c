@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// The row form: which kernels get it, what its passes leave (counted in the dump), and that its kernels have the interpreter's bits, exact sums with addends that do
+// not fit included. That random programs keep their bits in it is shown by tests/differential.
+#include "shuffle/reduce.h"
+#include "tests/support/kernel_run.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hdst__arena arena;
+static jmp_buf out_of_memory;
+static hdst__diags diags;
+
+static void set_up(void)
+{
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    hdst__diags_init(&diags, &arena);
+}
+
+static void tear_down(void) { hdst__arena_destroy(&arena); }
+TestSuite(row, .init = set_up, .fini = tear_down);
+
+static const char program[] = "param uint32_t D;\n"
+                              "struct point { uint8_t kind; float x[D]; double z[D]; };\n"
+                              "struct total { float x[D]; double z[D]; int64_t n[D]; uint32_t count; };\n"
+                              "map dots(point p, broadcast point c[]) -> float { float s = 0; for (uint32_t j = 0; j < len(c); j++) s += dot(p.x, c[j].x); return s; }\n"
+                              "map in_order(point p, broadcast point c) -> float { float s = 0; for (uint32_t i = 0; i < D; i++) s += p.x[i] * c.x[i]; return s; }\n"
+                              "map add_up(point p, broadcast point c[], accum total t[], accum total all, accum double spread)\n"
+                              "{\n"
+                              "    uint32_t best = 0;\n"
+                              "    float best_d = -INFINITY;\n"
+                              "    for (uint32_t j = 0; j < len(c); j++) {\n"
+                              "        float d = dot(p.x, c[j].x);\n"
+                              "        if (d > best_d) { best_d = d; best = j; }\n"
+                              "    }\n"
+                              "    for (uint32_t i = 0; i < D; i++) {\n"
+                              "        float half = p.x[i] * 0.5f;\n"
+                              "        t[best].x[i] += p.x[i];\n"
+                              "        t[best].z[i] += p.z[i];\n"
+                              "        t[best].n[i] += (int64_t)half;\n"
+                              "        all.x[i] += half - 1;\n"
+                              "    }\n"
+                              "    t[best].count += 1;\n"
+                              "    spread += best_d;\n"
+                              "}\n";
+
+static ir_func *compile(const char *name, uint32_t elements)
+{
+    const hdst__param_value params[] = {{.name = "D", .bits = elements}};
+    const hdst__front_options front = {.params = params, .param_count = 1};
+    ast_module *module = hdst__module_compile(&diags, "row.hk", program, sizeof program - 1, &front);
+    cr_assert_eq(diags.errors, 0);
+    ir_func *func = hdst__lower(&arena, module, hdst__module_function(module, name));
+    cr_assert_null(hdst__passes_scalar(func));
+    return func;
+}
+
+// --- Which form, and what stands in it ---
+
+static ir_func *form_of(const char *name, uint32_t elements, hdst__layout layout)
+{
+    ir_func *func = compile(name, elements);
+    const hdst__storage *input = hdst__storage_make(&arena, func->params[0].record, layout, 0, 1000);
+    const char *wrong = hdst__passes_cpu(func, hdst__tables_make(&arena, func, NULL), input);
+    cr_assert_null(wrong, "%s", wrong);
+    return func;
+}
+
+static int count(const ir_func *func, const char *part)
+{
+    hdst__buffer text;
+    hdst__buffer_init(&text, NULL);
+    hdst__ir_dump(func, &text);
+    int found = 0;
+    for (const char *at = strstr(hdst__buffer_text(&text), "\n{\n"); (at = strstr(at, part)); at += strlen(part)) found++;
+    hdst__buffer_destroy(&text);
+    return found;
+}
+
+Test(row, wide_records_whose_elements_lie_side_by_side_go_row_by_row)
+{
+    cr_expect(form_of("dots", 784, HDST__AOS)->rows);
+    cr_expect(form_of("dots", 32, HDST__AOS)->rows);
+    cr_expect_not(form_of("dots", 31, HDST__AOS)->rows);
+    cr_expect_not(form_of("dots", 784, HDST__SOA)->rows);
+    cr_expect_not(form_of("dots", 784, HDST__AOP)->rows);
+    cr_expect_not(form_of("in_order", 784, HDST__AOS)->rows, "each addition waits for the one before: records side by side");
+    cr_expect_not_null(strstr(form_of("dots", 784, HDST__AOS)->form_why, "784 elements of x"));
+}
+
+Test(row, lanes_stand_side_by_side_and_four_rows_are_taken_at_once)
+{
+    const ir_func *func = form_of("dots", 784, HDST__AOS);
+    cr_expect_eq(count(func, "jammed 4"), 1);
+    cr_expect_eq(count(func, "jammed 2"), 1);
+    cr_expect_eq(count(func, "to 784u step 16"), 3);                // four rows, two, one
+    cr_expect_eq(count(func, "to 16u vectorize"), 6);               // zeroes and lanes of each
+    cr_expect_eq(count(func, "= fma(p.x["), 7);
+    cr_expect_eq(count(form_of("dots", 790, HDST__AOS), "= fma(p.x["), 7 * (1 + 6), "six elements are left");
+}
+
+Test(row, exact_sums_over_elements_are_marked)
+{
+    const ir_func *func = form_of("add_up", 784, HDST__AOS);
+    cr_expect_eq(count(func, "words t["), 1 + 2, "a double takes two words");
+    cr_expect_eq(count(func, "words all.x["), 1);
+    cr_expect_eq(count(func, "wide t["), 2);
+    cr_expect_eq(count(func, "if odd"), 1);
+    cr_expect_eq(count(func, "accum t["), 2, "integers need no test");
+    cr_expect_eq(count(func, "accum spread"), 1);
+}
+
+// --- Kernels ---
+
+enum { RECORDS = 333, SKIP = 64, ROWS = 7 };
+
+// Small multiples of 2^-5; some that do not fit, a denormal, NaN and infinities.
+static char *make_rows(const hdst__record *record, uint64_t count_of, bool special)
+{
+    char *rows = HDST__NEW_ARRAY(&arena, char, count_of * record->size);
+    const hdst__leaf *x = &record->leaves[1], *z = &record->leaves[2];
+    for (uint64_t i = 0; i < count_of; i++)
+        for (uint64_t e = 0; e < x->elements; e++) {
+            const int odd = special ? rand() % 1000 : 999;
+            float v = ldexpf((float)(rand() % 20000 - 10000), odd < 3 ? -149 : odd < 6 ? 90 : -5);
+            if (odd == 7 && i % 50 == 0) v = i % 100 ? NAN : INFINITY;
+            double w = ldexp((double)(rand() - rand()), odd < 5 ? -1000 : -20);
+            memcpy(rows + i * record->size + x->offset + e * sizeof v, &v, sizeof v);
+            memcpy(rows + i * record->size + z->offset + e * sizeof w, &w, sizeof w);
+        }
+    return rows;
+}
+
+static void compare_tables(const ir_func *func, const hdst__tables *tables, const uint64_t *rows, const int64_t *got, const int64_t *want)
+{
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__record *record = func->params[tables->accum[a].param].record;
+        for (uint64_t r = 0; r < hdst__accum_rows(&tables->accum[a], rows); r++)
+            for (uint32_t l = 0; l < record->leaf_count; l++)
+                for (uint64_t e = 0; e < record->leaves[l].elements; e++)
+                    cr_assert_eq(hdst__table_read(tables, rows, got, (uint32_t)a, r, l, e), hdst__table_read(tables, rows, want, (uint32_t)a, r, l, e),
+                                 "accumulator %d row %d leaf %d element %d", (int)a, (int)r, (int)l, (int)e);
+    }
+}
+
+static void check(uint32_t elements, hdst__layout layout, hdst__target target, bool special, const hdst__tier *tiers)
+{
+    srand(elements);
+    cl_run run;
+    cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "these tests need PoCL");
+    const ir_func *func = compile("add_up", elements);
+    const hdst__record *record = func->params[0].record;
+    char *points = make_rows(record, RECORDS, special), *centers = make_rows(record, ROWS, false);
+    const hdst__storage *from = hdst__storage_make(&arena, record, HDST__AOS, 0, RECORDS);
+    const hdst__storage *input = hdst__storage_make(&arena, record, layout, 64, RECORDS + SKIP);
+    void *buffers[3] = {0};
+    for (uint32_t b = 0; b < input->buffers; b++) cr_assert_not_null(buffers[b] = calloc(1, input->buffer_bytes[b]));
+    hdst__storage_copy(input, buffers, SKIP, from, (const void *const[]){points}, 0, RECORDS);
+
+    const uint64_t rows[] = {0, ROWS, ROWS, 1, 1};
+    const int32_t scales[] = {20, 30, 20, 5, 10};
+    const hdst__interp_table broadcast[] = {{0}, {centers, ROWS}, {0}, {0}, {0}};
+    const hdst__target_facts facts = {target, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
+    const hdst__kernel_options options = {.facts = facts, .input = input, .rows = rows, .tiers = tiers};
+    const hdst__kernel *kernel = hdst__kernel_make(&arena, func, &options, &diags);
+    cr_assert_not_null(kernel);
+    const uint64_t words = hdst__tables_device_words(kernel->tables, rows);
+    int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, words), *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
+    kernel_case c = {.kernel = kernel, .func = func, .input = input, .input_buffers = buffers, .skip = SKIP, .count = RECORDS, .broadcast = broadcast,
+                     .rows = rows, .scales = scales, .flush = 1 << 23, .groups = 2, .device_table = device};
+    cr_assert(kernel_run(&run, &c));
+    hdst__interp_run interp = {.func = func, .input = {from}, .input_buffers = {(const void *const[]){points}}, .count = RECORDS, .broadcast = broadcast,
+                               .accum_rows = rows, .tables = kernel->tables, .device_table = reference};
+    hdst_error error;
+    cr_assert_eq(hdst__interpret(&interp, &error), HDST_OK);
+    compare_tables(func, kernel->tables, rows, device, reference);
+    for (uint32_t b = 0; b < input->buffers; b++) free(buffers[b]);
+    cl_run_close(&run);
+}
+
+Test(row, rows_have_the_interpreters_bits)
+{
+    check(784, HDST__AOS, HDST__TARGET_CPU, false, NULL);
+    check(45, HDST__AOS, HDST__TARGET_CPU, true, NULL);
+}
+
+Test(row, so_have_blocks_and_the_form_for_gpus)
+{
+    check(45, HDST__SOA, HDST__TARGET_CPU, true, NULL);
+    check(45, HDST__AOSOA, HDST__TARGET_CPU, true, NULL);
+    check(45, HDST__AOS, HDST__TARGET_GPU, true, NULL);
+}
+
+Test(row, every_tier_of_sums)
+{
+    static const hdst__tier tiers[] = {HDST__TIER_TWO, HDST__TIER_ONE, HDST__TIER_WIDE, HDST__TIER_ONE, HDST__TIER_TWO};
+    check(33, HDST__AOS, HDST__TARGET_CPU, true, tiers);
+}

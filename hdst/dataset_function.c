@@ -146,7 +146,7 @@ static hdst_dataset *add_operator(hdst_dataset *parent, hdst__operator op, hdst_
 
 static hdst_dataset *with_spec(hdst_dataset *parent, hdst__operator op, const hdst_map_spec *spec)
 {
-    if (!parent->object.context) return &hdst__no_dataset;
+    if (!parent->object.context) return parent;
     hdst__lock(parent->object.context);
     hdst_dataset *dataset = add_operator(parent, op, hdst__map_spec_copy(spec));
     hdst__unlock(parent->object.context);
@@ -155,7 +155,8 @@ static hdst_dataset *with_spec(hdst_dataset *parent, hdst__operator op, const hd
 
 static hdst_dataset *with_function(hdst_dataset *parent, hdst__operator op, hdst_module *module, const char *function, uint64_t rows)
 {
-    if (!parent->object.context || !module->object.context) return &hdst__no_dataset;
+    if (!parent->object.context) return parent;
+    if (!module->object.context) return &hdst__no_dataset;
     hdst__lock(parent->object.context);
     hdst_dataset *dataset = add_operator(parent, op, hdst__map_spec_make(module, function));
     if (dataset->object.context) dataset->count = rows;

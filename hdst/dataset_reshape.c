@@ -12,7 +12,7 @@ enum { MOST_NESTED = 200 };     // caches below one another: a run goes into the
 
 hdst_dataset *hdst_with_layout(hdst_dataset *from, hdst_layout layout)
 {
-    if (!from->object.context) return &hdst__no_dataset;
+    if (!from->object.context) return from;
     hdst__lock(from->object.context);
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_LAYOUT, from);
     hdst_error error = HDST_ERROR_INIT;
@@ -29,7 +29,7 @@ hdst_dataset *hdst_with_layout(hdst_dataset *from, hdst_layout layout)
 
 hdst_dataset *hdst_cache(hdst_dataset *from)
 {
-    if (!from->object.context) return &hdst__no_dataset;
+    if (!from->object.context) return from;
     hdst__lock(from->object.context);
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_CACHE, from);
     hdst_error error = HDST_ERROR_INIT;
@@ -59,7 +59,7 @@ void hdst_uncache(hdst_dataset *dataset)
 
 hdst_dataset *hdst_slice(hdst_dataset *from, uint64_t first, uint64_t count)
 {
-    if (!from->object.context) return &hdst__no_dataset;
+    if (!from->object.context) return from;
     hdst__lock(from->object.context);
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_SLICE, from);
     hdst_error error = HDST_ERROR_INIT;
@@ -74,7 +74,7 @@ hdst_dataset *hdst_slice(hdst_dataset *from, uint64_t first, uint64_t count)
 
 hdst_dataset *hdst_sample(hdst_dataset *from, double fraction, uint64_t seed)
 {
-    if (!from->object.context) return &hdst__no_dataset;
+    if (!from->object.context) return from;
     hdst__lock(from->object.context);
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_SAMPLE, from);
     hdst_error error = HDST_ERROR_INIT;
@@ -187,7 +187,7 @@ static hdst_status fill_zip(hdst_dataset *dataset, hdst_module *module, const ch
 
 hdst_dataset *hdst_zip_with_index(hdst_dataset *from, hdst_module *module, const char *record)
 {
-    if (!from->object.context) return &hdst__no_dataset;
+    if (!from->object.context) return from;
     hdst__lock(from->object.context);
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_ZIP, from);
     hdst_error error = HDST_ERROR_INIT;

@@ -185,6 +185,9 @@ HDST_API void hdst_module_destroy(hdst_module *module);
 HDST_API hdst_value *hdst_value_create(hdst_module *module, const char *type, uint64_t rows);
 // Copies `rows` rows of C structs. The number may change; the next run sees it.
 HDST_API hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows);
+// Takes the rows of an accumulator table of the result's last run, or (table NULL) its records, as they are now; rows may be of any record with the same struct.
+// In a loop: run a result, give what it computed to the value that its next run reads. On failure the value is as it was.
+HDST_API hdst_status hdst_value_set_result(hdst_value *value, hdst_result *result, const char *table, hdst_error *error);
 HDST_API hdst_status hdst_value_status(const hdst_value *value, hdst_error *error);
 HDST_API void hdst_value_destroy(hdst_value *value);
 

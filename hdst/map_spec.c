@@ -96,20 +96,10 @@ static hdst__binding *entry(hdst_map_spec *spec, const char *parameter)
     return binding;
 }
 
-// Values are made for a record of some module; they fit when the C structs are the same.
-static bool same_struct(const hdst__record *a, const hdst__record *b)
-{
-    if (a == b) return true;
-    if (a->size != b->size || a->leaf_count != b->leaf_count) return false;
-    for (size_t i = 0; i < a->leaf_count; i++)
-        if (a->leaves[i].kind != b->leaves[i].kind || a->leaves[i].offset != b->leaves[i].offset || a->leaves[i].elements != b->leaves[i].elements) return false;
-    return true;
-}
-
 static hdst_status check_value(const hdst_map_spec *spec, const ast_decl *param, const hdst_value *value, hdst_error *error)
 {
     if (param->type->kind == HDST__RECORD) {
-        if (same_struct(param->type->record, value->record)) return HDST_OK;
+        if (hdst__same_struct(param->type->record, value->record)) return HDST_OK;
         return hdst__error_set(error, HDST_E_USAGE, "parameter '%s' of '%s' takes rows of '%s'; the value has rows of '%s'", param->name,
                                spec->function->name, param->type->record->name, value->record->name);
     }

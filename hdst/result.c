@@ -169,21 +169,15 @@ static bool can_view(hdst_result *result)
     return false;
 }
 
-typedef struct row_block {
-    const void *rows;
-    uint64_t count;
-    const hdst__record *record;
-} row_block;
-
-static bool find_rows(hdst_result *result, const char *table, row_block *block)
+bool hdst__result_find_rows(hdst_result *result, const char *table, hdst__row_block *block)
 {
     if (!can_view(result)) return false;
     if (table) {
         const hdst__result_table *found = find_table(result, table);
-        if (found) *block = (row_block){found->rows, found->row_count, found->record};
+        if (found) *block = (hdst__row_block){found->rows, found->row_count, found->record};
         return found;
     }
-    *block = (row_block){result->records, result->record_count, result->dataset->record};
+    *block = (hdst__row_block){result->records, result->record_count, result->dataset->record};
     if (block->record) return true;
     hdst__error_set(&result->view_error, HDST_E_USAGE, "the result has no records, only accumulators");
     return false;
@@ -207,7 +201,7 @@ static const hdst__leaf *find_leaf(hdst_result *result, const hdst__record *reco
     return NULL;
 }
 
-static hdst_view make_view(const row_block *block, const hdst__leaf *leaf)
+static hdst_view make_view(const hdst__row_block *block, const hdst__leaf *leaf)
 {
     static const char empty[1];     // an empty result is still a view
     const char *base = block->rows ? (const char *)block->rows + leaf->offset : empty;
@@ -230,8 +224,8 @@ hdst_view hdst_result_field(hdst_result *result, const char *table, const char *
     hdst_view view = {0};
     if (!result->object.context) return view;
     hdst__lock(result->object.context);
-    row_block block;
-    const hdst__leaf *leaf = find_rows(result, table, &block) ? find_leaf(result, block.record, field) : NULL;
+    hdst__row_block block;
+    const hdst__leaf *leaf = hdst__result_find_rows(result, table, &block) ? find_leaf(result, block.record, field) : NULL;
     if (leaf && is_packed(leaf)) view = make_view(&block, leaf);
     else if (leaf) hdst__error_set(&result->view_error, HDST_E_UNSUPPORTED, "field '%s' lies scattered in its record; take the rows", leaf->path);
     hdst__unlock(result->object.context);
@@ -243,8 +237,8 @@ const void *hdst_result_rows(hdst_result *result, const char *table, uint64_t *r
     if (rows) *rows = 0;
     if (!result->object.context) return NULL;
     hdst__lock(result->object.context);
-    row_block block = {0};
-    bool found = find_rows(result, table, &block);
+    hdst__row_block block = {0};
+    bool found = hdst__result_find_rows(result, table, &block);
     hdst__unlock(result->object.context);
     if (rows && found) *rows = block.count;
     return found ? block.rows : NULL;

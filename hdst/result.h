@@ -28,6 +28,14 @@ struct hdst_result {
 };
 
 // With the context's lock held.
+typedef struct hdst__row_block {    // rows as C structs
+    const void *rows;
+    uint64_t count;
+    const hdst__record *record;
+} hdst__row_block;
+
+// The rows of a table or (NULL) the records of the last run; false with result->view_error filled.
+bool hdst__result_find_rows(hdst_result *result, const char *table, hdst__row_block *block);
 hdst_status hdst__result_run(hdst_result *result, hdst_error *error);
 
 #endif

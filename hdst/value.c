@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values: the rows that broadcast parameters read. A run takes a snapshot when it starts.
-#include "hdst/value.h"
+#include "hdst/result.h"
 
 #include <string.h>
 
 HDST__STAND_IN(hdst_value, no_value);
+
+bool hdst__same_struct(const hdst__record *a, const hdst__record *b)
+{
+    if (a == b) return true;
+    if (a->size != b->size || a->leaf_count != b->leaf_count) return false;
+    for (size_t i = 0; i < a->leaf_count; i++)
+        if (a->leaves[i].kind != b->leaves[i].kind || a->leaves[i].offset != b->leaves[i].offset || a->leaves[i].elements != b->leaves[i].elements) return false;
+    return true;
+}
 
 static void release_value(hdst__object *object)
 {
@@ -61,6 +70,37 @@ hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows)
     if (status != HDST_OK) hdst__object_fail(&value->object, &error);
     else if (rows) memcpy(value->data, data, (size_t)(rows * value->record->size));
     value->version++;
+    hdst__unlock(value->object.context);
+    return status;
+}
+
+static hdst_status take_rows(hdst_value *value, hdst_result *result, const char *table, hdst_error *error)
+{
+    hdst__row_block from = {0};
+    hdst_status status = hdst__object_status(&value->object, error);
+    if (status == HDST_OK) status = hdst__object_status(&result->object, error);
+    if (status != HDST_OK) return status;
+    if (value->object.context != result->object.context) return hdst__error_set(error, HDST_E_USAGE, "a value and a result of two contexts");
+    if (!hdst__result_find_rows(result, table, &from)) {
+        *error = result->view_error;
+        return error->code;
+    }
+    if (!hdst__same_struct(value->record, from.record))
+        return hdst__error_set(error, HDST_E_USAGE, "a value of '%s' cannot take rows of '%s'", value->record->name, from.record->name);
+    if (from.count != value->rows) status = resize(value, from.count, error);
+    if (status != HDST_OK) return status;
+    if (from.count) memcpy(value->data, from.rows, (size_t)(from.count * value->record->size));
+    value->version++;
+    return HDST_OK;
+}
+
+hdst_status hdst_value_set_result(hdst_value *value, hdst_result *result, const char *table, hdst_error *error)
+{
+    hdst_error own;
+    if (!error) error = &own;
+    *error = (hdst_error)HDST_ERROR_INIT;
+    hdst__lock(value->object.context);
+    hdst_status status = take_rows(value, result, table, error);
     hdst__unlock(value->object.context);
     return status;
 }

@@ -13,4 +13,7 @@ struct hdst_value {
     uint64_t version;           // grows with every change, so that a run sends only what is new
 };
 
+// Values are made for a record of some module; they fit another one when the C structs are the same.
+bool hdst__same_struct(const hdst__record *a, const hdst__record *b);
+
 #endif

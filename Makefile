@@ -9,7 +9,7 @@ MESON  ?= meson
 NINJA  ?= ninja
 
 .DEFAULT_GOAL := all
-.PHONY: all demo test sanitize bench long chaos install clean help setup
+.PHONY: all demo test sanitize bench long coverage chaos install clean help setup
 
 all: $(BUILD)/.configured
 	$(NINJA) -C $(BUILD)
@@ -55,7 +55,17 @@ long:
 	@sh tools/setup.sh build test
 	@$(MAKE) --no-print-directory $(BUILD)/.with-tests
 	$(NINJA) -C $(BUILD)
-	HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) HDST_DIFF_SEED=$(LONG_SEED) $(MESON) test -C $(BUILD) --no-rebuild --verbose --suite differential
+	HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) HDST_DIFF_MISTAKES=$(LONG_PROGRAMS) HDST_DIFF_SEED=$(LONG_SEED) $(MESON) test -C $(BUILD) --no-rebuild --verbose --suite differential
+
+# Which lines of the compiler the random programs reach. Another suite: make coverage COVERAGE_SUITE=codegen
+COVERAGE_SUITE ?= differential
+coverage:
+	@sh tools/setup.sh build test
+	@test -f build-coverage/build.ninja || $(MESON) setup build-coverage -Dtests=enabled -Db_coverage=true -Dbuildtype=debugoptimized
+	$(NINJA) -C build-coverage
+	@find build-coverage -name '*.gcda' -delete
+	$(MESON) test -C build-coverage --no-rebuild --suite $(COVERAGE_SUITE)
+	@python3 tests/coverage.py --least 90 build-coverage
 
 chaos:
 	@echo "make chaos: not there yet (it will kill and damage running jobs and check that they finish)" >&2; exit 2
@@ -65,7 +75,7 @@ install: all
 	@sh tools/install.sh $(BUILD) "$(PREFIX)" "$(DESTDIR)"
 
 clean:
-	rm -rf $(BUILD) build-asan build-tsan build-fuzz build-bundle .gpu-bundle
+	rm -rf $(BUILD) build-asan build-tsan build-fuzz build-bundle build-coverage .gpu-bundle
 
 help:
 	@echo "make            release build in $(BUILD)/"
@@ -74,6 +84,7 @@ help:
 	@echo "make sanitize   address, undefined-behaviour and thread sanitizers, fuzzing, Oclgrind"
 	@echo "make bench      hdst beside hand-written C, as a table"
 	@echo "make long       runs that take hours"
+	@echo "make coverage   which lines of the compiler the random programs reach"
 	@echo "make chaos      kills and damages running jobs"
 	@echo "make install    library, headers, hdst.pc and the hdst command into PREFIX (default $(PREFIX)); DESTDIR is honoured"
 	@echo "make setup      only installs what the targets above need"

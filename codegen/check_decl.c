@@ -223,10 +223,26 @@ static bool constant(hdst__checker *c, ast_decl *decl)
     return !hdst__check_is_poison(decl->value->type) && constant_elements(c, decl->value);
 }
 
+// As in C, a float is no value of an enum, though it could be converted.
+static bool whole_value(hdst__checker *c, ast_decl *decl)
+{
+    const hdst__type *type = decl->value->type;
+    if (hdst__check_is_poison(type)) return false;
+    if (type->kind == HDST__BOOL || hdst__kind_is_integer(type->kind)) {
+        decl->value = hdst__check_to_kind(c, decl->value, HDST__I32);
+        return true;
+    }
+    hdst__diag_error(c->diags, decl->value->span, NULL, "the value of '%s' must be an integer, not %s", decl->name, hdst__check_type_name(c, type));
+    return false;
+}
+
 static bool enum_value(hdst__checker *c, ast_decl *decl)
 {
     decl->type = hdst__type_scalar(HDST__I32);
-    if (decl->value) return constant_value(c, decl);
+    if (decl->value) {
+        decl->value = hdst__check_value(c, decl->value);
+        return whole_value(c, decl) && hdst__check_constant(c, decl->value, &decl->bits, false);
+    }
     if (!decl->previous) return true;
     if (!hdst__check_global(c, decl->previous)) return false;
     decl->bits = hdst__eval_binary(IR_ADD, HDST__I32, decl->previous->bits, 1);

@@ -228,6 +228,27 @@ HDST_API hdst_status hdst_bind_value(hdst_map_spec *spec, const char *parameter,
 HDST_API hdst_status hdst_bind_accum(hdst_map_spec *spec, const char *parameter, uint64_t rows);      // a table of `rows` accumulators
 HDST_API void hdst_map_spec_destroy(hdst_map_spec *spec);
 
+// A map's code may be given apart, for devices of a class, in place of its body in the module; a map that is only declared there (`map f(T a) -> U;`) needs it for
+// the device that runs. Such a map is a stage of its own and reads C structs (HDST_AOS); it has no accumulators. Errors stick to the spec too.
+//
+// OpenCL C 1.2 with a __kernel called `kernel`, for CPU or GPU devices; docs/kernel-language.md lists its parameters. `group` work-items form a work-group (0: 256).
+HDST_API hdst_status hdst_map_spec_set_opencl(hdst_map_spec *spec, hdst_device_class device_class, const char *text, const char *kernel, uint32_t group);
+
+typedef struct hdst_part {          // of a slice of the input, which a C function works on
+    uint64_t first, count;          // records first ... first + count - 1 of the whole input
+    const void *records;            // as C structs
+    void *output;                   // room for `count` records that the map gives, all of which must be written
+    const void *const *values;      // rows of the map's broadcast parameters, in their order
+    const uint64_t *value_rows;
+    size_t value_count;
+} hdst_part;
+
+// Returns false to fail the run, with `message` (512 bytes) filled. On CPU devices called from several threads at once, on different parts.
+typedef bool (*hdst_part_function)(const hdst_part *part, char *message, void *user);
+
+// A C function, for the interpreter or CPU devices.
+HDST_API hdst_status hdst_map_spec_set_function(hdst_map_spec *spec, hdst_device_class device_class, hdst_part_function function, void *user);
+
 // A map or a filter with its bindings. Operators in a row run as one kernel.
 HDST_API hdst_dataset *hdst_map(hdst_dataset *dataset, const hdst_map_spec *spec);
 HDST_API hdst_dataset *hdst_filter(hdst_dataset *dataset, const hdst_map_spec *spec);

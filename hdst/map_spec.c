@@ -12,6 +12,7 @@ static void release_spec(hdst__object *object)
     for (size_t i = 0; i < spec->binding_count; i++)
         if (spec->bindings[i].value) hdst__object_drop(&spec->bindings[i].value->object);
     hdst__free(HDST__ALLOCATOR(spec), spec->bindings);
+    hdst__map_spec_free_code(spec);
     if (spec->module) hdst__object_drop(&spec->module->object);
 }
 
@@ -168,7 +169,10 @@ hdst_status hdst__map_spec_complete(const hdst_map_spec *spec, hdst_error *error
         hdst__error_hint(error, param->qualifier == AST_BROADCAST ? "give it a value with hdst_bind_value" : "give it a number of rows with hdst_bind_accum");
         return HDST_E_USAGE;
     }
-    return HDST_OK;
+    if (spec->function->body || spec->separate) return HDST_OK;
+    hdst__error_set(error, HDST_E_USAGE, "'%s' is only declared, and no code was given for it", spec->function->name);
+    hdst__error_hint(error, "hdst_map_spec_set_opencl or hdst_map_spec_set_function, or a body in the kernel file");
+    return HDST_E_USAGE;
 }
 
 hdst_map_spec *hdst__map_spec_copy(const hdst_map_spec *from)
@@ -189,6 +193,7 @@ hdst_map_spec *hdst__map_spec_copy(const hdst_map_spec *from)
         if (spec->bindings[i].value) hdst__object_retain(&spec->bindings[i].value->object);
     }
     spec->binding_count = from->binding_count;
+    if (hdst__map_spec_copy_code(spec, from) != HDST_OK) hdst__object_fail(&spec->object, &hdst__no_memory);
     return spec;
 }
 

@@ -16,6 +16,9 @@ struct hdst_map_spec {
     const ast_function *function;
     hdst__binding *bindings;    // one per parameter of the function that is bound, in the order of binding
     size_t binding_count;
+    bool separate;              // code was given apart for some class of devices
+    hdst__separate code[3];     // by device class; texts are the spec's own
+    struct hdst__part_call { hdst_part_function function; void *user; } call[3];    // by device class
 };
 
 // A copy that retains what the spec retains, for the operator that keeps it; the object's error is taken over. NULL: out of memory.
@@ -23,5 +26,9 @@ hdst_map_spec *hdst__map_spec_copy(const hdst_map_spec *spec);
 hdst_map_spec *hdst__map_spec_make(hdst_module *module, const char *function);      // as create, with the lock held
 // HDST_OK if every broadcast and accum table of the function is bound.
 hdst_status hdst__map_spec_complete(const hdst_map_spec *spec, hdst_error *error);
+
+// separate_code.c
+hdst_status hdst__map_spec_copy_code(hdst_map_spec *spec, const hdst_map_spec *from);
+void hdst__map_spec_free_code(hdst_map_spec *spec);
 
 #endif

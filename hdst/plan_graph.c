@@ -65,11 +65,14 @@ static bool reads_index(ir_func *func)
 
 static bool folds(const ir_func *func) { return func->param_count > 1 && func->params[1].kind == IR_INPUT; }
 
+static bool has_own_code(const hdst_dataset *dataset) { return dataset->spec && dataset->spec->separate; }
+
 // Whether this function can be put behind what its only input has fused so far.
 static bool fuses_with_parent(const hdst_dataset *dataset)
 {
     const hdst_dataset *parent = dataset->parent;
     if (!is_function(parent) || parent->mark.consumers > 1) return false;
+    if (has_own_code(dataset) || has_own_code(parent)) return false;
     if (parent->op == HDST__OP_REDUCE || parent->op == HDST__OP_REDUCE_DENSE) return false;
     if (folds(dataset->mark.func) || parent->mark.length >= LONGEST_CHAIN) return false;
     return !(parent->mark.drops && reads_index(dataset->mark.func));    // the index of a record is its place in what the function runs over

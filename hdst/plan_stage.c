@@ -12,6 +12,7 @@
 static ir_func *lower_function(hdst__arena *arena, const hdst_dataset *item, hdst_error *error)
 {
     hdst_module *module = item->spec->module;
+    if (!item->spec->function->body) return hdst__lower_signature(arena, module->tree, item->spec->function);
     ir_func *func = hdst__lower(arena, module->tree, item->spec->function);
     if (func) return func;      // else it is too large with its helpers in place, which lowering has reported
     if (hdst__diags_to_error(&module->diags, HDST_E_KERNEL, error) == HDST_OK)
@@ -118,9 +119,19 @@ static void list_tables(hdst__arena *arena, hdst__node *node)
     if (last == HDST__OP_REDUCE || last == HDST__OP_REDUCE_DENSE) node->records_table = &node->tables[node->table_count - 1];
 }
 
+// The spec of a map whose code was given apart; such a map is alone in its node.
+static const hdst_map_spec *own_code(const hdst__node *node)
+{
+    const hdst_map_spec *spec = node->dataset->spec;
+    return node->kind == HDST__NODE_STAGE && spec && spec->separate ? spec : NULL;
+}
+
 hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
-    fuse(arena, node);
+    const hdst_map_spec *own = own_code(node);
+    const bool declared = own && !own->function->body;
+    if (declared) node->func = node->dataset->mark.func;
+    else fuse(arena, node);
     size_t count = node->func->param_count;
     node->params = HDST__NEW_ARRAY(arena, hdst__plan_param, count);
     for (size_t i = 0; i < node->item_count; i++) match_params(node->items[i], node);
@@ -128,7 +139,7 @@ hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_err
     *values = (hdst__stage_values){HDST__NEW_ARRAY(arena, const void *, count), HDST__NEW_ARRAY(arena, uint64_t, count), HDST__NEW_ARRAY(arena, uint64_t, count)};
     node->values = values;
     list_tables(arena, node);
-    return hdst__plan_passes((ir_func *)node->func, error);
+    return declared ? HDST_OK : hdst__plan_passes((ir_func *)node->func, error);
 }
 
 // --- Running ---
@@ -139,10 +150,30 @@ static hdst__stage_kind stage_kind(const hdst__node *node)
     return node->dataset->spec->function->reduce_class == AST_ORDERED ? HDST__STAGE_FOLD_ORDERED : HDST__STAGE_FOLD;
 }
 
+// Code of the program's own finds C structs, whatever the layout elsewhere.
+static hdst_status read_structs(const hdst__node *node, hdst__stage_spec *spec, hdst_error *error)
+{
+    if (spec->reader.layout != HDST__AOS && spec->cache) {
+        hdst__error_set(error, HDST_E_UNSUPPORTED, "the code given for '%s' reads C structs; the cached records before it lie in another layout", node->func->name);
+        hdst__error_hint(error, "put hdst_with_layout(records, HDST_AOS) in front of it");
+        return HDST_E_UNSUPPORTED;
+    }
+    spec->reader.layout = HDST__AOS;
+    spec->reader.block = 0;
+    return HDST_OK;
+}
+
 hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
 {
     const hdst__node *input = node->inputs[0];
     hdst__stage_spec spec = {stage_kind(node), node->func, input->reader, input->resident, node->identity};
+    const hdst_map_spec *own = own_code(node);
+    if (own) {
+        hdst_status status = read_structs(node, &spec, error);
+        if (status != HDST_OK) return status;
+        spec.separate = own->code;
+        spec.only_declared = !own->function->body;
+    }
     if (node->stage) return hdst__stage_set_input(node->stage, &spec.reader, spec.cache, error);
     node->stage = hdst__stage_create(node->dataset->object.context->engine, &spec);
     return node->stage ? HDST_OK : hdst__error_memory(error, "a stage");

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code that the program gives for a map apart from its module: OpenCL C or a C function, for a class of devices.
+#include "hdst/map_spec.h"
+
+#include <string.h>
+
+_Static_assert((int)HDST_DEVICE_GPU == (int)HDST__DEVICE_GPU && (int)HDST_DEVICE_CPU == (int)HDST__DEVICE_CPU, "one enum, two names");
+
+static char *copy_text(const hdst__allocator *allocator, const char *text)
+{
+    size_t length = strlen(text) + 1;
+    char *copy = hdst__alloc(allocator, length);
+    if (copy) memcpy(copy, text, length);
+    return copy;
+}
+
+static void forget_text(hdst_map_spec *spec, hdst__separate *code)
+{
+    hdst__free(HDST__ALLOCATOR(spec), (char *)code->text);
+    hdst__free(HDST__ALLOCATOR(spec), (char *)code->name);
+    code->text = code->name = NULL;
+}
+
+void hdst__map_spec_free_code(hdst_map_spec *spec)
+{
+    for (int i = 0; i < 3; i++) forget_text(spec, &spec->code[i]);
+}
+
+static hdst_status take_text(hdst_map_spec *spec, hdst__separate *code, const char *text, const char *name)
+{
+    code->text = copy_text(HDST__ALLOCATOR(spec), text);
+    code->name = copy_text(HDST__ALLOCATOR(spec), name);
+    if (code->text && code->name) return HDST_OK;
+    forget_text(spec, code);
+    return HDST_E_MEMORY;
+}
+
+hdst_status hdst__map_spec_copy_code(hdst_map_spec *spec, const hdst_map_spec *from)
+{
+    spec->separate = from->separate;
+    for (int i = 0; i < 3; i++) {
+        spec->call[i] = from->call[i];
+        spec->code[i] = (hdst__separate){.local_size = from->code[i].local_size, .call = from->code[i].call, .user = &spec->call[i]};
+        if (from->code[i].text && take_text(spec, &spec->code[i], from->code[i].text, from->code[i].name) != HDST_OK) return HDST_E_MEMORY;
+    }
+    return HDST_OK;
+}
+
+// Accumulators are the engine's tables, which only its own kernels know how to fill.
+static hdst_status check_function(const hdst_map_spec *spec, hdst_error *error)
+{
+    const ast_function *f = spec->function;
+    if (f->kind != AST_MAP) {
+        hdst__error_set(error, HDST_E_USAGE, "code can be given apart for maps; '%s' is none", f->name);
+        return HDST_E_USAGE;
+    }
+    for (size_t i = 0; i < f->param_count; i++) {
+        if (f->params[i]->qualifier != AST_ACCUM) continue;
+        hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' has the accumulator '%s', which code given apart cannot fill", f->name, f->params[i]->name);
+        hdst__error_hint(error, "let the map give records, and accumulate in a map behind it");
+        return HDST_E_UNSUPPORTED;
+    }
+    return HDST_OK;
+}
+
+static hdst_status check_class(hdst_device_class device_class, hdst_device_class without, const char *what, hdst_error *error)
+{
+    static const char *const names[] = {"the interpreter", "CPU devices", "GPUs"};
+    if ((unsigned)device_class > HDST_DEVICE_GPU) return hdst__error_set(error, HDST_E_USAGE, "device class %d does not exist", (int)device_class);
+    if (device_class != without) return HDST_OK;
+    return hdst__error_set(error, HDST_E_USAGE, "%s cannot run %s", names[device_class], what);
+}
+
+static hdst_status set_opencl(hdst_map_spec *spec, hdst_device_class device_class, const char *text, const char *kernel, uint32_t group, hdst_error *error)
+{
+    hdst_status status = check_class(device_class, HDST_DEVICE_INTERP, "OpenCL C", error);
+    if (status == HDST_OK) status = check_function(spec, error);
+    if (status != HDST_OK) return status;
+    if (!text || !kernel || !*kernel) return hdst__error_set(error, HDST_E_USAGE, "OpenCL C for '%s' needs a text and the name of its kernel", spec->function->name);
+    hdst__separate *code = &spec->code[device_class];
+    forget_text(spec, code);
+    *code = (hdst__separate){.local_size = group};
+    if (take_text(spec, code, text, kernel) != HDST_OK) return hdst__error_memory(error, "the text of a kernel");
+    spec->separate = true;
+    return HDST_OK;
+}
+
+static bool call_part(const hdst__slice *slice, char *message, void *user)
+{
+    const struct hdst__part_call *call = user;
+    hdst_part part = {slice->first, slice->count, slice->records, slice->output, slice->values, slice->value_rows, slice->value_count};
+    return call->function(&part, message, call->user);
+}
+
+static hdst_status set_function(hdst_map_spec *spec, hdst_device_class device_class, hdst_part_function function, void *user, hdst_error *error)
+{
+    hdst_status status = check_class(device_class, HDST_DEVICE_GPU, "C functions", error);
+    if (status == HDST_OK) status = check_function(spec, error);
+    if (status != HDST_OK) return status;
+    if (!function) return hdst__error_set(error, HDST_E_USAGE, "no function was given for '%s'", spec->function->name);
+    hdst__separate *code = &spec->code[device_class];
+    forget_text(spec, code);
+    spec->call[device_class] = (struct hdst__part_call){function, user};
+    *code = (hdst__separate){.call = call_part, .user = &spec->call[device_class]};
+    spec->separate = true;
+    return HDST_OK;
+}
+
+hdst_status hdst_map_spec_set_opencl(hdst_map_spec *spec, hdst_device_class device_class, const char *text, const char *kernel, uint32_t group)
+{
+    if (spec->object.error) return spec->object.error->code;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__lock(spec->object.context);
+    hdst_status status = set_opencl(spec, device_class, text, kernel, group, &error);
+    if (status != HDST_OK) hdst__object_fail(&spec->object, &error);
+    hdst__unlock(spec->object.context);
+    return status;
+}
+
+hdst_status hdst_map_spec_set_function(hdst_map_spec *spec, hdst_device_class device_class, hdst_part_function function, void *user)
+{
+    if (spec->object.error) return spec->object.error->code;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__lock(spec->object.context);
+    hdst_status status = set_function(spec, device_class, function, user, &error);
+    if (status != HDST_OK) hdst__object_fail(&spec->object, &error);
+    hdst__unlock(spec->object.context);
+    return status;
+}

@@ -47,6 +47,7 @@ void hdst__pass_fma(ir_func *func);                 // x*y + z within one expres
 void hdst__pass_checks(ir_func *func);              // drops checks that cannot fail
 void hdst__pass_loop_checks(ir_func *func);         // checks that are the same in every turn, before the loop
 void hdst__pass_unchecked(ir_func *func);           // drops them all, on request; of a function as lowered
+uint32_t hdst__pass_skip(ir_func *func);            // records that fail take no part; returns the new accumulator that counts them
 void hdst__pass_unroll(ir_func *func);              // short constant loops disappear
 void hdst__pass_unread(ir_func *func);              // dead variables and stores; marks the leaves that are read
 void hdst__pass_uniform(ir_func *func);             // marks varying variables and expressions
@@ -60,6 +61,9 @@ void hdst__pass_accumulate(ir_func *func, const hdst__tables *tables);  // block
 // Everything that is right for every target; after it the interpreter and the GPU printer can read the function. Verified after each pass in debug builds;
 // returns NULL, or what the verifier said (an internal error).
 const char *hdst__passes_scalar(ir_func *func);
+// Of a function that went through hdst__passes_scalar: the same, but a record that fails a check takes no part and is counted in the one-row accumulator *skipped (uint64_t),
+// which is the last one. Parameters keep their order; an output moves one further.
+const char *hdst__passes_skip(ir_func *func, uint32_t *skipped);
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables);
 const char *hdst__passes_row(ir_func *func, const hdst__tables *tables);
 // The form that suits the function and the input's layout: block form, or row form for wide records (func->block is 0 then).

@@ -43,6 +43,22 @@ const char *hdst__passes_scalar(ir_func *func)
     return wrong ? hdst__arena_printf(func->arena, "as lowered: %s", wrong) : RUN(func, passes);
 }
 
+const char *hdst__passes_skip(ir_func *func, uint32_t *skipped)
+{
+    static const pass passes[] = {
+        {"fold", hdst__pass_fold},
+        {"unread", hdst__pass_unread},
+        {"uniform", hdst__pass_uniform},
+        {"if-convert", hdst__pass_if_convert},
+        {"fold", hdst__pass_fold},
+        {"unread", hdst__pass_unread},
+        {"uniform", hdst__pass_uniform},
+    };
+    *skipped = hdst__pass_skip(func);
+    const char *wrong = hdst__ir_verify(func);
+    return wrong ? hdst__arena_printf(func->arena, "after pass skip: %s", wrong) : RUN(func, passes);
+}
+
 // --- Block form ---
 
 enum {

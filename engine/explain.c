@@ -84,6 +84,7 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
     hdst__buffer_printf(out, "stage %s: %s\n  device: %u %s (%s)\n", stage->spec.func->name, kinds[stage->spec.kind], info->index, info->name,
                         hdst__device_class_name(info->class_));
     explain_input(stage, out);
+    if (stage->skip_func) hdst__buffer_printf(out, "  records with errors are left out: a first pass over each makes its checks\n");
     if (stage->plan) {
         explain_kernel(stage->plan, out);
         explain_tables(stage->plan, out);

@@ -19,6 +19,7 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
     uint64_t bytes = 0;
     for (size_t i = 0; i < func->param_count; i++)
         if (func->params[i].kind == IR_OUTPUT) bytes = func->params[i].record->size;
+    hdst__arena_init(&stage->skip_arena, engine->allocator, NULL);
     hdst__output_init(&stage->output, engine->allocator, &engine->memory, bytes);
     hdst__output_init(&stage->partial, engine->allocator, &engine->memory, bytes);
     return stage;
@@ -52,6 +53,7 @@ void hdst__stage_destroy(hdst__stage *stage)
     if (stage->spec.separate) hdst__callback_destroy(&stage->callback);
     hdst__output_destroy(&stage->output);
     hdst__output_destroy(&stage->partial);
+    hdst__arena_destroy(&stage->skip_arena);
     pthread_mutex_unlock(&engine->mutex);
     hdst__free(engine->allocator, stage);
 }
@@ -145,7 +147,7 @@ static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values,
     stage->moved = false;
     drop_plans(stage);
     hdst__launch_plan_request request = {
-        .device = stage->device, .func = stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
+        .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
         .most_records = segment_records(cache),
     };
     status = choose_code(stage, &request, error);
@@ -192,20 +194,48 @@ static void count_levels(hdst__stage *stage)
     stats->level_count = 3;
 }
 
-static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
+static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
 {
     hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
     hdst__launch_plan *plan = stage->plan;
-    uint64_t failure;
     hdst__output_reset(&stage->output);
     hdst_status status = HDST_OK;
     if (plan->output_param && !plan->keeps) status = hdst__output_reserve(&stage->output, stage->reader.records, error);
-    if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, &stage->engine->ring, &stage->output, stage->table, &stage->stats, &failure, error);
-    if (status == HDST_OK && failure != UINT64_MAX) status = hdst__launch_plan_record_error(plan, values, failure, 1, error);
+    if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, &stage->engine->ring, &stage->output, stage->table, &stage->stats, failure, error);
     if (stage->spec.separate) {
         hdst_status called = hdst__callback_status(&stage->callback, plan->func->name, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = called;
     }
+    return status;
+}
+
+// The run so far is thrown away, and made again without the records that fail.
+static hdst_status run_without_failures(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
+{
+    hdst_error first = HDST_ERROR_INIT;
+    hdst_status status = hdst__launch_plan_record_error(stage->plan, values, *failure, 1, &first);
+    if (status != HDST_E_RECORD) {
+        if (error) *error = first;
+        return status;
+    }
+    status = hdst__stage_skip(stage, &first, error);
+    if (status != HDST_OK) return status;
+    drop_plans(stage);
+    status = prepare(stage, values, error);
+    if (status != HDST_OK) return status;
+    stage->stats.compile_seconds += stage->plan->compile_seconds;
+    stage->stats.device[0].records = stage->stats.device[0].slices = 0;
+    return run_plan(stage, values, failure, error);
+}
+
+static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
+{
+    uint64_t failure;
+    hdst_status status = run_plan(stage, values, &failure, error);
+    if (status == HDST_OK && failure != UINT64_MAX && stage->engine->skip_failed && !stage->skip_func)
+        status = run_without_failures(stage, values, &failure, error);
+    if (status == HDST_OK && failure != UINT64_MAX) status = hdst__launch_plan_record_error(stage->plan, values, failure, 1, error);
+    if (status == HDST_OK && stage->skip_func) stage->stats.skipped = hdst__stage_skipped(stage);
     return status;
 }
 

@@ -14,6 +14,9 @@ struct hdst__stage {
     hdst__reader reader;                // the cache's, or the spec's
     hdst__device *device;               // NULL before the first run
     bool moved;                         // the input is another one than the plan's
+    const ir_func *skip_func;           // the function without the records that fail; NULL: none was seen to fail, or they end the run
+    uint32_t skip_param;                // its accumulator that counts them
+    hdst__arena skip_arena;
     hdst__launch_plan *plan;                   // a fold: of its first level
     hdst__launch_plan *level[HDST__FOLD_LEVELS];       // of a fold's further levels; [0] is unused
     hdst__output output, partial;       // partial: of a fold's levels
@@ -22,6 +25,10 @@ struct hdst__stage {
     hdst__callback callback;            // with spec.separate
     hdst__run_stats stats;
 };
+
+// stage_skip.c: from now on the stage skips records with errors, such as `first`.
+hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_error *error);
+uint64_t hdst__stage_skipped(const hdst__stage *stage);         // records of the last run
 
 // stage_fold.c; the engine's mutex is held.
 hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error);            // associative: a tree of 64 records to one

@@ -22,6 +22,14 @@ static hdst_status empty_input(hdst__stage *stage, hdst_error *error)
     return HDST_E_USAGE;
 }
 
+// A reduce is about two records, of which neither is to blame.
+static hdst_status cannot_skip(const hdst__stage *stage, hdst_status status, hdst_error *error)
+{
+    if (status == HDST_E_RECORD && stage->engine->skip_failed)
+        hdst__error_hint(error, "only maps and filters skip records with errors: put a filter in front of the reduce");
+    return status;
+}
+
 // --- Associative ---
 
 static hdst_status fill_from_array(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
@@ -48,7 +56,7 @@ static hdst_status run_level(hdst__stage *stage, hdst__launch_plan *plan, hdst__
     hdst__output_reset(&stage->output);
     hdst_status status = hdst__launch_plan_run(plan, NULL, cache, &stage->engine->ring, &stage->output, NULL, &stage->stats, &failure, error);
     if (status != HDST_OK || failure == UINT64_MAX) return status;
-    return hdst__launch_plan_record_error(plan, NULL, failure, covered, error);
+    return cannot_skip(stage, hdst__launch_plan_record_error(plan, NULL, failure, covered, error), error);
 }
 
 hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error)
@@ -113,7 +121,7 @@ static hdst_status fold_batch(hdst__stage *stage, ordered *o, uint64_t first, ui
     status = hdst__interpret_fold_ordered(&run, error);
     if (status != HDST_OK || run.failed_record == UINT64_MAX) return status;
     hdst__check_to_error(stage->spec.func, run.failed_check, run.failed_index, run.failed_limit, first + run.failed_record - carried, error);
-    return HDST_E_RECORD;
+    return cannot_skip(stage, HDST_E_RECORD, error);
 }
 
 hdst_status hdst__stage_fold_ordered(hdst__stage *stage, hdst_error *error)

@@ -67,7 +67,7 @@ hdst_context *hdst_context_create(const hdst_context_options *given)
     if (copy_text(context, &context->device, options.device) && copy_text(context, &context->cache_dir, options.cache_dir))
         context->engine = hdst__engine_create(&(hdst__engine_options){
             .allocator = &context->allocator, .log = &context->log, .device = context->device, .memory = options.memory,
-            .device_memory = options.device_memory, .cache_dir = context->cache_dir});
+            .device_memory = options.device_memory, .skip_failed = options.on_error == HDST_ON_ERROR_SKIP, .cache_dir = context->cache_dir});
     if (!context->engine) context->object.error = &hdst__no_memory;
     return context;
 }

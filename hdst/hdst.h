@@ -55,6 +55,11 @@ typedef struct hdst_allocator {
     void *user;
 } hdst_allocator;
 
+// HDST_ON_ERROR_FAIL: the run ends with HDST_E_RECORD. HDST_ON_ERROR_SKIP: the record takes no part (it is not accumulated and gives no output record) and is counted in
+// hdst_run_stats.records_skipped. A pass in which a record fails is made a second time; as long as none does, skipping costs nothing. A reduce that is no sum, minimum or the
+// like cannot skip: it is about two records.
+typedef enum hdst_on_error { HDST_ON_ERROR_FAIL, HDST_ON_ERROR_SKIP } hdst_on_error;
+
 // Start from HDST_CONTEXT_OPTIONS_INIT; `size` lets the struct grow.
 typedef struct hdst_context_options {
     size_t size;
@@ -66,10 +71,11 @@ typedef struct hdst_context_options {
     void (*log)(hdst_log_level level, const char *message, void *user);    // NULL: silence; may be called from any thread
     void *log_user;
     hdst_log_level log_level;   // messages above it are dropped
+    hdst_on_error on_error;     // what a record does that fails a check in a map or filter
     bool unchecked;             // kernels without checks: an index out of range means element or row 0, a division by zero gives 0, and nobody is told
 } hdst_context_options;
 
-#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, false}
+#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, false}
 
 // NULL options: the defaults. Opens no device yet (the first run or device query does).
 HDST_API hdst_context *hdst_context_create(const hdst_context_options *options);
@@ -300,6 +306,7 @@ typedef struct hdst_run_stats {
     uint32_t device_count, level_count;
     hdst_device_use device[8];
     hdst_level level[4];
+    uint64_t records_skipped;   // with HDST_ON_ERROR_SKIP: records that failed; of a pipeline of several passes, the sum
 } hdst_run_stats;
 HDST_API hdst_run_stats hdst_result_stats(const hdst_result *result);
 // Stages, device, kernel form, layout, tables and why: a text of several lines that belongs to the result. Compiles if needed. "" after an error.

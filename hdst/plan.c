@@ -50,6 +50,7 @@ void hdst__plan_add_stats(hdst__run_stats *to, const hdst__run_stats *from)
     to->run_seconds += from->run_seconds;
     to->bytes_to_device += from->bytes_to_device;
     to->bytes_from_device += from->bytes_from_device;
+    to->skipped += from->skipped;
     if (from->device_count) {
         memcpy(to->device[0].name, from->device[0].name, sizeof to->device[0].name);
         to->device[0].slices += from->device[0].slices;

@@ -36,11 +36,11 @@ typedef struct option {
 typedef struct common_options {
     text_list inputs;
     const char *columns, *output, *device;      // NULL: not given
-    int policy, layout;                         // layout: an hdst_layout, or -1 when not given
+    int policy, layout, on_error;               // layout: an hdst_layout, or -1 when not given; on_error: an hdst_on_error
     uint64_t memory, device_memory, seed;       // bytes, 0: the library's default
     bool explain, quiet, json, help, unchecked;
     // Not available yet:
-    int reduction_level, on_error;
+    int reduction_level;
     double verify;
     uint64_t checkpoint_every;
     const char *trace, *checkpoint;

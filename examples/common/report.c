@@ -57,6 +57,7 @@ void report_add(hdst_run_stats *sum, hdst_run_stats run)
     sum->run_seconds += run.run_seconds;
     sum->bytes_to_device += run.bytes_to_device;
     sum->bytes_from_device += run.bytes_from_device;
+    if (run.records_skipped > sum->records_skipped) sum->records_skipped = run.records_skipped;
     for (uint32_t i = 0; i < run.device_count; i++) add_device(sum, &run.device[i]);
     for (uint32_t i = 0; i < run.level_count; i++) add_level(sum, &run.level[i]);
 }
@@ -72,6 +73,7 @@ void report_json(json *j, const char *workload, uint64_t records, double total_s
 {
     json_text(j, "workload", workload);
     json_uint(j, "records", records);
+    json_uint(j, "records_skipped", sum->records_skipped);
     json_open(j, "seconds", '{');
     json_double(j, "total", total_seconds);
     json_double(j, "read", sum->read_seconds);

@@ -150,6 +150,7 @@ static hdst_status run(settings *s, double started, hdst_error *error)
     options.device = s->common.device;
     options.memory = s->common.memory;
     options.device_memory = s->common.device_memory;
+    options.on_error = (hdst_on_error)s->common.on_error;
     options.unchecked = s->common.unchecked;
     options.log = report_log;
     options.log_user = name;

@@ -209,7 +209,6 @@ Test(options, what_is_not_there_yet_is_refused_by_name)
         {{"--resume"}, "--resume is not available yet", option_hint},
         {{"--hpr", "node"}, "--hpr node is not available yet", word_hint},
         {{"--policy", "dynamic"}, "--policy dynamic is not available yet", word_hint},
-        {{"--on-error", "skip"}, "--on-error skip is not available yet", word_hint},
     };
     EXPECT_MISUSES(cases);
     cr_assert_eq(PARSE("--hpr", "cluster", "--policy=auto", "--on-error", "fail"), HDST_OK);

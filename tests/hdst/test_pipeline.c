@@ -309,3 +309,47 @@ Test(pipeline, without_checks_no_record_fails)
         hdst_context_destroy(context);
     }
 }
+
+// A filter, a map that may divide by zero, and an accumulating map; then a reduce that cannot skip.
+Test(pipeline, records_with_errors_are_skipped)
+{
+    for (size_t d = 0; d < 2; d++) {
+        if (!strcmp(devices[d], "cpu") && !have_cpu()) continue;
+        make_rows();
+        hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+        options.device = devices[d];
+        options.on_error = HDST_ON_ERROR_SKIP;
+        hdst_context *context = hdst_context_create(&options);
+        hdst_module *m = module_of(context, "struct row { float x; int32_t k; double w; };\nstruct part { int32_t q; };\n"
+                                            "filter positive(row r) { return r.x > 0; }\n"
+                                            "map divide(row r) -> part { return (part){ 1000 / (r.k % 10) }; }\n"
+                                            "map total(part p, accum int64_t sum, accum uint32_t n) { sum += p.q; n += 1; }\n"
+                                            "associative reduce mixed(part a, part b) { return (part){ a.q / (b.q - b.q) }; }\n");
+        hdst_dataset *data = hdst_read(hdst_source_from_memory(context, rows, N, sizeof(row)), m, "row");
+        hdst_dataset *parts = hdst_map_function(hdst_filter_function(data, m, "positive"), m, "divide");
+        hdst_map_spec *spec = hdst_map_spec_create(m, "total");
+        hdst_result *r = hdst_result_create(hdst_map(parts, spec)), *records = hdst_result_create(parts);
+        int64_t sum = 0, n = 0, zeros = 0;
+        static int32_t expected[N];
+        for (int i = 0; i < N; i++) {
+            if (!(rows[i].x > 0)) continue;
+            if (rows[i].k % 10 == 0) zeros++;
+            else sum += expected[n++] = 1000 / (rows[i].k % 10);
+        }
+        for (int again = 0; again < 2; again++) {
+            RUN(r);
+            cr_assert_eq(hdst_view_int64(hdst_result_field(r, "sum", NULL), 0, 0), sum);
+            cr_assert_eq(hdst_view_int64(hdst_result_field(r, "n", NULL), 0, 0), n);
+            cr_assert_eq(hdst_result_stats(r).records_skipped, (uint64_t)zeros, "%s", devices[d]);
+        }
+        RUN(records);
+        uint64_t count;
+        const int32_t *got = hdst_result_rows(records, NULL, &count);
+        cr_assert(count == (uint64_t)n && !memcmp(got, expected, (size_t)n * sizeof *got));
+        hdst_error error;
+        hdst_result *folded = hdst_result_create(hdst_reduce(parts, m, "mixed"));
+        cr_assert_eq(hdst_run(folded, &error), HDST_E_RECORD);
+        cr_assert(strstr(error.hint, "only maps and filters skip"), "%s", error.hint);
+        hdst_context_destroy(context);
+    }
+}

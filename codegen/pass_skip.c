@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records that fail take no part: the body is run once for its checks alone, and again, without checks, for the records that passed. The copy for the checks has variables
+// of its own and no effects; what does not matter to a check is dropped from it later (hdst__pass_unread). Used when a record was seen to fail and records with errors are
+// to be skipped; until then the plain function runs.
+//
+// Before: check 0: lt(u64(p.k), length(t)); accum t[select(...)].n += 1
+// After:  ok = true
+//         ok = and(ok, lt(u64(p.k), length(t)))
+//         if ok { accum t[select(...)].n += 1 }
+//         accum records_skipped.value += u64(not(ok))
+#include "codegen/kernel.h"
+
+typedef struct skip {
+    ir_func *func;
+    uint32_t *copy;             // by variable: its copy for the checks
+    uint32_t ok, kept;
+    uint32_t output;            // what was the output's number; UINT32_MAX: there is none
+} skip;
+
+// --- The copy for the checks ---
+
+static bool rename_expr(ir_expr **slot, void *user)
+{
+    const skip *s = user;
+    if ((*slot)->op == IR_VAR || (*slot)->op == IR_ELEM) (*slot)->var = s->copy[(*slot)->var];
+    return true;
+}
+
+static bool rename_stmt(ir_stmt *stmt, void *user)
+{
+    const skip *s = user;
+    hdst__ir_visit_own_exprs(stmt, rename_expr, user);
+    if (stmt->kind == IR_SET || stmt->kind == IR_SET_ELEM || stmt->kind == IR_FOR) stmt->var = s->copy[stmt->var];
+    return true;
+}
+
+static void copy_variables(skip *s)
+{
+    ir_func *func = s->func;
+    const size_t count = func->var_count;
+    s->copy = HDST__NEW_ARRAY(func->arena, uint32_t, count + 1);
+    for (uint32_t v = 0; v < count; v++) {
+        const ir_var var = func->vars[v];
+        s->copy[v] = var.init ? v : hdst__ir_add_var(func, hdst__arena_printf(func->arena, "%s_checked", var.name), var.kind, var.elements);
+    }
+}
+
+static ir_expr *read_ok(const skip *s) { return hdst__ir_var(s->func, s->ok); }
+
+static void checks_only(const skip *s, ir_block *block)
+{
+    ir_block out = {0};
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *stmt = block->items[i];
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(stmt, nested); n < count; n++) checks_only(s, nested[n]);
+        switch (stmt->kind) {
+        case IR_ACCUM: case IR_STORE: case IR_KEEP: break;
+        case IR_CHECK: hdst__ir_push(s->func, &out, hdst__ir_set(s->func, s->ok, hdst__ir_binary(s->func, IR_AND, HDST__BOOL, read_ok(s), stmt->cond))); break;
+        default: hdst__ir_push(s->func, &out, stmt); break;
+        }
+    }
+    *block = out;
+}
+
+// --- What the good records do ---
+
+static void without_checks(const skip *s, ir_block *block)
+{
+    ir_block out = {0};
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *stmt = block->items[i];
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(stmt, nested); n < count; n++) without_checks(s, nested[n]);
+        if (stmt->kind == IR_STORE) stmt->param++;      // the output moves behind the new accumulator
+        if (stmt->kind == IR_KEEP) stmt = hdst__ir_set(s->func, s->kept, stmt->cond);
+        if (stmt->kind != IR_CHECK) hdst__ir_push(s->func, &out, stmt);
+    }
+    *block = out;
+}
+
+static void push_keep(const skip *s, ir_expr *cond)
+{
+    ir_stmt *keep = hdst__ir_stmt(s->func, IR_KEEP, (hdst__span){0});
+    keep->cond = cond;
+    hdst__ir_push(s->func, &s->func->body, keep);
+    s->func->filters = true;
+}
+
+// --- The count ---
+
+static const hdst__record *count_record(hdst__arena *arena)
+{
+    hdst__record *record = HDST__NEW(arena, hdst__record);
+    hdst__field *field = HDST__NEW(arena, hdst__field);
+    *field = (hdst__field){.name = "value", .type = hdst__type_scalar(HDST__U64)};
+    *record = (hdst__record){.name = "uint64_t", .fields = field, .field_count = 1, .is_scalar = true};
+    const char *why = NULL;
+    hdst__record_finish(arena, record, &why);       // one number: cannot fail
+    return record;
+}
+
+// Behind the other accumulators, so that theirs keep their places; in front of the output.
+static uint32_t add_count(skip *s)
+{
+    ir_func *func = s->func;
+    ir_param param = {.kind = IR_ACCUM_TABLE, .name = "records_skipped", .record = count_record(func->arena), .bind = "records_skipped",
+                      .leaf_op = HDST__NEW_ARRAY(func->arena, ir_accum_op, 1), .leaf_from_float = HDST__NEW_ARRAY(func->arena, bool, 1)};
+    uint32_t at = hdst__ir_add_param(func, param);
+    s->output = UINT32_MAX;
+    if (at && func->params[at - 1].kind == IR_OUTPUT) {
+        s->output = at;
+        func->params[at] = func->params[at - 1];
+        func->params[--at] = param;
+    }
+    return at;
+}
+
+static void push_count(const skip *s, uint32_t param)
+{
+    ir_stmt *count = hdst__ir_stmt(s->func, IR_ACCUM, (hdst__span){0});
+    count->param = param;
+    count->acc = IR_SUM;
+    count->value = hdst__ir_convert(s->func, HDST__U64, hdst__ir_unary(s->func, IR_NOT, HDST__BOOL, read_ok(s)));
+    hdst__ir_push(s->func, &s->func->body, count);
+}
+
+static void push_block(ir_func *func, ir_block *out, const ir_block *block)
+{
+    for (size_t i = 0; i < block->count; i++) hdst__ir_push(func, out, block->items[i]);
+}
+
+uint32_t hdst__pass_skip(ir_func *func)
+{
+    skip s = {.func = func};
+    const uint32_t param = add_count(&s);
+    const bool filters = func->filters;
+    ir_block checks = hdst__ir_copy_block(func, &func->body);
+    copy_variables(&s);
+    s.ok = hdst__ir_add_var(func, "ok", HDST__BOOL, 0);
+    s.kept = hdst__ir_add_var(func, "kept", HDST__BOOL, 0);
+    hdst__ir_visit_stmts(&checks, rename_stmt, &s);
+    checks_only(&s, &checks);
+    without_checks(&s, &func->body);
+
+    ir_block all = {0};
+    ir_stmt *good = hdst__ir_if(func, read_ok(&s));
+    good->then = func->body;
+    hdst__ir_push(func, &all, hdst__ir_set(func, s.ok, hdst__ir_const(func, HDST__BOOL, 1)));
+    push_block(func, &all, &checks);
+    if (filters) hdst__ir_push(func, &all, hdst__ir_set(func, s.kept, hdst__ir_const(func, HDST__BOOL, 0)));
+    hdst__ir_push(func, &all, good);
+    func->body = all;
+    push_count(&s, param);
+    if (filters) push_keep(&s, hdst__ir_var(func, s.kept));
+    else if (s.output != UINT32_MAX) push_keep(&s, read_ok(&s));
+    func->check_count = 0;
+    return param;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// --on-error skip: once a record was seen to fail, a stage runs another form of its function, in which records with errors take no part (codegen/pass_skip.c), and keeps it.
+// The run in which that happened starts again, for nothing of it was given away yet. Stages without errors never pay for this.
+#include "engine/engine_private.h"
+#include "engine/stage.h"
+
+#include "shuffle/reduce.h"
+
+static void warn(const hdst__stage *stage, const hdst_error *first)
+{
+    hdst__log_write(&stage->engine->log, HDST__LOG_WARN, "%s:%u:%u: %s; records with errors are left out", first->file, first->line, first->column, first->message);
+}
+
+hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    hdst__arena_init(&stage->skip_arena, stage->engine->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) {
+        hdst__arena_destroy(&stage->skip_arena);
+        return hdst__error_memory(error, "a kernel that skips records");
+    }
+    ir_func *func = hdst__ir_copy_func(&stage->skip_arena, stage->spec.func);
+    const char *wrong = hdst__passes_skip(func, &stage->skip_param);
+    stage->skip_arena.out_of_memory = NULL;
+    if (wrong) return hdst__error_set(error, HDST_E_INTERNAL, "the compiler made a function that does not verify: %s", wrong);
+    stage->skip_func = func;
+    warn(stage, first);
+    return HDST_OK;
+}
+
+uint64_t hdst__stage_skipped(const hdst__stage *stage)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    const int64_t *table = plan->table->host ? plan->table->host : stage->table;
+    for (size_t i = 0; i < plan->tables->accum_count; i++)
+        if (plan->tables->accum[i].param == stage->skip_param) return hdst__table_read(plan->tables, plan->rows, table, i, 0, 0, 0);
+    return 0;
+}

@@ -25,7 +25,8 @@
     X(DOT, "dot", 2, OVER_ARRAYS)           /* 16 lanes, see lower_lanes.c; a function of the user may have its name */  \
     X(SUM, "sum", 1, OVER_ARRAYS)           /* likewise */                                                              \
     X(ACC_MIN, "acc_min", 2, ACCUMULATE)                                                                                \
-    X(ACC_MAX, "acc_max", 2, ACCUMULATE)
+    X(ACC_MAX, "acc_max", 2, ACCUMULATE)                                                                                \
+    X(EMIT, "emit", 1, GIVE)                /* any number of arguments: one more output record of a flat_map */
 
 typedef enum hdst__builtin {
 #define HDST__BUILTIN_ENUM(id, name, args, typing) HDST__BI_##id,

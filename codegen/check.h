@@ -8,6 +8,7 @@
 // check_stmt.c      statements
 // check_accum.c     what may be done to accumulators, and one law for each of their leaves
 // check_function.c  signatures, missing returns; check_calls.c: recursion
+// check_emit.c      what a flat_map emits
 // check_later.c     what the language has and hdst does not carry yet
 // check_reduce.c    how freely a reduce may be regrouped
 #ifndef HDST_CODEGEN_CHECK_H
@@ -96,6 +97,8 @@ ast_expr *hdst__check_tuple(hdst__checker *c, ast_expr *tuple, const hdst__type 
 ast_decl *hdst__check_find(hdst__checker *c, const char *name);     // a local, parameter or global; NULL
 // The parameter or variable that a path like t[i].x[j] begins with; NULL when it begins with something else.
 ast_decl *hdst__check_root(const ast_expr *expr);
+
+ast_expr *hdst__check_emit(hdst__checker *c, ast_expr *call);       // check_emit.c
 
 // --- check_later.c: functions that the language has and hdst does not carry yet ---
 bool hdst__check_later_call(hdst__checker *c, ast_expr *call);      // false: not one of them

@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef enum typing {
-    FLOAT, NUMERIC, TO_BOOL, BITS_F32_U32, BITS_F32_I32, BITS_32_F32, BITS_F64_U64, BITS_F64_I64, BITS_64_F64, LENGTH, TO_U64, ACCUMULATE, OVER_ARRAYS,
+    FLOAT, NUMERIC, TO_BOOL, BITS_F32_U32, BITS_F32_I32, BITS_32_F32, BITS_F64_U64, BITS_F64_I64, BITS_64_F64, LENGTH, TO_U64, ACCUMULATE, OVER_ARRAYS, GIVE,
 } typing;
 
 static const struct builtin { const char *name; size_t args; typing typing; } builtins[] = {
@@ -150,6 +150,7 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
 {
     const struct builtin *b = &builtins[id];
     call->builtin = id;
+    if (b->typing == GIVE) return hdst__check_emit(c, call);
     if (!hdst__check_argument_count(c, call, b->args, b->args)) return hdst__check_poisoned(call);
     if (b->typing == LENGTH) return length(c, call);
     if (b->typing == ACCUMULATE) return accumulate(c, call);
@@ -170,7 +171,7 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
     case BITS_64_F64: return bit_cast(c, call, false, HDST__U64, HDST__F64);
     case TO_U64: call->type = hdst__type_scalar(HDST__U64); return call;
     case OVER_ARRAYS: return over_arrays(c, call);
-    case LENGTH: case ACCUMULATE: break;    // above
+    case LENGTH: case ACCUMULATE: case GIVE: break;    // above
     }
     return call;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef enum later_typing {
-    MATH, TEXT, TOKENS, LENGTH_OF_TEXT, IS_TEXT, NUMBER_OF_TEXT, REAL_OF_TEXT, HASH, COUNTER, RANDOM, HAS, CHARACTERS, EMIT,
+    MATH, TEXT, TOKENS, LENGTH_OF_TEXT, IS_TEXT, NUMBER_OF_TEXT, REAL_OF_TEXT, HASH, COUNTER, RANDOM, HAS, CHARACTERS,
 } later_typing;
 
 static const struct later { const char *name; size_t least, most; later_typing typing; } later[] = {
@@ -19,7 +19,7 @@ static const struct later { const char *name; size_t least, most; later_typing t
     {"starts_with", 2, 2, IS_TEXT},
     {"ends_with", 2, 2, IS_TEXT}, {"parse_int", 1, 1, NUMBER_OF_TEXT}, {"parse_float", 1, 1, REAL_OF_TEXT}, {"hash", 1, 1, HASH},
     {"source_index", 0, 0, COUNTER},
-    {"source_offset", 0, 0, COUNTER}, {"rng", 2, 2, RANDOM}, {"has", 1, 2, HAS}, {"emit", 1, 100, EMIT},
+    {"source_offset", 0, 0, COUNTER}, {"rng", 2, 2, RANDOM}, {"has", 1, 2, HAS},
 };
 
 bool hdst__check_later_name(hdst__checker *c, ast_expr *name)
@@ -72,28 +72,6 @@ static void has(hdst__checker *c, ast_expr *call)
     call->args[1] = hdst__check_to_type(c, call->args[1], decl->key ? decl->key : hdst__type_scalar(HDST__U64), "the key");
 }
 
-static void emit(hdst__checker *c, ast_expr *call)
-{
-    const ast_function *f = c->function;
-    call->type = hdst__type_scalar(HDST__VOID);
-    if (f && f->kind == AST_MAP)
-        hdst__diag_error(c->diags, call->span, "return the record; for any number of records write flat_map", "a map gives one record for each record");
-    if (!f || f->kind != AST_FLAT_MAP) {
-        hdst__diag_error(c->diags, call->span, NULL, "only a flat_map emits records");
-        for (size_t i = 0; i < call->arg_count; i++) hdst__check_value(c, call->args[i]);
-        hdst__check_poisoned(call);
-        return;
-    }
-    if (hdst__check_is_poison(f->result)) return;
-    if (f->result->kind == HDST__RECORD && (call->arg_count > 1 || f->result_is_tuple)) {
-        if (hdst__check_is_poison(hdst__check_tuple(c, call, f->result)->type)) return;
-        call->type = hdst__type_scalar(HDST__VOID);
-        return;
-    }
-    if (call->arg_count == 1) call->args[0] = hdst__check_initializer(c, call->args[0], f->result, "what is emitted");
-    else hdst__diag_error(c->diags, call->span, NULL, "emit takes one %s", hdst__check_type_name(c, f->result));
-}
-
 static void typed(hdst__checker *c, ast_expr *call, later_typing typing)
 {
     static const hdst__type text = {.kind = HDST__TEXT}, words = {.kind = HDST__STREAM, .element = &text};
@@ -114,7 +92,7 @@ static void typed(hdst__checker *c, ast_expr *call, later_typing typing)
         kind = HDST__U64;
         for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_to_type(c, call->args[i], hdst__type_scalar(HDST__U64), "the argument");
         break;
-    case HAS: case EMIT: break;     // see below
+    case HAS: break;    // see below
     }
     call->type = hdst__type_scalar(kind);
 }
@@ -126,7 +104,6 @@ bool hdst__check_later_call(hdst__checker *c, ast_expr *call)
         hdst__check_unsupported(c, call->span, hdst__arena_printf(c->arena, "%s()", call->name));
         if (!hdst__check_argument_count(c, call, later[i].least, later[i].most)) hdst__check_poisoned(call);
         else if (later[i].typing == HAS) has(c, call);
-        else if (later[i].typing == EMIT) emit(c, call);
         else typed(c, call, later[i].typing);
         return true;
     }

@@ -40,7 +40,7 @@ static const char *const op_names[] = {
 
 static const char *const stmt_names[] = {
     [IR_SET] = "set", [IR_SET_ELEM] = "set_elem", [IR_IF] = "if", [IR_FOR] = "for", [IR_LOOP] = "loop", [IR_BREAK] = "break",
-    [IR_CONTINUE] = "continue", [IR_RETURN] = "return", [IR_ACCUM] = "accum", [IR_STORE] = "store", [IR_KEEP] = "keep",
+    [IR_CONTINUE] = "continue", [IR_RETURN] = "return", [IR_ACCUM] = "accum", [IR_STORE] = "store", [IR_EMIT] = "emit",
     [IR_CHECK] = "check", [IR_RECORDS] = "records", [IR_REDUCE] = "reduce", [IR_ACCUM_WORDS] = "words", [IR_ACCUM_WIDE] = "wide",
 };
 
@@ -251,9 +251,9 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
     case IR_STORE: dump_target(d, "store ", s, " = "); break;
     case IR_ACCUM_WORDS: dump_words(d, s); break;
     case IR_ACCUM_WIDE: dump_target(d, "wide ", s, " += "); break;
-    case IR_KEEP:
-        line(d, "keep ");
-        dump_expr(d, s->cond);
+    case IR_EMIT:
+        line(d, s->cond ? "emit if " : "emit");
+        if (s->cond) dump_expr(d, s->cond);
         break;
     case IR_CHECK: dump_check(d, s); break;
     case IR_RECORDS:
@@ -319,7 +319,7 @@ static void dump_vars(const ir_func *func, hdst__buffer *out)
 
 static void dump_checks(const ir_func *func, hdst__buffer *out)
 {
-    static const char *const words[] = {"index", "table index", "division"};
+    static const char *const words[] = {"index", "table index", "division", "emit"};
     for (size_t i = 0; i < func->check_count; i++)
         hdst__buffer_printf(out, "  check %zu %s %s\n", i, words[func->checks[i].kind], func->checks[i].what ? func->checks[i].what : "");
 }

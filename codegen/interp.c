@@ -58,7 +58,8 @@ hdst_status hdst__interp_open(interp_state *s, hdst__interp_run *run, hdst_error
     const bool words = (func->block || func->rows) && run->tables;
     s->in_records = func->rows;
     if (words) s->strip_table = hdst__alloc_zero(run->allocator, hdst__tables_strip_words(run->tables, run->accum_rows) * sizeof(int64_t));
-    if (!registers || !s->vars || !s->accum || !s->accum_table || (words && !s->strip_table)) {
+    const bool gives = hdst__interp_given_open(s);
+    if (!registers || !s->vars || !s->accum || !s->accum_table || !gives || (words && !s->strip_table)) {
         hdst__free(run->allocator, registers);
         hdst__interp_close(s);
         return hdst__error_memory(error, "the interpreter's registers");
@@ -76,6 +77,7 @@ void hdst__interp_close(interp_state *s)
     hdst__free(s->run->allocator, s->accum);
     hdst__free(s->run->allocator, s->accum_table);
     hdst__free(s->run->allocator, s->strip_table);
+    hdst__interp_given_close(s);
 }
 
 static void reset_variables(interp_state *s)
@@ -102,6 +104,7 @@ void hdst__interp_block(interp_state *s, uint64_t first, size_t n)
     reset_variables(s);
     hdst__interp_exec(s, &s->func->body, &mask);
     if (s->strip_table) hdst__interp_flush_strip(s);
+    if (s->func->emits) hdst__interp_give_block(s);
 }
 
 hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error)
@@ -110,9 +113,10 @@ hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error)
     run->failed_record = UINT64_MAX;
     const hdst_status status = hdst__interp_open(&s, run, error);
     if (status != HDST_OK) return status;
-    if (run->keep) memset(run->keep, 1, run->count);
-    for (uint64_t first = 0; first < run->count && run->failed_record == UINT64_MAX; first += s.width)
+    run->emitted = run->func->emits ? 0 : run->count;
+    for (uint64_t first = 0; first < run->count && run->failed_record == UINT64_MAX && !s.given.out_of_memory; first += s.width)
         hdst__interp_block(&s, first, run->count - first < s.width ? run->count - first : s.width);
     hdst__interp_close(&s);
+    if (s.given.out_of_memory) return hdst__error_memory(error, "the records that a block emits");
     return s.wrong ? hdst__error_set(error, HDST_E_INTERNAL, "`%s`: %s", run->func->name, s.wrong) : HDST_OK;
 }

@@ -27,18 +27,21 @@ typedef struct hdst__interp_run {
     const hdst__tables *tables;                 // NULL when there are no accums
     int64_t *device_table;                      // added to; NULL: nothing is kept (sampling addends, finding out why a record failed)
     void *output;                               // records as C structs, or NULL
-    uint8_t *keep;                              // one per record, or NULL
+    uint64_t output_room;                       // of a function that emits: records that fit `output`
+    uint32_t *emits_of;                         // of a function that emits: how many records each input record gave; may be NULL
     hdst__addends *addends;                     // NULL, or one per float-sum leaf: sampled while running (scalar form)
     const int32_t *scales;              // block form: one per float-sum leaf; NULL: all 0
     // Out
     uint64_t failed_record;             // index over the whole input of the first failing record, UINT64_MAX: none
     uint32_t failed_check;
     uint64_t failed_index, failed_limit;        // the values of the check, for the message
+    uint64_t emitted;                   // output records in all, also those that did not fit; without IR_EMIT one per input record
+    uint32_t full_check;                // when they did not fit: the check of the emit that was the first too many
 } hdst__interp_run;
 
 // HDST_OK also when a record failed (see failed_record): then the run stopped after the block of that record, and what it wrote is not to be used.
 // Reads scalar form, and block form as the tests of its passes want it: a record loop runs its records side by side, and what stands outside must be uniform.
-// HDST_E_MEMORY; HDST_E_INTERNAL when `func` breaks the rules of its form. `keep` may be NULL only when the function does not filter.
+// HDST_E_MEMORY; HDST_E_INTERNAL when `func` breaks the rules of its form. Without `output` nothing is stored; what would be emitted is counted all the same.
 hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error);
 
 // A reduce that is no field-wise one: `func` has two inputs and an output. Uses of `run`: input[0], input_buffers[0], input_skip[0], count, first, broadcast,

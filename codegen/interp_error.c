@@ -21,7 +21,8 @@ static void with_separators(uint64_t value, char text[32])
 static void describe(const ir_check *check, uint64_t index, uint64_t limit, char *text, size_t size)
 {
     const char *what = check->what ? check->what : "";
-    if (check->kind == IR_CHECK_DIVISION) snprintf(text, size, "division by zero");
+    if (check->kind == IR_CHECK_EMIT) snprintf(text, size, "'%s' emits %llu records, room is for %llu,", what, (unsigned long long)index, (unsigned long long)limit);
+    else if (check->kind == IR_CHECK_DIVISION) snprintf(text, size, "division by zero");
     else if (limit == 0) snprintf(text, size, "index %lld out of range: %s has no rows", (long long)index, *what ? what : "the table");
     // An index that was negative in the source arrives as a number near 2^64.
     else if (index > INT64_MAX) snprintf(text, size, "index %lld out of range 0..%llu", (long long)index, (unsigned long long)limit - 1);
@@ -31,6 +32,7 @@ static void describe(const ir_check *check, uint64_t index, uint64_t limit, char
 static const char *hint_of(const ir_check *check, char *text, size_t size)
 {
     if (check->kind == IR_CHECK_DIVISION) return "test the divisor before you divide";
+    if (check->kind == IR_CHECK_EMIT) return "raise --memory (the output of a record must fit a share of it), or emit less from one record";
     if (check->kind != IR_CHECK_TABLE_INDEX || !check->what) return NULL;
     snprintf(text, size, "`len(%s)` is the number of its rows, set when the table is bound", check->what);
     return text;

@@ -184,18 +184,10 @@ void hdst__interp_store(interp_state *s, const ir_stmt *stmt, const interp_mask 
     const hdst__leaf *leaf = &record->leaves[stmt->leaf];
     const lanes element = index_or_zero(s, stmt->index, s->top);
     const uint64_t *value = hdst__interp_eval_lanes(s, stmt->value, s->top + 1);
-    char *to = (char *)s->run->output + s->block * record->size;
+    char *to = s->func->emits ? s->given.next : s->run->output ? (char *)s->run->output + s->block * record->size : NULL;
+    if (!to) return;
     for (size_t i = 0; i < s->n; i++) {
         const uint64_t x = element.v[element.uniform ? 0 : i];
         if (mask->bits[i] && x < leaf->elements) save(leaf->kind, to + i * record->size + hdst__leaf_offset(leaf, x), value[i]);
     }
-}
-
-// A record starts as kept and stays so as long as no filter says no.
-void hdst__interp_keep(interp_state *s, const ir_stmt *stmt, const interp_mask *mask)
-{
-    const uint64_t *cond = hdst__interp_eval_lanes(s, stmt->cond, s->top);
-    uint8_t *keep = s->run->keep + s->block;
-    for (size_t i = 0; i < s->n; i++)
-        if (mask->bits[i] && !cond[i]) keep[i] = 0;
 }

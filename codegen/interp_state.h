@@ -30,6 +30,16 @@ typedef struct interp_loop {    // what `continue` must know of the loop around 
     bool has_continued;
 } interp_loop;
 
+typedef struct interp_given {   // in the order in which statements gave them; put in the order of the lanes at the block's end
+    uint64_t record_bytes;      // 0: the function does not emit, or nobody wants the records
+    char *next;                 // by lane: the record that is stored into
+    char *records;
+    uint32_t *lane;             // of each
+    size_t count, capacity;
+    uint64_t *of_lane;          // by lane: how many in all
+    bool out_of_memory;
+} interp_given;
+
 typedef struct interp_state {
     hdst__interp_run *run;
     const ir_func *func;
@@ -47,6 +57,7 @@ typedef struct interp_state {
     const hdst__accum **accum;  // by param
     bool in_records;            // block form: inside a record loop
     const char *wrong;          // block form: a broken rule
+    interp_given given;         // output records of the block, where the function emits
     int64_t *strip_table;       // block form: words in fixed point, added to the device table after each block
 } interp_state;
 
@@ -77,7 +88,13 @@ const uint64_t *hdst__interp_length(interp_state *s, uint32_t param, uint64_t *o
 void hdst__interp_set_element(interp_state *s, const ir_stmt *stmt, const interp_mask *mask);
 void hdst__interp_accumulate(interp_state *s, const ir_stmt *stmt, const interp_mask *mask);
 void hdst__interp_store(interp_state *s, const ir_stmt *stmt, const interp_mask *mask);
-void hdst__interp_keep(interp_state *s, const ir_stmt *stmt, const interp_mask *mask);
+
+// --- interp_emit.c: the output of functions that emit ---
+
+bool hdst__interp_given_open(interp_state *s);          // false: out of memory; close it all the same
+void hdst__interp_given_close(interp_state *s);
+void hdst__interp_emit(interp_state *s, const ir_stmt *stmt, const interp_mask *mask);
+void hdst__interp_give_block(interp_state *s);          // the block's records, in the order of its lanes, to the run's output
 
 // --- interp_stmt.c ---
 

@@ -282,7 +282,7 @@ static void exec_stmt(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
     case IR_RETURN: exec_return(s, mask); break;
     case IR_ACCUM: hdst__interp_accumulate(s, stmt, mask); break;
     case IR_STORE: hdst__interp_store(s, stmt, mask); break;
-    case IR_KEEP: hdst__interp_keep(s, stmt, mask); break;
+    case IR_EMIT: hdst__interp_emit(s, stmt, mask); break;
     case IR_CHECK: check(s, stmt, mask); break;
     default: hdst__interp_block_stmt(s, stmt, mask); break;
     }

@@ -84,8 +84,9 @@ typedef enum ir_stmt_kind {
     IR_BREAK, IR_CONTINUE,
     IR_RETURN,      // of the function. Gone after the pass that structures exits.
     IR_ACCUM,       // (scalar form) cell (leaf `leaf`, element `index2`) of row `index` (NULL: 0) of accum `param` takes value; `acc` says how
-    IR_STORE,       // output leaf `leaf`, element `index` (NULL: 0) = value
-    IR_KEEP,        // filter: the record is kept if cond. Without any in a stage all are kept.
+    IR_STORE,       // output leaf `leaf`, element `index` (NULL: 0) = value; where the function emits: of the record that comes out next
+    IR_EMIT,        // if cond (NULL: always), what was stored since the last one is an output record; all leaves were stored. In a function without an output,
+                    // before fusing, the input record goes on: a filter. `check` (of kind IR_CHECK_EMIT): its place, for messages
     IR_CHECK,       // if !cond, the record fails with `check` (index into ir_func.checks); execution goes on. For the message only (the interpreter looks at
                     // them, printers do not): `index` and its limit `index2`, both u64, of index checks; NULL in block form
     // Block form only (CPU devices). Every statement that reads a varying value is inside an IR_RECORDS, which do not nest; what stands outside is uniform and
@@ -125,7 +126,7 @@ struct ir_stmt {
 
 // What may go wrong at one place. The message is made when it happens, by running the record again in the interpreter, which knows the values (IR_CHECK's index
 // and limit).
-typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION } ir_check_kind;
+typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION, IR_CHECK_EMIT /* too many records */ } ir_check_kind;
 
 typedef struct ir_check {
     ir_check_kind kind;
@@ -161,7 +162,9 @@ struct ir_func {
     ir_check *checks;
     size_t check_count, check_capacity;
     ir_block body;
-    bool filters;                   // has IR_KEEP
+    bool emits;                     // has IR_EMIT: how many output records there are depends on the data. Else each input record gives one
+    bool counts;                    // only counts what it would emit: nothing is stored, accumulated or checked (pass_count)
+    bool placed;                    // only what comes out is stored (pass_place)
     uint32_t block;                 // block form: records of a block; 0 in scalar form
     bool rows;                      // row form: scalar form in which IR_FORs over elements are marked (vectorize) and may hold IR_ACCUM_WORDS
     const char *form_why;           // why this form was chosen, for `hdst kernel show`
@@ -212,6 +215,14 @@ bool hdst__ir_loop_exits(const ir_stmt *loop);
 bool hdst__ir_loop_varies(const ir_stmt *loop);                             // (marked) records take different numbers of turns, or leave apart
 void hdst__ir_substitute(ir_func *func, ir_block *block, uint32_t var, const ir_expr *value);      // every read of a scalar variable
 void hdst__ir_substitute_expr(ir_func *func, ir_expr **expr, uint32_t var, const ir_expr *value);
+
+// Whether a statement, or one nested in it, emits; stores output.
+bool hdst__ir_emits(const ir_stmt *stmt);
+bool hdst__ir_stores(const ir_stmt *stmt);
+// The most IR_EMIT that one record meets, whether their conditions hold or not; UINT64_MAX: it depends on the data.
+uint64_t hdst__ir_emit_bound(const ir_func *func);
+// The statements of the body from the first that stores output to the last that emits: what makes the output records one after another. False: none emits.
+bool hdst__ir_emit_range(const ir_func *func, size_t *first, size_t *end);
 
 const char *hdst__ir_op_name(ir_op op);                 // "add", "select" ...
 const char *hdst__ir_stmt_name(ir_stmt_kind kind);

@@ -20,9 +20,10 @@ static void take_derived(hdst__printer *p, const char *name)
 static void take_fixed_names(hdst__printer *p)
 {
     static const char *const fixed[] = {"first",     "skip",       "count",  "device_table", "strip_tables", "strip_table", "strip_words", "scales",
-                                        "flush",     "keep",       "error",  "local_memory", "local_tables", "local_words", "copy",        "failed",
+                                        "flush",     "places",     "error",  "local_memory", "local_tables", "local_words", "copy",        "failed",
                                         "addend",    "row",        "stop",   "lane",         "base",         "rounds",      "round",       "start",
-                                        "end",       "strip",      "strips"};
+                                        "end",       "strip",      "strips", "place",        "room",         "sums",        "counts",      "before_lane",
+                                        "other",     "reach",      "tiles",         "block_place"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
 }
 
@@ -101,7 +102,6 @@ hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, con
         p->plan[a].accum = &tables->accum[a];
         p->plan[a].name = p->param_name[tables->accum[a].param];
     }
-    for (size_t i = 0; i < func->param_count; i++) p->keeps |= func->params[i].kind == IR_OUTPUT && func->filters;
     return p;
 }
 
@@ -172,7 +172,8 @@ void hdst__kernel_add_common_args(hdst__printer *p)
     add_table_args(p);
     for (uint32_t i = 0; i < p->func->param_count; i++)
         if (p->func->params[i].kind == IR_OUTPUT) hdst__kernel_add_arg(p, HDST__ARG_OUTPUT, i, "__global uchar *restrict %s_at", p->param_name[i]);
-    if (p->keeps) hdst__kernel_add_arg(p, HDST__ARG_KEEP, 0, "__global uchar *restrict keep");
+    if (p->way == HDST__OUTPUT_COUNTED) hdst__kernel_add_arg(p, HDST__ARG_ROOM, 0, "ulong room");
+    if (p->way != HDST__OUTPUT_DENSE) hdst__kernel_add_arg(p, HDST__ARG_PLACES, 0, "__global ulong *places");
     if (p->has_checks) hdst__kernel_add_arg(p, HDST__ARG_ERROR, 0, "__global ulong *error");
 }
 
@@ -305,6 +306,7 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
     all[hole_count + 2] = (hdst__hole){"args", hdst__writer_text(&p->arg_text)};
     hdst__writer unnamed = {.arena = p->arena}, source = {.arena = p->arena};
     hdst__template_expand(&unnamed, hdst__template_text(template), all, hole_count + 3);
+    if (p->more) hdst__template_expand(&unnamed, hdst__template_text(p->more), all, hole_count + 3);
     const char *text = hdst__writer_text(&unnamed);
     hdst__hash hash = HDST__HASH_INIT;
     hdst__hash_add_text(&hash, text);
@@ -312,6 +314,7 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
     hdst__template_expand(&source, text, &(hdst__hole){"name", kernel->name}, 1);
     kernel->source = hdst__writer_text(&source);
     kernel->build_options = p->options->facts.correctly_rounded ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
+    hdst__kernel_name_counts(p, kernel);
     kernel->args = p->args;
     kernel->arg_count = p->arg_count;
     kernel->tables = p->tables;

@@ -37,8 +37,13 @@ ir_func *hdst__lower(hdst__arena *arena, const ast_module *module, const ast_fun
 // The parameters of a map alone, as `hdst__lower` orders them, for code that is given apart.
 ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, const ast_function *function);
 
-// Fuses a chain (filter, map ... last) over one input into one function: the output of each is the input of the next. One function alone is copied.
+// Fuses a chain (filter, map, flat_map ... last) over one input into one function: the output of each is the input of the next. One function alone is copied;
+// filters alone give their input records. What follows a flat_map stands once for each emit: NULL when that makes more than HDST__FUSE_LIMIT statements.
 ir_func *hdst__fuse(hdst__arena *arena, ir_func *const *functions, size_t count);
+enum {
+    HDST__FUSE_LIMIT = 10000,
+    HDST__EMIT_BOUND = 4,       // CPU: room is left for so many output records of each record; a function that may emit more has its records counted first
+};
 
 // Passes, each in pass_<name>.c with its purpose, a before and an after. The order is hdst__passes_scalar, then for CPU devices hdst__passes_cpu.
 void hdst__pass_exits(ir_func *func);               // early returns become structure
@@ -52,7 +57,10 @@ void hdst__pass_unroll(ir_func *func);              // short constant loops disa
 void hdst__pass_unread(ir_func *func);              // dead variables and stores; marks the leaves that are read
 void hdst__pass_uniform(ir_func *func);             // marks varying variables and expressions
 void hdst__pass_if_convert(ir_func *func);          // branches of plain assignments become selects
-void hdst__pass_predicate(ir_func *func);           // block form: conditional additions become additions of the identity
+void hdst__pass_dense(ir_func *func);               // an emit that every record meets once is no emit
+void hdst__pass_settle(ir_func *func);              // block form: the work of a function that emits is done before its records are stored one by one
+void hdst__pass_place(ir_func *func);               // only records that come out are stored
+void hdst__pass_predicate(ir_func *func);           // block form: conditional additions become additions of the identity, conditional emits say their condition
 void hdst__pass_block(ir_func *func, uint32_t block);   // interchange: records innermost, uniform loops outside
 void hdst__pass_jam(ir_func *func);                 // uniform loops around one record loop: unroll and jam
 void hdst__pass_lanes(ir_func *func);               // dot and sum: lanes side by side, for forms that handle one record at a time
@@ -64,6 +72,8 @@ const char *hdst__passes_scalar(ir_func *func);
 // Of a function that went through hdst__passes_scalar: the same, but a record that fails a check takes no part and is counted in the one-row accumulator *skipped (uint64_t),
 // which is the last one. Parameters keep their order; an output moves one further.
 const char *hdst__passes_skip(ir_func *func, uint32_t *skipped);
+// Turns a function that emits (scalar passes done) into one that only counts what it would emit.
+const char *hdst__passes_count(ir_func *func);
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables);
 const char *hdst__passes_row(ir_func *func, const hdst__tables *tables);
 // The form that suits the function and the input's layout: block form, or row form for wide records (func->block is 0 then).
@@ -97,11 +107,21 @@ typedef enum hdst__arg_kind {
     HDST__ARG_STRIP_TABLES,     // buffer of long: work-items (CPU) times strip words
     HDST__ARG_SCALES,           // buffer of int: one scale s per float-sum leaf
     HDST__ARG_FLUSH,            // ulong: records after which a strip must flush
-    HDST__ARG_OUTPUT,           // buffer: records as C structs, at the record's place in the slice
-    HDST__ARG_KEEP,             // buffer of uchar, one per record of the slice
+    HDST__ARG_OUTPUT,           // buffer: records as C structs, see hdst__output_way
+    HDST__ARG_ROOM,             // ulong: records that fit the output
+    HDST__ARG_PLACES,           // buffer of ulong, hdst__kernel_places of them
     HDST__ARG_ERROR,            // buffer of one ulong: all ones, or record << 16 | check of the failing record with the smallest index
     HDST__ARG_LOCAL,            // local memory: constant + sum over params of rows * per_row[param] bytes
 } hdst__arg_kind;
+
+// Where output records go.
+typedef enum hdst__output_way {
+    HDST__OUTPUT_DENSE,         // one of each record, at the record's place in the slice; also when there is none
+    HDST__OUTPUT_BOUNDED,       // CPU: a strip writes its records one after another from {strip's first record} * emit_bound. PLACES: the first place and
+                                // the number of records of each strip
+    HDST__OUTPUT_COUNTED,       // without a gap, in input order. Kernels count_name, then scan_name (of one work-group; NULL: none), then name, with the same
+                                // arguments. PLACES[0]: the number of records; where that is above ROOM the last kernel does nothing
+} hdst__output_way;
 
 typedef struct hdst__arg {
     hdst__arg_kind kind;
@@ -128,12 +148,18 @@ typedef struct hdst__kernel {
     uint32_t local_size;                // work-items of a group: 1 on CPUs
     bool one_group_per_strip;           // CPU: global size = number of strips, chosen by the engine
     bool tables_in_local;               // GPU: strip tables in local memory (else adds go straight to the device table)
+    hdst__output_way output_way;
+    uint64_t emit_bound;                // BOUNDED: records that one record may emit
+    const char *count_name, *scan_name; // COUNTED
     uint64_t private_bytes;             // estimate of private memory of a work-item
     const char *why;                    // form, table place, tiers with reasons, one per line, for `hdst kernel show` and explain
 } hdst__kernel;
 
 // Prints `func` (scalar passes done; it is copied) for a target. Returns NULL with diags set when the target cannot run it (private memory, no double).
 const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
+
+// Words of PLACES for a launch with so many work-items over so many records.
+uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_t records);
 
 // A reduce that is declared associative: folds each run of 64 records in order into one output record; run again on the outputs until one is left.
 // Arguments: FIRST, SKIP, COUNT, INPUT (leaves as usual), OUTPUT, ERROR if it has checks. `func` has two inputs and an output. Global size: at

@@ -16,10 +16,34 @@ static void plan_tables(hdst__printer *p, const ir_func *block)
     }
 }
 
+// A strip's output begins where there is room for that of all records before it, or where the counts say.
+static void print_first_place(hdst__printer *p)
+{
+    if (p->way == HDST__OUTPUT_BOUNDED) {
+        hdst__write_line(&p->out, "ulong place = start * %" PRIu64 ";", p->emit_bound);
+    } else if (p->way == HDST__OUTPUT_COUNTED) {
+        hdst__write_line(&p->out, "ulong place = 0, all = 0;");
+        hdst__write_line(&p->out, "for (ulong s = 0; s < strips; s++) {");
+        hdst__write_line(&p->out, "    place += s < strip ? places[1 + s] : 0;");
+        hdst__write_line(&p->out, "    all += places[1 + s];");
+        hdst__write_line(&p->out, "}");
+        hdst__write_line(&p->out, "if (strip == 0) places[0] = all;");
+        hdst__write_line(&p->out, "if (all > room) return;");
+    }
+}
+
 static void print_setup(hdst__printer *p)
 {
     hdst__print_input_bases(p);
+    print_first_place(p);
     hdst__print_table_bases(p);
+}
+
+static void print_finish(hdst__printer *p)
+{
+    if (p->way != HDST__OUTPUT_BOUNDED) return;
+    hdst__write_line(&p->out, "places[2 * strip] = start * %" PRIu64 ";", p->emit_bound);
+    hdst__write_line(&p->out, "places[2 * strip + 1] = place - start * %" PRIu64 ";", p->emit_bound);
 }
 
 static void print_chunk(hdst__printer *p)
@@ -63,6 +87,38 @@ static const char *block_define(hdst__printer *p, const ir_func *block)
     return hdst__arena_printf(p->arena, "#define BLOCK %" PRIu32 "\n", block->block ? block->block : 1);
 }
 
+// --- The kernel that counts ---
+
+typedef struct count_texts {
+    const char *setup, *block_define, *block_loop, *record_loop;
+} count_texts;
+
+static bool print_counts(hdst__printer *p, hdst__diags *diags, count_texts *texts)
+{
+    ir_func *count;
+    *texts = (count_texts){"", "", "", ""};
+    if (!hdst__emit_count_form(p, diags, &count)) return false;
+    if (!count) return true;
+    ir_func *block = hdst__ir_copy_func(p->arena, count);
+    const char *wrong = hdst__passes_cpu(block, hdst__tables_make(p->arena, block, NULL), p->options->input);
+    if (wrong) {
+        hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: form for CPU devices that counts of '%s': %s", count->name, wrong);
+        return false;
+    }
+    hdst__writer outer = p->out;
+    const char **text[] = {&texts->setup, &texts->block_loop, &texts->record_loop};
+    void (*const print[])(hdst__printer *) = {hdst__print_input_bases, print_block_loop, print_record_loop};
+    for (size_t i = 0; i < 3; i++) {
+        if (i == 1 && !block->block) continue;
+        p->out = (hdst__writer){.arena = p->arena};
+        hdst__print_count_of(p, i == 1 || !block->block ? block : count, print[i]);
+        *text[i] = hdst__writer_text(&p->out);
+    }
+    p->out = outer;
+    texts->block_define = hdst__arena_printf(p->arena, "#undef BLOCK\n%s", block_define(p, block));
+    return true;
+}
+
 const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
 {
     const hdst__tables *tables = hdst__tables_make(arena, func, options->tiers);
@@ -74,6 +130,8 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     }
     hdst__printer *p = hdst__printer_create(arena, func, options, tables);
     plan_tables(p, block);
+    hdst__emit_plan(p);
+    if (p->way == HDST__OUTPUT_BOUNDED) p->emit_bound = hdst__ir_emit_bound(block);    // branches became conditions, which all count
     if (block->block) hdst__plan_unpack(p, block->block);
     const uint64_t bytes = hdst__private_bytes(p, block) + (block->block ? hdst__private_bytes(p, func) : 0);
     if (!hdst__private_fits(p, block, bytes, HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;
@@ -81,7 +139,11 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     hdst__kernel_add_common_args(p);
     hdst__printer_use(p, block);
     const char *block_loop = block->block ? hdst__print_section(p, print_block_loop) : "";
-    hdst__printer_use(p, block->block ? func : block);      // rows: one after another
+    ir_func *single = hdst__ir_copy_func(arena, block->block ? func : block);      // rows: one after another
+    if (p->way == HDST__OUTPUT_COUNTED) hdst__pass_place(single);
+    hdst__printer_use(p, single);
+    count_texts counts;
+    if (!print_counts(p, diags, &counts)) return NULL;
     hdst__hole holes[] = {
         {"title", hdst__arena_printf(arena, "%s", func->name)},
         {"block_define", block_define(p, block)},
@@ -91,15 +153,20 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
         {"setup", hdst__print_section(p, print_setup)},
         {"chunk", hdst__print_section(p, print_chunk)},
         {"flush", hdst__print_section(p, print_flush)},
+        {"finish", hdst__print_section(p, print_finish)},
+        {"count_setup", counts.setup},
+        {"count_block_define", counts.block_define},
+        {"count_block_loop", counts.block_loop},
+        {"count_record_loop", counts.record_loop},
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
     *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .private_bytes = bytes};
-    kernel->why = hdst__arena_printf(arena, "form: %s\n%s",
+    kernel->why = hdst__arena_printf(arena, "form: %s\n%s%s",
                                      block->form_why ? block->form_why
                                      : block->block  ? "block"
                                                      : "record by record",
-                                     hdst__tables_why(p));
+                                     hdst__emit_why(p), hdst__tables_why(p));
     hdst__kernel_finish(p, kernel, "kernel_cpu.cl", holes, sizeof holes / sizeof *holes);
     return kernel;
 }

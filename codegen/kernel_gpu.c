@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form for GPUs: one lane per record with a grid-stride loop; broadcasts and interleaved tables in local memory where they fit.
 #include "codegen/kernel_parts.h"
+#include "codegen/templates.h"
 
 #include <inttypes.h>
 
@@ -157,6 +158,7 @@ static void print_broadcast_copies(hdst__printer *p)
 
 static void print_setup(hdst__printer *p)
 {
+    if (p->way == HDST__OUTPUT_COUNTED) hdst__write_line(&p->out, "__local uint sums[LANES];\nif (places[0] > room) return;");
     hdst__print_input_bases(p);
     print_broadcast_copies(p);
     hdst__print_table_bases(p);
@@ -177,6 +179,35 @@ static void print_chunk(hdst__printer *p)
     hdst__write_line(&p->out, "for (; base < count && rounds; base += get_global_size(0), rounds--) {");
 }
 
+// --- Output of which the data says how much ---
+
+static void print_count_setup(hdst__printer *p)
+{
+    hdst__print_input_bases(p);
+    print_broadcast_copies(p);
+    for (size_t i = 0; i < p->arg_count; i++)
+        if (p->args[i].kind == HDST__ARG_LOCAL) hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+}
+
+static const char *print_count(hdst__printer *p, const ir_func *count, void (*print)(hdst__printer *p))
+{
+    if (!count) return "";
+    const hdst__writer outer = p->out;
+    p->out = (hdst__writer){.arena = p->arena};
+    hdst__print_count_of(p, count, print);
+    const char *text = hdst__writer_text(&p->out);
+    p->out = outer;
+    return text;
+}
+
+// A lane's place: those of the lanes before it follow from what each emits.
+static const char *place_text(hdst__printer *p, const char *count_record)
+{
+    if (p->way == HDST__OUTPUT_DENSE) return "";
+    return hdst__arena_printf(p->arena, "ulong place = 0;\nif (i < count) {\n%s}\nplace = places[1 + base / LANES] + before_lane(sums, lane, (uint)place);\n",
+                              count_record);
+}
+
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
 {
     hdst__printer *p = hdst__printer_create(arena, func, options, hdst__tables_make(arena, func, options->tiers));
@@ -184,15 +215,24 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     if (!hdst__private_fits(p, func, bytes, HDST__GPU_PRIVATE_LIMIT, diags)) return NULL;
     plan_tables(p);
     plan_broadcasts(p);
+    hdst__emit_plan(p);
     hdst__kernel_add_common_args(p);
     const bool local = add_local_arg(p);
-    hdst__printer_use(p, func);
+    ir_func *single = hdst__ir_copy_func(arena, func), *count;
+    if (!hdst__emit_count_form(p, diags, &count)) return NULL;
+    if (count) hdst__pass_place(single);
+    hdst__printer_use(p, single);
+    const char *count_record = print_count(p, count, hdst__print_function);
     hdst__hole holes[] = {
         {"title", func->name},
         {"group", hdst__arena_printf(arena, "%" PRIu32, group_of(&options->facts))},
         {"file_scope", hdst__print_section(p, hdst__print_file_scope)},
         {"setup", hdst__print_section(p, print_setup)},
         {"chunk", hdst__print_section(p, print_chunk)},
+        {"emit_scope", count ? hdst__template_text("emit_gpu.cl") : ""},
+        {"place", place_text(p, count_record)},
+        {"count_setup", print_count(p, count, print_count_setup)},
+        {"count_record", count_record},
         {"record", hdst__print_section(p, hdst__print_function)},
         {"flush", hdst__print_section(p, hdst__print_group_flush)},
     };
@@ -200,8 +240,8 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
     *kernel = (hdst__kernel){.func = func, .local_size = group_of(&options->facts), .private_bytes = bytes};
     for (size_t a = 0; a < p->tables->accum_count; a++) kernel->tables_in_local |= p->plan[a].place == HDST__PLACE_LOCAL;
-    kernel->why = hdst__arena_printf(arena, "form: one lane per record%s, %" PRIu32 " copies of tables\n%s", local ? "" : ", no local memory", p->copies,
-                                     hdst__tables_why(p));
+    kernel->why = hdst__arena_printf(arena, "form: one lane per record%s, %" PRIu32 " copies of tables\n%s%s", local ? "" : ", no local memory", p->copies,
+                                     hdst__emit_why(p), hdst__tables_why(p));
     hdst__kernel_finish(p, kernel, "kernel_gpu.cl", holes, sizeof holes / sizeof *holes);
     return kernel;
 }

@@ -23,6 +23,14 @@ uint64_t hdst__private_bytes(hdst__printer *p, const ir_func *func);
 bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, uint64_t limit, hdst__diags *diags);
 // Fills the template; the kernel's name is the function's with a hash of everything that shaped it.
 void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *template, hdst__hole *holes, size_t hole_count);
+
+// kernel_emit.c: where the output of a function that emits goes.
+void hdst__emit_plan(hdst__printer *p);                            // before the arguments are added
+bool hdst__emit_count_form(hdst__printer *p, hdst__diags *diags, ir_func **count);     // COUNTED: the function that only counts; false with a diagnostic
+void hdst__print_count_of(hdst__printer *p, const ir_func *count, void (*print)(hdst__printer *p));        // prints it in place of the whole function
+void hdst__kernel_name_counts(hdst__printer *p, hdst__kernel *kernel);
+const char *hdst__emit_why(const hdst__printer *p);
+
 // One row, few words, elements all named by constants: it can live in registers.
 bool hdst__accum_is_private(const ir_func *func, const hdst__accum *accum, uint64_t most_words);
 const char *hdst__tables_why(hdst__printer *p);

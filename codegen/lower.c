@@ -127,11 +127,12 @@ static lower_place add_output(lowerer *l, const hdst__type *type)
 
 // --- Functions ---
 
-static void push_keep(lowerer *l, const lower_place *kept)
+void hdst__lower_emit(lowerer *l, ir_expr *cond, hdst__span span)
 {
-    ir_stmt *keep = hdst__ir_stmt(l->func, IR_KEEP, (hdst__span){0});
-    keep->cond = hdst__lower_load(l, kept);
-    hdst__lower_push(l, keep);
+    ir_stmt *emit = hdst__ir_stmt(l->func, IR_EMIT, span);
+    emit->cond = cond;
+    emit->check = hdst__ir_add_check(l->func, (ir_check){.kind = IR_CHECK_EMIT, .span = span, .what = l->func->name, .diags = l->func->diags});
+    hdst__lower_push(l, emit);
 }
 
 static void lower_function(lowerer *l, const ast_function *function)
@@ -140,13 +141,14 @@ static void lower_function(lowerer *l, const ast_function *function)
     add_params(l, function, AST_BROADCAST, IR_BROADCAST_TABLE);
     add_params(l, function, AST_ACCUM, IR_ACCUM_TABLE);
     l->is_filter = function->kind == AST_FILTER;
-    l->func->filters = l->is_filter;
+    const bool is_flat_map = function->kind == AST_FLAT_MAP;
+    l->func->emits = l->is_filter || is_flat_map;
     const bool has_output = !l->is_filter && function->result && function->result->kind != HDST__VOID;
     lower_place output = {0}, held = {0};
     if (has_output) output = add_output(l, function->result);
 
     l->tail = tail_return(function->body);
-    if (has_output && l->tail) {
+    if (has_output && (l->tail || is_flat_map)) {
         l->result = &output;
     } else if (has_output || (l->is_filter && !l->tail)) {      // several ways out: the result is held until the end
         held = hdst__lower_new_local(l, "result", l->is_filter ? hdst__type_scalar(HDST__BOOL) : function->result);
@@ -154,8 +156,8 @@ static void lower_function(lowerer *l, const ast_function *function)
     }
     hdst__lower_stmt(l, function->body);
     hdst__ir_structure_exits(l->func, &l->func->body, IR_RETURN);
-    if (has_output && !l->tail) hdst__lower_copy(l, &output, &held);
-    if (l->is_filter && !l->tail) push_keep(l, &held);
+    if (l->result == &held && has_output) hdst__lower_copy(l, &output, &held);
+    if (l->is_filter && !l->tail) hdst__lower_emit(l, hdst__lower_load(l, &held), function->span);
 }
 
 ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, const ast_function *function)
@@ -172,7 +174,7 @@ ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, con
 ir_func *hdst__lower(hdst__arena *arena, const ast_module *module, const ast_function *function)
 {
     if (function->unsupported || !function->body) return NULL;
-    if (function->kind != AST_MAP && function->kind != AST_FILTER && function->kind != AST_REDUCE) return NULL;
+    if (function->kind == AST_HELPER || function->kind == AST_GROUP || function->kind == AST_JOIN) return NULL;
     ir_func *func = HDST__NEW(arena, ir_func);
     *func = (ir_func){.arena = arena, .name = function->name, .diags = module->diags};
     lowerer l = {.arena = arena, .func = func, .block = &func->body, .switch_continue = NO_VAR};

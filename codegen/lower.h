@@ -64,6 +64,7 @@ typedef struct lowerer {
 void hdst__lower_bind(lowerer *l, const ast_decl *decl, lower_place place, bool is_table);
 const lower_binding *hdst__lower_find(const lowerer *l, const ast_decl *decl);
 lower_place hdst__lower_call(lowerer *l, const ast_expr *call);     // inlines a helper; the place of its result
+void hdst__lower_emit(lowerer *l, ir_expr *cond, hdst__span span);
 
 // --- lower_place.c ---
 uint32_t hdst__lower_leaf_count(const hdst__type *type);

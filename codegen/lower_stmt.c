@@ -65,10 +65,24 @@ static void assign(lowerer *l, const ast_stmt *s)
     }
 }
 
+// The arguments are the fields in order, or the record.
+static void emit(lowerer *l, const ast_expr *call, hdst__span span)
+{
+    const hdst__record *record = l->result->type->kind == HDST__RECORD ? l->result->type->record : NULL;
+    const bool by_field = record && (call->arg_count != 1 || !hdst__type_equal(call->args[0]->type, l->result->type));
+    for (size_t i = 0; i < call->arg_count; i++) {
+        const lower_place to = by_field ? hdst__lower_field(l->result, &record->fields[i]) : *l->result;
+        hdst__lower_into(l, &to, call->args[i]);
+    }
+    hdst__lower_emit(l, NULL, span);
+}
+
 static void call(lowerer *l, const ast_stmt *s)
 {
     const ast_expr *e = s->value;
-    if (e->kind == AST_CALL && !e->callee && (e->builtin == HDST__BI_ACC_MIN || e->builtin == HDST__BI_ACC_MAX))
+    if (e->kind == AST_CALL && !e->callee && e->builtin == HDST__BI_EMIT)
+        emit(l, e, s->span);
+    else if (e->kind == AST_CALL && !e->callee && (e->builtin == HDST__BI_ACC_MIN || e->builtin == HDST__BI_ACC_MAX))
         accumulate(l, e->args[0], e->builtin == HDST__BI_ACC_MIN ? IR_ACC_MIN : IR_ACC_MAX, false, e->args[1], s->span);
     else if (e->type->kind == HDST__VOID) hdst__lower_call(l, e);
     else hdst__lower_place(l, e);
@@ -88,9 +102,7 @@ static void give_back(lowerer *l, const ast_stmt *s)
 {
     if (s == l->tail) {                 // straight into the output
         if (l->is_filter) {
-            ir_stmt *keep = hdst__ir_stmt(l->func, IR_KEEP, s->span);
-            keep->cond = hdst__lower_value(l, s->value);
-            hdst__lower_push(l, keep);
+            hdst__lower_emit(l, hdst__lower_value(l, s->value), s->span);
         } else if (s->value) {
             hdst__lower_into(l, l->result, s->value);
         }

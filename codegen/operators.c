@@ -63,14 +63,6 @@ static void copy_leaf(ir_func *func, uint32_t output, uint32_t to, uint32_t from
     hdst__ir_push(func, &func->body, loop);
 }
 
-ir_func *hdst__operator_copy(hdst__arena *arena, const hdst__record *record)
-{
-    ir_func *func = new_func(arena, "copy", record);
-    uint32_t output = add_output(func, record);
-    for (uint32_t i = 0; i < record->leaf_count; i++) copy_leaf(func, output, i, i);
-    return func;
-}
-
 ir_func *hdst__operator_zip(hdst__arena *arena, const hdst__record *from, const hdst__record *to)
 {
     ir_func *func = new_func(arena, "zip_with_index", from);
@@ -165,10 +157,11 @@ ir_func *hdst__operator_sample(hdst__arena *arena, const hdst__record *record)
     ir_expr *upper = hdst__ir_binary(func, IR_SHL, HDST__U64, hdst__ir_convert(func, HDST__U64, hdst__ir_var(func, word[1])), hdst__ir_const(func, HDST__U32, 31));
     ir_expr *lower = hdst__ir_convert(func, HDST__U64, hdst__ir_binary(func, IR_SHR, HDST__U32, hdst__ir_var(func, word[0]), hdst__ir_const(func, HDST__U32, 1)));
     ir_expr *random = hdst__ir_binary(func, IR_OR, HDST__U64, upper, lower);
-    ir_stmt *keep = hdst__ir_stmt(func, IR_KEEP, (hdst__span){0});
-    keep->cond = hdst__ir_binary(func, IR_LT, HDST__BOOL, random, leaf_expr(func, IR_BROADCAST, limit_param, 0, HDST__U64));
-    hdst__ir_push(func, &func->body, keep);
-    func->filters = true;
+    ir_stmt *emit = hdst__ir_stmt(func, IR_EMIT, (hdst__span){0});
+    emit->check = hdst__ir_add_check(func, (ir_check){.kind = IR_CHECK_EMIT, .what = "sample"});
+    emit->cond = hdst__ir_binary(func, IR_LT, HDST__BOOL, random, leaf_expr(func, IR_BROADCAST, limit_param, 0, HDST__U64));
+    hdst__ir_push(func, &func->body, emit);
+    func->emits = true;
     return func;
 }
 

@@ -7,8 +7,6 @@
 
 // Every one has the input as its first parameter and lives in `arena`; `record` must outlive it.
 
-// Each record as it is: what a chain of filters alone stores.
-ir_func *hdst__operator_copy(hdst__arena *arena, const hdst__record *record);
 // Adds 1 for every record to the accumulator "count", a uint64_t.
 ir_func *hdst__operator_count(hdst__arena *arena, const hdst__record *record);
 // Records of `to`: the index of the record, then the values of `from`, leaf by leaf. `to` has one more leaf than `from`, in front, a uint64_t.

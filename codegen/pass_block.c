@@ -164,10 +164,31 @@ static bool drop_message(ir_stmt *s, void *user)
     return true;
 }
 
+static void append(ir_func *func, ir_block *to, const ir_block *more)
+{
+    for (size_t i = 0; i < more->count; i++) hdst__ir_push(func, to, more->items[i]);
+}
+
+// What makes output records one after another is one record loop: all of a record's come before the next one's.
+static void split_around(ir_func *func, size_t first, size_t end)
+{
+    ir_block *body = &func->body, out = {0};
+    ir_block before = {body->items, first, first}, give = {body->items + first, end - first, end - first};
+    ir_block after = {body->items + end, body->count - end, body->count - end};
+    split(func, &before);
+    split(func, &after);
+    append(func, &out, &before);
+    hdst__ir_push(func, &out, hdst__block_records(func, give, "output records come one after another"));
+    append(func, &out, &after);
+    *body = out;
+}
+
 void hdst__pass_block(ir_func *func, uint32_t block)
 {
+    size_t first, end;
     hdst__ir_visit_stmts(&func->body, drop_message, NULL);
     func->block = block;
-    split(func, &func->body);
+    if (!func->counts && hdst__ir_emit_range(func, &first, &end)) split_around(func, first, end);
+    else split(func, &func->body);
     hdst__block_mark_per_record(func);
 }

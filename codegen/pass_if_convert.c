@@ -5,14 +5,15 @@
 // Before: if lt(d, best_d) { best_d = d; best = j }
 // After:  taken = lt(d, best_d); best_d = select(taken, d, best_d); best = select(taken, j, best)
 //
-// In block form (hdst__pass_predicate) a conditional addition becomes one of the identity for the records that do not make it.
+// In block form (hdst__pass_predicate) a conditional addition becomes one of the identity for the records that do not make it, and a conditional emit says its
+// condition; what it stores is stored for all records, at a place that the next one takes again.
 #include "codegen/kernel.h"
 
 enum { MOST_STATEMENTS = 16, MOST_NODES = 256 };    // of both branches together: they are all evaluated
 
 typedef struct converter {
     ir_func *func;
-    bool accums;            // additions too
+    bool effects;           // additions, stores and emits too
     size_t *mentions;       // by variable: outside of the branch that is being converted
 } converter;
 
@@ -21,11 +22,17 @@ static size_t stmt_size(const ir_stmt *s)
     return hdst__ir_expr_size(s->value) + hdst__ir_expr_size(s->cond) + hdst__ir_expr_size(s->index) + hdst__ir_expr_size(s->index2);
 }
 
+// Where output places are counted one by one, what is stored and then not emitted does no harm.
+static bool has_condition(const converter *c, const ir_stmt *s)
+{
+    return s->kind == IR_ACCUM || (c->func->emits && !c->func->placed && (s->kind == IR_STORE || s->kind == IR_EMIT));
+}
+
 static bool may_convert(const converter *c, const ir_block *block, size_t *statements, size_t *nodes)
 {
     for (size_t i = 0; i < block->count; i++) {
         const ir_stmt *s = block->items[i];
-        if (s->kind != IR_SET && s->kind != IR_CHECK && !(c->accums && s->kind == IR_ACCUM)) return false;
+        if (s->kind != IR_SET && s->kind != IR_CHECK && !(c->effects && has_condition(c, s))) return false;
         ++*statements;
         *nodes += stmt_size(s);
     }
@@ -62,7 +69,11 @@ static void convert_stmt(converter *c, ir_block *out, ir_stmt *s, const ir_expr 
         if (c->mentions[s->var]) s->value = chosen(c, cond, when, s->value, hdst__ir_var(c->func, s->var));
     } else if (s->kind == IR_ACCUM) {
         s->value = chosen(c, cond, when, s->value, identity(c, s));
-    } else {                // a check holds where it is not made
+    } else if (s->kind == IR_EMIT) {
+        ir_expr *test = hdst__ir_copy(c->func, cond);
+        if (!when) test = hdst__ir_unary(c->func, IR_NOT, HDST__BOOL, test);
+        s->cond = s->cond ? hdst__ir_binary(c->func, IR_AND, HDST__BOOL, test, s->cond) : test;
+    } else if (s->kind == IR_CHECK) {   // holds where it is not made
         ir_expr *test = hdst__ir_copy(c->func, cond);
         s->cond = hdst__ir_binary(c->func, IR_OR, HDST__BOOL, when ? hdst__ir_unary(c->func, IR_NOT, HDST__BOOL, test) : test, s->cond);
     }
@@ -149,9 +160,9 @@ static size_t count_branches(ir_block *block)
     return count;
 }
 
-static void convert(ir_func *func, bool accums)
+static void convert(ir_func *func, bool effects)
 {
-    converter c = {func, accums, HDST__NEW_ARRAY(func->arena, size_t, func->var_count + count_branches(&func->body) + 1)};
+    converter c = {func, effects, HDST__NEW_ARRAY(func->arena, size_t, func->var_count + count_branches(&func->body) + 1)};
     hdst__ir_tally(&func->body, c.mentions, false);
     convert_block(&c, &func->body);
 }

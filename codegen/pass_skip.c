@@ -13,8 +13,8 @@
 typedef struct skip {
     ir_func *func;
     uint32_t *copy;             // by variable: its copy for the checks
-    uint32_t ok, kept;
-    uint32_t output;            // what was the output's number; UINT32_MAX: there is none
+    uint32_t ok;
+    bool has_output;
 } skip;
 
 // --- The copy for the checks ---
@@ -55,7 +55,7 @@ static void checks_only(const skip *s, ir_block *block)
         ir_block *nested[HDST__IR_NESTED];
         for (int n = 0, count = hdst__ir_nested(stmt, nested); n < count; n++) checks_only(s, nested[n]);
         switch (stmt->kind) {
-        case IR_ACCUM: case IR_STORE: case IR_KEEP: break;
+        case IR_ACCUM: case IR_STORE: case IR_EMIT: break;
         case IR_CHECK: hdst__ir_push(s->func, &out, hdst__ir_set(s->func, s->ok, hdst__ir_binary(s->func, IR_AND, HDST__BOOL, read_ok(s), stmt->cond))); break;
         default: hdst__ir_push(s->func, &out, stmt); break;
         }
@@ -73,18 +73,20 @@ static void without_checks(const skip *s, ir_block *block)
         ir_block *nested[HDST__IR_NESTED];
         for (int n = 0, count = hdst__ir_nested(stmt, nested); n < count; n++) without_checks(s, nested[n]);
         if (stmt->kind == IR_STORE) stmt->param++;      // the output moves behind the new accumulator
-        if (stmt->kind == IR_KEEP) stmt = hdst__ir_set(s->func, s->kept, stmt->cond);
         if (stmt->kind != IR_CHECK) hdst__ir_push(s->func, &out, stmt);
     }
     *block = out;
 }
 
-static void push_keep(const skip *s, ir_expr *cond)
+// Where every record gave one, the good ones do.
+static void emit_good(const skip *s)
 {
-    ir_stmt *keep = hdst__ir_stmt(s->func, IR_KEEP, (hdst__span){0});
-    keep->cond = cond;
-    hdst__ir_push(s->func, &s->func->body, keep);
-    s->func->filters = true;
+    ir_func *func = s->func;
+    if (func->emits || !s->has_output) return;
+    ir_stmt *emit = hdst__ir_stmt(func, IR_EMIT, (hdst__span){0});
+    emit->check = UINT32_MAX;
+    hdst__ir_push(func, &func->body, emit);
+    func->emits = true;
 }
 
 // --- The count ---
@@ -107,9 +109,8 @@ static uint32_t add_count(skip *s)
     ir_param param = {.kind = IR_ACCUM_TABLE, .name = "records_skipped", .record = count_record(func->arena), .bind = "records_skipped",
                       .leaf_op = HDST__NEW_ARRAY(func->arena, ir_accum_op, 1), .leaf_from_float = HDST__NEW_ARRAY(func->arena, bool, 1)};
     uint32_t at = hdst__ir_add_param(func, param);
-    s->output = UINT32_MAX;
     if (at && func->params[at - 1].kind == IR_OUTPUT) {
-        s->output = at;
+        s->has_output = true;
         func->params[at] = func->params[at - 1];
         func->params[--at] = param;
     }
@@ -134,26 +135,22 @@ uint32_t hdst__pass_skip(ir_func *func)
 {
     skip s = {.func = func};
     const uint32_t param = add_count(&s);
-    const bool filters = func->filters;
     ir_block checks = hdst__ir_copy_block(func, &func->body);
     copy_variables(&s);
     s.ok = hdst__ir_add_var(func, "ok", HDST__BOOL, 0);
-    s.kept = hdst__ir_add_var(func, "kept", HDST__BOOL, 0);
     hdst__ir_visit_stmts(&checks, rename_stmt, &s);
     checks_only(&s, &checks);
     without_checks(&s, &func->body);
+    emit_good(&s);
 
     ir_block all = {0};
     ir_stmt *good = hdst__ir_if(func, read_ok(&s));
     good->then = func->body;
     hdst__ir_push(func, &all, hdst__ir_set(func, s.ok, hdst__ir_const(func, HDST__BOOL, 1)));
     push_block(func, &all, &checks);
-    if (filters) hdst__ir_push(func, &all, hdst__ir_set(func, s.kept, hdst__ir_const(func, HDST__BOOL, 0)));
     hdst__ir_push(func, &all, good);
     func->body = all;
     push_count(&s, param);
-    if (filters) push_keep(&s, hdst__ir_var(func, s.kept));
-    else if (s.output != UINT32_MAX) push_keep(&s, read_ok(&s));
     func->check_count = 0;
     return param;
 }

@@ -2,6 +2,8 @@
 // Marks what differs from record to record (the analysis of ispc): an expression is varying when it reads the record or a varying variable; a variable, when it
 // is set to something varying, or set where only some records come: in a branch with a varying condition, in a loop that some records leave earlier.
 //
+// Where output records are put one after another, records go through the statements one by one, so that all that is set there varies.
+//
 // Before:  var f32 d                          After:  var f32 d varying
 //          var u64 j                                  var u64 j
 //          for j = 0ul to length(c) {                 the same
@@ -69,12 +71,19 @@ static void mark_block(marker *m, ir_block *block, bool varying)
     for (size_t i = 0; i < block->count; i++) mark_stmt(m, block->items[i], varying);
 }
 
+static void mark_body(marker *m)
+{
+    size_t first, end;
+    if (m->func->counts || !hdst__ir_emit_range(m->func, &first, &end)) first = end = 0;
+    for (size_t i = 0; i < m->func->body.count; i++) mark_stmt(m, m->func->body.items[i], i >= first && i < end);
+}
+
 void hdst__pass_uniform(ir_func *func)
 {
     marker m = {func, true};
     for (size_t i = 0; i < func->var_count; i++) func->vars[i].varying = false;
     while (m.changed) {         // a variable that is found to vary makes others vary, also earlier in a loop
         m.changed = false;
-        mark_block(&m, &func->body, false);
+        mark_body(&m);
     }
 }

@@ -32,6 +32,7 @@ const char *hdst__passes_scalar(ir_func *func)
         {"fold", hdst__pass_fold},
         {"checks", hdst__pass_checks},      // what unrolling made constant, and what it repeats
         {"fold", hdst__pass_fold},
+        {"dense", hdst__pass_dense},
         {"unread", hdst__pass_unread},
         {"uniform", hdst__pass_uniform},
         {"if-convert", hdst__pass_if_convert},
@@ -82,8 +83,9 @@ static void split_at_uniform_control(ir_func *func) { hdst__pass_block(func, BLO
 
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
 {
-    static const pass before[] = {{"predicate", hdst__pass_predicate}, {"fold", hdst__pass_fold}, {"uniform", hdst__pass_uniform}};
+    static const pass before[] = {{"predicate", hdst__pass_predicate}, {"settle", hdst__pass_settle}, {"fold", hdst__pass_fold}, {"uniform", hdst__pass_uniform}};
     static const pass after[] = {{"jam", hdst__pass_jam}, {"fold", hdst__pass_fold}, {"hoist", hdst__pass_hoist}};
+    if (func->emits && !func->counts && hdst__ir_emit_bound(func) > HDST__EMIT_BOUND) hdst__pass_place(func);
     ir_func *plain = hdst__ir_copy_func(func->arena, func);
     const char *wrong = RUN(func, before);
     if (!wrong) wrong = form(func, tables, split_at_uniform_control);

@@ -61,7 +61,10 @@ typedef struct hdst__printer {
     unsigned loop_depth;
     uint32_t last_source, last_line;    // the position that the last comment named
     const char *record;                 // the slice index of the current record: "i" or "i + r"
-    bool has_checks, keeps;
+    bool has_checks;
+    hdst__output_way way;
+    uint64_t emit_bound;                // BOUNDED
+    const char *more;                   // COUNTED: kernels beside the main one, a template
     // Inputs and broadcasts, by param
     const char **param_name;
     const char ***leaf_name;            // by param and leaf: the macro that reads (or writes) it, the name of its scale

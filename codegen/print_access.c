@@ -216,6 +216,9 @@ void hdst__print_broadcasts(hdst__printer *p)
 
 // --- Outputs ---
 
+// Its place in the output: that of the input record, or the next one.
+static const char *output_place(const hdst__printer *p) { return p->func->emits ? "place" : p->record; }
+
 void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
 {
     const ir_param *param = &p->func->params[stmt->param];
@@ -225,10 +228,10 @@ void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
     if (p->first_read_input) {      // a fold: the next running value
         hdst__write_line(&p->out, "%s_of[%s] = %s;", macro, element, value);
     } else if (hdst__leaf_is_aligned(param->record, leaf)) {
-        hdst__write_line(&p->out, "%s(%s, %s) = %s;", macro, p->record, element, value);
+        hdst__write_line(&p->out, "%s(%s, %s) = %s;", macro, output_place(p), element, value);
     } else {
         p->part[leaf->kind == HDST__F64 ? HDST__PART_BYTES_DOUBLE : HDST__PART_BYTES] = p->part[HDST__PART_BYTES] = true;
-        hdst__write_line(&p->out, "write_%s(%s(%s, %s), %s);", type, macro, p->record, element, value);
+        hdst__write_line(&p->out, "write_%s(%s(%s, %s), %s);", type, macro, output_place(p), element, value);
     }
 }
 

@@ -159,6 +159,12 @@ static void print_check(hdst__printer *p, const ir_stmt *stmt)
     else hdst__write_line(&p->out, "failed = (failed != 0) | (%s) ? failed : %" PRIu32 ";", condition, stmt->check + 1);
 }
 
+static void print_emit(hdst__printer *p, const ir_stmt *stmt)
+{
+    if (stmt->cond) hdst__write_line(&p->out, "place += %s;", hdst__expr_text(p, stmt->cond));
+    else hdst__write_line(&p->out, "place++;");
+}
+
 // --- Control ---
 
 static void print_nested(hdst__printer *p, const ir_block *block)
@@ -350,7 +356,7 @@ static size_t print_stmt(hdst__printer *p, const ir_block *block, size_t at)
     case IR_CONTINUE: hdst__write_line(&p->out, "continue;"); break;
     case IR_ACCUM: hdst__print_accum(p, stmt); break;
     case IR_STORE: hdst__print_store(p, stmt); break;
-    case IR_KEEP: if (p->keeps) hdst__write_line(&p->out, "keep[%s] = %s;", p->record, hdst__expr_text(p, stmt->cond)); break;
+    case IR_EMIT: print_emit(p, stmt); break;
     case IR_CHECK: print_check(p, stmt); break;
     case IR_RECORDS: print_records(p, stmt); break;
     case IR_REDUCE: print_reduce(p, stmt); break;
@@ -376,6 +382,7 @@ static void print_failures(hdst__printer *p)
     // What the block added counts for nothing now: the result of a launch that fails is thrown away.
     hdst__write_line(&p->out, "if (failed) {");
     hdst__write_line(&p->out, "    stop = i + BLOCK;    // its records one by one, to tell which");
+    if (p->func->emits) hdst__write_line(&p->out, "    place = block_place;");
     hdst__write_line(&p->out, "    break;");
     hdst__write_line(&p->out, "}");
 }
@@ -387,7 +394,7 @@ void hdst__print_function(hdst__printer *p)
     p->last_line = 0;
     p->record = "i";
     declare_at_top(p);
-    if (p->has_checks && p->in_block) hdst__write_line(&p->out, "bool failed = false;");
+    if (p->has_checks && p->in_block) hdst__write_line(&p->out, "bool failed = false;%s", p->func->emits ? "\nconst ulong block_place = place;" : "");
     else if (p->has_checks) hdst__write_line(&p->out, "uint failed = 0;");
     print_block(p, &body);
     if (p->has_checks) print_failures(p);

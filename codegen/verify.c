@@ -209,7 +209,8 @@ static bool records_ok(verifier *v, const ir_stmt *s, const char *where)
     v->loops = loops;
     for (size_t i = 0; ok && s->vectorize && i < s->body.count; i++) {
         ir_stmt_kind kind = s->body.items[i]->kind;
-        REQUIRE(kind == IR_SET || kind == IR_SET_ELEM || kind == IR_STORE || kind == IR_KEEP || kind == IR_CHECK || kind == IR_REDUCE,
+        REQUIRE(kind == IR_SET || kind == IR_SET_ELEM || kind == IR_STORE || kind == IR_CHECK || kind == IR_REDUCE ||
+                    (kind == IR_EMIT && v->func->counts),
                 "a vectorised record loop holds", hdst__ir_stmt_name(kind));
     }
     return ok;
@@ -222,6 +223,14 @@ static bool store_ok(verifier *v, const ir_stmt *s, const char *where)
     REQUIRE(s->value && is_index(s->index), "value or index", where);
     REQUIRE(!v->func->block || v->in_records, "store outside of a record loop", where);
     return leaf_is(v, s->param, s->leaf, IR_OUTPUT, s->value->kind, where);
+}
+
+static bool emit_ok(verifier *v, const ir_stmt *s, const char *where)
+{
+    REQUIRE(!s->cond || is_condition(s->cond), "condition is not bool", where);
+    REQUIRE(v->func->emits, "in a function that is not marked to emit", where);
+    REQUIRE(!v->func->block || v->in_records, "outside of a record loop", where);
+    return true;
 }
 
 static bool stmt_ok(verifier *v, ir_stmt *s)
@@ -247,7 +256,7 @@ static bool stmt_ok(verifier *v, ir_stmt *s)
     case IR_RETURN: REQUIRE(!v->func->block, "in block form", where); return true;
     case IR_ACCUM: case IR_ACCUM_WORDS: case IR_ACCUM_WIDE: return accum_ok(v, s, where);
     case IR_STORE: return store_ok(v, s, where);
-    case IR_KEEP: REQUIRE(is_condition(s->cond), "condition is not bool", where); return true;
+    case IR_EMIT: return emit_ok(v, s, where);
     case IR_CHECK:
         REQUIRE(is_condition(s->cond), "condition is not bool", where);
         REQUIRE(!s->index || (s->index->kind == HDST__U64 && s->index2 && s->index2->kind == HDST__U64), "index or limit is not u64", where);

@@ -49,8 +49,8 @@ typedef struct hdst__launch {
     hdst__memory *const *broadcast;         // by param
     const void *const *values;              // by param: rows of broadcasts in the host's memory, until the run ends
     const uint64_t *rows;                   // by param
-    hdst__memory *table, *strips, *scales, *output, *keep, *error;
-    uint64_t flush;
+    hdst__memory *table, *strips, *scales, *output, *places, *error;
+    uint64_t flush, room;                   // room: records that fit `output`
 } hdst__launch;
 
 // A place in the stream of commands, behind at least one launch: `done` is called when all launches and reads submitted before the mark have finished.
@@ -59,8 +59,8 @@ typedef struct hdst__ticket {
     void (*done)(void *user);
     void *user;
     _Atomic int code;           // of the back end: how it ended
-    void *launch, *finished;    // of the back end
-    double seconds;             // of the last launch, after `settle`
+    void *begun, *launch, *finished;        // of the back end
+    double seconds;             // of the last launch (all its kernels), after `settle`
 } hdst__ticket;
 
 typedef struct hdst__device_ops {

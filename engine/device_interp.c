@@ -114,6 +114,28 @@ static void note_failure(hdst__memory *error_word, const hdst__interp_run *run)
     if (found < *word) *word = found;
 }
 
+// Counts first where the output might not fit: what accumulates must not do so twice. places[0] takes the number of output records.
+static hdst_status run_emitting(hdst__interp_run *run, uint64_t *places, hdst_error *error)
+{
+    places[0] = 0;
+    const uint64_t bound = hdst__ir_emit_bound(run->func);
+    uint64_t most;
+    if (__builtin_mul_overflow(bound, run->count, &most) || most > run->output_room) {
+        hdst__interp_run count = *run;
+        count.output = NULL;
+        count.device_table = NULL;
+        hdst_status status = hdst__interpret(&count, error);
+        if (status != HDST_OK) return status;
+        places[0] = count.emitted;
+        run->failed_record = count.failed_record;
+        run->failed_check = count.failed_check;
+        if (count.failed_record != UINT64_MAX || count.emitted > run->output_room) return HDST_OK;
+    }
+    hdst_status status = hdst__interpret(run, error);
+    places[0] = run->emitted;
+    return status;
+}
+
 static hdst_status interpret(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
 {
     const ir_func *func = program->code.func;
@@ -127,9 +149,10 @@ static hdst_status interpret(hdst__device *device, hdst__program *program, const
         .first = at->first, .count = at->count,
         .broadcast = program->broadcast, .accum_rows = at->rows,
         .tables = program->code.tables, .device_table = at->table ? at->table->host : NULL,
-        .output = at->output ? at->output->host : NULL, .keep = at->keep ? at->keep->host : NULL,
+        .output = at->output ? at->output->host : NULL, .output_room = at->room,
     };
-    hdst_status status = program->code.fold ? hdst__interpret_fold_level(&run, error) : hdst__interpret(&run, error);
+    hdst_status status = program->code.fold ? hdst__interpret_fold_level(&run, error) : func->emits ? run_emitting(&run, at->places->host, error)
+                                                                                                     : hdst__interpret(&run, error);
     if (status == HDST_OK) note_failure(at->error, &run);
     return status;
 }

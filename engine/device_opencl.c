@@ -35,6 +35,7 @@ static void destroy(hdst__device *device)
     release_event(self, &self->last_in);
     release_event(self, &self->last_launch);
     release_event(self, &self->last_out);
+    release_event(self, &self->begun);
     if (self->in) cl->clReleaseCommandQueue(self->in);
     if (self->compute) cl->clReleaseCommandQueue(self->compute);
     if (self->out) cl->clReleaseCommandQueue(self->out);
@@ -208,24 +209,26 @@ static hdst_status mark(hdst__device *device, hdst__ticket *ticket, hdst_error *
     hdst_status status = flush(self, error);
     if (status != HDST_OK) return status;
     atomic_store(&ticket->code, CL_COMPLETE);
+    ticket->begun = self->begun;
     ticket->launch = self->last_launch;
     ticket->finished = self->last_out ? self->last_out : self->last_launch;
-    self->last_launch = NULL;
+    self->begun = self->last_launch = NULL;
     if (self->last_out) self->last_out = NULL;
     else TRY(self, error, clRetainEvent, ticket->finished);
     if (!ticket->notify) return HDST_OK;
     cl_int code = self->cl->clSetEventCallback(ticket->finished, CL_COMPLETE, on_finished, ticket);
     if (code == CL_SUCCESS) return HDST_OK;
     finish(device);
+    release_event(self, (cl_event *)&ticket->begun);
     release_event(self, (cl_event *)&ticket->launch);
     release_event(self, (cl_event *)&ticket->finished);
     return fail(self, "clSetEventCallback", code, error);
 }
 
-static double launch_seconds(const hdst__opencl_device *self, cl_event event)
+static double launch_seconds(const hdst__opencl_device *self, cl_event begun, cl_event event)
 {
     cl_ulong start = 0, end = 0;
-    if (!event || self->cl->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) != CL_SUCCESS) return 0;
+    if (!event || self->cl->clGetEventProfilingInfo(begun ? begun : event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) != CL_SUCCESS) return 0;
     if (self->cl->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL) != CL_SUCCESS) return 0;
     return end > start ? (double)(end - start) * 1e-9 : 0;
 }
@@ -236,7 +239,8 @@ static hdst_status settle(hdst__device *device, hdst__ticket *ticket, hdst_error
     if (!ticket->notify) atomic_store(&ticket->code, self->cl->clWaitForEvents(1, (cl_event *)&ticket->finished));
     cl_int code = atomic_load(&ticket->code), launch = CL_COMPLETE;
     if (ticket->launch) self->cl->clGetEventInfo(ticket->launch, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof launch, &launch, NULL);
-    ticket->seconds = launch_seconds(self, ticket->launch);
+    ticket->seconds = launch_seconds(self, ticket->begun, ticket->launch);
+    release_event(self, (cl_event *)&ticket->begun);
     release_event(self, (cl_event *)&ticket->launch);
     release_event(self, (cl_event *)&ticket->finished);
     if (launch < 0) return fail(self, "a kernel", launch, error);

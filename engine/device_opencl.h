@@ -24,6 +24,7 @@ typedef struct hdst__opencl_device {
     // In-order each. Copies in and out have queues of their own, so that they overlap the launches; the events below carry the order between queues.
     cl_command_queue in, compute, out;
     cl_event last_in, last_launch, last_out;    // NULL: nothing to wait for
+    cl_event begun;                 // the first kernel of the last launch, when it has several
     hdst__program_cache *cache;     // the engine's
     hdst__built *built;
 } hdst__opencl_device;
@@ -32,6 +33,7 @@ struct hdst__program {
     hdst__code code;
     hdst__built *built;
     cl_kernel kernel;
+    cl_kernel count, scan;          // run before it; NULL: none
 };
 
 // device_opencl_program.c

@@ -130,6 +130,16 @@ void hdst__opencl_forget_built(hdst__opencl_device *self)
     self->built = NULL;
 }
 
+static hdst_status create_kernel(hdst__opencl_device *self, const hdst__built *built, const char *name, cl_kernel *kernel, hdst_error *error)
+{
+    cl_int result;
+    if (!name) return HDST_OK;
+    *kernel = self->cl->clCreateKernel(built->program, name, &result);
+    if (result == CL_SUCCESS) return HDST_OK;
+    *kernel = NULL;
+    return fail(self, "clCreateKernel", result, error);
+}
+
 hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **out, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
@@ -141,14 +151,9 @@ hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst
         return HDST_OK;
     }
     hdst_status status = find_or_build(self, code->kernel, &program->built, error);
-    if (status == HDST_OK) {
-        cl_int result;
-        program->kernel = self->cl->clCreateKernel(program->built->program, code->kernel->name, &result);
-        if (result != CL_SUCCESS) {
-            program->kernel = NULL;
-            status = fail(self, "clCreateKernel", result, error);
-        }
-    }
+    if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->name, &program->kernel, error);
+    if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->count_name, &program->count, error);
+    if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->scan_name, &program->scan, error);
     if (status == HDST_OK) *out = program;
     else hdst__opencl_unload(device, program);
     return status;
@@ -158,7 +163,9 @@ void hdst__opencl_unload(hdst__device *device, hdst__program *program)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (!program) return;
-    if (program->kernel) self->cl->clReleaseKernel(program->kernel);
+    cl_kernel kernels[] = {program->kernel, program->count, program->scan};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (kernels[i]) self->cl->clReleaseKernel(kernels[i]);
     hdst__free(device->engine->allocator, program);
 }
 
@@ -234,7 +241,8 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_SCALES: set_memory(arg, at->scales); break;
     case HDST__ARG_FLUSH: set_number(arg, at->flush); break;
     case HDST__ARG_OUTPUT: set_memory(arg, at->output); break;
-    case HDST__ARG_KEEP: set_memory(arg, at->keep); break;
+    case HDST__ARG_ROOM: set_number(arg, at->room); break;
+    case HDST__ARG_PLACES: set_memory(arg, at->places); break;
     case HDST__ARG_ERROR: set_memory(arg, at->error); break;
     case HDST__ARG_LOCAL:
         arg->size = local_bytes(what, code->kernel->func, at->rows);
@@ -243,25 +251,51 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     }
 }
 
+static hdst_status set_arguments(hdst__opencl_device *self, const hdst__code *code, cl_kernel kernel, const hdst__launch *at, hdst_error *error)
+{
+    for (size_t i = 0; i < code->kernel->arg_count; i++) {
+        argument arg = {0};
+        fill_argument(code, &code->kernel->args[i], at, &arg);
+        HDST__CL_TRY(self->cl, self->base.info->name, error, clSetKernelArg, kernel, (cl_uint)i, arg.size, arg.value);
+    }
+    return HDST_OK;
+}
+
+// Kernels of one launch follow each other in the queue.
+static hdst_status enqueue(hdst__opencl_device *self, cl_kernel kernel, size_t global, size_t local, hdst_error *error)
+{
+    cl_event event;
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueNDRangeKernel, self->compute, kernel, 1, NULL, &global, &local,
+                 self->last_in ? 1 : 0, self->last_in ? &self->last_in : NULL, &event);
+    if (self->last_launch) self->cl->clReleaseEvent(self->last_launch);
+    self->last_launch = event;
+    return HDST_OK;
+}
+
+static hdst_status count_first(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local, hdst_error *error)
+{
+    hdst_status status = set_arguments(self, &program->code, program->count, at, error);
+    if (status == HDST_OK) status = enqueue(self, program->count, global, local, error);
+    if (status != HDST_OK) return status;
+    if (self->begun) self->cl->clReleaseEvent(self->begun);
+    self->begun = self->last_launch;
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clRetainEvent, self->begun);
+    if (!program->scan) return HDST_OK;
+    status = set_arguments(self, &program->code, program->scan, at, error);
+    return status == HDST_OK ? enqueue(self, program->scan, local, local, error) : status;
+}
+
 hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     const hdst__kernel *kernel = program->code.kernel;
     if (program->code.callback) return hdst__opencl_call(self, program, at, error);
-    for (size_t i = 0; i < kernel->arg_count; i++) {
-        argument arg = {0};
-        fill_argument(&program->code, &kernel->args[i], at, &arg);
-        HDST__CL_TRY(self->cl, device->info->name, error, clSetKernelArg, program->kernel, (cl_uint)i, arg.size, arg.value);
-    }
     size_t local = kernel->local_size ? kernel->local_size : 1, global = (size_t)program->code.items;
     if (program->code.fold) {           // a work-item for each output record
         size_t runs = (size_t)((at->count + HDST__FOLD_RECORDS - 1) / HDST__FOLD_RECORDS);
         global = (runs + local - 1) / local * local;
     }
-    cl_event event;
-    HDST__CL_TRY(self->cl, device->info->name, error, clEnqueueNDRangeKernel, self->compute, program->kernel, 1, NULL, &global, &local,
-                 self->last_in ? 1 : 0, self->last_in ? &self->last_in : NULL, &event);
-    if (self->last_launch) self->cl->clReleaseEvent(self->last_launch);
-    self->last_launch = event;
-    return HDST_OK;
+    hdst_status status = program->count ? count_first(self, program, at, global, local, error) : HDST_OK;
+    if (status == HDST_OK) status = set_arguments(self, &program->code, program->kernel, at, error);
+    return status == HDST_OK ? enqueue(self, program->kernel, global, local, error) : status;
 }

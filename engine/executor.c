@@ -6,6 +6,7 @@
 #include <time.h>
 
 static const double slice_seconds = 0.25;       // a slice is not longer, so that a run can be cancelled, nor much shorter
+static const double output_margin = 1.25;       // a slice's output is expected to fit with so much to spare: one that does not runs twice
 static const double worthwhile_seconds = 0.02;  // of work, to ask a device between slices whether a record failed
 
 double hdst__now(void)
@@ -27,11 +28,25 @@ static void on_done(void *user)
     pthread_mutex_unlock(&executor->mutex);
 }
 
-hdst_status hdst__executor_create(hdst__device *device, uint64_t output_bytes, uint64_t keep_bytes, hdst__executor **out, hdst_error *error)
+static hdst_status take_slot_memory(hdst__executor *executor, hdst__slot *slot, const hdst__slot_sizes *sizes, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst_status status = HDST_OK;
+    if (sizes->output_bytes) status = device->ops->alloc(device, HDST__MEMORY_SHARED, sizes->output_bytes, "output records", &slot->output, error);
+    if (status == HDST_OK && slot->output) status = device->ops->to_device(device, slot->output, error);
+    if (status != HDST_OK || !sizes->place_words) return status;
+    status = device->ops->alloc(device, HDST__MEMORY_DEVICE, sizes->place_words * sizeof(uint64_t), "the places of output records", &slot->places, error);
+    if (status != HDST_OK) return status;
+    slot->told = hdst__alloc_zero(device->engine->allocator, sizes->told_words * sizeof *slot->told);
+    return slot->told ? HDST_OK : hdst__error_memory(error, "the places of output records");
+}
+
+hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *sizes, hdst__executor **out, hdst_error *error)
 {
     hdst__executor *executor = hdst__alloc_zero(device->engine->allocator, sizeof *executor);
     if (!executor) return hdst__error_memory(error, "an executor");
     executor->device = device;
+    executor->told_words = sizes->told_words;
     pthread_mutex_init(&executor->mutex, NULL);
     pthread_cond_init(&executor->finished, NULL);
     hdst_status status = HDST_OK;
@@ -40,10 +55,7 @@ hdst_status hdst__executor_create(hdst__device *device, uint64_t output_bytes, u
         slot->executor = executor;
         slot->ticket.done = on_done;
         slot->ticket.user = slot;
-        if (status == HDST_OK && output_bytes) status = device->ops->alloc(device, HDST__MEMORY_SHARED, output_bytes, "output records", &slot->output, error);
-        if (status == HDST_OK && keep_bytes) status = device->ops->alloc(device, HDST__MEMORY_SHARED, keep_bytes, "the marks of a filter", &slot->keep, error);
-        if (status == HDST_OK && slot->output) status = device->ops->to_device(device, slot->output, error);
-        if (status == HDST_OK && slot->keep) status = device->ops->to_device(device, slot->keep, error);
+        if (status == HDST_OK) status = take_slot_memory(executor, slot, sizes, error);
     }
     if (status == HDST_OK) *out = executor;
     else hdst__executor_destroy(executor);
@@ -56,23 +68,109 @@ void hdst__executor_destroy(hdst__executor *executor)
     hdst__device *device = executor->device;
     for (uint32_t i = 0; i < HDST__SLOTS; i++) {
         device->ops->release(device, executor->slot[i].output);
-        device->ops->release(device, executor->slot[i].keep);
+        device->ops->release(device, executor->slot[i].places);
+        hdst__free(device->engine->allocator, executor->slot[i].told);
     }
     pthread_cond_destroy(&executor->finished);
     pthread_mutex_destroy(&executor->mutex);
     hdst__free(device->engine->allocator, executor);
 }
 
+// --- The start of a slice ---
+
+// The error word holds the least record of all slices so far, so the last slice's is enough; others are asked for where it may save long work in vain.
+static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool last)
+{
+    return pass->checks && (last || pass->streams || *pass->seconds_per_record * (double)slot->count > worthwhile_seconds);
+}
+
+static uint64_t dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
+
+static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, const hdst__pass *pass, bool last, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst_status status = HDST_OK;
+    if (last && pass->table) {
+        status = device->ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, false, error);
+        pass->stats->bytes_from_device += pass->table_bytes;
+    }
+    if (status == HDST_OK && asks_for_errors(slot, pass, last)) {
+        status = device->ops->read(device, pass->launch.error, 0, &slot->error_word, sizeof slot->error_word, false, error);
+        pass->stats->bytes_from_device += sizeof slot->error_word;
+    }
+    if (status == HDST_OK && slot->places) {
+        status = device->ops->read(device, slot->places, 0, slot->told, executor->told_words * sizeof *slot->told, false, error);
+        pass->stats->bytes_from_device += executor->told_words * sizeof *slot->told;
+    }
+    if (!pass->output || device->unified || pass->way != HDST__OUTPUT_DENSE) return status;     // how much came out is not known yet
+    uint64_t bytes = dense_records(slot, pass) * pass->output->record_bytes;
+    if (status == HDST_OK) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, false, error);
+    pass->stats->bytes_from_device += bytes;
+    return status;
+}
+
+// Records [skip, skip + count) of the segment. `alone`: nobody is told when it ends; settling its ticket waits.
+static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, uint64_t skip, uint64_t count, bool alone, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst__segment *segment = slot->segment;
+    slot->done = false;
+    slot->ticket.notify = pass->streams && !alone;
+    slot->skip = skip;
+    slot->count = count;
+    slot->error_word = UINT64_MAX;
+    hdst__launch launch = pass->launch;
+    launch.first = segment->first + skip;
+    launch.skip = skip;
+    launch.count = count;
+    launch.storage = segment->storage;
+    launch.input = segment->memory;
+    launch.output = slot->output;
+    launch.places = slot->places;
+    launch.room = pass->room;
+    hdst_status status = device->ops->launch(device, pass->program, &launch, error);
+    bool last = alone || launch.first + count == pass->reader->records;
+    if (status == HDST_OK) status = read_results(executor, slot, pass, last, error);
+    return status == HDST_OK ? device->ops->mark(device, &slot->ticket, error) : status;
+}
+
+static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, uint64_t skip, uint64_t count, hdst_error *error)
+{
+    hdst__slot *slot = &executor->slot[(executor->oldest + executor->in_flight) % HDST__SLOTS];
+    slot->segment = segment;
+    hdst_status status = start_slice(executor, pass, slot, skip, count, false, error);
+    if (status != HDST_OK) return status;
+    executor->in_flight++;
+    segment->users++;
+    return HDST_OK;
+}
+
 // --- The end of a slice ---
 
-static hdst_status take_output(hdst__device *device, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
+// The records of a slice lie in one run, or in one for each strip.
+static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
 {
-    uint64_t records = (slot->count + pass->group - 1) / pass->group;
-    hdst_status status = device->ops->to_host(device, slot->output, error);
-    if (status == HDST_OK && slot->keep) status = device->ops->to_host(device, slot->keep, error);
-    if (status == HDST_OK) status = hdst__output_add(pass->output, slot->output->host, slot->keep ? slot->keep->host : NULL, records, error);
+    const char *records = slot->output->host;
+    if (pass->way == HDST__OUTPUT_DENSE) return hdst__output_add(pass->output, records, dense_records(slot, pass), error);
+    if (pass->way == HDST__OUTPUT_COUNTED) return hdst__output_add(pass->output, records, slot->told[0], error);
+    hdst_status status = HDST_OK;
+    for (uint64_t i = 0; i + 1 < executor->told_words && status == HDST_OK; i += 2)
+        status = hdst__output_add(pass->output, records + slot->told[i] * pass->output->record_bytes, slot->told[i + 1], error);
+    return status;
+}
+
+static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst_status status = HDST_OK;
+    if (pass->way == HDST__OUTPUT_COUNTED && !device->unified) {
+        const uint64_t bytes = slot->told[0] * pass->output->record_bytes;
+        if (bytes) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, true, error);
+        pass->stats->bytes_from_device += bytes;
+    }
+    if (status == HDST_OK) status = device->ops->to_host(device, slot->output, error);
+    if (status == HDST_OK) status = add_runs(executor, slot, pass, error);
     if (status == HDST_OK) status = device->ops->to_device(device, slot->output, error);
-    if (status == HDST_OK && slot->keep) status = device->ops->to_device(device, slot->keep, error);
     return status;
 }
 
@@ -86,6 +184,53 @@ static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
     if (use->busy_seconds > 0) *pass->seconds_per_record = use->busy_seconds / (double)use->records;
 }
 
+static bool overflows(const hdst__slot *slot, const hdst__pass *pass)
+{
+    return pass->way == HDST__OUTPUT_COUNTED && slot->told[0] > pass->room;
+}
+
+static void note_failure(hdst__pass *pass, uint64_t word)
+{
+    if (word < pass->failure) pass->failure = word;
+}
+
+// So many records give output that fits, going by what all of them gave; fewer than all.
+static uint64_t piece_records(const hdst__slot *slot, const hdst__pass *pass)
+{
+    uint64_t fit = (uint64_t)((double)slot->count * ((double)pass->room / (double)slot->told[0]) * 0.9);
+    if (fit >= slot->count) fit = slot->count / 2;
+    if (fit >= 64) return fit / 64 * 64;
+    return fit ? fit : 1;
+}
+
+// A slice whose output did not fit did nothing else either. It runs again in pieces, alone, in its slot.
+static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, hdst_error *error)
+{
+    const uint64_t first = slot->skip, count = slot->count, each = piece_records(slot, pass);
+    pass->was_cut = true;
+    if (count == 1) {
+        note_failure(pass, (slot->segment->first + first) << 16 | HDST__TOO_MANY);
+        return HDST_OK;
+    }
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < count && status == HDST_OK && pass->failure == UINT64_MAX; done += each) {
+        status = start_slice(executor, pass, slot, first + done, count - done < each ? count - done : each, true, error);
+        if (status == HDST_OK) status = executor->device->ops->settle(executor->device, &slot->ticket, error);
+        if (status != HDST_OK) return status;
+        if (pass->checks) note_failure(pass, slot->error_word);
+        if (overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
+        else if (pass->failure == UINT64_MAX) status = take_output(executor, slot, pass, error);
+    }
+    return status;
+}
+
+static void count_outputs(const hdst__slot *slot, hdst__pass *pass)
+{
+    if (pass->way != HDST__OUTPUT_COUNTED) return;
+    pass->outputs += slot->told[0];
+    *pass->outputs_per_record = (double)pass->outputs / (double)pass->stats->device[0].records;
+}
+
 // Waits for the slice that was submitted first. Outputs are taken in that order, so they come in input order; `keep_output` is false after an error.
 static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, bool keep_output, hdst_error *error)
 {
@@ -95,69 +240,18 @@ static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, boo
         while (!slot->done) pthread_cond_wait(&executor->finished, &executor->mutex);
         pthread_mutex_unlock(&executor->mutex);
     }
+    hdst_status status = executor->device->ops->settle(executor->device, &slot->ticket, error);
+    if (status == HDST_OK) {
+        count_slice(slot, pass);
+        count_outputs(slot, pass);
+        if (pass->checks) note_failure(pass, slot->error_word);
+        if (pass->output && keep_output && overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
+        else if (pass->output && keep_output && pass->failure == UINT64_MAX) status = take_output(executor, slot, pass, error);
+    }
     executor->oldest = (executor->oldest + 1) % HDST__SLOTS;
     executor->in_flight--;
     slot->segment->users--;
-    hdst_status status = executor->device->ops->settle(executor->device, &slot->ticket, error);
-    if (status != HDST_OK) return status;
-    count_slice(slot, pass);
-    if (pass->checks && slot->error_word < pass->failure) pass->failure = slot->error_word;
-    return pass->output && keep_output && pass->failure == UINT64_MAX ? take_output(executor->device, slot, pass, error) : HDST_OK;
-}
-
-// --- The start of a slice ---
-
-// The error word holds the least record of all slices so far, so the last slice's is enough; others are asked for where it may save long work in vain.
-static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool last)
-{
-    return pass->checks && (last || pass->streams || *pass->seconds_per_record * (double)slot->count > worthwhile_seconds);
-}
-
-static hdst_status read_results(hdst__device *device, hdst__slot *slot, const hdst__pass *pass, bool last, hdst_error *error)
-{
-    hdst_status status = HDST_OK;
-    if (last && pass->table) {
-        status = device->ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, false, error);
-        pass->stats->bytes_from_device += pass->table_bytes;
-    }
-    if (status == HDST_OK && asks_for_errors(slot, pass, last)) {
-        status = device->ops->read(device, pass->launch.error, 0, &slot->error_word, sizeof slot->error_word, false, error);
-        pass->stats->bytes_from_device += sizeof slot->error_word;
-    }
-    if (!pass->output || device->unified) return status;
-    uint64_t records = (slot->count + pass->group - 1) / pass->group, bytes = records * pass->output->record_bytes;
-    if (status == HDST_OK) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, false, error);
-    pass->stats->bytes_from_device += bytes;
-    if (status != HDST_OK || !slot->keep) return status;
-    pass->stats->bytes_from_device += slot->count;
-    return device->ops->read(device, slot->keep, 0, slot->keep->host, slot->count, false, error);
-}
-
-static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, uint64_t skip, uint64_t count, hdst_error *error)
-{
-    hdst__device *device = executor->device;
-    hdst__slot *slot = &executor->slot[(executor->oldest + executor->in_flight) % HDST__SLOTS];
-    slot->done = false;
-    slot->ticket.notify = pass->streams;
-    slot->segment = segment;
-    slot->count = count;
-    slot->error_word = UINT64_MAX;
-    hdst__launch launch = pass->launch;
-    launch.first = segment->first + skip;
-    launch.skip = skip;
-    launch.count = count;
-    launch.storage = segment->storage;
-    launch.input = segment->memory;
-    launch.output = slot->output;
-    launch.keep = slot->keep;
-    hdst_status status = device->ops->launch(device, pass->program, &launch, error);
-    bool last = launch.first + count == pass->reader->records;
-    if (status == HDST_OK) status = read_results(device, slot, pass, last, error);
-    if (status == HDST_OK) status = device->ops->mark(device, &slot->ticket, error);
-    if (status != HDST_OK) return status;
-    executor->in_flight++;
-    segment->users++;
-    return HDST_OK;
+    return status;
 }
 
 static uint64_t slice_records(const hdst__pass *pass, uint64_t left)
@@ -166,6 +260,10 @@ static uint64_t slice_records(const hdst__pass *pass, uint64_t left)
     uint64_t records = fit < (double)pass->slice_most ? (uint64_t)fit / 64 * 64 : pass->slice_most;
     if (records < pass->slice_least) records = pass->slice_least;
     if (records > pass->slice_most) records = pass->slice_most;
+    if (pass->way == HDST__OUTPUT_COUNTED && *pass->outputs_per_record * (double)records * output_margin > (double)pass->room) {
+        records = (uint64_t)((double)pass->room / *pass->outputs_per_record / output_margin) / 64 * 64;
+        if (records < 64) records = 64;
+    }
     return records < left ? records : left;
 }
 
@@ -255,6 +353,9 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
         hdst_status ended = finish_oldest(executor, pass, status == HDST_OK, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = ended;
     }
+    // The table was read behind the last slice, but pieces of an earlier one may have come later.
+    if (status == HDST_OK && pass->was_cut && pass->table)
+        status = executor->device->ops->read(executor->device, pass->launch.table, 0, pass->table, pass->table_bytes, true, error);
     // A record that failed comes before whatever ended the submission of later ones.
     if (pass->failure != UINT64_MAX) return HDST_OK;
     if (status == HDST_OK && atomic_exchange(&executor->device->engine->cancelled, false))

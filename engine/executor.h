@@ -18,8 +18,9 @@ typedef struct hdst__slot {             // a slice in flight
     hdst__ticket ticket;
     bool done;                          // guarded by the executor's mutex; set by the device's thread
     hdst__segment *segment;
-    uint64_t count;                     // records
-    hdst__memory *output, *keep;        // kept from slice to slice; NULL when the stage has none
+    uint64_t skip, count;               // records before it in the segment, records
+    hdst__memory *output, *places;      // kept from slice to slice; NULL when the stage has none
+    uint64_t *told;                     // of `places`: what the host asks for
     uint64_t error_word;                // of the device after this slice
 } hdst__slot;
 
@@ -29,6 +30,7 @@ struct hdst__executor {
     pthread_cond_t finished;
     hdst__slot slot[HDST__SLOTS];       // a queue: a device finishes slices in the order of submission
     uint32_t oldest, in_flight;
+    uint64_t told_words;
 };
 
 typedef struct hdst__pass {
@@ -41,17 +43,29 @@ typedef struct hdst__pass {
     uint64_t slice_least, slice_most;   // records, multiples of 64
     hdst__output *output;               // NULL: none
     uint64_t group;                     // records for each output record: 1, or HDST__FOLD_RECORDS
-    bool keeps, checks;                 // the kernel has keep bytes, an error word
+    hdst__output_way way;
+    uint64_t room;                      // output records of a slot
+    bool checks;                        // the kernel has an error word
     void *table;                        // NULL, or where the device's table goes after the last slice
     uint64_t table_bytes;
     bool streams;                       // segments are filled while slices run
     double *seconds_per_record;         // measured here; 0: not known
+    double *outputs_per_record;         // COUNTED: measured here
+    uint64_t outputs;                   // COUNTED: records that came out so far
+    bool was_cut;                       // a slice's output did not fit: it ran again in pieces
     hdst__run_stats *stats;
     uint64_t failure;                   // out: UINT64_MAX, or the error word of the failing record with the smallest index
 } hdst__pass;
 
-// Memory for output records and keep bytes of slices of up to `slice_most` records.
-hdst_status hdst__executor_create(hdst__device *device, uint64_t output_bytes, uint64_t keep_bytes, hdst__executor **executor, hdst_error *error);
+typedef struct hdst__slot_sizes {
+    uint64_t output_bytes;
+    uint64_t place_words, told_words;   // of PLACES (codegen/kernel.h): all, and those at the start that the host reads
+} hdst__slot_sizes;
+
+enum { HDST__TOO_MANY = 0xffff };       // in place of a check in the error word: the record emits more than fits
+
+// Memory for the output of slices.
+hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *sizes, hdst__executor **executor, hdst_error *error);
 void hdst__executor_destroy(hdst__executor *executor);      // NULL is fine
 
 // Runs all slices. When it returns nothing is in flight. HDST_OK also when a record failed: then `failure` says which.

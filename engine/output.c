@@ -38,13 +38,6 @@ hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_er
     return HDST_OK;
 }
 
-static uint64_t count_kept(const uint8_t *keep, uint64_t count)
-{
-    uint64_t kept = 0;
-    for (uint64_t i = 0; i < count; i++) kept += keep[i] != 0;
-    return kept;
-}
-
 // Doubling keeps the copies few; where the budget has no room for that, what is needed must do.
 static hdst_status make_room(hdst__output *output, uint64_t more, hdst_error *error)
 {
@@ -54,23 +47,12 @@ static hdst_status make_room(hdst__output *output, uint64_t more, hdst_error *er
     return hdst__output_reserve(output, need, error);
 }
 
-hdst_status hdst__output_add(hdst__output *output, const void *records, const uint8_t *keep, uint64_t count, hdst_error *error)
+hdst_status hdst__output_add(hdst__output *output, const void *records, uint64_t count, hdst_error *error)
 {
-    uint64_t kept = keep ? count_kept(keep, count) : count, size = output->record_bytes;
-    if (kept == 0) return HDST_OK;
-    hdst_status status = make_room(output, kept, error);
+    if (count == 0) return HDST_OK;
+    hdst_status status = make_room(output, count, error);
     if (status != HDST_OK) return status;
-    char *to = output->records + output->count * size;
-    const char *from = records;
-    output->count += kept;
-    if (kept == count) {
-        memcpy(to, from, count * size);
-        return HDST_OK;
-    }
-    for (uint64_t i = 0; i < count; i++)
-        if (keep[i]) {
-            memcpy(to, from + i * size, size);
-            to += size;
-        }
+    memcpy(output->records + output->count * output->record_bytes, records, count * output->record_bytes);
+    output->count += count;
     return HDST_OK;
 }

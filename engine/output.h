@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output records of a run, gathered on the host in input order; records that a filter dropped leave no gap.
+// Output records of a run, gathered on the host in input order, one after another.
 #ifndef HDST_ENGINE_OUTPUT_H
 #define HDST_ENGINE_OUTPUT_H
 
@@ -21,7 +21,7 @@ void hdst__output_destroy(hdst__output *output);
 void hdst__output_reset(hdst__output *output);
 // Room for so many records in all. HDST_E_MEMORY.
 hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_error *error);
-// Adds the records whose keep byte is not 0, all without `keep`.
-hdst_status hdst__output_add(hdst__output *output, const void *records, const uint8_t *keep, uint64_t count, hdst_error *error);
+// Adds records behind those that are there.
+hdst_status hdst__output_add(hdst__output *output, const void *records, uint64_t count, hdst_error *error);
 
 #endif

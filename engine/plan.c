@@ -159,18 +159,30 @@ static uint64_t round_to_64(uint64_t records)
     return records > UINT64_MAX - 63 ? UINT64_MAX / 64 * 64 : (records + 63) / 64 * 64;
 }
 
+// Where the data says how much comes out, a slice is as large as its output may be expected to fit; if it does not, the executor cuts it.
+static void choose_room(hdst__launch_plan *plan, bool fold)
+{
+    const uint64_t share = hdst__budget_left(&plan->device->engine->memory) / OUTPUT_SHARE, bytes = share < OUTPUT_BYTES ? share : OUTPUT_BYTES;
+    uint64_t fit = bytes / (plan->output_param->record->size + 1), group = fold ? HDST__FOLD_RECORDS : 1;
+    uint64_t bound = plan->way == HDST__OUTPUT_BOUNDED ? plan->kernel->emit_bound : plan->way == HDST__OUTPUT_COUNTED ? hdst__ir_emit_bound(plan->func) : 1;
+    if (fit < 64) fit = 64;
+    if (plan->way != HDST__OUTPUT_COUNTED) {
+        const uint64_t most = fit * group / (bound ? bound : 1) / 64 * 64;
+        if (most < plan->slice_most) plan->slice_most = most < 64 ? 64 : most;
+        fit = UINT64_MAX;
+    }
+    uint64_t most = plan->reader.records < plan->slice_most ? round_to_64(plan->reader.records) : plan->slice_most, outputs;
+    if (__builtin_mul_overflow((most + group - 1) / group, bound, &outputs)) outputs = UINT64_MAX;
+    plan->room = outputs < fit ? outputs : fit;
+}
+
 static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool fold)
 {
     bool gpu = plan->kernel && !plan->kernel->one_group_per_strip;
     plan->slice_least = round_to_64(gpu ? plan->items : (uint64_t)plan->items * 64);
     plan->slice_most = round_to_64(most_records ? most_records : plan->piece->capacity);
     if (fold) plan->slice_least = plan->slice_most < (1 << 20) ? plan->slice_most : 1 << 20;     // 16384 work-items
-    if (plan->output_param) {
-        uint64_t share = hdst__budget_left(&plan->device->engine->memory) / OUTPUT_SHARE, bytes = share < OUTPUT_BYTES ? share : OUTPUT_BYTES;
-        uint64_t fit = bytes / (plan->output_param->record->size + 1) * (fold ? HDST__FOLD_RECORDS : 1) / 64 * 64;
-        if (fit < 64) fit = 64;
-        if (fit < plan->slice_most) plan->slice_most = fit;
-    }
+    if (plan->output_param) choose_room(plan, fold);
     if (plan->slice_least > plan->slice_most) plan->slice_least = plan->slice_most;
 }
 
@@ -211,22 +223,18 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
     return status;
 }
 
-static hdst_status make_executor(hdst__launch_plan *plan, bool fold, hdst_error *error)
+static hdst_status make_executor(hdst__launch_plan *plan, hdst_error *error)
 {
-    uint64_t records = plan->slice_most, outputs = fold ? (records + HDST__FOLD_RECORDS - 1) / HDST__FOLD_RECORDS : records;
-    plan->keeps = plan->kernel ? has_argument(plan, HDST__ARG_KEEP) : plan->func->filters;
+    hdst__slot_sizes sizes = {.output_bytes = plan->output_param ? plan->room * plan->output_param->record->size : 0};
     plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
-    if (plan->reader.records < records) {               // nothing longer will come
-        records = round_to_64(plan->reader.records);
-        outputs = fold ? records / HDST__FOLD_RECORDS : records;
-    }
-    uint64_t output_bytes = plan->output_param ? outputs * plan->output_param->record->size : 0, keep_bytes = plan->keeps ? records : 0;
-    if (plan->executor && output_bytes <= plan->output_bytes && keep_bytes <= plan->keep_bytes) return HDST_OK;
+    if (plan->way == HDST__OUTPUT_BOUNDED) sizes.told_words = 2 * (uint64_t)plan->items;
+    if (plan->way == HDST__OUTPUT_COUNTED) sizes.told_words = 1;
+    if (plan->way != HDST__OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;
+    if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words) return HDST_OK;
     hdst__executor_destroy(plan->executor);
     plan->executor = NULL;
-    plan->output_bytes = output_bytes;
-    plan->keep_bytes = keep_bytes;
-    return hdst__executor_create(plan->device, output_bytes, keep_bytes, &plan->executor, error);
+    plan->slot = sizes;
+    return hdst__executor_create(plan->device, &sizes, &plan->executor, error);
 }
 
 // --- All of it ---
@@ -243,6 +251,8 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     hdst_status status = HDST_OK;
     if (plan->device->facts.target != HDST__TARGET_INTERP && !request->callback) status = make_kernel(plan, request, error);
     if (status != HDST_OK) return status;
+    plan->way = plan->kernel ? plan->kernel->output_way : plan->func->emits ? HDST__OUTPUT_COUNTED : HDST__OUTPUT_DENSE;
+    plan->outputs_per_record = plan->sampled ? (double)plan->emitted / (double)plan->sampled : 1;
     status = choose_items(plan, error);
     if (status != HDST_OK) return status;
     choose_slices(plan, request->most_records, request->fold);
@@ -266,7 +276,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->arena.out_of_memory = NULL;
     if (status == HDST_OK) status = device->ops->load(device, &plan->code, &plan->program, error);
     if (status == HDST_OK) status = take_memory(plan, error);
-    if (status == HDST_OK) status = make_executor(plan, request->fold, error);
+    if (status == HDST_OK) status = make_executor(plan, error);
     plan->compile_seconds = hdst__now() - start;
     if (status == HDST_OK) *out = plan;
     else hdst__launch_plan_destroy(plan);
@@ -288,7 +298,7 @@ static bool choose_again(hdst__launch_plan *plan, uint64_t most_records)
 hdst_status hdst__launch_plan_move(hdst__launch_plan *plan, const hdst__reader *reader, uint64_t most_records, hdst_error *error)
 {
     plan->reader = *reader;
-    return choose_again(plan, most_records) ? make_executor(plan, plan->code.fold, error) : hdst__error_memory(error, "a plan");
+    return choose_again(plan, most_records) ? make_executor(plan, error) : hdst__error_memory(error, "a plan");
 }
 
 void hdst__launch_plan_destroy(hdst__launch_plan *plan)

@@ -17,7 +17,10 @@ typedef struct hdst__launch_plan {
     hdst__code code;
     hdst__program *program;
     const ir_param *output_param;   // NULL: no output records
-    bool keeps, checks;             // the code writes keep bytes, an error word
+    bool checks;                    // the code writes an error word
+    hdst__output_way way;           // of output records
+    uint64_t room;                  // output records of a slice
+    uint64_t emitted;               // by the sample
 
     hdst__addends *addends;         // by scale: what the sample saw
     hdst__tier *tier;
@@ -30,8 +33,9 @@ typedef struct hdst__launch_plan {
     const hdst__storage *piece, *last;
     uint64_t slice_least, slice_most;
     double seconds_per_record;      // 0: not known
+    double outputs_per_record;      // as far as was seen
     hdst__executor *executor;
-    uint64_t output_bytes, keep_bytes;      // of each of its slots
+    hdst__slot_sizes slot;
     hdst__memory *table, *strips, *scales, *error_word;
     hdst__memory **broadcast;       // by param
     uint64_t *version;              // by param: of what the device has

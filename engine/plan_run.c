@@ -47,9 +47,9 @@ static hdst_status run_slices(hdst__launch_plan *plan, const hdst__stage_values 
         .launch = {.broadcast = plan->broadcast, .values = values ? values->broadcast : NULL, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales,
                    .error = plan->error_word, .flush = plan->flush},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
-        .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .keeps = plan->keeps, .checks = plan->checks,
+        .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .checks = plan->checks,
         .table = table, .table_bytes = table ? plan->device_words * sizeof(int64_t) : 0,
-        .seconds_per_record = &plan->seconds_per_record, .stats = stats,
+        .seconds_per_record = &plan->seconds_per_record, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };
     hdst_status status = hdst__execute(plan->executor, &pass, error);
     *failure = pass.failure;
@@ -91,7 +91,6 @@ typedef struct few_records {            // host memory for a record (a fold: its
     const hdst__storage *storage;
     void **buffers;
     void *output;
-    uint8_t keep;
 } few_records;
 
 static bool make_room(few_records *few, const hdst__launch_plan *plan)
@@ -102,7 +101,7 @@ static bool make_room(few_records *few, const hdst__launch_plan *plan)
     few->storage = hdst__storage_make(&few->arena, plan->reader.record, plan->reader.layout, plan->reader.block, plan->code.fold ? HDST__FOLD_RECORDS : 1);
     few->buffers = HDST__NEW_ARRAY(&few->arena, void *, few->storage->buffers);
     for (uint32_t i = 0; i < few->storage->buffers; i++) few->buffers[i] = hdst__arena_alloc(&few->arena, few->storage->buffer_bytes[i] + 64);
-    if (plan->output_param) few->output = hdst__arena_alloc(&few->arena, plan->output_param->record->size);
+    if (plan->output_param && !plan->func->emits) few->output = hdst__arena_alloc(&few->arena, plan->output_param->record->size);
     few->arena.out_of_memory = NULL;
     return true;
 }
@@ -121,7 +120,7 @@ static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_va
         .func = plan->func, .allocator = plan->device->engine->allocator,
         .input = {few->storage}, .input_buffers = {(const void *const *)few->buffers}, .first = first, .count = count,
         .broadcast = tables, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
-        .output = few->output, .keep = &few->keep,
+        .output = few->output, .output_room = plan->room,
     };
     status = plan->code.fold ? hdst__interpret_fold_level(run, error) : hdst__interpret(run, error);
     hdst__free(plan->device->engine->allocator, tables);
@@ -132,13 +131,20 @@ hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const 
 {
     uint64_t record = word >> 16;
     uint32_t check = (uint32_t)(word & 0xffff);
-    if (check >= plan->func->check_count || record >= plan->reader.records)
+    if ((check >= plan->func->check_count && check != HDST__TOO_MANY) || record >= plan->reader.records)
         return hdst__error_set(error, HDST_E_INTERNAL, "%s reports a failed check that does not exist: %016llx", plan->device->info->name, (unsigned long long)word);
     few_records few = {0};
     hdst__interp_run run;
     hdst_status status = make_room(&few, plan) ? run_again(plan, values, &few, record, &run, error) : hdst__error_memory(error, "running a failed record again");
     hdst__arena_destroy(&few.arena);
     if (status != HDST_OK) return status;
+    if (check == HDST__TOO_MANY && run.failed_record == UINT64_MAX && run.full_check >= plan->func->check_count)
+        return hdst__error_set(error, HDST_E_RECORD, "record %llu gives %llu records, room is for %llu", (unsigned long long)record, (unsigned long long)run.emitted,
+                               (unsigned long long)plan->room);
+    if (check == HDST__TOO_MANY && run.failed_record == UINT64_MAX) {
+        hdst__check_to_error(plan->func, run.full_check, run.emitted, plan->room, record, error);
+        return HDST_E_RECORD;
+    }
     if (run.failed_record != record)
         return hdst__error_set(error, HDST_E_INTERNAL, "record %llu failed on %s and not in the interpreter", (unsigned long long)record, plan->device->info->name);
     hdst__check_to_error(plan->func, run.failed_check, run.failed_index, run.failed_limit, record * covered, error);

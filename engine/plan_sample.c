@@ -17,7 +17,6 @@ typedef struct sampler {
     void **buffers;
     hdst__interp_table *broadcast;
     void *output;
-    uint8_t keep[ROOM];
 } sampler;
 
 static bool make_sampler(sampler *s, hdst__launch_plan *plan, const hdst__stage_values *values)
@@ -47,10 +46,11 @@ static bool sample_run(sampler *s, uint64_t first, uint64_t count)
         .func = plan->func, .allocator = plan->device->engine->allocator,
         .input = {s->storage}, .input_buffers = {(const void *const *)s->buffers}, .first = first, .count = count,
         .broadcast = s->broadcast, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
-        .output = s->output, .keep = s->keep, .addends = plan->tables ? plan->addends : NULL,
+        .output = plan->func->emits ? NULL : s->output, .addends = plan->tables ? plan->addends : NULL,
     };
     if (hdst__interpret(&run, NULL) != HDST_OK) return false;
     plan->sampled += count;
+    plan->emitted += run.emitted;
     return true;
 }
 

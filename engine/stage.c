@@ -184,14 +184,21 @@ static void count_levels(hdst__stage *stage)
     hdst__run_stats *stats = &stage->stats;
     const hdst__launch_plan *plan = stage->plan;
     uint64_t cells = cells_of(plan), records = stats->device[0].records, blocks = plan->items;
-    if (!plan->tables) return;
+    if (!plan->tables && plan->way == HDST__OUTPUT_DENSE) return;
+    stats->level_count = 3;
+    if (!plan->tables) {        // what a filter or flat_map lets through meets nothing on the way up
+        const uint64_t out = stage->output.count;
+        stats->level[0] = (hdst__level){"block", records, out};
+        stats->level[1] = (hdst__level){"device", out, out};
+        stats->level[2] = (hdst__level){"node", out, out};
+        return;
+    }
     if (plan->kernel && !plan->kernel->one_group_per_strip) blocks = plan->items / plan->kernel->local_size;
     bool has_blocks = plan->strip_words > 0 && plan->kernel;
     uint64_t from_blocks = has_blocks ? blocks * stats->device[0].slices * cells : records;
     stats->level[0] = (hdst__level){"block", records, from_blocks};
     stats->level[1] = (hdst__level){"device", from_blocks, cells};
     stats->level[2] = (hdst__level){"node", cells, cells};
-    stats->level_count = 3;
 }
 
 static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
@@ -200,7 +207,7 @@ static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values
     hdst__launch_plan *plan = stage->plan;
     hdst__output_reset(&stage->output);
     hdst_status status = HDST_OK;
-    if (plan->output_param && !plan->keeps) status = hdst__output_reserve(&stage->output, stage->reader.records, error);
+    if (plan->output_param && plan->way == HDST__OUTPUT_DENSE) status = hdst__output_reserve(&stage->output, stage->reader.records, error);
     if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, &stage->engine->ring, &stage->output, stage->table, &stage->stats, failure, error);
     if (stage->spec.separate) {
         hdst_status called = hdst__callback_status(&stage->callback, plan->func->name, status == HDST_OK ? error : NULL);

@@ -11,7 +11,7 @@
 static hdst_status give_one(hdst__stage *stage, const void *record, hdst_error *error)
 {
     hdst__output_reset(&stage->output);
-    return hdst__output_add(&stage->output, record, NULL, 1, error);
+    return hdst__output_add(&stage->output, record, 1, error);
 }
 
 static hdst_status empty_input(hdst__stage *stage, hdst_error *error)

@@ -159,7 +159,7 @@ hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error
     *count = 0;
     if (dataset->object.error || !dataset->record) return run_for(dataset, "hdst_count", read_count, count, error);
     dataset = same_count(dataset);
-    if (dataset->op != HDST__OP_FILTER && dataset->op != HDST__OP_SAMPLE) return run_for(dataset, "hdst_count", read_count, count, error);
+    if (dataset->op != HDST__OP_FILTER && dataset->op != HDST__OP_FLAT_MAP && dataset->op != HDST__OP_SAMPLE) return run_for(dataset, "hdst_count", read_count, count, error);
     hdst__lock(dataset->object.context);
     hdst_dataset *counted = hdst__dataset_new(dataset->object.context, HDST__OP_COUNT, dataset);
     hdst__unlock(dataset->object.context);

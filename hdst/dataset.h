@@ -9,7 +9,7 @@
 typedef enum hdst__operator {
     HDST__OP_READ,
     // Functions of records, which fuse
-    HDST__OP_MAP, HDST__OP_FILTER, HDST__OP_SAMPLE, HDST__OP_ZIP, HDST__OP_COUNT /* of an action */,
+    HDST__OP_MAP, HDST__OP_FILTER, HDST__OP_FLAT_MAP, HDST__OP_SAMPLE, HDST__OP_ZIP, HDST__OP_COUNT /* of an action */,
     // Functions of many records: what follows them is another stage
     HDST__OP_REDUCE, HDST__OP_REDUCE_DENSE,
     // The same records in another place or order
@@ -27,7 +27,7 @@ typedef struct hdst__plan_mark {
     ir_func *func;                  // of a function: in the plan's arena
     hdst__node *node;               // NULL: fused into its consumer
     uint32_t length;                // functions that are fused with it, so far
-    bool drops;                     // one of them filters: indices of its input are no indices of its own
+    bool drops;                     // one of them filters or emits any number: indices of its input are no indices of its own
 } hdst__plan_mark;
 
 // A node of the graph. It is immutable but for `kept`, and belongs to the context.

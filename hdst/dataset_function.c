@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that call a function of the user: maps, filters, reduces.
+// Operators that call a function of the user: maps, filters, flat_maps, reduces.
 #include "hdst/dataset.h"
 
 #include <stdio.h>
@@ -10,6 +10,7 @@ static const char *operator_name(hdst__operator op)
     switch (op) {
     case HDST__OP_MAP: return "hdst_map";
     case HDST__OP_FILTER: return "hdst_filter";
+    case HDST__OP_FLAT_MAP: return "hdst_flat_map";
     case HDST__OP_REDUCE: return "hdst_reduce";
     default: return "hdst_reduce_dense";
     }
@@ -20,6 +21,7 @@ static bool kind_fits(hdst__operator op, ast_function_kind kind)
     switch (op) {
     case HDST__OP_MAP: return kind == AST_MAP;
     case HDST__OP_FILTER: return kind == AST_FILTER;
+    case HDST__OP_FLAT_MAP: return kind == AST_FLAT_MAP;
     default: return kind == AST_REDUCE;
     }
 }
@@ -166,6 +168,7 @@ static hdst_dataset *with_function(hdst_dataset *parent, hdst__operator op, hdst
 
 hdst_dataset *hdst_map(hdst_dataset *dataset, const hdst_map_spec *spec) { return with_spec(dataset, HDST__OP_MAP, spec); }
 hdst_dataset *hdst_filter(hdst_dataset *dataset, const hdst_map_spec *spec) { return with_spec(dataset, HDST__OP_FILTER, spec); }
+hdst_dataset *hdst_flat_map(hdst_dataset *dataset, const hdst_map_spec *spec) { return with_spec(dataset, HDST__OP_FLAT_MAP, spec); }
 
 hdst_dataset *hdst_map_function(hdst_dataset *dataset, hdst_module *module, const char *function)
 {
@@ -175,6 +178,11 @@ hdst_dataset *hdst_map_function(hdst_dataset *dataset, hdst_module *module, cons
 hdst_dataset *hdst_filter_function(hdst_dataset *dataset, hdst_module *module, const char *function)
 {
     return with_function(dataset, HDST__OP_FILTER, module, function, 0);
+}
+
+hdst_dataset *hdst_flat_map_function(hdst_dataset *dataset, hdst_module *module, const char *function)
+{
+    return with_function(dataset, HDST__OP_FLAT_MAP, module, function, 0);
 }
 
 hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, const char *function)

@@ -255,12 +255,14 @@ typedef bool (*hdst_part_function)(const hdst_part *part, char *message, void *u
 // A C function, for the interpreter or CPU devices.
 HDST_API hdst_status hdst_map_spec_set_function(hdst_map_spec *spec, hdst_device_class device_class, hdst_part_function function, void *user);
 
-// A map or a filter with its bindings. Operators in a row run as one kernel.
+// A map, a filter or a flat_map (any number of records from each one, in input order) with its bindings. Operators in a row run as one kernel.
 HDST_API hdst_dataset *hdst_map(hdst_dataset *dataset, const hdst_map_spec *spec);
 HDST_API hdst_dataset *hdst_filter(hdst_dataset *dataset, const hdst_map_spec *spec);
+HDST_API hdst_dataset *hdst_flat_map(hdst_dataset *dataset, const hdst_map_spec *spec);
 // Short forms for functions with nothing to bind.
 HDST_API hdst_dataset *hdst_map_function(hdst_dataset *dataset, hdst_module *module, const char *function);
 HDST_API hdst_dataset *hdst_filter_function(hdst_dataset *dataset, hdst_module *module, const char *function);
+HDST_API hdst_dataset *hdst_flat_map_function(hdst_dataset *dataset, hdst_module *module, const char *function);
 // The whole dataset reduced to one record by a `reduce`.
 HDST_API hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, const char *function);
 // Reduced by key, to `rows` records: record k is what the `reduce` makes of the values that came with key k, its identity where none came. Records have an integer

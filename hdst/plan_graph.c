@@ -147,7 +147,7 @@ hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__pl
             if (!mark->func) return error->code;
             bool fused = fuses_with_parent(d);
             mark->length = 1 + (fused ? d->parent->mark.length : 0);
-            mark->drops = mark->func->filters || (fused && d->parent->mark.drops);
+            mark->drops = mark->func->emits || (fused && d->parent->mark.drops);
         }
     }
     for (size_t i = 0; i < r.count; i++)

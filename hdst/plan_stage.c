@@ -87,21 +87,16 @@ void hdst__stage_node_values(const hdst__node *node)
 
 // --- Making ---
 
-// A chain without a map stores nothing by itself.
-static bool stores_nothing(const hdst__node *node)
-{
-    for (size_t i = 0; i < node->item_count; i++)
-        if (!node->items[i]->mark.func->filters) return false;
-    return true;
-}
-
-static void fuse(hdst__arena *arena, hdst__node *node)
+static hdst_status fuse(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
     ir_func **functions = HDST__NEW_ARRAY(arena, ir_func *, node->item_count + 1);
-    size_t count = node->item_count;
-    for (size_t i = 0; i < count; i++) functions[i] = node->items[i]->mark.func;
-    if (stores_nothing(node)) functions[count++] = hdst__operator_copy(arena, node->dataset->record);
-    node->func = hdst__fuse(arena, functions, count);
+    for (size_t i = 0; i < node->item_count; i++) functions[i] = node->items[i]->mark.func;
+    node->func = hdst__fuse(arena, functions, node->item_count);
+    if (node->func) return HDST_OK;
+    hdst__error_set(error, HDST_E_KERNEL, "the chain up to '%s' has more than %d statements, for what follows a flat_map stands at each of its emits",
+                    functions[node->item_count - 1]->name, HDST__FUSE_LIMIT);
+    hdst__error_hint(error, "emit at one place, in a loop");
+    return HDST_E_KERNEL;
 }
 
 static void list_tables(hdst__arena *arena, hdst__node *node)
@@ -131,7 +126,8 @@ hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_err
     const hdst_map_spec *own = own_code(node);
     const bool declared = own && !own->function->body;
     if (declared) node->func = node->dataset->mark.func;
-    else fuse(arena, node);
+    hdst_status status = declared ? HDST_OK : fuse(arena, node, error);
+    if (status != HDST_OK) return status;
     size_t count = node->func->param_count;
     node->params = HDST__NEW_ARRAY(arena, hdst__plan_param, count);
     for (size_t i = 0; i < node->item_count; i++) match_params(node->items[i], node);

@@ -74,6 +74,7 @@ static void show_function(show *s, const ast_function *function)
         return;
     }
     ir_func *func = hdst__lower(s->arena, s->module, function);
+    if (function->kind == AST_FILTER && func) func = hdst__fuse(s->arena, &func, 1);       // alone, it gives its input records
     const char *wrong = hdst__passes_scalar(func);
     if (wrong) {
         hdst__buffer_printf(s->messages, "internal error: %s\n", wrong);

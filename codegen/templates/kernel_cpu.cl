@@ -25,4 +25,5 @@ void @name@(@args@)
         @record_loop@
         @flush@
     }
+    @finish@
 }

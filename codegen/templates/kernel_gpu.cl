@@ -5,6 +5,7 @@
 // A constant, not get_local_size(0): with that as the step of a loop behind a barrier PoCL 3.1 drops the loop when only one lane enters it.
 #define LANES @group@
 @file_scope@
+@emit_scope@
 
 __kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
 void @name@(@args@)
@@ -15,6 +16,7 @@ void @name@(@args@)
     do {
         @chunk@
             const ulong i = base + lane;
+            @place@
             if (i < count) {
                 @record@
             }

@@ -377,23 +377,24 @@ Test(interp, local_arrays_are_indexed_by_lane)
     for (uint32_t i = 0; i < N; i++) cr_expect_eq(result[i].v, (i % 8 == 3 ? i : 0) + constants[i % 4]);
 }
 
-Test(interp, a_filter_marks_what_it_keeps)
+Test(interp, a_filter_emits_what_it_keeps)
 {
     ir_func *f = new_func();
     const field fields[] = {{"v", HDST__U32, 0}};
     const uint32_t in = add_param(f, IR_INPUT, "a", make_record("number", fields, 1), false);
-    ir_stmt *keep = add(f, &f->body, IR_KEEP);
+    ir_stmt *keep = add(f, &f->body, IR_EMIT);
     keep->cond = op(f, IR_LT, op(f, IR_REM, leaf(f, IR_FIELD, in, 0, NULL, NULL), u32(f, 10)), u32(f, 3));
-    f->filters = true;
+    f->emits = true;
     expect_sound(f);
     enum { N = 600 };
     number numbers[N];
-    uint8_t kept[N];
+    uint32_t kept[N];
     for (uint32_t i = 0; i < N; i++) numbers[i].v = i;
     hdst__interp_run run = run_numbers(f, numbers, N, NULL);
-    run.keep = kept;
+    run.emits_of = kept;
     cr_assert_eq(hdst__interpret(&run, NULL), HDST_OK);
     for (uint32_t i = 0; i < N; i++) cr_expect_eq(kept[i], i % 10 < 3);
+    cr_expect_eq(run.emitted, N / 10 * 3);
 }
 
 // --- Checks ---

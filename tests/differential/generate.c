@@ -209,8 +209,8 @@ static void make_chain(gen *g)
     if (p->filtered) gen_c(g, "    p%" PRIu64 "_g(ctx, in, out); if (!ctx->kept) return;", p->seed);
     if (p->mapped) gen_c(g, "    struct %s between; p%" PRIu64 "_m(ctx, in, &between); in = &between;", g->in->c, p->seed);
     gen_c(g, "    p%" PRIu64 "_f(ctx, in, out);", p->seed);
-    if (p->mapped && p->shape == DIFF_FILTER) {         // what it keeps are the records of `m`
-        gen_c(g, "    *(struct %s *)out = between;", g->in->c);
+    if (p->shape == DIFF_FILTER) {          // what it keeps are its input records, or those of `m`
+        gen_c(g, "    *(struct %s *)out = *(const struct %s *)in;", g->in->c, g->in->c);
         g->out = g->in;
     }
     gen_c(g, "}");

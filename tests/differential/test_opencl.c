@@ -81,7 +81,7 @@ static diff_result read_output(const trial *t, const hdst__stage_output *output,
     diff_result found = {.failed_record = UINT64_MAX, .keep = t->expected->keep};
     found.output = hdst__arena_alloc(t->arena, t->data->count * t->exports->out_size);
     uint64_t taken = 0, kept = 0;
-    bool filters = t->func->filters;
+    bool filters = t->func->emits;
     for (uint64_t i = 0; i < t->data->count; i++) {
         if (filters && !t->expected->keep[i]) continue;
         kept++;

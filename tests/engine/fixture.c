@@ -105,15 +105,14 @@ static void add_accumulation(ir_func *f, uint64_t private_bytes)
 
 static void add_output(ir_func *f, uint32_t param, bool filters)
 {
-    if (filters) {
-        f->filters = true;
-        add(f, IR_KEEP)->cond = hdst__ir_binary(f, IR_GT, HDST__BOOL, value_of(f), hdst__ir_const(f, HDST__F32, 0));
-    }
     ir_stmt *y = add(f, IR_STORE), *k = add(f, IR_STORE);
     y->param = k->param = param;
     k->leaf = 1;
     y->value = hdst__ir_binary(f, IR_ADD, HDST__F32, value_of(f), weight_of(f));
     k->value = leaf(f, IR_FIELD, 0, 0, NULL);
+    if (!filters) return;
+    f->emits = true;
+    add(f, IR_EMIT)->cond = hdst__ir_binary(f, IR_GT, HDST__BOOL, value_of(f), hdst__ir_const(f, HDST__F32, 0));
 }
 
 static bool make_func(fixture *f)

@@ -23,6 +23,7 @@ static const char kernels[] =
     "    all += r.x;\n"
     "}\n"
     "map to_pair(row r) -> pair { return (pair){ .a = r.w, .b = r.k }; }\n"
+    "flat_map halves(row r) -> pair { for (int i = 0; i < r.k % 4; i++) emit(r.w, i); if (r.x > 0) emit((pair){ .a = (double)r.x, .b = r.k }); }\n"
     "reduce add(pair a, pair b) { return (pair){ .a = a.a + b.a, .b = a.b + b.b }; }\n"
     "associative reduce last(pair a, pair b) { return (pair){ .a = b.a, .b = a.b ^ b.b }; }\n"
     "associative reduce nearest(pair a, pair b) identity { .a = -INFINITY, .b = -7 } { return a.a < b.a ? b : a; }\n"
@@ -187,6 +188,33 @@ Test(pipeline, a_field_wise_reduce_is_exact)
         for (int i = 0; i < N; i++) values[i] = rows[i].w, b += rows[i].k;
         cr_assert_eq(hdst_view_double(hdst_result_field(r, NULL, "a"), 0, 0), exact_sum(values, N));
         cr_assert_eq(hdst_view_int64(hdst_result_field(r, NULL, "b"), 0, 0), b);
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(pipeline, a_filter_gives_its_input_records_and_a_flat_map_any_number)
+{
+    job j;
+    ON_EACH_DEVICE(j) {
+        hdst_result *kept = hdst_result_create(hdst_filter_function(j.data, j.module, "odd"));
+        hdst_result *many = hdst_result_create(hdst_flat_map_function(hdst_filter_function(j.data, j.module, "odd"), j.module, "halves"));
+        RUN(kept);
+        RUN(many);
+        struct pair { double a; int32_t b; };
+        uint64_t kept_count, many_count, k = 0, m = 0;
+        const row *rows_out = hdst_result_rows(kept, NULL, &kept_count);
+        const struct pair *pairs = hdst_result_rows(many, NULL, &many_count);
+        for (int i = 0; i < N; i++) {
+            if (!(rows[i].k & 1)) continue;
+            cr_assert(k < kept_count && rows_out[k].x == rows[i].x && rows_out[k].k == rows[i].k && rows_out[k].w == rows[i].w);
+            k++;
+            for (int e = 0; e < rows[i].k % 4; e++, m++) cr_assert(m < many_count && pairs[m].a == rows[i].w && pairs[m].b == e);
+            if (!(rows[i].x > 0)) continue;
+            cr_assert(m < many_count && pairs[m].a == (double)rows[i].x && pairs[m].b == rows[i].k);
+            m++;
+        }
+        cr_expect_eq(k, kept_count);
+        cr_expect_eq(m, many_count);
         hdst_context_destroy(j.context);
     }
 }

@@ -59,6 +59,7 @@ Test(sticky_errors, a_misspelt_function_has_a_near_name)
 Test(sticky_errors, the_wrong_kind_of_function)
 {
     expect(run_of(hdst_map_function(points(), module, "all_of")), HDST_E_USAGE, "hdst_map was given 'all_of', which is a filter", "");
+    expect(run_of(hdst_flat_map_function(points(), module, "all_of")), HDST_E_USAGE, "hdst_flat_map was given 'all_of', which is a filter", "");
 }
 
 Test(sticky_errors, a_parameter_that_is_not_bound)

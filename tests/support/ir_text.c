@@ -420,10 +420,11 @@ static void read_reduce(reader *r, ir_stmt *s)
     s->value = expression(r);
 }
 
-static void read_keep(reader *r, ir_stmt *s)
+static void read_emit(reader *r, ir_stmt *s)
 {
-    s->cond = expression(r);
-    r->func->filters = true;
+    if (accept(r, "if")) s->cond = expression(r);
+    s->check = UINT32_MAX;
+    r->func->emits = true;
 }
 
 static void read_nothing(reader *r, ir_stmt *s) { (void)r, (void)s; }
@@ -434,7 +435,7 @@ static const struct {
     void (*read)(reader *, ir_stmt *);
 } forms[] = {
     {"if", IR_IF, read_if},           {"for", IR_FOR, read_for},       {"loop", IR_LOOP, read_loop},       {"break", IR_BREAK, read_nothing}, {"continue", IR_CONTINUE, read_nothing},
-    {"return", IR_RETURN, read_nothing}, {"accum", IR_ACCUM, read_accum}, {"store", IR_STORE, read_store},    {"keep", IR_KEEP, read_keep},      {"check", IR_CHECK, read_check},
+    {"return", IR_RETURN, read_nothing}, {"accum", IR_ACCUM, read_accum}, {"store", IR_STORE, read_store},    {"emit", IR_EMIT, read_emit},      {"check", IR_CHECK, read_check},
     {"records", IR_RECORDS, read_records}, {"reduce", IR_REDUCE, read_reduce}, {"words", IR_ACCUM_WORDS, read_words}, {"wide", IR_ACCUM_WIDE, read_accum},
 };
 
@@ -452,7 +453,7 @@ static ir_stmt *assignment(reader *r)
 static ir_stmt *statement(reader *r)
 {
     const size_t length = strspn(r->at, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
-    if (r->at[length] == '[' || !strncmp(r->at + length, " = ", 3)) return assignment(r);       // a variable may be called `keep`
+    if (r->at[length] == '[' || !strncmp(r->at + length, " = ", 3)) return assignment(r);       // a variable may be called `emit`
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (!accept(r, forms[i].word)) continue;
         ir_stmt *s = hdst__ir_stmt(r->func, forms[i].kind, nowhere);
@@ -561,9 +562,9 @@ static void read_var(reader *r)
 
 static void read_check_kind(reader *r)
 {
-    static const char *const words[] = {"index", "table index", "division"};
+    static const char *const words[] = {"index", "table index", "division", "emit"};
     if (whole(r) != r->func->check_count) fail(r, "checks are numbered in order");
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         if (!accept(r, words[k])) continue;
         blank(r);
         hdst__ir_add_check(r->func, (ir_check){.kind = (ir_check_kind)k, .span = nowhere, .what = *r->at == '\n' ? NULL : name(r, true)});

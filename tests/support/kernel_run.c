@@ -2,6 +2,7 @@
 #include "tests/support/kernel_run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static cl_mem keep_buffer(kernel_bound *bound, cl_mem buffer)
@@ -29,6 +30,18 @@ static size_t words_of(uint64_t words)
     return (size_t)(words + 1024) * sizeof(int64_t);
 }
 
+static size_t place_bytes(const kernel_case *c)
+{
+    return hdst__kernel_places(c->kernel, c->groups * c->kernel->local_size, c->count) * sizeof(uint64_t);
+}
+
+static uint64_t room_of(const kernel_case *c)
+{
+    for (size_t i = 0; i < c->func->param_count; i++)
+        if (c->func->params[i].kind == IR_OUTPUT) return c->output_bytes / c->func->params[i].record->size;
+    return 0;
+}
+
 static cl_mem buffer_for(cl_run *run, const kernel_case *c, kernel_bound *bound, const hdst__arg *arg)
 {
     const hdst__tables *tables = c->kernel->tables;
@@ -47,15 +60,20 @@ static cl_mem buffer_for(cl_run *run, const kernel_case *c, kernel_bound *bound,
     case HDST__ARG_STRIP_TABLES: return keep_buffer(bound, cl_run_buffer(run, NULL, words_of(hdst__tables_strip_words(tables, c->rows) * c->groups)));
     case HDST__ARG_SCALES: return keep_buffer(bound, cl_run_buffer(run, (void *)c->scales, tables->scale_count * sizeof(int32_t)));
     case HDST__ARG_OUTPUT: return bound->output = keep_buffer(bound, cl_run_buffer(run, NULL, c->output_bytes));
-    case HDST__ARG_KEEP: return bound->keep = keep_buffer(bound, cl_run_buffer(run, NULL, c->count));
+    case HDST__ARG_PLACES: return bound->places = keep_buffer(bound, cl_run_buffer(run, NULL, place_bytes(c)));
     default: return bound->error = keep_buffer(bound, cl_run_buffer(run, (void *)&(uint64_t){UINT64_MAX}, sizeof(uint64_t)));
     }
 }
 
-static bool set_number(const kernel_bound *bound, cl_uint position, uint64_t value)
+static bool set(const kernel_bound *bound, cl_uint position, size_t size, const void *value)
 {
-    return clSetKernelArg(bound->kernel, position, sizeof value, &value) == CL_SUCCESS;
+    bool ok = true;
+    for (size_t k = 0; k < 3; k++)
+        if (bound->kernel[k]) ok &= clSetKernelArg(bound->kernel[k], position, size, value) == CL_SUCCESS;
+    return ok;
 }
+
+static bool set_number(const kernel_bound *bound, cl_uint position, uint64_t value) { return set(bound, position, sizeof value, &value); }
 
 static bool set_arg(cl_run *run, const kernel_case *c, kernel_bound *bound, cl_uint position, const hdst__arg *arg)
 {
@@ -67,19 +85,29 @@ static bool set_arg(cl_run *run, const kernel_case *c, kernel_bound *bound, cl_u
     case HDST__ARG_INPUT_STRIDE: return set_number(bound, position, c->input->leaf[arg->index].element_stride);
     case HDST__ARG_ROWS: return set_number(bound, position, rows_of(c, arg->index));
     case HDST__ARG_FLUSH: return set_number(bound, position, c->flush);
-    case HDST__ARG_LOCAL: return clSetKernelArg(bound->kernel, position, local_bytes(c, arg), NULL) == CL_SUCCESS;
+    case HDST__ARG_ROOM: return set_number(bound, position, room_of(c));
+    case HDST__ARG_LOCAL: return set(bound, position, local_bytes(c, arg), NULL);
     default: {
         cl_mem buffer = buffer_for(run, c, bound, arg);
-        return buffer && clSetKernelArg(bound->kernel, position, sizeof buffer, &buffer) == CL_SUCCESS;
+        return buffer && set(bound, position, sizeof buffer, &buffer);
     }
     }
+}
+
+static bool more_kernels(const hdst__kernel *kernel, kernel_bound *bound)
+{
+    cl_program program;
+    cl_int code = clGetKernelInfo(bound->kernel[2], CL_KERNEL_PROGRAM, sizeof program, &program, NULL);
+    if (code == CL_SUCCESS && kernel->count_name) bound->kernel[0] = clCreateKernel(program, kernel->count_name, &code);
+    if (code == CL_SUCCESS && kernel->scan_name) bound->kernel[1] = clCreateKernel(program, kernel->scan_name, &code);
+    return code == CL_SUCCESS;
 }
 
 bool kernel_bind(cl_run *run, const kernel_case *c, kernel_bound *bound)
 {
     *bound = (kernel_bound){0};
-    bound->kernel = cl_run_build(run, c->kernel->source, c->kernel->build_options, c->kernel->name);
-    if (!bound->kernel) return false;
+    bound->kernel[2] = cl_run_build(run, c->kernel->source, c->kernel->build_options, c->kernel->name);
+    if (!bound->kernel[2] || !more_kernels(c->kernel, bound)) return false;
     for (cl_uint i = 0; i < c->kernel->arg_count; i++)
         if (!set_arg(run, c, bound, i, &c->kernel->args[i])) {
             fprintf(stderr, "kernel_run: argument %u was refused\n", i);
@@ -91,7 +119,24 @@ bool kernel_bind(cl_run *run, const kernel_case *c, kernel_bound *bound)
 bool kernel_launch(cl_run *run, const kernel_case *c, const kernel_bound *bound)
 {
     const size_t local = c->kernel->local_size;
-    return cl_run_launch(run, bound->kernel, c->groups * local, local);
+    if (bound->kernel[0] && !cl_run_launch(run, bound->kernel[0], c->groups * local, local)) return false;
+    if (bound->kernel[1] && !cl_run_launch(run, bound->kernel[1], local, local)) return false;
+    return cl_run_launch(run, bound->kernel[2], c->groups * local, local);
+}
+
+// The parts of the strips move together.
+static bool collect_places(cl_run *run, kernel_case *c, const kernel_bound *bound)
+{
+    const size_t bytes = place_bytes(c), size = c->output_bytes / room_of(c);
+    uint64_t *places = malloc(bytes);
+    bool ok = places && cl_run_read(run, bound->places, places, bytes);
+    c->emitted = ok && c->kernel->output_way == HDST__OUTPUT_COUNTED ? places[0] : 0;
+    for (size_t i = 0; ok && c->kernel->output_way == HDST__OUTPUT_BOUNDED && i < bytes / sizeof *places; i += 2) {
+        memmove((char *)c->output + c->emitted * size, (const char *)c->output + places[i] * size, places[i + 1] * size);
+        c->emitted += places[i + 1];
+    }
+    free(places);
+    return ok;
 }
 
 bool kernel_collect(cl_run *run, kernel_case *c, const kernel_bound *bound)
@@ -100,7 +145,7 @@ bool kernel_collect(cl_run *run, kernel_case *c, const kernel_bound *bound)
     if (bound->device_table)
         ok &= cl_run_read(run, bound->device_table, c->device_table, hdst__tables_device_words(c->kernel->tables, c->rows) * sizeof(int64_t));
     if (bound->output) ok &= cl_run_read(run, bound->output, c->output, c->output_bytes);
-    if (bound->keep) ok &= cl_run_read(run, bound->keep, c->keep, c->count);
+    if (bound->places) ok &= collect_places(run, c, bound);
     c->error = UINT64_MAX;
     if (bound->error) ok &= cl_run_read(run, bound->error, &c->error, sizeof c->error);
     return ok;
@@ -108,7 +153,9 @@ bool kernel_collect(cl_run *run, kernel_case *c, const kernel_bound *bound)
 
 void kernel_unbind(kernel_bound *bound)
 {
-    cl_run_release(bound->kernel);
+    for (size_t k = 0; k < 2; k++)
+        if (bound->kernel[k]) clReleaseKernel(bound->kernel[k]);
+    cl_run_release(bound->kernel[2]);
     for (size_t i = 0; i < bound->buffers; i++) clReleaseMemObject(bound->buffer[i]);
     *bound = (kernel_bound){0};
 }

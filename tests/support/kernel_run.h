@@ -22,15 +22,15 @@ typedef struct kernel_case {
     int64_t *device_table;                  // added to; may be NULL without accumulators
     void *output;
     uint64_t output_bytes;
-    uint8_t *keep;
+    uint64_t emitted;                       // output records, one after another in `output`, when their number depends on the data
     uint64_t error;                         // all ones: no failure
 } kernel_case;
 
 typedef struct kernel_bound {
-    cl_kernel kernel;
+    cl_kernel kernel[3];                    // count, scan, the kernel; those that there are come last
     cl_mem buffer[32];
     size_t buffers;
-    cl_mem device_table, output, keep, error;
+    cl_mem device_table, output, places, error;
 } kernel_bound;
 
 // Builds the kernel and sets its arguments. Input buffers are wrapped, all else copied.

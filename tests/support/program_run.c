@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 4, LARGEST_TEXT = 1 << 20 };
+enum { MOST_EMITS = 16, ROWS = 4, LARGEST_TEXT = 1 << 20 };
 
 ast_module *program_load(hdst__diags *diags)
 {
@@ -95,7 +95,8 @@ program_result program_run(hdst__arena *arena, const ir_func *func, unsigned see
             broadcast[i] = (hdst__interp_table){random_rows(arena, p->record, rows[i], &state), rows[i]};
             result.broadcast = broadcast[i].data;
         } else if (p->kind == IR_OUTPUT) {
-            result.output_bytes = p->record->size * PROGRAM_RECORDS;
+            run.output_room = (uint64_t)PROGRAM_RECORDS * (func->emits ? MOST_EMITS : 1);
+            result.output_bytes = p->record->size * run.output_room;
         }
     }
     run.broadcast = broadcast;
@@ -104,10 +105,12 @@ program_result program_run(hdst__arena *arena, const ir_func *func, unsigned see
     result.table_words = hdst__tables_device_words(run.tables, rows);
     run.device_table = result.table = HDST__NEW_ARRAY(arena, int64_t, result.table_words + 1);
     run.output = result.output = hdst__arena_alloc(arena, result.output_bytes + 1);
-    run.keep = result.keep = hdst__arena_alloc(arena, PROGRAM_RECORDS);
+    run.emits_of = result.emits_of = HDST__NEW_ARRAY(arena, uint32_t, PROGRAM_RECORDS);
     hdst_error error = HDST_ERROR_INIT;
     cr_assert_eq(hdst__interpret(&run, &error), HDST_OK, "%s: %s", func->name, error.message);
     result.failed_record = run.failed_record;
+    result.emitted = run.emitted;
+    cr_assert(!result.output_bytes || run.emitted <= run.output_room, "%s", func->name);
     return result;
 }
 
@@ -115,6 +118,7 @@ bool program_same(const program_result *a, const program_result *b)
 {
     if (a->failed_record != b->failed_record) return false;
     if (a->failed_record != UINT64_MAX) return true;        // what a failed run wrote is not to be used
-    return a->output_bytes == b->output_bytes && a->table_words == b->table_words && !memcmp(a->output, b->output, a->output_bytes) &&
-           !memcmp(a->table, b->table, a->table_words * 8) && !memcmp(a->keep, b->keep, a->records);
+    return a->output_bytes == b->output_bytes && a->emitted == b->emitted && a->table_words == b->table_words && !memcmp(a->output, b->output, a->output_bytes) &&
+           !memcmp(a->table, b->table, a->table_words * 8) && 
+           !memcmp(a->emits_of, b->emits_of, a->records * sizeof *a->emits_of);
 }

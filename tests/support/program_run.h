@@ -8,7 +8,9 @@
 
 typedef struct program_result {
     uint64_t failed_record;
-    uint8_t *output, *keep;
+    uint8_t *output;                    // of functions that emit: one record after another
+    uint32_t *emits_of;                 // by input record, for functions that emit
+    uint64_t emitted;
     int64_t *table;
     uint64_t output_bytes, table_words, records;
     const void *input, *broadcast;      // what it ran on: the records, and the rows of the last broadcast, as C structs

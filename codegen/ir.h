@@ -169,6 +169,8 @@ struct ir_func {
     bool rows;                      // row form: scalar form in which IR_FORs over elements are marked (vectorize) and may hold IR_ACCUM_WORDS
     const char *form_why;           // why this form was chosen, for `hdst kernel show`
     const hdst__diags *diags;       // for the positions of spans
+    void (*after_pass)(const ir_func *func, const char *pass, void *user);      // told after each pass, before the verifier; NULL: nobody
+    void *after_pass_user;
 };
 
 // --- Building (ir_build.c). All allocate from func->arena. ---

@@ -7,12 +7,20 @@ typedef struct pass {
     void (*run)(ir_func *func);
 } pass;
 
+// After a pass: NULL, or what the verifier says.
+static const char *ran(ir_func *func, const char *name)
+{
+    if (func->after_pass) func->after_pass(func, name, func->after_pass_user);
+    const char *wrong = hdst__ir_verify(func);
+    return wrong ? hdst__arena_printf(func->arena, "after pass %s: %s", name, wrong) : NULL;
+}
+
 static const char *run_passes(ir_func *func, const pass *passes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         passes[i].run(func);
-        const char *wrong = hdst__ir_verify(func);
-        if (wrong) return hdst__arena_printf(func->arena, "after pass %s: %s", passes[i].name, wrong);
+        const char *wrong = ran(func, passes[i].name);
+        if (wrong) return wrong;
     }
     return NULL;
 }
@@ -72,11 +80,10 @@ enum {
 static const char *form(ir_func *func, const hdst__tables *tables, void (*split)(ir_func *func))
 {
     split(func);
-    const char *wrong = hdst__ir_verify(func);
-    if (wrong) return hdst__arena_printf(func->arena, "after pass block: %s", wrong);
+    const char *wrong = ran(func, "block");
+    if (wrong) return wrong;
     hdst__pass_accumulate(func, tables);
-    wrong = hdst__ir_verify(func);
-    return wrong ? hdst__arena_printf(func->arena, "after pass accumulate: %s", wrong) : NULL;
+    return ran(func, "accumulate");
 }
 
 static void split_at_uniform_control(ir_func *func) { hdst__pass_block(func, BLOCK); }
@@ -109,8 +116,7 @@ const char *hdst__passes_row(ir_func *func, const hdst__tables *tables)
     const char *wrong = RUN(func, before);
     if (wrong) return wrong;
     hdst__pass_elements(func, tables);
-    wrong = hdst__ir_verify(func);
-    return wrong ? hdst__arena_printf(func->arena, "after pass elements: %s", wrong) : NULL;
+    return ran(func, "elements");
 }
 
 // --- Which ---

@@ -52,9 +52,12 @@ Test(ir_text, every_program_is_read_back_in_every_form)
         expect_same_bits(func, read_back(func));
         cr_assert_null(hdst__passes_scalar(func));
         expect_same_bits(func, read_back(func));
+        ir_func *rows = hdst__ir_copy_func(&arena, func);
         const bool one_input = func->param_count < 2 || func->params[1].kind != IR_INPUT;
         cr_assert(!one_input || !hdst__passes_block(func, hdst__tables_make(&arena, func, NULL)));
         read_back(func);
+        cr_assert(!one_input || !hdst__passes_row(rows, hdst__tables_make(&arena, rows, NULL)));
+        read_back(rows);
         programs++;
     }
     cr_expect_gt(programs, 15);

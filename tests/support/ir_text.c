@@ -348,6 +348,7 @@ static void read_for(reader *r, ir_stmt *s)
     s->hi = expression(r);
     s->step = accept(r, "step") ? whole(r) : 1;
     if (accept(r, "jammed")) s->unroll = (uint32_t)whole(r);
+    s->vectorize = accept(r, "vectorize");
     nested(r, &s->body);
 }
 
@@ -584,6 +585,7 @@ static void read_func(reader *r)
         while (k < 4 && !accept(r, words[k])) k++;
         if (k < 4) read_param(r, (ir_param_kind)k);
         else if (accept(r, "block")) r->func->block = (uint32_t)whole(r);
+        else if (accept(r, "rows")) r->func->rows = true;
         else if (accept(r, "var")) read_var(r);
         else if (accept(r, "check")) read_check_kind(r);
         else fail(r, "no such declaration");

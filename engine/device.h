@@ -74,6 +74,8 @@ typedef struct hdst__device_ops {
     // The host's bytes must stay until the ticket of a later launch is done, or until the call returns when `wait`.
     hdst_status (*write)(hdst__device *device, hdst__memory *memory, uint64_t offset, const void *bytes, uint64_t count, bool wait, hdst_error *error);
     hdst_status (*read)(hdst__device *device, hdst__memory *memory, uint64_t offset, void *bytes, uint64_t count, bool wait, hdst_error *error);
+    // Within the device, in the order of launches.
+    hdst_status (*copy)(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error);
     hdst_status (*fill)(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error);   // whole 64-bit words from the start
     hdst_status (*load)(hdst__device *device, const hdst__code *code, hdst__program **program, hdst_error *error);
     void (*unload)(hdst__device *device, hdst__program *program);           // NULL is fine

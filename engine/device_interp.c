@@ -74,6 +74,13 @@ static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t off
     return HDST_OK;
 }
 
+static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error)
+{
+    (void)device, (void)error;
+    if (count) memcpy((char *)to->host + to_offset, (const char *)from->host + from_offset, count);
+    return HDST_OK;
+}
+
 static hdst_status fill(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error)
 {
     (void)device, (void)error;
@@ -197,7 +204,7 @@ static bool proven(hdst__device *device, hdst__program *program)
 }
 
 static const hdst__device_ops ops = {
-    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read, .fill = fill,
+    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read, .copy = copy, .fill = fill,
     .load = load, .unload = unload, .launch = launch, .mark = mark, .settle = settle, .finish = finish, .proven = proven,
 };
 

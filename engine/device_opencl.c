@@ -174,6 +174,18 @@ static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t off
     return HDST_OK;
 }
 
+// Stands in the queue of the launches and counts as one of them for whoever waits.
+static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    if (count == 0) return HDST_OK;
+    cl_event event;
+    TRY(self, error, clEnqueueCopyBuffer, self->compute, from->object, to->object, from_offset, to_offset, count, self->last_in ? 1 : 0,
+        self->last_in ? &self->last_in : NULL, &event);
+    replace_event(self, &self->last_launch, event);
+    return HDST_OK;
+}
+
 static hdst_status fill(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
@@ -251,7 +263,7 @@ static hdst_status settle(hdst__device *device, hdst__ticket *ticket, hdst_error
 // --- Opening ---
 
 static const hdst__device_ops ops = {
-    .destroy = destroy, .alloc = alloc, .release = release, .to_host = to_host, .to_device = to_device, .write = write, .read = read, .fill = fill,
+    .destroy = destroy, .alloc = alloc, .release = release, .to_host = to_host, .to_device = to_device, .write = write, .read = read, .copy = copy, .fill = fill,
     .load = hdst__opencl_load, .unload = hdst__opencl_unload, .launch = hdst__opencl_launch, .mark = mark, .settle = settle, .finish = finish, .proven = hdst__opencl_proven,
 };
 

@@ -104,6 +104,7 @@ typedef struct hdst__stage_spec {
     const void *identity;           // folds: one record as C struct, or NULL: then an empty input is an error
     const hdst__separate *separate; // NULL, or by device class; then `func` is one map's signature, or the map itself when it has a body, and the reader's layout is AoS
     bool only_declared;             // with `separate`: the map has no body
+    bool keep_output;               // records that a map gives stay on the device, for another stage, where its memory has room
 } hdst__stage_spec;
 
 typedef struct hdst__stage_values { // read when a run starts; copied to the device if changed since the last run
@@ -148,6 +149,8 @@ typedef struct hdst__stage_output { // owned by the stage, valid until its next 
     const hdst__tables *tables;
     const void *records;            // C structs, in input order, only the kept ones
     uint64_t record_count;
+    hdst__dataset_cache *resident;  // not NULL: the records stayed on the device, where a stage reads them as a cached dataset; then `records` is NULL and
+    hdst__reader reader;            // this one copies them to the host
 } hdst__stage_output;
 
 // Cheap: compiling waits for the first run (or for hdst__stage_prepare). NULL: out of memory.

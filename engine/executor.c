@@ -2,6 +2,7 @@
 #include "engine/executor.h"
 
 #include "engine/engine_private.h"
+#include "engine/store.h"
 
 #include <time.h>
 
@@ -102,7 +103,7 @@ static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, cons
         status = device->ops->read(device, slot->places, 0, slot->told, executor->told_words * sizeof *slot->told, false, error);
         pass->stats->bytes_from_device += executor->told_words * sizeof *slot->told;
     }
-    if (!pass->output || device->unified || pass->way != HDST__OUTPUT_DENSE) return status;     // how much came out is not known yet
+    if (!pass->output || pass->output->store || device->unified || pass->way != HDST__OUTPUT_DENSE) return status;  // how much came out is not known yet
     uint64_t bytes = dense_records(slot, pass) * pass->output->record_bytes;
     if (status == HDST_OK) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, false, error);
     pass->stats->bytes_from_device += bytes;
@@ -147,15 +148,21 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
 
 // --- The end of a slice ---
 
+// `count` records from place `first` of the slice's output.
+static hdst_status add_run(const hdst__slot *slot, const hdst__pass *pass, uint64_t first, uint64_t count, hdst_error *error)
+{
+    const uint64_t offset = first * pass->output->record_bytes;
+    if (pass->output->store) return hdst__store_append(pass->output->store, slot->output, offset, count, error);
+    return hdst__output_add(pass->output, (const char *)slot->output->host + offset, count, error);
+}
+
 // The records of a slice lie in one run, or in one for each strip.
 static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
 {
-    const char *records = slot->output->host;
-    if (pass->way == HDST__OUTPUT_DENSE) return hdst__output_add(pass->output, records, dense_records(slot, pass), error);
-    if (pass->way == HDST__OUTPUT_COUNTED) return hdst__output_add(pass->output, records, slot->told[0], error);
+    if (pass->way == HDST__OUTPUT_DENSE) return add_run(slot, pass, 0, dense_records(slot, pass), error);
+    if (pass->way == HDST__OUTPUT_COUNTED) return add_run(slot, pass, 0, slot->told[0], error);
     hdst_status status = HDST_OK;
-    for (uint64_t i = 0; i + 1 < executor->told_words && status == HDST_OK; i += 2)
-        status = hdst__output_add(pass->output, records + slot->told[i] * pass->output->record_bytes, slot->told[i + 1], error);
+    for (uint64_t i = 0; i + 1 < executor->told_words && status == HDST_OK; i += 2) status = add_run(slot, pass, slot->told[i], slot->told[i + 1], error);
     return status;
 }
 
@@ -163,6 +170,7 @@ static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot,
 {
     hdst__device *device = executor->device;
     hdst_status status = HDST_OK;
+    if (pass->output->store) return add_runs(executor, slot, pass, error);
     if (pass->way == HDST__OUTPUT_COUNTED && !device->unified) {
         const uint64_t bytes = slot->told[0] * pass->output->record_bytes;
         if (bytes) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, true, error);

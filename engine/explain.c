@@ -65,6 +65,13 @@ static void explain_kernel(const hdst__launch_plan *plan, hdst__buffer *out)
     }
 }
 
+static void explain_output(const hdst__stage *stage, hdst__buffer *out)
+{
+    if (!stage->spec.keep_output || !stage->plan || !stage->plan->output_param) return;
+    if (stage->why_not[0]) hdst__buffer_printf(out, "  output: through the host (%s)\n", stage->why_not);
+    else hdst__buffer_puts(out, "  output: stays on the device for the next stage\n");
+}
+
 static void explain_memory(const hdst__stage *stage, hdst__buffer *out)
 {
     const hdst__budget *budgets[] = {&stage->engine->memory, &stage->device->budget};
@@ -88,6 +95,7 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
     if (stage->plan) {
         explain_kernel(stage->plan, out);
         explain_tables(stage->plan, out);
+        explain_output(stage, out);
     }
     explain_memory(stage, out);
     pthread_mutex_unlock(&stage->engine->mutex);

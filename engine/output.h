@@ -13,6 +13,7 @@ typedef struct hdst__output {
     uint64_t record_bytes;
     char *records;
     uint64_t count, capacity;
+    struct hdst__store *store;      // not NULL: the records of this run go there instead and stay on the device
 } hdst__output;
 
 void hdst__output_init(hdst__output *output, const hdst__allocator *allocator, hdst__budget *budget, uint64_t record_bytes);

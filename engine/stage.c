@@ -16,12 +16,14 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
     if (spec->separate) hdst__callback_init(&stage->callback, NULL, NULL, 1);
     stage->reader = spec->cache ? spec->cache->reader : spec->reader;
     const ir_func *func = spec->func;
-    uint64_t bytes = 0;
+    const hdst__record *output = NULL;
     for (size_t i = 0; i < func->param_count; i++)
-        if (func->params[i].kind == IR_OUTPUT) bytes = func->params[i].record->size;
+        if (func->params[i].kind == IR_OUTPUT) output = func->params[i].record;
+    uint64_t bytes = output ? output->size : 0;
     hdst__arena_init(&stage->skip_arena, engine->allocator, NULL);
     hdst__output_init(&stage->output, engine->allocator, &engine->memory, bytes);
     hdst__output_init(&stage->partial, engine->allocator, &engine->memory, bytes);
+    hdst__store_init(&stage->store, engine, output);
     return stage;
 }
 
@@ -54,6 +56,7 @@ void hdst__stage_destroy(hdst__stage *stage)
     hdst__output_destroy(&stage->output);
     hdst__output_destroy(&stage->partial);
     hdst__arena_destroy(&stage->skip_arena);
+    hdst__store_release(&stage->store);
     pthread_mutex_unlock(&engine->mutex);
     hdst__free(engine->allocator, stage);
 }
@@ -73,7 +76,8 @@ static bool same_input(const hdst__stage *stage, const hdst__reader *reader, con
 
 hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader, hdst__dataset_cache *cache, hdst_error *error)
 {
-    if (reader->record != stage->reader.record || reader->layout != stage->reader.layout || reader->block != stage->reader.block)
+    if (reader->record->size != stage->reader.record->size || reader->record->leaf_count != stage->reader.record->leaf_count ||
+        reader->layout != stage->reader.layout || reader->block != stage->reader.block)
         return hdst__error_set(error, HDST_E_INTERNAL, "a stage for records of '%s' was given '%s'", stage->reader.record->name, reader->record->name);
     pthread_mutex_lock(&stage->engine->mutex);
     if (!same_input(stage, cache ? &cache->reader : reader, cache)) {
@@ -187,7 +191,7 @@ static void count_levels(hdst__stage *stage)
     if (!plan->tables && plan->way == HDST__OUTPUT_DENSE) return;
     stats->level_count = 3;
     if (!plan->tables) {        // what a filter or flat_map lets through meets nothing on the way up
-        const uint64_t out = stage->output.count;
+        const uint64_t out = stage->stores ? stage->store.cache.reader.records : stage->output.count;
         stats->level[0] = (hdst__level){"block", records, out};
         stats->level[1] = (hdst__level){"device", out, out};
         stats->level[2] = (hdst__level){"node", out, out};
@@ -201,19 +205,51 @@ static void count_levels(hdst__stage *stage)
     stats->level[2] = (hdst__level){"node", cells, cells};
 }
 
-static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
+static void start_stats(hdst__stage *stage)
+{
+    stage->stats = (hdst__run_stats){.records = stage->reader.records, .device_count = 1};
+    snprintf(stage->stats.device[0].name, sizeof stage->stats.device[0].name, "%s", stage->device->info->name);
+}
+
+static void forget_slices(hdst__stage *stage)
+{
+    stage->stats.device[0].records = stage->stats.device[0].slices = 0;
+}
+
+// One pass; its records go to the store, or without one to the host.
+static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *values, hdst__store *store, uint64_t *failure, hdst_error *error)
 {
     hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
     hdst__launch_plan *plan = stage->plan;
+    const uint64_t expected = plan->output_param && plan->way == HDST__OUTPUT_DENSE ? stage->reader.records : 0;
     hdst__output_reset(&stage->output);
-    hdst_status status = HDST_OK;
-    if (plan->output_param && plan->way == HDST__OUTPUT_DENSE) status = hdst__output_reserve(&stage->output, stage->reader.records, error);
+    stage->output.store = store;
+    hdst_status status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
     if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, &stage->engine->ring, &stage->output, stage->table, &stage->stats, failure, error);
+    if (status == HDST_OK && store) status = hdst__store_end(store, error);
     if (stage->spec.separate) {
         hdst_status called = hdst__callback_status(&stage->callback, plan->func->name, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = called;
     }
     return status;
+}
+
+// Records for another stage stay on the device. Where it has no room for them the stage starts again, and they go to the host, also in later runs.
+static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
+{
+    stage->stores = false;
+    if (stage->spec.keep_output && stage->plan->output_param && !stage->why_not[0]) {
+        hdst_error full = HDST_ERROR_INIT;
+        hdst_status status = pass_over(stage, values, &stage->store, failure, &full);
+        stage->stores = status == HDST_OK;
+        if (status != HDST_OK && status != HDST_E_MEMORY && error) *error = full;
+        if (status != HDST_E_MEMORY) return status;
+        snprintf(stage->why_not, sizeof stage->why_not, "%.150s", full.message);
+        hdst__log_write(&stage->engine->log, HDST__LOG_WARN, "records between two stages go through the host: %s", full.message);
+        hdst__store_release(&stage->store);
+        forget_slices(stage);
+    }
+    return pass_over(stage, values, NULL, failure, error);
 }
 
 // The run so far is thrown away, and made again without the records that fail.
@@ -231,7 +267,7 @@ static hdst_status run_without_failures(hdst__stage *stage, const hdst__stage_va
     status = prepare(stage, values, error);
     if (status != HDST_OK) return status;
     stage->stats.compile_seconds += stage->plan->compile_seconds;
-    stage->stats.device[0].records = stage->stats.device[0].slices = 0;
+    forget_slices(stage);
     return run_plan(stage, values, failure, error);
 }
 
@@ -244,12 +280,6 @@ static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values,
     if (status == HDST_OK && failure != UINT64_MAX) status = hdst__launch_plan_record_error(stage->plan, values, failure, 1, error);
     if (status == HDST_OK && stage->skip_func) stage->stats.skipped = hdst__stage_skipped(stage);
     return status;
-}
-
-static void start_stats(hdst__stage *stage)
-{
-    stage->stats = (hdst__run_stats){.records = stage->reader.records, .device_count = 1};
-    snprintf(stage->stats.device[0].name, sizeof stage->stats.device[0].name, "%s", stage->device->info->name);
 }
 
 static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error)
@@ -275,6 +305,12 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     *output = (hdst__stage_output){
         .table = table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL, .records = stage->output.records, .record_count = stage->output.count,
     };
+    if (stage->stores) {
+        output->records = NULL;
+        output->record_count = stage->store.cache.reader.records;
+        output->resident = &stage->store.cache;
+        output->reader = stage->store.cache.reader;
+    }
     return HDST_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/callback.h"
 #include "engine/plan.h"
+#include "engine/store.h"
 
 enum { HDST__FOLD_LEVELS = 11 };        // 64^11 > 2^64 records
 
@@ -20,6 +21,9 @@ struct hdst__stage {
     hdst__launch_plan *plan;                   // a fold: of its first level
     hdst__launch_plan *level[HDST__FOLD_LEVELS];       // of a fold's further levels; [0] is unused
     hdst__output output, partial;       // partial: of a fold's levels
+    hdst__store store;                  // of records that stay on the device
+    bool stores;                        // the last run's did
+    char why_not[160];                  // not empty: they do not fit, so they go to the host
     int64_t *table;
     uint64_t table_words;               // reserved in the host's budget
     hdst__callback callback;            // with spec.separate

@@ -7,7 +7,8 @@ struct hdst__kept {
     hdst__arena arena;
     hdst__plan plan;
     bool filled;
-    hdst__dataset_cache *resident;
+    hdst__dataset_cache *resident;      // the target stage's, or made for its reader
+    hdst__dataset_cache *made;
 };
 
 static hdst_status make_plan(hdst__kept *kept, hdst_error *error)
@@ -16,6 +17,7 @@ static hdst_status make_plan(hdst__kept *kept, hdst_error *error)
     kept->arena.out_of_memory = &out_of_memory;
     hdst_status status = setjmp(out_of_memory) ? hdst__error_memory(error, "a plan") : hdst__plan_make(&kept->arena, kept->dataset->parent, &kept->plan, error);
     kept->arena.out_of_memory = NULL;
+    if (status == HDST_OK) kept->plan.target->keeps = true;
     return status;
 }
 
@@ -39,7 +41,8 @@ hdst_status hdst__kept_fill(hdst_dataset *cache, hdst__reader *reader, hdst__dat
         hdst_status status = hdst__plan_run(&kept->plan, error);
         hdst__plan_add_stats(stats, &kept->plan.stats);
         if (status != HDST_OK) return status;
-        kept->resident = hdst__dataset_cache_create(cache->object.context->engine, &kept->plan.target->reader);
+        kept->resident = kept->plan.target->resident;
+        if (!kept->resident) kept->resident = kept->made = hdst__dataset_cache_create(cache->object.context->engine, &kept->plan.target->reader);
         if (!kept->resident) return hdst__error_memory(error, "a cached dataset");
         kept->filled = true;
     }
@@ -53,8 +56,8 @@ bool hdst__kept_is_filled(const hdst__kept *kept) { return kept->filled; }
 
 void hdst__kept_release(hdst__kept *kept)
 {
-    if (kept->resident) hdst__dataset_cache_destroy(kept->resident);
-    kept->resident = NULL;
+    if (kept->made) hdst__dataset_cache_destroy(kept->made);
+    kept->resident = kept->made = NULL;
     kept->filled = false;
     hdst__plan_release(&kept->plan);
 }

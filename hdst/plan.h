@@ -44,7 +44,8 @@ struct hdst__node {
     hdst__node **inputs;
     size_t input_count;
     hdst__reader reader;            // of its records, in this run
-    hdst__dataset_cache *resident;  // a cache: where they stay
+    hdst__dataset_cache *resident;  // where they stay: a cache's, or a stage's on the device
+    bool keeps;                     // a stage: a stage reads its records, or a cache holds them
     bool ran;                       // a stage: its reader is the last run's
 
     // Stages and folds

@@ -108,7 +108,9 @@ static void add_inputs(hdst__arena *arena, hdst__node *node)
         for (; node->input_count < dataset->input_count; node->input_count++) node->inputs[node->input_count] = dataset->inputs[node->input_count]->mark.node;
         return;
     }
+    // A stage's output is best left where the next one reads it.
     const hdst_dataset *before = node->item_count ? node->items[0] : dataset;
+    if (node->item_count) before->parent->mark.node->keeps = true;
     node->inputs = HDST__NEW_ARRAY(arena, hdst__node *, 1);
     node->inputs[node->input_count++] = before->parent->mark.node;
 }

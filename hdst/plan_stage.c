@@ -162,7 +162,8 @@ static hdst_status read_structs(const hdst__node *node, hdst__stage_spec *spec, 
 hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
 {
     const hdst__node *input = node->inputs[0];
-    hdst__stage_spec spec = {stage_kind(node), node->func, input->reader, input->resident, node->identity};
+    hdst__stage_spec spec = {.kind = stage_kind(node), .func = node->func, .reader = input->reader, .cache = input->resident, .identity = node->identity,
+                             .keep_output = node->keeps};
     const hdst_map_spec *own = own_code(node);
     if (own) {
         hdst_status status = read_structs(node, &spec, error);
@@ -225,7 +226,8 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     const hdst__plan_table *table = node->records_table;
     node->rows = table ? table->rows : output.records;
     node->row_count = table ? table->row_count : output.record_count;
-    node->reader = hdst__reader_of_rows(node, node->dataset->record);
+    node->resident = table ? NULL : output.resident;
+    node->reader = node->resident ? output.reader : hdst__reader_of_rows(node, node->dataset->record);
     return HDST_OK;
 }
 
@@ -236,5 +238,6 @@ void hdst__stage_node_release(hdst__node *node)
     node->ran = false;
     for (size_t i = 0; i < node->table_count; i++) free_rows(node, &node->tables[i]);
     node->rows = NULL;
+    node->resident = NULL;
     node->row_count = 0;
 }

@@ -284,6 +284,9 @@ Test(operators, shared_parts_run_once)
         cr_assert_eq(hdst_view_int64(hdst_result_field(r, "n", NULL), 0, 0), N, "every record is counted once");
         hdst_run_stats stats = hdst_result_stats(r);
         cr_assert_eq(stats.device[0].records, 3 * N, "three stages over all records");
+        hdst_result *alone = hdst_result_create(shared);
+        RUN(alone);
+        cr_assert_eq(stats.bytes_to_device, hdst_result_stats(alone).bytes_to_device, "what the first stage gave did not leave the device to come back");
         hdst_error error;
         const char *text = hdst_explain(r, &error);
         cr_assert(strstr(text, "map counted") && strstr(text, "filter odd") && strstr(text, "map twice") && strstr(text, "one after another"), "%s", text);
@@ -302,6 +305,7 @@ Test(operators, a_cache_of_computed_records_is_filled_once)
         cr_assert_eq(hdst_result_stats(a).device[0].records, 2 * N);
         RUN(b);
         cr_assert_eq(hdst_result_stats(b).device[0].records, N, "what is cached is not computed again");
+        cr_assert_eq(hdst_result_stats(b).bytes_to_device, 0, "nor sent again");
         cr_assert_eq(hdst_view_int64(hdst_result_field(b, "n", NULL), 0, 0), N, "accumulators below the cache keep what they had");
         rows[0].k = 1;
         RUN(a);
@@ -311,4 +315,36 @@ Test(operators, a_cache_of_computed_records_is_filled_once)
         cr_assert_eq(((const row *)hdst_result_rows(a, NULL, NULL))[0].k, 2, "now it was filled again");
         hdst_context_destroy(j.context);
     }
+}
+
+// --- Memory ---
+
+static int warned;
+
+static void count_warnings(hdst_log_level level, const char *message, void *user)
+{
+    (void)user;
+    warned += level == HDST_LOG_WARN && strstr(message, "records between two stages go through the host") != NULL;
+}
+
+Test(operators, records_that_the_device_has_no_room_for_go_through_the_host)
+{
+    enum { MANY = 1 << 20 };
+    if (!have_cpu()) return;
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "cpu";
+    options.log = count_warnings;
+    options.device_memory = 44 << 20;       // the stage itself takes about 28 MiB, its records 16 and the next stage as much again
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module *m = module_of(context, "map wide(int64_t v) -> (int64_t a, int64_t b) { return (v, v * v); }\n"
+                                        "map tell(wide w, accum int64_t sum, accum uint64_t index) { sum += w.b - w.a; index += record_index(); }\n");
+    hdst_dataset *d = hdst_map_function(hdst_read(hdst_source_from_range(context, 0, MANY), m, "int64_t"), m, "wide");
+    hdst_result *r = hdst_result_create(hdst_map_function(hdst_cache(d), m, "tell"));
+    RUN(r);
+    int64_t sum = 0;
+    for (int64_t i = 0; i < MANY; i++) sum += i * i - i;
+    cr_assert_eq(hdst_view_int64(hdst_result_field(r, "sum", NULL), 0, 0), sum);
+    cr_assert_eq(hdst_view_int64(hdst_result_field(r, "index", NULL), 0, 0), (int64_t)MANY * (MANY - 1) / 2);
+    cr_assert_eq(warned, 1);
+    hdst_context_destroy(context);
 }

@@ -13,7 +13,7 @@
 // Names that are made from a parameter's or leaf's name must be nobody else's.
 static void take_derived(hdst__printer *p, const char *name)
 {
-    static const char *const suffix[] = {"at", "step", "offset", "of", "rows", "stored", "total", "own", "local", "up", "down", "s"};
+    static const char *const suffix[] = {"at", "step", "offset", "of", "in", "rows", "stored", "total", "own", "local", "up", "down", "s"};
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_%s", name, suffix[i]));
 }
 
@@ -93,7 +93,7 @@ hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, con
     hdst__names_init(p->names, arena);
     p->gpu = options->facts.target == HDST__TARGET_GPU;
     p->has_checks = checks_anything(func);
-    p->unpacked = HDST__NEW_ARRAY(arena, bool, func->param_count);
+    p->unpacked = HDST__NEW_ARRAY(arena, bool *, func->param_count);
     p->local_broadcast = HDST__NEW_ARRAY(arena, bool, func->param_count);
     p->plan = HDST__NEW_ARRAY(arena, hdst__accum_plan, tables->accum_count + 1);
     take_fixed_names(p);
@@ -220,8 +220,7 @@ uint64_t hdst__private_bytes(hdst__printer *p, const ir_func *func)
 {
     uint64_t bytes = 0;
     for (size_t v = 0; v < func->var_count; v++) bytes += bytes_of(func, &func->vars[v]);
-    for (size_t i = 0; i < func->param_count; i++)
-        if (func->block && p->unpacked[i]) return bytes + hdst__unpack_bytes(p, func->block);
+    if (func->block) bytes += hdst__unpack_bytes(p, func->block);
     return bytes;
 }
 

@@ -54,6 +54,7 @@ void hdst__pass_loop_checks(ir_func *func);         // checks that are the same 
 void hdst__pass_unchecked(ir_func *func);           // drops them all, on request; of a function as lowered
 uint32_t hdst__pass_skip(ir_func *func);            // records that fail take no part; returns the new accumulator that counts them
 void hdst__pass_unroll(ir_func *func);              // short constant loops disappear
+void hdst__pass_forward(ir_func *func);             // constants take the place of variables that were set to them
 void hdst__pass_unread(ir_func *func);              // dead variables and stores; marks the leaves that are read
 void hdst__pass_uniform(ir_func *func);             // marks varying variables and expressions
 void hdst__pass_if_convert(ir_func *func);          // branches of plain assignments become selects

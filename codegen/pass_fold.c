@@ -31,10 +31,25 @@ static ir_expr *constant(ir_func *func, const ir_expr *like, hdst__kind kind, ui
 
 // --- Two operands ---
 
+// A float that is never -0, so that adding +0 changes nothing.
+static bool is_never_minus_zero(const ir_expr *e)
+{
+    switch (e->op) {
+    case IR_CONST: return !is_minus_zero(e);
+    case IR_ABS: return true;
+    case IR_MUL: return hdst__ir_expr_equal(e->a, e->b);
+    case IR_ADD: return is_never_minus_zero(e->a) || is_never_minus_zero(e->b);
+    case IR_CONVERT: return hdst__kind_is_integer(e->a->kind);
+    default: return false;
+    }
+}
+
 static ir_expr *fold_float(const ir_expr *e)
 {
     switch (e->op) {
-    case IR_ADD: return is_minus_zero(e->b) ? e->a : is_minus_zero(e->a) ? e->b : NULL;
+    case IR_ADD:
+        if (is_minus_zero(e->b) || (is_zero(e->b) && is_never_minus_zero(e->a))) return e->a;
+        return is_minus_zero(e->a) || (is_zero(e->a) && is_never_minus_zero(e->b)) ? e->b : NULL;
     case IR_SUB: return is_zero(e->b) ? e->a : NULL;
     case IR_MUL: return is_one(e->b) ? e->a : is_one(e->a) ? e->b : NULL;
     case IR_DIV: return is_one(e->b) ? e->a : NULL;
@@ -146,6 +161,7 @@ static ir_expr *fold_fma(ir_func *func, const ir_expr *e)
 {
     if (is_const(e->a) && is_const(e->b) && is_const(e->c))
         return constant(func, e, e->kind, hdst__eval_fma(e->kind, e->a->bits, e->b->bits, e->c->bits));
+    if (is_zero(e->c) && hdst__ir_expr_equal(e->a, e->b)) return hdst__ir_binary(func, IR_MUL, e->kind, e->a, e->b);    // a square is never -0
     return NULL;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is the same for all records is worked out before the record loop, once per block: loads from broadcasts above all.
 //
-// Before:  records vectorize {            After:  c_x = c[j].x
+// Before:  records vectorize {            After:  c_x_j = c[j].x
 //            d = sub(p.x, c[j].x)                 records vectorize {
-//          }                                        d = sub(p.x, c_x)
+//          }                                        d = sub(p.x, c_x_j)
 //                                                 }
 #include "codegen/block_form.h"
 
@@ -15,12 +15,28 @@ typedef struct hoister {
     size_t first;               // of the statements put there for this record loop
 } hoister;
 
+// "_j" for row j, "_j1" for row j + 1, "" for what has one row.
+static const char *place_name(const hoister *h, const ir_expr *e, const char *before)
+{
+    hdst__arena *arena = h->func->arena;
+    if (!e) return "";
+    if (e->op == IR_CONST) return hdst__arena_printf(arena, "%s%llu", before, (unsigned long long)e->bits);
+    if (e->op == IR_VAR) return hdst__arena_printf(arena, "_%s", h->func->vars[e->var].name);
+    if (e->op == IR_ADD && hdst__kind_is_integer(e->kind) && e->a->op == IR_VAR && e->b->op == IR_CONST)
+        return hdst__arena_printf(arena, "_%s%llu", h->func->vars[e->a->var].name, (unsigned long long)e->b->bits);
+    return "";
+}
+
+// "c_x0_j1" for c[j + 1].x[0], "j1" for j + 1.
 static const char *name_of(const hoister *h, const ir_expr *e)
 {
-    if (e->op == IR_LENGTH) return hdst__arena_printf(h->func->arena, "%s_rows", h->func->params[e->param].name);
+    hdst__arena *arena = h->func->arena;
+    if (e->op == IR_ADD && place_name(h, e, "")[0]) return place_name(h, e, "") + 1;
     if (e->op != IR_BROADCAST) return "u";
     const ir_param *p = &h->func->params[e->param];
-    char *name = hdst__arena_printf(h->func->arena, p->record->is_scalar ? "%s" : "%s_%s", p->name, p->record->leaves[e->leaf].path);
+    const hdst__leaf *leaf = &p->record->leaves[e->leaf];
+    const char *field = p->record->is_scalar ? "" : hdst__arena_printf(arena, "_%s", leaf->path);
+    char *name = hdst__arena_printf(arena, "%s%s%s%s", p->name, field, leaf->elements > 1 ? place_name(h, e->b, "") : "", place_name(h, e->a, "_"));
     for (char *dot = name; (dot = strchr(dot, '.'));) *dot = '_';
     return name;
 }
@@ -45,7 +61,7 @@ static bool differs(const ir_func *func, const ir_expr *e)
 static void hoist_from(hoister *h, ir_expr **slot)
 {
     ir_expr *e = *slot;
-    if (!e || e->op == IR_CONST || e->op == IR_VAR) return;
+    if (!e || e->op == IR_CONST || e->op == IR_VAR || e->op == IR_LENGTH) return;
     if (!differs(h->func, e)) {
         *slot = hoisted(h, e);
         return;

@@ -3,9 +3,9 @@
 // where the plain form is bound by loads and stores. A remainder loop follows.
 //
 // Before: for j = lo to hi { records { d = sub(p.x, c[j].x); best = ... } }
-// After:  end = lo + (hi - lo) / 4 * 4
-//         for j = lo to end step 4 { records { d = sub(p.x, c[j].x); best = ...; d = sub(p.x, c[j + 1].x); best = ...; ... } }
-//         for j = end to hi { records { d = sub(p.x, c[j].x); best = ... } }
+// After:  j_whole = lo + (hi - lo) / 4 * 4
+//         for j = lo to j_whole step 4 { records { d = sub(p.x, c[j].x); best = ...; d = sub(p.x, c[j + 1].x); best = ...; ... } }
+//         for j = j_whole to hi { records { d = sub(p.x, c[j].x); best = ... } }
 #include "codegen/block_form.h"
 
 enum { TURNS = 4, MOST_NODES = 256 };
@@ -36,13 +36,24 @@ static hdst__kind unsigned_of(hdst__kind kind)
 ir_expr *hdst__jam_end(ir_func *func, const ir_stmt *s, uint64_t turns)
 {
     const hdst__kind kind = s->lo->kind, plain = unsigned_of(kind);
+    const bool from_zero = kind == plain && hdst__ir_is_const(s->lo, 0);        // then hi < lo cannot be
     ir_expr *lo = hdst__ir_convert(func, plain, hdst__ir_copy(func, s->lo)), *hi = hdst__ir_convert(func, plain, hdst__ir_copy(func, s->hi));
     ir_expr *group = hdst__ir_const(func, plain, turns * s->step);
-    ir_expr *distance = hdst__ir_binary(func, IR_SUB, plain, hi, lo);
+    ir_expr *distance = from_zero ? hi : hdst__ir_binary(func, IR_SUB, plain, hi, lo);
     ir_expr *whole = hdst__ir_binary(func, IR_MUL, plain, hdst__ir_binary(func, IR_DIV, plain, distance, group), hdst__ir_copy(func, group));
+    if (from_zero) return whole;
     ir_expr *end = hdst__ir_binary(func, IR_ADD, plain, hdst__ir_copy(func, lo), whole);
     ir_expr *some = hdst__ir_binary(func, IR_LT, HDST__BOOL, hdst__ir_copy(func, s->lo), hdst__ir_copy(func, s->hi));
     return hdst__ir_select(func, some, hdst__ir_convert(func, kind, end), hdst__ir_copy(func, s->lo));
+}
+
+// A limit that is more than a name gets one.
+static void name_limit(ir_func *func, ir_block *out, ir_stmt *s)
+{
+    if (s->hi->op == IR_CONST || s->hi->op == IR_VAR || s->hi->op == IR_LENGTH) return;
+    uint32_t end = hdst__block_new_var(func, hdst__arena_printf(func->arena, "%s_end", func->vars[s->var].name), s->hi->kind, false);
+    hdst__ir_push(func, out, hdst__ir_set(func, end, s->hi));
+    s->hi = hdst__ir_var(func, end);
 }
 
 static void append_turn(ir_func *func, ir_block *to, const ir_stmt *s, uint64_t turn)
@@ -57,7 +68,8 @@ static void append_turn(ir_func *func, ir_block *to, const ir_stmt *s, uint64_t 
 
 static void jam(ir_func *func, ir_block *out, ir_stmt *s)
 {
-    uint32_t end = hdst__block_new_var(func, "end", s->lo->kind, false);
+    name_limit(func, out, s);
+    uint32_t end = hdst__block_new_var(func, hdst__arena_printf(func->arena, "%s_whole", func->vars[s->var].name), s->lo->kind, false);
     hdst__ir_push(func, out, hdst__ir_set(func, end, hdst__jam_end(func, s, TURNS)));
     ir_stmt *groups = hdst__ir_for(func, s->var, s->lo, hdst__ir_var(func, end), TURNS * s->step);
     groups->span = s->span;

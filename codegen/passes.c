@@ -37,6 +37,7 @@ const char *hdst__passes_scalar(ir_func *func)
         {"fold", hdst__pass_fold},
         {"loop-checks", hdst__pass_loop_checks},
         {"unroll", hdst__pass_unroll},
+        {"forward", hdst__pass_forward},
         {"fold", hdst__pass_fold},
         {"checks", hdst__pass_checks},      // what unrolling made constant, and what it repeats
         {"fold", hdst__pass_fold},

@@ -69,7 +69,7 @@ typedef struct hdst__printer {
     const char **param_name;
     const char ***leaf_name;            // by param and leaf: the macro that reads (or writes) it, the name of its scale
     uint32_t first_read_input;          // inputs before it are not in memory (a fold's running value)
-    bool *unpacked;                     // block form: leaves of this input were copied into private arrays
+    bool **unpacked;                    // block form, by param and leaf: copied into an array over the block; NULL: none
     bool *local_broadcast;              // GPU: rows were copied into local memory
     hdst__accum_plan *plan;             // by accumulator of `tables`
     uint32_t copies;                    // PLACE_LOCAL: interleaved copies
@@ -93,12 +93,15 @@ void hdst__print_inputs(hdst__printer *p);              // macros
 void hdst__print_input_bases(hdst__printer *p);         // pointers to the slice's first record: start of the kernel
 void hdst__print_broadcasts(hdst__printer *p);
 bool hdst__leaf_is_used(const ir_param *param, size_t leaf);
-void hdst__plan_unpack(hdst__printer *p, uint32_t block);
-void hdst__print_unpack(hdst__printer *p);              // block form: the used leaves of a block into private arrays
-uint64_t hdst__unpack_bytes(const hdst__printer *p, uint32_t block);
 void hdst__print_store(hdst__printer *p, const ir_stmt *stmt);
 void hdst__print_output_macros(hdst__printer *p);
 bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf);
+
+// print_unpack.c: how the block form reads a block's records
+void hdst__plan_unpack(hdst__printer *p, ir_func *func);       // func: in block form
+uint64_t hdst__unpack_bytes(const hdst__printer *p, uint32_t block);
+void hdst__print_unpack(hdst__printer *p);                      // start of a block: pointers, arrays
+const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field);
 
 // print_accum.c: additions
 void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt);          // IR_ACCUM

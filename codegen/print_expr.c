@@ -123,7 +123,7 @@ static spelling spelling_of(ir_op op)
     case IR_SUB: return (spelling){"-", "sub"};
     case IR_MUL: return (spelling){"*", "mul"};
     case IR_DIV: return (spelling){"/", "div"};
-    case IR_REM: return (spelling){NULL, "rem"};
+    case IR_REM: return (spelling){"%", "rem"};
     case IR_SHL: return (spelling){NULL, "shl"};
     case IR_SHR: return (spelling){NULL, "shr"};
     case IR_MIN: return (spelling){NULL, "min"};
@@ -148,7 +148,9 @@ static bool infix_is_right(const hdst__printer *p, const ir_expr *expr)
 {
     const hdst__kind kind = expr->a->kind;
     switch (expr->op) {
-    case IR_DIV: return kind == HDST__F64 || (kind == HDST__F32 && (p->options->facts.correctly_rounded || !p->options->facts.has_double));
+    case IR_DIV: case IR_REM:
+        if (kind == HDST__U32 || kind == HDST__U64) return expr->b->op == IR_CONST && expr->b->bits != 0;
+        return kind == HDST__F64 || (kind == HDST__F32 && (p->options->facts.correctly_rounded || !p->options->facts.has_double));
     case IR_ADD: case IR_SUB: case IR_MUL: return hdst__kind_is_float(kind) || kind == HDST__U32 || kind == HDST__U64;
     default: return spelling_of(expr->op).infix != NULL;
     }
@@ -273,7 +275,7 @@ static void print_field(hdst__printer *p, const ir_expr *expr)
 {
     const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = hdst__index_text(p, expr->a);
     if (expr->param < p->first_read_input) hdst__write(&p->out, "%s_of[%s]", name, element);
-    else if (p->in_block && p->unpacked[expr->param]) hdst__write(&p->out, "%s_of[%s][r]", name, element);
+    else if (p->in_block) hdst__write(&p->out, "%s", hdst__block_field_text(p, expr));
     else hdst__write(&p->out, "%s(%s, %s)", name, p->record, element);
     if (expr->kind == HDST__BOOL) hdst__write(&p->out, " != 0");
 }

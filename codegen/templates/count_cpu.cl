@@ -5,10 +5,13 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void @name@_count(@args@)
 {
     const ulong strip = get_global_id(0), strips = get_global_size(0);
-    const ulong stop = strip_start(count, strip + 1, strips);
+    const ulong end = strip_start(skip, count, strip + 1, strips);
     @count_setup@
-    ulong i = strip_start(count, strip, strips), place = 0;
-    @count_block_loop@
-    @count_record_loop@
+    ulong i = strip_start(skip, count, strip, strips), place = 0;
+    while (i < end) {
+        @count_chunk@
+        @count_block_loop@
+        @count_record_loop@
+    }
     places[1 + strip] = place;
 }

@@ -5,18 +5,20 @@
 @file_scope@
 @block_define@
 
-// Where strip number `strip` starts: multiples of 64 records, so that vectors are aligned and a strip shares no cache line with its neighbour.
-inline ulong strip_start(ulong count, ulong strip, ulong strips)
+// Where strip number `strip` starts: a multiple of @strip_step@ records from the segment's first one, so that blocks are whole and a strip shares no cache line
+// with its neighbour.
+inline ulong strip_start(ulong skip, ulong count, ulong strip, ulong strips)
 {
     if (strip == strips) return count;
-    return (count / strips * strip + count % strips * strip / strips) & ~63UL;
+    const ulong start = (skip + count / strips * strip + count % strips * strip / strips) / @strip_step@ * @strip_step@;
+    return start > skip ? start - skip : 0;
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void @name@(@args@)
 {
     const ulong strip = get_global_id(0), strips = get_global_size(0);
-    const ulong start = strip_start(count, strip, strips), end = strip_start(count, strip + 1, strips);
+    const ulong start = strip_start(skip, count, strip, strips), end = strip_start(skip, count, strip + 1, strips);
     @setup@
     ulong i = start;
     while (i < end) {

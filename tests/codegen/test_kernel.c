@@ -35,6 +35,8 @@ static const hdst__target_facts facts_of[] = {
 
 enum { RECORDS = 1000, SKIP = 64, ROWS = 5 };
 
+static uint64_t layout_block = 64;      // of AoSoA
+
 // Mostly small integers times 2^-5; now and then 2^-60 of them (does not fit the scale), a denormal, NaN and infinities.
 static float *make_points(bool special)
 {
@@ -63,7 +65,7 @@ static void check_kmeans(hdst__layout layout, int form, uint64_t flush, bool spe
     ir_func *f = ir_kmeans(&arena);
     cr_assert_null(hdst__passes_scalar(f));
     const hdst__storage *rows_of_points = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, RECORDS);
-    const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, layout, 64, RECORDS + SKIP);
+    const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, layout, layout_block, RECORDS + SKIP);
     float *x = make_points(special);
     void *buffers[] = {page(input->buffer_bytes[0])};
     hdst__storage_copy(input, buffers, SKIP, rows_of_points, (const void *const[]){x}, 0, RECORDS);
@@ -116,6 +118,16 @@ Test(kernel, kmeans_of_blocks_of_arrays_has_the_interpreters_bits)
 {
     check_kmeans(HDST__AOSOA, 0, 1 << 23, false, false);
     check_kmeans(HDST__AOSOA, 1, 1 << 23, false, false);
+}
+
+// The slice starts within one; blocks of the kernel must not cross them.
+Test(kernel, kmeans_of_larger_blocks_of_arrays_has_the_interpreters_bits)
+{
+    layout_block = 256;
+    check_kmeans(HDST__AOSOA, 0, 1 << 23, false, false);
+    check_kmeans(HDST__AOSOA, 0, 100, false, false);
+    layout_block = 1024;
+    check_kmeans(HDST__AOSOA, 0, 1 << 23, false, false);
 }
 
 Test(kernel, kmeans_of_separate_arrays_has_the_interpreters_bits)

@@ -165,6 +165,28 @@ Test(kernel_text, kmeans_for_cpu_devices_has_blocks_vector_loops_and_no_barrier)
     cr_expect(kernel->one_group_per_strip);
 }
 
+Test(kernel_text, records_are_read_where_they_lie_unless_a_loop_reads_them_again)
+{
+    ir_func *kmeans = ir_kmeans(&arena), *swap = make_odd(), *half = ir_new(&arena, "half");
+    ir_param_add(half, IR_INPUT, "p", ir_record(&arena, "point", 0, (ir_field[]){{"x", HDST__F32, 0}, {"y", HDST__F64, 0}}, 2), false);
+    ir_param_add(half, IR_OUTPUT, "out", ir_record(&arena, "number", 0, (ir_field[]){{"y", HDST__F64, 0}}, 1), false);
+    store(half, 1, 0, ir_read(half, IR_FIELD, 0, 1, NULL, NULL));
+    ir_func *const funcs[] = {kmeans, swap, half};
+    static const char *const arrays[] = {"_of[2][BLOCK]", "_of[1][BLOCK]", "_of[1][BLOCK]"};
+    static const size_t expected[] = {1, 2, 0};     // read again for each center; 23 bytes apart, two in a vector loop; read once
+    const uint64_t rows[] = {0, 50, 50, 1};
+    for (int i = 0; i < 3; i++) {
+        cr_assert_null(hdst__passes_scalar(funcs[i]));
+        const hdst__record *record = funcs[i]->params[0].record;
+        const hdst__kernel *aos = make(funcs[i], 0, hdst__storage_make(&arena, record, HDST__AOS, 0, 1000), rows);
+        cr_expect_eq(count_of(aos->source, arrays[i]), expected[i], "%d: %s", i, aos->source);
+        const hdst__kernel *aosoa = make(funcs[i], 0, hdst__storage_make(&arena, record, HDST__AOSOA, 256, 1000), rows);
+        cr_expect_eq(count_of(aosoa->source, arrays[i]), 0);
+        cr_expect_eq(count_of(aosoa->source, "#define BLOCK 256"), 1, "a block of the layout at a time");
+        cr_expect_neq(count_of(aosoa->source, "_in[r]"), 0);
+    }
+}
+
 Test(kernel_text, kmeans_for_gpus_keeps_centers_and_tables_in_local_memory_while_they_fit)
 {
     ir_func *f = ir_kmeans(&arena);

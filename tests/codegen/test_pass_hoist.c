@@ -19,17 +19,18 @@ static const pass_case c = {hdst__pass_hoist, head};
 Test(pass_hoist, loads_from_broadcasts_come_before_the_record_loop)
 {
     PASS_GIVES(c, "  for j = 0u to u32(length(c)) {\n    records vectorize {\n      d = sub(p.x, c[j].y)\n    }\n  }\n",
-               "  for j = 0u to u32(length(c)) {\n    c_y = c[j].y\n    records vectorize {\n      d = sub(p.x, c_y)\n    }\n  }\n");
+               "  for j = 0u to u32(length(c)) {\n    c_y_j = c[j].y\n    records vectorize {\n      d = sub(p.x, c_y_j)\n    }\n  }\n");
     PASS_GIVES(c, "  records vectorize {\n    d = mul(p.x, w.value)\n    s = add(d, c[1u].from.z)\n  }\n",
-               "  w = w.value\n  c_from_z = c[1u].from.z\n  records vectorize {\n    d = mul(p.x, w)\n    s = add(d, c_from_z)\n  }\n");
+               "  w = w.value\n  c_from_z_1 = c[1u].from.z\n  records vectorize {\n    d = mul(p.x, w)\n    s = add(d, c_from_z_1)\n  }\n");
 }
 
 Test(pass_hoist, the_largest_tree_once)
 {
     PASS_GIVES(c, "  records vectorize {\n    d = add(p.x, mul(k, 2f))\n    s = add(d, mul(k, 2f))\n  }\n",
                "  u = mul(k, 2f)\n  records vectorize {\n    d = add(p.x, u)\n    s = add(d, u)\n  }\n");
-    PASS_GIVES(c, "  records {\n    d = select(lt(u64(p.n), length(c)), p.x, 0f)\n  }\n",
-               "  c_rows = length(c)\n  records {\n    d = select(lt(u64(p.n), c_rows), p.x, 0f)\n  }\n");
+    PASS_GIVES(c, "  records {\n    d = select(lt(p.n, u32(length(c))), c[add(j, 2u)].y, 0f)\n  }\n",
+               "  u = u32(length(c))\n  c_y_j2 = c[add(j, 2u)].y\n  records {\n    d = select(lt(p.n, u), c_y_j2, 0f)\n  }\n");
+    PASS_LEAVES(c, "  records {\n    d = select(lt(u64(p.n), length(c)), p.x, 0f)\n  }\n");      // a length has a name already
 }
 
 Test(pass_hoist, out_of_branches_inside_as_expressions_are_total)

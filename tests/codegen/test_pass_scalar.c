@@ -129,6 +129,19 @@ Test(pass, fold_keeps_every_bit_of_floats)
                       "}\n");
 }
 
+Test(pass, fold_adds_no_zero_to_what_is_never_minus_zero)
+{
+    ir_func *func = lowered("map f(p p) -> r { return (r){ .x = 0.0f + abs(p.x), .d = (p.x + p.n) + 0.0f }; }");
+    hdst__pass_fold(func);
+    EXPECT_COUNT(func, "store result.x = abs(p.x)", 1);
+    EXPECT_COUNT(func, "store result.d = f64(add(p.x, f32(p.n)))", 1);      // the integer is never -0, so the sum is not
+    func = lowered("map f(p p) -> r { float z = 0; return (r){ .x = p.x * p.x + 0.0f, .d = p.x * p.y + 0.0f }; }");
+    hdst__pass_fma(func);
+    hdst__pass_fold(func);
+    EXPECT_COUNT(func, "store result.x = mul(p.x, p.x)", 1);
+    EXPECT_COUNT(func, "fma(p.x, p.y, 0f)", 1);      // -0 where one is -0 or tiny, +0 here
+}
+
 Test(pass, fold_drops_what_is_never_taken)
 {
     ir_func *func = lowered("enum { OFF }; map f(p p) -> r { r r; if (OFF == 1) r.n = 1; else r.n = 2;"

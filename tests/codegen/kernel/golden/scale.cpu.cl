@@ -1,6 +1,6 @@
 /*
 form: blocks of 128 records, 0 bytes kept for each
-private memory: 512 bytes per work-item
+private memory: 0 bytes per work-item
 build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 */
 #pragma OPENCL FP_CONTRACT OFF
@@ -14,31 +14,29 @@ build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 #define result_y(i, e) (*(__global float *)(result_at + (i) * 4 + 0))
 #define BLOCK 128
 
-// Where strip number `strip` starts: multiples of 64 records, so that vectors are aligned and a strip shares no cache line with its neighbour.
-inline ulong strip_start(ulong count, ulong strip, ulong strips)
+// Where strip number `strip` starts: a multiple of 128 records from the segment's first one, so that blocks are whole and a strip shares no cache line
+// with its neighbour.
+inline ulong strip_start(ulong skip, ulong count, ulong strip, ulong strips)
 {
     if (strip == strips) return count;
-    return (count / strips * strip + count % strips * strip / strips) & ~63UL;
+    const ulong start = (skip + count / strips * strip + count % strips * strip / strips) / 128 * 128;
+    return start > skip ? start - skip : 0;
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *restrict p_data0, __global uchar *restrict result_at)
 {
     const ulong strip = get_global_id(0), strips = get_global_size(0);
-    const ulong start = strip_start(count, strip, strips), end = strip_start(count, strip + 1, strips);
+    const ulong start = strip_start(skip, count, strip, strips), end = strip_start(skip, count, strip + 1, strips);
     __global const uchar *p_at = p_data0 + skip * 8;
     ulong i = start;
     while (i < end) {
         ulong stop = end;
         for (; i + BLOCK <= stop; i += BLOCK) {
-            float p_x_of[1][BLOCK];
-            for (int r = 0; r < BLOCK; r++) {
-                p_x_of[0][r] = p_x(i + r, 0);
-            }
             VECTOR_LOOP(16, 1)
             for (int r = 0; r < BLOCK; r++) {
                 // scale.hk:5
-                result_y(i + r, 0) = fma(p_x_of[0][r], 2.0f, 1.0f);
+                result_y(i + r, 0) = fma(p_x(i + r, 0), 2.0f, 1.0f);
             }
         }
         for (; i < stop; i++) {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the block form reads the records of a block:
+//   SoA, AoP   where they lie: neighbours in a leaf are neighbours in memory
+//   AoSoA      where they lie: a block never crosses one of the layout, and NAME_in points to its first record
+//   AoS        where they lie if one record loop reads the leaf and the driver's compiler has vectors for it; else through arrays over the block, NAME_of
+#include "codegen/print.h"
+
+#include <inttypes.h>
+
+enum {
+    UNPACK_LIMIT = 128 << 10,       // bytes of arrays: above, they would only move from one cache to another
+    MOST_APART = 8,                 // values of one kind in a record: strided reads up to here are vector loads and shuffles, farther apart slow gathers
+    FEW_ELEMENTS = 8,
+};
+
+// --- Which leaves go through arrays ---
+
+typedef struct field_reads {
+    ir_func *func;
+    uint32_t loop;          // number of the record loop that is looked at
+    uint32_t weight;        // 2 in a loop around it
+    uint32_t **last, **times;       // by param and leaf: the last record loop that reads it, how many do
+} field_reads;
+
+static bool note_read(ir_expr **slot, void *user)
+{
+    field_reads *reads = user;
+    const ir_expr *e = *slot;
+    if (e->op != IR_FIELD || reads->last[e->param][e->leaf] == reads->loop) return true;
+    reads->last[e->param][e->leaf] = reads->loop;
+    reads->times[e->param][e->leaf] += reads->weight;
+    return true;
+}
+
+static void note_reads(field_reads *reads, ir_block *block)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        if (s->kind == IR_RECORDS) {
+            reads->loop++;
+            if (s->vectorize) hdst__ir_visit_exprs(&s->body, note_read, reads);
+            continue;
+        }
+        const uint32_t outer = reads->weight;
+        if (s->kind == IR_FOR || s->kind == IR_LOOP) reads->weight = 2;
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) note_reads(reads, nested[n]);
+        reads->weight = outer;
+    }
+}
+
+static field_reads reads_of(hdst__arena *arena, ir_func *func)
+{
+    field_reads reads = {func, 0, 1, HDST__NEW_ARRAY(arena, uint32_t *, func->param_count), HDST__NEW_ARRAY(arena, uint32_t *, func->param_count)};
+    for (size_t i = 0; i < func->param_count; i++) {
+        reads.last[i] = HDST__NEW_ARRAY(arena, uint32_t, func->params[i].record->leaf_count);
+        reads.times[i] = HDST__NEW_ARRAY(arena, uint32_t, func->params[i].record->leaf_count);
+    }
+    note_reads(&reads, &func->body);
+    return reads;
+}
+
+static bool reads_in_vectors(const hdst__record *record, const hdst__leaf *leaf)
+{
+    return hdst__leaf_is_aligned(record, leaf) && record->size / hdst__scalar_size(leaf->kind) <= MOST_APART;
+}
+
+static bool wants_array(const hdst__record *record, const hdst__leaf *leaf, uint32_t times)
+{
+    if (times == 0 || (record->size == hdst__scalar_size(leaf->kind) && hdst__leaf_is_aligned(record, leaf))) return false;
+    return times > 1 || !reads_in_vectors(record, leaf);
+}
+
+uint64_t hdst__unpack_bytes(const hdst__printer *p, uint32_t block)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < p->func->param_count; i++)
+        for (size_t l = 0; p->unpacked[i] && l < p->func->params[i].record->leaf_count; l++)
+            if (p->unpacked[i][l]) bytes += p->func->params[i].record->leaves[l].elements * hdst__scalar_size(p->func->params[i].record->leaves[l].kind) * block;
+    return bytes;
+}
+
+void hdst__plan_unpack(hdst__printer *p, ir_func *func)
+{
+    if (p->options->input->layout != HDST__AOS) return;
+    const field_reads reads = reads_of(p->arena, func);
+    for (uint32_t i = 0; i < func->param_count; i++) {
+        const hdst__record *record = func->params[i].record;
+        if (func->params[i].kind != IR_INPUT) continue;
+        p->unpacked[i] = HDST__NEW_ARRAY(p->arena, bool, record->leaf_count);
+        for (size_t l = 0; l < record->leaf_count; l++) p->unpacked[i][l] = wants_array(record, &record->leaves[l], reads.times[i][l]);
+        if (hdst__unpack_bytes(p, func->block) > UNPACK_LIMIT) p->unpacked[i] = NULL;
+    }
+}
+
+// --- Filling the arrays ---
+
+static void print_copies(hdst__printer *p, uint32_t param, size_t l)
+{
+    const char *name = p->leaf_name[param][l];
+    const uint64_t elements = p->func->params[param].record->leaves[l].elements;
+    if (elements > FEW_ELEMENTS) hdst__write_line(&p->out, "for (int e = 0; e < %" PRIu64 "; e++) %s_of[e][r] = %s(i + r, e);", elements, name, name);
+    for (uint64_t e = 0; elements <= FEW_ELEMENTS && e < elements; e++) hdst__write_line(&p->out, "%s_of[%" PRIu64 "][r] = %s(i + r, %" PRIu64 ");", name, e, name, e);
+}
+
+// One loop over the block for the leaves that the compiler has vectors for, one record by record for the others.
+static void print_unpack_loop(hdst__printer *p, uint32_t param, bool in_vectors)
+{
+    const hdst__record *record = p->func->params[param].record;
+    bool any = false;
+    for (size_t l = 0; l < record->leaf_count; l++) {
+        if (!p->unpacked[param][l] || reads_in_vectors(record, &record->leaves[l]) != in_vectors) continue;
+        if (!any) hdst__write_line(&p->out, "%s\nfor (int r = 0; r < BLOCK; r++) {", in_vectors ? "VECTOR_LOOP(16, 1)" : "SCALAR_LOOP");
+        any = true;
+        p->out.indent++;
+        print_copies(p, param, l);
+        p->out.indent--;
+    }
+    if (any) hdst__write_line(&p->out, "}");
+}
+
+static void print_arrays(hdst__printer *p, uint32_t param)
+{
+    const hdst__record *record = p->func->params[param].record;
+    for (size_t l = 0; l < record->leaf_count; l++)
+        if (p->unpacked[param][l])
+            hdst__write_line(&p->out, "%s %s_of[%" PRIu64 "][BLOCK];", hdst__scalar_cl_name(record->leaves[l].kind), p->leaf_name[param][l],
+                             record->leaves[l].elements);
+    print_unpack_loop(p, param, true);
+    print_unpack_loop(p, param, false);
+}
+
+static void print_pointers(hdst__printer *p, uint32_t param)
+{
+    const hdst__record *record = p->func->params[param].record;
+    for (size_t l = 0; l < record->leaf_count; l++)
+        if (hdst__leaf_is_used(&p->func->params[param], l) && record->leaves[l].kind != HDST__TEXT)
+            hdst__write_line(&p->out, "__global const %s *%s_in = &%s(i, 0);", hdst__scalar_cl_name(record->leaves[l].kind), p->leaf_name[param][l],
+                             p->leaf_name[param][l]);
+}
+
+void hdst__print_unpack(hdst__printer *p)
+{
+    for (uint32_t i = 0; i < p->func->param_count; i++) {
+        if (p->func->params[i].kind != IR_INPUT) continue;
+        if (p->options->input->layout == HDST__AOSOA) print_pointers(p, i);
+        if (p->unpacked[i]) print_arrays(p, i);
+    }
+}
+
+// --- Reading ---
+
+const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field)
+{
+    const hdst__storage *input = p->options->input;
+    const char *name = p->leaf_name[field->param][field->leaf], *element = hdst__index_text(p, field->a);
+    if (p->unpacked[field->param] && p->unpacked[field->param][field->leaf]) return hdst__arena_printf(p->arena, "%s_of[%s][r]", name, element);
+    if (input->layout != HDST__AOSOA) return hdst__arena_printf(p->arena, "%s(%s, %s)", name, p->record, element);
+    const uint64_t step = input->leaf[field->leaf].element_stride / hdst__scalar_size(input->record->leaves[field->leaf].kind);
+    if (!field->a) return hdst__arena_printf(p->arena, "%s_in[r]", name);
+    if (field->a->op != IR_CONST) return hdst__arena_printf(p->arena, "%s_in[(%s) * %" PRIu64 " + r]", name, element, step);
+    return field->a->bits ? hdst__arena_printf(p->arena, "%s_in[%" PRIu64 " + r]", name, field->a->bits * step) : hdst__arena_printf(p->arena, "%s_in[r]", name);
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst's side of the KMeans comparisons: one step over points that stay resident, through the public interface.
-//   bench_kmeans [--problem l2|l1] [--layout aos|soa|aosoa|aop] [--records N] [--clusters K] [--device DEVICE] [--kernels FOLDER] [--explain]
+//   bench_kmeans [--problem l2|l1|wide] [--columns D] [--layout aos|soa|aosoa|aop] [--records N] [--clusters K] [--device DEVICE] [--kernels FOLDER] [--explain]
 #include "bench/bench.h"
 #include "hdst/hdst.h"
 
@@ -107,7 +107,8 @@ static void build(problem *p, hdst_context *ctx, uint64_t records, const char *k
 int main(int argc, char **argv)
 {
     const char *name = text_option(argc, argv, "--problem", "l2");
-    problem p = {.clusters = (uint32_t)bench_option(argc, argv, "--clusters", 50), .columns = strcmp(name, "l1") ? 2 : 5};
+    problem p = {.clusters = (uint32_t)bench_option(argc, argv, "--clusters", 50), };
+    p.columns = (uint32_t)bench_option(argc, argv, "--columns", !strcmp(name, "l1") ? 5 : !strcmp(name, "wide") ? 784 : 2);
     uint64_t records = bench_option(argc, argv, "--records", 20000000);
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     options.device = text_option(argc, argv, "--device", "all");

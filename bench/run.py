@@ -15,6 +15,9 @@ import sys
 import tempfile
 import time
 
+# A program takes the first of options that are given twice: these come before the general ones.
+WIDE = ["--records", "60000", "--clusters", "10", "--columns", "784"]
+
 # title, expert, hdst's sides; a side is (label, program, arguments, case, limit of the ratio or None).
 COMPARISONS = [
     ("KMeans step, {records} x 2 float, k={clusters}, squared distance, inertia",
@@ -27,6 +30,13 @@ COMPARISONS = [
      [("expert C, no inertia", "expert_kmeans_l1", [], "plain", None),
       ("hdst SoA", "bench_kmeans", ["--problem", "l1", "--layout", "soa"], "step", 2.0),
       ("hdst AoS", "bench_kmeans", ["--problem", "l1", "--layout", "aos"], "step", 2.5)]),
+    ("KMeans step, 60000 x 784 float, k=10, squared distance, inertia, row-major",
+     ("expert C", "expert_kmeans_wide", WIDE, "step", None),
+     [("hdst, dot", "bench_kmeans", ["--problem", "wide", "--layout", "aos", *WIDE], "step", 2.0),
+      ("hdst, loop in order", "bench_kmeans", ["--problem", "l2", "--layout", "aos", *WIDE], "step", None)]),
+    ("matrix times vector, 20000 x 784 float, row-major",
+     ("expert C", "expert_matvec", ["--records", "20000"], "product", None),
+     [("hdst", "bench_matvec", ["--records", "20000"], "product", 1.15)]),
 ]
 HERE = os.path.dirname(os.path.abspath(__file__))      # the kernels lie beside this file
 CHECK_TOLERANCE = 1e-3      # the experts add floats; hdst's sums are exact

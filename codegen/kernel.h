@@ -53,6 +53,7 @@ void hdst__pass_checks(ir_func *func);              // drops checks that cannot 
 void hdst__pass_loop_checks(ir_func *func);         // checks that are the same in every turn, before the loop
 void hdst__pass_unchecked(ir_func *func);           // drops them all, on request; of a function as lowered
 uint32_t hdst__pass_skip(ir_func *func);            // records that fail take no part; returns the new accumulator that counts them
+void hdst__pass_contract(ir_func *func);            // local arrays that are filled, then read, become expressions
 void hdst__pass_unroll(ir_func *func);              // short constant loops disappear
 void hdst__pass_forward(ir_func *func);             // constants take the place of variables that were set to them
 void hdst__pass_unread(ir_func *func);              // dead variables and stores; marks the leaves that are read

@@ -3,9 +3,9 @@
 //
 // Before: for i = 0 to 784 { check 2: lt(best, length(t)); accum t[best].x[i] += p.x[i] }
 // After:  check 2: lt(best, length(t)); for i = 0 to 784 { accum t[best].x[i] += p.x[i] }
-// Where the loop may have no turn, the check is: there is none, or ...
+// Where the loop may have no turn, the check is: there is none, or ... What is worked out in the loop for the check alone goes with it.
 #include "codegen/interp.h"
-#include "codegen/kernel.h"
+#include "codegen/row_form.h"
 
 static bool stays(ir_expr **slot, void *user)
 {
@@ -24,19 +24,53 @@ static void guard(ir_func *func, const ir_stmt *loop, ir_stmt *check)
     check->cond = hdst__ir_binary(func, IR_OR, HDST__BOOL, none, check->cond);
 }
 
+typedef struct way_out {        // of a check, and of the variables that are set for it
+    ir_func *func;
+    ir_stmt *loop;
+    size_t at;
+    bool *goes;                 // by statement of the body
+} way_out;
+
+static bool goes_along(ir_expr **slot, void *user);
+
+// A variable of the loop alone, set at one place, to what stays.
+static bool set_may_go(way_out *w, size_t at)
+{
+    ir_stmt *s = w->loop->body.items[at];
+    if (w->goes[at]) return true;
+    if (s->kind != IR_SET || hdst__ir_stmt_writes(w->loop, s->var) != 1 || !hdst__row_is_local(w->func, w->loop, s->var)) return false;
+    for (size_t i = 0; i <= at; i++)
+        if (hdst__ir_stmt_reads(w->loop->body.items[i], s->var)) return false;
+    way_out before = {w->func, w->loop, at, w->goes};
+    if (!hdst__ir_visit_expr(&s->value, goes_along, &before)) return false;
+    w->goes[at] = true;
+    return true;
+}
+
+static bool goes_along(ir_expr **slot, void *user)
+{
+    way_out *w = user;
+    const ir_expr *e = *slot;
+    if (stays(slot, w->loop)) return true;
+    for (size_t i = 0; e->op == IR_VAR && i < w->at; i++)
+        if (hdst__ir_writes(w->loop->body.items[i], e->var)) return set_may_go(w, i);
+    return false;
+}
+
 static void take_out(ir_func *func, ir_block *out, ir_stmt *loop)
 {
     ir_block body = {0};
+    way_out w = {func, loop, 0, HDST__NEW_ARRAY(func->arena, bool, loop->body.count + 1)};
     bool first = true;
+    for (w.at = 0; w.at < loop->body.count && first; w.at++) {
+        ir_stmt *s = loop->body.items[w.at];
+        if (s->kind == IR_CHECK) w.goes[w.at] = first = hdst__ir_visit_own_exprs(s, goes_along, &w);
+        else first = is_plain(s);
+    }
     for (size_t i = 0; i < loop->body.count; i++) {
         ir_stmt *s = loop->body.items[i];
-        if (first && s->kind == IR_CHECK && hdst__ir_visit_own_exprs(s, stays, loop)) {
-            guard(func, loop, s);
-            hdst__ir_push(func, out, s);
-            continue;
-        }
-        first &= is_plain(s);
-        hdst__ir_push(func, &body, s);
+        if (w.goes[i] && s->kind == IR_CHECK) guard(func, loop, s);
+        hdst__ir_push(func, w.goes[i] ? out : &body, s);
     }
     loop->body = body;
 }

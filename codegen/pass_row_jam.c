@@ -130,10 +130,9 @@ static ir_block copy_of_turn(const jammer *j, uint64_t turn)
 {
     ir_func *func = j->func;
     ir_block copy = hdst__ir_copy_block(func, &j->loop->body);
-    if (!turn) return copy;
     const hdst__kind kind = j->loop->lo->kind;
-    hdst__ir_substitute(func, &copy, j->loop->var,
-                        hdst__ir_binary(func, IR_ADD, kind, hdst__ir_var(func, j->loop->var), hdst__ir_const(func, kind, turn * j->loop->step)));
+    ir_expr *ahead = hdst__ir_const(func, kind, turn * j->loop->step);
+    if (turn) hdst__ir_substitute(func, &copy, j->loop->var, hdst__ir_binary(func, IR_ADD, kind, hdst__ir_var(func, j->loop->var), ahead));
     const size_t vars = func->var_count;
     for (uint32_t v = 0; v < vars; v++) {
         if (!j->own[v]) continue;

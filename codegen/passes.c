@@ -36,6 +36,7 @@ const char *hdst__passes_scalar(ir_func *func)
         {"checks", hdst__pass_checks},      // before unrolling: it goes by the bounds of loops
         {"fold", hdst__pass_fold},
         {"loop-checks", hdst__pass_loop_checks},
+        {"contract", hdst__pass_contract},  // before unrolling, which hides that an array is filled
         {"unroll", hdst__pass_unroll},
         {"forward", hdst__pass_forward},
         {"fold", hdst__pass_fold},

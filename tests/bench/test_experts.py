@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The expert programs of bench/ against the definition of a KMeans step, in plain Python: a yardstick that computes something else measures nothing.
-usage: test_experts.py EXPERT_KMEANS EXPERT_KMEANS_L1"""
+"""The expert programs of bench/ against the definitions of a KMeans step and of a matrix-vector product, in plain Python: a yardstick that computes
+something else measures nothing.
+usage: test_experts.py EXPERT_KMEANS EXPERT_KMEANS_L1 EXPERT_KMEANS_WIDE EXPERT_MATVEC"""
 import struct
 import subprocess
 import sys
@@ -37,14 +38,37 @@ def step(records, clusters, columns, distance):
     return [first, last, count, inertia]
 
 
-def ask(program, records, clusters, case):
+def product(records, columns):
+    """The first and the last element of y = A x, and the sum of all."""
+    vector = [coordinate(2**40, c, columns) for c in range(columns)]
+    y = [sum(coordinate(i, c, columns) * vector[c] for c in range(columns)) for i in range(records)]
+    return [y[0], y[-1], sum(y)]
+
+
+def ask(program, records, clusters, case, columns=None):
     orders = f"run {case}\ncheck {case}\n"
-    done = subprocess.run([program, "--records", str(records), "--clusters", str(clusters)], input=orders, capture_output=True, text=True, check=True)
+    size = ["--columns", str(columns)] if columns else []
+    done = subprocess.run([program, "--records", str(records), "--clusters", str(clusters), *size], input=orders, capture_output=True, text=True, check=True)
     return [float(word) for word in done.stdout.splitlines()[2].split()[1:]]
 
 
+def report(program, what, got, want):
+    good = len(got) == len(want) and all(abs(a - b) <= 1e-5 * abs(b) for a, b in zip(got, want))
+    print("ok  " if good else "FAIL", program.rsplit("/", 1)[-1], what, got, want)
+    return good
+
+
+def wide_records():
+    good = True
+    for records, clusters, columns in [(40, 3, 5), (1100, 10, 16), (24, 4, 39)]:
+        want = step(records, clusters, columns, lambda p, q: (p - q) ** 2)
+        good &= report(sys.argv[3], (records, clusters, columns), ask(sys.argv[3], records, clusters, "step", columns), want)
+        good &= report(sys.argv[4], (records, columns), ask(sys.argv[4], records, clusters, "product", columns), product(records, columns))
+    return good
+
+
 def main():
-    failed = False
+    failed = not wide_records()
     problems = [(sys.argv[1], 2, lambda p, q: (p - q) ** 2), (sys.argv[2], 5, lambda p, q: abs(p - q))]
     for program, columns, distance in problems:
         # below one vector; exactly a stretch; stretches for two threads with a tail; one center

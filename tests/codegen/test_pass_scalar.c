@@ -205,6 +205,62 @@ Test(pass, a_check_is_made_once_while_its_operands_stay)
     EXPECT_COUNT(func, "check", 2);
 }
 
+Test(pass, checks_that_every_turn_repeats_are_made_before_the_loop)
+{
+    ir_func *func = lowered("map f(p p, accum row t[], accum double s) { for (uint32_t i = 0; i < 4; i++) t[p.k].x[i] += p.a[i]; for (uint32_t i = 0; i < p.k; i++) s += p.n / p.k; }");
+    check_and_fold(func);
+    hdst__pass_loop_checks(func);
+    EXPECT_COUNT(func, "\n    check", 0);
+    EXPECT_COUNT(func, "\n  check", 2);
+    EXPECT_COUNT(func, "\n  divisor = p.k", 1);     // goes with its check
+    EXPECT_COUNT(func, ": or(ge(0u, p.k), ne(divisor, 0u))", 1);     // the second loop may have no turn
+}
+
+Test(pass, a_check_after_one_that_changes_stays_in_its_loop)
+{
+    ir_func *func = lowered("map f(p p, broadcast row c[], accum row t[]) { for (uint32_t i = 0; i < 4; i++) t[p.k].x[i] += c[p.k + i].x[0]; }");
+    check_and_fold(func);
+    const int checks = count(body(func), "\n    check");
+    hdst__pass_loop_checks(func);
+    EXPECT_COUNT(func, "\n    check", checks - 1);     // that of t comes first
+}
+
+// --- contract ---
+
+Test(pass, an_array_that_is_filled_and_read_becomes_an_expression)
+{
+    ir_func *func = lowered("map f(p p, broadcast row c, accum double t) { float e[4]; for (uint32_t i = 0; i < 4; i++) { float d = p.a[i] - c.x[i]; e[i] = d * d; }"
+                            " for (uint32_t i = 0; i < 4; i++) t += e[i]; t += e[3]; }");
+    check_and_fold(func);
+    hdst__pass_contract(func);
+    hdst__pass_unread(func);
+    EXPECT_COUNT(func, "e[", 0);
+    EXPECT_COUNT(func, "for ", 1);
+    EXPECT_COUNT(func, "= mul(sub(p.a[i_2], c.x[i_2]), sub(p.a[i_2], c.x[i_2]))", 1);
+    EXPECT_COUNT(func, "= mul(sub(p.a[3u], c.x[3u]), sub(p.a[3u], c.x[3u]))", 1);
+}
+
+static void expect_array(const char *statements)
+{
+    ir_func *func = lowered(hdst__arena_printf(&arena, "map f(p p, accum double t) { float e[4]; float y = p.y; %s }", statements));
+    check_and_fold(func);
+    const char *before = body(func);
+    hdst__pass_contract(func);
+    EXPECT_BODY(func, before);
+    hdst__diags_init(&diags, &arena);
+}
+
+Test(pass, arrays_that_change_or_cost_much_stay)
+{
+    expect_array("for (uint32_t i = 0; i < 4; i++) e[i] = p.a[i]; e[2] = 1; for (uint32_t i = 0; i < 4; i++) t += e[i];");
+    expect_array("for (uint32_t i = 0; i < 4; i++) e[i] = p.a[i] * y; y = 2; for (uint32_t i = 0; i < 4; i++) t += e[i];");
+    expect_array("for (uint32_t i = 0; i < 3; i++) e[i] = p.a[i]; for (uint32_t i = 0; i < 4; i++) t += e[i];");
+    expect_array("for (uint32_t i = 0; i < 4; i++) e[i] = y / p.a[i]; for (uint32_t i = 0; i < 4; i++) t += e[i];");
+    expect_array("for (uint32_t i = 0; i < 4; i++) { y += p.a[i]; e[i] = y; } for (uint32_t i = 0; i < 4; i++) t += e[i];");
+    expect_array("for (uint32_t i = 0; i < 4; i++) e[i] = p.a[i]; for (uint32_t i = 0; i < 4; i++) if (e[i] > 1) t += 1;");
+    expect_array("for (uint32_t k = 0; k < 2; k++) { t += e[k]; for (uint32_t i = 0; i < 4; i++) e[i] = p.a[i]; }");
+}
+
 // --- unroll, unread, exits ---
 
 Test(pass, unroll_takes_short_constant_loops_only)

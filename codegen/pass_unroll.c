@@ -37,6 +37,20 @@ static uint64_t turns(ir_stmt *s)
     return hdst__ir_loop_exits(s) ? 0 : count;
 }
 
+// Copies of one loop get counters of their own: one copy may come to stand where records part, another not.
+static void own_counters(ir_func *func, const ir_block *copy, ir_block *block)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) own_counters(func, copy, nested[n]);
+        if (s->kind != IR_FOR || hdst__ir_block_reads(copy, s->var) != hdst__ir_block_reads(&s->body, s->var)) continue;
+        const uint32_t counter = hdst__ir_add_var(func, func->vars[s->var].name, func->vars[s->var].kind, 0);
+        hdst__ir_substitute(func, &s->body, s->var, hdst__ir_var(func, counter));
+        s->var = counter;
+    }
+}
+
 static void unroll_block(ir_func *func, ir_block *block)
 {
     ir_block out = {0};
@@ -49,6 +63,7 @@ static void unroll_block(ir_func *func, ir_block *block)
         for (uint64_t turn = 0; turn < count; turn++) {
             ir_block copy = hdst__ir_copy_block(func, &s->body);
             hdst__ir_substitute(func, &copy, s->var, hdst__ir_const(func, s->lo->kind, s->lo->bits + turn * s->step));
+            if (turn) own_counters(func, &copy, &copy);
             for (size_t k = 0; k < copy.count; k++) hdst__ir_push(func, &out, copy.items[k]);
         }
     }

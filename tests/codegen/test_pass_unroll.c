@@ -36,7 +36,7 @@ Test(pass_unroll, a_break_of_an_inner_loop_is_no_obstacle)
 {
     PASS_GIVES(c, "  for i = 0u to 2u {\n    for j = 0u to and(p.k, 7u) {\n      if lt(2u, j) {\n        break\n      }\n      d = add(d, f32(i))\n    }\n  }\n",
                "  for j = 0u to and(p.k, 7u) {\n    if lt(2u, j) {\n      break\n    }\n    d = add(d, f32(0u))\n  }\n"
-               "  for j = 0u to and(p.k, 7u) {\n    if lt(2u, j) {\n      break\n    }\n    d = add(d, f32(1u))\n  }\n");
+               "  for j_2 = 0u to and(p.k, 7u) {\n    if lt(2u, j_2) {\n      break\n    }\n    d = add(d, f32(1u))\n  }\n");    // a counter of its own
 }
 
 Test(pass_unroll, long_ones_those_that_are_left_and_unknown_bounds_stay)

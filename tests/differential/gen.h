@@ -13,8 +13,8 @@ typedef struct gen_record gen_record;
 typedef struct gen_field {
     const char *name;
     diff_kind kind;
-    uint64_t count;                 // 0: one
-    const gen_record *record;       // a nested record (count 0), else NULL
+    uint64_t count, count2;         // 0: one; both: rows of arrays
+    const gen_record *record;       // a nested record, or (with count) an array of them
     int leaf;                       // number of its (first) leaf in the outermost record
 } gen_field;
 
@@ -22,6 +22,7 @@ struct gen_record {
     const char *hk, *c;             // the name of the type in either language
     gen_field field[5];
     int field_count, leaves;
+    int pack;                       // of a schema: fields are aligned to at most so many bytes; 0: as in C
 };
 
 typedef struct gen_symbol {         // what may be read: a variable, a parameter
@@ -54,8 +55,9 @@ typedef struct gen {
     uint64_t random;
     diff_program *program;
     diff_options options;
-    hdst__buffer hk, c;
+    hdst__buffer hk, c, yaml;
     int indent;
+    bool schema;                    // records are declared in YAML, some of them packed
     gen_symbol symbol[64];
     int symbol_count;
     gen_helper helper[3];
@@ -120,6 +122,14 @@ const char *gen_argument(gen_value v);                              // kernel te
 const char *gen_pattern(gen *g, const char *c, diff_kind kind);
 const char *gen_index(gen *g, int depth, uint64_t limit, const char *table, const char *c_rows, const char **c);
 bool gen_place(gen *g, bool writable, gen_value *place);            // a scalar inside some symbol; false when there is none
+
+gen_value gen_over_array(gen *g);                                   // dot or sum; a leaf when no array is in sight
+
+// --- gen_record.c ---
+const gen_record *gen_new_record(gen *g, const char *name, bool nested);
+const char *gen_leaf_list(gen *g, const gen_record *outer, const gen_record *r, const char *path);     // initializers of diff_leaf
+// Kernel text of a list in braces for a record, and the assignments of its C twin at `path`.
+const char *gen_braces(gen *g, const gen_record *r, const char *path);
 
 // --- gen_stmt.c ---
 void gen_block(gen *g, int statements, int depth);

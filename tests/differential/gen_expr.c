@@ -75,12 +75,20 @@ static gen_value float_literal(gen *g)
     return value(text, text, LEVEL_LEAF, K_F64);
 }
 
+// Puts an index below `count` behind both texts.
+static void pick(gen *g, const char **hk, const char **c, uint64_t count)
+{
+    const char *index, *element = gen_index(g, 1, count, NULL, NULL, &index);
+    *hk = gen_print(g, "%s[%s]", *hk, element);
+    *c = gen_print(g, "%s[%s]", *c, index);
+}
+
 // Walks from a symbol down to a scalar.
 static gen_value inside(gen *g, const gen_symbol *s)
 {
     const char *hk = s->hk, *c = s->c, *index;
     diff_kind kind = s->kind;
-    uint64_t count = s->count;
+    uint64_t count = s->count, count2 = 0;
     if (s->table >= 0) {
         const char *row = gen_index(g, 1, 0, s->hk, gen_print(g, "ctx->rows[%d]", s->table), &index);
         hk = gen_print(g, "%s[%s]", hk, row);
@@ -93,13 +101,13 @@ static gen_value inside(gen *g, const gen_symbol *s)
         c = gen_print(g, "%s.%s", c, f->name);
         kind = f->kind;
         count = f->count;
+        count2 = f->count2;
         r = f->record;
+        if (r && count) pick(g, &hk, &c, count);
+        if (r) count = 0;
     }
-    if (count) {
-        const char *element = gen_index(g, 1, count, NULL, NULL, &index);
-        hk = gen_print(g, "%s[%s]", hk, element);
-        c = gen_print(g, "%s[%s]", c, index);
-    }
+    if (count) pick(g, &hk, &c, count);
+    if (count2) pick(g, &hk, &c, count2);
     return value(hk, c, LEVEL_LEAF, kind);
 }
 
@@ -391,6 +399,62 @@ static gen_value helper_call(gen *g, int depth)
     return value(gen_print(g, "%s)", hk), cast_temporary(g, h.result, gen_print(g, "%s)", c)), LEVEL_LEAF, h.result);
 }
 
+// --- dot and sum ---
+
+typedef struct array {
+    const char *hk, *c;
+    diff_kind kind;
+    uint64_t count;
+} array;
+
+// The arrays of numbers inside a symbol that can be named without an index, rows of tables with one.
+static int arrays_in(gen *g, const gen_symbol *s, array *found)
+{
+    const char *hk = s->hk, *c = s->c, *index;
+    int count = 0;
+    if (s->table >= 0) {
+        const char *row = gen_index(g, 1, 0, s->hk, gen_print(g, "ctx->rows[%d]", s->table), &index);
+        hk = gen_print(g, "%s[%s]", hk, row);
+        c = gen_print(g, "%s[%s]", c, index);
+    }
+    if (!s->record && s->table < 0 && s->count && s->kind != K_BOOL) found[count++] = (array){hk, c, s->kind, s->count};
+    for (int i = 0; s->record && i < s->record->field_count; i++) {
+        const gen_field *f = &s->record->field[i];
+        if (!f->record && f->count && !f->count2 && f->kind != K_BOOL)
+            found[count++] = (array){gen_print(g, "%s.%s", hk, f->name), gen_print(g, "%s.%s", c, f->name), f->kind, f->count};
+    }
+    return count;
+}
+
+static bool has_array(const gen_symbol *s)
+{
+    for (int i = 0; s->record && i < s->record->field_count; i++)
+        if (!s->record->field[i].record && s->record->field[i].count && !s->record->field[i].count2 && s->record->field[i].kind != K_BOOL) return true;
+    return !s->record && s->table < 0 && s->count && s->kind != K_BOOL;
+}
+
+gen_value gen_over_array(gen *g)
+{
+    array found[16];
+    int count = 0;
+    for (int i = g->symbol_count - 1; i >= 0 && count <= 8; i--)
+        if (has_array(&g->symbol[i]) && (i >= GEN_CONSTANTS || !count)) {
+            const gen_symbol s = g->symbol[i];
+            count += arrays_in(g, &s, found + count);
+        }
+    if (!count) return leaf(g);
+    const array a = found[gen_below(g, count)];
+    const diff_kind kind = gen_promote(a.kind);
+    array b = a;
+    for (int i = 0; i < count; i++)
+        if (found[i].kind == a.kind && found[i].count == a.count && gen_chance(g, 70)) b = found[i];
+    const bool product = gen_chance(g, 50);
+    const char *hk = product ? gen_print(g, "dot(%s, %s)", a.hk, b.hk) : gen_print(g, "sum(%s)", a.hk);
+    const char *c = product ? gen_print(g, "dot_%s(%s, %s, %" PRIu64 ")", gen_suffix(a.kind), a.c, b.c, a.count)
+                            : gen_print(g, "sum_%s(%s, %" PRIu64 ")", gen_suffix(a.kind), a.c, a.count);
+    return value(hk, cast_temporary(g, kind, c), LEVEL_LEAF, kind);
+}
+
 // --- What roundings show in: sums of products of data ---
 
 static gen_value datum(gen *g, diff_kind kind)
@@ -442,6 +506,7 @@ gen_value gen_expr(gen *g, int depth)
     if (which < 93) return absolute(g, depth);
     if (which < 95) return float_function(g, depth);
     if (which < 97) return bit_cast(g, depth);
+    if (which < 98) return gen_over_array(g);
     return g->helper_count ? helper_call(g, depth) : leaf(g);
 }
 

@@ -162,6 +162,11 @@ static void accumulate_at(gen *g, int param, const char *hk, const char *row, co
         const char *index = gen_index(g, 2, field->count, NULL, NULL, &element);
         hk = gen_print(g, "%s[%s]", hk, index);
     }
+    if (field->count2) {
+        const char *column, *index = gen_index(g, 2, field->count2, NULL, NULL, &column);
+        hk = gen_print(g, "%s[%s]", hk, index);
+        element = gen_print(g, "%s * %" PRIu64 " + %s", element, field->count2, column);
+    }
     const diff_law law = p->law[field->leaf];
     const bool faults = g->faults;
     g->faults = false;
@@ -409,23 +414,10 @@ static void jump(gen *g, int depth)
 
 static void return_record(gen *g)
 {
-    const gen_record *r = g->out;
-    const char *list = "";
     gen_c(g, "{");
-    gen_c(g, "struct %s r_ = {0};", r->c);
-    for (int i = 0; i < r->field_count; i++) {
-        const gen_field *f = &r->field[i];
-        if (gen_chance(g, 10)) continue;            // left out: zero
-        const char *braces = "";
-        for (uint64_t e = 0; e < (f->count ? f->count : 1); e++) {
-            const gen_value v = gen_is_float(f->kind) && gen_chance(g, 40) ? gen_mix(g) : gen_expr(g, f->count ? 1 : DEPTH);
-            braces = gen_print(g, "%s%s%s", braces, e ? ", " : "", gen_argument(v));
-            if (f->count) gen_c(g, "r_.%s[%" PRIu64 "] = %s;", f->name, e, gen_converted(g, v, f->kind));
-            else gen_c(g, "r_.%s = %s;", f->name, gen_converted(g, v, f->kind));
-        }
-        list = gen_print(g, f->count ? "%s%s.%s = { %s }" : "%s%s.%s = %s", list, *list ? ", " : "", f->name, braces);
-    }
-    gen_hk(g, "return (%s){ %s };", r->hk, *list ? list : gen_print(g, ".%s = %s", r->field[0].name, r->field[0].count ? "{ 0 }" : "0"));
+    gen_c(g, "struct %s r_ = {0};", g->out->c);
+    const char *list = gen_braces(g, g->out, "r_");
+    gen_hk(g, "return (%s)%s;", g->out->hk, list);
     gen_c(g, "*out = r_;");
     gen_c(g, "return;");
     gen_c(g, "}");

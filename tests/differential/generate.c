@@ -1,58 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole programs: records, parameters, helpers, the function, and the description of gcc's layouts that the harness reads; and random data.
+// Whole programs: parameters, helpers, the function, and the description of gcc's layouts that the harness reads; and random data.
 #include "generate.h"
 
 #include "gen.h"
 
 #include <inttypes.h>
-
-// --- Records ---
-
-static gen_record *new_record(gen *g, const char *name, bool nested)
-{
-    gen_record *r = HDST__NEW(g->arena, gen_record);
-    r->hk = name;
-    r->c = gen_print(g, "p%" PRIu64 "_%s", g->program->seed, name);
-    r->field_count = 1 + gen_below(g, 4);
-    for (int i = 0; i < r->field_count; i++) {
-        gen_field *f = &r->field[i];
-        *f = (gen_field){.name = gen_print(g, "f%d", i), .kind = gen_kind(g), .leaf = r->leaves};
-        if (gen_chance(g, 30)) f->count = 1 + (uint64_t)gen_below(g, 5);
-        if (nested && gen_chance(g, 15)) {
-            f->record = new_record(g, gen_print(g, "%s_part%d", name, i), false);
-            f->count = 0;
-        }
-        r->leaves += f->record ? f->record->leaves : 1;
-    }
-    for (int i = 0; i < r->field_count; i++) {
-        const gen_field *f = &r->field[i];
-        if (i == 0) {
-            gen_hk(g, "struct %s {", r->hk);
-            gen_c(g, "struct %s {", r->c);
-        }
-        const char *dims = f->count ? gen_print(g, "[%" PRIu64 "]", f->count) : "";
-        gen_hk(g, "    %s %s%s;", f->record ? f->record->hk : gen_c_type(f->kind), f->name, dims);
-        gen_c(g, "    %s%s %s%s;", f->record ? "struct " : "", f->record ? f->record->c : gen_c_type(f->kind), f->name, dims);
-    }
-    gen_hk(g, "};");
-    gen_c(g, "};");
-    return r;
-}
-
-static const char *leaf_list(gen *g, const gen_record *outer, const gen_record *r, const char *path)
-{
-    const char *list = "";
-    for (int i = 0; i < r->field_count; i++) {
-        const gen_field *f = &r->field[i];
-        const char *name = gen_print(g, "%s%s", path, f->name);
-        if (f->record)
-            list = gen_print(g, "%s%s", list, leaf_list(g, outer, f->record, gen_print(g, "%s.", name)));
-        else
-            list = gen_print(g, "%s{%d, offsetof(struct %s, %s), %" PRIu64 ", sizeof(%s)}, ", list, (int)f->kind, outer->c, name, f->count ? f->count : 1,
-                             gen_c_type(f->kind));
-    }
-    return list;
-}
 
 // --- Parameters ---
 
@@ -72,7 +24,7 @@ static void add_param(gen *g, int i)
     p->rows = p->is_table ? 1 + (uint64_t)gen_below(g, 7) : 1;
     p->name = gen_print(g, "%c%d", accum ? 't' : 'b', i);
     const bool record = gen_chance(g, 60);
-    if (record) g->row[i] = new_record(g, gen_print(g, "row%d", i), false);
+    if (record) g->row[i] = gen_new_record(g, gen_print(g, "row%d", i), false);
     else g->scalar[i] = gen_kind(g);
     if (!accum) return;
     for (int l = 0; l < (record ? g->row[i]->leaves : 1); l++) p->law[l] = random_law(g, record ? g->row[i]->field[l].kind : g->scalar[i]);
@@ -266,12 +218,12 @@ static void make_exports(gen *g)
     const diff_program *p = g->program;
     gen_c(g, "__attribute__((visibility(\"default\"))) const diff_exports p%" PRIu64 " = {", p->seed);
     gen_c(g, "    .run = p%" PRIu64 "_run,", p->seed);
-    gen_c(g, "    .in_size = sizeof(struct %s), .in = {%s}, .in_leaves = %d,", g->in->c, leaf_list(g, g->in, g->in, ""), g->in->leaves);
-    if (g->out) gen_c(g, "    .out_size = sizeof(struct %s), .out = {%s}, .out_leaves = %d,", g->out->c, leaf_list(g, g->out, g->out, ""), g->out->leaves);
+    gen_c(g, "    .in_size = sizeof(struct %s), .in = {%s}, .in_leaves = %d,", g->in->c, gen_leaf_list(g, g->in, g->in, ""), g->in->leaves);
+    if (g->out) gen_c(g, "    .out_size = sizeof(struct %s), .out = {%s}, .out_leaves = %d,", g->out->c, gen_leaf_list(g, g->out, g->out, ""), g->out->leaves);
     for (int i = 1; i < p->param_count; i++) {
         if (g->row[i])
             gen_c(g, "    .row_size[%d] = sizeof(struct %s), .row[%d] = {%s}, .row_leaves[%d] = %d,", i, g->row[i]->c, i,
-                  leaf_list(g, g->row[i], g->row[i], ""), i, g->row[i]->leaves);
+                  gen_leaf_list(g, g->row[i], g->row[i], ""), i, g->row[i]->leaves);
         else
             gen_c(g, "    .row_size[%d] = sizeof(%s), .row[%d] = {{%d, 0, 1, 0}}, .row_leaves[%d] = 1,", i, gen_c_type(g->scalar[i]), i, (int)g->scalar[i], i);
     }
@@ -285,6 +237,7 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     diff_program *p = g.program = HDST__NEW(arena, diff_program);
     hdst__buffer_init(&g.hk, NULL);
     hdst__buffer_init(&g.c, NULL);
+    hdst__buffer_init(&g.yaml, NULL);
     p->seed = seed;
     p->shape = random_shape(&g);
     g.floating = gen_chance(&g, 40);
@@ -293,8 +246,10 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     gen_hk(&g, "// program %" PRIu64, seed);
     p->filtered = p->shape != DIFF_REDUCE && gen_chance(&g, 20);
     p->mapped = p->shape != DIFF_REDUCE && gen_chance(&g, 15);
-    g.in = new_record(&g, "item", !p->mapped && p->shape != DIFF_REDUCE);      // a record in braces names its fields one by one: no nested ones
-    if (p->shape == DIFF_MAP) g.out = new_record(&g, "result", false);
+    g.schema = gen_chance(&g, 25);
+    if (g.schema) gen_hk(&g, "import \"records.yaml\";");
+    g.in = gen_new_record(&g, "item", p->shape != DIFF_REDUCE);
+    if (p->shape == DIFF_MAP) g.out = gen_new_record(&g, "result", true);
     make_params(&g);
     declare_constants(&g);
     gen_c(&g, "#define FOUR ((uint32_t)4)");
@@ -307,6 +262,8 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     make_exports(&g);
     p->hk = hdst__arena_strdup(arena, hdst__buffer_text(&g.hk));
     p->c = hdst__arena_strdup(arena, hdst__buffer_text(&g.c));
+    if (g.schema) p->yaml = hdst__arena_printf(arena, "params: [FOUR]\nrecords:\n%s", hdst__buffer_text(&g.yaml));
+    hdst__buffer_destroy(&g.yaml);
     hdst__buffer_destroy(&g.hk);
     hdst__buffer_destroy(&g.c);
     return p;

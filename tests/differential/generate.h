@@ -28,6 +28,7 @@ typedef struct diff_program {
     uint64_t seed;
     diff_shape shape;
     const char *hk;                     // the kernel; the function is called "f", see `filtered` and `mapped`
+    const char *yaml;                   // what it imports as "records.yaml"; NULL: nothing
     const char *c;                      // the translation: external name p<seed>, of type const diff_exports; needs #include "runtime.h" before
     diff_param params[DIFF_PARAMS];
     int param_count;

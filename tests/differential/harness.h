@@ -59,6 +59,8 @@ typedef struct diff_compiled {
     const char *wrong;              // NULL, or what went wrong, with the compiler's messages
 } diff_compiled;
 
+// An hdst__import_reader; user: the program.
+bool diff_read_import(const char *name, const char *importing_file, char **text, size_t *length, const hdst__allocator *allocator, void *user);
 diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst__diags *diags, diff_form form);
 // Also whether the library's record layouts are those of gcc. *wrong is set when it did not run.
 diff_result diff_interpret(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data,

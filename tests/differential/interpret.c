@@ -9,10 +9,21 @@
 
 _Static_assert((int)K_BOOL == (int)HDST__BOOL && (int)K_U64 == (int)HDST__U64 && (int)K_F64 == (int)HDST__F64, "kinds are numbered alike");
 
+bool diff_read_import(const char *name, const char *importing_file, char **text, size_t *length, const hdst__allocator *allocator, void *user)
+{
+    const diff_program *program = user;
+    (void)importing_file;
+    if (!program->yaml || strcmp(name, "records.yaml")) return false;
+    *length = strlen(program->yaml);
+    *text = hdst__alloc(allocator, *length + 1);
+    if (*text) memcpy(*text, program->yaml, *length + 1);
+    return *text != NULL;
+}
+
 static ir_func *lower(hdst__arena *arena, const diff_program *program, hdst__diags *diags, const char **wrong)
 {
     hdst__diags_init(diags, arena);
-    hdst__front_options options = {0};
+    const hdst__front_options options = {.read_import = diff_read_import, .import_user = (void *)program};
     const ast_module *module = hdst__module_compile(diags, "program.hk", program->hk, strlen(program->hk), &options);
     if (diags->errors) {
         hdst__buffer text;
@@ -76,7 +87,8 @@ static const char *compare_layout(hdst__arena *arena, const hdst__record *record
     if (record->size != size) return hdst__arena_printf(arena, "%s has %" PRIu64 " bytes, gcc's %zu", record->name, record->size, size);
     for (int i = 0; i < count; i++) {
         const hdst__leaf *leaf = &record->leaves[i];
-        if ((int)leaf->kind != (int)leaves[i].kind || leaf->elements != leaves[i].count || leaf->offset != leaves[i].offset)
+        if ((int)leaf->kind != (int)leaves[i].kind || leaf->elements != leaves[i].count || leaf->offset != leaves[i].offset ||
+            hdst__leaf_offset(leaf, leaf->elements - 1) != leaves[i].offset + (leaves[i].count - 1) * leaves[i].stride)
             return hdst__arena_printf(arena, "%s.%s lies elsewhere than in gcc's", record->name, leaf->path);
     }
     return NULL;

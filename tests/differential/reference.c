@@ -29,7 +29,7 @@ bool diff_library_open(diff_library *library, diff_program *const *programs, int
     if (!write_source(path, programs, count)) return false;
     // -frounding-math: without it gcc 12 folds 0.0f - (float)i to -(float)i, which is -0 where i is 0.
     snprintf(command, sizeof command,
-             "%s -std=gnu11 -O1 -w -fwrapv -ffp-contract=off -frounding-math -fno-math-errno -fvisibility=hidden -fPIC -shared -I'%s' -o %s/programs.so %s -lm",
+             "%s -std=gnu11 -O0 -w -fwrapv -ffp-contract=off -frounding-math -fno-math-errno -fvisibility=hidden -fPIC -shared -I'%s' -o %s/programs.so %s -lm",
              HDST_DIFF_CC, HDST_DIFF_INCLUDE, library->folder, path);
     if (system(command) != 0) return false;
     snprintf(path, sizeof path, "%s/programs.so", library->folder);

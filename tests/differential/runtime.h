@@ -144,4 +144,46 @@ static inline double double_of(uint64_t bits)
     return v;
 }
 
+// --- dot and sum: 16 lanes, then the upper half onto the lower one ---
+
+#define DIFF_LANES(s, T, R, MULTIPLY_ADD)                                                                                          \
+    static inline R lanes_##s(R *lane, size_t n)                                                                                   \
+    {                                                                                                                              \
+        for (size_t half = 8; half; half /= 2)                                                                                     \
+            for (size_t l = 0; l < half; l++)                                                                                      \
+                if (l + half < n) lane[l] = lane[l] + lane[l + half];                                                              \
+        return lane[0];                                                                                                            \
+    }                                                                                                                              \
+    static inline R sum_##s(const void *a_, size_t n)                                                                              \
+    {                                                                                                                              \
+        R lane[16] = {0};                                                                                                          \
+        for (size_t i = 0; i < n; i++) {                                                                                           \
+            T a;                                                                                                                   \
+            memcpy(&a, (const char *)a_ + i * sizeof a, sizeof a);                                                                 \
+            lane[i % 16] = lane[i % 16] + a;                                                                                       \
+        }                                                                                                                          \
+        return lanes_##s(lane, n);                                                                                                 \
+    }                                                                                                                              \
+    static inline R dot_##s(const void *a_, const void *b_, size_t n)                                                              \
+    {                                                                                                                              \
+        R lane[16] = {0};                                                                                                          \
+        for (size_t i = 0; i < n; i++) {                                                                                           \
+            T a, b;                                                                                                                \
+            memcpy(&a, (const char *)a_ + i * sizeof a, sizeof a);                                                                 \
+            memcpy(&b, (const char *)b_ + i * sizeof b, sizeof b);                                                                 \
+            lane[i % 16] = MULTIPLY_ADD;                                                                                           \
+        }                                                                                                                          \
+        return lanes_##s(lane, n);                                                                                                 \
+    }
+DIFF_LANES(f32, float, float, fmaf(a, b, lane[i % 16]))
+DIFF_LANES(f64, double, double, fma(a, b, lane[i % 16]))
+DIFF_LANES(i8, int8_t, int32_t, (int32_t)a * b + lane[i % 16])
+DIFF_LANES(i16, int16_t, int32_t, (int32_t)a * b + lane[i % 16])
+DIFF_LANES(i32, int32_t, int32_t, a * b + lane[i % 16])
+DIFF_LANES(i64, int64_t, int64_t, a * b + lane[i % 16])
+DIFF_LANES(u8, uint8_t, int32_t, (int32_t)a * b + lane[i % 16])
+DIFF_LANES(u16, uint16_t, int32_t, (int32_t)a * b + lane[i % 16])
+DIFF_LANES(u32, uint32_t, uint32_t, a * b + lane[i % 16])
+DIFF_LANES(u64, uint64_t, uint64_t, a * b + lane[i % 16])
+
 #endif

@@ -2,6 +2,7 @@
 // Random programs with one mistake at a known line: the checker must say so there, and nowhere else; and with declarations that are right: it must say nothing.
 //
 // HDST_DIFF_MISTAKES: how many programs (1,000 unless given); HDST_DIFF_SEED: the first seed (1).
+#include "harness.h"
 #include "mistakes.h"
 
 #include "codegen/kernel.h"
@@ -17,9 +18,9 @@ static uint64_t setting(const char *name, uint64_t otherwise)
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-static const ast_module *compile(hdst__arena *arena, hdst__diags *diags, const char *text)
+static const ast_module *compile(hdst__arena *arena, hdst__diags *diags, const diff_program *program, const char *text)
 {
-    const hdst__front_options options = {0};
+    const hdst__front_options options = {.read_import = diff_read_import, .import_user = (void *)program};
     hdst__diags_init(diags, arena);
     return hdst__module_compile(diags, "program.hk", text, strlen(text), &options);
 }
@@ -55,7 +56,7 @@ static bool try_mistake(hdst__arena *arena, const diff_program *program, const d
     const char *text = diff_insert(arena, program, mistake->text, mistake->is_statement, &line);
     if (!text) return true;
     hdst__diags diags;
-    compile(arena, &diags, text);
+    compile(arena, &diags, program, text);
     const char *wrong = look(&diags, line, mistake->says);
     if (wrong) fprintf(stderr, "--- seed %" PRIu64 ": %s for '%s' (%s)\n%s", program->seed, wrong, mistake->text, mistake->says ? mistake->says : "", messages(arena, &diags));
     return !wrong;
@@ -65,7 +66,7 @@ static bool try_typed(hdst__arena *arena, const diff_program *program, const cha
 {
     int line;
     hdst__diags diags;
-    compile(arena, &diags, diff_insert(arena, program, declaration, false, &line));
+    compile(arena, &diags, program, diff_insert(arena, program, declaration, false, &line));
     if (diags.errors) fprintf(stderr, "--- seed %" PRIu64 ": errors for '%s'\n%s", program->seed, declaration, messages(arena, &diags));
     return !diags.errors;
 }

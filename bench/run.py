@@ -37,6 +37,13 @@ COMPARISONS = [
     ("matrix times vector, 20000 x 784 float, row-major",
      ("expert C", "expert_matvec", ["--records", "20000"], "product", None),
      [("hdst", "bench_matvec", ["--records", "20000"], "product", 1.15)]),
+    *[(title, ("expert C", "expert_emit", [], case, None),
+       [("hdst SoA", "bench_emit", ["--layout", "soa"], case, limit), ("hdst AoS", "bench_emit", ["--layout", "aos"], case, None)])
+      for title, case, limit in [
+          ("filter with output, {records} x 2 float, half are kept", "half", 1.5),
+          ("filter with output, {records} x 2 float, a tenth is kept", "tenth", 1.5),
+          ("flat_map, {records} x 2 uint32: an edge and its reverse", "both", None),
+          ("flat_map, {records} x 2 uint32: none to three records", "steps", None)]],
 ]
 HERE = os.path.dirname(os.path.abspath(__file__))      # the kernels lie beside this file
 CHECK_TOLERANCE = 1e-3      # the experts add floats; hdst's sums are exact

@@ -10,6 +10,7 @@ enum {
     STREAM_BYTES = 32 << 20,            // a segment of the ring
     STREAM_LEAST_BYTES = 4 << 20,       // not cut smaller for the sake of overlap
     OUTPUT_BYTES = 32 << 20,            // output records of a slice
+    STRIP_OUTPUT_BYTES = 8 << 20,       // where strips leave gaps, which the host closes: while it lies in a cache
     // Shares of what is left of the host's budget: three segments and four slices' outputs leave half of it to tables and results.
     STREAM_SHARE = 8, OUTPUT_SHARE = 32,
     STRIPS_PER_UNIT = 8,                // CPU: evens out what cores do beside
@@ -162,7 +163,8 @@ static uint64_t round_to_64(uint64_t records)
 // Where the data says how much comes out, a slice is as large as its output may be expected to fit; if it does not, the executor cuts it.
 static void choose_room(hdst__launch_plan *plan, bool fold)
 {
-    const uint64_t share = hdst__budget_left(&plan->device->engine->memory) / OUTPUT_SHARE, bytes = share < OUTPUT_BYTES ? share : OUTPUT_BYTES;
+    const uint64_t share = hdst__budget_left(&plan->device->engine->memory) / OUTPUT_SHARE;
+    const uint64_t most_bytes = plan->way == HDST__OUTPUT_BOUNDED ? STRIP_OUTPUT_BYTES : OUTPUT_BYTES, bytes = share < most_bytes ? share : most_bytes;
     uint64_t fit = bytes / (plan->output_param->record->size + 1), group = fold ? HDST__FOLD_RECORDS : 1;
     uint64_t bound = plan->way == HDST__OUTPUT_BOUNDED ? plan->kernel->emit_bound : plan->way == HDST__OUTPUT_COUNTED ? hdst__ir_emit_bound(plan->func) : 1;
     if (fit < 64) fit = 64;

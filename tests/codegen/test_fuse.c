@@ -81,6 +81,28 @@ Test(fuse, a_filter_before_a_map) { check_records(CHAIN("positive", "shrink"), "
 Test(fuse, a_filter_after_a_map) { check_records(CHAIN("shrink", "few"), "shrink_few", "shrink"); }
 Test(fuse, what_may_fail_runs_only_for_records_that_pass) { check_records(CHAIN("positive", "checked", "few"), "positive_checked_few", "checked"); }
 
+Test(fuse, what_follows_a_flat_map_stands_where_it_emits)
+{
+    ir_func *fused = CHAIN("elements", "inside", "add_up"), *by_hand = passed(lowered("elements_inside_add_up"));
+    ir_func *records = CHAIN("elements", "inside"), *records_by_hand = passed(lowered("elements_inside"));
+    cr_expect(!fused->emits && records->emits);
+    for (unsigned seed = 0; seed < 8; seed++) {
+        program_result a = program_run(&arena, fused, seed), b = program_run(&arena, by_hand, seed);
+        cr_expect_arr_eq(a.table, b.table, b.table_words * 8);
+        a = program_run(&arena, records, seed), b = program_run(&arena, records_by_hand, seed);
+        cr_expect(program_same(&a, &b) && a.emitted > 0, "seed %u", seed);
+    }
+}
+
+Test(fuse, a_chain_that_grows_beyond_measure_is_refused)
+{
+    ir_func *functions[64];
+    functions[0] = lowered("elements");
+    for (size_t i = 1; i < 64; i++) functions[i] = lowered("repeat");
+    cr_expect_not_null(hdst__fuse(&arena, functions, 5));
+    cr_expect_null(hdst__fuse(&arena, functions, 64));
+}
+
 Test(fuse, two_filters_keep_the_input_records)
 {
     ir_func *fused = CHAIN("positive", "positive");

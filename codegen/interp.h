@@ -4,6 +4,7 @@
 #ifndef HDST_CODEGEN_INTERP_H
 #define HDST_CODEGEN_INTERP_H
 
+#include "codegen/interp_trace.h"
 #include "codegen/ir.h"
 #include "codegen/layout.h"
 #include "codegen/table.h"
@@ -31,6 +32,7 @@ typedef struct hdst__interp_run {
     uint32_t *emits_of;                         // of a function that emits: how many records each input record gave; may be NULL
     hdst__addends *addends;                     // NULL, or one per float-sum leaf: sampled while running (scalar form)
     const int32_t *scales;              // block form: one per float-sum leaf; NULL: all 0
+    const hdst__trace *trace;           // scalar form and a single record: who watches; or NULL
     // Out
     uint64_t failed_record;             // index over the whole input of the first failing record, UINT64_MAX: none
     uint32_t failed_check;

@@ -102,6 +102,12 @@ void hdst__interp_give_block(interp_state *s);          // the block's records, 
 size_t hdst__interp_block_slabs(const ir_func *func, const ir_block *block);
 void hdst__interp_exec(interp_state *s, const ir_block *block, interp_mask *mask);
 
+// --- interp_trace.c: only with run->trace ---
+
+void hdst__interp_trace_before(interp_state *s, const ir_stmt *stmt);
+void hdst__interp_trace_after(interp_state *s, const ir_stmt *stmt);
+void hdst__interp_trace_turn(interp_state *s, const ir_stmt *stmt, uint64_t turn);
+
 // --- interp_block.c: what only the block form has ---
 
 lanes hdst__interp_block_expr(interp_state *s, const ir_expr *e, size_t at);

@@ -226,9 +226,10 @@ static void exec_for(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
     uint64_t *continued = hdst__interp_slab(s, s->top++), *limit = hdst__interp_slab(s, s->top++), *scratch = hdst__interp_slab(s, s->top++);
     const lanes hi = kept_value(s, hdst__interp_eval(s, stmt->hi, s->top), limit);
     set_variable(s, stmt->var, hdst__interp_eval(s, stmt->lo, s->top), mask);
-    for (;;) {
+    for (uint64_t turn = 1;; turn++) {
         keep_while(s, &inside, combined(s, IR_LT, kind, var, hi, scratch));
         if (inside.active == 0) break;
+        if (s->run->trace) hdst__interp_trace_turn(s, stmt, turn);
         exec_round(s, &stmt->body, &inside, continued);
         if (inside.active == 0) break;
         set_variable(s, stmt->var, combined(s, IR_ADD, kind, var, (lanes){&step, true}, scratch), &inside);
@@ -242,7 +243,8 @@ static void exec_loop(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
     const size_t top = s->top;
     interp_mask inside = copy_mask(s, mask);
     uint64_t *continued = hdst__interp_slab(s, s->top++);
-    while (inside.active) {
+    for (uint64_t turn = 1; inside.active; turn++) {
+        if (s->run->trace) hdst__interp_trace_turn(s, stmt, turn);
         exec_round(s, &stmt->head, &inside, continued);
         if (stmt->cond) keep_while(s, &inside, hdst__interp_eval(s, stmt->cond, s->top));
         if (inside.active) exec_round(s, &stmt->body, &inside, continued);
@@ -290,5 +292,9 @@ static void exec_stmt(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
 
 void hdst__interp_exec(interp_state *s, const ir_block *block, interp_mask *mask)
 {
-    for (size_t i = 0; i < block->count && mask->active; i++) exec_stmt(s, block->items[i], mask);
+    for (size_t i = 0; i < block->count && mask->active; i++) {
+        if (s->run->trace) hdst__interp_trace_before(s, block->items[i]);
+        exec_stmt(s, block->items[i], mask);
+        if (s->run->trace) hdst__interp_trace_after(s, block->items[i]);
+    }
 }

@@ -24,6 +24,9 @@ typedef struct hdst__module_files {
     size_t imports;
 } hdst__module_files;
 
+// What an import of `name` by the file `importing` is called among the sources.
+const char *hdst__module_path(hdst__arena *arena, const char *name, const char *importing);
+
 // Parses the text and what it imports, each file once. Errors go to diags.
 void hdst__module_read(hdst__module_files *files, const char *name, const char *text, size_t length);
 

@@ -44,7 +44,7 @@ static char *normalise(hdst__arena *arena, const char *path)
     return out;
 }
 
-static const char *relative_to(hdst__arena *arena, const char *name, const char *importing)
+const char *hdst__module_path(hdst__arena *arena, const char *name, const char *importing)
 {
     const char *slash = strrchr(importing, '/');
     if (*name == '/' || !slash) return normalise(arena, name);
@@ -111,7 +111,7 @@ static void import_one(hdst__module_files *m, const ast_import *import, const ch
         hdst__diag_error(diags, import->span, NULL, "an import is a schema (.yaml, .yml) or a kernel file (.hk)");
         return;
     }
-    const char *path = relative_to(diags->arena, import->name, importing), *text;
+    const char *path = hdst__module_path(diags->arena, import->name, importing), *text;
     size_t length;
     if (hdst__name_map_find(&m->seen, path)) return;
     if (++m->imports > HDST__MAX_IMPORTS) {

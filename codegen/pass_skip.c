@@ -151,6 +151,5 @@ uint32_t hdst__pass_skip(ir_func *func)
     hdst__ir_push(func, &all, good);
     func->body = all;
     push_count(&s, param);
-    func->check_count = 0;
     return param;
 }

@@ -51,6 +51,8 @@ hdst_status hdst__schema_close(hdst__arena *arena, hdst__schema *schema, hdst_er
 hdst_status hdst__schema_header(hdst__arena *arena, const char *source, hdst__record *const *records, size_t count, hdst__buffer *out, hdst_error *error);
 // Tables of fields, types, counts, offsets, sizes, padding, and where values lie in the record's layout.
 void hdst__schema_show(hdst__arena *arena, hdst__record *const *records, size_t count, hdst__buffer *out);
+// A YAML schema without params that reads back to the same records. A nested record must be among them.
+void hdst__schema_write(hdst__record *const *records, size_t count, hdst__buffer *out);
 // The argument of numpy.dtype() for the C struct of a record.
 void hdst__schema_numpy(const hdst__record *record, hdst__buffer *out);
 

@@ -64,7 +64,8 @@ hdst_context *hdst_context_create(const hdst_context_options *given)
         hdst__object_fail(&context->object, &error);
         return context;
     }
-    if (copy_text(context, &context->device, options.device) && copy_text(context, &context->cache_dir, options.cache_dir))
+    if (copy_text(context, &context->device, options.device) && copy_text(context, &context->cache_dir, options.cache_dir) &&
+        copy_text(context, &context->replay_dir, options.replay_dir))
         context->engine = hdst__engine_create(&(hdst__engine_options){
             .allocator = &context->allocator, .log = &context->log, .device = context->device, .memory = options.memory,
             .device_memory = options.device_memory, .skip_failed = options.on_error == HDST_ON_ERROR_SKIP, .cache_dir = context->cache_dir});
@@ -80,6 +81,7 @@ void hdst_context_destroy(hdst_context *context)
     hdst__allocator allocator = context->allocator;
     hdst__free(&allocator, context->device);
     hdst__free(&allocator, context->cache_dir);
+    hdst__free(&allocator, context->replay_dir);
     if (context->object.error != &hdst__no_memory) hdst__free(&allocator, context->object.error);
     pthread_mutex_destroy(&context->lock);
     hdst__free(&allocator, context);

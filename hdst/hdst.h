@@ -72,10 +72,12 @@ typedef struct hdst_context_options {
     void *log_user;
     hdst_log_level log_level;   // messages above it are dropped
     hdst_on_error on_error;     // what a record does that fails a check in a map or filter
+    const char *replay_dir;     // where a record that ends a run is saved for `hdst replay`, the latest of each function; NULL: $HDST_REPLAY_DIR, $XDG_STATE_HOME/hdst,
+                                // ~/.local/state/hdst; "": nowhere
     bool unchecked;             // kernels without checks: an index out of range means element or row 0, a division by zero gives 0, and nobody is told
 } hdst_context_options;
 
-#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, false}
+#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL, false}
 
 // NULL options: the defaults. Opens no device yet (the first run or device query does).
 HDST_API hdst_context *hdst_context_create(const hdst_context_options *options);

@@ -60,7 +60,9 @@ static hdst_status compile(hdst_module *module, const char *name, const char *te
     hdst__diags_init(&module->diags, &module->arena);
     hdst__param_value *params = HDST__NEW_ARRAY(&module->arena, hdst__param_value, options->param_count);
     for (size_t i = 0; i < options->param_count; i++)
-        params[i] = (hdst__param_value){.name = options->params[i].name, .bits = (uint64_t)options->params[i].value, .real = (double)options->params[i].value};
+        params[i] = (hdst__param_value){.name = hdst__arena_strdup(&module->arena, options->params[i].name), .bits = (uint64_t)options->params[i].value, .real = (double)options->params[i].value};
+    module->params = params;
+    module->param_count = options->param_count;
     hdst__record **records = HDST__NEW_ARRAY(&module->arena, hdst__record *, count_records(options));
     gather_records(options, records);
     import_adapter adapter = {options->import_file, options->import_user};

@@ -12,6 +12,8 @@ struct hdst_module {
     hdst__diags diags;
     ast_module *tree;           // NULL after an error
     char *diagnostics;          // rendered
+    const hdst__param_value *params;        // as given
+    size_t param_count;
     hdst__object **schemas;     // whose records the tree refers to
     size_t schema_count;
 };

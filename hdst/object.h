@@ -30,7 +30,7 @@ struct hdst_context {
     hdst__object *objects;
     uint64_t datasets, plans;   // made so far: numbers for the next ones
     bool closing;               // the context is being destroyed: references no longer count
-    char *device, *cache_dir;   // copies of the options
+    char *device, *cache_dir, *replay_dir;      // copies of the options
     bool unchecked;
 };
 

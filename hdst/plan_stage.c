@@ -3,6 +3,7 @@
 #include "hdst/plan.h"
 
 #include "codegen/operators.h"
+#include "hdst/replay_save.h"
 #include "shuffle/reduce.h"
 
 #include <string.h>
@@ -58,7 +59,7 @@ static void bind_user(hdst__plan_param *result, const hdst_dataset *item)
     }
 }
 
-static hdst__plan_param plan_param(const ir_func *func, const ir_param *param, const hdst_dataset *item)
+hdst__plan_param hdst__plan_param_of(const ir_func *func, const ir_param *param, const hdst_dataset *item)
 {
     hdst__plan_param result = {.function = func->name, .name = param->name, .rows = 1};
     if (item->op == HDST__OP_SAMPLE) result.data = strcmp(param->name, "seed") ? &item->limit : &item->seed;
@@ -72,7 +73,7 @@ static void match_params(const hdst_dataset *item, hdst__node *node)
     const ir_func *from = item->mark.func, *fused = node->func;
     for (size_t i = 0; i < from->param_count; i++)
         for (size_t j = 0; j < fused->param_count; j++)
-            if (fused->params[j].bind == from->params[i].bind) node->params[j] = plan_param(from, &from->params[i], item);
+            if (fused->params[j].bind == from->params[i].bind) node->params[j] = hdst__plan_param_of(from, &from->params[i], item);
 }
 
 void hdst__stage_node_values(const hdst__node *node)
@@ -220,6 +221,7 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     if (status != HDST_OK) return status;
     hdst__stage_node_values(node);
     status = hdst__stage_run(node->stage, node->values, &output, error);
+    if (status == HDST_E_RECORD) hdst__replay_save(node, error);
     if (status == HDST_OK) status = finish_tables(node, &output, error);
     node->ran = status == HDST_OK;
     if (status != HDST_OK || !node->dataset->record) return status;

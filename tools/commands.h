@@ -7,5 +7,6 @@
 int hdst_devices_command(int argc, char **argv);    // devices_command.c
 int hdst_schema_command(int argc, char **argv);     // schema_command.c
 int hdst_kernel_command(int argc, char **argv);     // kernel_command.c
+int hdst_replay_command(int argc, char **argv);     // replay_command.c
 
 #endif

@@ -18,7 +18,7 @@ static const command commands[] = {
     {"kernel", "check|show|header FILE", "compiles a kernel file", hdst_kernel_command},
     {"doctor", "", "what is installed, what is missing", NULL},
     {"run", "[-n N] PROGRAM ARGS", "runs a program on several ranks", NULL},
-    {"replay", "FILE", "runs a failing record again", NULL},
+    {"replay", "FILE", "shows a failing record step by step", hdst_replay_command},
     {"cache", "list|clear", "looks after compiled kernels", NULL},
 };
 

@@ -26,6 +26,7 @@ missing_pieces() {
     for command in cc meson ninja pkg-config python3; do
         command -v "$command" >/dev/null 2>&1 || printf '%s ' "$command"
     done
+    pkg-config --exists msgpack-c 2>/dev/null || pkg-config --exists msgpack 2>/dev/null || printf 'msgpack-c '
     for module in yaml-0.1 $([ "$with_test" = no ] || echo criterion); do
         pkg-config --exists "$module" 2>/dev/null || printf '%s ' "$module"
     done

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A record that failed, as a file that `hdst replay` runs again: MessagePack, a map with the keys below (docs/errors.md). It holds all that the function needs: sources,
+// params, the record, what was bound.
+#ifndef HDST_REPLAY_FILE_H
+#define HDST_REPLAY_FILE_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "codegen/type.h"
+
+typedef struct hdst__replay_table {     // bound to a parameter
+    const char *parameter;
+    uint64_t rows;
+    const void *data;                   // a broadcast: C structs; NULL: an accumulator
+    uint64_t bytes;
+} hdst__replay_table;
+
+typedef struct hdst__replay {
+    const char *message;                // of the run that failed
+    const char *module, *function;      // the file's name among `sources`
+    const hdst__source_text *sources;   // kernel files and schemas
+    size_t source_count;
+    const hdst__param_value *params;
+    size_t param_count;
+    const char *records;                // a schema of the records that no source declares; "": none
+    uint64_t record;                    // its number in the input of the run
+    const void *input;                  // one C struct: what the function was called with
+    uint64_t input_bytes;
+    const hdst__replay_table *tables;
+    size_t table_count;
+} hdst__replay;
+
+enum { HDST__REPLAY_BYTES = 64 << 20 };     // of a file; a record with larger tables is not saved
+
+// Whole or not at all (io/file.h). HDST_E_IO; HDST_E_UNSUPPORTED when it would be too large.
+hdst_status hdst__replay_write(const hdst__replay *replay, const hdst__allocator *allocator, const char *path, hdst_error *error);
+// All of it lives in the arena, whose handler takes out of memory. HDST_E_IO, HDST_E_FORMAT.
+hdst_status hdst__replay_read(const char *path, hdst__arena *arena, hdst__replay *replay, hdst_error *error);
+
+#endif

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which function of a fused chain failed is found by running the record through longer and longer beginnings of the chain, in the interpreter. Saved is what that function
+// was called with: the record as the functions before it left it.
+#include "hdst/replay_save.h"
+
+#include "codegen/interp.h"
+#include "hdst/module.h"
+#include "hdst/replay_file.h"
+#include "hdst/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct saver {
+    hdst__arena arena;
+    const hdst__node *node;
+    uint64_t record;
+    ir_func **functions;        // of the chain, one by one
+    const void *input;          // the record as a C struct
+    bool failed;                // the last run of the interpreter
+} saver;
+
+static const hdst__allocator *allocator_of(const saver *s) { return HDST__ALLOCATOR(s->node->dataset); }
+
+// --- The record ---
+
+static hdst_status read_record(saver *s, hdst_error *error)
+{
+    const hdst__reader *reader = &s->node->inputs[0]->reader;
+    const hdst__storage *from = hdst__storage_make(&s->arena, reader->record, reader->layout, reader->block, 1);
+    const hdst__storage *to = hdst__storage_make(&s->arena, reader->record, HDST__AOS, 0, 1);
+    void **buffers = HDST__NEW_ARRAY(&s->arena, void *, from->buffers);
+    for (uint32_t i = 0; i < from->buffers; i++) buffers[i] = hdst__arena_alloc(&s->arena, from->buffer_bytes[i] + 64);
+    void *row = hdst__arena_alloc(&s->arena, reader->record->size + 64);
+    const hdst_status status = reader->fill(reader->user, s->record, 1, from, buffers, 0, error);
+    if (status == HDST_OK) hdst__storage_copy(to, &row, 0, from, (const void *const *)buffers, 0, 1);
+    s->input = row;
+    return status;
+}
+
+// --- Beginnings of the chain ---
+
+// A parameter of the fused function is known by the pointer of its `bind` text.
+static hdst__plan_param bound_to(const saver *s, const ir_param *param)
+{
+    for (size_t i = 0; i < s->node->item_count; i++)
+        for (size_t p = 0; p < s->functions[i]->param_count; p++)
+            if (s->functions[i]->params[p].bind == param->bind) return hdst__plan_param_of(s->functions[i], &s->functions[i]->params[p], s->node->items[i]);
+    return (hdst__plan_param){.rows = 1};
+}
+
+static const void *data_of(const hdst__plan_param *bound) { return bound->value ? bound->value->data : bound->data; }
+static uint64_t rows_of(const hdst__plan_param *bound) { return bound->value ? bound->value->rows : bound->rows; }
+
+// Runs the record through the first `count` functions. What comes out is written to *output, which has room for a struct of their last record, or is NULL.
+static hdst_status run_chain(saver *s, size_t count, void *output, hdst_error *error)
+{
+    ir_func *func = hdst__fuse(&s->arena, s->functions, count);
+    const char *wrong = hdst__passes_scalar(func);
+    if (wrong) return hdst__error_set(error, HDST_E_INTERNAL, "%s", wrong);
+    hdst__interp_table *tables = HDST__NEW_ARRAY(&s->arena, hdst__interp_table, func->param_count + 1);
+    uint64_t *rows = HDST__NEW_ARRAY(&s->arena, uint64_t, func->param_count + 1);
+    for (size_t i = 0; i < func->param_count; i++) {
+        const hdst__plan_param bound = bound_to(s, &func->params[i]);
+        rows[i] = rows_of(&bound);
+        tables[i] = (hdst__interp_table){data_of(&bound), rows[i]};
+    }
+    const hdst__tables *accums = hdst__tables_make(&s->arena, func, NULL);
+    hdst__interp_run run = {
+        .func = func, .allocator = allocator_of(s), .input = {hdst__storage_make(&s->arena, s->node->inputs[0]->reader.record, HDST__AOS, 0, 1)},
+        .input_buffers = {&s->input}, .first = s->record, .count = 1, .broadcast = tables, .accum_rows = rows,
+        .tables = accums->accum_count ? accums : NULL, .output = output, .output_room = output ? 1 : 0,
+    };
+    const hdst_status status = hdst__interpret(&run, error);
+    s->failed = run.failed_record != UINT64_MAX;
+    return status;
+}
+
+// Functions that make one record of one record, or drop it.
+static bool is_plain(const hdst_dataset *item)
+{
+    return item->op == HDST__OP_MAP || item->op == HDST__OP_FILTER || item->op == HDST__OP_SAMPLE || item->op == HDST__OP_ZIP;
+}
+
+// The number of the failing function; item_count when it is none that can be saved.
+static size_t find_failing(saver *s, hdst_error *error)
+{
+    const size_t none = s->node->item_count;
+    for (size_t i = 0; i < none; i++) {
+        const hdst_dataset *item = s->node->items[i];
+        if ((!is_plain(item) && item->op != HDST__OP_FLAT_MAP) || run_chain(s, i + 1, NULL, error) != HDST_OK) return none;
+        if (s->failed) return item->spec && item->spec->function->body ? i : none;
+        if (!is_plain(item)) return none;       // it may be any of the records that come out
+    }
+    return none;
+}
+
+// What function number `at` is called with.
+static const void *input_of(saver *s, size_t at, hdst_error *error)
+{
+    size_t maps = at;           // filters leave the record as it is
+    while (maps && s->node->items[maps - 1]->op != HDST__OP_MAP && s->node->items[maps - 1]->op != HDST__OP_ZIP) maps--;
+    if (!maps) return s->input;
+    void *output = hdst__arena_alloc(&s->arena, s->node->items[maps - 1]->record->size + 64);
+    return run_chain(s, maps, output, error) == HDST_OK ? output : NULL;
+}
+
+// --- The file ---
+
+static void add_module(saver *s, const hdst_module *module, hdst__replay *replay)
+{
+    replay->module = module->diags.sources[0].name;
+    replay->sources = module->diags.sources;
+    replay->source_count = module->diags.source_count;
+    replay->params = module->params;
+    replay->param_count = module->param_count;
+    size_t count = 0, capacity = 0;
+    hdst__record **records = NULL;
+    for (size_t i = 0; i < module->schema_count; i++) {
+        const hdst_schema *schema = (const hdst_schema *)module->schemas[i];
+        for (size_t r = 0; r < hdst__schema_record_count(schema); r++) HDST__PUSH(&s->arena, records, count, capacity, hdst__schema_record_at(schema, r));
+    }
+    hdst__buffer text;
+    hdst__buffer_init(&text, allocator_of(s));
+    if (count) hdst__schema_write(records, count, &text);
+    replay->records = hdst__arena_strdup(&s->arena, hdst__buffer_text(&text));
+    hdst__buffer_destroy(&text);
+}
+
+static void add_tables(saver *s, const ir_func *func, hdst__replay *replay)
+{
+    hdst__replay_table *tables = HDST__NEW_ARRAY(&s->arena, hdst__replay_table, func->param_count + 1);
+    replay->tables = tables;
+    for (size_t i = 0; i < func->param_count; i++) {
+        const ir_param *param = &func->params[i];
+        if (param->kind != IR_BROADCAST_TABLE && param->kind != IR_ACCUM_TABLE) continue;
+        const hdst__plan_param bound = bound_to(s, param);
+        hdst__replay_table *table = &tables[replay->table_count++];
+        *table = (hdst__replay_table){.parameter = param->name, .rows = rows_of(&bound)};
+        if (param->kind != IR_BROADCAST_TABLE) continue;
+        table->bytes = table->rows * param->record->size;
+        table->data = table->rows ? data_of(&bound) : "";
+    }
+}
+
+static hdst_status write_file(saver *s, size_t at, const hdst_error *why, const char *path, hdst_error *error)
+{
+    const hdst_dataset *item = s->node->items[at];
+    const ir_func *func = s->functions[at];
+    const void *input = input_of(s, at, error);
+    if (!input) return error->code;
+    hdst__replay replay = {.function = item->spec->function->name, .record = s->record, .input = input, .input_bytes = func->params[0].record->size,
+                           .message = hdst__arena_printf(&s->arena, "%s:%u:%u: %s", why->file, why->line, why->column, why->message)};
+    add_module(s, item->spec->module, &replay);
+    add_tables(s, func, &replay);
+    return hdst__replay_write(&replay, allocator_of(s), path, error);
+}
+
+// --- Where ---
+
+// The folder, or NULL: nowhere.
+static const char *choose_folder(saver *s)
+{
+    const char *wanted = s->node->dataset->object.context->replay_dir;
+    const char *named = getenv("HDST_REPLAY_DIR"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    if (wanted) return *wanted ? wanted : NULL;
+    if (named) return *named ? named : NULL;
+    if (state && *state == '/') return hdst__arena_printf(&s->arena, "%s/hdst", state);
+    return home && *home == '/' ? hdst__arena_printf(&s->arena, "%s/.local/state/hdst", home) : NULL;
+}
+
+static bool make_folder(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+static hdst_status save(saver *s, hdst_error *why, hdst_error *error)
+{
+    const char *folder = choose_folder(s);
+    if (!folder) return HDST_OK;
+    s->functions = HDST__NEW_ARRAY(&s->arena, ir_func *, s->node->item_count + 1);
+    for (size_t i = 0; i < s->node->item_count; i++)
+        if (!(s->functions[i] = hdst__plan_lower(&s->arena, s->node->items[i], error))) return error->code;
+    hdst_status status = read_record(s, error);
+    if (status != HDST_OK) return status;
+    const size_t at = find_failing(s, error);
+    if (at == s->node->item_count) return error->code;
+    if (!make_folder(hdst__arena_strdup(&s->arena, folder))) return hdst__error_set(error, HDST_E_IO, "cannot make the folder %s: %s", folder, strerror(errno));
+    const char *path = hdst__arena_printf(&s->arena, "%s/%s.replay", folder, s->node->items[at]->spec->function->name);
+    status = write_file(s, at, why, path, error);
+    if (status == HDST_OK)
+        hdst__error_hint(why, "%s", hdst__arena_printf(&s->arena, "%s%s`hdst replay %s` shows it step by step", why->hint, why->hint[0] ? "; " : "", path));
+    return status;
+}
+
+static hdst_status save_guarded(saver *s, hdst_error *why, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    hdst__arena_init(&s->arena, allocator_of(s), &out_of_memory);
+    if (setjmp(out_of_memory)) return hdst__error_memory(error, "a record to be replayed");
+    return save(s, why, error);
+}
+
+void hdst__replay_save(const hdst__node *node, hdst_error *error)
+{
+    if (!error || error->code != HDST_E_RECORD || node->kind != HDST__NODE_STAGE) return;
+    saver s = {.node = node, .record = error->record};
+    hdst_error own = HDST_ERROR_INIT;
+    if (save_guarded(&s, error, &own) != HDST_OK)
+        hdst__log_write(&node->dataset->object.context->log, HDST__LOG_WARN, "the record cannot be saved for `hdst replay`: %s", own.message);
+    hdst__arena_destroy(&s.arena);
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// A record that failed, from the run to what `hdst replay` prints; files that are no such thing.
+#include "hdst/replay_file.h"
+#include "tests/hdst/support.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/hdst-replay-XXXXXX";
+
+static void set_up(void) { cr_assert_not_null(mkdtemp(folder)); }
+
+static void tear_down(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(replay, .init = set_up, .fini = tear_down);
+
+typedef struct row { float x; int32_t k; } row;
+
+static const char kernels[] = "import \"other.yaml\";\n"
+                              "param uint32_t N;\n"
+                              "struct row { float x; int32_t k; };\n"
+                              "struct limit { double most[N]; };\n"
+                              "filter positive(row r) { return r.x > 0; }\n"
+                              "map shift(row r, broadcast int32_t by) -> row { return (row){ r.x * 2, r.k + by }; }\n"
+                              "float halve(float v) { return v / 2; }\n"
+                              "map total(row r, broadcast limit c[], accum double t[], accum uint64_t n)\n"
+                              "{\n"
+                              "    double sum = 0;\n"
+                              "    for (uint32_t j = 0; j < len(c); j++) {\n"
+                              "        for (uint32_t i = 0; i < N; i++) sum += c[j].most[i];\n"
+                              "    }\n"
+                              "    n += 1;\n"
+                              "    if (r.k > 2) t[r.k] += halve(r.x) + sum;\n"
+                              "}\n";
+
+static char *import(const char *name, const char *importing, void *user)
+{
+    (void)importing, (void)user;
+    return strcmp(name, "other.yaml") ? NULL : strdup("params: [N]\nrecords:\n  other:\n    fields:\n      - {name: v, type: float32, count: N}\n");
+}
+
+// What the tool prints for the file; its exit code.
+static int show(const char *path, char *text, size_t size)
+{
+    char command[512];
+    snprintf(command, sizeof command, "%s replay %s 2>&1", HDST_TOOL, path);
+    FILE *out = popen(command, "r");
+    cr_assert_not_null(out);
+    const size_t length = fread(text, 1, size - 1, out);
+    text[length] = 0;
+    return WEXITSTATUS(pclose(out));
+}
+
+// Runs the chain over records of which number 70,001 fails in `total`; the path of the file.
+static const char *failing_run(const char *device, hdst_error *error)
+{
+    enum { RECORDS = 100000 };
+    static row rows[RECORDS];
+    for (int i = 0; i < RECORDS; i++) rows[i] = (row){i % 2 ? 1.5f : -1, i % 3};
+    rows[70001].k = 8;
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    options.replay_dir = folder;
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module_options front = HDST_MODULE_OPTIONS_INIT;
+    front.params = &(hdst_param){"N", 20};
+    front.param_count = 1;
+    front.import_file = import;
+    hdst_module *m = hdst_module_parse(context, "lib/test.hk", kernels, &front);
+    cr_assert_eq(hdst_module_status(m, NULL), HDST_OK, "%s", hdst_module_diagnostics(m));
+    hdst_value *by = hdst_value_create(m, "int32_t", 1), *c = hdst_value_create(m, "limit", 7);
+    double limits[7 * 20];
+    for (int i = 0; i < 7 * 20; i++) limits[i] = i * 0.25;
+    hdst_value_set(by, &(int32_t){3}, 1);
+    hdst_value_set(c, limits, 7);
+    hdst_map_spec *shift = hdst_map_spec_create(m, "shift"), *total = hdst_map_spec_create(m, "total");
+    hdst_bind_value(shift, "by", by);
+    hdst_bind_value(total, "c", c);
+    hdst_bind_accum(total, "t", 9);
+    hdst_dataset *data = hdst_read(hdst_source_from_memory(context, rows, RECORDS, sizeof(row)), m, "row");
+    hdst_result *r = hdst_result_create(hdst_map(hdst_map(hdst_filter_function(data, m, "positive"), shift), total));
+    cr_assert_eq(hdst_run(r, error), HDST_E_RECORD, "%s", error->message);
+    cr_assert_str_eq(error->message, "index 11 out of range 0..8 in record 70,001");
+    hdst_context_destroy(context);
+    static char path[256];
+    snprintf(path, sizeof path, "%s/total.replay", folder);
+    return path;
+}
+
+#define EXPECT_IN(text, part) cr_expect(strstr((text), (part)), "no '%s' in\n%s", (part), (text))
+
+Test(replay, shows_the_way_of_the_record_to_its_failure)
+{
+    static char text[1 << 16];
+    hdst_error error;
+    const char *path = failing_run("interp", &error);
+    EXPECT_IN(error.hint, "hdst replay");
+    EXPECT_IN(error.hint, path);
+    cr_assert_eq(show(path, text, sizeof text), 0, "%s", text);
+    EXPECT_IN(text, "lib/test.hk:15:20: index 11 out of range 0..8 in record 70,001");
+    EXPECT_IN(text, "r.x = 3\n");                       // as `shift` left it
+    EXPECT_IN(text, "r.k = 11\n");
+    EXPECT_IN(text, "c: 7 rows\n");
+    EXPECT_IN(text, "t: 9 rows, accumulated\n");
+    EXPECT_IN(text, "   10 |     double sum = 0;\n");
+    EXPECT_IN(text, "turn 1: j = 0\n");
+    EXPECT_IN(text, "(turns 3 to 6 are like these)");
+    EXPECT_IN(text, "(turns 3 to 19 are like these)");
+    EXPECT_IN(text, "turn 7: j = 6\n");
+    EXPECT_IN(text, "sum = 2432.5\n");                  // the sum of i / 4 for i < 140
+    EXPECT_IN(text, "n += 1\n");
+    EXPECT_IN(text, "the condition is true\n");
+    EXPECT_IN(text, "index 11 is not in 0..8: the record fails here\n");
+    const char *caret = strstr(text, "|                    ^~~\n");
+    cr_expect(caret, "%s", text);
+    cr_expect_null(strstr(text, "turn 4: j"), "%s", text);
+    cr_expect_null(strstr(text, "t[11] +="), "nothing after the failure: %s", text);
+    struct stat status;
+    cr_assert_eq(stat(path, &status), 0);
+}
+
+Test(replay, is_the_same_from_another_device)
+{
+    if (!have_cpu()) return;
+    static char first[1 << 16], second[1 << 16];
+    hdst_error error;
+    cr_assert_eq(show(failing_run("interp", &error), first, sizeof first), 0);
+    cr_assert_eq(show(failing_run("cpu", &error), second, sizeof second), 0);
+    cr_expect_str_eq(first, second);
+}
+
+Test(replay, nothing_is_saved_where_that_is_not_wanted)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "interp";
+    options.replay_dir = "";
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module *m = module_of(context, "struct row { float x; int32_t k; };\nmap f(row r, accum int32_t n) { n += 1 / r.k; }\n");
+    const row rows[] = {{0, 0}};
+    hdst_map_spec *spec = hdst_map_spec_create(m, "f");
+    hdst_error error;
+    cr_assert_eq(hdst_run(hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(context, rows, 1, sizeof *rows), m, "row"), spec)), &error), HDST_E_RECORD);
+    cr_expect_str_eq(error.hint, "test the divisor before you divide");
+    hdst_context_destroy(context);
+}
+
+Test(replay, records_of_a_schema_made_in_c_are_written_too)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "interp";
+    options.replay_dir = folder;
+    hdst_context *context = hdst_context_create(&options);
+    hdst_schema *schema = hdst_schema_create(context);
+    hdst_schema_add_record(schema, "pair", HDST_AOS, 0, 0, NULL);
+    hdst_schema_add_field(schema, "a", HDST_INT16, 1, NULL);
+    hdst_schema_add_field(schema, "b", HDST_INT64, 3, NULL);
+    hdst_module_options front = HDST_MODULE_OPTIONS_INIT;
+    front.schemas = &schema;
+    front.schema_count = 1;
+    hdst_module *m = hdst_module_parse(context, "pairs.hk", "map f(pair p, accum int64_t n) { n += p.b[2] / p.a; }\n", &front);
+    cr_assert_eq(hdst_module_status(m, NULL), HDST_OK, "%s", hdst_module_diagnostics(m));
+    const struct { int16_t a; int64_t b[3]; } rows[] = {{1, {1, 2, 3}}, {0, {4, 5, -6}}};
+    hdst_map_spec *spec = hdst_map_spec_create(m, "f");
+    hdst_error error;
+    cr_assert_eq(hdst_run(hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(context, rows, 2, sizeof *rows), m, "pair"), spec)), &error), HDST_E_RECORD);
+    hdst_context_destroy(context);
+    char path[128];
+    static char text[1 << 14];
+    snprintf(path, sizeof path, "%s/f.replay", folder);
+    cr_assert_eq(show(path, text, sizeof text), 0, "%s", text);
+    EXPECT_IN(text, "p.b = [4, 5, -6]\n");
+    EXPECT_IN(text, "division by zero: the record fails here\n");
+}
+
+// --- Files that are broken ---
+
+static size_t read_file(const char *path, char *bytes, size_t size)
+{
+    FILE *file = fopen(path, "rb");
+    cr_assert_not_null(file);
+    const size_t length = fread(bytes, 1, size, file);
+    fclose(file);
+    return length;
+}
+
+static void write_file(const char *path, const char *bytes, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    cr_assert_not_null(file);
+    fwrite(bytes, 1, length, file);
+    fclose(file);
+}
+
+Test(replay, broken_files_are_refused_in_words)
+{
+    static char bytes[1 << 16], text[1 << 16];
+    hdst_error error;
+    char other[128];
+    const size_t length = read_file(failing_run("interp", &error), bytes, sizeof bytes);
+    snprintf(other, sizeof other, "%s/other", folder);
+    cr_expect_eq(show(other, text, sizeof text), 6);
+    EXPECT_IN(text, "other");
+    write_file(other, "", 0);
+    cr_expect_eq(show(other, text, sizeof text), 6);
+    EXPECT_IN(text, "not a record saved by hdst");
+    write_file(other, "\x93NUMPY", 6);
+    cr_expect_eq(show(other, text, sizeof text), 6);
+    EXPECT_IN(text, "not a record saved by hdst");
+    write_file(other, bytes, length - 1);
+    cr_expect_eq(show(other, text, sizeof text), 6);
+    EXPECT_IN(text, "cut off");
+    bytes[length] = 1;
+    write_file(other, bytes, length + 1);
+    cr_expect_eq(show(other, text, sizeof text), 6);
+}
+
+// Whatever bytes change, it is read or refused, and never crashes.
+Test(replay, changed_bytes_do_no_harm)
+{
+    static char bytes[1 << 16], changed[1 << 16], text[1 << 16];
+    hdst_error error;
+    char other[128];
+    const size_t length = read_file(failing_run("interp", &error), bytes, sizeof bytes);
+    snprintf(other, sizeof other, "%s/other", folder);
+    srand(1);
+    for (int i = 0; i < 60; i++) {
+        memcpy(changed, bytes, length);
+        for (int n = rand() % 3; n >= 0; n--) changed[(size_t)rand() % length] = (char)rand();
+        write_file(other, changed, length);
+        const int code = show(other, text, sizeof text);
+        cr_expect(code == 0 || code == 3 || code == 6, "exit code %d: %s", code, text);
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// hdst replay FILE: runs a record that failed through the interpreter and shows every step.
+#include "codegen/kernel.h"
+#include "codegen/module.h"
+#include "codegen/schema.h"
+#include "hdst/replay_file.h"
+#include "tools/commands.h"
+#include "tools/replay_print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char usage[] = "usage: hdst replay FILE\n"
+                            "\n"
+                            "FILE holds a record that failed in a kernel; the message of the run names it. Shows each source line as the record reaches it, what was set\n"
+                            "there, of loops the first two turns and the last, and the check that failed.\n";
+
+typedef struct session {
+    hdst__arena *arena;
+    hdst__replay replay;
+    hdst__diags diags;
+    ir_func *func;
+    hdst_error *error;
+} session;
+
+// --- The function ---
+
+static bool read_source(const char *name, const char *importing, char **text, size_t *length, const hdst__allocator *allocator, void *user)
+{
+    session *s = user;
+    const char *path = hdst__module_path(s->arena, name, importing);
+    for (size_t i = 0; i < s->replay.source_count; i++) {
+        if (strcmp(s->replay.sources[i].name, path)) continue;
+        *text = hdst__strdup(allocator, s->replay.sources[i].text);
+        *length = s->replay.sources[i].length;
+        return *text != NULL;
+    }
+    return false;
+}
+
+static const hdst__source_text *main_source(const session *s)
+{
+    for (size_t i = 0; i < s->replay.source_count; i++)
+        if (!strcmp(s->replay.sources[i].name, s->replay.module)) return &s->replay.sources[i];
+    return NULL;
+}
+
+static hdst_status broken(session *s, const char *what)
+{
+    hdst__error_set(s->error, HDST_E_FORMAT, "the file does not fit its kernel: %s", what);
+    hdst__error_hint(s->error, "it was written by another version of hdst, or is broken; run the program again to get a new one");
+    return HDST_E_FORMAT;
+}
+
+static hdst_status compile(session *s)
+{
+    const hdst__source_text *source = main_source(s);
+    if (!source) return broken(s, "its kernel file is missing");
+    hdst__schema schema = {0};
+    hdst__diags_init(&s->diags, s->arena);
+    if (*s->replay.records) hdst__schema_read(&s->diags, "records", s->replay.records, strlen(s->replay.records), NULL, 0, false, &schema);
+    const hdst__front_options options = {.params = s->replay.params, .param_count = s->replay.param_count, .read_import = read_source, .import_user = s,
+                                         .records = schema.records, .record_count = schema.record_count};
+    const ast_module *module = hdst__module_compile(&s->diags, source->name, source->text, source->length, &options);
+    if (hdst__diags_to_error(&s->diags, HDST_E_KERNEL, s->error) != HDST_OK) return HDST_E_KERNEL;
+    const ast_function *function = hdst__module_function(module, s->replay.function);
+    if (!function || function->kind == AST_HELPER || function->unsupported) return broken(s, "its function is missing");
+    s->func = hdst__lower(s->arena, module, function);
+    if (!s->func || s->func->param_count == 0 || s->func->params[0].kind != IR_INPUT) return broken(s, "its function is no map or filter");
+    hdst__pass_fma(s->func);        // the only pass that changes bits
+    const char *wrong = hdst__ir_verify(s->func);
+    return wrong ? hdst__error_set(s->error, HDST_E_INTERNAL, "%s", wrong) : HDST_OK;
+}
+
+// --- What it works on ---
+
+static const hdst__replay_table *find_table(const session *s, const char *name)
+{
+    for (size_t i = 0; i < s->replay.table_count; i++)
+        if (!strcmp(s->replay.tables[i].parameter, name)) return &s->replay.tables[i];
+    return NULL;
+}
+
+static hdst_status bind(session *s, hdst__interp_table *tables, uint64_t *rows)
+{
+    if (s->replay.input_bytes != s->func->params[0].record->size) return broken(s, "the record has another size");
+    for (size_t i = 0; i < s->func->param_count; i++) {
+        const ir_param *param = &s->func->params[i];
+        if (param->kind != IR_BROADCAST_TABLE && param->kind != IR_ACCUM_TABLE) continue;
+        const hdst__replay_table *table = find_table(s, param->name);
+        if (!table) return broken(s, "a parameter is not bound");
+        rows[i] = param->is_table ? table->rows : 1;
+        if (param->kind != IR_BROADCAST_TABLE) continue;
+        if (!table->data || table->rows > HDST__REPLAY_BYTES || table->bytes != table->rows * param->record->size || (!param->is_table && table->rows != 1))
+            return broken(s, "a table has another size");
+        void *data = hdst__arena_alloc(s->arena, table->bytes + param->record->size);      // one row is there in any case
+        memcpy(data, table->data, table->bytes);
+        tables[i] = (hdst__interp_table){data, table->rows};
+    }
+    return HDST_OK;
+}
+
+static void show_input(const session *s, hdst__buffer *out)
+{
+    const ir_param *input = &s->func->params[0];
+    hdst__buffer_printf(out, "%s\n\n%s is called with\n", s->replay.message, s->replay.function);
+    for (size_t i = 0; i < input->record->leaf_count; i++) {
+        hdst__buffer_printf(out, "  %s%s%s = ", input->name, input->record->is_scalar ? "" : ".", input->record->is_scalar ? "" : input->record->leaves[i].path);
+        hdst_replay_leaf(&input->record->leaves[i], s->replay.input, out);
+        hdst__buffer_puts(out, "\n");
+    }
+    for (size_t i = 0; i < s->replay.table_count; i++) {
+        const hdst__replay_table *table = &s->replay.tables[i];
+        hdst__buffer_printf(out, "  %s: %llu row%s%s\n", table->parameter, (unsigned long long)table->rows, table->rows == 1 ? "" : "s",
+                            table->data ? "" : ", accumulated");
+    }
+    hdst__buffer_puts(out, "\n");
+}
+
+static hdst_status run(session *s, hdst__buffer *out)
+{
+    hdst__interp_table *tables = HDST__NEW_ARRAY(s->arena, hdst__interp_table, s->func->param_count + 1);
+    uint64_t *rows = HDST__NEW_ARRAY(s->arena, uint64_t, s->func->param_count + 1);
+    hdst_status status = bind(s, tables, rows);
+    if (status != HDST_OK) return status;
+    show_input(s, out);
+    hdst_replay_printer *printer = HDST__NEW(s->arena, hdst_replay_printer);
+    hdst_replay_printer_init(printer, s->func, out);
+    const hdst__trace trace = {hdst_replay_event, printer};
+    const hdst__tables *accums = hdst__tables_make(s->arena, s->func, NULL);
+    hdst__interp_run interpreter = {
+        .func = s->func, .input = {hdst__storage_make(s->arena, s->func->params[0].record, HDST__AOS, 0, 1)}, .input_buffers = {&s->replay.input},
+        .first = s->replay.record, .count = 1, .broadcast = tables, .accum_rows = rows, .tables = accums->accum_count ? accums : NULL,
+        .trace = &trace,
+    };
+    status = hdst__interpret(&interpreter, s->error);
+    if (status == HDST_OK && !printer->failed) hdst__buffer_puts(out, "      | the record passes: this version of hdst finds nothing wrong with it\n");
+    return status;
+}
+
+// --- The command ---
+
+static hdst_status replay(session *s, const char *path, hdst__buffer *out)
+{
+    hdst_status status = hdst__replay_read(path, s->arena, &s->replay, s->error);
+    if (status == HDST_OK) status = compile(s);
+    return status == HDST_OK ? run(s, out) : status;
+}
+
+static hdst_status replay_guarded(hdst__arena *arena, const char *path, hdst__buffer *out, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    hdst__arena_init(arena, NULL, &out_of_memory);
+    session s = {.arena = arena, .error = error};
+    if (setjmp(out_of_memory)) return hdst__error_memory(error, path);
+    return replay(&s, path, out);
+}
+
+int hdst_replay_command(int argc, char **argv)
+{
+    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        fputs(usage, stdout);
+        return 0;
+    }
+    if (argc != 2 || argv[1][0] == '-') {
+        fputs(usage, stderr);
+        return hdst_status_exit_code(HDST_E_USAGE);
+    }
+    hdst__arena arena;
+    hdst__buffer out;
+    hdst__buffer_init(&out, NULL);
+    hdst_error error = HDST_ERROR_INIT;
+    const hdst_status status = replay_guarded(&arena, argv[1], &out, &error);
+    hdst__arena_destroy(&arena);
+    if (status == HDST_OK) {
+        fputs(hdst__buffer_text(&out), stdout);
+    } else {
+        char text[4096];
+        hdst_error_format(&error, text, sizeof text);
+        fprintf(stderr, "hdst replay: %s", text);
+    }
+    hdst__buffer_destroy(&out);
+    return hdst_status_exit_code(status);
+}

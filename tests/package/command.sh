@@ -27,7 +27,8 @@ check "no command is wrong use" 2 "" "usage: hdst"
 check "a slip gets the near name" 2 "" "did you mean 'devices'" devcies
 check "a stranger gets no near name" 2 "" "hdst --help" frobnicate
 check "run is not there yet" 2 "" "hdst run: not there yet" run -n 4 true
-check "replay is not there yet" 2 "" "not there yet" replay
+check "replay without a file" 2 "" "usage: hdst replay FILE" replay
+check "replay of a file that is not there" 6 "" "hdst replay: " replay /nowhere/f.replay
 check "doctor is not there yet" 2 "" "not there yet" doctor
 check "cache is not there yet" 2 "" "not there yet" cache
 check "devices lists the interpreter" 0 "interp  interpreter" "" devices

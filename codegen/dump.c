@@ -123,7 +123,10 @@ static void dump_expr(dumper *d, const ir_expr *e)
         hdst__buffer_puts(d->out, e->var < d->func->var_count ? d->func->vars[e->var].name : "?");
         if (e->op == IR_ELEM) dump_index(d, e->a);
         break;
-    case IR_FIELD: dump_leaf(d, e->param, NULL, e->leaf, e->a); break;
+    case IR_FIELD:
+        dump_leaf(d, e->param, NULL, e->leaf, e->a);
+        if (d->func->lane_records > 1) hdst__buffer_printf(d->out, "@%" PRIu32, e->record);
+        break;
     case IR_BROADCAST: dump_leaf(d, e->param, e->a, e->leaf, e->b); break;
     case IR_LENGTH: hdst__buffer_printf(d->out, "length(%s)", param_of(d, e->param) ? param_of(d, e->param)->name : "?"); break;
     case IR_CONVERT: dump_call(d, kind_name(e->kind), e); break;

@@ -67,6 +67,7 @@ struct ir_expr {
     hdst__kind kind;            // of the result: a scalar
     bool varying;               // set by the pass that marks
     uint32_t param, leaf;
+    uint32_t record;            // IR_FIELD, IR_RECORD_INDEX: which of the lane's records (GPU form; else 0)
     uint32_t var;               // index into ir_func.vars
     uint64_t bits;              // IR_CONST: as AST_NUMBER (integers extended to 64 bits, floats as IEEE bits, bool 0 or 1)
     ir_expr *a, *b, *c;
@@ -112,6 +113,7 @@ struct ir_stmt {
     ir_stmt_kind kind;
     hdst__span span;
     uint32_t var, param, leaf, check;
+    uint32_t record;                // which of the lane's records (GPU form; else 0)
     uint32_t word;                  // IR_ACCUM_WORDS
     ir_accum_op acc;
     ir_expr *value, *cond, *index, *index2;
@@ -167,6 +169,7 @@ struct ir_func {
     bool placed;                    // only what comes out is stored (pass_place)
     uint32_t block;                 // block form: records of a block; 0 in scalar form
     bool rows;                      // row form: scalar form in which IR_FORs over elements are marked (vectorize) and may hold IR_ACCUM_WORDS
+    uint32_t lane_records;          // GPU form: records that a lane takes at once (pass_together.c); 0 in other forms
     const char *form_why;           // why this form was chosen, for `hdst kernel show`
     const hdst__diags *diags;       // for the positions of spans
     void (*after_pass)(const ir_func *func, const char *pass, void *user);      // told after each pass, before the verifier; NULL: nobody

@@ -13,7 +13,7 @@
 // Names that are made from a parameter's or leaf's name must be nobody else's.
 static void take_derived(hdst__printer *p, const char *name)
 {
-    static const char *const suffix[] = {"at", "step", "offset", "of", "in", "rows", "stored", "total", "own", "local", "up", "down", "s"};
+    static const char *const suffix[] = {"at", "step", "offset", "of", "in", "rows", "words", "stored", "total", "own", "local", "up", "down", "least", "s"};
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_%s", name, suffix[i]));
 }
 
@@ -23,8 +23,13 @@ static void take_fixed_names(hdst__printer *p)
                                         "flush",     "places",     "error",  "local_memory", "local_tables", "local_words", "copy",        "failed",
                                         "addend",    "row",        "stop",   "lane",         "base",         "rounds",      "round",       "start",
                                         "end",       "strip",      "strips", "place",        "room",         "sums",        "counts",      "before_lane",
-                                        "other",     "reach",      "tiles",         "block_place"};
+                                        "whole",     "quick",      "both",   "other",     "reach",      "tiles",         "block_place"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
+    for (int n = 0; n < 32 && p->gpu; n++) {            // print_accum_run.c
+        hdst__name_take(p->names, hdst__arena_printf(p->arena, "addend%d", n));
+        hdst__name_take(p->names, hdst__arena_printf(p->arena, "fits%d", n));
+        hdst__name_take(p->names, hdst__arena_printf(p->arena, "fixed%d", n));
+    }
 }
 
 static void name_params(hdst__printer *p)
@@ -95,6 +100,7 @@ hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, con
     p->has_checks = checks_anything(func);
     p->unpacked = HDST__NEW_ARRAY(arena, bool *, func->param_count);
     p->local_broadcast = HDST__NEW_ARRAY(arena, bool, func->param_count);
+    p->word_count = HDST__NEW_ARRAY(arena, uint32_t, func->param_count);
     p->plan = HDST__NEW_ARRAY(arena, hdst__accum_plan, tables->accum_count + 1);
     take_fixed_names(p);
     name_params(p);

@@ -66,6 +66,7 @@ void hdst__pass_predicate(ir_func *func);           // block form: conditional a
 void hdst__pass_block(ir_func *func, uint32_t block);   // interchange: records innermost, uniform loops outside
 void hdst__pass_jam(ir_func *func);                 // uniform loops around one record loop: unroll and jam
 void hdst__pass_lanes(ir_func *func);               // dot and sum: lanes side by side, for forms that handle one record at a time
+void hdst__pass_together(ir_func *func, uint32_t records);  // GPU form: a lane takes several records, which share what is uniform
 void hdst__pass_accumulate(ir_func *func, const hdst__tables *tables);  // block form: exact sums as vector conversion, test, scatter
 
 // Everything that is right for every target; after it the interpreter and the GPU printer can read the function. Verified after each pass in debug builds;
@@ -132,11 +133,19 @@ typedef struct hdst__arg {
     const uint64_t *local_per_row;
 } hdst__arg;
 
+// How a GPU form is cut. What is 0 is chosen by rule (kernel_gpu.c); whoever measures may ask for something else. No choice changes a result.
+typedef struct hdst__gpu_shape {
+    uint32_t group;                     // work-items of a work-group; a power of two
+    uint32_t records;                   // that a lane takes at once
+    uint32_t unroll;                    // turns of an innermost loop
+} hdst__gpu_shape;
+
 typedef struct hdst__kernel_options {
     hdst__target_facts facts;
     const hdst__storage *input;         // layout, block (offsets only matter for AoS and AoSoA, whose capacity does not enter them)
     const uint64_t *rows;               // by param: rows of broadcasts and accums, as planning advice (where tables go); not baked in
     const hdst__tier *tiers;            // see hdst__tables_make
+    hdst__gpu_shape shape;              // GPU
 } hdst__kernel_options;
 
 typedef struct hdst__kernel {
@@ -148,6 +157,7 @@ typedef struct hdst__kernel {
     const ir_func *func;                // in the form that was printed
     const hdst__tables *tables;
     uint32_t local_size;                // work-items of a group: 1 on CPUs
+    hdst__gpu_shape shape;              // GPU: as it became
     bool one_group_per_strip;           // CPU: global size = number of strips, chosen by the engine
     bool tables_in_local;               // GPU: strip tables in local memory (else adds go straight to the device table)
     hdst__output_way output_way;

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { PRIVATE_WORDS = 8, MAX_COPIES = 16, LOCAL_ALIGN = 16 };
+enum { PRIVATE_WORDS = 16, MAX_COPIES = 16, LOCAL_ALIGN = 16, MOST_NODES = 200 };
 
 // --- Slots: 32-bit words of local memory ---
 
@@ -49,12 +49,6 @@ static void plan_slots(hdst__printer *p, hdst__accum_plan *plan)
 
 // --- What goes to local memory ---
 
-static uint32_t group_of(const hdst__target_facts *facts)
-{
-    uint32_t group = HDST__GPU_GROUP;
-    while (group > 1 && facts->max_group && group > facts->max_group) group /= 2;
-    return group;
-}
 
 static uint64_t rows_of(const hdst__printer *p, const hdst__accum_plan *plan)
 {
@@ -170,13 +164,127 @@ static void print_setup(hdst__printer *p)
 static void print_chunk(hdst__printer *p)
 {
     if (p->tables->accum_count == 0) {
-        hdst__write_line(&p->out, "for (; base < count; base += get_global_size(0)) {");
+        hdst__write_line(&p->out, "for (; base < count; base += get_num_groups(0) * SPAN) {");
         return;
     }
     hdst__write_line(&p->out, "// The tables are added to the device's before a word could overflow.");
-    hdst__write_line(&p->out, "ulong rounds = flush / %" PRIu32 ";", group_of(&p->options->facts));
-    hdst__write_line(&p->out, "rounds = rounds ? rounds : 1;");
-    hdst__write_line(&p->out, "for (; base < count && rounds; base += get_global_size(0), rounds--) {");
+    hdst__write_line(&p->out, "ulong rounds = max(flush / SPAN, 1UL);");
+    hdst__write_line(&p->out, "for (; base < count && rounds; base += get_num_groups(0) * SPAN, rounds--) {");
+}
+
+static void print_record(hdst__printer *p, const ir_func *func, const char *head)
+{
+    hdst__printer_use(p, func);
+    hdst__write_line(&p->out, "%s", head);
+    p->out.indent++;
+    hdst__print_function(p);
+    p->out.indent--;
+}
+
+// Whole spans go through the form for several records; the last one of a slice, and the records of a lane of which one failed, one by one: which it was is told there.
+static const char *records_text(hdst__printer *p, const ir_func *single, const ir_func *spans, const char *place)
+{
+    const hdst__writer outer = p->out;
+    p->out = (hdst__writer){.arena = p->arena};
+    if (spans->lane_records <= 1) {
+        hdst__write_line(&p->out, "const ulong i = base + lane;\n%s", place);
+        print_record(p, spans, "if (i < count) {");
+    } else {
+        hdst__write_line(&p->out, "bool whole = count - base >= SPAN;");
+        hdst__write_line(&p->out, "if (whole) {");
+        print_record(p, spans, "    const ulong i = base + lane;");
+        hdst__write_line(&p->out, "}");
+        hdst__write_line(&p->out, "if (!whole) {");
+        hdst__write_line(&p->out, "    const ulong end = min(count, base + SPAN);");
+        p->out.indent++;
+        p->plain_loops = true;
+        print_record(p, single, "for (ulong i = base + lane; i < end; i += LANES) {");
+        p->plain_loops = false;
+        hdst__write_line(&p->out, "}");
+        p->out.indent--;
+    }
+    hdst__write_line(&p->out, "}");
+    const char *text = hdst__writer_text(&p->out);
+    p->out = outer;
+    return text;
+}
+
+// --- Shape ---
+
+typedef struct body_shape {
+    size_t nodes;
+    bool shares;            // has a uniform loop, whose broadcasts several records may share
+    bool varies;            // has a loop that records leave apart
+} body_shape;
+
+static bool look(ir_stmt *stmt, void *user)
+{
+    body_shape *body = user;
+    const ir_expr *expr[] = {stmt->value, stmt->cond, stmt->index, stmt->index2};
+    for (size_t i = 0; i < sizeof expr / sizeof *expr; i++)
+        if (expr[i]) body->nodes += hdst__ir_expr_size(expr[i]);
+    if (stmt->kind == IR_ACCUM) body->nodes += 10;
+    if (stmt->kind == IR_FOR || stmt->kind == IR_LOOP) *(hdst__ir_loop_varies(stmt) ? &body->varies : &body->shares) = true;
+    return true;
+}
+
+static bool has_arrays(const ir_func *func)
+{
+    for (size_t v = 0; v < func->var_count; v++)
+        if (func->vars[v].elements && func->vars[v].varying) return true;
+    return false;
+}
+
+// Four records where a record is soon done, so that enough loads are under way; two where they share what a loop reads; one where a body is long, or
+// keeps arrays, or where records go separate ways.
+static uint32_t records_of(const ir_func *func, uint32_t wanted)
+{
+    body_shape body = {0};
+    ir_block block = func->body;
+    hdst__ir_visit_stmts(&block, look, &body);
+    if (func->emits) return 1;          // its place follows from the lanes before it
+    if (wanted) return wanted < HDST__LANE_RECORDS ? wanted : HDST__LANE_RECORDS;
+    if (body.varies || has_arrays(func) || body.nodes > MOST_NODES) return 1;
+    return body.shares ? 2 : 4;
+}
+
+static hdst__gpu_shape choose_shape(const ir_func *func, const hdst__kernel_options *options)
+{
+    hdst__gpu_shape shape = options->shape;
+    if (!shape.group) shape.group = HDST__GPU_GROUP;
+    while (shape.group > 1 && options->facts.max_group && shape.group > options->facts.max_group) shape.group /= 2;
+    shape.records = records_of(func, shape.records);
+    return shape;
+}
+
+// A sum in registers meets the wide cell of the device table, which all lanes share, as rarely as can be: a lane's word has room for more bits, and merges
+// into two words of the group's table.
+static bool may_be_lane_sum(const hdst__accum *accum, const ir_func *func, size_t leaf)
+{
+    const ir_param *param = &func->params[accum->param];
+    const hdst__cell *cell = &accum->cell[leaf];
+    const bool floats = cell->kind == HDST__F32 || (param->leaf_from_float && param->leaf_from_float[leaf]);
+    return floats && cell->tier == HDST__TIER_ONE && hdst__accum_is_private(func, accum, PRIVATE_WORDS / 2);
+}
+
+static const hdst__tables *widen(hdst__arena *arena, const ir_func *func, const hdst__tables *tables)
+{
+    hdst__tier *tiers = HDST__NEW_ARRAY(arena, hdst__tier, tables->scale_count + 1);
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        for (size_t l = 0; l < func->params[accum->param].record->leaf_count; l++)
+            if (accum->cell[l].scale >= 0) tiers[accum->cell[l].scale] = may_be_lane_sum(accum, func, l) ? HDST__TIER_TWO : accum->cell[l].tier;
+    }
+    return hdst__tables_make(arena, func, tiers);
+}
+
+static void plan_lane_sums(hdst__printer *p, const hdst__tables *narrow)
+{
+    for (size_t a = 0; a < narrow->accum_count; a++) {
+        const size_t leaves = p->func->params[narrow->accum[a].param].record->leaf_count;
+        p->plan[a].lane_sum = HDST__NEW_ARRAY(p->arena, bool, leaves);
+        for (size_t l = 0; l < leaves; l++) p->plan[a].lane_sum[l] = may_be_lane_sum(&narrow->accum[a], p->func, l);
+    }
 }
 
 // --- Output of which the data says how much ---
@@ -208,40 +316,58 @@ static const char *place_text(hdst__printer *p, const char *count_record)
                               count_record);
 }
 
+// The body as it is printed: whole spans, and (the same when a lane takes one record) record by record. False, with a diagnostic, on an internal error.
+static bool make_bodies(hdst__arena *arena, const ir_func *func, uint32_t records, ir_func **spans, ir_func **single, hdst__diags *diags)
+{
+    *single = hdst__ir_copy_func(arena, func);
+    if (func->emits) hdst__pass_place(*single);
+    *spans = func->emits ? *single : hdst__ir_copy_func(arena, func);
+    if (func->emits) return true;
+    hdst__pass_together(*spans, records);
+    const char *wrong = hdst__ir_verify(*spans);
+    if (wrong) hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: records of a lane of '%s': %s", func->name, wrong);
+    return !wrong;
+}
+
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
 {
-    hdst__printer *p = hdst__printer_create(arena, func, options, hdst__tables_make(arena, func, options->tiers));
-    const uint64_t bytes = hdst__private_bytes(p, func);
+    const hdst__gpu_shape shape = choose_shape(func, options);
+    ir_func *spans, *single, *count;
+    if (!make_bodies(arena, func, shape.records, &spans, &single, diags)) return NULL;
+    const bool roomy = shape.group >= 32;       // see HDST__LANE_BITS
+    const hdst__tables *narrow = hdst__tables_make(arena, func, options->tiers);
+    hdst__printer *p = hdst__printer_create(arena, func, options, roomy ? widen(arena, func, narrow) : narrow);
+    if (roomy) plan_lane_sums(p, narrow);
+    const uint64_t bytes = hdst__private_bytes(p, spans);
     if (!hdst__private_fits(p, func, bytes, HDST__GPU_PRIVATE_LIMIT, diags)) return NULL;
     plan_tables(p);
     plan_broadcasts(p);
+    hdst__plan_words(p);
     hdst__emit_plan(p);
     hdst__kernel_add_common_args(p);
     const bool local = add_local_arg(p);
-    ir_func *single = hdst__ir_copy_func(arena, func), *count;
     if (!hdst__emit_count_form(p, diags, &count)) return NULL;
-    if (count) hdst__pass_place(single);
-    hdst__printer_use(p, single);
+    hdst__printer_use(p, single);       // its constants, for the file's scope
     const char *count_record = print_count(p, count, hdst__print_function);
     hdst__hole holes[] = {
         {"title", func->name},
-        {"group", hdst__arena_printf(arena, "%" PRIu32, group_of(&options->facts))},
+        {"group", hdst__arena_printf(arena, "%" PRIu32, shape.group)},
+        {"span", hdst__arena_printf(arena, "%" PRIu32, shape.group * shape.records)},
         {"file_scope", hdst__print_section(p, hdst__print_file_scope)},
         {"setup", hdst__print_section(p, print_setup)},
         {"chunk", hdst__print_section(p, print_chunk)},
         {"emit_scope", count ? hdst__template_text("emit_gpu.cl") : ""},
-        {"place", place_text(p, count_record)},
         {"count_setup", print_count(p, count, print_count_setup)},
         {"count_record", count_record},
-        {"record", hdst__print_section(p, hdst__print_function)},
+        {"records", records_text(p, single, spans, place_text(p, count_record))},
         {"flush", hdst__print_section(p, hdst__print_group_flush)},
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
-    *kernel = (hdst__kernel){.func = func, .local_size = group_of(&options->facts), .private_bytes = bytes};
+    *kernel = (hdst__kernel){.func = func, .local_size = shape.group, .shape = shape, .private_bytes = bytes};
     for (size_t a = 0; a < p->tables->accum_count; a++) kernel->tables_in_local |= p->plan[a].place == HDST__PLACE_LOCAL;
-    kernel->why = hdst__arena_printf(arena, "form: one lane per record%s, %" PRIu32 " copies of tables\n%s%s", local ? "" : ", no local memory", p->copies,
-                                     hdst__emit_why(p), hdst__tables_why(p));
+    kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s", shape.records, shape.records > 1 ? "s" : "",
+                                     local ? "" : ", no local memory", p->copies, hdst__emit_why(p), hdst__tables_why(p));
     hdst__kernel_finish(p, kernel, "kernel_gpu.cl", holes, sizeof holes / sizeof *holes);
     return kernel;
 }

@@ -5,7 +5,7 @@
 
 #include "codegen/print.h"
 
-enum { HDST__CPU_PRIVATE_LIMIT = 4 << 20, HDST__GPU_PRIVATE_LIMIT = 64 << 10, HDST__GPU_GROUP = 256 };
+enum { HDST__CPU_PRIVATE_LIMIT = 4 << 20, HDST__GPU_PRIVATE_LIMIT = 64 << 10, HDST__GPU_GROUP = 256, HDST__LANE_RECORDS = 8 };
 
 hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, const hdst__tables *tables);
 void hdst__printer_use(hdst__printer *p, const ir_func *func);     // this form from now on: names of its variables

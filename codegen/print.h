@@ -15,6 +15,8 @@ typedef enum hdst__part {
     HDST__PART_CHECKS, HDST__PART_COUNT
 } hdst__part;
 
+enum { HDST__LANE_BITS = 5 };   // addends are below 2^45, so a lane may make 2^18 additions: as many as a group of 32 lanes or more does at most before it merges
+
 // Where the accumulators of a parameter are kept while a strip or work-group runs.
 typedef enum hdst__place {
     HDST__PLACE_PRIVATE,        // one row with constant elements: private variables, one per word
@@ -27,6 +29,7 @@ typedef struct hdst__accum_plan {
     const hdst__accum *accum;
     hdst__place place;
     const char *name;           // identifier of the parameter
+    bool *lane_sum;             // GPU, PLACE_PRIVATE, by leaf: float addends in one word with HDST__LANE_BITS more bits below, as a lane adds few of them before it merges
     uint32_t *slot;             // PLACE_LOCAL: first 32-bit slot of each leaf within a row
     uint32_t slots;             // of a row; PLACE_PRIVATE on GPUs: while it is merged
 } hdst__accum_plan;
@@ -70,6 +73,8 @@ typedef struct hdst__printer {
     const char ***leaf_name;            // by param and leaf: the macro that reads (or writes) it, the name of its scale
     uint32_t first_read_input;          // inputs before it are not in memory (a fold's running value)
     bool **unpacked;                    // block form, by param and leaf: copied into an array over the block; NULL: none
+    uint32_t *word_count;               // GPU, by param: 32-bit words of the vectors that a record is loaded in (print_words.c); 0: leaf by leaf
+    bool plain_loops;                   // GPU: what is printed now runs rarely, so its loops are not unrolled
     bool *local_broadcast;              // GPU: rows were copied into local memory
     hdst__accum_plan *plan;             // by accumulator of `tables`
     uint32_t copies;                    // PLACE_LOCAL: interleaved copies
@@ -84,6 +89,7 @@ void hdst__print_expr(hdst__printer *p, const ir_expr *expr);           // fit t
 void hdst__print_operand(hdst__printer *p, const ir_expr *expr);        // in parentheses unless it is a name, a number or a call
 const char *hdst__expr_text(hdst__printer *p, const ir_expr *expr);
 const char *hdst__index_text(hdst__printer *p, const ir_expr *index);   // a row or an element; NULL is 0
+const char *hdst__record_text(hdst__printer *p, uint32_t record);        // the slice index of a record of the lane (or block)
 const char *hdst__constant_text(hdst__arena *arena, hdst__kind kind, uint64_t bits);
 const char *hdst__cl_name(hdst__kind kind);                             // of a value: "bool", "uint", "float" ...
 
@@ -95,6 +101,10 @@ void hdst__print_broadcasts(hdst__printer *p);
 bool hdst__leaf_is_used(const ir_param *param, size_t leaf);
 void hdst__print_store(hdst__printer *p, const ir_stmt *stmt);
 void hdst__print_output_macros(hdst__printer *p);
+// print_words.c: GPU form, records of few aligned words (AoS) are loaded as vectors
+void hdst__plan_words(hdst__printer *p);
+void hdst__print_words(hdst__printer *p);               // loads; start of the body
+const char *hdst__word_text(hdst__printer *p, const ir_expr *field);   // the field out of the vectors; NULL: not there
 bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf);
 
 // print_unpack.c: how the block form reads a block's records
@@ -105,6 +115,9 @@ const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field);
 
 // print_accum.c: additions
 void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt);          // IR_ACCUM
+void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, const char *value);     // to where the parameter's words are kept
+const char *hdst__device_place(hdst__printer *p, const ir_stmt *stmt);  // the cell in the device table
+size_t hdst__print_accum_run(hdst__printer *p, ir_stmt *const *stmts, size_t count);        // print_accum_run.c: IR_ACCUMs that stand together; how many it printed
 size_t hdst__print_accum_words(hdst__printer *p, ir_stmt *const *stmts, size_t count);      // a run of IR_ACCUM_WORDS of one row; how many it printed
 void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt);
 const hdst__accum_plan *hdst__find_plan(const hdst__printer *p, uint32_t param);
@@ -124,6 +137,7 @@ void hdst__print_group_flush(hdst__printer *p);
 uint32_t hdst__slots_per_word(const hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf);    // PLACE_LOCAL: 1 or 2; 0: straight to the device table
 
 // print_stmt.c
+void hdst__print_place(hdst__printer *p, const ir_stmt *stmt);          // a comment that names the line it comes from, if that is another one than before
 void hdst__print_function(hdst__printer *p);            // declarations and the body, for one record or one block
 
 #endif

@@ -132,7 +132,7 @@ void hdst__print_broadcasts(hdst__printer *p)
 // --- Outputs ---
 
 // Its place in the output: that of the input record, or the next one.
-static const char *output_place(const hdst__printer *p) { return p->func->emits ? "place" : p->record; }
+static const char *output_place(hdst__printer *p, const ir_stmt *stmt) { return p->func->emits ? "place" : hdst__record_text(p, stmt->record); }
 
 void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
 {
@@ -143,10 +143,10 @@ void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
     if (p->first_read_input) {      // a fold: the next running value
         hdst__write_line(&p->out, "%s_of[%s] = %s;", macro, element, value);
     } else if (hdst__leaf_is_aligned(param->record, leaf)) {
-        hdst__write_line(&p->out, "%s(%s, %s) = %s;", macro, output_place(p), element, value);
+        hdst__write_line(&p->out, "%s(%s, %s) = %s;", macro, output_place(p, stmt), element, value);
     } else {
         p->part[leaf->kind == HDST__F64 ? HDST__PART_BYTES_DOUBLE : HDST__PART_BYTES] = p->part[HDST__PART_BYTES] = true;
-        hdst__write_line(&p->out, "write_%s(%s(%s, %s), %s);", type, macro, output_place(p), element, value);
+        hdst__write_line(&p->out, "write_%s(%s(%s, %s), %s);", type, macro, output_place(p, stmt), element, value);
     }
 }
 

@@ -73,24 +73,25 @@ static const char *times(hdst__arena *arena, const char *index, uint64_t words)
     return words == 1 ? index : hdst__arena_printf(arena, "%s * %" PRIu64, index, words);
 }
 
-// "row * 21 + 10" for the first word of a cell, from its row and element; constants are added up.
-static const char *offset_text(hdst__printer *p, const ir_expr *row, uint64_t row_words, uint64_t first, const ir_expr *element, uint64_t words)
+// "row * 21 + 10" for the first word of a cell, from its row and element, in numbers of `type`; constants are added up.
+static const char *offset_text(hdst__printer *p, const char *type, const ir_expr *row, uint64_t row_words, uint64_t first, const ir_expr *element, uint64_t words)
 {
     const char *text = "";
     if (row && !(row->op == IR_CONST && row->bits == 0))
-        text = hdst__arena_printf(p->arena, "%s + ", times(p->arena, hdst__arena_printf(p->arena, "(ulong)(%s)", hdst__expr_text(p, row)), row_words));
+        text = hdst__arena_printf(p->arena, "%s + ", times(p->arena, hdst__arena_printf(p->arena, "(%s)(%s)", type, hdst__expr_text(p, row)), row_words));
     if (element && element->op == IR_CONST)
         first += element->bits * words;
     else if (element)
-        text = hdst__arena_printf(p->arena, "%s%s + ", text, times(p->arena, hdst__arena_printf(p->arena, "(ulong)(%s)", hdst__expr_text(p, element)), words));
+        text = hdst__arena_printf(p->arena, "%s%s + ", text, times(p->arena, hdst__arena_printf(p->arena, "(%s)(%s)", type, hdst__expr_text(p, element)), words));
     return hdst__arena_printf(p->arena, "%s%" PRIu64, text, first);
 }
 
-static const char *device_place(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)
+const char *hdst__device_place(hdst__printer *p, const ir_stmt *stmt)
 {
+    const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     return hdst__arena_printf(p->arena, "%s_total + %s", plan->name,
-                              offset_text(p, stmt->index, plan->accum->device_row_words, cell->device_first, stmt->index2, cell->device_words));
+                              offset_text(p, "ulong", stmt->index, plan->accum->device_row_words, cell->device_first, stmt->index2, cell->device_words));
 }
 
 // An lvalue; not for PLACE_LOCAL and PLACE_DEVICE.
@@ -99,7 +100,7 @@ static const char *word_place(hdst__printer *p, const hdst__accum_plan *plan, co
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     const ir_expr *row = plan->place == HDST__PLACE_PRIVATE ? NULL : stmt->index;
     return hdst__arena_printf(p->arena, "%s_own[%s]", plan->name,
-                              offset_text(p, row, plan->accum->strip_row_words, cell->strip_first + word, stmt->index2, cell->strip_words));
+                              offset_text(p, "ulong", row, plan->accum->strip_row_words, cell->strip_first + word, stmt->index2, cell->strip_words));
 }
 
 // PLACE_LOCAL: the first slot of a cell's word, as a pointer to 32-bit words; copies lie side by side.
@@ -107,20 +108,21 @@ static const char *slot_place(hdst__printer *p, const hdst__accum_plan *plan, co
 {
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     const uint32_t per_word = hdst__slots_per_word(p, plan, stmt->leaf);
-    const char *slot = offset_text(p, stmt->index, plan->slots, plan->slot[stmt->leaf] + word * per_word, stmt->index2, (uint64_t)per_word * cell->strip_words);
+    const char *slot = offset_text(p, "uint", stmt->index, plan->slots, plan->slot[stmt->leaf] + word * per_word, stmt->index2, (uint64_t)per_word * cell->strip_words);
     return hdst__arena_printf(p->arena, "%s_local + (%s) * COPIES + copy", plan->name, slot);
 }
 
 // --- Statements ---
 
-static void print_add_word(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word, const char *value)
+void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, const char *value)
 {
+    const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     static const char *const device[] = {"device_add", "device_max", "device_or", "device_xor"};
     static const char *const local[] = {"local_add", "local_max", "local_or", "local_xor"};
     if (plan->place == HDST__PLACE_DEVICE || (plan->place == HDST__PLACE_LOCAL && hdst__slots_per_word(p, plan, stmt->leaf) == 0)) {
         p->part[HDST__PART_ATOMICS] = true;
-        hdst__write_line(&p->out, "%s(%s, %s);", device[cell->op], device_place(p, plan, stmt), value);
+        hdst__write_line(&p->out, "%s(%s, %s);", device[cell->op], hdst__device_place(p, stmt), value);
     } else if (plan->place == HDST__PLACE_LOCAL) {
         p->part[HDST__PART_LOCAL] = true;
         const char *size = hdst__slots_per_word(p, plan, stmt->leaf) == 2 ? "64" : "32";
@@ -137,7 +139,7 @@ static void print_wide(hdst__printer *p, const hdst__accum_plan *plan, const ir_
     const bool is_float = plan->accum->cell[stmt->leaf].kind == HDST__F32;
     p->part[HDST__PART_EXACT] = true;
     if (!is_float) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
-    hdst__write_line(&p->out, "wide_add_%s(%s, %s);", is_float ? "float" : "double", device_place(p, plan, stmt), addend);
+    hdst__write_line(&p->out, "wide_add_%s(%s, %s);", is_float ? "float" : "double", hdst__device_place(p, stmt), addend);
 }
 
 static void print_float_sum(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)
@@ -154,8 +156,9 @@ static void print_float_sum(hdst__printer *p, const hdst__accum_plan *plan, cons
     hdst__write_line(&p->out, "const %s addend = %s;", sum_type(p, stmt->param, stmt->leaf), value);
     hdst__write_line(&p->out, "if (%s) {", hdst__fixed_text(p, "fits", stmt->param, stmt->leaf, "addend"));
     p->out.indent++;
-    print_add_word(p, plan, stmt, 0, hdst__fixed_text(p, "fixed", stmt->param, stmt->leaf, "addend"));
-    if (two) print_add_word(p, plan, stmt, 1, hdst__fixed_text(p, "rest", stmt->param, stmt->leaf, "addend"));
+    const char *scaled = hdst__arena_printf(p->arena, "addend * %s_up", hdst__scale_name(p, stmt->param, stmt->leaf));
+    hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "(long)(%s)", scaled));
+    if (two) hdst__print_add_word(p, stmt, 1, hdst__arena_printf(p->arena, "(long)rest_of_%s(%s)", sum_type(p, stmt->param, stmt->leaf), scaled));
     p->out.indent--;
     hdst__write_line(&p->out, "} else {");
     p->out.indent++;
@@ -171,7 +174,7 @@ void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt)
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     if (cell->tier != HDST__TIER_PLAIN) print_float_sum(p, plan, stmt);
-    else print_add_word(p, plan, stmt, 0, word_text(p, cell, stmt->value));
+    else hdst__print_add_word(p, stmt, 0, word_text(p, cell, stmt->value));
 }
 
 void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt)
@@ -216,7 +219,7 @@ static void print_row_add(hdst__printer *p, ir_stmt *const *stmts, size_t count)
     const char *vector = "";
     for (unsigned w = 0; w < words; w++) vector = hdst__arena_printf(p->arena, "%s%s%s", vector, w ? ", " : "", value[w]);
     hdst__write_line(&p->out, "{");
-    hdst__write_line(&p->out, "    __global long *row = %s_own + %s;", plan->name, offset_text(p, stmts[0]->index, words, 0, NULL, 0));
+    hdst__write_line(&p->out, "    __global long *row = %s_own + %s;", plan->name, offset_text(p, "ulong", stmts[0]->index, words, 0, NULL, 0));
     hdst__write_line(&p->out, "    vstore%u(vload%u(0, row) + (long%u)(%s), 0, row);", words, words, words, vector);
     hdst__write_line(&p->out, "}");
 }
@@ -228,6 +231,6 @@ size_t hdst__print_accum_words(hdst__printer *p, ir_stmt *const *stmts, size_t c
         print_row_add(p, stmts, run);
         return run;
     }
-    print_add_word(p, hdst__find_plan(p, stmts[0]->param), stmts[0], stmts[0]->word, hdst__expr_text(p, stmts[0]->value));
+    hdst__print_add_word(p, stmts[0], stmts[0]->word, hdst__expr_text(p, stmts[0]->value));
     return 1;
 }

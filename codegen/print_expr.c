@@ -167,10 +167,23 @@ static void print_min_max(hdst__printer *p, const ir_expr *expr)
     }
 }
 
+// A number of 32 bits below the rows of a table: GPUs compare 64 bits in steps. That a table is that long is found out once.
+static bool print_below_rows(hdst__printer *p, const ir_expr *expr)
+{
+    const ir_expr *index = expr->a;
+    if (!p->gpu || expr->op != IR_LT || expr->b->op != IR_LENGTH || index->op != IR_CONVERT) return false;
+    if (hdst__kind_is_signed(index->a->kind) || !hdst__kind_is_integer(index->a->kind) || hdst__scalar_size(index->a->kind) > 4) return false;
+    p->part[HDST__PART_INTEGERS] = true;
+    hdst__write(&p->out, "below_rows(%s", hdst__expr_text(p, index->a));
+    hdst__write(&p->out, ", %s)", hdst__expr_text(p, expr->b));
+    return true;
+}
+
 static void print_binary(hdst__printer *p, const ir_expr *expr)
 {
     const spelling words = spelling_of(expr->op);
     p->rounds |= expr->op == IR_DIV && expr->kind == HDST__F32;
+    if (print_below_rows(p, expr)) return;
     if (expr->op == IR_MIN || expr->op == IR_MAX) {
         print_min_max(p, expr);
     } else if (infix_is_right(p, expr)) {
@@ -265,6 +278,11 @@ const char *hdst__index_text(hdst__printer *p, const ir_expr *index)
     return hdst__expr_text(p, index);
 }
 
+const char *hdst__record_text(hdst__printer *p, uint32_t record)
+{
+    return record ? hdst__arena_printf(p->arena, "%s + %" PRIu32 " * LANES", p->record, record) : p->record;
+}
+
 static void print_elem(hdst__printer *p, const ir_expr *expr)
 {
     const ir_var *var = &p->func->vars[expr->var];
@@ -273,10 +291,11 @@ static void print_elem(hdst__printer *p, const ir_expr *expr)
 
 static void print_field(hdst__printer *p, const ir_expr *expr)
 {
-    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = hdst__index_text(p, expr->a);
-    if (expr->param < p->first_read_input) hdst__write(&p->out, "%s_of[%s]", name, element);
+    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = hdst__index_text(p, expr->a), *word = hdst__word_text(p, expr);
+    if (word) hdst__write(&p->out, "%s", word);
+    else if (expr->param < p->first_read_input) hdst__write(&p->out, "%s_of[%s]", name, element);
     else if (p->in_block) hdst__write(&p->out, "%s", hdst__block_field_text(p, expr));
-    else hdst__write(&p->out, "%s(%s, %s)", name, p->record, element);
+    else hdst__write(&p->out, "%s(%s, %s)", name, hdst__record_text(p, expr->record), element);
     if (expr->kind == HDST__BOOL) hdst__write(&p->out, " != 0");
 }
 
@@ -309,7 +328,7 @@ void hdst__print_expr(hdst__printer *p, const ir_expr *expr)
     case IR_FIELD: print_field(p, expr); break;
     case IR_BROADCAST: print_broadcast(p, expr); break;
     case IR_LENGTH: hdst__write(&p->out, "%s_rows", p->param_name[expr->param]); break;
-    case IR_RECORD_INDEX: hdst__write(&p->out, "first + %s", p->record); break;
+    case IR_RECORD_INDEX: hdst__write(&p->out, "first + %s", hdst__record_text(p, expr->record)); break;
     case IR_NEG: case IR_BITNOT: case IR_NOT: case IR_ABS: print_unary(p, expr); break;
     case IR_SQRT: print_sqrt(p, expr); break;
     case IR_ISNAN:

@@ -116,7 +116,7 @@ static const char *declaration(hdst__printer *p, const ir_block *block, uint32_t
 
 // --- Simple statements ---
 
-static void print_place(hdst__printer *p, const ir_stmt *stmt)
+void hdst__print_place(hdst__printer *p, const ir_stmt *stmt)
 {
     const char *source = NULL;
     uint32_t line = 0, column = 0;
@@ -155,7 +155,7 @@ static void print_reduce(hdst__printer *p, const ir_stmt *stmt)
 static void print_check(hdst__printer *p, const ir_stmt *stmt)
 {
     const char *condition = hdst__expr_text(p, stmt->cond);
-    if (p->in_block) hdst__write_line(&p->out, "failed |= !(%s);", condition);
+    if (p->in_block || p->func->lane_records > 1) hdst__write_line(&p->out, "failed |= !(%s);", condition);
     else hdst__write_line(&p->out, "failed = (failed != 0) | (%s) ? failed : %" PRIu32 ";", condition, stmt->check + 1);
 }
 
@@ -206,8 +206,9 @@ static void print_unroll(hdst__printer *p, const ir_stmt *stmt)
     body_size size = {0, false};
     ir_block body = stmt->body;
     hdst__ir_visit_stmts(&body, add_size, &size);
-    if (!p->gpu || p->options->facts.portable || size.has_loop || size.nodes > 200) return;
-    hdst__write_line(&p->out, "#pragma unroll %d", size.nodes <= 64 ? 16 : size.nodes <= 100 ? 8 : 4);
+    if (!p->gpu || p->options->facts.portable || size.has_loop || p->plain_loops || size.nodes > 200) return;
+    const uint32_t turns = p->options->shape.unroll ? p->options->shape.unroll : size.nodes <= 64 ? 16 : size.nodes <= 100 ? 8 : 4;
+    if (turns > 1) hdst__write_line(&p->out, "#pragma unroll %" PRIu32, turns);
 }
 
 static const char *pragma_of(const ir_stmt *stmt, bool inner);
@@ -345,7 +346,7 @@ static void print_records(hdst__printer *p, ir_stmt *stmt)
 static size_t print_stmt(hdst__printer *p, const ir_block *block, size_t at)
 {
     ir_stmt *stmt = block->items[at];
-    if (stmt->kind != IR_RECORDS) print_place(p, stmt);
+    if (stmt->kind != IR_RECORDS) hdst__print_place(p, stmt);
     switch (stmt->kind) {
     case IR_SET: print_set(p, block, stmt); break;
     case IR_SET_ELEM: print_set_elem(p, stmt); break;
@@ -354,7 +355,10 @@ static size_t print_stmt(hdst__printer *p, const ir_block *block, size_t at)
     case IR_LOOP: print_loop(p, stmt); break;
     case IR_BREAK: hdst__write_line(&p->out, "break;"); break;
     case IR_CONTINUE: hdst__write_line(&p->out, "continue;"); break;
-    case IR_ACCUM: hdst__print_accum(p, stmt); break;
+    case IR_ACCUM:
+        if (p->gpu) return hdst__print_accum_run(p, &block->items[at], block->count - at);
+        hdst__print_accum(p, stmt);
+        break;
     case IR_STORE: hdst__print_store(p, stmt); break;
     case IR_EMIT: print_emit(p, stmt); break;
     case IR_CHECK: print_check(p, stmt); break;
@@ -375,6 +379,10 @@ static void print_block(hdst__printer *p, const ir_block *block)
 static void print_failures(hdst__printer *p)
 {
     p->part[HDST__PART_CHECKS] = true;
+    if (p->func->lane_records > 1) {
+        hdst__write_line(&p->out, "whole = !failed;");
+        return;
+    }
     if (!p->in_block) {
         hdst__write_line(&p->out, "if (failed) report_failure(error, first + i, failed - 1);");
         return;
@@ -393,8 +401,10 @@ void hdst__print_function(hdst__printer *p)
     find_homes(p, &body);
     p->last_line = 0;
     p->record = "i";
+    hdst__print_words(p);
     declare_at_top(p);
-    if (p->has_checks && p->in_block) hdst__write_line(&p->out, "bool failed = false;%s", p->func->emits ? "\nconst ulong block_place = place;" : "");
+    if (p->has_checks && (p->in_block || p->func->lane_records > 1))
+        hdst__write_line(&p->out, "bool failed = false;%s", p->in_block && p->func->emits ? "\nconst ulong block_place = place;" : "");
     else if (p->has_checks) hdst__write_line(&p->out, "uint failed = 0;");
     print_block(p, &body);
     if (p->has_checks) print_failures(p);

@@ -29,7 +29,11 @@ static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
     p->part[HDST__PART_EXACT] = true;
     if (type[0] == 'd') p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
     hdst__write_line(&p->out, "const int %s_s = %s_scale(scales[%" PRId32 "]);", name, type, cell->scale);
-    hdst__write_line(&p->out, "const %s %s_up = %s_power(%s_s), %s_down = %s_power(-%s_s);", type, name, type, name, name, type, name);
+    const int more = plan->lane_sum && plan->lane_sum[leaf] ? HDST__LANE_BITS : 0;
+    const char *up = more ? hdst__arena_printf(p->arena, "%s_s + %d", name, more) : hdst__arena_printf(p->arena, "%s_s", name);
+    const char *down = more ? hdst__arena_printf(p->arena, "-%s_s - %d", name, more) : hdst__arena_printf(p->arena, "-%s_s", name);
+    hdst__write_line(&p->out, "const %s %s_up = %s_power(%s), %s_down = %s_power(%s);", type, name, type, up, name, type, down);
+    if (p->gpu && type[0] == 'f') hdst__write_line(&p->out, "const float %s_least = float_least(%s);", name, up);
 }
 
 static void print_device_bases(hdst__printer *p)
@@ -187,7 +191,12 @@ static void print_merge_word(hdst__printer *p, const hdst__accum_plan *plan, uin
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
     const uint32_t slots = hdst__slots_per_word(p, plan, leaf);
-    const char *from = hdst__arena_printf(p->arena, "%s_own[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first + word);
+    const bool lane = plan->lane_sum && plan->lane_sum[leaf];
+    const char *own = hdst__arena_printf(p->arena, "%s_own[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first + word);
+    const char *low = hdst__arena_printf(p->arena, "%s_own[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first);
+    const char *from = !lane ? own
+        : word ? hdst__arena_printf(p->arena, "%s + ((%s & %d) << %d)", own, low, (1 << HDST__LANE_BITS) - 1, HDST__FIXED_BITS - HDST__LANE_BITS)
+               : hdst__arena_printf(p->arena, "%s >> %d", own, HDST__LANE_BITS);
     if (slots)
         hdst__write_line(&p->out, "local_%s%u(%s_local + (%s * %" PRIu32 " + %" PRIu32 ") * COPIES + copy, %s);", op_name[cell->op], slots * 32, plan->name,
                          element, slots * cell->strip_words, plan->slot[leaf] + word * slots, from);
@@ -195,7 +204,8 @@ static void print_merge_word(hdst__printer *p, const hdst__accum_plan *plan, uin
         print_flush_word(p, plan, leaf, word,
                          hdst__arena_printf(p->arena, "%s_total + %s * %" PRIu32 " + %" PRIu64, plan->name, element, cell->device_words, cell->device_first),
                          from);
-    hdst__write_line(&p->out, "%s = 0;", from);
+    if (!lane || word) hdst__write_line(&p->out, "%s = 0;", own);
+    if (lane && word) hdst__write_line(&p->out, "%s = 0;", low);
 }
 
 static void print_merge_private(hdst__printer *p, const hdst__accum_plan *plan)

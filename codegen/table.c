@@ -249,7 +249,7 @@ void hdst__addends_add(hdst__addends *addends, hdst__kind kind, uint64_t bits)
 }
 
 // The largest addend seen gets a place in the 40 bits with room above it for larger ones that the sample missed: half of the bits that nobody uses, two at
-// least. Limits keep 2^s and 2^(s + 40) in the range of the kind, because kernels multiply by them.
+// least and `most_room` at most. Limits keep 2^s and 2^(s + 40) in the range of the kind, because kernels multiply by them.
 int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind)
 {
     if (addends->count == 0) return 0;

@@ -34,7 +34,7 @@ static void explain_cell(const hdst__launch_plan *plan, const hdst__cell *cell, 
     }
     const hdst__addends *seen = &plan->addends[cell->scale];
     if (cell->tier != HDST__TIER_WIDE) hdst__buffer_printf(out, " at 2^%d", (int)plan->scale[cell->scale]);
-    if (plan->flush < 64) hdst__buffer_puts(out, ", for a record may add too often to one cell");
+    if (plan->wide_by_count) hdst__buffer_puts(out, ", for a record may add too often to one cell");
     else if (seen->count == 0) hdst__buffer_puts(out, ", a guess: the sample had no addends");
     else hdst__buffer_printf(out, ": %" PRIu64 " sampled addends lie below 2^%d, their last bits at 2^%d or above", seen->count, (int)seen->highest + 1, (int)seen->lowest_bit);
     hdst__buffer_puts(out, "\n");

@@ -17,6 +17,7 @@ enum {
     BIG_STRIP_BYTES = 256 << 10,        // a strip table that leaves the caches of a core: then a strip per core
     GROUPS_PER_UNIT = 16,               // GPU: KMeans of 210M points takes 6.1, 5.3, 4.7, 4.7, 4.8 ms with 2, 4, 8, 16, 32 of them
     LEAST_FLUSH = 64,                   // records; a strip that flushed more often would do little else
+    LEAST_GPU_FLUSH = 4096,             // a work-group takes up to 512 x 8 at once
 };
 
 static bool has_rows(const ir_param *param)
@@ -48,13 +49,15 @@ static void note_params(hdst__launch_plan *plan, const hdst__stage_values *value
 
 static void choose_tiers(hdst__launch_plan *plan)
 {
+    const bool gpu = plan->device->facts.target == HDST__TARGET_GPU;
+    plan->wide_by_count = plan->flush < (gpu ? LEAST_GPU_FLUSH : LEAST_FLUSH);
     for (size_t i = 0; i < plan->tables->accum_count; i++) {
         const hdst__accum *accum = &plan->tables->accum[i];
         for (size_t leaf = 0; leaf < plan->func->params[accum->param].record->leaf_count; leaf++) {
             const hdst__cell *cell = &accum->cell[leaf];
             if (cell->scale < 0) continue;
             plan->scale[cell->scale] = hdst__addends_scale(&plan->addends[cell->scale], cell->kind);
-            plan->tier[cell->scale] = plan->flush < LEAST_FLUSH ? HDST__TIER_WIDE
+            plan->tier[cell->scale] = plan->wide_by_count ? HDST__TIER_WIDE
                 : hdst__addends_tier(&plan->addends[cell->scale], cell->kind, plan->scale[cell->scale]);
         }
     }

@@ -27,6 +27,7 @@ typedef struct hdst__launch_plan {
     int32_t *scale;
     uint64_t sampled;               // records
     uint64_t adds, flush;           // additions of a record to a cell at most; records after which a strip must flush
+    bool wide_by_count;             // so many additions that fixed point would have to be flushed too often
     uint32_t items;                 // work-items of a launch
     const char *items_why;
 

@@ -36,4 +36,4 @@ UNSIGNED_DIVISION(uchar)
 UNSIGNED_DIVISION(ushort)
 UNSIGNED_DIVISION(uint)
 UNSIGNED_DIVISION(ulong)
-
+inline bool below_rows(uint index, ulong rows) { return (index < (uint)rows) | (rows >> 32 != 0); }

@@ -1,9 +1,11 @@
 @head@
 // @title@
-// Form for GPUs: one lane per record, work-groups stride over the slice.
+// Form for GPUs: a lane takes a record at a time, or several; work-groups stride over the slice.
 @prelude@
 // A constant, not get_local_size(0): with that as the step of a loop behind a barrier PoCL 3.1 drops the loop when only one lane enters it.
 #define LANES @group@
+// Records that a work-group takes at once. Those of a lane lie LANES apart, so that neighbours read neighbours.
+#define SPAN @span@
 @file_scope@
 @emit_scope@
 
@@ -12,14 +14,10 @@ void @name@(@args@)
 {
     const uint lane = get_local_id(0);
     @setup@
-    ulong base = get_group_id(0) * (ulong)@group@;
+    ulong base = get_group_id(0) * (ulong)SPAN;
     do {
         @chunk@
-            const ulong i = base + lane;
-            @place@
-            if (i < count) {
-                @record@
-            }
+            @records@
         }
         @flush@
     } while (base < count);

@@ -3,8 +3,7 @@
 inline void local_add64(volatile __local uint *low, long v)
 {
     uint part = (uint)v, old = atomic_add(low, part);
-    uint high = (uint)(v >> 32) + ((uint)(old + part) < old);
-    if (high) atomic_add(low + COPIES, high);
+    atomic_add(low + COPIES, (uint)(v >> 32) + ((uint)(old + part) < old));
 }
 inline void local_add32(volatile __local uint *word, long v) { atomic_add(word, (uint)v); }
 inline void local_max32(volatile __local uint *word, ulong key) { if ((uint)key > LOOK_LOCAL(word)) atomic_max(word, (uint)key); }

@@ -56,7 +56,7 @@ ir_func *pass_after(const pass_case *c, const char *before)
     c->run(func);
     const char *wrong = hdst__ir_verify(func);
     cr_assert_null(wrong, "%s\n%s", wrong, ir_text_of(&arena, func));
-    if (!func->block && !c->changes_bits) expect_same_bits(original, func);
+    if (!func->block && func->lane_records <= 1 && !c->changes_bits) expect_same_bits(original, func);
     return func;
 }
 

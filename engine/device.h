@@ -74,6 +74,9 @@ typedef struct hdst__device_ops {
     // The host's bytes must stay until the ticket of a later launch is done, or until the call returns when `wait`.
     hdst_status (*write)(hdst__device *device, hdst__memory *memory, uint64_t offset, const void *bytes, uint64_t count, bool wait, hdst_error *error);
     hdst_status (*read)(hdst__device *device, hdst__memory *memory, uint64_t offset, void *bytes, uint64_t count, bool wait, hdst_error *error);
+    // A range of a memory as the output of a launch: `offset` is a multiple of HDST__PART_BYTES. It ends with unpart, which may follow right behind the launch.
+    hdst_status (*part)(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *part, hdst_error *error);
+    void (*unpart)(hdst__device *device, hdst__memory *part);
     // Within the device, in the order of launches.
     hdst_status (*copy)(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error);
     hdst_status (*fill)(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error);   // whole 64-bit words from the start
@@ -88,11 +91,14 @@ typedef struct hdst__device_ops {
     bool (*proven)(hdst__device *device, hdst__program *program);
 } hdst__device_ops;
 
+enum { HDST__PART_BYTES = 512 };        // what devices ask of the start of a part, at most: others have no parts
+
 struct hdst__device {
     const hdst__device_ops *ops;
     hdst__engine *engine;
     const hdst__device_info *info;
     bool unified;               // shared memory needs no copy
+    bool has_parts;
     hdst__target_facts facts;   // for the compiler
     hdst__budget budget;        // of the device's memory
 };

@@ -74,6 +74,19 @@ static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t off
     return HDST_OK;
 }
 
+static hdst_status part(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *out, hdst_error *error)
+{
+    (void)device, (void)error;
+    *out = (hdst__memory){.kind = of->kind, .bytes = bytes, .host = (char *)of->host + offset};
+    return HDST_OK;
+}
+
+static void unpart(hdst__device *device, hdst__memory *out)
+{
+    (void)device;
+    *out = (hdst__memory){0};
+}
+
 static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error)
 {
     (void)device, (void)error;
@@ -204,7 +217,7 @@ static bool proven(hdst__device *device, hdst__program *program)
 }
 
 static const hdst__device_ops ops = {
-    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read, .copy = copy, .fill = fill,
+    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read, .part = part, .unpart = unpart, .copy = copy, .fill = fill,
     .load = load, .unload = unload, .launch = launch, .mark = mark, .settle = settle, .finish = finish, .proven = proven,
 };
 
@@ -216,7 +229,7 @@ hdst_status hdst__device_open_interp(hdst__engine *engine, const hdst__device_in
     device->ops = &ops;
     device->engine = engine;
     device->info = info;
-    device->unified = true;
+    device->unified = device->has_parts = true;
     device->facts = (hdst__target_facts){.target = HDST__TARGET_INTERP, .max_group = 1, .compute_units = 1, .correctly_rounded = true,
                                          .has_double = true, .has_int64_atomics = true};
     hdst__budget_init(&device->budget, "interpreter memory", "--memory", UINT64_MAX);

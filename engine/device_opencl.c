@@ -174,6 +174,26 @@ static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t off
     return HDST_OK;
 }
 
+static hdst_status part(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *out, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    cl_buffer_region region = {offset, bytes};
+    cl_int code;
+    *out = (hdst__memory){.kind = of->kind, .bytes = bytes, .host = of->host ? (char *)of->host + offset : NULL};
+    out->object = self->cl->clCreateSubBuffer(of->object, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    if (code == CL_SUCCESS) return HDST_OK;
+    out->object = NULL;
+    return fail(self, "clCreateSubBuffer", code, error);
+}
+
+// The driver keeps it until the commands that use it have finished.
+static void unpart(hdst__device *device, hdst__memory *out)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    if (out->object) self->cl->clReleaseMemObject(out->object);
+    *out = (hdst__memory){0};
+}
+
 // Stands in the queue of the launches and counts as one of them for whoever waits.
 static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error)
 {
@@ -263,7 +283,7 @@ static hdst_status settle(hdst__device *device, hdst__ticket *ticket, hdst_error
 // --- Opening ---
 
 static const hdst__device_ops ops = {
-    .destroy = destroy, .alloc = alloc, .release = release, .to_host = to_host, .to_device = to_device, .write = write, .read = read, .copy = copy, .fill = fill,
+    .destroy = destroy, .alloc = alloc, .release = release, .to_host = to_host, .to_device = to_device, .write = write, .read = read, .part = part, .unpart = unpart, .copy = copy, .fill = fill,
     .load = hdst__opencl_load, .unload = hdst__opencl_unload, .launch = hdst__opencl_launch, .mark = mark, .settle = settle, .finish = finish, .proven = hdst__opencl_proven,
 };
 
@@ -307,6 +327,9 @@ hdst_status hdst__device_open_opencl(hdst__engine *engine, const hdst__device_in
     self->platform = engine->list.platform[info->index];
     self->device = engine->list.device[info->index];
     self->cache = &engine->cache;
+    cl_uint align_bits = 0;
+    if (self->cl->clGetDeviceInfo(self->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits, NULL) == CL_SUCCESS)
+        self->base.has_parts = align_bits / 8 <= HDST__PART_BYTES;
     hdst_status status = create_context(self, error);
     if (status == HDST_OK) *out = &self->base;
     else destroy(&self->base);

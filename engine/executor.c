@@ -129,7 +129,14 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     launch.output = slot->output;
     launch.places = slot->places;
     launch.room = pass->room;
-    hdst_status status = device->ops->launch(device, pass->program, &launch, error);
+    hdst__memory place = {0};
+    hdst_status status = HDST_OK;
+    if (pass->in_place) {
+        status = hdst__store_place(pass->output->store, count, &place, error);
+        launch.output = &place;
+    }
+    if (status == HDST_OK) status = device->ops->launch(device, pass->program, &launch, error);
+    if (pass->in_place) device->ops->unpart(device, &place);
     bool last = alone || launch.first + count == pass->reader->records;
     if (status == HDST_OK) status = read_results(executor, slot, pass, last, error);
     return status == HDST_OK ? device->ops->mark(device, &slot->ticket, error) : status;
@@ -170,6 +177,7 @@ static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot,
 {
     hdst__device *device = executor->device;
     hdst_status status = HDST_OK;
+    if (pass->in_place) return HDST_OK;
     if (pass->output->store) return add_runs(executor, slot, pass, error);
     if (pass->way == HDST__OUTPUT_COUNTED && !device->unified) {
         const uint64_t bytes = slot->told[0] * pass->output->record_bytes;
@@ -272,6 +280,7 @@ static uint64_t slice_records(const hdst__pass *pass, uint64_t left)
         records = (uint64_t)((double)pass->room / *pass->outputs_per_record / output_margin) / 64 * 64;
         if (records < 64) records = 64;
     }
+    if (pass->in_place) records = records < HDST__PART_RECORDS ? HDST__PART_RECORDS : records / HDST__PART_RECORDS * HDST__PART_RECORDS;
     return records < left ? records : left;
 }
 
@@ -287,8 +296,10 @@ static hdst_status submit_segment(hdst__executor *executor, hdst__pass *pass, hd
             hdst_status status = finish_oldest(executor, pass, true, error);
             if (status != HDST_OK) return status;
         }
-        uint64_t count = slice_records(pass, segment->count - skip);
-        hdst_status status = submit_slice(executor, pass, segment, skip, count, error);
+        uint64_t count = slice_records(pass, segment->count - skip), room = count;
+        hdst_status status = pass->in_place ? hdst__store_room(pass->output->store, count, &room, error) : HDST_OK;
+        if (room < count) count = room;
+        if (status == HDST_OK) status = submit_slice(executor, pass, segment, skip, count, error);
         if (status != HDST_OK) return status;
         skip += count;
     }

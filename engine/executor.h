@@ -45,6 +45,7 @@ typedef struct hdst__pass {
     uint64_t group;                     // records for each output record: 1, or HDST__FOLD_RECORDS
     hdst__output_way way;
     uint64_t room;                      // output records of a slot
+    bool in_place;                      // DENSE: kernels write straight into the output's store
     bool checks;                        // the kernel has an error word
     void *table;                        // NULL, or where the device's table goes after the last slice
     uint64_t table_bytes;

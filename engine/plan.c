@@ -3,6 +3,7 @@
 
 #include "codegen/interp.h"
 #include "engine/engine_private.h"
+#include "engine/store.h"
 
 #include <string.h>
 
@@ -11,11 +12,12 @@ enum {
     STREAM_LEAST_BYTES = 4 << 20,       // not cut smaller for the sake of overlap
     OUTPUT_BYTES = 32 << 20,            // output records of a slice
     STRIP_OUTPUT_BYTES = 8 << 20,       // where strips leave gaps, which the host closes: while it lies in a cache
-    // Shares of what is left of the host's budget: three segments and four slices' outputs leave half of it to tables and results.
+    // Shares of what is left of the budgets: three segments and four slices' outputs leave half of it to tables and results.
     STREAM_SHARE = 8, OUTPUT_SHARE = 32,
     STRIPS_PER_UNIT = 8,                // CPU: evens out what cores do beside
     BIG_STRIP_BYTES = 256 << 10,        // a strip table that leaves the caches of a core: then a strip per core
     GROUPS_PER_UNIT = 16,               // GPU: KMeans of 210M points takes 6.1, 5.3, 4.7, 4.7, 4.8 ms with 2, 4, 8, 16, 32 of them
+    LARGEST_IN_PLACE = 1 << 20,         // bytes of a record: a chunk of a store holds many
     LEAST_FLUSH = 64,                   // records; a strip that flushed more often would do little else
     LEAST_GPU_FLUSH = 4096,             // a work-group takes up to 512 x 8 at once
 };
@@ -158,6 +160,13 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
     return HDST_OK;
 }
 
+// Bytes that the host's budget and the device's both have left.
+static uint64_t bytes_left(const hdst__launch_plan *plan)
+{
+    const uint64_t host = hdst__budget_left(&plan->device->engine->memory), device = hdst__budget_left(&plan->device->budget);
+    return host < device ? host : device;
+}
+
 static uint64_t round_to_64(uint64_t records)
 {
     return records > UINT64_MAX - 63 ? UINT64_MAX / 64 * 64 : (records + 63) / 64 * 64;
@@ -166,7 +175,7 @@ static uint64_t round_to_64(uint64_t records)
 // Where the data says how much comes out, a slice is as large as its output may be expected to fit; if it does not, the executor cuts it.
 static void choose_room(hdst__launch_plan *plan, bool fold)
 {
-    const uint64_t share = hdst__budget_left(&plan->device->engine->memory) / OUTPUT_SHARE;
+    const uint64_t share = bytes_left(plan) / OUTPUT_SHARE;
     const uint64_t most_bytes = plan->way == HDST__OUTPUT_BOUNDED ? STRIP_OUTPUT_BYTES : OUTPUT_BYTES, bytes = share < most_bytes ? share : most_bytes;
     uint64_t fit = bytes / (plan->output_param->record->size + 1), group = fold ? HDST__FOLD_RECORDS : 1;
     uint64_t bound = plan->way == HDST__OUTPUT_BOUNDED ? plan->kernel->emit_bound : plan->way == HDST__OUTPUT_COUNTED ? hdst__ir_emit_bound(plan->func) : 1;
@@ -181,23 +190,34 @@ static void choose_room(hdst__launch_plan *plan, bool fold)
     plan->room = outputs < fit ? outputs : fit;
 }
 
+// Output of one record for each record has its place before it is computed. Slices begin at segments, which then must end where a part of a store may start.
+static bool can_write_in_place(const hdst__launch_plan *plan, bool fold, uint64_t most_records)
+{
+    const uint64_t segment = most_records ? most_records : plan->piece->capacity;
+    if (!plan->keep_output || !plan->output_param || plan->way != HDST__OUTPUT_DENSE || fold || !plan->device->has_parts) return false;
+    if (plan->output_param->record->size > LARGEST_IN_PLACE) return false;
+    return plan->reader.records <= segment || segment % HDST__PART_RECORDS == 0;
+}
+
 static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool fold)
 {
     bool gpu = plan->kernel && !plan->kernel->one_group_per_strip;
     plan->slice_least = round_to_64(gpu ? plan->items : (uint64_t)plan->items * 64);
     plan->slice_most = round_to_64(most_records ? most_records : plan->piece->capacity);
     if (fold) plan->slice_least = plan->slice_most < (1 << 20) ? plan->slice_most : 1 << 20;     // 16384 work-items
-    if (plan->output_param) choose_room(plan, fold);
+    plan->in_place = can_write_in_place(plan, fold, most_records);
+    if (plan->output_param && !plan->in_place) choose_room(plan, fold);
     if (plan->slice_least > plan->slice_most) plan->slice_least = plan->slice_most;
 }
 
 static void choose_pieces(hdst__launch_plan *plan, hdst__arena *arena)
 {
     const hdst__reader *reader = &plan->reader;
-    uint64_t least = hdst__segment_records(reader, STREAM_LEAST_BYTES, reader->records), share = hdst__budget_left(&plan->device->engine->memory) / STREAM_SHARE;
+    uint64_t least = hdst__segment_records(reader, STREAM_LEAST_BYTES, reader->records), share = bytes_left(plan) / STREAM_SHARE;
     uint64_t most = hdst__segment_records(reader, share < STREAM_BYTES ? share : STREAM_BYTES, reader->records);
     uint64_t unit = hdst__segment_records(reader, 0, 0), quarter = (reader->records / 4 + unit - 1) / unit * unit;     // a few pieces, so that reading and computing overlap
     uint64_t capacity = quarter > most ? most : quarter < least ? (least < most ? least : most) : quarter;
+    if (capacity < reader->records && capacity > HDST__PART_RECORDS && HDST__PART_RECORDS % unit == 0) capacity = capacity / HDST__PART_RECORDS * HDST__PART_RECORDS;
     uint64_t rest = reader->records % capacity ? reader->records % capacity : capacity;
     plan->piece = hdst__storage_make(arena, reader->record, reader->layout, reader->block, capacity);
     plan->last = hdst__storage_make(arena, reader->record, reader->layout, reader->block, rest);
@@ -230,7 +250,7 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
 
 static hdst_status make_executor(hdst__launch_plan *plan, hdst_error *error)
 {
-    hdst__slot_sizes sizes = {.output_bytes = plan->output_param ? plan->room * plan->output_param->record->size : 0};
+    hdst__slot_sizes sizes = {.output_bytes = plan->output_param && !plan->in_place ? plan->room * plan->output_param->record->size : 0};
     plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
     if (plan->way == HDST__OUTPUT_BOUNDED) sizes.told_words = 2 * (uint64_t)plan->items;
     if (plan->way == HDST__OUTPUT_COUNTED) sizes.told_words = 1;
@@ -274,6 +294,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     if (!plan) return hdst__error_memory(error, "a plan");
     plan->device = device;
     plan->func = request->func;
+    plan->keep_output = request->keep_output;
     plan->reader = *request->reader;
     hdst__arena_init(&plan->arena, device->engine->allocator, NULL);
     hdst__arena_init(&plan->pieces, device->engine->allocator, NULL);

@@ -20,6 +20,7 @@ typedef struct hdst__launch_plan {
     bool checks;                    // the code writes an error word
     hdst__output_way way;           // of output records
     uint64_t room;                  // output records of a slice
+    bool keep_output, in_place;     // output goes to a store; kernels write it there themselves
     uint64_t emitted;               // by the sample
 
     hdst__addends *addends;         // by scale: what the sample saw
@@ -54,6 +55,7 @@ typedef struct hdst__launch_plan_request {
     bool fold;
     const hdst__separate *separate; // OpenCL C of the program's own, or NULL
     struct hdst__callback *callback;    // a C function of the program's own, or NULL
+    bool keep_output;               // goes to a store
 } hdst__launch_plan_request;
 
 hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, hdst__launch_plan **plan, hdst_error *error);

@@ -47,7 +47,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, const hdst__stage_values 
         .launch = {.broadcast = plan->broadcast, .values = values ? values->broadcast : NULL, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales,
                    .error = plan->error_word, .flush = plan->flush},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
-        .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .checks = plan->checks,
+        .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .in_place = plan->in_place && output->store, .checks = plan->checks,
         .table = table, .table_bytes = table ? plan->device_words * sizeof(int64_t) : 0,
         .seconds_per_record = &plan->seconds_per_record, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };

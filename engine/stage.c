@@ -152,7 +152,7 @@ static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values,
     drop_plans(stage);
     hdst__launch_plan_request request = {
         .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
-        .most_records = segment_records(cache),
+        .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->why_not[0],
     };
     status = choose_code(stage, &request, error);
     if (status == HDST_OK) status = hdst__launch_plan_create(&request, &stage->plan, error);
@@ -248,6 +248,10 @@ static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values
         hdst__log_write(&stage->engine->log, HDST__LOG_WARN, "records between two stages go through the host: %s", full.message);
         hdst__store_release(&stage->store);
         forget_slices(stage);
+        drop_plans(stage);          // slices need memory for their output now
+        status = prepare(stage, values, error);
+        if (status != HDST_OK) return status;
+        stage->stats.compile_seconds += stage->plan->compile_seconds;
     }
     return pass_over(stage, values, NULL, failure, error);
 }

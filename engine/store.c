@@ -124,14 +124,15 @@ static const hdst__storage *make_storage(hdst__store *store, uint64_t records)
     return storage;
 }
 
-// Whole runs of 64, so that every segment but the last begins where a slice may.
+// Whole runs of 64, so that every segment but the last begins where a slice may; of HDST__PART_RECORDS where they are not tiny.
 static uint64_t chunk_records(const hdst__store *store, uint64_t wanted)
 {
     const uint64_t size = store->cache.reader.record->size;
     uint64_t most = store->cache.device->info->max_alloc_bytes;
     if (most > chunk_bytes) most = chunk_bytes;
     if (store->limit && most > store->limit) most = store->limit;
-    const uint64_t fit = most / size / 64 * 64, records = (wanted + 63) / 64 * 64;
+    const uint64_t unit = most / size < HDST__PART_RECORDS || wanted < HDST__PART_RECORDS ? 64 : HDST__PART_RECORDS;
+    const uint64_t fit = most / size / unit * unit, records = (wanted + unit - 1) / unit * unit;
     return records < fit ? records : fit ? fit : 64;
 }
 
@@ -150,6 +151,7 @@ static hdst_status add_chunk(hdst__store *store, uint64_t wanted, hdst_error *er
 hdst_status hdst__store_begin(hdst__store *store, hdst__device *device, uint64_t expected, hdst_error *error)
 {
     forget_records(store);
+    store->copies = false;
     store->cache.device = device;
     if (store->chunks || expected == 0) return HDST_OK;
     return add_chunk(store, expected, error);
@@ -184,6 +186,7 @@ hdst_status hdst__store_append(hdst__store *store, const hdst__memory *from, uin
         const uint64_t room = segment->storage->capacity - segment->count, part = room < count ? room : count;
         status = device->ops->copy(device, segment->memory[0], segment->count * size, from, offset, part * size, error);
         if (status != HDST_OK) return status;
+        store->copies = true;
         segment->count += part;
         store->cache.reader.records += part;
         offset += part * size;
@@ -192,11 +195,32 @@ hdst_status hdst__store_append(hdst__store *store, const hdst__memory *from, uin
     return HDST_OK;
 }
 
+hdst_status hdst__store_room(hdst__store *store, uint64_t wanted, uint64_t *room, hdst_error *error)
+{
+    hdst__segment *segment;
+    hdst_status status = open_segment(store, wanted, &segment, error);
+    if (status == HDST_OK) *room = segment->storage->capacity - segment->count;
+    return status;
+}
+
+hdst_status hdst__store_place(hdst__store *store, uint64_t count, hdst__memory *place, hdst_error *error)
+{
+    const uint64_t size = store->cache.reader.record->size;
+    hdst__device *device = store->cache.device;
+    hdst__segment *segment = &store->cache.segment[store->cache.count - 1];
+    hdst_status status = device->ops->part(device, segment->memory[0], segment->count * size, count * size, place, error);
+    if (status != HDST_OK) return status;
+    segment->count += count;
+    store->cache.reader.records += count;
+    return HDST_OK;
+}
+
 hdst_status hdst__store_end(hdst__store *store, hdst_error *error)
 {
     hdst__device *device = store->cache.device;
     hdst__ticket ticket = {.notify = false};
-    if (store->cache.reader.records == 0) return HDST_OK;
+    if (!store->copies) return HDST_OK;
+    store->copies = false;
     hdst_status status = device->ops->mark(device, &ticket, error);
     return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
 }

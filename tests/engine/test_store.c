@@ -155,6 +155,32 @@ Test(store, many_chunks_and_memory_that_is_used_again)
     }
 }
 
+// As kernels write that know the place of their output: into parts of chunks.
+Test(store, places_for_kernels)
+{
+    job j;
+    ON_EACH_DEVICE(j) {
+        hdst_error error;
+        cr_assert(j.device->has_parts);
+        j.store.limit = 700 * sizeof(item);     // 512 records: where a part may end
+        cr_assert_eq(hdst__store_begin(&j.store, j.device, COUNT, &error), HDST_OK);
+        for (uint64_t first = 0, room; first < COUNT; first += room) {
+            hdst__memory place;
+            cr_assert_eq(hdst__store_room(&j.store, COUNT - first, &room, &error), HDST_OK);
+            if (room > COUNT - first) room = COUNT - first;
+            cr_assert_eq(hdst__store_place(&j.store, room, &place, &error), HDST_OK, "%s", error.message);
+            cr_assert_eq(j.device->ops->copy(j.device, &place, 0, j.source, first * sizeof(item), room * sizeof(item), &error), HDST_OK);
+            j.device->ops->unpart(j.device, &place);
+        }
+        j.device->ops->finish(j.device);
+        cr_assert_eq(hdst__store_end(&j.store, &error), HDST_OK);
+        cr_assert_eq(j.store.cache.count, 2);
+        expect_segments(&j, 2);
+        expect_items(&j, COUNT);
+        close_job(&j);
+    }
+}
+
 Test(store, a_full_device_says_so)
 {
     job j;

@@ -73,7 +73,9 @@ typedef struct gen {
     diff_kind result;               // of a helper
     bool in_helper;
     bool no_params;                 // a helper, or a stage before the last: only its record
-    enum { RETURN_VALUE, RETURN_NOTHING, RETURN_RECORD, RETURN_KEEP } returns;
+    enum { RETURN_VALUE, RETURN_NOTHING, RETURN_RECORD, RETURN_KEEP, RETURN_EMITS } returns;
+    const char *emit_to;            // C text of what takes an emitted record
+    bool no_index;                  // behind a flat_map: record_index() is for another test
 } gen;
 
 enum { GEN_CONSTANTS = 2 };       // the first symbols: a const array, an enum value
@@ -130,10 +132,12 @@ const gen_record *gen_new_record(gen *g, const char *name, bool nested);
 const char *gen_leaf_list(gen *g, const gen_record *outer, const gen_record *r, const char *path);     // initializers of diff_leaf
 // Kernel text of a list in braces for a record, and the assignments of its C twin at `path`.
 const char *gen_braces(gen *g, const gen_record *r, const char *path);
+const char *gen_numbers(gen *g, const gen_record *r, const char *path);
 
 // --- gen_stmt.c ---
 void gen_block(gen *g, int statements, int depth);
 void gen_return(gen *g);
+void gen_emit(gen *g);
 int gen_scope(gen *g);
 void gen_leave(gen *g, int scope);
 

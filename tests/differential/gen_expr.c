@@ -132,7 +132,7 @@ static gen_value leaf(gen *g)
     if (which < 66 && gen_place(g, false, &place)) return place;
     if (which < (g->floating ? 70 : 80)) return integer_literal(g);
     if (which < 94) return float_literal(g);
-    if (which < 96 && !g->in_helper) return value("record_index()", "ctx->record", LEVEL_LEAF, K_U64);
+    if (which < 96 && !g->in_helper && !g->no_index) return value("record_index()", "ctx->record", LEVEL_LEAF, K_U64);
     for (int i = 0; which < 98 && i < g->symbol_count; i++)
         if (g->symbol[i].table >= 0)
             return value(gen_print(g, "len(%s)", g->symbol[i].hk), gen_print(g, "ctx->rows[%d]", g->symbol[i].table), LEVEL_LEAF, K_U64);

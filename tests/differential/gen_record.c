@@ -134,6 +134,17 @@ static const char *field_text(gen *g, const gen_field *f, const char *path, int 
     return gen_print(g, "{ %s }", list);
 }
 
+// `a, b, c` for a record of numbers alone; NULL for others.
+const char *gen_numbers(gen *g, const gen_record *r, const char *path)
+{
+    const char *list = "";
+    for (int i = 0; i < r->field_count; i++)
+        if (r->field[i].record || r->field[i].count || r->field_count < 2) return NULL;
+    for (int i = 0; i < r->field_count; i++)
+        list = gen_print(g, "%s%s%s", list, i ? ", " : "", number(g, &r->field[i], gen_print(g, "%s.%s", path, r->field[i].name)));
+    return list;
+}
+
 const char *gen_braces(gen *g, const gen_record *r, const char *path)
 {
     const char *list = "";

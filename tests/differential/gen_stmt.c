@@ -423,13 +423,31 @@ static void return_record(gen *g)
     gen_c(g, "}");
 }
 
+void gen_emit(gen *g)
+{
+    gen_c(g, "{");
+    gen_c(g, "struct %s r_ = {0};", g->out->c);
+    const char *list = gen_chance(g, 50) ? gen_numbers(g, g->out, "r_") : NULL;
+    if (list) {
+        gen_hk(g, "emit(%s);", list);
+    } else if (g->out == g->in && gen_chance(g, 30)) {
+        gen_hk(g, "emit(a);");
+        gen_c(g, "r_ = *in;");
+    } else {
+        list = gen_braces(g, g->out, "r_");
+        gen_hk(g, "emit((%s)%s);", g->out->hk, list);
+    }
+    gen_c(g, "%s(ctx, &r_);", g->emit_to);
+    gen_c(g, "}");
+}
+
 void gen_return(gen *g)
 {
     if (g->returns == RETURN_RECORD) {
         return_record(g);
         return;
     }
-    if (g->returns == RETURN_NOTHING) {
+    if (g->returns == RETURN_NOTHING || g->returns == RETURN_EMITS) {
         gen_hk(g, "return;");
         gen_c(g, "return;");
         return;
@@ -449,7 +467,8 @@ void gen_return(gen *g)
 static void statement(gen *g, int depth)
 {
     const int which = gen_below(g, 100);
-    if (which < 20) declare_scalar(g);
+    if (g->returns == RETURN_EMITS && gen_chance(g, 12)) gen_emit(g);
+    else if (which < 20) declare_scalar(g);
     else if (which < 25) declare_array(g);
     else if (which < 29) declare_record(g);
     else if (which < 52) assign(g);

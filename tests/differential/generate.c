@@ -18,7 +18,7 @@ static diff_law random_law(gen *g, diff_kind kind)
 static void add_param(gen *g, int i)
 {
     diff_param *p = &g->program->params[i];
-    const bool accum = g->program->shape == DIFF_ACCUMULATING_MAP ? i == 1 || gen_chance(g, 50) : g->program->shape == DIFF_MAP && gen_chance(g, 40);
+    const bool accum = g->program->shape == DIFF_ACCUMULATING_MAP ? i == 1 || gen_chance(g, 50) : (g->program->shape == DIFF_MAP || g->program->shape == DIFF_FLAT_MAP) && gen_chance(g, 40);
     p->kind = accum ? DIFF_ACCUM : DIFF_BROADCAST;
     p->is_table = gen_chance(g, 60);
     p->rows = p->is_table ? 1 + (uint64_t)gen_below(g, 7) : 1;
@@ -119,7 +119,8 @@ static void function_body(gen *g, const char *name, int statements)
     else gen_c(g, "(void)out_;");
     declare_params(g);
     gen_block(g, statements, 3);
-    if (g->returns != RETURN_NOTHING) gen_return(g);
+    if (g->returns == RETURN_EMITS) gen_emit(g);
+    else if (g->returns != RETURN_NOTHING) gen_return(g);
     g->indent--;
     gen_hk(g, "}");
     gen_c(g, "}");
@@ -128,44 +129,66 @@ static void function_body(gen *g, const char *name, int statements)
 
 static void make_function(gen *g)
 {
-    static const char *const words[] = {"map", "map", "filter"};
-    const char *params = "";
+    static const char *const words[] = {"map", "map", "filter", "reduce", "flat_map"};
+    const diff_shape shape = g->program->shape;
+    const char *params = "", *out = shape == DIFF_MAP || shape == DIFF_FLAT_MAP ? gen_print(g, " -> %s", g->out->hk) : "";
     for (int i = 1; i < g->program->param_count; i++) params = gen_print(g, "%s%s", params, param_text(g, i));
-    gen_hk(g, "%s f(%s a%s)%s", words[g->program->shape], g->in->hk, params, g->program->shape == DIFF_MAP ? gen_print(g, " -> %s", g->out->hk) : "");
-    g->returns = g->program->shape == DIFF_MAP ? RETURN_RECORD : g->program->shape == DIFF_FILTER ? RETURN_KEEP : RETURN_NOTHING;
+    gen_hk(g, "%s f(%s a%s)%s", words[shape], g->in->hk, params, out);
+    g->returns = shape == DIFF_MAP ? RETURN_RECORD : shape == DIFF_FLAT_MAP ? RETURN_EMITS : shape == DIFF_FILTER ? RETURN_KEEP : RETURN_NOTHING;
+    g->emit_to = "ctx->emit";
     function_body(g, "f", g->options.statements ? g->options.statements : 4 + gen_below(g, 8));
+}
+
+// `m`, a map or flat_map of records of one type; whether it is the latter.
+static bool make_first_map(gen *g)
+{
+    const bool flat = gen_chance(g, 40);
+    const gen_record *out = g->out;
+    gen_hk(g, "%s m(%s a) -> %s", flat ? "flat_map" : "map", g->in->hk, g->in->hk);
+    g->returns = flat ? RETURN_EMITS : RETURN_RECORD;
+    g->emit_to = gen_print(g, "p%" PRIu64 "_next", g->program->seed);
+    g->out = g->in;
+    function_body(g, "m", 1 + gen_below(g, 3));
+    g->out = out;
+    return flat;
+}
+
+// What `f` does with a record, and what comes before it.
+static void write_chain(gen *g, bool flat)
+{
+    const diff_program *p = g->program;
+    const uint64_t n = p->seed;
+    gen_c(g, "static void p%" PRIu64 "_next(diff_context *ctx, const void *in)", n);
+    gen_c(g, "{");
+    if (p->shape == DIFF_MAP) gen_c(g, "    struct %s out; p%" PRIu64 "_f(ctx, in, &out); ctx->emit(ctx, &out);", g->out->c, n);
+    else if (p->shape == DIFF_FILTER) gen_c(g, "    p%" PRIu64 "_f(ctx, in, 0); if (ctx->kept) ctx->emit(ctx, in);", n);
+    else gen_c(g, "    p%" PRIu64 "_f(ctx, in, 0);", n);
+    gen_c(g, "}");
+    gen_c(g, "static void p%" PRIu64 "_run(diff_context *ctx, const void *in)", n);
+    gen_c(g, "{");
+    if (p->filtered) gen_c(g, "    p%" PRIu64 "_g(ctx, in, 0); if (!ctx->kept) return;", n);
+    if (p->mapped && flat) gen_c(g, "    p%" PRIu64 "_m(ctx, in, 0);", n);
+    else if (p->mapped) gen_c(g, "    struct %s between; p%" PRIu64 "_m(ctx, in, &between); p%" PRIu64 "_next(ctx, &between);", g->in->c, n, n);
+    else gen_c(g, "    p%" PRIu64 "_next(ctx, in);", n);
+    gen_c(g, "}");
 }
 
 // The stages before `f`, and the chain of all.
 static void make_chain(gen *g)
 {
-    diff_program *p = g->program;
-    const gen_record *out = g->out;
+    const diff_program *p = g->program;
     g->no_params = true;
+    gen_c(g, "static void p%" PRIu64 "_next(diff_context *ctx, const void *in);", p->seed);
     if (p->filtered) {
         gen_hk(g, "filter g(%s a)", g->in->hk);
         g->returns = RETURN_KEEP;
         function_body(g, "g", 1 + gen_below(g, 3));
     }
-    if (p->mapped) {
-        gen_hk(g, "map m(%s a) -> %s", g->in->hk, g->in->hk);
-        g->returns = RETURN_RECORD;
-        g->out = g->in;
-        function_body(g, "m", 1 + gen_below(g, 3));
-        g->out = out;
-    }
+    g->no_index = p->mapped && make_first_map(g);
     g->no_params = false;
     make_function(g);
-    gen_c(g, "static void p%" PRIu64 "_run(diff_context *ctx, const void *in, void *out)", p->seed);
-    gen_c(g, "{");
-    if (p->filtered) gen_c(g, "    p%" PRIu64 "_g(ctx, in, out); if (!ctx->kept) return;", p->seed);
-    if (p->mapped) gen_c(g, "    struct %s between; p%" PRIu64 "_m(ctx, in, &between); in = &between;", g->in->c, p->seed);
-    gen_c(g, "    p%" PRIu64 "_f(ctx, in, out);", p->seed);
-    if (p->shape == DIFF_FILTER) {          // what it keeps are its input records, or those of `m`
-        gen_c(g, "    *(struct %s *)out = *(const struct %s *)in;", g->in->c, g->in->c);
-        g->out = g->in;
-    }
-    gen_c(g, "}");
+    write_chain(g, g->no_index);
+    if (p->shape == DIFF_FILTER) g->out = g->in;        // what it keeps are its input records, or those of `m`
 }
 
 // reduce f(item a, item b): each field by a law of its own. In C: every record accumulates into one row.
@@ -174,9 +197,9 @@ static void make_reduce(gen *g)
     static const char *const forms[] = {"a.%s + b.%s", "min(a.%s, b.%s)", "max(a.%s, b.%s)", "a.%s & b.%s", "a.%s | b.%s", "a.%s ^ b.%s"};
     diff_param *p = &g->program->params[1];
     const char *list = "";
-    gen_c(g, "static void p%" PRIu64 "_run(diff_context *ctx, const void *in_, void *out_)", g->program->seed);
+    gen_c(g, "static void p%" PRIu64 "_run(diff_context *ctx, const void *in_)", g->program->seed);
     gen_c(g, "{");
-    gen_c(g, "    const struct %s *const in = in_; (void)out_;", g->in->c);
+    gen_c(g, "    const struct %s *const in = in_;", g->in->c);
     for (int i = 0; i < g->in->field_count; i++) {
         const gen_field *f = &g->in->field[i];
         const char *values = "";
@@ -196,7 +219,7 @@ static void make_reduce(gen *g)
 
 static diff_shape random_shape(gen *g)
 {
-    return gen_chance(g, 6) ? DIFF_REDUCE : (diff_shape)gen_below(g, 3);
+    return gen_chance(g, 6) ? DIFF_REDUCE : gen_chance(g, 20) ? DIFF_FLAT_MAP : (diff_shape)gen_below(g, 3);
 }
 
 static void make_params(gen *g)
@@ -249,7 +272,7 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     g.schema = gen_chance(&g, 25);
     if (g.schema) gen_hk(&g, "import \"records.yaml\";");
     g.in = gen_new_record(&g, "item", p->shape != DIFF_REDUCE);
-    if (p->shape == DIFF_MAP) g.out = gen_new_record(&g, "result", true);
+    if (p->shape == DIFF_MAP || p->shape == DIFF_FLAT_MAP) g.out = gen_new_record(&g, "result", true);
     make_params(&g);
     declare_constants(&g);
     gen_c(&g, "#define FOUR ((uint32_t)4)");

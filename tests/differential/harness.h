@@ -20,6 +20,7 @@ void diff_library_close(diff_library *library);
 
 typedef struct diff_data {          // what a program runs over; in the arena
     uint64_t count, first;          // records; record_index() of the first
+    uint64_t room;                  // for output records
     void *records;                  // C structs
     void *tables[DIFF_PARAMS];      // rows of broadcasts, C structs; NULL otherwise
 } diff_data;
@@ -30,8 +31,9 @@ typedef struct diff_result {        // in the arena
     uint64_t failed_record;         // UINT64_MAX: none; then the rest counts
     diff_fault fault;
     uint64_t fault_index, fault_limit;
-    void *output;                   // C structs
-    uint8_t *keep;
+    void *output;                   // output records, C structs, in order
+    uint64_t outputs;               // how many
+    uint32_t *gives;                // by input record: how many came of it; NULL: not known
     uint64_t *cells[DIFF_PARAMS];   // by parameter, of accumulators: the value of (row, leaf, element) at diff_cell
 } diff_result;
 

@@ -145,17 +145,6 @@ static void read_cells(hdst__arena *arena, const diff_program *program, const di
     }
 }
 
-// What is kept of each record; the output of a function that emits goes back to where its input was.
-static uint8_t *spread(hdst__arena *arena, const hdst__interp_run *run, size_t size, void *output)
-{
-    uint8_t *keep = hdst__arena_alloc(arena, run->count);
-    for (uint64_t i = 0, at = 0; i < run->count; i++) {
-        keep[i] = run->func->emits ? run->emits_of[i] > 0 : 1;
-        if (run->func->emits && keep[i]) memcpy((char *)output + i * size, (const char *)run->output + at++ * size, size);
-    }
-    return keep;
-}
-
 diff_result diff_interpret(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data,
                            const diff_compiled *compiled, hdst__layout layout, const char **wrong)
 {
@@ -172,19 +161,19 @@ diff_result diff_interpret(hdst__arena *arena, const diff_program *program, cons
     for (uint32_t i = 0; i < storage->buffers; i++) buffers[i] = hdst__arena_alloc(arena, storage->buffer_bytes[i]);
     const void *plain_buffer[1] = {data->records};
     hdst__storage_copy(storage, buffers, skip, plain, plain_buffer, 0, data->count);
-    result.output = hdst__arena_alloc(arena, data->count * exports->out_size);
-    void *together = hdst__arena_alloc(arena, data->count * exports->out_size);
-    uint32_t *emits_of = HDST__NEW_ARRAY(arena, uint32_t, data->count);
+    const uint64_t room = func->emits ? data->room : data->count;
+    result.output = hdst__arena_alloc(arena, room * exports->out_size + 1);
+    result.gives = func->emits ? HDST__NEW_ARRAY(arena, uint32_t, data->count) : NULL;
     hdst__interp_run run = {.func = func, .input = {storage}, .input_buffers = {(const void *const *)buffers}, .input_skip = {skip}, .first = data->first,
-                            .count = data->count, .broadcast = b.broadcast, .accum_rows = b.rows, .output = func->emits ? together : result.output,
-                            .output_room = data->count, .emits_of = emits_of};
+                            .count = data->count, .broadcast = b.broadcast, .accum_rows = b.rows, .output = result.output,
+                            .output_room = room, .emits_of = result.gives};
     run.tables = compiled->tables;
     run.scales = compiled->scales;
     run.device_table = HDST__NEW_ARRAY(arena, int64_t, hdst__tables_device_words(run.tables, b.rows));
     hdst_error error = HDST_ERROR_INIT;
     if (hdst__interpret(&run, &error) != HDST_OK) *wrong = hdst__arena_strdup(arena, error.message);
     result.failed_record = run.failed_record;
-    result.keep = spread(arena, &run, exports->out_size, result.output);
+    result.outputs = func->emits ? run.emitted : data->count;
     if (run.failed_record != UINT64_MAX) {
         result.fault = func->checks[run.failed_check].kind == IR_CHECK_DIVISION ? FAULT_DIVISION : FAULT_INDEX;
         result.fault_index = run.failed_index;

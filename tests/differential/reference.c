@@ -81,9 +81,13 @@ typedef struct cell {
 } cell;
 
 typedef struct reference {
+    hdst__arena *arena;
     const diff_program *program;
     const diff_exports *exports;
     cell *cells[DIFF_PARAMS];
+    char *output;
+    uint64_t outputs;
+    size_t room;                // bytes
 } reference;
 
 static bool is_float(diff_kind kind) { return kind == K_F32 || kind == K_F64; }
@@ -171,6 +175,15 @@ static uint64_t finish(const cell *c, diff_kind kind, diff_law law)
 
 // --- Running ---
 
+static void emit(diff_context *ctx, const void *record)
+{
+    reference *r = ctx->user;
+    const size_t size = r->exports->out_size, at = r->outputs * size;
+    r->output = hdst__arena_grow(r->arena, r->output, &r->room, at + size, 1);
+    memcpy(r->output + at, record, size);
+    r->outputs++;
+}
+
 static void finish_cells(hdst__arena *arena, const reference *r, diff_result *result)
 {
     for (int i = 1; i < r->program->param_count; i++) {
@@ -185,36 +198,37 @@ static void finish_cells(hdst__arena *arena, const reference *r, diff_result *re
     }
 }
 
-static bool run_record(const diff_exports *exports, diff_context *ctx, const void *in, void *out)
+static bool run_record(const diff_exports *exports, diff_context *ctx, const void *in)
 {
     if (setjmp(ctx->failed)) return false;
-    exports->run(ctx, in, out);
+    exports->run(ctx, in);
     return true;
 }
 
 diff_result diff_reference(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data)
 {
-    reference r = {.program = program, .exports = exports};
-    diff_context ctx = {.accumulate = accumulate, .user = &r};
+    reference r = {.arena = arena, .program = program, .exports = exports};
+    diff_context ctx = {.accumulate = accumulate, .emit = emit, .user = &r};
     for (int i = 1; i < program->param_count; i++) {
         ctx.table[i] = data->tables[i];
         ctx.rows[i] = program->params[i].rows;
         if (program->params[i].kind == DIFF_ACCUM) r.cells[i] = HDST__NEW_ARRAY(arena, cell, program->params[i].rows * DIFF_LEAVES * DIFF_ELEMENTS);
     }
-    diff_result result = {
-        .failed_record = UINT64_MAX, .keep = hdst__arena_alloc(arena, data->count), .output = hdst__arena_alloc(arena, data->count * exports->out_size)};
+    diff_result result = {.failed_record = UINT64_MAX, .gives = HDST__NEW_ARRAY(arena, uint32_t, data->count)};
     for (uint64_t i = 0; i < data->count; i++) {
         ctx.record = data->first + i;
-        ctx.kept = true;
-        if (!run_record(exports, &ctx, (const char *)data->records + i * exports->in_size, (char *)result.output + i * exports->out_size)) {
+        const uint64_t before = r.outputs;
+        if (!run_record(exports, &ctx, (const char *)data->records + i * exports->in_size)) {
             result.failed_record = data->first + i;
             result.fault = ctx.fault;
             result.fault_index = ctx.fault_index;
             result.fault_limit = ctx.fault_limit;
             return result;
         }
-        result.keep[i] = ctx.kept;
+        result.gives[i] = (uint32_t)(r.outputs - before);
     }
+    result.output = r.output;
+    result.outputs = r.outputs;
     finish_cells(arena, &r, &result);
     return result;
 }
@@ -263,22 +277,25 @@ static const char *compare_cells(hdst__arena *arena, const diff_program *program
     return NULL;
 }
 
+static const char *compare_outputs(hdst__arena *arena, const diff_exports *exports, const diff_data *data, const diff_result *expected, const diff_result *found)
+{
+    for (uint64_t i = 0; found->gives && i < data->count; i++)
+        if (expected->gives[i] != found->gives[i]) return hdst__arena_printf(arena, "record %" PRIu64 " gives %u records, not %u", i, expected->gives[i], found->gives[i]);
+    if (expected->outputs != found->outputs) return hdst__arena_printf(arena, "%" PRIu64 " records come out, not %" PRIu64, expected->outputs, found->outputs);
+    for (uint64_t i = 0; i < expected->outputs; i++)
+        for (int l = 0; l < exports->out_leaves; l++)
+            for (uint64_t e = 0; e < exports->out[l].count; e++) {
+                const uint64_t a = load(expected->output, exports->out_size, i, &exports->out[l], e), b = load(found->output, exports->out_size, i, &exports->out[l], e);
+                if (!equal_bits(exports->out[l].kind, a, b))
+                    return hdst__arena_printf(arena, "output record %" PRIu64 " leaf %d element %" PRIu64 ": %" PRIx64 ", not %" PRIx64, i, l, e, a, b);
+            }
+    return NULL;
+}
+
 const char *diff_compare(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected,
                          const diff_result *found)
 {
     if (expected->failed_record != UINT64_MAX || found->failed_record != UINT64_MAX) return compare_faults(arena, expected, found);
-    for (uint64_t i = 0; i < data->count; i++) {
-        const bool keeps = program->shape != DIFF_ACCUMULATING_MAP;     // without an output nobody asks what was kept
-        if (keeps && expected->keep[i] != found->keep[i])
-            return hdst__arena_printf(arena, "record %" PRIu64 ": keep %d, not %d", i, expected->keep[i], found->keep[i]);
-        if (!expected->keep[i]) continue;
-        for (int l = 0; l < exports->out_leaves; l++)
-            for (uint64_t e = 0; e < exports->out[l].count; e++) {
-                const uint64_t a = load(expected->output, exports->out_size, i, &exports->out[l], e),
-                               b = load(found->output, exports->out_size, i, &exports->out[l], e);
-                if (!equal_bits(exports->out[l].kind, a, b))
-                    return hdst__arena_printf(arena, "record %" PRIu64 " output leaf %d element %" PRIu64 ": %" PRIx64 ", not %" PRIx64, i, l, e, a, b);
-            }
-    }
-    return compare_cells(arena, program, exports, expected, found);
+    const char *wrong = exports->out_leaves ? compare_outputs(arena, exports, data, expected, found) : NULL;     // else nobody asks what was kept
+    return wrong ? wrong : compare_cells(arena, program, exports, expected, found);
 }

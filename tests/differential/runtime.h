@@ -29,13 +29,14 @@ typedef struct diff_context {
     uint64_t record;                        // record_index()
     const void *table[DIFF_PARAMS];         // by parameter: broadcast rows
     uint64_t rows[DIFF_PARAMS];
-    bool kept;
+    bool kept;                              // what the last filter said
+    void (*emit)(struct diff_context *, const void *record);    // an output record
     void (*accumulate)(struct diff_context *, int param, uint64_t row, int leaf, uint64_t element, uint64_t bits);
     void *user;
 } diff_context;
 
 typedef struct diff_exports {   // one per program, under the name "pN"
-    void (*run)(diff_context *, const void *in, void *out);
+    void (*run)(diff_context *, const void *in);
     size_t in_size, out_size, row_size[DIFF_PARAMS];
     diff_leaf in[DIFF_LEAVES], out[DIFF_LEAVES], row[DIFF_PARAMS][DIFF_LEAVES];
     int in_leaves, out_leaves, row_leaves[DIFF_PARAMS];

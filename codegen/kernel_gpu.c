@@ -320,8 +320,10 @@ static const char *place_text(hdst__printer *p, const char *count_record)
 static bool make_bodies(hdst__arena *arena, const ir_func *func, uint32_t records, ir_func **spans, ir_func **single, hdst__diags *diags)
 {
     *single = hdst__ir_copy_func(arena, func);
+    hdst__pass_lanes(*single);          // registers, and elements in the order in which they lie
+    hdst__pass_uniform(*single);
     if (func->emits) hdst__pass_place(*single);
-    *spans = func->emits ? *single : hdst__ir_copy_func(arena, func);
+    *spans = func->emits ? *single : hdst__ir_copy_func(arena, *single);
     if (func->emits) return true;
     hdst__pass_together(*spans, records);
     const char *wrong = hdst__ir_verify(*spans);

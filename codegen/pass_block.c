@@ -34,7 +34,7 @@ static bool is_record_work(const ir_func *func, const ir_stmt *s)
     switch (s->kind) {
     case IR_SET: case IR_SET_ELEM: return func->vars[s->var].varying;
     case IR_IF: return s->cond->varying;
-    case IR_FOR: case IR_LOOP: return hdst__ir_loop_varies(s);
+    case IR_FOR: case IR_LOOP: return s->vectorize || hdst__ir_loop_varies(s);      // marked: the elements of a row, see pass_elements.c
     case IR_BREAK: case IR_CONTINUE: return false;
     default: return true;
     }
@@ -48,6 +48,7 @@ static const char *control_why(const ir_block *block)
     const char *why = NULL;
     for (size_t i = 0; i < block->count; i++) {
         const ir_stmt *s = block->items[i];
+        if (s->kind == IR_FOR && s->vectorize) return "the elements of a row lie side by side";
         if (s->kind == IR_FOR || s->kind == IR_LOOP) return "records leave a loop at different turns";
         if (s->kind == IR_IF) why = "a branch does more than assign";
     }

@@ -212,18 +212,37 @@ static void take_loop(elements *l, ir_block *out, ir_stmt *loop)
     hdst__ir_push(l->func, out, test);
 }
 
-static void rewrite(ir_func *func, const hdst__tables *tables, ir_block *block)
+static bool adds_or_stores(const ir_stmt *loop)
+{
+    bool does = false;
+    for (size_t i = 0; i < loop->body.count; i++) {
+        const ir_stmt_kind kind = loop->body.items[i]->kind;
+        if (kind == IR_SET_ELEM) return false;
+        does |= kind == IR_ACCUM || kind == IR_STORE;
+    }
+    return does;
+}
+
+static bool has_many_turns(const ir_stmt *loop)
+{
+    return loop->lo->op == IR_CONST && loop->hi->op == IR_CONST && loop->hi->bits >= loop->lo->bits + HDST__ROW_ELEMENTS;
+}
+
+// whole_rows: only those that add to rows or store them.
+static void rewrite(ir_func *func, const hdst__tables *tables, ir_block *block, bool whole_rows)
 {
     ir_block out = {0};
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
         elements l = {.func = func, .tables = tables, .reads = {func, s}, .odd = NO_VAR};
-        if (s->kind == IR_FOR && s->step == 1 && can_take(&l)) {
+        const bool wanted = s->kind == IR_FOR && s->step == 1 && (!whole_rows || (adds_or_stores(s) && has_many_turns(s)));
+        if (wanted && can_take(&l)) {
             take_loop(&l, &out, s);
+            func->rows = true;
             continue;
         }
         ir_block *nested[HDST__IR_NESTED];
-        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) rewrite(func, tables, nested[n]);
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) rewrite(func, tables, nested[n], whole_rows);
         hdst__ir_push(func, &out, s);
     }
     *block = out;
@@ -232,5 +251,7 @@ static void rewrite(ir_func *func, const hdst__tables *tables, ir_block *block)
 void hdst__pass_elements(ir_func *func, const hdst__tables *tables)
 {
     func->rows = true;
-    rewrite(func, tables, &func->body);
+    rewrite(func, tables, &func->body, false);
 }
+
+void hdst__pass_row_loops(ir_func *func, const hdst__tables *tables) { rewrite(func, tables, &func->body, true); }

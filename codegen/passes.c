@@ -77,6 +77,9 @@ enum {
     SMALL_BLOCK = 64,
     MANY_BYTES = 256,               // per record: above, the arrays of a large block would leave the first-level cache
     MOST_BYTES = 2048,              // above, there is no block form
+    WIDE_BYTES = 512,               // of a record read: above, the columns of a block count
+    COLUMN_BYTES = 256 << 10,
+    LEAST_BLOCK = 32,
 };
 
 static const char *form(ir_func *func, const hdst__tables *tables, void (*split)(ir_func *func))
@@ -123,12 +126,37 @@ const char *hdst__passes_row(ir_func *func, const hdst__tables *tables)
 
 // --- Which ---
 
+static uint64_t bytes_read_of_inputs(const ir_func *func)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < func->param_count; i++) {
+        const ir_param *param = &func->params[i];
+        for (size_t l = 0; param->kind == IR_INPUT && l < param->record->leaf_count; l++)
+            if (!param->leaf_used || param->leaf_used[l]) bytes += param->record->leaves[l].elements * hdst__scalar_size(param->record->leaves[l].kind);
+    }
+    return bytes;
+}
+
+// Block form over rows in memory: what adds to or stores whole rows goes row by row, all else has the records side by side; a block of them is small enough
+// for its columns to stay in the second-level cache.
+static const char *passes_block_of_rows(ir_func *func, const hdst__tables *tables)
+{
+    hdst__pass_row_loops(func, tables);
+    const char *wrong = hdst__passes_block(func, tables);
+    const uint64_t bytes = bytes_read_of_inputs(func);
+    if (wrong || !func->block || bytes < WIDE_BYTES) return wrong;
+    while (func->block > LEAST_BLOCK && func->block * bytes > COLUMN_BYTES) func->block /= 2;
+    func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes read of each", func->block, (unsigned long long)bytes);
+    return NULL;
+}
+
 const char *hdst__passes_cpu(ir_func *func, const hdst__tables *tables, const hdst__storage *input)
 {
     ir_func *rows = hdst__ir_copy_func(func->arena, func);
     const char *wrong = hdst__passes_row(rows, tables);
     if (wrong) return wrong;
     const hdst__leaf *leaf = hdst__row_leaf(rows, input);
+    if (!leaf && input->layout == HDST__AOS) return passes_block_of_rows(func, tables);
     if (!leaf) return hdst__passes_block(func, tables);
     rows->form_why = hdst__arena_printf(func->arena, "rows: the %llu elements of %s lie side by side", (unsigned long long)leaf->elements, leaf->path);
     *func = *rows;

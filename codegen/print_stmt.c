@@ -211,20 +211,23 @@ static void print_unroll(hdst__printer *p, const ir_stmt *stmt)
     if (turns > 1) hdst__write_line(&p->out, "#pragma unroll %" PRIu32, turns);
 }
 
-static const char *pragma_of(const ir_stmt *stmt, bool inner);
+static const char *pragma_of(const ir_stmt *stmt, uint32_t block, bool inner);
 
 static void print_for(hdst__printer *p, const ir_stmt *stmt)
 {
     print_unroll(p, stmt);
     if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
-    if (stmt->vectorize) hdst__write_line(&p->out, "%s", pragma_of(stmt, false));
+    if (stmt->vectorize) hdst__write_line(&p->out, "%s", pragma_of(stmt, p->func->block, false));
     const char *name = p->var_name[stmt->var], *lo = hdst__expr_text(p, stmt->lo), *hi = hdst__expr_text(p, stmt->hi);
     const char *type = belongs_to_loops(p, stmt->var) ? hdst__arena_printf(p->arena, "%s ", hdst__cl_name(p->func->vars[stmt->var].kind)) : "";
     const char *step = stmt->step == 1 ? hdst__arena_printf(p->arena, "%s++", name) : hdst__arena_printf(p->arena, "%s += %" PRIu64, name, stmt->step);
     hdst__write_line(&p->out, "for (%s%s = %s; %s < %s; %s) {", type, name, lo, name, hi, step);
+    const bool outer = p->in_row;
+    p->in_row |= stmt->vectorize || stmt->scalar_why;
     p->loop_depth++;
     print_nested(p, &stmt->body);
     p->loop_depth--;
+    p->in_row = outer;
     hdst__write_line(&p->out, "}");
 }
 
@@ -287,14 +290,14 @@ static bool find_eight_bytes(ir_expr **expr, void *user)
 }
 
 // The vector length by the widest numbers that are computed with: 64 bytes of them.
-static const char *pragma_of(const ir_stmt *stmt, bool inner)
+static const char *pragma_of(const ir_stmt *stmt, uint32_t block, bool inner)
 {
     bool wide = false;
     ir_block body = stmt->body;
     hdst__ir_visit_exprs(&body, find_eight_bytes, &wide);
     if (!stmt->vectorize) return SCALAR;
     if (stmt->kind == IR_FOR && hdst__ir_is_const(stmt->lo, 0) && hdst__ir_is_const(stmt->hi, HDST__LANES)) return "VECTOR_LOOP(16, 1)";     // all lanes at once
-    const bool short_body = body.count <= 4 && inner;
+    const bool short_body = body.count <= 4 && inner && block >= 64;
     return wide ? short_body ? "VECTOR_LOOP(8, 4)" : "VECTOR_LOOP(8, 1)" : short_body ? "VECTOR_LOOP(16, 4)" : "VECTOR_LOOP(16, 1)";
 }
 
@@ -328,7 +331,7 @@ static void print_records_body(hdst__printer *p, ir_stmt *stmt)
 static void print_records(hdst__printer *p, ir_stmt *stmt)
 {
     if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
-    hdst__write_line(&p->out, "%s", pragma_of(stmt, p->loop_depth > 0));
+    hdst__write_line(&p->out, "%s", pragma_of(stmt, p->func->block, p->loop_depth > 0));
     hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) {");
     p->out.indent++;
     const hdst__printer outer = *p;

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 enum {
-    UNPACK_LIMIT = 128 << 10,       // bytes of arrays: above, they would only move from one cache to another
+    UNPACK_LIMIT = 256 << 10,       // bytes of arrays: above, they would only move from one cache to another
     MOST_APART = 8,                 // values of one kind in a record: strided reads up to here are vector loads and shuffles, farther apart slow gathers
     FEW_ELEMENTS = 8,
 };
@@ -154,7 +154,7 @@ const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field)
 {
     const hdst__storage *input = p->options->input;
     const char *name = p->leaf_name[field->param][field->leaf], *element = hdst__index_text(p, field->a);
-    if (p->unpacked[field->param] && p->unpacked[field->param][field->leaf]) return hdst__arena_printf(p->arena, "%s_of[%s][r]", name, element);
+    if (!p->in_row && p->unpacked[field->param] && p->unpacked[field->param][field->leaf]) return hdst__arena_printf(p->arena, "%s_of[%s][r]", name, element);
     if (input->layout != HDST__AOSOA) return hdst__arena_printf(p->arena, "%s(%s, %s)", name, p->record, element);
     const uint64_t step = input->leaf[field->leaf].element_stride / hdst__scalar_size(input->record->leaves[field->leaf].kind);
     if (!field->a) return hdst__arena_printf(p->arena, "%s_in[r]", name);

@@ -44,6 +44,19 @@ static const char program[] = "param uint32_t D;\n"
                               "    }\n"
                               "    t[best].count += 1;\n"
                               "    spread += best_d;\n"
+                              "}\n"
+                              "map add_in_order(point p, broadcast point c[], accum total t[], accum total all, accum double spread)\n"
+                              "{\n"
+                              "    uint32_t best = 0;\n"
+                              "    float best_d = -INFINITY;\n"
+                              "    for (uint32_t j = 0; j < len(c); j++) {\n"
+                              "        float d = 0;\n"
+                              "        for (uint32_t i = 0; i < D; i++) d += p.x[i] * c[j].x[i];\n"
+                              "        if (d > best_d) { best_d = d; best = j; }\n"
+                              "    }\n"
+                              "    for (uint32_t i = 0; i < D; i++) { t[best].x[i] += p.x[i]; t[best].z[i] += p.z[i]; all.n[i] -= (int32_t)p.x[i]; }\n"
+                              "    t[best].count += 1;\n"
+                              "    spread += best_d;\n"
                               "}\n";
 
 static ir_func *compile(const char *name, uint32_t elements)
@@ -112,6 +125,17 @@ Test(row, exact_sums_over_elements_are_marked)
     cr_expect_eq(count(func, "accum spread"), 1);
 }
 
+Test(row, sums_in_order_have_records_side_by_side_but_rows_are_added_whole)
+{
+    const ir_func *func = form_of("add_in_order", 784, HDST__AOS);
+    cr_expect_eq(func->block, 32, "their columns stay near: 9 KiB of each record are read");
+    cr_expect_eq(form_of("in_order", 784, HDST__AOS)->block, 64);
+    cr_expect_eq(form_of("in_order", 784, HDST__SOA)->block, 128);
+    cr_expect_eq(count(func, "records (the elements of a row lie side by side)"), 1);
+    cr_expect_eq(count(func, "to 784u vectorize"), 1);
+    cr_expect_eq(count(func, "words t[row"), 3 + 1, "x in one word, z in two, count");
+}
+
 // --- Kernels ---
 
 enum { RECORDS = 333, SKIP = 64, ROWS = 7 };
@@ -145,12 +169,12 @@ static void compare_tables(const ir_func *func, const hdst__tables *tables, cons
     }
 }
 
-static void check(uint32_t elements, hdst__layout layout, hdst__target target, bool special, const hdst__tier *tiers)
+static void check(const char *function, uint32_t elements, hdst__layout layout, hdst__target target, bool special, const hdst__tier *tiers)
 {
     srand(elements);
     cl_run run;
     cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "these tests need PoCL");
-    const ir_func *func = compile("add_up", elements);
+    const ir_func *func = compile(function, elements);
     const hdst__record *record = func->params[0].record;
     char *points = make_rows(record, RECORDS, special), *centers = make_rows(record, ROWS, false);
     const hdst__storage *from = hdst__storage_make(&arena, record, HDST__AOS, 0, RECORDS);
@@ -182,19 +206,25 @@ static void check(uint32_t elements, hdst__layout layout, hdst__target target, b
 
 Test(row, rows_have_the_interpreters_bits)
 {
-    check(784, HDST__AOS, HDST__TARGET_CPU, false, NULL);
-    check(45, HDST__AOS, HDST__TARGET_CPU, true, NULL);
+    check("add_up", 784, HDST__AOS, HDST__TARGET_CPU, false, NULL);
+    check("add_up", 45, HDST__AOS, HDST__TARGET_CPU, true, NULL);
 }
 
 Test(row, so_have_blocks_and_the_form_for_gpus)
 {
-    check(45, HDST__SOA, HDST__TARGET_CPU, true, NULL);
-    check(45, HDST__AOSOA, HDST__TARGET_CPU, true, NULL);
-    check(45, HDST__AOS, HDST__TARGET_GPU, true, NULL);
+    check("add_up", 45, HDST__SOA, HDST__TARGET_CPU, true, NULL);
+    check("add_up", 45, HDST__AOSOA, HDST__TARGET_CPU, true, NULL);
+    check("add_up", 45, HDST__AOS, HDST__TARGET_GPU, true, NULL);
+}
+
+Test(row, rows_that_are_added_whole_in_block_form)
+{
+    check("add_in_order", 784, HDST__AOS, HDST__TARGET_CPU, false, NULL);
+    check("add_in_order", 45, HDST__AOS, HDST__TARGET_CPU, true, NULL);
 }
 
 Test(row, every_tier_of_sums)
 {
     static const hdst__tier tiers[] = {HDST__TIER_TWO, HDST__TIER_ONE, HDST__TIER_WIDE, HDST__TIER_ONE, HDST__TIER_TWO};
-    check(33, HDST__AOS, HDST__TARGET_CPU, true, tiers);
+    check("add_up", 33, HDST__AOS, HDST__TARGET_CPU, true, tiers);
 }

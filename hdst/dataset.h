@@ -27,6 +27,7 @@ typedef struct hdst__plan_mark {
     ir_func *func;                  // of a function: in the plan's arena
     hdst__node *node;               // NULL: fused into its consumer
     uint32_t length;                // functions that are fused with it, so far
+    bool whole;                     // one of them asks for the index or accumulates: it must see every record, whichever are wanted of it
     bool drops;                     // one of them filters or emits any number: indices of its input are no indices of its own
 } hdst__plan_mark;
 

@@ -78,10 +78,26 @@ static bool fuses_with_parent(const hdst_dataset *dataset)
     return !(parent->mark.drops && reads_index(dataset->mark.func));    // the index of a record is its place in what the function runs over
 }
 
+static bool accumulates(const ir_func *func)
+{
+    for (size_t i = 0; i < func->param_count; i++)
+        if (func->params[i].kind == IR_ACCUM_TABLE) return true;
+    return false;
+}
+
+// Functions that make one record of each, and nothing else, need only run over the records that a slice of them asks for.
+static bool slices_input(const hdst_dataset *slice)
+{
+    const hdst_dataset *parent = slice->parent;
+    if (slice->op != HDST__OP_SLICE || !is_function(parent) || parent->mark.consumers > 1 || has_own_code(parent)) return false;
+    return !folds(parent->mark.func) && !parent->mark.drops && !parent->mark.whole;
+}
+
 // Whether the dataset's records must exist, or be read in a way of their own.
 static bool needs_node(const hdst_dataset *dataset)
 {
     const hdst_dataset *consumer = dataset->mark.consumer;
+    if (consumer && dataset->mark.consumers == 1 && slices_input(consumer)) return false;
     return !is_function(dataset) || !consumer || dataset->mark.consumers > 1 || !is_function(consumer) || !fuses_with_parent(consumer);
 }
 
@@ -99,6 +115,12 @@ static hdst__node_kind kind_of(const hdst_dataset *dataset)
     }
 }
 
+static void set_input(hdst__arena *arena, hdst__node *node, hdst__node *input)
+{
+    node->inputs = HDST__NEW_ARRAY(arena, hdst__node *, 1);
+    node->inputs[node->input_count++] = input;
+}
+
 static void add_inputs(hdst__arena *arena, hdst__node *node)
 {
     hdst_dataset *dataset = node->dataset;
@@ -111,30 +133,47 @@ static void add_inputs(hdst__arena *arena, hdst__node *node)
     // A stage's output is best left where the next one reads it.
     const hdst_dataset *before = node->item_count ? node->items[0] : dataset;
     if (node->item_count) before->parent->mark.node->keeps = true;
-    node->inputs = HDST__NEW_ARRAY(arena, hdst__node *, 1);
-    node->inputs[node->input_count++] = before->parent->mark.node;
+    set_input(arena, node, before->parent->mark.node);
 }
 
-// The functions from the last node on.
-static void add_items(hdst__arena *arena, hdst__node *node)
+// The functions from the last node on, up to `dataset`.
+static void add_items(hdst__arena *arena, hdst__node *node, hdst_dataset *dataset)
 {
-    hdst_dataset *dataset = node->dataset;
     if (!is_function(dataset)) return;
     node->item_count = dataset->mark.length;
     node->items = HDST__NEW_ARRAY(arena, hdst_dataset *, node->item_count);
     for (size_t i = node->item_count; i-- > 0; dataset = dataset->parent) node->items[i] = dataset;
 }
 
-static void add_node(hdst__arena *arena, hdst__plan *plan, hdst_dataset *dataset)
+static hdst__node *add_node(hdst__arena *arena, hdst__plan *plan, hdst_dataset *dataset, hdst__node_kind kind)
 {
     hdst__node *node = HDST__NEW(arena, hdst__node);
     node->dataset = dataset;
-    node->kind = kind_of(dataset);
+    node->kind = kind;
     HDST__PUSH(arena, plan->nodes, plan->node_count, plan->node_capacity, node);
     node->number = (uint32_t)plan->node_count;
-    add_items(arena, node);
-    add_inputs(arena, node);
     dataset->mark.node = plan->target = node;
+    return node;
+}
+
+// A slice of the functions' input, and then the functions.
+static void add_sliced_input(hdst__arena *arena, hdst__plan *plan, hdst_dataset *slice)
+{
+    hdst__node *part = add_node(arena, plan, slice, HDST__NODE_SLICE), *stage = add_node(arena, plan, slice, HDST__NODE_STAGE);
+    add_items(arena, stage, slice->parent);
+    set_input(arena, part, stage->items[0]->parent->mark.node);
+    set_input(arena, stage, part);
+}
+
+static void add_nodes(hdst__arena *arena, hdst__plan *plan, hdst_dataset *dataset)
+{
+    if (slices_input(dataset)) {
+        add_sliced_input(arena, plan, dataset);
+        return;
+    }
+    hdst__node *node = add_node(arena, plan, dataset, kind_of(dataset));
+    add_items(arena, node, dataset);
+    add_inputs(arena, node);
 }
 
 hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error)
@@ -150,9 +189,10 @@ hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__pl
             bool fused = fuses_with_parent(d);
             mark->length = 1 + (fused ? d->parent->mark.length : 0);
             mark->drops = mark->func->emits || (fused && d->parent->mark.drops);
+            mark->whole = reads_index(mark->func) || accumulates(mark->func) || (fused && d->parent->mark.whole);
         }
     }
     for (size_t i = 0; i < r.count; i++)
-        if (needs_node(r.items[i])) add_node(arena, plan, r.items[i]);
+        if (needs_node(r.items[i])) add_nodes(arena, plan, r.items[i]);
     return HDST_OK;
 }

@@ -317,6 +317,33 @@ Test(operators, a_cache_of_computed_records_is_filled_once)
     }
 }
 
+Test(operators, a_slice_of_mapped_records_maps_no_others)
+{
+    job j;
+    ON_EACH_FORM(j) {
+        hdst_dataset *mapped = hdst_map_function(hdst_map_function(hdst_with_layout(j.data, HDST_SOA), j.module, "twice"), j.module, "twice");
+        hdst_result *r = hdst_result_create(hdst_filter_function(hdst_slice(mapped, 40, 20), j.module, "odd"));
+        RUN(r);
+        uint64_t n = 0, count;
+        const row *out = hdst_result_rows(r, NULL, &count);
+        for (int i = 40; i < 60; i++) {
+            row want = {rows[i].x * 4, rows[i].k + 2, rows[i].w};
+            if (want.k & 1) cr_assert(n < count && same(&out[n++], &want));
+        }
+        cr_assert_eq(n, count);
+        cr_assert_eq(hdst_result_stats(r).device[0].records, 40, "20 in each of two stages");
+        // Accumulators and indices are of all records.
+        hdst_result *all = hdst_result_create(hdst_slice(hdst_map_function(mapped, j.module, "counted"), 0, 1));
+        RUN(all);
+        cr_assert_eq(hdst_view_int64(hdst_result_field(all, "n", NULL), 0, 0), N);
+        row late;
+        hdst_error error;
+        cr_assert_eq(hdst_dataset_take(hdst_slice(hdst_map_function(j.data, j.module, "numbered"), 50, 9), 3, 1, &late, &error), HDST_OK, "%s", error.message);
+        cr_assert_eq(late.k, 53);
+        hdst_context_destroy(j.context);
+    }
+}
+
 // --- Memory ---
 
 static int warned;

@@ -43,7 +43,7 @@ int main(void)
         if (hdst_run(dangling, &err) != HDST_OK) break;
         double base = (1 - damping) / (double)n + damping * single(dangling, "rank") / (double)n;
         hdst_value_set(rest, &base, 1);
-        if (hdst_run(ranks, &err) == HDST_OK) hdst_value_set(v, hdst_result_rows(ranks, NULL, NULL), n);
+        if (hdst_run(ranks, &err) == HDST_OK) hdst_value_set_result(v, ranks, NULL, &err);
         fprintf(stderr, "iteration %d: change %g\n", i, single(ranks, "change"));
     }
     free(start);

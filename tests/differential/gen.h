@@ -138,6 +138,7 @@ const char *gen_numbers(gen *g, const gen_record *r, const char *path);
 void gen_block(gen *g, int statements, int depth);
 void gen_return(gen *g);
 void gen_emit(gen *g);
+void gen_variable(gen *g);
 int gen_scope(gen *g);
 void gen_leave(gen *g, int scope);
 

@@ -46,6 +46,8 @@ static void declare_scalar(gen *g)
     declare(g, (gen_symbol){.hk = name, .c = name, .kind = kind, .table = -1, .writable = true});
 }
 
+void gen_variable(gen *g) { declare_scalar(g); }
+
 static void declare_array(gen *g)
 {
     const diff_kind kind = gen_chance(g, 50) ? K_F32 : gen_kind(g);

@@ -39,6 +39,7 @@ static const char *param_text(gen *g, int i)
 
 static void declare_params(gen *g)
 {
+    if (g->program->shape == DIFF_FOLD) g->symbol[g->symbol_count++] = (gen_symbol){.hk = "b", .c = "(*right)", .record = g->in, .table = -1};
     g->symbol[g->symbol_count++] = (gen_symbol){.hk = "a", .c = "(*in)", .record = g->in, .table = -1};
     for (int i = 1; i < g->program->param_count && !g->no_params; i++) {
         const diff_param *p = &g->program->params[i];
@@ -110,14 +111,17 @@ static void make_helper(gen *g)
 static void function_body(gen *g, const char *name, int statements)
 {
     const int scope = gen_scope(g);
+    const bool fold = g->program->shape == DIFF_FOLD;
     gen_hk(g, "{");
-    gen_c(g, "static void p%" PRIu64 "_%s(diff_context *ctx, const void *in_, void *out_)", g->program->seed, name);
+    gen_c(g, "static void p%" PRIu64 "_%s(diff_context *ctx, const void *in_, %svoid *out_)", g->program->seed, name, fold ? "const void *right_, " : "");
     gen_c(g, "{");
     g->indent++;
+    if (fold) gen_c(g, "const struct %s *const right = right_; (void)right;", g->in->c);
     gen_c(g, "const struct %s *const in = in_; (void)in;", g->in->c);
     if (g->returns == RETURN_RECORD) gen_c(g, "struct %s *const out = out_; (void)out;", g->out->c);
     else gen_c(g, "(void)out_;");
     declare_params(g);
+    if (fold) gen_variable(g);
     gen_block(g, statements, 3);
     if (g->returns == RETURN_EMITS) gen_emit(g);
     else if (g->returns != RETURN_NOTHING) gen_return(g);
@@ -217,9 +221,22 @@ static void make_reduce(gen *g)
     gen_hk(g, "reduce f(%s a, %s b) { return (%s){ %s }; }", g->in->hk, g->in->hk, g->in->hk, list);
 }
 
+// A reduce that is no field-wise one: its body has a variable.
+static void make_fold(gen *g)
+{
+    diff_program *p = g->program;
+    p->ordered = gen_chance(g, 30);
+    if (!p->ordered) gen_hk(g, gen_chance(g, 50) ? "associative" : "associative commutative");
+    gen_hk(g, "reduce f(%s a, %s b)", g->in->hk, g->in->hk);
+    g->returns = RETURN_RECORD;
+    g->no_index = true;
+    g->out = g->in;
+    function_body(g, "f", 1 + gen_below(g, 5));
+}
+
 static diff_shape random_shape(gen *g)
 {
-    return gen_chance(g, 6) ? DIFF_REDUCE : gen_chance(g, 20) ? DIFF_FLAT_MAP : (diff_shape)gen_below(g, 3);
+    return gen_chance(g, 6) ? DIFF_REDUCE : gen_chance(g, 6) ? DIFF_FOLD : gen_chance(g, 20) ? DIFF_FLAT_MAP : (diff_shape)gen_below(g, 3);
 }
 
 static void make_params(gen *g)
@@ -232,6 +249,8 @@ static void make_params(gen *g)
         g->row[1] = g->in;
         return;
     }
+    p->param_count = 1;
+    if (p->shape == DIFF_FOLD) return;
     p->param_count = 1 + (p->shape == DIFF_ACCUMULATING_MAP) + gen_below(g, 3);
     for (int i = 1; i < p->param_count; i++) add_param(g, i);
 }
@@ -240,7 +259,7 @@ static void make_exports(gen *g)
 {
     const diff_program *p = g->program;
     gen_c(g, "__attribute__((visibility(\"default\"))) const diff_exports p%" PRIu64 " = {", p->seed);
-    gen_c(g, "    .run = p%" PRIu64 "_run,", p->seed);
+    gen_c(g, p->shape == DIFF_FOLD ? "    .fold = p%" PRIu64 "_f," : "    .run = p%" PRIu64 "_run,", p->seed);
     gen_c(g, "    .in_size = sizeof(struct %s), .in = {%s}, .in_leaves = %d,", g->in->c, gen_leaf_list(g, g->in, g->in, ""), g->in->leaves);
     if (g->out) gen_c(g, "    .out_size = sizeof(struct %s), .out = {%s}, .out_leaves = %d,", g->out->c, gen_leaf_list(g, g->out, g->out, ""), g->out->leaves);
     for (int i = 1; i < p->param_count; i++) {
@@ -263,12 +282,13 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     hdst__buffer_init(&g.yaml, NULL);
     p->seed = seed;
     p->shape = random_shape(&g);
+    const bool reduces = p->shape == DIFF_REDUCE || p->shape == DIFF_FOLD;
     g.floating = gen_chance(&g, 40);
-    p->may_fail = p->shape != DIFF_REDUCE && !g.options.no_faults && gen_chance(&g, 15);
+    p->may_fail = !reduces && !g.options.no_faults && gen_chance(&g, 15);
     g.faults = p->may_fail;
     gen_hk(&g, "// program %" PRIu64, seed);
-    p->filtered = p->shape != DIFF_REDUCE && gen_chance(&g, 20);
-    p->mapped = p->shape != DIFF_REDUCE && gen_chance(&g, 15);
+    p->filtered = !reduces && gen_chance(&g, 20);
+    p->mapped = !reduces && gen_chance(&g, 15);
     g.schema = gen_chance(&g, 25);
     if (g.schema) gen_hk(&g, "import \"records.yaml\";");
     g.in = gen_new_record(&g, "item", p->shape != DIFF_REDUCE);
@@ -280,7 +300,8 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
         make_reduce(&g);
     } else {
         for (int helpers = gen_below(&g, 3); helpers > 0; helpers--) make_helper(&g);
-        make_chain(&g);
+        if (p->shape == DIFF_FOLD) make_fold(&g);
+        else make_chain(&g);
     }
     make_exports(&g);
     p->hk = hdst__arena_strdup(arena, hdst__buffer_text(&g.hk));

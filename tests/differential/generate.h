@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "runtime.h"
 
-typedef enum diff_shape { DIFF_MAP, DIFF_ACCUMULATING_MAP, DIFF_FILTER, DIFF_REDUCE /* field by field: an accumulator "result" */, DIFF_FLAT_MAP } diff_shape;
+typedef enum diff_shape { DIFF_MAP, DIFF_ACCUMULATING_MAP, DIFF_FILTER, DIFF_REDUCE /* field by field: an accumulator "result" */, DIFF_FLAT_MAP, DIFF_FOLD } diff_shape;
 
 typedef struct diff_param {             // as in the function's parameter list; 0 is the record
     enum { DIFF_RECORD, DIFF_BROADCAST, DIFF_ACCUM } kind;
@@ -33,6 +33,7 @@ typedef struct diff_program {
     diff_param params[DIFF_PARAMS];
     int param_count;
     bool may_fail;
+    bool ordered;                       // DIFF_FOLD: in input order; else by the fixed tree
     bool filtered, mapped;              // a filter `g`, a map (or flat_map) `m` of the same record run before `f`, in this order: one fused stage
 } diff_program;
 

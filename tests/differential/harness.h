@@ -21,6 +21,7 @@ void diff_library_close(diff_library *library);
 typedef struct diff_data {          // what a program runs over; in the arena
     uint64_t count, first;          // records; record_index() of the first
     uint64_t room;                  // for output records
+    bool skip;                      // records that fail take no part
     void *records;                  // C structs
     void *tables[DIFF_PARAMS];      // rows of broadcasts, C structs; NULL otherwise
 } diff_data;
@@ -29,6 +30,7 @@ diff_data diff_make_data(hdst__arena *arena, const diff_program *program, const 
 
 typedef struct diff_result {        // in the arena
     uint64_t failed_record;         // UINT64_MAX: none; then the rest counts
+    uint64_t skipped;
     diff_fault fault;
     uint64_t fault_index, fault_limit;
     void *output;                   // output records, C structs, in order
@@ -52,6 +54,7 @@ typedef enum diff_form {
     DIFF_SCALAR,                    // after all scalar passes
     DIFF_BLOCK,                     // and those of the block form, with tiers and scales of float sums drawn at random
     DIFF_ROW,                       // those of the row form instead, likewise
+    DIFF_SKIP,                      // the block form in which records that fail take no part; for data with `skip`
 } diff_form;
 
 typedef struct diff_compiled {

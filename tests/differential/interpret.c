@@ -75,6 +75,8 @@ diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst
         hdst__pass_exits(func);
     } else {
         result.wrong = hdst__passes_scalar(func);
+        uint32_t counter;
+        if (!result.wrong && form == DIFF_SKIP) result.wrong = hdst__passes_skip(func, &counter);
     }
     result.tables = hdst__tables_make(arena, func, NULL);
     if (!result.wrong && form >= DIFF_BLOCK) result.wrong = to_cpu_form(arena, program, func, &result, form);
@@ -121,6 +123,8 @@ static const char *bind(hdst__arena *arena, const diff_program *program, const d
         } else if (p->kind == IR_OUTPUT) {
             wrong = compare_layout(arena, p->record, exports->out_size, exports->out, exports->out_leaves);
         } else {
+            b->rows[i] = 1;
+            if (k < 0 && !strcmp(p->name, "records_skipped")) continue;
             if (k < 0) return hdst__arena_printf(arena, "the program has no parameter %s", p->name);
             b->rows[i] = program->params[k].rows;
             b->broadcast[i] = (hdst__interp_table){data->tables[k], program->params[k].rows};
@@ -136,6 +140,10 @@ static void read_cells(hdst__arena *arena, const diff_program *program, const di
 {
     for (size_t i = 0; i < run->tables->accum_count; i++) {
         const int k = b->program_param[run->tables->accum[i].param];
+        if (k < 0) {                // how many were skipped
+            result->skipped = hdst__table_read(run->tables, b->rows, run->device_table, i, 0, 0, 0);
+            continue;
+        }
         const diff_param *p = &program->params[k];
         result->cells[k] = HDST__NEW_ARRAY(arena, uint64_t, p->rows * DIFF_LEAVES * DIFF_ELEMENTS);
         for (uint64_t row = 0; row < p->rows; row++)
@@ -171,9 +179,11 @@ diff_result diff_interpret(hdst__arena *arena, const diff_program *program, cons
     run.scales = compiled->scales;
     run.device_table = HDST__NEW_ARRAY(arena, int64_t, hdst__tables_device_words(run.tables, b.rows));
     hdst_error error = HDST_ERROR_INIT;
-    if (hdst__interpret(&run, &error) != HDST_OK) *wrong = hdst__arena_strdup(arena, error.message);
+    hdst_status (*const interpret)(hdst__interp_run *, hdst_error *) =
+        program->shape != DIFF_FOLD ? hdst__interpret : program->ordered ? hdst__interpret_fold_ordered : hdst__interpret_fold;
+    if (interpret(&run, &error) != HDST_OK) *wrong = hdst__arena_strdup(arena, error.message);
     result.failed_record = run.failed_record;
-    result.outputs = func->emits ? run.emitted : data->count;
+    result.outputs = func->emits ? run.emitted : program->shape == DIFF_FOLD ? 1 : data->count;
     if (run.failed_record != UINT64_MAX) {
         result.fault = func->checks[run.failed_check].kind == IR_CHECK_DIVISION ? FAULT_DIVISION : FAULT_INDEX;
         result.fault_index = run.failed_index;

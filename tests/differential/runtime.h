@@ -37,6 +37,7 @@ typedef struct diff_context {
 
 typedef struct diff_exports {   // one per program, under the name "pN"
     void (*run)(diff_context *, const void *in);
+    void (*fold)(diff_context *, const void *a, const void *b, void *out);     // of a reduce that is folded, instead
     size_t in_size, out_size, row_size[DIFF_PARAMS];
     diff_leaf in[DIFF_LEAVES], out[DIFF_LEAVES], row[DIFF_PARAMS][DIFF_LEAVES];
     int in_leaves, out_leaves, row_leaves[DIFF_PARAMS];

@@ -100,6 +100,11 @@ static const char *check_failure(const trial *t, hdst_status status, const hdst_
     return strstr(error->message, words) ? NULL : hdst__arena_printf(t->arena, "'%s' lacks '%s'", error->message, words);
 }
 
+static hdst__stage_kind stage_kind(const diff_program *program)
+{
+    return program->shape != DIFF_FOLD ? HDST__STAGE_MAP : program->ordered ? HDST__STAGE_FOLD_ORDERED : HDST__STAGE_FOLD;
+}
+
 static const char *run_trial(trial *t, hdst__engine *engine)
 {
     hdst__diags diags;
@@ -110,7 +115,7 @@ static const char *run_trial(trial *t, hdst__engine *engine)
     memory_reader memory = {hdst__storage_make(t->arena, record, HDST__AOS, 0, t->data->count), t->data->records};
     hdst__layout layout = (hdst__layout)(t->program->seed / 2 % 4);
     hdst__reader reader = {fill, &memory, t->data->count, record, layout, layout == HDST__AOSOA ? 64 : 0};
-    hdst__stage *stage = hdst__stage_create(engine, &(hdst__stage_spec){HDST__STAGE_MAP, t->func, reader, NULL, NULL});
+    hdst__stage *stage = hdst__stage_create(engine, &(hdst__stage_spec){stage_kind(t->program), t->func, reader, NULL, NULL});
     hdst__stage_output output = {0};
     hdst_error error = HDST_ERROR_INIT;
     hdst_status status = hdst__stage_run(stage, &t->values, &output, &error);

@@ -56,7 +56,7 @@ static void require_checked(const ast_module *module)
     for (size_t i = 0; i < module->function_count; i++) {
         const ast_function *f = module->functions[i];
         require(f->result && !hdst__check_is_poison(f->result));
-        hdst__check_visit(f->body, require_typed, NULL);
+        if (f->body) hdst__check_visit(f->body, require_typed, NULL);
         require(f->kind != AST_REDUCE || f->reduce_class == AST_FIELD_WISE || f->class_reason);
     }
     for (size_t i = 0; i < module->record_count; i++) require(module->records[i]->leaf_count > 0);
@@ -67,7 +67,8 @@ static void lower(hdst__arena *arena, const ast_module *module)
     for (size_t i = 0; i < module->function_count; i++) {
         const ast_function *f = module->functions[i];
         if (f->kind == AST_HELPER || f->unsupported) continue;
-        require(hdst__ir_verify(hdst__lower(arena, module, f)) == NULL);
+        const ir_func *func = f->body ? hdst__lower(arena, module, f) : hdst__lower_signature(arena, module, f);    // a map may be declared only
+        require(func ? hdst__ir_verify(func) == NULL : module->diags->errors > 0);          // too large: an error
     }
 }
 

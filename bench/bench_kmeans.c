@@ -113,6 +113,7 @@ int main(int argc, char **argv)
     uint64_t records = bench_option(argc, argv, "--records", 20000000);
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     options.device = text_option(argc, argv, "--device", "all");
+    options.unchecked = bench_option(argc, argv, "--unchecked", 0) != 0;
     options.log = log_line;
     hdst_context *ctx = hdst_context_create(&options);
     build(&p, ctx, records, text_option(argc, argv, "--kernels", BENCH_KERNELS), name, text_option(argc, argv, "--layout", "soa"));

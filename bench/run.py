@@ -44,6 +44,11 @@ COMPARISONS = [
           ("filter with output, {records} x 2 float, a tenth is kept", "tenth", 1.5),
           ("flat_map, {records} x 2 uint32: an edge and its reverse", "both", None),
           ("flat_map, {records} x 2 uint32: none to three records", "steps", None)]],
+    # Not beside an expert: what the checks that cannot be proved away cost.
+    *[(f"checks inside kernels, {{records}} records: {case}", ("without checks", "bench_checks", ["--unchecked", "1"], case, None), [("hdst", "bench_checks", [], case, None)])
+      for case in ["histogram", "gather", "divide", "score"]],
+    ("checks inside kernels, KMeans step", ("without checks", "bench_kmeans", ["--problem", "l2", "--layout", "soa", "--unchecked", "1"], "step", None),
+     [("hdst", "bench_kmeans", ["--problem", "l2", "--layout", "soa"], "step", None)]),
 ]
 HERE = os.path.dirname(os.path.abspath(__file__))      # the kernels lie beside this file
 CHECK_TOLERANCE = 1e-3      # the experts add floats; hdst's sums are exact

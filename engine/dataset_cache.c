@@ -19,6 +19,59 @@ hdst__dataset_cache *hdst__dataset_cache_create(hdst__engine *engine, const hdst
     return cache;
 }
 
+// --- Reading on the host ---
+
+static hdst_status hand_over(const hdst__dataset_cache *cache, const hdst__segment *segment, bool to_host, hdst_error *error)
+{
+    hdst__device *device = cache->device;
+    hdst_status status = HDST_OK;
+    for (uint32_t b = 0; b < segment->buffers && status == HDST_OK; b++) status = (to_host ? device->ops->to_host : device->ops->to_device)(device, segment->memory[b], error);
+    return status;
+}
+
+static hdst_status copy_segment(const hdst__dataset_cache *cache, const hdst__segment *segment, uint64_t at, uint64_t count, const hdst__storage *storage,
+                                void *const *buffers, uint64_t to, hdst_error *error)
+{
+    const void **from = hdst__alloc(cache->engine->allocator, segment->buffers * sizeof *from);
+    if (!from) return hdst__error_memory(error, "addresses of a segment");
+    for (uint32_t b = 0; b < segment->buffers; b++) from[b] = segment->memory[b]->host;
+    hdst_status status = hand_over(cache, segment, true, error);
+    if (status == HDST_OK) hdst__storage_copy(storage, buffers, to, segment->storage, from, at, count);
+    if (status == HDST_OK) status = hand_over(cache, segment, false, error);
+    hdst__free(cache->engine->allocator, from);
+    return status;
+}
+
+static bool host_has_all(const hdst__dataset_cache *cache)
+{
+    return cache->device && cache->device->unified && !cache->streamed && cache->count && cache->loaded == cache->count;
+}
+
+static hdst_status fill_from_segments(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    const hdst__dataset_cache *cache = user;
+    if (!host_has_all(cache)) return cache->reader.fill(cache->reader.user, first, count, storage, buffers, to_first, error);
+    for (uint64_t i = 0; i < cache->count && count; i++) {
+        const hdst__segment *segment = &cache->segment[i];
+        if (first >= segment->first + segment->count) continue;
+        const uint64_t at = first - segment->first, left = segment->count - at, part = left < count ? left : count;
+        hdst_status status = copy_segment(cache, segment, at, part, storage, buffers, to_first, error);
+        if (status != HDST_OK) return status;
+        first += part;
+        to_first += part;
+        count -= part;
+    }
+    return HDST_OK;
+}
+
+hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache)
+{
+    hdst__reader reader = cache->reader;
+    reader.fill = fill_from_segments;
+    reader.user = cache;
+    return reader;
+}
+
 static void release_segments(hdst__dataset_cache *cache)
 {
     for (uint64_t i = 0; cache->segment && i < cache->count; i++) hdst__segment_destroy(cache->device, &cache->segment[i]);

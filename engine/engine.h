@@ -66,6 +66,8 @@ typedef struct hdst__reader {
 // A dataset that stays: read at its first run into segments that remain in memory (and, on a GPU, in device memory) until destroyed.
 // Over budget it is streamed again in every run instead, with a warning and a line in explain.
 hdst__dataset_cache *hdst__dataset_cache_create(hdst__engine *engine, const hdst__reader *reader);   // NULL: out of memory
+// Reads the dataset on the host: from the segments once they are all there and the host can reach them, else as the cache itself reads it.
+hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache);
 void hdst__dataset_cache_destroy(hdst__dataset_cache *cache);
 void hdst__dataset_cache_release(hdst__dataset_cache *cache);    // gives the memory back; the next run reads again. Not during a run.
 

@@ -46,7 +46,7 @@ hdst_status hdst__kept_fill(hdst_dataset *cache, hdst__reader *reader, hdst__dat
         if (!kept->resident) return hdst__error_memory(error, "a cached dataset");
         kept->filled = true;
     }
-    *reader = kept->plan.target->reader;
+    *reader = kept->made ? hdst__dataset_cache_reader(kept->made) : kept->plan.target->reader;
     *resident = kept->resident;
     return HDST_OK;
 }

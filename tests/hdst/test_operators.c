@@ -344,6 +344,41 @@ Test(operators, a_slice_of_mapped_records_maps_no_others)
     }
 }
 
+static uint64_t filled;
+
+static bool fill_rows(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message, (void)user;
+    memcpy(records, rows + first, count * sizeof(row));
+    filled += count;
+    return true;
+}
+
+Test(operators, what_is_cached_is_not_read_again_on_the_host_either)
+{
+    job j;
+    ON_EACH_FORM(j) {
+        if (!strcmp(forms[form_], "gpu-form")) {        // whose memory the host does not share
+            hdst_context_destroy(j.context);
+            continue;
+        }
+        for (int layout = HDST_AOS; layout <= HDST_AOP; layout++) {
+            hdst_dataset *read = hdst_read(hdst_source_from_callback(j.context, N, fill_rows, NULL), j.module, "row");
+            hdst_dataset *kept = hdst_cache(hdst_with_layout(read, (hdst_layout)layout));
+            hdst_result *r = hdst_result_create(hdst_filter_function(kept, j.module, "odd"));
+            RUN(r);
+            filled = 0;
+            expect_rows(hdst_slice(kept, 1000, 2000), rows + 1000, 2000, "a slice of a cache");
+            expect_rows(hdst_with_layout(kept, HDST_AOSOA), rows, N, "a cache in another layout");
+            cr_assert_eq(filled, 0, "%llu records were read again", (unsigned long long)filled);
+            hdst_uncache(kept);
+            expect_rows(hdst_slice(kept, 1000, 2000), rows + 1000, 2000, "a slice of an empty cache");
+            cr_assert_gt(filled, 0);
+        }
+        hdst_context_destroy(j.context);
+    }
+}
+
 // --- Memory ---
 
 static int warned;

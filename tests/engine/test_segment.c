@@ -123,3 +123,20 @@ Test(segment, the_ring_keeps_its_memory_while_it_fits_and_shrinks_to_the_budget)
     cr_assert_eq(hdst__ring_prepare(&ring, device, huge, 3, &error), HDST_E_MEMORY);
     hdst__ring_destroy(&ring, device);
 }
+
+Test(segment, large_memory_can_have_huge_pages_and_takes_no_more_of_the_budget)
+{
+    enum { BYTES = 9 << 20 };
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__engine *roomy = hdst__engine_create(&(hdst__engine_options){.device = "interp", .memory = 16 << 20});
+    hdst__device *on;
+    hdst__memory *memory;
+    cr_assert_eq(hdst__engine_open(roomy, &on, &error), HDST_OK);
+    cr_assert_eq(on->ops->alloc(on, HDST__MEMORY_SHARED, BYTES, "a test", &memory, &error), HDST_OK);
+    cr_expect_eq((uintptr_t)memory->host % (2 << 20), 0);
+    cr_expect_eq(roomy->memory.used, BYTES);
+    memset(memory->host, 1, BYTES);
+    on->ops->release(on, memory);
+    cr_expect_eq(roomy->memory.used, 0);
+    hdst__engine_destroy(roomy);
+}

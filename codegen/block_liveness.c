@@ -19,12 +19,30 @@ typedef struct liveness {
     bool *shared;               // named by two record loops, or carried from one turn of a loop to the next
 } liveness;
 
+// Whether the variable is known outside of counted loops over it, each of which sets it.
+static bool outlives_its_loops(ir_block *block, uint32_t var)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        const bool own = s->kind == IR_FOR && s->var == var;
+        if (own && !hdst__ir_expr_reads(s->lo, var) && !hdst__ir_expr_reads(s->hi, var)) continue;
+        ir_stmt alone = *s;
+        alone.body = alone.then = alone.otherwise = alone.head = alone.after = (ir_block){0};
+        if (hdst__ir_stmt_reads(&alone, var) || hdst__ir_writes(s, var)) return true;
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++)
+            if (outlives_its_loops(nested[n], var)) return true;
+    }
+    return false;
+}
+
 static void name_vars(liveness *l, const ir_stmt *records, bool in_loop)
 {
     size_t *mentions = HDST__NEW_ARRAY(l->func->arena, size_t, l->func->var_count + 1);
     hdst__ir_tally(&records->body, mentions, false);
     for (uint32_t v = 0; v < l->func->var_count; v++) {
         if (!mentions[v] || !l->func->vars[v].varying || l->shared[v]) continue;
+        if (!outlives_its_loops((ir_block *)&records->body, v)) continue;
         if (l->first[v] || (in_loop && hdst__block_reads_first(&records->body, v))) l->shared[v] = true;
         l->first[v] = records;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The block form. Its structure, counted in the dump; and its meaning: turned back into scalar form with blocks of one record, where everything that must not
 // live across record loops is overwritten before each, it gives the bits of the scalar form.
+#include "tests/support/ir_text.h"
 #include "tests/support/program_run.h"
 
 #include <criterion/criterion.h>
@@ -185,4 +186,20 @@ Test(block, form_computes_what_the_scalar_form_computes)
     static const char *const names[] = {"kmeans", "far_away", "arithmetic", "choices", "helpers", "loops", "returns", "fails", "laws", "steps", "far_from_all",
                                         "positive", "picky", "shrink", "checked", "few", "count", "add"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) compare_forms(names[i]);
+}
+
+Test(block, the_counter_of_a_loop_inside_a_record_loop_lives_there_only)
+{
+    const char *wrong = NULL;
+    ir_func *func = ir_text_read(&arena, "func f\n  input p p {u32 n}\n  accum uint64_t t {u64 value}\n  var u32 i\n  var u32 j\n  var u32 a\n{\n"
+                                         "  a = p.n\n  i = 0u\n  loop while lt(i, 3u) {\n    for j = 0u to p.n {\n      a = add(a, 7u)\n    }\n    i = add(i, 1u)\n  }\n"
+                                         "  accum t.value += u64(a)\n}\n", &wrong);
+    cr_assert_not_null(func, "%s", wrong);
+    hdst__pass_uniform(func);
+    wrong = hdst__passes_block(func, hdst__tables_make(&arena, func, NULL));
+    cr_assert_null(wrong, "%s", wrong);
+    for (size_t v = 0; v < func->var_count; v++) {
+        if (!strcmp(func->vars[v].name, "j")) cr_expect(func->vars[v].varying && !func->vars[v].per_record);
+        if (!strcmp(func->vars[v].name, "a")) cr_expect(func->vars[v].per_record, "it goes from turn to turn");
+    }
 }

@@ -179,9 +179,10 @@ static void choose_room(hdst__launch_plan *plan, bool fold)
     const uint64_t most_bytes = plan->way == HDST__OUTPUT_BOUNDED ? STRIP_OUTPUT_BYTES : OUTPUT_BYTES, bytes = share < most_bytes ? share : most_bytes;
     uint64_t fit = bytes / (plan->output_param->record->size + 1), group = fold ? HDST__FOLD_RECORDS : 1;
     uint64_t bound = plan->way == HDST__OUTPUT_BOUNDED ? plan->kernel->emit_bound : plan->way == HDST__OUTPUT_COUNTED ? hdst__ir_emit_bound(plan->func) : 1;
+    if (bound == 0) bound = 1;          // one that never emits has an output all the same
     if (fit < 64) fit = 64;
     if (plan->way != HDST__OUTPUT_COUNTED) {
-        const uint64_t most = fit * group / (bound ? bound : 1) / 64 * 64;
+        const uint64_t most = fit * group / bound / 64 * 64;
         if (most < plan->slice_most) plan->slice_most = most < 64 ? 64 : most;
         fit = UINT64_MAX;
     }

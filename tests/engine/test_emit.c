@@ -41,6 +41,7 @@ static const char kernels[] =
     "map shift(bit b) -> bit { return (bit){ .v = b.v + 10.0f, .from = b.from + 1, .s = b.s }; }\n"
     "map total(bit b, accum tally t[]) { t[b.from % 4].n++; t[b.from % 4].v += b.v; }\n"
     "flat_map two(bit b) -> bit { for (int k = 0; k < 2; k++) emit(b.v + k, b.from, b.s); }\n"
+    "flat_map nothing(item i, accum uint64_t n) -> bit { n += 1; return; emit(0, 0, 0); }\n"
     "flat_map picks(item i, broadcast float c[]) -> float { for (uint32_t j = 0; j < i.n % 4; j++) emit(c[(uint32_t)i.s + j]); }\n";
 
 static item input(uint64_t i)
@@ -367,6 +368,18 @@ Test(emit, a_record_that_emits_more_than_fits_is_an_error)
         bind(&j, "m", &(uint32_t){3}, 1);       // the stage is sound afterwards
         cr_assert_eq(job_run(&j), HDST_OK, "%s", j.error.message);
         expect_parts(&j, 3, 100);
+        job_close(&j);
+    }
+}
+
+Test(emit, a_flat_map_that_never_emits)
+{
+    for (int form = 0; form < FORMS; form++) {
+        job j;
+        if (!job_open(&j, &(setup){.form = form, .records = 3000, .chain = {"nothing", "shift"}})) return job_close(&j);
+        cr_assert_eq(job_run(&j), HDST_OK, "%s", j.error.message);
+        cr_expect_eq(j.output.record_count, 0);
+        cr_expect_eq(cell(&j, 0, 0, 0), 3000);
         job_close(&j);
     }
 }

@@ -23,6 +23,9 @@ static const char kernels[] =
     "    all += r.x;\n"
     "}\n"
     "map to_pair(row r) -> pair { return (pair){ .a = r.w, .b = r.k }; }\n"
+    "flat_map votes(row r) -> (key uint32_t k, uint64_t n) { for (int i = 0; i < r.k % 4; i++) emit((uint32_t)i, (uint64_t)(r.k & 7)); }\n"
+    "reduce sum(uint64_t a, uint64_t b) { return a + b; }\n"
+    "struct numbered { uint64_t at; double a; int32_t b; };\n"
     "flat_map halves(row r) -> pair { for (int i = 0; i < r.k % 4; i++) emit(r.w, i); if (r.x > 0) emit((pair){ .a = (double)r.x, .b = r.k }); }\n"
     "reduce add(pair a, pair b) { return (pair){ .a = a.a + b.a, .b = a.b + b.b }; }\n"
     "associative reduce last(pair a, pair b) { return (pair){ .a = b.a, .b = a.b ^ b.b }; }\n"
@@ -215,6 +218,34 @@ Test(pipeline, a_filter_gives_its_input_records_and_a_flat_map_any_number)
         }
         cr_expect_eq(k, kept_count);
         cr_expect_eq(m, many_count);
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(pipeline, what_a_flat_map_emits_is_counted_numbered_and_reduced_by_key)
+{
+    job j;
+    ON_EACH_DEVICE(j) {
+        hdst_error error;
+        uint64_t count = 0, wanted = 0, rows_out, sums[3] = {0};
+        for (int i = 0; i < N; i++) {
+            wanted += (uint64_t)(rows[i].k % 4 > 0 ? rows[i].k % 4 : 0) + (rows[i].x > 0);
+            for (int e = 0; e < rows[i].k % 4; e++) sums[e] += (uint64_t)(rows[i].k & 7);
+        }
+        hdst_dataset *many = hdst_flat_map_function(j.data, j.module, "halves");
+        cr_assert_eq(hdst_count(many, &count, &error), HDST_OK, "%s", error.message);
+        cr_expect_eq(count, wanted);
+        struct numbered { uint64_t at; double a; int32_t b; } *numbered;
+        cr_assert_eq(hdst_collect(hdst_zip_with_index(many, j.module, "numbered"), (void **)&numbered, &rows_out, &error), HDST_OK, "%s", error.message);
+        cr_expect_eq(rows_out, wanted);
+        for (uint64_t i = 0; i < rows_out; i++) cr_assert_eq(numbered[i].at, i);
+        hdst_rows_destroy(j.context, numbered);
+        uint64_t *totals;
+        hdst_dataset *by_key = hdst_reduce_dense(hdst_flat_map_function(j.data, j.module, "votes"), j.module, "sum", 3);
+        cr_assert_eq(hdst_collect(by_key, (void **)&totals, &rows_out, &error), HDST_OK, "%s", error.message);
+        cr_assert_eq(rows_out, 3);
+        for (int e = 0; e < 3; e++) cr_expect_eq(totals[e], sums[e], "key %d on %s", e, devices[device_]);
+        hdst_rows_destroy(j.context, totals);
         hdst_context_destroy(j.context);
     }
 }

@@ -119,8 +119,8 @@ static hdst_status fill_union(hdst_dataset *dataset, hdst_dataset *const *inputs
     return HDST_OK;
 }
 
-static hdst_error nothing_to_unite = {.code = HDST_E_USAGE, .message = "a union of no datasets", .hint = "give one at least: it says which record there is"};
-static hdst_dataset no_union = {.object = {.error = &nothing_to_unite}};
+static const hdst_error nothing_to_unite = {.code = HDST_E_USAGE, .message = "a union of no datasets", .hint = "give one at least: it says which record there is"};
+static hdst_dataset no_union = {.object = {.error = (hdst_error *)&nothing_to_unite}};
 
 hdst_dataset *hdst_union_all(hdst_dataset *const *datasets, size_t count)
 {

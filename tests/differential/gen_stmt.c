@@ -210,6 +210,38 @@ static void accumulate(gen *g)
     }
 }
 
+// A loop that adds to every element of an accumulator's array of floats, as gradients do. Returns false when there is none.
+static bool accumulate_elements(gen *g)
+{
+    int param = 0;
+    const gen_field *field = NULL;
+    for (int i = 1; i < g->program->param_count && !g->no_params; i++)
+        for (int k = 0; g->program->params[i].kind == DIFF_ACCUM && g->row[i] && k < g->row[i]->field_count; k++) {
+            const gen_field *f = &g->row[i]->field[k];
+            if (f->count > 8 && gen_is_float(f->kind) && g->program->params[i].law[f->leaf] == L_SUM) param = i, field = f;
+        }
+    if (!field) return false;
+    const diff_param *p = &g->program->params[param];
+    const char *hk = p->name, *row = "0", *i = gen_name(g, "i");
+    if (p->is_table) hk = gen_print(g, "%s[%s]", hk, gen_index(g, 2, 0, p->name, gen_print(g, "ctx->rows[%d]", param), &row));
+    const int scope = gen_scope(g);
+    const char *head = gen_print(g, "for (uint32_t %s = 0; %s < %" PRIu64 "; %s++) ", i, i, field->count, i);
+    open_block(g, head, head);
+    declare(g, (gen_symbol){.hk = i, .c = i, .kind = K_U32, .table = -1, .below = field->count});
+    const bool faults = g->faults;
+    g->faults = false;
+    const gen_value v = gen_chance(g, 60) ? gen_mix(g) : gen_expr(g, DEPTH);
+    g->faults = faults;
+    g->program->params[param].accumulated[field->leaf] = true;
+    const char *value = gen_name(g, "t");
+    gen_hk(g, "%s.%s[%s] += %s;", hk, field->name, i, gen_argument(v));
+    gen_c(g, "%s %s = %s;", gen_c_type(field->kind), value, gen_converted(g, v, field->kind));
+    gen_c(g, "ctx->accumulate(ctx, %d, %s, %d, %s, %s);", param, row, field->leaf, i, gen_pattern(g, value, field->kind));
+    close_block(g);
+    gen_leave(g, scope);
+    return true;
+}
+
 // --- Control ---
 
 static void inner(gen *g, int statements, int depth)
@@ -250,13 +282,14 @@ static void for_statement(gen *g, int depth)
     static const diff_kind kinds[] = {K_U32, K_U32, K_I32, K_U64, K_I64, K_U8, K_I16};
     const diff_kind kind = kinds[gen_below(g, 7)];
     const char *i = gen_name(g, "i"), *type = gen_c_type(kind);
-    const int lo = gen_below(g, 3), hi = lo + gen_below(g, 6), step = gen_chance(g, 70) ? 1 : 1 + gen_below(g, 3);
+    const bool elements = !g->loops && gen_chance(g, 25);          // of arrays: more turns than are unrolled
+    const int lo = elements ? 0 : gen_below(g, 3), hi = elements ? 9 + gen_below(g, 32) : lo + gen_below(g, 6), step = elements || gen_chance(g, 70) ? 1 : 1 + gen_below(g, 3);
     int scope = gen_scope(g);
-    if (gen_chance(g, 15) && gen_is_signed(kind)) {
+    if (!elements && gen_chance(g, 15) && gen_is_signed(kind)) {
         open_block(g, gen_print(g, "for (%s %s = %d; %s >= %d; %s--) ", type, i, hi, i, lo, i),
                    gen_print(g, "for (%s %s = %d; %s >= %d; %s--) ", type, i, hi, i, lo, i));
         declare(g, (gen_symbol){.hk = i, .c = i, .kind = kind, .table = -1, .below = (uint64_t)hi + 1});
-    } else if (gen_chance(g, 40)) {                 // a limit that differs from record to record
+    } else if (!elements && gen_chance(g, 40)) {    // a limit that differs from record to record
         const gen_value v = gen_integer(g, 1);
         const char *limit = gen_name(g, "v");
         gen_hk(g, "uint32_t %s = (uint32_t)(%s) %% 6u;", limit, gen_argument(v));
@@ -474,7 +507,9 @@ static void statement(gen *g, int depth)
     else if (which < 25) declare_array(g);
     else if (which < 29) declare_record(g);
     else if (which < 52) assign(g);
-    else if (which < 67) accumulate(g);
+    else if (which < 67) {
+        if (g->loops || !gen_chance(g, 40) || !accumulate_elements(g)) accumulate(g);
+    }
     else if (depth <= 0) assign(g);
     else if (which < 76) if_statement(g, depth);
     else if (which < 80 && broadcast_table(g) >= 0) for_rows(g, depth, broadcast_table(g));

@@ -27,7 +27,10 @@ static void add_param(gen *g, int i)
     if (record) g->row[i] = gen_new_record(g, gen_print(g, "row%d", i), false);
     else g->scalar[i] = gen_kind(g);
     if (!accum) return;
-    for (int l = 0; l < (record ? g->row[i]->leaves : 1); l++) p->law[l] = random_law(g, record ? g->row[i]->field[l].kind : g->scalar[i]);
+    for (int l = 0; l < (record ? g->row[i]->leaves : 1); l++) {
+        const bool sums = record && g->row[i]->field[l].count > 8 && gen_is_float(g->row[i]->field[l].kind);       // for accumulate_elements
+        p->law[l] = sums ? L_SUM : random_law(g, record ? g->row[i]->field[l].kind : g->scalar[i]);
+    }
 }
 
 static const char *param_text(gen *g, int i)

@@ -39,7 +39,7 @@ typedef struct diff_result {        // in the arena
     uint64_t *cells[DIFF_PARAMS];   // by parameter, of accumulators: the value of (row, leaf, element) at diff_cell
 } diff_result;
 
-enum { DIFF_ELEMENTS = 8 };
+enum { DIFF_ELEMENTS = 40 };
 static inline uint64_t diff_cell(uint64_t row, int leaf, uint64_t element) { return (row * DIFF_LEAVES + (uint64_t)leaf) * DIFF_ELEMENTS + element; }
 
 diff_result diff_reference(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data);

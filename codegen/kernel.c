@@ -23,12 +23,11 @@ static void take_fixed_names(hdst__printer *p)
                                         "flush",     "places",     "error",  "local_memory", "local_tables", "local_words", "copy",        "failed",
                                         "addend",    "row",        "stop",   "lane",         "base",         "rounds",      "round",       "start",
                                         "end",       "strip",      "strips", "place",        "room",         "sums",        "counts",      "before_lane",
-                                        "whole",     "quick",      "both",   "other",     "reach",      "tiles",         "block_place"};
+                                        "whole",     "quick",   "other",     "reach",      "tiles",         "block_place"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
     for (int n = 0; n < 32 && p->gpu; n++) {            // print_accum_run.c
         hdst__name_take(p->names, hdst__arena_printf(p->arena, "addend%d", n));
         hdst__name_take(p->names, hdst__arena_printf(p->arena, "fits%d", n));
-        hdst__name_take(p->names, hdst__arena_printf(p->arena, "fixed%d", n));
     }
 }
 
@@ -274,6 +273,7 @@ static const char *const part_file[HDST__PART_COUNT] = {
     [HDST__PART_BYTES] = "bytes.cl", [HDST__PART_BYTES_DOUBLE] = "bytes_double.cl", [HDST__PART_PICK] = "pick.cl", [HDST__PART_PICK_DOUBLE] = "pick_double.cl",
     [HDST__PART_ATOMICS] = "atomics.cl", [HDST__PART_KEYS] = "keys.cl", [HDST__PART_KEYS_DOUBLE] = "keys_double.cl", [HDST__PART_EXACT] = "exact.cl",
     [HDST__PART_EXACT_DOUBLE] = "exact_double.cl", [HDST__PART_LOCAL] = "local.cl", [HDST__PART_CHECKS] = "checks.cl",
+    [HDST__PART_SETTLE] = "settle.cl", [HDST__PART_SETTLE_DOUBLE] = "settle_double.cl",
 };
 
 static const char *prelude_text(hdst__printer *p)

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { PRIVATE_WORDS = 16, MAX_COPIES = 16, LOCAL_ALIGN = 16, MOST_NODES = 200 };
+enum { PRIVATE_WORDS = 16, MAX_COPIES = 16, LOCAL_ALIGN = 16, MOST_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3 };
 
 // --- Slots: 32-bit words of local memory ---
 
@@ -168,7 +168,7 @@ static void print_chunk(hdst__printer *p)
         return;
     }
     hdst__write_line(&p->out, "// The tables are added to the device's before a word could overflow.");
-    hdst__write_line(&p->out, "ulong rounds = max(flush / SPAN, 1UL);");
+    hdst__write_line(&p->out, "ulong rounds = max(min(flush / SPAN, flush / %d / (SPAN / LANES)), 1UL);", 1 << HDST__LANE_BITS);
     hdst__write_line(&p->out, "for (; base < count && rounds; base += get_num_groups(0) * SPAN, rounds--) {");
 }
 
@@ -212,7 +212,7 @@ static const char *records_text(hdst__printer *p, const ir_func *single, const i
 // --- Shape ---
 
 typedef struct body_shape {
-    size_t nodes;
+    size_t nodes, adds;
     bool shares;            // has a uniform loop, whose broadcasts several records may share
     bool varies;            // has a loop that records leave apart
 } body_shape;
@@ -223,7 +223,10 @@ static bool look(ir_stmt *stmt, void *user)
     const ir_expr *expr[] = {stmt->value, stmt->cond, stmt->index, stmt->index2};
     for (size_t i = 0; i < sizeof expr / sizeof *expr; i++)
         if (expr[i]) body->nodes += hdst__ir_expr_size(expr[i]);
-    if (stmt->kind == IR_ACCUM) body->nodes += 10;
+    if (stmt->kind == IR_ACCUM) {
+        body->nodes += 10;
+        body->adds++;
+    }
     if (stmt->kind == IR_FOR || stmt->kind == IR_LOOP) *(hdst__ir_loop_varies(stmt) ? &body->varies : &body->shares) = true;
     return true;
 }
@@ -235,8 +238,9 @@ static bool has_arrays(const ir_func *func)
     return false;
 }
 
-// Four records where a record is soon done, so that enough loads are under way; two where they share what a loop reads; one where a body is long, or
-// keeps arrays, or where records go separate ways.
+// Four records where a record is soon done, so that enough loads are under way, or where they share what a short loop reads; two where the loop is longer or there is much to
+// add; one where
+// a body is long, or keeps arrays, or where records go separate ways.
 static uint32_t records_of(const ir_func *func, uint32_t wanted)
 {
     body_shape body = {0};
@@ -245,7 +249,7 @@ static uint32_t records_of(const ir_func *func, uint32_t wanted)
     if (func->emits) return 1;          // its place follows from the lanes before it
     if (wanted) return wanted < HDST__LANE_RECORDS ? wanted : HDST__LANE_RECORDS;
     if (body.varies || has_arrays(func) || body.nodes > MOST_NODES) return 1;
-    return body.shares ? 2 : 4;
+    return (body.shares && body.nodes > FEW_NODES) || (!body.shares && body.adds > FEW_ADDS) ? 2 : 4;
 }
 
 static hdst__gpu_shape choose_shape(const ir_func *func, const hdst__kernel_options *options)
@@ -336,10 +340,9 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     const hdst__gpu_shape shape = choose_shape(func, options);
     ir_func *spans, *single, *count;
     if (!make_bodies(arena, func, shape.records, &spans, &single, diags)) return NULL;
-    const bool roomy = shape.group >= 32;       // see HDST__LANE_BITS
     const hdst__tables *narrow = hdst__tables_make(arena, func, options->tiers);
-    hdst__printer *p = hdst__printer_create(arena, func, options, roomy ? widen(arena, func, narrow) : narrow);
-    if (roomy) plan_lane_sums(p, narrow);
+    hdst__printer *p = hdst__printer_create(arena, func, options, widen(arena, func, narrow));
+    plan_lane_sums(p, narrow);
     const uint64_t bytes = hdst__private_bytes(p, spans);
     if (!hdst__private_fits(p, func, bytes, HDST__GPU_PRIVATE_LIMIT, diags)) return NULL;
     plan_tables(p);

@@ -12,10 +12,10 @@
 typedef enum hdst__part {
     HDST__PART_INTEGERS, HDST__PART_FLOATS, HDST__PART_DOUBLES, HDST__PART_IN_DOUBLE, HDST__PART_BYTES, HDST__PART_BYTES_DOUBLE, HDST__PART_PICK,
     HDST__PART_PICK_DOUBLE, HDST__PART_ATOMICS, HDST__PART_KEYS, HDST__PART_KEYS_DOUBLE, HDST__PART_EXACT, HDST__PART_EXACT_DOUBLE, HDST__PART_LOCAL,
-    HDST__PART_CHECKS, HDST__PART_COUNT
+    HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_CHECKS, HDST__PART_COUNT
 } hdst__part;
 
-enum { HDST__LANE_BITS = 5 };   // addends are below 2^45, so a lane may make 2^18 additions: as many as a group of 32 lanes or more does at most before it merges
+enum { HDST__LANE_BITS = 12 };  // addends are below 2^52, so a lane may make 2^11 additions before it merges
 
 // Where the accumulators of a parameter are kept while a strip or work-group runs.
 typedef enum hdst__place {

@@ -63,25 +63,21 @@ inline bool fits_two_float(float v, float up, float down)
 inline long fixed_two_float(float v, float up, float down) { return (long)(fits_two_float(v, up, down) ? v * up : 0.0f); }
 inline long rest_two_float(float v, float up, float down) { return (long)(fits_two_float(v, up, down) ? rest_of_float(v * up) : 0.0f); }
 
-// For GPUs, where conversions to 64 bits are slow: fixed point in two parts of 23 bits, each rounded by adding 1.5 * 2^23, which leaves an integer below 2^22 in
-// the last bits of the float. Fits if |v * 2^s| < limit <= 2^45 and the lower part is a whole number; below `least` v * 2^s would be lost in underflow.
-inline long quick_float(float v, float up, float least, float limit, bool *fits)
+// For GPUs: the addend in fixed point, 0 if it does not fit for sure, which its size tells without a way back. From 2^23 on a float has no fraction; below 2^22, adding
+// 1.5 * 2^23 rounds it to a whole number. Below `least` v * 2^s would be lost in underflow.
+inline long likely_below(float limit, float v, float up, float least, bool *fits)
 {
-    float x = v * up, high = fma(v, up * 0x1p-23f, 0x1.8p23f), rest = fma(high - 0x1.8p23f, -0x1p23f, x), low = rest + 0x1.8p23f;
-    *fits = (low - 0x1.8p23f == rest) & (fabs(x) < limit) & (fabs(v) >= least);
-    return ((long)as_int(high) << 23) + as_int(low) - (((long)0x4b400000 << 23) + 0x4b400000);      // if not, then of no meaning, and below 2^55
+    float x = v * up, size = fabs(x);
+    *fits = (((size >= 0x1p23f) & (size < limit)) | ((size < 0x1p22f) & ((x + 0x1.8p23f) - 0x1.8p23f == x))) & (fabs(v) >= least);
+    return (long)(*fits ? x : 0.0f);
 }
+inline long likely_float(float v, float up, float least, bool *fits) { return likely_below(0x1p40f, v, up, least, fits); }
+inline long likely_lane_float(float v, float up, float least, bool *fits) { return likely_below(0x1p52f, v, up, least, fits); }
 inline float float_least(int s) { return s >= 0 ? 0.0f : float_power(max(-126, -149 - s)); }
-// What quick_float refused, out of line: what fits after all comes back, the rest goes to the cell. The second word is in multiples of 2^-(s + 40).
+// What was refused, out of line: what fits after all comes back, the rest goes to the cell.
 __attribute__((noinline)) long settle_float(volatile __global long *cell, float v, float up, float down)
 {
     if (fits_float(v, up, down)) return (long)(v * up);
     wide_add_float(cell, v);
     return 0;
-}
-__attribute__((noinline)) long2 settle_two_float(volatile __global long *cell, float v, float up, float down)
-{
-    if (fits_two_float(v, up, down)) return (long2)((long)(v * up), (long)rest_of_float(v * up));
-    wide_add_float(cell, v);
-    return (long2)(0, 0);
 }

@@ -22,7 +22,7 @@ inline bool fits_two_double(double v, double up, double down)
 inline long fixed_two_double(double v, double up, double down) { return (long)(fits_two_double(v, up, down) ? v * up : 0.0); }
 inline long rest_two_double(double v, double up, double down) { return (long)(fits_two_double(v, up, down) ? rest_of_double(v * up) : 0.0); }
 
-inline long quick_double(double v, double up, double down, bool *fits)
+inline long likely_double(double v, double up, double down, bool *fits)
 {
     *fits = fits_double(v, up, down);
     return (long)(*fits ? v * up : 0.0);
@@ -32,10 +32,4 @@ __attribute__((noinline)) long settle_float_as_double(volatile __global long *ce
     if (fits_float(v, up, down)) return (long)(v * up);
     wide_add_double(cell, v);
     return 0;
-}
-__attribute__((noinline)) long2 settle_two_float_as_double(volatile __global long *cell, float v, float up, float down)
-{
-    if (fits_two_float(v, up, down)) return (long2)((long)(v * up), (long)rest_of_float(v * up));
-    wide_add_double(cell, v);
-    return (long2)(0, 0);
 }

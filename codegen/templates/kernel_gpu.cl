@@ -6,6 +6,12 @@
 #define LANES @group@
 // Records that a work-group takes at once. Those of a lane lie LANES apart, so that neighbours read neighbours.
 #define SPAN @span@
+// Lanes of a warp that parted in a rare branch would go on apart for good, each part at the price of the whole.
+#if defined(__NV_CL_C_VERSION) && LANES >= 32
+#define TOGETHER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#else
+#define TOGETHER()
+#endif
 @file_scope@
 @emit_scope@
 
@@ -17,6 +23,7 @@ void @name@(@args@)
     ulong base = get_group_id(0) * (ulong)SPAN;
     do {
         @chunk@
+            TOGETHER();
             @records@
         }
         @flush@

@@ -1,0 +1,10 @@
+// As settle.cl, for floats that are added to a double.
+__attribute__((noinline)) void settle_lane_double(volatile __local uint *words, volatile __global long *cell, float v, float up, float down)
+{
+    if (!fits_two_float(v, up, down)) {
+        wide_add_double(cell, v);
+        return;
+    }
+    local_add64(words, (long)(v * up));
+    local_add64(words + 2 * COPIES, (long)rest_of_float(v * up));
+}

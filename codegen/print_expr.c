@@ -69,7 +69,7 @@ static bool is_primary(const ir_expr *expr)     // a name, a call, a number with
 {
     switch (expr->op) {
     case IR_VAR: case IR_ELEM: case IR_BROADCAST: case IR_FMA: case IR_SQRT: case IR_ABS: case IR_MIN: case IR_MAX: case IR_FIXED: case IR_FITS:
-    case IR_KEY_MIN: case IR_KEY_MAX: return true;
+    case IR_KEY_MIN: case IR_KEY_MAX: case IR_LENGTH: return true;
     case IR_FIELD: return expr->kind != HDST__BOOL;
     case IR_CONST:
         return hdst__kind_is_float(expr->kind) ? !(expr->bits >> (expr->kind == HDST__F32 ? 31 : 63))
@@ -104,11 +104,18 @@ static void print_part_call(hdst__printer *p, const char *name, const ir_expr *e
     print_call(p, name, kind, expr->a, expr->b);
 }
 
+// A cast or a call binds tighter than any operator between two operands.
+static void print_side(hdst__printer *p, const ir_expr *expr)
+{
+    if (expr->op == IR_CONVERT && expr->kind != HDST__BOOL) hdst__print_expr(p, expr);
+    else hdst__print_operand(p, expr);
+}
+
 static void print_infix(hdst__printer *p, const char *op, const ir_expr *expr)
 {
-    hdst__print_operand(p, expr->a);
+    print_side(p, expr->a);
     hdst__write(&p->out, " %s ", op);
-    hdst__print_operand(p, expr->b);
+    print_side(p, expr->b);
 }
 
 typedef struct spelling {

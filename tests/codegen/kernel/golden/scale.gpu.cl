@@ -1,6 +1,6 @@
 /*
-form: one lane per record, no local memory, 16 copies of tables
-private memory: 0 bytes per work-item
+form: 4 records per lane, no local memory, 16 copies of tables
+private memory: 16 bytes per work-item
 build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 */
 #pragma OPENCL FP_CONTRACT OFF
@@ -8,9 +8,17 @@ build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 #define VECTOR_LOOP(WIDTH, INTERLEAVE)
 #define SCALAR_LOOP
 // scale
-// Form for GPUs: one lane per record, work-groups stride over the slice.
+// Form for GPUs: a lane takes a record at a time, or several; work-groups stride over the slice.
 // A constant, not get_local_size(0): with that as the step of a loop behind a barrier PoCL 3.1 drops the loop when only one lane enters it.
 #define LANES 256
+// Records that a work-group takes at once. Those of a lane lie LANES apart, so that neighbours read neighbours.
+#define SPAN 1024
+// Lanes of a warp that parted in a rare branch would go on apart for good, each part at the price of the whole.
+#if defined(__NV_CL_C_VERSION) && LANES >= 32
+#define TOGETHER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#else
+#define TOGETHER()
+#endif
 #define p_x(i, e) (*(__global const float *)(p_at + (i) * 8 + 0))
 #define result_y(i, e) (*(__global float *)(result_at + (i) * 4 + 0))
 
@@ -19,13 +27,29 @@ void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *rest
 {
     const uint lane = get_local_id(0);
     __global const uchar *p_at = p_data0 + skip * 8;
-    ulong base = get_group_id(0) * (ulong)256;
+    ulong base = get_group_id(0) * (ulong)SPAN;
     do {
-        for (; base < count; base += get_global_size(0)) {
-            const ulong i = base + lane;
-            if (i < count) {
+        for (; base < count; base += get_num_groups(0) * SPAN) {
+            TOGETHER();
+            bool whole = count - base >= SPAN;
+            if (whole) {
+                const ulong i = base + lane;
                 // scale.hk:5
-                result_y(i, 0) = fma(p_x(i, 0), 2.0f, 1.0f);
+                float p_x_ = p_x(i, 0);
+                float p_x_2 = p_x(i + 1 * LANES, 0);
+                float p_x_3 = p_x(i + 2 * LANES, 0);
+                float p_x_4 = p_x(i + 3 * LANES, 0);
+                result_y(i, 0) = fma(p_x_, 2.0f, 1.0f);
+                result_y(i + 1 * LANES, 0) = fma(p_x_2, 2.0f, 1.0f);
+                result_y(i + 2 * LANES, 0) = fma(p_x_3, 2.0f, 1.0f);
+                result_y(i + 3 * LANES, 0) = fma(p_x_4, 2.0f, 1.0f);
+            }
+            if (!whole) {
+                const ulong end = min(count, base + SPAN);
+                for (ulong i = base + lane; i < end; i += LANES) {
+                    // scale.hk:5
+                    result_y(i, 0) = fma(p_x(i, 0), 2.0f, 1.0f);
+                }
             }
         }
     } while (base < count);

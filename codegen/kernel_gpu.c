@@ -316,7 +316,7 @@ static const char *print_count(hdst__printer *p, const ir_func *count, void (*pr
 static const char *place_text(hdst__printer *p, const char *count_record)
 {
     if (p->way == HDST__OUTPUT_DENSE) return "";
-    return hdst__arena_printf(p->arena, "ulong place = 0;\nif (i < count) {\n%s}\nplace = places[1 + base / LANES] + before_lane(sums, lane, i < count ? (uint)place : 0);\n",
+    return hdst__arena_printf(p->arena, "ulong place = 0;\nif (i < count) {\n%s}\nplace = places[1 + base / LANES] + before_lane(sums, lane, (uint)place);\n",
                               count_record);
 }
 

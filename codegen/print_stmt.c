@@ -208,7 +208,8 @@ static void print_unroll(hdst__printer *p, const ir_stmt *stmt)
     body_size size = {0, false};
     ir_block body = stmt->body;
     hdst__ir_visit_stmts(&body, add_size, &size);
-    if (!p->gpu || p->options->facts.portable || size.has_loop || p->plain_loops || size.nodes > 200) return;
+    // Where a barrier follows in the same loop over tiles, PoCL 3.1 miscompiles a loop with this pragma: other counts in each run.
+    if (!p->gpu || p->way == HDST__OUTPUT_COUNTED || p->options->facts.portable || size.has_loop || p->plain_loops || size.nodes > 200) return;
     const uint32_t turns = p->options->shape.unroll ? p->options->shape.unroll : size.nodes <= 128 ? 16 : size.nodes <= 160 ? 8 : 4;
     if (turns > 1) hdst__write_line(&p->out, "#pragma unroll %" PRIu32, turns);
 }

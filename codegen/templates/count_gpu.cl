@@ -12,7 +12,7 @@ void @name@_count(@args@)
         if (i < count) {
             @count_record@
         }
-        counts[lane] = i < count ? place : 0;       // not `place`: PoCL 3.1 gives lanes that took no part what others had there
+        counts[lane] = place;
         for (uint reach = LANES / 2; reach > 0; reach /= 2) {
             barrier(CLK_LOCAL_MEM_FENCE);
             if (lane < reach) counts[lane] += counts[lane + reach];

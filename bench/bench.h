@@ -53,6 +53,17 @@ static inline float bench_center(uint64_t center, uint32_t column, uint32_t colu
     return bench_coordinate((1ull << 40) + center, column, columns);
 }
 
+// One of four kinds, at random.
+static inline uint32_t bench_kind(uint64_t record) { return (uint32_t)(bench_random((1ull << 41) + record) >> 62); }
+
+// Pixel `record` of an image of the Mandelbrot set, 1,024 wide, `records` / 1,024 high: the real and the imaginary part.
+static inline void bench_pixel(uint64_t record, uint64_t records, float *x, float *y)
+{
+    uint64_t height = (records + 1023) / 1024;
+    *x = -2.5f + 3.5f * (float)(record % 1024) / 1024.f;
+    *y = -1.25f + 2.5f * (float)(record / 1024) / (float)height;
+}
+
 // Large, page-aligned, in huge pages where the system gives them.
 static inline void *bench_allocate(size_t bytes)
 {

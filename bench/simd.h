@@ -32,6 +32,19 @@ BENCH_INLINE void v_take_less(vfloat *best, vint *index, vfloat d, vint j)
 }
 BENCH_INLINE double v_sum(vfloat a) { return (double)_mm512_reduce_add_ps(a); }
 
+typedef __mmask16 vmask;
+BENCH_INLINE vmask v_everyone(void) { return 0xffff; }
+BENCH_INLINE vmask v_less_equal_of(vmask m, vfloat a, vfloat b) { return _mm512_mask_cmp_ps_mask(m, a, b, _CMP_LE_OQ); }    // of those in m
+BENCH_INLINE vmask v_equal_int(vint a, vint b) { return _mm512_cmpeq_epi32_mask(a, b); }
+BENCH_INLINE vmask v_or(vmask a, vmask b) { return (vmask)(a | b); }
+BENCH_INLINE int v_any(vmask m) { return m != 0; }
+BENCH_INLINE vint v_count(vint n, vmask m) { return _mm512_mask_add_epi32(n, m, n, _mm512_set1_epi32(1)); }      // one more for those in m
+BENCH_INLINE vfloat v_choose(vmask m, vfloat yes, vfloat no) { return _mm512_mask_mov_ps(no, m, yes); }
+BENCH_INLINE vfloat v_div(vfloat a, vfloat b) { return _mm512_div_ps(a, b); }
+BENCH_INLINE vfloat v_sqrt(vfloat a) { return _mm512_sqrt_ps(a); }
+BENCH_INLINE vint v_load_int(const void *p) { return _mm512_loadu_si512(p); }
+BENCH_INLINE vint v_bits(vfloat a) { return _mm512_castps_si512(a); }
+
 #elif defined(__AVX2__) && defined(__FMA__)
 #include <immintrin.h>
 #define BENCH_SIMD "AVX2"
@@ -60,6 +73,19 @@ BENCH_INLINE double v_sum(vfloat a)
     _mm256_storeu_ps(lane, a);
     return (double)(((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7])));
 }
+
+typedef __m256i vmask;
+BENCH_INLINE vmask v_everyone(void) { return _mm256_set1_epi32(-1); }
+BENCH_INLINE vmask v_less_equal_of(vmask m, vfloat a, vfloat b) { return _mm256_and_si256(m, _mm256_castps_si256(_mm256_cmp_ps(a, b, _CMP_LE_OQ))); }
+BENCH_INLINE vmask v_equal_int(vint a, vint b) { return _mm256_cmpeq_epi32(a, b); }
+BENCH_INLINE vmask v_or(vmask a, vmask b) { return _mm256_or_si256(a, b); }
+BENCH_INLINE int v_any(vmask m) { return !_mm256_testz_si256(m, m); }
+BENCH_INLINE vint v_count(vint n, vmask m) { return _mm256_sub_epi32(n, m); }
+BENCH_INLINE vfloat v_choose(vmask m, vfloat yes, vfloat no) { return _mm256_blendv_ps(no, yes, _mm256_castsi256_ps(m)); }
+BENCH_INLINE vfloat v_div(vfloat a, vfloat b) { return _mm256_div_ps(a, b); }
+BENCH_INLINE vfloat v_sqrt(vfloat a) { return _mm256_sqrt_ps(a); }
+BENCH_INLINE vint v_load_int(const void *p) { return _mm256_loadu_si256(p); }
+BENCH_INLINE vint v_bits(vfloat a) { return _mm256_castps_si256(a); }
 
 #else
 #define BENCH_SIMD "portable C"
@@ -95,6 +121,33 @@ BENCH_INLINE double v_sum(vfloat a)
     double sum = 0;
     for (int i = 0; i < LANES; i++) sum += (double)a.v[i];
     return sum;
+}
+typedef vint vmask;         // 0 or -1
+BENCH_INLINE vmask v_everyone(void) { BENCH_EACH(vmask, -1 + 0 * i); }
+BENCH_INLINE vmask v_less_equal_of(vmask m, vfloat a, vfloat b) { BENCH_EACH(vmask, a.v[i] <= b.v[i] ? m.v[i] : 0); }
+BENCH_INLINE vmask v_equal_int(vint a, vint b) { BENCH_EACH(vmask, -(a.v[i] == b.v[i])); }
+BENCH_INLINE vmask v_or(vmask a, vmask b) { BENCH_EACH(vmask, a.v[i] | b.v[i]); }
+BENCH_INLINE int v_any(vmask m)
+{
+    int32_t some = 0;
+    for (int i = 0; i < LANES; i++) some |= m.v[i];
+    return some != 0;
+}
+BENCH_INLINE vint v_count(vint n, vmask m) { BENCH_EACH(vint, n.v[i] - m.v[i]); }
+BENCH_INLINE vfloat v_choose(vmask m, vfloat yes, vfloat no) { BENCH_EACH(vfloat, m.v[i] ? yes.v[i] : no.v[i]); }
+BENCH_INLINE vfloat v_div(vfloat a, vfloat b) { BENCH_EACH(vfloat, a.v[i] / b.v[i]); }
+BENCH_INLINE vfloat v_sqrt(vfloat a) { BENCH_EACH(vfloat, sqrtf(a.v[i])); }
+BENCH_INLINE vint v_load_int(const void *p)
+{
+    vint r;
+    __builtin_memcpy(&r, p, sizeof r);
+    return r;
+}
+BENCH_INLINE vint v_bits(vfloat a)
+{
+    vint r;
+    __builtin_memcpy(&r, &a, sizeof r);
+    return r;
 }
 #endif
 

@@ -17,6 +17,25 @@ uint32_t hdst__block_new_var(ir_func *func, const char *name, hdst__kind kind, b
 // Where a loop ends that takes so many turns at a time: a whole number of groups from `lo`; `lo` when there is none (pass_jam.c).
 ir_expr *hdst__jam_end(ir_func *func, const ir_stmt *loop, uint64_t turns);
 
+ir_expr *hdst__accum_identity(ir_func *func, const ir_stmt *accum);        // what the accumulator does not notice (pass_if_convert.c)
+
+// A part of the function that only the records of one mask go through (mask_keep.c).
+typedef struct hdst__mask_region {
+    const struct hdst__mask_region *outer;
+    const ir_block *around;     // where it stands, at position `at`
+    size_t at;
+    const ir_block *inside;
+    bool in_loop;               // it may be entered more than once for a record
+    size_t *reads;              // by variable: inside
+    size_t var_count;
+} hdst__mask_region;
+
+hdst__mask_region *hdst__mask_region_enter(ir_func *func, const hdst__mask_region *outer, const ir_block *around, size_t at, const ir_block *inside, bool in_loop);
+// Whether a variable that is set in the regions must keep its value in the records that the mask leaves out. all_reads: of it in the whole function.
+bool hdst__mask_keeps(const hdst__mask_region *innermost, uint32_t var, size_t all_reads);
+
+void hdst__pass_mask(ir_func *func);
+void hdst__pass_widths(ir_func *func);
 void hdst__pass_hoist(ir_func *func);
 
 #endif

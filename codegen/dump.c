@@ -251,7 +251,12 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
     case IR_FOR: dump_for(d, s); break;
     case IR_LOOP: dump_loop(d, s); break;
     case IR_ACCUM: dump_target(d, "accum ", s, acc_text(s->acc)); break;
-    case IR_STORE: dump_target(d, "store ", s, " = "); break;
+    case IR_STORE:
+        dump_target(d, "store ", s, " = ");
+        if (!s->cond) break;
+        hdst__buffer_puts(d->out, " where ");
+        dump_expr(d, s->cond);
+        break;
     case IR_ACCUM_WORDS: dump_words(d, s); break;
     case IR_ACCUM_WIDE: dump_target(d, "wide ", s, " += "); break;
     case IR_EMIT:
@@ -261,6 +266,7 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
     case IR_CHECK: dump_check(d, s); break;
     case IR_RECORDS:
         line(d, s->vectorize ? "records vectorize" : "records");
+        if (s->vectorize && s->lanes) hdst__buffer_printf(d->out, " %" PRIu32 " by %" PRIu32, s->lanes, s->interleave);
         if (!s->vectorize && s->scalar_why) hdst__buffer_printf(d->out, " (%s)", s->scalar_why);
         dump_body(d, &s->body);
         break;

@@ -93,7 +93,7 @@ static void reduce(interp_state *s, const ir_stmt *stmt, const interp_mask *mask
 {
     interp_var *var = &s->vars[stmt->var];
     const uint64_t *value = hdst__interp_eval_lanes(s, stmt->value, s->top);
-    if (!var->uniform || !s->in_records) s->wrong = "a reduction of what is not uniform, or outside a record loop";
+    if (!var->uniform || (s->func->block && !s->in_records)) s->wrong = "a reduction of what is not uniform, or outside a record loop";
     uint64_t total = var->v[0];
     for (size_t i = 0; i < s->n; i++)
         if (mask->bits[i]) total = joined(stmt->acc, total, value[i]);

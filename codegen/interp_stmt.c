@@ -30,7 +30,7 @@ static size_t own_slabs(const ir_stmt *stmt)
 static bool readable(const ir_func *func, const ir_stmt *stmt)
 {
     if (func->rows && !func->block && (stmt->kind == IR_ACCUM_WORDS || stmt->kind == IR_ACCUM_WIDE)) return true;
-    return func->block ? stmt->kind != IR_ACCUM : stmt->kind <= IR_CHECK;
+    return func->block ? stmt->kind != IR_ACCUM : stmt->kind <= IR_CHECK || stmt->kind == IR_REDUCE;
 }
 
 size_t hdst__interp_block_slabs(const ir_func *func, const ir_block *block)
@@ -139,6 +139,19 @@ static void check(interp_state *s, const ir_stmt *stmt, const interp_mask *mask)
         fail(s, stmt, i);
         return;                 // lanes after it are larger records
     }
+}
+
+// Only where its condition holds, when it has one.
+static void store(interp_state *s, const ir_stmt *stmt, const interp_mask *mask)
+{
+    const size_t top = s->top;
+    if (stmt->cond) {
+        const interp_mask part = masked(s, mask, hdst__interp_eval_lanes(s, stmt->cond, top + 1), 1);
+        hdst__interp_store(s, stmt, &part);
+    } else {
+        hdst__interp_store(s, stmt, mask);
+    }
+    s->top = top;
 }
 
 // --- Branches and loops ---
@@ -283,7 +296,7 @@ static void exec_stmt(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
     case IR_CONTINUE: exec_continue(s, mask); break;
     case IR_RETURN: exec_return(s, mask); break;
     case IR_ACCUM: hdst__interp_accumulate(s, stmt, mask); break;
-    case IR_STORE: hdst__interp_store(s, stmt, mask); break;
+    case IR_STORE: store(s, stmt, mask); break;
     case IR_EMIT: hdst__interp_emit(s, stmt, mask); break;
     case IR_CHECK: check(s, stmt, mask); break;
     default: hdst__interp_block_stmt(s, stmt, mask); break;

@@ -85,7 +85,8 @@ typedef enum ir_stmt_kind {
     IR_BREAK, IR_CONTINUE,
     IR_RETURN,      // of the function. Gone after the pass that structures exits.
     IR_ACCUM,       // (scalar form) cell (leaf `leaf`, element `index2`) of row `index` (NULL: 0) of accum `param` takes value; `acc` says how
-    IR_STORE,       // output leaf `leaf`, element `index` (NULL: 0) = value; where the function emits: of the record that comes out next
+    IR_STORE,       // output leaf `leaf`, element `index` (NULL: 0) = value, with a cond only where that holds; where the function emits: of the record that
+                    // comes out next
     IR_EMIT,        // if cond (NULL: always), what was stored since the last one is an output record; all leaves were stored. In a function without an output,
                     // before fusing, the input record goes on: a filter. `check` (of kind IR_CHECK_EMIT): its place, for messages
     IR_CHECK,       // if !cond, the record fails with `check` (index into ir_func.checks); execution goes on. For the message only (the interpreter looks at
@@ -94,7 +95,7 @@ typedef enum ir_stmt_kind {
     // runs once per block. Variables are: uniform (plain locals of the block's code), varying (locals of one record loop's body, set before they are read
     // there), or per_record (arrays over the block). There is no IR_ACCUM left.
     IR_RECORDS,     // for each record r of the block: body. `vectorize` asks for SIMD (then body has no control flow); `scalar_why` says why not
-    IR_REDUCE,      // only in IR_RECORDS: uniform `var` op= value over the block's records, `acc` says how: IR_SUM of i64, IR_ACC_MAX of u64, IR_ACC_OR and
+    IR_REDUCE,      // only in IR_RECORDS (and, from pass_mask to pass_block, where one will be): uniform `var` op= value over the block's records, `acc` says how: IR_SUM of i64, IR_ACC_MAX of u64, IR_ACC_OR and
                     // IR_ACC_XOR of u64 or bool. The variable is read only after the record loop.
     IR_ACCUM_WORDS, // word `word` of the strip table's cell (param, leaf) at row `index`, element `index2` (NULL: 0) takes value (i64 or u64) with the cell's
                     // word operation. Inside a record loop (never a vectorised one): a scatter; statements on one row stand together, by rising place in the
@@ -123,6 +124,7 @@ struct ir_stmt {
     ir_block head, after;           // IR_LOOP: head before cond, after = the step
     uint32_t unroll;                // IR_FOR: its body holds so many iterations, jammed (for people; the code is explicit). 0 or 1: no
     bool vectorize;                 // IR_RECORDS; IR_FOR in row form
+    uint32_t lanes, interleave;     // with vectorize: turns of a vector, vectors side by side; 0: not chosen yet
     const char *scalar_why;         // IR_RECORDS without vectorize (IR_FOR in row form, where it is meant): the reason, for people
 };
 
@@ -192,6 +194,7 @@ ir_stmt *hdst__ir_set(ir_func *func, uint32_t var, ir_expr *value);
 ir_stmt *hdst__ir_if(ir_func *func, ir_expr *cond);
 ir_stmt *hdst__ir_for(ir_func *func, uint32_t var, ir_expr *lo, ir_expr *hi, uint64_t step);
 void hdst__ir_push(ir_func *func, ir_block *block, ir_stmt *stmt);
+hdst__kind hdst__kind_over_block(hdst__kind kind);          // of a scalar's array over the block, as printed (block_liveness.c)
 void hdst__ir_drop_unused_vars(ir_func *func);              // those that no statement names; renumbers the others
 ir_block hdst__ir_copy_block(ir_func *func, const ir_block *block);         // deep
 ir_func *hdst__ir_copy_func(hdst__arena *arena, const ir_func *func);       // deep; so that one checked program serves several targets

@@ -218,7 +218,8 @@ static uint64_t bytes_of(const ir_func *func, const ir_var *var)
 {
     if (var->init) return 0;
     const uint64_t records = var->per_record && func->block ? func->block : 1;
-    return (var->elements ? var->elements : 1) * records * hdst__scalar_size(var->kind);
+    if (var->elements) return var->elements * records * hdst__scalar_size(var->kind);
+    return records * hdst__scalar_size(records > 1 ? hdst__kind_over_block(var->kind) : var->kind);
 }
 
 uint64_t hdst__private_bytes(hdst__printer *p, const ir_func *func)
@@ -296,7 +297,7 @@ static const char *head_text(hdst__printer *p)
     const char *trunc = plain ? "#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n"
                               : "#define TRUNC_FLOAT __builtin_truncf\n#define TRUNC_DOUBLE __builtin_trunc\n";
     return hdst__arena_printf(p->arena, "%s%s%s%s%s", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
-                              plain ? "#define VECTOR_LOOP(WIDTH, INTERLEAVE)\n#define SCALAR_LOOP\n" : hdst__template_text("vector_loop.cl"),
+                              plain ? "#define VECTOR_LOOP(WIDTH, INTERLEAVE)\n#define SCALAR_LOOP\n#define ALIGNED\n" : hdst__template_text("vector_loop.cl"),
                               p->part[HDST__PART_ATOMICS] || p->part[HDST__PART_CHECKS] || p->part[HDST__PART_LOCAL] ? look : "",
                               p->part[HDST__PART_EXACT] ? trunc : "");
 }

@@ -56,6 +56,7 @@ typedef struct lowerer {
     const lower_place *result;  // where `return` puts its value; NULL: nowhere
     const ast_stmt *tail;       // the one `return` that ends the body: it puts the value straight into the output
     bool is_filter;
+    const ast_stmt *case_end;   // the `break` that ends the case of a switch which is a chain of ifs: there is nothing to leave
     uint32_t switch_continue;   // in a switch that became a loop: the flag that stands for `continue`; else NO_VAR
     size_t statements;          // lowered so far
 } lowerer;

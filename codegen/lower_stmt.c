@@ -146,15 +146,15 @@ static switch_cases split_cases(lowerer *l, const ast_stmt *s)
     return cases;
 }
 
-static bool leaves_switch(const ast_stmt *s)        // a break of this switch anywhere inside
+static bool leaves_switch(const ast_stmt *s, const ast_stmt *end)        // a break of this switch anywhere inside, before its end
 {
     if (!s) return false;
     switch (s->kind) {
-    case AST_BREAK: return true;
-    case AST_IF: return leaves_switch(s->then) || leaves_switch(s->otherwise);
+    case AST_BREAK: return s != end;
+    case AST_IF: return leaves_switch(s->then, end) || leaves_switch(s->otherwise, end);
     case AST_BLOCK:
         for (size_t i = 0; i < s->body_count; i++)
-            if (leaves_switch(s->body[i])) return true;
+            if (leaves_switch(s->body[i], end)) return true;
         return false;
     default: return false;      // of a loop or switch inside
     }
@@ -178,10 +178,8 @@ static bool is_chain(const ast_stmt *s, const switch_cases *cases)
         const switch_case *c = &cases->items[i];
         if (c->first == c->end) continue;
         if (i + 1 < cases->count && !ends(s->body[c->end - 1])) return false;
-        size_t breaks = c->end;
-        if (s->body[breaks - 1]->kind == AST_BREAK) breaks--;
-        for (size_t k = c->first; k < breaks; k++)
-            if (leaves_switch(s->body[k])) return false;
+        for (size_t k = c->first; k < c->end; k++)
+            if (leaves_switch(s->body[k], last_of(s->body[c->end - 1]))) return false;
     }
     return true;
 }
@@ -207,9 +205,10 @@ static void lower_range(lowerer *l, ir_block *block, const ast_stmt *s, size_t f
 
 static void case_body(lowerer *l, ir_block *block, const ast_stmt *s, const switch_case *c)
 {
-    size_t end = c->end;
-    if (end > c->first && s->body[end - 1]->kind == AST_BREAK) end--;
-    lower_range(l, block, s, c->first, end);
+    const ast_stmt *outer = l->case_end;
+    if (c->end > c->first) l->case_end = last_of(s->body[c->end - 1]);
+    lower_range(l, block, s, c->first, c->end);
+    l->case_end = outer;
 }
 
 static void switch_chain(lowerer *l, const ast_stmt *s, const switch_cases *cases, const ir_expr *value)
@@ -289,7 +288,9 @@ void hdst__lower_stmt(lowerer *l, const ast_stmt *s)
     case AST_IF: branch(l, s); break;
     case AST_WHILE: case AST_DO: case AST_FOR: hdst__lower_loop(l, s); break;
     case AST_SWITCH: lower_switch(l, s); break;
-    case AST_BREAK: hdst__lower_push(l, hdst__ir_stmt(l->func, IR_BREAK, s->span)); break;
+    case AST_BREAK:
+        if (s != l->case_end) hdst__lower_push(l, hdst__ir_stmt(l->func, IR_BREAK, s->span));
+        break;
     case AST_CONTINUE: lower_continue(l, s); break;
     case AST_RETURN: give_back(l, s); break;
     case AST_EXPR: call(l, s); break;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structures exits: `return` leaves a body, `continue` leaves a turn of a loop; after this neither is left, only `if` and `break`.
+// Structures exits: `return` leaves a body, `continue` leaves a turn of a loop; after this neither is left, only `if` and `break`. A loop that never comes to a
+// second turn, as the lowering makes of a switch, is no loop any more.
 //
 // Before:  if p.a {                  After:  if p.a {
 //            store r.x = 1f                    store r.x = 1f
@@ -33,7 +34,7 @@ static bool block_may_exit(const exits *x, const ir_block *block);
 static bool may_exit(const exits *x, const ir_stmt *stmt)
 {
     if (stmt->kind == x->exit) return true;
-    if (x->exit == IR_CONTINUE && (stmt->kind == IR_FOR || stmt->kind == IR_LOOP)) return false;    // its own
+    if (x->exit != IR_RETURN && (stmt->kind == IR_FOR || stmt->kind == IR_LOOP)) return false;    // its own
     ir_block *nested[HDST__IR_NESTED];
     for (int i = 0, count = hdst__ir_nested((ir_stmt *)stmt, nested); i < count; i++)
         if (block_may_exit(x, nested[i])) return true;
@@ -58,7 +59,7 @@ static bool always_exits(const exits *x, const ir_block *block)
 
 static ir_expr *flag_of(exits *x)
 {
-    if (x->flag == NO_VAR) x->flag = hdst__ir_add_var(x->func, x->exit == IR_RETURN ? "done" : "skip", HDST__BOOL, 0);
+    if (x->flag == NO_VAR) x->flag = hdst__ir_add_var(x->func, x->exit == IR_CONTINUE ? "skip" : "done", HDST__BOOL, 0);
     return hdst__ir_var(x->func, x->flag);
 }
 
@@ -170,8 +171,43 @@ static bool structure_continues(ir_stmt *stmt, void *user)
     return true;
 }
 
+// --- Loops that run once ---
+//
+// Before:  loop while true {         After:  if p.a {
+//            if p.a {                          store r.x = 1f
+//              store r.x = 1f                } else {
+//              break                           store r.x = p.y
+//            }                               }
+//            store r.x = p.y
+//            break
+//          }
+
+static bool runs_once(ir_func *func, const ir_stmt *s)
+{
+    const exits x = {func, IR_BREAK, NO_VAR};
+    return s->kind == IR_LOOP && !s->cond && !s->head.count && always_exits(&x, &s->body);
+}
+
+static void open_loops(ir_func *func, ir_block *block)
+{
+    ir_block out = {0};
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) open_loops(func, nested[n]);
+        if (!runs_once(func, s)) {
+            hdst__ir_push(func, &out, s);
+            continue;
+        }
+        hdst__ir_structure_exits(func, &s->body, IR_BREAK);
+        for (size_t k = 0; k < s->body.count; k++) hdst__ir_push(func, &out, s->body.items[k]);
+    }
+    *block = out;
+}
+
 void hdst__pass_exits(ir_func *func)
 {
     hdst__ir_structure_exits(func, &func->body, IR_RETURN);
     hdst__ir_visit_stmts(&func->body, structure_continues, func);
+    open_loops(func, &func->body);
 }

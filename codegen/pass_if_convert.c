@@ -7,7 +7,7 @@
 //
 // In block form (hdst__pass_predicate) a conditional addition becomes one of the identity for the records that do not make it, and a conditional emit says its
 // condition; what it stores is stored for all records, at a place that the next one takes again.
-#include "codegen/kernel.h"
+#include "codegen/block_form.h"
 
 enum { MOST_STATEMENTS = 16, MOST_NODES = 256 };    // of both branches together: they are all evaluated
 
@@ -39,8 +39,24 @@ static bool may_convert(const converter *c, const ir_block *block, size_t *state
     return *statements <= MOST_STATEMENTS && *nodes <= MOST_NODES;
 }
 
+static ir_expr *as_said(converter *c, ir_expr *cond, bool when) { return when ? cond : hdst__ir_unary(c->func, IR_NOT, HDST__BOOL, cond); }
+
+// The condition `cond is when`, and the one under which `value` is not `other` already: a chain of branches becomes conditions, not selects of selects.
+static ir_expr *joined_condition(converter *c, const ir_expr *cond, bool when, ir_expr **value, const ir_expr *other)
+{
+    ir_expr *test = as_said(c, hdst__ir_copy(c->func, cond), when), *v = *value;
+    if (v->op != IR_SELECT || !(hdst__ir_expr_equal(v->b, other) || hdst__ir_expr_equal(v->c, other))) return test;
+    const bool keeps_first = hdst__ir_expr_equal(v->b, other);
+    *value = keeps_first ? v->c : v->b;
+    return hdst__ir_binary(c->func, IR_AND, HDST__BOOL, test, as_said(c, v->a, !keeps_first));
+}
+
 static ir_expr *chosen(converter *c, const ir_expr *cond, bool when, ir_expr *value, ir_expr *other)
 {
+    if (value->op == IR_SELECT) {
+        ir_expr *joined = joined_condition(c, cond, when, &value, other);
+        return hdst__ir_select(c->func, joined, value, other);
+    }
     ir_expr *test = hdst__ir_copy(c->func, cond);
     return when ? hdst__ir_select(c->func, test, value, other) : hdst__ir_select(c->func, test, other, value);
 }
@@ -57,9 +73,9 @@ static uint64_t identity_bits(hdst__kind kind, ir_accum_op acc)
     }
 }
 
-static ir_expr *identity(converter *c, const ir_stmt *s)
+ir_expr *hdst__accum_identity(ir_func *func, const ir_stmt *s)
 {
-    return hdst__ir_const(c->func, s->value->kind, identity_bits(s->value->kind, s->acc));
+    return hdst__ir_const(func, s->value->kind, identity_bits(s->value->kind, s->acc));
 }
 
 // The same statement for all records, with its effect only where cond is `when`.
@@ -68,7 +84,7 @@ static void convert_stmt(converter *c, ir_block *out, ir_stmt *s, const ir_expr 
     if (s->kind == IR_SET) {        // what is named only in here may hold anything elsewhere
         if (c->mentions[s->var]) s->value = chosen(c, cond, when, s->value, hdst__ir_var(c->func, s->var));
     } else if (s->kind == IR_ACCUM) {
-        s->value = chosen(c, cond, when, s->value, identity(c, s));
+        s->value = chosen(c, cond, when, s->value, hdst__accum_identity(c->func, s));
     } else if (s->kind == IR_EMIT) {
         ir_expr *test = hdst__ir_copy(c->func, cond);
         if (!when) test = hdst__ir_unary(c->func, IR_NOT, HDST__BOOL, test);

@@ -74,13 +74,21 @@ const char *hdst__passes_skip(ir_func *func, uint32_t *skipped)
 
 enum {
     BLOCK = 128,                    // records: best on Intel, within a few percent on AMD
-    SMALL_BLOCK = 64,
-    MANY_BYTES = 256,               // per record: above, the arrays of a large block would leave the first-level cache
-    MOST_BYTES = 2048,              // above, there is no block form
+    MASKED_BLOCK = 64,              // with loops that go on while any record is in them: four vectors of floats, which hide each other's latency
     WIDE_BYTES = 512,               // of a record read: above, the columns of a block count
     COLUMN_BYTES = 256 << 10,
     LEAST_BLOCK = 32,
 };
+
+// The arrays of a block are to stay in the first-level cache, those of the smallest in the second; above the last limit there is no block form.
+static const struct { uint32_t records, bytes_per_record; } BLOCKS[] = {{BLOCK, 256}, {64, 1024}, {32, 4096}, {16, 8192}};
+
+static uint32_t block_for(uint64_t bytes_per_record, uint32_t most)
+{
+    for (size_t i = 0; i < sizeof BLOCKS / sizeof *BLOCKS; i++)
+        if (bytes_per_record <= BLOCKS[i].bytes_per_record) return BLOCKS[i].records < most ? BLOCKS[i].records : most;
+    return 0;
+}
 
 static const char *form(ir_func *func, const hdst__tables *tables, void (*split)(ir_func *func))
 {
@@ -93,22 +101,33 @@ static const char *form(ir_func *func, const hdst__tables *tables, void (*split)
 
 static void split_at_uniform_control(ir_func *func) { hdst__pass_block(func, BLOCK); }
 
+static bool find_reduce(ir_stmt *s, void *user)
+{
+    (void)user;
+    return s->kind != IR_REDUCE;
+}
+
+static bool is_masked(const ir_func *func) { return !hdst__ir_visit_stmts((ir_block *)&func->body, find_reduce, NULL); }
+
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
 {
-    static const pass before[] = {{"predicate", hdst__pass_predicate}, {"settle", hdst__pass_settle}, {"fold", hdst__pass_fold}, {"uniform", hdst__pass_uniform}};
-    static const pass after[] = {{"jam", hdst__pass_jam}, {"fold", hdst__pass_fold}, {"hoist", hdst__pass_hoist}};
+    static const pass before[] = {{"mask", hdst__pass_mask}, {"predicate", hdst__pass_predicate}, {"settle", hdst__pass_settle}, {"fold", hdst__pass_fold},
+                                  {"uniform", hdst__pass_uniform}};
+    static const pass after[] = {{"jam", hdst__pass_jam}, {"fold", hdst__pass_fold}, {"hoist", hdst__pass_hoist}, {"widths", hdst__pass_widths}};
     if (func->emits && !func->counts && hdst__ir_emit_bound(func) > HDST__EMIT_BOUND) hdst__pass_place(func);
     ir_func *plain = hdst__ir_copy_func(func->arena, func);
     const char *wrong = RUN(func, before);
+    const uint32_t most = is_masked(func) ? MASKED_BLOCK : BLOCK;
     if (!wrong) wrong = form(func, tables, split_at_uniform_control);
     if (wrong) return wrong;
     const uint64_t bytes = hdst__block_bytes_per_record(func);
-    if (bytes > MOST_BYTES) {
+    const uint32_t block = block_for(bytes, most);
+    if (!block) {
         *func = *plain;
         func->form_why = hdst__arena_printf(func->arena, "rows: the block form would keep %llu bytes for each record", (unsigned long long)bytes);
         return hdst__passes_row(func, tables);
     }
-    if (bytes > MANY_BYTES) func->block = SMALL_BLOCK;
+    func->block = block;
     func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes kept for each", func->block, (unsigned long long)bytes);
     return RUN(func, after);
 }
@@ -121,7 +140,9 @@ const char *hdst__passes_row(ir_func *func, const hdst__tables *tables)
     const char *wrong = RUN(func, before);
     if (wrong) return wrong;
     hdst__pass_elements(func, tables);
-    return ran(func, "elements");
+    if ((wrong = ran(func, "elements"))) return wrong;
+    hdst__pass_widths(func);
+    return ran(func, "widths");
 }
 
 // --- Which ---
@@ -147,7 +168,8 @@ static const char *passes_block_of_rows(ir_func *func, const hdst__tables *table
     if (wrong || !func->block || bytes < WIDE_BYTES) return wrong;
     while (func->block > LEAST_BLOCK && func->block * bytes > COLUMN_BYTES) func->block /= 2;
     func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes read of each", func->block, (unsigned long long)bytes);
-    return NULL;
+    hdst__pass_widths(func);            // no vector is longer than a block
+    return ran(func, "widths");
 }
 
 const char *hdst__passes_cpu(ir_func *func, const hdst__tables *tables, const hdst__storage *input)

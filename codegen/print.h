@@ -62,7 +62,6 @@ typedef struct hdst__printer {
     bool in_block;                      // block form
     bool in_row;                        // inside a loop over the elements of a row: they are read where they lie
     bool in_records;                    // inside IR_RECORDS: `r` is the record of the block
-    unsigned loop_depth;
     uint32_t last_source, last_line;    // the position that the last comment named
     const char *record;                 // the slice index of the current record: "i" or "i + r"
     bool has_checks;

@@ -82,7 +82,7 @@ static void declare_array(hdst__printer *p, uint32_t v)
 {
     const ir_var *var = &p->func->vars[v];
     if (var->init) return;      // at file scope
-    hdst__write_line(&p->out, "%s %s[%" PRIu64 "]%s;", hdst__cl_name(var->kind), p->var_name[v], var->elements, var->per_record ? "[BLOCK]" : "");
+    hdst__write_line(&p->out, "%s %s[%" PRIu64 "]%s;", hdst__cl_name(var->kind), p->var_name[v], var->elements, var->per_record ? "[BLOCK] ALIGNED" : "");
 }
 
 // A counted loop's variable that is used in such loops only: each declares it.
@@ -100,7 +100,7 @@ static void declare_at_top(hdst__printer *p)
         if (p->home[v] || p->references[v] == 0 || belongs_to_loops(p, v) || is_local_to_records(p, v)) continue;
         p->declared[v] = true;
         if (var->elements) declare_array(p, v);
-        else if (var->per_record) hdst__write_line(&p->out, "%s %s[BLOCK];", hdst__cl_name(var->kind), p->array_name[v]);
+        else if (var->per_record) hdst__write_line(&p->out, "%s %s[BLOCK] ALIGNED;", hdst__cl_name(hdst__kind_over_block(var->kind)), p->array_name[v]);
         else hdst__write_line(&p->out, "%s %s = %s;", hdst__cl_name(var->kind), p->var_name[v], zero_text(var));
     }
 }
@@ -214,22 +214,20 @@ static void print_unroll(hdst__printer *p, const ir_stmt *stmt)
     if (turns > 1) hdst__write_line(&p->out, "#pragma unroll %" PRIu32, turns);
 }
 
-static const char *pragma_of(const ir_stmt *stmt, uint32_t block, bool inner);
+static const char *pragma_of(hdst__printer *p, const ir_stmt *stmt);
 
 static void print_for(hdst__printer *p, const ir_stmt *stmt)
 {
     print_unroll(p, stmt);
     if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
-    if (stmt->vectorize) hdst__write_line(&p->out, "%s", pragma_of(stmt, p->func->block, false));
+    if (stmt->vectorize) hdst__write_line(&p->out, "%s", pragma_of(p, stmt));
     const char *name = p->var_name[stmt->var], *lo = hdst__expr_text(p, stmt->lo), *hi = hdst__expr_text(p, stmt->hi);
     const char *type = belongs_to_loops(p, stmt->var) ? hdst__arena_printf(p->arena, "%s ", hdst__cl_name(p->func->vars[stmt->var].kind)) : "";
     const char *step = stmt->step == 1 ? hdst__arena_printf(p->arena, "%s++", name) : hdst__arena_printf(p->arena, "%s += %" PRIu64, name, stmt->step);
     hdst__write_line(&p->out, "for (%s%s = %s; %s < %s; %s) {", type, name, lo, name, hi, step);
     const bool outer = p->in_row;
     p->in_row |= stmt->vectorize || stmt->scalar_why;
-    p->loop_depth++;
     print_nested(p, &stmt->body);
-    p->loop_depth--;
     p->in_row = outer;
     hdst__write_line(&p->out, "}");
 }
@@ -244,7 +242,13 @@ static void print_loop(hdst__printer *p, const ir_stmt *stmt)
     const char *later = simple ? "" : hdst__name_take(p->names, "later");
     const char *rest = simple ? "" : hdst__arena_printf(p->arena, "%s = true", later);
     if (!simple) hdst__write_line(&p->out, "bool %s = false;", later);
-    hdst__write_line(&p->out, "for (;; %s%s) {", step, rest);
+    // Turns are counted where record loops are inside: a loop without a counter of its own gets its head merged with theirs, and none is vectorised.
+    if (p->in_block && !p->in_records && simple && !stmt->after.count) {
+        const char *turn = hdst__name_take(p->names, "turn");
+        hdst__write_line(&p->out, "for (ulong %s = 0; %s != ~0UL; %s++) {", turn, turn, turn);
+    } else {
+        hdst__write_line(&p->out, "for (;; %s%s) {", step, rest);
+    }
     p->out.indent++;
     if (!simple) {
         hdst__write_line(&p->out, "if (%s) {", later);
@@ -282,26 +286,10 @@ static bool *values_per_record(hdst__printer *p, const ir_stmt *records)
     return used;
 }
 
-static const char *const SCALAR = "SCALAR_LOOP";
-
-static bool find_eight_bytes(ir_expr **expr, void *user)
+static const char *pragma_of(hdst__printer *p, const ir_stmt *stmt)
 {
-    const ir_op op = (*expr)->op;
-    // Doubles that are floats on the way to an exact sum are not computed with.
-    if ((*expr)->kind == HDST__F64 && op != IR_CONVERT && op != IR_CONST) *(bool *)user = true;
-    return true;
-}
-
-// The vector length by the widest numbers that are computed with: 64 bytes of them.
-static const char *pragma_of(const ir_stmt *stmt, uint32_t block, bool inner)
-{
-    bool wide = false;
-    ir_block body = stmt->body;
-    hdst__ir_visit_exprs(&body, find_eight_bytes, &wide);
-    if (!stmt->vectorize) return SCALAR;
-    if (stmt->kind == IR_FOR && hdst__ir_is_const(stmt->lo, 0) && hdst__ir_is_const(stmt->hi, HDST__LANES)) return "VECTOR_LOOP(16, 1)";     // all lanes at once
-    const bool short_body = body.count <= 4 && inner && block >= 64;
-    return wide ? short_body ? "VECTOR_LOOP(8, 4)" : "VECTOR_LOOP(8, 1)" : short_body ? "VECTOR_LOOP(16, 4)" : "VECTOR_LOOP(16, 1)";
+    if (!stmt->vectorize) return "SCALAR_LOOP";
+    return hdst__arena_printf(p->arena, "VECTOR_LOOP(%" PRIu32 ", %" PRIu32 ")", stmt->lanes, stmt->interleave);
 }
 
 // Declares what the body's first assignments do not: values from before the loop, and what is set in a branch first.
@@ -334,7 +322,7 @@ static void print_records_body(hdst__printer *p, ir_stmt *stmt)
 static void print_records(hdst__printer *p, ir_stmt *stmt)
 {
     if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
-    hdst__write_line(&p->out, "%s", pragma_of(stmt, p->func->block, p->loop_depth > 0));
+    hdst__write_line(&p->out, "%s", pragma_of(p, stmt));
     hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) {");
     p->out.indent++;
     const hdst__printer outer = *p;
@@ -365,7 +353,12 @@ static size_t print_stmt(hdst__printer *p, const ir_block *block, size_t at)
         if (p->gpu) return hdst__print_accum_run(p, &block->items[at], block->count - at);
         hdst__print_accum(p, stmt);
         break;
-    case IR_STORE: hdst__print_store(p, stmt); break;
+    case IR_STORE:
+        if (stmt->cond) hdst__write_line(&p->out, "if (%s)", hdst__expr_text(p, stmt->cond));
+        p->out.indent += stmt->cond != NULL;
+        hdst__print_store(p, stmt);
+        p->out.indent -= stmt->cond != NULL;
+        break;
     case IR_EMIT: print_emit(p, stmt); break;
     case IR_CHECK: print_check(p, stmt); break;
     case IR_RECORDS: print_records(p, stmt); break;

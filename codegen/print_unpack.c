@@ -124,7 +124,7 @@ static void print_arrays(hdst__printer *p, uint32_t param)
     const hdst__record *record = p->func->params[param].record;
     for (size_t l = 0; l < record->leaf_count; l++)
         if (p->unpacked[param][l])
-            hdst__write_line(&p->out, "%s %s_of[%" PRIu64 "][BLOCK];", hdst__scalar_cl_name(record->leaves[l].kind), p->leaf_name[param][l],
+            hdst__write_line(&p->out, "%s %s_of[%" PRIu64 "][BLOCK] ALIGNED;", hdst__scalar_cl_name(record->leaves[l].kind), p->leaf_name[param][l],
                              record->leaves[l].elements);
     print_unpack_loop(p, param, true);
     print_unpack_loop(p, param, false);

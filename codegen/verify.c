@@ -221,6 +221,7 @@ static bool is_condition(const ir_expr *e) { return e && e->kind == HDST__BOOL; 
 static bool store_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     REQUIRE(s->value && is_index(s->index), "value or index", where);
+    REQUIRE(!s->cond || s->cond->kind == HDST__BOOL, "condition is not bool", where);
     REQUIRE(!v->func->block || v->in_records, "store outside of a record loop", where);
     return leaf_is(v, s->param, s->leaf, IR_OUTPUT, s->value->kind, where);
 }
@@ -243,7 +244,7 @@ static bool stmt_ok(verifier *v, ir_stmt *s)
         REQUIRE(s->index && is_index(s->index), "index is no integer", where);
         return set_ok(v, s, where);
     case IR_REDUCE:
-        REQUIRE(v->in_records, "reduction outside of a record loop", where);
+        REQUIRE(v->in_records || !v->func->block, "reduction outside of a record loop", where);
         return set_ok(v, s, where);
     case IR_IF:
         REQUIRE(is_condition(s->cond), "condition is not bool", where);

@@ -71,3 +71,20 @@ Test(pass_exits, breaks_and_what_never_leaves_stay)
     PASS_LEAVES(c, "  for i = 0 to 4 {\n    if lt(p.n, i) {\n      break\n    }\n    accum t.value += 1d\n  }\n  store r.x = p.x\n");
     PASS_LEAVES(c, "  if p.a {\n    store r.x = 1f\n  }\n  accum t.value += 1d\n");
 }
+
+// --- Loops that never come to a second turn, as the lowering makes of a switch ---
+
+Test(pass_exits, a_loop_that_always_breaks_is_no_loop)
+{
+    PASS_GIVES(c,
+               "  loop while true {\n    if p.a {\n      store r.x = 1f\n      break\n    }\n    accum t.value += 1d\n    if p.b {\n      break\n    }\n    store r.x = p.y\n    break\n  }\n",
+               "  if p.a {\n    store r.x = 1f\n  } else {\n    accum t.value += 1d\n    if p.b {\n    } else {\n      store r.x = p.y\n    }\n  }\n");
+    PASS_GIVES(c, "  loop while true {\n    for i = 0 to 3 {\n      if lt(p.n, i) {\n        break\n      }\n      accum t.value += 1d\n    }\n    break\n  }\n",
+               "  for i = 0 to 3 {\n    if lt(p.n, i) {\n      break\n    }\n    accum t.value += 1d\n  }\n");
+}
+
+Test(pass_exits, a_loop_with_a_way_to_a_second_turn_stays)
+{
+    PASS_LEAVES(c, "  n = 0\n  loop while true {\n    n = add(n, 1)\n    if lt(p.n, n) {\n      break\n    }\n    if lt(9, n) {\n      break\n    }\n  }\n");
+    PASS_LEAVES(c, "  loop while p.a {\n    accum t.value += 1d\n    break\n  }\n");
+}

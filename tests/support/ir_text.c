@@ -369,6 +369,7 @@ static void read_store(reader *r, ir_stmt *s)
     s->index2 = NULL;
     expect(r, "=");
     s->value = expression(r);
+    if (accept(r, "where")) s->cond = expression(r);
 }
 
 static void read_words(reader *r, ir_stmt *s)
@@ -398,6 +399,12 @@ static void read_check(reader *r, ir_stmt *s)
 static void read_records(reader *r, ir_stmt *s)
 {
     s->vectorize = accept(r, "vectorize");
+    blank(r);
+    if (s->vectorize && isdigit((unsigned char)*r->at)) {
+        s->lanes = (uint32_t)whole(r);
+        expect(r, "by");
+        s->interleave = (uint32_t)whole(r);
+    }
     if (accept(r, "(")) {
         const char *end = strstr(r->at, ") {\n");
         if (!end) fail(r, "a reason has no end");

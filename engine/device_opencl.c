@@ -171,6 +171,7 @@ static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t off
     }
     TRY(self, error, clEnqueueReadBuffer, queue, memory->object, wait ? CL_TRUE : CL_FALSE, offset, count, bytes, waits, waits ? after : NULL, &event);
     replace_event(self, &self->last_out, event);
+    if (wait) release_event(self, &self->last_out);     // it stands for nothing that a later mark could mean
     return HDST_OK;
 }
 

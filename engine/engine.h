@@ -16,6 +16,7 @@
 typedef struct hdst__engine hdst__engine;
 typedef struct hdst__dataset_cache hdst__dataset_cache;
 typedef struct hdst__stage hdst__stage;
+typedef struct hdst__value_rows hdst__value_rows;
 
 typedef struct hdst__engine_options {
     const hdst__allocator *allocator;
@@ -113,6 +114,7 @@ typedef struct hdst__stage_values { // read when a run starts; copied to the dev
     const void *const *broadcast;   // by param index: rows as C structs
     const uint64_t *rows;           // by param index: rows of broadcasts and accums
     const uint64_t *version;        // by param index: a number that changes when the value does
+    hdst__value_rows *const *resident;  // by param index: rows that are on the device, in place of `broadcast`'s; NULL there, or here: none
 } hdst__stage_values;
 
 typedef struct hdst__level {        // one per level: "block", "device", "node"
@@ -146,6 +148,15 @@ typedef struct hdst__rows {
 hdst_status hdst__engine_read(hdst__engine *engine, const hdst__reader *reader, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error);
 void hdst__engine_free_rows(hdst__engine *engine, hdst__rows *rows);    // safe on zeroed ones, and twice
 
+// Rows of a value in the device's memory: what a run computed there and another one reads, without a way through the host. One thread at a time per object.
+hdst__value_rows *hdst__value_rows_create(hdst__engine *engine);    // empty; NULL: out of memory
+void hdst__value_rows_destroy(hdst__value_rows *rows);              // NULL is fine. No run may be using it.
+// Copies all records of `from` (a stage's `resident`, since its last run), within the device. *taken is false, and the rows are as they were, where the records do not lie
+// on a device as C structs, or (with a warning) the device has no room for them. An error while copying leaves undefined rows and *taken true.
+hdst_status hdst__value_rows_take(hdst__value_rows *rows, const hdst__dataset_cache *from, bool *taken, hdst_error *error);
+// A copy on the host, made when it is asked for; it belongs to `rows` and is valid until they change.
+hdst_status hdst__value_rows_read(hdst__value_rows *rows, const void **host, hdst_error *error);
+
 typedef struct hdst__stage_output { // owned by the stage, valid until its next run
     const int64_t *table;           // the node's table: all accumulators (codegen/table.h)
     const hdst__tables *tables;
@@ -160,6 +171,8 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
 void hdst__stage_destroy(hdst__stage *stage);
 // Another input of the same record, layout and block, of any number of records: nothing is compiled again.
 hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader, hdst__dataset_cache *cache, hdst_error *error);
+// From the next run on the records that a map gives stay on the device, as with spec.keep_output. Nothing is compiled again.
+void hdst__stage_keep_output(hdst__stage *stage);
 // Compiles for the chosen device with these row counts; hdst__stage_run does it when needed.
 hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);
 hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error);

@@ -41,6 +41,8 @@ static void note_params(hdst__launch_plan *plan, const hdst__stage_values *value
     const ir_func *func = plan->func;
     plan->rows = HDST__NEW_ARRAY(&plan->arena, uint64_t, func->param_count);
     plan->broadcast = HDST__NEW_ARRAY(&plan->arena, hdst__memory *, func->param_count);
+    plan->bound = HDST__NEW_ARRAY(&plan->arena, hdst__memory *, func->param_count);
+    plan->host = HDST__NEW_ARRAY(&plan->arena, const void *, func->param_count);
     plan->version = HDST__NEW_ARRAY(&plan->arena, uint64_t, func->param_count);
     for (size_t i = 0; i < func->param_count; i++) {
         const ir_param *param = &func->params[i];

@@ -40,6 +40,8 @@ typedef struct hdst__launch_plan {
     hdst__slot_sizes slot;
     hdst__memory *table, *strips, *scales, *error_word;
     hdst__memory **broadcast;       // by param
+    hdst__memory **bound;           // by param: what this run reads: `broadcast`, or a value's rows on the device
+    const void **host;              // by param: the rows of this run on the host, for a C function
     uint64_t *version;              // by param: of what the device has
     bool written, proven;           // broadcasts were written once; a run went well
     uint64_t device_words, strip_words;

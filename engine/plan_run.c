@@ -4,23 +4,37 @@
 #include "engine/driver_gate.h"
 #include "engine/engine_private.h"
 #include "engine/plan.h"
+#include "engine/value_rows.h"
 
 #include <string.h>
 
-// Only what changed since the last run crosses to the device.
-static hdst_status write_broadcasts(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__run_stats *stats, hdst_error *error)
+static hdst_status write_broadcast(hdst__launch_plan *plan, const hdst__stage_values *values, size_t i, hdst__run_stats *stats, hdst_error *error)
 {
     hdst__device *device = plan->device;
-    for (size_t i = 0; i < plan->func->param_count; i++) {
-        if (!plan->broadcast[i] || (plan->written && plan->version[i] == values->version[i])) continue;
-        uint64_t bytes = plan->rows[i] * plan->func->params[i].record->size;
-        hdst_status status = device->ops->write(device, plan->broadcast[i], 0, values->broadcast[i], bytes, false, error);
-        if (status != HDST_OK) return status;
-        plan->version[i] = values->version[i];
-        stats->bytes_to_device += bytes;
-    }
-    plan->written = true;
+    const uint64_t bytes = plan->rows[i] * plan->func->params[i].record->size;
+    const void *rows;
+    hdst_status status = hdst__stage_value_on_host(values, i, &rows, error);
+    if (status == HDST_OK) status = device->ops->write(device, plan->broadcast[i], 0, rows, bytes, false, error);
+    if (status != HDST_OK) return status;
+    plan->version[i] = values->version[i];
+    stats->bytes_to_device += bytes;
     return HDST_OK;
+}
+
+// Only what changed since the last run crosses to the device, and nothing of what is there.
+static hdst_status bind_broadcasts(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__run_stats *stats, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (size_t i = 0; i < plan->func->param_count && status == HDST_OK; i++) {
+        if (!plan->broadcast[i]) continue;
+        const hdst__value_rows *resident = values->resident ? values->resident[i] : NULL;
+        const bool is_there = resident && resident->device == plan->device;
+        plan->bound[i] = is_there ? resident->memory : plan->broadcast[i];
+        if (!is_there && !(plan->written && plan->version[i] == values->version[i])) status = write_broadcast(plan, values, i, stats, error);
+        if (status == HDST_OK && plan->code.callback) status = hdst__stage_value_on_host(values, i, &plan->host[i], error);
+    }
+    plan->written = status == HDST_OK;
+    return status;
 }
 
 static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
@@ -39,12 +53,12 @@ static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__datas
     return hdst__ring_prepare(ring, plan->device, plan->piece, cache ? 1 : count, error);
 }
 
-static hdst_status run_slices(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table,
-                              hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
+static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table, hdst__run_stats *stats,
+                              uint64_t *failure, hdst_error *error)
 {
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
-        .launch = {.broadcast = plan->broadcast, .values = values ? values->broadcast : NULL, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales,
+        .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales,
                    .error = plan->error_word, .flush = plan->flush},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .in_place = plan->in_place && output->store, .checks = plan->checks,
@@ -62,10 +76,10 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
                        int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
 {
     *failure = UINT64_MAX;
-    hdst_status status = write_broadcasts(plan, values, stats, error);
+    hdst_status status = bind_broadcasts(plan, values, stats, error);
     if (status == HDST_OK) status = clear(plan, error);
     if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
-    if (status == HDST_OK) status = run_slices(plan, values, cache, ring, output, table, stats, failure, error);
+    if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table, stats, failure, error);
     if (status != HDST_OK || *failure != UINT64_MAX || plan->reader.records == 0) {
         plan->device->ops->finish(plan->device);        // no slice was waited for, and the user's values were being copied
         plan->written = false;
@@ -115,14 +129,17 @@ static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_va
     hdst__interp_table *tables = hdst__alloc_zero(plan->device->engine->allocator, (plan->func->param_count + 1) * sizeof *tables);
     if (!tables) return hdst__error_memory(error, "running a failed record again");
     for (size_t i = 0; i < plan->func->param_count; i++)
-        if (plan->func->params[i].kind == IR_BROADCAST_TABLE) tables[i] = (hdst__interp_table){.data = values->broadcast[i], .rows = plan->rows[i]};
+        if (plan->func->params[i].kind == IR_BROADCAST_TABLE && status == HDST_OK) {
+            tables[i].rows = plan->rows[i];
+            status = hdst__stage_value_on_host(values, i, &tables[i].data, error);
+        }
     *run = (hdst__interp_run){
         .func = plan->func, .allocator = plan->device->engine->allocator,
         .input = {few->storage}, .input_buffers = {(const void *const *)few->buffers}, .first = first, .count = count,
         .broadcast = tables, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
         .output = few->output, .output_room = plan->room,
     };
-    status = plan->code.fold ? hdst__interpret_fold_level(run, error) : hdst__interpret(run, error);
+    if (status == HDST_OK) status = plan->code.fold ? hdst__interpret_fold_level(run, error) : hdst__interpret(run, error);
     hdst__free(plan->device->engine->allocator, tables);
     return status;
 }

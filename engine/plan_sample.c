@@ -4,6 +4,7 @@
 #include "codegen/interp.h"
 #include "engine/engine_private.h"
 #include "engine/plan.h"
+#include "engine/value_rows.h"
 
 #include <string.h>
 
@@ -19,6 +20,12 @@ typedef struct sampler {
     void *output;
 } sampler;
 
+static bool take_rows(sampler *s, const hdst__stage_values *values, size_t param)
+{
+    s->broadcast[param].rows = s->plan->rows[param];
+    return hdst__stage_value_on_host(values, param, &s->broadcast[param].data, NULL) == HDST_OK;
+}
+
 static bool make_sampler(sampler *s, hdst__launch_plan *plan, const hdst__stage_values *values)
 {
     jmp_buf out_of_memory;
@@ -32,7 +39,7 @@ static bool make_sampler(sampler *s, hdst__launch_plan *plan, const hdst__stage_
     for (uint32_t i = 0; i < s->storage->buffers; i++) s->buffers[i] = hdst__arena_alloc(&s->arena, s->storage->buffer_bytes[i]);
     s->broadcast = HDST__NEW_ARRAY(&s->arena, hdst__interp_table, func->param_count);
     for (size_t i = 0; i < func->param_count; i++)
-        if (func->params[i].kind == IR_BROADCAST_TABLE) s->broadcast[i] = (hdst__interp_table){.data = values->broadcast[i], .rows = plan->rows[i]};
+        if (func->params[i].kind == IR_BROADCAST_TABLE && !take_rows(s, values, i)) return false;
     if (plan->output_param) s->output = hdst__arena_alloc(&s->arena, ROOM * plan->output_param->record->size);
     s->arena.out_of_memory = NULL;
     return true;

@@ -91,6 +91,16 @@ hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader
     return HDST_OK;
 }
 
+void hdst__stage_keep_output(hdst__stage *stage)
+{
+    pthread_mutex_lock(&stage->engine->mutex);
+    if (!stage->spec.keep_output) {
+        stage->spec.keep_output = true;
+        if (stage->plan) stage->plan->keep_output = stage->moved = true;     // slices and their room are chosen again
+    }
+    pthread_mutex_unlock(&stage->engine->mutex);
+}
+
 static hdst_status take_table(hdst__stage *stage, hdst_error *error)
 {
     uint64_t words = stage->plan->device_words;
@@ -242,6 +252,7 @@ static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values
         hdst_error full = HDST_ERROR_INIT;
         hdst_status status = pass_over(stage, values, &stage->store, failure, &full);
         stage->stores = status == HDST_OK;
+        if (stage->stores) hdst__output_destroy(&stage->output);        // of a run before the records stayed
         if (status != HDST_OK && status != HDST_E_MEMORY && error) *error = full;
         if (status != HDST_E_MEMORY) return status;
         snprintf(stage->why_not, sizeof stage->why_not, "%.150s", full.message);

@@ -194,7 +194,8 @@ HDST_API hdst_value *hdst_value_create(hdst_module *module, const char *type, ui
 // Copies `rows` rows of C structs. The number may change; the next run sees it.
 HDST_API hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows);
 // Takes the rows of an accumulator table of the result's last run, or (table NULL) its records, as they are now; rows may be of any record with the same struct.
-// In a loop: run a result, give what it computed to the value that its next run reads. On failure the value is as it was.
+// In a loop: run a result, give what it computed to the value that its next run reads; records of a map stay on the device then (docs/datasets.md). On failure the value
+// is as it was, but for a device that fails while it copies: that error sticks to the value.
 HDST_API hdst_status hdst_value_set_result(hdst_value *value, hdst_result *result, const char *table, hdst_error *error);
 HDST_API hdst_status hdst_value_status(const hdst_value *value, hdst_error *error);
 HDST_API void hdst_value_destroy(hdst_value *value);
@@ -291,7 +292,8 @@ typedef struct hdst_view {
 
 // Field of an accumulator table ("t", "x"; the field of a scalar accumulator is NULL), or of the output records (table NULL).
 HDST_API hdst_view hdst_result_field(hdst_result *result, const char *table, const char *field);
-// The rows of an accumulator table or (NULL) the output records as C structs; *rows may be NULL.
+// The rows of an accumulator table or (NULL) the output records as C structs; *rows may be NULL. As views, they are valid until the next run or the result's end.
+// Records that stayed on the device (hdst_value_set_result) are read now: NULL also when that fails.
 HDST_API const void *hdst_result_rows(hdst_result *result, const char *table, uint64_t *rows);
 // The error of the last view that was NULL: the near name of a misspelt field and so on.
 HDST_API hdst_status hdst_result_status(const hdst_result *result, hdst_error *error);

@@ -81,6 +81,7 @@ void hdst__stage_node_values(const hdst__node *node)
     for (size_t i = 0; node->params && i < node->func->param_count; i++) {
         const hdst__plan_param *param = &node->params[i];
         ((const void **)node->values->broadcast)[i] = param->value ? param->value->data : param->data;
+        ((hdst__value_rows **)node->values->resident)[i] = param->value && param->value->on_device ? param->value->resident : NULL;
         ((uint64_t *)node->values->rows)[i] = param->value ? param->value->rows : param->rows;
         ((uint64_t *)node->values->version)[i] = param->value ? param->value->version : 0;
     }
@@ -133,7 +134,8 @@ hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_err
     node->params = HDST__NEW_ARRAY(arena, hdst__plan_param, count);
     for (size_t i = 0; i < node->item_count; i++) match_params(node->items[i], node);
     hdst__stage_values *values = HDST__NEW(arena, hdst__stage_values);
-    *values = (hdst__stage_values){HDST__NEW_ARRAY(arena, const void *, count), HDST__NEW_ARRAY(arena, uint64_t, count), HDST__NEW_ARRAY(arena, uint64_t, count)};
+    *values = (hdst__stage_values){HDST__NEW_ARRAY(arena, const void *, count), HDST__NEW_ARRAY(arena, uint64_t, count), HDST__NEW_ARRAY(arena, uint64_t, count),
+                                   HDST__NEW_ARRAY(arena, hdst__value_rows *, count)};
     node->values = values;
     list_tables(arena, node);
     return declared ? HDST_OK : hdst__plan_passes((ir_func *)node->func, error);

@@ -52,7 +52,12 @@ static hdst__plan_param bound_to(const saver *s, const ir_param *param)
     return (hdst__plan_param){.rows = 1};
 }
 
-static const void *data_of(const hdst__plan_param *bound) { return bound->value ? bound->value->data : bound->data; }
+static hdst_status read_bound(const hdst__plan_param *bound, const void **data, hdst_error *error)
+{
+    *data = bound->data;
+    return bound->value ? hdst__value_on_host(bound->value, data, error) : HDST_OK;
+}
+
 static uint64_t rows_of(const hdst__plan_param *bound) { return bound->value ? bound->value->rows : bound->rows; }
 
 // Runs the record through the first `count` functions. What comes out is written to *output, which has room for a struct of their last record, or is NULL.
@@ -66,7 +71,9 @@ static hdst_status run_chain(saver *s, size_t count, void *output, hdst_error *e
     for (size_t i = 0; i < func->param_count; i++) {
         const hdst__plan_param bound = bound_to(s, &func->params[i]);
         rows[i] = rows_of(&bound);
-        tables[i] = (hdst__interp_table){data_of(&bound), rows[i]};
+        tables[i].rows = rows[i];
+        hdst_status status = read_bound(&bound, &tables[i].data, error);
+        if (status != HDST_OK) return status;
     }
     const hdst__tables *accums = hdst__tables_make(&s->arena, func, NULL);
     hdst__interp_run run = {
@@ -130,7 +137,7 @@ static void add_module(saver *s, const hdst_module *module, hdst__replay *replay
     hdst__buffer_destroy(&text);
 }
 
-static void add_tables(saver *s, const ir_func *func, hdst__replay *replay)
+static hdst_status add_tables(saver *s, const ir_func *func, hdst__replay *replay, hdst_error *error)
 {
     hdst__replay_table *tables = HDST__NEW_ARRAY(&s->arena, hdst__replay_table, func->param_count + 1);
     replay->tables = tables;
@@ -142,8 +149,12 @@ static void add_tables(saver *s, const ir_func *func, hdst__replay *replay)
         *table = (hdst__replay_table){.parameter = param->name, .rows = rows_of(&bound)};
         if (param->kind != IR_BROADCAST_TABLE) continue;
         table->bytes = table->rows * param->record->size;
-        table->data = table->rows ? data_of(&bound) : "";
+        const void *rows;
+        hdst_status status = read_bound(&bound, &rows, error);
+        if (status != HDST_OK) return status;
+        table->data = table->rows ? rows : "";
     }
+    return HDST_OK;
 }
 
 static hdst_status write_file(saver *s, size_t at, const hdst_error *why, const char *path, hdst_error *error)
@@ -155,8 +166,8 @@ static hdst_status write_file(saver *s, size_t at, const hdst_error *why, const 
     hdst__replay replay = {.function = item->spec->function->name, .record = s->record, .input = input, .input_bytes = func->params[0].record->size,
                            .message = hdst__arena_printf(&s->arena, "%s:%u:%u: %s", why->file, why->line, why->column, why->message)};
     add_module(s, item->spec->module, &replay);
-    add_tables(s, func, &replay);
-    return hdst__replay_write(&replay, allocator_of(s), path, error);
+    hdst_status status = add_tables(s, func, &replay, error);
+    return status == HDST_OK ? hdst__replay_write(&replay, allocator_of(s), path, error) : status;
 }
 
 // --- Where ---

@@ -90,6 +90,13 @@ static hdst_status add_tables(hdst_result *result, const hdst__plan *plan, bool 
     return status;
 }
 
+// Where the target's records lie on the device after a run; NULL: on the host, or where they come from.
+static hdst__dataset_cache *resident_records(const hdst_result *result)
+{
+    const hdst__node *target = result->plan.target;
+    return target->kind == HDST__NODE_STAGE ? target->resident : NULL;
+}
+
 static hdst_status take_records(hdst_result *result, hdst_error *error)
 {
     hdst__node *target = result->plan.target;
@@ -169,18 +176,45 @@ static bool can_view(hdst_result *result)
     return false;
 }
 
-bool hdst__result_find_rows(hdst_result *result, const char *table, hdst__row_block *block)
+bool hdst__result_find_block(hdst_result *result, const char *table, hdst__row_block *block)
 {
     if (!can_view(result)) return false;
     if (table) {
         const hdst__result_table *found = find_table(result, table);
-        if (found) *block = (hdst__row_block){found->rows, found->row_count, found->record};
+        if (found) *block = (hdst__row_block){found->rows, found->row_count, found->record, NULL};
         return found;
     }
-    *block = (hdst__row_block){result->records, result->record_count, result->dataset->record};
+    *block = (hdst__row_block){result->records, result->record_count, result->dataset->record, result->records ? NULL : resident_records(result)};
     if (block->record) return true;
     hdst__error_set(&result->view_error, HDST_E_USAGE, "the result has no records, only accumulators");
     return false;
+}
+
+// Reading for a view is no part of the run, nor of its statistics.
+static bool read_resident(hdst_result *result)
+{
+    hdst__run_stats ignored = {0};
+    if (hdst__engine_read(result->object.context->engine, &result->plan.target->reader, &result->read, &ignored, &result->view_error) != HDST_OK) return false;
+    result->records = result->read.records;
+    return true;
+}
+
+bool hdst__result_find_rows(hdst_result *result, const char *table, hdst__row_block *block)
+{
+    if (!hdst__result_find_block(result, table, block)) return false;
+    if (!block->resident) return true;
+    if (!read_resident(result)) return false;
+    block->rows = result->records;
+    block->resident = NULL;
+    return true;
+}
+
+void hdst__result_keep_records(hdst_result *result)
+{
+    hdst__node *target = result->plan.target;
+    if (target->kind != HDST__NODE_STAGE || target->records_table || target->keeps) return;
+    target->keeps = true;
+    if (target->stage) hdst__stage_keep_output(target->stage);
 }
 
 // A field by its path; NULL stands for the only field there is.

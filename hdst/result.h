@@ -22,7 +22,7 @@ struct hdst_result {
     size_t table_count, table_capacity;
     const void *records;            // the target node's, or `read`'s
     uint64_t record_count;
-    hdst__rows read;                // records that no stage computed
+    hdst__rows read;                // records that no stage computed, or that stayed on the device until they were asked for
     char *explanation;
     hdst_error view_error;          // why the last view was NULL
 };
@@ -32,10 +32,15 @@ typedef struct hdst__row_block {    // rows as C structs
     const void *rows;
     uint64_t count;
     const hdst__record *record;
+    hdst__dataset_cache *resident;  // not NULL: where they lie on the device; then `rows` is NULL
 } hdst__row_block;
 
 // The rows of a table or (NULL) the records of the last run; false with result->view_error filled.
 bool hdst__result_find_rows(hdst_result *result, const char *table, hdst__row_block *block);
+// The same, but what is on the device stays there.
+bool hdst__result_find_block(hdst_result *result, const char *table, hdst__row_block *block);
+// From the next run on the records of the result stay on the device until somebody asks for them, where a stage computes them.
+void hdst__result_keep_records(hdst_result *result);
 hdst_status hdst__result_run(hdst_result *result, hdst_error *error);
 
 #endif

@@ -19,6 +19,7 @@ static void release_value(hdst__object *object)
 {
     hdst_value *value = (hdst_value *)object;
     hdst__free(HDST__ALLOCATOR(value), value->data);
+    hdst__value_rows_destroy(value->resident);
     if (value->module) hdst__object_drop(&value->module->object);
 }
 
@@ -31,8 +32,7 @@ static hdst_status resize(hdst_value *value, uint64_t rows, hdst_error *error)
     void *data = hdst__realloc(HDST__ALLOCATOR(value), value->data, (size_t)bytes);
     if (!data) return hdst__error_memory(error, "a value");
     value->data = data;
-    value->rows = rows;
-    value->version++;
+    value->room = rows;
     return HDST_OK;
 }
 
@@ -46,6 +46,7 @@ static void fill_in(hdst_value *value, hdst_module *module, const char *type, ui
         return;
     }
     memset(value->data, 0, (size_t)(rows * value->record->size));
+    value->rows = rows;
     value->module = module;
     hdst__object_retain(&module->object);
 }
@@ -61,17 +62,47 @@ hdst_value *hdst_value_create(hdst_module *module, const char *type, uint64_t ro
     return value;
 }
 
+static hdst_status set_rows(hdst_value *value, const void *data, uint64_t rows, hdst_error *error)
+{
+    hdst_status status = rows == value->room ? HDST_OK : resize(value, rows, error);
+    if (status != HDST_OK) return status;
+    if (rows) memcpy(value->data, data, (size_t)(rows * value->record->size));
+    value->rows = rows;
+    value->on_device = false;
+    value->version++;
+    return HDST_OK;
+}
+
+hdst_status hdst__value_on_host(const hdst_value *value, const void **rows, hdst_error *error)
+{
+    if (value->on_device) return hdst__value_rows_read(value->resident, rows, error);
+    *rows = value->data;
+    return HDST_OK;
+}
+
 hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows)
 {
     if (value->object.error) return value->object.error->code;
     hdst_error error;
     hdst__lock(value->object.context);
-    hdst_status status = rows == value->rows ? HDST_OK : resize(value, rows, &error);
+    hdst_status status = set_rows(value, data, rows, &error);
     if (status != HDST_OK) hdst__object_fail(&value->object, &error);
-    else if (rows) memcpy(value->data, data, (size_t)(rows * value->record->size));
-    value->version++;
     hdst__unlock(value->object.context);
     return status;
+}
+
+// Records that lie on the device, copied there. A device that fails meanwhile leaves nothing to rely on.
+static hdst_status take_resident(hdst_value *value, const hdst__row_block *from, bool *taken, hdst_error *error)
+{
+    if (!value->resident) value->resident = hdst__value_rows_create(value->object.context->engine);
+    if (!value->resident) return hdst__error_memory(error, "a value");
+    hdst_status status = hdst__value_rows_take(value->resident, from->resident, taken, error);
+    if (!*taken) return status;
+    if (status != HDST_OK) return hdst__object_fail(&value->object, error);
+    value->rows = from->count;
+    value->on_device = true;
+    value->version++;
+    return HDST_OK;
 }
 
 static hdst_status take_rows(hdst_value *value, hdst_result *result, const char *table, hdst_error *error)
@@ -81,17 +112,19 @@ static hdst_status take_rows(hdst_value *value, hdst_result *result, const char 
     if (status == HDST_OK) status = hdst__object_status(&result->object, error);
     if (status != HDST_OK) return status;
     if (value->object.context != result->object.context) return hdst__error_set(error, HDST_E_USAGE, "a value and a result of two contexts");
-    if (!hdst__result_find_rows(result, table, &from)) {
+    if (!hdst__result_find_block(result, table, &from)) {
         *error = result->view_error;
         return error->code;
     }
     if (!hdst__same_struct(value->record, from.record))
         return hdst__error_set(error, HDST_E_USAGE, "a value of '%s' cannot take rows of '%s'", value->record->name, from.record->name);
-    if (from.count != value->rows) status = resize(value, from.count, error);
-    if (status != HDST_OK) return status;
-    if (from.count) memcpy(value->data, from.rows, (size_t)(from.count * value->record->size));
-    value->version++;
-    return HDST_OK;
+    bool taken = false;
+    if (!table) hdst__result_keep_records(result);
+    if (from.resident) status = take_resident(value, &from, &taken, error);
+    if (status != HDST_OK || taken) return status;
+    if (hdst__result_find_rows(result, table, &from)) return set_rows(value, from.rows, from.count, error);
+    *error = result->view_error;
+    return error->code;
 }
 
 hdst_status hdst_value_set_result(hdst_value *value, hdst_result *result, const char *table, hdst_error *error)

@@ -8,10 +8,16 @@ struct hdst_value {
     hdst__object object;
     hdst_module *module;        // whose record it has
     const hdst__record *record;
-    void *data;                 // rows as C structs
+    void *data;                 // rows as C structs, unless they are on the device
+    uint64_t room;              // rows that `data` has room for
     uint64_t rows;
     uint64_t version;           // grows with every change, so that a run sends only what is new
+    hdst__value_rows *resident; // made when a result first leaves rows on the device
+    bool on_device;             // the rows are `resident`'s
 };
+
+// The rows on the host, valid until the value changes; from the device they are read when they are asked for.
+hdst_status hdst__value_on_host(const hdst_value *value, const void **rows, hdst_error *error);
 
 // Values are made for a record of some module; they fit another one when the C structs are the same.
 bool hdst__same_struct(const hdst__record *a, const hdst__record *b);

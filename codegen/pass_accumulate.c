@@ -11,6 +11,7 @@
 //
 // Additions within control that varies are tested one by one where they stand.
 #include "codegen/block_form.h"
+#include "codegen/eval_pattern.h"
 
 typedef struct adder {
     ir_func *func;
@@ -106,6 +107,29 @@ static ir_expr *settled(adder *a, const char *name, ir_expr *e)
     return !e || is_cheap(e) || !e->varying ? e : set_in_vector(a, name, e);
 }
 
+// The addend as a float, when it is one that was made double: floats are half as wide. NULL: it is a double.
+static ir_expr *as_float(adder *a, ir_expr *e)
+{
+    if (e->kind == HDST__F32) return e;
+    if (e->op == IR_CONVERT) return e->a->kind == HDST__F32 ? e->a : NULL;
+    if (e->op == IR_CONST) return hdst__as_f64(e->bits) == (double)(float)hdst__as_f64(e->bits) ? hdst__ir_const(a->func, HDST__F32, hdst__of_f32((float)hdst__as_f64(e->bits))) : NULL;
+    if (e->op != IR_SELECT && e->op != IR_NEG) return NULL;
+    ir_expr *first = as_float(a, e->op == IR_NEG ? e->a : e->b), *second = e->op == IR_SELECT && first ? as_float(a, e->c) : NULL;
+    if (!first || (e->op == IR_SELECT && !second)) return NULL;
+    ir_expr *made = e->op == IR_NEG ? hdst__ir_unary(a->func, IR_NEG, HDST__F32, first) : hdst__ir_select(a->func, e->a, first, second);
+    made->varying = e->varying;
+    return made;
+}
+
+static ir_expr *settled_addend(adder *a, ir_expr *e)
+{
+    ir_expr *narrow = as_float(a, e);
+    if (!narrow) return settled(a, "addend", e);
+    ir_expr *value = settled(a, "addend", narrow), *whole = hdst__ir_convert(a->func, e->kind, value);
+    whole->varying = e->varying;
+    return whole;
+}
+
 // --- One addition over the block ---
 
 static void reduce(adder *a, uint32_t var, ir_accum_op acc, ir_expr *value)
@@ -156,7 +180,7 @@ static void wide_when_odd(adder *a, const ir_stmt *s)
 static void add_exact(adder *a, ir_stmt *s)
 {
     const uint32_t words = cell_of(a, s)->strip_words;
-    s->value = settled(a, "addend", s->value);
+    s->value = settled_addend(a, s->value);
     wide_when_odd(a, s);
     for (uint32_t w = 0; w < words; w++) {
         ir_expr *fixed = in_cell(a, IR_FIXED, HDST__I64, s, s->value, w);      // 0 when it does not fit
@@ -236,6 +260,7 @@ static void accumulate_over_block(ir_func *func, const hdst__tables *tables, ir_
     }
     push_vector(&a, out);
     if (a.all_fit) {
+        hdst__block_recompute(func, &a.rare, &out->items[out->count - 1]->body);
         ir_stmt *test = hdst__ir_if(func, hdst__ir_var(func, odd));
         hdst__ir_push(func, &test->then, hdst__block_records(func, a.rare, rare_why));
         hdst__ir_push(func, out, test);

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCH = 100, RECORDS = 700 };
+enum { BATCH = 100, RECORDS = 1300 };
 
 static uint64_t setting(const char *name, uint64_t otherwise)
 {

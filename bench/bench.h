@@ -2,7 +2,7 @@
 // What the benchmark programs share: made-up data, a clock, threads, and the conversation with bench/run.py.
 //
 // A program holds its data in memory, prints "ready" and then obeys lines on its standard input, so that several programs can be measured in turn:
-//     run CASE     one iteration; answers "CASE NANOSECONDS-PER-RECORD"
+//     run CASE     one iteration; answers "CASE NANOSECONDS-PER-RECORD NANOSECONDS-OF-PROCESSOR-TIME-PER-RECORD" (of all threads together)
 //     check CASE   answers "CASE NUMBER NUMBER ...": results of the last iteration, for comparing the sides
 // and ends with its input. It waits without using the processor.
 #ifndef HDST_BENCH_BENCH_H
@@ -25,12 +25,14 @@ typedef struct bench_case {
     void *state;
 } bench_case;
 
-static inline double bench_seconds(void)
+static inline double bench_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+static inline double bench_seconds(void) { return bench_clock(CLOCK_MONOTONIC); }
 
 // A counter-based generator (splitmix64's output function), so that any thread can make any record.
 static inline uint64_t bench_random(uint64_t counter)
@@ -62,6 +64,12 @@ static inline void bench_pixel(uint64_t record, uint64_t records, float *x, floa
     uint64_t height = (records + 1023) / 1024;
     *x = -2.5f + 3.5f * (float)(record % 1024) / 1024.f;
     *y = -1.25f + 2.5f * (float)(record / 1024) / (float)height;
+}
+
+// Value `which` (0 or 1) of pair `record`: uniform in [-1, 1), a multiple of 2^-15.
+static inline float bench_pair_value(uint64_t record, uint32_t which)
+{
+    return (float)(bench_random(2 * record + which) >> 48) * (1.f / 32768.f) - 1.f;
 }
 
 // Large, page-aligned, in huge pages where the system gives them.
@@ -127,9 +135,10 @@ static inline uint64_t bench_option(int argc, char **argv, const char *name, uin
 static inline void bench_answer(const bench_case *item, const char *verb, uint64_t records)
 {
     if (!strcmp(verb, "run")) {
-        double start = bench_seconds();
+        double start = bench_seconds(), processor = bench_clock(CLOCK_PROCESS_CPUTIME_ID);
         item->run(item->state);
-        printf("%s %.6f\n", item->name, (bench_seconds() - start) * 1e9 / (double)records);
+        double wall = bench_seconds() - start;
+        printf("%s %.6f %.6f\n", item->name, wall * 1e9 / (double)records, (bench_clock(CLOCK_PROCESS_CPUTIME_ID) - processor) * 1e9 / (double)records);
         return;
     }
     double values[64];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst's side of the KMeans comparisons: one step over points that stay resident, through the public interface.
-//   bench_kmeans [--problem l2|l1|l2_plain|wide] [--columns D] [--layout aos|soa|aosoa|aop] [--records N] [--clusters K] [--device DEVICE] [--kernels FOLDER] [--explain]
+//   bench_kmeans [--problem l2|l1|l2_plain|wide|k] [--columns D] [--layout aos|soa|aosoa|aop] [--records N] [--clusters K] [--device DEVICE] [--kernels FOLDER] [--explain]
 #include "bench/bench.h"
 #include "hdst/hdst.h"
 
@@ -93,7 +93,8 @@ static void build(problem *p, hdst_context *ctx, uint64_t records, const char *k
     char path[4096];
     snprintf(path, sizeof path, "%s/kmeans_%s.hk", kernels, name);
     hdst_source *in = hdst_source_from_callback(ctx, records, fill_points, p);
-    hdst_module *hk = hdst_module_load(ctx, path, HDST_PARAM("D", p->columns));
+    const hdst_param params[] = {{"D", p->columns}, {"K", p->clusters}};
+    hdst_module *hk = hdst_module_load(ctx, path, params, strcmp(name, "k") ? 1 : 2);
     hdst_dataset *points = hdst_cache(hdst_with_layout(hdst_read(in, hk, "point"), layout_of(layout)));
     p->value = hdst_value_create(hk, "center", p->clusters);
     hdst_map_spec *spec = hdst_map_spec_create(hk, "assign");

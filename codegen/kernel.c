@@ -296,10 +296,12 @@ static const char *head_text(hdst__printer *p)
     // PoCL's trunc is a function over the bits, its compiler's one instruction.
     const char *trunc = plain ? "#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n"
                               : "#define TRUNC_FLOAT __builtin_truncf\n#define TRUNC_DOUBLE __builtin_trunc\n";
-    return hdst__arena_printf(p->arena, "%s%s%s%s%s", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
+    const char *prefetch = plain ? "#define PREFETCH(FIRST, SIZE)\n"
+                                 : "#define PREFETCH(FIRST, SIZE) for (int r = 0; r < BLOCK; r += 64 / SIZE) __builtin_prefetch(FIRST + r);\n";
+    return hdst__arena_printf(p->arena, "%s%s%s%s%s%s", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
                               plain ? "#define VECTOR_LOOP(WIDTH, INTERLEAVE)\n#define SCALAR_LOOP\n#define ALIGNED\n" : hdst__template_text("vector_loop.cl"),
                               p->part[HDST__PART_ATOMICS] || p->part[HDST__PART_CHECKS] || p->part[HDST__PART_LOCAL] ? look : "",
-                              p->part[HDST__PART_EXACT] ? trunc : "");
+                              p->part[HDST__PART_EXACT] ? trunc : "", !p->gpu && p->options->input->layout == HDST__AOSOA ? prefetch : "");
 }
 
 void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *template, hdst__hole *holes, size_t hole_count)

@@ -4,8 +4,8 @@
 //
 // Before: records { accum t[best].x += p.x; accum t[best].n += 1; accum inertia += d }
 // After:  odd = false; s = 0
-//         records vectorize { q = fixed(p.x); reduce s += fixed(d); reduce odd |= not(and(fits(p.x), fits(d))) }
-//         if odd { records { if not(fits(p.x)) { wide t[best].x += p.x }  if not(fits(d)) { wide inertia += d } } }
+//         records vectorize { q = fixed(p.x); reduce s += fixed(d); misfit = not(and(fits(p.x), fits(d))); reduce odd |= misfit }
+//         if odd { records { if misfit { if not(fits(p.x)) { wide t[best].x += p.x }  if not(fits(d)) { wide inertia += d } } } }
 //         records { words t[best].x takes q; words t[best].n takes 1 }
 //         words inertia takes s
 //
@@ -22,6 +22,7 @@ typedef struct adder {
     ir_block scatter;           // record by record: words of rows that differ
     ir_block after;             // uniform: totals of the block
     ir_expr *all_fit;           // NULL: nothing to test
+    uint32_t misfit;            // by record: an addend does not fit
 } adder;
 
 static const hdst__cell *cell_of(const adder *a, const ir_stmt *s)
@@ -247,24 +248,36 @@ static void push_vector(adder *a, ir_block *out)
     if (a->vector.count) hdst__ir_push(a->func, out, hdst__block_records(a->func, a->vector, NULL));
 }
 
+// Whether anything in the block does not fit, and which records: the rare loop looks at no others.
+static uint32_t note_odd(adder *a)
+{
+    const uint32_t odd = hdst__block_new_var(a->func, "odd", HDST__BOOL, false);
+    a->misfit = hdst__block_new_var(a->func, "misfit", HDST__BOOL, true);
+    hdst__ir_push(a->func, &a->before, hdst__ir_set(a->func, odd, hdst__ir_const(a->func, HDST__BOOL, 0)));
+    hdst__ir_push(a->func, &a->vector, hdst__ir_set(a->func, a->misfit, hdst__ir_unary(a->func, IR_NOT, HDST__BOOL, a->all_fit)));
+    reduce(a, odd, IR_ACC_OR, hdst__ir_var(a->func, a->misfit));
+    return odd;
+}
+
+static void push_rare(adder *a, ir_block *out, uint32_t odd)
+{
+    ir_stmt *test = hdst__ir_if(a->func, hdst__ir_var(a->func, odd)), *which = hdst__ir_if(a->func, hdst__ir_var(a->func, a->misfit));
+    hdst__block_recompute(a->func, &a->rare, &out->items[out->count - 1]->body);
+    which->then = a->rare;
+    ir_block body = {0};
+    hdst__ir_push(a->func, &body, which);
+    hdst__ir_push(a->func, &test->then, hdst__block_records(a->func, body, rare_why));
+    hdst__ir_push(a->func, out, test);
+}
+
 static void accumulate_over_block(ir_func *func, const hdst__tables *tables, ir_block *out, ir_stmt *records)
 {
     adder a = {.func = func, .tables = tables};
     for (size_t i = 0; i < records->body.count; i++) add(&a, records->body.items[i]);
     sort_words(&a, &a.scatter);
-    uint32_t odd = 0;
-    if (a.all_fit) {
-        odd = hdst__block_new_var(func, "odd", HDST__BOOL, false);
-        hdst__ir_push(func, &a.before, hdst__ir_set(func, odd, hdst__ir_const(func, HDST__BOOL, 0)));
-        reduce(&a, odd, IR_ACC_OR, hdst__ir_unary(func, IR_NOT, HDST__BOOL, a.all_fit));
-    }
+    const uint32_t odd = a.all_fit ? note_odd(&a) : 0;
     push_vector(&a, out);
-    if (a.all_fit) {
-        hdst__block_recompute(func, &a.rare, &out->items[out->count - 1]->body);
-        ir_stmt *test = hdst__ir_if(func, hdst__ir_var(func, odd));
-        hdst__ir_push(func, &test->then, hdst__block_records(func, a.rare, rare_why));
-        hdst__ir_push(func, out, test);
-    }
+    if (a.all_fit) push_rare(&a, out, odd);
     if (a.scatter.count) hdst__ir_push(func, out, hdst__block_records(func, a.scatter, scatter_why));
     append(func, out, &a.after);
 }

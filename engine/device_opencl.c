@@ -235,7 +235,7 @@ static void finish(hdst__device *device)
     self->cl->clFinish(self->out);
 }
 
-// The last read stands for the launches before it; without one the last launch does.
+// The last read stands for the launches before it; without one the last launch does. With neither, earlier marks stand for all there was: the ticket has ended.
 static hdst_status mark(hdst__device *device, hdst__ticket *ticket, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
@@ -247,8 +247,12 @@ static hdst_status mark(hdst__device *device, hdst__ticket *ticket, hdst_error *
     ticket->finished = self->last_out ? self->last_out : self->last_launch;
     self->begun = self->last_launch = NULL;
     if (self->last_out) self->last_out = NULL;
-    else TRY(self, error, clRetainEvent, ticket->finished);
+    else if (ticket->finished) TRY(self, error, clRetainEvent, ticket->finished);
     if (!ticket->notify) return HDST_OK;
+    if (!ticket->finished) {
+        ticket->done(ticket->user);
+        return HDST_OK;
+    }
     cl_int code = self->cl->clSetEventCallback(ticket->finished, CL_COMPLETE, on_finished, ticket);
     if (code == CL_SUCCESS) return HDST_OK;
     finish(device);
@@ -269,7 +273,7 @@ static double launch_seconds(const hdst__opencl_device *self, cl_event begun, cl
 static hdst_status settle(hdst__device *device, hdst__ticket *ticket, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
-    if (!ticket->notify) atomic_store(&ticket->code, self->cl->clWaitForEvents(1, (cl_event *)&ticket->finished));
+    if (!ticket->notify && ticket->finished) atomic_store(&ticket->code, self->cl->clWaitForEvents(1, (cl_event *)&ticket->finished));
     cl_int code = atomic_load(&ticket->code), launch = CL_COMPLETE;
     if (ticket->launch) self->cl->clGetEventInfo(ticket->launch, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof launch, &launch, NULL);
     ticket->seconds = launch_seconds(self, ticket->begun, ticket->launch);

@@ -2,6 +2,8 @@
 // Values that take the records of a result: in a loop they stay on the device, and are the same for whoever asks for them on the host.
 #include "tests/hdst/support.h"
 
+#include <stdlib.h>
+
 static const char *const forms[] = {"interp", "cpu", "gpu-form"};
 
 #define ON_EACH_FORM for (size_t form = 0; form < 3; form++) if (!strcmp(forms[form], "interp") || have_cpu())
@@ -189,4 +191,26 @@ Test(values_on_device, no_room_on_the_device)
     const uint64_t *rows = hdst_result_rows(picked, NULL, NULL);
     for (uint64_t i = 0; i < MANY; i++) cr_assert_eq(rows[i], 2 * i);
     hdst_context_destroy(context);
+}
+
+// --- Records between stages that all come from the first slices ---
+
+Test(values_on_device, later_slices_may_leave_nothing)
+{
+    enum { MANY = 6 << 20, KEPT = 10 };
+    uint32_t *data = malloc(MANY * sizeof *data);
+    for (uint32_t i = 0; i < MANY; i++) data[i] = i;
+    for (size_t form = 1; form < 3 && have_cpu(); form++) {
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *m = module_of(context, "filter first(uint32_t i) { return i < 10; }\nmap numbered(uint32_t i) -> uint64_t { return i * 100 + record_index(); }\n");
+        hdst_dataset *records = hdst_read(hdst_source_from_memory(context, data, MANY, sizeof *data), m, "uint32_t");
+        hdst_result *r = hdst_result_create(hdst_map_function(hdst_filter_function(records, m, "first"), m, "numbered"));
+        uint64_t count;
+        RUN(r);
+        const uint64_t *rows = hdst_result_rows(r, NULL, &count);
+        cr_assert_eq(count, KEPT);
+        for (uint64_t i = 0; i < KEPT; i++) cr_assert_eq(rows[i], i * 101);
+        hdst_context_destroy(context);
+    }
+    free(data);
 }

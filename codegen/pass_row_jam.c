@@ -20,6 +20,7 @@ typedef struct jammer {
     ir_stmt *loop;
     size_t merged;              // statements of its body up to the last loop over elements
     bool *own;                  // by variable: each turn sets it before it reads it, and nobody else knows it
+    size_t own_count;           // variables that there were then; copies add more
 } jammer;
 
 static bool is_straight(const ir_block *block)
@@ -102,7 +103,8 @@ static bool is_jammable(jammer *j)
     hdst__ir_visit_exprs(body, add_size, &nodes);
     if (!j->merged || nodes > MOST_NODES || !is_straight(&(ir_block){body->items, j->merged, j->merged})) return false;
     j->own = HDST__NEW_ARRAY(j->func->arena, bool, j->func->var_count + 1);
-    for (uint32_t v = 0; v < j->func->var_count; v++) j->own[v] = hdst__ir_block_writes(body, v) && is_own(j->func, j->loop, v);
+    j->own_count = j->func->var_count;
+    for (uint32_t v = 0; v < j->own_count; v++) j->own[v] = hdst__ir_block_writes(body, v) && is_own(j->func, j->loop, v);
     return !depends(j);
 }
 
@@ -133,8 +135,7 @@ static ir_block copy_of_turn(const jammer *j, uint64_t turn)
     const hdst__kind kind = j->loop->lo->kind;
     ir_expr *ahead = hdst__ir_const(func, kind, turn * j->loop->step);
     if (turn) hdst__ir_substitute(func, &copy, j->loop->var, hdst__ir_binary(func, IR_ADD, kind, hdst__ir_var(func, j->loop->var), ahead));
-    const size_t vars = func->var_count;
-    for (uint32_t v = 0; v < vars; v++) {
+    for (uint32_t v = 0; v < j->own_count; v++) {
         if (!j->own[v]) continue;
         renaming r = {v, hdst__ir_add_var(func, func->vars[v].name, func->vars[v].kind, func->vars[v].elements)};
         func->vars[r.to].varying = func->vars[v].varying;

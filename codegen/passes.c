@@ -76,7 +76,7 @@ enum {
     BLOCK = 128,                    // records: best on Intel, within a few percent on AMD
     MASKED_BLOCK = 64,              // with loops that go on while any record is in them: four vectors of floats, which hide each other's latency
     SUMMING_BLOCK = 512,            // where hardly anything is kept for a record: the lanes of a block's totals are added up once a block
-    FEW_BYTES = 1,                  // which of a block's addends do not fit
+    FEW_BYTES = 4,                  // which of a block's addends do not fit
     WIDE_BYTES = 512,               // of a record read: above, the columns of a block count
     COLUMN_BYTES = 256 << 10,
     LEAST_BLOCK = 32,

@@ -215,6 +215,7 @@ Test(records, what_is_saved_reads_back)
     cr_assert_null(hdst_source_column_name(plain, 0));
     vec *back = collect(hdst_read(plain, j.module, "vec"), N);
     cr_assert_eq(memcmp(back, vecs, sizeof vecs), 0);
+    hdst_rows_destroy(j.context, back);
     unlink(path_of("vecs.npy"));
     rmdir(folder);
     hdst_context_destroy(j.context);

@@ -11,6 +11,7 @@ typedef struct problem {
     float *centers;
     hdst_value *value;
     hdst_result *result;
+    bool explain;               // say what is behind the times, on standard error
 } problem;
 
 static void die(const hdst_error *error)
@@ -50,7 +51,7 @@ static void run(void *state)
     hdst_error error;
     hdst_value_set(p->value, p->centers, p->clusters);
     if (hdst_run(p->result, &error) != HDST_OK) die(&error);
-    fprintf(stderr, "bench_kmeans: kernels %.3f ms\n", hdst_result_stats(p->result).device[0].busy_seconds * 1e3);
+    if (p->explain) fprintf(stderr, "bench_kmeans: kernels %.3f ms\n", hdst_result_stats(p->result).device[0].busy_seconds * 1e3);
 }
 
 // All bits of all sums in one number, so that two devices can be compared.
@@ -118,7 +119,8 @@ int main(int argc, char **argv)
     options.log = log_line;
     hdst_context *ctx = hdst_context_create(&options);
     build(&p, ctx, records, text_option(argc, argv, "--kernels", BENCH_KERNELS), name, text_option(argc, argv, "--layout", "soa"));
-    if (!strcmp(argv[argc - 1], "--explain")) {
+    p.explain = !strcmp(argv[argc - 1], "--explain");
+    if (p.explain) {
         run(&p);
         hdst_error error;
         fprintf(stderr, "%s", hdst_explain(p.result, &error));
@@ -126,7 +128,7 @@ int main(int argc, char **argv)
     const bench_case cases[] = {{"step", run, check, &p}};
     int status = bench_serve(cases, 1, records);
     hdst_run_stats last = hdst_result_stats(p.result);
-    fprintf(stderr, "bench_kmeans: last step moved %" PRIu64 " bytes to the device, %" PRIu64 " back\n", last.bytes_to_device, last.bytes_from_device);
+    if (p.explain) fprintf(stderr, "bench_kmeans: last step moved %" PRIu64 " bytes to the device, %" PRIu64 " back\n", last.bytes_to_device, last.bytes_from_device);
     hdst_context_destroy(ctx);
     return status;
 }

@@ -170,7 +170,7 @@ def print_comparison(comparison):
         if row["limit"]:
             within = row["ratio"] <= row["limit"]
             good = good and within
-            notes.append(f"{'within' if within else 'ABOVE'} {row['limit']}")
+            notes.append(f"{'within' if within else 'ABOVE'} {row['limit']:.3g}")
         if not row["agrees"] and row["side"] != "triad, 24 bytes":
             good = False
             notes.append(f"DIFFERENT RESULT {row['check']}")

@@ -11,7 +11,8 @@ inline ulong strip_start(ulong skip, ulong count, ulong strip, ulong strips)
 {
     if (strip == strips) return count;
     const ulong start = (skip + count / strips * strip + count % strips * strip / strips) / @strip_step@ * @strip_step@;
-    return start > skip ? start - skip : 0;
+    const long past = (long)(start - skip);     // signed: Oclgrind does not know the saturating subtraction that clang makes of an unsigned choice
+    return past > 0 ? (ulong)past : 0;
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))

@@ -2,8 +2,7 @@
 // a * x + b over floats that stay resident, with the results brought back to the host, through the public interface. After each iteration it says how long the
 // kernels themselves took (by the device's clock) and what part of the memory traffic of a copy that is.
 //   bench_axpb [--layout aos|soa] [--records N] [--device DEVICE] [--kernels FOLDER] [--explain]
-#include "bench/bench.h"
-#include "hdst/hdst.h"
+#include "bench/hdst_side.h"
 
 typedef struct line { float a, b; } line;
 
@@ -13,21 +12,6 @@ typedef struct problem {
     hdst_value *value;
     hdst_result *result;
 } problem;
-
-static void die(const hdst_error *error)
-{
-    char text[4096];
-    hdst_error_format(error, text, sizeof text);
-    fprintf(stderr, "bench_axpb: %s\n", text);
-    exit(hdst_status_exit_code(error->code));
-}
-
-static const char *text_option(int argc, char **argv, const char *name, const char *otherwise)
-{
-    for (int i = 1; i + 1 < argc; i++)
-        if (!strcmp(argv[i], name)) return argv[i + 1];
-    return otherwise;
-}
 
 static bool fill_numbers(uint64_t first, uint64_t count, void *records, char *message, void *user)
 {
@@ -41,7 +25,7 @@ static void run(void *state)
 {
     problem *p = state;
     hdst_error error;
-    if (hdst_run(p->result, &error) != HDST_OK) die(&error);
+    if (hdst_run(p->result, &error) != HDST_OK) side_die(&error);
     hdst_run_stats stats = hdst_result_stats(p->result);
     const double busy = stats.device[0].busy_seconds;
     fprintf(stderr, "bench_axpb: kernels %.3f ms in %llu slices, %.0f GB/s read and written\n", busy * 1e3, (unsigned long long)stats.device[0].slices,
@@ -83,9 +67,9 @@ int main(int argc, char **argv)
 {
     problem p = {.records = bench_option(argc, argv, "--records", 50000000)};
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = text_option(argc, argv, "--device", "all");
+    options.device = side_option(argc, argv, "--device", "all");
     hdst_context *ctx = hdst_context_create(&options);
-    build(&p, ctx, text_option(argc, argv, "--kernels", BENCH_KERNELS), !strcmp(text_option(argc, argv, "--layout", "soa"), "aos"));
+    build(&p, ctx, side_option(argc, argv, "--kernels", BENCH_KERNELS), !strcmp(side_option(argc, argv, "--layout", "soa"), "aos"));
     if (!strcmp(argv[argc - 1], "--explain")) {
         run(&p);
         hdst_error error;

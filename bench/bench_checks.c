@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the checks inside kernels cost that cannot be proved away: the same program with and without --unchecked, through the public interface.
 //   bench_checks [--unchecked 1] [--records N] [--device DEVICE] [--kernels FOLDER]      cases: histogram, gather, divide, score (checks.hk)
-#include "bench/bench.h"
-#include "hdst/hdst.h"
+#include "bench/hdst_side.h"
 
 enum { ROWS = 256 };
 
@@ -12,21 +11,6 @@ typedef struct problem {
 } problem;
 
 typedef struct entry { uint32_t key; int32_t divisor; } entry;
-
-static void die(const hdst_error *error)
-{
-    char text[4096];
-    hdst_error_format(error, text, sizeof text);
-    fprintf(stderr, "bench_checks: %s\n", text);
-    exit(hdst_status_exit_code(error->code));
-}
-
-static const char *text_option(int argc, char **argv, const char *name, const char *otherwise)
-{
-    for (int i = 1; i + 1 < argc; i++)
-        if (!strcmp(argv[i], name)) return argv[i + 1];
-    return otherwise;
-}
 
 static bool fill(uint64_t first, uint64_t count, void *records, char *message, void *user)
 {
@@ -42,7 +26,7 @@ static bool fill(uint64_t first, uint64_t count, void *records, char *message, v
 static void run(void *state)
 {
     hdst_error error;
-    if (hdst_run(((problem *)state)->result, &error) != HDST_OK) die(&error);
+    if (hdst_run(((problem *)state)->result, &error) != HDST_OK) side_die(&error);
 }
 
 static size_t check(void *state, double *values, size_t limit)
@@ -67,11 +51,11 @@ int main(int argc, char **argv)
 {
     const uint64_t records = bench_option(argc, argv, "--records", 20000000);
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = text_option(argc, argv, "--device", "all");
+    options.device = side_option(argc, argv, "--device", "all");
     options.unchecked = bench_option(argc, argv, "--unchecked", 0) != 0;
     hdst_context *ctx = hdst_context_create(&options);
     char path[4096];
-    snprintf(path, sizeof path, "%s/checks.hk", text_option(argc, argv, "--kernels", BENCH_KERNELS));
+    snprintf(path, sizeof path, "%s/checks.hk", side_option(argc, argv, "--kernels", BENCH_KERNELS));
     hdst_module *hk = hdst_module_load(ctx, path, NULL, 0);
     hdst_dataset *entries = hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_callback(ctx, records, fill, NULL), hk, "entry"), HDST_SOA));
     hdst_value *c = hdst_value_create(hk, "float", ROWS);

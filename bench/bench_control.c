@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst's side of the comparisons about control flow: a loop that records leave at different turns, a record of four kinds. The points stay resident.
 //   bench_control [--problem mandelbrot|branchy] [--layout aos|soa|aosoa|aop] [--records N] [--device DEVICE] [--kernels FOLDER] [--explain]
-#include "bench/bench.h"
-#include "hdst/hdst.h"
+#include "bench/hdst_side.h"
 
 typedef struct problem {
     bool branchy;
@@ -14,27 +13,6 @@ typedef struct deal {
     float x, y;
     uint32_t kind;
 } deal;
-
-static void die(const hdst_error *error)
-{
-    char text[4096];
-    hdst_error_format(error, text, sizeof text);
-    fprintf(stderr, "bench_control: %s\n", text);
-    exit(hdst_status_exit_code(error->code));
-}
-
-static void log_line(hdst_log_level level, const char *message, void *user)
-{
-    (void)level, (void)user;
-    fprintf(stderr, "bench_control: %s\n", message);
-}
-
-static const char *text_option(int argc, char **argv, const char *name, const char *otherwise)
-{
-    for (int i = 1; i + 1 < argc; i++)
-        if (!strcmp(argv[i], name)) return argv[i + 1];
-    return otherwise;
-}
 
 static bool fill_pixels(uint64_t first, uint64_t count, void *records, char *message, void *user)
 {
@@ -56,7 +34,7 @@ static bool fill_deals(uint64_t first, uint64_t count, void *records, char *mess
 static void run(void *state)
 {
     hdst_error error;
-    if (hdst_run(((problem *)state)->result, &error) != HDST_OK) die(&error);
+    if (hdst_run(((problem *)state)->result, &error) != HDST_OK) side_die(&error);
 }
 
 static size_t check(void *state, double *values, size_t limit)
@@ -90,12 +68,12 @@ static void build(problem *p, hdst_context *ctx, const char *kernels, const char
 
 int main(int argc, char **argv)
 {
-    problem p = {.branchy = !strcmp(text_option(argc, argv, "--problem", "mandelbrot"), "branchy"), .records = bench_option(argc, argv, "--records", 20000000)};
+    problem p = {.branchy = !strcmp(side_option(argc, argv, "--problem", "mandelbrot"), "branchy"), .records = bench_option(argc, argv, "--records", 20000000)};
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = text_option(argc, argv, "--device", "all");
-    options.log = log_line;
+    options.device = side_option(argc, argv, "--device", "all");
+    options.log = side_log;
     hdst_context *ctx = hdst_context_create(&options);
-    build(&p, ctx, text_option(argc, argv, "--kernels", BENCH_KERNELS), text_option(argc, argv, "--layout", "soa"));
+    build(&p, ctx, side_option(argc, argv, "--kernels", BENCH_KERNELS), side_option(argc, argv, "--layout", "soa"));
     if (!strcmp(argv[argc - 1], "--explain")) {
         run(&p);
         hdst_error error;

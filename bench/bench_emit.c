@@ -1,29 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst's side of the comparisons of filters and flat_maps: resident columns in, C structs out, in input order, through the public interface.
 //   bench_emit [--records N] [--layout aos|soa|aosoa|aop] [--device DEVICE] [--kernels FOLDER]      cases: half, tenth, both, steps (expert_emit.c)
-#include "bench/bench.h"
-#include "hdst/hdst.h"
+#include "bench/hdst_side.h"
 
 typedef struct problem {
     hdst_value *limit;
     float limit_value;
     hdst_result *result;
 } problem;
-
-static void die(const hdst_error *error)
-{
-    char text[4096];
-    hdst_error_format(error, text, sizeof text);
-    fprintf(stderr, "bench_emit: %s\n", text);
-    exit(hdst_status_exit_code(error->code));
-}
-
-static const char *text_option(int argc, char **argv, const char *name, const char *otherwise)
-{
-    for (int i = 1; i + 1 < argc; i++)
-        if (!strcmp(argv[i], name)) return argv[i + 1];
-    return otherwise;
-}
 
 static bool fill_points(uint64_t first, uint64_t count, void *records, char *message, void *user)
 {
@@ -50,7 +34,7 @@ static void run(void *state)
     problem *p = state;
     hdst_error error;
     if (p->limit) hdst_value_set(p->limit, &p->limit_value, 1);
-    if (hdst_run(p->result, &error) != HDST_OK) die(&error);
+    if (hdst_run(p->result, &error) != HDST_OK) side_die(&error);
 }
 
 static size_t check(void *state, double *values, size_t limit)
@@ -88,12 +72,12 @@ int main(int argc, char **argv)
 {
     uint64_t records = bench_option(argc, argv, "--records", 20000000);
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = text_option(argc, argv, "--device", "all");
+    options.device = side_option(argc, argv, "--device", "all");
     hdst_context *ctx = hdst_context_create(&options);
     char path[4096];
-    snprintf(path, sizeof path, "%s/emit.hk", text_option(argc, argv, "--kernels", BENCH_KERNELS));
+    snprintf(path, sizeof path, "%s/emit.hk", side_option(argc, argv, "--kernels", BENCH_KERNELS));
     hdst_module *hk = hdst_module_load(ctx, path, NULL, 0);
-    const hdst_layout layout = layout_of(text_option(argc, argv, "--layout", "soa"));
+    const hdst_layout layout = layout_of(side_option(argc, argv, "--layout", "soa"));
     hdst_dataset *points = hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_callback(ctx, records, fill_points, NULL), hk, "point"), layout));
     hdst_dataset *edges = hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_callback(ctx, records, fill_edges, NULL), hk, "edge"), layout));
     problem half = {0}, tenth = {0}, both = {0}, steps = {0};

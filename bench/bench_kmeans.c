@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst's side of the KMeans comparisons: one step over points that stay resident, through the public interface.
 //   bench_kmeans [--problem l2|l1|l2_plain|wide|k] [--columns D] [--layout aos|soa|aosoa|aop] [--records N] [--clusters K] [--device DEVICE] [--kernels FOLDER] [--explain]
-#include "bench/bench.h"
-#include "hdst/hdst.h"
+#include "bench/hdst_side.h"
 
 #include <inttypes.h>
 
@@ -13,27 +12,6 @@ typedef struct problem {
     hdst_result *result;
     bool explain;               // say what is behind the times, on standard error
 } problem;
-
-static void die(const hdst_error *error)
-{
-    char text[4096];
-    hdst_error_format(error, text, sizeof text);
-    fprintf(stderr, "bench_kmeans: %s\n", text);
-    exit(hdst_status_exit_code(error->code));
-}
-
-static void log_line(hdst_log_level level, const char *message, void *user)
-{
-    (void)level, (void)user;
-    fprintf(stderr, "bench_kmeans: %s\n", message);
-}
-
-static const char *text_option(int argc, char **argv, const char *name, const char *otherwise)
-{
-    for (int i = 1; i + 1 < argc; i++)
-        if (!strcmp(argv[i], name)) return argv[i + 1];
-    return otherwise;
-}
 
 static bool fill_points(uint64_t first, uint64_t count, void *records, char *message, void *user)
 {
@@ -50,7 +28,7 @@ static void run(void *state)
     problem *p = state;
     hdst_error error;
     hdst_value_set(p->value, p->centers, p->clusters);
-    if (hdst_run(p->result, &error) != HDST_OK) die(&error);
+    if (hdst_run(p->result, &error) != HDST_OK) side_die(&error);
     if (p->explain) fprintf(stderr, "bench_kmeans: kernels %.3f ms\n", hdst_result_stats(p->result).device[0].busy_seconds * 1e3);
 }
 
@@ -109,16 +87,16 @@ static void build(problem *p, hdst_context *ctx, uint64_t records, const char *k
 
 int main(int argc, char **argv)
 {
-    const char *name = text_option(argc, argv, "--problem", "l2");
+    const char *name = side_option(argc, argv, "--problem", "l2");
     problem p = {.clusters = (uint32_t)bench_option(argc, argv, "--clusters", 50), };
     p.columns = (uint32_t)bench_option(argc, argv, "--columns", !strcmp(name, "l1") ? 5 : !strcmp(name, "wide") ? 784 : 2);
     uint64_t records = bench_option(argc, argv, "--records", 20000000);
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = text_option(argc, argv, "--device", "all");
+    options.device = side_option(argc, argv, "--device", "all");
     options.unchecked = bench_option(argc, argv, "--unchecked", 0) != 0;
-    options.log = log_line;
+    options.log = side_log;
     hdst_context *ctx = hdst_context_create(&options);
-    build(&p, ctx, records, text_option(argc, argv, "--kernels", BENCH_KERNELS), name, text_option(argc, argv, "--layout", "soa"));
+    build(&p, ctx, records, side_option(argc, argv, "--kernels", BENCH_KERNELS), name, side_option(argc, argv, "--layout", "soa"));
     p.explain = !strcmp(argv[argc - 1], "--explain");
     if (p.explain) {
         run(&p);

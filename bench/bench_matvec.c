@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst's side of the matrix-vector product: y = A x over rows that stay resident, through the public interface.
 //   bench_matvec [--records N] [--columns D] [--device DEVICE] [--kernels FOLDER]
-#include "bench/bench.h"
-#include "hdst/hdst.h"
+#include "bench/hdst_side.h"
 
 typedef struct problem {
     uint32_t columns;
@@ -11,21 +10,6 @@ typedef struct problem {
     hdst_value *value;
     hdst_result *result;
 } problem;
-
-static void die(const hdst_error *error)
-{
-    char text[4096];
-    hdst_error_format(error, text, sizeof text);
-    fprintf(stderr, "bench_matvec: %s\n", text);
-    exit(hdst_status_exit_code(error->code));
-}
-
-static const char *text_option(int argc, char **argv, const char *name, const char *otherwise)
-{
-    for (int i = 1; i + 1 < argc; i++)
-        if (!strcmp(argv[i], name)) return argv[i + 1];
-    return otherwise;
-}
 
 static bool fill_rows(uint64_t first, uint64_t count, void *records, char *message, void *user)
 {
@@ -42,7 +26,7 @@ static void run(void *state)
     problem *p = state;
     hdst_error error;
     hdst_value_set(p->value, p->vector, 1);
-    if (hdst_run(p->result, &error) != HDST_OK) die(&error);
+    if (hdst_run(p->result, &error) != HDST_OK) side_die(&error);
 }
 
 // Two elements of y and the sum of all.
@@ -63,10 +47,10 @@ int main(int argc, char **argv)
 {
     problem p = {.columns = (uint32_t)bench_option(argc, argv, "--columns", 784), .records = bench_option(argc, argv, "--records", 20000)};
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = text_option(argc, argv, "--device", "all");
+    options.device = side_option(argc, argv, "--device", "all");
     hdst_context *ctx = hdst_context_create(&options);
     char path[4096];
-    snprintf(path, sizeof path, "%s/matvec.hk", text_option(argc, argv, "--kernels", BENCH_KERNELS));
+    snprintf(path, sizeof path, "%s/matvec.hk", side_option(argc, argv, "--kernels", BENCH_KERNELS));
     hdst_module *hk = hdst_module_load(ctx, path, HDST_PARAM("D", p.columns));
     hdst_dataset *rows = hdst_cache(hdst_read(hdst_source_from_callback(ctx, p.records, fill_rows, &p), hk, "row"));
     p.value = hdst_value_create(hk, "row", 1);

@@ -11,22 +11,9 @@ static const char fixed_width[] = "typedef char int8_t;\ntypedef short int16_t;\
 
 // --- Records as OpenCL structs ---
 
-static const hdst__type *base_of(const hdst__type *type)
-{
-    while (type->kind == HDST__ARRAY) type = type->element;
-    return type;
-}
-
-static bool is_packed(const hdst__record *record)
-{
-    for (size_t i = 0; i < record->field_count; i++)
-        if (hdst__type_align(record->fields[i].type, 0) > hdst__type_align(record->fields[i].type, record->pack)) return true;
-    return false;
-}
-
 static void print_field(hdst__writer *out, const hdst__record *record, const hdst__field *field, bool packed)
 {
-    const hdst__type *base = base_of(field->type);
+    const hdst__type *base = hdst__type_base(field->type);
     hdst__write(out, "%s %s", base->kind == HDST__RECORD ? base->record->name : hdst__scalar_cl_name(base->kind), field->name);
     for (const hdst__type *type = field->type; type->kind == HDST__ARRAY; type = type->element) hdst__write(out, "[%" PRIu64 "]", type->count);
     if (packed) hdst__write(out, " __attribute__((aligned(%" PRIu64 ")))", hdst__type_align(field->type, record->pack));
@@ -38,10 +25,10 @@ static void print_record(hdst__writer *out, hdst__name_set *seen, const hdst__re
 {
     if (record->is_scalar || hdst__name_set_add(out->arena, seen, record->name, 0) != HDST__NO_NAME) return;
     for (size_t i = 0; i < record->field_count; i++) {
-        const hdst__type *base = base_of(record->fields[i].type);
+        const hdst__type *base = hdst__type_base(record->fields[i].type);
         if (base->kind == HDST__RECORD) print_record(out, seen, base->record);
     }
-    bool packed = is_packed(record);
+    bool packed = hdst__record_is_packed(record);
     hdst__write_line(out, "typedef struct __attribute__((%saligned(%" PRIu64 "))) %s {", packed ? "packed, " : "", record->align, record->name);
     out->indent++;
     for (size_t i = 0; i < record->field_count; i++) print_field(out, record, &record->fields[i], packed);

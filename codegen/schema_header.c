@@ -17,12 +17,6 @@ typedef struct writer {
     const char *clash;              // the first identifier that was needed twice
 } writer;
 
-static const hdst__type *base_of(const hdst__type *type)
-{
-    while (type->kind == HDST__ARRAY) type = type->element;
-    return type;
-}
-
 static const char *c_type(writer *w, const hdst__type *base)
 {
     if (base->kind == HDST__RECORD) return hdst__arena_printf(w->arena, "struct %s", base->record->name);
@@ -74,13 +68,6 @@ static void write_head(writer *w, const char *source, const char *guard, bool te
 
 // --- The struct ---
 
-static bool needs_packing(const hdst__record *record)
-{
-    for (size_t i = 0; i < record->field_count; i++)
-        if (hdst__type_align(record->fields[i].type, 0) > hdst__type_align(record->fields[i].type, record->pack)) return true;
-    return false;
-}
-
 static uint64_t natural_align(const hdst__record *record)
 {
     uint64_t widest = 1;
@@ -93,7 +80,7 @@ static uint64_t natural_align(const hdst__record *record)
 
 static void write_field(writer *w, const hdst__record *record, const hdst__field *field, bool packed)
 {
-    hdst__buffer_printf(w->out, "    %s %s", c_type(w, base_of(field->type)), field->name);
+    hdst__buffer_printf(w->out, "    %s %s", c_type(w, hdst__type_base(field->type)), field->name);
     for (const hdst__type *type = field->type; type->kind == HDST__ARRAY; type = type->element) hdst__buffer_printf(w->out, "[%llu]", (ull)type->count);
     uint64_t align = hdst__type_align(field->type, record->pack);
     if (packed && align > 1) hdst__buffer_printf(w->out, " __attribute__((aligned(%llu)))", (ull)align);    // `packed` alone would mean 1
@@ -102,7 +89,7 @@ static void write_field(writer *w, const hdst__record *record, const hdst__field
 
 static void write_struct(writer *w, const hdst__record *record)
 {
-    bool packed = needs_packing(record);
+    bool packed = hdst__record_is_packed(record);
     hdst__buffer_printf(w->out, "\n// %llu byte%s, alignment %llu, layout %s\nstruct ", (ull)record->size, record->size == 1 ? "" : "s", (ull)record->align,
                         hdst__layout_names[record->layout]);
     if (packed) hdst__buffer_printf(w->out, "__attribute__((packed, aligned(%llu))) ", (ull)record->align);
@@ -208,7 +195,7 @@ static void write_record(writer *w, const hdst__record *record)
 {
     if (hdst__name_set_add(w->arena, &w->records, record->name, 0) != HDST__NO_NAME) return;
     for (size_t i = 0; i < record->field_count; i++) {
-        const hdst__type *base = base_of(record->fields[i].type);
+        const hdst__type *base = hdst__type_base(record->fields[i].type);
         if (base->kind == HDST__RECORD) write_record(w, base->record);      // C wants it first
     }
     write_struct(w, record);
@@ -224,7 +211,7 @@ static bool has_arrays(const hdst__record *record)
 {
     if (record->layout == HDST__SOA || record->layout == HDST__AOP) return true;
     for (size_t i = 0; i < record->field_count; i++) {
-        const hdst__type *base = base_of(record->fields[i].type);
+        const hdst__type *base = hdst__type_base(record->fields[i].type);
         if (base->kind == HDST__RECORD && has_arrays(base->record)) return true;
     }
     return false;

@@ -208,3 +208,16 @@ uint64_t hdst__leaf_offset(const hdst__leaf *leaf, uint64_t element)
     for (uint32_t d = leaf->dims; d-- > 0; element /= leaf->dim[d].count) offset += element % leaf->dim[d].count * leaf->dim[d].stride;
     return offset;
 }
+
+const hdst__type *hdst__type_base(const hdst__type *type)
+{
+    while (type->kind == HDST__ARRAY) type = type->element;
+    return type;
+}
+
+bool hdst__record_is_packed(const hdst__record *record)
+{
+    for (size_t i = 0; i < record->field_count; i++)
+        if (hdst__type_align(record->fields[i].type, 0) > hdst__type_align(record->fields[i].type, record->pack)) return true;
+    return false;
+}

@@ -92,6 +92,7 @@ const hdst__type *hdst__type_array(hdst__arena *arena, const hdst__type *element
 const hdst__type *hdst__type_record(hdst__arena *arena, const hdst__record *record);
 bool hdst__type_equal(const hdst__type *a, const hdst__type *b);    // records by identity
 const char *hdst__type_name(hdst__arena *arena, const hdst__type *type);   // "float[2]", "struct point", "uint32_t"
+const hdst__type *hdst__type_base(const hdst__type *type);          // of an array of arrays ...: what the elements are
 uint64_t hdst__type_size(const hdst__type *type);       // UINT64_MAX when it does not fit 64 bits
 uint64_t hdst__type_align(const hdst__type *type, uint64_t pack);
 
@@ -99,6 +100,7 @@ uint64_t hdst__type_align(const hdst__type *type, uint64_t pack);
 // `fields` is copied. With `pack` set the record's alignment is exactly that. Returns false, with *why set, when there are no fields, when it is too large
 // (2^40 bytes, 10,000 leaves) or a leaf has more than HDST__LEAF_DIMS dimensions.
 bool hdst__record_finish(hdst__arena *arena, hdst__record *record, const char **why);
+bool hdst__record_is_packed(const hdst__record *record);                                 // `pack` leaves a field less aligned than its type
 const hdst__field *hdst__record_field(const hdst__record *record, const char *name);     // NULL when absent
 int hdst__record_leaf(const hdst__record *record, const char *path);                     // -1 when absent
 uint64_t hdst__leaf_offset(const hdst__leaf *leaf, uint64_t element);                    // bytes in the C struct

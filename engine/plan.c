@@ -155,7 +155,7 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
 {
     if (!plan->kernel) {
         plan->items = 1;
-        plan->items_why = plan->func->body.count ? "the calling thread" : "a C function of the program";
+        plan->items_why = plan->code.callback ? "a C function of the program" : "the calling thread";
         return HDST_OK;
     }
     if (plan->kernel->one_group_per_strip) return choose_strips(plan, error);
@@ -278,6 +278,7 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     if (setjmp(out_of_memory)) return hdst__error_memory(error, "a plan");
     note_params(plan, request->values);
     choose_pieces(plan, &plan->arena);
+    plan->code.callback = request->callback;
     bool own = request->separate || request->callback;
     if (!request->fold && !own) make_tables(plan, request->values);
     hdst_status status = HDST_OK;

@@ -298,7 +298,7 @@ static const char *head_text(hdst__printer *p)
                               : "#define TRUNC_FLOAT __builtin_truncf\n#define TRUNC_DOUBLE __builtin_trunc\n";
     const char *prefetch = plain ? "#define PREFETCH(FIRST, SIZE)\n"
                                  : "#define PREFETCH(FIRST, SIZE) for (int r = 0; r < BLOCK; r += 64 / SIZE) __builtin_prefetch(FIRST + r);\n";
-    return hdst__arena_printf(p->arena, "%s%s%s%s%s%s", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
+    return hdst__arena_printf(p->arena, "%s%s%s%s%s%s%s", p->options->fast_sums && p->tables->scale_count ? "// Fast sums were asked for.\n" : "", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
                               plain ? "#define VECTOR_LOOP(WIDTH, INTERLEAVE)\n#define SCALAR_LOOP\n#define ALIGNED\n" : hdst__template_text("vector_loop.cl"),
                               p->part[HDST__PART_ATOMICS] || p->part[HDST__PART_CHECKS] || p->part[HDST__PART_LOCAL] ? look : "",
                               p->part[HDST__PART_EXACT] ? trunc : "", !p->gpu && p->options->input->layout == HDST__AOSOA ? prefetch : "");
@@ -326,6 +326,7 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
     kernel->args = p->args;
     kernel->arg_count = p->arg_count;
     kernel->tables = p->tables;
+    kernel->fast_sums = hdst__tables_fast_sums(p->tables);
 }
 
 // --- Why ---
@@ -343,6 +344,7 @@ static const char *place_why(hdst__place place)
 
 static const char *tier_why(const hdst__cell *cell)
 {
+    if (cell->fast) return "fast sum, rounded at each addition";
     switch (cell->tier) {
     case HDST__TIER_ONE: return "exact sum, one word";
     case HDST__TIER_TWO: return "exact sum, two words";
@@ -362,6 +364,8 @@ const char *hdst__tables_why(hdst__printer *p)
         for (size_t l = 0; l < param->record->leaf_count; l++)
             why = hdst__arena_printf(p->arena, "%s    %s: %s\n", why, param->record->leaves[l].path, tier_why(&plan->accum->cell[l]));
     }
+    if (p->options->fast_sums && p->tables->scale_count && hdst__tables_fast_sums(p->tables) == 0)
+        why = hdst__arena_printf(p->arena, "%sfast sums were asked for, but this form has exact ones only\n", why);
     return why;
 }
 

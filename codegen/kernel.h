@@ -146,6 +146,7 @@ typedef struct hdst__kernel_options {
     const uint64_t *rows;               // by param: rows of broadcasts and accums, as planning advice (where tables go); not baked in
     const hdst__tier *tiers;            // see hdst__tables_make
     hdst__gpu_shape shape;              // GPU
+    bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the kernel's tables say
 } hdst__kernel_options;
 
 typedef struct hdst__kernel {
@@ -164,6 +165,7 @@ typedef struct hdst__kernel {
     uint64_t emit_bound;                // BOUNDED: records that one record may emit
     const char *count_name, *scan_name; // COUNTED
     uint64_t private_bytes;             // estimate of private memory of a work-item
+    uint32_t fast_sums;                 // cells that are summed plainly (hdst__cell.fast); 0: every sum is exact
     const char *why;                    // form, table place, tiers with reasons, one per line, for `hdst kernel show` and explain
 } hdst__kernel;
 

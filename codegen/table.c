@@ -68,6 +68,7 @@ static void make_accum(hdst__arena *arena, hdst__accum *accum, const ir_param *p
     }
     if (param->is_table) accum->strip_row_words = padded(accum->strip_row_words);
     accum->cell = cells;
+    accum->leaf_count = record->leaf_count;
     accum->is_table = param->is_table;
 }
 
@@ -120,6 +121,14 @@ const hdst__accum *hdst__tables_accum(const hdst__tables *tables, uint32_t param
     for (size_t i = 0; i < tables->accum_count; i++)
         if (tables->accum[i].param == param) return &tables->accum[i];
     return NULL;
+}
+
+uint32_t hdst__tables_fast_sums(const hdst__tables *tables)
+{
+    uint32_t fast = 0;
+    for (size_t a = 0; a < tables->accum_count; a++)
+        for (size_t leaf = 0; leaf < tables->accum[a].leaf_count; leaf++) fast += tables->accum[a].cell[leaf].fast;
+    return fast;
 }
 
 // --- Keys of minimum and maximum ---

@@ -48,12 +48,14 @@ typedef struct hdst__cell {         // one leaf of one accumulator
     uint64_t elements;
     uint64_t device_first, strip_first;     // word of element 0 within a row
     int32_t scale;                  // index into the scales (of the launch), or -1 when plain
+    bool fast;                      // a float sum that the kernel rounds at each addition, in any order: asked for, and set by the form that does it
 } hdst__cell;
 
 typedef struct hdst__accum {        // one accum parameter
     uint32_t param;                 // of the ir_func
     bool is_table;
     const hdst__cell *cell;         // one per leaf of its record
+    size_t leaf_count;
     uint64_t device_row_words;
     uint64_t strip_row_words;       // rows of tables of 3 and of 5 to 7 words are padded to 4 and 8
 } hdst__accum;
@@ -76,6 +78,7 @@ uint64_t hdst__accum_rows(const hdst__accum *accum, const uint64_t *rows);
 uint64_t hdst__tables_device_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);
 uint64_t hdst__tables_strip_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);
 const hdst__accum *hdst__tables_accum(const hdst__tables *tables, uint32_t param);      // NULL when the param is no accumulator
+uint32_t hdst__tables_fast_sums(const hdst__tables *tables);   // cells that a kernel's form sums plainly
 // An upper bound of the additions that one record can make to one cell, given the row counts that IR_LENGTH stands for (indexed by param); UINT64_MAX: no bound known.
 uint64_t hdst__tables_adds_per_record(const ir_func *func, const uint64_t *rows_of_param);
 

@@ -10,6 +10,7 @@ static bool copy_options(hdst__engine *engine, const hdst__engine_options *optio
     if (options->log) engine->log = *options->log;
     engine->device_memory = options->device_memory;
     engine->skip_failed = options->skip_failed;
+    engine->fast_sums = options->fast_sums;
     engine->portable_kernels = options->portable_kernels;
     engine->gpu_form_on_cpu = options->gpu_form_on_cpu;
     engine->wanted = hdst__strdup(engine->allocator, options->device && *options->device ? options->device : "all");

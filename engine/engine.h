@@ -26,6 +26,7 @@ typedef struct hdst__engine_options {
     uint64_t device_memory;         // budget per device, bytes; 0: 3/4 of what the device reports
     const char *cache_dir;          // kernel cache; NULL: HDST_CACHE_DIR, XDG_CACHE_HOME/hdst, HOME/.cache/hdst; none usable: memory only, with one warning
     bool skip_failed;               // records that fail a check are left out and counted, instead of ending the run
+    bool fast_sums;                 // kernels may add floats plainly (hdst__kernel_options)
     bool portable_kernels;          // print kernels without compiler built-ins (Oclgrind)
     bool gpu_form_on_cpu;           // tests: print the GPU form on a CPU device
 } hdst__engine_options;
@@ -131,6 +132,7 @@ typedef struct hdst__device_use {
 typedef struct hdst__run_stats {    // of the last run
     uint64_t records;
     uint64_t skipped;               // of them: records that failed and took no part
+    uint32_t fast_sums;             // leaves of accumulators that were summed plainly, not exactly
     double total_seconds, read_seconds, compile_seconds, run_seconds;
     uint64_t bytes_to_device, bytes_from_device;    // crossing into another memory; a zero-copy device has nothing to move
     hdst__device_use device[1];     // more when several devices share a run

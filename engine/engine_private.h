@@ -21,7 +21,7 @@ struct hdst__engine {
     char *wanted;                       // the `device` option
     char *cache_dir;                    // the option, or NULL
     uint64_t device_memory;
-    bool portable_kernels, gpu_form_on_cpu, skip_failed;
+    bool portable_kernels, gpu_form_on_cpu, skip_failed, fast_sums;
 
     pthread_mutex_t mutex;              // guards all below; held during a run
     hdst__opencl *opencl;               // NULL until discovery, and when there is no loader

@@ -27,8 +27,8 @@ static void explain_input(const hdst__stage *stage, hdst__buffer *out)
 static void explain_cell(const hdst__launch_plan *plan, const hdst__cell *cell, const char *name, const hdst__leaf *leaf, hdst__buffer *out)
 {
     static const char *const tiers[] = {"one word", "one 64-bit word", "two 64-bit words", "exact wide cells at once"};
-    hdst__buffer_printf(out, "    %s%s%s: %s", name, leaf->path[0] ? "." : "", leaf->path, tiers[cell->tier]);
-    if (cell->scale < 0) {
+    hdst__buffer_printf(out, "    %s%s%s: %s", name, leaf->path[0] ? "." : "", leaf->path, cell->fast ? "fast, rounded at each addition" : tiers[cell->tier]);
+    if (cell->scale < 0 || cell->fast) {
         hdst__buffer_puts(out, "\n");
         return;
     }
@@ -40,12 +40,22 @@ static void explain_cell(const hdst__launch_plan *plan, const hdst__cell *cell, 
     hdst__buffer_puts(out, "\n");
 }
 
+// What became of the float sums, as the kernel says it: a form may have exact ones only, and the interpreter has.
+static const char *explain_sums(const hdst__launch_plan *plan)
+{
+    const uint32_t fast = plan->kernel ? plan->kernel->fast_sums : 0;
+    if (fast && fast == plan->tables->scale_count) return "float sums are fast: their bits depend on the device and on the cut of the work";
+    if (fast) return "float sums are fast where it says so, with bits that depend on the device and on the cut of the work, and exact elsewhere";
+    if (!plan->device->engine->fast_sums || !plan->tables->scale_count) return "float sums are exact, the first words only decide the speed";
+    return plan->kernel ? "fast sums were asked for, but this form has exact ones only" : "fast sums were asked for, but the interpreter's are exact";
+}
+
 static void explain_tables(const hdst__launch_plan *plan, hdst__buffer *out)
 {
     char device[24], strip[24];
     if (!plan->tables) return;
-    hdst__buffer_printf(out, "  accumulators: %s on the device, %s a strip; float sums are exact, the first words only decide the speed\n",
-                        hdst__bytes_text(plan->device_words * sizeof(int64_t), device), hdst__bytes_text(plan->strip_words * sizeof(int64_t), strip));
+    hdst__buffer_printf(out, "  accumulators: %s on the device, %s a strip; %s\n", hdst__bytes_text(plan->device_words * sizeof(int64_t), device),
+                        hdst__bytes_text(plan->strip_words * sizeof(int64_t), strip), explain_sums(plan));
     for (size_t i = 0; i < plan->tables->accum_count; i++) {
         const hdst__accum *accum = &plan->tables->accum[i];
         const ir_param *param = &plan->func->params[accum->param];

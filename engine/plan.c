@@ -108,7 +108,8 @@ static const hdst__kernel *compile(hdst__launch_plan *plan, const hdst__launch_p
 {
     const hdst__separate *own = request->separate;
     if (own) return hdst__kernel_separate(&plan->arena, plan->func, own->name, own->text, own->local_size, &plan->device->facts, diags);
-    hdst__kernel_options options = {.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier};
+    hdst__kernel_options options = {.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier,
+                                   .fast_sums = plan->device->engine->fast_sums};
     return (request->fold ? hdst__kernel_make_fold : hdst__kernel_make)(&plan->arena, plan->func, &options, diags);
 }
 

@@ -217,7 +217,8 @@ static void count_levels(hdst__stage *stage)
 
 static void start_stats(hdst__stage *stage)
 {
-    stage->stats = (hdst__run_stats){.records = stage->reader.records, .device_count = 1};
+    const hdst__kernel *kernel = stage->plan ? stage->plan->kernel : NULL;
+    stage->stats = (hdst__run_stats){.records = stage->reader.records, .device_count = 1, .fast_sums = kernel ? kernel->fast_sums : 0};
     snprintf(stage->stats.device[0].name, sizeof stage->stats.device[0].name, "%s", stage->device->info->name);
 }
 

@@ -68,7 +68,7 @@ hdst_context *hdst_context_create(const hdst_context_options *given)
         copy_text(context, &context->replay_dir, options.replay_dir))
         context->engine = hdst__engine_create(&(hdst__engine_options){
             .allocator = &context->allocator, .log = &context->log, .device = context->device, .memory = options.memory,
-            .device_memory = options.device_memory, .skip_failed = options.on_error == HDST_ON_ERROR_SKIP, .cache_dir = context->cache_dir});
+            .device_memory = options.device_memory, .skip_failed = options.on_error == HDST_ON_ERROR_SKIP, .fast_sums = options.fast_sums, .cache_dir = context->cache_dir});
     if (!context->engine) context->object.error = &hdst__no_memory;
     return context;
 }

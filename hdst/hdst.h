@@ -75,9 +75,12 @@ typedef struct hdst_context_options {
     const char *replay_dir;     // where a record that ends a run is saved for `hdst replay`, the latest of each function; NULL: $HDST_REPLAY_DIR, $XDG_STATE_HOME/hdst,
                                 // ~/.local/state/hdst; "": nowhere
     bool unchecked;             // kernels without checks: an index out of range means element or row 0, a division by zero gives 0, and nobody is told
+    uint8_t reserved[7];        // zeroes: what is added must not lie in padding, which older programs leave undefined
+    bool fast_sums;             // sums of float and double may be plain: rounded at each addition, in any order, so other bits in each run and on each device. Kernels do it
+                                // where it is faster, hdst_explain says which; other sums, and all in the interpreter, stay exact
 } hdst_context_options;
 
-#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL, false}
+#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL, false, {0}, false}
 
 // NULL options: the defaults. Opens no device yet (the first run or device query does).
 HDST_API hdst_context *hdst_context_create(const hdst_context_options *options);
@@ -313,6 +316,7 @@ typedef struct hdst_run_stats {
     hdst_device_use device[8];
     hdst_level level[4];
     uint64_t records_skipped;   // with HDST_ON_ERROR_SKIP: records that failed; of a pipeline of several passes, the sum
+    uint32_t fast_sums;         // with fast_sums: float fields of accumulators whose sums were plain; 0: all were exact
 } hdst_run_stats;
 HDST_API hdst_run_stats hdst_result_stats(const hdst_result *result);
 // Stages, device, kernel form, layout, tables and why: a text of several lines that belongs to the result. Compiles if needed. "" after an error.

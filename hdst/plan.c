@@ -51,6 +51,7 @@ void hdst__plan_add_stats(hdst__run_stats *to, const hdst__run_stats *from)
     to->bytes_to_device += from->bytes_to_device;
     to->bytes_from_device += from->bytes_from_device;
     to->skipped += from->skipped;
+    to->fast_sums += from->fast_sums;
     if (from->device_count) {
         memcpy(to->device[0].name, from->device[0].name, sizeof to->device[0].name);
         to->device[0].slices += from->device[0].slices;

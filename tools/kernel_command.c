@@ -11,7 +11,7 @@
 
 static const char tool[] = "hdst kernel";
 static const char usage[] = "usage: hdst kernel check|show|header FILE [--schema FILE] [--param NAME=VALUE]...\n"
-                            "       show: [--function NAME] [--target cpu|gpu|interp] [--ir]\n"
+                            "       show: [--function NAME] [--target cpu|gpu|interp] [--ir] [--fast-sums]\n"
                             "\n"
                             "  check   says whether the kernel file is right, how freely its reduces can be regrouped and why, and what cannot run yet\n"
                             "  show    prints what is made of its functions for a target, or with --ir the intermediate representation\n"
@@ -40,6 +40,7 @@ static int option(hdst_kernel_request *r, int *i, int argc, char **argv)
     if (!strcmp(word, "--function")) return value_of(&r->function, word, i, argc, argv);
     if (!strncmp(word, "--function=", 11)) return r->function = word + 11, 0;
     if (!strcmp(word, "--ir")) return r->ir = true, 0;
+    if (!strcmp(word, "--fast-sums")) return r->fast_sums = true, 0;
     if (!strcmp(word, "--param")) return *i + 1 < argc ? hdst_take_param(tool, &r->params, argv[++*i]) : refuse("no value for", word);
     if (!strncmp(word, "--param=", 8)) return hdst_take_param(tool, &r->params, word + 8);
     return refuse("unknown option", word);
@@ -59,7 +60,8 @@ static int check_action(const hdst_kernel_request *r)
         return hdst_status_exit_code(HDST_E_USAGE);
     }
     if (target == 3) return refuse("the targets are cpu, gpu and interp, not", r->target);
-    if (strcmp(r->action, "show") && (r->ir || r->target || r->function)) return refuse("--ir, --target and --function belong to show, not to", r->action);
+    if (strcmp(r->action, "show") && (r->ir || r->target || r->function || r->fast_sums))
+        return refuse("--ir, --target, --function and --fast-sums belong to show, not to", r->action);
     return r->file ? 0 : refuse("no FILE given to", r->action);
 }
 

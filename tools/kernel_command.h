@@ -10,6 +10,7 @@ typedef struct hdst_kernel_request {
     const char *schema;         // --schema FILE, or NULL: records known without an import
     const char *target;         // --target cpu|gpu|interp, or NULL
     bool ir;                    // --ir
+    bool fast_sums;             // --fast-sums: kernels may add floats plainly
     const char *function;       // --function NAME, or NULL: all
     hdst_params params;
 } hdst_kernel_request;

@@ -32,6 +32,7 @@ static option_table list_options(const program_info *program, common_options *c)
         {"hpr", OPTION_WORD, &c->reduction_level, "cluster|none|block|device|node",
          "the highest level that combines partial results", true, "none|block|device|node"},
         {"unchecked", OPTION_FLAG, &c->unchecked, NULL, "leave out the checks inside kernels", true},
+        {"fast-sums", OPTION_FLAG, &c->fast_sums, NULL, "float sums may be plain, rounded at each addition, where that is faster", true},
         {"on-error", OPTION_WORD, &c->on_error, "fail|skip", "what a record with an error does: end the run, or take no part in it", true},
         {"verify", OPTION_NUMBER, &c->verify, "PERCENT", "compute a part of the work twice and compare", false},
         {"checkpoint", OPTION_TEXT, &c->checkpoint, "DIR", "keep snapshots to resume from", false},

@@ -38,7 +38,7 @@ typedef struct common_options {
     const char *columns, *output, *device;      // NULL: not given
     int policy, layout, on_error;               // layout: an hdst_layout, or -1 when not given; on_error: an hdst_on_error
     uint64_t memory, device_memory, seed;       // bytes, 0: the library's default
-    bool explain, quiet, json, help, unchecked;
+    bool explain, quiet, json, help, unchecked, fast_sums;
     // Not available yet:
     int reduction_level;
     double verify;

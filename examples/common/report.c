@@ -58,6 +58,7 @@ void report_add(hdst_run_stats *sum, hdst_run_stats run)
     sum->bytes_to_device += run.bytes_to_device;
     sum->bytes_from_device += run.bytes_from_device;
     if (run.records_skipped > sum->records_skipped) sum->records_skipped = run.records_skipped;
+    if (run.fast_sums > sum->fast_sums) sum->fast_sums = run.fast_sums;
     for (uint32_t i = 0; i < run.device_count; i++) add_device(sum, &run.device[i]);
     for (uint32_t i = 0; i < run.level_count; i++) add_level(sum, &run.level[i]);
 }
@@ -74,6 +75,7 @@ void report_json(json *j, const char *workload, uint64_t records, double total_s
     json_text(j, "workload", workload);
     json_uint(j, "records", records);
     json_uint(j, "records_skipped", sum->records_skipped);
+    json_uint(j, "fast_sums", sum->fast_sums);
     json_open(j, "seconds", '{');
     json_double(j, "total", total_seconds);
     json_double(j, "read", sum->read_seconds);

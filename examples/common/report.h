@@ -18,7 +18,7 @@ void report_add(hdst_run_stats *sum, hdst_run_stats run);
 // Seconds of a clock that only goes forward.
 double report_clock(void);
 
-// "workload", "records", "records_skipped", "seconds", "devices", "bytes", "levels", inside an open object. total_seconds: of the whole program.
+// "workload", "records", "records_skipped", "fast_sums", "seconds", "devices", "bytes", "levels", inside an open object. total_seconds: of the whole program.
 void report_json(json *j, const char *workload, uint64_t records, double total_seconds, const hdst_run_stats *sum);
 
 #endif

@@ -152,6 +152,7 @@ static hdst_status run(settings *s, double started, hdst_error *error)
     options.device_memory = s->common.device_memory;
     options.on_error = (hdst_on_error)s->common.on_error;
     options.unchecked = s->common.unchecked;
+    options.fast_sums = s->common.fast_sums;
     options.log = report_log;
     options.log_user = name;
     options.log_level = s->common.quiet ? HDST_LOG_ERROR : HDST_LOG_INFO;

@@ -222,7 +222,7 @@ Test(options, help_lists_every_option_of_the_contract)
     options_print_help(&program, out);
     fclose(out);
     const char *const names[] = {"input", "columns", "output", "device", "policy", "layout", "memory", "device-memory", "seed", "explain",
-                                 "trace", "hpr", "unchecked", "on-error",
+                                 "trace", "hpr", "unchecked", "fast-sums", "on-error",
                                  "verify", "checkpoint", "checkpoint-every", "resume", "quiet", "json", "help", "clusters", "tolerance"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char line[64];

@@ -58,6 +58,9 @@ expect 2 '' "did you mean 'check'?" chekc given.hk
 expect 2 '' "unknown action 'translate'" translate given.hk
 expect 2 '' "no FILE given to 'check'" check
 expect 2 '' "unknown option '--fast'" check given.hk --fast
+expect 2 '' 'belong to show' check given.hk --fast-sums
+expect 0 'Fast sums were asked for.' '' show given.hk --schema point.yaml --fast-sums --target gpu
+expect 0 '__kernel' '' show given.hk --schema point.yaml --fast-sums
 expect 2 '' "no value for '--schema'" check given.hk --schema
 expect 2 '' 'belong to show' check given.hk --ir
 expect 2 '' "the targets are cpu, gpu and interp, not 'tpu'" show given.hk --target tpu

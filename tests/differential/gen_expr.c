@@ -405,25 +405,34 @@ typedef struct array {
     const char *hk, *c;
     diff_kind kind;
     uint64_t count;
+    const gen_symbol *symbol;
+    const char *path;               // within the symbol, or its row
 } array;
 
-// The arrays of numbers inside a symbol that can be named without an index, rows of tables with one.
+// The arrays of numbers inside a symbol that can be named without an index, rows of tables with one (put_row).
 static int arrays_in(gen *g, const gen_symbol *s, array *found)
 {
-    const char *hk = s->hk, *c = s->c, *index;
     int count = 0;
-    if (s->table >= 0) {
-        const char *row = gen_index(g, 1, 0, s->hk, gen_print(g, "ctx->rows[%d]", s->table), &index);
-        hk = gen_print(g, "%s[%s]", hk, row);
-        c = gen_print(g, "%s[%s]", c, index);
-    }
-    if (!s->record && s->table < 0 && s->count && s->kind != K_BOOL) found[count++] = (array){hk, c, s->kind, s->count};
+    if (!s->record && s->table < 0 && s->count && s->kind != K_BOOL) found[count++] = (array){s->hk, s->c, s->kind, s->count, s, ""};
     for (int i = 0; s->record && i < s->record->field_count; i++) {
         const gen_field *f = &s->record->field[i];
+        const char *path = gen_print(g, ".%s", f->name);
         if (!f->record && f->count && !f->count2 && f->kind != K_BOOL)
-            found[count++] = (array){gen_print(g, "%s.%s", hk, f->name), gen_print(g, "%s.%s", c, f->name), f->kind, f->count};
+            found[count++] = (array){gen_print(g, "%s%s", s->hk, path), gen_print(g, "%s%s", s->c, path), f->kind, f->count, s, path};
     }
     return count;
+}
+
+// Of an array that is used, and of no other: working an index out may fail.
+static array put_row(gen *g, array a)
+{
+    const gen_symbol s = *a.symbol;
+    const char *index;
+    if (s.table < 0) return a;
+    const char *row = gen_index(g, 1, 0, s.hk, gen_print(g, "ctx->rows[%d]", s.table), &index);
+    a.hk = gen_print(g, "%s[%s]%s", s.hk, row, a.path);
+    a.c = gen_print(g, "%s[%s]%s", s.c, index, a.path);
+    return a;
 }
 
 static bool has_array(const gen_symbol *s)
@@ -438,17 +447,16 @@ gen_value gen_over_array(gen *g)
     array found[16];
     int count = 0;
     for (int i = g->symbol_count - 1; i >= 0 && count <= 8; i--)
-        if (has_array(&g->symbol[i]) && (i >= GEN_CONSTANTS || !count)) {
-            const gen_symbol s = g->symbol[i];
-            count += arrays_in(g, &s, found + count);
-        }
+        if (has_array(&g->symbol[i]) && (i >= GEN_CONSTANTS || !count)) count += arrays_in(g, &g->symbol[i], found + count);
     if (!count) return leaf(g);
-    const array a = found[gen_below(g, count)];
+    const int first = gen_below(g, count);
+    const array a = put_row(g, found[first]);
     const diff_kind kind = gen_promote(a.kind);
-    array b = a;
-    for (int i = 0; i < count; i++)
-        if (found[i].kind == a.kind && found[i].count == a.count && gen_chance(g, 70)) b = found[i];
     const bool product = gen_chance(g, 50);
+    int second = first;
+    for (int i = 0; product && i < count; i++)
+        if (found[i].kind == a.kind && found[i].count == a.count && gen_chance(g, 70)) second = i;
+    const array b = second == first ? a : put_row(g, found[second]);
     const char *hk = product ? gen_print(g, "dot(%s, %s)", a.hk, b.hk) : gen_print(g, "sum(%s)", a.hk);
     const char *c = product ? gen_print(g, "dot_%s(%s, %s, %" PRIu64 ")", gen_suffix(a.kind), a.c, b.c, a.count)
                             : gen_print(g, "sum_%s(%s, %" PRIu64 ")", gen_suffix(a.kind), a.c, a.count);

@@ -13,6 +13,10 @@ typedef struct pass_case {
     void (*run)(ir_func *func);
     const char *head;           // the declarations, as the dump has them
     bool changes_bits;          // fma does
+    void (*run_tables)(ir_func *func, const hdst__tables *tables);      // instead of `run`: a pass that must know how sums are kept
+    hdst__tier tier;            // of float sums in these tables, and where it runs; HDST__TIER_PLAIN: wide
+    bool runs_in_block;         // what goes in is block form, and whole: the interpreter can run it
+    bool is_half;               // what comes out cannot run yet: it is left to the tests of the next pass
 } pass_case;
 
 void pass_set_up(void);         // of a test suite
@@ -21,7 +25,7 @@ void pass_tear_down(void);
 ir_func *pass_read(const char *head, const char *body);         // read and verified; a text that is none fails the test
 const char *pass_body(const ir_func *func);                     // the statements as text
 const char *pass_head(const ir_func *func);                     // the declarations as text
-ir_func *pass_after(const pass_case *c, const char *before);    // the function after the pass: verified; in scalar form run on random records against `before`
+ir_func *pass_after(const pass_case *c, const char *before);    // the function after the pass: verified; run on random records against `before` (block form that goes in only when it says that it is whole)
 void pass_expect(const pass_case *c, const char *before, const char *after, const char *file, int line);
 
 #define PASS_GIVES(c, before, after) pass_expect(&(c), (before), (after), __FILE__, __LINE__)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_run.h"
 
+#include "shuffle/reduce.h"
+
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,15 +69,32 @@ static char *random_rows(hdst__arena *arena, const hdst__record *record, uint64_
     return rows;
 }
 
-static const hdst__tier *wide_tiers(hdst__arena *arena, const ir_func *func)
+const hdst__tables *program_tables(hdst__arena *arena, const ir_func *func, hdst__tier tier)
 {
     const uint32_t count = hdst__tables_make(arena, func, NULL)->scale_count;
     hdst__tier *tiers = HDST__NEW_ARRAY(arena, hdst__tier, count + 1);
-    for (uint32_t i = 0; i < count; i++) tiers[i] = HDST__TIER_WIDE;
-    return tiers;
+    for (uint32_t i = 0; i < count; i++) tiers[i] = tier;
+    return hdst__tables_make(arena, func, tiers);
 }
 
-program_result program_run(hdst__arena *arena, const ir_func *func, unsigned seed)
+// The value of every cell: equal whatever the tier was.
+static void read_cells(hdst__arena *arena, const hdst__interp_run *run, program_result *result)
+{
+    const hdst__tables *tables = run->tables;
+    result->cells = HDST__NEW_ARRAY(arena, uint64_t, result->table_words + 1);       // a cell has a word at least
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        const size_t leaves = run->func->params[accum->param].record->leaf_count;
+        for (uint64_t row = 0; row < hdst__accum_rows(accum, run->accum_rows); row++)
+            for (size_t l = 0; l < leaves; l++)
+                for (uint64_t e = 0; e < accum->cell[l].elements; e++)
+                    result->cells[result->cell_count++] = hdst__table_read(tables, run->accum_rows, result->table, a, row, (uint32_t)l, e);
+    }
+}
+
+program_result program_run(hdst__arena *arena, const ir_func *func, unsigned seed) { return program_run_tier(arena, func, seed, HDST__TIER_WIDE); }
+
+program_result program_run_tier(hdst__arena *arena, const ir_func *func, unsigned seed, hdst__tier tier)
 {
     uint64_t state = 88172645463325252u + seed * 7919u;
     program_result result = {.records = PROGRAM_RECORDS};
@@ -101,7 +120,7 @@ program_result program_run(hdst__arena *arena, const ir_func *func, unsigned see
     }
     run.broadcast = broadcast;
     run.accum_rows = rows;
-    run.tables = hdst__tables_make(arena, func, wide_tiers(arena, func));
+    run.tables = program_tables(arena, func, tier);
     result.table_words = hdst__tables_device_words(run.tables, rows);
     run.device_table = result.table = HDST__NEW_ARRAY(arena, int64_t, result.table_words + 1);
     run.output = result.output = hdst__arena_alloc(arena, result.output_bytes + 1);
@@ -110,6 +129,7 @@ program_result program_run(hdst__arena *arena, const ir_func *func, unsigned see
     cr_assert_eq(hdst__interpret(&run, &error), HDST_OK, "%s: %s", func->name, error.message);
     result.failed_record = run.failed_record;
     result.emitted = run.emitted;
+    read_cells(arena, &run, &result);
     for (size_t i = 0; i < PROGRAM_RECORDS && !func->emits; i++) result.emits_of[i] = 1;
     if (result.output_bytes) result.output_bytes = result.output_bytes / run.output_room * run.emitted;
     cr_assert(!result.output_bytes || run.emitted <= run.output_room, "%s", func->name);
@@ -120,7 +140,6 @@ bool program_same(const program_result *a, const program_result *b)
 {
     if (a->failed_record != b->failed_record) return false;
     if (a->failed_record != UINT64_MAX) return true;        // what a failed run wrote is not to be used
-    return a->output_bytes == b->output_bytes && a->emitted == b->emitted && a->table_words == b->table_words && !memcmp(a->output, b->output, a->output_bytes) &&
-           !memcmp(a->table, b->table, a->table_words * 8) && 
-           !memcmp(a->emits_of, b->emits_of, a->records * sizeof *a->emits_of);
+    return a->output_bytes == b->output_bytes && a->emitted == b->emitted && a->cell_count == b->cell_count && !memcmp(a->output, b->output, a->output_bytes) &&
+           !memcmp(a->cells, b->cells, a->cell_count * 8) && !memcmp(a->emits_of, b->emits_of, a->records * sizeof *a->emits_of);
 }

@@ -12,7 +12,8 @@ typedef struct program_result {
     uint32_t *emits_of;                 // by input record, for functions that emit
     uint64_t emitted;
     int64_t *table;
-    uint64_t output_bytes, table_words, records;
+    uint64_t *cells;                    // of all accumulators: what is read from the table
+    uint64_t output_bytes, table_words, cell_count, records;
     const void *input, *broadcast;      // what it ran on: the records, and the rows of the last broadcast, as C structs
 } program_result;
 
@@ -21,8 +22,10 @@ ast_module *program_load(hdst__diags *diags);
 
 enum { PROGRAM_RECORDS = 300 };
 
-// With equal seeds the data is equal. Float sums go straight to wide cells.
+// With equal seeds the data is equal. Float sums go straight to wide cells, or where `tier` says.
 program_result program_run(hdst__arena *arena, const ir_func *func, unsigned seed);
+program_result program_run_tier(hdst__arena *arena, const ir_func *func, unsigned seed, hdst__tier tier);
+const hdst__tables *program_tables(hdst__arena *arena, const ir_func *func, hdst__tier tier);   // all float sums in this tier
 bool program_same(const program_result *a, const program_result *b);
 
 #endif

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pass elements on IR alone: which loops over a record's elements SIMD can take, and exact sums in them.
+#include "codegen/row_form.h"
+#include "tests/support/pass_case.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+TestSuite(pass_elements, .init = pass_set_up, .fini = pass_tear_down);
+
+static const char head[] = "  input p p {f32 x[40], u32 k}\n"
+                           "  broadcast c c[] {f32 y[40]}\n"
+                           "  accum t t[] {f32 s[40], u64 n[40]}\n"
+                           "  output r r {f32 y[40]}\n"
+                           "  var u32 i\n  var u32 row\n  var f32 e\n  var f32 d\n  var u32 n\n  var f32 far[40]\n";
+static const pass_case one = {.run_tables = hdst__pass_elements, .head = head, .tier = HDST__TIER_ONE};
+static const pass_case wide = {.run_tables = hdst__pass_elements, .head = head, .tier = HDST__TIER_WIDE};
+static const pass_case whole = {.run_tables = hdst__pass_row_loops, .head = head, .tier = HDST__TIER_ONE};
+
+Test(pass_elements, turns_that_do_not_need_one_another_are_marked)
+{
+    PASS_GIVES(one, "  for i = 0u to 40u {\n    store r.y[i] = mul(p.x[i], 2f)\n  }\n", "  for i = 0u to 40u vectorize {\n    store r.y[i] = mul(p.x[i], 2f)\n  }\n");
+    PASS_GIVES(one, "  for i = 0u to 40u {\n    e = sub(p.x[i], c[0u].y[i])\n    far[i] = mul(e, e)\n  }\n  store r.y[0u] = far[7u]\n",
+               "  for i = 0u to 40u vectorize {\n    e = sub(p.x[i], c[0u].y[i])\n    far[i] = mul(e, e)\n  }\n  store r.y[0u] = far[7u]\n");
+    PASS_GIVES(one, "  for i = 0u to 40u {\n    n = add(n, u32(p.x[i]))\n  }\n  store r.y[0u] = f32(n)\n",             // integers may be added in any order
+               "  for i = 0u to 40u vectorize {\n    n = add(n, u32(p.x[i]))\n  }\n  store r.y[0u] = f32(n)\n");
+}
+
+Test(pass_elements, others_stay)
+{
+    PASS_LEAVES(one, "  for i = 0u to 40u {\n    d = add(d, p.x[i])\n  }\n  store r.y[0u] = d\n");                          // each addition waits for the one before
+    PASS_LEAVES(one, "  for i = 0u to 39u {\n    far[add(i, 1u)] = far[i]\n  }\n  store r.y[0u] = far[7u]\n");              // the next turn reads it
+    PASS_LEAVES(one, "  for i = 0u to 20u {\n    store r.y[mul(i, 2u)] = p.x[i]\n  }\n");                                   // not side by side
+    PASS_LEAVES(one, "  for i = 0u to 4u {\n    store r.y[i] = p.x[i]\n  }\n");                                             // too short
+    PASS_LEAVES(one, "  for i = 0u to 40u step 2 {\n    store r.y[i] = p.x[i]\n  }\n");
+    PASS_LEAVES(one, "  for i = 0u to 40u {\n    if lt(p.x[i], 0f) {\n      store r.y[i] = p.x[i]\n    }\n  }\n");
+    PASS_LEAVES(one, "  for i = 0u to 40u {\n    accum t[and(i, 3u)].n[i] += 1ul\n  }\n");                                  // rows that change from turn to turn
+}
+
+Test(pass_elements, float_sums_have_a_test_and_a_rare_second_loop)
+{
+    PASS_GIVES(one, "  row = and(p.k, 3u)\n  for i = 0u to 40u {\n    accum t[row].s[i] += p.x[i]\n  }\n",
+               "  row = and(p.k, 3u)\n  odd = false\n"
+               "  for i = 0u to 40u vectorize {\n    words t[row].s[i] word 0 takes fixed(t.s, p.x[i])\n    odd = or(odd, not(fits(t.s, p.x[i])))\n  }\n"
+               "  if odd {\n    for i = 0u to 40u {\n      if not(fits(t.s, p.x[i])) {\n        wide t[row].s[i] += p.x[i]\n      }\n    }\n  }\n");
+    // What the addend needs is worked out in the second loop too, in variables of its own.
+    const char *after = pass_body(pass_after(&one, "  for i = 0u to 40u {\n    e = sub(p.x[i], 1f)\n    accum t[0u].s[i] += mul(e, e)\n  }\n"));
+    cr_expect_not_null(strstr(after, "      e_2 = sub(p.x[i], 1f)\n"), "%s", after);
+}
+
+Test(pass_elements, sums_of_integers_need_no_test)
+{
+    PASS_GIVES(one, "  for i = 0u to 40u {\n    accum t[0u].n[i] += u64(p.k)\n  }\n", "  for i = 0u to 40u vectorize {\n    accum t[0u].n[i] += u64(p.k)\n  }\n");
+}
+
+// An addend that cannot be had twice, or that goes to the exact cell at once, has no vector loop.
+Test(pass_elements, sums_without_fixed_point_stay)
+{
+    PASS_LEAVES(wide, "  for i = 0u to 40u {\n    accum t[0u].s[i] += p.x[i]\n  }\n");
+    PASS_LEAVES(one, "  for i = 0u to 40u {\n    n = add(n, 1u)\n    accum t[0u].s[i] += f32(n)\n  }\n  store r.y[0u] = f32(n)\n");
+}
+
+Test(pass_elements, block_form_over_rows_marks_those_that_add_or_store)
+{
+    PASS_GIVES(whole, "  for i = 0u to 40u {\n    store r.y[i] = mul(p.x[i], 2f)\n  }\n", "  for i = 0u to 40u vectorize {\n    store r.y[i] = mul(p.x[i], 2f)\n  }\n");
+    PASS_LEAVES(whole, "  for i = 0u to 40u {\n    far[i] = p.x[i]\n  }\n  store r.y[0u] = far[3u]\n");
+    PASS_LEAVES(whole, "  for i = 0u to 20u {\n    store r.y[i] = p.x[i]\n  }\n");                                            // few elements
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pass widths on IR alone: how many records make a vector of 64 bytes, by what a record loop mostly works on.
+#include "codegen/block_form.h"
+#include "tests/support/pass_case.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+TestSuite(pass_widths, .init = pass_set_up, .fini = pass_tear_down);
+
+static const char head[] = "  input p p {u8 b, i16 h, i32 n, i64 l, f32 x, f64 z, bool a}\n"
+                           "  output r r {u8 b, i16 h, i32 n, i64 l, f32 x, f64 z}\n"
+                           "  var f32 d varying per record\n  var f64 e varying per record\n  var i64 q varying\n  var bool any\n  var u32 j\n";
+
+// The loop as it is written in `body`, which has one; what is found behind "records vectorize ".
+static void expect_width(const char *block, const char *body, const char *width)
+{
+    char declarations[1024];
+    snprintf(declarations, sizeof declarations, "  block %s\n%s", block, head);
+    const pass_case c = {hdst__pass_widths, .runs_in_block = true, .head = declarations};
+    const char *found = strstr(pass_body(pass_after(&c, body)), "records vectorize ");
+    cr_assert_not_null(found);
+    found += strlen("records vectorize ");
+    cr_expect(!strncmp(found, width, strlen(width)), "%s expected, found\n%s", width, found);
+}
+
+#define RECORDS(body) "  records vectorize {\n" body "  }\n"
+
+Test(pass_widths, as_many_records_as_fill_64_bytes)
+{
+    expect_width("128", RECORDS("    store r.x = mul(p.x, 2f)\n"), "16 by 1 {");
+    expect_width("128", RECORDS("    store r.n = add(p.n, 1)\n"), "16 by 1 {");
+    expect_width("128", RECORDS("    store r.z = mul(p.z, 2d)\n"), "8 by 1 {");
+    expect_width("128", RECORDS("    store r.l = add(p.l, 1l)\n"), "8 by 1 {");
+    expect_width("128", RECORDS("    store r.h = i16(add(i32(p.h), 1))\n"), "32 by 1 {");       // C's promotion makes 32-bit arithmetic, which compilers narrow
+    expect_width("128", RECORDS("    store r.b = u8(add(i32(p.b), 1))\n"), "64 by 1 {");
+}
+
+Test(pass_widths, what_it_mostly_works_on)
+{
+    expect_width("128", RECORDS("    store r.x = add(p.x, f32(p.b))\n"), "16 by 1 {");
+    expect_width("128", RECORDS("    store r.z = mul(f64(p.x), p.z)\n    store r.x = p.x\n"), "8 by 1 {");
+    expect_width("128", RECORDS("    store r.x = f32(p.z)\n"), "8 by 1 {");                     // doubles are worked on
+    expect_width("128", RECORDS("    store r.n = i32(p.l)\n    store r.x = p.x\n"), "16 by 1 {");
+}
+
+Test(pass_widths, no_vector_is_longer_than_a_block)
+{
+    expect_width("32", RECORDS("    store r.b = u8(add(i32(p.b), 1))\n"), "32 by 1 {");
+}
+
+// The chains of dependences of one vector would leave the processor idle.
+Test(pass_widths, small_bodies_in_loops_go_four_vectors_at_a_time)
+{
+    expect_width("128", "  for j = 0u to 9u {\n    records vectorize {\n      store r.x = mul(p.x, 2f)\n    }\n  }\n", "16 by 4 {");
+    expect_width("32", "  for j = 0u to 9u {\n    records vectorize {\n      store r.x = mul(p.x, 2f)\n    }\n  }\n", "16 by 2 {");      // no more than a block has
+    expect_width("64", "  any = false\n  loop while lt(j, 3u) {\n    records vectorize {\n      reduce any |= p.a\n    }\n    j = add(j, 1u)\n  }\n", "16 by 4 {");
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A reader finds things: every source file is named in the README.md of its folder, and the READMEs name nothing that is not there; every pass says in its
+header what goes in and what comes out, and has a test on IR text.
+
+usage: house.py SOURCE-ROOT
+"""
+import fnmatch
+import os
+import pathlib
+import re
+import sys
+
+SOURCES = {'.c', '.h', '.cl', '.py', '.sh', '.hk', '.yaml'}
+wrong = []
+
+
+def names_in(line):
+    """The files of a row's first column: `type`, `check_*`, `lex.c/.h`; `a`, `b` (`c.h`)."""
+    column = re.sub(r'[`(),]', ' ', line.split('|')[1]).replace('/.', ' .')
+    return [word for word in column.split() if not word.startswith('.')]
+
+
+def readme_of(folder):
+    """The names in the tables of files of its README; a name is of a file, of its stem, or a pattern. None: it has no such table."""
+    names, in_table = None, False
+    for line in (folder / 'README.md').read_text().splitlines():
+        if re.match(r'\| *file *\|', line):
+            in_table, names = True, names or []
+        elif not line.startswith('|'):
+            in_table = False
+        elif in_table and not re.match(r'\|[ -]*-', line):
+            names += names_in(line)
+    return names
+
+
+def stem(name):
+    return name.rstrip('/').split('.')[0] if not name.startswith('.') else name
+
+
+def check_folder(folder):
+    names = readme_of(folder)
+    if names is None:
+        return False
+    entries = [e.name for e in folder.iterdir()]
+    for entry in sorted(entries):
+        if pathlib.Path(entry).suffix in SOURCES and not any(fnmatch.fnmatch(stem(entry), stem(name)) for name in names):
+            wrong.append(f'{folder}/README.md does not name {entry}')
+    for name in names:
+        if '/' in name.rstrip('/'):
+            found = any(folder.glob(name.rstrip('/')))
+        else:
+            found = any(fnmatch.fnmatch(stem(entry), stem(name)) for entry in entries)
+        if not found:
+            wrong.append(f'{folder}/README.md names {name}, which is not there')
+    return True
+
+
+def folders_with_readme(root):
+    for where, folders, files in os.walk(root):
+        folders[:] = [f for f in folders if not f.startswith(('build', '.')) and f != '__pycache__']
+        if 'README.md' in files and pathlib.Path(where) != root:
+            yield pathlib.Path(where)
+
+
+def check_passes(root):
+    tests = ''.join(path.read_text() for path in (root / 'tests/codegen').glob('test_pass*.c')) + ''.join(p.read_text() for p in (root / 'tests/codegen').glob('test_*.c'))
+    passes = sorted((root / 'codegen').glob('pass_*.c'))
+    for path in passes:
+        head = path.read_text().split('\n#include')[0]
+        if not re.search(r'\bBefore\b', head) or not re.search(r'\bAfter\b', head):
+            wrong.append(f'{path}: the header comment has no before and after')
+    for name in sorted(set(re.findall(r'\bhdst__pass_\w+', ''.join(p.read_text() for p in (root / 'codegen').glob('*.h'))))):
+        if name not in tests:
+            wrong.append(f'{name}: no test in tests/codegen names it')
+    if len(passes) < 20:
+        wrong.append(f'only {len(passes)} passes')
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    folders = [folder for folder in folders_with_readme(root) if check_folder(folder)]
+    check_passes(root)
+    print('\n'.join(wrong) or f'{len(folders)} folders and all passes are as they say')
+    sys.exit(bool(wrong) or len(folders) < 10)
+
+
+main()

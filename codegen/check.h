@@ -8,6 +8,7 @@
 // check_stmt.c      statements
 // check_accum.c     what may be done to accumulators, and one law for each of their leaves
 // check_function.c  signatures, missing returns; check_calls.c: recursion
+// check_math.c      functions that are written in the kernel language (codegen/math/)
 // check_emit.c      what a flat_map emits
 // check_later.c     what the language has and hdst does not carry yet
 // check_reduce.c    how freely a reduce may be regrouped
@@ -23,6 +24,11 @@ typedef struct check_law {          // how a leaf of an accumulator is accumulat
     hdst__span span;
 } check_law;
 
+// What a name may mean at file level.
+typedef struct hdst__names {
+    hdst__name_map globals, functions, structs, records;
+} hdst__names;
+
 typedef struct hdst__checker {
     hdst__diags *diags;
     hdst__arena *arena;
@@ -31,6 +37,11 @@ typedef struct hdst__checker {
     ast_struct **structs;           // of all files
     size_t struct_count, struct_capacity;
     hdst__name_map globals, functions, structs_by_name, records;
+    hdst__names other;              // of the mathematics; while that is checked (in_math), the user's
+    bool in_math;
+    bool *math_read;                // by file of codegen/math/
+    ast_function **math_called;     // its functions that are called, in the order of the first calls
+    size_t math_called_count, math_called_capacity;
     unsigned depth;                 // of declarations that are resolved because others need them
     const char **schema_params;     // names in `params:` of imported schemas, for a hint
     size_t schema_param_count, schema_param_capacity;
@@ -99,6 +110,11 @@ ast_decl *hdst__check_find(hdst__checker *c, const char *name);     // a local, 
 ast_decl *hdst__check_root(const ast_expr *expr);
 
 ast_expr *hdst__check_emit(hdst__checker *c, ast_expr *call);       // check_emit.c
+
+// --- check_math.c ---
+ast_function *hdst__check_find_math(hdst__checker *c, const char *name);        // a function of codegen/math/, with its signature checked; NULL: none
+ast_function *hdst__check_math_of(hdst__checker *c, const char *name, hdst__kind kind);     // that of a built-in for float or double
+void hdst__check_math_functions(hdst__checker *c);      // the bodies of all that were found, after the user's
 
 // --- check_later.c: functions that the language has and hdst does not carry yet ---
 bool hdst__check_later_call(hdst__checker *c, ast_expr *call);      // false: not one of them

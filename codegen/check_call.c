@@ -7,6 +7,7 @@
 
 typedef enum typing {
     FLOAT, NUMERIC, TO_BOOL, BITS_F32_U32, BITS_F32_I32, BITS_32_F32, BITS_F64_U64, BITS_F64_I64, BITS_64_F64, LENGTH, TO_U64, ACCUMULATE, OVER_ARRAYS, GIVE,
+    MATH,
 } typing;
 
 static const struct builtin { const char *name; size_t args; typing typing; } builtins[] = {
@@ -22,8 +23,8 @@ static int find_builtin(const char *name)       // -1: none
     return -1;
 }
 
-// Functions over arrays have names that programs like to use themselves; they give way.
-static bool gives_way(int id) { return builtins[id].typing == OVER_ARRAYS; }
+// Functions over arrays and mathematics have names that programs like to use themselves; they give way.
+static bool gives_way(int id) { return builtins[id].typing == OVER_ARRAYS || builtins[id].typing == MATH; }
 
 bool hdst__check_is_builtin(const char *name)
 {
@@ -69,6 +70,16 @@ static ast_expr *numeric(hdst__checker *c, ast_expr *call, bool floating)
     if (floating && !hdst__kind_is_float(common)) common = HDST__F64;
     for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_to_kind(c, call->args[i], common);
     call->type = hdst__type_scalar(common);
+    return call;
+}
+
+// A helper function in the kernel language, chosen by the type.
+static ast_expr *mathematics(hdst__checker *c, ast_expr *call)
+{
+    numeric(c, call, true);
+    if (hdst__check_is_poison(call->type)) return call;
+    call->builtin = -1;
+    call->callee = hdst__check_math_of(c, call->name, call->type->kind);
     return call;
 }
 
@@ -171,6 +182,7 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
     case BITS_64_F64: return bit_cast(c, call, false, HDST__U64, HDST__F64);
     case TO_U64: call->type = hdst__type_scalar(HDST__U64); return call;
     case OVER_ARRAYS: return over_arrays(c, call);
+    case MATH: return mathematics(c, call);
     case LENGTH: case ACCUMULATE: case GIVE: break;    // above
     }
     return call;
@@ -206,7 +218,8 @@ static ast_expr *helper_call(hdst__checker *c, ast_expr *call, ast_function *f)
 ast_expr *hdst__check_call(hdst__checker *c, ast_expr *call)
 {
     const int id = find_builtin(call->name);
-    ast_function *f = id < 0 || gives_way(id) ? hdst__name_map_find(&c->functions, call->name) : NULL;
+    ast_function *f = NULL;
+    if (id < 0 || gives_way(id)) f = c->in_math ? hdst__check_find_math(c, call->name) : hdst__name_map_find(&c->functions, call->name);
     if (f) return helper_call(c, call, f);
     if (id >= 0) return builtin_call(c, call, id);
     if (hdst__check_later_call(c, call)) return call;

@@ -181,7 +181,7 @@ const hdst__record *hdst__check_struct(hdst__checker *c, ast_struct *s)
     if (!good) return NULL;
     s->record = record;
     hdst__name_map_add(&c->records, c->arena, record->name, record);
-    HDST__PUSH(c->arena, c->module->records, c->module->record_count, c->module->record_capacity, record);
+    if (!c->in_math) HDST__PUSH(c->arena, c->module->records, c->module->record_count, c->module->record_capacity, record);
     return record;
 }
 

@@ -10,7 +10,7 @@ typedef enum later_typing {
 } later_typing;
 
 static const struct later { const char *name; size_t least, most; later_typing typing; } later[] = {
-    {"exp", 1, 1, MATH}, {"exp2", 1, 1, MATH}, {"expm1", 1, 1, MATH}, {"log", 1, 1, MATH}, {"log2", 1, 1, MATH}, {"log10", 1, 1, MATH}, {"log1p", 1, 1, MATH},
+    {"exp2", 1, 1, MATH}, {"expm1", 1, 1, MATH}, {"log2", 1, 1, MATH}, {"log10", 1, 1, MATH}, {"log1p", 1, 1, MATH},
     {"pow", 2, 2, MATH}, {"cbrt", 1, 1, MATH}, {"hypot", 2, 2, MATH}, {"sin", 1, 1, MATH}, {"cos", 1, 1, MATH}, {"tan", 1, 1, MATH}, {"asin", 1, 1, MATH},
     {"acos", 1, 1, MATH}, {"atan", 1, 1, MATH}, {"atan2", 2, 2, MATH}, {"sinh", 1, 1, MATH}, {"cosh", 1, 1, MATH}, {"tanh", 1, 1, MATH}, {"erf", 1, 1, MATH},
     {"erfc", 1, 1, MATH}, {"floor", 1, 1, MATH}, {"ceil", 1, 1, MATH}, {"trunc", 1, 1, MATH}, {"round", 1, 1, MATH}, {"rint", 1, 1, MATH}, {"fmod", 2, 2, MATH},

@@ -144,6 +144,7 @@ static void check_all(hdst__checker *c)
     for (size_t i = 0; i < c->struct_count; i++) hdst__check_struct(c, c->structs[i]);
     for (size_t i = 0; i < m->function_count; i++) hdst__check_signature(c, m->functions[i]);
     for (size_t i = 0; i < m->function_count; i++) hdst__check_function(c, m->functions[i]);
+    hdst__check_math_functions(c);
     hdst__check_recursion(c);
     if (c->diags->errors) return;
     for (size_t i = 0; i < m->function_count; i++)

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-enum { SMALL_READ = 64 << 10 };
+enum { SMALL_COPY = 64 << 10 };
+enum { IN, COMPUTE, OUT };              // of has_new
 
 #define TRY(self, error, function, ...) HDST__CL_TRY((self)->cl, (self)->base.info->name, error, function, __VA_ARGS__)
 
@@ -35,6 +36,7 @@ static void destroy(hdst__device *device)
     release_event(self, &self->last_in);
     release_event(self, &self->last_launch);
     release_event(self, &self->last_out);
+    release_event(self, &self->last_small);
     release_event(self, &self->begun);
     if (self->in) cl->clReleaseCommandQueue(self->in);
     if (self->compute) cl->clReleaseCommandQueue(self->compute);
@@ -45,10 +47,34 @@ static void destroy(hdst__device *device)
 
 static hdst_status flush(hdst__opencl_device *self, hdst_error *error)
 {
-    TRY(self, error, clFlush, self->in);
-    TRY(self, error, clFlush, self->compute);
-    TRY(self, error, clFlush, self->out);
+    const cl_command_queue queues[] = {self->in, self->compute, self->out};
+    for (int i = IN; i <= OUT; i++) {
+        if (self->has_new[i]) TRY(self, error, clFlush, queues[i]);
+        self->has_new[i] = false;
+    }
     return HDST_OK;
+}
+
+static void note_in(hdst__opencl_device *self, cl_event event)
+{
+    replace_event(self, &self->last_in, event);
+    self->in_awaited = false;
+    self->has_new[IN] = true;
+}
+
+static void note_small(hdst__opencl_device *self, cl_event event)
+{
+    replace_event(self, &self->last_small, event);
+    self->has_new[COMPUTE] = true;
+}
+
+hdst_status hdst__opencl_launched(hdst__opencl_device *self, cl_event event, hdst_error *error)
+{
+    replace_event(self, &self->last_launch, event);
+    release_event(self, &self->last_small);
+    self->in_awaited = true;
+    self->has_new[COMPUTE] = true;
+    return flush(self, error);
 }
 
 // --- Memory ---
@@ -103,7 +129,7 @@ static hdst_status to_device(hdst__device *device, hdst__memory *memory, hdst_er
     if (!memory->mapped) return HDST_OK;
     cl_event event;
     TRY(self, error, clEnqueueUnmapMemObject, self->in, memory->object, memory->host, 0, NULL, &event);
-    replace_event(self, &self->last_in, event);
+    note_in(self, event);
     memory->mapped = false;
     return HDST_OK;
 }
@@ -143,13 +169,16 @@ static void release(hdst__device *device, hdst__memory *memory)
     drop(self, memory);
 }
 
+// What is small and the host does not own goes the way of the launches: it is too little to overlap them, and no queue waits for another.
 static hdst_status write(hdst__device *device, hdst__memory *memory, uint64_t offset, const void *bytes, uint64_t count, bool wait, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
+    const bool small = count <= SMALL_COPY && memory->kind == HDST__MEMORY_DEVICE;
     if (count == 0) return HDST_OK;
     cl_event event;
-    TRY(self, error, clEnqueueWriteBuffer, self->in, memory->object, wait ? CL_TRUE : CL_FALSE, offset, count, bytes, 0, NULL, &event);
-    replace_event(self, &self->last_in, event);
+    TRY(self, error, clEnqueueWriteBuffer, small ? self->compute : self->in, memory->object, wait ? CL_TRUE : CL_FALSE, offset, count, bytes, 0, NULL, &event);
+    if (small) note_small(self, event);
+    else note_in(self, event);
     return HDST_OK;
 }
 
@@ -159,18 +188,22 @@ static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t off
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (count == 0) return HDST_OK;
-    cl_command_queue queue = count <= SMALL_READ ? self->compute : self->out;
-    cl_event event, after[3];
+    const bool small = count <= SMALL_COPY;
+    cl_event event, after[4];
     cl_uint waits = 0;
-    if (self->last_in) after[waits++] = self->last_in;
-    if (self->last_launch && queue == self->out) after[waits++] = self->last_launch;
-    if (self->last_out) after[waits++] = self->last_out;
+    if (self->last_in && !(small && self->in_awaited)) after[waits++] = self->last_in;
+    if (self->last_launch && !small) after[waits++] = self->last_launch;
+    if (self->last_small && !small) after[waits++] = self->last_small;
+    if (self->last_out && !(small && self->last_out_is_small)) after[waits++] = self->last_out;
     if (wait) {
         hdst_status status = flush(self, error);
         if (status != HDST_OK) return status;
     }
-    TRY(self, error, clEnqueueReadBuffer, queue, memory->object, wait ? CL_TRUE : CL_FALSE, offset, count, bytes, waits, waits ? after : NULL, &event);
+    TRY(self, error, clEnqueueReadBuffer, small ? self->compute : self->out, memory->object, wait ? CL_TRUE : CL_FALSE, offset, count, bytes, waits, waits ? after : NULL,
+        &event);
     replace_event(self, &self->last_out, event);
+    self->last_out_is_small = small;
+    self->has_new[small ? COMPUTE : OUT] = !wait;
     if (wait) release_event(self, &self->last_out);     // it stands for nothing that a later mark could mean
     return HDST_OK;
 }
@@ -201,10 +234,9 @@ static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offs
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (count == 0) return HDST_OK;
     cl_event event;
-    TRY(self, error, clEnqueueCopyBuffer, self->compute, from->object, to->object, from_offset, to_offset, count, self->last_in ? 1 : 0,
-        self->last_in ? &self->last_in : NULL, &event);
-    replace_event(self, &self->last_launch, event);
-    return HDST_OK;
+    const bool waits = self->last_in && !self->in_awaited;
+    TRY(self, error, clEnqueueCopyBuffer, self->compute, from->object, to->object, from_offset, to_offset, count, waits ? 1 : 0, waits ? &self->last_in : NULL, &event);
+    return hdst__opencl_launched(self, event, error);
 }
 
 static hdst_status fill(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error)
@@ -212,9 +244,9 @@ static hdst_status fill(hdst__device *device, hdst__memory *memory, uint64_t wor
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (words == 0) return HDST_OK;
     cl_event event;
-    TRY(self, error, clEnqueueFillBuffer, self->in, memory->object, &pattern, sizeof pattern, 0, words * sizeof pattern, 0, NULL, &event);
-    replace_event(self, &self->last_in, event);
-    return HDST_OK;
+    TRY(self, error, clEnqueueFillBuffer, self->compute, memory->object, &pattern, sizeof pattern, 0, words * sizeof pattern, 0, NULL, &event);
+    note_small(self, event);
+    return flush(self, error);          // it may be for later
 }
 
 // --- Order ---

@@ -21,9 +21,13 @@ typedef struct hdst__opencl_device {
     cl_platform_id platform;
     cl_device_id device;
     cl_context context;
-    // In-order each. Copies in and out have queues of their own, so that they overlap the launches; the events below carry the order between queues.
+    // In-order each. Large copies in and out have queues of their own, so that they overlap the launches; the events below carry the order between queues.
     cl_command_queue in, compute, out;
     cl_event last_in, last_launch, last_out;    // NULL: nothing to wait for
+    cl_event last_small;            // a write or fill in the launches' queue that no launch stands behind yet; NULL: none
+    bool last_out_is_small;         // it stands in the launches' queue
+    bool in_awaited;                // the launches' queue stands behind last_in already
+    bool has_new[3];                // in, compute, out: commands that the driver was not told to start
     cl_event begun;                 // the first kernel of the last launch, when it has several
     hdst__program_cache *cache;     // the engine's
     hdst__built *built;
@@ -42,6 +46,9 @@ void hdst__opencl_unload(hdst__device *device, hdst__program *program);
 hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
 bool hdst__opencl_proven(hdst__device *device, hdst__program *program);
 void hdst__opencl_forget_built(hdst__opencl_device *device);
+
+// device_opencl.c: `event` is the last launch from now on; the driver may start it while the host goes on.
+hdst_status hdst__opencl_launched(hdst__opencl_device *device, cl_event event, hdst_error *error);
 
 // device_opencl_call.c
 hdst_status hdst__opencl_call(hdst__opencl_device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);

@@ -19,9 +19,8 @@ hdst_status hdst__opencl_call(hdst__opencl_device *self, hdst__program *program,
 {
     call_arguments arguments = {program->code.callback, hdst__callback_slice_of(program->code.func, at)};
     cl_event event;
-    HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueNativeKernel, self->compute, run_call, &arguments, sizeof arguments, 0, NULL, NULL,
-                 self->last_in ? 1 : 0, self->last_in ? &self->last_in : NULL, &event);
-    if (self->last_launch) self->cl->clReleaseEvent(self->last_launch);
-    self->last_launch = event;
-    return HDST_OK;
+    const bool waits = self->last_in && !self->in_awaited;
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueNativeKernel, self->compute, run_call, &arguments, sizeof arguments, 0, NULL, NULL, waits ? 1 : 0,
+                 waits ? &self->last_in : NULL, &event);
+    return hdst__opencl_launched(self, event, error);
 }

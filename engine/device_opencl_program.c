@@ -265,11 +265,10 @@ static hdst_status set_arguments(hdst__opencl_device *self, const hdst__code *co
 static hdst_status enqueue(hdst__opencl_device *self, cl_kernel kernel, size_t global, size_t local, hdst_error *error)
 {
     cl_event event;
-    HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueNDRangeKernel, self->compute, kernel, 1, NULL, &global, &local,
-                 self->last_in ? 1 : 0, self->last_in ? &self->last_in : NULL, &event);
-    if (self->last_launch) self->cl->clReleaseEvent(self->last_launch);
-    self->last_launch = event;
-    return HDST_OK;
+    const bool waits = self->last_in && !self->in_awaited;
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueNDRangeKernel, self->compute, kernel, 1, NULL, &global, &local, waits ? 1 : 0,
+                 waits ? &self->last_in : NULL, &event);
+    return hdst__opencl_launched(self, event, error);
 }
 
 static hdst_status count_first(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local, hdst_error *error)

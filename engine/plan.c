@@ -238,11 +238,18 @@ static hdst_status device_memory(hdst__launch_plan *plan, uint64_t bytes, const 
     return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, bytes, what, memory, error);
 }
 
+// Its contents come back after every run: to memory that is pinned, where the device has memory of its own.
+static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
+{
+    const hdst__memory_kind kind = plan->device->unified ? HDST__MEMORY_DEVICE : HDST__MEMORY_SHARED;
+    return plan->device->ops->alloc(plan->device, kind, plan->device_words * sizeof(int64_t), "the table of accumulators", &plan->table, error);
+}
+
 static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
 {
     const ir_func *func = plan->func;
     hdst_status status = device_memory(plan, sizeof(uint64_t), "the error word", &plan->error_word, error);
-    if (status == HDST_OK && plan->tables) status = device_memory(plan, plan->device_words * sizeof(int64_t), "the table of accumulators", &plan->table, error);
+    if (status == HDST_OK && plan->tables) status = take_table(plan, error);
     if (status == HDST_OK && has_argument(plan, HDST__ARG_STRIP_TABLES))
         status = device_memory(plan, plan->items * plan->strip_words * sizeof(int64_t), "the tables of strips", &plan->strips, error);
     uint32_t scales = plan->tables ? plan->tables->scale_count : 0;

@@ -44,6 +44,7 @@ typedef struct hdst__launch_plan {
     const void **host;              // by param: the rows of this run on the host, for a C function
     uint64_t *version;              // by param: of what the device has
     bool written, proven;           // broadcasts were written once; a run went well
+    bool error_is_clean, table_is_clean;    // as a run needs them at its start
     uint64_t device_words, strip_words;
     double compile_seconds;
 } hdst__launch_plan;

@@ -37,12 +37,22 @@ static hdst_status bind_broadcasts(hdst__launch_plan *plan, const hdst__stage_va
     return status;
 }
 
+// What the last run left as it was needs no clearing.
 static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__device *device = plan->device;
-    hdst_status status = device->ops->fill(device, plan->error_word, 1, UINT64_MAX, error);
-    if (status == HDST_OK && plan->table) status = device->ops->fill(device, plan->table, plan->device_words, 0, error);
+    hdst_status status = HDST_OK;
+    if (plan->checks && !plan->error_is_clean) status = device->ops->fill(device, plan->error_word, 1, UINT64_MAX, error);
+    if (status == HDST_OK && plan->table && !plan->table_is_clean) status = device->ops->fill(device, plan->table, plan->device_words, 0, error);
+    plan->error_is_clean = plan->table_is_clean = false;
     return status;
+}
+
+// The next run's table is cleared while the host works on this one's, where the host has a copy of it. A failure will show itself there.
+static void clear_ahead(hdst__launch_plan *plan)
+{
+    plan->error_is_clean = true;
+    plan->table_is_clean = plan->table && !plan->device->unified && plan->device->ops->fill(plan->device, plan->table, plan->device_words, 0, NULL) == HDST_OK;
 }
 
 static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__dataset_cache *cache, hdst__ring *ring, hdst_error *error)
@@ -72,6 +82,12 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     return status;
 }
 
+// Where the table goes when the caller has no place for it: memory that the device copies to quickly.
+static int64_t *own_table(const hdst__launch_plan *plan)
+{
+    return plan->table && !plan->device->unified ? plan->table->host : NULL;
+}
+
 static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
                        int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
 {
@@ -79,13 +95,14 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
     hdst_status status = bind_broadcasts(plan, values, stats, error);
     if (status == HDST_OK) status = clear(plan, error);
     if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
-    if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table, stats, failure, error);
+    if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table ? table : own_table(plan), stats, failure, error);
     if (status != HDST_OK || *failure != UINT64_MAX || plan->reader.records == 0) {
         plan->device->ops->finish(plan->device);        // no slice was waited for, and the user's values were being copied
         plan->written = false;
         return status;
     }
     if (!plan->proven) plan->proven = plan->device->ops->proven(plan->device, plan->program);
+    clear_ahead(plan);
     return HDST_OK;
 }
 

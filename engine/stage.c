@@ -104,7 +104,7 @@ void hdst__stage_keep_output(hdst__stage *stage)
 static hdst_status take_table(hdst__stage *stage, hdst_error *error)
 {
     uint64_t words = stage->plan->device_words;
-    if (!stage->plan->tables || stage->plan->table->host) return HDST_OK;      // the interpreter's table is on the host already
+    if (!stage->plan->tables || stage->plan->table->host) return HDST_OK;      // its contents come to the host by themselves
     if (words > UINT64_MAX / 16 || !hdst__budget_reserve(&stage->engine->memory, words * sizeof(int64_t)))
         return hdst__budget_error(&stage->engine->memory, words * sizeof(int64_t), "the table of results", error);
     stage->table = hdst__alloc_zero(stage->engine->allocator, words * sizeof(int64_t));

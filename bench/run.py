@@ -67,6 +67,8 @@ COMPARISONS = [
           ("filter with output, {records} x 2 float, a tenth is kept", "tenth", 1.5),
           ("flat_map, {records} x 2 uint32: an edge and its reverse", "both", None),
           ("flat_map, {records} x 2 uint32: none to three records", "steps", None)]],
+    *[(f"{{records}} {name} through a loop of 61 turns", ("expert C", "expert_widths", [], case, None), [("hdst SoA", "bench_widths", [], case, 1.3)])
+      for case, name in [("bytes", "uint8"), ("halves", "int16"), ("wholes", "int64"), ("reals", "float64")]],
     # Not beside an expert: what the checks that cannot be proved away cost.
     *[(f"checks inside kernels, {{records}} records: {case}", ("without checks", "bench_checks", ["--unchecked", "1"], case, None), [("hdst", "bench_checks", [], case, None)])
       for case in ["histogram", "gather", "divide", "score"]],

@@ -17,17 +17,24 @@ enum {
 };
 
 typedef struct weights {
+    const ir_func *func;
     size_t of[9];               // by bytes: how many values
     bool works_on_doubles;
     size_t nodes;
 } weights;
+
+// What is the same for all records is one number, however wide.
+static bool is_uniform(const weights *w, const ir_expr *e)
+{
+    return (e->op == IR_VAR && !w->func->vars[e->var].varying) || (e->op == IR_BROADCAST && !e->varying);
+}
 
 static bool weigh_expr(ir_expr **slot, void *user)
 {
     weights *w = user;
     const ir_expr *e = *slot;
     w->nodes++;
-    if (e->kind == HDST__BOOL || e->op == IR_CONST || e->op == IR_CONVERT) return true;
+    if (is_uniform(w, e) || e->kind == HDST__BOOL || e->op == IR_CONST || e->op == IR_CONVERT) return true;
     if (e->kind == HDST__F64) w->works_on_doubles = true;
     if (e->op == IR_VAR || e->op == IR_ELEM || e->op == IR_FIELD || e->op == IR_BROADCAST || hdst__kind_is_float(e->kind)) w->of[hdst__scalar_size(e->kind)]++;
     return true;
@@ -62,7 +69,7 @@ static bool asks_for_any(const ir_block *body)
 static void choose_for_row(const ir_func *func, ir_stmt *loop)
 {
     const bool is_lanes = hdst__ir_is_const(loop->lo, 0) && hdst__ir_is_const(loop->hi, HDST__LANES);
-    weights w = {0};
+    weights w = {.func = func};
     weigh(func, &loop->body, &w);
     loop->lanes = is_lanes ? HDST__LANES : VECTOR_BYTES / bytes_of(&w);
     loop->interleave = 1;
@@ -70,7 +77,7 @@ static void choose_for_row(const ir_func *func, ir_stmt *loop)
 
 static void choose(const ir_func *func, ir_stmt *records, bool in_loop)
 {
-    weights w = {0};
+    weights w = {.func = func};
     weigh(func, &records->body, &w);
     records->lanes = VECTOR_BYTES / bytes_of(&w);
     const bool small = records->body.count <= FEW_STATEMENTS || (asks_for_any(&records->body) && w.nodes * INTERLEAVE <= FEW_NODES);

@@ -113,7 +113,7 @@ static bool is_masked(const ir_func *func) { return !hdst__ir_visit_stmts((ir_bl
 
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
 {
-    static const pass before[] = {{"mask", hdst__pass_mask}, {"predicate", hdst__pass_predicate}, {"settle", hdst__pass_settle}, {"fold", hdst__pass_fold},
+    static const pass before[] = {{"narrow", hdst__pass_narrow}, {"mask", hdst__pass_mask}, {"predicate", hdst__pass_predicate}, {"settle", hdst__pass_settle}, {"fold", hdst__pass_fold},
                                   {"uniform", hdst__pass_uniform}};
     static const pass after[] = {{"jam", hdst__pass_jam}, {"fold", hdst__pass_fold}, {"hoist", hdst__pass_hoist}, {"widths", hdst__pass_widths}};
     if (func->emits && !func->counts && hdst__ir_emit_bound(func) > HDST__EMIT_BOUND) hdst__pass_place(func);
@@ -139,7 +139,7 @@ const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
 
 const char *hdst__passes_row(ir_func *func, const hdst__tables *tables)
 {
-    static const pass before[] = {{"lanes", hdst__pass_lanes}, {"unroll", hdst__pass_unroll}, {"fold", hdst__pass_fold}, {"jam", hdst__pass_row_jam}, {"fold", hdst__pass_fold}};
+    static const pass before[] = {{"narrow", hdst__pass_narrow}, {"lanes", hdst__pass_lanes}, {"unroll", hdst__pass_unroll}, {"fold", hdst__pass_fold}, {"jam", hdst__pass_row_jam}, {"fold", hdst__pass_fold}};
     const char *wrong = RUN(func, before);
     if (wrong) return wrong;
     hdst__pass_elements(func, tables);

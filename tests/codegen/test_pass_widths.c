@@ -57,3 +57,9 @@ Test(pass_widths, small_bodies_in_loops_go_four_vectors_at_a_time)
     expect_width("32", "  for j = 0u to 9u {\n    records vectorize {\n      store r.x = mul(p.x, 2f)\n    }\n  }\n", "16 by 2 {");      // no more than a block has
     expect_width("64", "  any = false\n  loop while lt(j, 3u) {\n    records vectorize {\n      reduce any |= p.a\n    }\n    j = add(j, 1u)\n  }\n", "16 by 4 {");
 }
+
+// One number for all records takes no room in a vector.
+Test(pass_widths, what_is_the_same_for_all_records_does_not_count)
+{
+    expect_width("128", RECORDS("    store r.b = add(p.b, u8(j))\n"), "64 by 1 {");
+}

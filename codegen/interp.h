@@ -33,7 +33,9 @@ typedef struct hdst__interp_run {
     hdst__addends *addends;                     // NULL, or one per float-sum leaf: sampled while running (scalar form)
     const int32_t *scales;              // block form: one per float-sum leaf; NULL: all 0
     const hdst__trace *trace;           // scalar form and a single record: who watches; or NULL
+    bool skip_failed;                   // hdst__interpret_fold_ordered: a record that fails takes no part, and the fold goes on
     // Out
+    uint64_t skipped;                   // with skip_failed: how many took no part; failed_record is the first of them
     uint64_t failed_record;             // index over the whole input of the first failing record, UINT64_MAX: none
     uint32_t failed_check;
     uint64_t failed_index, failed_limit;        // the values of the check, for the message

@@ -10,8 +10,8 @@
 
 typedef struct fold {
     hdst__interp_run run;           // f's own: a and b are arrays of C structs
-    hdst__leaf_address *address;    // of a C struct
-    hdst__storage structs;
+    hdst__leaf_address *address[2]; // of the C structs a and b
+    hdst__storage structs, next;    // a (and out); b, which may have fewer leaves (hdst__passes_skip_fold)
     const void *a_buffer[1], *b_buffer[1];
     char *a, *b, *out;              // one record per run; f must not write where it still reads, so `a` and `out` change places after a step
     uint64_t runs, run_length;
@@ -25,14 +25,22 @@ static void close_fold(fold *f)
     hdst__free(allocator, f->a);
     hdst__free(allocator, f->b);
     hdst__free(allocator, f->out);
-    hdst__free(allocator, f->address);
+    hdst__free(allocator, f->address[0]);
+    hdst__free(allocator, f->address[1]);
 }
 
-static void describe_structs(fold *f, const hdst__record *record)
+static hdst__storage storage_of(const fold *f, const hdst__record *record, hdst__leaf_address *address)
 {
-    for (size_t i = 0; i < record->leaf_count; i++) f->address[i] = (hdst__leaf_address){.offset = record->leaves[i].offset, .stride = record->size};
-    f->structs = (hdst__storage){.record = record, .layout = HDST__AOS, .capacity = f->runs, .leaf = f->address, .buffers = 1};
-    f->run.input[0] = f->run.input[1] = &f->structs;
+    for (size_t i = 0; i < record->leaf_count; i++) address[i] = (hdst__leaf_address){.offset = record->leaves[i].offset, .stride = record->size};
+    return (hdst__storage){.record = record, .layout = HDST__AOS, .capacity = f->runs, .leaf = address, .buffers = 1};
+}
+
+static void describe_structs(fold *f, const ir_func *func)
+{
+    f->structs = storage_of(f, func->params[0].record, f->address[0]);
+    f->next = storage_of(f, func->params[1].record, f->address[1]);
+    f->run.input[0] = &f->structs;
+    f->run.input[1] = &f->next;
     f->run.input_buffers[0] = f->a_buffer;
     f->run.input_buffers[1] = f->b_buffer;
     f->run.input_skip[0] = f->run.input_skip[1] = 0;
@@ -42,17 +50,18 @@ static void describe_structs(fold *f, const hdst__record *record)
 
 static hdst_status open_fold(fold *f, const hdst__interp_run *run, uint64_t run_length, hdst_error *error)
 {
-    const hdst__record *record = run->func->params[0].record;
+    const hdst__record *record = run->func->params[0].record, *next = run->func->params[1].record;
     *f = (fold){.run = *run, .runs = (run->count + run_length - 1) / run_length, .run_length = run_length};
-    f->address = hdst__alloc_zero(run->allocator, record->leaf_count * sizeof *f->address);
+    f->address[0] = hdst__alloc_zero(run->allocator, record->leaf_count * sizeof *f->address[0]);
+    f->address[1] = hdst__alloc_zero(run->allocator, next->leaf_count * sizeof *f->address[1]);
     f->a = hdst__alloc_zero(run->allocator, f->runs * record->size);
-    f->b = hdst__alloc_zero(run->allocator, f->runs * record->size);
+    f->b = hdst__alloc_zero(run->allocator, f->runs * next->size);
     f->out = hdst__alloc_zero(run->allocator, f->runs * record->size);
-    if (!f->address || !f->a || !f->b || !f->out) {
+    if (!f->address[0] || !f->address[1] || !f->a || !f->b || !f->out) {
         close_fold(f);
         return hdst__error_memory(error, "the records of a reduce");
     }
-    describe_structs(f, record);
+    describe_structs(f, run->func);
     const hdst_status status = hdst__interp_open(&f->state, &f->run, error);
     if (status == HDST_OK) return HDST_OK;
     f->state.run = NULL;            // it closed itself
@@ -61,28 +70,15 @@ static hdst_status open_fold(fold *f, const hdst__interp_run *run, uint64_t run_
 }
 
 // Record `index` of each of the first n runs of the input, as C structs.
-static void gather(const fold *f, const hdst__interp_run *run, uint64_t index, uint64_t n, char *to)
+static void gather(const fold *f, const hdst__interp_run *run, uint64_t index, uint64_t n, const hdst__storage *structs, char *to)
 {
     void *buffers[1] = {to};
     for (uint64_t r = 0; r < n; r++)
-        hdst__storage_copy(&f->structs, buffers, r, run->input[0], run->input_buffers[0], run->input_skip[0] + r * f->run_length + index, 1);
+        hdst__storage_copy(structs, buffers, r, run->input[0], run->input_buffers[0], run->input_skip[0] + r * f->run_length + index, 1);
 }
 
-// `so far` of the first n runs takes in record j of theirs.
-static void fold_step(fold *f, hdst__interp_run *run, uint64_t j, uint64_t n)
+static void note_failure(fold *f, hdst__interp_run *run, uint64_t j)
 {
-    const uint64_t size = f->structs.record->size;
-    gather(f, run, j, n, f->b);
-    f->a_buffer[0] = f->a;
-    f->b_buffer[0] = f->b;
-    f->run.output = f->out;
-    for (uint64_t first = 0; first < n; first += f->state.width)
-        hdst__interp_block(&f->state, first, n - first < f->state.width ? n - first : f->state.width);
-    memcpy(f->out + n * size, f->a + n * size, (f->runs - n) * size);       // the last run has ended
-    char *done = f->out;
-    f->out = f->a;
-    f->a = done;
-    if (f->run.failed_record == UINT64_MAX) return;
     const uint64_t record = run->first + f->run.failed_record * f->run_length + j;
     if (record < run->failed_record) {
         run->failed_record = record;
@@ -91,6 +87,28 @@ static void fold_step(fold *f, hdst__interp_run *run, uint64_t j, uint64_t n)
         run->failed_limit = f->run.failed_limit;
     }
     f->run.failed_record = UINT64_MAX;
+}
+
+// `so far` of the first n runs takes in record j of theirs.
+static void fold_step(fold *f, hdst__interp_run *run, uint64_t j, uint64_t n)
+{
+    const uint64_t size = f->structs.record->size;
+    gather(f, run, j, n, &f->next, f->b);
+    f->a_buffer[0] = f->a;
+    f->b_buffer[0] = f->b;
+    f->run.output = f->out;
+    for (uint64_t first = 0; first < n; first += f->state.width)
+        hdst__interp_block(&f->state, first, n - first < f->state.width ? n - first : f->state.width);
+    const bool failed = f->run.failed_record != UINT64_MAX;
+    if (failed) note_failure(f, run, j);
+    if (failed && run->skip_failed) {       // of one run only
+        run->skipped++;
+        return;
+    }
+    memcpy(f->out + n * size, f->a + n * size, (f->runs - n) * size);       // the last run has ended
+    char *done = f->out;
+    f->out = f->a;
+    f->a = done;
 }
 
 // Folds each run of run_length records into one record of `to`.
@@ -102,7 +120,7 @@ static hdst_status fold_runs(hdst__interp_run *run, uint64_t run_length, void *t
     const hdst_status status = open_fold(&f, run, run_length, error);
     if (status != HDST_OK) return status;
     const uint64_t last = run->count - (f.runs - 1) * run_length;           // length of the last run
-    gather(&f, run, 0, f.runs, f.a);
+    gather(&f, run, 0, f.runs, &f.structs, f.a);
     for (uint64_t j = 1; j < (f.runs > 1 ? run_length : last); j++) fold_step(&f, run, j, j < last ? f.runs : f.runs - 1);
     memcpy(to, f.a, f.runs * f.structs.record->size);
     close_fold(&f);

@@ -53,6 +53,7 @@ void hdst__pass_checks(ir_func *func);              // drops checks that cannot 
 void hdst__pass_loop_checks(ir_func *func);         // checks that are the same in every turn, before the loop
 void hdst__pass_unchecked(ir_func *func);           // drops them all, on request; of a function as lowered
 uint32_t hdst__pass_skip(ir_func *func);            // records that fail take no part; returns the new accumulator that counts them
+void hdst__pass_skip_fold(ir_func *func, const hdst__record *counted, bool next_is_counted);   // a reduce: see hdst__passes_skip_fold
 void hdst__pass_contract(ir_func *func);            // local arrays that are filled, then read, become expressions
 void hdst__pass_unroll(ir_func *func);              // short constant loops disappear
 void hdst__pass_forward(ir_func *func);             // constants take the place of variables that were set to them
@@ -75,6 +76,12 @@ const char *hdst__passes_scalar(ir_func *func);
 // Of a function that went through hdst__passes_scalar: the same, but a record that fails a check takes no part and is counted in the one-row accumulator *skipped (uint64_t),
 // which is the last one. Parameters keep their order; an output moves one further.
 const char *hdst__passes_skip(ir_func *func, uint32_t *skipped);
+// Of a reduce of two records that went through hdst__passes_scalar: a second record that fails a check leaves the first as it is. The first and the output become `counted`, on
+// the levels of a fold above the lowest (next_is_counted) the second too: hdst__skip_fold_record of the reduce's record. Its last leaf is the number of records taken
+// beside the one that a run begins with: 0 there, which a fold sees to.
+const char *hdst__passes_skip_fold(ir_func *func, const hdst__record *counted, bool next_is_counted);
+// The record with a leaf of uint64_t added, which lies behind the others: they have the same places in the C struct. NULL, with *why, when it is too large.
+const hdst__record *hdst__skip_fold_record(hdst__arena *arena, const hdst__record *record, const char **why);
 // Turns a function that emits (scalar passes done) into one that only counts what it would emit.
 const char *hdst__passes_count(ir_func *func);
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables);

@@ -36,8 +36,10 @@ static void print_fold_setup(hdst__printer *p)
 
 static void print_fold_load(hdst__printer *p)
 {
+    const size_t read = p->func->params[1].record->leaf_count;      // what only the running value has begins at 0 (hdst__passes_skip_fold)
     for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++)
-        print_each(p, l, hdst__arena_printf(p->arena, "%s_of[e] = %s(i, e)", p->leaf_name[0][l], p->leaf_name[1][l]));
+        print_each(p, l, l < read ? hdst__arena_printf(p->arena, "%s_of[e] = %s(i, e)", p->leaf_name[0][l], p->leaf_name[1][l])
+                                  : hdst__arena_printf(p->arena, "%s_of[e] = 0", p->leaf_name[0][l]));
 }
 
 static void print_fold_body(hdst__printer *p)

@@ -8,13 +8,24 @@
 //         ok = and(ok, lt(u64(p.k), length(t)))
 //         if ok { accum t[select(...)].n += 1 }
 //         accum records_skipped.value += u64(not(ok))
+//
+// Of a reduce of two records the second takes no part: what came so far, in the first, stays as it is. How many records it stands for is counted in a leaf that is added.
+//
+// Before: check 0: ne(b.n, 0u); store out.n = div(a.n, b.n)
+// After:  ok = true
+//         ok = and(ok, ne(b.n, 0u))
+//         if ok { store out.n = div(a.n, b.n); store out.records_taken = add(a.records_taken, 1ul) }
+//         else { store out.n = a.n; store out.records_taken = a.records_taken }
 #include "codegen/kernel.h"
+
+#include <string.h>
 
 typedef struct skip {
     ir_func *func;
     uint32_t *copy;             // by variable: its copy for the checks
     uint32_t ok;
     bool has_output;
+    bool output_stays;          // a reduce: there is no new accumulator in front of it
 } skip;
 
 // --- The copy for the checks ---
@@ -72,7 +83,7 @@ static void without_checks(const skip *s, ir_block *block)
         ir_stmt *stmt = block->items[i];
         ir_block *nested[HDST__IR_NESTED];
         for (int n = 0, count = hdst__ir_nested(stmt, nested); n < count; n++) without_checks(s, nested[n]);
-        if (stmt->kind == IR_STORE) stmt->param++;      // the output moves behind the new accumulator
+        if (stmt->kind == IR_STORE && !s->output_stays) stmt->param++;      // the output moves behind the new accumulator
         if (stmt->kind != IR_CHECK) hdst__ir_push(s->func, &out, stmt);
     }
     *block = out;
@@ -131,25 +142,93 @@ static void push_block(ir_func *func, ir_block *out, const ir_block *block)
     for (size_t i = 0; i < block->count; i++) hdst__ir_push(func, out, block->items[i]);
 }
 
+// ok: whether the record passes its checks; then what the good ones do. Returns that, for more to be added.
+static ir_stmt *split(skip *s)
+{
+    ir_func *func = s->func;
+    ir_block checks = hdst__ir_copy_block(func, &func->body), all = {0};
+    copy_variables(s);
+    s->ok = hdst__ir_add_var(func, "ok", HDST__BOOL, 0);
+    hdst__ir_visit_stmts(&checks, rename_stmt, s);
+    checks_only(s, &checks);
+    without_checks(s, &func->body);
+    emit_good(s);
+    ir_stmt *good = hdst__ir_if(func, read_ok(s));
+    good->then = func->body;
+    hdst__ir_push(func, &all, hdst__ir_set(func, s->ok, hdst__ir_const(func, HDST__BOOL, 1)));
+    push_block(func, &all, &checks);
+    hdst__ir_push(func, &all, good);
+    func->body = all;
+    return good;
+}
+
 uint32_t hdst__pass_skip(ir_func *func)
 {
     skip s = {.func = func};
     const uint32_t param = add_count(&s);
-    ir_block checks = hdst__ir_copy_block(func, &func->body);
-    copy_variables(&s);
-    s.ok = hdst__ir_add_var(func, "ok", HDST__BOOL, 0);
-    hdst__ir_visit_stmts(&checks, rename_stmt, &s);
-    checks_only(&s, &checks);
-    without_checks(&s, &func->body);
-    emit_good(&s);
-
-    ir_block all = {0};
-    ir_stmt *good = hdst__ir_if(func, read_ok(&s));
-    good->then = func->body;
-    hdst__ir_push(func, &all, hdst__ir_set(func, s.ok, hdst__ir_const(func, HDST__BOOL, 1)));
-    push_block(func, &all, &checks);
-    hdst__ir_push(func, &all, good);
-    func->body = all;
+    split(&s);
     push_count(&s, param);
     return param;
+}
+
+// --- Reduces ---
+
+const hdst__record *hdst__skip_fold_record(hdst__arena *arena, const hdst__record *record, const char **why)
+{
+    hdst__record *counted = HDST__NEW(arena, hdst__record);
+    hdst__field *fields = HDST__NEW_ARRAY(arena, hdst__field, record->field_count + 1);
+    memcpy(fields, record->fields, record->field_count * sizeof *fields);
+    fields[record->field_count] = (hdst__field){.name = "records_taken", .type = hdst__type_scalar(HDST__U64)};
+    *counted = (hdst__record){.name = record->name, .fields = fields, .field_count = record->field_count + 1, .pack = record->pack};
+    return hdst__record_finish(arena, counted, why) ? counted : NULL;
+}
+
+enum { SO_FAR, NEXT, RESULT };      // parameters of a reduce
+
+static ir_expr *read_leaf(ir_func *func, uint32_t param, uint32_t leaf, ir_expr *element)
+{
+    ir_expr *e = hdst__ir_const(func, func->params[param].record->leaves[leaf].kind, 0);
+    e->op = IR_FIELD;
+    e->param = param;
+    e->leaf = leaf;
+    e->a = element;
+    return e;
+}
+
+static void store_leaf(ir_func *func, ir_block *to, uint32_t leaf, ir_expr *element, ir_expr *value)
+{
+    ir_stmt *store = hdst__ir_stmt(func, IR_STORE, (hdst__span){0});
+    store->param = RESULT;
+    store->leaf = leaf;
+    store->index = element;
+    store->value = value;
+    hdst__ir_push(func, to, store);
+}
+
+static void keep_leaf(ir_func *func, ir_block *to, uint32_t leaf, uint64_t elements)
+{
+    if (elements == 1) {
+        store_leaf(func, to, leaf, NULL, read_leaf(func, SO_FAR, leaf, NULL));
+        return;
+    }
+    const uint32_t e = hdst__ir_add_var(func, "e", HDST__U64, 0);
+    ir_stmt *loop = hdst__ir_for(func, e, hdst__ir_const(func, HDST__U64, 0), hdst__ir_const(func, HDST__U64, elements), 1);
+    store_leaf(func, &loop->body, leaf, hdst__ir_var(func, e), read_leaf(func, SO_FAR, leaf, hdst__ir_var(func, e)));
+    hdst__ir_push(func, to, loop);
+}
+
+void hdst__pass_skip_fold(ir_func *func, const hdst__record *counted, bool next_is_counted)
+{
+    skip s = {.func = func, .output_stays = true};
+    ir_stmt *good = split(&s);
+    const uint32_t count = (uint32_t)counted->leaf_count - 1;
+    for (uint32_t i = SO_FAR; i <= RESULT; i++) {
+        if (i == NEXT && !next_is_counted) continue;
+        func->params[i].record = counted;
+        func->params[i].leaf_used = NULL;
+    }
+    ir_expr *taken = hdst__ir_binary(func, IR_ADD, HDST__U64, read_leaf(func, SO_FAR, count, NULL), hdst__ir_const(func, HDST__U64, 1));
+    if (next_is_counted) taken = hdst__ir_binary(func, IR_ADD, HDST__U64, taken, read_leaf(func, NEXT, count, NULL));
+    store_leaf(func, &good->then, count, NULL, taken);
+    for (uint32_t l = 0; l <= count; l++) keep_leaf(func, &good->otherwise, l, counted->leaves[l].elements);
 }

@@ -54,7 +54,8 @@ const char *hdst__passes_scalar(ir_func *func)
     return wrong ? hdst__arena_printf(func->arena, "as lowered: %s", wrong) : RUN(func, passes);
 }
 
-const char *hdst__passes_skip(ir_func *func, uint32_t *skipped)
+// A function that was taken apart into its checks and the rest.
+static const char *after_skip(ir_func *func)
 {
     static const pass passes[] = {
         {"fold", hdst__pass_fold},
@@ -65,9 +66,20 @@ const char *hdst__passes_skip(ir_func *func, uint32_t *skipped)
         {"unread", hdst__pass_unread},
         {"uniform", hdst__pass_uniform},
     };
-    *skipped = hdst__pass_skip(func);
     const char *wrong = hdst__ir_verify(func);
     return wrong ? hdst__arena_printf(func->arena, "after pass skip: %s", wrong) : RUN(func, passes);
+}
+
+const char *hdst__passes_skip(ir_func *func, uint32_t *skipped)
+{
+    *skipped = hdst__pass_skip(func);
+    return after_skip(func);
+}
+
+const char *hdst__passes_skip_fold(ir_func *func, const hdst__record *counted, bool next_is_counted)
+{
+    hdst__pass_skip_fold(func, counted, next_is_counted);
+    return after_skip(func);
 }
 
 // --- Block form ---

@@ -268,7 +268,19 @@ static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values
     return pass_over(stage, values, NULL, failure, error);
 }
 
-// The run so far is thrown away, and made again without the records that fail.
+// The run so far is thrown away, to be made again without the records that fail.
+static hdst_status start_skipping(hdst__stage *stage, const hdst__stage_values *values, const hdst_error *first, hdst_error *error)
+{
+    hdst_status status = hdst__stage_skip(stage, first, error);
+    if (status != HDST_OK) return status;
+    drop_plans(stage);
+    status = prepare(stage, values, error);
+    if (status != HDST_OK) return status;
+    stage->stats.compile_seconds += stage->plan->compile_seconds;
+    forget_slices(stage);
+    return HDST_OK;
+}
+
 static hdst_status run_without_failures(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
 {
     hdst_error first = HDST_ERROR_INIT;
@@ -277,14 +289,8 @@ static hdst_status run_without_failures(hdst__stage *stage, const hdst__stage_va
         if (error) *error = first;
         return status;
     }
-    status = hdst__stage_skip(stage, &first, error);
-    if (status != HDST_OK) return status;
-    drop_plans(stage);
-    status = prepare(stage, values, error);
-    if (status != HDST_OK) return status;
-    stage->stats.compile_seconds += stage->plan->compile_seconds;
-    forget_slices(stage);
-    return run_plan(stage, values, failure, error);
+    status = start_skipping(stage, values, &first, error);
+    return status == HDST_OK ? run_plan(stage, values, failure, error) : status;
 }
 
 static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
@@ -294,6 +300,20 @@ static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values,
     if (status == HDST_OK && failure != UINT64_MAX && stage->engine->skip_failed && !stage->skip_func)
         status = run_without_failures(stage, values, &failure, error);
     if (status == HDST_OK && failure != UINT64_MAX) status = hdst__launch_plan_record_error(stage->plan, values, failure, 1, error);
+    if (status == HDST_OK && stage->skip_func) stage->stats.skipped = hdst__stage_skipped(stage);
+    return status;
+}
+
+static hdst_status run_fold(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
+{
+    hdst_error first = HDST_ERROR_INIT;
+    hdst_status status = hdst__stage_fold(stage, &first);
+    if (status == HDST_E_RECORD && stage->engine->skip_failed && !stage->skip_func) {
+        status = start_skipping(stage, values, &first, error);
+        if (status == HDST_OK) status = hdst__stage_fold(stage, error);
+    } else if (status != HDST_OK && error) {
+        *error = first;
+    }
     if (status == HDST_OK && stage->skip_func) stage->stats.skipped = hdst__stage_skipped(stage);
     return status;
 }
@@ -309,7 +329,7 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     double begin = hdst__now();
     switch (stage->spec.kind) {
     case HDST__STAGE_MAP: status = run_map(stage, values, error); break;
-    case HDST__STAGE_FOLD: status = hdst__stage_fold(stage, error); break;
+    case HDST__STAGE_FOLD: status = run_fold(stage, values, error); break;
     case HDST__STAGE_FOLD_ORDERED: status = hdst__stage_fold_ordered(stage, error); break;
     }
     double end = hdst__now();

@@ -17,6 +17,8 @@ struct hdst__stage {
     bool moved;                         // the input is another one than the plan's
     const ir_func *skip_func;           // the function without the records that fail; NULL: none was seen to fail, or they end the run
     uint32_t skip_param;                // its accumulator that counts them
+    const ir_func *skip_upper;          // of a fold: for the levels above the first
+    bool skips;                         // one that failed was told about
     hdst__arena skip_arena;
     hdst__launch_plan *plan;                   // a fold: of its first level
     hdst__launch_plan *level[HDST__FOLD_LEVELS];       // of a fold's further levels; [0] is unused
@@ -32,6 +34,7 @@ struct hdst__stage {
 
 // stage_skip.c: from now on the stage skips records with errors, such as `first`.
 hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_error *error);
+void hdst__stage_tell_skipped(hdst__stage *stage, const hdst_error *first);     // as a warning, once
 uint64_t hdst__stage_skipped(const hdst__stage *stage);         // records of the last run
 
 // stage_fold.c; the engine's mutex is held.

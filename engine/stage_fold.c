@@ -11,7 +11,12 @@
 static hdst_status give_one(hdst__stage *stage, const void *record, hdst_error *error)
 {
     hdst__output_reset(&stage->output);
-    return hdst__output_add(&stage->output, record, 1, error);
+    hdst_status status = hdst__output_reserve(&stage->output, 1, error);
+    if (status != HDST_OK) return status;
+    memset(stage->output.records, 0, stage->output.record_bytes);      // longer ones where records are skipped
+    memcpy(stage->output.records, record, stage->spec.func->params[0].record->size);
+    stage->output.count = 1;
+    return HDST_OK;
 }
 
 static hdst_status empty_input(hdst__stage *stage, hdst_error *error)
@@ -20,14 +25,6 @@ static hdst_status empty_input(hdst__stage *stage, hdst_error *error)
     hdst__error_set(error, HDST_E_USAGE, "reduce '%s' of an empty dataset has no result", stage->spec.func->name);
     hdst__error_hint(error, "give the function an identity { ... }");
     return HDST_E_USAGE;
-}
-
-// A reduce is about two records, of which neither is to blame.
-static hdst_status cannot_skip(const hdst__stage *stage, hdst_status status, hdst_error *error)
-{
-    if (status == HDST_E_RECORD && stage->engine->skip_failed)
-        hdst__error_hint(error, "only maps and filters skip records with errors: put a filter in front of the reduce");
-    return status;
 }
 
 // --- Associative ---
@@ -43,7 +40,7 @@ static hdst_status fill_from_array(void *user, uint64_t first, uint64_t count, c
 
 static hdst_status prepare_level(hdst__stage *stage, size_t level, hdst_error *error)
 {
-    const ir_func *func = stage->spec.func;
+    const ir_func *func = stage->skip_upper ? stage->skip_upper : stage->spec.func;
     hdst__reader reader = {.fill = fill_from_array, .user = &stage->partial, .records = stage->partial.count, .record = func->params[0].record, .layout = HDST__AOS};
     hdst__launch_plan_request request = {.device = stage->device, .func = func, .reader = &reader, .fold = true};
     if (stage->level[level]) return HDST_OK;    // the number of records of a level never changes
@@ -56,7 +53,7 @@ static hdst_status run_level(hdst__stage *stage, hdst__launch_plan *plan, hdst__
     hdst__output_reset(&stage->output);
     hdst_status status = hdst__launch_plan_run(plan, NULL, cache, &stage->engine->ring, &stage->output, NULL, &stage->stats, &failure, error);
     if (status != HDST_OK || failure == UINT64_MAX) return status;
-    return cannot_skip(stage, hdst__launch_plan_record_error(plan, NULL, failure, covered, error), error);
+    return hdst__launch_plan_record_error(plan, NULL, failure, covered, error);
 }
 
 hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error)
@@ -116,12 +113,19 @@ static hdst_status fold_batch(hdst__stage *stage, ordered *o, uint64_t first, ui
     hdst__storage_copy(o->structs, to, carried, o->storage, (const void *const *)o->buffers, 0, count);
     hdst__interp_run run = {
         .func = stage->spec.func, .allocator = stage->engine->allocator, .input = {o->structs}, .input_buffers = {from},
-        .count = count + carried, .output = o->result,
+        .count = count + carried, .output = o->result, .skip_failed = stage->engine->skip_failed,
     };
     status = hdst__interpret_fold_ordered(&run, error);
     if (status != HDST_OK || run.failed_record == UINT64_MAX) return status;
-    hdst__check_to_error(stage->spec.func, run.failed_check, run.failed_index, run.failed_limit, first + run.failed_record - carried, error);
-    return cannot_skip(stage, HDST_E_RECORD, error);
+    hdst_error failure = HDST_ERROR_INIT;
+    hdst__check_to_error(stage->spec.func, run.failed_check, run.failed_index, run.failed_limit, first + run.failed_record - carried, &failure);
+    stage->stats.skipped += run.skipped;
+    if (run.skip_failed) {
+        hdst__stage_tell_skipped(stage, &failure);
+        return HDST_OK;
+    }
+    if (error) *error = failure;
+    return HDST_E_RECORD;
 }
 
 hdst_status hdst__stage_fold_ordered(hdst__stage *stage, hdst_error *error)

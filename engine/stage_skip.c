@@ -6,9 +6,31 @@
 
 #include "shuffle/reduce.h"
 
-static void warn(const hdst__stage *stage, const hdst_error *first)
+#include <string.h>
+
+void hdst__stage_tell_skipped(hdst__stage *stage, const hdst_error *first)
 {
+    if (stage->skips) return;
+    stage->skips = true;
     hdst__log_write(&stage->engine->log, HDST__LOG_WARN, "%s:%u:%u: %s; records with errors are left out", first->file, first->line, first->column, first->message);
+}
+
+// What came of the records so far carries their number from level to level, so the outputs hold longer records from now on.
+static const char *skip_in_fold(hdst__stage *stage, ir_func *func)
+{
+    ir_func *upper = hdst__ir_copy_func(&stage->skip_arena, func);
+    const char *why = NULL;
+    const hdst__record *counted = hdst__skip_fold_record(&stage->skip_arena, func->params[0].record, &why);
+    if (!counted) return why;
+    const char *wrong = hdst__passes_skip_fold(func, counted, false);
+    if (!wrong) wrong = hdst__passes_skip_fold(upper, counted, true);
+    stage->skip_upper = upper;
+    hdst__output *outputs[] = {&stage->output, &stage->partial};
+    for (size_t i = 0; i < 2; i++) {
+        hdst__output_destroy(outputs[i]);
+        hdst__output_init(outputs[i], stage->engine->allocator, &stage->engine->memory, counted->size);
+    }
+    return wrong;
 }
 
 hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_error *error)
@@ -20,16 +42,26 @@ hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_e
         return hdst__error_memory(error, "a kernel that skips records");
     }
     ir_func *func = hdst__ir_copy_func(&stage->skip_arena, stage->spec.func);
-    const char *wrong = hdst__passes_skip(func, &stage->skip_param);
+    const char *wrong = stage->spec.kind == HDST__STAGE_FOLD ? skip_in_fold(stage, func) : hdst__passes_skip(func, &stage->skip_param);
     stage->skip_arena.out_of_memory = NULL;
     if (wrong) return hdst__error_set(error, HDST_E_INTERNAL, "the compiler made a function that does not verify: %s", wrong);
     stage->skip_func = func;
-    warn(stage, first);
+    hdst__stage_tell_skipped(stage, first);
     return HDST_OK;
+}
+
+static uint64_t skipped_by_fold(const hdst__stage *stage)
+{
+    if (stage->reader.records == 0) return 0;
+    const hdst__record *counted = stage->skip_upper->params[0].record;
+    uint64_t taken;             // beside the first
+    memcpy(&taken, stage->output.records + counted->leaves[counted->leaf_count - 1].offset, sizeof taken);
+    return stage->reader.records - 1 - taken;
 }
 
 uint64_t hdst__stage_skipped(const hdst__stage *stage)
 {
+    if (stage->spec.kind == HDST__STAGE_FOLD) return skipped_by_fold(stage);
     const hdst__launch_plan *plan = stage->plan;
     const int64_t *table = plan->table->host ? plan->table->host : stage->table;
     for (size_t i = 0; i < plan->tables->accum_count; i++)

@@ -56,8 +56,8 @@ typedef struct hdst_allocator {
 } hdst_allocator;
 
 // HDST_ON_ERROR_FAIL: the run ends with HDST_E_RECORD. HDST_ON_ERROR_SKIP: the record takes no part (it is not accumulated and gives no output record) and is counted in
-// hdst_run_stats.records_skipped. A pass in which a record fails is made a second time; as long as none does, skipping costs nothing. A reduce that is no sum, minimum or the
-// like cannot skip: it is about two records.
+// hdst_run_stats.records_skipped. A pass in which a record fails is made a second time; as long as none does, skipping costs nothing. Of the two records that a
+// reduce fails on the second takes no part (docs/errors.md).
 typedef enum hdst_on_error { HDST_ON_ERROR_FAIL, HDST_ON_ERROR_SKIP } hdst_on_error;
 
 // Start from HDST_CONTEXT_OPTIONS_INIT; `size` lets the struct grow.
@@ -71,7 +71,7 @@ typedef struct hdst_context_options {
     void (*log)(hdst_log_level level, const char *message, void *user);    // NULL: silence; may be called from any thread
     void *log_user;
     hdst_log_level log_level;   // messages above it are dropped
-    hdst_on_error on_error;     // what a record does that fails a check in a map or filter
+    hdst_on_error on_error;     // what a record does that fails a check in a function
     const char *replay_dir;     // where a record that ends a run is saved for `hdst replay`, the latest of each function; NULL: $HDST_REPLAY_DIR, $XDG_STATE_HOME/hdst,
                                 // ~/.local/state/hdst; "": nowhere
     bool unchecked;             // kernels without checks: an index out of range means element or row 0, a division by zero gives 0, and nobody is told

@@ -20,11 +20,12 @@ static jmp_buf out_of_memory;
 static const hdst__record *record;
 static hdst__engine *engine;
 static uint64_t bad_record;         // its p is 0, by which `divide` divides
+static uint64_t bad_every;          // not 0: so are those that leave 7 modulo it
 
 static pair input(uint64_t i)
 {
     uint32_t h = (uint32_t)((i + 1) * 2654435761u);
-    return (pair){i && i == bad_record ? 0 : h | 1, h >> 7};
+    return (pair){(i && i == bad_record) || (bad_every && i % bad_every == 7) ? 0 : h | 1, h >> 7};
 }
 
 static hdst_status fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
@@ -40,7 +41,7 @@ static hdst_status fill(void *user, uint64_t first, uint64_t count, const hdst__
 
 static void set_up(void)
 {
-    bad_record = 0;
+    bad_record = bad_every = 0;
     hdst__arena_init(&arena, NULL, &out_of_memory);
     hdst__record *made = HDST__NEW(&arena, hdst__record);
     hdst__field *fields = HDST__NEW_ARRAY(&arena, hdst__field, 2);
@@ -231,3 +232,80 @@ Test(fold, interp_names_the_record_that_failed) { failing(INTERP, HDST__STAGE_FO
 Test(fold, cpu_form_names_the_record_that_failed) { failing(CPU, HDST__STAGE_FOLD); }
 Test(fold, gpu_form_names_the_record_that_failed) { failing(GPU_FORM, HDST__STAGE_FOLD); }
 Test(fold, ordered_reduces_name_the_record_that_failed) { failing(INTERP, HDST__STAGE_FOLD_ORDERED); }
+
+// --- Records that are skipped ---
+
+typedef struct counted { pair value; uint64_t taken; } counted;
+
+// The tree again, in which a right-hand side that would be divided by takes no part, with all that it stands for.
+static counted tree_without_failures(uint64_t records)
+{
+    counted *rows = malloc(records * sizeof *rows);
+    for (uint64_t i = 0; i < records; i++) rows[i] = (counted){input(i), 1};
+    for (; records > 1; records = (records + 63) / 64)
+        for (uint64_t r = 0; r < (records + 63) / 64; r++) {
+            counted sum = rows[64 * r];
+            for (uint64_t i = 64 * r + 1; i < 64 * r + 64 && i < records; i++)
+                if (rows[i].value.p) sum = (counted){compose(sum.value, rows[i].value), sum.taken + rows[i].taken};
+            rows[r] = sum;
+        }
+    counted result = rows[0];
+    free(rows);
+    return result;
+}
+
+static counted order_without_failures(uint64_t records)
+{
+    counted sum = {input(0), 1};
+    for (uint64_t i = 1; i < records; i++)
+        if (input(i).p) sum = (counted){compose(sum.value, input(i)), sum.taken + 1};
+    return sum;
+}
+
+static int warnings;
+static void count_warning(int level, const char *message, void *user)
+{
+    (void)user;
+    warnings += level == HDST__LOG_WARN && strstr(message, "division by zero in record") && strstr(message, "; records with errors are left out");
+}
+
+static void skip(int form, hdst__stage_kind kind, uint64_t records, uint64_t every)
+{
+    const hdst__log log = {count_warning, NULL, HDST__LOG_WARN};
+    engine = hdst__engine_create(&(hdst__engine_options){.device = form == INTERP ? "interp" : "cpu", .gpu_form_on_cpu = form == GPU_FORM, .skip_failed = true, .log = &log});
+    bad_every = every;
+    warnings = 0;
+    const counted wanted = kind == HDST__STAGE_FOLD ? tree_without_failures(records) : order_without_failures(records);
+    hdst__reader reader = {.fill = fill, .records = records, .record = record, .layout = HDST__SOA};
+    pair identity = {77, 78};
+    hdst__stage *stage = hdst__stage_create(engine, &(hdst__stage_spec){.kind = kind, .func = checked_func(), .reader = reader, .identity = &identity});
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__stage_output output;
+    for (int again = 0; again < 2; again++) {
+        cr_assert_eq(hdst__stage_run(stage, NULL, &output, &error), HDST_OK, "%s", error.message);
+        pair got;
+        memcpy(&got, output.records, sizeof got);
+        cr_assert(output.record_count == 1 && got.p == wanted.value.p && got.q == wanted.value.q, "%u %u, not %u %u", got.p, got.q, wanted.value.p, wanted.value.q);
+        cr_assert_eq(hdst__stage_stats(stage)->skipped, records - wanted.taken, "%llu, not %llu", (unsigned long long)hdst__stage_stats(stage)->skipped,
+                     (unsigned long long)(records - wanted.taken));
+    }
+    cr_assert_eq(warnings, 1);
+    // Nothing to reduce, where there was something before.
+    reader.records = 0;
+    cr_assert_eq(hdst__stage_set_input(stage, &reader, NULL, &error), HDST_OK);
+    cr_assert_eq(hdst__stage_run(stage, NULL, &output, &error), HDST_OK, "%s", error.message);
+    cr_assert(output.record_count == 1 && !memcmp(output.records, &identity, sizeof identity));
+    cr_assert_eq(hdst__stage_stats(stage)->skipped, 0);
+    hdst__stage_destroy(stage);
+}
+
+// Some of them begin a run of 64: then what came of the run is what fails one level up.
+Test(fold, interp_skips_what_fails) { skip(INTERP, HDST__STAGE_FOLD, 100000, 57); }
+Test(fold, cpu_form_skips_what_fails) { skip(CPU, HDST__STAGE_FOLD, 100000, 57); }
+Test(fold, gpu_form_skips_what_fails) { skip(GPU_FORM, HDST__STAGE_FOLD, 100000, 57); }
+Test(fold, ordered_reduces_skip_what_fails) { skip(INTERP, HDST__STAGE_FOLD_ORDERED, 20000, 57); }
+Test(fold, whole_runs_are_skipped_with_what_they_begin_with)
+{
+    bad_every = 57;
+    cr_assert_lt(tree_without_failures(100000).taken, order_without_failures(100000).taken);     // else the tests above show little
+}

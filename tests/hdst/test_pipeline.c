@@ -369,7 +369,7 @@ Test(pipeline, without_checks_no_record_fails)
     }
 }
 
-// A filter, a map that may divide by zero, and an accumulating map; then a reduce that cannot skip.
+// A filter, a map that may divide by zero, and an accumulating map; then a reduce that always does.
 Test(pipeline, records_with_errors_are_skipped)
 {
     for (size_t d = 0; d < 2; d++) {
@@ -405,10 +405,69 @@ Test(pipeline, records_with_errors_are_skipped)
         uint64_t count;
         const int32_t *got = hdst_result_rows(records, NULL, &count);
         cr_assert(count == (uint64_t)n && !memcmp(got, expected, (size_t)n * sizeof *got));
-        hdst_error error;
+        // Of two records the second takes no part, so the first is left.
         hdst_result *folded = hdst_result_create(hdst_reduce(parts, m, "mixed"));
-        cr_assert_eq(hdst_run(folded, &error), HDST_E_RECORD);
-        cr_assert(strstr(error.hint, "only maps and filters skip"), "%s", error.hint);
+        RUN(folded);
+        got = hdst_result_rows(folded, NULL, &count);
+        cr_assert(count == 1 && *got == expected[0]);
+        cr_assert_eq(hdst_result_stats(folded).records_skipped, (uint64_t)(zeros + n - 1), "%s", devices[d]);
+        hdst_context_destroy(context);
+    }
+}
+
+// Records of a reduce with arrays, bytes and a double: what is left of the first record where the second takes no part.
+Test(pipeline, reduces_skip_records_with_arrays)
+{
+    typedef struct sample { float x[3]; uint8_t tag; double w; int32_t bad; } sample;
+    enum { RECORDS = 5000 };
+    static sample samples[RECORDS], level[RECORDS];
+    static uint64_t stands_for[RECORDS];
+    for (int i = 0; i < RECORDS; i++) {
+        samples[i] = (sample){{(float)i, (float)(i % 7), 1}, (uint8_t)i, i * 0.5, i % 10 == 4};
+        level[i] = samples[i];
+        stands_for[i] = 1;
+    }
+    uint64_t left = RECORDS;
+    for (; left > 1; left = (left + 63) / 64)
+        for (uint64_t r = 0; r < (left + 63) / 64; r++) {
+            sample sum = level[64 * r];
+            uint64_t taken = stands_for[64 * r];
+            for (uint64_t i = 64 * r + 1; i < 64 * r + 64 && i < left; i++) {
+                if (level[i].bad) continue;
+                for (int e = 0; e < 3; e++) sum.x[e] = level[i].x[e] > sum.x[e] ? level[i].x[e] : sum.x[e];
+                sum.tag ^= level[i].tag;
+                sum.w += level[i].w;
+                taken += stands_for[i];
+            }
+            level[r] = sum;
+            stands_for[r] = taken;
+        }
+    static const char *const forms[] = {"interp", "cpu", "gpu-form"};
+    for (size_t f = 0; f < 3; f++) {
+        if (f && !have_cpu()) continue;
+        hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+        options.device = f ? "cpu" : "interp";
+        options.on_error = HDST_ON_ERROR_SKIP;
+        hdst_context *context = hdst_context_create(&options);
+        context->engine->gpu_form_on_cpu = f == 2;
+        hdst_module *m = module_of(context, "struct sample { float x[3]; uint8_t tag; double w; int32_t bad; };\n"
+                                            "associative reduce all(sample a, sample b)\n"
+                                            "{\n"
+                                            "    sample s;\n"
+                                            "    for (int e = 0; e < 3; e++) s.x[e] = b.x[e] > a.x[e] ? b.x[e] : a.x[e];\n"
+                                            "    s.tag = a.tag ^ b.tag;\n"
+                                            "    s.w = a.w + b.w;\n"
+                                            "    s.bad = a.bad / (1 - b.bad);\n"
+                                            "    return s;\n"
+                                            "}\n");
+        hdst_result *r = hdst_result_create(hdst_reduce(hdst_read(hdst_source_from_memory(context, samples, RECORDS, sizeof *samples), m, "sample"), m, "all"));
+        RUN(r);
+        uint64_t count;
+        const sample *got = hdst_result_rows(r, NULL, &count);
+        cr_assert_eq(count, 1);
+        cr_expect(!memcmp(got->x, level[0].x, sizeof got->x) && got->tag == level[0].tag && got->w == level[0].w && got->bad == level[0].bad, "%s", forms[f]);
+        cr_expect_eq(hdst_result_stats(r).records_skipped, RECORDS - stands_for[0], "%s", forms[f]);
+        cr_expect(stands_for[0] < RECORDS - RECORDS / 10 - 64, "whole runs failed too");
         hdst_context_destroy(context);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What back ends share: page-aligned host memory under the budget.
+// What back ends share: page-aligned host memory under the budget; what a compiled program is known by.
 #define _DEFAULT_SOURCE     // madvise
 #include "engine/device.h"
 
@@ -7,6 +7,10 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+
+#ifndef HDST__BUILD_ID
+#define HDST__BUILD_ID "unknown"
+#endif
 
 enum {
     PAGE = 4096,                // OpenCL devices ask for no more; a larger machine page is only an alignment that is not reached
@@ -54,4 +58,13 @@ void hdst__device_free_host_memory(hdst__device *device, hdst__memory *memory)
     hdst__free(device->engine->allocator, memory->allocation);
     hdst__budget_release(&device->engine->memory, hdst__page_round(memory->bytes));
     memory->allocation = memory->host = NULL;
+}
+
+hdst__hash hdst__device_program_key(const hdst__device *device, const hdst__kernel *kernel)
+{
+    hdst__hash key = HDST__HASH_INIT;
+    const hdst__device_info *info = device->info;
+    const char *parts[] = {HDST__BUILD_ID, info->platform, info->name, info->driver, info->cl_version, kernel->build_options, kernel->source};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) hdst__hash_add_text(&key, parts[i]);
+    return key;
 }

@@ -9,6 +9,7 @@
 #ifndef HDST_ENGINE_DEVICE_H
 #define HDST_ENGINE_DEVICE_H
 
+#include "base/hash.h"
 #include "engine/budget.h"
 #include "engine/engine.h"
 
@@ -112,5 +113,7 @@ hdst_status hdst__device_open_opencl(hdst__engine *engine, const hdst__device_in
 hdst_status hdst__device_host_memory(hdst__device *device, hdst__memory *memory, const char *what, hdst_error *error);
 void hdst__device_free_host_memory(hdst__device *device, hdst__memory *memory);
 uint64_t hdst__page_round(uint64_t bytes);
+// Of hdst, the device, its driver, the options and the source.
+hdst__hash hdst__device_program_key(const hdst__device *device, const hdst__kernel *kernel);
 
 #endif

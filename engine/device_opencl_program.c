@@ -8,22 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#ifndef HDST__BUILD_ID
-#define HDST__BUILD_ID "unknown"
-#endif
-
 static hdst_status fail(const hdst__opencl_device *self, const char *function, cl_int code, hdst_error *error)
 {
     return hdst__opencl_fail(error, function, code, self->base.info->name);
-}
-
-static hdst__hash key_of(const hdst__opencl_device *self, const hdst__kernel *kernel)
-{
-    hdst__hash key = HDST__HASH_INIT;
-    const hdst__device_info *info = self->base.info;
-    const char *parts[] = {HDST__BUILD_ID, info->platform, info->name, info->driver, info->cl_version, kernel->build_options, kernel->source};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) hdst__hash_add_text(&key, parts[i]);
-    return key;
 }
 
 // --- Building ---
@@ -97,7 +84,7 @@ static bool build_from_disk(hdst__opencl_device *self, const hdst__kernel *kerne
 
 static hdst_status find_or_build(hdst__opencl_device *self, const hdst__kernel *kernel, hdst__built **out, hdst_error *error)
 {
-    hdst__hash key = key_of(self, kernel);
+    hdst__hash key = hdst__device_program_key(&self->base, kernel);
     for (hdst__built *built = self->built; built; built = built->next)
         if (built->key.high == key.high && built->key.low == key.low) {
             *out = built;
@@ -140,6 +127,16 @@ static hdst_status create_kernel(hdst__opencl_device *self, const hdst__built *b
     return fail(self, "clCreateKernel", result, error);
 }
 
+// Registers or local memory may limit a kernel to smaller groups than the device's.
+static hdst_status check_group(hdst__opencl_device *self, cl_kernel kernel, uint32_t group, hdst_error *error)
+{
+    size_t most = 0;
+    if (!kernel || group <= 1) return HDST_OK;
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clGetKernelWorkGroupInfo, kernel, self->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    if (most >= group) return HDST_OK;
+    return hdst__error_set(error, HDST_E_DRIVER, "%s can run this kernel with %zu work-items a group, not with %u", self->base.info->name, most, group);
+}
+
 hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **out, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
@@ -154,6 +151,8 @@ hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->name, &program->kernel, error);
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->count_name, &program->count, error);
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->scan_name, &program->scan, error);
+    const cl_kernel kernels[] = {program->kernel, program->count, program->scan};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels && status == HDST_OK; i++) status = check_group(self, kernels[i], code->kernel->local_size, error);
     if (status == HDST_OK) *out = program;
     else hdst__opencl_unload(device, program);
     return status;

@@ -3,7 +3,21 @@
 #include "engine/engine_private.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { TUNING_LEAST = 1 << 20 };
+
+static hdst__tuning_mode tuning_mode(const hdst__engine *engine, hdst__tuning_mode wanted)
+{
+    static const char *const names[] = {"auto", "off", "full"};
+    const char *text = getenv("HDST_TUNING");
+    if (wanted != HDST__TUNING_AUTO || !text || !*text) return wanted;
+    for (int i = HDST__TUNING_AUTO; i <= HDST__TUNING_FULL; i++)
+        if (strcmp(text, names[i]) == 0) return (hdst__tuning_mode)i;
+    hdst__log_write(&engine->log, HDST__LOG_WARN, "HDST_TUNING is '%s', not auto, off or full: taking auto", text);
+    return HDST__TUNING_AUTO;
+}
 
 static bool copy_options(hdst__engine *engine, const hdst__engine_options *options)
 {
@@ -11,6 +25,8 @@ static bool copy_options(hdst__engine *engine, const hdst__engine_options *optio
     engine->device_memory = options->device_memory;
     engine->skip_failed = options->skip_failed;
     engine->fast_sums = options->fast_sums;
+    engine->tuning = tuning_mode(engine, options->tuning);
+    engine->tuning_least = TUNING_LEAST;
     engine->portable_kernels = options->portable_kernels;
     engine->gpu_form_on_cpu = options->gpu_form_on_cpu;
     engine->wanted = hdst__strdup(engine->allocator, options->device && *options->device ? options->device : "all");

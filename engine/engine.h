@@ -18,6 +18,13 @@ typedef struct hdst__dataset_cache hdst__dataset_cache;
 typedef struct hdst__stage hdst__stage;
 typedef struct hdst__value_rows hdst__value_rows;
 
+// Whether slices try other shapes of a GPU kernel, see plan_tuning.h.
+typedef enum hdst__tuning_mode {
+    HDST__TUNING_AUTO,              // what needs no compiler at once; what does once the kernel has run for a while
+    HDST__TUNING_OFF,               // the rules' shapes; files are neither read nor written
+    HDST__TUNING_FULL,              // everything at once
+} hdst__tuning_mode;
+
 typedef struct hdst__engine_options {
     const hdst__allocator *allocator;
     const hdst__log *log;
@@ -27,6 +34,7 @@ typedef struct hdst__engine_options {
     const char *cache_dir;          // kernel cache; NULL: HDST_CACHE_DIR, XDG_CACHE_HOME/hdst, HOME/.cache/hdst; none usable: memory only, with one warning
     bool skip_failed;               // records that fail a check are left out and counted, instead of ending the run
     bool fast_sums;                 // kernels may add floats plainly (hdst__kernel_options)
+    hdst__tuning_mode tuning;       // AUTO: as HDST_TUNING says (auto, off, full)
     bool portable_kernels;          // print kernels without compiler built-ins (Oclgrind)
     bool gpu_form_on_cpu;           // tests: print the GPU form on a CPU device
 } hdst__engine_options;

@@ -10,6 +10,7 @@
 #include "engine/opencl.h"
 #include "engine/program_cache.h"
 #include "engine/segment.h"
+#include "engine/tuning.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,6 +23,11 @@ struct hdst__engine {
     char *cache_dir;                    // the option, or NULL
     uint64_t device_memory;
     bool portable_kernels, gpu_form_on_cpu, skip_failed, fast_sums;
+
+    hdst__tuning_mode tuning;
+    uint64_t tuning_least;              // records of a slice whose time is compared; tests set it lower
+    hdst__tuning_clock tuning_clock;    // NULL, or for tests: in place of the device's
+    void *tuning_clock_user;
 
     pthread_mutex_t mutex;              // guards all below; held during a run
     hdst__opencl *opencl;               // NULL until discovery, and when there is no loader

@@ -6,6 +6,7 @@
 
 #include <time.h>
 
+static const double try_seconds = 5e-3;         // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it
 static const double slice_seconds = 0.25;       // a slice is not longer, so that a run can be cancelled, nor much shorter
 static const double output_margin = 1.25;       // a slice's output is expected to fit with so much to spare: one that does not runs twice
 static const double worthwhile_seconds = 0.02;  // of work, to ask a device between slices whether a record failed
@@ -135,7 +136,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
         status = hdst__store_place(pass->output->store, count, &place, error);
         launch.output = &place;
     }
-    if (status == HDST_OK) status = device->ops->launch(device, pass->program, &launch, error);
+    if (status == HDST_OK) status = device->ops->launch(device, slot->program, &launch, error);
     if (pass->in_place) device->ops->unpart(device, &place);
     bool last = alone || launch.first + count == pass->reader->records;
     if (status == HDST_OK) status = read_results(executor, slot, pass, last, error);
@@ -146,6 +147,8 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
 {
     hdst__slot *slot = &executor->slot[(executor->oldest + executor->in_flight) % HDST__SLOTS];
     slot->segment = segment;
+    slot->try = pass->tuning ? hdst__tuning_next(pass->tuning, count) : 0;
+    slot->program = pass->tuning ? pass->tries[slot->try] : pass->program;
     hdst_status status = start_slice(executor, pass, slot, skip, count, false, error);
     if (status != HDST_OK) return status;
     executor->in_flight++;
@@ -190,6 +193,11 @@ static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot,
     return status;
 }
 
+static bool overflows(const hdst__slot *slot, const hdst__pass *pass)
+{
+    return pass->way == HDST__OUTPUT_COUNTED && slot->told[0] > pass->room;
+}
+
 static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
 {
     hdst__device_use *use = &pass->stats->device[0];
@@ -198,11 +206,7 @@ static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
     use->busy_seconds += slot->ticket.seconds;
     // Over all slices of the run: a short one at the end says little.
     if (use->busy_seconds > 0) *pass->seconds_per_record = use->busy_seconds / (double)use->records;
-}
-
-static bool overflows(const hdst__slot *slot, const hdst__pass *pass)
-{
-    return pass->way == HDST__OUTPUT_COUNTED && slot->told[0] > pass->room;
+    if (pass->tuning) hdst__tuning_note(pass->tuning, slot->try, slot->ticket.seconds, slot->count, !overflows(slot, pass));
 }
 
 static void note_failure(hdst__pass *pass, uint64_t word)
@@ -272,8 +276,11 @@ static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, boo
 
 static uint64_t slice_records(const hdst__pass *pass, uint64_t left)
 {
-    double fit = *pass->seconds_per_record > 0 ? slice_seconds / *pass->seconds_per_record : (double)(1 << 18);
+    const bool tries = pass->tuning && pass->tuning->round != HDST__TUNING_DONE;
+    const double seconds = tries ? try_seconds : slice_seconds;
+    double fit = *pass->seconds_per_record > 0 ? seconds / *pass->seconds_per_record : (double)(1 << 18);
     uint64_t records = fit < (double)pass->slice_most ? (uint64_t)fit / 64 * 64 : pass->slice_most;
+    if (tries && records < pass->tuning->least_records) records = pass->tuning->least_records;
     if (records < pass->slice_least) records = pass->slice_least;
     if (records > pass->slice_most) records = pass->slice_most;
     if (pass->way == HDST__OUTPUT_COUNTED && *pass->outputs_per_record * (double)records * output_margin > (double)pass->room) {

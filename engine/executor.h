@@ -6,6 +6,7 @@
 #include "engine/dataset_cache.h"
 #include "engine/output.h"
 #include "engine/segment.h"
+#include "engine/tuning.h"
 
 #include <pthread.h>
 
@@ -22,6 +23,8 @@ typedef struct hdst__slot {             // a slice in flight
     hdst__memory *output, *places;      // kept from slice to slice; NULL when the stage has none
     uint64_t *told;                     // of `places`: what the host asks for
     uint64_t error_word;                // of the device after this slice
+    hdst__program *program;
+    uint32_t try;                       // with a pass's tuning: its shape
 } hdst__slot;
 
 struct hdst__executor {
@@ -39,6 +42,8 @@ typedef struct hdst__pass {
     hdst__ring *ring;
     const hdst__storage *piece, *last;  // of the ring's segments: a full one, and the last one of a stream
     hdst__program *program;
+    hdst__tuning *tuning;               // NULL, or slices try shapes, each of which has a program in `tries`
+    hdst__program *const *tries;
     hdst__launch launch;                // what all slices share
     uint64_t slice_least, slice_most;   // records, multiples of 64
     hdst__output *output;               // NULL: none

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a stage will do and why, as a text for people.
 #include "engine/engine_private.h"
+#include "engine/plan_tuning.h"
 #include "engine/stage.h"
 
 #include <inttypes.h>
@@ -104,6 +105,7 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
     if (stage->skip_func) hdst__buffer_printf(out, "  records with errors are left out: a first pass over each makes its checks\n");
     if (stage->plan) {
         explain_kernel(stage->plan, out);
+        hdst__plan_tuning_explain(stage->plan, out);
         explain_tables(stage->plan, out);
         explain_output(stage, out);
     }

@@ -3,6 +3,7 @@
 
 #include "codegen/interp.h"
 #include "engine/engine_private.h"
+#include "engine/plan_tuning.h"
 #include "engine/store.h"
 
 #include <string.h>
@@ -104,12 +105,32 @@ static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
     return false;
 }
 
+static hdst__kernel_options kernel_options(const hdst__launch_plan *plan, const hdst__gpu_shape *shape)
+{
+    return (hdst__kernel_options){.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier, .shape = *shape,
+                                  .fast_sums = plan->device->engine->fast_sums};
+}
+
+const hdst__kernel *hdst__launch_plan_kernel(hdst__launch_plan *plan, const hdst__gpu_shape *shape)
+{
+    jmp_buf *const outer = plan->arena.out_of_memory, here;
+    hdst__diags diags;
+    plan->arena.out_of_memory = &here;
+    const hdst__kernel *volatile kernel = NULL;
+    if (!setjmp(here)) {
+        const hdst__kernel_options options = kernel_options(plan, shape);
+        hdst__diags_init(&diags, &plan->arena);
+        kernel = hdst__kernel_make(&plan->arena, plan->func, &options, &diags);
+    }
+    plan->arena.out_of_memory = outer;
+    return kernel;
+}
+
 static const hdst__kernel *compile(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst__diags *diags)
 {
     const hdst__separate *own = request->separate;
     if (own) return hdst__kernel_separate(&plan->arena, plan->func, own->name, own->text, own->local_size, &plan->device->facts, diags);
-    hdst__kernel_options options = {.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier,
-                                   .fast_sums = plan->device->engine->fast_sums};
+    const hdst__kernel_options options = kernel_options(plan, &(hdst__gpu_shape){0});
     return (request->fold ? hdst__kernel_make_fold : hdst__kernel_make)(&plan->arena, plan->func, &options, diags);
 }
 
@@ -263,13 +284,14 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
     return status;
 }
 
-static hdst_status make_executor(hdst__launch_plan *plan, hdst_error *error)
+hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__slot_sizes sizes = {.output_bytes = plan->output_param && !plan->in_place ? plan->room * plan->output_param->record->size : 0};
     plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
     if (plan->way == HDST__OUTPUT_BOUNDED) sizes.told_words = 2 * (uint64_t)plan->items;
     if (plan->way == HDST__OUTPUT_COUNTED) sizes.told_words = 1;
     if (plan->way != HDST__OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;
+    sizes.place_words = hdst__plan_tuning_places(plan, sizes.place_words);
     if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words) return HDST_OK;
     hdst__executor_destroy(plan->executor);
     plan->executor = NULL;
@@ -299,6 +321,7 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     choose_slices(plan, request->most_records, request->fold);
     plan->code = (hdst__code){.kernel = plan->kernel, .func = plan->func, .tables = plan->tables, .fold = request->fold, .items = plan->items,
                               .callback = request->callback};
+    if (!own) hdst__plan_tuning_begin(plan);
     return HDST_OK;
 }
 
@@ -318,7 +341,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->arena.out_of_memory = NULL;
     if (status == HDST_OK) status = device->ops->load(device, &plan->code, &plan->program, error);
     if (status == HDST_OK) status = take_memory(plan, error);
-    if (status == HDST_OK) status = make_executor(plan, error);
+    if (status == HDST_OK) status = hdst__launch_plan_slots(plan, error);
     plan->compile_seconds = hdst__now() - start;
     if (status == HDST_OK) *out = plan;
     else hdst__launch_plan_destroy(plan);
@@ -340,7 +363,7 @@ static bool choose_again(hdst__launch_plan *plan, uint64_t most_records)
 hdst_status hdst__launch_plan_move(hdst__launch_plan *plan, const hdst__reader *reader, uint64_t most_records, hdst_error *error)
 {
     plan->reader = *reader;
-    return choose_again(plan, most_records) ? make_executor(plan, error) : hdst__error_memory(error, "a plan");
+    return choose_again(plan, most_records) ? hdst__launch_plan_slots(plan, error) : hdst__error_memory(error, "a plan");
 }
 
 void hdst__launch_plan_destroy(hdst__launch_plan *plan)
@@ -348,6 +371,7 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan)
     if (!plan) return;
     hdst__device *device = plan->device;
     hdst__executor_destroy(plan->executor);
+    hdst__plan_tuning_end(plan);
     hdst__memory *const memories[] = {plan->table, plan->strips, plan->scales, plan->error_word};
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) device->ops->release(device, memories[i]);
     for (size_t i = 0; plan->broadcast && i < plan->func->param_count; i++) device->ops->release(device, plan->broadcast[i]);

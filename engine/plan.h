@@ -29,6 +29,7 @@ typedef struct hdst__launch_plan {
     uint64_t sampled;               // records
     uint64_t adds, flush;           // additions of a record to a cell at most; records after which a strip must flush
     bool wide_by_count;             // so many additions that fixed point would have to be flushed too often
+    struct hdst__plan_tuning *tuning;   // NULL: the shape is not subject to measuring
     uint32_t items;                 // work-items of a launch
     const char *items_why;
 
@@ -76,6 +77,10 @@ hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_val
 // The error of the record and check in `word`: runs the record again in the interpreter to learn the values. `covered`: records of the user's input that one of
 // this plan stands for (1, but for a fold's higher levels).
 hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, hdst_error *error);
+
+// For the plan's other files.
+const hdst__kernel *hdst__launch_plan_kernel(hdst__launch_plan *plan, const hdst__gpu_shape *shape);   // of the plan's function; NULL when it cannot be had
+hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error);       // memory for slices, as the plan's kernels need it now
 
 // plan_sample.c: runs a few records through the interpreter; fills addends, sampled, seconds_per_record. What cannot be read is left to the run to report.
 void hdst__launch_plan_sample(hdst__launch_plan *plan, const hdst__stage_values *values);

@@ -3,7 +3,7 @@
 #include "codegen/interp.h"
 #include "engine/driver_gate.h"
 #include "engine/engine_private.h"
-#include "engine/plan.h"
+#include "engine/plan_tuning.h"
 #include "engine/value_rows.h"
 
 #include <string.h>
@@ -66,8 +66,12 @@ static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__datas
 static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table, hdst__run_stats *stats,
                               uint64_t *failure, hdst_error *error)
 {
+    hdst__tuning *tuning = hdst__plan_tuning_before(plan);
+    hdst_status status = tuning && plan->way == HDST__OUTPUT_COUNTED ? hdst__launch_plan_slots(plan, error) : HDST_OK;
+    if (status != HDST_OK) return status;
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
+        .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
         .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales,
                    .error = plan->error_word, .flush = plan->flush},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
@@ -75,7 +79,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .table = table, .table_bytes = table ? plan->device_words * sizeof(int64_t) : 0,
         .seconds_per_record = &plan->seconds_per_record, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };
-    hdst_status status = hdst__execute(plan->executor, &pass, error);
+    status = hdst__execute(plan->executor, &pass, error);
     *failure = pass.failure;
     if (status == HDST_OK && table && plan->reader.records == 0)
         status = plan->device->ops->read(plan->device, plan->table, 0, table, pass.table_bytes, true, error);
@@ -103,6 +107,7 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
     }
     if (!plan->proven) plan->proven = plan->device->ops->proven(plan->device, plan->program);
     clear_ahead(plan);
+    hdst__plan_tuning_after(plan, stats->device[0].busy_seconds);
     return HDST_OK;
 }
 

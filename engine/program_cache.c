@@ -143,10 +143,10 @@ static void *read_checked(hdst__program_cache *cache, int file, const hdst__hash
     return bytes;
 }
 
-void *hdst__program_cache_read(hdst__program_cache *cache, const hdst__hash *key, size_t *length)
+static void *read_named(hdst__program_cache *cache, const hdst__hash *key, const char *suffix, size_t *length)
 {
     if (!cache->directory || !trusted(cache)) return NULL;
-    char *name = file_name(cache, key, ".bin");
+    char *name = file_name(cache, key, suffix);
     if (!name) return NULL;
     int file = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     void *bytes = NULL;
@@ -181,7 +181,7 @@ static bool write_file(const char *name, const header *head, const void *bytes, 
     return good;
 }
 
-void hdst__program_cache_write(hdst__program_cache *cache, const hdst__hash *key, const void *bytes, size_t length)
+static void write_named(hdst__program_cache *cache, const hdst__hash *key, const char *suffix, const void *bytes, size_t length)
 {
     if (!cache->directory || !make_directory(cache)) {
         warn_once(cache);
@@ -190,7 +190,7 @@ void hdst__program_cache_write(hdst__program_cache *cache, const hdst__hash *key
     header head = {.version = FORMAT, .length = length, .key = *key, .content = HDST__HASH_INIT};
     memcpy(head.magic, magic, sizeof magic);
     hdst__hash_add(&head.content, bytes, length);
-    char *name = file_name(cache, key, ".bin");
+    char *name = file_name(cache, key, suffix);
     errno = ENOMEM;
     if (!name || !write_file(name, &head, bytes, length)) {
         give_up(cache, "cannot write to", cache->directory);
@@ -198,6 +198,16 @@ void hdst__program_cache_write(hdst__program_cache *cache, const hdst__hash *key
     }
     hdst__free(cache->allocator, name);
 }
+
+void *hdst__program_cache_read(hdst__program_cache *cache, const hdst__hash *key, size_t *length) { return read_named(cache, key, ".bin", length); }
+void *hdst__program_cache_read_note(hdst__program_cache *cache, const hdst__hash *key, size_t *length) { return read_named(cache, key, ".note", length); }
+
+void hdst__program_cache_write(hdst__program_cache *cache, const hdst__hash *key, const void *bytes, size_t length)
+{
+    write_named(cache, key, ".bin", bytes, length);
+}
+
+void hdst__program_cache_write_note(hdst__program_cache *cache, const hdst__hash *key, const char *text) { write_named(cache, key, ".note", text, strlen(text)); }
 
 bool hdst__program_cache_keep_source(hdst__program_cache *cache, const hdst__hash *key, const char *source, char *path, size_t path_size)
 {

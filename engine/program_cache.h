@@ -29,6 +29,9 @@ void hdst__program_cache_destroy(hdst__program_cache *cache);
 void *hdst__program_cache_read(hdst__program_cache *cache, const hdst__hash *key, size_t *length);
 // Keeps them. A failure is told once, as a warning, and costs nothing but time in the next process.
 void hdst__program_cache_write(hdst__program_cache *cache, const hdst__hash *key, const void *bytes, size_t length);
+// The same for a small text about a program, in a file of its own (.note beside .bin).
+void *hdst__program_cache_read_note(hdst__program_cache *cache, const hdst__hash *key, size_t *length);
+void hdst__program_cache_write_note(hdst__program_cache *cache, const hdst__hash *key, const char *text);
 // Writes a source that did not build to the directory, else to TMPDIR or /tmp; false when nowhere. `path` gets the file's name.
 bool hdst__program_cache_keep_source(hdst__program_cache *cache, const hdst__hash *key, const char *source, char *path, size_t path_size);
 

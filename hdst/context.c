@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+_Static_assert((int)HDST_TUNING_OFF == (int)HDST__TUNING_OFF && (int)HDST_TUNING_FULL == (int)HDST__TUNING_FULL, "one enum, two names");
+
 HDST__STAND_IN(hdst_context, no_context);
 
 const char *hdst_version(void) { return HDST_VERSION_TEXT; }
@@ -51,16 +53,27 @@ static bool copy_text(hdst_context *context, char **to, const char *from)
     return !from || *to;
 }
 
+static hdst_status check_options(const hdst_context_options *options, hdst_error *error)
+{
+    const hdst_allocator hook = options->allocator;
+    if ((hook.allocate || hook.reallocate || hook.release) && !(hook.allocate && hook.reallocate && hook.release)) {
+        hdst__error_set(error, HDST_E_USAGE, "the allocator has only some of allocate, reallocate and release");
+        hdst__error_hint(error, "set all three functions or none");
+        return HDST_E_USAGE;
+    }
+    if ((unsigned)options->tuning <= HDST_TUNING_FULL) return HDST_OK;
+    hdst__error_set(error, HDST_E_USAGE, "tuning is %d, which means nothing", (int)options->tuning);
+    hdst__error_hint(error, "HDST_TUNING_AUTO, HDST_TUNING_OFF or HDST_TUNING_FULL");
+    return HDST_E_USAGE;
+}
+
 hdst_context *hdst_context_create(const hdst_context_options *given)
 {
     hdst_context_options options = read_options(given);
     hdst_context *context = allocate_context(&options);
     if (context == &no_context) return context;
-    hdst_allocator hook = options.allocator;
-    if ((hook.allocate || hook.reallocate || hook.release) && !(hook.allocate && hook.reallocate && hook.release)) {
-        hdst_error error;
-        hdst__error_set(&error, HDST_E_USAGE, "the allocator has only some of allocate, reallocate and release");
-        hdst__error_hint(&error, "set all three functions or none");
+    hdst_error error;
+    if (check_options(&options, &error) != HDST_OK) {
         hdst__object_fail(&context->object, &error);
         return context;
     }
@@ -68,7 +81,8 @@ hdst_context *hdst_context_create(const hdst_context_options *given)
         copy_text(context, &context->replay_dir, options.replay_dir))
         context->engine = hdst__engine_create(&(hdst__engine_options){
             .allocator = &context->allocator, .log = &context->log, .device = context->device, .memory = options.memory,
-            .device_memory = options.device_memory, .skip_failed = options.on_error == HDST_ON_ERROR_SKIP, .fast_sums = options.fast_sums, .cache_dir = context->cache_dir});
+            .device_memory = options.device_memory, .skip_failed = options.on_error == HDST_ON_ERROR_SKIP, .fast_sums = options.fast_sums,
+            .tuning = (hdst__tuning_mode)options.tuning, .cache_dir = context->cache_dir});
     if (!context->engine) context->object.error = &hdst__no_memory;
     return context;
 }

@@ -60,6 +60,16 @@ typedef struct hdst_allocator {
 // reduce fails on the second takes no part (docs/errors.md).
 typedef enum hdst_on_error { HDST_ON_ERROR_FAIL, HDST_ON_ERROR_SKIP } hdst_on_error;
 
+// GPU kernels come in many shapes: work-items of a group, records of a lane, groups of a compute unit. All give the same results (but for fast_sums, where two runs never
+// agree). Rules choose one; then slices of at least 2^20 records try others, each slice once, in one shape, and the quickest by the device's clock stays. What was
+// chosen lies in cache_dir, for the device, its driver, the kernel and the size of the input, so it is found once; hdst_explain tells it. At most 200 slices are
+// part of it, a few milliseconds each.
+typedef enum hdst_tuning {
+    HDST_TUNING_AUTO,           // $HDST_TUNING (auto, off, full) if set; else shapes that need no compiler at once, others once a kernel was busy for four times as long as they take to compile
+    HDST_TUNING_OFF,            // the rules' shapes
+    HDST_TUNING_FULL,           // all at once: for a program that measures, or that prepares a machine
+} hdst_tuning;
+
 // Start from HDST_CONTEXT_OPTIONS_INIT; `size` lets the struct grow.
 typedef struct hdst_context_options {
     size_t size;
@@ -78,9 +88,10 @@ typedef struct hdst_context_options {
     uint8_t reserved[7];        // zeroes: what is added must not lie in padding, which older programs leave undefined
     bool fast_sums;             // sums of float and double may be plain: rounded at each addition, in any order, so other bits in each run and on each device. Kernels do it
                                 // where it is faster, hdst_explain says which; other sums, and all in the interpreter, stay exact
+    hdst_tuning tuning;         // of GPU kernels
 } hdst_context_options;
 
-#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL, false, {0}, false}
+#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL, false, {0}, false, HDST_TUNING_AUTO}
 
 // NULL options: the defaults. Opens no device yet (the first run or device query does).
 HDST_API hdst_context *hdst_context_create(const hdst_context_options *options);

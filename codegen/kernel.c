@@ -23,11 +23,13 @@ static void take_fixed_names(hdst__printer *p)
                                         "flush",     "places",     "error",  "local_memory", "local_tables", "local_words", "copy",        "failed",
                                         "addend",    "row",        "stop",   "lane",         "base",         "rounds",      "round",       "start",
                                         "end",       "strip",      "strips", "place",        "room",         "sums",        "counts",      "before_lane",
-                                        "whole",     "quick",   "other",     "reach",      "tiles",         "block_place"};
+                                        "whole",     "quick",   "other",     "reach",      "tiles",         "block_place", "at", "there", "cells", "parts",
+                                        "tables",    "from",       "all",    "word"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
     for (int n = 0; n < 32 && p->gpu; n++) {            // print_accum_run.c
         hdst__name_take(p->names, hdst__arena_printf(p->arena, "addend%d", n));
         hdst__name_take(p->names, hdst__arena_printf(p->arena, "fits%d", n));
+        if (n < HDST__SPREAD_SUMS) hdst__name_take(p->names, hdst__arena_printf(p->arena, "own_sum%d", n));     // print_spread.c
     }
 }
 
@@ -157,7 +159,9 @@ static void add_table_args(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %s_rows", p->plan[a].name);
     hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global long *device_table");
-    if (!p->gpu) hdst__kernel_add_arg(p, HDST__ARG_STRIP_TABLES, 0, "__global long *restrict strip_tables");
+    bool strips = !p->gpu;
+    for (size_t a = 0; a < p->tables->accum_count; a++) strips |= p->plan[a].place == HDST__PLACE_GROUP;
+    if (strips) hdst__kernel_add_arg(p, HDST__ARG_STRIP_TABLES, 0, "__global long *restrict strip_tables");
     if (p->tables->scale_count) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
     hdst__kernel_add_arg(p, HDST__ARG_FLUSH, 0, "ulong flush");
 }
@@ -315,6 +319,7 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
     hdst__writer unnamed = {.arena = p->arena}, source = {.arena = p->arena};
     hdst__template_expand(&unnamed, hdst__template_text(template), all, hole_count + 3);
     if (p->more) hdst__template_expand(&unnamed, hdst__template_text(p->more), all, hole_count + 3);
+    if (kernel->merges) hdst__template_expand(&unnamed, hdst__template_text("merge_gpu.cl"), all, hole_count + 3);
     const char *text = hdst__writer_text(&unnamed);
     hdst__hash hash = HDST__HASH_INIT;
     hdst__hash_add_text(&hash, text);
@@ -323,6 +328,7 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
     kernel->source = hdst__writer_text(&source);
     kernel->build_options = p->options->facts.correctly_rounded ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
     hdst__kernel_name_counts(p, kernel);
+    if (kernel->merges) kernel->merge_name = hdst__arena_printf(p->arena, "%s_merge", kernel->name);
     kernel->args = p->args;
     kernel->arg_count = p->arg_count;
     kernel->tables = p->tables;
@@ -331,12 +337,16 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
 
 // --- Why ---
 
-static const char *place_why(hdst__place place)
+static const char *place_why(const hdst__printer *p, hdst__place place)
 {
     switch (place) {
     case HDST__PLACE_PRIVATE: return "in registers: one row";
     case HDST__PLACE_STRIP: return "a table per strip";
     case HDST__PLACE_LOCAL: return "interleaved tables in local memory";
+    case HDST__PLACE_GROUP:
+        return p->group_tables == 0 ? "a table in device memory for each work-group: too large for local memory"
+                                    : hdst__arena_printf(p->arena, "%" PRIu32 " table%s in device memory for all work-groups: too large for local memory", p->group_tables,
+                                                         p->group_tables > 1 ? "s" : "");
     case HDST__PLACE_DEVICE: break;
     }
     return "straight to the device table: too large for local memory";
@@ -360,7 +370,7 @@ const char *hdst__tables_why(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const ir_param *param = &p->func->params[plan->accum->param];
-        why = hdst__arena_printf(p->arena, "%saccum %s: %s\n", why, param->name, place_why(plan->place));
+        why = hdst__arena_printf(p->arena, "%saccum %s: %s\n", why, param->name, place_why(p, plan->place));
         for (size_t l = 0; l < param->record->leaf_count; l++)
             why = hdst__arena_printf(p->arena, "%s    %s: %s\n", why, param->record->leaves[l].path, tier_why(&plan->accum->cell[l]));
     }

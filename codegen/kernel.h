@@ -67,6 +67,7 @@ void hdst__pass_predicate(ir_func *func);           // block form: conditional a
 void hdst__pass_block(ir_func *func, uint32_t block);   // interchange: records innermost, uniform loops outside
 void hdst__pass_jam(ir_func *func);                 // uniform loops around one record loop: unroll and jam
 void hdst__pass_lanes(ir_func *func);               // dot and sum: lanes side by side, for forms that handle one record at a time
+ir_func *hdst__pass_spread(ir_func *func, const bool *wide);   // GPU form: loops over the elements of wide accumulators (by param), which the lanes of a work-group share; NULL: none
 void hdst__pass_together(ir_func *func, uint32_t records);  // GPU form: a lane takes several records, which share what is uniform
 void hdst__pass_accumulate(ir_func *func, const hdst__tables *tables);  // block form: exact sums as vector conversion, test, scatter
 
@@ -114,7 +115,7 @@ typedef enum hdst__arg_kind {
     HDST__ARG_BROADCAST,        // buffer: rows of parameter `index` as C structs
     HDST__ARG_ROWS,             // ulong: rows of parameter `index` (broadcast or accum)
     HDST__ARG_DEVICE_TABLE,     // buffer of long: all accumulators one after another
-    HDST__ARG_STRIP_TABLES,     // buffer of long: work-items (CPU) times strip words
+    HDST__ARG_STRIP_TABLES,     // buffer of long: work-items (CPU) times strip words; GPU: `group_tables` times, zero before the first launch
     HDST__ARG_SCALES,           // buffer of int: one scale s per float-sum leaf
     HDST__ARG_FLUSH,            // ulong: records after which a strip must flush
     HDST__ARG_OUTPUT,           // buffer: records as C structs, see hdst__output_way
@@ -167,6 +168,10 @@ typedef struct hdst__kernel {
     uint32_t local_size;                // work-items of a group: 1 on CPUs
     hdst__gpu_shape shape;              // GPU: as it became
     bool one_group_per_strip;           // CPU: global size = number of strips, chosen by the engine
+    bool merges;                        // GPU: merge_name runs behind each launch, over as many work-items, with the same arguments. A launch takes at most FLUSH
+                                        // records then, if that is not 0
+    const char *merge_name;
+    uint32_t group_tables;              // with `merges`: tables of STRIP_TABLES; 0: one for each work-group
     bool tables_in_local;               // GPU: strip tables in local memory (else adds go straight to the device table)
     hdst__output_way output_way;
     uint64_t emit_bound;                // BOUNDED: records that one record may emit

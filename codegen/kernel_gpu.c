@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form for GPUs: one lane per record with a grid-stride loop; broadcasts and interleaved tables in local memory where they fit.
 #include "codegen/kernel_parts.h"
+#include "codegen/row_form.h"
 #include "codegen/templates.h"
 
 #include <inttypes.h>
 
-enum { PRIVATE_WORDS = 16, MAX_COPIES = 16, LOCAL_ALIGN = 16, MOST_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3 };
+enum {
+    PRIVATE_WORDS = 16, MAX_COPIES = 16, LOCAL_ALIGN = 16, MOST_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3,
+    WIDE_BYTES = 512, WIDE_GROUP = 128,     // of a record read; its loops keep a lane busy, and more work-groups share a small input
+    OWN_TABLE_BYTES = 2 << 20,              // of a work-group's table in device memory: there are hundreds
+    SHARED_TABLE_BYTES = 16 << 20, MOST_SHARED = 8,     // of all tables that work-groups share: they stay in the second-level cache
+};
 
 // --- Slots: 32-bit words of local memory ---
 
@@ -73,7 +79,7 @@ static void drop_tables(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (p->plan[a].place == HDST__PLACE_LOCAL) {
-            p->plan[a].place = HDST__PLACE_DEVICE;
+            p->plan[a].place = p->plan[a].accum->strip_row_words ? HDST__PLACE_GROUP : HDST__PLACE_DEVICE;
             p->plan[a].slots = 0;
         }
 }
@@ -98,9 +104,31 @@ static bool all_aligned(const ir_param *param)
     return aligned;
 }
 
+// Loops over the elements of accumulators in device memory are for the work-group, if what they need of a record has room in local memory.
+static void plan_spread(hdst__printer *p, ir_func *func, uint32_t group)
+{
+    bool *wide = HDST__NEW_ARRAY(p->arena, bool, func->param_count);
+    uint64_t words = 0;
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        wide[p->plan[a].accum->param] = p->plan[a].place == HDST__PLACE_GROUP;
+        words += rows_of(p, &p->plan[a]) * p->plan[a].accum->strip_row_words;
+    }
+    const ir_func *before = hdst__ir_copy_func(p->arena, func);
+    ir_func *loops = hdst__pass_spread(func, wide);
+    p->spread = loops ? hdst__spread_create(p->arena, loops) : NULL;
+    if (p->spread && hdst__spread_bytes(p->spread) * group + copy_bytes(p) * p->copies > p->options->facts.local_bytes / 2) {
+        p->spread = NULL;
+        *func = *before;
+    }
+    p->spread_bytes = p->spread ? hdst__spread_bytes(p->spread) * group : 0;
+    if (p->spread && words * sizeof(int64_t) <= OWN_TABLE_BYTES) return;
+    const uint64_t fit = words ? SHARED_TABLE_BYTES / (words * sizeof(int64_t)) : 1;
+    p->group_tables = fit < 1 ? 1 : fit < MOST_SHARED ? (uint32_t)fit : MOST_SHARED;
+}
+
 static void plan_broadcasts(hdst__printer *p)
 {
-    const uint64_t tables = copy_bytes(p) * p->copies, most = p->options->facts.local_bytes;
+    const uint64_t tables = copy_bytes(p) * p->copies + p->spread_bytes, most = p->options->facts.local_bytes;
     uint64_t room = tables < most ? (most - tables) / 2 : 0;
     for (size_t i = 0; i < p->func->param_count; i++) {
         const ir_param *param = &p->func->params[i];
@@ -153,6 +181,7 @@ static void print_broadcast_copies(hdst__printer *p)
 static void print_setup(hdst__printer *p)
 {
     if (p->way == HDST__OUTPUT_COUNTED) hdst__write_line(&p->out, "__local uint sums[LANES];\nif (places[0] > room) return;");
+    hdst__print_spread_memory(p);
     hdst__print_input_bases(p);
     print_broadcast_copies(p);
     hdst__print_table_bases(p);
@@ -204,6 +233,7 @@ static const char *records_text(hdst__printer *p, const ir_func *single, const i
         p->out.indent--;
     }
     hdst__write_line(&p->out, "}");
+    hdst__print_spread(p);
     const char *text = hdst__writer_text(&p->out);
     p->out = outer;
     return text;
@@ -252,10 +282,13 @@ static uint32_t records_of(const ir_func *func, uint32_t wanted)
     return (body.shares && body.nodes > FEW_NODES) || (!body.shares && body.adds > FEW_ADDS) ? 2 : 4;
 }
 
+static bool is_wide(const ir_func *func) { return hdst__bytes_read(func) >= WIDE_BYTES; }
+
 static hdst__gpu_shape choose_shape(const ir_func *func, const hdst__kernel_options *options)
 {
     hdst__gpu_shape shape = options->shape;
-    if (!shape.group) shape.group = HDST__GPU_GROUP;
+    if (!shape.group) shape.group = is_wide(func) ? WIDE_GROUP : HDST__GPU_GROUP;
+    if (!shape.records && is_wide(func)) shape.records = 1;
     while (shape.group > 1 && options->facts.max_group && shape.group > options->facts.max_group) shape.group /= 2;
     shape.records = records_of(func, shape.records);
     return shape;
@@ -320,32 +353,49 @@ static const char *place_text(hdst__printer *p, const char *count_record)
                               count_record);
 }
 
-// The body as it is printed: whole spans, and (the same when a lane takes one record) record by record. False, with a diagnostic, on an internal error.
-static bool make_bodies(hdst__arena *arena, const ir_func *func, uint32_t records, ir_func **spans, ir_func **single, hdst__diags *diags)
+// The body record by record.
+static ir_func *single_body(hdst__arena *arena, const ir_func *func)
 {
-    *single = hdst__ir_copy_func(arena, func);
-    hdst__pass_lanes(*single);          // registers, and elements in the order in which they lie
-    hdst__pass_uniform(*single);
-    if (func->emits) hdst__pass_place(*single);
-    *spans = func->emits ? *single : hdst__ir_copy_func(arena, *single);
-    if (func->emits) return true;
-    hdst__pass_together(*spans, records);
-    const char *wrong = hdst__ir_verify(*spans);
-    if (wrong) hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: records of a lane of '%s': %s", func->name, wrong);
-    return !wrong;
+    ir_func *single = hdst__ir_copy_func(arena, func);
+    hdst__pass_lanes(single);           // registers, and elements in the order in which they lie
+    if (is_wide(func)) hdst__pass_row_jam(single);      // what is read of a wide record is read for several turns of the loop around
+    hdst__pass_uniform(single);
+    if (func->emits) hdst__pass_place(single);
+    return single;
+}
+
+// The body for whole spans, the same when a lane takes one record. NULL, with a diagnostic, on an internal error.
+static ir_func *span_body(ir_func *single, uint32_t records, hdst__diags *diags)
+{
+    ir_func *spans = single->emits ? single : hdst__ir_copy_func(single->arena, single);
+    if (!single->emits) hdst__pass_together(spans, records);
+    const char *wrong = hdst__ir_verify(spans);
+    if (!wrong) return spans;
+    hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: records of a lane of '%s': %s", single->name, wrong);
+    return NULL;
+}
+
+static bool has_tables(const hdst__printer *p, hdst__place place)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->plan[a].place == place) return true;
+    return false;
 }
 
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
 {
-    const hdst__gpu_shape shape = choose_shape(func, options);
-    ir_func *spans, *single, *count;
-    if (!make_bodies(arena, func, shape.records, &spans, &single, diags)) return NULL;
+    hdst__gpu_shape shape = choose_shape(func, options);
+    ir_func *single = single_body(arena, func), *count;
     const hdst__tables *narrow = hdst__tables_make(arena, func, options->tiers);
     hdst__printer *p = hdst__printer_create(arena, func, options, widen(arena, func, narrow));
     plan_lane_sums(p, narrow);
+    plan_tables(p);
+    plan_spread(p, single, shape.group);
+    if (p->spread) shape.records = 1;
+    ir_func *spans = span_body(single, shape.records, diags);
+    if (!spans) return NULL;
     const uint64_t bytes = hdst__private_bytes(p, spans);
     if (!hdst__private_fits(p, func, bytes, HDST__GPU_PRIVATE_LIMIT, diags)) return NULL;
-    plan_tables(p);
     plan_broadcasts(p);
     hdst__plan_words(p);
     hdst__emit_plan(p);
@@ -354,6 +404,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     if (!hdst__emit_count_form(p, diags, &count)) return NULL;
     hdst__printer_use(p, single);       // its constants, for the file's scope
     const char *count_record = print_count(p, count, hdst__print_function);
+    const bool merges = has_tables(p, HDST__PLACE_GROUP);
     hdst__hole holes[] = {
         {"title", func->name},
         {"group", hdst__arena_printf(arena, "%" PRIu32, shape.group)},
@@ -366,11 +417,13 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
         {"count_record", count_record},
         {"records", records_text(p, single, spans, place_text(p, count_record))},
         {"flush", hdst__print_section(p, hdst__print_group_flush)},
+        {"merge_setup", merges ? hdst__print_section(p, hdst__print_merge_bases) : ""},
+        {"merge", merges ? hdst__print_section(p, hdst__print_merge) : ""},
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
-    *kernel = (hdst__kernel){.func = func, .local_size = shape.group, .shape = shape, .private_bytes = bytes};
-    for (size_t a = 0; a < p->tables->accum_count; a++) kernel->tables_in_local |= p->plan[a].place == HDST__PLACE_LOCAL;
+    *kernel = (hdst__kernel){.func = func, .local_size = shape.group, .shape = shape, .private_bytes = bytes, .merges = merges, .group_tables = p->group_tables,
+                            .tables_in_local = has_tables(p, HDST__PLACE_LOCAL)};
     kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s", shape.records, shape.records > 1 ? "s" : "",
                                      local ? "" : ", no local memory", p->copies, hdst__emit_why(p), hdst__tables_why(p));
     hdst__kernel_finish(p, kernel, "kernel_gpu.cl", holes, sizeof holes / sizeof *holes);

@@ -162,7 +162,7 @@ const char *hdst__passes_row(ir_func *func, const hdst__tables *tables)
 
 // --- Which ---
 
-static uint64_t bytes_read_of_inputs(const ir_func *func)
+uint64_t hdst__bytes_read(const ir_func *func)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < func->param_count; i++) {
@@ -179,7 +179,7 @@ static const char *passes_block_of_rows(ir_func *func, const hdst__tables *table
 {
     hdst__pass_row_loops(func, tables);
     const char *wrong = hdst__passes_block(func, tables);
-    const uint64_t bytes = bytes_read_of_inputs(func);
+    const uint64_t bytes = hdst__bytes_read(func);
     if (wrong || !func->block || bytes < WIDE_BYTES) return wrong;
     while (func->block > LEAST_BLOCK && func->block * bytes > COLUMN_BYTES) func->block /= 2;
     func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes read of each", func->block, (unsigned long long)bytes);

@@ -22,6 +22,7 @@ typedef enum hdst__place {
     HDST__PLACE_PRIVATE,        // one row with constant elements: private variables, one per word
     HDST__PLACE_STRIP,          // CPU: a strip's table in global memory
     HDST__PLACE_LOCAL,          // GPU: interleaved copies in local memory
+    HDST__PLACE_GROUP,          // GPU: a table in device memory, of a work-group or of several, which another kernel merges
     HDST__PLACE_DEVICE,         // straight to the device table, with atomics
 } hdst__place;
 
@@ -33,6 +34,9 @@ typedef struct hdst__accum_plan {
     uint32_t *slot;             // PLACE_LOCAL: first 32-bit slot of each leaf within a row
     uint32_t slots;             // of a row; PLACE_PRIVATE on GPUs: while it is merged
 } hdst__accum_plan;
+
+typedef struct hdst__spread hdst__spread;      // print_spread.c
+enum { HDST__SPREAD_SUMS = 16 };
 
 typedef struct hdst__constant_array {   // at file scope, shared by the forms
     const char *wanted, *name;
@@ -78,6 +82,11 @@ typedef struct hdst__printer {
     bool *local_broadcast;              // GPU: rows were copied into local memory
     hdst__accum_plan *plan;             // by accumulator of `tables`
     uint32_t copies;                    // PLACE_LOCAL: interleaved copies
+    uint32_t group_tables;              // PLACE_GROUP: tables that all work-groups share; 0: each has its own
+    hdst__spread *spread;               // GPU: loops that a work-group makes together; NULL: none
+    uint64_t spread_bytes;              // of local memory
+    bool in_spread;
+    bool *in_loop;                      // in_spread, by variable: it counts a loop around what is printed
     // Arguments of the kernel, and their text
     hdst__arg *args;
     size_t arg_count, arg_capacity;
@@ -134,9 +143,21 @@ void hdst__print_strip_reset(hdst__printer *p);         // CPU
 void hdst__print_strip_flush(hdst__printer *p);
 void hdst__print_group_reset(hdst__printer *p);         // GPU
 void hdst__print_group_flush(hdst__printer *p);
+void hdst__print_merge_bases(hdst__printer *p);         // GPU: the kernel that merges the tables of work-groups; pointers
+void hdst__print_merge(hdst__printer *p);
 uint32_t hdst__slots_per_word(const hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf);    // PLACE_LOCAL: 1 or 2; 0: straight to the device table
 
+// print_spread.c: GPU form, loops that a work-group makes together
+hdst__spread *hdst__spread_create(hdst__arena *arena, ir_func *func);   // of what hdst__pass_spread took out
+uint64_t hdst__spread_bytes(const hdst__spread *spread);                // of local memory, for each record
+bool hdst__spread_carries(const hdst__printer *p, uint32_t var);        // the form that is printed now leaves the variable there
+void hdst__print_spread_memory(hdst__printer *p);       // declares it; start of the kernel
+void hdst__print_spread_keep(hdst__printer *p);         // end of a lane's record
+void hdst__print_spread(hdst__printer *p);              // the loops
+const char *hdst__spread_sum(const hdst__printer *p, const ir_stmt *stmt, uint32_t word);  // the register that stands for a word meanwhile, or NULL
+
 // print_stmt.c
+void hdst__print_part(hdst__printer *p, ir_block *body, const bool *known);     // statements by themselves; variables that are known are declared already
 void hdst__print_place(hdst__printer *p, const ir_stmt *stmt);          // a comment that names the line it comes from, if that is another one than before
 void hdst__print_function(hdst__printer *p);            // declarations and the body, for one record or one block
 

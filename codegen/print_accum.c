@@ -94,7 +94,7 @@ const char *hdst__device_place(hdst__printer *p, const ir_stmt *stmt)
                               offset_text(p, "ulong", stmt->index, plan->accum->device_row_words, cell->device_first, stmt->index2, cell->device_words));
 }
 
-// An lvalue; not for PLACE_LOCAL and PLACE_DEVICE.
+// An lvalue; not for PLACE_LOCAL and PLACE_DEVICE. PLACE_GROUP: in the work-group's table.
 static const char *word_place(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word)
 {
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
@@ -120,7 +120,12 @@ void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, 
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     static const char *const device[] = {"device_add", "device_max", "device_or", "device_xor"};
     static const char *const local[] = {"local_add", "local_max", "local_or", "local_xor"};
-    if (plan->place == HDST__PLACE_DEVICE || (plan->place == HDST__PLACE_LOCAL && hdst__slots_per_word(p, plan, stmt->leaf) == 0)) {
+    const char *sum = plan->place == HDST__PLACE_GROUP ? hdst__spread_sum(p, stmt, word) : NULL;
+    const bool shared = plan->place == HDST__PLACE_GROUP && !sum && (!p->in_spread || p->group_tables);
+    if (shared) {
+        p->part[HDST__PART_ATOMICS] = true;
+        hdst__write_line(&p->out, "%s(&%s, %s);", device[cell->op], word_place(p, plan, stmt, word), value);
+    } else if (plan->place == HDST__PLACE_DEVICE || (plan->place == HDST__PLACE_LOCAL && hdst__slots_per_word(p, plan, stmt->leaf) == 0)) {
         p->part[HDST__PART_ATOMICS] = true;
         hdst__write_line(&p->out, "%s(%s, %s);", device[cell->op], hdst__device_place(p, stmt), value);
     } else if (plan->place == HDST__PLACE_LOCAL) {
@@ -128,7 +133,7 @@ void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, 
         const char *size = hdst__slots_per_word(p, plan, stmt->leaf) == 2 ? "64" : "32";
         hdst__write_line(&p->out, "%s%s(%s, %s);", local[cell->op], size, slot_place(p, plan, stmt, word), value);
     } else {
-        const char *place = word_place(p, plan, stmt, word);
+        const char *place = sum ? sum : word_place(p, plan, stmt, word);
         if (cell->op == HDST__WORD_MAX) hdst__write_line(&p->out, "%s = (long)max((ulong)%s, (ulong)(%s));", place, place, value);
         else hdst__write_line(&p->out, "%s %s= %s;", place, cell->op == HDST__WORD_ADD ? "+" : cell->op == HDST__WORD_OR ? "|" : "^", value);
     }

@@ -21,7 +21,7 @@ static bool is_quick(const hdst__printer *p, const ir_stmt *stmt)
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
     if (is_lane_sum(p, stmt)) return true;
-    return plan->accum->cell[stmt->leaf].tier == HDST__TIER_ONE && (plan->place == HDST__PLACE_PRIVATE || plan->place == HDST__PLACE_LOCAL);
+    return plan->accum->cell[stmt->leaf].tier == HDST__TIER_ONE && plan->place != HDST__PLACE_DEVICE;
 }
 
 static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)

@@ -96,8 +96,8 @@ static void declare_at_top(hdst__printer *p)
 {
     for (uint32_t v = 0; v < p->func->var_count; v++) {
         const ir_var *var = &p->func->vars[v];
-        if (var->per_record || var->elements) p->home[v] = NULL;
-        if (p->home[v] || p->references[v] == 0 || belongs_to_loops(p, v) || is_local_to_records(p, v)) continue;
+        if (var->per_record || var->elements || hdst__spread_carries(p, v)) p->home[v] = NULL;
+        if (p->home[v] || p->declared[v] || p->references[v] == 0 || belongs_to_loops(p, v) || is_local_to_records(p, v)) continue;
         p->declared[v] = true;
         if (var->elements) declare_array(p, v);
         else if (var->per_record) hdst__write_line(&p->out, "%s %s[BLOCK] ALIGNED;", hdst__cl_name(hdst__kind_over_block(var->kind)), p->array_name[v]);
@@ -394,6 +394,14 @@ static void print_failures(hdst__printer *p)
     hdst__write_line(&p->out, "}");
 }
 
+void hdst__print_part(hdst__printer *p, ir_block *body, const bool *known)
+{
+    find_homes(p, body);
+    for (size_t v = 0; v < p->func->var_count; v++) p->declared[v] = known[v];
+    declare_at_top(p);
+    print_block(p, body);
+}
+
 void hdst__print_function(hdst__printer *p)
 {
     ir_block body = p->func->body;
@@ -405,4 +413,5 @@ void hdst__print_function(hdst__printer *p)
     if (p->has_checks) hdst__write_line(&p->out, "uint failed = 0;%s", p->in_block && p->func->emits ? "\nconst ulong block_place = place;" : "");
     print_block(p, &body);
     if (p->has_checks) print_failures(p);
+    if (p->spread && !p->func->counts) hdst__print_spread_keep(p);
 }

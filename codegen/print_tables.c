@@ -47,19 +47,28 @@ static void print_device_bases(hdst__printer *p)
     }
 }
 
-static void print_strip_bases(hdst__printer *p)
+// `strip`: whose table, as text.
+static void print_strip_bases(hdst__printer *p, const char *strip)
 {
     const char *offset = "";
     for (size_t a = 0; a < p->tables->accum_count; a++)
         offset = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, offset, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->strip_row_words);
     hdst__write_line(&p->out, "const ulong strip_words = %s;", offset);
-    hdst__write_line(&p->out, "__global long *strip_table = strip_tables + strip * strip_words;");
+    hdst__write_line(&p->out, "__global long *strip_table = strip_tables + %s * strip_words;", strip);
     offset = "";
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        if (plan->place == HDST__PLACE_STRIP) hdst__write_line(&p->out, "__global long *%s_own = strip_table%s;", plan->name, offset);
+        if (plan->place == HDST__PLACE_STRIP || plan->place == HDST__PLACE_GROUP)
+            hdst__write_line(&p->out, "__global long *%s_own = strip_table%s;", plan->name, offset);
         offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->strip_row_words);
     }
+}
+
+static bool has_group_tables(const hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->plan[a].place == HDST__PLACE_GROUP) return true;
+    return false;
 }
 
 static void print_private_bases(hdst__printer *p)
@@ -89,15 +98,21 @@ static void print_local_bases(hdst__printer *p)
     hdst__write_line(&p->out, "const ulong local_words = (ulong)(%s) * COPIES;", slots);
 }
 
-void hdst__print_table_bases(hdst__printer *p)
+static void print_stored_rows(hdst__printer *p)
 {
-    if (p->tables->accum_count == 0) return;
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (p->plan[a].accum->is_table)     // hdst__accum_rows
             hdst__write_line(&p->out, "const ulong %s_stored = max(%s_rows, 1UL);", p->plan[a].name, p->plan[a].name);
+}
+
+void hdst__print_table_bases(hdst__printer *p)
+{
+    if (p->tables->accum_count == 0) return;
+    print_stored_rows(p);
     print_device_bases(p);
     if (p->gpu) print_local_bases(p);
-    else print_strip_bases(p);
+    if (!p->gpu) print_strip_bases(p, "strip");
+    else if (has_group_tables(p)) print_strip_bases(p, p->group_tables ? hdst__arena_printf(p->arena, "get_group_id(0) %% %" PRIu32, p->group_tables) : "get_group_id(0)");
     print_private_bases(p);
 }
 
@@ -248,4 +263,55 @@ void hdst__print_group_flush(hdst__printer *p)
         for (uint32_t l = 0; l < leaf_count(p, &p->plan[a]); l++) print_local_leaf(p, &p->plan[a], l);
     }
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+}
+
+// --- GPU: tables of work-groups in device memory ---
+
+void hdst__print_merge_bases(hdst__printer *p)
+{
+    print_stored_rows(p);
+    print_device_bases(p);
+    print_strip_bases(p, "0");
+    if (p->group_tables) hdst__write_line(&p->out, "const ulong tables = %" PRIu32 ";", p->group_tables);
+    else hdst__write_line(&p->out, "const ulong tables = min((ulong)get_num_groups(0), (count + SPAN - 1) / SPAN);    // of work-groups that had records");
+}
+
+static void print_tables_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t w)
+{
+    static const char *const combine[] = {"all + one", "(long)max((ulong)all, (ulong)one)", "all | one", "all ^ one"};
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    hdst__write_line(&p->out, "all = 0;");
+    hdst__write_line(&p->out, "for (ulong from = n / cells; from < tables; from += parts) {");
+    hdst__write_line(&p->out, "    __global long *word = %s_own + from * strip_words + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name,
+                     plan->accum->strip_row_words, cell->strip_words, cell->strip_first + w);
+    hdst__write_line(&p->out, "    const long one = *word;");
+    hdst__write_line(&p->out, "    all = %s;", combine[cell->op]);
+    hdst__write_line(&p->out, "    if (one != 0) *word = 0;");
+    hdst__write_line(&p->out, "}");
+    print_flush_word(p, plan, leaf, w,
+                     hdst__arena_printf(p->arena, "%s_total + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words, cell->device_words,
+                                        cell->device_first),
+                     "all");
+}
+
+static void print_tables_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    if (cell->strip_words == 0) return;
+    hdst__write_line(&p->out, "cells = (ulong)%s * %" PRIu64 ";", rows_text(p, plan), cell->elements);
+    hdst__write_line(&p->out, "parts = clamp((ulong)get_global_size(0) / cells, 1UL, max(tables, 1UL));");
+    hdst__write_line(&p->out, "for (ulong n = get_global_id(0); n < cells * parts; n += get_global_size(0)) {");
+    p->out.indent++;
+    hdst__write_line(&p->out, "const ulong row = n %% cells / %" PRIu64 ", e = n %% cells %% %" PRIu64 ";", cell->elements, cell->elements);
+    hdst__write_line(&p->out, "long all;");
+    for (uint32_t w = 0; w < cell->strip_words; w++) print_tables_word(p, plan, leaf, w);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+void hdst__print_merge(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "ulong cells, parts;");
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        for (uint32_t l = 0; p->plan[a].place == HDST__PLACE_GROUP && l < leaf_count(p, &p->plan[a]); l++) print_tables_leaf(p, &p->plan[a], l);
 }

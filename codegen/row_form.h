@@ -15,6 +15,8 @@ void hdst__row_fresh(ir_func *func, ir_block *block);
 // The wide leaf of a function in row form whose elements lie side by side and are taken by SIMD, if every innermost loop over such leaves is; else NULL.
 const hdst__leaf *hdst__row_leaf(const ir_func *func, const hdst__storage *input);
 
+uint64_t hdst__bytes_read(const ir_func *func);         // of inputs, by one record (passes.c)
+
 void hdst__pass_elements(ir_func *func, const hdst__tables *tables);        // loops over elements that SIMD can take
 void hdst__pass_row_loops(ir_func *func, const hdst__tables *tables);       // those that add to rows or store them: for the block form over rows in memory
 void hdst__pass_row_jam(ir_func *func);                                     // uniform loops around loops over elements

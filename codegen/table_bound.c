@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many additions one record can make to one cell: what the headroom of fixed-point sums is computed from. An upper bound, from the trip counts of the
 // loops around each addition; trip counts come from intervals of the loops' limits.
+#include "codegen/linear_index.h"
 #include "codegen/table.h"
 
 #include <string.h>
@@ -14,6 +15,9 @@ typedef struct bounds {
     const uint64_t *rows;
     interval *loop;             // by variable: what it ranges over, where `is_loop`
     bool *is_loop;              // inside the loop that counts it
+    hdst__nest nest;            // plain loops around the place
+    uint64_t trips[HDST__NEST_DEPTH], repeats;      // of them; of all other loops together
+    const ir_block *body;       // of the innermost loop
 } bounds;
 
 static interval whole(hdst__kind kind)
@@ -75,13 +79,6 @@ static interval range_of(const bounds *b, const ir_expr *e)
     }
 }
 
-// An index that is the loop's variable (converted at most to a wider kind) meets every cell once in the loop.
-static bool selects_by(const ir_expr *index, uint32_t var)
-{
-    while (index && index->op == IR_CONVERT && hdst__scalar_size(index->kind) >= hdst__scalar_size(index->a->kind)) index = index->a;
-    return index && index->op == IR_VAR && index->var == var;
-}
-
 static uint64_t times(uint64_t a, uint64_t b)
 {
     uint64_t product;
@@ -99,63 +96,85 @@ static bool is_addition(const ir_stmt *s, uint32_t param, uint32_t leaf)
     return (s->kind == IR_ACCUM || s->kind == IR_ACCUM_WORDS) && s->param == param && s->leaf == leaf;
 }
 
-static uint64_t count_block(bounds *b, const ir_block *block, uint32_t param, uint32_t leaf, uint32_t var);
+static uint64_t count_block(bounds *b, const ir_block *block, uint32_t param, uint32_t leaf);
 
-// Additions to one cell of (param, leaf) in a block; only those whose index is not `var`, or only those whose index is: see count_for.
+// How often an addition meets the same cell while the loops around it run: turns that its row or its element tells apart meet different ones.
+static uint64_t count_addition(const bounds *b, const ir_stmt *s)
+{
+    bool told[HDST__NEST_DEPTH] = {false};
+    const ir_expr *const index[] = {s->index, s->index2};
+    for (int i = 0; i < 2; i++) {
+        const hdst__linear l = index[i] ? hdst__linear_of(&b->nest, index[i], b->body) : (hdst__linear){0};
+        hdst__linear_tells(&b->nest, &l, told);
+    }
+    uint64_t count = b->repeats;
+    for (size_t k = 0; k < b->nest.depth; k++)
+        if (!told[k]) count = times(count, b->trips[k]);
+    return count;
+}
+
 static uint64_t count_for(bounds *b, const ir_stmt *s, uint32_t param, uint32_t leaf)
 {
     const interval lo = range_of(b, s->lo), hi = range_of(b, s->hi);
     const __int128 step = s->step ? s->step : 1, trips = hi.high > lo.low ? (hi.high - lo.low + step - 1) / step : 0;
-    const bool was_loop = b->is_loop[s->var];
-    const interval before = b->loop[s->var];
-    b->is_loop[s->var] = true;
-    b->loop[s->var] = trips > 0 ? (interval){lo.low, hi.high - 1} : whole(b->func->vars[s->var].kind);
-    const uint64_t once = count_block(b, &s->body, param, leaf, UINT32_MAX), by_var = count_block(b, &s->body, param, leaf, s->var);
-    b->is_loop[s->var] = was_loop;
-    b->loop[s->var] = before;
     if (trips == 0) return 0;
-    return plus(by_var, times(once - by_var, trips > UINT64_MAX ? UINT64_MAX : (uint64_t)trips));
+    const bounds before = *b;
+    const bool was_loop = b->is_loop[s->var];
+    const interval range = b->loop[s->var];
+    const uint64_t turns = trips > UINT64_MAX ? UINT64_MAX : (uint64_t)trips;
+    b->is_loop[s->var] = true;
+    b->loop[s->var] = (interval){lo.low, hi.high - 1};
+    b->body = &s->body;
+    if (hdst__is_plain_loop(s) && b->nest.depth < HDST__NEST_DEPTH) {
+        b->trips[b->nest.depth] = turns;
+        b->nest.loop[b->nest.depth] = s;
+        b->nest.turns[b->nest.depth++] = turns >> 31 ? 0 : turns;
+    } else {
+        b->repeats = times(b->repeats, turns);
+    }
+    const uint64_t count = count_block(b, &s->body, param, leaf);
+    *b = before;
+    b->is_loop[s->var] = was_loop;
+    b->loop[s->var] = range;
+    return count;
 }
 
-static uint64_t count_stmt(bounds *b, const ir_stmt *s, uint32_t param, uint32_t leaf, uint32_t var)
+static uint64_t count_stmt(bounds *b, const ir_stmt *s, uint32_t param, uint32_t leaf)
 {
     switch (s->kind) {
-    case IR_ACCUM: case IR_ACCUM_WORDS:
-        return is_addition(s, param, leaf) && (var == UINT32_MAX || selects_by(s->index, var) || selects_by(s->index2, var));
+    case IR_ACCUM: case IR_ACCUM_WORDS: return is_addition(s, param, leaf) ? count_addition(b, s) : 0;
     case IR_IF: {
-        const uint64_t yes = count_block(b, &s->then, param, leaf, var), no = count_block(b, &s->otherwise, param, leaf, var);
-        if (var != UINT32_MAX) return yes < no ? yes : no;      // what is taken off the whole must be there on either way
+        const uint64_t yes = count_block(b, &s->then, param, leaf), no = count_block(b, &s->otherwise, param, leaf);
+        if (b->nest.depth) return plus(yes, no);        // what one turn adds in one branch another turn may add in the other
         return yes > no ? yes : no;
     }
-    case IR_FOR: return var == UINT32_MAX ? count_for(b, s, param, leaf) : 0;
+    case IR_FOR: return count_for(b, s, param, leaf);
     case IR_LOOP: {
-        const uint64_t inside = plus(plus(count_block(b, &s->head, param, leaf, var), count_block(b, &s->body, param, leaf, var)),
-                                     count_block(b, &s->after, param, leaf, var));
-        return var != UINT32_MAX || inside == 0 ? 0 : UINT64_MAX;
+        const uint64_t inside = plus(plus(count_block(b, &s->head, param, leaf), count_block(b, &s->body, param, leaf)), count_block(b, &s->after, param, leaf));
+        return inside == 0 ? 0 : UINT64_MAX;
     }
-    case IR_RECORDS: return count_block(b, &s->body, param, leaf, var);
+    case IR_RECORDS: return count_block(b, &s->body, param, leaf);
     default: return 0;
     }
 }
 
-// With `var`, counts only additions that meet each cell once while `var` runs; else all.
-static uint64_t count_block(bounds *b, const ir_block *block, uint32_t param, uint32_t leaf, uint32_t var)
+static uint64_t count_block(bounds *b, const ir_block *block, uint32_t param, uint32_t leaf)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < block->count; i++) count = plus(count, count_stmt(b, block->items[i], param, leaf, var));
+    for (size_t i = 0; i < block->count; i++) count = plus(count, count_stmt(b, block->items[i], param, leaf));
     return count;
 }
 
 uint64_t hdst__tables_adds_per_record(const ir_func *func, const uint64_t *rows_of_param)
 {
-    bounds b = {.func = func, .rows = rows_of_param};
+    bounds b = {.func = func, .rows = rows_of_param, .repeats = 1};
     b.loop = HDST__NEW_ARRAY(func->arena, interval, func->var_count);
     b.is_loop = HDST__NEW_ARRAY(func->arena, bool, func->var_count);
     uint64_t most = 0;
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (func->params[i].kind != IR_ACCUM_TABLE) continue;
         for (uint32_t leaf = 0; leaf < func->params[i].record->leaf_count; leaf++) {
-            const uint64_t count = count_block(&b, &func->body, i, leaf, UINT32_MAX);
+            const uint64_t count = count_block(&b, &func->body, i, leaf);
             if (count > most) most = count;
         }
     }

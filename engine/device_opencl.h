@@ -38,6 +38,7 @@ struct hdst__program {
     hdst__built *built;
     cl_kernel kernel;
     cl_kernel count, scan;          // run before it; NULL: none
+    cl_kernel merge;                // runs behind it; NULL: none
 };
 
 // device_opencl_program.c

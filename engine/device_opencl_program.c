@@ -151,7 +151,8 @@ hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->name, &program->kernel, error);
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->count_name, &program->count, error);
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->scan_name, &program->scan, error);
-    const cl_kernel kernels[] = {program->kernel, program->count, program->scan};
+    if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->merge_name, &program->merge, error);
+    const cl_kernel kernels[] = {program->kernel, program->count, program->scan, program->merge};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels && status == HDST_OK; i++) status = check_group(self, kernels[i], code->kernel->local_size, error);
     if (status == HDST_OK) *out = program;
     else hdst__opencl_unload(device, program);
@@ -162,7 +163,7 @@ void hdst__opencl_unload(hdst__device *device, hdst__program *program)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (!program) return;
-    cl_kernel kernels[] = {program->kernel, program->count, program->scan};
+    cl_kernel kernels[] = {program->kernel, program->count, program->scan, program->merge};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (kernels[i]) self->cl->clReleaseKernel(kernels[i]);
     hdst__free(device->engine->allocator, program);
@@ -270,15 +271,29 @@ static hdst_status enqueue(hdst__opencl_device *self, cl_kernel kernel, size_t g
     return hdst__opencl_launched(self, event, error);
 }
 
+// The launch's time begins with the kernel that was submitted last.
+static hdst_status begins_here(hdst__opencl_device *self, hdst_error *error)
+{
+    if (self->begun) self->cl->clReleaseEvent(self->begun);
+    self->begun = self->last_launch;
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clRetainEvent, self->begun);
+    return HDST_OK;
+}
+
+static hdst_status merge_after(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local, hdst_error *error)
+{
+    hdst_status status = program->count ? HDST_OK : begins_here(self, error);
+    if (status == HDST_OK) status = set_arguments(self, &program->code, program->merge, at, error);
+    return status == HDST_OK ? enqueue(self, program->merge, global, local, error) : status;
+}
+
 static hdst_status count_first(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local, hdst_error *error)
 {
     hdst_status status = set_arguments(self, &program->code, program->count, at, error);
     if (status == HDST_OK) status = enqueue(self, program->count, global, local, error);
     if (status != HDST_OK) return status;
-    if (self->begun) self->cl->clReleaseEvent(self->begun);
-    self->begun = self->last_launch;
-    HDST__CL_TRY(self->cl, self->base.info->name, error, clRetainEvent, self->begun);
-    if (!program->scan) return HDST_OK;
+    status = begins_here(self, error);
+    if (status != HDST_OK || !program->scan) return status;
     status = set_arguments(self, &program->code, program->scan, at, error);
     return status == HDST_OK ? enqueue(self, program->scan, local, local, error) : status;
 }
@@ -295,5 +310,6 @@ hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, co
     }
     hdst_status status = program->count ? count_first(self, program, at, global, local, error) : HDST_OK;
     if (status == HDST_OK) status = set_arguments(self, &program->code, program->kernel, at, error);
-    return status == HDST_OK ? enqueue(self, program->kernel, global, local, error) : status;
+    if (status == HDST_OK) status = enqueue(self, program->kernel, global, local, error);
+    return status == HDST_OK && program->merge ? merge_after(self, program, at, global, local, error) : status;
 }

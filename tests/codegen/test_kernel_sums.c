@@ -110,6 +110,7 @@ static void fill_digits(const hdst__tables *tables, const uint64_t *rows, int64_
 }
 
 static bool nearly_full;        // start from fill_digits
+static uint64_t local_bytes = 48 << 10;
 
 static void check(int form, const hdst__tier *tiers, const int32_t *scales, uint64_t flush, bool special)
 {
@@ -119,7 +120,7 @@ static void check(int form, const hdst__tier *tiers, const int32_t *scales, uint
     fill(in, special);
     const hdst__storage *storage = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, N);
     const uint64_t rows[] = {0, ROWS, 1};
-    const hdst__target_facts facts = {form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
+    const hdst__target_facts facts = {form ? HDST__TARGET_GPU : HDST__TARGET_CPU, local_bytes, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
     const hdst__kernel_options options = {.facts = facts, .input = storage, .rows = rows, .tiers = tiers};
     const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
     cr_assert_not_null(kernel);
@@ -207,4 +208,12 @@ Test(kernel_sums, digits_that_are_nearly_full_carry)
     nearly_full = true;
     check(0, wide, good, 1 << 23, false);
     check(1, wide, good, 1 << 23, false);
+}
+
+Test(kernel_sums, tables_that_work_groups_share_in_device_memory_hold_every_law)
+{
+    static const hdst__tier mixed[] = {HDST__TIER_TWO, HDST__TIER_WIDE, HDST__TIER_ONE, HDST__TIER_ONE};
+    local_bytes = 256;
+    check(1, NULL, good, 1 << 23, true);
+    check(1, mixed, coarse, 1 << 23, false);
 }

@@ -126,6 +126,37 @@ Test(stage, interp_takes_records_of_784_values) { wide_records(INTERP); }
 Test(stage, cpu_form_takes_records_of_784_values) { wide_records(CPU); }
 Test(stage, gpu_form_takes_records_of_784_values) { wide_records(GPU_FORM); }
 
+// Tables that local memory has no room for: the loop over the values is the work-group's, in a table of its own; where that would be too large, in one of all.
+Test(stage, gpu_form_adds_wide_records_to_wide_tables)
+{
+    static const uint64_t counts[] = {1, 127, 3001};
+    for (size_t i = 0; i < 3; i++) {
+        fixture_options options = options_for(GPU_FORM, counts[i]);
+        options.width = 200;
+        options.rows = 900;
+        options.layout = i % 2 ? HDST__AOS : HDST__SOA;
+        once(&options);
+        options.rows = 2000;
+        if (i == 2) once(&options);
+    }
+}
+
+Test(stage, gpu_form_runs_again_after_a_record_failed_over_a_wide_table)
+{
+    fixture_options options = options_for(GPU_FORM, 5000);
+    options.width = 200;
+    options.rows = 900;
+    options.bad[0] = 4321;
+    fixture f;
+    cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+    cr_assert_eq(fixture_run(&f), HDST_E_RECORD, "%s", f.error.message);
+    cr_assert_eq(f.error.record, 4321);
+    f.options.bad[0] = 0;
+    run_right(&f);
+    run_right(&f);
+    fixture_close(&f);
+}
+
 // --- Loops ---
 
 // Each slice reports one word for errors; how many slices there are follows the clock.

@@ -57,7 +57,10 @@ static cl_mem buffer_for(cl_run *run, const kernel_case *c, kernel_bound *bound,
         return c->device_table && bound->device_table && cl_run_write(run, bound->device_table, c->device_table, words * sizeof(int64_t)) ? bound->device_table
                                                                                                                                           : NULL;
     }
-    case HDST__ARG_STRIP_TABLES: return keep_buffer(bound, cl_run_buffer(run, NULL, words_of(hdst__tables_strip_words(tables, c->rows) * c->groups)));
+    case HDST__ARG_STRIP_TABLES: {
+        const uint64_t count = c->kernel->group_tables ? c->kernel->group_tables : c->groups;
+        return keep_buffer(bound, cl_run_buffer(run, NULL, words_of(hdst__tables_strip_words(tables, c->rows) * count)));
+    }
     case HDST__ARG_SCALES: return keep_buffer(bound, cl_run_buffer(run, (void *)c->scales, tables->scale_count * sizeof(int32_t)));
     case HDST__ARG_OUTPUT: return bound->output = keep_buffer(bound, cl_run_buffer(run, NULL, c->output_bytes));
     case HDST__ARG_PLACES: return bound->places = keep_buffer(bound, cl_run_buffer(run, NULL, place_bytes(c)));
@@ -68,7 +71,7 @@ static cl_mem buffer_for(cl_run *run, const kernel_case *c, kernel_bound *bound,
 static bool set(const kernel_bound *bound, cl_uint position, size_t size, const void *value)
 {
     bool ok = true;
-    for (size_t k = 0; k < 3; k++)
+    for (size_t k = 0; k < 4; k++)
         if (bound->kernel[k]) ok &= clSetKernelArg(bound->kernel[k], position, size, value) == CL_SUCCESS;
     return ok;
 }
@@ -100,6 +103,7 @@ static bool more_kernels(const hdst__kernel *kernel, kernel_bound *bound)
     cl_int code = clGetKernelInfo(bound->kernel[2], CL_KERNEL_PROGRAM, sizeof program, &program, NULL);
     if (code == CL_SUCCESS && kernel->count_name) bound->kernel[0] = clCreateKernel(program, kernel->count_name, &code);
     if (code == CL_SUCCESS && kernel->scan_name) bound->kernel[1] = clCreateKernel(program, kernel->scan_name, &code);
+    if (code == CL_SUCCESS && kernel->merge_name) bound->kernel[3] = clCreateKernel(program, kernel->merge_name, &code);
     return code == CL_SUCCESS;
 }
 
@@ -121,7 +125,8 @@ bool kernel_launch(cl_run *run, const kernel_case *c, const kernel_bound *bound)
     const size_t local = c->kernel->local_size;
     if (bound->kernel[0] && !cl_run_launch(run, bound->kernel[0], c->groups * local, local)) return false;
     if (bound->kernel[1] && !cl_run_launch(run, bound->kernel[1], local, local)) return false;
-    return cl_run_launch(run, bound->kernel[2], c->groups * local, local);
+    if (!cl_run_launch(run, bound->kernel[2], c->groups * local, local)) return false;
+    return !bound->kernel[3] || cl_run_launch(run, bound->kernel[3], c->groups * local, local);
 }
 
 // The parts of the strips move together.
@@ -153,8 +158,8 @@ bool kernel_collect(cl_run *run, kernel_case *c, const kernel_bound *bound)
 
 void kernel_unbind(kernel_bound *bound)
 {
-    for (size_t k = 0; k < 2; k++)
-        if (bound->kernel[k]) clReleaseKernel(bound->kernel[k]);
+    for (size_t k = 0; k < 4; k++)
+        if (k != 2 && bound->kernel[k]) clReleaseKernel(bound->kernel[k]);
     cl_run_release(bound->kernel[2]);
     for (size_t i = 0; i < bound->buffers; i++) clReleaseMemObject(bound->buffer[i]);
     *bound = (kernel_bound){0};

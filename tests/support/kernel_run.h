@@ -27,7 +27,7 @@ typedef struct kernel_case {
 } kernel_case;
 
 typedef struct kernel_bound {
-    cl_kernel kernel[3];                    // count, scan, the kernel; those that there are come last
+    cl_kernel kernel[4];                    // count, scan, the kernel, merge; NULL: not there
     cl_mem buffer[32];
     size_t buffers;
     cl_mem device_table, output, places, error;

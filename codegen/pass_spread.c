@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPU form: loops that add to the elements of a wide accumulator, one after another, are taken out of the body. The work-group makes them together when its lanes have ended
+// their records: each lane takes elements of its own, and goes through all records of the group. So the additions of a lane meet nobody else's, and neighbours add to
+// neighbours. What such a loop needs of a record (which row, a factor) is carried over.
+//
+// Before: best = ...; for i = 0 to 784 { accum t[best].x[i] += p.x[i] }; accum t[best].n += 1
+// After:  best = ...; accum t[best].n += 1                                    the lane's record
+//         for i = 0 to 784 { accum t[best].x[i] += p.x[i] }                   the group's, i over the lanes
+//
+// A loop is taken if its additions, in whatever order, are the same (they are exact), and if no two turns of it meet in a cell. Of a nest of loops the one with the most turns
+// goes outside.
+#include "codegen/linear_index.h"
+#include "codegen/row_form.h"
+
+enum { LEAST_TURNS = 32 };
+
+typedef struct nest {
+    ir_stmt *loop[HDST__NEST_DEPTH];    // outermost first
+    size_t depth;
+} nest;
+
+// --- Which loops ---
+
+typedef struct spreader {
+    ir_func *func;
+    const bool *wide;           // by param: accumulators of which the work-group has a table in device memory
+} spreader;
+
+static bool reads_variables(ir_expr **e, void *user)
+{
+    *(bool *)user |= (*e)->op == IR_VAR || (*e)->op == IR_ELEM;
+    return true;
+}
+
+// Turns 0, 1, 2 ... as many as all records have.
+static bool is_even(ir_stmt *s)
+{
+    bool variables = false;
+    if (!hdst__is_plain_loop(s) || s->hi->varying) return false;
+    hdst__ir_visit_expr(&s->hi, reads_variables, &variables);
+    return !variables;
+}
+
+// The nest down to a body of assignments and additions. What is assigned between two loops goes into the inner one.
+static bool find_nest(ir_func *func, ir_stmt *s, nest *n)
+{
+    for (n->depth = 0; n->depth < HDST__NEST_DEPTH;) {
+        if (!is_even(s)) return false;
+        n->loop[n->depth++] = s;
+        ir_block *body = &s->body;
+        size_t sets = 0;
+        while (sets < body->count && body->items[sets]->kind == IR_SET) sets++;
+        if (sets == body->count) return false;
+        ir_stmt *inner = body->items[sets];
+        if (inner->kind != IR_FOR) return true;
+        if (sets + 1 < body->count) return false;
+        ir_block all = {0};
+        for (size_t i = 0; i < sets; i++) hdst__ir_push(func, &all, body->items[i]);
+        for (size_t i = 0; i < inner->body.count; i++) hdst__ir_push(func, &all, inner->body.items[i]);
+        inner->body = all;
+        *body = (ir_block){0};
+        hdst__ir_push(func, body, inner);
+        s = inner;
+    }
+    return false;
+}
+
+static uint64_t turns_of(const ir_stmt *s) { return s->hi->op == IR_CONST ? s->hi->bits : 0; }
+
+static hdst__nest counted(const nest *n)
+{
+    hdst__nest c = {.depth = n->depth};
+    for (size_t k = 0; k < n->depth; k++) {
+        c.loop[k] = n->loop[k];
+        c.turns[k] = turns_of(n->loop[k]);
+    }
+    return c;
+}
+
+// Variables that hold an index give way to what they were set to.
+static void put_indices_in_place(ir_func *func, const nest *n)
+{
+    const hdst__nest c = counted(n);
+    ir_block *body = &n->loop[n->depth - 1]->body, out = {0};
+    for (size_t i = 0; i < body->count; i++) {
+        const ir_stmt *s = body->items[i];
+        const bool index = s->kind == IR_SET && hdst__linear_of(&c, s->value, NULL).known && hdst__ir_block_writes(body, s->var) == 1 && hdst__row_is_local(func, n->loop[0], s->var);
+        if (index) hdst__ir_substitute(func, body, s->var, s->value);
+        else hdst__ir_push(func, &out, body->items[i]);
+    }
+    *body = out;
+}
+
+static bool tells_turns_apart(const nest *n, const ir_expr *index)
+{
+    const hdst__nest c = counted(n);
+    const hdst__linear l = index ? hdst__linear_of(&c, index, NULL) : (hdst__linear){0};
+    return hdst__linear_tells_outermost(&c, &l);
+}
+
+static bool adds_alone(const spreader *sp, const nest *n)
+{
+    const ir_block *body = &n->loop[n->depth - 1]->body;
+    for (size_t i = 0; i < body->count; i++) {
+        const ir_stmt *s = body->items[i];
+        if (s->kind == IR_SET && hdst__row_is_local(sp->func, n->loop[0], s->var) && !hdst__block_reads_first(body, s->var)) continue;
+        if (s->kind != IR_ACCUM || !sp->wide[s->param]) return false;
+        if (!tells_turns_apart(n, s->index2) && !tells_turns_apart(n, s->index)) return false;
+        for (size_t k = 0; k < i; k++) {        // two additions to one leaf meet in the same turn only if they name the same cell
+            const ir_stmt *t = body->items[k];
+            if (t->kind == IR_ACCUM && t->param == s->param && t->leaf == s->leaf && !(hdst__ir_expr_equal(t->index2, s->index2) && hdst__ir_expr_equal(t->index, s->index))) return false;
+        }
+    }
+    return true;
+}
+
+static void exchange(ir_stmt *a, ir_stmt *b)
+{
+    const ir_stmt first = *a;
+    a->var = b->var, a->hi = b->hi, a->lo = b->lo, a->span = b->span;
+    b->var = first.var, b->hi = first.hi, b->lo = first.lo, b->span = first.span;
+}
+
+static void longest_outside(nest *n)
+{
+    for (size_t i = 1; i < n->depth; i++)
+        if (turns_of(n->loop[i]) > turns_of(n->loop[0])) exchange(n->loop[0], n->loop[i]);
+}
+
+// Whether what the loop reads is still so when the body has ended.
+static bool can_wait(const ir_func *func, const ir_stmt *loop, size_t at)
+{
+    for (uint32_t v = 0; v < func->var_count; v++) {
+        if (hdst__row_is_local(func, loop, v) || !hdst__ir_stmt_reads(loop, v)) continue;
+        for (size_t i = at + 1; i < func->body.count; i++)
+            if (hdst__ir_stmt_writes(func->body.items[i], v)) return false;
+    }
+    return true;
+}
+
+// The statement, if it is such a loop; it may be changed then, and is left alone if not.
+static ir_stmt *taken_from(const spreader *sp, size_t at)
+{
+    ir_func *func = sp->func;
+    ir_stmt *s = func->body.items[at];
+    const ir_block one = {&s, 1, 1};
+    nest n = {0};
+    if (s->kind != IR_FOR || !can_wait(func, s, at)) return NULL;
+    for (uint32_t v = 0; v < func->var_count; v++)
+        if (hdst__ir_stmt_writes(s, v) && !hdst__row_is_local(func, s, v)) return NULL;
+    ir_stmt *copy = hdst__ir_copy_block(func, &one).items[0];
+    func->body.items[at] = copy;
+    const bool is = find_nest(func, copy, &n);
+    if (is) longest_outside(&n);
+    if (is) put_indices_in_place(func, &n);
+    if (is && turns_of(n.loop[0]) >= LEAST_TURNS && adds_alone(sp, &n)) return copy;
+    func->body.items[at] = s;
+    return NULL;
+}
+
+ir_func *hdst__pass_spread(ir_func *func, const bool *wide)
+{
+    const spreader sp = {func, wide};
+    ir_block stays = {0}, taken = {0};
+    if (func->emits) return NULL;
+    hdst__pass_uniform(func);
+    for (size_t i = 0; i < func->body.count; i++) {
+        ir_stmt *loop = taken_from(&sp, i);
+        hdst__ir_push(func, loop ? &taken : &stays, func->body.items[i]);
+    }
+    if (taken.count == 0) return NULL;
+    ir_func group = *func;
+    group.body = taken;
+    func->body = stays;
+    return hdst__ir_copy_func(func->arena, &group);
+}

@@ -34,6 +34,7 @@ typedef struct hdst__interp_run {
     const int32_t *scales;              // block form: one per float-sum leaf; NULL: all 0
     const hdst__trace *trace;           // scalar form and a single record: who watches; or NULL
     bool skip_failed;                   // hdst__interpret_fold_ordered: a record that fails takes no part, and the fold goes on
+    void *failed_pair;                  // folds: room for what is combined where it fails first: what came so far, the next record, as C structs one after another; or NULL
     // Out
     uint64_t skipped;                   // with skip_failed: how many took no part; failed_record is the first of them
     uint64_t failed_record;             // index over the whole input of the first failing record, UINT64_MAX: none

@@ -77,6 +77,13 @@ static void gather(const fold *f, const hdst__interp_run *run, uint64_t index, u
         hdst__storage_copy(structs, buffers, r, run->input[0], run->input_buffers[0], run->input_skip[0] + r * f->run_length + index, 1);
 }
 
+static void note_pair(const fold *f, char *pair)
+{
+    const uint64_t size = f->structs.record->size, next = f->next.record->size;
+    memcpy(pair, f->a + f->run.failed_record * size, size);
+    memcpy(pair + size, f->b + f->run.failed_record * next, next);
+}
+
 static void note_failure(fold *f, hdst__interp_run *run, uint64_t j)
 {
     const uint64_t record = run->first + f->run.failed_record * f->run_length + j;
@@ -85,6 +92,7 @@ static void note_failure(fold *f, hdst__interp_run *run, uint64_t j)
         run->failed_check = f->run.failed_check;
         run->failed_index = f->run.failed_index;
         run->failed_limit = f->run.failed_limit;
+        if (run->failed_pair) note_pair(f, run->failed_pair);
     }
     f->run.failed_record = UINT64_MAX;
 }

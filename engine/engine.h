@@ -186,6 +186,8 @@ void hdst__stage_keep_output(hdst__stage *stage);
 // Compiles for the chosen device with these row counts; hdst__stage_run does it when needed.
 hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);
 hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error);
+// After a fold's run that ended with HDST_E_RECORD: the records that it could not combine, as C structs one after another: what came of those so far, and the next. The stage's.
+const void *hdst__stage_failed_pair(const hdst__stage *stage);
 // Ends a run in progress at the next slice: it returns HDST_E_CANCELLED. When none is in progress the next run ends so (a signal between the runs of a loop must
 // not be lost). Callable from any thread and from a signal handler.
 void hdst__engine_cancel(hdst__engine *engine);

@@ -142,7 +142,8 @@ static bool make_room(few_records *few, const hdst__launch_plan *plan)
     return true;
 }
 
-static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_values *values, few_records *few, uint64_t record, hdst__interp_run *run, hdst_error *error)
+static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_values *values, few_records *few, uint64_t record, void *pair, hdst__interp_run *run,
+                             hdst_error *error)
 {
     uint64_t unit = plan->code.fold ? HDST__FOLD_RECORDS : 1, first = record / unit * unit, left = plan->reader.records - first;
     uint64_t count = left < unit ? left : unit;
@@ -159,14 +160,15 @@ static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_va
         .func = plan->func, .allocator = plan->device->engine->allocator,
         .input = {few->storage}, .input_buffers = {(const void *const *)few->buffers}, .first = first, .count = count,
         .broadcast = tables, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
-        .output = few->output, .output_room = plan->room,
+        .output = few->output, .output_room = plan->room, .failed_pair = pair,
     };
     if (status == HDST_OK) status = plan->code.fold ? hdst__interpret_fold_level(run, error) : hdst__interpret(run, error);
     hdst__free(plan->device->engine->allocator, tables);
     return status;
 }
 
-hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, hdst_error *error)
+hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, void *pair,
+                                           hdst_error *error)
 {
     uint64_t record = word >> 16;
     uint32_t check = (uint32_t)(word & 0xffff);
@@ -174,7 +176,7 @@ hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const 
         return hdst__error_set(error, HDST_E_INTERNAL, "%s reports a failed check that does not exist: %016llx", plan->device->info->name, (unsigned long long)word);
     few_records few = {0};
     hdst__interp_run run;
-    hdst_status status = make_room(&few, plan) ? run_again(plan, values, &few, record, &run, error) : hdst__error_memory(error, "running a failed record again");
+    hdst_status status = make_room(&few, plan) ? run_again(plan, values, &few, record, pair, &run, error) : hdst__error_memory(error, "running a failed record again");
     hdst__arena_destroy(&few.arena);
     if (status != HDST_OK) return status;
     if (check == HDST__TOO_MANY && run.failed_record == UINT64_MAX && run.full_check >= plan->func->check_count)

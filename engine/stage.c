@@ -55,10 +55,16 @@ void hdst__stage_destroy(hdst__stage *stage)
     if (stage->spec.separate) hdst__callback_destroy(&stage->callback);
     hdst__output_destroy(&stage->output);
     hdst__output_destroy(&stage->partial);
+    hdst__free(engine->allocator, stage->pair);
     hdst__arena_destroy(&stage->skip_arena);
     hdst__store_release(&stage->store);
     pthread_mutex_unlock(&engine->mutex);
     hdst__free(engine->allocator, stage);
+}
+
+const void *hdst__stage_failed_pair(const hdst__stage *stage)
+{
+    return stage->pair;
 }
 
 const hdst__run_stats *hdst__stage_stats(const hdst__stage *stage)
@@ -284,7 +290,7 @@ static hdst_status start_skipping(hdst__stage *stage, const hdst__stage_values *
 static hdst_status run_without_failures(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
 {
     hdst_error first = HDST_ERROR_INIT;
-    hdst_status status = hdst__launch_plan_record_error(stage->plan, values, *failure, 1, &first);
+    hdst_status status = hdst__launch_plan_record_error(stage->plan, values, *failure, 1, NULL, &first);
     if (status != HDST_E_RECORD) {
         if (error) *error = first;
         return status;
@@ -299,7 +305,7 @@ static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values,
     hdst_status status = run_plan(stage, values, &failure, error);
     if (status == HDST_OK && failure != UINT64_MAX && stage->engine->skip_failed && !stage->skip_func)
         status = run_without_failures(stage, values, &failure, error);
-    if (status == HDST_OK && failure != UINT64_MAX) status = hdst__launch_plan_record_error(stage->plan, values, failure, 1, error);
+    if (status == HDST_OK && failure != UINT64_MAX) status = hdst__launch_plan_record_error(stage->plan, values, failure, 1, NULL, error);
     if (status == HDST_OK && stage->skip_func) stage->stats.skipped = hdst__stage_skipped(stage);
     return status;
 }

@@ -29,6 +29,7 @@ struct hdst__stage {
     int64_t *table;
     uint64_t table_words;               // reserved in the host's budget
     hdst__callback callback;            // with spec.separate
+    void *pair;                         // of a fold that failed: the two records, as C structs
     hdst__run_stats stats;
 };
 

@@ -47,13 +47,20 @@ static hdst_status prepare_level(hdst__stage *stage, size_t level, hdst_error *e
     return hdst__launch_plan_create(&request, &stage->level[level], error);
 }
 
+// Room for the records of a failure; without memory for it they are not known.
+static void *make_pair(hdst__stage *stage)
+{
+    if (!stage->pair) stage->pair = hdst__alloc_zero(stage->engine->allocator, 2 * stage->spec.func->params[0].record->size);
+    return stage->pair;
+}
+
 static hdst_status run_level(hdst__stage *stage, hdst__launch_plan *plan, hdst__dataset_cache *cache, uint64_t covered, hdst_error *error)
 {
     uint64_t failure;
     hdst__output_reset(&stage->output);
     hdst_status status = hdst__launch_plan_run(plan, NULL, cache, &stage->engine->ring, &stage->output, NULL, &stage->stats, &failure, error);
     if (status != HDST_OK || failure == UINT64_MAX) return status;
-    return hdst__launch_plan_record_error(plan, NULL, failure, covered, error);
+    return hdst__launch_plan_record_error(plan, NULL, failure, covered, make_pair(stage), error);
 }
 
 hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error)
@@ -114,6 +121,7 @@ static hdst_status fold_batch(hdst__stage *stage, ordered *o, uint64_t first, ui
     hdst__interp_run run = {
         .func = stage->spec.func, .allocator = stage->engine->allocator, .input = {o->structs}, .input_buffers = {from},
         .count = count + carried, .output = o->result, .skip_failed = stage->engine->skip_failed,
+        .failed_pair = make_pair(stage),
     };
     status = hdst__interpret_fold_ordered(&run, error);
     if (status != HDST_OK || run.failed_record == UINT64_MAX) return status;

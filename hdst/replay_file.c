@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char format_name[] = "hdst-replay";
-enum { FORMAT_VERSION = 1, KEYS = 10, MOST_ITEMS = 4096 };
+enum { FORMAT_VERSION = 1, KEYS = 10 /* and "next", of a reduce */, MOST_ITEMS = 4096 };
 
 // --- Writing ---
 
@@ -63,7 +63,7 @@ static void pack_tables(msgpack_packer *to, const hdst__replay *r)
 
 static void pack_all(msgpack_packer *to, const hdst__replay *r)
 {
-    msgpack_pack_map(to, KEYS);
+    msgpack_pack_map(to, KEYS + (r->next != NULL));
     pack_text(to, "format");
     pack_text(to, format_name);
     pack_text(to, "version");
@@ -82,6 +82,10 @@ static void pack_all(msgpack_packer *to, const hdst__replay *r)
     msgpack_pack_array(to, 2);
     msgpack_pack_uint64(to, r->record);
     pack_bytes(to, r->input, r->input_bytes);
+    if (r->next) {
+        pack_text(to, "next");
+        pack_bytes(to, r->next, r->next_bytes);
+    }
     pack_tables(to, r);
 }
 
@@ -89,7 +93,7 @@ static int add_to_file(void *user, const char *bytes, size_t count) { return hds
 
 static uint64_t bytes_of(const hdst__replay *r)
 {
-    uint64_t bytes = r->input_bytes;
+    uint64_t bytes = r->input_bytes + r->next_bytes;
     for (size_t i = 0; i < r->source_count; i++) bytes += r->sources[i].length;
     for (size_t i = 0; i < r->table_count; i++) bytes += r->tables[i].data ? r->tables[i].bytes : 0;
     return bytes;
@@ -129,13 +133,20 @@ static void fail(unpacker *u, const char *what)
     hdst__error_hint(u->error, "such files are written when a record fails in a kernel; run the program again to get a new one");
 }
 
-static const msgpack_object *find(unpacker *u, const char *key, msgpack_object_type type)
+static const msgpack_object *find_if_there(unpacker *u, const char *key, msgpack_object_type type)
 {
     for (uint32_t i = 0; i < u->map->size; i++) {
         const msgpack_object *k = &u->map->ptr[i].key;
         if (k->type != MSGPACK_OBJECT_STR || k->via.str.size != strlen(key) || memcmp(k->via.str.ptr, key, strlen(key)) != 0) continue;
         if (u->map->ptr[i].val.type == type) return &u->map->ptr[i].val;
     }
+    return NULL;
+}
+
+static const msgpack_object *find(unpacker *u, const char *key, msgpack_object_type type)
+{
+    const msgpack_object *found = find_if_there(u, key, type);
+    if (found) return found;
     fail(u, hdst__arena_printf(u->arena, "'%s' is missing or of the wrong type: the file is broken", key));
     return NULL;
 }
@@ -235,6 +246,8 @@ static void read_map(unpacker *u, hdst__replay *r)
     }
     r->record = number_of(u, &record->via.array.ptr[0]);
     r->input = bytes_in(u, &record->via.array.ptr[1], &r->input_bytes);
+    const msgpack_object *next = find_if_there(u, "next", MSGPACK_OBJECT_BIN);
+    if (next) r->next = bytes_in(u, next, &r->next_bytes);
 }
 
 static bool is_replay(const msgpack_object *o)

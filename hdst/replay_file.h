@@ -26,6 +26,8 @@ typedef struct hdst__replay {
     uint64_t record;                    // its number in the input of the run
     const void *input;                  // one C struct: what the function was called with
     uint64_t input_bytes;
+    const void *next;                   // of a reduce: the second one, which `record` counts; the first is what came of those before. NULL: none
+    uint64_t next_bytes;
     const hdst__replay_table *tables;
     size_t table_count;
 } hdst__replay;

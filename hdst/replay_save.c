@@ -20,6 +20,7 @@ typedef struct saver {
     uint64_t record;
     ir_func **functions;        // of the chain, one by one
     const void *input;          // the record as a C struct
+    const char *pair;           // of a reduce: the two records that it could not combine; else NULL
     bool failed;                // the last run of the interpreter
 } saver;
 
@@ -161,9 +162,11 @@ static hdst_status write_file(saver *s, size_t at, const hdst_error *why, const 
 {
     const hdst_dataset *item = s->node->items[at];
     const ir_func *func = s->functions[at];
-    const void *input = input_of(s, at, error);
+    const uint64_t bytes = func->params[0].record->size;
+    const void *input = s->pair ? s->pair : input_of(s, at, error);
     if (!input) return error->code;
-    hdst__replay replay = {.function = item->spec->function->name, .record = s->record, .input = input, .input_bytes = func->params[0].record->size,
+    hdst__replay replay = {.function = item->spec->function->name, .record = s->record, .input = input, .input_bytes = bytes,
+                           .next = s->pair ? s->pair + bytes : NULL, .next_bytes = s->pair ? bytes : 0,
                            .message = hdst__arena_printf(&s->arena, "%s:%u:%u: %s", why->file, why->line, why->column, why->message)};
     add_module(s, item->spec->module, &replay);
     hdst_status status = add_tables(s, func, &replay, error);
@@ -200,9 +203,9 @@ static hdst_status save(saver *s, hdst_error *why, hdst_error *error)
     s->functions = HDST__NEW_ARRAY(&s->arena, ir_func *, s->node->item_count + 1);
     for (size_t i = 0; i < s->node->item_count; i++)
         if (!(s->functions[i] = hdst__plan_lower(&s->arena, s->node->items[i], error))) return error->code;
-    hdst_status status = read_record(s, error);
+    hdst_status status = s->pair ? HDST_OK : read_record(s, error);
     if (status != HDST_OK) return status;
-    const size_t at = find_failing(s, error);
+    const size_t at = s->pair ? 0 : find_failing(s, error);     // a reduce is alone in its node
     if (at == s->node->item_count) return error->code;
     if (!make_folder(hdst__arena_strdup(&s->arena, folder))) return hdst__error_set(error, HDST_E_IO, "cannot make the folder %s: %s", folder, strerror(errno));
     const char *path = hdst__arena_printf(&s->arena, "%s/%s.replay", folder, s->node->items[at]->spec->function->name);
@@ -222,8 +225,9 @@ static hdst_status save_guarded(saver *s, hdst_error *why, hdst_error *error)
 
 void hdst__replay_save(const hdst__node *node, hdst_error *error)
 {
-    if (!error || error->code != HDST_E_RECORD || node->kind != HDST__NODE_STAGE) return;
-    saver s = {.node = node, .record = error->record};
+    if (!error || error->code != HDST_E_RECORD) return;
+    saver s = {.node = node, .record = error->record, .pair = node->kind == HDST__NODE_FOLD ? hdst__stage_failed_pair(node->stage) : NULL};
+    if (node->kind != HDST__NODE_STAGE && !s.pair) return;
     hdst_error own = HDST_ERROR_INIT;
     if (save_guarded(&s, error, &own) != HDST_OK)
         hdst__log_write(&node->dataset->object.context->log, HDST__LOG_WARN, "the record cannot be saved for `hdst replay`: %s", own.message);

@@ -83,7 +83,10 @@ static const hdst__replay_table *find_table(const session *s, const char *name)
 
 static hdst_status bind(session *s, hdst__interp_table *tables, uint64_t *rows)
 {
-    if (s->replay.input_bytes != s->func->params[0].record->size) return broken(s, "the record has another size");
+    const ir_param *input = s->func->params;
+    if (s->replay.input_bytes != input[0].record->size) return broken(s, "the record has another size");
+    const bool has_next = s->func->param_count > 1 && input[1].kind == IR_INPUT;
+    if (has_next ? !s->replay.next || s->replay.next_bytes != input[1].record->size : s->replay.next != NULL) return broken(s, "the second record has another size");
     for (size_t i = 0; i < s->func->param_count; i++) {
         const ir_param *param = &s->func->params[i];
         if (param->kind != IR_BROADCAST_TABLE && param->kind != IR_ACCUM_TABLE) continue;
@@ -100,15 +103,20 @@ static hdst_status bind(session *s, hdst__interp_table *tables, uint64_t *rows)
     return HDST_OK;
 }
 
-static void show_input(const session *s, hdst__buffer *out)
+static void show_record(const ir_param *input, const void *row, hdst__buffer *out)
 {
-    const ir_param *input = &s->func->params[0];
-    hdst__buffer_printf(out, "%s\n\n%s is called with\n", s->replay.message, s->replay.function);
     for (size_t i = 0; i < input->record->leaf_count; i++) {
         hdst__buffer_printf(out, "  %s%s%s = ", input->name, input->record->is_scalar ? "" : ".", input->record->is_scalar ? "" : input->record->leaves[i].path);
-        hdst_replay_leaf(&input->record->leaves[i], s->replay.input, out);
+        hdst_replay_leaf(&input->record->leaves[i], row, out);
         hdst__buffer_puts(out, "\n");
     }
+}
+
+static void show_input(const session *s, hdst__buffer *out)
+{
+    hdst__buffer_printf(out, "%s\n\n%s is called with\n", s->replay.message, s->replay.function);
+    show_record(&s->func->params[0], s->replay.input, out);
+    if (s->replay.next) show_record(&s->func->params[1], s->replay.next, out);
     for (size_t i = 0; i < s->replay.table_count; i++) {
         const hdst__replay_table *table = &s->replay.tables[i];
         hdst__buffer_printf(out, "  %s: %llu row%s%s\n", table->parameter, (unsigned long long)table->rows, table->rows == 1 ? "" : "s",
@@ -133,6 +141,10 @@ static hdst_status run(session *s, hdst__buffer *out)
         .first = s->replay.record, .count = 1, .broadcast = tables, .accum_rows = rows, .tables = accums->accum_count ? accums : NULL,
         .trace = &trace,
     };
+    if (s->replay.next) {
+        interpreter.input[1] = hdst__storage_make(s->arena, s->func->params[1].record, HDST__AOS, 0, 1);
+        interpreter.input_buffers[1] = &s->replay.next;
+    }
     status = hdst__interpret(&interpreter, s->error);
     if (status == HDST_OK && !printer->failed) hdst__buffer_puts(out, "      | the record passes: this version of hdst finds nothing wrong with it\n");
     return status;

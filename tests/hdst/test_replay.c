@@ -178,6 +178,64 @@ Test(replay, records_of_a_schema_made_in_c_are_written_too)
     EXPECT_IN(text, "division by zero: the record fails here\n");
 }
 
+// --- Reduces ---
+
+typedef struct span { int32_t first, last; double sum; } span;
+
+// Neighbours must touch: `step` of the first record divides by 0 when they do not.
+static const char reduces[] = "struct span { int32_t first, last; double sum; };\n"
+                              "associative reduce join_spans(span a, span b)\n"
+                              "{\n"
+                              "    int32_t gap = b.first - a.last - 1;\n"
+                              "    int32_t touches = gap == 0 ? 1 : 0;\n"
+                              "    return (span){ a.first, b.last / touches, a.sum + b.sum };\n"
+                              "}\n"
+                              "reduce in_order(span a, span b) { return (span){ a.first, b.last / (b.first == a.last + 1 ? 1 : 0), a.sum + b.sum }; }\n";
+
+// Record `gap` and all behind it are one further to the right than they should be.
+static void failing_reduce(const char *device, const char *function, int gap, hdst_error *error, char *text, size_t size)
+{
+    enum { RECORDS = 5000 };
+    static span spans[RECORDS];
+    for (int i = 0; i < RECORDS; i++) spans[i] = (span){2 * i + (i >= gap), 2 * i + 1 + (i >= gap), 0.5};
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    options.replay_dir = folder;
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module *m = module_of(context, reduces);
+    hdst_result *r = hdst_result_create(hdst_reduce(hdst_read(hdst_source_from_memory(context, spans, RECORDS, sizeof(span)), m, "span"), m, function));
+    cr_assert_eq(hdst_run(r, error), HDST_E_RECORD, "%s", error->message);
+    hdst_context_destroy(context);
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s.replay", folder, function);
+    EXPECT_IN(error->hint, path);
+    cr_assert_eq(show(path, text, size), 0, "%s", text);
+}
+
+Test(replay, of_a_reduce_shows_the_two_records)
+{
+    static const char *const devices[] = {"interp", "cpu"};
+    static char text[1 << 14], line[64];
+    hdst_error error;
+    for (size_t d = 0; d < 2; d++) {
+        if (d && !have_cpu()) continue;
+        failing_reduce(devices[d], "join_spans", 70, &error, text, sizeof text);
+        EXPECT_IN(text, "division by zero in record 70\n");
+        EXPECT_IN(text, "join_spans is called with\n  a.first = 128\n  a.last = 139\n  a.sum = 3\n  b.first = 141\n  b.last = 142\n  b.sum = 0.5\n");
+        EXPECT_IN(text, "gap = 1\n");
+        EXPECT_IN(text, "touches = 0\n");
+        EXPECT_IN(text, "division by zero: the record fails here\n");
+        // Between two runs of 64: what came of the whole run is the second record.
+        failing_reduce(devices[d], "join_spans", 128, &error, text, sizeof text);
+        EXPECT_IN(text, "division by zero in record 128\n");
+        EXPECT_IN(text, "  a.first = 0\n  a.last = 255\n  a.sum = 64\n  b.first = 257\n  b.last = 384\n  b.sum = 32\n");
+    }
+    failing_reduce("interp", "in_order", 4500, &error, text, sizeof text);
+    snprintf(line, sizeof line, "  a.first = 0\n  a.last = 8999\n  a.sum = %g\n  b.first = 9001\n", 4500 * 0.5);
+    EXPECT_IN(text, line);
+    EXPECT_IN(text, "division by zero: the record fails here\n");
+}
+
 // --- Files that are broken ---
 
 static size_t read_file(const char *path, char *bytes, size_t size)

@@ -83,8 +83,9 @@ static bool measure(const settings *s, hdst_context *context, const math_functio
     }
     const char *type = is_double ? "double" : "float";
     if (s->digest) printf("%s %s %" PRIu64 " %016" PRIx64 "\n", f->name, type, w.seen, w.digest);
-    else printf("| `%s` | %s | %.3g | %.2f | `%a`%s%s |\n", f->name, type, (double)w.seen, w.error, w.x, f->args == 2 ? ", " : "", f->args == 2 ? "" : "");
-    if (!s->digest && w.error > (is_double ? f->limit_double : f->limit_float)) fprintf(stderr, "%s of %s: %g at %a, %a\n", f->name, type, w.error, w.x, w.y);
+    else if (f->args == 2) printf("| `%s` | %s | %.3g | %.2f | `%.9g`, `%.9g` |\n", f->name, type, (double)w.seen, w.error, w.x, w.y);
+    else printf("| `%s` | %s | %.3g | %.2f | `%.9g` |\n", f->name, type, (double)w.seen, w.error, w.x);
+    if (!s->digest && !(w.error <= (is_double ? f->limit_double : f->limit_float))) fprintf(stderr, "%s of %s: %g at %a, %a\n", f->name, type, w.error, w.x, w.y);
     fflush(stdout);
     return true;
 }

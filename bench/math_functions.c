@@ -10,6 +10,13 @@
 
 // --- What is right ---
 
+static double rsqrt_of_double(double x) { return 1 / sqrt(x); }
+static long double rsqrt_of_long_double(long double x) { return 1 / sqrtl(x); }
+
+// The C library's powl takes -2^63 for an odd number (glibc 2.36).
+static double pow_1(double x, double y) { return pow(x, y); }
+static long double pow_l(long double x, long double y) { return fabsl(y) < 0x1p62L ? powl(x, y) : (long double)pow((double)x, (double)y); }
+
 // A function of one number, taken as one of two.
 #define ONE(name, in_double, in_long_double)                                                                \
     static double name##_1(double x, double y) { (void)y; return in_double(x); }                            \
@@ -18,13 +25,22 @@
 #define TWO(name)                                                                                           \
     static double name##_1(double x, double y) { return name(x, y); }                                       \
     static long double name##_l(long double x, long double y) { return name##l(x, y); }
-SAME(exp)
-SAME(log)
-SAME(sqrt)
+SAME(sqrt) SAME(exp) SAME(exp2) SAME(expm1) SAME(log) SAME(log2) SAME(log10) SAME(log1p) SAME(sinh) SAME(cosh) SAME(tanh) SAME(asin) SAME(acos) SAME(atan) TWO(atan2)
+SAME(sin) SAME(cos) SAME(tan) SAME(erf) SAME(erfc) SAME(cbrt) TWO(hypot) TWO(fmod) ONE(rsqrt, rsqrt_of_double, rsqrt_of_long_double)
+SAME(floor) SAME(ceil) SAME(trunc) SAME(round) SAME(rint) TWO(copysign) TWO(fmin) TWO(fmax)
 
 #define ENTRY(name, args, limit_float, limit_double, any_zero) {#name, args, {args == 1 ? name##_1 : NULL, args == 2 ? name##_1 : NULL}, name##_l, limit_float, limit_double, any_zero}
 const math_function math_functions[] = {
-    ENTRY(exp, 1, 2, 2, false), ENTRY(log, 1, 2, 2, false), ENTRY(sqrt, 1, 0.5, 0.5, false),
+    ENTRY(sqrt, 1, 0.5, 0.5, false),
+    ENTRY(exp, 1, 2, 2, false), ENTRY(exp2, 1, 2, 2, false), ENTRY(expm1, 1, 2, 2, false), ENTRY(log, 1, 2, 2, false), ENTRY(log2, 1, 2, 2, false),
+    ENTRY(log10, 1, 2, 2, false), ENTRY(log1p, 1, 2, 2, false),
+    ENTRY(pow, 2, 4, 4, false), ENTRY(rsqrt, 1, 2, 2, false), ENTRY(cbrt, 1, 2, 2, false), ENTRY(hypot, 2, 2, 2, false), ENTRY(fmod, 2, 0, 0, false),
+    ENTRY(sin, 1, 2, 2, false), ENTRY(cos, 1, 2, 2, false), ENTRY(tan, 1, 4, 4, false),
+    ENTRY(sinh, 1, 4, 4, false), ENTRY(cosh, 1, 4, 4, false), ENTRY(tanh, 1, 2, 4, false),
+    ENTRY(asin, 1, 4, 4, false), ENTRY(acos, 1, 4, 4, false), ENTRY(atan, 1, 2, 2, false), ENTRY(atan2, 2, 4, 4, false),
+    ENTRY(erf, 1, 2, 2, false), ENTRY(erfc, 1, 4, 4, false),
+    ENTRY(floor, 1, 0, 0, false), ENTRY(ceil, 1, 0, 0, false), ENTRY(trunc, 1, 0, 0, false), ENTRY(round, 1, 0, 0, false), ENTRY(rint, 1, 0, 0, false),
+    ENTRY(copysign, 2, 0, 0, false), ENTRY(fmin, 2, 0, 0, true), ENTRY(fmax, 2, 0, 0, true),
 };
 const size_t math_function_count = sizeof math_functions / sizeof *math_functions;
 
@@ -83,7 +99,7 @@ static const double special[] = {
 };
 enum { SPECIALS = 2 * (int)(sizeof special / sizeof *special) };
 
-static double special_number(uint64_t i) { return i & 1 ? -special[i / 2] : special[i / 2]; }
+static double special_number(uint64_t i) { return i & 1 && !isnan(special[i / 2]) ? -special[i / 2] : special[i / 2]; }       // no kernel sees the sign of a NaN
 
 static float float_of_bits(uint32_t bits)
 {

@@ -24,7 +24,14 @@
     X(RECORD_INDEX, "record_index", 0, TO_U64)                                                                          \
     X(DOT, "dot", 2, OVER_ARRAYS)           /* 16 lanes, see lower_lanes.c; a function of the user may have its name */  \
     X(SUM, "sum", 1, OVER_ARRAYS)           /* likewise */                                                              \
-    X(EXP, "exp", 1, MATH) X(LOG, "log", 1, MATH)                                                                       \
+    X(EXP, "exp", 1, MATH) X(EXP2, "exp2", 1, MATH) X(EXPM1, "expm1", 1, MATH) X(LOG, "log", 1, MATH)                   \
+    X(LOG2, "log2", 1, MATH) X(LOG10, "log10", 1, MATH) X(LOG1P, "log1p", 1, MATH) X(POW, "pow", 2, MATH)               \
+    X(RSQRT, "rsqrt", 1, MATH) X(CBRT, "cbrt", 1, MATH) X(HYPOT, "hypot", 2, MATH) X(FMOD, "fmod", 2, MATH)             \
+    X(SIN, "sin", 1, MATH) X(COS, "cos", 1, MATH) X(TAN, "tan", 1, MATH) X(ASIN, "asin", 1, MATH)                       \
+    X(ACOS, "acos", 1, MATH) X(ATAN, "atan", 1, MATH) X(ATAN2, "atan2", 2, MATH) X(SINH, "sinh", 1, MATH)               \
+    X(COSH, "cosh", 1, MATH) X(TANH, "tanh", 1, MATH) X(ERF, "erf", 1, MATH) X(ERFC, "erfc", 1, MATH)                   \
+    X(FLOOR, "floor", 1, MATH) X(CEIL, "ceil", 1, MATH) X(TRUNC, "trunc", 1, MATH) X(ROUND, "round", 1, MATH)           \
+    X(RINT, "rint", 1, MATH) X(COPYSIGN, "copysign", 2, MATH) X(FMIN, "fmin", 2, MATH) X(FMAX, "fmax", 2, MATH)         \
     X(ACC_MIN, "acc_min", 2, ACCUMULATE)                                                                                \
     X(ACC_MAX, "acc_max", 2, ACCUMULATE)                                                                                \
     X(EMIT, "emit", 1, GIVE)                /* any number of arguments: one more output record of a flat_map */

@@ -6,15 +6,10 @@
 #include <string.h>
 
 typedef enum later_typing {
-    MATH, TEXT, TOKENS, LENGTH_OF_TEXT, IS_TEXT, NUMBER_OF_TEXT, REAL_OF_TEXT, HASH, COUNTER, RANDOM, HAS, CHARACTERS,
+    TEXT, TOKENS, LENGTH_OF_TEXT, IS_TEXT, NUMBER_OF_TEXT, REAL_OF_TEXT, HASH, COUNTER, RANDOM, HAS, CHARACTERS,
 } later_typing;
 
 static const struct later { const char *name; size_t least, most; later_typing typing; } later[] = {
-    {"exp2", 1, 1, MATH}, {"expm1", 1, 1, MATH}, {"log2", 1, 1, MATH}, {"log10", 1, 1, MATH}, {"log1p", 1, 1, MATH},
-    {"pow", 2, 2, MATH}, {"cbrt", 1, 1, MATH}, {"hypot", 2, 2, MATH}, {"sin", 1, 1, MATH}, {"cos", 1, 1, MATH}, {"tan", 1, 1, MATH}, {"asin", 1, 1, MATH},
-    {"acos", 1, 1, MATH}, {"atan", 1, 1, MATH}, {"atan2", 2, 2, MATH}, {"sinh", 1, 1, MATH}, {"cosh", 1, 1, MATH}, {"tanh", 1, 1, MATH}, {"erf", 1, 1, MATH},
-    {"erfc", 1, 1, MATH}, {"floor", 1, 1, MATH}, {"ceil", 1, 1, MATH}, {"trunc", 1, 1, MATH}, {"round", 1, 1, MATH}, {"rint", 1, 1, MATH}, {"fmod", 2, 2, MATH},
-    {"copysign", 2, 2, MATH}, {"fmin", 2, 2, MATH}, {"fmax", 2, 2, MATH}, {"rsqrt", 1, 1, MATH},
     {"tokens", 2, 2, TOKENS}, {"chars", 1, 1, CHARACTERS}, {"lower", 1, 1, TEXT}, {"upper", 1, 1, TEXT}, {"find", 2, 2, LENGTH_OF_TEXT},
     {"starts_with", 2, 2, IS_TEXT},
     {"ends_with", 2, 2, IS_TEXT}, {"parse_int", 1, 1, NUMBER_OF_TEXT}, {"parse_float", 1, 1, REAL_OF_TEXT}, {"hash", 1, 1, HASH},
@@ -33,23 +28,6 @@ bool hdst__check_later_name(hdst__checker *c, ast_expr *name)
 static void all_texts(hdst__checker *c, ast_expr *call)
 {
     for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_to_type(c, call->args[i], hdst__type_scalar(HDST__TEXT), "the argument");
-}
-
-static void math(hdst__checker *c, ast_expr *call)
-{
-    hdst__kind common = HDST__I32;
-    for (size_t i = 0; i < call->arg_count; i++) {
-        if (hdst__check_is_poison(call->args[i]->type) || !hdst__check_is_arithmetic(call->args[i]->type)) {
-            if (!hdst__check_is_poison(call->args[i]->type))
-                hdst__diag_error(c->diags, call->args[i]->span, NULL, "%s takes numbers, not %s", call->name, hdst__check_type_name(c, call->args[i]->type));
-            hdst__check_poisoned(call);
-            return;
-        }
-        common = hdst__check_common(common, call->args[i]->type->kind);
-    }
-    if (!hdst__kind_is_float(common)) common = HDST__F64;
-    for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_to_kind(c, call->args[i], common);
-    call->type = hdst__type_scalar(common);
 }
 
 // has(o) of an optional side of a join, has(t, k) of a lookup table
@@ -78,7 +56,6 @@ static void typed(hdst__checker *c, ast_expr *call, later_typing typing)
     for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_value(c, call->args[i]);
     hdst__kind kind = HDST__VOID;
     switch (typing) {
-    case MATH: math(c, call); return;
     case TOKENS:
         all_texts(c, call);
         call->type = &words;

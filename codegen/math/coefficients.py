@@ -24,7 +24,7 @@ def extrema(error, low, high, wanted):
     for i, (x, v) in enumerate(zip(grid, values)):
         left, right = values[i - 1] if i else -v, values[i + 1] if i < steps else -v
         sign = 1 if v > 0 else -1
-        if sign * v >= sign * left and sign * v >= sign * right:
+        if v != 0 and sign * v >= sign * left and sign * v >= sign * right:
             if peaks and (peaks[-1][1] > 0) == (v > 0):
                 if abs(v) > abs(peaks[-1][1]):
                     peaks[-1] = (x, v)
@@ -117,6 +117,21 @@ def atanh_tail(x):      # (2 atanh(s) - 2 s) / s^3, of x = s^2
     return (2 * mp.atanh(s) - 2 * s) / s ** 3 if x > mp.mpf('1e-16') else mp.mpf(2) / 3 + x * 2 / 5
 
 
+def even(f, series):    # a function of x = s^2, by its value at s; near 0 by its first terms
+    def g(x):
+        return f(mp.sqrt(x)) if x > mp.mpf('1e-16') else series[0] + series[1] * x
+    return g
+
+
+def erfcx(x):           # e^(x^2) erfc(x)
+    return mp.exp(x * x) * mp.erfc(x)
+
+
+def erfc_ratio(t, k):   # (1 + 2 x) e^(x^2) erfc(x), of t = (x - k) / (x + k)
+    x = k * (1 + t) / (1 - t)
+    return (1 + 2 * x) * erfcx(x)
+
+
 ALL = {}
 
 
@@ -128,10 +143,23 @@ def define(name, f, weight, low, high, powers):
         ALL[f'{name}_{"float" if is_float else "double"}'] = (f, weight, low, high, p, is_float)
 
 
-define('exp', exp_tail, lambda x: x * x / mp.exp(x), -HALF_LN2, HALF_LN2, (range(6), range(11)))
+define('exp', exp_tail, lambda x: x * x / mp.exp(x), -HALF_LN2, HALF_LN2, (range(5), range(11)))
 define('exp2', exp2_tail, lambda x: 1, -mp.mpf('0.501'), mp.mpf('0.501'), (range(6), range(12)))
-define('log', log_tail, lambda x: abs(x ** 3 / mp.log1p(x)) if x else 0, 1 / ROOT - 1, ROOT - 1, (range(9), range(0)))
+define('log', log_tail, lambda x: abs(x ** 3 / mp.log1p(x)) if x else 0, 1 / ROOT - 1, ROOT - 1, (range(8), range(0)))
 define('log_ratio', atanh_tail, lambda x: x / 2, 0, ((ROOT - 1) / (ROOT + 1)) ** 2 * mp.mpf('1.001'), (range(0), range(7)))
+
+define('sin', even(lambda s: (mp.sin(s) - s) / s ** 3, (-mp.mpf(1) / 6, mp.mpf(1) / 120)), lambda x: x / mp.sinc(mp.sqrt(x)), 0, mp.mpf('0.618'), (range(3), range(6)))
+define('cos', even(lambda s: (mp.cos(s) - 1 + s * s / 2) / s ** 4, (mp.mpf(1) / 24, -mp.mpf(1) / 720)), lambda x: x * x / mp.cos(mp.sqrt(x)), 0, mp.mpf('0.618'), (range(3), range(6)))
+define('tan', even(lambda s: (mp.tan(s) - s) / s ** 3, (mp.mpf(1) / 3, mp.mpf(2) / 15)), lambda x: x, 0, mp.mpf('0.618'), (range(7), range(16)))
+define('atan', even(lambda s: (mp.atan(s) - s) / s ** 3, (-mp.mpf(1) / 3, mp.mpf(1) / 5)), lambda x: x * mp.sqrt(x) / mp.atan(mp.sqrt(x)) if x else 0, 0, 1, (range(9), range(21)))
+define('asin', even(lambda s: (mp.asin(s) - s) / s ** 3, (mp.mpf(1) / 6, mp.mpf(3) / 40)), lambda x: x * mp.sqrt(x) / mp.asin(mp.sqrt(x)) if x else 0, 0, mp.mpf('0.25'), (range(5), range(13)))
+define('tanh', even(lambda s: (mp.tanh(s) - s) / s ** 3, (-mp.mpf(1) / 3, mp.mpf(2) / 15)), lambda x: x, 0, mp.mpf('0.3601'), (range(5), range(0)))
+define('log_ratio_wide', lambda x: (atanh_tail(x) - mp.mpf(2) / 3) / x if x > mp.mpf('1e-12') else mp.mpf(2) / 5, lambda x: x * x, 0, mp.mpf('0.0401'), (range(3), range(0)))
+define('log_ratio_tail', lambda x: (atanh_tail(x) - mp.mpf(2) / 3) / x if x > mp.mpf('1e-12') else mp.mpf(2) / 5, lambda x: x * x, 0, mp.mpf('0.0295'), (range(0), range(8)))
+define('erf', even(lambda s: mp.erf(s) / s - 1, (2 / mp.sqrt(mp.pi) - 1, -2 / (3 * mp.sqrt(mp.pi)))), lambda x: 1, 0, 1, (range(7), range(13)))
+define('erf_tail', lambda x: -mp.log(mp.erfc(x)), lambda x: mp.erfc(x), mp.mpf('0.99'), mp.mpf('4.01'), (range(9), range(0)))
+define('erfc', lambda t: erfc_ratio(t, 2), lambda t: 1, -1, mp.mpf('0.68'), (range(11), range(0)))
+define('erfc_wide', lambda t: erfc_ratio(t, 4), lambda t: 1, -1, mp.mpf('0.75'), (range(0), range(24)))
 
 
 def main():

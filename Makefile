@@ -47,24 +47,26 @@ bench:
 	@$(MAKE) --no-print-directory all
 	@python3 bench/run.py --build $(BUILD)
 
-# Random programs on the interpreter and as kernels, by the thousand; another seed gives other programs.
+# Random programs on the interpreter and as kernels, by the thousand: other ones in every run. It prints the seed; with the same one they are the same.
 LONG_PROGRAMS ?= 10000
 LONG_KERNELS ?= 2000
-LONG_SEED ?= 100000
+ifndef LONG_SEED
+LONG_SEED := $(shell date +%s)0000
+endif
 long:
 	@sh tools/setup.sh build test
 	@$(MAKE) --no-print-directory $(BUILD)/.with-tests
 	$(NINJA) -C $(BUILD)
-	HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) HDST_DIFF_MISTAKES=$(LONG_PROGRAMS) HDST_DIFF_SEED=$(LONG_SEED) $(MESON) test -C $(BUILD) --no-rebuild --verbose --suite differential
+	@echo "make long: LONG_SEED=$(LONG_SEED) LONG_PROGRAMS=$(LONG_PROGRAMS) LONG_KERNELS=$(LONG_KERNELS)"
+	@HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) HDST_DIFF_MISTAKES=$(LONG_PROGRAMS) HDST_DIFF_SEED=$(LONG_SEED) $(MESON) test -C $(BUILD) --no-rebuild --verbose --suite differential
 
 # Which lines of the compiler the random programs reach. Another suite: make coverage COVERAGE_SUITE=codegen
 COVERAGE_SUITE ?= differential
 coverage:
 	@sh tools/setup.sh build test
 	@test -f build-coverage/build.ninja || $(MESON) setup build-coverage -Dtests=enabled -Db_coverage=true -Dbuildtype=debugoptimized
-	$(NINJA) -C build-coverage
 	@find build-coverage -name '*.gcda' -delete
-	$(MESON) test -C build-coverage --no-rebuild --suite $(COVERAGE_SUITE)
+	$(MESON) test -C build-coverage --suite $(COVERAGE_SUITE)
 	@python3 tests/coverage.py --least 90 build-coverage
 
 chaos:

@@ -9,11 +9,18 @@ bool hdst__row_is_local(const ir_func *func, const ir_stmt *stmt, uint32_t var)
     return hdst__ir_block_reads(&func->body, var) == hdst__ir_stmt_reads(stmt, var) && hdst__ir_block_writes(&func->body, var) == hdst__ir_stmt_writes(stmt, var);
 }
 
+static bool is_set_before(const ir_block *block, size_t end, uint32_t var)
+{
+    for (size_t i = 0; i < end; i++)
+        if (block->items[i]->kind == IR_SET && block->items[i]->var == var) return true;
+    return false;
+}
+
 void hdst__row_fresh(ir_func *func, ir_block *block)
 {
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
-        if (s->kind != IR_SET || hdst__block_reads_first(block, s->var)) continue;
+        if (s->kind != IR_SET || hdst__block_reads_first(block, s->var) || is_set_before(block, i, s->var)) continue;
         const uint32_t from = s->var, to = hdst__ir_add_var(func, func->vars[from].name, func->vars[from].kind, 0);
         func->vars[to].varying = func->vars[from].varying;
         hdst__ir_substitute(func, block, from, hdst__ir_var(func, to));

@@ -46,6 +46,9 @@ Test(pass_elements, float_sums_have_a_test_and_a_rare_second_loop)
     // What the addend needs is worked out in the second loop too, in variables of its own.
     const char *after = pass_body(pass_after(&one, "  for i = 0u to 40u {\n    e = sub(p.x[i], 1f)\n    accum t[0u].s[i] += mul(e, e)\n  }\n"));
     cr_expect_not_null(strstr(after, "      e_2 = sub(p.x[i], 1f)\n"), "%s", after);
+    // Set twice, the second time from itself: one variable in the second loop as well.
+    after = pass_body(pass_after(&one, "  for i = 0u to 40u {\n    e = div(p.x[i], 0f)\n    e = select(lt(e, 1f), e, add(e, 1f))\n    accum t[0u].s[i] += e\n  }\n"));
+    cr_expect_not_null(strstr(after, "      e_2 = div(p.x[i], 0f)\n      e_2 = select(lt(e_2, 1f), e_2, add(e_2, 1f))\n"), "%s", after);
 }
 
 Test(pass_elements, sums_of_integers_need_no_test)

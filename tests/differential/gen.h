@@ -58,6 +58,7 @@ typedef struct gen {
     hdst__buffer hk, c, yaml;
     int indent;
     bool schema;                    // records are declared in YAML, some of them packed
+    int tame;                       // of data: one in so many numbers is of any kind; 0: all are
     gen_symbol symbol[64];
     int symbol_count;
     gen_helper helper[3];

@@ -476,7 +476,7 @@ gen_value gen_mix(gen *g)
 {
     const diff_kind kind = float_kind(g);
     gen_value v = datum(g, kind);
-    for (int terms = 1 + gen_below(g, 3); terms > 0; terms--) {
+    for (int terms = gen_below(g, 4); terms > 0; terms--) {
         gen_value term = datum(g, kind);
         if (gen_chance(g, 60)) {
             const gen_value factor = datum(g, kind);

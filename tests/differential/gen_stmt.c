@@ -210,6 +210,46 @@ static void accumulate(gen *g)
     }
 }
 
+static bool is_summed(const gen *g, int param, const gen_field *f) { return g->program->params[param].law[f->leaf] == L_SUM && f->kind != K_BOOL && !f->count2; }
+
+static void add_to(gen *g, int param, const char *hk, const char *row, const gen_field *field, const char *element)
+{
+    const gen_value v = gen_is_float(field->kind) ? gen_mix(g) : gen_expr(g, 1);
+    const char *value = gen_name(g, "t");
+    gen_hk(g, "%s += %s;", hk, gen_argument(v));
+    gen_c(g, "%s %s = %s;", gen_c_type(field->kind), value, gen_converted(g, v, field->kind));
+    gen_c(g, "ctx->accumulate(ctx, %d, %s, %d, %s, %s);", param, row, field->leaf, element, gen_pattern(g, value, field->kind));
+    g->program->params[param].accumulated[field->leaf] = true;
+}
+
+// Additions to the fields of one row, one after another, as KMeans does. Returns false when there is no such row.
+static bool accumulate_row(gen *g)
+{
+    int param = 0;
+    for (int i = 1; i < g->program->param_count && !g->no_params; i++)
+        for (int k = 0; g->program->params[i].kind == DIFF_ACCUM && g->row[i] && k < g->row[i]->field_count; k++)
+            if (is_summed(g, i, &g->row[i]->field[k])) param = i;
+    if (!param) return false;
+    const diff_param *p = &g->program->params[param];
+    const char *hk = p->name, *row = "0";
+    const bool faults = g->faults;
+    g->faults = false;
+    if (p->is_table) {
+        const char *name = gen_name(g, "n");
+        gen_hk(g, "uint32_t %s = (uint32_t)(%s);", name, gen_index(g, 2, 0, p->name, gen_print(g, "ctx->rows[%d]", param), &row));
+        hk = gen_print(g, "%s[%s]", hk, name);
+    }
+    for (int k = 0; k < g->row[param]->field_count; k++) {
+        const gen_field *f = &g->row[param]->field[k];
+        for (uint64_t e = 0; is_summed(g, param, f) && e < (f->count > 3 ? 3 : f->count ? f->count : 1); e++) {
+            const char *element = gen_print(g, "%" PRIu64, e);
+            add_to(g, param, f->count ? gen_print(g, "%s.%s[%s]", hk, f->name, element) : gen_print(g, "%s.%s", hk, f->name), row, f, element);
+        }
+    }
+    g->faults = faults;
+    return true;
+}
+
 // A loop that adds to every element of an accumulator's array of floats, as gradients do. Returns false when there is none.
 static bool accumulate_elements(gen *g)
 {
@@ -508,6 +548,7 @@ static void statement(gen *g, int depth)
     else if (which < 29) declare_record(g);
     else if (which < 52) assign(g);
     else if (which < 67) {
+        if (gen_chance(g, 30) && accumulate_row(g)) return;
         if (g->loops || !gen_chance(g, 40) || !accumulate_elements(g)) accumulate(g);
     }
     else if (depth <= 0) assign(g);

@@ -65,8 +65,9 @@ diff_data diff_make_data(hdst__arena *arena, const diff_program *program, const 
     diff_fill(program->seed, exports->in, exports->in_leaves, exports->in_size, count, data.records);
     for (int i = 1; i < program->param_count; i++) {
         if (program->params[i].kind != DIFF_BROADCAST) continue;
+        // Of another seed that is as tame: a multiple of 3 away.
         data.tables[i] = hdst__arena_alloc(arena, exports->row_size[i] * program->params[i].rows);
-        diff_fill(program->seed + (uint64_t)i * 1000003, exports->row[i], exports->row_leaves[i], exports->row_size[i], program->params[i].rows,
+        diff_fill(program->seed + (uint64_t)i * 1000002, exports->row[i], exports->row_leaves[i], exports->row_size[i], program->params[i].rows,
                   data.tables[i]);
     }
     return data;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCH = 100, RECORDS = 300, SHOWN = 3 };
+enum { BATCH = 100, RECORDS = 300, SHOWN = 3, PROGRESS = 1000 /* programs between two lines */ };
 
 typedef struct tally {
     int programs, failing, different, shown;
@@ -92,7 +92,10 @@ Test(differential, random_programs_give_the_bits_of_their_c_translations)
 {
     const uint64_t count = setting("HDST_DIFF_PROGRAMS", 1000), first = setting("HDST_DIFF_SEED", 1);
     tally t = {0};
-    for (uint64_t done = 0; done < count; done += BATCH) run_batch(first + done, count - done < BATCH ? (int)(count - done) : BATCH, &t);
+    for (uint64_t done = 0; done < count; done += BATCH) {
+        run_batch(first + done, count - done < BATCH ? (int)(count - done) : BATCH, &t);
+        if (count > PROGRESS && t.programs % PROGRESS == 0) fprintf(stderr, "%d of %" PRIu64 " programs, %d differ\n", t.programs, count, t.different);
+    }
     fprintf(stderr, "%d programs from seed %" PRIu64 ", %d with a failing record\n", t.programs, first, t.failing);
     cr_expect_eq(t.different, 0, "%d programs differ", t.different);
     if (count >= 100) cr_expect(t.failing > 0 && t.failing < t.programs / 4, "%d of %d programs fail: they say little", t.failing, t.programs);

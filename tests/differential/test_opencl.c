@@ -174,7 +174,10 @@ Test(differential, kernels_in_both_forms_give_the_bits_of_their_c_translations)
     hdst_error error;
     if (hdst__engine_device(engines[0], &device, &error) != HDST_OK) cr_skip("no OpenCL CPU device: %s\n", error.message);
     int different = 0;
-    for (uint64_t done = 0; done < count; done += BATCH) different += run_batch(engines, first + done, count - done < BATCH ? (int)(count - done) : BATCH);
+    for (uint64_t done = 0; done < count; done += BATCH) {
+        if (done) fprintf(stderr, "%" PRIu64 " of %" PRIu64 " kernels, %d differ\n", done, count, different);
+        different += run_batch(engines, first + done, count - done < BATCH ? (int)(count - done) : BATCH);
+    }
     fprintf(stderr, "%" PRIu64 " kernels from seed %" PRIu64 "\n", count, first);
     cr_expect_eq(different, 0, "%d of %" PRIu64 " kernels differ", different, count);
     for (int form = 0; form < 2; form++) hdst__engine_destroy(engines[form]);

@@ -42,7 +42,7 @@ ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, con
 ir_func *hdst__fuse(hdst__arena *arena, ir_func *const *functions, size_t count);
 enum {
     HDST__FUSE_LIMIT = 10000,
-    HDST__EMIT_BOUND = 4,       // CPU: room is left for so many output records of each record; a function that may emit more has its records counted first
+    HDST__EMIT_BOUND = 4,       // CPU: room can be left for so many output records of each record; a function that may emit more has its records counted first
 };
 
 // Passes, each in pass_<name>.c with its purpose, a before and an after. The order is hdst__passes_scalar, then for CPU devices hdst__passes_cpu.
@@ -131,7 +131,9 @@ typedef enum hdst__output_way {
     HDST__OUTPUT_BOUNDED,       // CPU: a strip writes its records one after another from {strip's first record} * emit_bound. PLACES: the first place and
                                 // the number of records of each strip
     HDST__OUTPUT_COUNTED,       // without a gap, in input order. Kernels count_name, then scan_name (of one work-group; NULL: none), then name, with the same
-                                // arguments. PLACES[0]: the number of records; where that is above ROOM the last kernel does nothing
+                                // arguments. PLACES[0]: the number of records; where that is above ROOM the last kernel does nothing. CPU: PLACES[1] is
+                                // where the output begins, then where it ends; all ones where it did not fit, and then nothing fits that follows it.
+                                // OUTPUT has hdst__kernel_spare records behind ROOM, of which nobody reads anything
 } hdst__output_way;
 
 typedef struct hdst__arg {
@@ -175,6 +177,7 @@ typedef struct hdst__kernel {
     bool tables_in_local;               // GPU: strip tables in local memory (else adds go straight to the device table)
     hdst__output_way output_way;
     uint64_t emit_bound;                // BOUNDED: records that one record may emit
+    uint64_t spare_records;             // COUNTED, CPU: records that a work-item may write behind ROOM
     const char *count_name, *scan_name; // COUNTED
     uint64_t private_bytes;             // estimate of private memory of a work-item
     uint32_t fast_sums;                 // cells that are summed plainly (hdst__cell.fast); 0: every sum is exact
@@ -186,6 +189,8 @@ const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, c
 
 // Words of PLACES for a launch with so many work-items over so many records.
 uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_t records);
+// Records that OUTPUT must have behind ROOM.
+uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items);
 
 // A reduce that is declared associative: folds each run of 64 records in order into one output record; run again on the outputs until one is left.
 // Arguments: FIRST, SKIP, COUNT, INPUT (leaves as usual), OUTPUT, ERROR if it has checks. `func` has two inputs and an output. Global size: at

@@ -22,14 +22,29 @@ static void print_first_place(hdst__printer *p)
     if (p->way == HDST__OUTPUT_BOUNDED) {
         hdst__write_line(&p->out, "ulong place = start * %" PRIu64 ";", p->emit_bound);
     } else if (p->way == HDST__OUTPUT_COUNTED) {
-        hdst__write_line(&p->out, "ulong place = 0, all = 0;");
+        hdst__write_line(&p->out, "const ulong begin = places[2];");
+        hdst__write_line(&p->out, "ulong place = begin, all = 0;");
         hdst__write_line(&p->out, "for (ulong s = 0; s < strips; s++) {");
-        hdst__write_line(&p->out, "    place += s < strip ? places[1 + s] : 0;");
-        hdst__write_line(&p->out, "    all += places[1 + s];");
+        hdst__write_line(&p->out, "    place += s < strip ? places[%d + s] : 0;", HDST__COUNTS_AT);
+        hdst__write_line(&p->out, "    all += places[%d + s];", HDST__COUNTS_AT);
         hdst__write_line(&p->out, "}");
-        hdst__write_line(&p->out, "if (strip == 0) places[0] = all;");
-        hdst__write_line(&p->out, "if (all > room) return;");
+        hdst__write_line(&p->out, "const bool fits = begin <= room && all <= room - begin;");
+        hdst__write_line(&p->out, "if (strip == 0) {");
+        hdst__write_line(&p->out, "    places[0] = all;");
+        hdst__write_line(&p->out, "    places[1] = fits ? begin + all : ULONG_MAX;");
+        hdst__write_line(&p->out, "}");
+        hdst__write_line(&p->out, "if (!fits) return;");
+        if (p->tables->accum_count == 0 && !p->has_checks) hdst__write_line(&p->out, "if (places[%d + strip] == 0) return;", HDST__COUNTS_AT);
     }
+    if (!p->spare_records) return;
+    hdst__write_line(&p->out, "// What is stored and does not come out goes to a place of the strip's own behind the output, once all is there that does.");
+    hdst__write_line(&p->out, "const ulong own_end = place + places[%d + strip], spare = room + strip * %" PRIu64 ";", HDST__COUNTS_AT, p->spare_records);
+}
+
+static void print_own_place(hdst__printer *p)
+{
+    hdst__print_file_scope(p);
+    if (p->spare_records) hdst__write_line(&p->out, "#define OWN(place) ((place) < own_end ? (place) : spare)");
 }
 
 static void print_setup(hdst__printer *p)
@@ -120,11 +135,11 @@ static void print_count_chunk(hdst__printer *p)
     if (p->options->input->layout == HDST__AOSOA) print_alignment(p);
 }
 
-static bool print_counts(hdst__printer *p, hdst__diags *diags, count_texts *texts)
+static bool print_counts(hdst__printer *p, const ir_func *func, hdst__diags *diags, count_texts *texts)
 {
     ir_func *count;
     *texts = (count_texts){"", "", "", "", ""};
-    if (!hdst__emit_count_form(p, diags, &count)) return false;
+    if (!hdst__emit_count_form(p, func, diags, &count)) return false;
     if (!count) return true;
     ir_func *block = hdst__ir_copy_func(p->arena, count);
     const char *wrong = hdst__passes_cpu(block, hdst__tables_make(p->arena, block, NULL), p->options->input);
@@ -173,14 +188,14 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     if (p->way == HDST__OUTPUT_COUNTED) hdst__pass_place(single);
     hdst__printer_use(p, single);
     count_texts counts;
-    if (!print_counts(p, diags, &counts)) return NULL;
+    if (!print_counts(p, func, diags, &counts)) return NULL;
     hdst__hole holes[] = {
         {"title", hdst__arena_printf(arena, "%s", func->name)},
         {"block_define", block_define(p, block)},
         {"strip_step", strip_step(p, block)},
         {"block_loop", block_loop},
         {"record_loop", hdst__print_section(p, print_record_loop)},
-        {"file_scope", hdst__print_section(p, hdst__print_file_scope)},
+        {"file_scope", hdst__print_section(p, print_own_place)},
         {"setup", hdst__print_section(p, print_setup)},
         {"chunk", hdst__print_section(p, print_chunk)},
         {"flush", hdst__print_section(p, print_flush)},

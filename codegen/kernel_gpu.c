@@ -401,7 +401,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     hdst__emit_plan(p);
     hdst__kernel_add_common_args(p);
     const bool local = add_local_arg(p);
-    if (!hdst__emit_count_form(p, diags, &count)) return NULL;
+    if (!hdst__emit_count_form(p, p->func, diags, &count)) return NULL;
     hdst__printer_use(p, single);       // its constants, for the file's scope
     const char *count_record = print_count(p, count, hdst__print_function);
     const bool merges = has_tables(p, HDST__PLACE_GROUP);

@@ -25,8 +25,9 @@ bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, u
 void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *template, hdst__hole *holes, size_t hole_count);
 
 // kernel_emit.c: where the output of a function that emits goes.
+enum { HDST__COUNTS_AT = 3 };      // COUNTED, CPU: PLACES has the total, where the output begins and ends, where it began, and the counts of the strips
 void hdst__emit_plan(hdst__printer *p);                            // before the arguments are added
-bool hdst__emit_count_form(hdst__printer *p, hdst__diags *diags, ir_func **count);     // COUNTED: the function that only counts; false with a diagnostic
+bool hdst__emit_count_form(hdst__printer *p, const ir_func *func, hdst__diags *diags, ir_func **count);   // COUNTED: what only counts; false with a diagnostic
 void hdst__print_count_of(hdst__printer *p, const ir_func *count, void (*print)(hdst__printer *p));        // prints it in place of the whole function
 void hdst__kernel_name_counts(hdst__printer *p, hdst__kernel *kernel);
 const char *hdst__emit_why(const hdst__printer *p);

@@ -71,6 +71,7 @@ typedef struct hdst__printer {
     bool has_checks;
     hdst__output_way way;
     uint64_t emit_bound;                // BOUNDED
+    uint64_t spare_records;             // COUNTED, CPU: behind the output's room, for each strip
     const char *more;                   // COUNTED: kernels beside the main one, a template
     // Inputs and broadcasts, by param
     const char **param_name;
@@ -160,5 +161,8 @@ const char *hdst__spread_sum(const hdst__printer *p, const ir_stmt *stmt, uint32
 void hdst__print_part(hdst__printer *p, ir_block *body, const bool *known);     // statements by themselves; variables that are known are declared already
 void hdst__print_place(hdst__printer *p, const ir_stmt *stmt);          // a comment that names the line it comes from, if that is another one than before
 void hdst__print_function(hdst__printer *p);            // declarations and the body, for one record or one block
+
+// kernel_emit.c: the form that is printed stores records that may not come out, and behind a strip's last one is the next strip's.
+bool hdst__emit_is_guarded(const hdst__printer *p);
 
 #endif

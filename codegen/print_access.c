@@ -131,8 +131,12 @@ void hdst__print_broadcasts(hdst__printer *p)
 
 // --- Outputs ---
 
-// Its place in the output: that of the input record, or the next one.
-static const char *output_place(hdst__printer *p, const ir_stmt *stmt) { return p->func->emits ? "place" : hdst__record_text(p, stmt->record); }
+// Its place in the output: that of the input record, or the next one. What is stored whether or not it comes out must not meet the records of the next strip.
+static const char *output_place(hdst__printer *p, const ir_stmt *stmt)
+{
+    if (!p->func->emits) return hdst__record_text(p, stmt->record);
+    return hdst__emit_is_guarded(p) ? "OWN(place)" : "place";
+}
 
 void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
 {

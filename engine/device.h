@@ -78,6 +78,10 @@ typedef struct hdst__device_ops {
     // A range of a memory as the output of a launch: `offset` is a multiple of HDST__PART_BYTES. It ends with unpart, which may follow right behind the launch.
     hdst_status (*part)(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *part, hdst_error *error);
     void (*unpart)(hdst__device *device, hdst__memory *part);
+    // Memory of the host's, as the output of launches without a copy; unified devices only. Nobody may move it before unwrap, which no launch may be using it for; the
+    // bytes are the host's to read then, also after an error. Counts towards no budget: whoever owns the memory has reserved it.
+    hdst_status (*wrap)(hdst__device *device, void *host, uint64_t bytes, hdst__memory *memory, hdst_error *error);
+    hdst_status (*unwrap)(hdst__device *device, hdst__memory *memory, hdst_error *error);
     // Within the device, in the order of launches.
     hdst_status (*copy)(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error);
     hdst_status (*fill)(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error);   // whole 64-bit words from the start

@@ -210,6 +210,20 @@ static void finish(hdst__device *device)
     (void)device;
 }
 
+static hdst_status wrap(hdst__device *device, void *host, uint64_t bytes, hdst__memory *memory, hdst_error *error)
+{
+    (void)device, (void)error;
+    *memory = (hdst__memory){.kind = HDST__MEMORY_SHARED, .bytes = bytes, .host = host};
+    return HDST_OK;
+}
+
+static hdst_status unwrap(hdst__device *device, hdst__memory *memory, hdst_error *error)
+{
+    (void)device, (void)error;
+    *memory = (hdst__memory){0};
+    return HDST_OK;
+}
+
 static bool proven(hdst__device *device, hdst__program *program)
 {
     (void)device, (void)program;
@@ -217,7 +231,7 @@ static bool proven(hdst__device *device, hdst__program *program)
 }
 
 static const hdst__device_ops ops = {
-    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read, .part = part, .unpart = unpart, .copy = copy, .fill = fill,
+    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read, .part = part, .unpart = unpart, .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill,
     .load = load, .unload = unload, .launch = launch, .mark = mark, .settle = settle, .finish = finish, .proven = proven,
 };
 

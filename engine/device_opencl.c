@@ -228,6 +228,26 @@ static void unpart(hdst__device *device, hdst__memory *out)
     *out = (hdst__memory){0};
 }
 
+static hdst_status wrap(hdst__device *device, void *host, uint64_t bytes, hdst__memory *memory, hdst_error *error)
+{
+    *memory = (hdst__memory){.kind = HDST__MEMORY_SHARED, .bytes = bytes, .host = host};
+    return create_buffer((hdst__opencl_device *)device, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host, &memory->object, error);
+}
+
+// What kernels wrote is in the host's memory once it was mapped.
+static hdst_status unwrap(hdst__device *device, hdst__memory *memory, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    cl_int code;
+    void *address = self->cl->clEnqueueMapBuffer(self->in, memory->object, CL_TRUE, CL_MAP_READ, 0, memory->bytes, 0, NULL, NULL, &code);
+    hdst_status status = code == CL_SUCCESS ? HDST_OK : fail(self, "clEnqueueMapBuffer", code, error);
+    if (status == HDST_OK && address != memory->host) status = hdst__error_set(error, HDST_E_INTERNAL, "%s maps wrapped memory to another address", device->info->name);
+    if (code == CL_SUCCESS && self->cl->clEnqueueUnmapMemObject(self->in, memory->object, address, 0, NULL, NULL) == CL_SUCCESS) self->cl->clFinish(self->in);
+    self->cl->clReleaseMemObject(memory->object);
+    *memory = (hdst__memory){0};
+    return status;
+}
+
 // Stands in the queue of the launches and counts as one of them for whoever waits.
 static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error)
 {
@@ -320,7 +340,7 @@ static hdst_status settle(hdst__device *device, hdst__ticket *ticket, hdst_error
 // --- Opening ---
 
 static const hdst__device_ops ops = {
-    .destroy = destroy, .alloc = alloc, .release = release, .to_host = to_host, .to_device = to_device, .write = write, .read = read, .part = part, .unpart = unpart, .copy = copy, .fill = fill,
+    .destroy = destroy, .alloc = alloc, .release = release, .to_host = to_host, .to_device = to_device, .write = write, .read = read, .part = part, .unpart = unpart, .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill,
     .load = hdst__opencl_load, .unload = hdst__opencl_unload, .launch = hdst__opencl_launch, .mark = mark, .settle = settle, .finish = finish, .proven = hdst__opencl_proven,
 };
 

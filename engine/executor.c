@@ -3,12 +3,15 @@
 
 #include "engine/engine_private.h"
 #include "engine/store.h"
+#include "engine/window.h"
 
+#include <math.h>
 #include <time.h>
 
 static const double try_seconds = 5e-3;         // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it
 static const double slice_seconds = 0.25;       // a slice is not longer, so that a run can be cancelled, nor much shorter
 static const double output_margin = 1.25;       // a slice's output is expected to fit with so much to spare: one that does not runs twice
+static const double window_margin = 1.05, window_slack = 1 << 12;   // room in a window beyond what is expected; more would have the budget hold what nobody needs
 static const double worthwhile_seconds = 0.02;  // of work, to ask a device between slices whether a record failed
 
 double hdst__now(void)
@@ -37,7 +40,9 @@ static hdst_status take_slot_memory(hdst__executor *executor, hdst__slot *slot, 
     if (sizes->output_bytes) status = device->ops->alloc(device, HDST__MEMORY_SHARED, sizes->output_bytes, "output records", &slot->output, error);
     if (status == HDST_OK && slot->output) status = device->ops->to_device(device, slot->output, error);
     if (status != HDST_OK || !sizes->place_words) return status;
-    status = device->ops->alloc(device, HDST__MEMORY_DEVICE, sizes->place_words * sizeof(uint64_t), "the places of output records", &slot->places, error);
+    hdst__slot *before = sizes->in_window && slot != executor->slot ? executor->slot : NULL;
+    if (before) slot->places = before->places;
+    else status = device->ops->alloc(device, HDST__MEMORY_DEVICE, sizes->place_words * sizeof(uint64_t), "the places of output records", &slot->places, error);
     if (status != HDST_OK) return status;
     slot->told = hdst__alloc_zero(device->engine->allocator, sizes->told_words * sizeof *slot->told);
     return slot->told ? HDST_OK : hdst__error_memory(error, "the places of output records");
@@ -70,7 +75,7 @@ void hdst__executor_destroy(hdst__executor *executor)
     hdst__device *device = executor->device;
     for (uint32_t i = 0; i < HDST__SLOTS; i++) {
         device->ops->release(device, executor->slot[i].output);
-        device->ops->release(device, executor->slot[i].places);
+        if (i == 0 || executor->slot[i].places != executor->slot[0].places) device->ops->release(device, executor->slot[i].places);
         hdst__free(device->engine->allocator, executor->slot[i].told);
     }
     pthread_cond_destroy(&executor->finished);
@@ -104,7 +109,7 @@ static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, cons
         status = device->ops->read(device, slot->places, 0, slot->told, executor->told_words * sizeof *slot->told, false, error);
         pass->stats->bytes_from_device += executor->told_words * sizeof *slot->told;
     }
-    if (!pass->output || pass->output->store || device->unified || pass->way != HDST__OUTPUT_DENSE) return status;  // how much came out is not known yet
+    if (!pass->output || pass->output->store || pass->window || device->unified || pass->way != HDST__OUTPUT_DENSE) return status;  // how much came out is not known yet
     uint64_t bytes = dense_records(slot, pass) * pass->output->record_bytes;
     if (status == HDST_OK) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, false, error);
     pass->stats->bytes_from_device += bytes;
@@ -133,8 +138,13 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     hdst__memory place = {0};
     hdst_status status = HDST_OK;
     if (pass->in_place) {
-        status = hdst__store_place(pass->output->store, count, &place, error);
+        status = pass->window ? hdst__window_place(pass->window, count, &place, error) : hdst__store_place(pass->output->store, count, &place, error);
         launch.output = &place;
+    } else if (pass->window) {
+        launch.output = &pass->window->memory;
+        launch.room = pass->window->room;
+    } else if (executor->told_words == 2 && pass->way == HDST__OUTPUT_COUNTED) {       // the place where the output begins
+        status = device->ops->fill(device, slot->places, 2, 0, error);
     }
     if (status == HDST_OK) status = device->ops->launch(device, slot->program, &launch, error);
     if (pass->in_place) device->ops->unpart(device, &place);
@@ -180,7 +190,8 @@ static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot,
 {
     hdst__device *device = executor->device;
     hdst_status status = HDST_OK;
-    if (pass->in_place) return HDST_OK;
+    if (pass->window && !pass->in_place) pass->window->used = slot->told[1];
+    if (pass->window || pass->in_place) return HDST_OK;
     if (pass->output->store) return add_runs(executor, slot, pass, error);
     if (pass->way == HDST__OUTPUT_COUNTED && !device->unified) {
         const uint64_t bytes = slot->told[0] * pass->output->record_bytes;
@@ -195,7 +206,7 @@ static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot,
 
 static bool overflows(const hdst__slot *slot, const hdst__pass *pass)
 {
-    return pass->way == HDST__OUTPUT_COUNTED && slot->told[0] > pass->room;
+    return pass->way == HDST__OUTPUT_COUNTED && !pass->window && slot->told[0] > pass->room;
 }
 
 static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
@@ -251,16 +262,65 @@ static void count_outputs(const hdst__slot *slot, hdst__pass *pass)
     *pass->outputs_per_record = (double)pass->outputs / (double)pass->stats->device[0].records;
 }
 
-// Waits for the slice that was submitted first. Outputs are taken in that order, so they come in input order; `keep_output` is false after an error.
-static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, bool keep_output, hdst_error *error)
+static hdst_status wait_for(hdst__executor *executor, hdst__slot *slot, hdst_error *error)
 {
-    hdst__slot *slot = &executor->slot[executor->oldest];
     if (slot->ticket.notify) {
         pthread_mutex_lock(&executor->mutex);
         while (!slot->done) pthread_cond_wait(&executor->finished, &executor->mutex);
         pthread_mutex_unlock(&executor->mutex);
     }
-    hdst_status status = executor->device->ops->settle(executor->device, &slot->ticket, error);
+    return executor->device->ops->settle(executor->device, &slot->ticket, error);
+}
+
+// --- A window of the output ---
+
+// So many records may be expected of those that are left. More than was seen so far, and no more than there can be.
+static uint64_t expected_records(const hdst__pass *pass)
+{
+    const uint64_t left = pass->reader->records - pass->stats->device[0].records;
+    const double seen = pass->in_place ? 1 : *pass->outputs_per_record * window_margin, most = pass->bound == UINT64_MAX ? HUGE_VAL : (double)pass->bound;
+    const double records = (double)left * (seen < most ? seen : most) + (pass->in_place ? 0 : window_slack);
+    return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;
+}
+
+static hdst_status open_window(hdst__executor *executor, hdst__pass *pass, uint64_t least, hdst_error *error)
+{
+    hdst_status status = hdst__window_open(pass->window, expected_records(pass), least, error);
+    if (status != HDST_OK || pass->in_place) return status;
+    return executor->device->ops->fill(executor->device, executor->slot[0].places, 2, 0, error);
+}
+
+static bool lacks_room(const hdst__slot *slot, const hdst__pass *pass)
+{
+    return pass->window && pass->way == HDST__OUTPUT_COUNTED && slot->told[1] == UINT64_MAX;
+}
+
+// The oldest slice's output did not fit the window, so neither it nor those behind it did anything. They run again behind a larger one.
+static hdst_status enlarge_window(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    const uint64_t least = executor->slot[executor->oldest].told[0];
+    hdst_status status = HDST_OK;
+    for (uint32_t i = 1; i < executor->in_flight && status == HDST_OK; i++)
+        status = wait_for(executor, &executor->slot[(executor->oldest + i) % HDST__SLOTS], error);
+    if (status == HDST_OK) status = hdst__window_close(pass->window, error);
+    if (status == HDST_OK) status = open_window(executor, pass, least, error);
+    for (uint32_t i = 0; i < executor->in_flight && status == HDST_OK; i++) {
+        hdst__slot *slot = &executor->slot[(executor->oldest + i) % HDST__SLOTS];
+        status = start_slice(executor, pass, slot, slot->skip, slot->count, false, error);
+        if (status != HDST_OK) slot->done = true;       // nobody will say so
+    }
+    return status;
+}
+
+// Waits for the slice that was submitted first. Outputs are taken in that order, so they come in input order; `keep_output` is false after an error.
+static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, bool keep_output, hdst_error *error)
+{
+    hdst__slot *slot = &executor->slot[executor->oldest];
+    hdst_status status = wait_for(executor, slot, error);
+    while (status == HDST_OK && keep_output && pass->failure == UINT64_MAX && lacks_room(slot, pass)) {
+        status = enlarge_window(executor, pass, error);
+        if (status == HDST_OK) status = wait_for(executor, slot, error);
+    }
     if (status == HDST_OK) {
         count_slice(slot, pass);
         count_outputs(slot, pass);
@@ -283,7 +343,7 @@ static uint64_t slice_records(const hdst__pass *pass, uint64_t left)
     if (tries && records < pass->tuning->least_records) records = pass->tuning->least_records;
     if (records < pass->slice_least) records = pass->slice_least;
     if (records > pass->slice_most) records = pass->slice_most;
-    if (pass->way == HDST__OUTPUT_COUNTED && *pass->outputs_per_record * (double)records * output_margin > (double)pass->room) {
+    if (pass->way == HDST__OUTPUT_COUNTED && !pass->window && *pass->outputs_per_record * (double)records * output_margin > (double)pass->room) {
         records = (uint64_t)((double)pass->room / *pass->outputs_per_record / output_margin) / 64 * 64;
         if (records < 64) records = 64;
     }
@@ -296,6 +356,21 @@ static bool stopped(const hdst__executor *executor, const hdst__pass *pass)
     return pass->failure != UINT64_MAX || atomic_load(&executor->device->engine->cancelled);
 }
 
+// How many of `count` records have room where they stay.
+static hdst_status room_in_place(hdst__executor *executor, hdst__pass *pass, uint64_t count, uint64_t *room, hdst_error *error)
+{
+    hdst__window *window = pass->window;
+    if (!window) return pass->in_place ? hdst__store_room(pass->output->store, count, room, error) : HDST_OK;
+    hdst_status status = HDST_OK;
+    if (window->is_open && pass->in_place && window->used == window->room) {
+        while (executor->in_flight && status == HDST_OK) status = finish_oldest(executor, pass, true, error);
+        if (status == HDST_OK) status = hdst__window_close(window, error);
+    }
+    if (status == HDST_OK && !window->is_open) status = open_window(executor, pass, pass->in_place && count > HDST__PART_RECORDS ? HDST__PART_RECORDS : count, error);
+    if (status == HDST_OK && pass->in_place) *room = window->room - window->used;
+    return status;
+}
+
 static hdst_status submit_segment(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, hdst_error *error)
 {
     for (uint64_t skip = 0; skip < segment->count && !stopped(executor, pass);) {
@@ -304,7 +379,7 @@ static hdst_status submit_segment(hdst__executor *executor, hdst__pass *pass, hd
             if (status != HDST_OK) return status;
         }
         uint64_t count = slice_records(pass, segment->count - skip), room = count;
-        hdst_status status = pass->in_place ? hdst__store_room(pass->output->store, count, &room, error) : HDST_OK;
+        hdst_status status = room_in_place(executor, pass, count, &room, error);
         if (room < count) count = room;
         if (status == HDST_OK) status = submit_slice(executor, pass, segment, skip, count, error);
         if (status != HDST_OK) return status;
@@ -378,6 +453,10 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
     while (executor->in_flight) {
         hdst_status ended = finish_oldest(executor, pass, status == HDST_OK, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = ended;
+    }
+    if (pass->window) {
+        hdst_status closed = hdst__window_close(pass->window, status == HDST_OK ? error : NULL);
+        if (status == HDST_OK) status = closed;
     }
     // The table was read behind the last slice, but pieces of an earlier one may have come later.
     if (status == HDST_OK && pass->was_cut && pass->table)

@@ -50,7 +50,9 @@ typedef struct hdst__pass {
     uint64_t group;                     // records for each output record: 1, or HDST__FOLD_RECORDS
     hdst__output_way way;
     uint64_t room;                      // output records of a slot
-    bool in_place;                      // DENSE: kernels write straight into the output's store
+    bool in_place;                      // DENSE: kernels write straight into the output's store, or its window
+    struct hdst__window *window;        // not NULL: kernels write the output on the host; `room` has no meaning then
+    uint64_t bound;                     // COUNTED: output records of one record at most
     bool checks;                        // the kernel has an error word
     void *table;                        // NULL, or where the device's table goes after the last slice
     uint64_t table_bytes;
@@ -66,6 +68,7 @@ typedef struct hdst__pass {
 typedef struct hdst__slot_sizes {
     uint64_t output_bytes;
     uint64_t place_words, told_words;   // of PLACES (codegen/kernel.h): all, and those at the start that the host reads
+    bool in_window;                     // all slots' outputs lie one behind another: they have one PLACES
 } hdst__slot_sizes;
 
 enum { HDST__TOO_MANY = 0xffff };       // in place of a check in the error word: the record emits more than fits

@@ -12,6 +12,7 @@ enum {
     STREAM_BYTES = 32 << 20,            // a segment of the ring
     STREAM_LEAST_BYTES = 4 << 20,       // not cut smaller for the sake of overlap
     OUTPUT_BYTES = 32 << 20,            // output records of a slice
+    COUNTED_INPUT_BYTES = 8 << 20,      // input of a slice whose records are counted first: the second run finds most of it in a cache
     GPU_OUTPUT_BYTES = 256 << 20,       // a slice that is soon over leaves a GPU idle
     STRIP_OUTPUT_BYTES = 8 << 20,       // where strips leave gaps, which the host closes: while it lies in a cache
     // Shares of what is left of the budgets: three segments and four slices' outputs leave half of it to tables and results.
@@ -232,9 +233,21 @@ static void choose_room(hdst__launch_plan *plan, bool fold)
 static bool can_write_in_place(const hdst__launch_plan *plan, bool fold, uint64_t most_records)
 {
     const uint64_t segment = most_records ? most_records : plan->piece->capacity;
-    if (!plan->keep_output || !plan->output_param || plan->way != HDST__OUTPUT_DENSE || fold || !plan->device->has_parts) return false;
+    if (!plan->output_param || plan->way != HDST__OUTPUT_DENSE || fold || !plan->device->has_parts) return false;
+    if (!plan->keep_output && !plan->device->unified) return false;
     if (plan->output_param->record->size > LARGEST_IN_PLACE) return false;
     return plan->reader.records <= segment || segment % HDST__PART_RECORDS == 0;
+}
+
+static bool can_count_in_window(const hdst__launch_plan *plan)
+{
+    return plan->output_param && plan->way == HDST__OUTPUT_COUNTED && plan->kernel && plan->kernel->one_group_per_strip && plan->device->unified;
+}
+
+static void choose_counted(hdst__launch_plan *plan)
+{
+    const uint64_t fit = round_to_64(COUNTED_INPUT_BYTES / hdst__segment_record_bytes(plan->reader.record));
+    if (plan->slice_most > fit) plan->slice_most = fit > plan->slice_least ? fit : plan->slice_least;
 }
 
 static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool fold)
@@ -246,7 +259,9 @@ static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool f
     if (plan->kernel && plan->kernel->merges && plan->flush >= 64 && plan->slice_most > plan->flush) plan->slice_most = plan->flush / 64 * 64;
     if (fold) plan->slice_least = plan->slice_most < (1 << 20) ? plan->slice_most : 1 << 20;     // 16384 work-items
     plan->in_place = can_write_in_place(plan, fold, most_records);
-    if (plan->output_param && !plan->in_place) choose_room(plan, fold);
+    plan->in_window = !plan->keep_output && (plan->in_place || can_count_in_window(plan));
+    if (plan->in_window && !plan->in_place) choose_counted(plan);
+    else if (plan->output_param && !plan->in_place) choose_room(plan, fold);
     if (plan->slice_least > plan->slice_most) plan->slice_least = plan->slice_most;
 }
 
@@ -306,13 +321,15 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
 
 hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
 {
-    hdst__slot_sizes sizes = {.output_bytes = plan->output_param && !plan->in_place ? plan->room * plan->output_param->record->size : 0};
+    hdst__slot_sizes sizes = {.in_window = plan->in_window};
+    const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
+    if (plan->output_param && !plan->in_place && !plan->in_window) sizes.output_bytes = (plan->room + spare) * plan->output_param->record->size;
     plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
     if (plan->way == HDST__OUTPUT_BOUNDED) sizes.told_words = 2 * (uint64_t)plan->items;
-    if (plan->way == HDST__OUTPUT_COUNTED) sizes.told_words = 1;
+    if (plan->way == HDST__OUTPUT_COUNTED) sizes.told_words = plan->kernel && plan->kernel->one_group_per_strip ? 2 : 1;     // and where the output ends
     if (plan->way != HDST__OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;
     sizes.place_words = hdst__plan_tuning_places(plan, sizes.place_words);
-    if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words) return HDST_OK;
+    if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words && sizes.in_window == plan->slot.in_window) return HDST_OK;
     hdst__executor_destroy(plan->executor);
     plan->executor = NULL;
     plan->slot = sizes;

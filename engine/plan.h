@@ -20,7 +20,8 @@ typedef struct hdst__launch_plan {
     bool checks;                    // the code writes an error word
     hdst__output_way way;           // of output records
     uint64_t room;                  // output records of a slice
-    bool keep_output, in_place;     // output goes to a store; kernels write it there themselves
+    bool keep_output, in_place;     // output goes to a store; kernels write each record at its own place there, or in a window
+    bool in_window;                 // output goes to the host, where kernels write it themselves
     uint64_t emitted;               // by the sample
 
     hdst__addends *addends;         // by scale: what the sample saw

@@ -5,6 +5,7 @@
 #include "engine/engine_private.h"
 #include "engine/plan_tuning.h"
 #include "engine/value_rows.h"
+#include "engine/window.h"
 
 #include <string.h>
 
@@ -69,13 +70,16 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     hdst__tuning *tuning = hdst__plan_tuning_before(plan);
     hdst_status status = tuning && plan->way == HDST__OUTPUT_COUNTED ? hdst__launch_plan_slots(plan, error) : HDST_OK;
     if (status != HDST_OK) return status;
+    const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
+    hdst__window window = {.device = plan->device, .output = output, .spare = spare};
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
         .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales,
                    .error = plan->error_word, .flush = plan->flush},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
-        .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .in_place = plan->in_place && output->store, .checks = plan->checks,
+        .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .in_place = plan->in_place,
+        .window = plan->in_window ? &window : NULL, .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
         .table = table, .table_bytes = table ? plan->device_words * sizeof(int64_t) : 0,
         .seconds_per_record = &plan->seconds_per_record, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };

@@ -13,5 +13,6 @@ void @name@_count(@args@)
         @count_block_loop@
         @count_record_loop@
     }
-    places[1 + strip] = place;
+    places[3 + strip] = place;
+    if (strip == 0) places[2] = places[1];
 }

@@ -35,6 +35,13 @@ static size_t place_bytes(const kernel_case *c)
     return hdst__kernel_places(c->kernel, c->groups * c->kernel->local_size, c->count) * sizeof(uint64_t);
 }
 
+static uint64_t spare_bytes(const kernel_case *c)
+{
+    for (size_t i = 0; i < c->func->param_count; i++)
+        if (c->func->params[i].kind == IR_OUTPUT) return hdst__kernel_spare(c->kernel, c->groups) * c->func->params[i].record->size;
+    return 0;
+}
+
 static uint64_t room_of(const kernel_case *c)
 {
     for (size_t i = 0; i < c->func->param_count; i++)
@@ -62,7 +69,7 @@ static cl_mem buffer_for(cl_run *run, const kernel_case *c, kernel_bound *bound,
         return keep_buffer(bound, cl_run_buffer(run, NULL, words_of(hdst__tables_strip_words(tables, c->rows) * count)));
     }
     case HDST__ARG_SCALES: return keep_buffer(bound, cl_run_buffer(run, (void *)c->scales, tables->scale_count * sizeof(int32_t)));
-    case HDST__ARG_OUTPUT: return bound->output = keep_buffer(bound, cl_run_buffer(run, NULL, c->output_bytes));
+    case HDST__ARG_OUTPUT: return bound->output = keep_buffer(bound, cl_run_buffer(run, NULL, c->output_bytes + spare_bytes(c)));
     case HDST__ARG_PLACES: return bound->places = keep_buffer(bound, cl_run_buffer(run, NULL, place_bytes(c)));
     default: return bound->error = keep_buffer(bound, cl_run_buffer(run, (void *)&(uint64_t){UINT64_MAX}, sizeof(uint64_t)));
     }

@@ -11,7 +11,8 @@
 //         accum t[best].n += 1
 //
 // Splitting a run of statements into record loops one after another is always right: records do not see each other, each keeps the order of its own statements,
-// inputs and broadcasts are only read, and accumulators are only added to. What varies and lives across record loops becomes an array over the block.
+// inputs and broadcasts are only read, and accumulators are only added to. What varies and lives across record loops becomes an array over the block,
+// set to zero first if it may be read before it is set.
 // Control that varies (a loop that records leave at different turns) stays inside a record loop, which is then not vectorised.
 // Additions to accumulators are put apart from what computes the addends, for pass_accumulate.
 #include "codegen/block_form.h"
@@ -184,6 +185,47 @@ static void split_around(ir_func *func, size_t first, size_t end)
     *body = out;
 }
 
+// --- Variables that are read before they are set ---
+
+typedef enum meeting { MEETS_NOT, SETS, MAY_READ } meeting;
+
+static meeting first_meeting(const ir_block *block, uint32_t var);
+
+static meeting branch_meeting(const ir_stmt *s, uint32_t var)
+{
+    if (s->cond && hdst__ir_expr_reads(s->cond, var)) return MAY_READ;
+    const meeting yes = first_meeting(&s->then, var), no = first_meeting(&s->otherwise, var);
+    return yes == MAY_READ || no == MAY_READ ? MAY_READ : yes == SETS && no == SETS ? SETS : MEETS_NOT;
+}
+
+static meeting meeting_in(const ir_stmt *s, uint32_t var)
+{
+    if (s->kind == IR_RECORDS) return first_meeting(&s->body, var);
+    if (s->kind == IR_IF) return branch_meeting(s, var);
+    if (s->kind != IR_FOR && s->kind != IR_LOOP) return hdst__ir_stmt_reads(s, var) ? MAY_READ : s->kind == IR_SET && s->var == var ? SETS : MEETS_NOT;
+    return hdst__ir_stmt_reads(s, var) && first_meeting(&s->body, var) != SETS ? MAY_READ : MEETS_NOT;     // a loop may make no turn
+}
+
+static meeting first_meeting(const ir_block *block, uint32_t var)
+{
+    meeting found = MEETS_NOT;
+    for (size_t i = 0; i < block->count && found == MEETS_NOT; i++) found = meeting_in(block->items[i], var);
+    return found;
+}
+
+// Variables start at zero. What if-conversion made of `if (c) v = ...` reads what v was, even if nobody looks at it then; an array over the block would hold anything.
+static void start_at_zero(ir_func *func)
+{
+    ir_block zeroes = {0}, body = {0};
+    for (uint32_t v = 0; v < func->var_count; v++)
+        if (func->vars[v].per_record && !func->vars[v].elements && first_meeting(&func->body, v) == MAY_READ)
+            hdst__ir_push(func, &zeroes, hdst__ir_set(func, v, hdst__ir_const(func, func->vars[v].kind, 0)));
+    if (!zeroes.count) return;
+    hdst__ir_push(func, &body, hdst__block_records(func, zeroes, NULL));
+    append(func, &body, &func->body);
+    func->body = body;
+}
+
 void hdst__pass_block(ir_func *func, uint32_t block)
 {
     size_t first, end;
@@ -192,4 +234,5 @@ void hdst__pass_block(ir_func *func, uint32_t block)
     if (!func->counts && hdst__ir_emit_range(func, &first, &end)) split_around(func, first, end);
     else split(func, &func->body);
     hdst__block_mark_per_record(func);
+    start_at_zero(func);
 }

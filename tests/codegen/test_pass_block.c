@@ -74,3 +74,14 @@ Test(pass_block, what_lives_across_record_loops_is_an_array_over_the_block)
     cr_expect_not_null(strstr(head, "  var u32 j\n"), "%s", head);
     cr_expect_not_null(strstr(head, "  block 64\n"), "%s", head);
 }
+
+// A variable is zero until it is set; an array over the block would hold anything.
+Test(pass_block, what_is_read_before_it_is_set_starts_at_zero)
+{
+    static const char loop[] = "  for j = 0u to u32(length(c)) {\n    e = select(p.a, c[j].y, e)\n  }\n  store r.y = e\n";
+    PASS_GIVES(c, loop, "  records vectorize {\n    e = 0f\n  }\n  for j = 0u to u32(length(c)) {\n    records vectorize {\n      e = select(p.a, c[j].y, e)\n    }\n  }\n"
+                        "  records vectorize {\n    store r.y = e\n  }\n");
+    static const char set[] = "  e = 1f\n  for j = 0u to u32(length(c)) {\n    e = select(p.a, c[j].y, e)\n  }\n  store r.y = e\n";
+    const char *text = pass_body(pass_after(&c, set));
+    cr_expect_null(strstr(text, "e = 0f"), "%s", text);
+}

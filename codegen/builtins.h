@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The built-in functions that the checker knows, one line each: name, arguments, how the result is typed.
-// MATH: a helper function of codegen/math/, one for float and one for double; a function of the user may have its name.
+// MATH: a helper function of codegen/math/, one for float and one for double; DRAW: one of that very name. A function of the user may have these names.
 #ifndef HDST_CODEGEN_BUILTINS_H
 #define HDST_CODEGEN_BUILTINS_H
 
@@ -32,6 +32,9 @@
     X(COSH, "cosh", 1, MATH) X(TANH, "tanh", 1, MATH) X(ERF, "erf", 1, MATH) X(ERFC, "erfc", 1, MATH)                   \
     X(FLOOR, "floor", 1, MATH) X(CEIL, "ceil", 1, MATH) X(TRUNC, "trunc", 1, MATH) X(ROUND, "round", 1, MATH)           \
     X(RINT, "rint", 1, MATH) X(COPYSIGN, "copysign", 2, MATH) X(FMIN, "fmin", 2, MATH) X(FMAX, "fmax", 2, MATH)         \
+    X(RNG, "rng", 2, DRAW) X(UNIFORM, "uniform", 2, DRAW) X(UNIFORM_FLOAT, "uniform_float", 2, DRAW)                    \
+    X(EXPONENTIAL, "exponential", 2, DRAW) X(EXPONENTIAL_FLOAT, "exponential_float", 2, DRAW)                           \
+    X(NORMAL, "normal", 2, DRAW) X(NORMAL_FLOAT, "normal_float", 2, DRAW)                                               \
     X(ACC_MIN, "acc_min", 2, ACCUMULATE)                                                                                \
     X(ACC_MAX, "acc_max", 2, ACCUMULATE)                                                                                \
     X(EMIT, "emit", 1, GIVE)                /* any number of arguments: one more output record of a flat_map */

@@ -7,7 +7,7 @@
 
 typedef enum typing {
     FLOAT, NUMERIC, TO_BOOL, BITS_F32_U32, BITS_F32_I32, BITS_32_F32, BITS_F64_U64, BITS_F64_I64, BITS_64_F64, LENGTH, TO_U64, ACCUMULATE, OVER_ARRAYS, GIVE,
-    MATH,
+    MATH, DRAW,
 } typing;
 
 static const struct builtin { const char *name; size_t args; typing typing; } builtins[] = {
@@ -23,8 +23,8 @@ static int find_builtin(const char *name)       // -1: none
     return -1;
 }
 
-// Functions over arrays and mathematics have names that programs like to use themselves; they give way.
-static bool gives_way(int id) { return builtins[id].typing == OVER_ARRAYS || builtins[id].typing == MATH; }
+// Functions over arrays, mathematics and random numbers have names that programs like to use themselves; they give way.
+static bool gives_way(int id) { return builtins[id].typing == OVER_ARRAYS || builtins[id].typing == MATH || builtins[id].typing == DRAW; }
 
 bool hdst__check_is_builtin(const char *name)
 {
@@ -183,7 +183,7 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
     case TO_U64: call->type = hdst__type_scalar(HDST__U64); return call;
     case OVER_ARRAYS: return over_arrays(c, call);
     case MATH: return mathematics(c, call);
-    case LENGTH: case ACCUMULATE: case GIVE: break;    // above
+    case LENGTH: case ACCUMULATE: case GIVE: case DRAW: break;     // elsewhere
     }
     return call;
 }
@@ -220,6 +220,7 @@ ast_expr *hdst__check_call(hdst__checker *c, ast_expr *call)
     const int id = find_builtin(call->name);
     ast_function *f = NULL;
     if (id < 0 || gives_way(id)) f = c->in_math ? hdst__check_find_math(c, call->name) : hdst__name_map_find(&c->functions, call->name);
+    if (!f && id >= 0 && builtins[id].typing == DRAW) f = hdst__check_find_math(c, call->name);
     if (f) return helper_call(c, call, f);
     if (id >= 0) return builtin_call(c, call, id);
     if (hdst__check_later_call(c, call)) return call;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef enum later_typing {
-    TEXT, TOKENS, LENGTH_OF_TEXT, IS_TEXT, NUMBER_OF_TEXT, REAL_OF_TEXT, HASH, COUNTER, RANDOM, HAS, CHARACTERS,
+    TEXT, TOKENS, LENGTH_OF_TEXT, IS_TEXT, NUMBER_OF_TEXT, REAL_OF_TEXT, HASH, COUNTER, HAS, CHARACTERS,
 } later_typing;
 
 static const struct later { const char *name; size_t least, most; later_typing typing; } later[] = {
@@ -14,7 +14,7 @@ static const struct later { const char *name; size_t least, most; later_typing t
     {"starts_with", 2, 2, IS_TEXT},
     {"ends_with", 2, 2, IS_TEXT}, {"parse_int", 1, 1, NUMBER_OF_TEXT}, {"parse_float", 1, 1, REAL_OF_TEXT}, {"hash", 1, 1, HASH},
     {"source_index", 0, 0, COUNTER},
-    {"source_offset", 0, 0, COUNTER}, {"rng", 2, 2, RANDOM}, {"has", 1, 2, HAS},
+    {"source_offset", 0, 0, COUNTER}, {"has", 1, 2, HAS},
 };
 
 bool hdst__check_later_name(hdst__checker *c, ast_expr *name)
@@ -65,10 +65,6 @@ static void typed(hdst__checker *c, ast_expr *call, later_typing typing)
     case IS_TEXT: kind = HDST__BOOL; all_texts(c, call); break;
     case REAL_OF_TEXT: kind = HDST__F64; all_texts(c, call); break;
     case HASH: case COUNTER: kind = HDST__U64; break;
-    case RANDOM:
-        kind = HDST__U64;
-        for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_to_type(c, call->args[i], hdst__type_scalar(HDST__U64), "the argument");
-        break;
     case HAS: break;    // see below
     }
     call->type = hdst__type_scalar(kind);

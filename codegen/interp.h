@@ -33,6 +33,8 @@ typedef struct hdst__interp_run {
     hdst__addends *addends;                     // NULL, or one per float-sum leaf: sampled while running (scalar form)
     const int32_t *scales;              // block form: one per float-sum leaf; NULL: all 0
     const hdst__trace *trace;           // scalar form and a single record: who watches; or NULL
+    bool strict;                        // tests of the compiler: HDST_E_INTERNAL where a lane that is concerned reads or writes with an index that nothing keeps in range. A
+                                        // kernel would be outside its memory there; the interpreter else takes index 0
     bool skip_failed;                   // hdst__interpret_fold_ordered: a record that fails takes no part, and the fold goes on
     void *failed_pair;                  // folds: room for what is combined where it fails first: what came so far, the next record, as C structs one after another; or NULL
     // Out

@@ -127,6 +127,8 @@ static void add_to_table(interp_state *s, const ir_stmt *stmt, const interp_mask
     const size_t number = (size_t)(accum - s->run->tables->accum);
     const uint64_t rows = hdst__accum_rows(accum, s->run->accum_rows), strip_first = hdst__tables_strip_first(s->run->tables, s->run->accum_rows, number);
     const target t = evaluate(s, stmt);
+    hdst__interp_guard(s, t.row, rows, "an unguarded row of an accumulator");
+    hdst__interp_guard(s, t.element, cell->elements, "an unguarded index of an accumulator's field");
     for (size_t i = 0; i < (s->in_records ? s->n : 1); i++) {
         const uint64_t row = at_lane(t.row, i), e = at_lane(t.element, i);
         if (!mask->bits[i] || row >= rows || e >= cell->elements) continue;

@@ -131,8 +131,9 @@ static hdst_status fold_runs(hdst__interp_run *run, uint64_t run_length, void *t
     gather(&f, run, 0, f.runs, &f.structs, f.a);
     for (uint64_t j = 1; j < (f.runs > 1 ? run_length : last); j++) fold_step(&f, run, j, j < last ? f.runs : f.runs - 1);
     memcpy(to, f.a, f.runs * f.structs.record->size);
+    const char *wrong = f.state.wrong;
     close_fold(&f);
-    return HDST_OK;
+    return wrong ? hdst__error_set(error, HDST_E_INTERNAL, "`%s`: %s", run->func->name, wrong) : HDST_OK;
 }
 
 hdst_status hdst__interpret_fold_level(hdst__interp_run *run, hdst_error *error)

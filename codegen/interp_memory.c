@@ -48,6 +48,15 @@ static uint64_t clamped(uint64_t index, uint64_t limit)
     return index < limit ? index : 0;
 }
 
+// Row 0 has storage in every table. Lanes that are masked may hold anything: a kernel is not there.
+void hdst__interp_guard(interp_state *s, lanes index, uint64_t limit, const char *what)
+{
+    if (!s->run->strict || (index.uniform && (index.v[0] < limit || index.v[0] == 0))) return;
+    if (index.uniform && s->mask->active) s->wrong = what;
+    for (size_t i = 0; i < s->n && !index.uniform; i++)
+        if (s->mask->bits[i] && index.v[i] >= limit && index.v[i]) s->wrong = what;
+}
+
 // --- Input records ---
 
 // Element `element` of the leaf in all records of the block: a run per AoSoA block, one run in other layouts.
@@ -73,6 +82,7 @@ lanes hdst__interp_field(interp_state *s, const ir_expr *e, size_t at)
     const uint64_t elements = storage->record->leaves[e->leaf].elements, zero = 0;
     const lanes index = e->a ? hdst__interp_eval(s, e->a, at) : (lanes){&zero, true};
     uint64_t *out = hdst__interp_slab(s, at);
+    hdst__interp_guard(s, index, elements, "an unguarded index of a field");
     if (index.uniform) {
         field_runs(s, e, clamped(index.v[0], elements), out);
         return (lanes){out, false};
@@ -114,6 +124,8 @@ lanes hdst__interp_broadcast(interp_state *s, const ir_expr *e, size_t at)
     const lanes row = e->a ? hdst__interp_eval(s, e->a, at) : (lanes){&zero, true};
     const lanes element = e->b ? hdst__interp_eval(s, e->b, at + 1) : (lanes){&zero, true};
     const bool uniform = row.uniform && element.uniform;
+    hdst__interp_guard(s, row, rows, "an unguarded row of a broadcast");
+    hdst__interp_guard(s, element, leaf->elements, "an unguarded index of a broadcast's field");
     uint64_t *out = hdst__interp_slab(s, at);
     const uint64_t row0 = row.v[0], element0 = element.v[0];       // `out` may be the slab that either lies in
     for (size_t i = 0; i < (uniform ? 1 : s->n); i++) {
@@ -130,6 +142,7 @@ lanes hdst__interp_element(interp_state *s, const ir_expr *e, size_t at)
     const interp_var *var = &s->vars[e->var];
     const lanes index = hdst__interp_eval(s, e->a, at);
     uint64_t *out = hdst__interp_slab(s, at);
+    hdst__interp_guard(s, index, var->elements, "an unguarded index of an array");
     if (index.uniform) {
         const uint64_t x = clamped(index.v[0], var->elements);
         const bool uniform = s->func->block && !s->in_records;      // all lanes hold the same there
@@ -146,6 +159,7 @@ void hdst__interp_set_element(interp_state *s, const ir_stmt *stmt, const interp
 {
     const interp_var *var = &s->vars[stmt->var];
     const lanes index = hdst__interp_eval(s, stmt->index, s->top);
+    hdst__interp_guard(s, index, var->elements, "an unguarded index of an array that is written");
     const uint64_t *value = hdst__interp_eval_lanes(s, stmt->value, s->top + 1);
     for (size_t i = 0; i < s->n; i++) {
         const uint64_t x = index.v[index.uniform ? 0 : i];
@@ -169,6 +183,8 @@ void hdst__interp_accumulate(interp_state *s, const ir_stmt *stmt, const interp_
     const uint64_t rows = table_rows(s, stmt->param);
     hdst__addends *addends = s->run->addends && cell->scale >= 0 ? &s->run->addends[cell->scale] : NULL;
     const lanes row = index_or_zero(s, stmt->index, s->top), element = index_or_zero(s, stmt->index2, s->top + 1);
+    hdst__interp_guard(s, row, rows, "an unguarded row of an accumulator");
+    hdst__interp_guard(s, element, cell->elements, "an unguarded index of an accumulator's field");
     const uint64_t *value = hdst__interp_eval_lanes(s, stmt->value, s->top + 2);
     for (size_t i = 0; i < s->n; i++) {
         const uint64_t r = row.v[row.uniform ? 0 : i], x = element.v[element.uniform ? 0 : i];
@@ -183,6 +199,7 @@ void hdst__interp_store(interp_state *s, const ir_stmt *stmt, const interp_mask 
     const hdst__record *record = s->func->params[stmt->param].record;
     const hdst__leaf *leaf = &record->leaves[stmt->leaf];
     const lanes element = index_or_zero(s, stmt->index, s->top);
+    hdst__interp_guard(s, element, leaf->elements, "an unguarded index of the output");
     const uint64_t *value = hdst__interp_eval_lanes(s, stmt->value, s->top + 1);
     char *to = s->func->emits ? s->given.next : s->run->output ? (char *)s->run->output + s->block * record->size : NULL;
     if (!to) return;

@@ -56,7 +56,8 @@ typedef struct interp_state {
     int64_t **accum_table;      // by param: row 0 in the device table
     const hdst__accum **accum;  // by param
     bool in_records;            // block form: inside a record loop
-    const char *wrong;          // block form: a broken rule
+    const char *wrong;          // a broken rule, of the block form or (strict) of indices
+    const interp_mask *mask;    // of the statement that is carried out
     interp_given given;         // output records of the block, where the function emits
     int64_t *strip_table;       // block form: words in fixed point, added to the device table after each block
 } interp_state;
@@ -80,6 +81,8 @@ const uint64_t *hdst__interp_eval_lanes(interp_state *s, const ir_expr *e, size_
 // --- interp_memory.c: reads and writes of records, tables and accumulators. Indices are clamped: what is out of range was reported by a check, and the lane
 // goes on.
 
+// Notes in s->wrong, with run->strict, when the index of a lane that is concerned is neither below the limit nor 0.
+void hdst__interp_guard(interp_state *s, lanes index, uint64_t limit, const char *what);
 lanes hdst__interp_field(interp_state *s, const ir_expr *e, size_t at);
 lanes hdst__interp_broadcast(interp_state *s, const ir_expr *e, size_t at);
 lanes hdst__interp_element(interp_state *s, const ir_expr *e, size_t at);

@@ -259,6 +259,7 @@ static void exec_loop(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
     for (uint64_t turn = 1; inside.active; turn++) {
         if (s->run->trace) hdst__interp_trace_turn(s, stmt, turn);
         exec_round(s, &stmt->head, &inside, continued);
+        s->mask = &inside;
         if (stmt->cond) keep_while(s, &inside, hdst__interp_eval(s, stmt->cond, s->top));
         if (inside.active) exec_round(s, &stmt->body, &inside, continued);
         if (inside.active) exec_round(s, &stmt->after, &inside, continued);
@@ -307,6 +308,7 @@ void hdst__interp_exec(interp_state *s, const ir_block *block, interp_mask *mask
 {
     for (size_t i = 0; i < block->count && mask->active; i++) {
         if (s->run->trace) hdst__interp_trace_before(s, block->items[i]);
+        s->mask = mask;
         exec_stmt(s, block->items[i], mask);
         if (s->run->trace) hdst__interp_trace_after(s, block->items[i]);
     }

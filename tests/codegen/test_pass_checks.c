@@ -167,7 +167,7 @@ static outcome run_record(const ir_func *func, const random_record *record, cons
     const void *const buffers[] = {record};
     const hdst__interp_table tables[] = {{0}, {rows, t_rows}, {rows, 6}, {0}};
     const uint64_t row_counts[] = {0, t_rows, 6, 0};
-    hdst__interp_run run = {.func = func, .input = {hdst__storage_make(&arena, func->params[0].record, HDST__AOS, 0, 1)}, .input_buffers = {buffers},
+    hdst__interp_run run = {.strict = true, .func = func, .input = {hdst__storage_make(&arena, func->params[0].record, HDST__AOS, 0, 1)}, .input_buffers = {buffers},
                             .count = 1, .broadcast = tables, .accum_rows = row_counts, .output = &o.result};
     hdst_error error = HDST_ERROR_INIT;
     cr_assert_eq(hdst__interpret(&run, &error), HDST_OK, "%s", error.message);

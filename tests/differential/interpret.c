@@ -174,7 +174,7 @@ diff_result diff_interpret(hdst__arena *arena, const diff_program *program, cons
     result.gives = func->emits ? HDST__NEW_ARRAY(arena, uint32_t, data->count) : NULL;
     hdst__interp_run run = {.func = func, .input = {storage}, .input_buffers = {(const void *const *)buffers}, .input_skip = {skip}, .first = data->first,
                             .count = data->count, .broadcast = b.broadcast, .accum_rows = b.rows, .output = result.output,
-                            .output_room = room, .emits_of = result.gives};
+                            .output_room = room, .emits_of = result.gives, .strict = true};
     run.tables = compiled->tables;
     run.scales = compiled->scales;
     run.device_table = HDST__NEW_ARRAY(arena, int64_t, hdst__tables_device_words(run.tables, b.rows));

@@ -98,7 +98,7 @@ program_result program_run_tier(hdst__arena *arena, const ir_func *func, unsigne
 {
     uint64_t state = 88172645463325252u + seed * 7919u;
     program_result result = {.records = PROGRAM_RECORDS};
-    hdst__interp_run run = {.func = func, .count = PROGRAM_RECORDS, .first = 1000};
+    hdst__interp_run run = {.func = func, .count = PROGRAM_RECORDS, .first = 1000, .strict = true};
     hdst__interp_table *broadcast = HDST__NEW_ARRAY(arena, hdst__interp_table, func->param_count + 1);
     uint64_t *rows = HDST__NEW_ARRAY(arena, uint64_t, func->param_count + 1);
     for (size_t i = 0; i < func->param_count; i++) {

@@ -84,7 +84,8 @@ typedef struct hdst__device_ops {
     hdst_status (*unwrap)(hdst__device *device, hdst__memory *memory, hdst_error *error);
     // Within the device, in the order of launches.
     hdst_status (*copy)(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error);
-    hdst_status (*fill)(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error);   // whole 64-bit words from the start
+    // Whole 64-bit words from the start, once launches and reads that were submitted before are done.
+    hdst_status (*fill)(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error);
     hdst_status (*load)(hdst__device *device, const hdst__code *code, hdst__program **program, hdst_error *error);
     void (*unload)(hdst__device *device, hdst__program *program);           // NULL is fine
     hdst_status (*launch)(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);

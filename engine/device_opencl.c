@@ -264,7 +264,9 @@ static hdst_status fill(hdst__device *device, hdst__memory *memory, uint64_t wor
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (words == 0) return HDST_OK;
     cl_event event;
-    TRY(self, error, clEnqueueFillBuffer, self->compute, memory->object, &pattern, sizeof pattern, 0, words * sizeof pattern, 0, NULL, &event);
+    const bool waits = self->last_out && !self->last_out_is_small;      // what is filled may be read still
+    TRY(self, error, clEnqueueFillBuffer, self->compute, memory->object, &pattern, sizeof pattern, 0, words * sizeof pattern, waits ? 1 : 0,
+        waits ? &self->last_out : NULL, &event);
     note_small(self, event);
     return flush(self, error);          // it may be for later
 }

@@ -93,18 +93,27 @@ static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool
 
 static uint64_t dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
 
-static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, const hdst__pass *pass, bool last, hdst_error *error)
+// The table at the end, and the error word with it if both are in one memory: a copy less to wait for.
+static hdst_status read_words(hdst__slot *slot, hdst__pass *pass, bool last, hdst_error *error)
+{
+    const hdst__device_ops *ops = slot->executor->device->ops;
+    hdst__device *device = slot->executor->device;
+    const bool asks = asks_for_errors(slot, pass, last), reads_table = last && pass->table, together = asks && reads_table && pass->results;
+    hdst_status status = HDST_OK;
+    slot->error_at = together ? pass->launch.error->host : &slot->error_word;
+    if (together) status = ops->read(device, pass->results, 0, pass->results->host, pass->results->bytes, false, error);
+    if (reads_table && !together) status = ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, false, error);
+    if (status == HDST_OK && asks && !together) status = ops->read(device, pass->launch.error, 0, &slot->error_word, sizeof slot->error_word, false, error);
+    pass->stats->bytes_from_device += together ? pass->results->bytes : (reads_table ? pass->table_bytes : 0) + (asks ? sizeof slot->error_word : 0);
+    if (status != HDST_OK || !reads_table || !pass->clear_words) return status;
+    pass->is_clear = true;
+    return ops->fill(device, pass->launch.table, pass->clear_words, 0, error);
+}
+
+static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, hdst__pass *pass, bool last, hdst_error *error)
 {
     hdst__device *device = executor->device;
-    hdst_status status = HDST_OK;
-    if (last && pass->table) {
-        status = device->ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, false, error);
-        pass->stats->bytes_from_device += pass->table_bytes;
-    }
-    if (status == HDST_OK && asks_for_errors(slot, pass, last)) {
-        status = device->ops->read(device, pass->launch.error, 0, &slot->error_word, sizeof slot->error_word, false, error);
-        pass->stats->bytes_from_device += sizeof slot->error_word;
-    }
+    hdst_status status = read_words(slot, pass, last, error);
     if (status == HDST_OK && slot->places) {
         status = device->ops->read(device, slot->places, 0, slot->told, executor->told_words * sizeof *slot->told, false, error);
         pass->stats->bytes_from_device += executor->told_words * sizeof *slot->told;
@@ -248,7 +257,7 @@ static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__s
         status = start_slice(executor, pass, slot, first + done, count - done < each ? count - done : each, true, error);
         if (status == HDST_OK) status = executor->device->ops->settle(executor->device, &slot->ticket, error);
         if (status != HDST_OK) return status;
-        if (pass->checks) note_failure(pass, slot->error_word);
+        if (pass->checks) note_failure(pass, *slot->error_at);
         if (overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
         else if (pass->failure == UINT64_MAX) status = take_output(executor, slot, pass, error);
     }
@@ -324,7 +333,7 @@ static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, boo
     if (status == HDST_OK) {
         count_slice(slot, pass);
         count_outputs(slot, pass);
-        if (pass->checks) note_failure(pass, slot->error_word);
+        if (pass->checks) note_failure(pass, *slot->error_at);
         if (pass->output && keep_output && overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
         else if (pass->output && keep_output && pass->failure == UINT64_MAX) status = take_output(executor, slot, pass, error);
     }

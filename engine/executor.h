@@ -23,6 +23,7 @@ typedef struct hdst__slot {             // a slice in flight
     hdst__memory *output, *places;      // kept from slice to slice; NULL when the stage has none
     uint64_t *told;                     // of `places`: what the host asks for
     uint64_t error_word;                // of the device after this slice
+    const uint64_t *error_at;           // it, or what came back with the table
     hdst__program *program;
     uint32_t try;                       // with a pass's tuning: its shape
 } hdst__slot;
@@ -56,6 +57,9 @@ typedef struct hdst__pass {
     bool checks;                        // the kernel has an error word
     void *table;                        // NULL, or where the device's table goes after the last slice
     uint64_t table_bytes;
+    hdst__memory *results;              // NULL, or the memory in which launch.table and launch.error lie one behind the other, and which has them on the host too
+    uint64_t clear_words;               // of the table, cleared for the next run once it is read; 0: none
+    bool is_clear;                      // out: that was done
     bool streams;                       // segments are filled while slices run
     double *seconds_per_record;         // measured here; 0: not known
     double *outputs_per_record;         // COUNTED: measured here

@@ -285,11 +285,36 @@ static hdst_status device_memory(hdst__launch_plan *plan, uint64_t bytes, const 
     return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, bytes, what, memory, error);
 }
 
-// Its contents come back after every run: to memory that is pinned, where the device has memory of its own.
+// Both come back after a run: one behind the other, to pinned memory, where the device has memory of its own.
+static hdst_status take_results(hdst__launch_plan *plan, hdst_error *error)
+{
+    hdst__device *device = plan->device;
+    const uint64_t table = plan->device_words * sizeof(int64_t), room = (table + HDST__PART_BYTES - 1) / HDST__PART_BYTES * HDST__PART_BYTES;
+    hdst_status status = device->ops->alloc(device, HDST__MEMORY_SHARED, room + sizeof(uint64_t), "the table of accumulators", &plan->results, error);
+    if (status == HDST_OK) status = device->ops->part(device, plan->results, 0, table, &plan->part[0], error);
+    if (status == HDST_OK) status = device->ops->part(device, plan->results, room, sizeof(uint64_t), &plan->part[1], error);
+    if (status != HDST_OK) return status;
+    plan->table = &plan->part[0];
+    plan->error_word = &plan->part[1];
+    return HDST_OK;
+}
+
 static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
 {
-    const hdst__memory_kind kind = plan->device->unified ? HDST__MEMORY_DEVICE : HDST__MEMORY_SHARED;
-    return plan->device->ops->alloc(plan->device, kind, plan->device_words * sizeof(int64_t), "the table of accumulators", &plan->table, error);
+    if (plan->tables && plan->device_words > UINT64_MAX / 16)
+        return hdst__budget_error(&plan->device->budget, UINT64_MAX / 2, "the table of accumulators", error);
+    if (plan->tables && !plan->device->unified && plan->device->has_parts) return take_results(plan, error);
+    hdst_status status = device_memory(plan, sizeof(uint64_t), "the error word", &plan->error_word, error);
+    if (status == HDST_OK && plan->tables) status = device_memory(plan, plan->device_words * sizeof(int64_t), "the table of accumulators", &plan->table, error);
+    return status;
+}
+
+static void release_table(hdst__launch_plan *plan)
+{
+    const hdst__device_ops *ops = plan->device->ops;
+    for (size_t i = 0; i < 2 && plan->results; i++) ops->unpart(plan->device, &plan->part[i]);
+    ops->release(plan->device, plan->results ? plan->results : plan->table);
+    if (!plan->results) ops->release(plan->device, plan->error_word);
 }
 
 // Of strips on a CPU device, of work-groups on a GPU, where they are empty between two launches.
@@ -304,8 +329,7 @@ static hdst_status take_strips(hdst__launch_plan *plan, hdst_error *error)
 static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
 {
     const ir_func *func = plan->func;
-    hdst_status status = device_memory(plan, sizeof(uint64_t), "the error word", &plan->error_word, error);
-    if (status == HDST_OK && plan->tables) status = take_table(plan, error);
+    hdst_status status = take_table(plan, error);
     if (status == HDST_OK && has_argument(plan, HDST__ARG_STRIP_TABLES))
         status = take_strips(plan, error);
     uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
@@ -409,7 +433,8 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan)
     hdst__device *device = plan->device;
     hdst__executor_destroy(plan->executor);
     hdst__plan_tuning_end(plan);
-    hdst__memory *const memories[] = {plan->table, plan->strips, plan->scales, plan->error_word};
+    hdst__memory *const memories[] = {plan->strips, plan->scales};
+    release_table(plan);
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) device->ops->release(device, memories[i]);
     for (size_t i = 0; plan->broadcast && i < plan->func->param_count; i++) device->ops->release(device, plan->broadcast[i]);
     device->ops->unload(device, plan->program);

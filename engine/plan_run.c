@@ -49,11 +49,10 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
     return status;
 }
 
-// The next run's table is cleared while the host works on this one's, where the host has a copy of it. A failure will show itself there.
-static void clear_ahead(hdst__launch_plan *plan)
+// The next run's table is cleared behind the reading of this one's, where that goes to other memory and is never repeated.
+static bool clears_ahead(const hdst__launch_plan *plan)
 {
-    plan->error_is_clean = true;
-    plan->table_is_clean = plan->table && !plan->device->unified && plan->device->ops->fill(plan->device, plan->table, plan->device_words, 0, NULL) == HDST_OK;
+    return plan->table && !plan->device->unified && plan->way != HDST__OUTPUT_COUNTED;
 }
 
 static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__dataset_cache *cache, hdst__ring *ring, hdst_error *error)
@@ -80,11 +79,13 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .in_place = plan->in_place,
         .window = plan->in_window ? &window : NULL, .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
-        .table = table, .table_bytes = table ? plan->device_words * sizeof(int64_t) : 0,
+        .table = table, .table_bytes = table ? plan->device_words * sizeof(int64_t) : 0, .results = plan->results,
+        .clear_words = clears_ahead(plan) ? plan->device_words : 0,
         .seconds_per_record = &plan->seconds_per_record, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };
     status = hdst__execute(plan->executor, &pass, error);
     *failure = pass.failure;
+    plan->table_is_clean = pass.is_clear && status == HDST_OK;
     if (status == HDST_OK && table && plan->reader.records == 0)
         status = plan->device->ops->read(plan->device, plan->table, 0, table, pass.table_bytes, true, error);
     return status;
@@ -110,7 +111,7 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
         return status;
     }
     if (!plan->proven) plan->proven = plan->device->ops->proven(plan->device, plan->program);
-    clear_ahead(plan);
+    plan->error_is_clean = true;
     hdst__plan_tuning_after(plan, stats->device[0].busy_seconds);
     return HDST_OK;
 }

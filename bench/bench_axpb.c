@@ -70,13 +70,12 @@ int main(int argc, char **argv)
     options.device = side_option(argc, argv, "--device", "all");
     hdst_context *ctx = hdst_context_create(&options);
     build(&p, ctx, side_option(argc, argv, "--kernels", BENCH_KERNELS), !strcmp(side_option(argc, argv, "--layout", "soa"), "aos"));
+    const bench_case cases[] = {{"step", run, check, &p}};
+    int status = bench_serve(cases, 1, p.records);
     if (!strcmp(argv[argc - 1], "--explain")) {
-        run(&p);
         hdst_error error;
         fprintf(stderr, "%s", hdst_explain(p.result, &error));
     }
-    const bench_case cases[] = {{"step", run, check, &p}};
-    int status = bench_serve(cases, 1, p.records);
     hdst_context_destroy(ctx);
     return status;
 }

@@ -98,15 +98,13 @@ int main(int argc, char **argv)
     hdst_context *ctx = hdst_context_create(&options);
     build(&p, ctx, records, side_option(argc, argv, "--kernels", BENCH_KERNELS), name, side_option(argc, argv, "--layout", "soa"));
     p.explain = !strcmp(argv[argc - 1], "--explain");
-    if (p.explain) {
-        run(&p);
-        hdst_error error;
-        fprintf(stderr, "%s", hdst_explain(p.result, &error));
-    }
     const bench_case cases[] = {{"step", run, check, &p}};
     int status = bench_serve(cases, 1, records);
     hdst_run_stats last = hdst_result_stats(p.result);
-    if (p.explain) fprintf(stderr, "bench_kmeans: last step moved %" PRIu64 " bytes to the device, %" PRIu64 " back\n", last.bytes_to_device, last.bytes_from_device);
+    hdst_error error;
+    if (p.explain)      // at the end, when shapes were tried
+        fprintf(stderr, "%sbench_kmeans: last step moved %" PRIu64 " bytes to the device, %" PRIu64 " back\n", hdst_explain(p.result, &error), last.bytes_to_device,
+                last.bytes_from_device);
     hdst_context_destroy(ctx);
     return status;
 }

@@ -45,9 +45,9 @@ int main(int argc, char **argv)
     const uint64_t records = bench_option(argc, argv, "--records", 20000000);
     hdst_context *ctx = side_context(argc, argv);
     hdst_result *result = build(ctx, argc, argv, records, chain);
-    side_explain(argc, argv, result);
     const bench_case cases[] = {{"step", side_run, check, result}};
     const int status = bench_serve(cases, 1, records);
+    side_explain(argc, argv, result);   // at the end, when shapes were tried
     hdst_context_destroy(ctx);
     return status;
 }

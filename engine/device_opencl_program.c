@@ -127,16 +127,6 @@ static hdst_status create_kernel(hdst__opencl_device *self, const hdst__built *b
     return fail(self, "clCreateKernel", result, error);
 }
 
-// Registers or local memory may limit a kernel to smaller groups than the device's.
-static hdst_status check_group(hdst__opencl_device *self, cl_kernel kernel, uint32_t group, hdst_error *error)
-{
-    size_t most = 0;
-    if (!kernel || group <= 1) return HDST_OK;
-    HDST__CL_TRY(self->cl, self->base.info->name, error, clGetKernelWorkGroupInfo, kernel, self->device, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
-    if (most >= group) return HDST_OK;
-    return hdst__error_set(error, HDST_E_DRIVER, "%s can run this kernel with %zu work-items a group, not with %u", self->base.info->name, most, group);
-}
-
 hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **out, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
@@ -152,8 +142,6 @@ hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->count_name, &program->count, error);
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->scan_name, &program->scan, error);
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->merge_name, &program->merge, error);
-    const cl_kernel kernels[] = {program->kernel, program->count, program->scan, program->merge};
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels && status == HDST_OK; i++) status = check_group(self, kernels[i], code->kernel->local_size, error);
     if (status == HDST_OK) *out = program;
     else hdst__opencl_unload(device, program);
     return status;

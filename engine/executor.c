@@ -125,6 +125,20 @@ static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, hdst
     return status;
 }
 
+// A shape under test that the device turns out not to be able to run is out of it.
+static hdst_status launch_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, const hdst__launch *launch, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst_error why = HDST_ERROR_INIT;
+    if (!pass->tuning || slot->try == pass->tuning->best) return device->ops->launch(device, slot->program, launch, error);
+    if (device->ops->launch(device, slot->program, launch, &why) == HDST_OK) return HDST_OK;
+    hdst__log_write(&device->engine->log, HDST__LOG_DEBUG, "a shape cannot run: %s", why.message);
+    hdst__tuning_drop(pass->tuning, slot->try);
+    slot->try = pass->tuning->best;
+    slot->program = pass->tries[slot->try];
+    return device->ops->launch(device, slot->program, launch, error);
+}
+
 // Records [skip, skip + count) of the segment. `alone`: nobody is told when it ends; settling its ticket waits.
 static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, uint64_t skip, uint64_t count, bool alone, hdst_error *error)
 {
@@ -155,7 +169,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     } else if (executor->told_words == 2 && pass->way == HDST__OUTPUT_COUNTED) {       // the place where the output begins
         status = device->ops->fill(device, slot->places, 2, 0, error);
     }
-    if (status == HDST_OK) status = device->ops->launch(device, slot->program, &launch, error);
+    if (status == HDST_OK) status = launch_slice(executor, pass, slot, &launch, error);
     if (pass->in_place) device->ops->unpart(device, &place);
     bool last = alone || launch.first + count == pass->reader->records;
     if (status == HDST_OK) status = read_results(executor, slot, pass, last, error);

@@ -18,7 +18,6 @@
     X(clCreateBuffer) X(clCreateSubBuffer) X(clReleaseMemObject)                                                                            \
     X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo)               \
     X(clGetProgramInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)                     \
-    X(clGetKernelWorkGroupInfo)                                                                                        \
     X(clEnqueueNDRangeKernel) X(clEnqueueNativeKernel) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clEnqueueFillBuffer) X(clEnqueueCopyBuffer) \
     X(clEnqueueMapBuffer) X(clEnqueueUnmapMemObject)    \
     X(clFlush) X(clFinish) X(clSetEventCallback) X(clWaitForEvents) X(clGetEventInfo) X(clGetEventProfilingInfo)       \

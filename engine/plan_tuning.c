@@ -81,6 +81,7 @@ static const hdst__kernel *make_kernel(hdst__launch_plan *plan, const hdst__tuni
 {
     const hdst__kernel *kernel = hdst__launch_plan_kernel(plan, &(hdst__gpu_shape){.group = shape->group, .records = shape->records});
     if (!kernel || kernel->shape.group != shape->group || kernel->shape.records != shape->records) return NULL;
+    if (kernel->merges != plan->kernel->merges || kernel->group_tables != plan->kernel->group_tables) return NULL;
     if (plan->tables && kernel->tables && hdst__tables_device_words(kernel->tables, plan->rows) != hdst__tables_device_words(plan->tables, plan->rows)) return NULL;
     return kernel;
 }
@@ -96,9 +97,13 @@ static void take(hdst__launch_plan *plan, const hdst__kernel *kernel, const hdst
 
 static bool is_tunable(const hdst__launch_plan *plan)
 {
-    return plan->kernel && plan->device->facts.target == HDST__TARGET_GPU && plan->kernel->shape.group && !plan->code.fold &&
-        plan->device->engine->tuning != HDST__TUNING_OFF;
+    if (!plan->kernel || plan->device->facts.target != HDST__TARGET_GPU || !plan->kernel->shape.group || plan->code.fold) return false;
+    const uint32_t lanes = plan->device->info->compute_units * plan->kernel->local_size;
+    return plan->device->engine->tuning != HDST__TUNING_OFF && plan->items >= lanes && plan->items % lanes == 0;    // else memory decided how many groups there are
 }
+
+// Work-groups with tables of their own in device memory: never more of them than there are tables.
+static bool owns_tables(const hdst__launch_plan *plan) { return plan->kernel->merges && !plan->kernel->group_tables; }
 
 void hdst__plan_tuning_begin(hdst__launch_plan *plan)
 {
@@ -106,9 +111,10 @@ void hdst__plan_tuning_begin(hdst__launch_plan *plan)
     const hdst__engine *engine = plan->device->engine;
     const uint32_t most_group = plan->device->facts.max_group && plan->device->facts.max_group < MOST_GROUP ? plan->device->facts.max_group : MOST_GROUP;
     const uint32_t most_records = plan->func->emits ? 1 : MOST_RECORDS;
-    const hdst__tuning_shape least = {LEAST_GROUP, 1, 1}, most = {most_group, most_records, HDST__TUNING_MOST_UNITS};
-    hdst__plan_tuning *t = HDST__NEW(&plan->arena, hdst__plan_tuning);
     hdst__tuning_shape shape = shape_of(plan), kept;
+    const hdst__tuning_shape least = {owns_tables(plan) ? shape.group : LEAST_GROUP, 1, 1};
+    hdst__tuning_shape most = {most_group, most_records, owns_tables(plan) ? shape.units : HDST__TUNING_MOST_UNITS};
+    hdst__plan_tuning *t = HDST__NEW(&plan->arena, hdst__plan_tuning);
     unsigned round = HDST__TUNING_UNITS;
     const hdst__kernel *kernel = plan->kernel;
     plan->tuning = t;
@@ -120,6 +126,7 @@ void hdst__plan_tuning_begin(hdst__launch_plan *plan)
         if (kernel) shape = kept;
         else round = HDST__TUNING_UNITS;
     }
+    if (owns_tables(plan)) most.units = shape.units;
     hdst__tuning_start(&t->search, shape, (hdst__tuning_round)round, least, most, engine->tuning_least);
     t->search.clock = engine->tuning_clock;
     t->search.clock_user = engine->tuning_clock_user;
@@ -252,6 +259,6 @@ void hdst__plan_tuning_explain(const hdst__launch_plan *plan, hdst__buffer *out)
         hdst__buffer_puts(out, "    tried: ");
         explain_shape(&try->shape, out);
         if (try->seconds > 0) hdst__buffer_printf(out, ": %.4f ns a record\n", try->seconds * 1e9);
-        else hdst__buffer_puts(out, try->samples ? ": far slower\n" : ": cannot run\n");
+        else hdst__buffer_puts(out, try->failed ? ": cannot run\n" : ": far slower\n");
     }
 }

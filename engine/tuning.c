@@ -115,6 +115,7 @@ static bool compares(hdst__tuning *t, uint64_t records)
         for (uint32_t i = 0; i < t->count && t->reference; i++) {
             t->tries[i].submitted -= t->tries[i].samples;
             t->tries[i].samples = 0;
+            t->tries[i].out = t->tries[i].failed;
         }
         t->reference = records;
     }
@@ -158,7 +159,7 @@ void hdst__tuning_note(hdst__tuning *t, uint32_t index, double seconds, uint64_t
     look_for_hopeless(t);
 }
 
-void hdst__tuning_drop(hdst__tuning *t, uint32_t index) { t->tries[index].out = true; }
+void hdst__tuning_drop(hdst__tuning *t, uint32_t index) { t->tries[index].out = t->tries[index].failed = true; }
 
 // --- The choice ---
 

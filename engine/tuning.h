@@ -34,7 +34,8 @@ typedef struct hdst__tuning_try {
     uint32_t submitted, samples;        // slices of this round: given out, measured
     double sample[HDST__TUNING_SAMPLES];    // seconds a record
     double seconds;                     // a record: the last round's median; 0: not measured to the end
-    bool out;                           // not worth another slice, or cannot run
+    bool out;                           // not worth another slice, or cannot run:
+    bool failed;
 } hdst__tuning_try;
 
 typedef struct hdst__tuning {

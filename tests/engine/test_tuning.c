@@ -148,6 +148,22 @@ Test(tuning, times_of_short_and_of_long_slices_are_not_mixed)
     cr_assert_eq(t.tries[t.best].shape.units, 64);
 }
 
+// What is hopeless for short slices may be best for long ones.
+static double hopeless_when_short(const hdst__tuning_shape *s, uint64_t records) { return s->units == 64 && records < 10000 ? 1e-7 : valley(s, 256, 2, 64 * 256); }
+
+Test(tuning, long_slices_give_every_shape_another_chance)
+{
+    hdst__tuning t;
+    hdst__tuning_start(&t, rule, HDST__TUNING_UNITS, least, most, LEAST);
+    for (int i = 0; t.round == HDST__TUNING_UNITS; i++) {
+        const uint64_t records = i < 9 ? 2000 : 50000;
+        const uint32_t try = hdst__tuning_next(&t, records);
+        hdst__tuning_note(&t, try, hopeless_when_short(&t.tries[try].shape, records) * (double)records, records, true);
+        if (hdst__tuning_is_measured(&t)) hdst__tuning_advance(&t);
+    }
+    cr_assert_eq(t.tries[t.best].shape.units, 64);
+}
+
 Test(tuning, ends_whatever_the_slices_are)
 {
     hdst__tuning t;
@@ -218,15 +234,20 @@ static double device_clock(const hdst__tuning_shape *shape, uint64_t records, vo
     return many_records_small_groups(shape) * (double)records;
 }
 
-static void open_tuned(fixture *f, bool filters, hdst__tuning_mode mode)
+static void open_with(fixture *f, fixture_options options, hdst__tuning_mode mode)
 {
-    fixture_options options = {.device = "cpu", .gpu_form = true, .layout = HDST__SOA, .records = 20000, .cached = true, .cache_dir = root};
-    options.accumulates = !filters;
-    options.outputs = options.filters = filters;
+    options.device = "cpu";
+    options.gpu_form = options.cached = true;
+    options.cache_dir = root;
     cr_assert_eq(fixture_open(f, &options), HDST_OK);
     f->engine->tuning = mode;
     f->engine->tuning_least = LEAST;
     f->engine->tuning_clock = device_clock;
+}
+
+static void open_tuned(fixture *f, bool filters, hdst__tuning_mode mode)
+{
+    open_with(f, (fixture_options){.layout = HDST__SOA, .records = 20000, .accumulates = !filters, .outputs = filters, .filters = filters}, mode);
 }
 
 static void run_right(fixture *f)
@@ -287,7 +308,7 @@ Test(tuned_stage, every_shape_gives_the_same_results_and_the_second_process_star
     cr_assert_eq(f.stage->plan->items, f.stage->device->info->compute_units * 16 * 128);
     expect_explained(&f, "128 work-items a group, 8 records a lane, 16 groups per compute unit: 1.0000 ns a record");
     expect_explained(&f, "measured in this process");
-    expect_explained(&f, "tried: 512 work-items");
+    expect_explained(&f, "tried: 512 work-items a group, 8 records a lane, 4 groups per compute unit: 1.2000 ns a record");
     fixture_close(&f);
     cr_assert(find_note(note));
 
@@ -309,6 +330,26 @@ Test(tuned_stage, filters_take_part)
     cr_assert_eq(search_of(&f)->tries[search_of(&f)->best].shape.group, 128);
     fixture_close(&f);
 }
+
+// Tables in device memory: what was taken for the rules' groups must do for all shapes.
+static void large_tables(uint32_t rows, uint32_t width, bool own)
+{
+    fixture f;
+    open_with(&f, (fixture_options){.layout = HDST__AOS, .records = 2000, .accumulates = true, .rows = rows, .width = width}, HDST__TUNING_FULL);
+    run_right(&f);
+    const hdst__launch_plan *plan = f.stage->plan;
+    cr_assert_eq(plan->kernel->merges && !plan->kernel->group_tables, own, "%d %u", (int)plan->kernel->merges, plan->kernel->group_tables);
+    const uint32_t groups = plan->items / plan->kernel->local_size;
+    run_until_done(&f);
+    for (uint32_t i = 0; i < search_of(&f)->count; i++) {
+        const hdst__tuning_shape *shape = &search_of(&f)->tries[i].shape;
+        if (own) cr_assert_leq(shape->units * f.stage->device->info->compute_units, groups);
+    }
+    fixture_close(&f);
+}
+
+Test(tuned_stage, work_groups_with_tables_of_their_own_are_never_more_than_tables) { large_tables(200, 784, true); }
+Test(tuned_stage, tables_that_work_groups_share_do_for_any_number_of_groups) { large_tables(30000, 1, false); }
 
 Test(tuned_stage, without_asking_only_what_needs_no_compiler_is_tried_at_first)
 {

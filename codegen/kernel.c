@@ -13,7 +13,7 @@
 // Names that are made from a parameter's or leaf's name must be nobody else's.
 static void take_derived(hdst__printer *p, const char *name)
 {
-    static const char *const suffix[] = {"at", "step", "offset", "of", "in", "rows", "words", "stored", "total", "own", "local", "up", "down", "least", "s"};
+    static const char *const suffix[] = {"at", "step", "offset", "of", "in", "rows", "words", "stored", "total", "out", "own", "local", "up", "down", "least", "s"};
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_%s", name, suffix[i]));
 }
 
@@ -320,6 +320,7 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
     hdst__template_expand(&unnamed, hdst__template_text(template), all, hole_count + 3);
     if (p->more) hdst__template_expand(&unnamed, hdst__template_text(p->more), all, hole_count + 3);
     if (kernel->merges) hdst__template_expand(&unnamed, hdst__template_text("merge_gpu.cl"), all, hole_count + 3);
+    if (kernel->finish_arg_count) hdst__template_expand(&unnamed, hdst__template_text("finish_gpu.cl"), all, hole_count + 3);
     const char *text = hdst__writer_text(&unnamed);
     hdst__hash hash = HDST__HASH_INIT;
     hdst__hash_add_text(&hash, text);
@@ -328,6 +329,7 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
     kernel->source = hdst__writer_text(&source);
     kernel->build_options = p->options->facts.correctly_rounded ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
     hdst__kernel_name_counts(p, kernel);
+    if (kernel->finish_arg_count) kernel->finish_name = hdst__arena_printf(p->arena, "%s_finish", kernel->name);
     if (kernel->merges) kernel->merge_name = hdst__arena_printf(p->arena, "%s_merge", kernel->name);
     kernel->args = p->args;
     kernel->arg_count = p->arg_count;

@@ -122,6 +122,7 @@ typedef enum hdst__arg_kind {
     HDST__ARG_ROOM,             // ulong: records that fit the output
     HDST__ARG_PLACES,           // buffer of ulong, hdst__kernel_places of them
     HDST__ARG_ERROR,            // buffer of one ulong: all ones, or record << 16 | check of the failing record with the smallest index
+    HDST__ARG_FINISHED,         // buffer: rows of accumulator number `index` of the tables as C structs (of finish_name only)
     HDST__ARG_LOCAL,            // local memory: constant + sum over params of rows * per_row[param] bytes
 } hdst__arg_kind;
 
@@ -173,6 +174,9 @@ typedef struct hdst__kernel {
     bool merges;                        // GPU: merge_name runs behind each launch, over as many work-items, with the same arguments. A launch takes at most FLUSH
                                         // records then, if that is not 0
     const char *merge_name;
+    const char *finish_name;            // GPU: turns the device table into C structs, in work-groups of local_size, as many as one likes; NULL: no accumulators
+    const hdst__arg *finish_args;       // its own arguments. What a row has between its fields is left as it is
+    size_t finish_arg_count;
     uint32_t group_tables;              // with `merges`: tables of STRIP_TABLES; 0: one for each work-group
     bool tables_in_local;               // GPU: strip tables in local memory (else adds go straight to the device table)
     hdst__output_way output_way;

@@ -419,6 +419,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
         {"flush", hdst__print_section(p, hdst__print_group_flush)},
         {"merge_setup", merges ? hdst__print_section(p, hdst__print_merge_bases) : ""},
         {"merge", merges ? hdst__print_section(p, hdst__print_merge) : ""},
+        {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},     // HDST__FINISH_HOLES
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
@@ -426,6 +427,8 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
                             .tables_in_local = has_tables(p, HDST__PLACE_LOCAL)};
     kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s", shape.records, shape.records > 1 ? "s" : "",
                                      local ? "" : ", no local memory", p->copies, hdst__emit_why(p), hdst__tables_why(p));
-    hdst__kernel_finish(p, kernel, "kernel_gpu.cl", holes, sizeof holes / sizeof *holes);
+    const size_t finish = p->tables->accum_count ? HDST__FINISH_HOLES : 0, count_of_holes = sizeof holes / sizeof *holes - HDST__FINISH_HOLES;
+    if (finish) hdst__finish_texts(p, kernel, holes + count_of_holes);
+    hdst__kernel_finish(p, kernel, "kernel_gpu.cl", holes, count_of_holes + finish);
     return kernel;
 }

@@ -108,6 +108,7 @@ const char *hdst__leaf_name(hdst__printer *p, uint32_t param, uint32_t leaf);   
 void hdst__print_inputs(hdst__printer *p);              // macros
 void hdst__print_input_bases(hdst__printer *p);         // pointers to the slice's first record: start of the kernel
 void hdst__print_broadcasts(hdst__printer *p);
+const char *hdst__element_offset(hdst__arena *arena, const hdst__leaf *leaf);       // bytes from element 0 to element (e) in the C struct, as text: " + (e) * 4"
 bool hdst__leaf_is_used(const ir_param *param, size_t leaf);
 void hdst__print_store(hdst__printer *p, const ir_stmt *stmt);
 void hdst__print_output_macros(hdst__printer *p);
@@ -146,6 +147,7 @@ void hdst__print_group_reset(hdst__printer *p);         // GPU
 void hdst__print_group_flush(hdst__printer *p);
 void hdst__print_merge_bases(hdst__printer *p);         // GPU: the kernel that merges the tables of work-groups; pointers
 void hdst__print_merge(hdst__printer *p);
+void hdst__print_finish_bases(hdst__printer *p);        // GPU: the kernel that makes C structs; pointers (print_finish.c)
 uint32_t hdst__slots_per_word(const hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf);    // PLACE_LOCAL: 1 or 2; 0: straight to the device table
 
 // print_spread.c: GPU form, loops that a work-group makes together

@@ -25,7 +25,7 @@ bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf)
 }
 
 // Bytes from element 0 of the leaf to element (e) in the C struct, as text: " + (e) * 4".
-static const char *element_offset(hdst__arena *arena, const hdst__leaf *leaf)
+const char *hdst__element_offset(hdst__arena *arena, const hdst__leaf *leaf)
 {
     if (leaf->elements == 1) return "";
     uint64_t inner = 1, packed = hdst__scalar_size(leaf->kind);
@@ -68,7 +68,7 @@ static const char *input_address(hdst__printer *p, uint32_t param, size_t l)
     switch (input->layout) {
     case HDST__AOS:
         return hdst__arena_printf(p->arena, "%s_at + (i) * %" PRIu64 " + %" PRIu64 "%s", data, input->record->size, leaf->offset,
-                                  element_offset(p->arena, leaf));
+                                  hdst__element_offset(p->arena, leaf));
     case HDST__AOSOA:
         step = leaf->elements > 1 ? hdst__arena_printf(p->arena, " + (e) * %" PRIu64, at->element_stride) : "";
         return hdst__arena_printf(p->arena, "%s_at + (skip + (i)) / %" PRIu64 " * %" PRIu64 " + (skip + (i)) %% %" PRIu64 " * %" PRIu64 " + %" PRIu64 "%s",
@@ -123,7 +123,7 @@ void hdst__print_broadcasts(hdst__printer *p)
             const bool aligned = hdst__leaf_is_aligned(param->record, leaf);
             const bool local = p->local_broadcast[i];
             const char *address = hdst__arena_printf(p->arena, "%s_at + (ulong)(row) * %" PRIu64 " + %" PRIu64 "%s", p->param_name[i], param->record->size,
-                                                     leaf->offset, element_offset(p->arena, leaf));
+                                                     leaf->offset, hdst__element_offset(p->arena, leaf));
             define_macro(p, p->leaf_name[i][l], "row", local ? "__local" : "__global", leaf, aligned, address);
         }
     }
@@ -162,7 +162,7 @@ void hdst__print_output_macros(hdst__printer *p)
         for (size_t l = 0; l < param->record->leaf_count; l++) {
             const hdst__leaf *leaf = &param->record->leaves[l];
             const char *address = hdst__arena_printf(p->arena, "%s_at + (i) * %" PRIu64 " + %" PRIu64 "%s", p->param_name[i], param->record->size, leaf->offset,
-                                                     element_offset(p->arena, leaf));
+                                                     hdst__element_offset(p->arena, leaf));
             if (hdst__leaf_is_aligned(param->record, leaf))
                 hdst__write_line(&p->out, "#define %s(i, e) (*(__global %s *)(%s))", p->leaf_name[i][l], hdst__scalar_cl_name(leaf->kind), address);
             else

@@ -36,15 +36,21 @@ static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
     if (p->gpu && type[0] == 'f') hdst__write_line(&p->out, "const float %s_least = float_least(%s);", name, up);
 }
 
-static void print_device_bases(hdst__printer *p)
+static void print_totals(hdst__printer *p, const char *constant)
 {
     const char *offset = "";
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        hdst__write_line(&p->out, "__global long *%s_total = device_table%s;", plan->name, offset);
+        hdst__write_line(&p->out, "__global %slong *%s_total = device_table%s;", constant, plan->name, offset);
         offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->device_row_words);
-        for (uint32_t l = 0; l < leaf_count(p, plan); l++) print_scale(p, plan, l);
     }
+}
+
+static void print_device_bases(hdst__printer *p)
+{
+    print_totals(p, "");
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        for (uint32_t l = 0; l < leaf_count(p, &p->plan[a]); l++) print_scale(p, &p->plan[a], l);
 }
 
 // `strip`: whose table, as text.
@@ -314,4 +320,10 @@ void hdst__print_merge(hdst__printer *p)
     hdst__write_line(&p->out, "ulong cells, parts;");
     for (size_t a = 0; a < p->tables->accum_count; a++)
         for (uint32_t l = 0; p->plan[a].place == HDST__PLACE_GROUP && l < leaf_count(p, &p->plan[a]); l++) print_tables_leaf(p, &p->plan[a], l);
+}
+
+void hdst__print_finish_bases(hdst__printer *p)
+{
+    print_stored_rows(p);
+    print_totals(p, "const ");
 }

@@ -81,6 +81,8 @@ static void release_segments(hdst__dataset_cache *cache)
     cache->count = cache->loaded = 0;
 }
 
+const hdst__reader *hdst__dataset_cache_own_reader(const hdst__dataset_cache *cache) { return &cache->reader; }
+
 void hdst__dataset_cache_destroy(hdst__dataset_cache *cache)
 {
     if (!cache) return;

@@ -51,6 +51,7 @@ typedef struct hdst__launch {
     const void *const *values;              // by param: rows of broadcasts in the host's memory, until the run ends
     const uint64_t *rows;                   // by param
     hdst__memory *table, *strips, *scales, *output, *places, *error;
+    hdst__memory *const *finished;          // by accumulator: where `finish_table` puts rows; NULL: it is not asked for
     uint64_t flush, room;                   // room: records that fit `output`
 } hdst__launch;
 
@@ -89,6 +90,8 @@ typedef struct hdst__device_ops {
     hdst_status (*load)(hdst__device *device, const hdst__code *code, hdst__program **program, hdst_error *error);
     void (*unload)(hdst__device *device, hdst__program *program);           // NULL is fine
     hdst_status (*launch)(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
+    // Behind the launches: makes C structs of the device's table (only where the kernel has a finish_name). Counts as a part of the launch before it.
+    hdst_status (*finish_table)(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
     hdst_status (*mark)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
     // After `done`, or waiting for the place: the error that a command before the mark ended with, its time, and the end of the ticket.
     hdst_status (*settle)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);

@@ -39,12 +39,14 @@ struct hdst__program {
     cl_kernel kernel;
     cl_kernel count, scan;          // run before it; NULL: none
     cl_kernel merge;                // runs behind it; NULL: none
+    cl_kernel finish;               // makes rows of accumulators; NULL: none
 };
 
 // device_opencl_program.c
 hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **program, hdst_error *error);
 void hdst__opencl_unload(hdst__device *device, hdst__program *program);
 hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
+hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
 bool hdst__opencl_proven(hdst__device *device, hdst__program *program);
 void hdst__opencl_forget_built(hdst__opencl_device *device);
 

@@ -142,6 +142,7 @@ hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->count_name, &program->count, error);
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->scan_name, &program->scan, error);
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->merge_name, &program->merge, error);
+    if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->finish_name, &program->finish, error);
     if (status == HDST_OK) *out = program;
     else hdst__opencl_unload(device, program);
     return status;
@@ -151,7 +152,7 @@ void hdst__opencl_unload(hdst__device *device, hdst__program *program)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (!program) return;
-    cl_kernel kernels[] = {program->kernel, program->count, program->scan, program->merge};
+    cl_kernel kernels[] = {program->kernel, program->count, program->scan, program->merge, program->finish};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (kernels[i]) self->cl->clReleaseKernel(kernels[i]);
     hdst__free(device->engine->allocator, program);
@@ -232,6 +233,7 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_ROOM: set_number(arg, at->room); break;
     case HDST__ARG_PLACES: set_memory(arg, at->places); break;
     case HDST__ARG_ERROR: set_memory(arg, at->error); break;
+    case HDST__ARG_FINISHED: set_memory(arg, at->finished[what->index]); break;
     case HDST__ARG_LOCAL:
         arg->size = local_bytes(what, code->kernel->func, at->rows);
         arg->value = NULL;
@@ -239,14 +241,19 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     }
 }
 
-static hdst_status set_arguments(hdst__opencl_device *self, const hdst__code *code, cl_kernel kernel, const hdst__launch *at, hdst_error *error)
+static hdst_status set_listed(hdst__opencl_device *self, const hdst__code *code, const hdst__arg *args, size_t count, cl_kernel kernel, const hdst__launch *at, hdst_error *error)
 {
-    for (size_t i = 0; i < code->kernel->arg_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         argument arg = {0};
-        fill_argument(code, &code->kernel->args[i], at, &arg);
+        fill_argument(code, &args[i], at, &arg);
         HDST__CL_TRY(self->cl, self->base.info->name, error, clSetKernelArg, kernel, (cl_uint)i, arg.size, arg.value);
     }
     return HDST_OK;
+}
+
+static hdst_status set_arguments(hdst__opencl_device *self, const hdst__code *code, cl_kernel kernel, const hdst__launch *at, hdst_error *error)
+{
+    return set_listed(self, code, code->kernel->args, code->kernel->arg_count, kernel, at, error);
 }
 
 // Kernels of one launch follow each other in the queue.
@@ -300,4 +307,16 @@ hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, co
     if (status == HDST_OK) status = set_arguments(self, &program->code, program->kernel, at, error);
     if (status == HDST_OK) status = enqueue(self, program->kernel, global, local, error);
     return status == HDST_OK && program->merge ? merge_after(self, program, at, global, local, error) : status;
+}
+
+enum { FINISH_GROUPS_PER_UNIT = 16 };
+
+hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    const hdst__kernel *kernel = program->code.kernel;
+    const size_t local = kernel->local_size;
+    hdst_status status = self->begun || !self->last_launch ? HDST_OK : begins_here(self, error);
+    if (status == HDST_OK) status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->finish, at, error);
+    return status == HDST_OK ? enqueue(self, program->finish, device->info->compute_units * FINISH_GROUPS_PER_UNIT * local, local, error) : status;
 }

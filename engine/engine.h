@@ -116,6 +116,8 @@ typedef struct hdst__stage_spec {
     const void *identity;           // folds: one record as C struct, or NULL: then an empty input is an error
     const hdst__separate *separate; // NULL, or by device class; then `func` is one map's signature, or the map itself when it has a body, and the reader's layout is AoS
     bool only_declared;             // with `separate`: the map has no body
+    bool takes_rows;                // the caller asks for the rows of accumulators (hdst__stage_finished) before it looks at the table
+    bool keep_rows;                 // with takes_rows: they are wanted on the device, however few
     bool keep_output;               // records that a map gives stay on the device, for another stage, where its memory has room
 } hdst__stage_spec;
 
@@ -168,7 +170,7 @@ hdst_status hdst__value_rows_take(hdst__value_rows *rows, const hdst__dataset_ca
 hdst_status hdst__value_rows_read(hdst__value_rows *rows, const void **host, hdst_error *error);
 
 typedef struct hdst__stage_output { // owned by the stage, valid until its next run
-    const int64_t *table;           // the node's table: all accumulators (codegen/table.h)
+    const int64_t *table;           // the node's table: all accumulators (codegen/table.h); NULL where the device made rows of them
     const hdst__tables *tables;
     const void *records;            // C structs, in input order, only the kept ones
     uint64_t record_count;
@@ -183,6 +185,12 @@ void hdst__stage_destroy(hdst__stage *stage);
 hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader, hdst__dataset_cache *cache, hdst_error *error);
 // From the next run on the records that a map gives stay on the device, as with spec.keep_output. Nothing is compiled again.
 void hdst__stage_keep_output(hdst__stage *stage);
+// Rows of accumulator number `accum` of the tables that the last run made on the device, as a dataset; NULL: the table is on the host. It belongs to the stage and is valid
+// until its next run. Its reader copies to the host; so does hdst__stage_read_finished, to memory for all rows, as a part of the run: the statistics count it.
+hdst__dataset_cache *hdst__stage_finished(const hdst__stage *stage, size_t accum);
+hdst_status hdst__stage_read_finished(hdst__stage *stage, size_t accum, void *rows, hdst_error *error);
+void hdst__stage_keep_rows(hdst__stage *stage);     // spec.keep_rows from the next run on
+const hdst__reader *hdst__dataset_cache_own_reader(const hdst__dataset_cache *cache);      // of such a dataset
 // Compiles for the chosen device with these row counts; hdst__stage_run does it when needed.
 hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);
 hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error);

@@ -93,19 +93,31 @@ static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool
 
 static uint64_t dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
 
-// The table at the end, and the error word with it if both are in one memory: a copy less to wait for.
+// All accumulators again, when pieces of a slice came after the last one.
+static hdst_status take_table_again(hdst__executor *executor, const hdst__pass *pass, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    if (!pass->launch.finished) return device->ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, true, error);
+    hdst_status status = device->ops->finish_table(device, pass->program, &pass->launch, error);
+    device->ops->finish(device);
+    return status;
+}
+
+// The table at the end (or rows on the device, made of it), and the error word with it if both are in one memory: a copy less to wait for.
 static hdst_status read_words(hdst__slot *slot, hdst__pass *pass, bool last, hdst_error *error)
 {
     const hdst__device_ops *ops = slot->executor->device->ops;
     hdst__device *device = slot->executor->device;
-    const bool asks = asks_for_errors(slot, pass, last), reads_table = last && pass->table, together = asks && reads_table && pass->results;
+    const bool asks = asks_for_errors(slot, pass, last), ends = last && pass->table, makes_rows = ends && pass->launch.finished, reads_table = ends && !makes_rows;
+    const bool together = asks && reads_table && pass->results;
     hdst_status status = HDST_OK;
     slot->error_at = together ? pass->launch.error->host : &slot->error_word;
+    if (makes_rows) status = ops->finish_table(device, slot->program, &pass->launch, error);
     if (together) status = ops->read(device, pass->results, 0, pass->results->host, pass->results->bytes, false, error);
     if (reads_table && !together) status = ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, false, error);
     if (status == HDST_OK && asks && !together) status = ops->read(device, pass->launch.error, 0, &slot->error_word, sizeof slot->error_word, false, error);
     pass->stats->bytes_from_device += together ? pass->results->bytes : (reads_table ? pass->table_bytes : 0) + (asks ? sizeof slot->error_word : 0);
-    if (status != HDST_OK || !reads_table || !pass->clear_words) return status;
+    if (status != HDST_OK || !ends || !pass->clear_words) return status;
     pass->is_clear = true;
     return ops->fill(device, pass->launch.table, pass->clear_words, 0, error);
 }
@@ -482,8 +494,7 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
         if (status == HDST_OK) status = closed;
     }
     // The table was read behind the last slice, but pieces of an earlier one may have come later.
-    if (status == HDST_OK && pass->was_cut && pass->table)
-        status = executor->device->ops->read(executor->device, pass->launch.table, 0, pass->table, pass->table_bytes, true, error);
+    if (status == HDST_OK && pass->was_cut && pass->table) status = take_table_again(executor, pass, error);
     // A record that failed comes before whatever ended the submission of later ones.
     if (pass->failure != UINT64_MAX) return HDST_OK;
     if (status == HDST_OK && atomic_exchange(&executor->device->engine->cancelled, false))

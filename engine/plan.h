@@ -42,6 +42,7 @@ typedef struct hdst__launch_plan {
     hdst__slot_sizes slot;
     hdst__memory *table, *strips, *scales, *error_word;
     hdst__memory *results, part[2]; // NULL, or what holds table and error word, which then are these parts of it
+    hdst__memory **finished;        // by accumulator: where the device makes rows of them in this run; NULL: the table goes to the host. The stage's
     hdst__memory **broadcast;       // by param
     hdst__memory **bound;           // by param: what this run reads: `broadcast`, or a value's rows on the device
     const void **host;              // by param: the rows of this run on the host, for a C function

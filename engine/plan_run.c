@@ -75,7 +75,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
         .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales,
-                   .error = plan->error_word, .flush = plan->flush},
+                   .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .in_place = plan->in_place,
         .window = plan->in_window ? &window : NULL, .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
@@ -86,6 +86,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     status = hdst__execute(plan->executor, &pass, error);
     *failure = pass.failure;
     plan->table_is_clean = pass.is_clear && status == HDST_OK;
+    if (status == HDST_OK && table && plan->reader.records == 0 && plan->finished) return plan->device->ops->finish_table(plan->device, plan->program, &pass.launch, error);
     if (status == HDST_OK && table && plan->reader.records == 0)
         status = plan->device->ops->read(plan->device, plan->table, 0, table, pass.table_bytes, true, error);
     return status;

@@ -58,6 +58,7 @@ void hdst__stage_destroy(hdst__stage *stage)
     hdst__free(engine->allocator, stage->pair);
     hdst__arena_destroy(&stage->skip_arena);
     hdst__store_release(&stage->store);
+    hdst__stage_finish_release(stage);
     pthread_mutex_unlock(&engine->mutex);
     hdst__free(engine->allocator, stage);
 }
@@ -241,7 +242,10 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     const uint64_t expected = plan->output_param && plan->way == HDST__OUTPUT_DENSE ? stage->reader.records : 0;
     hdst__output_reset(&stage->output);
     stage->output.store = store;
-    hdst_status status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
+    hdst_status status = hdst__stage_finish_begin(stage, error);
+    if (status != HDST_OK) return status;
+    plan->finished = stage->finishes ? stage->finished_memory : NULL;
+    status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
     if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, &stage->engine->ring, &stage->output, stage->table, &stage->stats, failure, error);
     if (status == HDST_OK && store) status = hdst__store_end(store, error);
     if (stage->spec.separate) {
@@ -345,7 +349,7 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     if (stage->plan && stage->spec.kind == HDST__STAGE_MAP) count_levels(stage);
     const hdst__memory *table = stage->plan ? stage->plan->table : NULL;
     *output = (hdst__stage_output){
-        .table = table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL, .records = stage->output.records, .record_count = stage->output.count,
+        .table = stage->finishes ? NULL : table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL, .records = stage->output.records, .record_count = stage->output.count,
     };
     if (stage->stores) {
         output->records = NULL;

@@ -26,6 +26,11 @@ struct hdst__stage {
     hdst__store store;                  // of records that stay on the device
     bool stores;                        // the last run's did
     char why_not[160];                  // not empty: they do not fit, so they go to the host
+    hdst__store *finished;              // by accumulator: its rows on the device (stage_finish.c)
+    hdst__memory **finished_memory;
+    size_t finished_count;
+    bool finishes;                      // the last run's are there, and the table is not on the host
+    char finish_why_not[160];           // not empty: they do not fit
     int64_t *table;
     uint64_t table_words;               // reserved in the host's budget
     hdst__callback callback;            // with spec.separate
@@ -37,6 +42,10 @@ struct hdst__stage {
 hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_error *error);
 void hdst__stage_tell_skipped(hdst__stage *stage, const hdst_error *first);     // as a warning, once
 uint64_t hdst__stage_skipped(const hdst__stage *stage);         // records of the last run
+
+// stage_finish.c; the engine's mutex is held. Before a run: whether the device makes rows of its accumulators, and memory for them.
+hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error);
+void hdst__stage_finish_release(hdst__stage *stage);
 
 // stage_fold.c; the engine's mutex is held.
 hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error);            // associative: a tree of 64 records to one

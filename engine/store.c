@@ -215,6 +215,27 @@ hdst_status hdst__store_place(hdst__store *store, uint64_t count, hdst__memory *
     return HDST_OK;
 }
 
+hdst_status hdst__store_hold(hdst__store *store, hdst__device *device, uint64_t records, hdst__memory **memory, hdst_error *error)
+{
+    const hdst__record *record = store->cache.reader.record;
+    *memory = NULL;
+    if (store->chunks && store->cache.segment[0].storage->capacity < records) {
+        hdst__engine *engine = store->cache.engine;
+        hdst__store_release(store);
+        hdst__store_init(store, engine, record);
+    }
+    const bool fresh = store->chunks == 0;
+    hdst_status status = hdst__store_begin(store, device, records, error);
+    if (status != HDST_OK || records == 0) return status;
+    hdst__segment *segment;
+    status = open_segment(store, records, &segment, error);
+    if (status != HDST_OK) return status;
+    if (segment->storage->capacity < records) return hdst__error_set(error, HDST_E_MEMORY, "%s: rows of '%s' do not fit one buffer", device->info->name, record->name);
+    segment->count = store->cache.reader.records = records;
+    *memory = segment->memory[0];
+    return fresh ? device->ops->fill(device, *memory, (segment->storage->capacity * record->size + 7) / 8, 0, error) : HDST_OK;
+}
+
 hdst_status hdst__store_end(hdst__store *store, hdst_error *error)
 {
     hdst__device *device = store->cache.device;

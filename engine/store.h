@@ -26,6 +26,9 @@ hdst_status hdst__store_append(hdst__store *store, const hdst__memory *from, uin
 // is a multiple of HDST__PART_RECORDS.
 hdst_status hdst__store_room(hdst__store *store, uint64_t wanted, uint64_t *room, hdst_error *error);
 hdst_status hdst__store_place(hdst__store *store, uint64_t count, hdst__memory *place, hdst_error *error);
+// Room for exactly so many records one after another, which somebody else writes: they count as there. What a record has between its fields is zero. *memory is NULL when there
+// are none.
+hdst_status hdst__store_hold(hdst__store *store, hdst__device *device, uint64_t records, hdst__memory **memory, hdst_error *error);
 hdst_status hdst__store_end(hdst__store *store, hdst_error *error);     // waits for the copies
 
 #endif

@@ -33,8 +33,10 @@ typedef struct hdst__plan_table {   // an accumulator
     const char *function, *name;    // "assign", "t"
     const hdst__record *record;
     uint32_t param;                 // of the node's function
-    void *rows;                     // finished, as C structs; NULL before a run
+    void *rows;                     // finished, as C structs; NULL before a run, and where they stayed on the device
     uint64_t row_count, bytes;
+    hdst__dataset_cache *resident;  // where the last run left them on the device; NULL: nowhere
+    bool keeps;                     // somebody reads them there: they come to the host when they are asked for
 } hdst__plan_table;
 
 struct hdst__node {

@@ -166,7 +166,7 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
 {
     const hdst__node *input = node->inputs[0];
     hdst__stage_spec spec = {.kind = stage_kind(node), .func = node->func, .reader = input->reader, .cache = input->resident, .identity = node->identity,
-                             .keep_output = node->keeps};
+                             .keep_output = node->keeps, .takes_rows = true};
     const hdst_map_spec *own = own_code(node);
     if (own) {
         hdst_status status = read_structs(node, &spec, error);
@@ -202,17 +202,38 @@ static hdst_status make_rows(hdst__node *node, hdst__plan_table *table, uint64_t
     return HDST_OK;
 }
 
-// Turns the node's table into rows of C structs, one array per accumulator.
+static hdst_status finish_table(hdst__node *node, const hdst__stage_output *output, size_t i, hdst_error *error)
+{
+    const uint64_t *rows_of_param = node->values->rows;
+    hdst__plan_table *table = &node->tables[i];
+    table->resident = hdst__stage_finished(node->stage, i);
+    if (table->resident && table->keeps) {
+        free_rows(node, table);
+        table->row_count = rows_of_param[table->param];
+        return HDST_OK;
+    }
+    hdst_status status = make_rows(node, table, rows_of_param[table->param], error);
+    if (status != HDST_OK) return status;
+    if (table->resident) return hdst__stage_read_finished(node->stage, i, table->rows, error);
+    hdst__table_read_rows(output->tables, rows_of_param, output->table, i, table->record, 0, table->row_count, table->rows);
+    return HDST_OK;
+}
+
+// Turns the node's table into rows of C structs, one array per accumulator, unless the device did.
 static hdst_status finish_tables(hdst__node *node, const hdst__stage_output *output, hdst_error *error)
 {
-    for (size_t i = 0; i < node->table_count; i++) {
-        const uint64_t *rows_of_param = node->values->rows;
-        hdst__plan_table *table = &node->tables[i];
-        hdst_status status = make_rows(node, table, rows_of_param[table->param], error);
-        if (status != HDST_OK) return status;
-        hdst__table_read_rows(output->tables, rows_of_param, output->table, i, table->record, 0, table->row_count, table->rows);
-    }
-    return HDST_OK;
+    hdst_status status = HDST_OK;
+    for (size_t i = 0; i < node->table_count && status == HDST_OK; i++) status = finish_table(node, output, i, error);
+    return status;
+}
+
+// The rows of a reduce are wanted on the device by the stage that reads them.
+static void keep_rows(hdst__node *node)
+{
+    bool keeps = false;
+    if (node->records_table && node->keeps) node->tables[node->records_table - node->tables].keeps = true;
+    for (size_t i = 0; i < node->table_count; i++) keeps |= node->tables[i].keeps;
+    if (keeps) hdst__stage_keep_rows(node->stage);
 }
 
 hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
@@ -222,6 +243,7 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     hdst_status status = hdst__stage_node_input(node, error);
     if (status != HDST_OK) return status;
     hdst__stage_node_values(node);
+    keep_rows(node);
     status = hdst__stage_run(node->stage, node->values, &output, error);
     if (status == HDST_E_RECORD) hdst__replay_save(node, error);
     if (status == HDST_OK) status = finish_tables(node, &output, error);
@@ -230,8 +252,8 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     const hdst__plan_table *table = node->records_table;
     node->rows = table ? table->rows : output.records;
     node->row_count = table ? table->row_count : output.record_count;
-    node->resident = table ? NULL : output.resident;
-    node->reader = node->resident ? output.reader : hdst__reader_of_rows(node, node->dataset->record);
+    node->resident = !table ? output.resident : table->rows ? NULL : table->resident;
+    node->reader = !node->resident ? hdst__reader_of_rows(node, node->dataset->record) : table ? *hdst__dataset_cache_own_reader(table->resident) : output.reader;
     return HDST_OK;
 }
 

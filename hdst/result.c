@@ -11,7 +11,10 @@ HDST__STAND_IN(hdst_result, no_result);
 
 static void forget_rows(hdst_result *result)
 {
-    for (size_t i = 0; i < result->table_count; i++) hdst__free(HDST__ALLOCATOR(result), result->tables[i].copy);
+    for (size_t i = 0; i < result->table_count; i++) {
+        hdst__free(HDST__ALLOCATOR(result), result->tables[i].copy);
+        hdst__engine_free_rows(result->object.context->engine, &result->tables[i].read);
+    }
     hdst__engine_free_rows(result->object.context->engine, &result->read);
     result->table_count = 0;
     result->records = NULL;
@@ -58,7 +61,16 @@ static hdst_status make_plan(hdst_result *result, hdst_error *error)
 
 // --- What a run gave ---
 
-static hdst_status add_table(hdst_result *result, const hdst__plan_table *from, bool copied, hdst_error *error)
+// Rows that stayed on the device. Reading them for a view is no part of the run, nor of its statistics.
+static hdst_status read_table(hdst_result *result, hdst__result_table *table, hdst_error *error)
+{
+    hdst__run_stats ignored = {0};
+    hdst_status status = hdst__engine_read(result->object.context->engine, hdst__dataset_cache_own_reader(table->resident), &table->read, &ignored, error);
+    if (status == HDST_OK) table->rows = table->read.records;
+    return status;
+}
+
+static hdst_status add_table(hdst_result *result, hdst__plan_table *from, bool copied, hdst_error *error)
 {
     const hdst__allocator *allocator = HDST__ALLOCATOR(result);
     if (result->table_count == result->table_capacity) {
@@ -68,8 +80,11 @@ static hdst_status add_table(hdst_result *result, const hdst__plan_table *from, 
         result->tables = tables;
         result->table_capacity = capacity;
     }
-    hdst__result_table table = {from->function, from->name, from->record, from->rows, from->row_count, NULL};
-    if (copied) {
+    hdst__result_table table = {from->function, from->name, from->record, from->rows, from->row_count, NULL, copied ? NULL : from, from->resident, {0}};
+    if (copied && !from->rows && from->resident) {
+        hdst_status status = read_table(result, &table, error);
+        if (status != HDST_OK) return status;
+    } else if (copied) {
         table.rows = table.copy = hdst__alloc(allocator, from->bytes ? from->bytes : 1);
         if (!table.copy) return hdst__error_memory(error, "a result");
         if (from->bytes) memcpy(table.copy, from->rows, (size_t)from->bytes);
@@ -181,7 +196,7 @@ bool hdst__result_find_block(hdst_result *result, const char *table, hdst__row_b
     if (!can_view(result)) return false;
     if (table) {
         const hdst__result_table *found = find_table(result, table);
-        if (found) *block = (hdst__row_block){found->rows, found->row_count, found->record, NULL};
+        if (found) *block = (hdst__row_block){found->rows, found->row_count, found->record, found->resident};
         return found;
     }
     *block = (hdst__row_block){result->records, result->record_count, result->dataset->record, result->records ? NULL : resident_records(result)};
@@ -199,20 +214,37 @@ static bool read_resident(hdst_result *result)
     return true;
 }
 
+static bool read_block(hdst_result *result, const char *table, hdst__row_block *block)
+{
+    if (!table) {
+        if (!read_resident(result)) return false;
+        block->rows = result->records;
+        return true;
+    }
+    hdst__result_table *found = (hdst__result_table *)find_table(result, table);
+    if (read_table(result, found, &result->view_error) != HDST_OK) return false;
+    block->rows = found->rows;
+    return true;
+}
+
 bool hdst__result_find_rows(hdst_result *result, const char *table, hdst__row_block *block)
 {
     if (!hdst__result_find_block(result, table, block)) return false;
-    if (!block->resident) return true;
-    if (!read_resident(result)) return false;
-    block->rows = result->records;
+    if (block->resident && !block->rows && !read_block(result, table, block)) return false;
     block->resident = NULL;
     return true;
+}
+
+void hdst__result_keep_table(hdst_result *result, const char *table)
+{
+    const hdst__result_table *found = find_table(result, table);
+    if (found && found->from) found->from->keeps = true;
 }
 
 void hdst__result_keep_records(hdst_result *result)
 {
     hdst__node *target = result->plan.target;
-    if (target->kind != HDST__NODE_STAGE || target->records_table || target->keeps) return;
+    if (target->kind != HDST__NODE_STAGE || target->keeps) return;
     target->keeps = true;
     if (target->stage) hdst__stage_keep_output(target->stage);
 }

@@ -10,6 +10,9 @@ typedef struct hdst__result_table {
     const void *rows;               // as C structs
     uint64_t row_count;
     void *copy;                     // rows of a table that belongs to a cache: this result's own
+    hdst__plan_table *from;         // of the plan; NULL: of a cache's
+    hdst__dataset_cache *resident;  // where the rows stayed on the device; `read` takes them when somebody asks
+    hdst__rows read;
 } hdst__result_table;
 
 struct hdst_result {
@@ -41,6 +44,8 @@ bool hdst__result_find_rows(hdst_result *result, const char *table, hdst__row_bl
 bool hdst__result_find_block(hdst_result *result, const char *table, hdst__row_block *block);
 // From the next run on the records of the result stay on the device until somebody asks for them, where a stage computes them.
 void hdst__result_keep_records(hdst_result *result);
+// The same for the rows of an accumulator.
+void hdst__result_keep_table(hdst_result *result, const char *table);
 hdst_status hdst__result_run(hdst_result *result, hdst_error *error);
 
 #endif

@@ -119,7 +119,8 @@ static hdst_status take_rows(hdst_value *value, hdst_result *result, const char 
     if (!hdst__same_struct(value->record, from.record))
         return hdst__error_set(error, HDST_E_USAGE, "a value of '%s' cannot take rows of '%s'", value->record->name, from.record->name);
     bool taken = false;
-    if (!table) hdst__result_keep_records(result);
+    if (table) hdst__result_keep_table(result, table);
+    else hdst__result_keep_records(result);
     if (from.resident) status = take_resident(value, &from, &taken, error);
     if (status != HDST_OK || taken) return status;
     if (hdst__result_find_rows(result, table, &from)) return set_rows(value, from.rows, from.count, error);

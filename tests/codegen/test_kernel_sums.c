@@ -128,6 +128,8 @@ static void check(int form, const hdst__tier *tiers, const int32_t *scales, uint
     int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, words), *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
     if (nearly_full) fill_digits(kernel->tables, rows, device), fill_digits(kernel->tables, rows, reference);
     void *buffers[] = {in};
+    void *made[2];
+    for (int a = 0; a < 2; a++) made[a] = HDST__NEW_ARRAY(&arena, char, f->params[1 + a].record->size * (a ? 1 : ROWS));
     kernel_case c = {.kernel = kernel,
                      .func = f,
                      .input = storage,
@@ -137,6 +139,7 @@ static void check(int form, const hdst__tier *tiers, const int32_t *scales, uint
                      .scales = scales,
                      .flush = flush,
                      .groups = 3,
+                     .finished = made,
                      .device_table = device};
     cr_assert(kernel_run(&run, &c));
     hdst__interp_run interp = {.func = f,
@@ -148,6 +151,15 @@ static void check(int form, const hdst__tier *tiers, const int32_t *scales, uint
                                .device_table = reference};
     hdst_error error;
     cr_assert_eq(hdst__interpret(&interp, &error), HDST_OK);
+    for (uint32_t a = 0; a < 2 && kernel->finish_name; a++) {
+        const hdst__record *record = f->params[1 + a].record;
+        char *wanted = HDST__NEW_ARRAY(&arena, char, record->size * ROWS);
+        hdst__table_read_rows(kernel->tables, rows, reference, a, record, 0, a ? 1 : ROWS, wanted);
+        for (uint32_t l = 0; l < LEAVES; l++)
+            for (uint64_t r = 0; r < (a ? 1 : ROWS); r++)
+                cr_expect_arr_eq((char *)made[a] + r * record->size + record->leaves[l].offset, wanted + r * record->size + record->leaves[l].offset, hdst__scalar_size(record->leaves[l].kind),
+                                 "row %u %s, rounded by the kernel", (unsigned)r, kept[l].name);
+    }
     for (uint32_t a = 0; a < 2; a++)
         for (uint64_t r = 0; r < (a ? 1 : ROWS); r++)
             for (uint32_t l = 0; l < LEAVES; l++) {

@@ -151,11 +151,41 @@ static bool collect_places(cl_run *run, kernel_case *c, const kernel_bound *boun
     return ok;
 }
 
+// Rows of the accumulators, made from the device table.
+static bool collect_rows(cl_run *run, const kernel_case *c, const kernel_bound *bound)
+{
+    cl_program program;
+    cl_int code = clGetKernelInfo(bound->kernel[2], CL_KERNEL_PROGRAM, sizeof program, &program, NULL);
+    cl_kernel finish = code == CL_SUCCESS ? clCreateKernel(program, c->kernel->finish_name, &code) : NULL;
+    cl_mem rows[8] = {NULL};
+    size_t bytes[8] = {0};
+    bool ok = code == CL_SUCCESS;
+    for (cl_uint i = 0; i < c->kernel->finish_arg_count && ok; i++) {
+        const hdst__arg *arg = &c->kernel->finish_args[i];
+        const uint64_t number = arg->kind == HDST__ARG_ROWS ? rows_of(c, arg->index) : 0;
+        if (arg->kind == HDST__ARG_FINISHED) {
+            const uint32_t param = c->kernel->tables->accum[arg->index].param;
+            bytes[arg->index] = rows_of(c, param) * c->func->params[param].record->size;
+            rows[arg->index] = cl_run_buffer(run, NULL, bytes[arg->index]);
+        }
+        const void *value = arg->kind == HDST__ARG_ROWS ? (const void *)&number : arg->kind == HDST__ARG_DEVICE_TABLE ? (const void *)&bound->device_table : (const void *)&rows[arg->index];
+        ok = clSetKernelArg(finish, i, sizeof(uint64_t), value) == CL_SUCCESS;
+    }
+    ok = ok && cl_run_launch(run, finish, 3 * c->kernel->local_size, c->kernel->local_size);
+    for (int a = 0; a < 8; a++) {
+        if (rows[a]) ok = ok && cl_run_read(run, rows[a], c->finished[a], bytes[a]);
+        if (rows[a]) clReleaseMemObject(rows[a]);
+    }
+    if (finish) clReleaseKernel(finish);
+    return ok;
+}
+
 bool kernel_collect(cl_run *run, kernel_case *c, const kernel_bound *bound)
 {
     bool ok = true;
     if (bound->device_table)
         ok &= cl_run_read(run, bound->device_table, c->device_table, hdst__tables_device_words(c->kernel->tables, c->rows) * sizeof(int64_t));
+    if (c->finished && c->kernel->finish_name) ok &= collect_rows(run, c, bound);
     if (bound->output) ok &= cl_run_read(run, bound->output, c->output, c->output_bytes);
     if (bound->places) ok &= collect_places(run, c, bound);
     c->error = UINT64_MAX;

@@ -20,6 +20,7 @@ typedef struct kernel_case {
     size_t groups;                          // strips on CPUs, work-groups on GPUs
     // In and out
     int64_t *device_table;                  // added to; may be NULL without accumulators
+    void *const *finished;                  // NULL, or by accumulator: rows as C structs, by finish_name
     void *output;
     uint64_t output_bytes;
     uint64_t emitted;                       // output records, one after another in `output`, when their number depends on the data

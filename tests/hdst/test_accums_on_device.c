@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accumulators whose rows the device makes: the same numbers as from the host, and fewer bytes that cross. Sums are of small whole numbers, so plain C has them exactly.
+#include "tests/hdst/support.h"
+
+#include <stdlib.h>
+
+static const char *const forms[] = {"interp", "cpu", "gpu-form"};
+
+#define ON_EACH_FORM for (size_t form = 0; form < 3; form++) if (!strcmp(forms[form], "interp") || have_cpu())
+
+static bool on_gpu(size_t form) { return form == 2; }
+
+enum { RECORDS = 3000, ROWS = 40, WIDTH = 90, KEYS = 50, TURNS = 4 };
+
+static uint32_t index_of[RECORDS];
+
+static hdst_dataset *indices(hdst_context *context, hdst_module *module)
+{
+    for (uint32_t i = 0; i < RECORDS; i++) index_of[i] = i;
+    return hdst_cache(hdst_read(hdst_source_from_memory(context, index_of, RECORDS, sizeof *index_of), module, "uint32_t"));
+}
+
+// --- A large table ---
+
+static const char wide[] =
+    "struct row { float x[90]; double d; int16_t least; uint8_t flag; };\n"
+    "map gather(uint32_t i, accum row t[])\n"
+    "{\n"
+    "    uint32_t k = i % 40;\n"
+    "    for (uint32_t e = 0; e < 90; e++) t[k].x[e] += (float)(i % 7) - e;\n"
+    "    t[k].d += i;\n"
+    "    acc_min(t[k].least, (int16_t)(i % 1000));\n"
+    "    t[k].flag |= (uint8_t)(1 << i % 5);\n"
+    "}\n";
+
+typedef struct row { float x[WIDTH]; double d; int16_t least; uint8_t flag; } row;
+
+static void gather(row *rows)
+{
+    for (int k = 0; k < ROWS; k++) rows[k] = (row){.least = INT16_MAX};
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        row *r = &rows[i % ROWS];
+        for (int e = 0; e < WIDTH; e++) r->x[e] += (float)(i % 7) - (float)e;
+        r->d += i;
+        if ((int)(i % 1000) < r->least) r->least = (int16_t)(i % 1000);
+        r->flag |= (uint8_t)(1 << i % 5);
+    }
+}
+
+Test(accums_on_device, large_tables_cross_as_rows)
+{
+    static row expected[ROWS];
+    gather(expected);
+    ON_EACH_FORM {
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *m = module_of(context, wide);
+        hdst_map_spec *spec = hdst_map_spec_create(m, "gather");
+        hdst_bind_accum(spec, "t", ROWS);
+        hdst_result *r = hdst_result_create(hdst_map(indices(context, m), spec));
+        for (int t = 0; t < 2; t++) {
+            RUN(r);
+            uint64_t count;
+            const row *rows = hdst_result_rows(r, "t", &count);
+            cr_assert(rows && count == ROWS, "%s", forms[form]);
+            for (int k = 0; k < ROWS; k++) {
+                cr_assert_arr_eq(rows[k].x, expected[k].x, sizeof rows[k].x, "row %d on %s", k, forms[form]);
+                cr_assert(rows[k].d == expected[k].d && rows[k].least == expected[k].least && rows[k].flag == expected[k].flag, "row %d on %s", k, forms[form]);
+            }
+            // As wide cells it would be 40 * (90 * 10 + 67 + 2) words.
+            const uint64_t bytes = hdst_result_stats(r).bytes_from_device;
+            cr_assert(!on_gpu(form) || (bytes >= sizeof expected && bytes <= sizeof expected + 64), "%llu bytes", (unsigned long long)bytes);
+        }
+        hdst_context_destroy(context);
+    }
+}
+
+// --- A loop over a reduce by key, as PageRank is ---
+
+static const char rank[] =
+    "map send(uint32_t i, broadcast float v[]) -> (key uint32_t to, float x) { return (i * 7 % 50, v[i % 50] - i % 3); }\n"
+    "reduce add(float a, float b) { return a + b; }\n"
+    "map settle(float x) -> float { return (float)((int32_t)x % 64); }\n"
+    "struct cell { float value; };\n"
+    "map total(uint32_t i, broadcast cell v[], accum cell t[]) { t[i % 50].value += v[(i + 1) % 50].value; }\n";
+
+static float settled(float x) { return (float)((int32_t)x % 64); }
+
+Test(accums_on_device, a_reduce_by_key_stays_there_for_the_map_that_reads_it)
+{
+    ON_EACH_FORM {
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *m = module_of(context, rank);
+        hdst_value *v = hdst_value_create(m, "float", KEYS);
+        float values[KEYS];
+        for (int k = 0; k < KEYS; k++) values[k] = (float)(k % 5);
+        hdst_value_set(v, values, KEYS);
+        hdst_map_spec *send = hdst_map_spec_create(m, "send");
+        hdst_bind_value(send, "v", v);
+        hdst_result *r = hdst_result_create(hdst_map_function(hdst_reduce_dense(hdst_map(indices(context, m), send), m, "add", KEYS), m, "settle"));
+        for (int t = 0; t < TURNS; t++) {
+            hdst_error error;
+            float next[KEYS] = {0};
+            RUN(r);
+            const hdst_run_stats stats = hdst_result_stats(r);
+            cr_assert_eq(hdst_value_set_result(v, r, NULL, &error), HDST_OK, "%s", error.message);
+            for (uint32_t i = 0; i < RECORDS; i++) next[i * 7 % KEYS] += values[i % KEYS] - (float)(i % 3);
+            for (int k = 0; k < KEYS; k++) values[k] = settled(next[k]);
+            // From the third turn on nothing crosses but the words that say whether a record failed, one for each of the two stages.
+            if (on_gpu(form) && t >= 2) cr_assert(stats.bytes_to_device == 0 && stats.bytes_from_device <= 2 * sizeof(uint64_t), "turn %d: %llu and %llu bytes", t,
+                                                  (unsigned long long)stats.bytes_to_device, (unsigned long long)stats.bytes_from_device);
+        }
+        uint64_t count;
+        const float *rows = hdst_result_rows(r, NULL, &count);
+        cr_assert_eq(count, KEYS);
+        for (int k = 0; k < KEYS; k++) cr_assert_eq(rows[k], values[k], "%d on %s: %g, not %g", k, forms[form], (double)rows[k], (double)values[k]);
+        hdst_context_destroy(context);
+    }
+}
+
+// --- A value from an accumulator ---
+
+Test(accums_on_device, a_value_takes_an_accumulator_there)
+{
+    ON_EACH_FORM {
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *m = module_of(context, rank);
+        hdst_value *v = hdst_value_create(m, "cell", KEYS);
+        float values[KEYS];
+        for (int k = 0; k < KEYS; k++) values[k] = (float)(k % 3);
+        hdst_value_set(v, values, KEYS);
+        hdst_map_spec *total = hdst_map_spec_create(m, "total");
+        hdst_bind_value(total, "v", v);
+        hdst_bind_accum(total, "t", KEYS);
+        hdst_result *r = hdst_result_create(hdst_map(indices(context, m), total));
+        for (int t = 0; t < 3; t++) {
+            hdst_error error;
+            float next[KEYS] = {0};
+            RUN(r);
+            const hdst_run_stats stats = hdst_result_stats(r);
+            cr_assert_eq(hdst_value_set_result(v, r, "t", &error), HDST_OK, "%s", error.message);
+            for (uint32_t i = 0; i < RECORDS; i++) next[i % KEYS] += values[(i + 1) % KEYS];
+            memcpy(values, next, sizeof values);
+            if (on_gpu(form) && t == 2) cr_assert(stats.bytes_to_device == 0 && stats.bytes_from_device <= sizeof(uint64_t));
+            // Rows that stayed come when they are asked for, as often as one likes.
+            const float *rows = hdst_result_rows(r, "t", NULL);
+            cr_assert_eq(rows, hdst_result_rows(r, "t", NULL));
+            cr_assert_arr_eq(rows, values, sizeof values, "turn %d on %s", t, forms[form]);
+        }
+        hdst_context_destroy(context);
+    }
+}
+
+static int warnings;
+
+static void count_warnings(hdst_log_level level, const char *message, void *user)
+{
+    (void)user;
+    warnings += level == HDST_LOG_WARN && strstr(message, "accumulators are rounded on the host") != NULL;
+}
+
+Test(accums_on_device, without_room_there_the_host_rounds_with_one_warning)
+{
+    if (!have_cpu()) return;
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "cpu";
+    options.log = count_warnings;
+    hdst_context *context = hdst_context_create(&options);
+    context->engine->gpu_form_on_cpu = true;
+    hdst_module *m = module_of(context, rank);
+    hdst_value *v = hdst_value_create(m, "cell", KEYS), *taken = hdst_value_create(m, "cell", KEYS);
+    float values[KEYS], expected[KEYS] = {0};
+    for (int k = 0; k < KEYS; k++) values[k] = (float)(k % 3);
+    for (uint32_t i = 0; i < RECORDS; i++) expected[i % KEYS] += values[(i + 1) % KEYS];
+    hdst_value_set(v, values, KEYS);
+    hdst_map_spec *total = hdst_map_spec_create(m, "total");
+    hdst_bind_value(total, "v", v);
+    hdst_bind_accum(total, "t", KEYS);
+    hdst_result *r = hdst_result_create(hdst_map(indices(context, m), total));
+    for (int t = 0; t < 3; t++) {
+        hdst_error error;
+        RUN(r);
+        context->engine->open->budget.limit = atomic_load(&context->engine->open->budget.used);     // of the device: nothing more fits
+        cr_assert_eq(hdst_value_set_result(taken, r, "t", &error), HDST_OK, "%s", error.message);
+        cr_assert_arr_eq(hdst_result_rows(r, "t", NULL), expected, sizeof expected);
+    }
+    cr_assert_eq(warnings, 1);
+    hdst_context_destroy(context);
+}

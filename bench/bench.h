@@ -72,6 +72,15 @@ static inline float bench_pair_value(uint64_t record, uint32_t which)
     return (float)(bench_random(2 * record + which) >> 48) * (1.f / 32768.f) - 1.f;
 }
 
+// Spot price, strike price and years of an option.
+static inline void bench_option_at(uint64_t record, float option[3])
+{
+    const uint64_t r = bench_random((1ull << 42) + record);
+    option[0] = 5 + 25 * ((float)(r & 0xffff) / 65536.f);
+    option[1] = 1 + 99 * ((float)(r >> 16 & 0xffff) / 65536.f);
+    option[2] = 0.25f + 9.75f * ((float)(r >> 32 & 0xffff) / 65536.f);
+}
+
 // Large, page-aligned, in huge pages where the system gives them.
 static inline void *bench_allocate(size_t bytes)
 {

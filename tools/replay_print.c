@@ -200,11 +200,18 @@ static void put_failure(printer *p, const hdst__trace_event *event)
     p->failed = true;
 }
 
+// The mathematics is written in the kernel language too; its steps say nothing to the reader.
+static bool in_mathematics(const printer *p, const ir_stmt *stmt)
+{
+    const hdst__diags *diags = p->func->diags;
+    return diags && stmt->span.source < diags->source_count && !strncmp(diags->sources[stmt->span.source].name, "hdst:", 5);
+}
+
 void hdst_replay_event(void *user, const hdst__trace_event *event)
 {
     static const char *const exits[] = {[IR_BREAK] = "break", [IR_CONTINUE] = "continue", [IR_RETURN] = "return"};
     printer *p = user;
-    if (p->failed) return;
+    if (p->failed || in_mathematics(p, event->stmt)) return;
     switch (event->kind) {
     case HDST__TRACE_SET: case HDST__TRACE_SET_ELEM: put_set(p, event); break;
     case HDST__TRACE_BRANCH:

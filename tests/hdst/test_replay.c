@@ -35,7 +35,7 @@ static const char kernels[] = "import \"other.yaml\";\n"
                               "    for (uint32_t j = 0; j < len(c); j++) {\n"
                               "        for (uint32_t i = 0; i < N; i++) sum += c[j].most[i];\n"
                               "    }\n"
-                              "    n += 1;\n"
+                              "    n += (uint64_t)exp(r.x * 0.0f);\n"
                               "    if (r.k > 2) t[r.k] += halve(r.x) + sum;\n"
                               "}\n";
 
@@ -115,6 +115,7 @@ Test(replay, shows_the_way_of_the_record_to_its_failure)
     EXPECT_IN(text, "turn 7: j = 6\n");
     EXPECT_IN(text, "sum = 2432.5\n");                  // the sum of i / 4 for i < 140
     EXPECT_IN(text, "n += 1\n");
+    cr_expect_null(strstr(text, "hdst:exp.hk"), "%s", text);     // the inside of exp() is not shown
     EXPECT_IN(text, "the condition is true\n");
     EXPECT_IN(text, "index 11 is not in 0..8: the record fails here\n");
     const char *caret = strstr(text, "|                    ^~~\n");

@@ -13,7 +13,7 @@
 // Names that are made from a parameter's or leaf's name must be nobody else's.
 static void take_derived(hdst__printer *p, const char *name)
 {
-    static const char *const suffix[] = {"at", "step", "offset", "of", "in", "rows", "words", "stored", "total", "out", "own", "local", "up", "down", "least", "s"};
+    static const char *const suffix[] = {"at", "step", "offset", "of", "in", "rows", "words", "part", "stored", "total", "out", "own", "local", "up", "down", "least", "s"};
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_%s", name, suffix[i]));
 }
 
@@ -100,6 +100,8 @@ hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, con
     p->gpu = options->facts.target == HDST__TARGET_GPU;
     p->has_checks = checks_anything(func);
     p->unpacked = HDST__NEW_ARRAY(arena, bool *, func->param_count);
+    p->from_word = HDST__NEW_ARRAY(arena, bool *, func->param_count);
+    p->has_part = HDST__NEW_ARRAY(arena, bool *, func->param_count);
     p->local_broadcast = HDST__NEW_ARRAY(arena, bool, func->param_count);
     p->word_count = HDST__NEW_ARRAY(arena, uint32_t, func->param_count);
     p->plan = HDST__NEW_ARRAY(arena, hdst__accum_plan, tables->accum_count + 1);

@@ -149,6 +149,10 @@ static bool print_counts(hdst__printer *p, const ir_func *func, hdst__diags *dia
     }
     follow_layout(block, p->options->input);
     hdst__writer outer = p->out;
+    bool **const unpacked = p->unpacked, **const from_word = p->from_word;
+    p->unpacked = HDST__NEW_ARRAY(p->arena, bool *, func->param_count);     // this form reads other fields
+    p->from_word = HDST__NEW_ARRAY(p->arena, bool *, func->param_count);
+    if (block->block) hdst__plan_unpack(p, block);
     const char **text[] = {&texts->setup, &texts->chunk, &texts->block_loop, &texts->record_loop};
     void (*const print[])(hdst__printer *) = {hdst__print_input_bases, print_count_chunk, print_block_loop, print_record_loop};
     for (size_t i = 0; i < sizeof print / sizeof *print; i++) {
@@ -159,6 +163,8 @@ static bool print_counts(hdst__printer *p, const ir_func *func, hdst__diags *dia
         *text[i] = hdst__writer_text(&p->out);
     }
     p->out = outer;
+    p->unpacked = unpacked;
+    p->from_word = from_word;
     texts->block_define = hdst__arena_printf(p->arena, "#undef BLOCK\n%s", block_define(p, block));
     return true;
 }

@@ -78,6 +78,8 @@ typedef struct hdst__printer {
     const char ***leaf_name;            // by param and leaf: the macro that reads (or writes) it, the name of its scale
     uint32_t first_read_input;          // inputs before it are not in memory (a fold's running value)
     bool **unpacked;                    // block form, by param and leaf: copied into an array over the block; NULL: none
+    bool **from_word;                   // AoS on CPUs, by param and leaf: vector loops take it from the word that the struct is, through NAME_part
+    bool **has_part;                    // NAME_part is needed
     uint32_t *word_count;               // GPU, by param: 32-bit words of the vectors that a record is loaded in (print_words.c); 0: leaf by leaf
     bool plain_loops;                   // GPU: what is printed now runs rarely, so its loops are not unrolled
     bool *local_broadcast;              // GPU: rows were copied into local memory

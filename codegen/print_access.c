@@ -78,6 +78,15 @@ static const char *input_address(hdst__printer *p, uint32_t param, size_t l)
     }
 }
 
+static void define_part_of_word(hdst__printer *p, uint32_t param, size_t l)
+{
+    const hdst__record *record = p->func->params[param].record;
+    const hdst__leaf *leaf = &record->leaves[l];
+    static const char *const unsigneds[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
+    hdst__write_line(&p->out, "#define %s_part(i) as_%s((%s)(*(__global const %s *)(%s_at + (i) * %" PRIu64 ") >> %" PRIu64 "))", p->leaf_name[param][l],
+                     hdst__scalar_cl_name(leaf->kind), unsigneds[hdst__scalar_size(leaf->kind)], unsigneds[record->size], p->param_name[param], record->size, 8 * leaf->offset);
+}
+
 void hdst__print_inputs(hdst__printer *p)
 {
     const hdst__storage *input = p->options->input;
@@ -88,6 +97,7 @@ void hdst__print_inputs(hdst__printer *p)
             if (!hdst__leaf_is_used(param, l) || param->record->leaves[l].kind == HDST__TEXT) continue;
             const bool aligned = input->layout != HDST__AOS || hdst__leaf_is_aligned(param->record, &param->record->leaves[l]);
             define_macro(p, p->leaf_name[i][l], "i", "__global", &param->record->leaves[l], aligned, input_address(p, i, l));
+            if (p->has_part[i] && p->has_part[i][l]) define_part_of_word(p, i, l);
         }
     }
 }

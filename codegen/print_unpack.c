@@ -2,10 +2,13 @@
 // How the block form reads the records of a block:
 //   SoA, AoP   where they lie: neighbours in a leaf are neighbours in memory
 //   AoSoA      where they lie: a block never crosses one of the layout, and NAME_in points to its first record
-//   AoS        where they lie if one record loop reads the leaf and the driver's compiler has vectors for it; else through arrays over the block, NAME_of
+//   AoS        where they lie if one record loop reads the leaf and the driver's compiler has vectors for it: it reads all of the struct; or, with NAME_part, the
+//              struct is one word. Else through arrays over the block, NAME_of
+// A vector loop that reads every second float of an array gathers: 4 times the time of one that reads the pairs as words, and a copy record by record is quicker too.
 #include "codegen/print.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum {
     UNPACK_LIMIT = 256 << 10,       // bytes of arrays: above, they would only move from one cache to another
@@ -16,21 +19,59 @@ enum {
 
 // --- Which leaves go through arrays ---
 
+typedef struct leaf_reads {
+    uint32_t loop, times;       // the last record loop that reads the leaf; how many do, twice if in a loop around them
+    bool gaps;                  // in that loop, which reads only some of the struct in words of this size
+} leaf_reads;
+
+enum { SIZES = 9 };             // of scalars: 1, 2, 4, 8
+
 typedef struct field_reads {
     ir_func *func;
-    uint32_t loop;          // number of the record loop that is looked at
-    uint32_t weight;        // 2 in a loop around it
-    uint32_t **last, **times;       // by param and leaf: the last record loop that reads it, how many do
+    uint32_t loop;              // number of the record loop that is looked at
+    uint32_t weight;            // 2 in a loop around it
+    leaf_reads **leaf;          // by param and leaf
+    uint64_t (*bytes)[SIZES];   // by param and size of scalar: those of the struct that the loop reads, a bit each
 } field_reads;
+
+static uint64_t bits(uint64_t offset, uint64_t count) { return (count >= 64 ? UINT64_MAX : (UINT64_C(1) << count) - 1) << offset; }
+
+// The bytes of an element; none when it is not known which.
+static uint64_t bytes_read(const hdst__record *record, const hdst__leaf *leaf, const ir_expr *element)
+{
+    const uint64_t size = hdst__scalar_size(leaf->kind);
+    if (record->size > 64 || (element && element->op != IR_CONST)) return 0;
+    return bits(hdst__leaf_offset(leaf, element ? element->bits : 0), size);
+}
 
 static bool note_read(ir_expr **slot, void *user)
 {
     field_reads *reads = user;
     const ir_expr *e = *slot;
-    if (e->op != IR_FIELD || reads->last[e->param][e->leaf] == reads->loop) return true;
-    reads->last[e->param][e->leaf] = reads->loop;
-    reads->times[e->param][e->leaf] += reads->weight;
+    if (e->op != IR_FIELD) return true;
+    const hdst__record *record = reads->func->params[e->param].record;
+    const hdst__leaf *leaf = &record->leaves[e->leaf];
+    leaf_reads *at = &reads->leaf[e->param][e->leaf];
+    if (leaf->kind != HDST__TEXT) reads->bytes[e->param][hdst__scalar_size(leaf->kind)] |= bytes_read(record, leaf, e->a);
+    if (at->loop == reads->loop) return true;
+    at->loop = reads->loop;
+    at->times += reads->weight;
     return true;
+}
+
+static bool covers(const hdst__record *record, uint64_t bytes) { return record->size <= 64 && bytes == bits(0, record->size); }
+
+static void note_loop(field_reads *reads, ir_block *body)
+{
+    reads->loop++;
+    for (size_t i = 0; i < reads->func->param_count; i++) memset(reads->bytes[i], 0, sizeof reads->bytes[i]);
+    hdst__ir_visit_exprs(body, note_read, reads);
+    for (size_t i = 0; i < reads->func->param_count; i++) {
+        const hdst__record *record = reads->func->params[i].record;
+        for (size_t l = 0; l < record->leaf_count; l++)
+            if (reads->leaf[i][l].loop == reads->loop && record->leaves[l].kind != HDST__TEXT)
+                reads->leaf[i][l].gaps = !covers(record, reads->bytes[i][hdst__scalar_size(record->leaves[l].kind)]);
+    }
 }
 
 static void note_reads(field_reads *reads, ir_block *block)
@@ -38,8 +79,7 @@ static void note_reads(field_reads *reads, ir_block *block)
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
         if (s->kind == IR_RECORDS) {
-            reads->loop++;
-            if (s->vectorize) hdst__ir_visit_exprs(&s->body, note_read, reads);
+            if (s->vectorize) note_loop(reads, &s->body);
             continue;
         }
         const uint32_t outer = reads->weight;
@@ -52,24 +92,31 @@ static void note_reads(field_reads *reads, ir_block *block)
 
 static field_reads reads_of(hdst__arena *arena, ir_func *func)
 {
-    field_reads reads = {func, 0, 1, HDST__NEW_ARRAY(arena, uint32_t *, func->param_count), HDST__NEW_ARRAY(arena, uint32_t *, func->param_count)};
-    for (size_t i = 0; i < func->param_count; i++) {
-        reads.last[i] = HDST__NEW_ARRAY(arena, uint32_t, func->params[i].record->leaf_count);
-        reads.times[i] = HDST__NEW_ARRAY(arena, uint32_t, func->params[i].record->leaf_count);
-    }
+    field_reads reads = {.func = func, .weight = 1, .leaf = HDST__NEW_ARRAY(arena, leaf_reads *, func->param_count)};
+    reads.bytes = hdst__arena_alloc(arena, (func->param_count + 1) * sizeof *reads.bytes);
+    for (size_t i = 0; i < func->param_count; i++) reads.leaf[i] = HDST__NEW_ARRAY(arena, leaf_reads, func->params[i].record->leaf_count);
     note_reads(&reads, &func->body);
     return reads;
 }
 
-static bool reads_in_vectors(const hdst__record *record, const hdst__leaf *leaf)
+static bool is_whole(const hdst__record *record, const hdst__leaf *leaf) { return record->size == hdst__scalar_size(leaf->kind) && hdst__leaf_is_aligned(record, leaf); }
+
+static bool is_near(const hdst__record *record, const hdst__leaf *leaf)
 {
     return hdst__leaf_is_aligned(record, leaf) && record->size / hdst__scalar_size(leaf->kind) <= MOST_APART;
 }
 
-static bool wants_array(const hdst__record *record, const hdst__leaf *leaf, uint32_t times)
+// The struct is one word, of which a shift makes the field.
+static bool is_part_of_word(const hdst__record *record, const hdst__leaf *leaf)
 {
-    if (times == 0 || (record->size == hdst__scalar_size(leaf->kind) && hdst__leaf_is_aligned(record, leaf))) return false;
-    return times > 1 || !reads_in_vectors(record, leaf);
+    const uint64_t size = record->size;
+    return (size == 2 || size == 4 || size == 8) && leaf->elements == 1 && leaf->kind != HDST__BOOL && hdst__leaf_is_aligned(record, leaf);
+}
+
+static bool wants_array(const hdst__record *record, const hdst__leaf *leaf, const leaf_reads *reads)
+{
+    if (reads->times == 0 || is_whole(record, leaf)) return false;
+    return reads->times > 1 || !is_near(record, leaf) || (reads->gaps && !is_part_of_word(record, leaf));
 }
 
 uint64_t hdst__unpack_bytes(const hdst__printer *p, uint32_t block)
@@ -81,6 +128,28 @@ uint64_t hdst__unpack_bytes(const hdst__printer *p, uint32_t block)
     return bytes;
 }
 
+// Whether the leaves of this size that go through arrays are all of the struct: then the loop that copies them is one of vectors.
+static bool copies_all(const hdst__printer *p, uint32_t param, uint64_t size)
+{
+    const hdst__record *record = p->func->params[param].record;
+    uint64_t bytes = 0;
+    for (size_t l = 0; l < record->leaf_count; l++)
+        if (p->unpacked[param][l] && hdst__scalar_size(record->leaves[l].kind) == size) bytes += record->leaves[l].elements * size;
+    return bytes == record->size;
+}
+
+static void plan_words(hdst__printer *p, uint32_t param, const leaf_reads *reads)
+{
+    const hdst__record *record = p->func->params[param].record;
+    for (size_t l = 0; l < record->leaf_count; l++) {
+        const hdst__leaf *leaf = &record->leaves[l];
+        if (reads[l].times == 0 || is_whole(record, leaf) || !is_part_of_word(record, leaf)) continue;
+        const bool copied = p->unpacked[param] && p->unpacked[param][l];
+        p->from_word[param][l] = copied ? !copies_all(p, param, hdst__scalar_size(leaf->kind)) : reads[l].gaps;
+        p->has_part[param][l] |= p->from_word[param][l];
+    }
+}
+
 void hdst__plan_unpack(hdst__printer *p, ir_func *func)
 {
     if (p->options->input->layout != HDST__AOS) return;
@@ -89,8 +158,11 @@ void hdst__plan_unpack(hdst__printer *p, ir_func *func)
         const hdst__record *record = func->params[i].record;
         if (func->params[i].kind != IR_INPUT) continue;
         p->unpacked[i] = HDST__NEW_ARRAY(p->arena, bool, record->leaf_count);
-        for (size_t l = 0; l < record->leaf_count; l++) p->unpacked[i][l] = wants_array(record, &record->leaves[l], reads.times[i][l]);
+        p->from_word[i] = HDST__NEW_ARRAY(p->arena, bool, record->leaf_count);
+        if (!p->has_part[i]) p->has_part[i] = HDST__NEW_ARRAY(p->arena, bool, record->leaf_count);
+        for (size_t l = 0; l < record->leaf_count; l++) p->unpacked[i][l] = wants_array(record, &record->leaves[l], &reads.leaf[i][l]);
         if (hdst__unpack_bytes(p, func->block) > UNPACK_LIMIT) p->unpacked[i] = NULL;
+        plan_words(p, i, reads.leaf[i]);
     }
 }
 
@@ -100,17 +172,29 @@ static void print_copies(hdst__printer *p, uint32_t param, size_t l)
 {
     const char *name = p->leaf_name[param][l];
     const uint64_t elements = p->func->params[param].record->leaves[l].elements;
+    if (p->from_word[param][l]) {
+        hdst__write_line(&p->out, "%s_of[0][r] = %s_part(i + r);", name, name);
+        return;
+    }
     if (elements > FEW_ELEMENTS) hdst__write_line(&p->out, "for (int e = 0; e < %" PRIu64 "; e++) %s_of[e][r] = %s(i + r, e);", elements, name, name);
     for (uint64_t e = 0; elements <= FEW_ELEMENTS && e < elements; e++) hdst__write_line(&p->out, "%s_of[%" PRIu64 "][r] = %s(i + r, %" PRIu64 ");", name, e, name, e);
 }
 
-// One loop over the block for the leaves that the compiler has vectors for, one record by record for the others.
+// The driver's compiler has vectors for it.
+static bool copies_in_vectors(const hdst__printer *p, uint32_t param, size_t l)
+{
+    const hdst__record *record = p->func->params[param].record;
+    const hdst__leaf *leaf = &record->leaves[l];
+    return p->from_word[param][l] || (is_near(record, leaf) && copies_all(p, param, hdst__scalar_size(leaf->kind)));
+}
+
+// One loop over the block for the leaves that are copied as vectors, one record by record for the others.
 static void print_unpack_loop(hdst__printer *p, uint32_t param, bool in_vectors)
 {
     const hdst__record *record = p->func->params[param].record;
     bool any = false;
     for (size_t l = 0; l < record->leaf_count; l++) {
-        if (!p->unpacked[param][l] || reads_in_vectors(record, &record->leaves[l]) != in_vectors) continue;
+        if (!p->unpacked[param][l] || copies_in_vectors(p, param, l) != in_vectors) continue;
         if (!any) hdst__write_line(&p->out, "%s\nfor (int r = 0; r < BLOCK; r++) {", in_vectors ? "VECTOR_LOOP(16, 1)" : "SCALAR_LOOP");
         any = true;
         p->out.indent++;
@@ -173,6 +257,7 @@ const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field)
     const hdst__storage *input = p->options->input;
     const char *name = p->leaf_name[field->param][field->leaf], *element = hdst__index_text(p, field->a);
     if (!p->in_row && p->unpacked[field->param] && p->unpacked[field->param][field->leaf]) return hdst__arena_printf(p->arena, "%s_of[%s][r]", name, element);
+    if (!p->in_row && p->from_word[field->param] && p->from_word[field->param][field->leaf]) return hdst__arena_printf(p->arena, "%s_part(%s)", name, p->record);
     if (input->layout != HDST__AOSOA) return hdst__arena_printf(p->arena, "%s(%s, %s)", name, p->record, element);
     const uint64_t step = input->leaf[field->leaf].element_stride / hdst__scalar_size(input->record->leaves[field->leaf].kind);
     if (!field->a) return hdst__arena_printf(p->arena, "%s_in[r]", name);

@@ -83,8 +83,9 @@ static void define_part_of_word(hdst__printer *p, uint32_t param, size_t l)
     const hdst__record *record = p->func->params[param].record;
     const hdst__leaf *leaf = &record->leaves[l];
     static const char *const unsigneds[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
-    hdst__write_line(&p->out, "#define %s_part(i) as_%s((%s)(*(__global const %s *)(%s_at + (i) * %" PRIu64 ") >> %" PRIu64 "))", p->leaf_name[param][l],
-                     hdst__scalar_cl_name(leaf->kind), unsigneds[hdst__scalar_size(leaf->kind)], unsigneds[record->size], p->param_name[param], record->size, 8 * leaf->offset);
+    const char *shift = leaf->offset ? hdst__arena_printf(p->arena, " >> %" PRIu64, 8 * leaf->offset) : "";
+    hdst__write_line(&p->out, "#define %s_part(i) as_%s((%s)(*(__global const %s *)(%s_at + (i) * %" PRIu64 ")%s))", p->leaf_name[param][l],
+                     hdst__scalar_cl_name(leaf->kind), unsigneds[hdst__scalar_size(leaf->kind)], unsigneds[record->size], p->param_name[param], record->size, shift);
 }
 
 void hdst__print_inputs(hdst__printer *p)

@@ -12,6 +12,7 @@ build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 // scale
 // Form for CPU devices: one work-item is one strip of records. Blocks of records first, then what is left one by one.
 #define p_x(i, e) (*(__global const float *)(p_at + (i) * 8 + 0))
+#define p_x_part(i) as_float((uint)(*(__global const ulong *)(p_at + (i) * 8)))
 #define result_y(i, e) (*(__global float *)(result_at + (i) * 4 + 0))
 #define BLOCK 128
 
@@ -38,7 +39,7 @@ void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *rest
             VECTOR_LOOP(16, 1)
             for (int r = 0; r < BLOCK; r++) {
                 // scale.hk:5
-                result_y(i + r, 0) = fma(p_x(i + r, 0), 2.0f, 1.0f);
+                result_y(i + r, 0) = fma(p_x_part(i + r), 2.0f, 1.0f);
             }
         }
         for (; i < stop; i++) {

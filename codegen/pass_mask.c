@@ -23,6 +23,7 @@
 enum {
     TURNS = 4,
     MOST_NODES = 320,           // of a body that is repeated
+    MUCH_NODES = 192,           // of a branch that is worth asking whether anyone takes it
     FEW_NODES = 48,             // of a branch that is computed by all: less than the cost of asking whether anyone takes it
 };
 
@@ -236,7 +237,7 @@ static void mask_branch(masker *m, ir_block *out, ir_stmt *branch, bool when, ui
     ir_block *body = when ? &branch->then : &branch->otherwise;
     mask_place inside = {mask, place->live, NULL, place->in_loop};
     inside.region = hdst__mask_region_enter(m->func, place->region, around, at, body, place->in_loop);
-    const bool ask = has_loop(body) && !(m->func->emits && gives(branch));     // what emits must not stand in a branch
+    const bool ask = (has_loop(body) || nodes_of(body) >= MUCH_NODES) && !(m->func->emits && gives(branch));     // what emits must not stand in a branch
     ir_block *to = out;
     if (ask) {
         ir_stmt *test = hdst__ir_if(m->func, var(m, ask_whether_any(m, out, mask)));

@@ -143,7 +143,7 @@ def define(name, f, weight, low, high, powers):
         ALL[f'{name}_{"float" if is_float else "double"}'] = (f, weight, low, high, p, is_float)
 
 
-define('exp', exp_tail, lambda x: x * x / mp.exp(x), -HALF_LN2, HALF_LN2, (range(5), range(11)))
+define('exp', exp_tail, lambda x: x * x / mp.exp(x), -HALF_LN2, HALF_LN2, (range(6), range(11)))
 define('exp2', exp2_tail, lambda x: 1, -mp.mpf('0.501'), mp.mpf('0.501'), (range(6), range(12)))
 define('log', log_tail, lambda x: abs(x ** 3 / mp.log1p(x)) if x else 0, 1 / ROOT - 1, ROOT - 1, (range(8), range(0)))
 define('log_ratio', atanh_tail, lambda x: x / 2, 0, ((ROOT - 1) / (ROOT + 1)) ** 2 * mp.mpf('1.001'), (range(0), range(7)))
@@ -166,8 +166,13 @@ def main():
     for name in sys.argv[1:] or ALL:
         show(name, *ALL[name])
     if not sys.argv[1:]:
-        for name, value, bits in (('ln 2, float', mp.log(2), (15, 24)), ('ln 2, double', mp.log(2), (42, 53))):
-            print(name, *[hexadecimal(p, 24 in bits) for p in parts(value, *bits)])
+        constants = (('ln 2', mp.log(2), (15, 24), (42, 53)), ('1 / ln 2', 1 / mp.log(2), (24, 24), (53, 53)), ('1 / ln 10', 1 / mp.log(10), (24, 24), (53, 53)),
+                     ('log10 2', mp.log10(2), (15, 24), (42, 53)), ('pi / 2, to subtract', mp.pi / 2, (23, 24, 24), (53, 53, 53)), ('pi / 2', mp.pi / 2, (24, 24), (53, 53)),
+                     ('2 pi / 2^24', 2 * mp.pi / 2 ** 24, (24, 24), (53, 53)), ('2 pi / 2^64', 2 * mp.pi / mp.mpf(2) ** 64, (24, 24), (53, 53)),
+                     ('2 / 3', mp.mpf(2) / 3, (24, 24), (53, 53)))
+        for name, value, *both in constants:
+            for bits in both:
+                print(f'{name}:', *[hexadecimal(p, 24 in bits) for p in parts(value, *bits)])
 
 
 if __name__ == '__main__':

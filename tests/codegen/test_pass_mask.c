@@ -4,6 +4,7 @@
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 TestSuite(pass_mask, .init = pass_set_up, .fini = pass_tear_down);
@@ -94,6 +95,25 @@ Test(pass_mask, a_branch_with_a_loop_is_skipped_when_nobody_takes_it)
 {
     const char *text = body_after("  if p.a {\n    for j = 0u to u32(length(c)) {\n      accum t.value += f64(c[j].y)\n    }\n  }\n");
     EXPECT_COUNT(text, "reduce any |= taken\n  if any {\n    for j = 0u to u32(length(c)) {\n      accum t.value += select(taken, f64(c[j].y), 0d)\n", 1);
+}
+
+// 20 statements of 5 or 11 nodes each
+static const char *long_branch(const char *step)
+{
+    static char text[4096];
+    size_t length = (size_t)snprintf(text, sizeof text, "  d = p.x[0u]\n  if lt(p.x[1u], 1f) {\n");
+    for (int i = 0; i < 20; i++) length += (size_t)snprintf(text + length, sizeof text - length, "    d = %s\n", step);
+    snprintf(text + length, sizeof text - length, "  }\n  store r.y = d\n");
+    return text;
+}
+
+Test(pass_mask, a_long_branch_is_skipped_when_nobody_takes_it)
+{
+    const char *text = body_after(long_branch("add(mul(d, fma(d, 0.5f, 0.25f)), fma(d, p.x[2u], 1f))"));
+    EXPECT_COUNT(text, "reduce any |= taken", 1);
+    EXPECT_COUNT(text, "if any {", 1);
+    text = body_after(long_branch("fma(d, 0.5f, 1f)"));
+    EXPECT_COUNT(text, "any", 0);
 }
 
 Test(pass_mask, small_branches_that_assign_and_what_all_do_alike_stay)

@@ -25,7 +25,7 @@ struct hdst__engine {
     bool portable_kernels, gpu_form_on_cpu, skip_failed, fast_sums;
 
     hdst__tuning_mode tuning;
-    uint64_t tuning_least;              // records of a slice whose time is compared; tests set it lower
+    uint64_t tuning_least;              // records of a slice whose time is compared, fewer when they are large; tests set it lower
     hdst__tuning_clock tuning_clock;    // NULL, or for tests: in place of the device's
     void *tuning_clock_user;
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEAST_GROUP = 64, MOST_GROUP = 512, MOST_RECORDS = 8 };
+enum { LEAST_GROUP = 64, MOST_GROUP = 512, MOST_RECORDS = 8, LEAST_BYTES = 8 << 20, LEAST_RECORDS = 1 << 14 };
 static const double compile_share = 4, compile_guess = 0.3;     // seconds for a kernel
 
 // --- Files ---
@@ -105,6 +105,15 @@ static bool is_tunable(const hdst__launch_plan *plan)
 // Work-groups with tables of their own in device memory: never more of them than there are tables.
 static bool owns_tables(const hdst__launch_plan *plan) { return plan->kernel->merges && !plan->kernel->group_tables; }
 
+// Of a slice whose time is worth comparing: a tenth of a millisecond or more on a large GPU.
+static uint64_t least_records(const hdst__launch_plan *plan)
+{
+    const uint64_t size = plan->reader.record->size, most = plan->device->engine->tuning_least;
+    uint64_t records = size ? LEAST_BYTES / size : most;
+    if (records < LEAST_RECORDS) records = LEAST_RECORDS;
+    return records < most ? records : most;
+}
+
 void hdst__plan_tuning_begin(hdst__launch_plan *plan)
 {
     if (!is_tunable(plan)) return;
@@ -127,7 +136,7 @@ void hdst__plan_tuning_begin(hdst__launch_plan *plan)
         else round = HDST__TUNING_UNITS;
     }
     if (owns_tables(plan)) most.units = shape.units;
-    hdst__tuning_start(&t->search, shape, (hdst__tuning_round)round, least, most, engine->tuning_least);
+    hdst__tuning_start(&t->search, shape, (hdst__tuning_round)round, least, most, least_records(plan));
     t->search.clock = engine->tuning_clock;
     t->search.clock_user = engine->tuning_clock_user;
     t->kernel[0] = plan->kernel;

@@ -61,9 +61,9 @@ typedef struct hdst_allocator {
 typedef enum hdst_on_error { HDST_ON_ERROR_FAIL, HDST_ON_ERROR_SKIP } hdst_on_error;
 
 // GPU kernels come in many shapes: work-items of a group, records of a lane, groups of a compute unit. All give the same results (but for fast_sums, where two runs never
-// agree). Rules choose one; then slices of at least 2^20 records try others, each slice once, in one shape, and the quickest by the device's clock stays. What was
-// chosen lies in cache_dir, for the device, its driver, the kernel and the size of the input, so it is found once; hdst_explain tells it. At most 200 slices are
-// part of it, a few milliseconds each.
+// agree). Rules choose one; then slices of the data try others, each slice once, in one shape, and the quickest by the device's clock stays. What was chosen lies in
+// cache_dir, for the device, its driver, the kernel and the size of the input, so it is found once; hdst_explain tells it. Slices of a million records or more are part of it
+// (of fewer when they are large), 200 of them at most, a few milliseconds each.
 typedef enum hdst_tuning {
     HDST_TUNING_AUTO,           // $HDST_TUNING (auto, off, full) if set; else shapes that need no compiler at once, others once a kernel was busy for four times as long as they take to compile
     HDST_TUNING_OFF,            // the rules' shapes

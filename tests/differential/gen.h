@@ -137,6 +137,7 @@ const char *gen_numbers(gen *g, const gen_record *r, const char *path);
 
 // --- gen_stmt.c ---
 void gen_block(gen *g, int statements, int depth);
+bool gen_accumulate_row(gen *g);        // false: there is no row to add to
 void gen_return(gen *g);
 void gen_emit(gen *g);
 void gen_variable(gen *g);

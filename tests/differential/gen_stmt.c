@@ -223,7 +223,7 @@ static void add_to(gen *g, int param, const char *hk, const char *row, const gen
 }
 
 // Additions to the fields of one row, one after another, as KMeans does. Returns false when there is no such row.
-static bool accumulate_row(gen *g)
+bool gen_accumulate_row(gen *g)
 {
     int param = 0;
     for (int i = 1; i < g->program->param_count && !g->no_params; i++)
@@ -548,7 +548,7 @@ static void statement(gen *g, int depth)
     else if (which < 29) declare_record(g);
     else if (which < 52) assign(g);
     else if (which < 67) {
-        if (gen_chance(g, 30) && accumulate_row(g)) return;
+        if (gen_chance(g, 30) && gen_accumulate_row(g)) return;
         if (g->loops || !gen_chance(g, 40) || !accumulate_elements(g)) accumulate(g);
     }
     else if (depth <= 0) assign(g);

@@ -26,7 +26,7 @@ static void add_param(gen *g, int i)
     p->name = gen_print(g, "%c%d", accum ? 't' : 'b', i);
     const bool record = gen_chance(g, 60);
     if (record) g->row[i] = gen_new_record(g, gen_print(g, "row%d", i), false);
-    else g->scalar[i] = gen_kind(g);
+    else g->scalar[i] = accum && gen_chance(g, 30) ? K_F32 : gen_kind(g);
     if (!accum) return;
     const bool all_sums = gen_chance(g, 40);
     for (int l = 0; l < (record ? g->row[i]->leaves : 1); l++) {
@@ -129,6 +129,7 @@ static void function_body(gen *g, const char *name, int statements)
     declare_params(g);
     if (fold) gen_variable(g);
     gen_block(g, statements, 3);
+    if (g->returns == RETURN_NOTHING && gen_chance(g, 60)) gen_accumulate_row(g);
     if (g->returns == RETURN_EMITS) gen_emit(g);
     else if (g->returns != RETURN_NOTHING) gen_return(g);
     g->indent--;

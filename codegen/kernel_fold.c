@@ -55,10 +55,12 @@ static void print_fold_store(hdst__printer *p)
     for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++) {
         const char *to = hdst__arena_printf(p->arena, "%s(n, e)", p->leaf_name[output][l]),
                    *from = hdst__arena_printf(p->arena, "%s_of[e]", p->leaf_name[0][l]);
-        if (hdst__leaf_is_aligned(p->func->params[output].record, leaf_of(p, l)))
+        if (hdst__leaf_is_aligned(p->func->params[output].record, leaf_of(p, l))) {
             print_each(p, l, hdst__arena_printf(p->arena, "%s = %s", to, from));
-        else
+        } else {
+            hdst__use_bytes(p, leaf_of(p, l)->kind);        // the input may lie aligned where the output does not
             print_each(p, l, hdst__arena_printf(p->arena, "write_%s(%s, %s)", hdst__cl_name(leaf_of(p, l)->kind), to, from));
+        }
     }
 }
 

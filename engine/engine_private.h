@@ -23,6 +23,7 @@ struct hdst__engine {
     char *cache_dir;                    // the option, or NULL
     uint64_t device_memory;
     bool portable_kernels, gpu_form_on_cpu, skip_failed, fast_sums;
+    uint64_t local_bytes;       // at most; 0: the device's
 
     hdst__tuning_mode tuning;
     uint64_t tuning_least;              // records of a slice whose time is compared, fewer when they are large; tests set it lower

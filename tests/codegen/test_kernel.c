@@ -197,3 +197,32 @@ Test(kernel, a_fold_combines_runs_of_64_in_order)
         }
     }
 }
+
+// Columns lie aligned where the packed records that come out do not.
+Test(kernel, a_fold_of_packed_records_reads_columns_and_writes_bytes)
+{
+    enum { N = 100 };
+    affine in[N], out[2];
+    for (uint64_t i = 0; i < N; i++) in[i] = (affine){2 * i + 3, i * i + 1};
+    ir_func *f = make_compose();
+    hdst__record packed = *f->params[0].record;
+    packed.align = 4;
+    for (int i = 0; i < 3; i++) f->params[i].record = &packed;
+    cr_assert_null(hdst__passes_scalar(f));
+    const hdst__storage *input = hdst__storage_make(&arena, &packed, HDST__SOA, 0, N), *plain = hdst__storage_make(&arena, &packed, HDST__AOS, 0, N);
+    void *buffers[] = {hdst__arena_alloc(&arena, input->buffer_bytes[0])};
+    const void *from[] = {in};
+    hdst__storage_copy(input, buffers, 0, plain, from, 0, N);
+    for (int form = 0; form < 2; form++) {
+        const hdst__kernel_options options = {.facts = facts_of[form], .input = input};
+        const hdst__kernel *kernel = hdst__kernel_make_fold(&arena, f, &options, &diags);
+        cr_assert_not_null(kernel);
+        kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = N, .groups = form ? 1 : 2, .output = out, .output_bytes = sizeof out};
+        cr_assert(kernel_run(&run, &c));
+        for (int run_of = 0; run_of < 2; run_of++) {
+            affine want = in[64 * run_of];
+            for (int i = 1; i < 64 && 64 * run_of + i < N; i++) want = compose(want, in[64 * run_of + i]);
+            cr_expect(out[run_of].mul == want.mul && out[run_of].add == want.add, "form %d run %d", form, run_of);
+        }
+    }
+}

@@ -59,6 +59,8 @@ typedef struct gen {
     int indent;
     bool schema;                    // records are declared in YAML, some of them packed
     int tame;                       // of data: one in so many numbers is of any kind; 0: all are
+    bool wide_row;                  // the fields of a record that is made are long arrays
+    int indices;                    // around the one that is made
     gen_symbol symbol[64];
     int symbol_count;
     gen_helper helper[3];
@@ -138,6 +140,7 @@ const char *gen_numbers(gen *g, const gen_record *r, const char *path);
 // --- gen_stmt.c ---
 void gen_block(gen *g, int statements, int depth);
 bool gen_accumulate_row(gen *g);        // false: there is no row to add to
+bool gen_accumulate_elements(gen *g);   // false: there is no array in one
 void gen_return(gen *g);
 void gen_emit(gen *g);
 void gen_variable(gen *g);

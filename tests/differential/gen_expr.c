@@ -41,6 +41,8 @@ static gen_value value(const char *hk, const char *c, int level, diff_kind kind)
 
 // --- Leaves ---
 
+enum { MOST_INDICES = 20 };     // in one another: the language has a limit too
+
 static gen_value integer_literal(gen *g)
 {
     static const uint64_t edges[] = {0, 1, 2, 3, 5, 7, 10, 31, 100, 127, 128, 255, 1000, 32767, 65535, 123456789, INT32_MAX};
@@ -549,7 +551,7 @@ static const char *checked(gen *g, const char *c, const char *limit)
     return name;
 }
 
-const char *gen_index(gen *g, int depth, uint64_t limit, const char *table, const char *c_rows, const char **c)
+static const char *any_index(gen *g, int depth, uint64_t limit, const char *table, const char *c_rows, const char **c)
 {
     const char *limit_text = table ? c_rows : gen_print(g, "%" PRIu64, limit), *hk;
     if (limit && gen_chance(g, 35)) return *c = gen_print(g, "%d", gen_below(g, (int)limit));
@@ -562,13 +564,21 @@ const char *gen_index(gen *g, int depth, uint64_t limit, const char *table, cons
         return hk;
     }
     gen_value v;
-    if (g->faults && gen_chance(g, 40) && wild_integer(g, &v)) {        // may be negative, may be too large
+    if (g->faults && g->indices <= MOST_INDICES && gen_chance(g, 40) && wild_integer(g, &v)) {        // may be negative, may be too large
         const diff_kind kind = gen_promote(v.kind);
         *c = checked(g, typed(g, kind, gen_print(g, "rem_%s(ctx, %s, 8)", gen_suffix(kind), v.c)), limit_text);
         return gen_print(g, "%s %% 8", wrapped(g, v, LEVEL_MUL));
     }
-    v = gen_integer(g, depth - 1);
+    v = g->indices > MOST_INDICES ? integer_literal(g) : gen_integer(g, depth - 1);
     const char *type = table ? "uint64_t" : "uint32_t", *by = table ? gen_print(g, "len(%s)", table) : gen_print(g, "%" PRIu64 "u", limit);
     *c = checked(g, gen_print(g, "((%s)%s %% %s)", type, v.c, limit_text), limit_text);
     return gen_print(g, "(%s)%s %% %s", type, wrapped(g, v, LEVEL_UNARY), by);
+}
+
+const char *gen_index(gen *g, int depth, uint64_t limit, const char *table, const char *c_rows, const char **c)
+{
+    g->indices++;
+    const char *text = any_index(g, depth, limit, table, c_rows, c);
+    g->indices--;
+    return text;
 }

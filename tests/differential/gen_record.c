@@ -11,11 +11,12 @@ enum { DEPTH = 3 };             // of expressions
 
 static void random_dims(gen *g, gen_field *f, bool wide)
 {
-    if (!gen_chance(g, 30)) return;
+    if (g->wide_row) f->count = 32 + (uint64_t)gen_below(g, 9);
+    if (g->wide_row || !gen_chance(g, 30)) return;
     f->count = 1 + (uint64_t)gen_below(g, 5);
     if (g->program->shape == DIFF_REDUCE) return;
     if (gen_chance(g, 20)) f->count = 1 + (uint64_t)gen_below(g, 2), f->count2 = 1 + (uint64_t)gen_below(g, 4);
-    else if (!wide && gen_chance(g, 50)) f->count = 9 + (uint64_t)gen_below(g, 32);         // loops over them are not unrolled
+    else if (!wide && gen_chance(g, 50)) f->count = gen_chance(g, 50) ? 9 + (uint64_t)gen_below(g, 24) : 32 + (uint64_t)gen_below(g, 9);         // loops over them are not unrolled
     else if (wide && gen_chance(g, 40)) f->count = 12 + (uint64_t)gen_below(g, 40);       // more than the lanes of dot and sum
 }
 

@@ -251,7 +251,7 @@ bool gen_accumulate_row(gen *g)
 }
 
 // A loop that adds to every element of an accumulator's array of floats, as gradients do. Returns false when there is none.
-static bool accumulate_elements(gen *g)
+bool gen_accumulate_elements(gen *g)
 {
     int param = 0;
     const gen_field *field = NULL;
@@ -549,7 +549,7 @@ static void statement(gen *g, int depth)
     else if (which < 52) assign(g);
     else if (which < 67) {
         if (gen_chance(g, 30) && gen_accumulate_row(g)) return;
-        if (g->loops || !gen_chance(g, 40) || !accumulate_elements(g)) accumulate(g);
+        if (g->loops || !gen_chance(g, 40) || !gen_accumulate_elements(g)) accumulate(g);
     }
     else if (depth <= 0) assign(g);
     else if (which < 76) if_statement(g, depth);

@@ -25,13 +25,17 @@ static void add_param(gen *g, int i)
     p->rows = p->is_table ? 1 + (uint64_t)gen_below(g, 7) : 1;
     p->name = gen_print(g, "%c%d", accum ? 't' : 'b', i);
     const bool record = gen_chance(g, 60);
+    g->wide_row = accum && record && gen_chance(g, 35);
     if (record) g->row[i] = gen_new_record(g, gen_print(g, "row%d", i), false);
     else g->scalar[i] = accum && gen_chance(g, 30) ? K_F32 : gen_kind(g);
+    g->wide_row = false;
     if (!accum) return;
+    for (int f = 0; p->is_table && record && f < g->row[i]->field_count; f++)
+        if (g->row[i]->field[f].count >= 32 && gen_chance(g, 50)) p->rows = 60;         // more than fits local memory when there is little
     const bool all_sums = gen_chance(g, 40);
     for (int l = 0; l < (record ? g->row[i]->leaves : 1); l++) {
         const diff_kind kind = record ? g->row[i]->field[l].kind : g->scalar[i];
-        const bool sums = (all_sums && kind != K_BOOL) || (record && g->row[i]->field[l].count > 8 && gen_is_float(kind));       // for accumulate_elements
+        const bool sums = (all_sums && kind != K_BOOL) || (record && g->row[i]->field[l].count > 8 && gen_is_float(kind));       // for gen_accumulate_elements
         p->law[l] = sums ? L_SUM : random_law(g, kind);
     }
 }
@@ -130,6 +134,7 @@ static void function_body(gen *g, const char *name, int statements)
     if (fold) gen_variable(g);
     gen_block(g, statements, 3);
     if (g->returns == RETURN_NOTHING && gen_chance(g, 60)) gen_accumulate_row(g);
+    if (g->returns == RETURN_NOTHING && gen_chance(g, 60)) gen_accumulate_elements(g);
     if (g->returns == RETURN_EMITS) gen_emit(g);
     else if (g->returns != RETURN_NOTHING) gen_return(g);
     g->indent--;

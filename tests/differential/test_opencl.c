@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs as OpenCL kernels, in the form for CPUs and in the form for GPUs, both on an OpenCL CPU device, against their C translations: outputs, kept records, accumulators
+// Random programs as OpenCL kernels, in the form for CPUs and in the form for GPUs (most times with so little local memory that large tables, or all, have no room there), all on an OpenCL CPU device, against their C translations: outputs, kept records, accumulators
 // and the first failing record, bit for bit. A random layout each. Every kernel costs the driver's compiler about half a second, so there are few.
 //
 // HDST_DIFF_KERNELS: how many (50 unless given); HDST_DIFF_SEED: the first seed (1).
@@ -147,6 +147,12 @@ static bool run_program(hdst__engine *engine, const char *form, const diff_libra
     return !wrong;
 }
 
+enum { CPU_FORM, GPU_FORM, SMALL_GPU_FORM, TINY_GPU_FORM, FORMS };
+static const char *const names[FORMS] = {"CPU", "GPU", "GPU, 16 KiB of local memory", "GPU, 512 bytes of local memory"};
+static const uint64_t local_bytes[FORMS] = {0, 0, 16384, 512};
+static const int forms[] = {CPU_FORM, SMALL_GPU_FORM, CPU_FORM, GPU_FORM, CPU_FORM, SMALL_GPU_FORM, CPU_FORM, TINY_GPU_FORM};
+enum { TURN = sizeof forms / sizeof *forms };
+
 // Programs are translated by the hundred: one call of the C compiler for each lot. Returns how many differ.
 static int run_batch(hdst__engine *const *engines, uint64_t first, int count)
 {
@@ -159,7 +165,7 @@ static int run_batch(hdst__engine *const *engines, uint64_t first, int count)
     diff_library library = {0};
     cr_assert(diff_library_open(&library, programs, count));
     int different = 0;
-    for (int i = 0; i < count; i++) different += !run_program(engines[i % 2], i % 2 ? "GPU" : "CPU", &library, programs[i]);
+    for (int i = 0; i < count; i++) different += !run_program(engines[forms[i % TURN]], names[forms[i % TURN]], &library, programs[i]);
     diff_library_close(&library);
     hdst__arena_destroy(&arena);
     return different;
@@ -168,8 +174,9 @@ static int run_batch(hdst__engine *const *engines, uint64_t first, int count)
 Test(differential, kernels_in_both_forms_give_the_bits_of_their_c_translations)
 {
     const uint64_t count = setting("HDST_DIFF_KERNELS", 50), first = setting("HDST_DIFF_SEED", 1);
-    hdst__engine *engines[2];
-    for (int form = 0; form < 2; form++) engines[form] = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .gpu_form_on_cpu = form == 1});
+    hdst__engine *engines[FORMS];
+    for (int form = 0; form < FORMS; form++)
+        engines[form] = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .gpu_form_on_cpu = form != CPU_FORM, .local_bytes = local_bytes[form]});
     const hdst__device_info *device;
     hdst_error error;
     if (hdst__engine_device(engines[0], &device, &error) != HDST_OK) cr_skip("no OpenCL CPU device: %s\n", error.message);
@@ -180,5 +187,5 @@ Test(differential, kernels_in_both_forms_give_the_bits_of_their_c_translations)
     }
     fprintf(stderr, "%" PRIu64 " kernels from seed %" PRIu64 "\n", count, first);
     cr_expect_eq(different, 0, "%d of %" PRIu64 " kernels differ", different, count);
-    for (int form = 0; form < 2; form++) hdst__engine_destroy(engines[form]);
+    for (int form = 0; form < FORMS; form++) hdst__engine_destroy(engines[form]);
 }

@@ -24,7 +24,7 @@ typedef struct worst {
     uint64_t digest, seen;
 } worst;
 
-enum { CHUNK = 1 << 20 };
+enum { CHUNK = 1 << 22 };
 
 // The floats themselves, one after another, where a function has one argument; 0 when there are none left.
 static size_t next_points(const settings *s, const math_function *f, bool is_double, uint64_t at, void *points)
@@ -69,19 +69,31 @@ static void look(const settings *s, const math_function *f, bool is_double, cons
     }
 }
 
+// In a context of its own, which keeps what was made in it until it ends.
+static bool run(const settings *s, const math_function *f, bool is_double, const void *points, size_t n, void *out)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = s->device;
+    hdst_context *context = hdst_context_create(&options);
+    const bool good = math_evaluate(context, &f, 1, is_double, points, n, out);
+    hdst_context_destroy(context);
+    return good;
+}
+
 // False: it did not run. `above` is set where an error is larger than promised.
-static bool measure(const settings *s, hdst_context *context, const math_function *f, bool is_double, void *points, void *out, bool *above)
+static bool measure(const settings *s, const math_function *f, bool is_double, void *points, void *out, bool *above)
 {
     worst w = {0};
     size_t n;
     for (uint64_t at = 0; (n = next_points(s, f, is_double, at, points)); at += n) {
-        if (!math_evaluate(context, &f, 1, is_double, points, n, out)) return false;
+        if (!run(s, f, is_double, points, n, out)) return false;
         look(s, f, is_double, points, out, n, &w);
     }
     const char *type = is_double ? "double" : "float";
+    const int digits = is_double ? 17 : 9;
     if (s->digest) printf("%s %s %" PRIu64 " %016" PRIx64 "\n", f->name, type, w.seen, w.digest);
-    else if (f->args == 2) printf("| `%s` | %s | %.3g | %.2f | `%.9g`, `%.9g` |\n", f->name, type, (double)w.seen, w.error, w.x, w.y);
-    else printf("| `%s` | %s | %.3g | %.2f | `%.9g` |\n", f->name, type, (double)w.seen, w.error, w.x);
+    else if (f->args == 2) printf("| `%s` | %s | %.3g | %.2f | `%.*g`, `%.*g` |\n", f->name, type, (double)w.seen, w.error, digits, w.x, digits, w.y);
+    else printf("| `%s` | %s | %.3g | %.2f | `%.*g` |\n", f->name, type, (double)w.seen, w.error, digits, w.x);
     if (!s->digest && !(w.error <= (is_double ? f->limit_double : f->limit_float))) {
         fprintf(stderr, "%s of %s is wrong by %g at %a, %a\n", f->name, type, w.error, w.x, w.y);
         *above = true;
@@ -112,18 +124,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: math_errors [--device D] [--type float|double] [--function NAME] [--every N] [--points N] [--digest]\n");
         return 2;
     }
-    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = s.device;
-    hdst_context *context = hdst_context_create(&options);
     void *points = malloc(CHUNK * sizeof(math_pair_double)), *out = malloc(CHUNK * sizeof(double));
     bool good = points && out, above = false;
     for (size_t i = 0; good && i < math_function_count; i++)
         for (int is_double = 0; good && is_double < 2; is_double++) {
             if ((s.function && strcmp(s.function, math_functions[i].name)) || (s.type && strcmp(s.type, is_double ? "double" : "float"))) continue;
-            good = measure(&s, context, &math_functions[i], is_double, points, out, &above);
+            good = measure(&s, &math_functions[i], is_double, points, out, &above);
         }
     free(points);
     free(out);
-    hdst_context_destroy(context);
     return good && !above ? 0 : 1;
 }

@@ -88,7 +88,7 @@ void hdst__executor_destroy(hdst__executor *executor)
 // The error word holds the least record of all slices so far, so the last slice's is enough; others are asked for where it may save long work in vain.
 static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool last)
 {
-    return pass->checks && (last || pass->streams || *pass->seconds_per_record * (double)slot->count > worthwhile_seconds);
+    return pass->checks && (last || pass->enough || pass->streams || *pass->seconds_per_record * (double)slot->count > worthwhile_seconds);
 }
 
 static uint64_t dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
@@ -314,7 +314,8 @@ static uint64_t expected_records(const hdst__pass *pass)
 {
     const uint64_t left = pass->reader->records - pass->stats->device[0].records;
     const double seen = pass->in_place ? 1 : *pass->outputs_per_record * window_margin, most = pass->bound == UINT64_MAX ? HUGE_VAL : (double)pass->bound;
-    const double records = (double)left * (seen < most ? seen : most) + (pass->in_place ? 0 : window_slack);
+    double records = (double)left * (seen < most ? seen : most) + (pass->in_place ? 0 : window_slack);
+    if (pass->enough && records > 2 * (double)pass->enough + window_slack) records = 2 * (double)pass->enough + window_slack;
     return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;
 }
 
@@ -369,6 +370,22 @@ static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, boo
     return status;
 }
 
+// Output records of the slices that have ended; where each record has its place, of those that have begun.
+static uint64_t output_so_far(const hdst__pass *pass)
+{
+    const hdst__output *output = pass->output;
+    return output->store ? output->store->cache.reader.records : output->count + (pass->window && pass->window->is_open ? pass->window->used : 0);
+}
+
+// So many records give what is missing, going by what was seen, or all that were looked at so far over again.
+static uint64_t records_for_enough(const hdst__pass *pass)
+{
+    const uint64_t have = output_so_far(pass), done = pass->stats->device[0].records;
+    const double rate = pass->way == HDST__OUTPUT_DENSE ? 1 : *pass->outputs_per_record;
+    const double missing = have < pass->enough ? (double)(pass->enough - have) : 0, records = rate > 0 ? missing / rate * output_margin : 0;
+    return records < (double)done ? done / 64 * 64 + 64 : records < (double)pass->slice_most ? (uint64_t)records / 64 * 64 + 64 : pass->slice_most;
+}
+
 static uint64_t slice_records(const hdst__pass *pass, uint64_t left)
 {
     const bool tries = pass->tuning && pass->tuning->round != HDST__TUNING_DONE;
@@ -376,6 +393,7 @@ static uint64_t slice_records(const hdst__pass *pass, uint64_t left)
     double fit = *pass->seconds_per_record > 0 ? seconds / *pass->seconds_per_record : (double)(1 << 18);
     uint64_t records = fit < (double)pass->slice_most ? (uint64_t)fit / 64 * 64 : pass->slice_most;
     if (tries && records < pass->tuning->least_records) records = pass->tuning->least_records;
+    if (pass->enough && records > records_for_enough(pass)) records = records_for_enough(pass);
     if (records < pass->slice_least) records = pass->slice_least;
     if (records > pass->slice_most) records = pass->slice_most;
     if (pass->way == HDST__OUTPUT_COUNTED && !pass->window && *pass->outputs_per_record * (double)records * output_margin > (double)pass->room) {
@@ -386,8 +404,19 @@ static uint64_t slice_records(const hdst__pass *pass, uint64_t left)
     return records < left ? records : left;
 }
 
+// Whether what is in flight may be expected to give all that is missing; then it is waited for before more is submitted.
+static bool awaits_enough(const hdst__executor *executor, const hdst__pass *pass)
+{
+    if (!pass->enough || pass->way == HDST__OUTPUT_DENSE || executor->in_flight == 0) return false;
+    uint64_t records = 0;
+    for (uint32_t i = 0; i < executor->in_flight; i++) records += executor->slot[(executor->oldest + i) % HDST__SLOTS].count;
+    const double rate = *pass->outputs_per_record;
+    return rate <= 0 || (double)records * rate + (double)output_so_far(pass) >= (double)pass->enough;
+}
+
 static bool stopped(const hdst__executor *executor, const hdst__pass *pass)
 {
+    if (pass->enough && output_so_far(pass) >= pass->enough) return true;
     return pass->failure != UINT64_MAX || atomic_load(&executor->device->engine->cancelled);
 }
 
@@ -409,10 +438,11 @@ static hdst_status room_in_place(hdst__executor *executor, hdst__pass *pass, uin
 static hdst_status submit_segment(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, hdst_error *error)
 {
     for (uint64_t skip = 0; skip < segment->count && !stopped(executor, pass);) {
-        while (executor->in_flight == HDST__SLOTS) {
+        while (executor->in_flight == HDST__SLOTS || awaits_enough(executor, pass)) {
             hdst_status status = finish_oldest(executor, pass, true, error);
             if (status != HDST_OK) return status;
         }
+        if (stopped(executor, pass)) break;
         uint64_t count = slice_records(pass, segment->count - skip), room = count;
         hdst_status status = room_in_place(executor, pass, count, &room, error);
         if (room < count) count = room;

@@ -395,6 +395,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->device = device;
     plan->func = request->func;
     plan->keep_output = request->keep_output;
+    plan->enough = request->enough;
     plan->reader = *request->reader;
     hdst__arena_init(&plan->arena, device->engine->allocator, NULL);
     hdst__arena_init(&plan->pieces, device->engine->allocator, NULL);

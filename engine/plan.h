@@ -22,6 +22,7 @@ typedef struct hdst__launch_plan {
     uint64_t room;                  // output records of a slice
     bool keep_output, in_place;     // output goes to a store; kernels write each record at its own place there, or in a window
     bool in_window;                 // output goes to the host, where kernels write it themselves
+    uint64_t enough;                // of hdst__stage_spec; 0: all records
     uint64_t emitted;               // by the sample
 
     hdst__addends *addends;         // by scale: what the sample saw
@@ -63,6 +64,7 @@ typedef struct hdst__launch_plan_request {
     const hdst__separate *separate; // OpenCL C of the program's own, or NULL
     struct hdst__callback *callback;    // a C function of the program's own, or NULL
     bool keep_output;               // goes to a store
+    uint64_t enough;                // of hdst__stage_spec
 } hdst__launch_plan_request;
 
 hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, hdst__launch_plan **plan, hdst_error *error);

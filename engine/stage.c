@@ -169,7 +169,7 @@ static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values,
     drop_plans(stage);
     hdst__launch_plan_request request = {
         .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
-        .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->why_not[0],
+        .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->why_not[0], .enough = stage->spec.enough,
     };
     status = choose_code(stage, &request, error);
     if (status == HDST_OK) status = hdst__launch_plan_create(&request, &stage->plan, error);

@@ -48,6 +48,7 @@ struct hdst__node {
     hdst__reader reader;            // of its records, in this run
     hdst__dataset_cache *resident;  // where they stay: a cache's, or a stage's on the device
     bool keeps;                     // a stage: a stage reads its records, or a cache holds them
+    uint64_t enough;                // a stage: nobody reads more records of it than these, from the first on; 0: all
     bool ran;                       // a stage: its reader is the last run's
 
     // Stages and folds

@@ -51,6 +51,7 @@ static void explain_node(const hdst__node *node, hdst__buffer *out)
         hdst__buffer_puts(out, "records of ");
         explain_inputs(node, out);
         for (size_t i = 0; i < node->item_count; i++) explain_item(node->items[i], out);
+        if (node->enough) hdst__buffer_printf(out, ", until there are %" PRIu64, node->enough);
     }
     hdst__buffer_puts(out, "\n");
 }

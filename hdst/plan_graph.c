@@ -165,6 +165,18 @@ static void add_sliced_input(hdst__arena *arena, hdst__plan *plan, hdst_dataset 
     set_input(arena, stage, part);
 }
 
+// Functions of whose records only the first ones are read end with them, unless something is totalled on the way.
+static void end_with_slice(const hdst_dataset *slice)
+{
+    const hdst_dataset *parent = slice->parent;
+    hdst__node *node = parent->mark.node;
+    uint64_t end;
+    if (slice->op != HDST__OP_SLICE || node->kind != HDST__NODE_STAGE || parent->mark.consumers > 1 || slice->count == 0) return;
+    for (size_t i = 0; i < node->item_count; i++)
+        if (accumulates(node->items[i]->mark.func)) return;
+    if (!__builtin_add_overflow(slice->first, slice->count, &end)) node->enough = end;
+}
+
 static void add_nodes(hdst__arena *arena, hdst__plan *plan, hdst_dataset *dataset)
 {
     if (slices_input(dataset)) {
@@ -174,6 +186,7 @@ static void add_nodes(hdst__arena *arena, hdst__plan *plan, hdst_dataset *datase
     hdst__node *node = add_node(arena, plan, dataset, kind_of(dataset));
     add_items(arena, node, dataset);
     add_inputs(arena, node);
+    if (node->kind == HDST__NODE_SLICE) end_with_slice(dataset);
 }
 
 hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error)

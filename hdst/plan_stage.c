@@ -166,7 +166,7 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
 {
     const hdst__node *input = node->inputs[0];
     hdst__stage_spec spec = {.kind = stage_kind(node), .func = node->func, .reader = input->reader, .cache = input->resident, .identity = node->identity,
-                             .keep_output = node->keeps, .takes_rows = true};
+                             .keep_output = node->keeps, .enough = node->enough, .takes_rows = true};
     const hdst_map_spec *own = own_code(node);
     if (own) {
         hdst_status status = read_structs(node, &spec, error);

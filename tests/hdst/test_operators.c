@@ -410,3 +410,70 @@ Test(operators, records_that_the_device_has_no_room_for_go_through_the_host)
     cr_assert_eq(warned, 1);
     hdst_context_destroy(context);
 }
+
+// --- Runs that end early ---
+
+enum { MANY = 2000000 };
+
+static bool fill_counted(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message;
+    *(uint64_t *)user += count;
+    for (uint64_t i = 0; i < count; i++) ((row *)records)[i] = (row){(float)i, (int32_t)((first + i) / 100), (double)(first + i)};      // a hundred odd, a hundred even ones
+    return true;
+}
+
+static uint64_t kept(uint64_t n) { return n / 100 * 200 + 100 + n % 100; }      // the input's index of the n-th odd record
+
+static uint64_t computed(const hdst_result *result)
+{
+    const hdst_run_stats stats = hdst_result_stats(result);
+    return stats.device[0].records;
+}
+
+// The first and the last of a slice's rows, and how much was read and computed for them.
+static void expect_early_end(hdst_dataset *odd, uint64_t first, uint64_t count)
+{
+    hdst_result *result = hdst_result_create(hdst_slice(odd, first, count));
+    RUN(result);
+    uint64_t n;
+    const row *got = hdst_result_rows(result, NULL, &n);
+    cr_assert_eq(n, count);
+    cr_expect_eq(got[0].w, (double)kept(first));
+    cr_expect_eq(got[count - 1].w, (double)kept(first + count - 1));
+    cr_expect_geq(computed(result), kept(first + count - 1) + 1);
+    cr_expect_lt(computed(result), (uint64_t)MANY / 2, "%llu records were computed", (unsigned long long)computed(result));
+    hdst_result_destroy(result);
+}
+
+Test(operators, a_slice_of_filtered_records_ends_the_run)
+{
+    job j;
+    ON_EACH_FORM(j) {
+        uint64_t read = 0, taken = 0;
+        hdst_dataset *many = hdst_read(hdst_source_from_callback(j.context, MANY, fill_counted, &read), j.module, "row");
+        hdst_dataset *odd = hdst_filter(many, hdst_map_spec_create(j.module, "odd"));
+        row some[10];
+        OK(hdst_take(odd, 10, some, &taken, ERR));
+        cr_assert_eq(taken, 10);
+        for (uint64_t i = 0; i < 10; i++) cr_expect_eq(some[i].w, (double)kept(i));
+        cr_expect_lt(read, (uint64_t)MANY, "%llu records were read", (unsigned long long)read);
+        if (strcmp(forms[form_], "interp")) expect_early_end(odd, 1000, 150000);
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(operators, what_is_totalled_on_the_way_to_a_slice_sees_all_records)
+{
+    job j;
+    ON_EACH_FORM(j) {
+        hdst_map_spec *counted = hdst_map_spec_create(j.module, "counted");
+        hdst_bind_accum(counted, "n", 1);
+        hdst_bind_accum(counted, "sum", 1);
+        hdst_result *result = hdst_result_create(hdst_slice(hdst_filter(hdst_map(j.data, counted), hdst_map_spec_create(j.module, "odd")), 0, 3));
+        RUN(result);
+        cr_expect_eq(*(const uint64_t *)hdst_result_field(result, "n", NULL).base, (uint64_t)N);
+        hdst_result_destroy(result);
+        hdst_context_destroy(j.context);
+    }
+}

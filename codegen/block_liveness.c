@@ -48,6 +48,13 @@ static void name_vars(liveness *l, const ir_stmt *records, bool in_loop)
     }
 }
 
+// What a block takes at once is read after the record loop.
+static void share_vars(liveness *l, const ir_stmt *s)
+{
+    for (uint32_t v = 0; v < l->func->var_count; v++)
+        if (l->func->vars[v].varying && hdst__ir_expr_reads(s->value, v)) l->shared[v] = true;
+}
+
 static void walk(liveness *l, ir_block *block, bool in_loop)
 {
     for (size_t i = 0; i < block->count; i++) {
@@ -56,6 +63,7 @@ static void walk(liveness *l, ir_block *block, bool in_loop)
             name_vars(l, s, in_loop);
             continue;
         }
+        if (s->kind == IR_ACCUM_BLOCK) share_vars(l, s);
         ir_block *nested[HDST__IR_NESTED];
         for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++)
             walk(l, nested[n], in_loop || s->kind == IR_FOR || s->kind == IR_LOOP);

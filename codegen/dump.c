@@ -41,7 +41,7 @@ static const char *const op_names[] = {
 static const char *const stmt_names[] = {
     [IR_SET] = "set", [IR_SET_ELEM] = "set_elem", [IR_IF] = "if", [IR_FOR] = "for", [IR_LOOP] = "loop", [IR_BREAK] = "break",
     [IR_CONTINUE] = "continue", [IR_RETURN] = "return", [IR_ACCUM] = "accum", [IR_STORE] = "store", [IR_EMIT] = "emit",
-    [IR_CHECK] = "check", [IR_RECORDS] = "records", [IR_REDUCE] = "reduce", [IR_ACCUM_WORDS] = "words", [IR_ACCUM_WIDE] = "wide",
+    [IR_CHECK] = "check", [IR_RECORDS] = "records", [IR_REDUCE] = "reduce", [IR_ACCUM_WORDS] = "words", [IR_ACCUM_WIDE] = "wide", [IR_ACCUM_BLOCK] = "block",
 };
 
 static const char *const kind_names[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "text"};
@@ -259,6 +259,7 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
         break;
     case IR_ACCUM_WORDS: dump_words(d, s); break;
     case IR_ACCUM_WIDE: dump_target(d, "wide ", s, " += "); break;
+    case IR_ACCUM_BLOCK: dump_target(d, "block ", s, " += "); break;
     case IR_EMIT:
         line(d, s->cond ? "emit if " : "emit");
         if (s->cond) dump_expr(d, s->cond);

@@ -142,6 +142,19 @@ static void add_to_table(interp_state *s, const ir_stmt *stmt, const interp_mask
     }
 }
 
+// Every record's value at once.
+static void add_block(interp_state *s, const ir_stmt *stmt, const interp_mask *mask)
+{
+    const hdst__accum *accum = s->accum[stmt->param];
+    const hdst__cell *cell = &accum->cell[stmt->leaf];
+    const uint64_t *value = hdst__interp_eval_lanes(s, stmt->value, s->top);
+    if (s->in_records) s->wrong = "an addition of a block in a record loop";
+    if (!s->run->device_table) return;
+    int64_t *word = s->accum_table[stmt->param] + cell->device_first + (stmt->index2 ? stmt->index2->bits : 0) * cell->device_words;
+    for (size_t i = 0; i < s->n; i++)
+        if (mask->bits[i]) hdst__cell_accumulate(cell, word, cell->kind == stmt->value->kind ? value[i] : hdst__of_f64((double)hdst__as_f32(value[i])));
+}
+
 void hdst__interp_block_stmt(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
 {
     switch (stmt->kind) {
@@ -153,6 +166,7 @@ void hdst__interp_block_stmt(interp_state *s, const ir_stmt *stmt, interp_mask *
         break;
     case IR_REDUCE: reduce(s, stmt, mask); break;
     case IR_ACCUM_WORDS: case IR_ACCUM_WIDE: add_to_table(s, stmt, mask); break;
+    case IR_ACCUM_BLOCK: add_block(s, stmt, mask); break;
     default: s->wrong = "a statement that has no meaning here"; break;
     }
 }

@@ -280,6 +280,7 @@ static const char *const part_file[HDST__PART_COUNT] = {
     [HDST__PART_BYTES] = "bytes.cl", [HDST__PART_BYTES_DOUBLE] = "bytes_double.cl", [HDST__PART_PICK] = "pick.cl", [HDST__PART_PICK_DOUBLE] = "pick_double.cl",
     [HDST__PART_ATOMICS] = "atomics.cl", [HDST__PART_KEYS] = "keys.cl", [HDST__PART_KEYS_DOUBLE] = "keys_double.cl", [HDST__PART_EXACT] = "exact.cl",
     [HDST__PART_EXACT_DOUBLE] = "exact_double.cl", [HDST__PART_LOCAL] = "local.cl", [HDST__PART_CHECKS] = "checks.cl",
+    [HDST__PART_LEVELS] = "levels.cl", [HDST__PART_LEVELS_DOUBLE] = "levels.cl",
     [HDST__PART_SETTLE] = "settle.cl", [HDST__PART_SETTLE_DOUBLE] = "settle_double.cl",
 };
 
@@ -289,7 +290,8 @@ static const char *prelude_text(hdst__printer *p)
     for (int part = 0; part < HDST__PART_COUNT; part++) {
         if (!p->part[part]) continue;
         if (part == HDST__PART_LOCAL) hdst__write_line(&text, "#define COPIES %" PRIu32, p->copies);
-        hdst__write(&text, "%s", hdst__template_text(part_file[part]));
+        const bool levels = part == HDST__PART_LEVELS || part == HDST__PART_LEVELS_DOUBLE;
+        hdst__write(&text, "%s", levels ? hdst__levels_text(p, part == HDST__PART_LEVELS_DOUBLE) : hdst__template_text(part_file[part]));
     }
     return hdst__writer_text(&text);
 }
@@ -356,8 +358,9 @@ static const char *place_why(const hdst__printer *p, hdst__place place)
     return "straight to the device table: too large for local memory";
 }
 
-static const char *tier_why(const hdst__cell *cell)
+static const char *tier_why(const hdst__cell *cell, bool levels)
 {
+    if (levels) return "exact sum, block by block in levels of floats";
     if (cell->fast) return "fast sum, rounded at each addition";
     switch (cell->tier) {
     case HDST__TIER_ONE: return "exact sum, one word";
@@ -376,7 +379,7 @@ const char *hdst__tables_why(hdst__printer *p)
         const ir_param *param = &p->func->params[plan->accum->param];
         why = hdst__arena_printf(p->arena, "%saccum %s: %s\n", why, param->name, place_why(p, plan->place));
         for (size_t l = 0; l < param->record->leaf_count; l++)
-            why = hdst__arena_printf(p->arena, "%s    %s: %s\n", why, param->record->leaves[l].path, tier_why(&plan->accum->cell[l]));
+            why = hdst__arena_printf(p->arena, "%s    %s: %s\n", why, param->record->leaves[l].path, tier_why(&plan->accum->cell[l], plan->level_sum[0] && (plan->level_sum[0][l] || plan->level_sum[1][l])));
     }
     if (p->options->fast_sums && p->tables->scale_count && hdst__tables_fast_sums(p->tables) == 0)
         why = hdst__arena_printf(p->arena, "%sfast sums were asked for, but this form has exact ones only\n", why);

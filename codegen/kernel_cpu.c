@@ -13,6 +13,8 @@ static void plan_tables(hdst__printer *p, const ir_func *block)
         const hdst__accum *accum = &p->tables->accum[a];
         p->plan[a].place = hdst__accum_is_private(p->func, accum, PRIVATE_WORDS) && hdst__accum_is_private(block, accum, PRIVATE_WORDS) ? HDST__PLACE_PRIVATE
                                                                                                                                         : HDST__PLACE_STRIP;
+        const size_t leaves = p->func->params[accum->param].record->leaf_count;
+        for (int i = 0; i < 2; i++) p->plan[a].level_sum[i] = HDST__NEW_ARRAY(p->arena, bool, leaves);
     }
 }
 
@@ -52,10 +54,12 @@ static void print_setup(hdst__printer *p)
     hdst__print_input_bases(p);
     print_first_place(p);
     hdst__print_table_bases(p);
+    hdst__print_levels_start(p);
 }
 
 static void print_finish(hdst__printer *p)
 {
+    hdst__print_levels_end(p);
     if (p->way != HDST__OUTPUT_BOUNDED) return;
     hdst__write_line(&p->out, "places[2 * strip] = start * %" PRIu64 ";", p->emit_bound);
     hdst__write_line(&p->out, "places[2 * strip + 1] = place - start * %" PRIu64 ";", p->emit_bound);
@@ -106,11 +110,12 @@ static void print_flush(hdst__printer *p)
 }
 
 // Blocks of the layout are read whole, in order: with half of one at a time the processor's prefetching loses the thread (measured: KMeans 1.2 times slower).
-// Where little is kept for a record little is computed too, as a rule: then memory is what counts, and short blocks spread the requests for what lies ahead.
-static void follow_layout(ir_func *block, const hdst__storage *input)
+// True where little is computed for a record, as blocks of many records say: then memory is what counts.
+static bool follow_layout(ir_func *block, const hdst__storage *input)
 {
-    if (!block->block || input->layout != HDST__AOSOA || input->block > MOST_LAYOUT_BLOCK) return;
-    block->block = block->block > MOST_LAYOUT_BLOCK / 2 ? LEAST_STEP : (uint32_t)input->block;
+    const bool little = block->block > MOST_LAYOUT_BLOCK / 2;
+    if (block->block && input->layout == HDST__AOSOA && input->block <= MOST_LAYOUT_BLOCK) block->block = (uint32_t)input->block;
+    return little;
 }
 
 static const char *strip_step(hdst__printer *p, const ir_func *block)
@@ -178,8 +183,9 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
         hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: form for CPU devices of '%s': %s", func->name, wrong);
         return NULL;
     }
-    follow_layout(block, options->input);
+    const bool prefetches = follow_layout(block, options->input);
     hdst__printer *p = hdst__printer_create(arena, func, options, tables);
+    p->prefetches = prefetches;
     plan_tables(p, block);
     hdst__emit_plan(p);
     if (p->way == HDST__OUTPUT_BOUNDED) p->emit_bound = hdst__ir_emit_bound(block);    // branches became conditions, which all count

@@ -9,9 +9,13 @@
 //         records { words t[best].x takes q; words t[best].n takes 1 }
 //         words inertia takes s
 //
+// A float sum of the whole dataset (accum inertia) does without the tests: block inertia += d, where d is kept for every record of the block.
+//
 // Additions within control that varies are tested one by one where they stand.
 #include "codegen/block_form.h"
 #include "codegen/eval_pattern.h"
+
+enum { MOST_SUMS = 16 };        // sums of an accumulator, each with its levels in private memory
 
 typedef struct adder {
     ir_func *func;
@@ -20,7 +24,7 @@ typedef struct adder {
     ir_block vector;            // over the block: conversions, tests
     ir_block rare;              // record by record: what does not fit
     ir_block scatter;           // record by record: words of rows that differ
-    ir_block after;             // uniform: totals of the block
+    ir_block after;             // uniform: totals of the block, sums of its addends
     ir_expr *all_fit;           // NULL: nothing to test
     uint32_t misfit;            // by record: an addend does not fit
 } adder;
@@ -191,8 +195,35 @@ static void add_exact(adder *a, ir_stmt *s)
     note_fit(a, in_cell(a, IR_FITS, HDST__BOOL, s, s->value, 0));
 }
 
+// A sum of the whole dataset: its addends are kept over the block and added in their own arithmetic (templates/levels.cl), which is quicker than fixed point.
+static bool is_level_sum(const adder *a, const ir_stmt *s)
+{
+    const hdst__accum *accum = hdst__tables_accum(a->tables, s->param);
+    const hdst__cell *cell = cell_of(a, s);
+    return cell->tier != HDST__TIER_PLAIN && !accum->is_table && accum->strip_row_words <= MOST_SUMS && cell->elements <= MOST_SUMS && s->value->varying &&
+           (!s->index2 || s->index2->op == IR_CONST);
+}
+
+static bool is_operand(const ir_expr *e)
+{
+    return e->varying && (e->op == IR_VAR || (e->op == IR_FIELD && (!e->a || e->a->op == IR_CONST)));
+}
+
+static void add_levels(adder *a, ir_stmt *s)
+{
+    ir_expr *narrow = as_float(a, s->value), *value = narrow ? narrow : s->value;
+    const bool simple = is_operand(value) || (value->op == IR_MUL && is_operand(value->a) && is_operand(value->b));
+    ir_stmt *stmt = table_stmt(a, IR_ACCUM_BLOCK, s, simple ? value : set_in_vector(a, "addend", value), 0);
+    stmt->index = NULL;
+    hdst__ir_push(a->func, &a->after, stmt);
+}
+
 static void add(adder *a, ir_stmt *s)
 {
+    if (is_level_sum(a, s)) {
+        add_levels(a, s);
+        return;
+    }
     s->index = settled(a, "row", s->index);
     s->index2 = settled(a, "element", s->index2);
     switch (cell_of(a, s)->tier) {

@@ -87,8 +87,8 @@ const char *hdst__passes_skip_fold(ir_func *func, const hdst__record *counted, b
 enum {
     BLOCK = 128,                    // records: best on Intel, within a few percent on AMD
     MASKED_BLOCK = 64,              // with loops that go on while any record is in them: four vectors of floats, which hide each other's latency
-    SUMMING_BLOCK = 512,            // where hardly anything is kept for a record: the lanes of a block's totals are added up once a block
-    FEW_BYTES = 4,                  // which of a block's addends do not fit
+    SUMMING_BLOCK = 512,            // where little is kept for a record and no loop turns around records: what a block needs once is shared by more
+    FEW_BYTES = 24,                 // a few addends
     WIDE_BYTES = 512,               // of a record read: above, the columns of a block count
     COLUMN_BYTES = 256 << 10,
     LEAST_BLOCK = 32,
@@ -123,6 +123,14 @@ static bool find_reduce(ir_stmt *s, void *user)
 
 static bool is_masked(const ir_func *func) { return !hdst__ir_visit_stmts((ir_block *)&func->body, find_reduce, NULL); }
 
+static bool find_loop(ir_stmt *s, void *user)
+{
+    (void)user;
+    return s->kind != IR_FOR && s->kind != IR_LOOP;
+}
+
+static bool has_loops(const ir_func *func) { return !hdst__ir_visit_stmts((ir_block *)&func->body, find_loop, NULL); }
+
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
 {
     static const pass before[] = {{"narrow", hdst__pass_narrow}, {"mask", hdst__pass_mask}, {"predicate", hdst__pass_predicate}, {"settle", hdst__pass_settle}, {"fold", hdst__pass_fold},
@@ -142,7 +150,7 @@ const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
         return hdst__passes_row(func, tables);
     }
     func->block = block;
-    if (bytes <= FEW_BYTES && most == BLOCK && tables->accum_count) func->block = SUMMING_BLOCK;
+    if (bytes <= FEW_BYTES && most == BLOCK && tables->accum_count && !has_loops(func)) func->block = SUMMING_BLOCK;
     func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes kept for each", func->block, (unsigned long long)bytes);
     return RUN(func, after);
 }

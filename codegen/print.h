@@ -12,7 +12,7 @@
 typedef enum hdst__part {
     HDST__PART_INTEGERS, HDST__PART_FLOATS, HDST__PART_DOUBLES, HDST__PART_IN_DOUBLE, HDST__PART_BYTES, HDST__PART_BYTES_DOUBLE, HDST__PART_PICK,
     HDST__PART_PICK_DOUBLE, HDST__PART_ATOMICS, HDST__PART_KEYS, HDST__PART_KEYS_DOUBLE, HDST__PART_EXACT, HDST__PART_EXACT_DOUBLE, HDST__PART_LOCAL,
-    HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_CHECKS, HDST__PART_COUNT
+    HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_LEVELS, HDST__PART_LEVELS_DOUBLE, HDST__PART_CHECKS, HDST__PART_COUNT
 } hdst__part;
 
 enum { HDST__LANE_BITS = 12 };  // addends are below 2^52, so a lane may make 2^11 additions before it merges
@@ -31,6 +31,7 @@ typedef struct hdst__accum_plan {
     hdst__place place;
     const char *name;           // identifier of the parameter
     bool *lane_sum;             // GPU, PLACE_PRIVATE, by leaf: float addends in one word with HDST__LANE_BITS more bits below, as a lane adds few of them before it merges
+    bool *level_sum[2];         // CPU, by leaf: has sums in levels, of floats, of doubles (print_levels.c)
     uint32_t *slot;             // PLACE_LOCAL: first 32-bit slot of each leaf within a row
     uint32_t slots;             // of a row; PLACE_PRIVATE on GPUs: while it is merged
 } hdst__accum_plan;
@@ -43,6 +44,9 @@ typedef struct hdst__constant_array {   // at file scope, shared by the forms
     const ir_var *var;
 } hdst__constant_array;
 
+// What the addends of a block are, in a sum by levels: one operand or the product of two, each an array over the block in private memory (P) or in global memory (G).
+typedef enum hdst__level_shape { HDST__LEVELS_P, HDST__LEVELS_G, HDST__LEVELS_PP, HDST__LEVELS_GP, HDST__LEVELS_GG, HDST__LEVELS_P2, HDST__LEVELS_G2, HDST__LEVEL_SHAPES } hdst__level_shape;
+
 typedef struct hdst__printer {
     hdst__arena *arena;
     const ir_func *func;                // the form that is printed now
@@ -51,6 +55,8 @@ typedef struct hdst__printer {
     hdst__names *names;
     hdst__writer out;
     bool part[HDST__PART_COUNT];
+    bool level_shape[2][HDST__LEVEL_SHAPES];    // those in use, of floats, of doubles
+    bool prefetches;                    // AoSoA: asks for what lies ahead, where memory is what counts
     bool gpu;
     bool uses_double, rounds;           // rounds: has a float division or square root
     // Variables of `func`
@@ -141,6 +147,12 @@ const char *hdst__scale_name(hdst__printer *p, uint32_t param, uint32_t leaf);  
 const char *hdst__addend_text(hdst__printer *p, uint32_t param, uint32_t leaf, const ir_expr *value);      // in the type of the arithmetic
 const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t param, uint32_t leaf, const char *addend);
 const char *hdst__key_text(hdst__printer *p, ir_accum_op acc, const ir_expr *value);
+
+// print_levels.c: sums over a block in the floats' own arithmetic
+void hdst__print_accum_block(hdst__printer *p, const ir_stmt *stmt);
+void hdst__print_levels_start(hdst__printer *p);        // start of the kernel
+void hdst__print_levels_end(hdst__printer *p);
+const char *hdst__levels_text(hdst__printer *p, bool is_double);        // the part of the prelude
 
 // print_tables.c: where tables stand, how they are emptied
 void hdst__print_table_bases(hdst__printer *p);         // pointers into the device table and the strip's table, scales; start of the kernel

@@ -14,7 +14,6 @@ enum {
     UNPACK_LIMIT = 256 << 10,       // bytes of arrays: above, they would only move from one cache to another
     MOST_APART = 8,                 // values of one kind in a record: strided reads up to here are vector loads and shuffles, farther apart slow gathers
     FEW_ELEMENTS = 8,
-    SHORT_BLOCK = 64,               // kernel_cpu.c takes it where memory is what counts
 };
 
 // --- Which leaves go through arrays ---
@@ -78,8 +77,9 @@ static void note_reads(field_reads *reads, ir_block *block)
 {
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
-        if (s->kind == IR_RECORDS) {
-            if (s->vectorize) note_loop(reads, &s->body);
+        if (s->kind == IR_RECORDS || s->kind == IR_ACCUM_BLOCK) {
+            if (s->kind == IR_ACCUM_BLOCK) note_loop(reads, &(ir_block){&s, 1, 1});
+            else if (s->vectorize) note_loop(reads, &s->body);
             continue;
         }
         const uint32_t outer = reads->weight;
@@ -244,7 +244,7 @@ void hdst__print_unpack(hdst__printer *p)
         if (p->func->params[i].kind != IR_INPUT) continue;
         if (p->options->input->layout == HDST__AOSOA) {
             print_pointers(p, i);
-            if (p->func->block <= SHORT_BLOCK) print_prefetch(p, i);
+            if (p->prefetches) print_prefetch(p, i);
         }
         if (p->unpacked[i]) print_arrays(p, i);
     }

@@ -13,6 +13,7 @@
 // A *strip table* (of one work-item on a CPU, of one work-group on a GPU) is small and quick: a float sum is one or two int64 in fixed point
 // at a scale 2^s that was guessed from the data (word 0 counts multiples of 2^-s, word 1 of 2^-(s+40)). An addend that does not fit goes to the device table at once;
 // the strip table is added to the device table when the strip ends and before it could overflow. So no choice of scale or slice changes a bit.
+// A sum of a whole dataset has no strip table on CPU devices, but for single records: its addends are added by blocks in levels of floats (templates/levels.cl).
 #ifndef HDST_CODEGEN_TABLE_H
 #define HDST_CODEGEN_TABLE_H
 

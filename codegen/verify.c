@@ -185,6 +185,15 @@ static bool accum_ok(verifier *v, const ir_stmt *s, const char *where)
     return true;
 }
 
+static bool accum_block_ok(verifier *v, const ir_stmt *s, const char *where)
+{
+    REQUIRE(v->func->block && !v->in_records, "outside of block form, or in a record loop", where);
+    REQUIRE(s->value && hdst__kind_is_float(s->value->kind) && !s->index && (!s->index2 || s->index2->op == IR_CONST), "type, row or element", where);
+    REQUIRE(s->param < v->func->param_count && v->func->params[s->param].kind == IR_ACCUM_TABLE, "no such accumulator", where);
+    REQUIRE(s->leaf < v->func->params[s->param].record->leaf_count, "no such leaf", where);
+    return true;
+}
+
 static bool set_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     REQUIRE(s->value, "value missing", where);
@@ -237,7 +246,11 @@ static bool emit_ok(verifier *v, const ir_stmt *s, const char *where)
 static bool stmt_ok(verifier *v, ir_stmt *s)
 {
     const char *where = hdst__ir_stmt_name(s->kind);
-    if (!hdst__ir_visit_own_exprs(s, expr_ok, v)) return false;
+    const bool inside = v->in_records;
+    if (s->kind == IR_ACCUM_BLOCK) v->in_records = true;        // its value is that of every record
+    const bool exprs_ok = hdst__ir_visit_own_exprs(s, expr_ok, v);
+    v->in_records = inside;
+    if (!exprs_ok) return false;
     switch (s->kind) {
     case IR_SET: return set_ok(v, s, where);
     case IR_SET_ELEM:
@@ -256,6 +269,7 @@ static bool stmt_ok(verifier *v, ir_stmt *s)
     case IR_BREAK: case IR_CONTINUE: REQUIRE(v->loops, "outside of a loop", where); return true;
     case IR_RETURN: REQUIRE(!v->func->block, "in block form", where); return true;
     case IR_ACCUM: case IR_ACCUM_WORDS: case IR_ACCUM_WIDE: return accum_ok(v, s, where);
+    case IR_ACCUM_BLOCK: return accum_block_ok(v, s, where);
     case IR_STORE: return store_ok(v, s, where);
     case IR_EMIT: return emit_ok(v, s, where);
     case IR_CHECK:

@@ -18,6 +18,7 @@ static void accumulate(ir_func *func, const hdst__tables *tables)
 static const char head[] = "  input p p {f32 x, f64 z, i32 n, bool a}\n"
                            "  accum s s {f32 x, u64 n, i32 low min, u32 bits or}\n"
                            "  accum t t[] {f32 x[2], u32 n}\n"
+                           "  accum w w[] {f64 z}\n"
                            "  accum double d {f64 value}\n"
                            "  var f32 e\n  var u32 row\n";
 static const pass_case one = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_ONE}, two = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_TWO},
@@ -40,27 +41,45 @@ Test(pass_accumulate, totals_of_integers_are_reduced_over_the_block)
     PASS_GIVES(one, "  accum s.low min= p.n\n", "  total = 0ul\n  records vectorize {\n    reduce total max= key_min(p.n)\n  }\n  words s.low word 0 takes total\n");
 }
 
-// A float sum: fixed point with a test; what does not fit goes to the exact cell, record by record.
-Test(pass_accumulate, float_sums_are_converted_with_a_test_and_a_rare_loop)
+// A float sum of the whole dataset: its addends are added as a block; products of what lies side by side need no place of their own.
+Test(pass_accumulate, sums_of_the_dataset_are_added_block_by_block)
 {
-    PASS_GIVES(one, "  accum s.x += p.x\n",
+    PASS_GIVES(one, "  accum s.x += p.x\n", "  block s.x += p.x\n");
+    PASS_GIVES(one, "  accum s.x += mul(p.x, p.x)\n", "  block s.x += mul(p.x, p.x)\n");
+    PASS_GIVES(one, "  accum d.value += p.z\n", "  block d.value += p.z\n");
+    PASS_GIVES(wide, "  accum d.value += p.z\n", "  block d.value += p.z\n");
+    PASS_GIVES(one, "  accum d.value += f64(p.x)\n", "  block d.value += p.x\n");
+    PASS_GIVES(one, "  accum s.x += sub(p.x, 1f)\n", "  records vectorize {\n    addend = sub(p.x, 1f)\n  }\n  block s.x += addend\n");
+}
+
+Test(pass_accumulate, what_a_block_takes_is_kept_over_the_block)
+{
+    ir_func *func = pass_after(&one, "  e = add(p.x, 1f)\n  accum s.x += mul(e, e)\n");
+    cr_expect_str_eq(pass_body(func), "  records vectorize {\n    e = add(p.x, 1f)\n  }\n  block s.x += mul(e, e)\n", "%s", pass_body(func));
+    for (size_t v = 0; v < func->var_count; v++) cr_expect_eq(func->vars[v].per_record, !strcmp(func->vars[v].name, "e"));
+}
+
+// A float sum of a row: fixed point with a test; what does not fit goes to the exact cell, record by record.
+Test(pass_accumulate, sums_of_rows_are_converted_with_a_test_and_a_rare_loop)
+{
+    PASS_GIVES(one, "  accum t[0u].x[0u] += p.x\n",
                "  total = 0l\n  odd = false\n"
-               "  records vectorize {\n    reduce total += fixed(s.x, p.x)\n    misfit = not(fits(s.x, p.x))\n    reduce odd |= misfit\n  }\n"
-               "  if odd {\n    records (rare: addends that do not fit) {\n      if misfit {\n        if not(fits(s.x, p.x)) {\n          wide s.x += p.x\n        }\n      }\n    }\n  }\n"
-               "  words s.x word 0 takes total\n");
+               "  records vectorize {\n    reduce total += fixed(t.x, p.x)\n    misfit = not(fits(t.x, p.x))\n    reduce odd |= misfit\n  }\n"
+               "  if odd {\n    records (rare: addends that do not fit) {\n      if misfit {\n        if not(fits(t.x, p.x)) {\n          wide t[0u].x[0u] += p.x\n        }\n      }\n    }\n  }\n"
+               "  words t[0u].x[0u] word 0 takes total\n");
 }
 
 Test(pass_accumulate, two_words_and_none)
 {
-    const char *text = pass_body(pass_after(&two, "  accum d.value += p.z\n"));
-    EXPECT_COUNT(text, "fixed(d.value, p.z)", 1);
-    EXPECT_COUNT(text, "fixed1(d.value, p.z)", 1);
-    EXPECT_COUNT(text, "words d.value word 0 takes ", 1);
-    EXPECT_COUNT(text, "words d.value word 1 takes ", 1);
-    text = pass_body(pass_after(&wide, "  accum d.value += p.z\n"));
+    const char *text = pass_body(pass_after(&two, "  accum w[0u].z += p.z\n"));
+    EXPECT_COUNT(text, "fixed(w.z, p.z)", 1);
+    EXPECT_COUNT(text, "fixed1(w.z, p.z)", 1);
+    EXPECT_COUNT(text, "words w[0u].z word 0 takes ", 1);
+    EXPECT_COUNT(text, "words w[0u].z word 1 takes ", 1);
+    text = pass_body(pass_after(&wide, "  accum w[0u].z += p.z\n"));
     EXPECT_COUNT(text, "fixed", 0);
     EXPECT_COUNT(text, "fits", 0);
-    EXPECT_COUNT(text, "wide d.value += p.z", 1);
+    EXPECT_COUNT(text, "wide w[0u].z += p.z", 1);
 }
 
 // Rows that differ: the conversions are made over the block, the words are added record by record, those of a row side by side in rising order.
@@ -78,16 +97,16 @@ Test(pass_accumulate, additions_to_rows_that_differ_are_scattered_by_rising_plac
 
 Test(pass_accumulate, addends_that_are_worked_out_are_worked_out_once)
 {
-    const char *text = pass_body(pass_after(&one, "  e = add(p.x, 1f)\n  accum s.x += mul(e, e)\n"));
+    const char *text = pass_body(pass_after(&one, "  e = add(p.x, 1f)\n  accum t[0u].x[0u] += mul(e, e)\n"));
     EXPECT_COUNT(text, "mul(e, e)", 1);
-    EXPECT_COUNT(text, "fixed(s.x, addend)", 1);
+    EXPECT_COUNT(text, "fixed(t.x, addend)", 1);
 }
 
 Test(pass_accumulate, a_double_that_was_a_float_is_converted_as_a_float)
 {
-    const char *text = pass_body(pass_after(&one, "  e = add(p.x, 1f)\n  accum d.value += f64(mul(e, 3f))\n"));
+    const char *text = pass_body(pass_after(&one, "  e = add(p.x, 1f)\n  accum w[0u].z += f64(mul(e, 3f))\n"));
     EXPECT_COUNT(text, "addend = mul(e, 3f)", 1);
-    EXPECT_COUNT(text, "fixed(d.value, f64(addend))", 1);
+    EXPECT_COUNT(text, "fixed(w.z, f64(addend))", 1);
 }
 
 // Where control varies, they are tested one by one where they stand.

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPU form: sums of a whole dataset, a block at a time (templates/levels.cl). Each element of a leaf has its own levels, in private memory while a strip runs.
+#include "codegen/print.h"
+#include "codegen/templates.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *state_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element, bool is_double)
+{
+    return hdst__arena_printf(p->arena, "%s_%s_%s[%" PRIu64 "]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double" : "float", "levels", element);
+}
+
+// The cell in the device table, and what kind of digits it has.
+static const char *cell_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const char *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
+    return hdst__arena_printf(p->arena, "%s_total + %" PRIu64 ", %s_LAST, %s_LOWEST", plan->name, cell->device_first + element * cell->device_words, kind, kind);
+}
+
+// --- What is added: operands that lie side by side over the block ---
+
+typedef struct operand {
+    const char *text;       // a pointer to that of the block's first record; NULL: there is none
+    bool global;
+} operand;
+
+static operand operand_of(hdst__printer *p, const ir_expr *e)
+{
+    if (e->op == IR_VAR) return (operand){p->array_name[e->var], false};
+    if (e->op != IR_FIELD || (e->a && e->a->op != IR_CONST)) return (operand){0};
+    const hdst__record *record = p->func->params[e->param].record;
+    const hdst__leaf *leaf = &record->leaves[e->leaf];
+    const char *name = p->leaf_name[e->param][e->leaf], *element = hdst__index_text(p, e->a);
+    if (p->unpacked[e->param] && p->unpacked[e->param][e->leaf]) return (operand){hdst__arena_printf(p->arena, "%s_of[%s]", name, element), false};
+    switch (p->options->input->layout) {
+    case HDST__SOA: case HDST__AOP: return (operand){hdst__leaf_is_aligned(record, leaf) ? hdst__arena_printf(p->arena, "&%s(i, %s)", name, element) : NULL, true};
+    case HDST__AOSOA: {
+        const uint64_t step = p->options->input->leaf[e->leaf].element_stride / hdst__scalar_size(leaf->kind);
+        return (operand){hdst__arena_printf(p->arena, "%s_in + %" PRIu64, name, (e->a ? e->a->bits : 0) * step), true};
+    }
+    default: return (operand){0};
+    }
+}
+
+// The operands, and what becomes of them; false: they must be put side by side first.
+static bool shape_of(hdst__printer *p, const ir_expr *value, hdst__level_shape *shape, const char **args)
+{
+    const bool product = value->op == IR_MUL;
+    operand a = operand_of(p, product ? value->a : value), b = product ? operand_of(p, value->b) : a;
+    if (!a.text || !b.text) return false;
+    if (b.global && !a.global) {
+        const operand swap = a;
+        a = b;
+        b = swap;
+    }
+    *args = product && strcmp(a.text, b.text) ? hdst__arena_printf(p->arena, "%s, %s", a.text, b.text) : a.text;
+    if (!product) *shape = a.global ? HDST__LEVELS_G : HDST__LEVELS_P;
+    else if (!strcmp(a.text, b.text)) *shape = a.global ? HDST__LEVELS_G2 : HDST__LEVELS_P2;
+    else *shape = b.global ? HDST__LEVELS_GG : a.global ? HDST__LEVELS_GP : HDST__LEVELS_PP;
+    return true;
+}
+
+static const char *const shape_name[HDST__LEVEL_SHAPES] = {"p", "g", "pp", "gp", "gg", "p2", "g2"};
+
+static void print_call(hdst__printer *p, const ir_stmt *stmt, hdst__level_shape shape, const char *args)
+{
+    const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
+    const bool is_double = stmt->value->kind == HDST__F64;
+    const uint64_t element = stmt->index2 ? stmt->index2->bits : 0;
+    p->part[HDST__PART_EXACT] = p->part[is_double ? HDST__PART_LEVELS_DOUBLE : HDST__PART_LEVELS] = true;
+    if (is_double) p->uses_double = true;
+    plan->level_sum[is_double][stmt->leaf] = p->level_shape[is_double][shape] = true;
+    hdst__write_line(&p->out, "levels_add_%s_%s(&%s, %s, BLOCK, %s);", is_double ? "double" : "float", shape_name[shape],
+                     state_text(p, plan, stmt->leaf, element, is_double), args, cell_text(p, plan, stmt->leaf, element));
+}
+
+void hdst__print_accum_block(hdst__printer *p, const ir_stmt *stmt)
+{
+    hdst__level_shape shape;
+    const char *args;
+    if (shape_of(p, stmt->value, &shape, &args)) {
+        print_call(p, stmt, shape, args);
+        return;
+    }
+    hdst__write_line(&p->out, "{");
+    p->out.indent++;
+    hdst__write_line(&p->out, "%s addends[BLOCK] ALIGNED;", hdst__cl_name(stmt->value->kind));
+    hdst__write_line(&p->out, "VECTOR_LOOP(%d, 1)", stmt->value->kind == HDST__F64 ? 8 : 16);
+    p->in_records = true;
+    const char *record = p->record;
+    p->record = "i + r";
+    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) addends[r] = %s;", hdst__expr_text(p, stmt->value));
+    p->record = record;
+    p->in_records = false;
+    print_call(p, stmt, HDST__LEVELS_P, "addends");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// --- Every sum that has levels ---
+
+typedef void (*print_one)(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double);
+
+static void for_each(hdst__printer *p, print_one print)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        const uint32_t leaves = (uint32_t)p->func->params[plan->accum->param].record->leaf_count;
+        for (uint32_t l = 0; plan->level_sum[0] && l < leaves; l++)
+            for (int is_double = 0; is_double < 2; is_double++)
+                if (plan->level_sum[is_double][l]) print(p, plan, l, is_double);
+    }
+}
+
+static void print_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
+{
+    const char *type = is_double ? "double" : "float", *scale = hdst__scale_name(p, plan->accum->param, leaf);
+    const uint64_t elements = plan->accum->cell[leaf].elements;
+    hdst__write_line(&p->out, "%s_levels %s_%s_levels[%" PRIu64 "];", type, scale, type, elements);
+    for (uint64_t e = 0; e < elements; e++)
+        hdst__write_line(&p->out, "levels_start_%s(&%s, flush);", type, state_text(p, plan, leaf, e, is_double));
+}
+
+static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
+{
+    for (uint64_t e = 0; e < plan->accum->cell[leaf].elements; e++)
+        hdst__write_line(&p->out, "levels_publish_%s(&%s, %s);", is_double ? "double" : "float", state_text(p, plan, leaf, e, is_double), cell_text(p, plan, leaf, e));
+}
+
+void hdst__print_levels_start(hdst__printer *p) { for_each(p, print_start); }
+void hdst__print_levels_end(hdst__printer *p) { for_each(p, print_end); }
+
+// --- The prelude ---
+
+// What differs between float and double: see the top of levels.cl. With STEP and TOP a block of 512 records keeps each level within its binade: the lanes make
+// 32 (64) additions, and 2^5 * 2^TOP = 2^(MANTISSA - 1), 2^5 * 2^-1 = 2^(MANTISSA - 1 - STEP).
+static const hdst__hole float_holes[] = {
+    {"real", "float"}, {"reals", "float16"}, {"int", "int"}, {"ints", "int16"}, {"bits", "uint"}, {"bitss", "uint16"}, {"lanes", "16"}, {"mantissa", "23"},
+    {"bias", "127"}, {"step", "18"}, {"top", "17"}, {"lowest", "-149"}, {"greatest", "103"}, {"outside", "0xff800000"}, {"magnitude", "0x7fffffff"},
+    {"any_bit", "inline bool any_bit_float(uint16 v)\n"
+                "{\n"
+                "    const uint8 a = v.lo | v.hi;\n"
+                "    const uint4 b = a.lo | a.hi;\n"
+                "    const uint2 c = b.lo | b.hi;\n"
+                "    return (c.x | c.y) != 0;\n"
+                "}"},
+};
+static const hdst__hole double_holes[] = {
+    {"real", "double"}, {"reals", "double8"}, {"int", "long"}, {"ints", "long8"}, {"bits", "ulong"}, {"bitss", "ulong8"}, {"lanes", "8"}, {"mantissa", "52"},
+    {"bias", "1023"}, {"step", "46"}, {"top", "45"}, {"lowest", "-1074"}, {"greatest", "970"}, {"outside", "0xfff0000000000000"}, {"magnitude", "0x7fffffffffffffff"},
+    {"any_bit", "inline bool any_bit_double(ulong8 v)\n"
+                "{\n"
+                "    const ulong4 a = v.lo | v.hi;\n"
+                "    const ulong2 b = a.lo | a.hi;\n"
+                "    return (b.x | b.y) != 0;\n"
+                "}"},
+};
+
+#define P "*(const @real@_vector *)(a + r)"
+#define G "*(__global const @real@_vector *)(a + r)"
+#define P_B "*(const @real@_vector *)(b + r)"
+#define G_B "*(__global const @real@_vector *)(b + r)"
+
+// By shape: parameters, arguments, the addends of a vector of records and of one record, the same for people.
+static const struct { const char *params, *args, *vector, *scalar, *what; } shapes[HDST__LEVEL_SHAPES] = {
+    [HDST__LEVELS_P] = {"const @real@ *a", "a", P, "a[r]", "the values"},
+    [HDST__LEVELS_G] = {"__global const @real@ *a", "a", G, "a[r]", "the values"},
+    [HDST__LEVELS_PP] = {"const @real@ *a, const @real@ *b", "a, b", P " * " P_B, "a[r] * b[r]", "products"},
+    [HDST__LEVELS_GP] = {"__global const @real@ *a, const @real@ *b", "a, b", G " * " P_B, "a[r] * b[r]", "products"},
+    [HDST__LEVELS_GG] = {"__global const @real@ *a, __global const @real@ *b", "a, b", G " * " G_B, "a[r] * b[r]", "products"},
+    [HDST__LEVELS_P2] = {"const @real@ *a", "a", P " * " P, "a[r] * a[r]", "squares"},
+    [HDST__LEVELS_G2] = {"__global const @real@ *a", "a", G " * " G, "a[r] * a[r]", "squares"},
+};
+
+static const char *expanded(hdst__arena *arena, const char *text, const hdst__hole *holes, size_t count)
+{
+    hdst__writer out = {.arena = arena};
+    hdst__template_expand(&out, text, holes, count);
+    return hdst__writer_text(&out);
+}
+
+const char *hdst__levels_text(hdst__printer *p, bool is_double)
+{
+    const hdst__hole *holes = is_double ? double_holes : float_holes;
+    const size_t count = sizeof float_holes / sizeof *float_holes;
+    hdst__writer text = {.arena = p->arena};
+    if (!is_double || !p->part[HDST__PART_LEVELS]) hdst__write_line(&text, "#define LEVELS_BLOCK 512");
+    hdst__template_expand(&text, hdst__template_text("levels.cl"), holes, count);
+    p->level_shape[is_double][HDST__LEVELS_P] = true;
+    for (int s = 0; s < HDST__LEVEL_SHAPES; s++) {
+        if (!p->level_shape[is_double][s]) continue;
+        const hdst__hole own[] = {{"shape", shape_name[s]}, {"params", shapes[s].params}, {"args", shapes[s].args}, {"vector", shapes[s].vector},
+                                  {"scalar", shapes[s].scalar}, {"what", shapes[s].what}};
+        const char *of = expanded(p->arena, hdst__template_text("levels_of.cl"), own, sizeof own / sizeof *own);
+        hdst__template_expand(&text, of, holes, count);
+    }
+    return hdst__writer_text(&text);
+}

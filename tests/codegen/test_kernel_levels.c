@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of a whole dataset in printed kernels on PoCL (templates/levels.cl and its GPU likeness), against exact cells on the host (which are tested against big integers): data made
+// to trip the levels. Each sum is of a field, a square, a product or of what was worked out, of floats and doubles, in a float's and in a double's cell.
+#include "shuffle/reduce.h"
+#include "tests/support/ir_make.h"
+#include "tests/support/kernel_run.h"
+
+#include <criterion/criterion.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hdst__arena arena;
+static jmp_buf out_of_memory;
+static hdst__diags diags;
+static cl_run run;
+
+static void set_up(void)
+{
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    hdst__diags_init(&diags, &arena);
+    cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "these tests need PoCL");
+}
+
+static void tear_down(void)
+{
+    cl_run_close(&run);
+    hdst__arena_destroy(&arena);
+}
+TestSuite(kernel_levels, .init = set_up, .fini = tear_down);
+
+enum { N = 4096 + 100, SUMS = 8 };
+
+typedef struct input { float f, g; double d; } input;
+static const ir_field input_fields[] = {{"f", HDST__F32, 0}, {"g", HDST__F32, 0}, {"d", HDST__F64, 0}};
+static const ir_field sums[SUMS] = {{"f", HDST__F32, 0}, {"f_in_double", HDST__F64, 0}, {"ff", HDST__F32, 0}, {"fg", HDST__F64, 0}, {"sum", HDST__F32, 0}, {"d", HDST__F64, 0},
+                                    {"dd", HDST__F64, 0}, {"one_more", HDST__F64, 0}};
+
+// The addends, as the program below has them, in the type of their arithmetic.
+static void addends(const input *in, double out[SUMS], hdst__kind kind[SUMS])
+{
+    const float ff = in->f * in->f, fg = in->f * in->g, sum = in->f + in->g;
+    const double dd = in->d * in->d, one_more = in->d + 1;
+    const double all[SUMS] = {in->f, in->f, ff, fg, sum, in->d, dd, one_more};
+    for (int i = 0; i < SUMS; i++) {
+        out[i] = all[i];
+        kind[i] = i < 5 ? HDST__F32 : HDST__F64;
+    }
+}
+
+static ir_expr *field(ir_func *f, uint32_t leaf) { return ir_read(f, IR_FIELD, 0, leaf, NULL, NULL); }
+
+static ir_func *make_func(void)
+{
+    ir_func *f = ir_new(&arena, "sums");
+    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "input", 0, input_fields, 3), false);
+    const uint32_t all = ir_param_add(f, IR_ACCUM_TABLE, "all", ir_record(&arena, "sums", 0, sums, SUMS), false);
+    f->params[all].leaf_op = HDST__NEW_ARRAY(&arena, ir_accum_op, SUMS);
+    ir_expr *value[SUMS] = {field(f, 0), hdst__ir_convert(f, HDST__F64, field(f, 0)), ir_op2(f, IR_MUL, field(f, 0), field(f, 0)),
+                            hdst__ir_convert(f, HDST__F64, ir_op2(f, IR_MUL, field(f, 0), field(f, 1))), ir_op2(f, IR_ADD, field(f, 0), field(f, 1)), field(f, 2),
+                            ir_op2(f, IR_MUL, field(f, 2), field(f, 2)), ir_op2(f, IR_ADD, field(f, 2), ir_number(f, HDST__F64, 1))};
+    for (uint32_t i = 0; i < SUMS; i++) ir_accumulate(f, &f->body, all, i, NULL, NULL, value[i]);
+    return f;
+}
+
+// --- Data ---
+
+static uint64_t random_bits(uint64_t *state)      // xorshift64*
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+static double uniform(uint64_t *state) { return (double)(random_bits(state) >> 11) / 9007199254740992.0; }     // 53 bits, below 1
+
+typedef double (*maker)(uint64_t i, uint64_t *state);
+
+static double whole_numbers(uint64_t i, uint64_t *s) { return (double)(random_bits(s) % 1000) - (double)(i % 2 ? 700 : 200); }
+static double all_digits(uint64_t i, uint64_t *s) { (void)i; return uniform(s) * 2 - 1; }
+static double many_binades(uint64_t i, uint64_t *s) { (void)i; return ldexp(uniform(s) + 0.5, (int)(random_bits(s) % 90) - 60); }
+static double one_sign(uint64_t i, uint64_t *s) { (void)i; (void)s; return 1 - 0x1p-24; }                      // every lane grows as fast as it can
+static double other_sign(uint64_t i, uint64_t *s) { (void)i; (void)s; return -1; }
+static double odd_halves(uint64_t i, uint64_t *s) { (void)s; return (i % 2 ? 0x1p-20 : -0x1p-20) + (i % 3 ? 1 : -1); }
+static double far_outliers(uint64_t i, uint64_t *s) { return i % 700 == 33 ? (i % 2 ? -1e18 : 1e18) : uniform(s); }
+static double rare_small(uint64_t i, uint64_t *s) { return i % 700 == 33 ? ldexp(uniform(s), -60) : uniform(s); }
+// What is added where leaves the running sum's binade, comes back, and takes the bias's place.
+static double there_and_back(uint64_t i, uint64_t *s)
+{
+    static const double way[] = {1, 0x1p60, -0x1p60, 192, 0.75 * 0x1p24, -0x1p59, 0x1p59};
+    return i < 600 ? uniform(s) : way[i / 16 % 7];
+}
+static double drifting(uint64_t i, uint64_t *s) { return ldexp(uniform(s) + 0.5, (int)(i / 100) - 20); }
+static double falling(uint64_t i, uint64_t *s) { return ldexp(uniform(s) + 0.5, 20 - (int)(i / 60)); }
+static double mostly_zero(uint64_t i, uint64_t *s) { return i % 97 ? (i % 2 ? 0.0 : -0.0) : uniform(s); }
+static double zeros(uint64_t i, uint64_t *s) { (void)s; return i % 2 ? 0.0 : -0.0; }
+static double late_start(uint64_t i, uint64_t *s) { return i < 2000 ? 0.0 : uniform(s) * 1e-20; }
+static double denormals(uint64_t i, uint64_t *s) { (void)i; return ldexp((double)(random_bits(s) % 1000) - 500, -149); }
+static double greatest(uint64_t i, uint64_t *s) { (void)s; return i % 3 == 1 ? -(double)FLT_MAX : (double)FLT_MAX; }
+static double with_nan(uint64_t i, uint64_t *s) { return i == 777 ? NAN : uniform(s); }
+static double with_infinity(uint64_t i, uint64_t *s) { return i == 4100 ? INFINITY : uniform(s); }
+static double both_infinities(uint64_t i, uint64_t *s) { return i == 50 ? INFINITY : i == 3000 ? -INFINITY : uniform(s); }
+
+static const struct { const char *name; maker make; } cases[] = {
+    {"whole numbers", whole_numbers}, {"all digits", all_digits}, {"many binades", many_binades}, {"one sign", one_sign}, {"other sign", other_sign}, {"odd halves", odd_halves},
+    {"far outliers", far_outliers}, {"rare small ones", rare_small}, {"there and back", there_and_back}, {"drifting", drifting}, {"falling", falling}, {"mostly zero", mostly_zero},
+    {"zeros", zeros}, {"late start", late_start}, {"denormals", denormals}, {"greatest", greatest}, {"NaN", with_nan}, {"infinity", with_infinity}, {"both infinities", both_infinities},
+};
+
+// --- Running ---
+
+typedef struct setting {
+    ir_func *func;
+    const hdst__storage *storage;
+    const hdst__kernel *kernel;
+    void *buffer;
+    uint64_t records;
+} setting;
+
+static const uint64_t rows[] = {0, 1};
+
+static setting prepare(hdst__target target, hdst__layout layout, uint64_t records)
+{
+    setting s = {.func = make_func(), .records = records};
+    cr_assert_null(hdst__passes_scalar(s.func));
+    s.storage = hdst__storage_make(&arena, s.func->params[0].record, layout, 0, records);
+    const hdst__target_facts facts = {target, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
+    const hdst__kernel_options options = {.facts = facts, .input = s.storage, .rows = rows};
+    s.kernel = hdst__kernel_make(&arena, s.func, &options, &diags);
+    cr_assert_not_null(s.kernel);
+    s.buffer = aligned_alloc(4096, (s.storage->buffer_bytes[0] + 4095) / 4096 * 4096);
+    cr_assert_not_null(s.buffer);
+    return s;
+}
+
+static void put(const setting *s, uint64_t i, uint32_t leaf, const void *value, size_t size)
+{
+    memcpy((char *)s->buffer + hdst__storage_offset(s->storage, leaf, i, 0), value, size);
+}
+
+static void add_up(const setting *s, const input *in, int64_t *table)
+{
+    double value[SUMS];
+    hdst__kind kind[SUMS];
+    addends(in, value, kind);
+    const hdst__accum *accum = &s->kernel->tables->accum[0];
+    for (int i = 0; i < SUMS; i++) {
+        uint64_t bits;
+        if (accum->cell[i].kind == HDST__F32) {
+            const float narrow = (float)value[i];
+            uint32_t word;
+            memcpy(&word, &narrow, sizeof word);
+            bits = word;
+        } else {
+            memcpy(&bits, &value[i], sizeof bits);
+        }
+        hdst__cell_accumulate(&accum->cell[i], table + accum->cell[i].device_first, bits);
+    }
+}
+
+static void check_case(const setting *s, const char *name, maker make, size_t groups)
+{
+    const uint64_t words = hdst__tables_device_words(s->kernel->tables, rows);
+    int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, words), *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
+    uint64_t state = 42;
+    for (uint64_t i = 0; i < s->records; i++) {
+        const input in = {(float)make(i, &state), (float)make(i + 1, &state), make(i, &state)};
+        put(s, i, 0, &in.f, sizeof in.f);
+        put(s, i, 1, &in.g, sizeof in.g);
+        put(s, i, 2, &in.d, sizeof in.d);
+        add_up(s, &in, reference);
+    }
+    void *buffers[] = {s->buffer};
+    static const int32_t scales[SUMS] = {20, 20, 20, 20, 20, 20, 20, 20};
+    kernel_case c = {.kernel = s->kernel, .func = s->func, .input = s->storage, .input_buffers = buffers, .count = s->records, .rows = rows, .scales = scales, .flush = 1 << 23,
+                     .groups = groups, .device_table = device};
+    cr_assert(kernel_run(&run, &c));
+    for (uint32_t i = 0; i < SUMS; i++) {
+        const uint64_t got = hdst__table_read(s->kernel->tables, rows, device, 0, 0, i, 0), want = hdst__table_read(s->kernel->tables, rows, reference, 0, 0, i, 0);
+        cr_expect_eq(got, want, "%s, %s: %llx, not %llx", name, sums[i].name, (unsigned long long)got, (unsigned long long)want);
+    }
+}
+
+static void check_all(hdst__target target, hdst__layout layout)
+{
+    setting s = prepare(target, layout, N);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(&s, cases[i].name, cases[i].make, i % 3 + 1);
+    free(s.buffer);
+}
+
+Test(kernel_levels, exact_where_they_lie_on_cpus) { check_all(HDST__TARGET_CPU, HDST__SOA); }
+Test(kernel_levels, exact_out_of_arrays_on_cpus) { check_all(HDST__TARGET_CPU, HDST__AOS); }
+Test(kernel_levels, exact_in_blocks_of_the_layout_on_cpus) { check_all(HDST__TARGET_CPU, HDST__AOSOA); }
+Test(kernel_levels, exact_on_gpus) { check_all(HDST__TARGET_GPU, HDST__SOA); }
+
+// More blocks than units can be held for: they go to the cell between.
+Test(kernel_levels, exact_over_many_blocks)
+{
+    setting s = prepare(HDST__TARGET_CPU, HDST__SOA, 600 * 512 + 7);
+    check_case(&s, "one sign", one_sign, 1);
+    check_case(&s, "other sign", other_sign, 1);
+    check_case(&s, "all digits", all_digits, 1);
+    free(s.buffer);
+}

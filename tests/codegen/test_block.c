@@ -82,12 +82,12 @@ Test(block, kmeans_has_the_uniform_loop_outside_unrolled_by_four)
     EXPECT_COUNT(text, "reduce", 1);                // odd
 }
 
-Test(block, two_words_for_doubles)
+Test(block, sums_of_doubles_take_the_block)
 {
     const char *text = dump(block_form(scalar_form("laws"), NULL));
-    EXPECT_COUNT(text, "words real.value word 1 takes", 3);     // both branches; and in a loop that records leave apart
-    EXPECT_COUNT(text, "wide real.value", 3);
-    EXPECT_COUNT(text, "reduce odd", 2);
+    EXPECT_COUNT(text, "block real.value += addend", 3);        // both branches; and in a loop that records leave apart
+    EXPECT_COUNT(text, "wide real.value", 0);
+    EXPECT_COUNT(text, "reduce odd", 0);
 }
 
 Test(block, loops_that_records_leave_apart_are_vectorised)

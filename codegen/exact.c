@@ -118,14 +118,11 @@ static int32_t highest_bit(const uint32_t *limb, uint32_t limbs)       // -1: ze
     return -1;
 }
 
-static uint64_t bits_from(const uint32_t *limb, uint32_t limbs, uint32_t first, uint32_t count)    // count <= 64
+static uint64_t bits_from(const uint32_t *limb, uint32_t limbs, uint32_t first, uint32_t count)    // count < 64
 {
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t at = first + i;
-        if (at / 32 < limbs && limb[at / 32] >> at % 32 & 1) bits |= UINT64_C(1) << i;
-    }
-    return bits;
+    unsigned __int128 bits = 0;         // of the three limbs that may have them
+    for (uint32_t i = 0; i < 3 && first / 32 + i < limbs; i++) bits |= (unsigned __int128)limb[first / 32 + i] << 32 * i;
+    return (uint64_t)(bits >> first % 32) & ((UINT64_C(1) << count) - 1);
 }
 
 static bool any_below(const uint32_t *limb, uint32_t bit)

@@ -148,11 +148,15 @@ define('exp2', exp2_tail, lambda x: 1, -mp.mpf('0.501'), mp.mpf('0.501'), (range
 define('log', log_tail, lambda x: abs(x ** 3 / mp.log1p(x)) if x else 0, 1 / ROOT - 1, ROOT - 1, (range(8), range(0)))
 define('log_ratio', atanh_tail, lambda x: x / 2, 0, ((ROOT - 1) / (ROOT + 1)) ** 2 * mp.mpf('1.001'), (range(0), range(7)))
 
-define('sin', even(lambda s: (mp.sin(s) - s) / s ** 3, (-mp.mpf(1) / 6, mp.mpf(1) / 120)), lambda x: x / mp.sinc(mp.sqrt(x)), 0, mp.mpf('0.618'), (range(3), range(6)))
-define('cos', even(lambda s: (mp.cos(s) - 1 + s * s / 2) / s ** 4, (mp.mpf(1) / 24, -mp.mpf(1) / 720)), lambda x: x * x / mp.cos(mp.sqrt(x)), 0, mp.mpf('0.618'), (range(3), range(6)))
+define('sin', even(lambda s: (mp.sin(s) - s) / s ** 3, (-mp.mpf(1) / 6, mp.mpf(1) / 120)),
+       lambda x: x / mp.sinc(mp.sqrt(x)), 0, mp.mpf('0.618'), (range(3), range(6)))
+define('cos', even(lambda s: (mp.cos(s) - 1 + s * s / 2) / s ** 4, (mp.mpf(1) / 24, -mp.mpf(1) / 720)),
+       lambda x: x * x / mp.cos(mp.sqrt(x)), 0, mp.mpf('0.618'), (range(3), range(6)))
 define('tan', even(lambda s: (mp.tan(s) - s) / s ** 3, (mp.mpf(1) / 3, mp.mpf(2) / 15)), lambda x: x, 0, mp.mpf('0.618'), (range(7), range(16)))
-define('atan', even(lambda s: (mp.atan(s) - s) / s ** 3, (-mp.mpf(1) / 3, mp.mpf(1) / 5)), lambda x: x * mp.sqrt(x) / mp.atan(mp.sqrt(x)) if x else 0, 0, 1, (range(9), range(21)))
-define('asin', even(lambda s: (mp.asin(s) - s) / s ** 3, (mp.mpf(1) / 6, mp.mpf(3) / 40)), lambda x: x * mp.sqrt(x) / mp.asin(mp.sqrt(x)) if x else 0, 0, mp.mpf('0.25'), (range(5), range(13)))
+define('atan', even(lambda s: (mp.atan(s) - s) / s ** 3, (-mp.mpf(1) / 3, mp.mpf(1) / 5)),
+       lambda x: x * mp.sqrt(x) / mp.atan(mp.sqrt(x)) if x else 0, 0, 1, (range(9), range(21)))
+define('asin', even(lambda s: (mp.asin(s) - s) / s ** 3, (mp.mpf(1) / 6, mp.mpf(3) / 40)),
+       lambda x: x * mp.sqrt(x) / mp.asin(mp.sqrt(x)) if x else 0, 0, mp.mpf('0.25'), (range(5), range(13)))
 define('tanh', even(lambda s: (mp.tanh(s) - s) / s ** 3, (-mp.mpf(1) / 3, mp.mpf(2) / 15)), lambda x: x, 0, mp.mpf('0.3601'), (range(5), range(0)))
 define('log_ratio_wide', lambda x: (atanh_tail(x) - mp.mpf(2) / 3) / x if x > mp.mpf('1e-12') else mp.mpf(2) / 5, lambda x: x * x, 0, mp.mpf('0.0401'), (range(3), range(0)))
 define('log_ratio_tail', lambda x: (atanh_tail(x) - mp.mpf(2) / 3) / x if x > mp.mpf('1e-12') else mp.mpf(2) / 5, lambda x: x * x, 0, mp.mpf('0.0295'), (range(0), range(8)))

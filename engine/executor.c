@@ -11,7 +11,7 @@
 static const double try_seconds = 5e-3;         // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it
 static const double slice_seconds = 0.25;       // a slice is not longer, so that a run can be cancelled, nor much shorter
 static const double output_margin = 1.25;       // a slice's output is expected to fit with so much to spare: one that does not runs twice
-static const double window_margin = 1.05, window_slack = 1 << 12;   // room in a window beyond what is expected; more would have the budget hold what nobody needs
+static const double window_margin = 1.05, window_slack_bytes = 1 << 16;     // room in a window beyond what is expected; more would have the budget hold what nobody needs
 static const double worthwhile_seconds = 0.02;  // of work, to ask a device between slices whether a record failed
 
 double hdst__now(void)
@@ -314,8 +314,9 @@ static uint64_t expected_records(const hdst__pass *pass)
 {
     const uint64_t left = pass->reader->records - pass->stats->device[0].records;
     const double seen = pass->in_place ? 1 : *pass->outputs_per_record * window_margin, most = pass->bound == UINT64_MAX ? HUGE_VAL : (double)pass->bound;
-    double records = (double)left * (seen < most ? seen : most) + (pass->in_place ? 0 : window_slack);
-    if (pass->enough && records > 2 * (double)pass->enough + window_slack) records = 2 * (double)pass->enough + window_slack;
+    const double slack = pass->in_place ? 0 : window_slack_bytes / (double)pass->output->record_bytes;
+    double records = (double)left * (seen < most ? seen : most) + slack;
+    if (pass->enough && records > 2 * (double)pass->enough + slack) records = 2 * (double)pass->enough + slack;
     return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;
 }
 

@@ -39,6 +39,14 @@ typedef struct hdst__accum_plan {
 typedef struct hdst__spread hdst__spread;      // print_spread.c
 enum { HDST__SPREAD_SUMS = 16 };
 
+typedef struct hdst__vector_read {          // print_vectors.c: values that were loaded together
+    const ir_expr *of;          // the field or broadcast
+    const char *name;
+    uint32_t lane;              // the loop's variable that chooses among them
+    bool of_records;            // else: the record does
+} hdst__vector_read;
+enum { HDST__VECTOR_READS = 8 };
+
 typedef struct hdst__constant_array {   // at file scope, shared by the forms
     const char *wanted, *name;
     const ir_var *var;
@@ -93,6 +101,9 @@ typedef struct hdst__printer {
     uint32_t copies;                    // PLACE_LOCAL: interleaved copies
     uint32_t group_tables;              // PLACE_GROUP: tables that all work-groups share; 0: each has its own
     hdst__spread *spread;               // GPU: loops that a work-group makes together; NULL: none
+    hdst__vector_read vector[HDST__VECTOR_READS];
+    size_t vector_count;
+    bool *by_fours;                     // GPU, by variable: it counts a loop from a multiple of four in such steps
     uint64_t spread_bytes;              // of local memory
     bool in_spread;
     bool *in_loop;                      // in_spread, by variable: it counts a loop around what is printed
@@ -173,6 +184,13 @@ void hdst__print_spread_memory(hdst__printer *p);       // declares it; start of
 void hdst__print_spread_keep(hdst__printer *p);         // end of a lane's record
 void hdst__print_spread(hdst__printer *p);              // the loops
 const char *hdst__spread_sum(const hdst__printer *p, const ir_stmt *stmt, uint32_t word);  // the register that stands for a word meanwhile, or NULL
+
+bool hdst__spread_is_shared(const hdst__printer *p, const ir_expr *expr);   // all records have the same: it follows from the loops alone
+// print_vectors.c: GPU form, values side by side
+const char *hdst__vector_text(hdst__printer *p, const ir_expr *expr);   // what stands for a field or broadcast that was loaded with its neighbours; NULL: nothing
+bool hdst__print_lane_vectors(hdst__printer *p, const ir_stmt *loop);   // opens a block with the loads in front of a loop over lanes; false: there are none
+void hdst__end_lane_vectors(hdst__printer *p);                          // behind the loop
+void hdst__print_record_vectors(hdst__printer *p, ir_block *body);      // of four records, for a body of the work-group's loops
 
 // print_stmt.c
 void hdst__print_part(hdst__printer *p, ir_block *body, const bool *known);     // statements by themselves; variables that are known are declared already

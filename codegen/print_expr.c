@@ -298,8 +298,9 @@ static void print_elem(hdst__printer *p, const ir_expr *expr)
 
 static void print_field(hdst__printer *p, const ir_expr *expr)
 {
-    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = hdst__index_text(p, expr->a), *word = hdst__word_text(p, expr);
-    if (word) hdst__write(&p->out, "%s", word);
+    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = hdst__index_text(p, expr->a), *word = hdst__word_text(p, expr), *vector = hdst__vector_text(p, expr);
+    if (vector) hdst__write(&p->out, "%s", vector);
+    else if (word) hdst__write(&p->out, "%s", word);
     else if (expr->param < p->first_read_input) hdst__write(&p->out, "%s_of[%s]", name, element);
     else if (p->in_block) hdst__write(&p->out, "%s", hdst__block_field_text(p, expr));
     else hdst__write(&p->out, "%s(%s, %s)", name, hdst__record_text(p, expr->record), element);
@@ -308,8 +309,9 @@ static void print_field(hdst__printer *p, const ir_expr *expr)
 
 static void print_broadcast(hdst__printer *p, const ir_expr *expr)
 {
-    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *row = hdst__index_text(p, expr->a), *element = hdst__index_text(p, expr->b);
-    hdst__write(&p->out, expr->kind == HDST__BOOL ? "(%s(%s, %s) != 0)" : "%s(%s, %s)", name, row, element);
+    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *row = hdst__index_text(p, expr->a), *element = hdst__index_text(p, expr->b), *vector = hdst__vector_text(p, expr);
+    if (vector) hdst__write(&p->out, "%s", vector);
+    else hdst__write(&p->out, expr->kind == HDST__BOOL ? "(%s(%s, %s) != 0)" : "%s(%s, %s)", name, row, element);
 }
 
 // --- Exact sums ---

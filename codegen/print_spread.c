@@ -158,10 +158,16 @@ static bool is_of_record(ir_expr **e, void *user)
     return !is_carried(p->spread->func, (*e)->var) && p->in_loop[(*e)->var];
 }
 
-// Every record adds to the same cell: its row and element follow from the loops alone.
-static bool is_one_cell(hdst__printer *p, ir_stmt *s)
+bool hdst__spread_is_shared(const hdst__printer *p, const ir_expr *expr)
 {
-    return hdst__ir_visit_expr(&s->index, is_of_record, p) && hdst__ir_visit_expr(&s->index2, is_of_record, p);
+    ir_expr *root = (ir_expr *)expr;        // the visitor changes nothing
+    return hdst__ir_visit_expr(&root, is_of_record, (void *)p);
+}
+
+// Every record adds to the same cell: its row and element follow from the loops alone.
+static bool is_one_cell(const hdst__printer *p, const ir_stmt *s)
+{
+    return (!s->index || hdst__spread_is_shared(p, s->index)) && (!s->index2 || hdst__spread_is_shared(p, s->index2));
 }
 
 static bool same_word(const ir_stmt *a, const ir_stmt *b) { return a->param == b->param && a->leaf == b->leaf; }
@@ -218,7 +224,9 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
         hdst__write_line(&p->out, "uint at = 0;");
         hdst__write_line(&p->out, "for (; at + %d <= there; at += %d) {", RECORDS, RECORDS);
         p->out.indent++;
+        hdst__print_record_vectors(p, &s->body);
         print_records(p, &s->body, RECORDS);
+        p->vector_count = 0;
         p->out.indent--;
         hdst__write_line(&p->out, "}\nfor (; at < there; at++) {");
         p->out.indent++;

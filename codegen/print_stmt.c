@@ -59,6 +59,7 @@ static void find_homes(hdst__printer *p, ir_block *body)
     p->declared = HDST__NEW_ARRAY(p->arena, bool, n);
     p->references = HDST__NEW_ARRAY(p->arena, uint32_t, n);     // all zero: the first count finds no home
     p->in_own_loops = HDST__NEW_ARRAY(p->arena, uint32_t, n);
+    p->by_fours = HDST__NEW_ARRAY(p->arena, bool, n);
     p->references = tally_block(p, body);
     p->in_own_loops = HDST__NEW_ARRAY(p->arena, uint32_t, n);
     tally_block(p, body);
@@ -216,8 +217,12 @@ static void print_unroll(hdst__printer *p, const ir_stmt *stmt)
 
 static const char *pragma_of(hdst__printer *p, const ir_stmt *stmt);
 
+static bool is_multiple_of_four(const ir_expr *e) { return e->op == IR_CONST && e->bits % 4 == 0; }
+
 static void print_for(hdst__printer *p, const ir_stmt *stmt)
 {
+    const bool vectors = hdst__print_lane_vectors(p, stmt);
+    p->by_fours[stmt->var] = stmt->step % 4 == 0 && is_multiple_of_four(stmt->lo);
     print_unroll(p, stmt);
     if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
     if (stmt->vectorize) hdst__write_line(&p->out, "%s", pragma_of(p, stmt));
@@ -229,7 +234,9 @@ static void print_for(hdst__printer *p, const ir_stmt *stmt)
     p->in_row |= stmt->vectorize || stmt->scalar_why;
     print_nested(p, &stmt->body);
     p->in_row = outer;
+    p->by_fours[stmt->var] = false;
     hdst__write_line(&p->out, "}");
+    if (vectors) hdst__end_lane_vectors(p);
 }
 
 // `continue` goes to the step, so the step is the third clause of a loop when it is one assignment; else the round begins with it, from the second one on.

@@ -23,7 +23,7 @@ static void take_fixed_names(hdst__printer *p)
                                         "flush",     "places",     "error",  "local_memory", "local_tables", "local_words", "copy",        "failed",
                                         "addend",    "row",        "stop",   "lane",         "base",         "rounds",      "round",       "start",
                                         "end",       "strip",      "strips", "place",        "room",         "sums",        "counts",      "before_lane",
-                                        "ahead0", "ahead1", "ahead2", "ahead3", "ahead4", "ahead5", "ahead6", "ahead7", "whole",     "quick",   "other",     "reach",      "tiles",         "block_place", "at", "there", "cells", "parts",
+                                        "ahead0", "ahead1", "ahead2", "ahead3", "ahead4", "ahead5", "ahead6", "ahead7", "whole",     "quick",   "other",     "reach",      "tiles",         "block_place", "at", "there", "tile", "tile_rows", "cells", "parts",
                                         "tables",    "from",       "all",    "word",      "own_end",    "spare"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
     for (int n = 0; n < 32 && p->gpu; n++) {            // print_accum_run.c

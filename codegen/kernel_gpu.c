@@ -10,6 +10,7 @@ enum {
     PRIVATE_WORDS = 16, MAX_COPIES = 16, LOCAL_ALIGN = 16, MOST_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3,
     WIDE_BYTES = 512, WIDE_GROUP = 128,     // of a record read; its loops keep a lane busy, and more work-groups share a small input
     OWN_TABLE_BYTES = 2 << 20,              // of a work-group's table in device memory: there are hundreds
+    TILE_BYTES = 16 << 10,                  // of local memory
     SHARED_TABLE_BYTES = 16 << 20, MOST_SHARED = 8,     // of all tables that work-groups share: they stay in the second-level cache
 };
 
@@ -104,6 +105,21 @@ static bool all_aligned(const ir_param *param)
     return aligned;
 }
 
+// Of a table with few rows a lane has an element of each in local memory while it goes through the records: what it reads back from device memory comes late.
+static void plan_tile(hdst__printer *p, uint32_t group)
+{
+    for (size_t a = 0; a < p->tables->accum_count && !p->tile; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        uint32_t words = 0;
+        for (size_t l = 0; l < p->func->params[plan->accum->param].record->leaf_count; l++)
+            if (plan->accum->cell[l].strip_words > words) words = plan->accum->cell[l].strip_words;
+        if (plan->place != HDST__PLACE_GROUP || !plan->accum->is_table || !words || rows_of(p, plan) > TILE_BYTES / (sizeof(int64_t) * words * group)) continue;
+        p->tile = plan;
+        p->tile_words = words;
+        p->spread_bytes += (rows_of(p, plan) + 1) * words * group * sizeof(int64_t) + LOCAL_ALIGN;
+    }
+}
+
 // Loops over the elements of accumulators in device memory are for the work-group, if what they need of a record has room in local memory.
 static void plan_spread(hdst__printer *p, ir_func *func, uint32_t group)
 {
@@ -121,6 +137,7 @@ static void plan_spread(hdst__printer *p, ir_func *func, uint32_t group)
         *func = *before;
     }
     p->spread_bytes = p->spread ? hdst__spread_bytes(p->spread) * group : 0;
+    if (p->spread) plan_tile(p, group);
     if (p->spread && words * sizeof(int64_t) <= OWN_TABLE_BYTES) return;
     const uint64_t fit = words ? SHARED_TABLE_BYTES / (words * sizeof(int64_t)) : 1;
     p->group_tables = fit < 1 ? 1 : fit < MOST_SHARED ? (uint32_t)fit : MOST_SHARED;
@@ -141,7 +158,7 @@ static void plan_broadcasts(hdst__printer *p)
 }
 
 // One buffer of local memory for all: broadcasts, then tables. A table has a row more than asked, as one without rows still takes what failed records add.
-static bool add_local_arg(hdst__printer *p)
+static bool add_local_arg(hdst__printer *p, uint32_t group)
 {
     uint64_t *per_row = HDST__NEW_ARRAY(p->arena, uint64_t, p->func->param_count), constant = 0;
     for (size_t i = 0; i < p->func->param_count; i++) {
@@ -153,6 +170,10 @@ static bool add_local_arg(hdst__printer *p)
         const uint64_t bytes = (uint64_t)p->plan[a].slots * p->copies * 4;
         if (p->plan[a].accum->is_table) per_row[p->plan[a].accum->param] = bytes;
         constant += bytes;
+    }
+    if (p->tile) {
+        per_row[p->tile->accum->param] = (uint64_t)group * p->tile_words * sizeof(int64_t);
+        constant += per_row[p->tile->accum->param] + LOCAL_ALIGN;
     }
     if (constant == 0) return false;
     hdst__kernel_add_arg(p, HDST__ARG_LOCAL, 0, "__local ulong2 *restrict local_memory");
@@ -174,6 +195,11 @@ static void print_broadcast_copies(hdst__printer *p)
         hdst__write_line(&p->out, "for (ulong w = lane; w < %s_rows * %" PRIu64 "; w += LANES)", name, size / 4);
         hdst__write_line(&p->out, "    ((__local uint *)%s_at)[w] = ((__global const uint *)%s_data)[w];", name, name);
         offset = hdst__arena_printf(p->arena, "%s + (%s_rows * %" PRIu64 " + 15) / 16", offset, name, size);
+    }
+    if (p->tile) {
+        hdst__write_line(&p->out, "const uint tile_rows = (uint)max(%s_rows, 1UL) * %" PRIu32 ";", p->tile->name, p->tile_words);
+        hdst__write_line(&p->out, "__local long *tile = (__local long *)(local_memory%s);", offset);
+        offset = hdst__arena_printf(p->arena, "%s + (tile_rows * LANES + 1) / 2", offset);
     }
     if (copy_bytes(p)) hdst__write_line(&p->out, "__local uint *local_tables = (__local uint *)(local_memory%s);", offset);
 }
@@ -354,12 +380,19 @@ static const char *place_text(hdst__printer *p, const char *count_record)
                               count_record);
 }
 
+static uint64_t rows_of_broadcast(const ir_func *func, const uint64_t *rows)     // of the first table, which loops over rows are about as a rule
+{
+    for (size_t i = 0; i < func->param_count && rows; i++)
+        if (func->params[i].kind == IR_BROADCAST_TABLE && func->params[i].is_table) return rows[i];
+    return 0;
+}
+
 // The body record by record.
-static ir_func *single_body(hdst__arena *arena, const ir_func *func)
+static ir_func *single_body(hdst__arena *arena, const ir_func *func, const uint64_t *rows)
 {
     ir_func *single = hdst__ir_copy_func(arena, func);
     hdst__pass_lanes(single);           // registers, and elements in the order in which they lie
-    if (is_wide(func)) hdst__pass_row_jam(single);      // what is read of a wide record is read for several turns of the loop around
+    if (is_wide(func)) hdst__pass_row_jam_for(single, rows_of_broadcast(func, rows));      // what is read of a wide record is read for several turns of the loop around
     hdst__pass_uniform(single);
     if (func->emits) hdst__pass_place(single);
     return single;
@@ -386,7 +419,7 @@ static bool has_tables(const hdst__printer *p, hdst__place place)
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
 {
     hdst__gpu_shape shape = choose_shape(func, options);
-    ir_func *single = single_body(arena, func), *count;
+    ir_func *single = single_body(arena, func, options->rows), *count;
     const hdst__tables *narrow = hdst__tables_make(arena, func, options->tiers);
     hdst__printer *p = hdst__printer_create(arena, func, options, widen(arena, func, narrow));
     plan_lane_sums(p, narrow);
@@ -401,7 +434,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     hdst__plan_words(p);
     hdst__emit_plan(p);
     hdst__kernel_add_common_args(p);
-    const bool local = add_local_arg(p);
+    const bool local = add_local_arg(p, shape.group);
     if (!hdst__emit_count_form(p, p->func, diags, &count)) return NULL;
     hdst__printer_use(p, single);       // its constants, for the file's scope
     const char *count_record = print_count(p, count, hdst__print_function);

@@ -11,7 +11,7 @@
 // The loops over elements, and what stands before the last of them, must not depend on what a turn leaves for the next one.
 #include "codegen/row_form.h"
 
-enum { MOST_TURNS = 4, MOST_NODES = 400 };
+enum { TURNS = 4, MOST_TURNS = 6, MOST_NODES = 400 };
 
 // --- Which loops ---
 
@@ -153,7 +153,7 @@ static void merge(ir_func *func, ir_block *out, ir_block *const *turn, size_t tu
             for (size_t t = 0; t < turns; t++) hdst__ir_push(func, out, turn[t]->items[i]);
             continue;
         }
-        ir_block *body[MOST_TURNS], all = {0};
+        ir_block *body[MOST_TURNS] = {NULL}, all = {0};
         for (size_t t = 0; t < turns; t++) body[t] = &turn[t]->items[i]->body;
         merge(func, &all, body, turns, body[0]->count);
         first->body = all;
@@ -171,7 +171,7 @@ static void push_groups(jammer *j, ir_block *out, size_t turns)
     ir_stmt *groups = hdst__ir_for(func, loop->var, loop->lo, hdst__ir_var(func, end), turns * loop->step);
     groups->span = loop->span;
     groups->unroll = (uint32_t)turns;
-    ir_block copy[MOST_TURNS], *turn[MOST_TURNS];
+    ir_block copy[MOST_TURNS], *turn[MOST_TURNS] = {NULL};
     for (size_t t = 0; t < turns; t++) {
         copy[t] = copy_of_turn(j, t);
         turn[t] = &copy[t];
@@ -183,21 +183,31 @@ static void push_groups(jammer *j, ir_block *out, size_t turns)
     loop->lo = hdst__ir_var(func, end);
 }
 
-static void rewrite(ir_func *func, ir_block *block)
+static void rewrite(ir_func *func, ir_block *block, size_t turns)
 {
     ir_block out = {0};
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
         ir_block *nested[HDST__IR_NESTED];
-        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) rewrite(func, nested[n]);
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) rewrite(func, nested[n], turns);
         jammer j = {.func = func, .loop = s};
         if (s->kind == IR_FOR && s->step < HDST__LANES && is_jammable(&j)) {
-            push_groups(&j, &out, MOST_TURNS);
-            push_groups(&j, &out, MOST_TURNS / 2);
+            push_groups(&j, &out, turns);
+            push_groups(&j, &out, turns / 2);
         }
         hdst__ir_push(func, &out, s);
     }
     *block = out;
 }
 
-void hdst__pass_row_jam(ir_func *func) { rewrite(func, &func->body); }
+void hdst__pass_row_jam(ir_func *func) { rewrite(func, &func->body, TURNS); }
+
+static uint64_t passes(uint64_t rows, uint64_t turns) { return rows / turns + rows % turns / (turns / 2) + rows % turns % (turns / 2); }
+
+void hdst__pass_row_jam_for(ir_func *func, uint64_t rows)
+{
+    size_t turns = TURNS;
+    for (size_t more = TURNS + 1; more <= MOST_TURNS; more++)
+        if (passes(rows, more) < passes(rows, turns)) turns = more;
+    rewrite(func, &func->body, turns);
+}

@@ -105,6 +105,8 @@ typedef struct hdst__printer {
     size_t vector_count;
     bool *by_fours;                     // GPU, by variable: it counts a loop from a multiple of four in such steps
     uint64_t spread_bytes;              // of local memory
+    const hdst__accum_plan *tile;       // PLACE_GROUP: few rows, of which a lane keeps one element in local memory while the group's loops run; NULL: none
+    uint32_t tile_words;                // of an element
     bool in_spread;
     bool *in_loop;                      // in_spread, by variable: it counts a loop around what is printed
     // Arguments of the kernel, and their text
@@ -146,6 +148,7 @@ const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field);
 
 // print_accum.c: additions
 void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt);          // IR_ACCUM
+void hdst__print_word_into(hdst__printer *p, const hdst__cell *cell, const char *place, const char *value);       // by the cell's operation, to a word that is nobody else's
 void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, const char *value);     // to where the parameter's words are kept
 const char *hdst__device_place(hdst__printer *p, const ir_stmt *stmt);  // the cell in the device table
 size_t hdst__print_accum_run(hdst__printer *p, ir_stmt *const *stmts, size_t count);        // print_accum_run.c: IR_ACCUMs that stand together; how many it printed
@@ -183,6 +186,7 @@ bool hdst__spread_carries(const hdst__printer *p, uint32_t var);        // the f
 void hdst__print_spread_memory(hdst__printer *p);       // declares it; start of the kernel
 void hdst__print_spread_keep(hdst__printer *p);         // end of a lane's record
 void hdst__print_spread(hdst__printer *p);              // the loops
+const char *hdst__spread_tile(hdst__printer *p, const ir_stmt *stmt, uint32_t word);        // the word in local memory that stands for one meanwhile, or NULL
 const char *hdst__spread_sum(const hdst__printer *p, const ir_stmt *stmt, uint32_t word);  // the register that stands for a word meanwhile, or NULL
 
 bool hdst__spread_is_shared(const hdst__printer *p, const ir_expr *expr);   // all records have the same: it follows from the loops alone

@@ -114,6 +114,12 @@ static const char *slot_place(hdst__printer *p, const hdst__accum_plan *plan, co
 
 // --- Statements ---
 
+void hdst__print_word_into(hdst__printer *p, const hdst__cell *cell, const char *place, const char *value)
+{
+    if (cell->op == HDST__WORD_MAX) hdst__write_line(&p->out, "%s = (long)max((ulong)%s, (ulong)(%s));", place, place, value);
+    else hdst__write_line(&p->out, "%s %s= %s;", place, cell->op == HDST__WORD_ADD ? "+" : cell->op == HDST__WORD_OR ? "|" : "^", value);
+}
+
 void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, const char *value)
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
@@ -121,6 +127,7 @@ void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, 
     static const char *const device[] = {"device_add", "device_max", "device_or", "device_xor"};
     static const char *const local[] = {"local_add", "local_max", "local_or", "local_xor"};
     const char *sum = plan->place == HDST__PLACE_GROUP ? hdst__spread_sum(p, stmt, word) : NULL;
+    if (plan->place == HDST__PLACE_GROUP && !sum) sum = hdst__spread_tile(p, stmt, word);
     const bool shared = plan->place == HDST__PLACE_GROUP && !sum && (!p->in_spread || p->group_tables);
     if (shared) {
         p->part[HDST__PART_ATOMICS] = true;
@@ -133,9 +140,7 @@ void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, 
         const char *size = hdst__slots_per_word(p, plan, stmt->leaf) == 2 ? "64" : "32";
         hdst__write_line(&p->out, "%s%s(%s, %s);", local[cell->op], size, slot_place(p, plan, stmt, word), value);
     } else {
-        const char *place = sum ? sum : word_place(p, plan, stmt, word);
-        if (cell->op == HDST__WORD_MAX) hdst__write_line(&p->out, "%s = (long)max((ulong)%s, (ulong)(%s));", place, place, value);
-        else hdst__write_line(&p->out, "%s %s= %s;", place, cell->op == HDST__WORD_ADD ? "+" : cell->op == HDST__WORD_OR ? "|" : "^", value);
+        hdst__print_word_into(p, cell, sum ? sum : word_place(p, plan, stmt, word), value);
     }
 }
 

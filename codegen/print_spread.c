@@ -16,6 +16,7 @@ struct hdst__spread {
     const char *sum[HDST__SPREAD_SUMS];     // of the nest that is printed: registers
     const ir_stmt *of[HDST__SPREAD_SUMS];
     size_t sums;
+    const ir_stmt *tiled;       // an addition to the leaf that is in the tile now
 };
 
 // --- What is carried ---
@@ -208,6 +209,46 @@ static void end_sums(hdst__printer *p)
     }
 }
 
+// --- Rows that differ, few of them: an element of each in local memory ---
+
+// Each lane has a column of its own, so nobody waits for anybody.
+static void begin_tile(hdst__printer *p, const ir_block *body)
+{
+    p->spread->tiled = NULL;
+    for (size_t i = 0; p->tile && i < body->count && !p->spread->tiled; i++) {
+        const ir_stmt *s = body->items[i];
+        const bool fits = s->kind == IR_ACCUM && s->param == p->tile->accum->param && hdst__find_cell(p, s->param, s->leaf)->strip_words;
+        if (fits && !is_one_cell(p, s) && (!s->index2 || hdst__spread_is_shared(p, s->index2))) p->spread->tiled = s;
+    }
+    if (p->spread->tiled) hdst__write_line(&p->out, "for (uint w = 0; w < tile_rows; w++) tile[w * LANES + lane] = 0;");
+}
+
+const char *hdst__spread_tile(hdst__printer *p, const ir_stmt *stmt, uint32_t word)
+{
+    if (!p->in_spread || !p->spread->tiled || !same_word(p->spread->tiled, stmt)) return NULL;
+    const char *row = stmt->index ? hdst__index_text(p, stmt->index) : "0";
+    const char *at = p->tile_words > 1 ? hdst__arena_printf(p->arena, "((uint)(%s) * %" PRIu32 " + %" PRIu32 ")", row, p->tile_words, word) : hdst__arena_printf(p->arena, "(uint)(%s)", row);
+    return hdst__arena_printf(p->arena, "tile[%s * LANES + lane]", at);
+}
+
+static void end_tile(hdst__printer *p)
+{
+    const ir_stmt *s = p->spread->tiled;
+    if (!s) return;
+    p->spread->tiled = NULL;
+    const hdst__cell *cell = hdst__find_cell(p, s->param, s->leaf);
+    hdst__write_line(&p->out, "for (uint row = 0; row < tile_rows / %" PRIu32 "; row++) {", p->tile_words);
+    p->out.indent++;
+    for (uint32_t w = 0; w < cell->strip_words; w++) {
+        const char *from = hdst__arena_printf(p->arena, "tile[(row * %" PRIu32 " + %" PRIu32 ") * LANES + lane]", p->tile_words, w);
+        const char *element = s->index2 ? hdst__arena_printf(p->arena, "(ulong)(%s) * %" PRIu32 " + ", hdst__expr_text(p, s->index2), cell->strip_words) : "";
+        const char *to = hdst__arena_printf(p->arena, "%s_own[row * %" PRIu64 " + %s%" PRIu64 "]", p->tile->name, p->tile->accum->strip_row_words, element, cell->strip_first + w);
+        hdst__print_word_into(p, cell, to, from);
+    }
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
 // --- A nest ---
 
 static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
@@ -221,6 +262,7 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
         print_loops(p, s->body.items[0], false);
     } else {
         begin_sums(p, &s->body);
+        begin_tile(p, &s->body);
         hdst__write_line(&p->out, "uint at = 0;");
         hdst__write_line(&p->out, "for (; at + %d <= there; at += %d) {", RECORDS, RECORDS);
         p->out.indent++;
@@ -234,6 +276,7 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
         p->out.indent--;
         hdst__write_line(&p->out, "}");
         end_sums(p);
+        end_tile(p);
     }
     p->out.indent--;
     hdst__write_line(&p->out, "}");

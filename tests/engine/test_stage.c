@@ -141,6 +141,18 @@ Test(stage, gpu_form_adds_wide_records_to_wide_tables)
     }
 }
 
+// Few rows: a lane keeps an element of each in local memory meanwhile.
+Test(stage, gpu_form_adds_wide_records_to_few_wide_rows)
+{
+    fixture_options options = options_for(GPU_FORM, 301);
+    options.width = 7001;
+    options.rows = 15;
+    once(&options);
+    options.layout = HDST__AOSOA;
+    options.block = 64;
+    once(&options);
+}
+
 Test(stage, gpu_form_runs_again_after_a_record_failed_over_a_wide_table)
 {
     fixture_options options = options_for(GPU_FORM, 5000);

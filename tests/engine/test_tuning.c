@@ -321,6 +321,42 @@ Test(tuned_stage, every_shape_gives_the_same_results_and_the_second_process_star
     fixture_close(&f);
 }
 
+static int live;        // allocations of the engine
+
+static void *count_allocate(size_t bytes, void *user)
+{
+    (void)user;
+    live++;
+    return malloc(bytes);
+}
+
+static void *count_reallocate(void *old, size_t bytes, void *user)
+{
+    (void)user;
+    live += !old;
+    return realloc(old, bytes);
+}
+
+static void count_release(void *old, void *user)
+{
+    (void)user;
+    live -= old != NULL;
+    free(old);
+}
+
+Test(tuned_stage, a_stage_may_end_at_any_point_of_the_search_and_leaves_nothing_behind)
+{
+    const hdst__allocator allocator = {count_allocate, count_reallocate, count_release, NULL};
+    for (int runs = 0; runs < 40; runs += runs < 14 ? 1 : 5) {
+        fixture f;
+        fixture_options options = {.layout = HDST__SOA, .records = 2000, .accumulates = true, .allocator = &allocator};
+        open_with(&f, options, HDST__TUNING_FULL);
+        for (int run = 0; run < runs; run++) run_right(&f);
+        fixture_close(&f);
+        cr_assert_eq(live, 0, "%d left after %d runs", live, runs);
+    }
+}
+
 Test(tuned_stage, filters_take_part)
 {
     fixture f;

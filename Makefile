@@ -50,6 +50,9 @@ bench:
 # Random programs on the interpreter and as kernels, by the thousand: other ones in every run. It prints the seed; with the same one they are the same.
 LONG_PROGRAMS ?= 10000
 LONG_KERNELS ?= 2000
+# Then the errors of the mathematics: every how many-th float, and how many points where there are too many numbers to try all.
+LONG_FLOATS ?= 1
+LONG_POINTS ?= 10000000
 ifndef LONG_SEED
 LONG_SEED := $(shell date +%s)0000
 endif

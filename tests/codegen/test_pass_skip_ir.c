@@ -43,3 +43,28 @@ Test(pass_skip_ir, a_map_emits_for_the_records_that_passed)
     cr_expect_not_null(strstr(body, "  if ok {\n    store r.y = p.x[select(lt(u64(p.k), 4ul), p.k, 0u)]\n    emit\n  }\n"), "%s", body);
     cr_expect(func->params[func->param_count - 1].kind == IR_OUTPUT && func->params[func->param_count - 2].kind == IR_ACCUM_TABLE);
 }
+
+// --- Reduces ---
+
+static void skip_fold(ir_func *func)
+{
+    const char *why = NULL;
+    const hdst__record *counted = hdst__skip_fold_record(func->arena, func->params[0].record, &why);
+    cr_assert_not_null(counted, "%s", why);
+    hdst__pass_skip_fold(func, counted, false);
+}
+
+static const pass_case combines = {skip_fold, "  input n a {u32 n, f32 x[2]}\n"
+                                              "  input n b {u32 n, f32 x[2]}\n"
+                                              "  output n r {u32 n, f32 x[2]}\n"
+                                              "  check 0 division\n",
+                                   .changes_bits = true};
+
+// What came so far stays when the second record fails, and knows how many it stands for.
+Test(pass_skip_ir, a_reduce_leaves_out_the_second_record)
+{
+    PASS_GIVES(combines, "  check 0: ne(b.n, 0u)\n  store r.n = div(a.n, b.n)\n  store r.x[0u] = b.x[1u]\n",
+               "  ok = true\n  ok = and(ok, ne(b.n, 0u))\n"
+               "  if ok {\n    store r.n = div(a.n, b.n)\n    store r.x[0u] = b.x[1u]\n    store r.records_taken = add(a.records_taken, 1ul)\n"
+               "  } else {\n    store r.n = a.n\n    for e = 0ul to 2ul {\n      store r.x[e] = a.x[e]\n    }\n    store r.records_taken = a.records_taken\n  }\n");
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a checked function to a kernel: what both device classes share. The forms are in kernel_cpu.c and kernel_gpu.c.
 #include "codegen/kernel_parts.h"
+#include "codegen/prelude.h"
 #include "codegen/templates.h"
 
 #include "base/hash.h"
@@ -275,27 +276,7 @@ bool hdst__accum_is_private(const ir_func *func, const hdst__accum *accum, uint6
 
 // --- Finishing ---
 
-static const char *const part_file[HDST__PART_COUNT] = {
-    [HDST__PART_INTEGERS] = "integers.cl", [HDST__PART_FLOATS] = "floats.cl", [HDST__PART_DOUBLES] = "doubles.cl", [HDST__PART_IN_DOUBLE] = "in_double.cl",
-    [HDST__PART_BYTES] = "bytes.cl", [HDST__PART_BYTES_DOUBLE] = "bytes_double.cl", [HDST__PART_PICK] = "pick.cl", [HDST__PART_PICK_DOUBLE] = "pick_double.cl",
-    [HDST__PART_ATOMICS] = "atomics.cl", [HDST__PART_KEYS] = "keys.cl", [HDST__PART_KEYS_DOUBLE] = "keys_double.cl", [HDST__PART_EXACT] = "exact.cl",
-    [HDST__PART_EXACT_DOUBLE] = "exact_double.cl", [HDST__PART_LOCAL] = "local.cl", [HDST__PART_CHECKS] = "checks.cl",
-    [HDST__PART_LEVELS] = "levels.cl", [HDST__PART_LEVELS_DOUBLE] = "levels.cl",
-    [HDST__PART_SETTLE] = "settle.cl", [HDST__PART_SETTLE_DOUBLE] = "settle_double.cl",
-};
-
-static const char *prelude_text(hdst__printer *p)
-{
-    hdst__writer text = {.arena = p->arena};
-    for (int part = 0; part < HDST__PART_COUNT; part++) {
-        if (!p->part[part]) continue;
-        if (part == HDST__PART_LOCAL) hdst__write_line(&text, "#define COPIES %" PRIu32, p->copies);
-        const bool levels = part == HDST__PART_LEVELS || part == HDST__PART_LEVELS_DOUBLE;
-        hdst__write(&text, "%s", levels ? hdst__levels_text(p, part == HDST__PART_LEVELS_DOUBLE) : hdst__template_text(part_file[part]));
-    }
-    return hdst__writer_text(&text);
-}
-
+// With all macros; the prelude drops those that nobody names.
 static const char *head_text(hdst__printer *p)
 {
     const char *look = p->options->facts.portable ? "#define LOOK(word) atom_add(word, 0)\n#define LOOK_LOCAL(word) atomic_or(word, 0)\n"
@@ -308,8 +289,17 @@ static const char *head_text(hdst__printer *p)
                                  : "#define PREFETCH(FIRST, SIZE) for (int r = 0; r < BLOCK; r += 64 / SIZE) __builtin_prefetch(FIRST + r);\n";
     return hdst__arena_printf(p->arena, "%s%s%s%s%s%s%s", p->options->fast_sums && p->tables->scale_count ? "// Fast sums were asked for.\n" : "", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
                               plain ? "#define VECTOR_LOOP(WIDTH, INTERLEAVE)\n#define SCALAR_LOOP\n#define ALIGNED\n" : hdst__template_text("vector_loop.cl"),
-                              p->part[HDST__PART_ATOMICS] || p->part[HDST__PART_CHECKS] || p->part[HDST__PART_LOCAL] ? look : "",
-                              p->part[HDST__PART_EXACT] ? trunc : "", !p->gpu && p->options->input->layout == HDST__AOSOA ? prefetch : "");
+                              look, trunc, prefetch);
+}
+
+static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, const char *template, const hdst__hole *holes, size_t hole_count)
+{
+    hdst__writer text = {.arena = p->arena};
+    hdst__template_expand(&text, hdst__template_text(template), holes, hole_count);
+    if (p->more) hdst__template_expand(&text, hdst__template_text(p->more), holes, hole_count);
+    if (kernel->merges) hdst__template_expand(&text, hdst__template_text("merge_gpu.cl"), holes, hole_count);
+    if (kernel->finish_arg_count) hdst__template_expand(&text, hdst__template_text("finish_gpu.cl"), holes, hole_count);
+    return hdst__writer_text(&text);
 }
 
 void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *template, hdst__hole *holes, size_t hole_count)
@@ -317,15 +307,12 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
     if (p->uses_double) p->part[HDST__PART_PICK_DOUBLE] = p->part[HDST__PART_PICK];
     hdst__hole *all = HDST__NEW_ARRAY(p->arena, hdst__hole, hole_count + 4);
     memcpy(all, holes, hole_count * sizeof *holes);
-    all[hole_count] = (hdst__hole){"head", head_text(p)};
-    all[hole_count + 1] = (hdst__hole){"prelude", prelude_text(p)};
+    all[hole_count] = (hdst__hole){"head", ""};
+    all[hole_count + 1] = (hdst__hole){"prelude", ""};
     all[hole_count + 2] = (hdst__hole){"args", hdst__writer_text(&p->arg_text)};
-    hdst__writer unnamed = {.arena = p->arena}, source = {.arena = p->arena};
-    hdst__template_expand(&unnamed, hdst__template_text(template), all, hole_count + 3);
-    if (p->more) hdst__template_expand(&unnamed, hdst__template_text(p->more), all, hole_count + 3);
-    if (kernel->merges) hdst__template_expand(&unnamed, hdst__template_text("merge_gpu.cl"), all, hole_count + 3);
-    if (kernel->finish_arg_count) hdst__template_expand(&unnamed, hdst__template_text("finish_gpu.cl"), all, hole_count + 3);
-    const char *text = hdst__writer_text(&unnamed);
+    hdst__prelude(p, whole_text(p, kernel, template, all, hole_count + 3), head_text(p), &all[hole_count].text, &all[hole_count + 1].text);
+    const char *text = whole_text(p, kernel, template, all, hole_count + 3);
+    hdst__writer source = {.arena = p->arena};
     hdst__hash hash = HDST__HASH_INIT;
     hdst__hash_add_text(&hash, text);
     kernel->name = hdst__arena_printf(p->arena, "%s_%08" PRIx32, hdst__name_take(p->names, p->func->name), (uint32_t)hash.low);

@@ -71,6 +71,8 @@ bool hdst__name_is_reserved(const char *name)
     if (has_reserved_form(name) || has_reserved_end(name)) return true;
     for (size_t i = 0; i < hdst__template_count; i++)
         if (uses_word(hdst__templates[i].text, name, !hdst__templates[i].is_kernel)) return true;
+    for (size_t i = 0; i < hdst__piece_count; i++)
+        if (uses_word(hdst__pieces[i].text, name, true)) return true;
     return false;
 }
 

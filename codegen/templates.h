@@ -7,14 +7,22 @@
 #include <stddef.h>
 
 typedef struct hdst__template {
-    const char *name;       // "cpu_strip.cl"
-    const char *text;
-    bool is_kernel;         // a skeleton with holes; else a part of the prelude
+    const char *name;       // "kernel_cpu.cl"
+    const char *text;       // with holes
+    bool is_kernel;         // the skeleton of a form; else what goes into one, or behind it
 } hdst__template;
+
+typedef struct hdst__piece {        // of the prelude: a function, an enum, a macro
+    const char *file;       // "integers.cl"
+    const char *names;      // what it declares, with spaces between; "": the comment of its file, which comes first
+    const char *text;
+} hdst__piece;
 
 extern const hdst__template hdst__templates[];
 extern const size_t hdst__template_count;
+extern const hdst__piece hdst__pieces[];        // those of a file stand together, in its order
+extern const size_t hdst__piece_count;
 
-const char *hdst__template_text(const char *name);     // of a file that exists; never NULL
+const char *hdst__template_text(const char *name);     // of a skeleton that exists; never NULL
 
 #endif

@@ -1,5 +1,6 @@
 // Floats: minimum and maximum know NaN and the order of zeroes; conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that
 // loops vectorise.
+
 // T: the type, B: unsigned integers of its size, I: how its bits are read, NAN_BITS: the one NaN that bits show.
 #define FLOAT_OPERATIONS(T, B, NAN_BITS)                                                                   \
     inline B bits_of_##T(T v) { return v != v ? NAN_BITS : as_##B(v); }                                    \

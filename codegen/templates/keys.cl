@@ -1,4 +1,5 @@
 // Minimum and maximum: a monotone unsigned key whose largest value wins; 0 is the identity (an integer type's last value, an infinity), NaN wins over all.
+
 #define INTEGER_KEYS(T, U)                                                                                 \
     inline ulong max_key_##T(T v) { return (U)((U)v ^ ((T)-1 < (T)1 ? (U)1 << (sizeof(T) * 8 - 1) : (U)0)); }        \
     inline ulong min_key_##T(T v) { return (U)~(U)max_key_##T(v); }

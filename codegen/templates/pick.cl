@@ -1,4 +1,5 @@
 // A choice whose both sides are computed, so that a loop over records keeps one straight path.
+
 #define PICK(T) inline T pick_##T(bool condition, T yes, T no) { return condition ? yes : no; }
 PICK(bool)
 PICK(char)

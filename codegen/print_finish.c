@@ -74,15 +74,17 @@ static void print_finish(hdst__printer *p)
 static const char *parts_text(hdst__printer *p)
 {
     uint32_t digits = 0;
-    bool keys = false;
+    bool keys = false, bytes = false;
     for (size_t a = 0; a < p->tables->accum_count; a++)
         for (uint32_t l = 0; l < p->func->params[p->plan[a].accum->param].record->leaf_count; l++) {
             const hdst__cell *cell = &p->plan[a].accum->cell[l];
             if (cell->digits > digits) digits = cell->digits;
+            const hdst__record *record = p->func->params[p->plan[a].accum->param].record;
+            bytes |= !hdst__leaf_is_aligned(record, &record->leaves[l]);
             keys |= is_key(cell) && hdst__kind_is_float(cell->kind);
         }
     const char *round = digits ? hdst__arena_printf(p->arena, "\n#define WIDE_LIMBS %" PRIu32 "%s", digits + 3, hdst__template_text("finish_round.cl")) : "";
-    return hdst__arena_printf(p->arena, "%s%s", round, keys ? hdst__template_text("finish_keys.cl") : "");
+    return hdst__arena_printf(p->arena, "%s%s%s", round, keys ? hdst__template_text("finish_keys.cl") : "", bytes ? hdst__template_text("finish_bytes.cl") : "");
 }
 
 // The arguments of this kernel are its own.

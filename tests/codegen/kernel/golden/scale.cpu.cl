@@ -7,8 +7,6 @@ build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #define PRAGMA(...) _Pragma(#__VA_ARGS__)
 #define VECTOR_LOOP(WIDTH, INTERLEAVE) PRAGMA(clang loop vectorize_width(WIDTH) interleave_count(INTERLEAVE))
-#define ALIGNED __attribute__((aligned(64)))    // arrays over the block: a vector of one must not lie in two cache lines
-#define SCALAR_LOOP PRAGMA(clang loop vectorize(disable))
 // scale
 // Form for CPU devices: one work-item is one strip of records. Blocks of records first, then what is left one by one.
 #define p_x(i, e) (*(__global const float *)(p_at + (i) * 8 + 0))

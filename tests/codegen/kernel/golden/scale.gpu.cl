@@ -5,9 +5,6 @@ build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#define VECTOR_LOOP(WIDTH, INTERLEAVE)
-#define SCALAR_LOOP
-#define ALIGNED
 // scale
 // Form for GPUs: a lane takes a record at a time, or several; work-groups stride over the slice.
 // A constant, not get_local_size(0): with that as the step of a loop behind a barrier PoCL 3.1 drops the loop when only one lane enters it.

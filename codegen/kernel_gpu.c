@@ -211,6 +211,7 @@ static void print_setup(hdst__printer *p)
     hdst__print_input_bases(p);
     print_broadcast_copies(p);
     hdst__print_table_bases(p);
+    hdst__print_lane_sums(p);
     hdst__print_group_reset(p);
     for (size_t i = 0; i < p->arg_count; i++)
         if (p->args[i].kind == HDST__ARG_LOCAL) hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");

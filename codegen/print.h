@@ -12,10 +12,10 @@
 typedef enum hdst__part {
     HDST__PART_INTEGERS, HDST__PART_FLOATS, HDST__PART_DOUBLES, HDST__PART_IN_DOUBLE, HDST__PART_BYTES, HDST__PART_BYTES_DOUBLE, HDST__PART_PICK,
     HDST__PART_PICK_DOUBLE, HDST__PART_ATOMICS, HDST__PART_KEYS, HDST__PART_KEYS_DOUBLE, HDST__PART_EXACT, HDST__PART_EXACT_DOUBLE, HDST__PART_LOCAL,
-    HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_LEVELS, HDST__PART_LEVELS_DOUBLE, HDST__PART_CHECKS, HDST__PART_COUNT
+    HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_LANES, HDST__PART_LEVELS, HDST__PART_LEVELS_DOUBLE, HDST__PART_CHECKS, HDST__PART_COUNT
 } hdst__part;
 
-enum { HDST__LANE_BITS = 12 };  // addends are below 2^52, so a lane may make 2^11 additions before it merges
+enum { HDST__LANE_BITS = 13 };  // 32 addends are below 2^58, so a lane may make 2^10 additions before it merges
 
 // Where the accumulators of a parameter are kept while a strip or work-group runs.
 typedef enum hdst__place {
@@ -30,7 +30,7 @@ typedef struct hdst__accum_plan {
     const hdst__accum *accum;
     hdst__place place;
     const char *name;           // identifier of the parameter
-    bool *lane_sum;             // GPU, PLACE_PRIVATE, by leaf: float addends in one word with HDST__LANE_BITS more bits below, as a lane adds few of them before it merges
+    bool *lane_sum;             // GPU, PLACE_PRIVATE, by leaf: float addends in levels (templates/lanes.cl), then one word with HDST__LANE_BITS more bits below
     bool *level_sum[2];         // CPU, by leaf: has sums in levels, of floats, of doubles (print_levels.c)
     uint32_t *slot;             // PLACE_LOCAL: first 32-bit slot of each leaf within a row
     uint32_t slots;             // of a row; PLACE_PRIVATE on GPUs: while it is merged
@@ -166,6 +166,8 @@ const char *hdst__key_text(hdst__printer *p, ir_accum_op acc, const ir_expr *val
 void hdst__print_accum_block(hdst__printer *p, const ir_stmt *stmt);
 void hdst__print_levels_start(hdst__printer *p);        // start of the kernel
 void hdst__print_levels_end(hdst__printer *p);
+void hdst__print_lane_sums(hdst__printer *p);           // GPU: the lane's running sums; start of the kernel
+void hdst__print_lane_takes(hdst__printer *p);          // they go to its words
 const char *hdst__levels_text(hdst__printer *p, bool is_double);        // the part of the prelude
 
 // print_tables.c: where tables stand, how they are emptied

@@ -5,6 +5,7 @@
 #include "codegen/print.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { MOST_SUMS = 32 };
 
@@ -31,9 +32,106 @@ static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
     if (type[0] == 'd' || hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
     hdst__write_line(&p->out, "const %s addend%zu = %s;", type, n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
     hdst__write_line(&p->out, "bool fits%zu;", n);
-    hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "likely_%s%s(addend%zu, %s_up, %s_%s, &fits%zu)", is_lane_sum(p, stmt) ? "lane_" : "", type, n, scale, scale,
-                                                        type[0] == 'd' ? "down" : "least", n));
-    hdst__write_line(&p->out, "%s fits%zu;", n ? "quick &=" : "bool quick =", n);
+    hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "likely_%s(addend%zu, %s_up, %s_%s, &fits%zu)", type, n, scale, scale, type[0] == 'd' ? "down" : "least", n));
+    hdst__write_line(&p->out, "quick &= fits%zu;", n);
+}
+
+// --- Sums in a lane's registers ---
+
+enum { LANE_TURNS = 32 };       // additions to a lane's running sums before they go to its word
+
+static const char *lane_name(hdst__printer *p, uint32_t param, uint32_t leaf, uint64_t element)
+{
+    return hdst__arena_printf(p->arena, "%s_sum%" PRIu64, hdst__scale_name(p, param, leaf), element);
+}
+
+static const char *lane_of(hdst__printer *p, const ir_stmt *stmt) { return lane_name(p, stmt->param, stmt->leaf, stmt->index2 ? stmt->index2->bits : 0); }
+
+typedef void (*print_lane)(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element);
+
+static bool for_each_lane(hdst__printer *p, print_lane print)
+{
+    bool any = false;
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        const uint32_t leaves = (uint32_t)p->func->params[plan->accum->param].record->leaf_count;
+        for (uint32_t l = 0; plan->lane_sum && l < leaves; l++)
+            for (uint64_t e = 0; plan->lane_sum[l] && e < plan->accum->cell[l].elements; e++, any = true) print(p, plan, l, e);
+    }
+    return any;
+}
+
+static void print_lane_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
+{
+    const char *name = lane_name(p, plan->accum->param, leaf, element);
+    hdst__write_line(&p->out, "float %s[3];", name);
+    hdst__write_line(&p->out, "lane_start(%s, %s_s);", name, hdst__scale_name(p, plan->accum->param, leaf));
+}
+
+static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    hdst__write_line(&p->out, "%s_own[%" PRIu64 "] += lane_take(%s, %s_s);", plan->name, cell->strip_first + element * cell->strip_words,
+                     lane_name(p, plan->accum->param, leaf, element), hdst__scale_name(p, plan->accum->param, leaf));
+}
+
+void hdst__print_lane_sums(hdst__printer *p)
+{
+    if (!for_each_lane(p, print_lane_start)) return;
+    p->part[HDST__PART_LANES] = true;
+    hdst__write_line(&p->out, "uint turns = 0;      // additions to each sum since they went to the lane's words");
+}
+
+void hdst__print_lane_takes(hdst__printer *p)
+{
+    if (for_each_lane(p, print_lane_take)) hdst__write_line(&p->out, "turns = 0;");
+}
+
+// The additions of the run to one sum, at most; `first`: whether statement n is the first on its sum.
+static size_t additions_to(hdst__printer *p, ir_stmt *const *sum, size_t count, size_t n, bool *first)
+{
+    size_t times = 0;
+    *first = true;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_lane_sum(p, sum[i]) || strcmp(lane_of(p, sum[i]), lane_of(p, sum[n]))) continue;
+        times++;
+        if (i < n) *first = false;
+    }
+    return times;
+}
+
+static void print_room(hdst__printer *p, size_t turns)
+{
+    hdst__write_line(&p->out, "if (turns > %zu) {", LANE_TURNS - turns);
+    p->out.indent++;
+    hdst__print_lane_takes(p);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    hdst__write_line(&p->out, "turns += %zu;", turns);
+}
+
+// What the sums were, for the case that an addend does not fit.
+static void print_lane_olds(hdst__printer *p, ir_stmt *const *sum, size_t count, bool restore)
+{
+    for (size_t n = 0; n < count; n++) {
+        bool first;
+        if (!is_lane_sum(p, sum[n])) continue;
+        additions_to(p, sum, count, n, &first);
+        for (int l = 0; first && l < 3; l++)
+            if (restore) hdst__write_line(&p->out, "%s[%d] = old%zu_%d;", lane_of(p, sum[n]), l, n, l);
+            else hdst__write_line(&p->out, "const float old%zu_%d = %s[%d];", n, l, lane_of(p, sum[n]), l);
+    }
+}
+
+static size_t most_turns(hdst__printer *p, ir_stmt *const *sum, size_t count)
+{
+    size_t most = 0;
+    for (size_t n = 0; n < count; n++) {
+        bool first;
+        const size_t times = is_lane_sum(p, sum[n]) ? additions_to(p, sum, count, n, &first) : 0;
+        if (times > most) most = times;
+    }
+    return most;
 }
 
 // Out of line and into local memory, so that it takes no registers.
@@ -51,25 +149,56 @@ static void print_settle(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt), *place = hdst__device_place(p, stmt);
     const bool is_float = hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F32;
+    if (is_lane_sum(p, stmt)) {
+        print_settle_lane(p, stmt, n, is_float);
+        return;
+    }
     hdst__write_line(&p->out, "if (!fits%zu) {", n);
     p->out.indent++;
-    if (is_lane_sum(p, stmt)) print_settle_lane(p, stmt, n, is_float);
-    else if (type[0] == 'd') hdst__write_line(&p->out, "wide_add_double(%s, addend%zu);", place, n);
+    if (type[0] == 'd') hdst__write_line(&p->out, "wide_add_double(%s, addend%zu);", place, n);
     else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_float%s(%s, addend%zu, %s_up, %s_down)", is_float ? "" : "_as_double", place, n, scale, scale));
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+static void print_lane_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
+{
+    p->part[HDST__PART_EXACT] = true;
+    if (hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    hdst__write_line(&p->out, "const float addend%zu = %s;", n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
+    hdst__write_line(&p->out, "lane_add(%s, addend%zu, &moved, &lost);", lane_of(p, stmt), n);
+}
+
+static void print_settles(hdst__printer *p, ir_stmt *const *sum, size_t count, bool lanes)
+{
+    hdst__write_line(&p->out, lanes ? "if (lane_failed(moved, lost)) {" : "if (!quick) {");
+    p->out.indent++;
+    if (lanes) print_lane_olds(p, sum, count, true);
+    for (size_t n = 0; n < count; n++)
+        if (is_lane_sum(p, sum[n]) == lanes) print_settle(p, sum[n], n);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
 
 static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
 {
+    const size_t turns = most_turns(p, sum, count);
+    bool words = false;
+    for (size_t n = 0; n < count; n++) words |= !is_lane_sum(p, sum[n]);
     hdst__write_line(&p->out, "{");
     p->out.indent++;
-    for (size_t n = 0; n < count; n++) print_sum(p, sum[n], n);
-    hdst__write_line(&p->out, "if (!quick) {");
-    p->out.indent++;
-    for (size_t n = 0; n < count; n++) print_settle(p, sum[n], n);
-    p->out.indent--;
-    hdst__write_line(&p->out, "}");
+    if (turns) {
+        print_room(p, turns);
+        hdst__write_line(&p->out, "uint moved = 0, lost = 0;");
+        print_lane_olds(p, sum, count, false);
+    }
+    if (words) hdst__write_line(&p->out, "bool quick = true;");
+    for (size_t n = 0; n < count; n++) {
+        if (is_lane_sum(p, sum[n])) print_lane_sum(p, sum[n], n);
+        else print_sum(p, sum[n], n);
+    }
+    if (turns) print_settles(p, sum, count, true);
+    if (words) print_settles(p, sum, count, false);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }

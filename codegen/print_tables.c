@@ -33,7 +33,7 @@ static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
     const char *up = more ? hdst__arena_printf(p->arena, "%s_s + %d", name, more) : hdst__arena_printf(p->arena, "%s_s", name);
     const char *down = more ? hdst__arena_printf(p->arena, "-%s_s - %d", name, more) : hdst__arena_printf(p->arena, "-%s_s", name);
     hdst__write_line(&p->out, "const %s %s_up = %s_power(%s), %s_down = %s_power(%s);", type, name, type, up, name, type, down);
-    if (p->gpu && type[0] == 'f') hdst__write_line(&p->out, "const float %s_least = float_least(%s);", name, up);
+    if (p->gpu && type[0] == 'f' && !more) hdst__write_line(&p->out, "const float %s_least = float_least(%s);", name, up);
 }
 
 static void print_totals(hdst__printer *p, const char *constant)
@@ -260,6 +260,7 @@ static void print_local_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
 
 void hdst__print_group_flush(hdst__printer *p)
 {
+    hdst__print_lane_takes(p);
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (p->plan[a].place == HDST__PLACE_PRIVATE) print_merge_private(p, &p->plan[a]);
     if (!p->part[HDST__PART_LOCAL]) return;

@@ -40,7 +40,7 @@ chmod +x "$bundle/run.sh"
 # A library that the other machine may not have would be found out there only.
 for program in "$bundle"/build/*/*; do
     strange=$(readelf -dW "$program" 2>/dev/null | sed -n 's/.*NEEDED.*\[\(.*\)\].*/\1/p' |
-        grep -vxE 'lib(c|m|dl|pthread|rt|gcc_s)\.so\.[0-9]+|ld-linux-x86-64\.so\.2|libOpenCL\.so\.1' || true)
+        grep -vxE 'lib(c|m|mvec|dl|pthread|rt|gcc_s)\.so\.[0-9]+|ld-linux-x86-64\.so\.2|libOpenCL\.so\.1' || true)
     [ -z "$strange" ] || { echo "gpu-bundle: $program needs $strange" >&2; exit 1; }
 done
 du -sh "$bundle" | cut -f1 | sed "s|^|gpu-bundle: $bundle, |"

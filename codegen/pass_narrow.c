@@ -45,6 +45,7 @@ static ir_expr *exact_convert(ir_func *func, ir_expr *e, hdst__kind kind)
 static ir_expr *exact_const(ir_func *func, const ir_expr *e, hdst__kind kind)
 {
     const uint64_t cut = hdst__eval_convert(kind, e->kind, e->bits);
+    if (hdst__kind_is_signed(kind) && !hdst__kind_is_signed(e->kind) && (int64_t)cut < 0) return NULL;       // a large number, not a negative one
     return hdst__eval_convert(e->kind, kind, cut) == e->bits ? hdst__ir_const(func, kind, cut) : NULL;
 }
 

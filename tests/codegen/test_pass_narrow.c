@@ -55,6 +55,7 @@ Test(pass_narrow, comparisons)
     PASS_LEAVES(c, "  store r.a = lt(i32(p.b), i32(p.s))\n");                           // no small type holds both
     PASS_LEAVES(c, "  store r.a = lt(i32(p.b), add(i32(p.c), 1))\n");                   // the sum may have nine bits
     PASS_LEAVES(c, "  store r.a = lt(u32(p.s), 100u)\n");                               // a negative one is large
+    PASS_LEAVES(c, "  store r.n = i32(min(18446744073709551487ul, u64(p.b)))\n");       // a constant that is large, too
     PASS_LEAVES(c, "  store r.a = lt(p.n, 100)\n");
     PASS_LEAVES(c, "  store r.a = lt(f32(p.b), p.x)\n");
 }

@@ -381,19 +381,12 @@ static const char *place_text(hdst__printer *p, const char *count_record)
                               count_record);
 }
 
-static uint64_t rows_of_broadcast(const ir_func *func, const uint64_t *rows)     // of the first table, which loops over rows are about as a rule
-{
-    for (size_t i = 0; i < func->param_count && rows; i++)
-        if (func->params[i].kind == IR_BROADCAST_TABLE && func->params[i].is_table) return rows[i];
-    return 0;
-}
-
 // The body record by record.
-static ir_func *single_body(hdst__arena *arena, const ir_func *func, const uint64_t *rows)
+static ir_func *single_body(hdst__arena *arena, const ir_func *func)
 {
     ir_func *single = hdst__ir_copy_func(arena, func);
     hdst__pass_lanes(single);           // registers, and elements in the order in which they lie
-    if (is_wide(func)) hdst__pass_row_jam_for(single, rows_of_broadcast(func, rows));      // what is read of a wide record is read for several turns of the loop around
+    if (is_wide(func)) hdst__pass_row_jam(single);      // what is read of a wide record is read for several turns of the loop around
     hdst__pass_uniform(single);
     if (func->emits) hdst__pass_place(single);
     return single;
@@ -420,7 +413,7 @@ static bool has_tables(const hdst__printer *p, hdst__place place)
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
 {
     hdst__gpu_shape shape = choose_shape(func, options);
-    ir_func *single = single_body(arena, func, options->rows), *count;
+    ir_func *single = single_body(arena, func), *count;
     const hdst__tables *narrow = hdst__tables_make(arena, func, options->tiers);
     hdst__printer *p = hdst__printer_create(arena, func, options, widen(arena, func, narrow));
     plan_lane_sums(p, narrow);

@@ -11,7 +11,7 @@
 // The loops over elements, and what stands before the last of them, must not depend on what a turn leaves for the next one.
 #include "codegen/row_form.h"
 
-enum { TURNS = 4, MOST_TURNS = 6, MOST_NODES = 400 };
+enum { MOST_TURNS = 4, MOST_NODES = 400 };
 
 // --- Which loops ---
 
@@ -183,31 +183,21 @@ static void push_groups(jammer *j, ir_block *out, size_t turns)
     loop->lo = hdst__ir_var(func, end);
 }
 
-static void rewrite(ir_func *func, ir_block *block, size_t turns)
+static void rewrite(ir_func *func, ir_block *block)
 {
     ir_block out = {0};
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
         ir_block *nested[HDST__IR_NESTED];
-        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) rewrite(func, nested[n], turns);
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) rewrite(func, nested[n]);
         jammer j = {.func = func, .loop = s};
         if (s->kind == IR_FOR && s->step < HDST__LANES && is_jammable(&j)) {
-            push_groups(&j, &out, turns);
-            push_groups(&j, &out, turns / 2);
+            push_groups(&j, &out, MOST_TURNS);
+            push_groups(&j, &out, MOST_TURNS / 2);
         }
         hdst__ir_push(func, &out, s);
     }
     *block = out;
 }
 
-void hdst__pass_row_jam(ir_func *func) { rewrite(func, &func->body, TURNS); }
-
-static uint64_t passes(uint64_t rows, uint64_t turns) { return rows / turns + rows % turns / (turns / 2) + rows % turns % (turns / 2); }
-
-void hdst__pass_row_jam_for(ir_func *func, uint64_t rows)
-{
-    size_t turns = TURNS;
-    for (size_t more = TURNS + 1; more <= MOST_TURNS; more++)
-        if (passes(rows, more) < passes(rows, turns)) turns = more;
-    rewrite(func, &func->body, turns);
-}
+void hdst__pass_row_jam(ir_func *func) { rewrite(func, &func->body); }

@@ -20,6 +20,5 @@ uint64_t hdst__bytes_read(const ir_func *func);         // of inputs, by one rec
 void hdst__pass_elements(ir_func *func, const hdst__tables *tables);        // loops over elements that SIMD can take
 void hdst__pass_row_loops(ir_func *func, const hdst__tables *tables);       // those that add to rows or store them: for the block form over rows in memory
 void hdst__pass_row_jam(ir_func *func);                                     // uniform loops around loops over elements
-void hdst__pass_row_jam_for(ir_func *func, uint64_t rows);                  // the same, so that loops over so many rows go through the elements seldom: up to six turns at a time
 
 #endif

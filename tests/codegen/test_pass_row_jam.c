@@ -6,8 +6,6 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-static void for_ten(ir_func *func) { hdst__pass_row_jam_for(func, 10); }
-
 TestSuite(pass_row_jam, .init = pass_set_up, .fini = pass_tear_down);
 
 static const char head[] = "  input p p {f32 x[40]}\n"
@@ -33,16 +31,6 @@ Test(pass_row_jam, four_turns_then_two_then_one)
     cr_expect_eq(count(after, "for i = "), 3, "the loops over elements are one in each: %s", after);
     cr_expect_eq(count(after, "c[add(j, 3u)].y[i]"), 1, "%s", after);
     cr_expect_eq(count(after, "best = add(best, far"), 7, "%s", after);
-}
-
-Test(pass_row_jam, ten_rows_are_two_times_five)
-{
-    const pass_case ten = {for_ten, head};
-    const char *after = pass_body(pass_after(&ten, "  for j = 0u to u32(length(c)) {\n    for i = 0u to 40u {\n      e = sub(p.x[i], c[j].y[i])\n      far[i] = mul(e, e)\n    }\n"
-                                                   "    best = add(best, far[7u])\n  }\n  store r.y = best\n"));
-    cr_expect_eq(count(after, " jammed 5 {"), 1, "%s", after);
-    cr_expect_eq(count(after, " jammed 2 {"), 1, "%s", after);
-    cr_expect_eq(count(after, "best = add(best, far"), 8, "%s", after);
 }
 
 Test(pass_row_jam, loops_that_need_the_turn_before_stay)

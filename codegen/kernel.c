@@ -347,7 +347,7 @@ static const char *place_why(const hdst__printer *p, hdst__place place)
 
 static const char *tier_why(const hdst__cell *cell, bool levels)
 {
-    if (levels) return "exact sum, block by block in levels of floats";
+    if (levels && !cell->fast) return "exact sum, block by block in levels of floats";
     if (cell->fast) return "fast sum, rounded at each addition";
     switch (cell->tier) {
     case HDST__TIER_ONE: return "exact sum, one word";

@@ -348,7 +348,10 @@ static void plan_lane_sums(hdst__printer *p, const hdst__tables *narrow)
     for (size_t a = 0; a < narrow->accum_count; a++) {
         const size_t leaves = p->func->params[narrow->accum[a].param].record->leaf_count;
         p->plan[a].lane_sum = HDST__NEW_ARRAY(p->arena, bool, leaves);
-        for (size_t l = 0; l < leaves; l++) p->plan[a].lane_sum[l] = may_be_lane_sum(&narrow->accum[a], p->func, l);
+        for (size_t l = 0; l < leaves; l++) {
+            p->plan[a].lane_sum[l] = may_be_lane_sum(&narrow->accum[a], p->func, l);
+            ((hdst__cell *)&p->tables->accum[a].cell[l])->fast = p->plan[a].lane_sum[l] && p->options->fast_sums;      // of this kernel's own tables
+        }
     }
 }
 

@@ -36,6 +36,19 @@ static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
     hdst__write_line(&p->out, "quick &= fits%zu;", n);
 }
 
+// Out of line and into local memory, so that it takes no registers.
+static void print_settle_value(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element, const char *value)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const char *scale = hdst__scale_name(p, plan->accum->param, leaf);
+    const bool is_float = cell->kind == HDST__F32;
+    p->part[HDST__PART_LOCAL] = p->part[HDST__PART_EXACT] = p->part[is_float ? HDST__PART_SETTLE : HDST__PART_SETTLE_DOUBLE] = true;
+    if (!is_float) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    hdst__write_line(&p->out, "settle_lane_%s(%s_local + %" PRIu64 " * COPIES + copy, %s_total + %" PRIu64 ", %s, %s_up * 0x1p-%df, %s_down * 0x1p%df);", is_float ? "float" : "double",
+                     plan->name, plan->slot[leaf] + element * 2 * cell->strip_words, plan->name, cell->device_first + element * cell->device_words, value, scale, HDST__LANE_BITS, scale,
+                     HDST__LANE_BITS);
+}
+
 // --- Sums in a lane's registers ---
 
 enum { LANE_TURNS = 32 };       // additions to a lane's running sums before they go to its word
@@ -61,9 +74,15 @@ static bool for_each_lane(hdst__printer *p, print_lane print)
     return any;
 }
 
+static bool is_fast(const hdst__printer *p) { return p->options->fast_sums; }
+
 static void print_lane_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
 {
     const char *name = lane_name(p, plan->accum->param, leaf, element);
+    if (is_fast(p)) {
+        hdst__write_line(&p->out, "float %s = 0;      // rounded at each addition", name);
+        return;
+    }
     hdst__write_line(&p->out, "float %s[3];", name);
     hdst__write_line(&p->out, "lane_start(%s, %s_s);", name, hdst__scale_name(p, plan->accum->param, leaf));
 }
@@ -71,20 +90,26 @@ static void print_lane_start(hdst__printer *p, const hdst__accum_plan *plan, uin
 static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
+    if (is_fast(p)) {
+        const char *name = lane_name(p, plan->accum->param, leaf, element);
+        print_settle_value(p, plan, leaf, element, name);
+        hdst__write_line(&p->out, "%s = 0;", name);
+        return;
+    }
     hdst__write_line(&p->out, "%s_own[%" PRIu64 "] += lane_take(%s, %s_s);", plan->name, cell->strip_first + element * cell->strip_words,
                      lane_name(p, plan->accum->param, leaf, element), hdst__scale_name(p, plan->accum->param, leaf));
 }
 
 void hdst__print_lane_sums(hdst__printer *p)
 {
-    if (!for_each_lane(p, print_lane_start)) return;
+    if (!for_each_lane(p, print_lane_start) || is_fast(p)) return;
     p->part[HDST__PART_LANES] = true;
     hdst__write_line(&p->out, "uint turns = 0;      // additions to each sum since they went to the lane's words");
 }
 
 void hdst__print_lane_takes(hdst__printer *p)
 {
-    if (for_each_lane(p, print_lane_take)) hdst__write_line(&p->out, "turns = 0;");
+    if (for_each_lane(p, print_lane_take) && !is_fast(p)) hdst__write_line(&p->out, "turns = 0;");
 }
 
 // The additions of the run to one sum, at most; `first`: whether statement n is the first on its sum.
@@ -134,23 +159,12 @@ static size_t most_turns(hdst__printer *p, ir_stmt *const *sum, size_t count)
     return most;
 }
 
-// Out of line and into local memory, so that it takes no registers.
-static void print_settle_lane(hdst__printer *p, const ir_stmt *stmt, size_t n, bool is_float)
-{
-    const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
-    const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf);
-    const uint64_t slots = 2 * plan->accum->cell[stmt->leaf].strip_words, element = stmt->index2 ? stmt->index2->bits : 0;
-    p->part[HDST__PART_LOCAL] = p->part[is_float ? HDST__PART_SETTLE : HDST__PART_SETTLE_DOUBLE] = true;
-    hdst__write_line(&p->out, "settle_lane_%s(%s_local + %" PRIu64 " * COPIES + copy, %s, addend%zu, %s_up * 0x1p-%df, %s_down * 0x1p%df);", is_float ? "float" : "double",
-                     plan->name, plan->slot[stmt->leaf] + element * slots, hdst__device_place(p, stmt), n, scale, HDST__LANE_BITS, scale, HDST__LANE_BITS);
-}
-
 static void print_settle(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt), *place = hdst__device_place(p, stmt);
     const bool is_float = hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F32;
     if (is_lane_sum(p, stmt)) {
-        print_settle_lane(p, stmt, n, is_float);
+        print_settle_value(p, hdst__find_plan(p, stmt->param), stmt->leaf, stmt->index2 ? stmt->index2->bits : 0, hdst__arena_printf(p->arena, "addend%zu", n));
         return;
     }
     hdst__write_line(&p->out, "if (!fits%zu) {", n);
@@ -165,6 +179,10 @@ static void print_lane_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
     p->part[HDST__PART_EXACT] = true;
     if (hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    if (is_fast(p)) {
+        hdst__write_line(&p->out, "%s += %s;", lane_of(p, stmt), hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
+        return;
+    }
     hdst__write_line(&p->out, "const float addend%zu = %s;", n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
     hdst__write_line(&p->out, "lane_add(%s, addend%zu, &moved, &lost);", lane_of(p, stmt), n);
 }
@@ -182,7 +200,7 @@ static void print_settles(hdst__printer *p, ir_stmt *const *sum, size_t count, b
 
 static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
 {
-    const size_t turns = most_turns(p, sum, count);
+    const size_t turns = is_fast(p) ? 0 : most_turns(p, sum, count);
     bool words = false;
     for (size_t n = 0; n < count; n++) words |= !is_lane_sum(p, sum[n]);
     hdst__write_line(&p->out, "{");

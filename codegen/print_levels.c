@@ -11,6 +11,13 @@ static const char *state_text(hdst__printer *p, const hdst__accum_plan *plan, ui
     return hdst__arena_printf(p->arena, "%s_%s_%s[%" PRIu64 "]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double" : "float", "levels", element);
 }
 
+static bool is_fast(const hdst__printer *p) { return p->options->fast_sums; }
+
+static const char *total_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element, bool is_double)
+{
+    return hdst__arena_printf(p->arena, "%s_%s_total[%" PRIu64 "]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double" : "float", element);
+}
+
 // The cell in the device table, and what kind of digits it has.
 static const char *cell_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
 {
@@ -72,6 +79,11 @@ static void print_call(hdst__printer *p, const ir_stmt *stmt, hdst__level_shape 
     p->part[HDST__PART_EXACT] = p->part[is_double ? HDST__PART_LEVELS_DOUBLE : HDST__PART_LEVELS] = true;
     if (is_double) p->uses_double = true;
     plan->level_sum[is_double][stmt->leaf] = p->level_shape[is_double][shape] = true;
+    if (is_fast(p)) {
+        ((hdst__cell *)&plan->accum->cell[stmt->leaf])->fast = p->uses_double = true;       // of this kernel's own tables
+        hdst__write_line(&p->out, "fast_add_%s_%s(&%s, %s, BLOCK);", is_double ? "double" : "float", shape_name[shape], total_text(p, plan, stmt->leaf, element, is_double), args);
+        return;
+    }
     hdst__write_line(&p->out, "levels_add_%s_%s(&%s, %s, BLOCK, %s);", is_double ? "double" : "float", shape_name[shape],
                      state_text(p, plan, stmt->leaf, element, is_double), args, cell_text(p, plan, stmt->leaf, element));
 }
@@ -118,13 +130,31 @@ static void print_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
 {
     const char *type = is_double ? "double" : "float", *scale = hdst__scale_name(p, plan->accum->param, leaf);
     const uint64_t elements = plan->accum->cell[leaf].elements;
+    if (is_fast(p)) {
+        hdst__write_line(&p->out, "double %s_%s_total[%" PRIu64 "] = {0};", scale, type, elements);
+        return;
+    }
     hdst__write_line(&p->out, "%s_levels %s_%s_levels[%" PRIu64 "];", type, scale, type, elements);
     for (uint64_t e = 0; e < elements; e++)
         hdst__write_line(&p->out, "levels_start_%s(&%s, flush);", type, state_text(p, plan, leaf, e, is_double));
 }
 
+static void print_fast_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const bool narrow = cell->kind == HDST__F32;
+    if (!narrow) p->part[HDST__PART_EXACT_DOUBLE] = true;
+    for (uint64_t e = 0; e < cell->elements; e++)
+        hdst__write_line(&p->out, "wide_add_%s(%s_total + %" PRIu64 ", %s);", narrow ? "float" : "double", plan->name, cell->device_first + e * cell->device_words,
+                         hdst__arena_printf(p->arena, narrow ? "(float)%s" : "%s", total_text(p, plan, leaf, e, is_double)));
+}
+
 static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
 {
+    if (is_fast(p)) {
+        print_fast_end(p, plan, leaf, is_double);
+        return;
+    }
     for (uint64_t e = 0; e < plan->accum->cell[leaf].elements; e++)
         hdst__write_line(&p->out, "levels_publish_%s(&%s, %s);", is_double ? "double" : "float", state_text(p, plan, leaf, e, is_double), cell_text(p, plan, leaf, e));
 }
@@ -139,6 +169,13 @@ void hdst__print_levels_end(hdst__printer *p) { for_each(p, print_end); }
 static const hdst__hole float_holes[] = {
     {"real", "float"}, {"reals", "float16"}, {"int", "int"}, {"ints", "int16"}, {"bits", "uint"}, {"bitss", "uint16"}, {"lanes", "16"}, {"mantissa", "23"},
     {"bias", "127"}, {"step", "18"}, {"top", "17"}, {"lowest", "-149"}, {"greatest", "103"}, {"outside", "0xff800000"}, {"magnitude", "0x7fffffff"},
+    {"sum_of", "inline float sum_of_float(float16 v)\n"
+               "{\n"
+               "    const float8 a = v.lo + v.hi;\n"
+               "    const float4 b = a.lo + a.hi;\n"
+               "    const float2 c = b.lo + b.hi;\n"
+               "    return c.x + c.y;\n"
+               "}"},
     {"any_bit", "inline bool any_bit_float(uint16 v)\n"
                 "{\n"
                 "    const uint8 a = v.lo | v.hi;\n"
@@ -150,6 +187,12 @@ static const hdst__hole float_holes[] = {
 static const hdst__hole double_holes[] = {
     {"real", "double"}, {"reals", "double8"}, {"int", "long"}, {"ints", "long8"}, {"bits", "ulong"}, {"bitss", "ulong8"}, {"lanes", "8"}, {"mantissa", "52"},
     {"bias", "1023"}, {"step", "46"}, {"top", "45"}, {"lowest", "-1074"}, {"greatest", "970"}, {"outside", "0xfff0000000000000"}, {"magnitude", "0x7fffffffffffffff"},
+    {"sum_of", "inline double sum_of_double(double8 v)\n"
+               "{\n"
+               "    const double4 a = v.lo + v.hi;\n"
+               "    const double2 b = a.lo + a.hi;\n"
+               "    return b.x + b.y;\n"
+               "}"},
     {"any_bit", "inline bool any_bit_double(ulong8 v)\n"
                 "{\n"
                 "    const ulong4 a = v.lo | v.hi;\n"
@@ -186,14 +229,18 @@ const char *hdst__levels_text(hdst__printer *p, bool is_double)
     const hdst__hole *holes = is_double ? double_holes : float_holes;
     const size_t count = sizeof float_holes / sizeof *float_holes;
     hdst__writer text = {.arena = p->arena};
-    if (!is_double || !p->part[HDST__PART_LEVELS]) hdst__write_line(&text, "#define LEVELS_BLOCK 512");
-    hdst__template_expand(&text, hdst__template_text("levels.cl"), holes, count);
-    p->level_shape[is_double][HDST__LEVELS_P] = true;
+    if (!is_fast(p) && (!is_double || !p->part[HDST__PART_LEVELS])) hdst__write_line(&text, "#define LEVELS_BLOCK 512");
+    if (is_fast(p)) {
+        hdst__template_expand(&text, "typedef @reals@ @real@_vector __attribute__((aligned(sizeof(@real@))));      // as it lies in memory, wherever it begins\n@sum_of@\n", holes, count);
+    } else {
+        hdst__template_expand(&text, hdst__template_text("levels.cl"), holes, count);
+        p->level_shape[is_double][HDST__LEVELS_P] = true;
+    }
     for (int s = 0; s < HDST__LEVEL_SHAPES; s++) {
         if (!p->level_shape[is_double][s]) continue;
         const hdst__hole own[] = {{"shape", shape_name[s]}, {"params", shapes[s].params}, {"args", shapes[s].args}, {"vector", shapes[s].vector},
                                   {"scalar", shapes[s].scalar}, {"what", shapes[s].what}};
-        const char *of = expanded(p->arena, hdst__template_text("levels_of.cl"), own, sizeof own / sizeof *own);
+        const char *of = expanded(p->arena, hdst__template_text(is_fast(p) ? "fast_of.cl" : "levels_of.cl"), own, sizeof own / sizeof *own);
         hdst__template_expand(&text, of, holes, count);
     }
     return hdst__writer_text(&text);

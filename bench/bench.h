@@ -67,9 +67,10 @@ static inline void bench_pixel(uint64_t record, uint64_t records, float *x, floa
 }
 
 // Value `which` (0 or 1) of pair `record`: uniform in [-1, 1), a multiple of 2^-15.
-static inline float bench_pair_value(uint64_t record, uint32_t which)
+static inline float bench_pair_value(uint64_t record, uint32_t which, bool all_digits)
 {
-    return (float)(bench_random(2 * record + which) >> 48) * (1.f / 32768.f) - 1.f;
+    const uint64_t bits = bench_random(2 * record + which);
+    return all_digits ? (float)(bits >> 40) * (1.f / 8388608.f) - 1.f : (float)(bits >> 48) * (1.f / 32768.f) - 1.f;
 }
 
 // Spot price, strike price and years of an option.

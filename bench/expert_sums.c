@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an expert writes in C for sums over pairs of floats, one array per value (SoA): the sums of a line by least squares, and a chain of filter, two maps and
 // sums in one hand-fused loop. Float sums over stretches that are added in double. And the memory's roof: triad (McCalpin, "STREAM").
-// usage: expert_sums [--records N], driven by bench/run.py
+// usage: expert_sums [--records N] [--digits 16|24], driven by bench/run.py
 #include "bench/bench.h"
 
 enum { STRETCH = 4096 };
 
 typedef struct problem {
     uint64_t records;
+    bool all_digits;
     float *x, *y;
     double part[64][8], sum[8];
     void (*stretch)(const float *x, const float *y, uint64_t n, double *sum);
@@ -109,8 +110,8 @@ static void make(unsigned thread, unsigned threads, void *state)
 {
     problem *p = state;
     for (uint64_t i = p->records * thread / threads; i < p->records * (thread + 1) / threads; i++) {
-        p->x[i] = bench_pair_value(i, 0);
-        p->y[i] = bench_pair_value(i, 1);
+        p->x[i] = bench_pair_value(i, 0, p->all_digits);
+        p->y[i] = bench_pair_value(i, 1, p->all_digits);
         p->a[i] = 0, p->b[i] = 1, p->c[i] = 2;
     }
 }
@@ -119,6 +120,7 @@ int main(int argc, char **argv)
 {
     problem *p = bench_allocate(sizeof *p);
     p->records = bench_option(argc, argv, "--records", 20000000);
+    p->all_digits = bench_option(argc, argv, "--digits", 16) > 16;
     p->x = bench_allocate(p->records * sizeof(float));
     p->y = bench_allocate(p->records * sizeof(float));
     p->a = bench_allocate(p->records * sizeof(double));

@@ -87,13 +87,30 @@ static void print_lane_start(hdst__printer *p, const hdst__accum_plan *plan, uin
     hdst__write_line(&p->out, "lane_start(%s, %s_s);", name, hdst__scale_name(p, plan->accum->param, leaf));
 }
 
+// The lanes' plain sums become one, in two steps, which one lane adds.
+static void print_fast_take(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
+{
+    const char *name = lane_name(p, plan->accum->param, leaf, element);
+    hdst__write_line(&p->out, "fast_lanes[lane] = %s;", name);
+    hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+    hdst__write_line(&p->out, "if (lane < FAST_STEP) for (uint n = lane + FAST_STEP; n < LANES; n += FAST_STEP) fast_lanes[lane] += fast_lanes[n];");
+    hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+    hdst__write_line(&p->out, "if (lane == 0) {");
+    p->out.indent++;
+    hdst__write_line(&p->out, "float all = 0;");
+    hdst__write_line(&p->out, "for (uint n = 0; n < min(FAST_STEP, LANES); n++) all += fast_lanes[n];");
+    print_settle_value(p, plan, leaf, element, "all");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+    hdst__write_line(&p->out, "%s = 0;", name);
+}
+
 static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
     if (is_fast(p)) {
-        const char *name = lane_name(p, plan->accum->param, leaf, element);
-        print_settle_value(p, plan, leaf, element, name);
-        hdst__write_line(&p->out, "%s = 0;", name);
+        print_fast_take(p, plan, leaf, element);
         return;
     }
     hdst__write_line(&p->out, "%s_own[%" PRIu64 "] += lane_take(%s, %s_s);", plan->name, cell->strip_first + element * cell->strip_words,
@@ -102,7 +119,12 @@ static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint
 
 void hdst__print_lane_sums(hdst__printer *p)
 {
-    if (!for_each_lane(p, print_lane_start) || is_fast(p)) return;
+    if (!for_each_lane(p, print_lane_start)) return;
+    if (is_fast(p)) {
+        hdst__write_line(&p->out, "enum { FAST_STEP = 16 };");
+        hdst__write_line(&p->out, "__local float fast_lanes[LANES];");
+        return;
+    }
     p->part[HDST__PART_LANES] = true;
     hdst__write_line(&p->out, "uint turns = 0;      // additions to each sum since they went to the lane's words");
 }

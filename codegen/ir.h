@@ -171,6 +171,7 @@ struct ir_func {
     bool counts;                    // only counts what it would emit: nothing is stored, accumulated or checked (pass_count)
     bool placed;                    // only what comes out is stored (pass_place)
     uint32_t block;                 // block form: records of a block; 0 in scalar form
+    bool apart;                     // block form: the values of neighbouring records do not lie side by side in memory (AoS)
     bool rows;                      // row form: scalar form in which IR_FORs over elements are marked (vectorize) and may hold IR_ACCUM_WORDS
     uint32_t lane_records;          // GPU form: records that a lane takes at once (pass_together.c); 0 in other forms
     const char *form_why;           // why this form was chosen, for `hdst kernel show`

@@ -204,15 +204,15 @@ static bool is_level_sum(const adder *a, const ir_stmt *s)
            (!s->index2 || s->index2->op == IR_CONST);
 }
 
-static bool is_operand(const ir_expr *e)
+static bool is_operand(const adder *a, const ir_expr *e)
 {
-    return e->varying && (e->op == IR_VAR || (e->op == IR_FIELD && (!e->a || e->a->op == IR_CONST)));
+    return e->varying && (e->op == IR_VAR || (e->op == IR_FIELD && !a->func->apart && (!e->a || e->a->op == IR_CONST)));
 }
 
 static void add_levels(adder *a, ir_stmt *s)
 {
     ir_expr *narrow = as_float(a, s->value), *value = narrow ? narrow : s->value;
-    const bool simple = is_operand(value) || (value->op == IR_MUL && is_operand(value->a) && is_operand(value->b));
+    const bool simple = is_operand(a, value) || (value->op == IR_MUL && is_operand(a, value->a) && is_operand(a, value->b));
     ir_stmt *stmt = table_stmt(a, IR_ACCUM_BLOCK, s, simple ? value : set_in_vector(a, "addend", value), 0);
     stmt->index = NULL;
     hdst__ir_push(a->func, &a->after, stmt);

@@ -197,6 +197,7 @@ static const char *passes_block_of_rows(ir_func *func, const hdst__tables *table
 
 const char *hdst__passes_cpu(ir_func *func, const hdst__tables *tables, const hdst__storage *input)
 {
+    func->apart = input->layout == HDST__AOS;
     ir_func *rows = hdst__ir_copy_func(func->arena, func);
     const char *wrong = hdst__passes_row(rows, tables);
     if (wrong) return wrong;

@@ -4,10 +4,7 @@
 #include "json.h"
 #include "report.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { TABLE_ROWS = 50, TABLE_COLUMNS = 8 };
 
@@ -37,9 +34,8 @@ void output_table(const kmeans *job, const char *const *names, FILE *out)
             job->iterations == 1 ? "" : "s", job->points);
 }
 
-static void write_result(json *j, const kmeans *job)
+void output_members(json *j, const kmeans *job)
 {
-    json_open(j, "result", '{');
     json_open(j, "centers", '[');
     for (uint32_t row = 0; row < job->k; row++) {
         json_open(j, NULL, '[');
@@ -52,34 +48,6 @@ static void write_result(json *j, const kmeans *job)
     json_close(j, ']');
     json_double(j, "inertia", job->inertia);
     json_uint(j, "iterations", job->iterations);
-    json_close(j, '}');
-}
-
-static hdst_status fail(hdst_error *error, hdst_status code, const char *message)
-{
-    *error = (hdst_error)HDST_ERROR_INIT;
-    error->code = code;
-    snprintf(error->message, sizeof error->message, "%s", message);
-    return code;
-}
-
-// Made in memory first, so that a failure leaves nothing on standard output.
-hdst_status output_json(const kmeans *job, double total_seconds, FILE *out, hdst_error *error)
-{
-    char *text = NULL;
-    size_t size = 0;
-    json j = {.out = open_memstream(&text, &size)};
-    if (!j.out) return fail(error, HDST_E_MEMORY, "out of memory: the JSON object");
-    json_open(&j, NULL, '{');
-    report_json(&j, "kmeans", job->points, total_seconds, &job->stats);
-    write_result(&j, job);
-    json_close(&j, '}');
-    fputc('\n', j.out);
-    int failed = ferror(j.out);
-    hdst_status status = fclose(j.out) != 0 || failed ? fail(error, HDST_E_MEMORY, "out of memory: the JSON object") : HDST_OK;
-    if (status == HDST_OK && fwrite(text, 1, size, out) != size) status = fail(error, HDST_E_IO, "cannot write to standard output");
-    free(text);
-    return status;
 }
 
 void output_progress(const kmeans *job, double moved, void *user)

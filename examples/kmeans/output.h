@@ -3,6 +3,7 @@
 #ifndef KMEANS_OUTPUT_H
 #define KMEANS_OUTPUT_H
 
+#include "json.h"
 #include "kmeans.h"
 
 #include <stdio.h>
@@ -10,8 +11,8 @@
 // Clusters with sizes and centers, readable: the first 50 rows and 8 columns. names: of the columns, entries may be NULL.
 void output_table(const kmeans *job, const char *const *names, FILE *out);
 
-// The whole object of the outward contract, in one line. Returns HDST_E_MEMORY or, when nothing could be written, HDST_E_IO.
-hdst_status output_json(const kmeans *job, double total_seconds, FILE *out, hdst_error *error);
+// The members of "result" of the outward contract's object.
+void output_members(json *j, const kmeans *job);
 
 // Points and centers as an SVG picture, by their first two columns. labels: the cluster of each point.
 hdst_status output_picture(const kmeans *job, hdst_view labels, const char *const *names, const char *path, hdst_error *error);

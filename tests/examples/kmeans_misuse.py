@@ -9,7 +9,7 @@ IRIS_RUN = ["--input", IRIS, *FEATURES, "--device", "interp"]
 
 
 def wrong_options_are_told():
-    expect_error(2, ["no --input given", "--input points.csv"])
+    expect_error(2, ["no --input given", "--input data.csv"])
     expect_error(2, ["unknown option '--clsters'", "did you mean '--clusters'?"], *IRIS_RUN, "--clsters", 3)
     expect_error(2, ["--clusters: out of range: 0"], *IRIS_RUN, "--clusters", 0)
     expect_error(2, ["--trace is not available yet"], *IRIS_RUN, "--trace", "t.json")

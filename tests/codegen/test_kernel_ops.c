@@ -3,30 +3,13 @@
 // C). Operands are the corners of each kind and some ordinary values, all pairs.
 #include "codegen/interp.h"
 #include "tests/support/ir_make.h"
-#include "tests/support/kernel_run.h"
+#include "tests/support/kernel_suite.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static hdst__arena arena;
-static jmp_buf out_of_memory;
-static hdst__diags diags;
-static cl_run run;
-
-static void set_up(void)
-{
-    hdst__arena_init(&arena, NULL, &out_of_memory);
-    hdst__diags_init(&diags, &arena);
-    cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "these tests need PoCL");
-}
-
-static void tear_down(void)
-{
-    cl_run_close(&run);
-    hdst__arena_destroy(&arena);
-}
 TestSuite(kernel_ops, .init = set_up, .fini = tear_down);
 
 // --- Operands ---

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kmeans.h"
 
+#include "centers.h"
 #include "init.h"
 #include "report.h"
 
@@ -136,31 +137,15 @@ static hdst_status start_from_points(kmeans *job, kmeans_init method, uint64_t s
     return status;
 }
 
-static hdst_status start_from_file(kmeans *job, hdst_context *context, const char *path, hdst_error *error)
-{
-    hdst_source *source = hdst_source_open(context, path);
-    hdst_status status = hdst_source_status(source, error);
-    if (status == HDST_OK && (hdst_source_rows(source) != job->k || hdst_source_columns(source) != job->d)) {
-        char text[512];
-        snprintf(text, sizeof text, "'%.300s' has %" PRIu64 " rows of %" PRIu32 " numbers; %" PRIu32 " centers of %" PRIu32 " are needed", path,
-                 hdst_source_rows(source), hdst_source_columns(source), job->k, job->d);
-        status = fail(error, HDST_E_USAGE, text, "give a row for each cluster, with the points' columns");
-    }
-    if (status == HDST_OK) status = hdst_dataset_take(hdst_read(source, job->module, "center"), 0, job->k, job->centers, error);
-    hdst_source_destroy(source);
-    for (uint64_t i = 0; i < (uint64_t)job->k * job->d && status == HDST_OK; i++) {
-        if (isfinite(job->centers[i])) continue;
-        char text[512];
-        snprintf(text, sizeof text, "center %" PRIu64 " of '%.300s' is not finite", i / job->d, path);
-        status = fail(error, HDST_E_RECORD, text, "no point is near such a center: give numbers");
-        error->record = i / job->d;
-    }
-    return status;
-}
-
 hdst_status kmeans_start(kmeans *job, hdst_context *context, kmeans_init method, const char *path, uint64_t seed, const volatile int *stop, hdst_error *error)
 {
-    return method == KMEANS_FILE ? start_from_file(job, context, path, error) : start_from_points(job, method, seed, stop, error);
+    if (method != KMEANS_FILE) return start_from_points(job, method, seed, stop, error);
+    float *centers;
+    hdst_status status = centers_read(context, job->module, path, job->d, &job->k, &centers, error);
+    if (status != HDST_OK) return status;
+    free(job->centers);
+    job->centers = centers;
+    return HDST_OK;
 }
 
 // --- Lloyd's steps ---

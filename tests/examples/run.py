@@ -50,8 +50,9 @@ def result(*arguments):
     return json.loads(out)
 
 
-def have_cpu():
-    code, _, err = run("--input", IRIS, *FEATURES, "--clusters", 3, "--device", "cpu")
+def have_cpu(*arguments):
+    """Whether there is an OpenCL CPU device: tried with these arguments, which must be right otherwise."""
+    code, _, err = run(*(arguments or ("--input", IRIS, *FEATURES, "--clusters", 3)), "--device", "cpu")
     if code == 4:
         print("SKIP: no OpenCL CPU device here, so only the interpreter is tested:", err.strip())
     return code != 4

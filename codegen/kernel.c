@@ -127,14 +127,20 @@ const char *hdst__print_section(hdst__printer *p, void (*print)(hdst__printer *p
 
 // --- Arguments ---
 
+enum { ARG_LINE = 130 };        // letters of a line of arguments
+
 void hdst__kernel_add_arg(hdst__printer *p, hdst__arg_kind kind, uint32_t index, const char *format, ...)
 {
     hdst__arg arg = {.kind = kind, .index = index};
     HDST__PUSH(p->arena, p->args, p->arg_count, p->arg_capacity, arg);
     va_list list;
     va_start(list, format);
-    hdst__write(&p->arg_text, "%s%s", p->arg_count > 1 ? ", " : "", hdst__arena_vprintf(p->arena, format, list));
+    const char *text = hdst__arena_vprintf(p->arena, format, list);
     va_end(list);
+    const char *line = strrchr(hdst__writer_text(&p->arg_text), '\n');
+    const size_t length = strlen(line ? line : hdst__writer_text(&p->arg_text));
+    const char *space = p->arg_count == 1 ? "" : length + strlen(text) > ARG_LINE ? ",\n          " : ", ";
+    hdst__write(&p->arg_text, "%s%s", space, text);
 }
 
 void hdst__kernel_add_input_args(hdst__printer *p, uint32_t i)

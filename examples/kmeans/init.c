@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "init.h"
 
+#include "random.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): small, and the same on every machine.
-static uint64_t next(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static double next_unit(uint64_t *state) { return (double)(next(state) >> 11) * 0x1p-53; }
 
 void init_sample(uint64_t n, uint64_t count, uint64_t seed, uint64_t *records)
 {
@@ -23,12 +14,12 @@ void init_sample(uint64_t n, uint64_t count, uint64_t seed, uint64_t *records)
     if (n / (count ? count : 1) >= 64) {
         for (uint64_t i = 0; i < count; i++) {
             uint64_t from = n / count * i, width = n / count;
-            records[i] = from + next(&state) % width;
+            records[i] = from + random_next(&state) % width;
         }
         return;
     }
     for (uint64_t i = 0, taken = 0; taken < count; i++)
-        if (next_unit(&state) * (double)(n - i) < (double)(count - taken)) records[taken++] = i;
+        if (random_unit(&state) * (double)(n - i) < (double)(count - taken)) records[taken++] = i;
 }
 
 static double squared_distance(const float *a, const float *b, uint32_t d)
@@ -41,7 +32,7 @@ static double squared_distance(const float *a, const float *b, uint32_t d)
 // A point drawn with probability in proportion to its weight; total is the weights' sum.
 static uint64_t draw(const double *weight, uint64_t n, double total, uint64_t *state)
 {
-    double left = next_unit(state) * total;
+    double left = random_unit(state) * total;
     for (uint64_t i = 0; i < n; i++) {
         left -= weight[i];
         if (left < 0) return i;
@@ -71,7 +62,7 @@ static candidate best_of(const float *points, uint64_t n, uint32_t d, int trials
 {
     candidate chosen = {0, INFINITY};
     for (int t = 0; t < trials; t++) {
-        uint64_t point = cost > 0 ? draw(*nearest, n, cost, state) : next(state) % n;      // all points are centers already
+        uint64_t point = cost > 0 ? draw(*nearest, n, cost, state) : random_next(state) % n;      // all points are centers already
         double lowered = try_center(points, n, d, point, *nearest, *scratch);
         if (lowered >= chosen.cost) continue;
         chosen = (candidate){point, lowered};
@@ -93,7 +84,7 @@ typedef struct work {
 static int choose_centers(const float *points, uint64_t n, uint32_t d, uint32_t k, uint64_t *state, const volatile int *stop, work *w, float *centers)
 {
     int trials = k > 1000 ? 1 : 2 + (int)log((double)k);
-    candidate chosen = {next(state) % n, 0};
+    candidate chosen = {random_next(state) % n, 0};
     for (uint64_t i = 0; i < n; i++) w->nearest[i] = INFINITY;
     chosen.cost = try_center(points, n, d, chosen.point, w->nearest, w->best);
     memcpy(w->nearest, w->best, n * sizeof *w->nearest);

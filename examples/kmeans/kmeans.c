@@ -2,7 +2,7 @@
 #include "kmeans.h"
 
 #include "centers.h"
-#include "init.h"
+#include "first_centers.h"
 #include "report.h"
 
 #include <inttypes.h>

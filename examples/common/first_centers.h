@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first centers of KMeans.
-#ifndef KMEANS_INIT_H
-#define KMEANS_INIT_H
+// The first centers of clusters, drawn from points.
+#ifndef EXAMPLES_FIRST_CENTERS_H
+#define EXAMPLES_FIRST_CENTERS_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "init.h"
+#include "first_centers.h"
 
 #include "random.h"
 

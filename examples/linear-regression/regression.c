@@ -2,6 +2,7 @@
 #include "regression.h"
 
 #include "normal.h"
+#include "numbers.h"
 #include "signals.h"
 
 #include <inttypes.h>
@@ -14,7 +15,8 @@ hdst_status regression_open(regression *job, program_run *run, uint32_t degree, 
 {
     *job = (regression){.d = hdst_source_columns(run->source) - 1, .degree = degree, .intercept = intercept, .rows = hdst_source_rows(run->source)};
     if ((uint64_t)job->d * degree > MOST_TERMS)
-        return program_fail(error, HDST_E_USAGE, 0, "choose fewer with --columns, or a lower --degree", "%" PRIu64 " terms; there may be %d", (uint64_t)job->d * degree, MOST_TERMS);
+        return program_fail(error, HDST_E_USAGE, 0, "choose fewer with --columns, or a lower --degree",
+                            "%" PRIu64 " terms; there may be %d", (uint64_t)job->d * degree, MOST_TERMS);
     job->terms = job->d * degree;
     if (job->rows < job->terms + intercept)
         return program_fail(error, HDST_E_USAGE, 0, "there must be at least as many rows as coefficients", "%" PRIu64 " rows for %" PRIu32 " coefficients",
@@ -56,12 +58,6 @@ static hdst_status pass(regression *job, program_run *run, const char *function,
     return program_run_result(run, *result, NULL, error);
 }
 
-static void copy(hdst_result *result, const char *table, const char *field, double *to, uint32_t count)
-{
-    hdst_view view = hdst_result_field(result, table, field);
-    for (uint32_t i = 0; i < count; i++) to[i] = hdst_view_double(view, 0, i);
-}
-
 // Sums that are not finite: because of a row, or because they are too large.
 static hdst_status explain_infinity(regression *job, program_run *run, hdst_error *error)
 {
@@ -79,23 +75,16 @@ static hdst_status explain_infinity(regression *job, program_run *run, hdst_erro
                         n, n == 1 ? " is" : "s are", first);
 }
 
-static bool all_finite(const double *numbers, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (!isfinite(numbers[i])) return false;
-    return true;
-}
-
 static hdst_status find_means(regression *job, program_run *run, hdst_error *error)
 {
     hdst_result *result;
     hdst_status status = pass(job, run, "sum_terms", NULL, NULL, &result, error);
     if (status == HDST_OK) {
-        copy(result, "s", "x", job->mean, job->terms);
-        copy(result, "s", "y", job->mean + job->terms, 1);
+        numbers_copy(result, "s", "x", job->mean, job->terms);
+        numbers_copy(result, "s", "y", job->mean + job->terms, 1);
     }
     hdst_result_destroy(result);
-    if (status == HDST_OK && !all_finite(job->mean, job->terms + 1)) status = explain_infinity(job, run, error);
+    if (status == HDST_OK && !numbers_finite(job->mean, job->terms + 1)) status = explain_infinity(job, run, error);
     for (uint32_t i = 0; i <= job->terms; i++) job->mean[i] = job->intercept ? job->mean[i] / (double)job->rows : 0;
     return status;
 }
@@ -118,14 +107,14 @@ static hdst_status solve_normal_equations(regression *job, program_run *run, hds
     hdst_result *result;
     hdst_status status = pass(job, run, "sum_products", "mean", mean, &result, error);
     if (status == HDST_OK) {
-        copy(result, "g", "xx", job->factor, m * (m + 1) / 2);
-        copy(result, "g", "xy", job->model + 1, m);
-        copy(result, "g", "yy", &job->yy, 1);
+        numbers_copy(result, "g", "xx", job->factor, m * (m + 1) / 2);
+        numbers_copy(result, "g", "xy", job->model + 1, m);
+        numbers_copy(result, "g", "yy", &job->yy, 1);
     }
     hdst_result_destroy(result);
     hdst_value_destroy(mean);
     if (status != HDST_OK) return status;
-    if (!all_finite(job->factor, m * (m + 1) / 2) || !all_finite(job->model + 1, m) || !isfinite(job->yy)) return explain_infinity(job, run, error);
+    if (!numbers_finite(job->factor, m * (m + 1) / 2) || !numbers_finite(job->model + 1, m) || !isfinite(job->yy)) return explain_infinity(job, run, error);
     if (!normal_factor(job->factor, m, &column)) return depends(job, run, column, error);
     normal_solve(job->factor, m, job->model + 1);
     for (uint32_t i = 0; i < m; i++) job->model[0] -= job->mean[i] * job->model[i + 1];
@@ -172,10 +161,10 @@ static hdst_status refine(regression *job, program_run *run, hdst_error *error)
         hdst_value_set(job->model_value, job->model, 1);
         if (status == HDST_OK) status = program_run_result(run, result, &job->explained, error);
         if (status != HDST_OK) break;
-        copy(result, "s", "r", job->step, 1);
-        copy(result, "s", "x", job->step + 1, job->terms);
-        copy(result, "s", "rr", &rr, 1);
-        if (!all_finite(job->step, job->terms + 1) || !isfinite(rr)) status = explain_infinity(job, run, error);
+        numbers_copy(result, "s", "r", job->step, 1);
+        numbers_copy(result, "s", "x", job->step + 1, job->terms);
+        numbers_copy(result, "s", "rr", &rr, 1);
+        if (!numbers_finite(job->step, job->terms + 1) || !isfinite(rr)) status = explain_infinity(job, run, error);
         correct(job, job->step);
         before = change;
         change = take_step(job);

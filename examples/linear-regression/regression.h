@@ -25,9 +25,9 @@ typedef struct regression {
 hdst_status regression_open(regression *job, program_run *run, uint32_t degree, bool intercept, hdst_error *error);
 void regression_close(regression *job);
 
-// Normal equations of centred terms by Cholesky's method, then iterative refinement: the remainders of all rows in twice the digits of double, their exact sums with the terms,
-// and a correction from the same factor (Golub and Wilkinson, "Note on the iterative refinement of least squares solution", Numerische Mathematik 9, 1966), until nothing
-// changes in double. HDST_E_RECORD for rows that are not finite; HDST_E_USAGE for terms that depend on one another.
+// Normal equations of centred terms by Cholesky's method, then iterative refinement: the remainders of all rows in twice the digits of double, their exact sums
+// with the terms, and a correction from the same factor (Golub and Wilkinson, "Note on the iterative refinement of least squares solution", Numerische
+// Mathematik 9, 1966), until nothing changes in double. HDST_E_RECORD for rows that are not finite; HDST_E_USAGE for terms that depend on one another.
 hdst_status regression_run(regression *job, program_run *run, hdst_error *error);
 
 // A result with one double for each row, the model's value; the caller destroys it.

@@ -2,6 +2,7 @@
 #include "logistic.h"
 
 #include "normal.h"
+#include "numbers.h"
 #include "signals.h"
 
 #include <inttypes.h>
@@ -17,7 +18,8 @@ hdst_status logistic_open(logistic *job, program_run *run, hdst_error *error)
     if (job->d > MOST_PREDICTORS)
         return program_fail(error, HDST_E_USAGE, 0, "choose fewer with --columns", "%" PRIu32 " predictors; there may be %d", job->d, MOST_PREDICTORS);
     if (job->rows <= job->d)
-        return program_fail(error, HDST_E_USAGE, 0, "there must be at least as many rows as coefficients", "%" PRIu64 " rows for %" PRIu32 " coefficients", job->rows, job->d + 1);
+        return program_fail(error, HDST_E_USAGE, 0, "there must be at least as many rows as coefficients",
+                            "%" PRIu64 " rows for %" PRIu32 " coefficients", job->rows, job->d + 1);
     hdst_status status = program_load(run, "logistic-regression.hk", HDST_PARAM("D", job->d), &job->module, error);
     if (status != HDST_OK) return status;
     job->data = hdst_cache(hdst_with_layout(hdst_read(run->source, job->module, "row"), program_layout(run, HDST_SOA)));
@@ -46,19 +48,6 @@ void logistic_close(logistic *job)
     *job = (logistic){0};
 }
 
-static void copy(hdst_result *result, const char *table, const char *field, double *to, uint32_t count)
-{
-    hdst_view view = hdst_result_field(result, table, field);
-    for (uint32_t i = 0; i < count; i++) to[i] = hdst_view_double(view, 0, i);
-}
-
-static bool all_finite(const double *numbers, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (!isfinite(numbers[i])) return false;
-    return true;
-}
-
 // --- Before the first step ---
 
 static hdst_status check_rows(logistic *job, program_run *run, hdst_error *error)
@@ -73,7 +62,8 @@ static hdst_status check_rows(logistic *job, program_run *run, hdst_error *error
     hdst_result_destroy(result);
     if (status != HDST_OK || n == 0) return status;
     return program_fail(error, HDST_E_RECORD, first, "the target must be 0 or 1, and predictors finite numbers",
-                        "%" PRIu64 " row%s not finite or of another class than 0 and 1; the first is record %" PRIu64 " (counted from 0)", n, n == 1 ? " is" : "s are", first);
+                        "%" PRIu64 " row%s not finite or of another class than 0 and 1; the first is record %" PRIu64 " (counted from 0)",
+                        n, n == 1 ? " is" : "s are", first);
 }
 
 static hdst_status depends(const program_run *run, uint32_t predictor, hdst_error *error)
@@ -91,11 +81,11 @@ static hdst_status find_scaling(logistic *job, program_run *run, hdst_error *err
     hdst_status status = program_run_result(run, result, NULL, error);
     double *mean = job->mean_factor, *factor = mean + job->d, n = (double)job->rows;
     if (status == HDST_OK) {
-        copy(result, "t", "x", mean, job->d);
-        copy(result, "t", "square", factor, job->d);
+        numbers_copy(result, "t", "x", mean, job->d);
+        numbers_copy(result, "t", "square", factor, job->d);
     }
     hdst_result_destroy(result);
-    if (status == HDST_OK && (!all_finite(mean, job->d) || !all_finite(factor, job->d)))
+    if (status == HDST_OK && (!numbers_finite(mean, job->d) || !numbers_finite(factor, job->d)))
         return program_fail(error, HDST_E_RECORD, 0, "scale the columns down", "sums of squares are beyond the range of double");
     for (uint32_t i = 0; i < job->d && status == HDST_OK; i++) {
         mean[i] /= n;
@@ -115,9 +105,9 @@ static hdst_status measure(logistic *job, program_run *run, hdst_result *result,
     hdst_value_set(job->model_value, job->model, 1);
     hdst_status status = program_run_result(run, result, &job->explained, error);
     if (status != HDST_OK) return status;
-    copy(result, "c", "gradient", job->gradient, job->d + 1);
-    copy(result, "c", "information", job->information, (job->d + 1) * (job->d + 2) / 2);
-    copy(result, "c", "log_likelihood", &job->log_likelihood, 1);
+    numbers_copy(result, "c", "gradient", job->gradient, job->d + 1);
+    numbers_copy(result, "c", "information", job->information, (job->d + 1) * (job->d + 2) / 2);
+    numbers_copy(result, "c", "log_likelihood", &job->log_likelihood, 1);
     job->accuracy = (double)hdst_view_int64(hdst_result_field(result, "c", "right"), 0, 0) / (double)job->rows;
     return HDST_OK;
 }
@@ -128,7 +118,8 @@ static hdst_status find_step(logistic *job, program_run *run, double *largest, h
     uint32_t column;
     if (!normal_factor(job->information, job->d + 1, &column)) {
         if (job->log_likelihood > -1e-6 * (double)job->rows)
-            return program_fail(error, HDST_E_USAGE, 0, "the likelihood has no maximum then: leave out the predictors that tell them apart", "the classes are separated without an error");
+            return program_fail(error, HDST_E_USAGE, 0, "the likelihood has no maximum then: leave out the predictors that tell them apart",
+                                "the classes are separated without an error");
         return depends(run, column ? column - 1 : 0, error);
     }
     normal_solve(job->information, job->d + 1, job->gradient);

@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     settings s = {.iterations = 25, .tolerance = 1e-8};
     common_options common;
     const option own[] = {
-        {"target", OPTION_TEXT, &s.target, "COLUMN", "the class to predict, 0 or 1, by name or index; the other chosen columns are predictors", true},
+        {"target", OPTION_TEXT, &s.target, "COLUMN", "the class to predict, 0 or 1, by name or index; other chosen ones are predictors", true},
         {"iterations", OPTION_COUNT, &s.iterations, "N", "steps at most (25)", true, NULL, 0, UINT32_MAX},
         {"tolerance", OPTION_NUMBER, &s.tolerance, "T", "ends when no coefficient, of predictors scaled to variance 1, changes by more (1e-8)", true},
     };

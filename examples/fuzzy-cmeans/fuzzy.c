@@ -41,7 +41,6 @@ hdst_status fuzzy_open(fuzzy *job, program_run *run, uint32_t k, double m, hdst_
     job->power_value = number(job->module, 1 / (m - 1));
     hdst_map_spec *spec = bind(job, "belong");
     hdst_bind_value(spec, "m", job->m_value);
-    hdst_bind_accum(spec, "t", k);
     job->step = hdst_result_create(hdst_map(job->data, spec));
     hdst_map_spec_destroy(spec);
     return hdst_result_status(job->step, error);
@@ -127,9 +126,9 @@ static double move_centers(fuzzy *job)
     hdst_view sum = hdst_result_field(job->step, "t", "x"), weight = hdst_result_field(job->step, "t", "weight");
     double longest = 0;
     for (uint32_t j = 0; j < job->k; j++) {
-        double way = 0, all = hdst_view_double(weight, j, 0);
+        double way = 0, all = hdst_view_double(weight, 0, j);
         for (uint32_t i = 0; i < job->d && all > 0; i++) {      // all points on other centers: it stays
-            float *x = job->centers + (uint64_t)j * job->d + i, mean = (float)(hdst_view_double(sum, j, i) / all);
+            float *x = job->centers + (uint64_t)j * job->d + i, mean = (float)(hdst_view_double(sum, 0, (uint64_t)j * job->d + i) / all);
             way += ((double)mean - *x) * ((double)mean - *x);
             *x = mean;
         }

@@ -94,7 +94,7 @@ static hdst_status bad_number(const hdst__source *source, size_t column, hdst__d
     for (; n < field->length && n < sizeof text - 4; n++) text[n] = (unsigned char)field->text[n] < 32 || field->text[n] == 127 ? '?' : field->text[n];
     text[n] = 0;
     if (n < field->length) strcat(text, "...");
-    const char *what = why == HDST__DECIMAL_TOO_LARGE ? "is too large for" : why == HDST__DECIMAL_NOT_WHOLE ? "is not a whole number for" : NULL;
+    const char *what = why == HDST__DECIMAL_TOO_LARGE ? (text[0] == '-' ? "is too small for" : "is too large for") : why == HDST__DECIMAL_NOT_WHOLE ? "is not a whole number for" : NULL;
     if (what) hdst__error_set(error, HDST_E_FORMAT, "'%s' %s %s in %s", text, what, hdst__scalar_yaml_name(as), column_words(source, column, words));
     else if (n == 0) hdst__error_set(error, HDST_E_FORMAT, "there is no number in %s", column_words(source, column, words));
     else hdst__error_set(error, HDST_E_FORMAT, "'%s' is not a number, in %s", text, column_words(source, column, words));

@@ -169,6 +169,7 @@ static const struct {
     {"1,2\n3,.\n", NULL, 2, false, HDST_E_FORMAT, 2, 3, "'.' is not a number", ""},
     {"1;2\n3,5;4\n", NULL, 2, false, HDST_E_FORMAT, 2, 1, "'3,5' is not a number", "with a point"},
     {"1,2\n3,1e39\n", NULL, 2, false, HDST_E_FORMAT, 2, 3, "'1e39' is too large for float32 in column 1", "type that holds it"},
+    {"1,2\n3,-40000\n", NULL, 2, true, HDST_E_FORMAT, 2, 3, "'-40000' is too small for int16 in column 1", ""},
     {"1,2\n3,40000\n", NULL, 2, true, HDST_E_FORMAT, 2, 3, "'40000' is too large for int16 in column 1", ""},
     {"1,2\n3,2.5\n", NULL, 2, true, HDST_E_FORMAT, 2, 3, "'2.5' is not a whole number for int16", ""},
     {"1,2\n3,nan\n", NULL, 2, true, HDST_E_FORMAT, 2, 3, "'nan' is not a whole number for int16", ""},

@@ -15,8 +15,6 @@ typedef enum hdst__part {
     HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_LANES, HDST__PART_LEVELS, HDST__PART_LEVELS_DOUBLE, HDST__PART_CHECKS, HDST__PART_COUNT
 } hdst__part;
 
-enum { HDST__LANE_BITS = 13 };  // 32 addends are below 2^58, so a lane may make 2^10 additions before it merges
-
 // Where the accumulators of a parameter are kept while a strip or work-group runs.
 typedef enum hdst__place {
     HDST__PLACE_PRIVATE,        // one row with constant elements: private variables, one per word

@@ -8,7 +8,7 @@
 
 static const char *state_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element, bool is_double)
 {
-    return hdst__arena_printf(p->arena, "%s_%s_%s[%" PRIu64 "]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double" : "float", "levels", element);
+    return hdst__arena_printf(p->arena, "%s_%s_levels[%" PRIu64 "]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double" : "float", element);
 }
 
 static bool is_fast(const hdst__printer *p) { return p->options->fast_sums; }

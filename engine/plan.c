@@ -25,7 +25,7 @@ enum {
     PLAIN_GROUPS_PER_UNIT = 128,        // GPU, without tables to merge: a * x + b runs at 0.91, 0.94, 0.95 of the speed of a copy with 32, 64, 128 of them
     LARGEST_IN_PLACE = 1 << 20,         // bytes of a record: a chunk of a store holds many
     LEAST_FLUSH = 64,                   // records; a strip that flushed more often would do little else
-    LEAST_GPU_FLUSH = 1 << 15,          // a work-group takes up to 512 x 8 at once, and a lane may make 2^11 additions to its own words
+    LEAST_GPU_FLUSH = 8 << HDST__LANE_BITS,     // a lane takes up to 8 records at once, and its own words FLUSH_ADDS >> LANE_BITS additions
 };
 
 static bool has_rows(const ir_param *param)

@@ -65,6 +65,7 @@ static double whole_numbers(uint64_t i, uint64_t *s) { return (double)(random_bi
 static double all_digits(uint64_t i, uint64_t *s) { (void)i; return uniform(s) * 2 - 1; }
 static double many_binades(uint64_t i, uint64_t *s) { (void)i; return ldexp(uniform(s) + 0.5, (int)(random_bits(s) % 90) - 60); }
 static double one_sign(uint64_t i, uint64_t *s) { (void)i; (void)s; return 1 - 0x1p-24; }                      // every lane grows as fast as it can
+static double largest(uint64_t i, uint64_t *s) { (void)i; (void)s; return 0x1p20 - 0x1p-4; }                   // that fits the scale of these tests
 static double other_sign(uint64_t i, uint64_t *s) { (void)i; (void)s; return -1; }
 static double odd_halves(uint64_t i, uint64_t *s) { (void)s; return (i % 2 ? 0x1p-20 : -0x1p-20) + (i % 3 ? 1 : -1); }
 static double far_outliers(uint64_t i, uint64_t *s) { return i % 700 == 33 ? (i % 2 ? -1e18 : 1e18) : uniform(s); }
@@ -185,5 +186,13 @@ Test(kernel_levels, exact_over_many_blocks)
     check_case(&s, "one sign", one_sign, 1);
     check_case(&s, "other sign", other_sign, 1);
     check_case(&s, "all digits", all_digits, 1);
+    free(s.buffer);
+}
+
+// A lane's words are as full as they may become before they join the group's table.
+Test(kernel_levels, exact_when_a_lane_makes_all_the_additions_it_may)
+{
+    setting s = prepare(HDST__TARGET_GPU, HDST__SOA, UINT64_C(256) * 2100);
+    check_case(&s, "largest", largest, 1);
     free(s.buffer);
 }

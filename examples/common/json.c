@@ -109,3 +109,14 @@ void json_float(json *j, const char *key, float value)
     start_value(j, key);
     if (!write_non_finite(j, (double)value)) fputs(shortest_float(value, text), j->out);
 }
+
+void json_rows(json *j, const char *key, const float *values, uint64_t rows, uint32_t columns)
+{
+    json_open(j, key, '[');
+    for (uint64_t row = 0; row < rows; row++) {
+        json_open(j, NULL, '[');
+        for (uint32_t i = 0; i < columns; i++) json_float(j, NULL, values[row * columns + i]);
+        json_close(j, ']');
+    }
+    json_close(j, ']');
+}

@@ -20,6 +20,7 @@ void json_text(json *j, const char *key, const char *text); // bytes that are no
 void json_uint(json *j, const char *key, uint64_t value);
 void json_double(json *j, const char *key, double value);
 void json_float(json *j, const char *key, float value);
+void json_rows(json *j, const char *key, const float *values, uint64_t rows, uint32_t columns);     // an array of arrays
 
 // The shortest decimal that reads back to the same number; `text` has 32 bytes. Returns text.
 char *shortest_double(double value, char *text);

@@ -23,13 +23,7 @@ static hdst_status check(void *user, hdst_error *error)
 static void write_json(json *j, const void *user)
 {
     const fuzzy *job = user;
-    json_open(j, "centers", '[');
-    for (uint32_t row = 0; row < job->k; row++) {
-        json_open(j, NULL, '[');
-        for (uint32_t i = 0; i < job->d; i++) json_float(j, NULL, job->centers[(uint64_t)row * job->d + i]);
-        json_close(j, ']');
-    }
-    json_close(j, ']');
+    json_rows(j, "centers", job->centers, job->k, job->d);
     json_double(j, "objective", job->objective);
     json_uint(j, "iterations", job->iterations);
 }

@@ -109,13 +109,7 @@ static hdst_status save_labels(program_run *run, genetic *g, hdst_error *error)
 static void write_result(json *j, const void *user)
 {
     const genetic *g = user;
-    json_open(j, "centers", '[');
-    for (uint64_t row = 0; row < g->clusters; row++) {
-        json_open(j, NULL, '[');
-        for (uint32_t i = 0; i < g->evolution.d; i++) json_float(j, NULL, g->best[row * g->evolution.d + i]);
-        json_close(j, ']');
-    }
-    json_close(j, ']');
+    json_rows(j, "centers", g->best, g->clusters, g->evolution.d);
     json_double(j, "inertia", g->inertia);
     json_uint(j, "generations", g->generations);
 }

@@ -36,13 +36,7 @@ void output_table(const kmeans *job, const char *const *names, FILE *out)
 
 void output_members(json *j, const kmeans *job)
 {
-    json_open(j, "centers", '[');
-    for (uint32_t row = 0; row < job->k; row++) {
-        json_open(j, NULL, '[');
-        for (uint32_t i = 0; i < job->d; i++) json_float(j, NULL, job->centers[(uint64_t)row * job->d + i]);
-        json_close(j, ']');
-    }
-    json_close(j, ']');
+    json_rows(j, "centers", job->centers, job->k, job->d);
     json_open(j, "sizes", '[');
     for (uint32_t row = 0; row < job->k; row++) json_uint(j, NULL, job->sizes[row]);
     json_close(j, ']');

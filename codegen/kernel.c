@@ -235,12 +235,25 @@ static uint64_t bytes_of(const ir_func *func, const ir_var *var)
     return records * hdst__scalar_size(records > 1 ? hdst__kind_over_block(var->kind) : var->kind);
 }
 
+// Levels of sums over a block (templates/levels.cl): their state, and a block of values where the rare way begins.
+enum { LEVEL_BYTES = 448, LEVEL_VALUES = 512 * 8 };
+
+static bool add_level_bytes(ir_stmt *stmt, void *user)
+{
+    uint64_t *bytes = user;
+    if (stmt->kind == IR_ACCUM_BLOCK) *bytes += *bytes ? LEVEL_BYTES : LEVEL_BYTES + LEVEL_VALUES;
+    return true;
+}
+
 uint64_t hdst__private_bytes(hdst__printer *p, const ir_func *func)
 {
     uint64_t bytes = 0;
     for (size_t v = 0; v < func->var_count; v++) bytes += bytes_of(func, &func->vars[v]);
     if (func->block) bytes += hdst__unpack_bytes(p, func->block);
-    return bytes;
+    uint64_t levels = 0;
+    ir_block body = func->body;
+    hdst__ir_visit_stmts(&body, add_level_bytes, &levels);
+    return bytes + levels;
 }
 
 bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, uint64_t limit, hdst__diags *diags)

@@ -82,6 +82,14 @@ static inline void bench_option_at(uint64_t record, float option[3])
     option[2] = 0.25f + 9.75f * ((float)(r >> 32 & 0xffff) / 65536.f);
 }
 
+// Adds the prices of a record to the numbers by which the sides are compared: all calls, all puts, and the calls with weights that no two neighbours share.
+static inline void bench_add_prices(uint64_t record, double call, double put, double sums[3])
+{
+    sums[0] += call;
+    sums[1] += put;
+    sums[2] += call * (double)(record % 3);
+}
+
 // Large, page-aligned, in huge pages where the system gives them.
 static inline void *bench_allocate(size_t bytes)
 {

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comparisons of whole workloads beside hand-written twins, for run.py (`--only workloads`). Each entry is (title, expert, hdst's sides) as run.py says, and
+as many more members of its Comparison as it needs. Sizes stand in the entries; run.py's general ones come after them and change nothing."""
+
+OPTIONS = ["--records", "20000000"]
+
+NUMERIC = [
+    ("Black-Scholes, 20M options of 3 float: call and put",
+     ("C, same polynomials", "expert_black_scholes", OPTIONS, "price", None),
+     [("C, libmvec, fast math", "expert_math", OPTIONS, "price", None),
+      ("hdst", "bench_math", ["--case", "price", *OPTIONS], "price", 1.3)], 1e-5),
+    # Triad moves 24 bytes, the sums read 8: a ratio of 0.417 is 0.8 of the memory's rate.
+    *[(f"linear regression, 20M pairs of float of {digits} bits: sums of x, y, xx, xy",
+       ("triad, 24 bytes", "expert_sums", [*OPTIONS, "--digits", digits], "triad", None),
+       [("C, float sums", "expert_sums", [*OPTIONS, "--digits", digits], "linreg", None),
+        ("hdst, exact sums", "bench_sums", ["--problem", "linreg", "--digits", digits, *OPTIONS], "step", exact),
+        ("hdst, fast sums", "bench_sums", ["--problem", "linreg", "--digits", digits, "--sums", "fast", *OPTIONS], "step", None)], 1e-5, True)
+      for digits, exact in [("16", 0.417), ("24", 0.5)]],
+]
+
+WORKLOADS = NUMERIC

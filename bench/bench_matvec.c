@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// hdst's side of the matrix-vector product: y = A x over rows that stay resident, through the public interface.
-//   bench_matvec [--records N] [--columns D] [--device DEVICE] [--kernels FOLDER]
+// hdst's side of the matrix-vector product, y = A x over rows that stay resident, and of steps of examples/matrix-vector (x becomes A x / |A x|), through the public
+// interface. Cases: product, iterate.
+//   bench_matvec [--problem product|iterate] [--records N] [--columns D] [--device DEVICE] [--kernels FOLDER] [--explain]
 #include "bench/hdst_side.h"
+
+#include <math.h>
 
 typedef struct problem {
     uint32_t columns;
@@ -9,6 +12,7 @@ typedef struct problem {
     float *vector;
     hdst_value *value;
     hdst_result *result;
+    double norm;                // of the last step, in iterate
 } problem;
 
 static bool fill_rows(uint64_t first, uint64_t count, void *records, char *message, void *user)
@@ -43,24 +47,46 @@ static size_t check(void *state, double *values, size_t limit)
     return 3;
 }
 
+// --- Iterated, as the example does ---
+
+static void iterate(void *state)
+{
+    problem *p = state;
+    run(p);
+    const float *y = hdst_result_rows(p->result, NULL, NULL);
+    p->norm = sqrt(hdst_view_double(hdst_result_field(p->result, "squares", NULL), 0, 0));
+    for (uint32_t i = 0; i < p->columns; i++) p->vector[i] = (float)((double)y[i] / p->norm);
+}
+
+// |A x| of the last step, the first and the last coordinate of x after it.
+static size_t check_iterate(void *state, double *values, size_t limit)
+{
+    const problem *p = state;
+    if (limit < 3) return 0;
+    values[0] = p->norm;
+    values[1] = (double)p->vector[0];
+    values[2] = (double)p->vector[p->columns - 1];
+    return 3;
+}
+
 int main(int argc, char **argv)
 {
     problem p = {.columns = (uint32_t)bench_option(argc, argv, "--columns", 784), .records = bench_option(argc, argv, "--records", 20000)};
-    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = side_option(argc, argv, "--device", "all");
-    hdst_context *ctx = hdst_context_create(&options);
+    const bool iterated = !strcmp(side_option(argc, argv, "--problem", "product"), "iterate");
+    hdst_context *ctx = side_context(argc, argv);
     char path[4096];
-    snprintf(path, sizeof path, "%s/matvec.hk", side_option(argc, argv, "--kernels", BENCH_KERNELS));
+    snprintf(path, sizeof path, "%s/%s", side_option(argc, argv, "--kernels", BENCH_KERNELS), iterated ? "../examples/matrix-vector/matrix-vector.hk" : "matvec.hk");
     hdst_module *hk = hdst_module_load(ctx, path, HDST_PARAM("D", p.columns));
     hdst_dataset *rows = hdst_cache(hdst_read(hdst_source_from_callback(ctx, p.records, fill_rows, &p), hk, "row"));
-    p.value = hdst_value_create(hk, "row", 1);
-    hdst_map_spec *spec = hdst_map_spec_create(hk, "matvec");
+    p.value = hdst_value_create(hk, iterated ? "vector" : "row", 1);
+    hdst_map_spec *spec = hdst_map_spec_create(hk, iterated ? "multiply" : "matvec");
     hdst_bind_value(spec, "v", p.value);
     p.result = hdst_result_create(hdst_map(rows, spec));
     p.vector = bench_allocate(p.columns * sizeof(float));
     for (uint32_t c = 0; c < p.columns; c++) p.vector[c] = bench_center(0, c, p.columns);
-    const bench_case cases[] = {{"product", run, check, &p}};
+    const bench_case cases[] = {iterated ? (bench_case){"iterate", iterate, check_iterate, &p} : (bench_case){"product", run, check, &p}};
     const int status = bench_serve(cases, 1, p.records);
+    side_explain(argc, argv, p.result);
     hdst_context_destroy(ctx);
     return status;
 }

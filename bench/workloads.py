@@ -3,12 +3,20 @@
 as many more members of its Comparison as it needs. Sizes stand in the entries; run.py's general ones come after them and change nothing."""
 
 OPTIONS = ["--records", "20000000"]
+PATHS = ["--records", "10000000"]
 
 NUMERIC = [
     ("Black-Scholes, 20M options of 3 float: call and put",
      ("C, same polynomials", "expert_black_scholes", OPTIONS, "price", None),
      [("C, libmvec, fast math", "expert_math", OPTIONS, "price", None),
       ("hdst", "bench_math", ["--case", "price", *OPTIONS], "price", 1.3)], 1e-5),
+    ("Monte Carlo, 10M paths in double: what a European call pays, and its square",
+     ("C", "expert_monte_carlo", PATHS, "paths", None),
+     [("hdst", "bench_monte_carlo", PATHS, "paths", 1.25)], 1e-12),
+    *[(f"iterated matrix-vector product, a step of a matrix of {size} x {size} float",
+       ("C", "expert_matvec", ["--records", size, "--columns", size], "iterate", None),
+       [("hdst", "bench_matvec", ["--problem", "iterate", "--records", size, "--columns", size], "iterate", 1.25)], 1e-5)
+      for size in ["1000", "8192"]],
     # Triad moves 24 bytes, the sums read 8: a ratio of 0.417 is 0.8 of the memory's rate.
     *[(f"linear regression, 20M pairs of float of {digits} bits: sums of x, y, xx, xy",
        ("triad, 24 bytes", "expert_sums", [*OPTIONS, "--digits", digits], "triad", None),

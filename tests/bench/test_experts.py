@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The expert programs of bench/ against the definitions of a KMeans step, of a matrix-vector product and of sums over pairs, in plain Python: a yardstick that
-computes something else measures nothing.
+"""The expert programs of bench/ against the definitions of a KMeans step, of a matrix-vector product, of sums over pairs and of the prices of options, in plain
+Python: a yardstick that computes something else measures nothing.
 usage: test_experts.py PROGRAM...      (found by their names; those that are not tested here are passed over)"""
+import math
 import struct
 import subprocess
 import sys
@@ -55,11 +56,11 @@ def product(records, columns):
     return [y[0], y[-1], sum(y)]
 
 
-def ask(program, records, clusters, case, columns=None):
-    orders = f"run {case}\ncheck {case}\n"
+def ask(program, records, clusters, case, columns=None, runs=1, more=()):
+    orders = f"run {case}\n" * runs + f"check {case}\n"
     size = ["--columns", str(columns)] if columns else []
-    done = subprocess.run([program, "--records", str(records), "--clusters", str(clusters), *size], input=orders, capture_output=True, text=True, check=True)
-    return [float(word) for word in done.stdout.splitlines()[2].split()[1:]]
+    done = subprocess.run([program, "--records", str(records), "--clusters", str(clusters), *size, *more], input=orders, capture_output=True, text=True, check=True)
+    return [float(word) for word in done.stdout.splitlines()[-1].split()[1:]]
 
 
 def report(program, what, got, want):
@@ -100,8 +101,68 @@ def sums_of_pairs():
     return good
 
 
+def power_step(records):
+    """x = A x / |A x| twice, from the vector of the product: |A x| and the first and the last coordinate of x."""
+    x = [coordinate(2**40, c, records) for c in range(records)]
+    for _ in range(2):
+        y = [sum(coordinate(i, c, records) * x[c] for c in range(records)) for i in range(records)]
+        norm = math.sqrt(sum(v * v for v in y))
+        x = [v / norm for v in y]
+    return [norm, x[0], x[-1]]
+
+
+def below(x):
+    return 0.5 * math.erfc(-x / math.sqrt(2))
+
+
+def prices(records, rate=0.02, volatility=0.3):
+    """All calls, all puts, the calls with weights 0, 1, 2, by the formula of Black and Scholes with the error function."""
+    sums = [0.0, 0.0, 0.0]
+    for i in range(records):
+        r = splitmix(2**42 + i)
+        spot, strike, years = 5 + 25 * (r & 65535) / 65536, 1 + 99 * (r >> 16 & 65535) / 65536, 0.25 + 9.75 * (r >> 32 & 65535) / 65536
+        d1 = (math.log(spot / strike) + (rate + volatility**2 / 2) * years) / (volatility * math.sqrt(years))
+        d2, worth = d1 - volatility * math.sqrt(years), strike * math.exp(-rate * years)
+        call, put = spot * below(d1) - worth * below(d2), worth * below(-d2) - spot * below(-d1)
+        sums = [sums[0] + call, sums[1] + put, sums[2] + call * (i % 3)]
+    return sums
+
+
+def philox(index, key):
+    """Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011), figure 3 and section 3.3: the counter's lower words hold the index."""
+    words, k0, k1 = [index & 0xFFFFFFFF, index >> 32, 0, 0], key & 0xFFFFFFFF, key >> 32
+    for _ in range(10):
+        first, second = words[0] * 0xD2511F53, words[2] * 0xCD9E8D57
+        words = [second >> 32 ^ words[1] ^ k0, second & 0xFFFFFFFF, first >> 32 ^ words[3] ^ k1, first & 0xFFFFFFFF]
+        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return words
+
+
+def random_paths(records, seed):
+    """What a call of 100 on a share of 100 pays, discounted (interest 0.05, volatility 0.2, a year), and the squares of the distances from 100 - 100 e^-0.05."""
+    sums, discount = [0.0, 0.0], math.exp(-0.05)
+    for i in range(records):
+        a, b, c, d = philox(i, seed)
+        normal = math.sqrt(-2 * math.log(((b << 32 | a) // 2**11 + 1) / 2**53)) * math.cos(2 * math.pi * ((d << 32 | c) / 2**64))
+        value = discount * max(100 * math.exp(0.03 + 0.2 * normal) - 100, 0)
+        sums = [sums[0] + value, sums[1] + (value - (100 - 100 * discount)) ** 2]
+    return sums
+
+
+def options():
+    good = report(PROGRAM["expert_matvec"], "iterate", ask(PROGRAM["expert_matvec"], 65, 1, "iterate", 65, runs=2), power_step(65))
+    for records in (37, 4099):
+        # the distribution's polynomial is within 7.5e-8; sums of prices with few digits differ more where all are small
+        for program in ("expert_black_scholes", "expert_math"):
+            good &= report(PROGRAM[program], records, ask(PROGRAM[program], records, 1, "price"), prices(records))
+        for seed in (7, 2**40 + 3):
+            got = ask(PROGRAM["expert_monte_carlo"], records, 1, "paths", more=["--seed", str(seed)])
+            good &= report(PROGRAM["expert_monte_carlo"], (records, seed), got, random_paths(records, seed))
+    return good
+
+
 def main():
-    failed = not (wide_records() & sums_of_pairs())
+    failed = not (wide_records() & sums_of_pairs() & options())
     problems = [(PROGRAM["expert_kmeans"], 2, lambda p, q: (p - q) ** 2), (PROGRAM["expert_kmeans_l1"], 5, lambda p, q: abs(p - q))]
     for program, columns, distance in problems:
         # below one vector; exactly a stretch; stretches for two threads with a tail; one center

@@ -24,6 +24,7 @@
     X(RECORD_INDEX, "record_index", 0, TO_U64)                                                                          \
     X(DOT, "dot", 2, OVER_ARRAYS)           /* 16 lanes, see lower_lanes.c; a function of the user may have its name */  \
     X(SUM, "sum", 1, OVER_ARRAYS)           /* likewise */                                                              \
+    X(HASH, "hash", 1, OF_ANY)              /* of a number, record or array: see lower_hash.c; likewise */                \
     X(EXP, "exp", 1, MATH) X(EXP2, "exp2", 1, MATH) X(EXPM1, "expm1", 1, MATH) X(LOG, "log", 1, MATH)                   \
     X(LOG2, "log2", 1, MATH) X(LOG10, "log10", 1, MATH) X(LOG1P, "log1p", 1, MATH) X(POW, "pow", 2, MATH)               \
     X(RSQRT, "rsqrt", 1, MATH) X(CBRT, "cbrt", 1, MATH) X(HYPOT, "hypot", 2, MATH) X(FMOD, "fmod", 2, MATH)             \

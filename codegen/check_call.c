@@ -7,7 +7,7 @@
 
 typedef enum typing {
     FLOAT, NUMERIC, TO_BOOL, BITS_F32_U32, BITS_F32_I32, BITS_32_F32, BITS_F64_U64, BITS_F64_I64, BITS_64_F64, LENGTH, TO_U64, ACCUMULATE, OVER_ARRAYS, GIVE,
-    MATH, DRAW,
+    MATH, DRAW, OF_ANY,
 } typing;
 
 static const struct builtin { const char *name; size_t args; typing typing; } builtins[] = {
@@ -23,8 +23,12 @@ static int find_builtin(const char *name)       // -1: none
     return -1;
 }
 
-// Functions over arrays, mathematics and random numbers have names that programs like to use themselves; they give way.
-static bool gives_way(int id) { return builtins[id].typing == OVER_ARRAYS || builtins[id].typing == MATH || builtins[id].typing == DRAW; }
+// Functions over arrays, mathematics, random numbers and hash have names that programs like to use themselves; they give way.
+static bool gives_way(int id)
+{
+    const typing t = builtins[id].typing;
+    return t == OVER_ARRAYS || t == MATH || t == DRAW || t == OF_ANY;
+}
 
 bool hdst__check_is_builtin(const char *name)
 {
@@ -157,6 +161,17 @@ static ast_expr *over_arrays(hdst__checker *c, ast_expr *call)
     return call;
 }
 
+// hash(x)
+static ast_expr *of_any(hdst__checker *c, ast_expr *call)
+{
+    const hdst__type *type = call->args[0]->type, *base = hdst__type_base(type);
+    const bool has_text = base->kind == HDST__TEXT || (base->kind == HDST__RECORD && base->record->has_text);
+    if (has_text) hdst__check_unsupported(c, call->span, "text");
+    if (base->kind != HDST__RECORD && !hdst__kind_is_scalar(base->kind)) return wrong_argument(c, call, 0, "a number, a record or an array", NULL);
+    call->type = hdst__type_scalar(HDST__U64);
+    return call;
+}
+
 static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
 {
     const struct builtin *b = &builtins[id];
@@ -183,6 +198,7 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
     case TO_U64: call->type = hdst__type_scalar(HDST__U64); return call;
     case OVER_ARRAYS: return over_arrays(c, call);
     case MATH: return mathematics(c, call);
+    case OF_ANY: return of_any(c, call);
     case LENGTH: case ACCUMULATE: case GIVE: case DRAW: break;     // elsewhere
     }
     return call;

@@ -7,6 +7,7 @@
 // lower_stmt.c    statements other than loops; switches; accumulations
 // lower_loop.c    loops: which are counted
 // lower_lanes.c   dot and sum
+// lower_hash.c    hash
 // lower_reduce.c  reduces that combine field by field
 #ifndef HDST_CODEGEN_LOWER_H
 #define HDST_CODEGEN_LOWER_H
@@ -69,11 +70,14 @@ void hdst__lower_emit(lowerer *l, ir_expr *cond, hdst__span span);
 
 // --- lower_place.c ---
 uint32_t hdst__lower_leaf_count(const hdst__type *type);
+hdst__kind hdst__lower_leaf_kind(const hdst__type *type, uint32_t leaf);
+uint64_t hdst__lower_leaf_elements(const hdst__type *type, uint32_t leaf);
 lower_place hdst__lower_new_local(lowerer *l, const char *name, const hdst__type *type);
 lower_place hdst__lower_field(const lower_place *place, const hdst__field *field);
 lower_place hdst__lower_element(lowerer *l, const lower_place *place, ir_expr *index);     // in range already
 lower_place hdst__lower_settle(lowerer *l, lower_place place);      // its indices are worked out now, once
 ir_expr *hdst__lower_load(lowerer *l, const lower_place *place);                            // of a scalar
+ir_expr *hdst__lower_load_leaf(lowerer *l, const lower_place *place, uint32_t leaf, ir_expr *element);     // of any value; element NULL: 0
 void hdst__lower_store(lowerer *l, const lower_place *place, ir_expr *value);              // of a scalar
 void hdst__lower_copy(lowerer *l, const lower_place *to, const lower_place *from);
 void hdst__lower_zero(lowerer *l, const lower_place *place);
@@ -97,6 +101,9 @@ void hdst__lower_body(lowerer *l, ir_block *block, const ast_stmt *stmt);       
 
 // --- lower_lanes.c ---
 ir_expr *hdst__lower_over_arrays(lowerer *l, const ast_expr *call);                // dot(a, b), sum(a)
+
+// --- lower_hash.c ---
+ir_expr *hdst__lower_hash(lowerer *l, const ast_expr *call);                       // hash(x)
 
 // --- lower_reduce.c ---
 // Turns a lowered reduce of two inputs and an output into an accumulation of one input; NULL when it does not combine leaf by leaf.

@@ -318,6 +318,7 @@ static ir_expr *builtin(lowerer *l, const ast_expr *e)
         return index;
     }
     if (e->builtin == HDST__BI_DOT || e->builtin == HDST__BI_SUM) return hdst__lower_over_arrays(l, e);
+    if (e->builtin == HDST__BI_HASH) return hdst__lower_hash(l, e);
     ir_expr *arg[3] = {0};
     for (size_t i = 0; i < e->arg_count && i < 3; i++) arg[i] = hdst__lower_value(l, e->args[i]);
     switch ((hdst__builtin)e->builtin) {

@@ -14,13 +14,13 @@ uint32_t hdst__lower_leaf_count(const hdst__type *type)
     return (uint32_t)type->record->leaf_count;
 }
 
-static hdst__kind leaf_kind(const hdst__type *type, uint32_t leaf)
+hdst__kind hdst__lower_leaf_kind(const hdst__type *type, uint32_t leaf)
 {
     while (type->kind == HDST__ARRAY) type = type->element;
     return type->kind == HDST__RECORD ? type->record->leaves[leaf].kind : type->kind;
 }
 
-static uint64_t leaf_elements(const hdst__type *type, uint32_t leaf)
+uint64_t hdst__lower_leaf_elements(const hdst__type *type, uint32_t leaf)
 {
     uint64_t count = 1;
     for (; type->kind == HDST__ARRAY; type = type->element) count *= type->count;
@@ -46,7 +46,7 @@ lower_place hdst__lower_new_local(lowerer *l, const char *name, const hdst__type
 {
     lower_place place = {.base = PLACE_LOCAL, .type = type, .name = name, .first = (uint32_t)l->func->var_count};
     for (uint32_t i = 0; i < hdst__lower_leaf_count(type); i++)
-        hdst__ir_add_var(l->func, leaf_name(l, name, type, i), leaf_kind(type, i), leaf_is_array(type, i) ? leaf_elements(type, i) : 0);
+        hdst__ir_add_var(l->func, leaf_name(l, name, type, i), hdst__lower_leaf_kind(type, i), leaf_is_array(type, i) ? hdst__lower_leaf_elements(type, i) : 0);
     return place;
 }
 
@@ -111,7 +111,7 @@ static ir_expr *element_of(lowerer *l, const lower_place *place, uint32_t leaf, 
 {
     ir_expr *element = extra ? hdst__ir_copy(l->func, extra) : NULL;
     for (const lower_step *s = place->steps; s; s = s->outer) {
-        uint64_t stride = leaf_elements(s->element, place->leaf + leaf - s->leaf);
+        uint64_t stride = hdst__lower_leaf_elements(s->element, place->leaf + leaf - s->leaf);
         element = sum(l, scaled(l, hdst__ir_copy(l->func, s->index), stride), element);
     }
     return element;
@@ -126,9 +126,9 @@ static ir_expr *new_access(lowerer *l, ir_op op, hdst__kind kind)
 
 static ir_expr *zero_index(lowerer *l, ir_expr *element) { return element ? element : hdst__ir_const(l->func, HDST__U32, 0); }
 
-static ir_expr *load_leaf(lowerer *l, const lower_place *place, uint32_t leaf, ir_expr *extra)
+ir_expr *hdst__lower_load_leaf(lowerer *l, const lower_place *place, uint32_t leaf, ir_expr *extra)
 {
-    hdst__kind kind = leaf_kind(place->type, leaf);
+    hdst__kind kind = hdst__lower_leaf_kind(place->type, leaf);
     ir_expr *element = element_of(l, place, leaf, extra);
     uint32_t number = place->leaf + leaf;
     if (place->base == PLACE_LOCAL) {
@@ -172,7 +172,7 @@ static void store_leaf(lowerer *l, const lower_place *place, uint32_t leaf, ir_e
     hdst__lower_push(l, stmt);
 }
 
-ir_expr *hdst__lower_load(lowerer *l, const lower_place *place) { return load_leaf(l, place, 0, NULL); }
+ir_expr *hdst__lower_load(lowerer *l, const lower_place *place) { return hdst__lower_load_leaf(l, place, 0, NULL); }
 
 void hdst__lower_store(lowerer *l, const lower_place *place, ir_expr *value) { store_leaf(l, place, 0, NULL, value); }
 
@@ -181,7 +181,7 @@ void hdst__lower_store(lowerer *l, const lower_place *place, ir_expr *value) { s
 // from NULL: zero
 static void fill_leaf(lowerer *l, const lower_place *to, const lower_place *from, uint32_t leaf)
 {
-    uint64_t elements = leaf_elements(to->type, leaf);
+    uint64_t elements = hdst__lower_leaf_elements(to->type, leaf);
     ir_block *outer = l->block;
     ir_stmt *loop = NULL;
     ir_expr *element = NULL;
@@ -191,7 +191,7 @@ static void fill_leaf(lowerer *l, const lower_place *to, const lower_place *from
         loop = hdst__ir_for(l->func, e, hdst__ir_const(l->func, HDST__U32, 0), hdst__ir_const(l->func, HDST__U32, elements), 1);
         l->block = &loop->body;
     }
-    ir_expr *value = from ? load_leaf(l, from, leaf, element) : hdst__ir_const(l->func, leaf_kind(to->type, leaf), 0);
+    ir_expr *value = from ? hdst__lower_load_leaf(l, from, leaf, element) : hdst__ir_const(l->func, hdst__lower_leaf_kind(to->type, leaf), 0);
     store_leaf(l, to, leaf, element, value);
     l->block = outer;
     if (loop) hdst__lower_push(l, loop);

@@ -115,6 +115,7 @@ typedef struct hdst__stage_spec {
     hdst__reader reader;
     hdst__dataset_cache *cache;     // NULL: streamed through the ring
     const void *identity;           // folds: one record as C struct, or NULL: then an empty input is an error
+    bool built_in;                  // `func` is an operator's own: no message asks the user to change it
     const hdst__separate *separate; // NULL, or by device class; then `func` is one map's signature, or the map itself when it has a body, and the reader's layout is AoS
     bool only_declared;             // with `separate`: the map has no body
     bool takes_rows;                // the caller asks for the rows of accumulators (hdst__stage_finished) before it looks at the table

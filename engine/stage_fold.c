@@ -22,8 +22,9 @@ static hdst_status give_one(hdst__stage *stage, const void *record, hdst_error *
 static hdst_status empty_input(hdst__stage *stage, hdst_error *error)
 {
     if (stage->spec.identity) return give_one(stage, stage->spec.identity, error);
-    hdst__error_set(error, HDST_E_USAGE, "reduce '%s' of an empty dataset has no result", stage->spec.func->name);
-    hdst__error_hint(error, "give the function an identity { ... }");
+    const bool users = !stage->spec.built_in;
+    hdst__error_set(error, HDST_E_USAGE, "%s'%s' of an empty dataset has no result", users ? "reduce " : "", stage->spec.func->name);
+    if (users) hdst__error_hint(error, "give the function an identity { ... }");
     return HDST_E_USAGE;
 }
 

@@ -3,6 +3,7 @@
 #define HDST_DATASET_H
 
 #include "codegen/ir.h"
+#include "hdst/field.h"
 #include "hdst/map_spec.h"
 #include "hdst/source.h"
 
@@ -11,7 +12,7 @@ typedef enum hdst__operator {
     // Functions of records, which fuse
     HDST__OP_MAP, HDST__OP_FILTER, HDST__OP_FLAT_MAP, HDST__OP_SAMPLE, HDST__OP_ZIP, HDST__OP_COUNT /* of an action */,
     // Functions of many records: what follows them is another stage
-    HDST__OP_REDUCE, HDST__OP_REDUCE_DENSE,
+    HDST__OP_EXTREME /* the smallest or largest */, HDST__OP_REDUCE, HDST__OP_REDUCE_DENSE,
     // The same records in another place or order
     HDST__OP_LAYOUT, HDST__OP_SLICE, HDST__OP_UNION, HDST__OP_CACHE,
 } hdst__operator;
@@ -51,6 +52,8 @@ struct hdst_dataset {
     uint64_t first, count;          // slice: from which record, how many; dense reduce: rows
     uint64_t seed, limit;           // sample: of random numbers below 2^63, those below limit are in
     uint32_t key;                   // dense reduce: leaf of the key
+    hdst__field_place place;        // extreme: what is compared
+    bool largest;                   // extreme: not the smallest
     uint32_t nested;                // caches below one another
     hdst__kept *kept;               // cache: made by the first run that reads it
     hdst__plan_mark mark;

@@ -282,6 +282,10 @@ HDST_API hdst_dataset *hdst_filter_function(hdst_dataset *dataset, hdst_module *
 HDST_API hdst_dataset *hdst_flat_map_function(hdst_dataset *dataset, hdst_module *module, const char *function);
 // The whole dataset reduced to one record by a `reduce`.
 HDST_API hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, const char *function);
+// The record with the smallest, or the largest, value of a field: "price", "from.x", "line[2].x" (NULL: of records with one field). Of several the first in the order of the
+// dataset; -0 and +0 are equal; a record whose value is NaN is taken only when all are. One record; an empty dataset is an error of the run, as for a reduce without identity.
+HDST_API hdst_dataset *hdst_min_by(hdst_dataset *dataset, const char *field);
+HDST_API hdst_dataset *hdst_max_by(hdst_dataset *dataset, const char *field);
 // Reduced by key, to `rows` records: record k is what the `reduce` makes of the values that came with key k, its identity where none came. Records have an integer
 // field declared `key` (`map f(T a) -> (key uint32_t k, double v)`) or called "key"; their other fields are, in order, those that the reduce takes.
 // A key that is not below `rows` fails the run with the record's number. So far for reduces that are field-wise (docs/kernel-language.md).

@@ -23,6 +23,7 @@ static void explain_item(const hdst_dataset *item, hdst__buffer *out)
     case HDST__OP_MAP: hdst__buffer_printf(out, " -> map %s", item->spec->function->name); break;
     case HDST__OP_FILTER: hdst__buffer_printf(out, " -> filter %s", item->spec->function->name); break;
     case HDST__OP_FLAT_MAP: hdst__buffer_printf(out, " -> flat_map %s", item->spec->function->name); break;
+    case HDST__OP_EXTREME: hdst__buffer_printf(out, " -> the record with the %s %s", item->largest ? "largest" : "smallest", item->record->leaves[item->place.leaf].path); break;
     case HDST__OP_REDUCE: hdst__buffer_printf(out, " -> reduce %s", item->spec->function->name); break;
     case HDST__OP_REDUCE_DENSE: hdst__buffer_printf(out, " -> reduce %s by key to %" PRIu64 " records", item->spec->function->name, item->count); break;
     case HDST__OP_SAMPLE: hdst__buffer_printf(out, " -> sample %g, seed %" PRIu64, (double)item->limit * 0x1p-63, item->seed); break;

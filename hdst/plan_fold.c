@@ -50,6 +50,7 @@ hdst_status hdst__fold_node_make(hdst__arena *arena, hdst__node *node, hdst_erro
     const hdst_dataset *reduce = node->dataset;
     ir_func *func = reduce->mark.func;
     node->func = func;
-    hdst_status status = identity_row(arena, reduce->spec->function, reduce->record, &node->identity, error);
+    node->identity = NULL;
+    hdst_status status = reduce->spec ? identity_row(arena, reduce->spec->function, reduce->record, &node->identity, error) : HDST_OK;
     return status == HDST_OK ? hdst__plan_passes(func, error) : status;
 }

@@ -73,7 +73,7 @@ static bool fuses_with_parent(const hdst_dataset *dataset)
     const hdst_dataset *parent = dataset->parent;
     if (!is_function(parent) || parent->mark.consumers > 1) return false;
     if (has_own_code(dataset) || has_own_code(parent)) return false;
-    if (parent->op == HDST__OP_REDUCE || parent->op == HDST__OP_REDUCE_DENSE) return false;
+    if (parent->op >= HDST__OP_EXTREME && parent->op <= HDST__OP_REDUCE_DENSE) return false;
     if (folds(dataset->mark.func) || parent->mark.length >= LONGEST_CHAIN) return false;
     return !(parent->mark.drops && reads_index(dataset->mark.func));    // the index of a record is its place in what the function runs over
 }

@@ -29,6 +29,7 @@ ir_func *hdst__plan_lower(hdst__arena *arena, const hdst_dataset *item, hdst_err
     case HDST__OP_SAMPLE: func = hdst__operator_sample(arena, item->record); break;
     case HDST__OP_ZIP: func = hdst__operator_zip(arena, item->parent->record, item->record); break;
     case HDST__OP_COUNT: func = hdst__operator_count(arena, item->parent->record); break;
+    case HDST__OP_EXTREME: func = hdst__operator_extreme(arena, item->record, item->place.leaf, item->place.element, item->largest); break;
     case HDST__OP_REDUCE_DENSE:
         func = lower_function(arena, item, error);
         if (func)
@@ -146,7 +147,8 @@ hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_err
 static hdst__stage_kind stage_kind(const hdst__node *node)
 {
     if (node->kind == HDST__NODE_STAGE) return HDST__STAGE_MAP;
-    return node->dataset->spec->function->reduce_class == AST_ORDERED ? HDST__STAGE_FOLD_ORDERED : HDST__STAGE_FOLD;
+    const hdst_map_spec *spec = node->dataset->spec;       // none: an operator's own, which is associative
+    return spec && spec->function->reduce_class == AST_ORDERED ? HDST__STAGE_FOLD_ORDERED : HDST__STAGE_FOLD;
 }
 
 // Code of the program's own finds C structs, whatever the layout elsewhere.
@@ -166,7 +168,7 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
 {
     const hdst__node *input = node->inputs[0];
     hdst__stage_spec spec = {.kind = stage_kind(node), .func = node->func, .reader = input->reader, .cache = input->resident, .identity = node->identity,
-                             .keep_output = node->keeps, .enough = node->enough, .takes_rows = true};
+                             .keep_output = node->keeps, .enough = node->enough, .takes_rows = true, .built_in = !node->dataset->spec};
     const hdst_map_spec *own = own_code(node);
     if (own) {
         hdst_status status = read_structs(node, &spec, error);

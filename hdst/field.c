@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hdst/field.h"
+
+#include "base/diag.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct walk {
+    const hdst__record *record; // of the whole path
+    const char *path, *at;      // as given; what is left of it
+    const hdst__type *type;     // of what the path up to here names
+    uint64_t offset;            // bytes in the C struct
+    uint64_t element;           // row-major over the dimensions so far
+    hdst_error *error;
+} walk;
+
+static bool unknown(const walk *w, const hdst__record *inside, const char *name)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    const size_t count = inside->field_count < MOST ? inside->field_count : MOST;
+    for (size_t i = 0; i < count; i++) names[i] = inside->fields[i].name;
+    const char *near = hdst__nearest_name(name, names, count);
+    hdst__error_set(w->error, HDST_E_USAGE, "record '%s' has no field '%s'", inside->name, name);
+    if (near) hdst__error_hint(w->error, "did you mean '%s'?", near);
+    return false;
+}
+
+static bool enter_field(walk *w, const hdst__record *inside)
+{
+    char name[128];
+    const size_t length = strcspn(w->at, ".[");
+    if (!length || length >= sizeof name) {
+        hdst__error_set(w->error, HDST_E_USAGE, "'%s' is no path to a field of '%s'", w->path, w->record->name);
+        hdst__error_hint(w->error, "write it as in a kernel: 'x', 'from.x', 'line[2].x'");
+        return false;
+    }
+    memcpy(name, w->at, length);
+    name[length] = 0;
+    const hdst__field *field = hdst__record_field(inside, name);
+    if (!field) return unknown(w, inside, name);
+    w->at += length;
+    w->type = field->type;
+    w->offset += field->offset;
+    return true;
+}
+
+static bool enter_element(walk *w)
+{
+    char *end;
+    const uint64_t index = w->at[1] >= '0' && w->at[1] <= '9' ? strtoull(w->at + 1, &end, 10) : 0;
+    if (w->at[1] < '0' || w->at[1] > '9' || *end != ']') {
+        hdst__error_set(w->error, HDST_E_USAGE, "the index in '%s' is no number", w->path);
+        return false;
+    }
+    if (w->type->kind != HDST__ARRAY) {
+        hdst__error_set(w->error, HDST_E_USAGE, "'%.*s' is no array", (int)(w->at - w->path), w->path);
+        return false;
+    }
+    if (index >= w->type->count) {
+        hdst__error_set(w->error, HDST_E_USAGE, "index %" PRIu64 " in '%s' is out of range 0..%" PRIu64, index, w->path, w->type->count - 1);
+        return false;
+    }
+    w->at = end + 1;
+    w->element = w->element * w->type->count + index;
+    w->type = w->type->element;
+    w->offset += index * hdst__type_size(w->type);
+    return true;
+}
+
+static bool walk_path(walk *w)
+{
+    const hdst__record *inside = w->record;
+    for (;;) {
+        if (!enter_field(w, inside)) return false;
+        while (*w->at == '[')
+            if (!enter_element(w)) return false;
+        if (!*w->at) return true;
+        if (*w->at != '.' || w->type->kind != HDST__RECORD) {
+            hdst__error_set(w->error, HDST_E_USAGE, "'%.*s' of '%s' is no record, so '%s' is no field", (int)(w->at - w->path), w->path, w->record->name, w->path);
+            return false;
+        }
+        inside = w->type->record;
+        w->at++;
+    }
+}
+
+// The leaf that starts where the path leads, or has an element there.
+static uint32_t leaf_at(const walk *w, uint64_t element)
+{
+    uint32_t l = 0;
+    while (l < w->record->leaf_count) {
+        const hdst__leaf *leaf = &w->record->leaves[l];
+        if (element < leaf->elements && hdst__leaf_offset(leaf, element) == w->offset) break;
+        l++;
+    }
+    return l;
+}
+
+hdst_status hdst__field_find(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error)
+{
+    const bool named = path && *path;
+    if (!named && record->leaf_count != 1) {
+        hdst__error_set(error, HDST_E_USAGE, "record '%s' has several fields: name one", record->name);
+        return HDST_E_USAGE;
+    }
+    if (!named) {
+        *place = (hdst__field_place){.elements = record->leaves[0].elements};
+        return HDST_OK;
+    }
+    walk w = {.record = record, .path = path, .at = path, .error = error};
+    if (!walk_path(&w)) return HDST_E_USAGE;
+    uint64_t elements = 1, element = w.element;
+    for (const hdst__type *t = w.type; t->kind == HDST__ARRAY; t = t->element) {
+        elements *= t->count;
+        element *= t->count;
+    }
+    const hdst__type *base = hdst__type_base(w.type);
+    if (base->kind == HDST__RECORD) {
+        hdst__error_set(error, HDST_E_USAGE, "'%s' of '%s' is a record", path, record->name);
+        hdst__error_hint(error, "name one of its fields, as '%s.%s'", path, base->record->fields[0].name);
+        return HDST_E_USAGE;
+    }
+    *place = (hdst__field_place){.leaf = leaf_at(&w, element), .element = element, .elements = elements};
+    return HDST_OK;
+}
+
+hdst_status hdst__field_find_scalar(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error)
+{
+    hdst_status status = hdst__field_find(record, path, place, error);
+    if (status != HDST_OK || place->elements == 1) return status;
+    const char *name = path && *path ? path : record->leaves[0].path;
+    hdst__error_set(error, HDST_E_USAGE, "'%s' of '%s' is an array of %" PRIu64 " numbers", name, record->name, place->elements);
+    hdst__error_hint(error, "name one of them, as '%s[0]'", name);
+    return HDST_E_USAGE;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fields that a program names by a text: "price", "from.x", "line[2].from.x".
+#ifndef HDST_FIELD_H
+#define HDST_FIELD_H
+
+#include "codegen/type.h"
+#include "base/error.h"
+
+typedef struct hdst__field_place {
+    uint32_t leaf;              // of the record
+    uint64_t element;           // of the leaf
+    uint64_t elements;          // 1: a single value; more: as many from `element` on, for the text names an array of numbers
+} hdst__field_place;
+
+// The numbers that `path` names: a field, through nested records, with an index for each dimension of an array, or without the last ones for the array itself. A record of one
+// field needs no name: NULL or "". HDST_E_USAGE with a near name or what is wrong with an index; records and arrays of records have no place.
+hdst_status hdst__field_find(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error);
+// The same where one value is wanted: an array is an error too.
+hdst_status hdst__field_find_scalar(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error);
+
+#endif

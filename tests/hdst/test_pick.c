@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records picked by the value of a field, against a plain C loop, on the interpreter, the CPU form and the GPU form.
+#include "tests/hdst/support.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { N = 5003 };
+
+typedef struct spot { float x[3]; uint8_t tag; } spot;
+typedef struct row { int16_t k; float f; double d; uint64_t u; bool b; spot at[2]; uint32_t i; } row;
+
+static const char kernels[] =
+    "struct spot { float x[3]; uint8_t tag; };\n"
+    "struct row { int16_t k; float f; double d; uint64_t u; bool b; spot at[2]; uint32_t i; };\n"
+    "filter none(row r) { return r.i > 99999; }\n"
+    "filter odd(row r) { return (r.i & 1) != 0; }\n"
+    "map shifted(row r) -> row { row s = r; s.k = -r.k; return s; }\n";
+
+static row rows[N];
+static const char *const forms[] = {"interp", "cpu", "gpu-form"};
+
+typedef struct job {
+    hdst_context *context;
+    hdst_module *module;
+    hdst_dataset *data;
+} job;
+
+// Few different values, so that there are ties; NaN, both zeros and infinities among the floats.
+static void fill_rows(void)
+{
+    static const float special[] = {NAN, -0.0f, 0.0f, 1.5f, -2.25f, NAN};
+    srand(7);
+    memset(rows, 0, sizeof rows);
+    for (uint32_t i = 0; i < N; i++) {
+        row *r = &rows[i];
+        r->k = (int16_t)(rand() % 41 - 20);
+        r->f = special[rand() % 6];
+        r->d = rand() % 50 ? (double)(rand() % 1000 - 500) / 8 : rand() % 2 ? INFINITY : (double)NAN;
+        r->u = UINT64_MAX - (uint64_t)(rand() % 100);
+        r->b = rand() % 3 == 0;
+        for (int s = 0; s < 2; s++) {
+            for (int e = 0; e < 3; e++) r->at[s].x[e] = (float)(rand() % 200 - 100);
+            r->at[s].tag = (uint8_t)(rand() % 256);
+        }
+        r->i = i;
+    }
+}
+
+static bool open_job(job *j, const char *form)
+{
+    if (strcmp(form, "interp") && !have_cpu()) return false;
+    fill_rows();
+    j->context = context_in_form(form);
+    j->module = module_of(j->context, kernels);
+    j->data = hdst_read(hdst_source_from_memory(j->context, rows, N, sizeof(row)), j->module, "row");
+    return true;
+}
+
+#define ON_EACH_FORM(j) for (size_t form_ = 0; form_ < 3; form_++) if (open_job(&(j), forms[form_]))
+
+// --- The fields, read in C ---
+
+typedef long double (*reader)(const row *r);
+static long double read_k(const row *r) { return r->k; }
+static long double read_f(const row *r) { return r->f; }
+static long double read_d(const row *r) { return r->d; }
+static long double read_u(const row *r) { return r->u; }
+static long double read_b(const row *r) { return r->b; }
+static long double read_x(const row *r) { return r->at[1].x[2]; }
+static long double read_tag(const row *r) { return r->at[0].tag; }
+
+static const struct { const char *path; reader read; } fields[] = {
+    {"f", read_f}, {"k", read_k}, {"u", read_u}, {"d", read_d}, {"at[1].x[2]", read_x}, {"b", read_b}, {"at[0].tag", read_tag}};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static uint32_t extreme_of(const row *from, size_t count, reader read, bool largest)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++) {
+        const long double value = read(&from[i]), so_far = read(&from[best]);
+        if (isnan(so_far) ? !isnan(value) : largest ? value > so_far : value < so_far) best = i;
+    }
+    return from[best].i;
+}
+
+static row one_of(hdst_dataset *dataset)
+{
+    row *out = NULL;
+    uint64_t n = 0;
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(hdst_collect(dataset, (void **)&out, &n, &error), HDST_OK, "%s", error.message);
+    cr_assert_eq(n, 1);
+    const row result = *out;
+    hdst_rows_destroy(((hdst__object *)dataset)->context, out);
+    return result;
+}
+
+Test(pick, the_smallest_and_the_largest_of_any_field)
+{
+    job j;
+    ON_EACH_FORM(j) {
+        const size_t step = strcmp(forms[form_], "interp") ? 2 : 1;     // of kernels fewer: each is compiled
+        for (size_t f = 0; f < FIELDS; f += step) {
+            const row low = one_of(hdst_min_by(j.data, fields[f].path)), high = one_of(hdst_max_by(j.data, fields[f].path));
+            cr_expect_eq(low.i, extreme_of(rows, N, fields[f].read, false), "%s: smallest %s", forms[form_], fields[f].path);
+            cr_expect_eq(high.i, extreme_of(rows, N, fields[f].read, true), "%s: largest %s", forms[form_], fields[f].path);
+            cr_expect(low.at[1].x[2] == rows[low.i].at[1].x[2] && low.u == rows[low.i].u, "the whole record comes");
+        }
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(pick, extremes_behind_other_operators_and_in_other_layouts)
+{
+    job j;
+    static row odd[N];
+    ON_EACH_FORM(j) {
+        size_t n = 0;
+        for (size_t i = 1; i < N; i += 2) odd[n++] = rows[i];
+        const uint32_t expected = extreme_of(odd, n, read_d, true);
+        cr_expect_eq(one_of(hdst_max_by(hdst_filter_function(j.data, j.module, "odd"), "d")).i, expected);
+        for (int layout = HDST_SOA; layout <= HDST_AOSOA; layout++)
+            cr_expect_eq(one_of(hdst_min_by(hdst_with_layout(j.data, (hdst_layout)layout), "f")).i, extreme_of(rows, N, read_f, false));
+        const row top = one_of(hdst_map_function(hdst_min_by(hdst_cache(j.data), "k"), j.module, "shifted"));
+        cr_expect_eq(top.k, 20);
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(pick, all_nan_gives_the_first_and_one_record_itself)
+{
+    job j;
+    ON_EACH_FORM(j) {
+        for (int i = 0; i < N; i++) rows[i].f = NAN;
+        cr_expect_eq(one_of(hdst_min_by(j.data, "f")).i, 0);
+        cr_expect_eq(one_of(hdst_max_by(j.data, "f")).i, 0);
+        cr_expect_eq(one_of(hdst_max_by(hdst_slice(j.data, 77, 1), "k")).i, 77);
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(pick, bare_numbers_need_no_name)
+{
+    hdst_context *context = context_on("interp");
+    hdst_module *module = module_of(context, kernels);
+    int64_t value = 0;
+    hdst_dataset *range = hdst_read(hdst_source_from_range(context, -300, 1200), module, "int64_t");
+    cr_assert_eq(hdst_take(hdst_max_by(range, NULL), 1, &value, NULL, NULL), HDST_OK);
+    cr_assert_eq(value, 1199);
+    cr_assert_eq(hdst_take(hdst_min_by(range, ""), 1, &value, NULL, NULL), HDST_OK);
+    cr_assert_eq(value, -300);
+    hdst_context_destroy(context);
+}
+
+// --- Mistakes ---
+
+static void expect_error(hdst_dataset *dataset, const char *message, const char *hint)
+{
+    hdst_error error = HDST_ERROR_INIT;
+    uint64_t n;
+    void *out;
+    cr_expect_eq(hdst_collect(dataset, &out, &n, &error), HDST_E_USAGE);
+    cr_expect_str_eq(error.message, message);
+    cr_expect_str_eq(error.hint, hint);
+}
+
+Test(pick, mistakes_in_a_path_say_what_is_right)
+{
+    hdst_context *context = context_on("interp");
+    hdst_module *module = module_of(context, kernels);
+    hdst_dataset *data = hdst_read(hdst_source_from_memory(context, rows, N, sizeof(row)), module, "row");
+    expect_error(hdst_min_by(data, NULL), "record 'row' has several fields: name one", "");
+    expect_error(hdst_min_by(data, "at[1].tga"), "record 'spot' has no field 'tga'", "did you mean 'tag'?");
+    expect_error(hdst_min_by(data, "at[2].tag"), "index 2 in 'at[2].tag' is out of range 0..1", "");
+    expect_error(hdst_min_by(data, "at[99999999999999999999].tag"), "index 18446744073709551615 in 'at[99999999999999999999].tag' is out of range 0..1", "");
+    expect_error(hdst_min_by(data, "at[1].x"), "'at[1].x' of 'row' is an array of 3 numbers", "name one of them, as 'at[1].x[0]'");
+    expect_error(hdst_min_by(data, "at[1]"), "'at[1]' of 'row' is a record", "name one of its fields, as 'at[1].x'");
+    expect_error(hdst_min_by(data, "at.tag"), "'at' of 'row' is no record, so 'at.tag' is no field", "");
+    expect_error(hdst_min_by(data, "k.x"), "'k' of 'row' is no record, so 'k.x' is no field", "");
+    expect_error(hdst_min_by(data, "k[0]"), "'k' is no array", "");
+    expect_error(hdst_min_by(data, "at[x].tag"), "the index in 'at[x].tag' is no number", "");
+    expect_error(hdst_min_by(data, "at[1"), "the index in 'at[1' is no number", "");
+    expect_error(hdst_min_by(data, "at[1]tag"), "'at[1]' of 'row' is no record, so 'at[1]tag' is no field", "");
+    expect_error(hdst_min_by(data, ".k"), "'.k' is no path to a field of 'row'", "write it as in a kernel: 'x', 'from.x', 'line[2].x'");
+    hdst_context_destroy(context);
+}
+
+Test(pick, nothing_to_pick_from)
+{
+    job j;
+    ON_EACH_FORM(j) {
+        expect_error(hdst_max_by(hdst_filter_function(j.data, j.module, "none"), "k"), "'max_by' of an empty dataset has no result", "");
+        hdst_context_destroy(j.context);
+    }
+}

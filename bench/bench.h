@@ -104,12 +104,14 @@ static inline void *bench_allocate(size_t bytes)
     return memory;
 }
 
+enum { BENCH_MOST_THREADS = 64 };
+
 static inline unsigned bench_threads(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     const char *wish = getenv("BENCH_THREADS");
     if (wish && atoi(wish) > 0) n = atoi(wish);
-    return n < 1 ? 1 : n > 64 ? 64 : (unsigned)n;
+    return n < 1 ? 1 : n > BENCH_MOST_THREADS ? BENCH_MOST_THREADS : (unsigned)n;
 }
 
 typedef struct bench_task {
@@ -129,8 +131,8 @@ static inline void *bench_thread_main(void *argument)
 static inline void bench_parallel(void (*work)(unsigned thread, unsigned threads, void *state), void *state)
 {
     unsigned threads = bench_threads();
-    pthread_t handle[64];
-    bench_task task[64];
+    pthread_t handle[BENCH_MOST_THREADS];
+    bench_task task[BENCH_MOST_THREADS];
     for (unsigned t = 0; t < threads; t++) {
         task[t] = (bench_task){work, t, threads, state};
         if (t + 1 < threads && pthread_create(&handle[t], NULL, bench_thread_main, &task[t])) {

@@ -54,32 +54,46 @@ const math_function *math_find(const char *name)
 
 // --- Errors ---
 
-// The distance of neighbours at v, in a format of `digits` bits whose least normal number is 2^(least - 1).
-static long double unit_at(long double v, int digits, int least)
-{
-    int exponent;
-    frexpl(v, &exponent);
-    return ldexpl(1, (v == 0 || exponent < least ? least : exponent) - digits);
-}
-
-static double error_of(long double right, bool right_is_nan, bool overflows, long double got, int digits, int least, bool any_zero)
+// What differs in kind: 0 or INFINITY. Negative: both are numbers, so it is their distance that counts.
+static double error_of_kind(bool right_is_nan, bool right_is_infinite, bool right_is_negative, bool right_is_zero, bool overflows, double got, bool any_zero)
 {
     if (right_is_nan || isnan(got)) return right_is_nan && isnan(got) ? 0 : INFINITY;
-    if (isinf(got) || isinf(right)) return isinf(got) && (overflows || isinf(right)) && signbit(got) == signbit(right) ? 0 : INFINITY;
-    if (right == 0 && got == 0) return any_zero || signbit(right) == signbit(got) ? 0 : INFINITY;
-    return (double)fabsl((got - right) / unit_at(right, digits, least));
+    if (isinf(got) || right_is_infinite) return isinf(got) && (overflows || right_is_infinite) && !signbit(got) == !right_is_negative ? 0 : INFINITY;
+    if (right_is_zero && got == 0) return any_zero || !right_is_negative == !signbit(got) ? 0 : INFINITY;
+    return -1;
+}
+
+// 2^-e where 2^e is the distance of neighbouring floats at v. Exact, and so is its product with a difference of doubles: quick enough for all floats.
+static double per_unit_float(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    const int exponent = (int)(bits >> 52 & 0x7ff) - 1022, least = exponent < FLT_MIN_EXP ? FLT_MIN_EXP : exponent;     // of frexp's kind
+    bits = (uint64_t)(1023 + FLT_MANT_DIG - least) << 52;
+    memcpy(&v, &bits, sizeof v);
+    return v;
 }
 
 double math_error_float(const math_function *f, float x, float y, float got)
 {
     const double right = f->of_double[f->args - 1](x, y);
-    return error_of(right, isnan(right), isinf((float)right), got, FLT_MANT_DIG, FLT_MIN_EXP, f->any_zero);
+    const double kind = error_of_kind(isnan(right), isinf(right), signbit(right), right == 0, isinf((float)right), got, f->any_zero);
+    return kind >= 0 ? kind : fabs((double)got - right) * per_unit_float(right);
+}
+
+// The distance of neighbouring doubles at v.
+static long double unit_double(long double v)
+{
+    int exponent;
+    frexpl(v, &exponent);
+    return ldexpl(1, (v == 0 || exponent < DBL_MIN_EXP ? DBL_MIN_EXP : exponent) - DBL_MANT_DIG);
 }
 
 double math_error_double(const math_function *f, double x, double y, double got)
 {
     const long double right = f->of_long_double(x, y);
-    return error_of(right, isnan(right), isinf((double)right), got, DBL_MANT_DIG, DBL_MIN_EXP, f->any_zero);
+    const double kind = error_of_kind(isnan(right), isinf(right), signbit(right), right == 0, isinf((double)right), got, f->any_zero);
+    return kind >= 0 ? kind : (double)fabsl((got - right) / unit_double(right));
 }
 
 // --- Points ---

@@ -63,6 +63,20 @@ static void copy_leaf(ir_func *func, uint32_t output, uint32_t to, uint32_t from
     hdst__ir_push(func, &func->body, loop);
 }
 
+static uint32_t add_broadcast(ir_func *func, const char *name)
+{
+    return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = number_record(func->arena, HDST__U64)});
+}
+
+ir_func *hdst__operator_range(hdst__arena *arena, const hdst__record *nothing, const hdst__record *to)
+{
+    ir_func *func = new_func(arena, "range", nothing);
+    const uint32_t begin = add_broadcast(func, "begin"), output = add_output(func, to);
+    ir_expr *number = hdst__ir_binary(func, IR_ADD, HDST__U64, leaf_expr(func, IR_RECORD_INDEX, 0, 0, HDST__U64), leaf_expr(func, IR_BROADCAST, begin, 0, HDST__U64));
+    store(func, &func->body, output, 0, NULL, hdst__ir_convert(func, HDST__I64, number));
+    return func;
+}
+
 ir_func *hdst__operator_zip(hdst__arena *arena, const hdst__record *from, const hdst__record *to)
 {
     ir_func *func = new_func(arena, "zip_with_index", from);
@@ -137,11 +151,6 @@ static void philox_round(ir_func *func, uint32_t word[4], const uint32_t key[2],
     next[2] = set(func, "word", HDST__U32, xor3(func, high_word(func, hdst__ir_var(func, product[0])), word[3], k[1]));
     next[3] = set(func, "word", HDST__U32, low_word(func, hdst__ir_var(func, product[0])));
     for (uint32_t i = 0; i < 4; i++) word[i] = next[i];
-}
-
-static uint32_t add_broadcast(ir_func *func, const char *name)
-{
-    return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = number_record(func->arena, HDST__U64)});
 }
 
 ir_func *hdst__operator_sample(hdst__arena *arena, const hdst__record *record)

@@ -9,6 +9,8 @@
 
 // Adds 1 for every record to the accumulator "count", a uint64_t.
 ir_func *hdst__operator_count(hdst__arena *arena, const hdst__record *record);
+// The number of a record: its index plus the broadcast "begin" (uint64_t, which wraps), as the only leaf of `to`, an int64_t. Reads nothing of its input.
+ir_func *hdst__operator_range(hdst__arena *arena, const hdst__record *nothing, const hdst__record *to);
 // Records of `to`: the index of the record, then the values of `from`, leaf by leaf. `to` has one more leaf than `from`, in front, a uint64_t.
 ir_func *hdst__operator_zip(hdst__arena *arena, const hdst__record *from, const hdst__record *to);
 // Keeps a record if the upper 63 bits of a random number that belongs to its index and the broadcast "seed" are below the broadcast "limit" (both uint64_t):

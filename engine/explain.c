@@ -18,7 +18,8 @@ static void explain_input(const hdst__stage *stage, hdst__buffer *out)
     const hdst__dataset_cache *cache = stage->spec.cache;
     char bytes[24];
     hdst__buffer_printf(out, "  input: %" PRIu64 " records of %s, layout %s", reader->records, reader->record->name, layout_name(reader->layout));
-    if (cache && cache->streamed) hdst__buffer_printf(out, ", read again in every run (%s)\n", cache->why);
+    if (reader->record->leaf_count == 0) hdst__buffer_puts(out, ", which hold nothing: no memory is read\n");
+    else if (cache && cache->streamed) hdst__buffer_printf(out, ", read again in every run (%s)\n", cache->why);
     else if (cache) hdst__buffer_printf(out, ", resident in %" PRIu64 " segment%s\n", cache->count, cache->count == 1 ? "" : "s");
     else if (stage->plan) hdst__buffer_printf(out, ", streamed through segments of %" PRIu64 " records (%s)\n", stage->plan->piece->capacity,
                                               hdst__bytes_text(hdst__storage_bytes(stage->plan->piece), bytes));

@@ -28,6 +28,8 @@ enum {
     LEAST_GPU_FLUSH = 8 << HDST__LANE_BITS,     // a lane takes up to 8 records at once, and its own words FLUSH_ADDS >> LANE_BITS additions
 };
 
+static const uint64_t MOST_PIECE_RECORDS = (uint64_t)1 << 40;  // of records that take no memory
+
 static bool has_rows(const ir_param *param)
 {
     return param->kind == IR_BROADCAST_TABLE || param->kind == IR_ACCUM_TABLE;
@@ -246,7 +248,7 @@ static bool can_count_in_window(const hdst__launch_plan *plan)
 
 static void choose_counted(hdst__launch_plan *plan)
 {
-    const uint64_t fit = round_to_64(COUNTED_INPUT_BYTES / hdst__segment_record_bytes(plan->reader.record));
+    const uint64_t bytes = hdst__segment_record_bytes(plan->reader.record), fit = round_to_64(COUNTED_INPUT_BYTES / (bytes ? bytes : 1));
     if (plan->slice_most > fit) plan->slice_most = fit > plan->slice_least ? fit : plan->slice_least;
 }
 
@@ -265,9 +267,23 @@ static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool f
     if (plan->slice_least > plan->slice_most) plan->slice_least = plan->slice_most;
 }
 
+// Records without fields lie nowhere: one piece has them all, and slices are cut as time and output ask for.
+static void choose_one_piece(hdst__launch_plan *plan, hdst__arena *arena)
+{
+    const hdst__reader *reader = &plan->reader;
+    const uint64_t all = round_to_64(reader->records), capacity = all < 64 ? 64 : all < MOST_PIECE_RECORDS ? all : MOST_PIECE_RECORDS;
+    const uint64_t rest = reader->records % capacity ? reader->records % capacity : capacity;
+    plan->piece = hdst__storage_make(arena, reader->record, reader->layout, reader->block, capacity);
+    plan->last = hdst__storage_make(arena, reader->record, reader->layout, reader->block, rest);
+}
+
 static void choose_pieces(hdst__launch_plan *plan, hdst__arena *arena)
 {
     const hdst__reader *reader = &plan->reader;
+    if (reader->record->leaf_count == 0) {
+        choose_one_piece(plan, arena);
+        return;
+    }
     uint64_t least = hdst__segment_records(reader, STREAM_LEAST_BYTES, reader->records), share = bytes_left(plan) / STREAM_SHARE;
     uint64_t most = hdst__segment_records(reader, share < STREAM_BYTES ? share : STREAM_BYTES, reader->records);
     uint64_t unit = hdst__segment_records(reader, 0, 0), quarter = (reader->records / 4 + unit - 1) / unit * unit;     // a few pieces, so that reading and computing overlap

@@ -43,6 +43,7 @@ void hdst__segment_destroy(hdst__device *device, hdst__segment *segment)
 
 static bool fits(const hdst__segment *segment, const hdst__storage *storage)
 {
+    if (!storage->buffers) return true;         // records without fields take no memory, whatever the segment has
     if (segment->buffers != storage->buffers) return false;
     for (uint32_t i = 0; i < storage->buffers; i++)
         if (segment->memory[i]->bytes < storage->buffer_bytes[i]) return false;
@@ -82,7 +83,7 @@ static hdst_status call_reader(hdst__segment *segment, hdst__device *device, con
     const hdst__allocator *allocator = device->engine->allocator;
     void **buffers = segment->buffers <= FEW ? few : hdst__alloc(allocator, segment->buffers * sizeof *buffers);
     if (!buffers) return hdst__error_memory(error, "addresses of a segment");
-    for (uint32_t i = 0; i < segment->buffers; i++) buffers[i] = segment->memory[i]->host;
+    for (uint32_t i = 0; i < storage->buffers; i++) buffers[i] = segment->memory[i]->host;
     hdst_status status = reader->fill(reader->user, first, count, storage, buffers, 0, error);
     if (buffers != few) hdst__free(allocator, buffers);
     return status;
@@ -92,7 +93,7 @@ static hdst_status fill_on_host(hdst__segment *segment, hdst__device *device, co
                                 uint64_t first, uint64_t count, hdst_error *error)
 {
     hdst_status status = HDST_OK;
-    for (uint32_t i = 0; i < segment->buffers && status == HDST_OK; i++) status = device->ops->to_host(device, segment->memory[i], error);
+    for (uint32_t i = 0; i < storage->buffers && status == HDST_OK; i++) status = device->ops->to_host(device, segment->memory[i], error);
     if (status == HDST_OK) status = call_reader(segment, device, reader, storage, first, count, error);
     segment->storage = storage;
     segment->first = first;
@@ -104,7 +105,7 @@ hdst_status hdst__segment_load(hdst__segment *segment, hdst__device *device, con
                                uint64_t first, uint64_t count, uint64_t *moved, hdst_error *error)
 {
     hdst_status status = fill_on_host(segment, device, reader, storage, first, count, error);
-    for (uint32_t i = 0; i < segment->buffers && status == HDST_OK; i++) {
+    for (uint32_t i = 0; i < storage->buffers && status == HDST_OK; i++) {
         hdst__memory *memory = segment->memory[i];
         status = device->ops->to_device(device, memory, error);
         if (status != HDST_OK || device->unified) continue;

@@ -132,7 +132,7 @@ HDST_API hdst_source *hdst_source_open_raw(hdst_context *context, const char *pa
 HDST_API hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes);
 // A row-major table of floats. Not copied.
 HDST_API hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns);
-// The numbers begin, begin + 1 ... end - 1, read as a record of one number. Never stored.
+// The numbers begin, begin + 1 ... end - 1, read as a record of one number. Never stored; kernels make those that they read as int64_t.
 HDST_API hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end);
 // Writes records first ... first + count - 1 as C structs of the record. Returns false to fail the run, with `message` (512 bytes) filled. Called from one thread at a time,
 // possibly for the same records again.

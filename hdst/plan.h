@@ -5,6 +5,7 @@
 // plan_graph.c    which datasets become nodes
 // plan_stage.c    a chain of functions: one function in IR, its parameters, its tables
 // plan_fold.c     reduces that are no accumulation
+// plan_range.c    ranges of numbers, which kernels make themselves
 // plan_reader.c   how the next stage reads what a node holds: rows, slices, unions
 // plan.c          making, running, ending
 // plan_explain.c  a plan as a text for people
@@ -61,6 +62,8 @@ struct hdst__node {
     hdst__plan_table *tables;
     size_t table_count;
     const hdst__plan_table *records_table;  // whose rows are the records: a field-wise reduce; NULL: the stage's output
+    uint64_t range_begin;           // a stage whose kernel makes the numbers of a range: the first one
+    const hdst__record *nothing;    // then: the record without fields that its input has; NULL: it reads its input
     const void *identity;           // fold: one row, or NULL
     const void *rows;               // the records, as C structs
     uint64_t row_count;
@@ -102,6 +105,9 @@ void hdst__stage_node_release(hdst__node *node);
 hdst__plan_param hdst__plan_param_of(const ir_func *func, const ir_param *param, const hdst_dataset *item);     // of an item's own function
 ir_func *hdst__plan_lower(hdst__arena *arena, const hdst_dataset *item, hdst_error *error);
 hdst_status hdst__plan_passes(ir_func *func, hdst_error *error);
+// plan_range.c
+ir_func *hdst__range_node_make(hdst__arena *arena, hdst__node *node);       // the function that makes the stage's numbers; NULL: it reads its input
+hdst__reader hdst__range_node_reader(const hdst__node *node);     // then, in place of its input's
 // plan_fold.c
 hdst_status hdst__fold_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
 // plan_reader.c

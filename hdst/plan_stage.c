@@ -77,6 +77,14 @@ static void match_params(const hdst_dataset *item, hdst__node *node)
             if (fused->params[j].bind == from->params[i].bind) node->params[j] = hdst__plan_param_of(from, &from->params[i], item);
 }
 
+// Its own parameter, "begin".
+static void match_range(const ir_func *range, hdst__node *node)
+{
+    for (size_t j = 0; j < node->func->param_count; j++)
+        if (node->func->params[j].bind == range->params[1].bind)
+            node->params[j] = (hdst__plan_param){.function = range->name, .name = range->params[1].name, .data = &node->range_begin, .rows = 1};
+}
+
 void hdst__stage_node_values(const hdst__node *node)
 {
     for (size_t i = 0; node->params && i < node->func->param_count; i++) {
@@ -90,14 +98,17 @@ void hdst__stage_node_values(const hdst__node *node)
 
 // --- Making ---
 
-static hdst_status fuse(hdst__arena *arena, hdst__node *node, hdst_error *error)
+// The functions of the items, behind `range` unless that is NULL.
+static hdst_status fuse(hdst__arena *arena, hdst__node *node, ir_func *range, hdst_error *error)
 {
     ir_func **functions = HDST__NEW_ARRAY(arena, ir_func *, node->item_count + 1);
-    for (size_t i = 0; i < node->item_count; i++) functions[i] = node->items[i]->mark.func;
-    node->func = hdst__fuse(arena, functions, node->item_count);
+    const size_t before = range ? 1 : 0;
+    functions[0] = range;
+    for (size_t i = 0; i < node->item_count; i++) functions[before + i] = node->items[i]->mark.func;
+    node->func = hdst__fuse(arena, functions, before + node->item_count);
     if (node->func) return HDST_OK;
     hdst__error_set(error, HDST_E_KERNEL, "the chain up to '%s' has more than %d statements, for what follows a flat_map stands at each of its emits",
-                    functions[node->item_count - 1]->name, HDST__FUSE_LIMIT);
+                    node->items[node->item_count - 1]->mark.func->name, HDST__FUSE_LIMIT);
     hdst__error_hint(error, "emit at one place, in a loop");
     return HDST_E_KERNEL;
 }
@@ -128,11 +139,13 @@ hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_err
 {
     const hdst_map_spec *own = own_code(node);
     const bool declared = own && !own->function->body;
+    ir_func *range = own ? NULL : hdst__range_node_make(arena, node);
     if (declared) node->func = node->dataset->mark.func;
-    hdst_status status = declared ? HDST_OK : fuse(arena, node, error);
+    hdst_status status = declared ? HDST_OK : fuse(arena, node, range, error);
     if (status != HDST_OK) return status;
     size_t count = node->func->param_count;
     node->params = HDST__NEW_ARRAY(arena, hdst__plan_param, count);
+    if (range) match_range(range, node);
     for (size_t i = 0; i < node->item_count; i++) match_params(node->items[i], node);
     hdst__stage_values *values = HDST__NEW(arena, hdst__stage_values);
     *values = (hdst__stage_values){HDST__NEW_ARRAY(arena, const void *, count), HDST__NEW_ARRAY(arena, uint64_t, count), HDST__NEW_ARRAY(arena, uint64_t, count),
@@ -169,6 +182,10 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
     const hdst__node *input = node->inputs[0];
     hdst__stage_spec spec = {.kind = stage_kind(node), .func = node->func, .reader = input->reader, .cache = input->resident, .identity = node->identity,
                              .keep_output = node->keeps, .enough = node->enough, .takes_rows = true, .built_in = !node->dataset->spec};
+    if (node->nothing) {
+        spec.reader = hdst__range_node_reader(node);
+        spec.cache = NULL;
+    }
     const hdst_map_spec *own = own_code(node);
     if (own) {
         hdst_status status = read_structs(node, &spec, error);

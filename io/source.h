@@ -58,6 +58,7 @@ hdst__source *hdst__source_raw(const hdst__allocator *allocator, const char *pat
 hdst__source *hdst__source_memory(const hdst__allocator *allocator, const void *rows, uint64_t count, uint64_t row_bytes, hdst_error *error);
 hdst__source *hdst__source_floats(const hdst__allocator *allocator, const float *table, uint64_t rows, uint32_t columns, hdst_error *error);
 hdst__source *hdst__source_range(const hdst__allocator *allocator, int64_t begin, int64_t end, hdst_error *error);
+bool hdst__source_is_range(const hdst__source *source, int64_t *begin);     // of a range: its first number
 // Writes records as C structs; returns false to fail, with `message` (HDST__CALLBACK_MESSAGE bytes) filled or left empty.
 enum { HDST__CALLBACK_MESSAGE = 512 };
 typedef bool (*hdst__source_callback)(uint64_t first, uint64_t count, void *records, char *message, void *user);

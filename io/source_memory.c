@@ -88,6 +88,13 @@ hdst__source *hdst__source_range(const hdst__allocator *allocator, int64_t begin
     return source;
 }
 
+bool hdst__source_is_range(const hdst__source *source, int64_t *begin)
+{
+    if (source->format != &range_format) return false;
+    *begin = (intptr_t)source->state;
+    return true;
+}
+
 // --- A callback ---
 
 typedef struct callback_state {

@@ -120,6 +120,10 @@ HDST_API hdst_status hdst_device_chosen(hdst_context *context, hdst_device_info 
 
 // --- Sources -------------------------------------------------------------------------------------------------------------------------------------
 
+typedef enum hdst_type {
+    HDST_BOOL, HDST_INT8, HDST_INT16, HDST_INT32, HDST_INT64, HDST_UINT8, HDST_UINT16, HDST_UINT32, HDST_UINT64, HDST_FLOAT32, HDST_FLOAT64, HDST_TEXT
+} hdst_type;
+
 // A file, its format by its name: .npy, .csv (.tsv, .txt, .data: separated numbers). Rows and columns are known at once.
 HDST_API hdst_source *hdst_source_open(hdst_context *context, const char *path);
 // columns: names or 0-based indices, comma-separated ("x,y" or "0,3-5"); NULL: all.
@@ -142,6 +146,8 @@ HDST_API uint64_t hdst_source_rows(const hdst_source *source);      // 0 after a
 HDST_API uint32_t hdst_source_columns(const hdst_source *source);   // numbers per row; 0 after an error or when only the record tells
 // Of column 0 ... columns - 1, as the file has it; NULL where there is no name. Belongs to the source.
 HDST_API const char *hdst_source_column_name(const hdst_source *source, uint32_t column);
+// The type in which the file stores column 0 ... columns - 1; of several files, if it is the same in all. false, and *type stays: it is text (.csv), or only the record tells.
+HDST_API bool hdst_source_column_type(const hdst_source *source, uint32_t column, hdst_type *type);
 HDST_API const char *hdst_source_note(const hdst_source *source);   // what a reader should know ("float64 converted to float32"), or ""
 HDST_API hdst_status hdst_source_status(const hdst_source *source, hdst_error *error);
 HDST_API void hdst_source_destroy(hdst_source *source);
@@ -159,9 +165,6 @@ typedef struct hdst_param {
 #define HDST_NO_PARAMS NULL, 0
 
 typedef enum hdst_layout { HDST_AOS, HDST_SOA, HDST_AOSOA, HDST_AOP } hdst_layout;
-typedef enum hdst_type {
-    HDST_BOOL, HDST_INT8, HDST_INT16, HDST_INT32, HDST_INT64, HDST_UINT8, HDST_UINT16, HDST_UINT32, HDST_UINT64, HDST_FLOAT32, HDST_FLOAT64, HDST_TEXT
-} hdst_type;
 
 HDST_API hdst_schema *hdst_schema_load(hdst_context *context, const char *path, const hdst_param *params, size_t count);
 // `name` stands for the file in messages.

@@ -84,14 +84,30 @@ hdst_source *hdst_source_open_all(hdst_context *context, const char *const *path
 uint64_t hdst_source_rows(const hdst_source *source) { return source->source ? source->source->rows : 0; }
 uint32_t hdst_source_columns(const hdst_source *source) { return source->source ? (uint32_t)source->source->width : 0; }
 
-const char *hdst_source_column_name(const hdst_source *source, uint32_t column)
+static const hdst__column *find_column(const hdst__source *from, uint32_t number)
 {
-    const hdst__source *from = source->source;
     for (size_t i = 0; from && i < from->column_count; i++) {
-        if (column < from->columns[i].count) return from->columns[i].name;      // a column may be an array of numbers
-        column -= (uint32_t)from->columns[i].count;
+        if (number < from->columns[i].count) return &from->columns[i];      // a column may be an array of numbers
+        number -= (uint32_t)from->columns[i].count;
     }
     return NULL;
+}
+
+const char *hdst_source_column_name(const hdst_source *source, uint32_t column)
+{
+    const hdst__column *found = find_column(source->source, column);
+    return found ? found->name : NULL;
+}
+
+bool hdst_source_column_type(const hdst_source *source, uint32_t column, hdst_type *type)
+{
+    const hdst__source *from = source->source;
+    const hdst__column *found = find_column(from, column);
+    if (!found || from->format->is_text) return false;
+    for (size_t i = 0; i < from->part_count; i++)
+        if (from->parts[i]->format->is_text || find_column(from->parts[i], column)->kind != found->kind) return false;
+    *type = (hdst_type)found->kind;
+    return true;
 }
 
 const char *hdst_source_note(const hdst_source *source) { return source->source ? source->source->note : ""; }

@@ -193,6 +193,26 @@ static const char *path_of(const char *name)
     return path;
 }
 
+// Of the file and of it beside itself; not beside one of text, nor of a column that is not there.
+static void check_types(const job *j, const hdst_source *plain)
+{
+    hdst_error error;
+    hdst_type type = HDST_TEXT;
+    cr_assert(hdst_source_column_type(plain, 2, &type));
+    cr_assert_eq(type, HDST_FLOAT32);
+    cr_assert_not(hdst_source_column_type(plain, 3, &type));
+    char binary[100], text[100];
+    snprintf(binary, sizeof binary, "%s", path_of("vecs.npy"));
+    snprintf(text, sizeof text, "%s", path_of("vecs.csv"));
+    cr_assert_eq(hdst_save(read_rows(j, vecs, sizeof(vec), "vec"), text, &error), HDST_OK);
+    hdst_source *twice = hdst_source_open_all(j->context, (const char *[]){binary, binary}, 2, NULL);
+    hdst_source *mixed = hdst_source_open_all(j->context, (const char *[]){binary, text}, 2, NULL);
+    cr_assert(hdst_source_column_type(twice, 1, &type));
+    cr_assert_eq(hdst_source_rows(mixed), 2 * N);
+    cr_assert_not(hdst_source_column_type(mixed, 1, &type));
+    unlink(text);
+}
+
 Test(records, what_is_saved_reads_back)
 {
     job j = open_job("interp");
@@ -203,6 +223,9 @@ Test(records, what_is_saved_reads_back)
     for (size_t i = 0; i < 3; i++) {
         cr_assert_eq(hdst_save(d, path_of(names[i]), &error), HDST_OK, "%s", error.message);
         hdst_source *saved = i == 2 ? hdst_source_open_raw(j.context, path_of(names[i])) : hdst_source_open(j.context, path_of(names[i]));
+        hdst_type type = HDST_TEXT;
+        cr_assert_eq(hdst_source_column_type(saved, 0, &type), i == 0, "text and raw bytes do not tell");
+        cr_assert_eq(type, i == 0 ? HDST_UINT8 : HDST_TEXT);
         shape *back = collect(hdst_read(saved, j.module, "shape"), N);
         for (int r = 0; r < N; r++) cr_assert(same_shape(&back[r], &shapes[r]), "%s, record %d", names[i], r);
         hdst_rows_destroy(j.context, back);
@@ -213,6 +236,7 @@ Test(records, what_is_saved_reads_back)
     hdst_source *plain = hdst_source_open(j.context, path_of("vecs.npy"));
     cr_assert_eq(hdst_source_columns(plain), 3);
     cr_assert_null(hdst_source_column_name(plain, 0));
+    check_types(&j, plain);
     vec *back = collect(hdst_read(plain, j.module, "vec"), N);
     cr_assert_eq(memcmp(back, vecs, sizeof vecs), 0);
     hdst_rows_destroy(j.context, back);

@@ -147,10 +147,10 @@ static hdst_status read_count(hdst__plan *plan, const hdst__reader *records, voi
     return HDST_OK;
 }
 
-// A map makes one record of each, so what it makes is not computed to be counted.
+// A map makes one record of each, and a sort changes none, so what they make is not computed to be counted.
 static hdst_dataset *same_count(hdst_dataset *dataset)
 {
-    while (dataset->op == HDST__OP_MAP || dataset->op == HDST__OP_ZIP || dataset->op == HDST__OP_LAYOUT) dataset = dataset->parent;
+    while (dataset->op == HDST__OP_MAP || dataset->op == HDST__OP_ZIP || dataset->op == HDST__OP_LAYOUT || dataset->op == HDST__OP_SORT) dataset = dataset->parent;
     return dataset;
 }
 
@@ -215,7 +215,7 @@ static hdst_status save(hdst__plan *plan, const hdst__reader *records, void *use
     const saving *s = user;
     const hdst__allocator *allocator = &plan->context->allocator;
     const hdst__node *target = plan->target;
-    if (target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_FOLD) return s->write(allocator, s->path, records->record, target->rows, records->records, error);
+    if (target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_FOLD || target->rows) return s->write(allocator, s->path, records->record, target->rows, records->records, error);
     hdst__rows rows;
     hdst_status status = hdst__engine_read(plan->context->engine, records, &rows, &plan->stats, error);
     if (status == HDST_OK) status = s->write(allocator, s->path, records->record, rows.records, rows.count, error);

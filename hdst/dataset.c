@@ -17,6 +17,8 @@ static void release_dataset(hdst__object *object)
     if (dataset->module) hdst__object_drop(&dataset->module->object);
     if (dataset->spec) hdst__object_drop(&dataset->spec->object);
     hdst__free(HDST__ALLOCATOR(dataset), dataset->inputs);
+    hdst__free(HDST__ALLOCATOR(dataset), dataset->sort_keys);
+    hdst__free(HDST__ALLOCATOR(dataset), dataset->sort_text);
 }
 
 hdst_dataset *hdst__dataset_new(hdst_context *context, hdst__operator op, hdst_dataset *parent)

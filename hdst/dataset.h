@@ -4,6 +4,7 @@
 
 #include "codegen/ir.h"
 #include "hdst/field.h"
+#include "engine/sort.h"
 #include "hdst/map_spec.h"
 #include "hdst/source.h"
 
@@ -14,7 +15,7 @@ typedef enum hdst__operator {
     // Functions of many records: what follows them is another stage
     HDST__OP_EXTREME /* the smallest or largest */, HDST__OP_REDUCE, HDST__OP_REDUCE_DENSE,
     // The same records in another place or order
-    HDST__OP_LAYOUT, HDST__OP_SLICE, HDST__OP_UNION, HDST__OP_CACHE,
+    HDST__OP_LAYOUT, HDST__OP_SLICE, HDST__OP_UNION, HDST__OP_CACHE, HDST__OP_SORT,
 } hdst__operator;
 
 typedef struct hdst__node hdst__node;
@@ -54,6 +55,9 @@ struct hdst_dataset {
     uint32_t key;                   // dense reduce: leaf of the key
     hdst__field_place place;        // extreme: what is compared
     bool largest;                   // extreme: not the smallest
+    hdst__sort_key *sort_keys;      // sort
+    size_t sort_key_count;
+    char *sort_text;                // as the user wrote them
     uint32_t nested;                // caches below one another
     hdst__kept *kept;               // cache: made by the first run that reads it
     hdst__plan_mark mark;

@@ -241,6 +241,10 @@ HDST_API hdst_dataset *hdst_sample(hdst_dataset *dataset, double fraction, uint6
 HDST_API hdst_dataset *hdst_union(hdst_dataset *first, hdst_dataset *second);
 // The same for `count` datasets, at least one.
 HDST_API hdst_dataset *hdst_union_all(hdst_dataset *const *datasets, size_t count);
+// Sorted by `keys`: fields of the records, the weightiest first, each followed by `desc` or `asc` (which may be left out), as in "price desc, name, x[2]". An array without an
+// index counts as its elements in order; a record of one field needs no name (NULL). Numbers by value, false before true; floats in the total order -NaN < -inf < ... < -0 < +0 < ... < inf < NaN. Stable: records with
+// equal keys stay in their order. More records than the memory budget has room for are sorted through temporary files in $TMPDIR (else /tmp).
+HDST_API hdst_dataset *hdst_sort(hdst_dataset *dataset, const char *keys);
 // Each record behind its index: `record` of the module has a uint64_t first and then the fields of the dataset's records, in order.
 HDST_API hdst_dataset *hdst_zip_with_index(hdst_dataset *dataset, hdst_module *module, const char *record);
 

@@ -36,7 +36,10 @@ hdst_status hdst__plan_make(hdst__arena *arena, hdst_dataset *dataset, hdst__pla
 
 void hdst__plan_release(hdst__plan *plan)
 {
-    for (size_t i = 0; i < plan->node_count; i++) hdst__stage_node_release(plan->nodes[i]);
+    for (size_t i = 0; i < plan->node_count; i++) {
+        hdst__stage_node_release(plan->nodes[i]);
+        hdst__sort_node_release(plan->nodes[i]);
+    }
 }
 
 // --- Running ---
@@ -84,6 +87,10 @@ hdst_status hdst__plan_run_node(hdst__plan *plan, hdst__node *node, hdst_error *
         return HDST_OK;
     case HDST__NODE_UNION: return hdst__reader_of_union(node, &node->reader, error);
     case HDST__NODE_CACHE: return hdst__kept_fill(node->dataset, &node->reader, &node->resident, &plan->stats, error);
+    case HDST__NODE_SORT:
+        status = hdst__sort_node_run(node, error);
+        if (node->sort) hdst__plan_add_stats(&plan->stats, hdst__sort_stats(node->sort));
+        return status;
     default:
         status = hdst__stage_node_run(node, error);
         if (node->stage) hdst__plan_add_stats(&plan->stats, hdst__stage_stats(node->stage));
@@ -102,7 +109,7 @@ bool hdst__node_is_known(const hdst__node *node)
 {
     switch (node->kind) {
     case HDST__NODE_READ: return true;
-    case HDST__NODE_STAGE: case HDST__NODE_FOLD: return node->ran;
+    case HDST__NODE_STAGE: case HDST__NODE_FOLD: case HDST__NODE_SORT: return node->ran;
     case HDST__NODE_CACHE: {
         const hdst__plan *plan = hdst__kept_plan(node->dataset->kept);
         return hdst__kept_is_filled(node->dataset->kept) || all_known(plan->nodes, plan->node_count);

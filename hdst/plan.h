@@ -6,6 +6,7 @@
 // plan_stage.c    a chain of functions: one function in IR, its parameters, its tables
 // plan_fold.c     reduces that are no accumulation
 // plan_range.c    ranges of numbers, which kernels make themselves
+// plan_sort.c     sorts
 // plan_reader.c   how the next stage reads what a node holds: rows, slices, unions
 // plan.c          making, running, ending
 // plan_explain.c  a plan as a text for people
@@ -20,6 +21,7 @@ typedef enum hdst__node_kind {
     HDST__NODE_READ, HDST__NODE_LAYOUT, HDST__NODE_SLICE, HDST__NODE_UNION, HDST__NODE_CACHE,   // readers: nothing is computed
     HDST__NODE_STAGE,               // fused functions
     HDST__NODE_FOLD,                // a reduce that is not field-wise
+    HDST__NODE_SORT,
 } hdst__node_kind;
 
 // What a parameter of the fused function reads or fills.
@@ -50,7 +52,7 @@ struct hdst__node {
     hdst__dataset_cache *resident;  // where they stay: a cache's, or a stage's on the device
     bool keeps;                     // a stage: a stage reads its records, or a cache holds them
     uint64_t enough;                // a stage: nobody reads more records of it than these, from the first on; 0: all
-    bool ran;                       // a stage: its reader is the last run's
+    bool ran;                       // a stage or a sort: its reader is the last run's
 
     // Stages and folds
     hdst_dataset **items;           // operators, first to last
@@ -67,6 +69,7 @@ struct hdst__node {
     const void *identity;           // fold: one row, or NULL
     const void *rows;               // the records, as C structs
     uint64_t row_count;
+    hdst__sort *sort;               // of a sort: made at the first run
 };
 
 typedef struct hdst__plan {
@@ -110,6 +113,9 @@ ir_func *hdst__range_node_make(hdst__arena *arena, hdst__node *node);       // t
 hdst__reader hdst__range_node_reader(const hdst__node *node);     // then, in place of its input's
 // plan_fold.c
 hdst_status hdst__fold_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
+// plan_sort.c
+hdst_status hdst__sort_node_run(hdst__node *node, hdst_error *error);
+void hdst__sort_node_release(hdst__node *node);
 // plan_reader.c
 hdst__reader hdst__reader_of_rows(hdst__node *node, const hdst__record *record);       // node->rows
 hdst__reader hdst__reader_of_slice(hdst__node *node);

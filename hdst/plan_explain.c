@@ -47,6 +47,11 @@ static void explain_node(const hdst__node *node, hdst__buffer *out)
         hdst__buffer_printf(out, " from %" PRIu64 " on, %" PRIu64 " at most", d->first, d->count);
         break;
     case HDST__NODE_UNION: hdst__buffer_puts(out, "records of "); explain_inputs(node, out); hdst__buffer_puts(out, ", one after another"); break;
+    case HDST__NODE_SORT:
+        hdst__buffer_puts(out, "records of ");
+        explain_inputs(node, out);
+        hdst__buffer_printf(out, " sorted by %s", d->sort_text);
+        break;
     case HDST__NODE_CACHE: hdst__buffer_printf(out, "cache (%s)", hdst__kept_is_filled(d->kept) ? "filled" : "filled by the next run"); break;
     default:
         hdst__buffer_puts(out, "records of ");
@@ -69,6 +74,13 @@ static hdst_status explain_stage(hdst__node *node, hdst__buffer *out, hdst_error
     return hdst__stage_explain(node->stage, node->values, out, error);
 }
 
+static void explain_sort(const hdst__node *node, hdst__buffer *out)
+{
+    hdst__buffer_printf(out, "sort %u\n", (unsigned)node->number);
+    if (node->sort) hdst__sort_explain(node->sort, out);
+    else hdst__buffer_puts(out, "  how it sorts is chosen by the next run\n");
+}
+
 // Caches that hold nothing yet show what will fill them.
 static hdst_status explain_below(const hdst__plan *plan, hdst__buffer *out, hdst_error *error)
 {
@@ -89,6 +101,7 @@ hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *
     for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) {
         hdst__node *node = plan->nodes[i];
         if (node->kind == HDST__NODE_STAGE || node->kind == HDST__NODE_FOLD) status = explain_stage(node, out, error);
+        else if (node->kind == HDST__NODE_SORT) explain_sort(node, out);
         else if (hdst__node_is_known(node)) status = hdst__plan_run_node(plan, node, error);
     }
     return status;

@@ -116,7 +116,7 @@ static hdst_status take_records(hdst_result *result, hdst_error *error)
 {
     hdst__node *target = result->plan.target;
     if (!result->dataset->record) return HDST_OK;
-    if (target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_FOLD) {
+    if (target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_FOLD || target->rows) {
         result->records = target->rows;
         result->record_count = target->row_count;
         return HDST_OK;

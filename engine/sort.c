@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sort: what fits the memory budget is sorted there; what does not is cut into runs, which are sorted one by one, written to a temporary file, and merged as they are read.
+#include "engine/sort_private.h"
+
+#include "engine/driver_gate.h"
+#include "engine/engine_private.h"
+#include "engine/executor.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { BATCH_BYTES = 16 << 20, PIECE_BYTES = 1 << 20 };     // between two looks at whether the run was cancelled; of a copy to another layout
+
+hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count)
+{
+    hdst__sort *sort = hdst__alloc_zero(engine->allocator, sizeof *sort);
+    if (!sort) return NULL;
+    sort->engine = engine;
+    sort->record = record;
+    sort->field_count = count;
+    sort->field = hdst__alloc(engine->allocator, count * sizeof *sort->field);
+    if (!sort->field) {
+        hdst__free(engine->allocator, sort);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) sort->field[i] = hdst__sort_field_of(record, &keys[i]);
+    hdst__sort_runs_init(&sort->runs, engine->allocator, sort->field, count, record->size);
+    return sort;
+}
+
+static void forget(hdst__sort *sort)
+{
+    hdst__free(sort->engine->allocator, sort->rows);
+    hdst__sort_runs_release(&sort->runs);
+    hdst__budget_release(&sort->engine->memory, sort->reserved);
+    sort->rows = NULL;
+    sort->reserved = sort->records = 0;
+    sort->way = NULL;
+}
+
+void hdst__sort_destroy(hdst__sort *sort)
+{
+    if (!sort) return;
+    forget(sort);
+    hdst__free(sort->engine->allocator, sort->field);
+    hdst__free(sort->engine->allocator, sort);
+}
+
+const hdst__run_stats *hdst__sort_stats(const hdst__sort *sort) { return &sort->stats; }
+const void *hdst__sort_rows(const hdst__sort *sort) { return sort->rows; }
+
+// --- Reading the input as C structs ---
+
+static hdst_status read_batches(const hdst__sort *sort, const hdst__reader *input, const hdst__storage *storage, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+{
+    const uint64_t batch = BATCH_BYTES / sort->record->size + 1;
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < count && status == HDST_OK; done += batch) {
+        if (atomic_exchange(&sort->engine->cancelled, false))
+            return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %" PRIu64 " of %" PRIu64 " records", first + done, input->records);
+        status = input->fill(input->user, first + done, count - done < batch ? count - done : batch, storage, &rows, done, error);
+    }
+    return status;
+}
+
+static hdst_status read_rows(hdst__sort *sort, const hdst__reader *input, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+{
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    const double start = hdst__now();
+    hdst__arena_init(&arena, sort->engine->allocator, &out_of_memory);
+    hdst_status status;
+    if (setjmp(out_of_memory)) {
+        status = hdst__error_memory(error, "a sort");
+    } else {
+        const hdst__storage *storage = hdst__storage_make(&arena, input->record, HDST__AOS, 0, count);
+        status = storage ? read_batches(sort, input, storage, first, count, rows, error) : hdst__error_memory(error, "a sort");
+    }
+    hdst__arena_destroy(&arena);
+    sort->stats.read_seconds += hdst__now() - start;
+    return status;
+}
+
+// --- In memory ---
+
+typedef struct workspace {
+    char *rows;
+    hdst__sort_entry *entries, *scratch;
+} workspace;
+
+static void free_workspace(const hdst__sort *sort, workspace *w)
+{
+    hdst__free(sort->engine->allocator, w->rows);
+    hdst__free(sort->engine->allocator, w->entries);
+    hdst__free(sort->engine->allocator, w->scratch);
+    *w = (workspace){0};
+}
+
+static hdst_status make_workspace(const hdst__sort *sort, uint64_t records, workspace *w, hdst_error *error)
+{
+    const hdst__allocator *allocator = sort->engine->allocator;
+    *w = (workspace){hdst__alloc_zero(allocator, records * sort->record->size), hdst__alloc(allocator, records * sizeof *w->entries),
+                     hdst__alloc(allocator, records * sizeof *w->scratch)};
+    if (w->rows && w->entries && w->scratch) return HDST_OK;
+    free_workspace(sort, w);
+    return hdst__error_memory(error, "a sort");
+}
+
+static const hdst__sort_entry *sort_workspace(const hdst__sort *sort, const workspace *w, uint64_t records)
+{
+    return hdst__sort_entries(sort->field, sort->field_count, w->rows, sort->record->size, records, w->entries, w->scratch);
+}
+
+static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, hdst_error *error)
+{
+    const uint64_t size = sort->record->size, records = input->records;
+    workspace w;
+    hdst_status status = make_workspace(sort, records, &w, error);
+    if (status == HDST_OK) status = read_rows(sort, input, 0, records, w.rows, error);
+    if (status == HDST_OK) {
+        const hdst__sort_entry *order = sort_workspace(sort, &w, records);
+        hdst__sort_entry **unused = order == w.entries ? &w.scratch : &w.entries;
+        hdst__free(sort->engine->allocator, *unused);       // before the sorted rows need memory
+        *unused = NULL;
+        sort->rows = hdst__alloc(sort->engine->allocator, records * size);
+        if (!sort->rows) status = hdst__error_memory(error, "a sort");
+        for (uint64_t i = 0; i < records && sort->rows; i++) memcpy(sort->rows + i * size, w.rows + order[i].index * size, size);
+    }
+    free_workspace(sort, &w);
+    sort->way = "merge sort on the host";
+    return status;
+}
+
+// --- Through runs ---
+
+static hdst_status write_run(hdst__sort *sort, const workspace *w, const hdst__sort_entry *order, uint64_t records, hdst_error *error)
+{
+    enum { PIECE = 1 << 16 };
+    const uint64_t size = sort->record->size;
+    char stack[PIECE];
+    uint64_t used = 0;
+    hdst_status status = hdst__sort_runs_add(&sort->runs, records, error);
+    for (uint64_t i = 0; i < records && status == HDST_OK; i++) {
+        const char *row = w->rows + order[i].index * size;
+        if (size > PIECE) {
+            status = hdst__spill_add(&sort->runs.file, row, size, error);
+            continue;
+        }
+        if (used + size > PIECE) {
+            status = hdst__spill_add(&sort->runs.file, stack, used, error);
+            used = 0;
+        }
+        memcpy(stack + used, row, size);
+        used += size;
+    }
+    return status == HDST_OK ? hdst__spill_add(&sort->runs.file, stack, used, error) : status;
+}
+
+static hdst_status make_runs(hdst__sort *sort, const hdst__reader *input, uint64_t each, hdst_error *error)
+{
+    workspace w;
+    hdst_status status = make_workspace(sort, each, &w, error);
+    for (uint64_t first = 0; first < input->records && status == HDST_OK; first += each) {
+        const uint64_t count = input->records - first < each ? input->records - first : each;
+        status = read_rows(sort, input, first, count, w.rows, error);
+        if (status == HDST_OK) status = write_run(sort, &w, sort_workspace(sort, &w, count), count, error);
+    }
+    free_workspace(sort, &w);
+    return status;
+}
+
+static hdst_status sort_through_runs(hdst__sort *sort, const hdst__reader *input, uint64_t room, hdst_error *error)
+{
+    const uint64_t size = sort->record->size, each = room / (size + 2 * sizeof(hdst__sort_entry));
+    const uint64_t merging = room / 2;                      // what stays taken while the result is read
+    if (each < 64 || merging < hdst__sort_runs_least(&sort->runs)) return hdst__budget_error(&sort->engine->memory, 128 * (size + 32), "a sort", error);
+    if (!hdst__budget_reserve(&sort->engine->memory, room)) return hdst__budget_error(&sort->engine->memory, room, "a sort", error);
+    hdst_status status = make_runs(sort, input, each, error);
+    hdst__budget_release(&sort->engine->memory, room - merging);
+    sort->reserved = merging;
+    sort->way = "merge sort on the host, in runs";
+    return status == HDST_OK ? hdst__sort_runs_end(&sort->runs, merging, error) : status;
+}
+
+// --- Choosing ---
+
+static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hdst_error *error)
+{
+    const uint64_t size = sort->record->size, records = input->records, room = hdst__budget_left(&sort->engine->memory) / 4 * 3;
+    uint64_t bytes;
+    sort->records = records;
+    if (records == 0) {
+        sort->way = "no records";
+        return HDST_OK;
+    }
+    const uint64_t each = size > sizeof(hdst__sort_entry) ? 2 * size + sizeof(hdst__sort_entry) : size + 2 * sizeof(hdst__sort_entry);
+    if (__builtin_mul_overflow(records, each, &bytes) || bytes > room || !hdst__budget_reserve(&sort->engine->memory, bytes))
+        return sort_through_runs(sort, input, room, error);
+    hdst_status status = sort_in_memory(sort, input, error);
+    hdst__budget_release(&sort->engine->memory, bytes - records * size);
+    sort->reserved = records * size;
+    return status;
+}
+
+hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, hdst_error *error)
+{
+    (void)cache;
+    const double start = hdst__now();
+    pthread_mutex_lock(&sort->engine->mutex);
+    forget(sort);
+    sort->stats = (hdst__run_stats){0};
+    hdst_status status = sort_records(sort, input, error);
+    if (status != HDST_OK) forget(sort);
+    sort->stats.records = status == HDST_OK ? sort->records : 0;
+    sort->stats.total_seconds = hdst__now() - start;
+    sort->stats.run_seconds = sort->stats.total_seconds - sort->stats.read_seconds;
+    pthread_mutex_unlock(&sort->engine->mutex);
+    return status;
+}
+
+// --- The result ---
+
+// `most` records at a time, through a piece of C structs where they come from a file.
+static hdst_status copy_pieces(hdst__sort *sort, uint64_t first, uint64_t count, const hdst__storage *structs, char *piece, const hdst__storage *storage, void *const *buffers,
+                               uint64_t to_first, hdst_error *error)
+{
+    const uint64_t most = structs->capacity;
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < count && status == HDST_OK; done += most) {
+        const uint64_t part = count - done < most ? count - done : most;
+        if (piece) status = hdst__sort_runs_read(&sort->runs, first + done, part, piece, error);
+        const void *from[] = {piece ? piece : sort->rows + (first + done) * sort->record->size};
+        if (status == HDST_OK) hdst__storage_copy(storage, buffers, to_first + done, structs, from, 0, part);
+    }
+    return status;
+}
+
+// C structs are everybody's form between stages; here they are wanted in another layout.
+static hdst_status scatter(hdst__sort *sort, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    const uint64_t size = sort->record->size, fit = PIECE_BYTES / size + 1;
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    hdst_status status;
+    hdst__arena_init(&arena, sort->engine->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) {
+        status = hdst__error_memory(error, "sorted records");
+    } else {
+        const hdst__storage *structs = hdst__storage_make(&arena, sort->record, HDST__AOS, 0, count < fit ? count : fit);
+        char *piece = sort->rows ? NULL : hdst__arena_alloc(&arena, structs->capacity * size);
+        status = copy_pieces(sort, first, count, structs, piece, storage, buffers, to_first, error);
+    }
+    hdst__arena_destroy(&arena);
+    return status;
+}
+
+static hdst_status fill_sorted(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    hdst__sort *sort = user;
+    const uint64_t size = sort->record->size;
+    if (count == 0) return HDST_OK;
+    if (storage->layout != HDST__AOS) return scatter(sort, first, count, storage, buffers, to_first, error);
+    char *to = (char *)buffers[0] + to_first * size;
+    if (!sort->rows) return hdst__sort_runs_read(&sort->runs, first, count, to, error);
+    memcpy(to, sort->rows + first * size, (size_t)(count * size));
+    return HDST_OK;
+}
+
+hdst__reader hdst__sort_reader(hdst__sort *sort) { return (hdst__reader){fill_sorted, sort, sort->records, sort->record, HDST__AOS, 0}; }
+
+void hdst__sort_explain(const hdst__sort *sort, hdst__buffer *out)
+{
+    char bytes[24];
+    if (!sort->way) return;
+    hdst__buffer_printf(out, "  %s", sort->way);
+    if (sort->runs.count) hdst__buffer_printf(out, ": %zu to merge, %s written to %s", sort->runs.count, hdst__bytes_text(sort->runs.spilled, bytes), sort->runs.file.folder);
+    hdst__buffer_puts(out, "\n");
+}

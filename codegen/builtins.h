@@ -20,6 +20,10 @@
     X(AS_ULONG, "as_ulong", 1, BITS_F64_U64)                                                                            \
     X(AS_LONG, "as_long", 1, BITS_F64_I64)                                                                              \
     X(AS_DOUBLE, "as_double", 1, BITS_64_F64)                                                                           \
+    X(LOOSE_UINT, "loose_uint", 1, LOOSE_F32_U32)   /* in codegen/math/ alone: of a NaN they may give any bits */       \
+    X(LOOSE_INT, "loose_int", 1, LOOSE_F32_I32)                                                                         \
+    X(LOOSE_ULONG, "loose_ulong", 1, LOOSE_F64_U64)                                                                     \
+    X(LOOSE_LONG, "loose_long", 1, LOOSE_F64_I64)                                                                       \
     X(LEN, "len", 1, LENGTH)                /* rows of a table, elements of an array, bytes of a text: uint64_t */      \
     X(RECORD_INDEX, "record_index", 0, TO_U64)                                                                          \
     X(DOT, "dot", 2, OVER_ARRAYS)           /* 16 lanes, see lower_lanes.c; a function of the user may have its name */  \

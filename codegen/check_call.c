@@ -7,7 +7,7 @@
 
 typedef enum typing {
     FLOAT, NUMERIC, TO_BOOL, BITS_F32_U32, BITS_F32_I32, BITS_32_F32, BITS_F64_U64, BITS_F64_I64, BITS_64_F64, LENGTH, TO_U64, ACCUMULATE, OVER_ARRAYS, GIVE,
-    MATH, DRAW, OF_ANY,
+    MATH, DRAW, OF_ANY, LOOSE_F32_U32, LOOSE_F32_I32, LOOSE_F64_U64, LOOSE_F64_I64,
 } typing;
 
 static const struct builtin { const char *name; size_t args; typing typing; } builtins[] = {
@@ -30,10 +30,17 @@ static bool gives_way(int id)
     return t == OVER_ARRAYS || t == MATH || t == DRAW || t == OF_ANY;
 }
 
+// What the mathematics alone may call; for all others there is nothing of the name.
+static bool is_inner(int id)
+{
+    const typing t = builtins[id].typing;
+    return t == LOOSE_F32_U32 || t == LOOSE_F32_I32 || t == LOOSE_F64_U64 || t == LOOSE_F64_I64;
+}
+
 bool hdst__check_is_builtin(const char *name)
 {
     const int id = find_builtin(name);
-    return id >= 0 && !gives_way(id);
+    return id >= 0 && !gives_way(id) && !is_inner(id);
 }
 
 void hdst__check_arguments(hdst__checker *c, ast_expr *call)
@@ -189,11 +196,11 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
         numeric(c, call, true);
         if (!hdst__check_is_poison(call->type)) call->type = hdst__type_scalar(HDST__BOOL);
         return call;
-    case BITS_F32_U32: return bit_cast(c, call, true, HDST__F32, HDST__U32);
-    case BITS_F32_I32: return bit_cast(c, call, true, HDST__F32, HDST__I32);
+    case BITS_F32_U32: case LOOSE_F32_U32: return bit_cast(c, call, true, HDST__F32, HDST__U32);
+    case BITS_F32_I32: case LOOSE_F32_I32: return bit_cast(c, call, true, HDST__F32, HDST__I32);
     case BITS_32_F32: return bit_cast(c, call, false, HDST__U32, HDST__F32);
-    case BITS_F64_U64: return bit_cast(c, call, true, HDST__F64, HDST__U64);
-    case BITS_F64_I64: return bit_cast(c, call, true, HDST__F64, HDST__I64);
+    case BITS_F64_U64: case LOOSE_F64_U64: return bit_cast(c, call, true, HDST__F64, HDST__U64);
+    case BITS_F64_I64: case LOOSE_F64_I64: return bit_cast(c, call, true, HDST__F64, HDST__I64);
     case BITS_64_F64: return bit_cast(c, call, false, HDST__U64, HDST__F64);
     case TO_U64: call->type = hdst__type_scalar(HDST__U64); return call;
     case OVER_ARRAYS: return over_arrays(c, call);
@@ -209,7 +216,8 @@ static const char *call_hint(hdst__checker *c, const char *name)
     if (c->diags->count >= HDST__DIAG_LIMIT) return NULL;
     size_t count = 0;
     const char **names = HDST__NEW_ARRAY(c->arena, const char *, HDST__BI_COUNT + c->module->function_count);
-    for (size_t i = 0; i < HDST__BI_COUNT; i++) names[count++] = builtins[i].name;
+    for (int i = 0; i < HDST__BI_COUNT; i++)
+        if (!is_inner(i)) names[count++] = builtins[i].name;
     for (size_t i = 0; i < c->module->function_count; i++) names[count++] = c->module->functions[i]->name;
     return hdst__check_near(c, name, names, count);
 }
@@ -233,7 +241,7 @@ static ast_expr *helper_call(hdst__checker *c, ast_expr *call, ast_function *f)
 
 ast_expr *hdst__check_call(hdst__checker *c, ast_expr *call)
 {
-    const int id = find_builtin(call->name);
+    const int found = find_builtin(call->name), id = found >= 0 && is_inner(found) && !c->in_math ? -1 : found;
     ast_function *f = NULL;
     if (id < 0 || gives_way(id)) f = c->in_math ? hdst__check_find_math(c, call->name) : hdst__name_map_find(&c->functions, call->name);
     if (!f && id >= 0 && builtins[id].typing == DRAW) f = hdst__check_find_math(c, call->name);

@@ -130,7 +130,7 @@ static void dump_expr(dumper *d, const ir_expr *e)
     case IR_BROADCAST: dump_leaf(d, e->param, e->a, e->leaf, e->b); break;
     case IR_LENGTH: hdst__buffer_printf(d->out, "length(%s)", param_of(d, e->param) ? param_of(d, e->param)->name : "?"); break;
     case IR_CONVERT: dump_call(d, kind_name(e->kind), e); break;
-    case IR_BITCAST: hdst__buffer_puts(d->out, "as_"); dump_call(d, kind_name(e->kind), e); break;
+    case IR_BITCAST: hdst__buffer_puts(d->out, e->bits == IR_ANY_NAN ? "loose_" : "as_"); dump_call(d, kind_name(e->kind), e); break;
     case IR_FIXED: case IR_FITS:        // of the cell that comes first
         hdst__buffer_printf(d->out, "%s%s(", hdst__ir_op_name(e->op), e->bits ? "1" : "");
         dump_leaf(d, e->param, NULL, e->leaf, NULL);

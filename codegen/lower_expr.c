@@ -337,6 +337,11 @@ static ir_expr *builtin(lowerer *l, const ast_expr *e)
         ir_expr *size = hdst__ir_unary(l->func, IR_ABS, arg[0]->kind, arg[0]);
         return hdst__ir_binary(l->func, IR_EQ, HDST__BOOL, size, infinity(l, size->kind));
     }
+    case HDST__BI_LOOSE_UINT: case HDST__BI_LOOSE_INT: case HDST__BI_LOOSE_ULONG: case HDST__BI_LOOSE_LONG: {
+        ir_expr *cast = hdst__ir_unary(l->func, IR_BITCAST, kind, arg[0]);
+        cast->bits = IR_ANY_NAN;
+        return cast;
+    }
     default: return hdst__ir_unary(l->func, IR_BITCAST, kind, arg[0]);      // as_uint ...
     }
 }

@@ -247,7 +247,9 @@ static void print_convert(hdst__printer *p, const ir_expr *expr)
 static void print_bitcast(hdst__printer *p, const ir_expr *expr)
 {
     const hdst__kind from = expr->a->kind;
-    if (hdst__kind_is_float(from)) {
+    if (hdst__kind_is_float(from) && expr->bits == IR_ANY_NAN) {
+        hdst__write(&p->out, "as_%s(%s)", hdst__cl_name(expr->kind), hdst__expr_text(p, expr->a));
+    } else if (hdst__kind_is_float(from)) {
         p->part[HDST__PART_FLOATS] = true;
         if (from == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
         if (hdst__kind_is_signed(expr->kind)) hdst__write(&p->out, "(%s)", hdst__cl_name(expr->kind));

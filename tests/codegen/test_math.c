@@ -128,7 +128,7 @@ Test(math, names_inside_are_its_own)
 {
     hdst_context *context = context_on("interp");
     hdst_module *module = module_of(context, "const int n = 7; struct inside { float r; }; float scale_float(float x) { return x; }\n"
-        "map f(float x) -> float { return exp(x) + scale_float((float)n); }");
+        "int loose_int(float x) { return (int)x; }\nmap f(float x) -> float { return exp(x) + scale_float((float)n) + (float)loose_int(x); }");
     cr_assert_eq(strcmp(hdst_module_diagnostics(module), ""), 0, "%s", hdst_module_diagnostics(module));
     hdst_module_destroy(module);
     hdst_context_destroy(context);

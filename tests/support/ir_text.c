@@ -271,8 +271,8 @@ static ir_expr *cell_call(reader *r, const char *text)
 static ir_expr *call(reader *r, const char *text)       // its "(" is read
 {
     if (!strcmp(text, "fits") || !strcmp(text, "fixed") || !strcmp(text, "fixed1")) return cell_call(r, text);
-    const bool cast = !strncmp(text, "as_", 3) && kind_of(text + 3) >= 0;
-    const int to = kind_of(cast ? text + 3 : text);
+    const bool loose = !strncmp(text, "loose_", 6), cast = (loose && kind_of(text + 6) >= 0) || (!strncmp(text, "as_", 3) && kind_of(text + 3) >= 0);
+    const int to = kind_of(cast ? text + (loose ? 6 : 3) : text);
     if (!strcmp(text, "length")) {
         ir_expr *e = new_expr(r, IR_LENGTH, HDST__U64);
         e->param = param(r, name(r, false));
@@ -281,6 +281,7 @@ static ir_expr *call(reader *r, const char *text)       // its "(" is read
     }
     ir_expr *e = new_expr(r, cast ? IR_BITCAST : to >= 0 ? IR_CONVERT : op_of(r, text), HDST__BOOL);
     operands(r, e);
+    if (cast && loose) e->bits = IR_ANY_NAN;
     e->kind = to >= 0 ? (hdst__kind)to : result_kind(e->op, e->a, e->b);
     e->varying |= e->op == IR_RECORD_INDEX;
     return e;

@@ -25,7 +25,8 @@ static void take_fixed_names(hdst__printer *p)
                                         "addend",    "row",        "stop",   "lane",         "base",         "rounds",      "round",       "start",
                                         "end",       "strip",      "strips", "place",        "room",         "sums",        "counts",      "before_lane",
                                         "ahead0", "ahead1", "ahead2", "ahead3", "ahead4", "ahead5", "ahead6", "ahead7", "whole",     "quick",   "other",     "reach",      "tiles",         "block_place", "at", "there", "tile", "tile_rows", "cells", "parts",
-                                        "tables",    "from",       "all",    "word",      "own_end",    "spare"};
+                                        "tables",    "from",       "all",    "word",      "own_end",    "spare",
+                                        "spares",    "owner",      "cell",   "size",      "device"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
     for (int n = 0; n < 32 && p->gpu; n++) {            // print_accum_run.c
         hdst__name_take(p->names, hdst__arena_printf(p->arena, "addend%d", n));
@@ -172,6 +173,7 @@ static void add_table_args(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++) strips |= p->plan[a].place == HDST__PLACE_GROUP;
     if (strips) hdst__kernel_add_arg(p, HDST__ARG_STRIP_TABLES, 0, "__global long *restrict strip_tables");
     if (p->tables->scale_count) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
+    if (p->spare_words) hdst__kernel_add_arg(p, HDST__ARG_SPARES, 0, "__global long *spares");
     hdst__kernel_add_arg(p, HDST__ARG_FLUSH, 0, "ulong flush");
 }
 
@@ -318,6 +320,7 @@ static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, cons
     if (p->more) hdst__template_expand(&text, hdst__template_text(p->more), holes, hole_count);
     if (kernel->merges) hdst__template_expand(&text, hdst__template_text("merge_gpu.cl"), holes, hole_count);
     if (kernel->finish_arg_count) hdst__template_expand(&text, hdst__template_text("finish_gpu.cl"), holes, hole_count);
+    if (kernel->spare_words) hdst__template_expand(&text, hdst__template_text("finish_spare.cl"), holes, hole_count);
     return hdst__writer_text(&text);
 }
 
@@ -340,6 +343,7 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
     kernel->build_options = p->options->facts.correctly_rounded ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
     hdst__kernel_name_counts(p, kernel);
     if (kernel->finish_arg_count) kernel->finish_name = hdst__arena_printf(p->arena, "%s_finish", kernel->name);
+    if (kernel->spare_words) kernel->spare_name = hdst__arena_printf(p->arena, "%s_spare", kernel->name);
     if (kernel->merges) kernel->merge_name = hdst__arena_printf(p->arena, "%s_merge", kernel->name);
     kernel->args = p->args;
     kernel->arg_count = p->arg_count;
@@ -359,6 +363,7 @@ static const char *place_why(const hdst__printer *p, hdst__place place)
         return p->group_tables == 0 ? "a table in device memory for each work-group: too large for local memory"
                                     : hdst__arena_printf(p->arena, "%" PRIu32 " table%s in device memory for all work-groups: too large for local memory", p->group_tables,
                                                          p->group_tables > 1 ? "s" : "");
+    case HDST__PLACE_WORDS: return "straight to words in device memory: too large for local memory";
     case HDST__PLACE_DEVICE: break;
     }
     return "straight to the device table: too large for local memory";

@@ -117,6 +117,7 @@ typedef enum hdst__arg_kind {
     HDST__ARG_DEVICE_TABLE,     // buffer of long: all accumulators one after another
     HDST__ARG_STRIP_TABLES,     // buffer of long: work-items (CPU) times strip words; GPU: `group_tables` times, zero before the first launch
     HDST__ARG_SCALES,           // buffer of int: one scale s per float-sum leaf
+    HDST__ARG_SPARES,           // buffer of long: spare cells of compact tables, see hdst__kernel_spare_words
     HDST__ARG_FLUSH,            // ulong: records after which a strip must flush
     HDST__ARG_OUTPUT,           // buffer: records as C structs, see hdst__output_way
     HDST__ARG_ROOM,             // ulong: records that fit the output
@@ -157,6 +158,7 @@ typedef struct hdst__kernel_options {
     const uint64_t *rows;               // by param: rows of broadcasts and accums, as planning advice (where tables go); not baked in
     const hdst__tier *tiers;            // see hdst__tables_make
     hdst__gpu_shape shape;              // GPU
+    uint32_t compact_bits;              // GPU: tables with many rows may be compact (table.h), and an addend there has so many bits at most; 0: they may not
     bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the kernel's tables say
 } hdst__kernel_options;
 
@@ -177,6 +179,8 @@ typedef struct hdst__kernel {
     const char *finish_name;            // GPU: turns the device table into C structs, in work-groups of local_size, as many as one likes; NULL: no accumulators
     const hdst__arg *finish_args;       // its own arguments. What a row has between its fields is left as it is
     size_t finish_arg_count;
+    const char *spare_name;             // with spare cells: runs behind finish_name, with its arguments, as many work-items as one likes, and empties the cells; NULL: none
+    uint32_t spare_words;               // of a spare cell
     uint32_t group_tables;              // with `merges`: tables of STRIP_TABLES; 0: one for each work-group
     bool tables_in_local;               // GPU: strip tables in local memory (else adds go straight to the device table)
     hdst__output_way output_way;
@@ -195,6 +199,10 @@ const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, c
 uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_t records);
 // Records that OUTPUT must have behind ROOM.
 uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items);
+
+// Words of SPARES for `cells` spare cells, a power of two. All are zero before the first launch but [0], which is cells - 1. [1] is not 0 when more were needed: then what the tables
+// hold is worth nothing, and so are the spare cells.
+uint64_t hdst__kernel_spare_words(const hdst__kernel *kernel, uint64_t cells);
 
 // A reduce that is declared associative: folds each run of 64 records in order into one output record; run again on the outputs until one is left.
 // Arguments: FIRST, SKIP, COUNT, INPUT (leaves as usual), OUTPUT, ERROR if it has checks. `func` has two inputs and an output. Global size: at

@@ -143,6 +143,20 @@ static void plan_spread(hdst__printer *p, ir_func *func, uint32_t group)
     p->group_tables = fit < 1 ? 1 : fit < MOST_SHARED ? (uint32_t)fit : MOST_SHARED;
 }
 
+// Tables in device memory whose float sums need no more than a word each. A wide cell has ten times as many, and is read and written for each row.
+static void plan_compact(hdst__printer *p)
+{
+    if (!p->options->compact_bits || p->spread || p->func->emits) return;
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        hdst__accum_plan *plan = &p->plan[a];
+        if (plan->place != HDST__PLACE_GROUP || !hdst__accum_may_be_compact(plan->accum)) continue;
+        hdst__accum_make_compact((hdst__accum *)plan->accum);      // of this kernel's own tables
+        plan->place = HDST__PLACE_WORDS;
+        for (size_t l = 0; l < plan->accum->leaf_count; l++)
+            if (plan->accum->cell[l].digits >= p->spare_words && plan->accum->cell[l].digits) p->spare_words = plan->accum->cell[l].digits + 1;
+    }
+}
+
 static void plan_broadcasts(hdst__printer *p)
 {
     const uint64_t tables = copy_bytes(p) * p->copies + p->spread_bytes, most = p->options->facts.local_bytes;
@@ -423,6 +437,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     plan_tables(p);
     plan_spread(p, single, shape.group);
     if (p->spread) shape.records = 1;
+    plan_compact(p);
     ir_func *spans = span_body(single, shape.records, diags);
     if (!spans) return NULL;
     const uint64_t bytes = hdst__private_bytes(p, spans);
@@ -450,11 +465,11 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
         {"flush", hdst__print_section(p, hdst__print_group_flush)},
         {"merge_setup", merges ? hdst__print_section(p, hdst__print_merge_bases) : ""},
         {"merge", merges ? hdst__print_section(p, hdst__print_merge) : ""},
-        {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},     // HDST__FINISH_HOLES
+        {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},       // HDST__FINISH_HOLES
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
-    *kernel = (hdst__kernel){.func = func, .local_size = shape.group, .shape = shape, .private_bytes = bytes, .merges = merges, .group_tables = p->group_tables,
+    *kernel = (hdst__kernel){.func = func, .local_size = shape.group, .shape = shape, .private_bytes = bytes, .merges = merges, .group_tables = p->group_tables, .spare_words = p->spare_words,
                             .tables_in_local = has_tables(p, HDST__PLACE_LOCAL)};
     kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s", shape.records, shape.records > 1 ? "s" : "",
                                      local ? "" : ", no local memory", p->copies, hdst__emit_why(p), hdst__tables_why(p));

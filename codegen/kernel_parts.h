@@ -36,8 +36,8 @@ const char *hdst__emit_why(const hdst__printer *p);
 bool hdst__accum_is_private(const ir_func *func, const hdst__accum *accum, uint64_t most_words);
 const char *hdst__tables_why(hdst__printer *p);
 
-// print_finish.c: the holes of finish_gpu.cl, and the kernel's list of its arguments.
-enum { HDST__FINISH_HOLES = 4 };
+// print_finish.c: the holes of finish_gpu.cl and finish_spare.cl, and the kernel's list of its arguments.
+enum { HDST__FINISH_HOLES = 5 };
 void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__hole holes[HDST__FINISH_HOLES]);
 
 const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);

@@ -16,6 +16,7 @@ static const char *const part_file[HDST__PART_COUNT] = {
     [HDST__PART_EXACT_DOUBLE] = "exact_double.cl", [HDST__PART_LOCAL] = "local.cl", [HDST__PART_CHECKS] = "checks.cl",
     [HDST__PART_LEVELS] = "", [HDST__PART_LEVELS_DOUBLE] = "",      // made for the kernel (print_levels.c)
     [HDST__PART_LANES] = "lanes.cl", [HDST__PART_SETTLE] = "settle.cl", [HDST__PART_SETTLE_DOUBLE] = "settle_double.cl",
+    [HDST__PART_SPARE] = "spare.cl", [HDST__PART_SPARE_DOUBLE] = "spare_double.cl",
 };
 
 const char *hdst__prelude_file(hdst__part part) { return part_file[part]; }
@@ -113,6 +114,7 @@ static const char *print_pieces(hdst__printer *p, const bool *kept, const made *
 {
     hdst__writer text = {.arena = p->arena};
     if (has_word(w, "COPIES", strlen("COPIES"))) hdst__write_line(&text, "#define COPIES %" PRIu32, p->copies);
+    if (has_word(w, "SPARE_WORDS", strlen("SPARE_WORDS"))) hdst__write_line(&text, "#define SPARE_WORDS %" PRIu32 "", p->spare_words);
     for (int part = 0; part < HDST__PART_COUNT; part++) {
         const hdst__piece *comment = NULL;
         if (m->text[part]) hdst__write(&text, "%s", m->text[part]);

@@ -12,7 +12,7 @@
 typedef enum hdst__part {
     HDST__PART_INTEGERS, HDST__PART_FLOATS, HDST__PART_DOUBLES, HDST__PART_IN_DOUBLE, HDST__PART_BYTES, HDST__PART_BYTES_DOUBLE, HDST__PART_PICK,
     HDST__PART_PICK_DOUBLE, HDST__PART_ATOMICS, HDST__PART_KEYS, HDST__PART_KEYS_DOUBLE, HDST__PART_EXACT, HDST__PART_EXACT_DOUBLE, HDST__PART_LOCAL,
-    HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_LANES, HDST__PART_LEVELS, HDST__PART_LEVELS_DOUBLE, HDST__PART_CHECKS, HDST__PART_COUNT
+    HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_SPARE, HDST__PART_SPARE_DOUBLE, HDST__PART_LANES, HDST__PART_LEVELS, HDST__PART_LEVELS_DOUBLE, HDST__PART_CHECKS, HDST__PART_COUNT
 } hdst__part;
 
 // Where the accumulators of a parameter are kept while a strip or work-group runs.
@@ -21,6 +21,7 @@ typedef enum hdst__place {
     HDST__PLACE_STRIP,          // CPU: a strip's table in global memory
     HDST__PLACE_LOCAL,          // GPU: interleaved copies in local memory
     HDST__PLACE_GROUP,          // GPU: a table in device memory, of a work-group or of several, which another kernel merges
+    HDST__PLACE_WORDS,          // GPU: straight to the words of a compact device table, with atomics
     HDST__PLACE_DEVICE,         // straight to the device table, with atomics
 } hdst__place;
 
@@ -97,6 +98,7 @@ typedef struct hdst__printer {
     bool *local_broadcast;              // GPU: rows were copied into local memory
     hdst__accum_plan *plan;             // by accumulator of `tables`
     uint32_t copies;                    // PLACE_LOCAL: interleaved copies
+    uint32_t spare_words;               // PLACE_WORDS: of a spare cell; 0: no table is compact, or has no float sum
     uint32_t group_tables;              // PLACE_GROUP: tables that all work-groups share; 0: each has its own
     hdst__spread *spread;               // GPU: loops that a work-group makes together; NULL: none
     hdst__vector_read vector[HDST__VECTOR_READS];

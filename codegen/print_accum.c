@@ -132,7 +132,7 @@ void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, 
     if (shared) {
         p->part[HDST__PART_ATOMICS] = true;
         hdst__write_line(&p->out, "%s(&%s, %s);", device[cell->op], word_place(p, plan, stmt, word), value);
-    } else if (plan->place == HDST__PLACE_DEVICE || (plan->place == HDST__PLACE_LOCAL && hdst__slots_per_word(p, plan, stmt->leaf) == 0)) {
+    } else if (plan->place == HDST__PLACE_DEVICE || plan->place == HDST__PLACE_WORDS || (plan->place == HDST__PLACE_LOCAL && hdst__slots_per_word(p, plan, stmt->leaf) == 0)) {
         p->part[HDST__PART_ATOMICS] = true;
         hdst__write_line(&p->out, "%s(%s, %s);", device[cell->op], hdst__device_place(p, stmt), value);
     } else if (plan->place == HDST__PLACE_LOCAL) {

@@ -25,6 +25,9 @@ static bool is_quick(const hdst__printer *p, const ir_stmt *stmt)
     return plan->accum->cell[stmt->leaf].tier == HDST__TIER_ONE && plan->place != HDST__PLACE_DEVICE;
 }
 
+// Of addends to words of a compact table, which no number of them that there may be makes overflow.
+static const char *limit_text(hdst__printer *p, const char *type) { return hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->compact_bits, type[0] == 'f' ? "f" : ""); }
+
 static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt);
@@ -32,7 +35,9 @@ static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
     if (type[0] == 'd' || hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
     hdst__write_line(&p->out, "const %s addend%zu = %s;", type, n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
     hdst__write_line(&p->out, "bool fits%zu;", n);
-    hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "likely_%s(addend%zu, %s_up, %s_%s, &fits%zu)", type, n, scale, scale, type[0] == 'd' ? "down" : "least", n));
+    const bool words = hdst__find_plan(p, stmt->param)->place == HDST__PLACE_WORDS;
+    hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "likely_%s%s(addend%zu, %s_up, %s_%s, %s&fits%zu)", words ? "below_" : "", type, n, scale, scale, type[0] == 'd' ? "down" : "least",
+                                                        words ? hdst__arena_printf(p->arena, "%s, ", limit_text(p, type)) : "", n));
     hdst__write_line(&p->out, "quick &= fits%zu;", n);
 }
 
@@ -181,6 +186,17 @@ static size_t most_turns(hdst__printer *p, ir_stmt *const *sum, size_t count)
     return most;
 }
 
+static void print_settle_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
+{
+    const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt), *place = hdst__arena_printf(p->arena, "(ulong)((%s) - device_table)", hdst__device_place(p, stmt));
+    const bool is_float = hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F32;
+    p->part[HDST__PART_SPARE] = true;
+    if (!is_float) p->part[HDST__PART_SPARE_DOUBLE] = true;
+    if (type[0] == 'd') hdst__write_line(&p->out, "settle_word_double(spares, %s, addend%zu);", place, n);
+    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_word_float%s(spares, %s, addend%zu, %s_up, %s_down, %s)", is_float ? "" : "_as_double", place, n, scale, scale,
+                                                             limit_text(p, type)));
+}
+
 static void print_settle(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt), *place = hdst__device_place(p, stmt);
@@ -191,7 +207,8 @@ static void print_settle(hdst__printer *p, const ir_stmt *stmt, size_t n)
     }
     hdst__write_line(&p->out, "if (!fits%zu) {", n);
     p->out.indent++;
-    if (type[0] == 'd') hdst__write_line(&p->out, "wide_add_double(%s, addend%zu);", place, n);
+    if (hdst__find_plan(p, stmt->param)->place == HDST__PLACE_WORDS) print_settle_word(p, stmt, n);
+    else if (type[0] == 'd') hdst__write_line(&p->out, "wide_add_double(%s, addend%zu);", place, n);
     else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_float%s(%s, addend%zu, %s_up, %s_down)", is_float ? "" : "_as_double", place, n, scale, scale));
     p->out.indent--;
     hdst__write_line(&p->out, "}");

@@ -116,6 +116,42 @@ uint64_t hdst__tables_strip_words(const hdst__tables *tables, const uint64_t *ro
     return hdst__tables_strip_first(tables, rows, tables->accum_count);
 }
 
+// --- Compact tables ---
+
+enum { LEAST_COMPACT_BITS = 30 };
+
+bool hdst__accum_may_be_compact(const hdst__accum *accum)
+{
+    bool may = accum->is_table;
+    for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) may &= accum->cell[leaf].tier == HDST__TIER_PLAIN || accum->cell[leaf].tier == HDST__TIER_ONE;
+    return may;
+}
+
+void hdst__accum_make_compact(hdst__accum *accum)
+{
+    accum->compact = true;
+    accum->device_row_words = 0;
+    for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) {
+        hdst__cell *cell = (hdst__cell *)&accum->cell[leaf];
+        cell->device_words = cell->strip_words;
+        cell->device_first = accum->device_row_words;
+        accum->device_row_words += cell->elements * cell->device_words;
+    }
+}
+
+bool hdst__tables_are_compact(const hdst__tables *tables)
+{
+    bool compact = false;
+    for (size_t a = 0; a < tables->accum_count; a++) compact |= tables->accum[a].compact;
+    return compact;
+}
+
+uint32_t hdst__compact_bits(uint64_t additions)
+{
+    const uint32_t count_bits = additions > 1 ? 64 - (uint32_t)__builtin_clzll(additions - 1) : 0, bits = count_bits < 63 ? 63 - count_bits : 0;
+    return bits < LEAST_COMPACT_BITS ? 0 : bits > HDST__FIXED_BITS ? HDST__FIXED_BITS : bits;
+}
+
 const hdst__accum *hdst__tables_accum(const hdst__tables *tables, uint32_t param)
 {
     for (size_t i = 0; i < tables->accum_count; i++)
@@ -257,14 +293,14 @@ void hdst__addends_add(hdst__addends *addends, hdst__kind kind, uint64_t bits)
     addends->count++;
 }
 
-// The largest addend seen gets a place in the 40 bits with room above it for larger ones that the sample missed: half of the bits that nobody uses, two at
+// The largest addend seen gets a place in the bits with room above it for larger ones that the sample missed: half of the bits that nobody uses, two at
 // least and `most_room` at most. Limits keep 2^s and 2^(s + 40) in the range of the kind, because kernels multiply by them.
-int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind)
+int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind, int32_t bits)
 {
     if (addends->count == 0) return 0;
-    const int32_t spare = HDST__FIXED_BITS - (addends->highest - addends->lowest_bit + 1);
+    const int32_t spare = bits - (addends->highest - addends->lowest_bit + 1);
     const int32_t room = spare / 2 > 2 ? spare / 2 : 2;
-    const int32_t s = HDST__FIXED_BITS - 1 - addends->highest - room;
+    const int32_t s = bits - 1 - addends->highest - room;
     const int32_t least = kind == HDST__F32 ? -100 : -1000, most = kind == HDST__F32 ? 86 : 980;
     return s < least ? least : s > most ? most : s;
 }
@@ -280,11 +316,11 @@ static uint64_t addends_below(const hdst__addends *addends, int32_t exponent)   
 }
 
 // More than one in 32 that would not fit is too many for the slow path.
-hdst__tier hdst__addends_tier(const hdst__addends *addends, hdst__kind kind, int32_t s)
+hdst__tier hdst__addends_tier(const hdst__addends *addends, hdst__kind kind, int32_t s, int32_t bits)
 {
     if (addends->count == 0) return kind == HDST__F32 ? HDST__TIER_ONE : HDST__TIER_TWO;
     const uint64_t too_many = addends->count / 32;
-    if (addends->highest + s >= HDST__FIXED_BITS) return HDST__TIER_WIDE;       // the scale hit its limit
+    if (addends->highest + s >= bits) return HDST__TIER_WIDE;       // the scale hit its limit
     if (addends_below(addends, -s) <= too_many) return HDST__TIER_ONE;
     if (addends_below(addends, -s - HDST__FIXED_BITS) <= too_many) return HDST__TIER_TWO;
     return HDST__TIER_WIDE;

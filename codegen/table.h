@@ -59,6 +59,7 @@ typedef struct hdst__accum {        // one accum parameter
     const hdst__cell *cell;         // one per leaf of its record
     size_t leaf_count;
     uint64_t device_row_words;
+    bool compact;                   // the device table has the words of a strip's in place of wide cells, see hdst__accum_make_compact
     uint64_t strip_row_words;       // rows of tables of 3 and of 5 to 7 words are padded to 4 and 8
 } hdst__accum;
 
@@ -79,6 +80,13 @@ uint64_t hdst__accum_rows(const hdst__accum *accum, const uint64_t *rows);
 // Words before accumulator `accum` (index into tables->accum) in a device table, in a strip table.
 uint64_t hdst__tables_device_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);
 uint64_t hdst__tables_strip_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);
+// GPU, tables with many rows: float sums of the device table are one word in fixed point each, and what does not fit goes to *spare cells*, wide ones that a row has
+// only if it needs one (templates/spare.cl). Only of tables that may be compact, and for tables that the device itself makes rows of: nobody else can read them.
+bool hdst__accum_may_be_compact(const hdst__accum *accum);
+void hdst__accum_make_compact(hdst__accum *accum);
+bool hdst__tables_are_compact(const hdst__tables *tables);      // one of them is
+// Bits that an addend may have in fixed point, if so many additions are to fit a word: HDST__FIXED_BITS at most. 0: too few to be of use.
+uint32_t hdst__compact_bits(uint64_t additions);
 const hdst__accum *hdst__tables_accum(const hdst__tables *tables, uint32_t param);      // NULL when the param is no accumulator
 uint32_t hdst__tables_fast_sums(const hdst__tables *tables);   // cells that a kernel's form sums plainly
 // An upper bound of the additions that one record can make to one cell, given the row counts that IR_LENGTH stands for (indexed by param); UINT64_MAX: no bound known.
@@ -112,7 +120,8 @@ typedef struct hdst__addends {
 void hdst__addends_init(hdst__addends *addends);
 void hdst__addends_add(hdst__addends *addends, hdst__kind kind, uint64_t bits);             // zeros, NaN and infinities are passed over
 
-int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind);                 // s; 0 without any addend
-hdst__tier hdst__addends_tier(const hdst__addends *addends, hdst__kind kind, int32_t s);
+// `bits`: of an addend in fixed point, HDST__FIXED_BITS at most.
+int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind, int32_t bits);               // s; 0 without any addend
+hdst__tier hdst__addends_tier(const hdst__addends *addends, hdst__kind kind, int32_t s, int32_t bits);
 
 #endif

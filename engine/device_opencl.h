@@ -40,6 +40,7 @@ struct hdst__program {
     cl_kernel count, scan;          // run before it; NULL: none
     cl_kernel merge;                // runs behind it; NULL: none
     cl_kernel finish;               // makes rows of accumulators; NULL: none
+    cl_kernel spare;                // runs behind it; NULL: none
 };
 
 // device_opencl_program.c

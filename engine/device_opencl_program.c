@@ -143,6 +143,7 @@ hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->scan_name, &program->scan, error);
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->merge_name, &program->merge, error);
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->finish_name, &program->finish, error);
+    if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->spare_name, &program->spare, error);
     if (status == HDST_OK) *out = program;
     else hdst__opencl_unload(device, program);
     return status;
@@ -152,7 +153,7 @@ void hdst__opencl_unload(hdst__device *device, hdst__program *program)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (!program) return;
-    cl_kernel kernels[] = {program->kernel, program->count, program->scan, program->merge, program->finish};
+    cl_kernel kernels[] = {program->kernel, program->count, program->scan, program->merge, program->finish, program->spare};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (kernels[i]) self->cl->clReleaseKernel(kernels[i]);
     hdst__free(device->engine->allocator, program);
@@ -228,6 +229,7 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_DEVICE_TABLE: set_memory(arg, at->table); break;
     case HDST__ARG_STRIP_TABLES: set_memory(arg, at->strips); break;
     case HDST__ARG_SCALES: set_memory(arg, at->scales); break;
+    case HDST__ARG_SPARES: set_memory(arg, at->spares); break;
     case HDST__ARG_FLUSH: set_number(arg, at->flush); break;
     case HDST__ARG_OUTPUT: set_memory(arg, at->output); break;
     case HDST__ARG_ROOM: set_number(arg, at->room); break;
@@ -318,5 +320,9 @@ hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *progr
     const size_t local = kernel->local_size;
     hdst_status status = self->begun || !self->last_launch ? HDST_OK : begins_here(self, error);
     if (status == HDST_OK) status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->finish, at, error);
-    return status == HDST_OK ? enqueue(self, program->finish, device->info->compute_units * FINISH_GROUPS_PER_UNIT * local, local, error) : status;
+    const size_t global = device->info->compute_units * FINISH_GROUPS_PER_UNIT * local;
+    if (status == HDST_OK) status = enqueue(self, program->finish, global, local, error);
+    if (status != HDST_OK || !program->spare) return status;
+    status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->spare, at, error);
+    return status == HDST_OK ? enqueue(self, program->spare, global, local, error) : status;
 }

@@ -108,7 +108,7 @@ static hdst_status read_words(hdst__slot *slot, hdst__pass *pass, bool last, hds
 {
     const hdst__device_ops *ops = slot->executor->device->ops;
     hdst__device *device = slot->executor->device;
-    const bool asks = asks_for_errors(slot, pass, last), ends = last && pass->table, makes_rows = ends && pass->launch.finished, reads_table = ends && !makes_rows;
+    const bool asks = asks_for_errors(slot, pass, last), ends = last && (pass->table || pass->launch.finished), makes_rows = ends && pass->launch.finished, reads_table = ends && !makes_rows;
     const bool together = asks && reads_table && pass->results;
     hdst_status status = HDST_OK;
     slot->error_at = together ? pass->launch.error->host : &slot->error_word;

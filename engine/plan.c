@@ -3,6 +3,7 @@
 
 #include "codegen/interp.h"
 #include "engine/engine_private.h"
+#include "engine/plan_compact.h"
 #include "engine/plan_tuning.h"
 #include "engine/store.h"
 
@@ -68,9 +69,9 @@ static void choose_tiers(hdst__launch_plan *plan)
         for (size_t leaf = 0; leaf < plan->func->params[accum->param].record->leaf_count; leaf++) {
             const hdst__cell *cell = &accum->cell[leaf];
             if (cell->scale < 0) continue;
-            plan->scale[cell->scale] = hdst__addends_scale(&plan->addends[cell->scale], cell->kind);
+            plan->scale[cell->scale] = hdst__addends_scale(&plan->addends[cell->scale], cell->kind, HDST__FIXED_BITS);
             plan->tier[cell->scale] = plan->wide_by_count ? HDST__TIER_WIDE
-                : hdst__addends_tier(&plan->addends[cell->scale], cell->kind, plan->scale[cell->scale]);
+                : hdst__addends_tier(&plan->addends[cell->scale], cell->kind, plan->scale[cell->scale], HDST__FIXED_BITS);
         }
     }
 }
@@ -113,7 +114,7 @@ static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
 static hdst__kernel_options kernel_options(const hdst__launch_plan *plan, const hdst__gpu_shape *shape)
 {
     return (hdst__kernel_options){.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier, .shape = *shape,
-                                  .fast_sums = plan->device->engine->fast_sums};
+                                  .compact_bits = plan->compact_bits, .fast_sums = plan->device->engine->fast_sums};
 }
 
 const hdst__kernel *hdst__launch_plan_kernel(hdst__launch_plan *plan, const hdst__gpu_shape *shape)
@@ -139,6 +140,15 @@ static const hdst__kernel *compile(hdst__launch_plan *plan, const hdst__launch_p
     return (request->fold ? hdst__kernel_make_fold : hdst__kernel_make)(&plan->arena, plan->func, &options, diags);
 }
 
+// As the kernel has them.
+static void take_tables(hdst__launch_plan *plan, const hdst__launch_plan_request *request)
+{
+    if (request->fold || !plan->kernel->tables || !plan->tables) return;
+    plan->tables = plan->kernel->tables;
+    plan->device_words = hdst__tables_device_words(plan->tables, plan->rows);
+    if (plan->kernel->merges) plan->strip_words = hdst__tables_strip_words(plan->tables, plan->rows);
+}
+
 static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst_error *error)
 {
     hdst__diags diags;
@@ -147,12 +157,16 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
         diags.sources = plan->func->diags->sources;
         diags.source_count = plan->func->diags->source_count;
     }
+    plan->compact_bits = request->makes_rows ? hdst__plan_compact_bits(plan, plan->reader.records) : 0;
     plan->kernel = compile(plan, request, &diags);
-    if (plan->kernel) {
-        if (!request->fold && plan->kernel->tables && plan->tables) plan->tables = plan->kernel->tables;
-        if (plan->kernel->merges) plan->strip_words = hdst__tables_strip_words(plan->tables, plan->rows);
-        return HDST_OK;
+    if (plan->kernel) take_tables(plan, request);
+    if (plan->kernel && plan->compact_bits && !hdst__plan_compact_scales(plan)) {
+        plan->compact_bits = 0;
+        if (plan->tables) choose_tiers(plan);
+        plan->kernel = compile(plan, request, &diags);
+        if (plan->kernel) take_tables(plan, request);
     }
+    if (plan->kernel) return HDST_OK;
     if (hdst__diags_to_error(&diags, HDST_E_KERNEL, error) == HDST_OK)
         return hdst__error_set(error, HDST_E_INTERNAL, "no kernel was made, and no reason given");
     if (error && !error->hint[0]) hdst__error_hint(error, "--device interp runs it, slowly");
@@ -319,7 +333,8 @@ static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
 {
     if (plan->tables && plan->device_words > UINT64_MAX / 16)
         return hdst__budget_error(&plan->device->budget, UINT64_MAX / 2, "the table of accumulators", error);
-    if (plan->tables && !plan->device->unified && plan->device->has_parts) return take_results(plan, error);
+    const bool stays = plan->tables && hdst__tables_are_compact(plan->tables);     // nobody else can read it
+    if (plan->tables && !plan->device->unified && plan->device->has_parts && !stays) return take_results(plan, error);
     hdst_status status = device_memory(plan, sizeof(uint64_t), "the error word", &plan->error_word, error);
     if (status == HDST_OK && plan->tables) status = device_memory(plan, plan->device_words * sizeof(int64_t), "the table of accumulators", &plan->table, error);
     return status;
@@ -346,6 +361,7 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
 {
     const ir_func *func = plan->func;
     hdst_status status = take_table(plan, error);
+    if (status == HDST_OK) status = hdst__plan_compact_take(plan, error);
     if (status == HDST_OK && has_argument(plan, HDST__ARG_STRIP_TABLES))
         status = take_strips(plan, error);
     uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
@@ -450,7 +466,7 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan)
     hdst__device *device = plan->device;
     hdst__executor_destroy(plan->executor);
     hdst__plan_tuning_end(plan);
-    hdst__memory *const memories[] = {plan->strips, plan->scales};
+    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->spares};
     release_table(plan);
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) device->ops->release(device, memories[i]);
     for (size_t i = 0; plan->broadcast && i < plan->func->param_count; i++) device->ops->release(device, plan->broadcast[i]);

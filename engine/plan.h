@@ -31,6 +31,10 @@ typedef struct hdst__launch_plan {
     uint64_t sampled;               // records
     uint64_t adds, flush;           // additions of a record to a cell at most; records after which a strip must flush
     bool wide_by_count;             // so many additions that fixed point would have to be flushed too often
+    uint32_t compact_bits;          // plan_compact.h; 0: the device table has wide cells
+    hdst__memory *spares;           // its spare cells, or NULL
+    uint64_t spare_cells, spare_mask;
+    bool spares_are_clean, spares_are_full;     // full: some did not get one in the last run
     struct hdst__plan_tuning *tuning;   // NULL: the shape is not subject to measuring
     uint32_t items;                 // work-items of a launch
     const char *items_why;
@@ -65,6 +69,7 @@ typedef struct hdst__launch_plan_request {
     struct hdst__callback *callback;    // a C function of the program's own, or NULL
     bool keep_output;               // goes to a store
     uint64_t enough;                // of hdst__stage_spec
+    bool makes_rows;                // the device makes rows of accumulators, so their table may be compact
 } hdst__launch_plan_request;
 
 hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, hdst__launch_plan **plan, hdst_error *error);

@@ -3,6 +3,7 @@
 #include "codegen/interp.h"
 #include "engine/driver_gate.h"
 #include "engine/engine_private.h"
+#include "engine/plan_compact.h"
 #include "engine/plan_tuning.h"
 #include "engine/value_rows.h"
 #include "engine/window.h"
@@ -45,7 +46,8 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
     hdst_status status = HDST_OK;
     if (plan->checks && !plan->error_is_clean) status = device->ops->fill(device, plan->error_word, 1, UINT64_MAX, error);
     if (status == HDST_OK && plan->table && !plan->table_is_clean) status = device->ops->fill(device, plan->table, plan->device_words, 0, error);
-    plan->error_is_clean = plan->table_is_clean = false;
+    if (status == HDST_OK) status = hdst__plan_compact_clear(plan, error);
+    plan->error_is_clean = plan->table_is_clean = plan->spares_are_clean = false;
     return status;
 }
 
@@ -74,7 +76,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
-        .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales,
+        .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales, .spares = plan->spares,
                    .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .in_place = plan->in_place,
@@ -86,7 +88,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     status = hdst__execute(plan->executor, &pass, error);
     *failure = pass.failure;
     plan->table_is_clean = pass.is_clear && status == HDST_OK;
-    if (status == HDST_OK && table && plan->reader.records == 0 && plan->finished) return plan->device->ops->finish_table(plan->device, plan->program, &pass.launch, error);
+    if (status == HDST_OK && plan->reader.records == 0 && plan->finished) return plan->device->ops->finish_table(plan->device, plan->program, &pass.launch, error);
     if (status == HDST_OK && table && plan->reader.records == 0)
         status = plan->device->ops->read(plan->device, plan->table, 0, table, pass.table_bytes, true, error);
     return status;
@@ -111,6 +113,8 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
         plan->written = false;
         return status;
     }
+    status = hdst__plan_compact_check(plan, error);
+    if (status != HDST_OK) return status;
     if (!plan->proven) plan->proven = plan->device->ops->proven(plan->device, plan->program);
     plan->error_is_clean = true;
     hdst__plan_tuning_after(plan, stats->device[0].busy_seconds);

@@ -3,6 +3,7 @@
 #include "engine/stage.h"
 
 #include "engine/engine_private.h"
+#include "engine/plan_compact.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -111,7 +112,7 @@ void hdst__stage_keep_output(hdst__stage *stage)
 static hdst_status take_table(hdst__stage *stage, hdst_error *error)
 {
     uint64_t words = stage->plan->device_words;
-    if (!stage->plan->tables || stage->plan->table->host) return HDST_OK;      // its contents come to the host by themselves
+    if (!stage->plan->tables || stage->plan->table->host || hdst__tables_are_compact(stage->plan->tables)) return HDST_OK;      // its contents come to the host by themselves
     if (words > UINT64_MAX / 16 || !hdst__budget_reserve(&stage->engine->memory, words * sizeof(int64_t)))
         return hdst__budget_error(&stage->engine->memory, words * sizeof(int64_t), "the table of results", error);
     stage->table = hdst__alloc_zero(stage->engine->allocator, words * sizeof(int64_t));
@@ -152,6 +153,14 @@ static uint64_t segment_records(const hdst__dataset_cache *cache)
     return cache && !cache->streamed && cache->count ? cache->segment[0].count : 0;
 }
 
+// A compact table's words are made for so many additions at most.
+static bool has_bits(const hdst__stage *stage)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    if (!plan->compact_bits || !hdst__tables_are_compact(plan->tables)) return true;
+    return hdst__plan_compact_bits(plan, stage->reader.records) >= plan->compact_bits;
+}
+
 static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     hdst_status status = hdst__engine_open(stage->engine, &stage->device, error);
@@ -160,7 +169,7 @@ static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values,
     if (cache) status = hdst__dataset_cache_prepare(cache, stage->device, error);
     if (status != HDST_OK) return status;
     bool fold = stage->spec.kind == HDST__STAGE_FOLD;
-    if (stage->plan && (fold || hdst__launch_plan_fits(stage->plan, values))) {
+    if (stage->plan && (fold || (hdst__launch_plan_fits(stage->plan, values) && has_bits(stage)))) {
         if (stage->moved) status = hdst__launch_plan_move(stage->plan, &stage->reader, segment_records(cache), error);
         stage->moved = status != HDST_OK;
         return status;
@@ -170,6 +179,7 @@ static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values,
     hdst__launch_plan_request request = {
         .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
         .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->why_not[0], .enough = stage->spec.enough,
+        .makes_rows = hdst__stage_may_finish(stage) && !stage->needs_wide,
     };
     status = choose_code(stage, &request, error);
     if (status == HDST_OK) status = hdst__launch_plan_create(&request, &stage->plan, error);
@@ -215,7 +225,7 @@ static void count_levels(hdst__stage *stage)
         return;
     }
     if (plan->kernel && !plan->kernel->one_group_per_strip) blocks = plan->items / plan->kernel->local_size;
-    bool has_blocks = plan->strip_words > 0 && plan->kernel;
+    bool has_blocks = plan->strip_words > 0 && plan->kernel && !hdst__tables_are_compact(plan->tables);
     uint64_t from_blocks = has_blocks ? blocks * stats->device[0].slices * cells : records;
     stats->level[0] = (hdst__level){"block", records, from_blocks};
     stats->level[1] = (hdst__level){"device", from_blocks, cells};
@@ -255,6 +265,19 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     return status;
 }
 
+// More addends than there are spare cells did not fit the words of a compact table: from now on all its cells are wide.
+static hdst_status run_wide(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
+{
+    hdst__log_write(&stage->engine->log, HDST__LOG_INFO, "accumulators of '%s' get wide cells: addends differ too much in size", stage->spec.func->name);
+    stage->needs_wide = true;
+    forget_slices(stage);
+    drop_plans(stage);
+    hdst_status status = prepare(stage, values, error);
+    if (status != HDST_OK) return status;
+    stage->stats.compile_seconds += stage->plan->compile_seconds;
+    return pass_over(stage, values, NULL, failure, error);
+}
+
 // Records for another stage stay on the device. Where it has no room for them the stage starts again, and they go to the host, also in later runs.
 static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
 {
@@ -275,7 +298,8 @@ static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values
         if (status != HDST_OK) return status;
         stage->stats.compile_seconds += stage->plan->compile_seconds;
     }
-    return pass_over(stage, values, NULL, failure, error);
+    hdst_status status = pass_over(stage, values, NULL, failure, error);
+    return status == HDST_OK && stage->plan->spares_are_full && *failure == UINT64_MAX ? run_wide(stage, values, failure, error) : status;
 }
 
 // The run so far is thrown away, to be made again without the records that fail.

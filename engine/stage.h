@@ -31,6 +31,7 @@ struct hdst__stage {
     size_t finished_count;
     bool finishes;                      // the last run's are there, and the table is not on the host
     char finish_why_not[160];           // not empty: they do not fit
+    bool needs_wide;                    // the spare cells of a compact table did not do
     int64_t *table;
     uint64_t table_words;               // reserved in the host's budget
     hdst__callback callback;            // with spec.separate
@@ -43,7 +44,9 @@ hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_e
 void hdst__stage_tell_skipped(hdst__stage *stage, const hdst_error *first);     // as a warning, once
 uint64_t hdst__stage_skipped(const hdst__stage *stage);         // records of the last run
 
-// stage_finish.c; the engine's mutex is held. Before a run: whether the device makes rows of its accumulators, and memory for them.
+// stage_finish.c; the engine's mutex is held.
+bool hdst__stage_may_finish(const hdst__stage *stage);     // the device may make rows of accumulators, for any plan
+// Before a run: whether the device makes rows of its accumulators, and memory for them.
 hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error);
 void hdst__stage_finish_release(hdst__stage *stage);
 

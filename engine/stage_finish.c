@@ -7,11 +7,16 @@
 
 enum { LEAST_BYTES = 64 << 10 };        // of a table: below, the host reads and rounds it as quickly as another kernel starts
 
+bool hdst__stage_may_finish(const hdst__stage *stage)
+{
+    return stage->spec.takes_rows && !stage->skip_func && !stage->device->unified && !stage->finish_why_not[0];
+}
+
 static bool is_worthwhile(const hdst__stage *stage)
 {
     const hdst__launch_plan *plan = stage->plan;
-    if (!stage->spec.takes_rows || stage->skip_func || !plan->kernel || !plan->kernel->finish_name || stage->device->unified || stage->finish_why_not[0]) return false;
-    return stage->spec.keep_rows || plan->device_words * sizeof(int64_t) >= LEAST_BYTES;
+    if (!hdst__stage_may_finish(stage) || !plan->kernel || !plan->kernel->finish_name) return false;
+    return stage->spec.keep_rows || hdst__tables_are_compact(plan->tables) || plan->device_words * sizeof(int64_t) >= LEAST_BYTES;
 }
 
 static hdst_status make_list(hdst__stage *stage, hdst_error *error)
@@ -41,7 +46,7 @@ hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error)
     stage->finishes = stage->plan && stage->plan->tables && is_worthwhile(stage);
     if (!stage->finishes) return HDST_OK;
     hdst_status status = take_memory(stage, &full);
-    if (status == HDST_E_MEMORY) {
+    if (status == HDST_E_MEMORY && !hdst__tables_are_compact(stage->plan->tables)) {     // wide cells take more
         snprintf(stage->finish_why_not, sizeof stage->finish_why_not, "%.150s", full.message);
         hdst__log_write(&stage->engine->log, HDST__LOG_WARN, "accumulators are rounded on the host: %s", full.message);
         hdst__stage_finish_release(stage);

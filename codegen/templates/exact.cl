@@ -65,12 +65,13 @@ inline long rest_two_float(float v, float up, float down) { return (long)(fits_t
 
 // For GPUs: the addend in fixed point, 0 if it does not fit for sure, which its size tells without a way back. From 2^23 on a float has no fraction; below 2^22, adding
 // 1.5 * 2^23 rounds it to a whole number. Below `least` v * 2^s would be lost in underflow.
-inline long likely_float(float v, float up, float least, bool *fits)
+inline long likely_below_float(float v, float up, float least, float limit, bool *fits)
 {
     float x = v * up, size = fabs(x);
-    *fits = (((size >= 0x1p23f) & (size < 0x1p40f)) | ((size < 0x1p22f) & ((x + 0x1.8p23f) - 0x1.8p23f == x))) & (fabs(v) >= least);
+    *fits = (((size >= 0x1p23f) & (size < limit)) | ((size < 0x1p22f) & ((x + 0x1.8p23f) - 0x1.8p23f == x))) & (fabs(v) >= least);
     return (long)(*fits ? x : 0.0f);
 }
+inline long likely_float(float v, float up, float least, bool *fits) { return likely_below_float(v, up, least, 0x1p40f, fits); }
 inline float float_least(int s) { return s >= 0 ? 0.0f : float_power(max(-126, -149 - s)); }
 // What was refused, out of line: what fits after all comes back, the rest goes to the cell.
 __attribute__((noinline)) long settle_float(volatile __global long *cell, float v, float up, float down)

@@ -22,11 +22,12 @@ inline bool fits_two_double(double v, double up, double down)
 inline long fixed_two_double(double v, double up, double down) { return (long)(fits_two_double(v, up, down) ? v * up : 0.0); }
 inline long rest_two_double(double v, double up, double down) { return (long)(fits_two_double(v, up, down) ? rest_of_double(v * up) : 0.0); }
 
-inline long likely_double(double v, double up, double down, bool *fits)
+inline long likely_below_double(double v, double up, double down, double limit, bool *fits)
 {
-    *fits = fits_double(v, up, down);
+    *fits = fits_double(v, up, down) & (fabs(v * up) < limit);
     return (long)(*fits ? v * up : 0.0);
 }
+inline long likely_double(double v, double up, double down, bool *fits) { return likely_below_double(v, up, down, 0x1p40, fits); }
 __attribute__((noinline)) long settle_float_as_double(volatile __global long *cell, float v, float up, float down)
 {
     if (fits_float(v, up, down)) return (long)(v * up);

@@ -78,7 +78,7 @@ Test(prelude, every_function_builds)
     cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "this test needs PoCL");
     const char *source = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
     source = hdst__arena_printf(&arena, "%s%s#define LOOK(word) (*(word))\n#define LOOK_LOCAL(word) (*(word))\n#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n"
-                                        "#define COPIES 4\n", source, hdst__template_text("head.cl"));
+                                        "#define COPIES 4\n#define SPARE_WORDS 67\n", source, hdst__template_text("head.cl"));
     for (int part = 0; part < HDST__PART_COUNT; part++)
         for (size_t i = 0; i < hdst__piece_count; i++)
             if (!strcmp(hdst__pieces[i].file, hdst__prelude_file((hdst__part)part)))

@@ -3,6 +3,7 @@
 #include "codegen/table.h"
 
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -121,8 +122,8 @@ static void expect_most_fit(const double *v, size_t n, hdst__kind kind, hdst__ti
     hdst__addends a;
     hdst__addends_init(&a);
     for (size_t i = 0; i < n; i++) hdst__addends_add(&a, kind, kind == HDST__F32 ? f32((float)v[i]) : f64(v[i]));
-    const int32_t s = hdst__addends_scale(&a, kind);
-    cr_assert_eq(hdst__addends_tier(&a, kind, s), tier, "tier %d", hdst__addends_tier(&a, kind, s));
+    const int32_t s = hdst__addends_scale(&a, kind, HDST__FIXED_BITS);
+    cr_assert_eq(hdst__addends_tier(&a, kind, s, HDST__FIXED_BITS), tier, "tier %d", hdst__addends_tier(&a, kind, s, HDST__FIXED_BITS));
     size_t fit = 0;
     for (size_t i = 0; i < n; i++) {
         const double x = ldexp(kind == HDST__F32 ? (float)v[i] : v[i], s), fine = ldexp(x, tier == HDST__TIER_TWO ? 40 : 0);
@@ -150,11 +151,26 @@ Test(table, scale_and_tier_suit_the_sample)
     for (int which = 0; which < 2; which++) {
         hdst__addends_init(&a);
         for (int i = 0; i < N; i++) hdst__addends_add(&a, HDST__F64, f64(which ? tiny[i] : mixed[i]));
-        const int32_t s = hdst__addends_scale(&a, HDST__F64);
-        cr_expect_eq(hdst__addends_tier(&a, HDST__F64, s), which ? HDST__TIER_TWO : HDST__TIER_WIDE);
+        const int32_t s = hdst__addends_scale(&a, HDST__F64, HDST__FIXED_BITS);
+        cr_expect_eq(hdst__addends_tier(&a, HDST__F64, s, HDST__FIXED_BITS), which ? HDST__TIER_TWO : HDST__TIER_WIDE);
         cr_expect_leq(s, 980);
     }
     hdst__addends_init(&a);
-    cr_expect_eq(hdst__addends_scale(&a, HDST__F32), 0);
-    cr_expect_eq(hdst__addends_tier(&a, HDST__F64, 0), HDST__TIER_TWO);
+    cr_expect_eq(hdst__addends_scale(&a, HDST__F32, HDST__FIXED_BITS), 0);
+    cr_expect_eq(hdst__addends_tier(&a, HDST__F64, 0, HDST__FIXED_BITS), HDST__TIER_TWO);
+}
+
+Test(table, words_of_a_compact_table_cannot_overflow)
+{
+    for (uint32_t shift = 0; shift < 40; shift++)
+        for (int64_t more = -1; more <= 1; more++) {
+            const uint64_t additions = (UINT64_C(1) << shift) + (uint64_t)more;
+            const uint32_t bits = hdst__compact_bits(additions);
+            if (bits == 0) {
+                cr_expect_gt((double)additions * 0x1p30, 0x1p63, "%" PRIu64 " additions", additions);
+                continue;
+            }
+            cr_expect(bits >= 30 && bits <= HDST__FIXED_BITS);
+            cr_expect_leq((double)additions * (double)(UINT64_C(1) << bits), 0x1p63, "%" PRIu64 " additions", additions);
+        }
 }

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exact sums of floats by key (u32, f32), the keys' range declared, over pairs that stay resident, through the public interface. After each iteration it says how long the device's
+// kernels took, by its own clock. Values are multiples of 2^-24 below 1, so that the sums in whole numbers are what they must be (`check`: 1 when all rows are).
+//   bench_by_key [--keys N] [--zipf EXPONENT] [--layout aos|soa] [--records N] [--device DEVICE] [--kernels FOLDER] [--explain]
+// Keys are uniform, or by Zipf's law: key number k comes in proportion to k^-EXPONENT.
+#include "bench/hdst_side.h"
+
+#include <math.h>
+
+typedef struct problem {
+    uint64_t records, keys;
+    double zipf;
+    hdst_result *result;
+} problem;
+
+typedef struct pair { uint32_t key; float value; } pair;
+
+// The inverse of the law's distribution, taken as continuous; numbers are spread over the range.
+static uint32_t zipf_key(const problem *p, uint64_t random)
+{
+    const double u = (double)(random >> 11) * 0x1p-53, n = (double)p->keys + 1, e = 1 - p->zipf;
+    const double k = fabs(e) < 1e-9 ? pow(n, u) : pow((pow(n, e) - 1) * u + 1, 1 / e);
+    const uint64_t number = k < 1 ? 0 : (uint64_t)k - 1 < p->keys ? (uint64_t)k - 1 : p->keys - 1;
+    return (uint32_t)(number * 2654435761u % p->keys);
+}
+
+static pair pair_of(const problem *p, uint64_t record)
+{
+    const uint64_t random = bench_random(2 * record);
+    const uint32_t key = p->zipf > 0 ? zipf_key(p, random) : (uint32_t)((random >> 32) * p->keys >> 32);
+    return (pair){key, (float)(bench_random(2 * record + 1) >> 40) * 0x1p-24f};
+}
+
+static bool fill_pairs(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message;
+    pair *pairs = records;
+    for (uint64_t i = 0; i < count; i++) pairs[i] = pair_of(user, first + i);
+    return true;
+}
+
+static void run(void *state)
+{
+    problem *p = state;
+    side_run(p->result);
+    const hdst_run_stats stats = hdst_result_stats(p->result);
+    const double busy = stats.device[0].busy_seconds;
+    fprintf(stderr, "bench_by_key: kernels %.3f ms in %llu slices, %.3f ns a record\n", busy * 1e3, (unsigned long long)stats.device[0].slices, busy * 1e9 / (double)p->records);
+}
+
+static size_t check(void *state, double *values, size_t limit)
+{
+    const problem *p = state;
+    int64_t *sum = calloc(p->keys, sizeof *sum);
+    if (!sum || limit < 1) return 0;
+    for (uint64_t i = 0; i < p->records; i++) {
+        const pair one = pair_of(p, i);
+        sum[one.key] += (int64_t)(one.value * 0x1p24f);
+    }
+    const hdst_view rows = hdst_result_field(p->result, NULL, NULL);
+    bool right = rows.rows == p->keys;
+    for (uint64_t k = 0; k < p->keys && right; k++) {
+        float row;
+        memcpy(&row, (const char *)rows.base + k * rows.stride, sizeof row);
+        right = row == (float)sum[k] * 0x1p-24f;
+    }
+    free(sum);
+    values[0] = right;
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    char path[4096];
+    problem p = {.records = bench_option(argc, argv, "--records", 50000000), .keys = bench_option(argc, argv, "--keys", 1000000)};
+    p.zipf = atof(side_option(argc, argv, "--zipf", "0"));
+    hdst_context *ctx = side_context(argc, argv);
+    snprintf(path, sizeof path, "%s/by_key.hk", side_option(argc, argv, "--kernels", BENCH_KERNELS));
+    hdst_source *in = hdst_source_from_callback(ctx, p.records, fill_pairs, &p);
+    hdst_module *hk = hdst_module_load(ctx, path, NULL, 0);
+    hdst_dataset *pairs = hdst_cache(hdst_with_layout(hdst_read(in, hk, "pair"), side_layout(argc, argv)));
+    p.result = hdst_result_create(hdst_reduce_dense(pairs, hk, "add", p.keys));
+    const bench_case cases[] = {{"step", run, check, &p}};
+    int status = bench_serve(cases, 1, p.records);
+    side_explain(argc, argv, p.result);
+    hdst_context_destroy(ctx);
+    return status;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables with many rows on a GPU (the GPU form on a CPU device): a word for each float sum, spare cells for what does not fit. Against plain C where sums are whole numbers, and
+// against the interpreter, whose cells are all wide, where addends lie over 240 binades.
+#include "tests/hdst/support.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { RECORDS = 40000, ROWS = 3000, LOCAL = 4096 };
+
+static const char text[] =
+    "struct pair { uint32_t key; float value; };\n"
+    "struct row { float sum; uint32_t n; float least; double twice; uint64_t all; };\n"
+    "reduce add(float a, float b) { return a + b; }\n"
+    "map gather(pair p, accum row t[])\n"
+    "{\n"
+    "    t[p.key].sum += p.value;\n"
+    "    t[p.key].n += 1;\n"
+    "    acc_min(t[p.key].least, p.value);\n"
+    "    t[p.key].twice += p.value * 2;\n"
+    "    t[p.key].all += p.key * 3;\n"
+    "}\n";
+
+typedef struct pair { uint32_t key; float value; } pair;
+typedef struct row { float sum; uint32_t n; float least; double twice; uint64_t all; } row;
+
+static pair pairs[RECORDS];
+
+static uint64_t random_bits(uint64_t *state)        // xorshift64*
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+// Local memory has no room for the table.
+static hdst_context *gpu_context(uint64_t spare_cells)
+{
+    hdst_context *context = context_in_form("gpu-form");
+    context->engine->local_bytes = LOCAL;
+    context->engine->spare_cells = spare_cells;
+    return context;
+}
+
+static hdst_dataset *dataset(hdst_context *context, hdst_module *module)
+{
+    return hdst_cache(hdst_read(hdst_source_from_memory(context, pairs, RECORDS, sizeof *pairs), module, "pair"));
+}
+
+static void expect_explained(hdst_result *r, const char *words)
+{
+    hdst_error error;
+    const char *explanation = hdst_explain(r, &error);
+    cr_assert(explanation && strstr(explanation, words), "no '%s' in:\n%s", words, explanation ? explanation : error.message);
+}
+
+Test(compact_tables, whole_numbers_are_right)
+{
+    static float expected[ROWS];
+    uint64_t state = 7;
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        pairs[i] = (pair){(uint32_t)(random_bits(&state) % (ROWS - 1)), (float)(random_bits(&state) % 2000) - 1000};      // nothing comes to the last row
+        expected[pairs[i].key] += pairs[i].value;
+    }
+    if (!have_cpu()) return;
+    hdst_context *context = gpu_context(0);
+    hdst_module *m = module_of(context, text);
+    hdst_result *r = hdst_result_create(hdst_reduce_dense(dataset(context, m), m, "add", ROWS));
+    for (int t = 0; t < 2; t++) {
+        uint64_t count;
+        RUN(r);
+        const float *rows = hdst_result_rows(r, NULL, &count);
+        cr_assert_eq(count, ROWS);
+        cr_assert_arr_eq(rows, expected, sizeof expected, "run %d", t);
+        cr_assert_eq(signbit(rows[ROWS - 1]), 0);
+    }
+    expect_explained(r, "words in device memory");
+    hdst_context_destroy(context);
+}
+
+// One in 150 lies anywhere over 240 binades, denormals among them.
+static void make_wild(void)
+{
+    uint64_t state = 42;
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        const float mantissa = (float)(random_bits(&state) >> 40) * 0x1p-24f + 1;
+        const bool wild = random_bits(&state) % 150 == 0;
+        pairs[i].key = (uint32_t)(random_bits(&state) % ROWS);
+        pairs[i].value = ldexpf(mantissa, wild ? (int)(random_bits(&state) % 240) - 140 : -(int)(random_bits(&state) % 4));
+        if (random_bits(&state) % 2) pairs[i].value = -pairs[i].value;
+    }
+    pairs[100] = (pair){5, NAN};
+    pairs[200] = (pair){6, INFINITY};
+    pairs[201] = (pair){7, INFINITY};
+    pairs[202] = (pair){7, -INFINITY};
+    pairs[300] = (pair){8, FLT_MAX};
+    pairs[301] = (pair){8, FLT_MAX};
+}
+
+static void gather(hdst_context *context, row *rows, int runs, const char *explained)
+{
+    hdst_module *m = module_of(context, text);
+    hdst_map_spec *spec = hdst_map_spec_create(m, "gather");
+    hdst_bind_accum(spec, "t", ROWS);
+    hdst_result *r = hdst_result_create(hdst_map(dataset(context, m), spec));
+    for (int t = 0; t < runs; t++) {
+        uint64_t count;
+        RUN(r);
+        const row *from = hdst_result_rows(r, "t", &count);
+        cr_assert(from && count == ROWS);
+        memcpy(rows + t * ROWS, from, ROWS * sizeof *rows);
+    }
+    if (explained) expect_explained(r, explained);
+    hdst_context_destroy(context);
+}
+
+static bool same(const row *a, const row *b)
+{
+    return !memcmp(&a->sum, &b->sum, sizeof a->sum) && !memcmp(&a->least, &b->least, sizeof a->least) && !memcmp(&a->twice, &b->twice, sizeof a->twice) && a->n == b->n && a->all == b->all;
+}
+
+static void compare(uint64_t spare_cells, const char *explained)
+{
+    enum { RUNS = 3 };
+    row *expected = calloc(ROWS, sizeof *expected), *rows = calloc(RUNS * ROWS, sizeof *rows);
+    gather(context_on("interp"), expected, 1, NULL);
+    gather(gpu_context(spare_cells), rows, RUNS, explained);
+    for (int i = 0; i < RUNS * ROWS; i++)
+        cr_assert(same(&rows[i], &expected[i % ROWS]), "run %d, row %d: %a and %a, not %a and %a", i / ROWS, i % ROWS, (double)rows[i].sum, rows[i].twice, (double)expected[i % ROWS].sum,
+                  expected[i % ROWS].twice);
+    free(expected);
+    free(rows);
+}
+
+Test(compact_tables, what_does_not_fit_a_word_has_a_spare_cell)
+{
+    make_wild();
+    if (have_cpu()) compare(0, "words in device memory");
+}
+
+Test(compact_tables, without_spare_cells_left_all_are_wide)
+{
+    make_wild();
+    if (have_cpu()) compare(8, "tables in device memory for all work-groups");
+}

@@ -14,7 +14,7 @@
 // Names that are made from a parameter's or leaf's name must be nobody else's.
 static void take_derived(hdst__printer *p, const char *name)
 {
-    static const char *const suffix[] = {"at", "step", "offset", "of", "in", "rows", "words", "part", "stored", "total", "out", "own", "local", "up", "down", "least", "s"};
+    static const char *const suffix[] = {"at", "block_at", "step", "offset", "of", "in", "rows", "words", "part", "stored", "total", "out", "own", "local", "up", "down", "least", "s"};
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_%s", name, suffix[i]));
 }
 

@@ -89,6 +89,7 @@ static void print_block_loop(hdst__printer *p)
 {
     hdst__write_line(&p->out, "for (; i + BLOCK <= stop; i += BLOCK) {");
     p->out.indent++;
+    hdst__print_block_output(p);
     hdst__print_unpack(p);
     hdst__print_function(p);
     p->out.indent--;

@@ -133,6 +133,7 @@ const char *hdst__element_offset(hdst__arena *arena, const hdst__leaf *leaf);   
 bool hdst__leaf_is_used(const ir_param *param, size_t leaf);
 void hdst__print_store(hdst__printer *p, const ir_stmt *stmt);
 void hdst__print_output_macros(hdst__printer *p);
+void hdst__print_block_output(hdst__printer *p);        // CPU form: pointers to where the block's output begins
 void hdst__use_bytes(hdst__printer *p, hdst__kind kind);       // a field of this kind is read or written by bytes
 // print_words.c: GPU form, records of few aligned words (AoS) are loaded as vectors
 void hdst__plan_words(hdst__printer *p);

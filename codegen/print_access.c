@@ -150,8 +150,16 @@ void hdst__print_broadcasts(hdst__printer *p)
 // Its place in the output: that of the input record, or the next one. What is stored whether or not it comes out must not meet the records of the next strip.
 static const char *output_place(hdst__printer *p, const ir_stmt *stmt)
 {
-    if (!p->func->emits) return hdst__record_text(p, stmt->record);
-    return hdst__emit_is_guarded(p) ? "OWN(place)" : "place";
+    if (p->func->emits) return hdst__emit_is_guarded(p) ? "OWN(place)" : "place";
+    return p->in_records ? "r" : hdst__record_text(p, stmt->record);
+}
+
+// Where the block's output begins: vector loops count from there, so that the compiler sees that addresses of several fields do not wrap.
+void hdst__print_block_output(hdst__printer *p)
+{
+    for (uint32_t i = 0; i < p->func->param_count && !p->func->emits; i++)
+        if (p->func->params[i].kind == IR_OUTPUT)
+            hdst__write_line(&p->out, "__global uchar *const %s_block_at = %s_at + i * %" PRIu64 ";", p->param_name[i], p->param_name[i], p->func->params[i].record->size);
 }
 
 void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
@@ -160,13 +168,14 @@ void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
     const hdst__leaf *leaf = &param->record->leaves[stmt->leaf];
     const char *type = hdst__scalar_cl_name(leaf->kind), *value = hdst__expr_text(p, stmt->value);
     const char *macro = p->leaf_name[stmt->param][stmt->leaf], *element = hdst__index_text(p, stmt->index);
+    const char *start = p->in_records && !p->func->emits ? "_block_at" : "_at";
     if (p->first_read_input) {      // a fold: the next running value
         hdst__write_line(&p->out, "%s_of[%s] = %s;", macro, element, value);
     } else if (hdst__leaf_is_aligned(param->record, leaf)) {
-        hdst__write_line(&p->out, "%s(%s, %s) = %s;", macro, output_place(p, stmt), element, value);
+        hdst__write_line(&p->out, "%s(%s%s, %s, %s) = %s;", macro, p->param_name[stmt->param], start, output_place(p, stmt), element, value);
     } else {
         hdst__use_bytes(p, leaf->kind);
-        hdst__write_line(&p->out, "write_%s(%s(%s, %s), %s);", type, macro, output_place(p, stmt), element, value);
+        hdst__write_line(&p->out, "write_%s(%s(%s%s, %s, %s), %s);", type, macro, p->param_name[stmt->param], start, output_place(p, stmt), element, value);
     }
 }
 
@@ -177,12 +186,11 @@ void hdst__print_output_macros(hdst__printer *p)
         if (param->kind != IR_OUTPUT) continue;
         for (size_t l = 0; l < param->record->leaf_count; l++) {
             const hdst__leaf *leaf = &param->record->leaves[l];
-            const char *address = hdst__arena_printf(p->arena, "%s_at + (i) * %" PRIu64 " + %" PRIu64 "%s", p->param_name[i], param->record->size, leaf->offset,
-                                                     hdst__element_offset(p->arena, leaf));
+            const char *address = hdst__arena_printf(p->arena, "at + (i) * %" PRIu64 " + %" PRIu64 "%s", param->record->size, leaf->offset, hdst__element_offset(p->arena, leaf));
             if (hdst__leaf_is_aligned(param->record, leaf))
-                hdst__write_line(&p->out, "#define %s(i, e) (*(__global %s *)(%s))", p->leaf_name[i][l], hdst__scalar_cl_name(leaf->kind), address);
+                hdst__write_line(&p->out, "#define %s(at, i, e) (*(__global %s *)(%s))", p->leaf_name[i][l], hdst__scalar_cl_name(leaf->kind), address);
             else
-                hdst__write_line(&p->out, "#define %s(i, e) (%s)", p->leaf_name[i][l], address);
+                hdst__write_line(&p->out, "#define %s(at, i, e) (%s)", p->leaf_name[i][l], address);
         }
     }
 }

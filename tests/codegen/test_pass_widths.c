@@ -58,6 +58,27 @@ Test(pass_widths, small_bodies_in_loops_go_four_vectors_at_a_time)
     expect_width("64", "  any = false\n  loop while lt(j, 3u) {\n    records vectorize {\n      reduce any |= p.a\n    }\n    j = add(j, 1u)\n  }\n", "16 by 4 {");
 }
 
+// A record loop of `statements` statements of four nodes each, in a loop or not.
+static const char *long_body(char *text, size_t size, unsigned statements, bool in_loop)
+{
+    int at = snprintf(text, size, "%s  records vectorize {\n", in_loop ? "  for j = 0u to 9u {\n" : "");
+    for (unsigned i = 0; i < statements; i++) at += snprintf(text + at, size - (size_t)at, "    store r.x = fma(p.x, 2f, p.x)\n");
+    snprintf(text + at, size - (size_t)at, "  }\n%s", in_loop ? "  }\n" : "");
+    return text;
+}
+
+// Two vectors share the constants that are loaded.
+Test(pass_widths, long_bodies_outside_of_loops_go_two_vectors_at_a_time)
+{
+    static char text[16384];
+    expect_width("128", long_body(text, sizeof text, 79, false), "16 by 1 {");
+    expect_width("128", long_body(text, sizeof text, 80, false), "16 by 2 {");
+    expect_width("16", long_body(text, sizeof text, 80, false), "16 by 1 {");       // no more than a block has
+    expect_width("128", long_body(text, sizeof text, 256, false), "16 by 2 {");
+    expect_width("128", long_body(text, sizeof text, 257, false), "16 by 1 {");     // takes long to compile
+    expect_width("128", long_body(text, sizeof text, 80, true), "16 by 1 {");
+}
+
 // One number for all records takes no room in a vector.
 Test(pass_widths, what_is_the_same_for_all_records_does_not_count)
 {

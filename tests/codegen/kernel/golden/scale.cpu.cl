@@ -11,7 +11,7 @@ build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 // Form for CPU devices: one work-item is one strip of records. Blocks of records first, then what is left one by one.
 #define p_x(i, e) (*(__global const float *)(p_at + (i) * 8 + 0))
 #define p_x_part(i) as_float((uint)(*(__global const ulong *)(p_at + (i) * 8)))
-#define result_y(i, e) (*(__global float *)(result_at + (i) * 4 + 0))
+#define result_y(at, i, e) (*(__global float *)(at + (i) * 4 + 0))
 #define BLOCK 128
 
 // Where strip number `strip` starts: a multiple of 128 records from the segment's first one, so that blocks are whole and a strip shares no cache line
@@ -34,15 +34,16 @@ void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *rest
     while (i < end) {
         ulong stop = end;
         for (; i + BLOCK <= stop; i += BLOCK) {
+            __global uchar *const result_block_at = result_at + i * 4;
             VECTOR_LOOP(16, 1)
             for (int r = 0; r < BLOCK; r++) {
                 // scale.hk:5
-                result_y(i + r, 0) = fma(p_x_part(i + r), 2.0f, 1.0f);
+                result_y(result_block_at, r, 0) = fma(p_x_part(i + r), 2.0f, 1.0f);
             }
         }
         for (; i < stop; i++) {
             // scale.hk:5
-            result_y(i, 0) = fma(p_x(i, 0), 2.0f, 1.0f);
+            result_y(result_at, i, 0) = fma(p_x(i, 0), 2.0f, 1.0f);
         }
     }
 }

@@ -18,7 +18,7 @@ build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 #define TOGETHER()
 #endif
 #define p_x(i, e) (*(__global const float *)(p_at + (i) * 8 + 0))
-#define result_y(i, e) (*(__global float *)(result_at + (i) * 4 + 0))
+#define result_y(at, i, e) (*(__global float *)(at + (i) * 4 + 0))
 
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *restrict p_data0, __global uchar *restrict result_at)
@@ -37,16 +37,16 @@ void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *rest
                 float p_x_2 = p_x(i + 1 * LANES, 0);
                 float p_x_3 = p_x(i + 2 * LANES, 0);
                 float p_x_4 = p_x(i + 3 * LANES, 0);
-                result_y(i, 0) = fma(p_x_, 2.0f, 1.0f);
-                result_y(i + 1 * LANES, 0) = fma(p_x_2, 2.0f, 1.0f);
-                result_y(i + 2 * LANES, 0) = fma(p_x_3, 2.0f, 1.0f);
-                result_y(i + 3 * LANES, 0) = fma(p_x_4, 2.0f, 1.0f);
+                result_y(result_at, i, 0) = fma(p_x_, 2.0f, 1.0f);
+                result_y(result_at, i + 1 * LANES, 0) = fma(p_x_2, 2.0f, 1.0f);
+                result_y(result_at, i + 2 * LANES, 0) = fma(p_x_3, 2.0f, 1.0f);
+                result_y(result_at, i + 3 * LANES, 0) = fma(p_x_4, 2.0f, 1.0f);
             }
             if (!whole) {
                 const ulong end = min(count, base + SPAN);
                 for (ulong i = base + lane; i < end; i += LANES) {
                     // scale.hk:5
-                    result_y(i, 0) = fma(p_x(i, 0), 2.0f, 1.0f);
+                    result_y(result_at, i, 0) = fma(p_x(i, 0), 2.0f, 1.0f);
                 }
             }
         }

@@ -100,6 +100,7 @@ KERNELS = [
     ("kmeans_l1.hk", "bench_kmeans", ["--problem", "l1"]),
     ("linreg.hk", "bench_sums", ["--problem", "linreg"]),
     ("chain.hk", "bench_sums", ["--problem", "chain"]),
+    *[(f"{name}.hk", "bench_models", ["--problem", problem]) for name, problem in [("fuzzy-cmeans", "fuzzy"), ("logistic-regression", "logistic"), ("neural-net", "neural")]],
 ]
 COLD_LIMIT = 2.0            # seconds
 HERE = os.path.dirname(os.path.abspath(__file__))      # the kernels lie beside this file

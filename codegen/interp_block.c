@@ -147,10 +147,16 @@ static void add_block(interp_state *s, const ir_stmt *stmt, const interp_mask *m
 {
     const hdst__accum *accum = s->accum[stmt->param];
     const hdst__cell *cell = &accum->cell[stmt->leaf];
-    const uint64_t *value = hdst__interp_eval_lanes(s, stmt->value, s->top);
     if (s->in_records) s->wrong = "an addition of a block in a record loop";
-    if (!s->run->device_table) return;
-    int64_t *word = s->accum_table[stmt->param] + cell->device_first + (stmt->index2 ? stmt->index2->bits : 0) * cell->device_words;
+    s->in_records = true;
+    const uint64_t *value = hdst__interp_eval_lanes(s, stmt->value, s->top);
+    s->in_records = false;
+    static const uint64_t zero = 0;
+    const lanes element = stmt->index2 ? hdst__interp_eval(s, stmt->index2, s->top + 1) : (lanes){&zero, true};
+    hdst__interp_guard(s, element, cell->elements, "an unguarded index of an accumulator's field");
+    if (!element.uniform) s->wrong = "an addition of a block to an element that varies";
+    if (!s->run->device_table || element.v[0] >= cell->elements) return;
+    int64_t *word = s->accum_table[stmt->param] + cell->device_first + element.v[0] * cell->device_words;
     for (size_t i = 0; i < s->n; i++)
         if (mask->bits[i]) hdst__cell_accumulate(cell, word, cell->kind == stmt->value->kind ? value[i] : hdst__of_f64((double)hdst__as_f32(value[i])));
 }

@@ -102,7 +102,7 @@ typedef enum ir_stmt_kind {
     IR_ACCUM_WORDS, // word `word` of the strip table's cell (param, leaf) at row `index`, element `index2` (NULL: 0) takes value (i64 or u64) with the cell's
                     // word operation. Inside a record loop (never a vectorised one): a scatter; statements on one row stand together, by rising place in the
                     // row, and share an equal `index`. Outside: value is the block's total.
-    IR_ACCUM_BLOCK, // outside of record loops: the cell takes value of every record of the block; of variables only per_record ones; index2 is constant, the row is 0
+    IR_ACCUM_BLOCK, // outside of record loops: the cell takes value of every record of the block; of variables only per_record ones; index2 is the same for all, the row is 0
     IR_ACCUM_WIDE,  // the exact slow path: value (of the cell's kind) goes straight to the device table's cell
 } ir_stmt_kind;
 

@@ -240,10 +240,20 @@ static uint64_t bytes_of(const ir_func *func, const ir_var *var)
 // Levels of sums over a block (templates/levels.cl): their state, and a block of values where the rare way begins.
 enum { LEVEL_BYTES = 448, LEVEL_VALUES = 512 * 8 };
 
+typedef struct level_bytes {
+    hdst__printer *p;
+    uint64_t bytes;
+} level_bytes;
+
+// Every element of a leaf that has such sums has a state, of floats and of doubles.
 static bool add_level_bytes(ir_stmt *stmt, void *user)
 {
-    uint64_t *bytes = user;
-    if (stmt->kind == IR_ACCUM_BLOCK) *bytes += *bytes ? LEVEL_BYTES : LEVEL_BYTES + LEVEL_VALUES;
+    level_bytes *all = user;
+    if (stmt->kind != IR_ACCUM_BLOCK) return true;
+    const hdst__accum_plan *plan = hdst__find_plan(all->p, stmt->param);
+    bool *counted = &plan->level_sum[stmt->value->kind == HDST__F64][stmt->leaf];
+    if (!*counted) all->bytes += plan->accum->cell[stmt->leaf].elements * LEVEL_BYTES + (all->bytes ? 0 : LEVEL_VALUES);
+    *counted = true;
     return true;
 }
 
@@ -252,10 +262,10 @@ uint64_t hdst__private_bytes(hdst__printer *p, const ir_func *func)
     uint64_t bytes = 0;
     for (size_t v = 0; v < func->var_count; v++) bytes += bytes_of(func, &func->vars[v]);
     if (func->block) bytes += hdst__unpack_bytes(p, func->block);
-    uint64_t levels = 0;
+    level_bytes levels = {.p = p};
     ir_block body = func->body;
     hdst__ir_visit_stmts(&body, add_level_bytes, &levels);
-    return bytes + levels;
+    return bytes + levels.bytes;
 }
 
 bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, uint64_t limit, hdst__diags *diags)

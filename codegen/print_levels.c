@@ -6,24 +6,31 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *state_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element, bool is_double)
+// `element`: text, in range.
+static const char *state_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element, bool is_double)
 {
-    return hdst__arena_printf(p->arena, "%s_%s_levels[%" PRIu64 "]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double" : "float", element);
+    return hdst__arena_printf(p->arena, "%s_%s_levels[%s]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double" : "float", element);
 }
 
 static bool is_fast(const hdst__printer *p) { return p->options->fast_sums; }
 
-static const char *total_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element, bool is_double)
+static const char *total_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element, bool is_double)
 {
-    return hdst__arena_printf(p->arena, "%s_%s_total[%" PRIu64 "]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double" : "float", element);
+    return hdst__arena_printf(p->arena, "%s_%s_total[%s]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double" : "float", element);
 }
 
 // The cell in the device table, and what kind of digits it has.
-static const char *cell_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
+static const char *place_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    const char *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
-    return hdst__arena_printf(p->arena, "%s_total + %" PRIu64 ", %s_LAST, %s_LOWEST", plan->name, cell->device_first + element * cell->device_words, kind, kind);
+    const char *first = hdst__arena_printf(p->arena, "%s_total + %" PRIu64, plan->name, (uint64_t)cell->device_first);
+    return cell->elements == 1 ? first : hdst__arena_printf(p->arena, "%s + (ulong)(%s) * %" PRIu64, first, element, (uint64_t)cell->device_words);
+}
+
+static const char *cell_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element)
+{
+    const char *kind = plan->accum->cell[leaf].kind == HDST__F32 ? "FLOAT" : "DOUBLE";
+    return hdst__arena_printf(p->arena, "%s, %s_LAST, %s_LOWEST", place_text(p, plan, leaf, element), kind, kind);
 }
 
 // --- What is added: operands that lie side by side over the block ---
@@ -36,6 +43,7 @@ typedef struct operand {
 static operand operand_of(hdst__printer *p, const ir_expr *e)
 {
     if (e->op == IR_VAR) return (operand){p->array_name[e->var], false};
+    if (e->op == IR_ELEM) return (operand){p->func->vars[e->var].per_record ? hdst__arena_printf(p->arena, "%s[%s]", p->var_name[e->var], hdst__index_text(p, e->a)) : NULL, false};
     if (e->op != IR_FIELD || (e->a && e->a->op != IR_CONST)) return (operand){0};
     const hdst__record *record = p->func->params[e->param].record;
     const hdst__leaf *leaf = &record->leaves[e->leaf];
@@ -75,10 +83,10 @@ static void print_call(hdst__printer *p, const ir_stmt *stmt, hdst__level_shape 
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
     const bool is_double = stmt->value->kind == HDST__F64;
-    const uint64_t element = stmt->index2 ? stmt->index2->bits : 0;
+    const char *element = hdst__index_text(p, stmt->index2);
     p->part[HDST__PART_EXACT] = p->part[is_double ? HDST__PART_LEVELS_DOUBLE : HDST__PART_LEVELS] = true;
     if (is_double) p->uses_double = true;
-    plan->level_sum[is_double][stmt->leaf] = p->level_shape[is_double][shape] = true;
+    p->level_shape[is_double][shape] = true;
     if (is_fast(p)) {
         ((hdst__cell *)&plan->accum->cell[stmt->leaf])->fast = p->uses_double = true;       // of this kernel's own tables
         hdst__write_line(&p->out, "fast_add_%s_%s(&%s, %s, BLOCK);", is_double ? "double" : "float", shape_name[shape], total_text(p, plan, stmt->leaf, element, is_double), args);
@@ -126,17 +134,25 @@ static void for_each(hdst__printer *p, print_one print)
     }
 }
 
+// The line for each element of a leaf; where there are several, in a loop over e.
+static void print_each(hdst__printer *p, const hdst__cell *cell, const char *line)
+{
+    if (cell->elements > 1) hdst__write_line(&p->out, "for (uint e = 0; e < %" PRIu64 "; e++)", cell->elements);
+    hdst__write_line(&p->out, cell->elements > 1 ? "    %s" : "%s", line);
+}
+
+static const char *element_text(const hdst__cell *cell) { return cell->elements > 1 ? "e" : "0"; }
+
 static void print_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
 {
     const char *type = is_double ? "double" : "float", *scale = hdst__scale_name(p, plan->accum->param, leaf);
-    const uint64_t elements = plan->accum->cell[leaf].elements;
+    const hdst__cell *cell = &plan->accum->cell[leaf];
     if (is_fast(p)) {
-        hdst__write_line(&p->out, "double %s_%s_total[%" PRIu64 "] = {0};", scale, type, elements);
+        hdst__write_line(&p->out, "double %s_%s_total[%" PRIu64 "] = {0};", scale, type, cell->elements);
         return;
     }
-    hdst__write_line(&p->out, "%s_levels %s_%s_levels[%" PRIu64 "];", type, scale, type, elements);
-    for (uint64_t e = 0; e < elements; e++)
-        hdst__write_line(&p->out, "levels_start_%s(&%s, flush);", type, state_text(p, plan, leaf, e, is_double));
+    hdst__write_line(&p->out, "%s_levels %s_%s_levels[%" PRIu64 "];", type, scale, type, cell->elements);
+    print_each(p, cell, hdst__arena_printf(p->arena, "levels_start_%s(&%s, flush);", type, state_text(p, plan, leaf, element_text(cell), is_double)));
 }
 
 static void print_fast_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
@@ -144,19 +160,16 @@ static void print_fast_end(hdst__printer *p, const hdst__accum_plan *plan, uint3
     const hdst__cell *cell = &plan->accum->cell[leaf];
     const bool narrow = cell->kind == HDST__F32;
     if (!narrow) p->part[HDST__PART_EXACT_DOUBLE] = true;
-    for (uint64_t e = 0; e < cell->elements; e++)
-        hdst__write_line(&p->out, "wide_add_%s(%s_total + %" PRIu64 ", %s);", narrow ? "float" : "double", plan->name, cell->device_first + e * cell->device_words,
-                         hdst__arena_printf(p->arena, narrow ? "(float)%s" : "%s", total_text(p, plan, leaf, e, is_double)));
+    const char *total = total_text(p, plan, leaf, element_text(cell), is_double);
+    print_each(p, cell, hdst__arena_printf(p->arena, "wide_add_%s(%s, %s%s);", narrow ? "float" : "double", place_text(p, plan, leaf, element_text(cell)), narrow ? "(float)" : "", total));
 }
 
 static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
 {
-    if (is_fast(p)) {
-        print_fast_end(p, plan, leaf, is_double);
-        return;
-    }
-    for (uint64_t e = 0; e < plan->accum->cell[leaf].elements; e++)
-        hdst__write_line(&p->out, "levels_publish_%s(&%s, %s);", is_double ? "double" : "float", state_text(p, plan, leaf, e, is_double), cell_text(p, plan, leaf, e));
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    if (is_fast(p)) print_fast_end(p, plan, leaf, is_double);
+    else print_each(p, cell, hdst__arena_printf(p->arena, "levels_publish_%s(&%s, %s);", is_double ? "double" : "float", state_text(p, plan, leaf, element_text(cell), is_double),
+                                                cell_text(p, plan, leaf, element_text(cell))));
 }
 
 void hdst__print_levels_start(hdst__printer *p) { for_each(p, print_start); }

@@ -188,7 +188,7 @@ static bool accum_ok(verifier *v, const ir_stmt *s, const char *where)
 static bool accum_block_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     REQUIRE(v->func->block && !v->in_records, "outside of block form, or in a record loop", where);
-    REQUIRE(s->value && hdst__kind_is_float(s->value->kind) && !s->index && (!s->index2 || s->index2->op == IR_CONST), "type, row or element", where);
+    REQUIRE(s->value && hdst__kind_is_float(s->value->kind) && !s->index && (!s->index2 || (is_index(s->index2) && !s->index2->varying)), "type, row or element", where);
     REQUIRE(s->param < v->func->param_count && v->func->params[s->param].kind == IR_ACCUM_TABLE, "no such accumulator", where);
     REQUIRE(s->leaf < v->func->params[s->param].record->leaf_count, "no such leaf", where);
     return true;

@@ -105,9 +105,9 @@ typedef struct setting {
 
 static const uint64_t rows[] = {0, 1};
 
-static setting prepare(hdst__target target, hdst__layout layout, uint64_t records)
+static setting prepare_func(ir_func *func, hdst__target target, hdst__layout layout, uint64_t records)
 {
-    setting s = {.func = make_func(), .records = records};
+    setting s = {.func = func, .records = records};
     cr_assert_null(hdst__passes_scalar(s.func));
     s.storage = hdst__storage_make(&arena, s.func->params[0].record, layout, 0, records);
     const hdst__target_facts facts = {target, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
@@ -118,6 +118,8 @@ static setting prepare(hdst__target target, hdst__layout layout, uint64_t record
     cr_assert_not_null(s.buffer);
     return s;
 }
+
+static setting prepare(hdst__target target, hdst__layout layout, uint64_t records) { return prepare_func(make_func(), target, layout, records); }
 
 static void put(const setting *s, uint64_t i, uint32_t leaf, const void *value, size_t size)
 {
@@ -194,5 +196,77 @@ Test(kernel_levels, exact_when_a_lane_makes_all_the_additions_it_may)
 {
     setting s = prepare(HDST__TARGET_GPU, HDST__SOA, UINT64_C(256) * 2100);
     check_case(&s, "largest", largest, 1);
+    free(s.buffer);
+}
+
+// --- An element for each turn of a loop ---
+
+enum { TURNS = 20 };        // more than are unrolled
+
+// for e: z[e] = f * (e + 1);  z[0] = f, so that z stays an array;  for e: row[e] += z[e], wide[e] += z[e] * g
+static ir_func *make_loop(void)
+{
+    static const ir_field elements[] = {{"row", HDST__F32, TURNS}, {"wide", HDST__F64, TURNS}};
+    ir_func *f = ir_new(&arena, "loops");
+    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "input", 0, input_fields, 3), false);
+    const uint32_t many = ir_param_add(f, IR_ACCUM_TABLE, "many", ir_record(&arena, "sums", 0, elements, 2), false);
+    f->params[many].leaf_op = HDST__NEW_ARRAY(&arena, ir_accum_op, 2);
+    const uint32_t z = hdst__ir_add_var(f, "z", HDST__F32, TURNS), e[] = {hdst__ir_add_var(f, "e", HDST__U32, 0), hdst__ir_add_var(f, "e", HDST__U32, 0)};
+    ir_stmt *loop[2];
+    for (int i = 0; i < 2; i++) loop[i] = hdst__ir_for(f, e[i], hdst__ir_const(f, HDST__U32, 0), hdst__ir_const(f, HDST__U32, TURNS), 1);
+    hdst__ir_push(f, &f->body, loop[0]);
+    ir_stmt *first = ir_add(f, &f->body, IR_SET_ELEM), *set = ir_add(f, &loop[0]->body, IR_SET_ELEM);
+    hdst__ir_push(f, &f->body, loop[1]);
+    first->var = set->var = z;
+    first->index = hdst__ir_const(f, HDST__U32, 0);
+    first->value = field(f, 0);
+    set->index = hdst__ir_var(f, e[0]);
+    set->value = ir_op2(f, IR_MUL, field(f, 0), ir_op2(f, IR_ADD, hdst__ir_convert(f, HDST__F32, hdst__ir_var(f, e[0])), ir_number(f, HDST__F32, 1)));
+    ir_expr *at = hdst__ir_unary(f, IR_ELEM, HDST__F32, hdst__ir_var(f, e[1]));
+    at->var = z;
+    ir_accumulate(f, &loop[1]->body, many, 0, NULL, hdst__ir_var(f, e[1]), at);
+    ir_accumulate(f, &loop[1]->body, many, 1, NULL, hdst__ir_var(f, e[1]), hdst__ir_convert(f, HDST__F64, ir_op2(f, IR_MUL, hdst__ir_copy(f, at), field(f, 1))));
+    return f;
+}
+
+static void check_loop_case(const setting *s, const char *name, maker make)
+{
+    const hdst__tables *tables = s->kernel->tables;
+    const uint64_t words = hdst__tables_device_words(tables, rows);
+    int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, words), *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
+    uint64_t state = 42;
+    for (uint64_t i = 0; i < s->records; i++) {
+        const float f = (float)make(i, &state), g = (float)make(i + 1, &state);
+        put(s, i, 0, &f, sizeof f);
+        put(s, i, 1, &g, sizeof g);
+        for (uint64_t e = 0; e < TURNS; e++) {
+            const float z = f * (float)(e + 1), product = z * g;
+            const double wide = (double)product;
+            uint32_t word;
+            uint64_t bits;
+            memcpy(&word, &z, sizeof word);
+            memcpy(&bits, &wide, sizeof bits);
+            const hdst__cell *cell = tables->accum[0].cell;
+            hdst__cell_accumulate(&cell[0], reference + cell[0].device_first + e * cell[0].device_words, word);
+            hdst__cell_accumulate(&cell[1], reference + cell[1].device_first + e * cell[1].device_words, bits);
+        }
+    }
+    void *buffers[] = {s->buffer};
+    static const int32_t scales[2] = {20, 20};
+    kernel_case c = {.kernel = s->kernel, .func = s->func, .input = s->storage, .input_buffers = buffers, .count = s->records, .rows = rows, .scales = scales, .flush = 1 << 23,
+                     .groups = 2, .device_table = device};
+    cr_assert(kernel_run(&run, &c));
+    for (uint32_t leaf = 0; leaf < 2; leaf++)
+        for (uint64_t e = 0; e < TURNS; e++) {
+            const uint64_t got = hdst__table_read(tables, rows, device, 0, 0, leaf, e), want = hdst__table_read(tables, rows, reference, 0, 0, leaf, e);
+            cr_expect_eq(got, want, "%s, leaf %u, element %u: %llx, not %llx", name, leaf, (unsigned)e, (unsigned long long)got, (unsigned long long)want);
+        }
+}
+
+Test(kernel_levels, exact_for_each_turn_of_a_loop)
+{
+    setting s = prepare_func(make_loop(), HDST__TARGET_CPU, HDST__SOA, N);
+    cr_assert_not_null(strstr(s.kernel->source, "levels_add_float_p(&many_row_float_levels[e_2], z[e_2], BLOCK"), "the sums are in levels, an element for each turn");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_loop_case(&s, cases[i].name, cases[i].make);
     free(s.buffer);
 }

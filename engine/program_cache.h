@@ -35,4 +35,19 @@ void hdst__program_cache_write_note(hdst__program_cache *cache, const hdst__hash
 // Writes a source that did not build to the directory, else to TMPDIR or /tmp; false when nowhere. `path` gets the file's name.
 bool hdst__program_cache_keep_source(hdst__program_cache *cache, const hdst__hash *key, const char *source, char *path, size_t path_size);
 
+// --- program_cache_files.c ---
+typedef enum hdst__cached_kind { HDST__CACHED_PROGRAM, HDST__CACHED_NOTE, HDST__CACHED_SOURCE, HDST__CACHED_REST /* of writes that did not end */, HDST__CACHED_KINDS } hdst__cached_kind;
+
+typedef struct hdst__cached_file {
+    int directory;              // open
+    const char *name;           // in it
+    hdst__cached_kind kind;
+    uint64_t bytes;
+} hdst__cached_file;
+
+typedef bool (*hdst__cached_visitor)(const hdst__cached_file *file, void *user);     // may remove it; false ends the visit
+
+// Shows each regular file that a cache has made in its directory; none when there is no directory yet. false: the directory cannot be read, or the visitor ended it (errno).
+bool hdst__program_cache_visit(const hdst__program_cache *cache, hdst__cached_visitor visit, void *user);
+
 #endif

@@ -4,6 +4,7 @@
 #ifndef HDST_TOOLS_COMMANDS_H
 #define HDST_TOOLS_COMMANDS_H
 
+int hdst_cache_command(int argc, char **argv);      // cache_command.c
 int hdst_devices_command(int argc, char **argv);    // devices_command.c
 int hdst_schema_command(int argc, char **argv);     // schema_command.c
 int hdst_kernel_command(int argc, char **argv);     // kernel_command.c

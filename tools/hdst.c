@@ -19,7 +19,7 @@ static const command commands[] = {
     {"doctor", "", "what is installed, what is missing", NULL},
     {"run", "[-n N] PROGRAM ARGS", "runs a program on several ranks", NULL},
     {"replay", "FILE", "shows a failing record step by step", hdst_replay_command},
-    {"cache", "list|clear", "looks after compiled kernels", NULL},
+    {"cache", "[list|clear]", "looks after compiled kernels", hdst_cache_command},
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };

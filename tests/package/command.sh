@@ -30,7 +30,6 @@ check "run is not there yet" 2 "" "hdst run: not there yet" run -n 4 true
 check "replay without a file" 2 "" "usage: hdst replay FILE" replay
 check "replay of a file that is not there" 6 "" "hdst replay: " replay /nowhere/f.replay
 check "doctor is not there yet" 2 "" "not there yet" doctor
-check "cache is not there yet" 2 "" "not there yet" cache
 check "devices lists the interpreter" 0 "interp  interpreter" "" devices
 check "devices takes --json" 0 '"class": "interp"' "" devices --json
 check "a misspelt option gets the near name" 2 "" "did you mean '--json'" devices --jsno

@@ -193,7 +193,7 @@ void hdst__check_signature(hdst__checker *c, ast_function *f)
     f->result = &hdst__check_poison;
     ast_function *around = c->function;
     c->function = f;
-    if (f->kind == AST_GROUP || f->kind == AST_JOIN) hdst__check_unsupported(c, f->span, kind_name(f->kind));
+    if (f->kind == AST_JOIN) hdst__check_unsupported(c, f->span, kind_name(f->kind));
     if (f->param_count > MAX_PARAMS) {
         hdst__diag_error(c->diags, f->span, NULL, "'%s' has more than %d parameters", f->name, MAX_PARAMS);
         f->param_count = MAX_PARAMS;

@@ -200,12 +200,12 @@ static void for_in(hdst__checker *c, ast_stmt *s)
     scope saved = open_scope(c);
     s->decl->type = hdst__check_type(c, s->decl->written);
     ast_decl *stream = s->value->kind == AST_NAME ? hdst__check_find(c, s->value->name) : NULL;
-    hdst__check_unsupported(c, s->span, "for over a stream");
     if (stream && stream->kind == AST_PARAM && stream->qualifier == AST_STREAM) {
         s->value->decl = stream;
         s->value->type = stream->type;
         stream->used = true;
     } else {
+        hdst__check_unsupported(c, s->span, "for over a stream");       // the words of a text
         s->value = hdst__check_value(c, s->value);
     }
     const hdst__type *type = s->value->type;

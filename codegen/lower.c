@@ -91,8 +91,7 @@ lower_place hdst__lower_call(lowerer *l, const ast_expr *call)
 
 // --- Parameters ---
 
-// A bare number as a record of one field.
-static const hdst__record *row_record(hdst__arena *arena, const hdst__type *type)
+const hdst__record *hdst__lower_row_record(hdst__arena *arena, const hdst__type *type)
 {
     if (type->kind == HDST__RECORD) return type->record;
     hdst__record *record = HDST__NEW(arena, hdst__record);
@@ -111,7 +110,7 @@ static void add_params(lowerer *l, const ast_function *function, ast_qualifier q
         const ast_decl *decl = function->params[i];
         if (decl->qualifier != qualifier) continue;
         ir_param param = {.kind = kind, .name = decl->name, .bind = decl->name, .is_table = decl->is_table};
-        param.record = row_record(l->arena, decl->type);
+        param.record = hdst__lower_row_record(l->arena, decl->type);
         lower_place place = {.base = bases[kind], .type = decl->type, .name = decl->name};
         place.first = hdst__ir_add_param(l->func, param);
         hdst__lower_bind(l, decl, place, decl->is_table);
@@ -121,7 +120,7 @@ static void add_params(lowerer *l, const ast_function *function, ast_qualifier q
 static lower_place add_output(lowerer *l, const hdst__type *type)
 {
     lower_place place = {.base = PLACE_OUTPUT, .type = type, .name = "result"};
-    place.first = hdst__ir_add_param(l->func, (ir_param){.kind = IR_OUTPUT, .name = "result", .bind = "result", .record = row_record(l->arena, type)});
+    place.first = hdst__ir_add_param(l->func, (ir_param){.kind = IR_OUTPUT, .name = "result", .bind = "result", .record = hdst__lower_row_record(l->arena, type)});
     return place;
 }
 
@@ -135,9 +134,9 @@ void hdst__lower_emit(lowerer *l, ir_expr *cond, hdst__span span)
     hdst__lower_push(l, emit);
 }
 
+// Its first parameters are there.
 static void lower_function(lowerer *l, const ast_function *function)
 {
-    add_params(l, function, AST_PLAIN, IR_INPUT);
     add_params(l, function, AST_BROADCAST, IR_BROADCAST_TABLE);
     add_params(l, function, AST_ACCUM, IR_ACCUM_TABLE);
     l->is_filter = function->kind == AST_FILTER;
@@ -173,11 +172,17 @@ ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, con
 
 ir_func *hdst__lower(hdst__arena *arena, const ast_module *module, const ast_function *function)
 {
-    if (function->unsupported || !function->body) return NULL;
-    if (function->kind == AST_HELPER || function->kind == AST_GROUP || function->kind == AST_JOIN) return NULL;
+    return hdst__lower_group(arena, module, function, NULL);
+}
+
+ir_func *hdst__lower_group(hdst__arena *arena, const ast_module *module, const ast_function *function, const hdst__key_leaf *key)
+{
+    if (function->unsupported || !function->body || function->kind == AST_HELPER || function->kind == AST_JOIN) return NULL;
     ir_func *func = HDST__NEW(arena, ir_func);
     *func = (ir_func){.arena = arena, .name = function->name, .diags = module->diags};
     lowerer l = {.arena = arena, .func = func, .block = &func->body, .switch_continue = NO_VAR};
+    if (function->kind != AST_GROUP) add_params(&l, function, AST_PLAIN, IR_INPUT);
+    else if (!hdst__lower_group_params(&l, function, key)) return NULL;
     lower_function(&l, function);
     if (l.statements >= HDST__LOWER_LIMIT) {
         hdst__diag_error(module->diags, function->span, "call fewer helpers that call helpers",

@@ -9,6 +9,7 @@
 // lower_lanes.c   dot and sum
 // lower_hash.c    hash
 // lower_reduce.c  reduces that combine field by field
+// lower_group.c   groups: the key, the stream, loops over it
 #ifndef HDST_CODEGEN_LOWER_H
 #define HDST_CODEGEN_LOWER_H
 
@@ -58,6 +59,7 @@ typedef struct lowerer {
     const ast_stmt *tail;       // the one `return` that ends the body: it puts the value straight into the output
     bool is_filter;
     const ast_stmt *case_end;   // the `break` that ends the case of a switch which is a chain of ifs: there is nothing to leave
+    uint32_t group[2];          // of a group: the variables of its first record and of the one behind its last
     uint32_t switch_continue;   // in a switch that became a loop: the flag that stands for `continue`; else NO_VAR
     size_t statements;          // lowered so far
 } lowerer;
@@ -66,6 +68,7 @@ typedef struct lowerer {
 void hdst__lower_bind(lowerer *l, const ast_decl *decl, lower_place place, bool is_table);
 const lower_binding *hdst__lower_find(const lowerer *l, const ast_decl *decl);
 lower_place hdst__lower_call(lowerer *l, const ast_expr *call);     // inlines a helper; the place of its result
+const hdst__record *hdst__lower_row_record(hdst__arena *arena, const hdst__type *type);     // a bare number as a record of one field
 void hdst__lower_emit(lowerer *l, ir_expr *cond, hdst__span span);
 
 // --- lower_place.c ---
@@ -95,6 +98,7 @@ ir_expr *hdst__lower_bool(lowerer *l, bool value);
 void hdst__lower_push(lowerer *l, ir_stmt *stmt);
 
 // --- lower_stmt.c, lower_loop.c ---
+bool hdst__lower_assigns(const ast_stmt *stmt, const ast_decl *decl);             // whether something in the statement assigns to the variable, or to a part of it
 void hdst__lower_stmt(lowerer *l, const ast_stmt *stmt);
 void hdst__lower_loop(lowerer *l, const ast_stmt *stmt);
 void hdst__lower_body(lowerer *l, ir_block *block, const ast_stmt *stmt);          // stmt (NULL: nothing) into another block
@@ -104,6 +108,11 @@ ir_expr *hdst__lower_over_arrays(lowerer *l, const ast_expr *call);             
 
 // --- lower_hash.c ---
 ir_expr *hdst__lower_hash(lowerer *l, const ast_expr *call);                       // hash(x)
+
+// --- lower_group.c ---
+// The parameters of a group: an input record {first, count}, the stream as a table; the key is read from its first record. false: hdst__lower_group says when.
+bool hdst__lower_group_params(lowerer *l, const ast_function *function, const hdst__key_leaf *key);
+void hdst__lower_for_in(lowerer *l, const ast_stmt *stmt);                         // for (T e : stream)
 
 // --- lower_reduce.c ---
 // Turns a lowered reduce of two inputs and an output into an accumulation of one input; NULL when it does not combine leaf by leaf.

@@ -5,7 +5,7 @@
 
 // --- Does anything in a statement assign to a variable? ---
 
-static bool assigns(const ast_stmt *s, const ast_decl *decl)
+bool hdst__lower_assigns(const ast_stmt *s, const ast_decl *decl)
 {
     if (!s) return false;
     if (s->kind == AST_ASSIGN) {
@@ -14,8 +14,8 @@ static bool assigns(const ast_stmt *s, const ast_decl *decl)
         if (root->decl == decl) return true;
     }
     for (size_t i = 0; i < s->body_count; i++)
-        if (assigns(s->body[i], decl)) return true;
-    return assigns(s->init, decl) || assigns(s->step, decl) || assigns(s->then, decl) || assigns(s->otherwise, decl);
+        if (hdst__lower_assigns(s->body[i], decl)) return true;
+    return hdst__lower_assigns(s->init, decl) || hdst__lower_assigns(s->step, decl) || hdst__lower_assigns(s->then, decl) || hdst__lower_assigns(s->otherwise, decl);
 }
 
 // The value stays the same while `loop` runs, and working it out has no effect and no checks.
@@ -23,7 +23,7 @@ static bool is_steady(const ast_expr *e, const ast_stmt *loop)
 {
     switch (e->kind) {
     case AST_NUMBER: return true;
-    case AST_NAME: return !assigns(loop->then, e->decl);
+    case AST_NAME: return !hdst__lower_assigns(loop->then, e->decl);
     case AST_MEMBER: case AST_CONVERT: return is_steady(e->left, loop);
     case AST_UNARY: return is_steady(e->left, loop);
     case AST_BINARY:
@@ -137,7 +137,7 @@ static bool counts(const ast_stmt *s, counter *c)
     c->step = by->number.bits;
     c->from_zero = !init->value || (init->value->kind == AST_NUMBER && init->value->number.bits == 0);
     c->not_negative = c->from_zero || (init->value->kind == AST_NUMBER && init->value->number.bits <= greatest(c->kind));
-    return !assigns(s->then, c->decl);
+    return !hdst__lower_assigns(s->then, c->decl);
 }
 
 static bool lower_counted(lowerer *l, const ast_stmt *s)
@@ -176,7 +176,7 @@ static bool lower_downward(lowerer *l, const ast_stmt *s)
     const ast_stmt *init = s->init, *step = s->step;
     if (s->kind != AST_FOR || !init || !step || init->kind != AST_DECLARE || step->kind != AST_ASSIGN) return false;
     const counter c = {.decl = init->decl, .kind = init->decl->type->kind};
-    if (c.kind != HDST__I32 || !init->value || init->value->kind != AST_NUMBER || assigns(s->then, c.decl)) return false;
+    if (c.kind != HDST__I32 || !init->value || init->value->kind != AST_NUMBER || hdst__lower_assigns(s->then, c.decl)) return false;
     if (!is_counter(step->target, &c) || !step->compound || step->op != AST_SUB || step->value->kind != AST_NUMBER) return false;
     const int64_t first = (int64_t)init->value->number.bits, by = (int64_t)step->value->number.bits;
     int64_t last;

@@ -294,6 +294,7 @@ void hdst__lower_stmt(lowerer *l, const ast_stmt *s)
     case AST_CONTINUE: lower_continue(l, s); break;
     case AST_RETURN: give_back(l, s); break;
     case AST_EXPR: call(l, s); break;
-    case AST_CASE: case AST_FOR_IN: break;      // a case is looked at by its switch; streams are refused before
+    case AST_FOR_IN: hdst__lower_for_in(l, s); break;
+    case AST_CASE: break;       // looked at by its switch
     }
 }

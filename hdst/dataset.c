@@ -19,6 +19,7 @@ static void release_dataset(hdst__object *object)
     hdst__free(HDST__ALLOCATOR(dataset), dataset->inputs);
     hdst__free(HDST__ALLOCATOR(dataset), dataset->sort_keys);
     hdst__free(HDST__ALLOCATOR(dataset), dataset->sort_text);
+    hdst__free(HDST__ALLOCATOR(dataset), dataset->keys);
 }
 
 hdst_dataset *hdst__dataset_new(hdst_context *context, hdst__operator op, hdst_dataset *parent)

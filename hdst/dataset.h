@@ -16,6 +16,8 @@ typedef enum hdst__operator {
     HDST__OP_EXTREME /* the smallest or largest */, HDST__OP_REDUCE, HDST__OP_REDUCE_DENSE,
     // The same records in another place or order
     HDST__OP_LAYOUT, HDST__OP_SLICE, HDST__OP_UNION, HDST__OP_CACHE, HDST__OP_SORT,
+    // A function over the records of each key
+    HDST__OP_GROUP,
 } hdst__operator;
 
 typedef struct hdst__node hdst__node;
@@ -53,6 +55,9 @@ struct hdst_dataset {
     uint64_t first, count;          // slice: from which record, how many; dense reduce: rows
     uint64_t seed, limit;           // sample: of random numbers below 2^63, those below limit are in
     uint32_t key;                   // dense reduce: leaf of the key
+    hdst__field_place *keys;        // group: of the key, in the parent's record
+    size_t key_count;
+    bool dense;                     // group: the key is the number of a record of the result, which has `count`
     hdst__field_place place;        // extreme: what is compared
     bool largest;                   // extreme: not the smallest
     hdst__sort_key *sort_keys;      // sort
@@ -70,6 +75,8 @@ hdst_dataset *hdst__dataset_new(hdst_context *context, hdst__operator op, hdst_d
 hdst_dataset *hdst__dataset_fail(hdst_dataset *dataset, const hdst_error *error);
 // A dataset with records, or HDST_E_USAGE: `what` needs them.
 hdst_status hdst__dataset_has_records(const hdst_dataset *dataset, const char *what, hdst_error *error);
+// Makes a dense reduce, whose key is leaf `key` of its parent's record, one of runs of equal keys; for functions that are no accumulation. HDST_E_MEMORY.
+hdst_status hdst__dataset_group_dense(hdst_dataset *dataset, uint32_t key, hdst_error *error);
 // Records of one read as the other: names, types and places of all fields are equal.
 bool hdst__same_records(const hdst__record *a, const hdst__record *b);
 

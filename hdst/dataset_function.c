@@ -104,10 +104,11 @@ static hdst_status check_keyed(hdst_dataset *dataset, const hdst_dataset *parent
     }
     dataset->key = key;
     if (reduce->reduce_class == AST_FIELD_WISE) return HDST_OK;
-    hdst__error_set(error, HDST_E_UNSUPPORTED, "hdst_reduce_dense with '%s' is not available yet: it is no field-wise sum, min, max, and, or, xor", reduce->name);
+    if (reduce->identity) return hdst__dataset_group_dense(dataset, key, error);
+    hdst__error_set(error, HDST_E_USAGE, "hdst_reduce_dense with '%s' needs its identity, for records whose key does not occur", reduce->name);
     if (reduce->class_reason) hdst__error_cause(error, "%s", reduce->class_reason);
-    hdst__error_hint(error, "give every field one law, as in `(T){ a.n + b.n, min(a.low, b.low) }`; where a minimum lies is the minimum of a uint64_t with the value above the place");
-    return HDST_E_UNSUPPORTED;
+    hdst__error_hint(error, "declare it: reduce %s(T a, T b) identity { ... } { ... }", reduce->name);
+    return HDST_E_USAGE;
 }
 
 // --- Making the datasets ---

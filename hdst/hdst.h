@@ -295,8 +295,14 @@ HDST_API hdst_dataset *hdst_min_by(hdst_dataset *dataset, const char *field);
 HDST_API hdst_dataset *hdst_max_by(hdst_dataset *dataset, const char *field);
 // Reduced by key, to `rows` records: record k is what the `reduce` makes of the values that came with key k, its identity where none came. Records have an integer
 // field declared `key` (`map f(T a) -> (key uint32_t k, double v)`) or called "key"; their other fields are, in order, those that the reduce takes.
-// A key that is not below `rows` fails the run with the record's number. So far for reduces that are field-wise (docs/kernel-language.md).
+// A key that is not below `rows` fails the run with the record's number. A reduce that is not field-wise (docs/kernel-language.md) needs an identity.
 HDST_API hdst_dataset *hdst_reduce_dense(hdst_dataset *dataset, hdst_module *module, const char *function, uint64_t rows);
+// One record for each key that occurs: what a `group` function makes of all records with that key, in the order of the dataset. `key` names the fields of the key, with commas
+// between ("user", "from.x, day"), in the order of the key parameter's; NULL: the field that is called as the key parameter. Floats are keys by their bits: -0 and +0 are two keys.
+// The result is ordered by a hash of the keys, the same on every device. The records must fit in memory twice; those of a device's run in its memory.
+HDST_API hdst_dataset *hdst_group(hdst_dataset *dataset, const char *key, const hdst_map_spec *spec);
+// The short form for functions with nothing to bind.
+HDST_API hdst_dataset *hdst_group_function(hdst_dataset *dataset, const char *key, hdst_module *module, const char *function);
 
 // --- Actions -------------------------------------------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@
 // plan_fold.c     reduces that are no accumulation
 // plan_range.c    ranges of numbers, which kernels make themselves
 // plan_sort.c     sorts
+// plan_group.c    functions over the records of each key
 // plan_reader.c   how the next stage reads what a node holds: rows, slices, unions
 // plan.c          making, running, ending
 // plan_explain.c  a plan as a text for people
@@ -22,6 +23,7 @@ typedef enum hdst__node_kind {
     HDST__NODE_STAGE,               // fused functions
     HDST__NODE_FOLD,                // a reduce that is not field-wise
     HDST__NODE_SORT,
+    HDST__NODE_GROUP,               // records by key, and a stage over each key's
 } hdst__node_kind;
 
 // What a parameter of the fused function reads or fills.
@@ -29,7 +31,7 @@ typedef struct hdst__plan_param {
     const char *function, *name;    // where the user declared it
     hdst_value *value;              // broadcast
     const void *data;               // broadcast of an operator: one row that never changes
-    uint64_t rows;                  // accum
+    uint64_t rows, version;         // accum; with `data`: rows of it, a number that changes with it
 } hdst__plan_param;
 
 typedef struct hdst__plan_table {   // an accumulator
@@ -67,6 +69,7 @@ struct hdst__node {
     uint64_t range_begin;           // a stage whose kernel makes the numbers of a range: the first one
     const hdst__record *nothing;    // then: the record without fields that its input has; NULL: it reads its input
     const void *identity;           // fold: one row, or NULL
+    struct hdst__group_node *group; // group
     const void *rows;               // the records, as C structs
     uint64_t row_count;
     hdst__sort *sort;               // of a sort: made at the first run
@@ -116,6 +119,12 @@ hdst_status hdst__fold_node_make(hdst__arena *arena, hdst__node *node, hdst_erro
 // plan_sort.c
 hdst_status hdst__sort_node_run(hdst__node *node, hdst_error *error);
 void hdst__sort_node_release(hdst__node *node);
+const void *hdst__plan_identity(hdst__arena *arena, const ast_function *reduce, const hdst__record *record, hdst_error *error);   // NULL: none, or with an error
+// plan_group.c
+hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
+hdst_status hdst__group_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error);
+hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error);
+void hdst__group_node_release(hdst__node *node);
 // plan_reader.c
 hdst__reader hdst__reader_of_rows(hdst__node *node, const hdst__record *record);       // node->rows
 hdst__reader hdst__reader_of_slice(hdst__node *node);

@@ -52,6 +52,12 @@ static void explain_node(const hdst__node *node, hdst__buffer *out)
         explain_inputs(node, out);
         hdst__buffer_printf(out, " sorted by %s", d->sort_text);
         break;
+    case HDST__NODE_GROUP:
+        hdst__buffer_puts(out, "records of ");
+        explain_inputs(node, out);
+        hdst__buffer_printf(out, " by key -> %s %s", d->spec->function->kind == AST_GROUP ? "group" : "reduce", d->spec->function->name);
+        if (d->dense) hdst__buffer_printf(out, " to %" PRIu64 " records", d->count);
+        break;
     case HDST__NODE_CACHE: hdst__buffer_printf(out, "cache (%s)", hdst__kept_is_filled(d->kept) ? "filled" : "filled by the next run"); break;
     default:
         hdst__buffer_puts(out, "records of ");
@@ -102,6 +108,7 @@ hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *
         hdst__node *node = plan->nodes[i];
         if (node->kind == HDST__NODE_STAGE || node->kind == HDST__NODE_FOLD) status = explain_stage(node, out, error);
         else if (node->kind == HDST__NODE_SORT) explain_sort(node, out);
+        else if (node->kind == HDST__NODE_GROUP) status = hdst__group_node_explain(node, out, error);
         else if (hdst__node_is_known(node)) status = hdst__plan_run_node(plan, node, error);
     }
     return status;

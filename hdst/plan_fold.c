@@ -35,14 +35,13 @@ static bool write_constant(const ast_expr *e, char *at)
     return true;
 }
 
-static hdst_status identity_row(hdst__arena *arena, const ast_function *reduce, const hdst__record *record, const void **row, hdst_error *error)
+const void *hdst__plan_identity(hdst__arena *arena, const ast_function *reduce, const hdst__record *record, hdst_error *error)
 {
-    *row = NULL;
-    if (!reduce->identity) return HDST_OK;
+    if (!reduce->identity) return NULL;
     char *written = hdst__arena_alloc(arena, record->size);
-    *row = written;
-    if (write_constant(reduce->identity, written)) return HDST_OK;
-    return hdst__error_set(error, HDST_E_UNSUPPORTED, "the identity of '%s' is computed; only constants are possible so far", reduce->name);
+    if (write_constant(reduce->identity, written)) return written;
+    hdst__error_set(error, HDST_E_UNSUPPORTED, "the identity of '%s' is computed; only constants are possible so far", reduce->name);
+    return NULL;
 }
 
 hdst_status hdst__fold_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error)
@@ -50,7 +49,7 @@ hdst_status hdst__fold_node_make(hdst__arena *arena, hdst__node *node, hdst_erro
     const hdst_dataset *reduce = node->dataset;
     ir_func *func = reduce->mark.func;
     node->func = func;
-    node->identity = NULL;
-    hdst_status status = reduce->spec ? identity_row(arena, reduce->spec->function, reduce->record, &node->identity, error) : HDST_OK;
-    return status == HDST_OK ? hdst__plan_passes(func, error) : status;
+    const ast_function *users = reduce->spec ? reduce->spec->function : NULL;
+    node->identity = users ? hdst__plan_identity(arena, users, reduce->record, error) : NULL;
+    return node->identity || !users || !users->identity ? hdst__plan_passes(func, error) : error->code;
 }

@@ -112,6 +112,7 @@ static hdst__node_kind kind_of(const hdst_dataset *dataset)
     case HDST__OP_UNION: return HDST__NODE_UNION;
     case HDST__OP_CACHE: return HDST__NODE_CACHE;
     case HDST__OP_SORT: return HDST__NODE_SORT;
+    case HDST__OP_GROUP: return HDST__NODE_GROUP;
     default: return folds(dataset->mark.func) ? HDST__NODE_FOLD : HDST__NODE_STAGE;
     }
 }

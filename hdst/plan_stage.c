@@ -92,7 +92,7 @@ void hdst__stage_node_values(const hdst__node *node)
         ((const void **)node->values->broadcast)[i] = param->value ? param->value->data : param->data;
         ((hdst__value_rows **)node->values->resident)[i] = param->value && param->value->on_device ? param->value->resident : NULL;
         ((uint64_t *)node->values->rows)[i] = param->value ? param->value->rows : param->rows;
-        ((uint64_t *)node->values->version)[i] = param->value ? param->value->version : 0;
+        ((uint64_t *)node->values->version)[i] = param->value ? param->value->version : param->version;
     }
 }
 

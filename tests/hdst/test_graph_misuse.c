@@ -54,7 +54,7 @@ Test(graph_misuse, keys)
     expect(hdst_reduce_dense(points, module, "add", 3), HDST_E_USAGE, "needs records with a key; 'point' has none", "key uint32_t");
     expect(hdst_reduce_dense(hdst_map_function(points, module, "tag"), module, "add", 3), HDST_E_USAGE, "key 'f' of 'tag' is no integer", "");
     expect(hdst_reduce_dense(hdst_map_function(points, module, "good"), module, "both", 3), HDST_E_USAGE, "'both' reduces 'cell'; 'good' has other fields", "in order");
-    expect(hdst_reduce_dense(hdst_map_function(points, module, "good"), module, "last", 3), HDST_E_UNSUPPORTED, "'last' is not available yet", "give every field one law");
+    expect(hdst_reduce_dense(hdst_map_function(points, module, "good"), module, "last", 3), HDST_E_USAGE, "'last' needs its identity", "declare it: reduce last(T a, T b) identity");
     expect(hdst_reduce_dense(hdst_map_function(points, module, "good"), module, "ad", 3), HDST_E_USAGE, "no function 'ad'", "did you mean 'add'?");
     expect(hdst_reduce_dense(hdst_map_function(points, module, "good"), module, "all_of", 3), HDST_E_USAGE, "hdst_reduce_dense was given 'all_of', which is a filter", "");
 }

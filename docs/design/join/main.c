@@ -20,7 +20,7 @@ int main(void)
     hdst_dataset *bills = hdst_join(users, "id", hdst_filter(orders, since), "user", hk, "pay");    // later: keys are named here
 
     hdst_result *highest = hdst_result_create(hdst_reduce(bills, hk, "highest"));
-    hdst_result *pauses = hdst_result_create(hdst_group(bills, "user", hk, "longest_pause"));       // later
+    hdst_result *pauses = hdst_result_create(hdst_group_function(bills, "user", hk, "longest_pause"));
     if (hdst_run(highest, &err) == HDST_OK && hdst_run(pauses, &err) == HDST_OK) {
         printf("user %lld pays %g\n", (long long)hdst_view_int64(hdst_result_field(highest, NULL, "user"), 0, 0),
                hdst_view_double(hdst_result_field(highest, NULL, "due"), 0, 0));

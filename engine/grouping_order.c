@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of records by key: a radix sort over hashes that is stable, from the lowest byte up (Knuth, The Art of Computer Programming, vol. 3, 5.2.5), then a merge sort where
+// several keys share a hash.
+#include "engine/grouping.h"
+
+#include <string.h>
+
+enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
+
+static uint64_t align_to(uint64_t at, uint64_t size) { return (at + size - 1) / size * size; }
+
+size_t hdst__group_key_bytes(const hdst__group_part *part, size_t count)
+{
+    uint64_t at = 0;
+    for (size_t i = 0; i < count; i++) at = align_to(at, hdst__scalar_size(part[i].kind)) + hdst__scalar_size(part[i].kind);
+    return (size_t)at;
+}
+
+void hdst__group_pack(const hdst__group_part *part, size_t count, const char *row, uint64_t *words)
+{
+    uint64_t at = 0;
+    memset(words, 0, align_to(hdst__group_key_bytes(part, count), 8));
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t size = hdst__scalar_size(part[i].kind);
+        at = align_to(at, size);
+        memcpy((char *)words + at, row + part[i].offset, size);        // little endian, as all of hdst's raw data
+        at += size;
+    }
+}
+
+// --- By number ---
+
+static void scatter(const hdst__group_entry *from, hdst__group_entry *to, uint64_t count, unsigned shift, const uint64_t counts[DIGITS])
+{
+    uint64_t next[DIGITS], sum = 0;
+    for (unsigned d = 0; d < DIGITS; d++) {
+        next[d] = sum;
+        sum += counts[d];
+    }
+    for (uint64_t i = 0; i < count; i++) to[next[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+static hdst__group_entry *by_number(hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count)
+{
+    uint64_t differing = 0;
+    for (uint64_t i = 1; i < count; i++) differing |= entries[i].key ^ entries[0].key;
+    for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
+        uint64_t counts[DIGITS] = {0};
+        if (!(differing >> shift & (DIGITS - 1))) continue;
+        for (uint64_t i = 0; i < count; i++) counts[entries[i].key >> shift & (DIGITS - 1)]++;
+        scatter(entries, scratch, count, shift, counts);
+        hdst__group_entry *sorted = scratch;
+        scratch = entries;
+        entries = sorted;
+    }
+    return entries;
+}
+
+// --- Several keys with one hash ---
+
+typedef struct ties {
+    const hdst__grouping *grouping;
+    const char *rows;
+    size_t words;
+} ties;
+
+static int compare(const ties *t, uint64_t a, uint64_t b)
+{
+    uint64_t left[HDST__KEY_WORDS], right[HDST__KEY_WORDS];
+    const hdst__grouping *g = t->grouping;
+    hdst__group_pack(g->part, g->part_count, t->rows + a * g->record->size, left);
+    hdst__group_pack(g->part, g->part_count, t->rows + b * g->record->size, right);
+    for (size_t w = 0; w < t->words; w++)
+        if (left[w] != right[w]) return left[w] < right[w] ? -1 : 1;
+    return 0;
+}
+
+static void merge(const ties *t, const hdst__group_entry *from, hdst__group_entry *to, uint64_t first, uint64_t middle, uint64_t end)
+{
+    uint64_t a = first, b = middle;
+    for (uint64_t i = first; i < end; i++) {
+        const bool left = a < middle && (b == end || compare(t, from[a].index, from[b].index) <= 0);
+        to[i] = left ? from[a++] : from[b++];
+    }
+}
+
+// Entries of one hash, from the bottom up; the result lies in `entries`.
+static void sort_ties(const ties *t, hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count)
+{
+    hdst__group_entry *from = entries, *to = scratch;
+    for (uint64_t width = 1; width < count; width *= 2) {
+        for (uint64_t first = 0; first < count; first += 2 * width) {
+            const uint64_t middle = count - first < width ? count : first + width, end = count - middle < width ? count : middle + width;
+            merge(t, from, to, first, middle, end);
+        }
+        hdst__group_entry *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != entries) memcpy(entries, from, count * sizeof *entries);
+}
+
+static void by_words(const ties *t, hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count)
+{
+    for (uint64_t first = 0, end; first < count; first = end) {
+        bool equal = true;
+        for (end = first + 1; end < count && entries[end].key == entries[first].key; end++)
+            equal = equal && !compare(t, entries[first].index, entries[end].index);
+        if (!equal) sort_ties(t, entries + first, scratch, end - first);
+    }
+}
+
+hdst__group_entry *hdst__group_order(const hdst__grouping *grouping, const char *rows, hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count, bool has_ties)
+{
+    hdst__group_entry *sorted = by_number(entries, scratch, count);
+    const ties t = {grouping, rows, (hdst__group_key_bytes(grouping->part, grouping->part_count) + 7) / 8};
+    if (has_ties) by_words(&t, sorted, sorted == entries ? scratch : entries, count);
+    return sorted;
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions over the records of each key. The records are ordered by key on the host (engine/grouping.h); then a stage runs over the runs of equal keys, each of which gives one
+// record: it reads the ordered records as the rows of a table (codegen/lower_group.c, codegen/operator_group.c).
+//
+// An associative reduce goes up a tree, as without keys: runs are cut into pieces of 64 records, what these give again, until each key has one record. So a key with very many
+// records keeps all lanes of a device busy.
+#include "hdst/plan.h"
+
+#include "engine/engine_private.h"
+#include "engine/grouping.h"
+#include "engine/output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RECORDS = 1 };               // the parameter of the function that is the table of records
+
+typedef struct hdst__group_node {
+    hdst__grouping grouping;
+    hdst__group_part *part;
+    size_t part_count;
+    bool reduces, tree;
+    hdst__output level[2];          // what runs gave, of a level and the one below
+    hdst__output dense;             // of a dense reduce: its records
+    const uint32_t *value;          // of a reduce: its leaves in the keyed record
+    hdst__run *piece;               // of the level that runs
+    uint64_t piece_count, piece_bytes;
+    uint64_t version, levels, keys, records;        // of the last run
+} group_node;
+
+// --- Making ---
+
+static void list_parts(hdst__arena *arena, group_node *group, const hdst_dataset *dataset)
+{
+    const hdst__record *record = dataset->parent->record;
+    size_t count = 0;
+    for (size_t i = 0; i < dataset->key_count; i++) count += dataset->keys[i].elements;
+    group->part = HDST__NEW_ARRAY(arena, hdst__group_part, count);
+    for (size_t i = 0; i < dataset->key_count; i++) {
+        const hdst__leaf *leaf = &record->leaves[dataset->keys[i].leaf];
+        for (uint64_t e = 0; e < dataset->keys[i].elements; e++)
+            group->part[group->part_count++] = (hdst__group_part){hdst__leaf_offset(leaf, dataset->keys[i].element + e), leaf->kind};
+    }
+}
+
+static bool is_key(const hdst_dataset *dataset, uint32_t leaf)
+{
+    for (size_t i = 0; i < dataset->key_count; i++)
+        if (dataset->keys[i].leaf == leaf) return true;
+    return false;
+}
+
+// The leaves of a reduce's record in that of the keyed ones.
+static const uint32_t *value_leaves(hdst__arena *arena, const hdst_dataset *dataset)
+{
+    const hdst__record *keyed = dataset->parent->record;
+    uint32_t *value = HDST__NEW_ARRAY(arena, uint32_t, keyed->leaf_count), count = 0;
+    for (uint32_t l = 0; l < keyed->leaf_count; l++)
+        if (!is_key(dataset, l)) value[count++] = l;
+    return value;
+}
+
+static ir_func *lower(hdst__arena *arena, const hdst_dataset *dataset, const uint32_t *value, hdst_error *error)
+{
+    hdst_module *module = dataset->spec->module;
+    const ast_function *function = dataset->spec->function;
+    hdst__key_leaf *key = HDST__NEW_ARRAY(arena, hdst__key_leaf, dataset->key_count);
+    for (size_t i = 0; i < dataset->key_count; i++) key[i] = (hdst__key_leaf){dataset->keys[i].leaf, dataset->keys[i].element};
+    ir_func *func = hdst__lower_group(arena, module->tree, function, key);
+    if (!func) {
+        if (hdst__diags_to_error(&module->diags, HDST_E_KERNEL, error) == HDST_OK) hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' cannot be run yet", function->name);
+        return NULL;
+    }
+    if (function->kind == AST_REDUCE) func = hdst__operator_group_reduce(arena, func, dataset->parent->record, value);
+    if (dataset->object.context->unchecked) hdst__pass_unchecked(func);
+    for (size_t i = 0; i < func->param_count; i++) func->params[i].bind = hdst__arena_printf(arena, "%s.%s", func->name, func->params[i].name);
+    return func;
+}
+
+static void bind_params(hdst__arena *arena, hdst__node *node)
+{
+    const size_t count = node->func->param_count;
+    node->params = HDST__NEW_ARRAY(arena, hdst__plan_param, count);
+    for (size_t i = 0; i < count; i++) node->params[i] = hdst__plan_param_of(node->func, &node->func->params[i], node->dataset);
+    hdst__stage_values *values = HDST__NEW(arena, hdst__stage_values);
+    *values = (hdst__stage_values){HDST__NEW_ARRAY(arena, const void *, count), HDST__NEW_ARRAY(arena, uint64_t, count), HDST__NEW_ARRAY(arena, uint64_t, count),
+                                   HDST__NEW_ARRAY(arena, hdst__value_rows *, count)};
+    node->values = values;
+}
+
+hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error)
+{
+    const hdst_dataset *dataset = node->dataset;
+    const ast_function *function = dataset->spec->function;
+    hdst__engine *engine = dataset->object.context->engine;
+    group_node *group = node->group = HDST__NEW(arena, group_node);
+    group->value = value_leaves(arena, dataset);
+    ir_func *func = lower(arena, dataset, group->value, error);
+    if (!func) return error->code;
+    node->func = func;
+    bind_params(arena, node);
+    list_parts(arena, group, dataset);
+    group->reduces = function->kind == AST_REDUCE;
+    // Where records that fail are left out, what remains of a run may be nothing: no tree then.
+    group->tree = group->reduces && function->reduce_class != AST_ORDERED && !engine->skip_failed;
+    hdst__grouping_init(&group->grouping, engine, dataset->parent->record, group->part, group->part_count);
+    group->grouping.dense = dataset->dense;
+    group->grouping.dense_rows = dataset->count;
+    const hdst__record *gives = func->params[func->param_count - 1].record;
+    for (int i = 0; i < 2; i++) hdst__output_init(&group->level[i], engine->allocator, &engine->memory, gives->size);
+    hdst__output_init(&group->dense, engine->allocator, &engine->memory, dataset->record->size);
+    if (dataset->dense) {
+        node->identity = hdst__plan_identity(arena, function, dataset->record, error);
+        if (!node->identity) return error->code;
+    }
+    return hdst__plan_passes(func, error);
+}
+
+// --- A level ---
+
+static hdst_status fill_pieces(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    (void)error;
+    const group_node *group = user;
+    memcpy((char *)buffers[0] + to_first * storage->record->size, group->piece + first, count * sizeof *group->piece);      // AoS: the reader says so
+    return HDST_OK;
+}
+
+static void drop_pieces(group_node *group)
+{
+    hdst__free(group->grouping.engine->allocator, group->piece);
+    hdst__budget_release(&group->grouping.engine->memory, group->piece_bytes);
+    group->piece = NULL;
+    group->piece_count = group->piece_bytes = 0;
+}
+
+// Cuts the runs into pieces of at most `most` records; run i becomes the run of what its pieces give.
+static hdst_status cut_runs(group_node *group, uint64_t most, hdst_error *error)
+{
+    hdst__engine *engine = group->grouping.engine;
+    uint64_t pieces = 0;
+    for (uint64_t i = 0; i < group->grouping.run_count; i++) pieces += (group->grouping.run[i].count - 1) / most + 1;
+    drop_pieces(group);
+    if (!hdst__budget_reserve(&engine->memory, pieces * sizeof *group->piece)) return hdst__budget_error(&engine->memory, pieces * sizeof *group->piece, "runs of equal keys", error);
+    group->piece_bytes = pieces * sizeof *group->piece;
+    group->piece = hdst__alloc(engine->allocator, group->piece_bytes);
+    if (!group->piece) return hdst__error_memory(error, "runs of equal keys");
+    for (uint64_t i = 0; i < group->grouping.run_count; i++) {
+        hdst__run *run = &group->grouping.run[i];
+        const uint64_t before = group->piece_count;
+        for (uint64_t at = 0; at < run->count; at += most)
+            group->piece[group->piece_count++] = (hdst__run){run->first + at, run->count - at < most ? run->count - at : most};
+        *run = (hdst__run){before, group->piece_count - before};
+    }
+    return HDST_OK;
+}
+
+// The key of a record for people: "user = 17, day = 3".
+static void describe_key(const hdst__node *node, const char *row, char *text, size_t size)
+{
+    const hdst_dataset *dataset = node->dataset;
+    const hdst__group_part *part = node->group->part;
+    size_t length = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < dataset->key_count && length + 1 < size; part += dataset->keys[i++].elements) {
+        const hdst__leaf *leaf = &dataset->parent->record->leaves[dataset->keys[i].leaf];
+        const uint64_t bits = hdst__group_number(part, row);
+        const char *between = i ? ", " : "", *more = dataset->keys[i].elements > 1 ? " ..." : "";
+        double real = 0;
+        float narrow = 0;
+        memcpy(&narrow, &bits, sizeof narrow);
+        memcpy(&real, &bits, sizeof real);
+        if (leaf->kind == HDST__F32) length += (size_t)snprintf(text + length, size - length, "%s%s = %.9g%s", between, leaf->path, (double)narrow, more);
+        else if (leaf->kind == HDST__F64) length += (size_t)snprintf(text + length, size - length, "%s%s = %.17g%s", between, leaf->path, real, more);
+        else if (hdst__kind_is_signed(leaf->kind)) length += (size_t)snprintf(text + length, size - length, "%s%s = %" PRId64 "%s", between, leaf->path, (int64_t)bits, more);
+        else length += (size_t)snprintf(text + length, size - length, "%s%s = %" PRIu64 "%s", between, leaf->path, bits, more);
+    }
+}
+
+// The stage counts runs; people know keys.
+static void name_group(const hdst__node *node, const char *rows, hdst_error *error)
+{
+    const group_node *group = node->group;
+    char key[200], *at = strstr(error->message, " in record ");
+    if (error->code != HDST_E_RECORD || !at || error->record >= group->piece_count) return;
+    describe_key(node, rows + group->piece[error->record].first * node->dataset->parent->record->size, key, sizeof key);
+    snprintf(at, sizeof error->message - (size_t)(at - error->message), " in the records with %s", key);
+    uint64_t low = 0, high = group->grouping.run_count;     // which key's piece it is
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (group->grouping.run[middle].first <= error->record) low = middle;
+        else high = middle;
+    }
+    error->record = low;
+}
+
+static hdst_status run_pieces(hdst__node *node, const char *rows, uint64_t row_count, hdst__output *to, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->group;
+    hdst__stage_output output = {0};
+    const hdst__reader reader = {fill_pieces, group, group->piece_count, node->func->params[0].record, HDST__AOS, 0};
+    const hdst__stage_spec spec = {.kind = HDST__STAGE_MAP, .func = node->func, .reader = reader};
+    hdst__plan_param *table = &node->params[RECORDS];
+    *table = (hdst__plan_param){.function = table->function, .name = table->name, .data = rows, .rows = row_count, .version = ++group->version};
+    hdst_status status = HDST_OK;
+    if (node->stage) status = hdst__stage_set_input(node->stage, &reader, NULL, error);
+    else node->stage = hdst__stage_create(group->grouping.engine, &spec);
+    if (!node->stage) return hdst__error_memory(error, "a stage");
+    if (status != HDST_OK) return status;
+    hdst__stage_node_values(node);
+    status = hdst__stage_run(node->stage, node->values, &output, error);
+    hdst__plan_add_stats(stats, hdst__stage_stats(node->stage));
+    if (error && status != HDST_OK) name_group(node, rows, error);
+    hdst__output_reset(to);
+    return status == HDST_OK ? hdst__output_add(to, output.records, output.record_count, error) : status;
+}
+
+// --- Running ---
+
+static bool has_one_each(const group_node *group)
+{
+    for (uint64_t i = 0; i < group->grouping.run_count; i++)
+        if (group->grouping.run[i].count > 1) return false;
+    return true;
+}
+
+// From the ordered records to one record for each key.
+static hdst_status run_levels(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->group;
+    hdst_status status = HDST_OK;
+    const char *rows = group->grouping.rows;
+    uint64_t count = group->grouping.row_count;
+    *result = &group->level[0];
+    hdst__output_reset(&group->level[0]);
+    for (group->levels = 0; status == HDST_OK && count;) {
+        hdst__output *to = &group->level[group->levels++ % 2];
+        status = cut_runs(group, group->tree ? HDST__FOLD_RECORDS : UINT64_MAX, error);
+        if (status == HDST_OK) status = run_pieces(node, rows, count, to, stats, error);
+        *result = to;
+        rows = to->records;
+        count = to->count;
+        if (!group->tree || has_one_each(group)) break;
+    }
+    drop_pieces(group);
+    return status;
+}
+
+// The identity in every record, then what the keys gave at their places.
+static hdst_status make_dense(hdst__node *node, const hdst__output *from, hdst_error *error)
+{
+    group_node *group = node->group;
+    const hdst__record *keyed = node->dataset->parent->record, *values = node->dataset->record;
+    const uint64_t rows = node->dataset->count;
+    hdst_status status = rows ? hdst__output_reserve(&group->dense, rows, error) : HDST_OK;
+    if (status != HDST_OK) return status;
+    for (uint64_t i = 0; i < rows; i++) memcpy(group->dense.records + i * values->size, node->identity, values->size);
+    for (uint64_t i = 0; i < from->count; i++) {
+        const char *row = from->records + i * keyed->size;
+        char *to = group->dense.records + hdst__group_number(group->part, row) * values->size;
+        for (uint32_t l = 0; l < values->leaf_count; l++)
+            for (uint64_t e = 0; e < values->leaves[l].elements; e++)
+                memcpy(to + hdst__leaf_offset(&values->leaves[l], e), row + hdst__leaf_offset(&keyed->leaves[group->value[l]], e), hdst__scalar_size(values->leaves[l].kind));
+    }
+    group->dense.count = rows;
+    return HDST_OK;
+}
+
+static hdst_status key_error(const hdst__node *node, hdst_error *error)
+{
+    const hdst_dataset *dataset = node->dataset;
+    const hdst__grouping *g = &node->group->grouping;
+    const char *name = dataset->parent->record->leaves[dataset->keys[0].leaf].path;
+    const bool is_signed = hdst__kind_is_signed(g->part[0].kind);
+    char key[32];
+    snprintf(key, sizeof key, is_signed ? "%" PRId64 : "%" PRIu64, g->bad_key);
+    if (g->dense_rows) hdst__error_set(error, HDST_E_RECORD, "key '%s' is %s, out of range 0..%" PRIu64 ", in record %" PRIu64, name, key, g->dense_rows - 1, g->bad_record);
+    else hdst__error_set(error, HDST_E_RECORD, "key '%s' is %s in record %" PRIu64 ", and the result has no records", name, key, g->bad_record);
+    if (error) error->record = g->bad_record;
+    return HDST_E_RECORD;
+}
+
+hdst_status hdst__group_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->group;
+    const hdst__output *result = NULL;
+    node->ran = false;
+    hdst_status status = hdst__grouping_run(&group->grouping, &node->inputs[0]->reader, error);
+    hdst__plan_add_stats(stats, &group->grouping.stats);
+    if (status != HDST_OK) return status;
+    if (group->grouping.bad_record != UINT64_MAX && !group->grouping.engine->skip_failed) return key_error(node, error);
+    group->keys = group->grouping.run_count;
+    group->records = group->grouping.row_count;
+    stats->skipped += group->grouping.skipped;
+    status = run_levels(node, &result, stats, error);
+    if (status == HDST_OK && node->dataset->dense) {
+        status = make_dense(node, result, error);
+        result = &group->dense;
+    }
+    hdst__grouping_release(&group->grouping);
+    if (status != HDST_OK) return status;
+    node->ran = true;
+    node->rows = result->records;
+    node->row_count = result->count;
+    node->reader = hdst__reader_of_rows(node, node->dataset->record);
+    return HDST_OK;
+}
+
+void hdst__group_node_release(hdst__node *node)
+{
+    group_node *group = node->group;
+    if (!group || !group->grouping.engine) return;
+    hdst__grouping_release(&group->grouping);
+    drop_pieces(group);
+    for (int i = 0; i < 2; i++) hdst__output_destroy(&group->level[i]);
+    hdst__output_destroy(&group->dense);
+}
+
+hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error)
+{
+    (void)error;
+    const group_node *group = node->group;
+    hdst__buffer_printf(out, "group %s: records ordered by key on the host, for %s needs all records of a key together%s\n", node->func->name,
+                        group->reduces ? "a reduce that is not field-wise" : "the function",
+                        group->tree ? "; it is associative, so pieces of 64 records of a key go up a tree" : "; each key's records in their order");
+    if (node->ran) hdst__buffer_printf(out, "  last run: %" PRIu64 " keys of %" PRIu64 " records, %" PRIu64 " level%s\n", group->keys, group->records, group->levels, group->levels == 1 ? "" : "s");
+    return HDST_OK;
+}

@@ -11,3 +11,11 @@ const char *hdst__template_text(const char *name)
     assert(!"a template that was not embedded");
     return "";
 }
+
+const char *hdst__program_text_of(const char *name)
+{
+    for (size_t i = 0; i < hdst__program_text_count; i++)
+        if (strcmp(hdst__program_texts[i].name, name) == 0) return hdst__program_texts[i].text;
+    assert(!"a program that was not embedded");
+    return "";
+}

@@ -55,6 +55,12 @@ typedef struct hdst__launch {
     uint64_t flush, room;                   // room: records that fit `output`
 } hdst__launch;
 
+// An argument of a kernel of the engine's own.
+typedef struct hdst__work_arg {
+    const hdst__memory *memory;     // NULL: the number, as 64 bits
+    uint64_t number;
+} hdst__work_arg;
+
 // A place in the stream of commands: `done` is called when all launches and reads submitted before the mark have finished.
 typedef struct hdst__ticket {
     bool notify;                // false: `done` is not called, `settle` waits
@@ -92,6 +98,8 @@ typedef struct hdst__device_ops {
     hdst_status (*launch)(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
     // Behind the launches: makes C structs of the device's table (only where the kernel has a finish_name). Counts as a part of the launch before it.
     hdst_status (*finish_table)(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
+    // A kernel of the engine's own: `groups` work-groups of `local` work-items. Counts as a launch. OpenCL devices only.
+    hdst_status (*work)(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local, hdst_error *error);
     hdst_status (*mark)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
     // After `done`, or waiting for the place: the error that a command before the mark ended with, its time, and the end of the ticket.
     hdst_status (*settle)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);

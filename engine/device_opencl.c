@@ -343,7 +343,7 @@ static hdst_status settle(hdst__device *device, hdst__ticket *ticket, hdst_error
 
 static const hdst__device_ops ops = {
     .destroy = destroy, .alloc = alloc, .release = release, .to_host = to_host, .to_device = to_device, .write = write, .read = read, .part = part, .unpart = unpart, .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill,
-    .load = hdst__opencl_load, .unload = hdst__opencl_unload, .launch = hdst__opencl_launch, .finish_table = hdst__opencl_finish_table, .mark = mark, .settle = settle, .finish = finish, .proven = hdst__opencl_proven,
+    .load = hdst__opencl_load, .unload = hdst__opencl_unload, .launch = hdst__opencl_launch, .finish_table = hdst__opencl_finish_table, .work = hdst__opencl_work, .mark = mark, .settle = settle, .finish = finish, .proven = hdst__opencl_proven,
 };
 
 static hdst_status create_queue(hdst__opencl_device *self, cl_command_queue *queue, hdst_error *error)

@@ -47,6 +47,7 @@ struct hdst__program {
 hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **program, hdst_error *error);
 void hdst__opencl_unload(hdst__device *device, hdst__program *program);
 hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
+hdst_status hdst__opencl_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local, hdst_error *error);
 hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
 bool hdst__opencl_proven(hdst__device *device, hdst__program *program);
 void hdst__opencl_forget_built(hdst__opencl_device *device);

@@ -326,3 +326,15 @@ hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *progr
     status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->spare, at, error);
     return status == HDST_OK ? enqueue(self, program->spare, global, local, error) : status;
 }
+
+hdst_status hdst__opencl_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    for (size_t i = 0; i < count; i++) {
+        argument arg = {0};
+        if (args[i].memory) set_memory(&arg, args[i].memory);
+        else set_number(&arg, args[i].number);
+        HDST__CL_TRY(self->cl, device->info->name, error, clSetKernelArg, program->kernel, (cl_uint)i, arg.size, arg.value);
+    }
+    return enqueue(self, program->kernel, (size_t)groups * local, local, error);
+}

@@ -25,15 +25,19 @@ hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, 
     }
     for (size_t i = 0; i < count; i++) sort->field[i] = hdst__sort_field_of(record, &keys[i]);
     hdst__sort_runs_init(&sort->runs, engine->allocator, sort->field, count, record->size);
+    hdst__store_init(&sort->store, engine, record);
     return sort;
 }
 
 static void forget(hdst__sort *sort)
 {
-    hdst__free(sort->engine->allocator, sort->rows);
+    if (sort->owned) hdst__free(sort->engine->allocator, sort->rows);
+    if (sort->mapped) sort->device->ops->to_device(sort->device, sort->mapped, NULL);
     hdst__sort_runs_release(&sort->runs);
     hdst__budget_release(&sort->engine->memory, sort->reserved);
     sort->rows = NULL;
+    sort->mapped = NULL;
+    sort->owned = sort->resident = sort->device_did = false;
     sort->reserved = sort->records = 0;
     sort->way = NULL;
 }
@@ -41,9 +45,13 @@ static void forget(hdst__sort *sort)
 void hdst__sort_destroy(hdst__sort *sort)
 {
     if (!sort) return;
+    hdst__engine *engine = sort->engine;
+    pthread_mutex_lock(&engine->mutex);
     forget(sort);
-    hdst__free(sort->engine->allocator, sort->field);
-    hdst__free(sort->engine->allocator, sort);
+    hdst__sort_release_device(sort);
+    pthread_mutex_unlock(&engine->mutex);
+    hdst__free(engine->allocator, sort->field);
+    hdst__free(engine->allocator, sort);
 }
 
 const hdst__run_stats *hdst__sort_stats(const hdst__sort *sort) { return &sort->stats; }
@@ -127,6 +135,7 @@ static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, h
         for (uint64_t i = 0; i < records && sort->rows; i++) memcpy(sort->rows + i * size, w.rows + order[i].index * size, size);
     }
     free_workspace(sort, &w);
+    sort->owned = true;
     sort->way = "merge sort on the host";
     return status;
 }
@@ -184,15 +193,19 @@ static hdst_status sort_through_runs(hdst__sort *sort, const hdst__reader *input
 
 // --- Choosing ---
 
-static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hdst_error *error)
+static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error)
 {
-    const uint64_t size = sort->record->size, records = input->records, room = hdst__budget_left(&sort->engine->memory) / 4 * 3;
+    const uint64_t size = sort->record->size, records = input->records;
     uint64_t bytes;
+    bool done = false;
     sort->records = records;
     if (records == 0) {
         sort->way = "no records";
         return HDST_OK;
     }
+    hdst_status tried = hdst__sort_on_device(sort, input, cache, keep, &done, error);
+    if (tried != HDST_OK || done) return tried;
+    const uint64_t room = hdst__budget_left(&sort->engine->memory) / 4 * 3;
     const uint64_t each = size > sizeof(hdst__sort_entry) ? 2 * size + sizeof(hdst__sort_entry) : size + 2 * sizeof(hdst__sort_entry);
     if (__builtin_mul_overflow(records, each, &bytes) || bytes > room || !hdst__budget_reserve(&sort->engine->memory, bytes))
         return sort_through_runs(sort, input, room, error);
@@ -202,14 +215,13 @@ static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hds
     return status;
 }
 
-hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, hdst_error *error)
+hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error)
 {
-    (void)cache;
     const double start = hdst__now();
     pthread_mutex_lock(&sort->engine->mutex);
     forget(sort);
     sort->stats = (hdst__run_stats){0};
-    hdst_status status = sort_records(sort, input, error);
+    hdst_status status = sort_records(sort, input, cache, keep, error);
     if (status != HDST_OK) forget(sort);
     sort->stats.records = status == HDST_OK ? sort->records : 0;
     sort->stats.total_seconds = hdst__now() - start;
@@ -266,13 +278,19 @@ static hdst_status fill_sorted(void *user, uint64_t first, uint64_t count, const
     return HDST_OK;
 }
 
-hdst__reader hdst__sort_reader(hdst__sort *sort) { return (hdst__reader){fill_sorted, sort, sort->records, sort->record, HDST__AOS, 0}; }
+hdst__reader hdst__sort_reader(hdst__sort *sort)
+{
+    return sort->resident ? sort->store.cache.reader : (hdst__reader){fill_sorted, sort, sort->records, sort->record, HDST__AOS, 0};
+}
+
+hdst__dataset_cache *hdst__sort_resident(hdst__sort *sort) { return sort->resident ? &sort->store.cache : NULL; }
 
 void hdst__sort_explain(const hdst__sort *sort, hdst__buffer *out)
 {
     char bytes[24];
     if (!sort->way) return;
     hdst__buffer_printf(out, "  %s", sort->way);
+    if (sort->device_did) hdst__buffer_printf(out, ", %u passes", (unsigned)hdst__device_sort_passes(sort->on_device));
     if (sort->runs.count) hdst__buffer_printf(out, ": %zu to merge, %s written to %s", sort->runs.count, hdst__bytes_text(sort->runs.spilled, bytes), sort->runs.file.folder);
     hdst__buffer_puts(out, "\n");
 }

@@ -3,7 +3,9 @@
 #ifndef HDST_ENGINE_SORT_PRIVATE_H
 #define HDST_ENGINE_SORT_PRIVATE_H
 
+#include "engine/sort_device.h"
 #include "engine/sort_runs.h"
+#include "engine/store.h"
 
 struct hdst__sort {
     hdst__engine *engine;
@@ -15,9 +17,22 @@ struct hdst__sort {
     uint64_t records;
 
     char *rows;                 // sorted, in host memory; NULL: elsewhere
+    bool owned;                 // the rows are the sort's; else `mapped`'s
+    hdst__memory *mapped;       // the store's memory, while the host has it; NULL: the device has it
+    hdst__store store;          // sorted, on the device
+    bool resident;              // there, and nowhere else
+    bool device_did;
+    hdst__device *device;       // of the store
+    hdst__device_sort *on_device;   // NULL: not used yet
+    hdst__segment input;        // on the device, where the input is not there already; kept for the next run
+    hdst__arena arena;          // of its storage
     hdst__sort_runs runs;       // sorted, in a file
     uint64_t reserved;          // bytes of the host's budget that the result holds
 };
+
+// sort_on_device.c: *done is false, and nothing has happened, where the device cannot, has no room or does not pay.
+hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, bool *done, hdst_error *error);
+void hdst__sort_release_device(hdst__sort *sort);
 
 // sort_host.c: an index array sorted by merging. Memory for both arrays is the caller's.
 typedef struct hdst__sort_entry {

@@ -109,14 +109,14 @@ static hdst_status add_tables(hdst_result *result, const hdst__plan *plan, bool 
 static hdst__dataset_cache *resident_records(const hdst_result *result)
 {
     const hdst__node *target = result->plan.target;
-    return target->kind == HDST__NODE_STAGE ? target->resident : NULL;
+    return target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_SORT ? target->resident : NULL;
 }
 
 static hdst_status take_records(hdst_result *result, hdst_error *error)
 {
     hdst__node *target = result->plan.target;
     if (!result->dataset->record) return HDST_OK;
-    if (target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_FOLD || target->rows) {
+    if (target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_FOLD || target->rows || resident_records(result)) {
         result->records = target->rows;
         result->record_count = target->row_count;
         return HDST_OK;

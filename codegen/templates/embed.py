@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Writes templates.c: the text of each template as a C array, and two tables: the kernels' skeletons {name, text}, and the pieces of the prelude's files, so that a
-# kernel gets those that it names (prelude.c). Comments stay: they are part of the kernels people read.
+# Writes templates.c: the text of each template as a C array, and three tables: the kernels' skeletons {name, text}, programs of the engine's own {name, text}, and the pieces of
+# the prelude's files, so that a kernel gets those that it names (prelude.c). Comments stay: they are part of the kernels people read.
 #
 # A piece is a function, an enum or a #define with the comment in front of it; the first comment of a file is a piece without a name, which goes with any of the file's.
 # A macro that pastes names (##) makes a family of functions: its uses are written out here, function by function, so that kernels hold no such macro.
@@ -126,14 +126,17 @@ def main():
         with open(path, encoding="utf-8") as template:
             texts[os.path.basename(path)] = template.read()
     skeletons = [name for name in texts if re.split("[_.]", name)[0] in ("kernel", "count", "emit", "merge", "finish", "levels", "fast") or name in ("head.cl", "vector_loop.cl")]
-    families, rows, number = {}, {"template": [], "piece": []}, 0
+    families, rows, number = {}, {"template": [], "program_text": [], "piece": []}, 0
     with open(output, "w", encoding="utf-8") as out:
         out.write('// Made by codegen/templates/embed.py; do not edit.\n#include "codegen/templates.h"\n\n')
         for name, text in texts.items():
-            pieces = [([], text)] if name in skeletons else pieces_of(text, families)
+            of_engine = name.startswith("sort_")
+            pieces = [([], text)] if name in skeletons or of_engine else pieces_of(text, families)
             for names, piece in pieces:
                 out.write(f"static const char text_{number}[] = {{\n{c_bytes(piece.encode())}\n}};\n\n")
-                if name in skeletons:
+                if of_engine:
+                    rows["program_text"].append(f'    {{"{name}", text_{number}}},')
+                elif name in skeletons:
                     rows["template"].append(f'    {{"{name}", text_{number}, {"true" if name.startswith("kernel_") else "false"}}},')
                 else:
                     rows["piece"].append(f'    {{"{name}", "{" ".join(names)}", text_{number}}},')

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sort on an OpenCL device: where its input lies, where its output goes.
+#include "engine/sort_private.h"
+
+#include "engine/driver_gate.h"
+#include "engine/engine_private.h"
+#include "engine/executor.h"
+
+#include <string.h>
+
+void hdst__sort_release_device(hdst__sort *sort)
+{
+    hdst__device_sort_destroy(sort->on_device);
+    if (sort->device) hdst__segment_destroy(sort->device, &sort->input);
+    hdst__store_release(&sort->store);
+    hdst__arena_destroy(&sort->arena);
+    sort->on_device = NULL;
+}
+
+// --- The input ---
+
+// A cached dataset's one segment, if it is C structs from its start.
+static const hdst__memory *lies_there(hdst__sort *sort, hdst__dataset_cache *cache)
+{
+    if (!cache || cache->device != sort->device || cache->streamed || cache->reader.layout != HDST__AOS || cache->count != 1) return NULL;
+    return cache->loaded == 1 ? cache->segment[0].memory[0] : NULL;
+}
+
+// Reads a cached dataset that nobody has read yet; on devices of their own memory a stage does that better.
+static hdst_status load_cache(hdst__sort *sort, hdst__dataset_cache *cache, hdst_error *error)
+{
+    if (!cache || !sort->device->unified || cache->reader.layout != HDST__AOS) return HDST_OK;
+    hdst_status status = hdst__dataset_cache_prepare(cache, sort->device, error);
+    for (uint64_t moved = 0; status == HDST_OK && !cache->streamed && cache->loaded < cache->count; cache->loaded++) {
+        hdst__segment *segment = &cache->segment[cache->loaded];
+        status = hdst__segment_load(segment, sort->device, &cache->reader, segment->storage, segment->first, segment->count, &moved, error);
+        if (status != HDST_OK) return status;
+    }
+    return status;
+}
+
+static const hdst__storage *make_storage(hdst__sort *sort, uint64_t records)
+{
+    jmp_buf out_of_memory;
+    const hdst__storage *volatile storage = NULL;
+    hdst__arena_destroy(&sort->arena);
+    hdst__arena_init(&sort->arena, sort->engine->allocator, &out_of_memory);
+    if (!setjmp(out_of_memory)) storage = hdst__storage_make(&sort->arena, sort->record, HDST__AOS, 0, records);
+    sort->arena.out_of_memory = NULL;
+    return storage;
+}
+
+static hdst_status load_input(hdst__sort *sort, const hdst__reader *input, uint64_t records, const hdst__memory **memory, hdst_error *error)
+{
+    if (sort->input.memory && sort->input.memory[0]->bytes != records * sort->record->size) hdst__segment_destroy(sort->device, &sort->input);
+    const hdst__storage *storage = make_storage(sort, records);
+    if (!storage) return hdst__error_memory(error, "a sort");
+    hdst_status status = sort->input.memory ? HDST_OK : hdst__segment_create(sort->device, HDST__MEMORY_SHARED, storage, "a sort", &sort->input, error);
+    if (status != HDST_OK) return status;
+    const double start = hdst__now();
+    status = hdst__segment_load(&sort->input, sort->device, input, storage, 0, records, &sort->stats.bytes_to_device, error);
+    sort->stats.read_seconds += hdst__now() - start;
+    *memory = sort->input.memory[0];
+    return status;
+}
+
+// --- Choosing ---
+
+// Whether everything has room beside a quarter for others; what earlier runs left is used again.
+static bool has_room(const hdst__sort *sort, uint64_t records, bool resident)
+{
+    const hdst__device *device = sort->device;
+    const uint64_t size = sort->record->size, kept = sort->store.chunks ? records * (size + hdst__device_sort_bytes(sort->on_device)) : 0;
+    const uint64_t on_device = records * ((resident ? 1 : 2) * size + hdst__device_sort_bytes(sort->on_device)), on_host = device->unified ? on_device : resident ? 0 : records * size;
+    if (records * size > device->info->max_alloc_bytes) return false;
+    return on_device <= (hdst__budget_left(&device->budget) + kept) / 4 * 3 && on_host <= (hdst__budget_left(&sort->engine->memory) + (device->unified ? kept : 0)) / 4 * 3;
+}
+
+static hdst_status prepare(hdst__sort *sort, hdst_error *error)
+{
+    if (sort->on_device) return HDST_OK;
+    hdst_status status = hdst__engine_open(sort->engine, &sort->device, error);
+    if (status != HDST_OK || !sort->device->ops->work) return status;
+    sort->on_device = hdst__device_sort_create(sort->device, sort->record, sort->field, sort->field_count);
+    return sort->on_device ? HDST_OK : hdst__error_memory(error, "a sort");
+}
+
+static hdst_status give_to_host(hdst__sort *sort, hdst__memory *output, hdst_error *error)
+{
+    hdst_status status = sort->device->ops->to_host(sort->device, output, error);
+    sort->mapped = output;
+    sort->rows = output->host;
+    return status;
+}
+
+static hdst_status run(hdst__sort *sort, const hdst__reader *input, const hdst__memory *memory, bool keep, hdst_error *error)
+{
+    hdst__memory *output;
+    hdst_status status = memory ? HDST_OK : load_input(sort, input, input->records, &memory, error);
+    if (status == HDST_OK) status = hdst__store_hold(&sort->store, sort->device, input->records, &output, error);
+    const double start = hdst__now();
+    if (status == HDST_OK) status = hdst__device_sort_run(sort->on_device, memory, input->records, output, error);
+    if (status != HDST_OK) return status;
+    sort->stats.device[0] = (hdst__device_use){.slices = 1, .records = input->records, .busy_seconds = hdst__now() - start};
+    memcpy(sort->stats.device[0].name, sort->device->info->name, sizeof sort->stats.device[0].name);
+    sort->stats.device_count = 1;
+    sort->device_did = true;
+    sort->way = hdst__device_sort_moves_keys(sort->on_device) ? "radix sort of the records on the device" : "radix sort of keys and an index on the device";
+    sort->resident = keep || !sort->device->unified;
+    return sort->resident ? HDST_OK : give_to_host(sort, output, error);
+}
+
+hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, bool *done, hdst_error *error)
+{
+    *done = false;
+    if (input->records < sort->engine->sort_least) return HDST_OK;
+    hdst_status status = prepare(sort, error);
+    if (status != HDST_OK || !sort->on_device || !hdst__device_sort_can(sort->on_device, input->records)) return status;
+    hdst_error full = HDST_ERROR_INIT;
+    hdst__driver_run_begin();
+    status = load_cache(sort, cache, error);
+    const hdst__memory *memory = lies_there(sort, cache);
+    if (status == HDST_OK && has_room(sort, input->records, memory != NULL)) {
+        status = run(sort, input, memory, keep, &full);
+        *done = status == HDST_OK;
+        if (status == HDST_E_MEMORY) status = HDST_OK;      // the budget was not enough after all
+        if (status != HDST_OK && error) *error = full;
+    }
+    hdst__driver_run_end();
+    if (!*done) {
+        hdst__sort_release_device(sort);
+        hdst__store_init(&sort->store, sort->engine, sort->record);
+    }
+    return status;
+}

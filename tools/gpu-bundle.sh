@@ -20,6 +20,8 @@ for folder in tools examples bench; do
     mkdir -p "$bundle/build/$folder"
     find "$build/$folder" -maxdepth 1 -type f -perm -u+x -exec cp {} "$bundle/build/$folder/" \;
 done
+mkdir "$bundle/tests"
+cp tests/equal_bits.py "$bundle/tests/"
 # Kernels, schemas and points of the examples, benchmarks and the tutorial.
 for folder in examples tutorial bench; do
     [ -d "$folder" ] || continue

@@ -36,7 +36,10 @@ class Numbers:
 
     def hill(self, center, spread):
         """Like a normal number, without a logarithm, which libraries round in different ways."""
-        return center + spread * (sum(self.uniform(-1, 1) for _ in range(4)))
+        total = 0.0         # sum() adds in another way from Python 3.12 on
+        for _ in range(4):
+            total += self.uniform(-1, 1)
+        return center + spread * total
 
 
 def write_npy(path, rows, code):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Call and put prices of float options as hand-written OpenCL for a GPU: the twin of `bench_math --case price`. The formula of math.hk with the device's own exp, log and
-// sqrt (none of the native ones, which are rougher), beside a kernel that only copies as many bytes: the memory's roof.
+// sqrt (none of the native ones, which are rougher), beside a kernel that only copies as many bytes: the memory's roof. Once as the compiler divides by itself, which may be 2.5 units off,
+// and once with divisions and roots rounded correctly, as hdst's are.
 //   bare_black_scholes [--records N] [--cpu]
 #define CL_TARGET_OPENCL_VERSION 120
 #include "bench/bench.h"
@@ -58,23 +59,31 @@ static cl_device_id find_device(cl_device_type wanted)
 typedef struct gpu {
     cl_context context;
     cl_command_queue queue;
-    cl_program program;
+    cl_program quick, correct;
     cl_mem column[3], prices;
     cl_uint records;
 } gpu;
+
+static cl_program build(cl_context context, cl_device_id device, const char *options)
+{
+    cl_int status;
+    const char *text = source;
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &status);
+    must(status, "clCreateProgramWithSource");
+    must(clBuildProgram(program, 1, &device, options, NULL, NULL), "clBuildProgram");
+    return program;
+}
 
 static gpu open_gpu(cl_device_id device, cl_uint records)
 {
     gpu g = {.records = records};
     cl_int status;
-    const char *text = source;
     g.context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
     must(status, "clCreateContext");
     g.queue = clCreateCommandQueue(g.context, device, CL_QUEUE_PROFILING_ENABLE, &status);
     must(status, "clCreateCommandQueue");
-    g.program = clCreateProgramWithSource(g.context, 1, &text, NULL, &status);
-    must(status, "clCreateProgramWithSource");
-    must(clBuildProgram(g.program, 1, &device, "", NULL, NULL), "clBuildProgram");
+    g.quick = build(g.context, device, "");
+    g.correct = build(g.context, device, "-cl-fp32-correctly-rounded-divide-sqrt");
     return g;
 }
 
@@ -101,12 +110,12 @@ static void fill(gpu *g)
 static int by_size(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
 
 // The median of several runs, by the device's clock.
-static void measure(const gpu *g, const char *name)
+static void measure(const gpu *g, cl_program program, const char *name, const char *how)
 {
     const size_t lanes = LANES, items = (g->records + lanes - 1) / lanes * lanes;
     double times[RUNS];
     cl_int status;
-    cl_kernel kernel = clCreateKernel(g->program, name, &status);
+    cl_kernel kernel = clCreateKernel(program, name, &status);
     must(status, "clCreateKernel");
     for (cl_uint c = 0; c < 3; c++) must(clSetKernelArg(kernel, c, sizeof g->column[c], &g->column[c]), "clSetKernelArg");
     must(clSetKernelArg(kernel, 3, sizeof g->records, &g->records) | clSetKernelArg(kernel, 4, sizeof g->prices, &g->prices), "clSetKernelArg");
@@ -121,7 +130,7 @@ static void measure(const gpu *g, const char *name)
         times[r] = (double)(end - start) * 1e-6;
     }
     qsort(times, RUNS, sizeof *times, by_size);
-    printf("%s: %.3f ms, %.0f GB/s read and written\n", name, times[RUNS / 2], 20e-6 * (double)g->records / times[RUNS / 2]);
+    printf("%s%s: %.3f ms, %.0f GB/s read and written\n", name, how, times[RUNS / 2], 20e-6 * (double)g->records / times[RUNS / 2]);
     clReleaseKernel(kernel);
 }
 
@@ -129,8 +138,9 @@ int main(int argc, char **argv)
 {
     gpu g = open_gpu(find_device(argc > 1 && !strcmp(argv[argc - 1], "--cpu") ? CL_DEVICE_TYPE_CPU : CL_DEVICE_TYPE_GPU), (cl_uint)bench_option(argc, argv, "--records", 20000000));
     fill(&g);
-    measure(&g, "copy");
-    measure(&g, "price");
+    measure(&g, g.quick, "copy", "");
+    measure(&g, g.quick, "price", "");
+    measure(&g, g.correct, "price", ", rounded correctly");
     float *prices = bench_allocate(2 * (size_t)g.records * sizeof *prices);
     must(clEnqueueReadBuffer(g.queue, g.prices, CL_TRUE, 0, 2 * (size_t)g.records * sizeof *prices, prices, 0, NULL, NULL), "clEnqueueReadBuffer");
     double sums[3] = {0};

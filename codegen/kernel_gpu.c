@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 enum {
-    PRIVATE_WORDS = 16, MAX_COPIES = 16, LOCAL_ALIGN = 16, MOST_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3,
+    PRIVATE_WORDS = 16, LANE_SUM_WORDS = 8, MAX_COPIES = 16, LOCAL_ALIGN = 16, MOST_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3,
     WIDE_BYTES = 512, WIDE_GROUP = 128,     // of a record read; its loops keep a lane busy, and more work-groups share a small input
     OWN_TABLE_BYTES = 2 << 20,              // of a work-group's table in device memory: there are hundreds
     TILE_BYTES = 16 << 10,                  // of local memory
@@ -343,7 +343,7 @@ static bool may_be_lane_sum(const hdst__accum *accum, const ir_func *func, size_
     const ir_param *param = &func->params[accum->param];
     const hdst__cell *cell = &accum->cell[leaf];
     const bool floats = cell->kind == HDST__F32 || (param->leaf_from_float && param->leaf_from_float[leaf]);
-    return floats && cell->tier == HDST__TIER_ONE && hdst__accum_is_private(func, accum, PRIVATE_WORDS / 2);
+    return floats && cell->tier == HDST__TIER_ONE && hdst__accum_is_private(func, accum, LANE_SUM_WORDS);
 }
 
 static const hdst__tables *widen(hdst__arena *arena, const ir_func *func, const hdst__tables *tables)

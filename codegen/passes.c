@@ -40,6 +40,10 @@ const char *hdst__passes_scalar(ir_func *func)
         {"unroll", hdst__pass_unroll},
         {"forward", hdst__pass_forward},
         {"fold", hdst__pass_fold},
+        {"unroll", hdst__pass_unroll},      // loops within those, whose bounds became constant
+        {"fold", hdst__pass_fold},
+        {"forward", hdst__pass_forward},
+        {"fold", hdst__pass_fold},
         {"checks", hdst__pass_checks},      // what unrolling made constant, and what it repeats
         {"fold", hdst__pass_fold},
         {"dense", hdst__pass_dense},

@@ -132,6 +132,7 @@ void hdst__print_broadcasts(hdst__printer *p);
 const char *hdst__element_offset(hdst__arena *arena, const hdst__leaf *leaf);       // bytes from element 0 to element (e) in the C struct, as text: " + (e) * 4"
 bool hdst__leaf_is_used(const ir_param *param, size_t leaf);
 void hdst__print_store(hdst__printer *p, const ir_stmt *stmt);
+size_t hdst__print_vector_stores(hdst__printer *p, ir_stmt *const *stmts, size_t count);
 void hdst__print_output_macros(hdst__printer *p);
 void hdst__print_block_output(hdst__printer *p);        // CPU form: pointers to where the block's output begins
 void hdst__use_bytes(hdst__printer *p, hdst__kind kind);       // a field of this kind is read or written by bytes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading inputs and broadcasts, writing outputs. Each leaf that is read gets one macro, LEAF(record, element), that hides the layout; so the printed body is
 // the same for all layouts. Pointers to the slice's first record are made once, at the start of the kernel.
-#include "codegen/print.h"
+#include "codegen/kernel_parts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -177,6 +177,64 @@ void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
         hdst__use_bytes(p, leaf->kind);
         hdst__write_line(&p->out, "write_%s(%s(%s%s, %s, %s), %s);", type, macro, p->param_name[stmt->param], start, output_place(p, stmt), element, value);
     }
+}
+
+enum { MOST_PARTS = 4, MOST_STORES = MOST_PARTS * HDST__LANE_RECORDS };
+
+// Numbers of 32 or of 64 bits that fill the C struct, which is as large as a vector: it lies in device memory, aligned as such. Else 0.
+static uint64_t vector_part_bytes(const hdst__record *record)
+{
+    const uint64_t bytes = record->size / (record->elements ? record->elements : 1);
+    if ((record->size != 8 && record->size != 16) || record->elements < 2 || (bytes != 4 && bytes != 8)) return 0;
+    for (size_t l = 0; l < record->leaf_count; l++)
+        if (record->leaves[l].kind == HDST__TEXT || record->leaves[l].kind == HDST__BOOL || hdst__scalar_size(record->leaves[l].kind) != bytes) return 0;
+    return bytes;
+}
+
+static uint64_t part_of(const ir_param *param, const ir_stmt *stmt, uint64_t bytes)
+{
+    return hdst__leaf_offset(&param->record->leaves[stmt->leaf], stmt->index ? stmt->index->bits : 0) / bytes;
+}
+
+// The stores of one record among those that stand together, by their place in the struct. False: some of it comes from elsewhere.
+static bool parts_of_record(const ir_param *param, ir_stmt *const *stmts, size_t count, uint32_t record, uint64_t bytes, const ir_stmt **part)
+{
+    size_t found = 0;
+    for (size_t n = 0; n < count; n++) {
+        if (stmts[n]->record != record) continue;
+        if (stmts[n]->index && stmts[n]->index->op != IR_CONST) return false;
+        part[part_of(param, stmts[n], bytes)] = stmts[n];
+        found++;
+    }
+    for (uint64_t k = 0; k < param->record->elements; k++)
+        if (!part[k]) return false;
+    return found == param->record->elements;
+}
+
+static void print_vector_store(hdst__printer *p, const ir_param *param, const ir_stmt *const *part, uint64_t bytes)
+{
+    const char *type = bytes == 4 ? "uint" : "ulong", *values = "";
+    for (uint64_t k = 0; k < param->record->elements; k++)
+        values = hdst__arena_printf(p->arena, "%s%sas_%s(%s)", values, k ? ", " : "", type, hdst__expr_text(p, part[k]->value));
+    hdst__write_line(&p->out, "*(__global %s%" PRIu64 " *)(%s_at + (%s) * %" PRIu64 ") = (%s%" PRIu64 ")(%s);", type, param->record->elements, p->param_name[part[0]->param],
+                     output_place(p, part[0]), param->record->size, type, param->record->elements, values);
+}
+
+// GPU form: a record that fills a vector is stored at once. Returns how many statements that took; 0: these are no such stores.
+size_t hdst__print_vector_stores(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+{
+    const ir_param *param = &p->func->params[stmts[0]->param];
+    const uint64_t bytes = vector_part_bytes(param->record);
+    size_t n = 0;
+    if (!p->gpu || p->first_read_input || !bytes) return 0;
+    while (n < count && n < MOST_STORES && stmts[n]->kind == IR_STORE && !stmts[n]->cond && stmts[n]->param == stmts[0]->param) n++;
+    const ir_stmt *part[HDST__LANE_RECORDS][MOST_PARTS] = {{0}};
+    const uint32_t records = p->func->lane_records > 1 ? p->func->lane_records : 1;
+    if (n != records * param->record->elements) return 0;
+    for (uint32_t r = 0; r < records; r++)
+        if (!parts_of_record(param, stmts, n, r, bytes, part[r])) return 0;
+    for (uint32_t r = 0; r < records; r++) print_vector_store(p, param, part[r], bytes);
+    return n;
 }
 
 void hdst__print_output_macros(hdst__printer *p)

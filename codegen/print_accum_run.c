@@ -17,12 +17,28 @@ static bool is_lane_sum(const hdst__printer *p, const ir_stmt *stmt)
     return plan->lane_sum && plan->lane_sum[stmt->leaf];
 }
 
-// Its addends go to one word.
+// Its addends go to two words.
+static bool is_double_word(const hdst__printer *p, const ir_stmt *stmt)
+{
+    return hdst__find_cell(p, stmt->param, stmt->leaf)->tier == HDST__TIER_TWO && type_of(p, stmt)[0] == 'd';
+}
+
 static bool is_quick(const hdst__printer *p, const ir_stmt *stmt)
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
     if (is_lane_sum(p, stmt)) return true;
-    return plan->accum->cell[stmt->leaf].tier == HDST__TIER_ONE && plan->place != HDST__PLACE_DEVICE;
+    return (plan->accum->cell[stmt->leaf].tier == HDST__TIER_ONE || is_double_word(p, stmt)) && plan->place != HDST__PLACE_DEVICE;
+}
+
+static void print_double_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
+{
+    p->part[HDST__PART_EXACT] = p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    hdst__write_line(&p->out, "const double addend%zu = %s;", n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
+    hdst__write_line(&p->out, "long high%zu, low%zu;", n, n);
+    hdst__write_line(&p->out, "const bool fits%zu = split_double(addend%zu, %s_up, &high%zu, &low%zu);", n, n, hdst__scale_name(p, stmt->param, stmt->leaf), n, n);
+    hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "high%zu", n));
+    hdst__print_add_word(p, stmt, 1, hdst__arena_printf(p->arena, "low%zu", n));
+    hdst__write_line(&p->out, "quick &= fits%zu;", n);
 }
 
 // Of addends to words of a compact table, which no number of them that there may be makes overflow.
@@ -30,6 +46,10 @@ static const char *limit_text(hdst__printer *p, const char *type) { return hdst_
 
 static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
+    if (is_double_word(p, stmt)) {
+        print_double_word(p, stmt, n);
+        return;
+    }
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt);
     p->part[HDST__PART_EXACT] = true;
     if (type[0] == 'd' || hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;

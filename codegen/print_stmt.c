@@ -344,6 +344,14 @@ static void print_records(hdst__printer *p, ir_stmt *stmt)
 
 // --- Blocks ---
 
+static void print_store(hdst__printer *p, const ir_stmt *stmt)
+{
+    if (stmt->cond) hdst__write_line(&p->out, "if (%s)", hdst__expr_text(p, stmt->cond));
+    p->out.indent += stmt->cond != NULL;
+    hdst__print_store(p, stmt);
+    p->out.indent -= stmt->cond != NULL;
+}
+
 static size_t print_stmt(hdst__printer *p, const ir_block *block, size_t at)
 {
     ir_stmt *stmt = block->items[at];
@@ -360,12 +368,12 @@ static size_t print_stmt(hdst__printer *p, const ir_block *block, size_t at)
         if (p->gpu) return hdst__print_accum_run(p, &block->items[at], block->count - at);
         hdst__print_accum(p, stmt);
         break;
-    case IR_STORE:
-        if (stmt->cond) hdst__write_line(&p->out, "if (%s)", hdst__expr_text(p, stmt->cond));
-        p->out.indent += stmt->cond != NULL;
-        hdst__print_store(p, stmt);
-        p->out.indent -= stmt->cond != NULL;
+    case IR_STORE: {
+        const size_t stores = hdst__print_vector_stores(p, &block->items[at], block->count - at);
+        if (stores) return stores;
+        print_store(p, stmt);
         break;
+    }
     case IR_EMIT: print_emit(p, stmt); break;
     case IR_CHECK: print_check(p, stmt); break;
     case IR_RECORDS: print_records(p, stmt); break;

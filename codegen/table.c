@@ -293,18 +293,6 @@ void hdst__addends_add(hdst__addends *addends, hdst__kind kind, uint64_t bits)
     addends->count++;
 }
 
-// The largest addend seen gets a place in the bits with room above it for larger ones that the sample missed: half of the bits that nobody uses, two at
-// least and `most_room` at most. Limits keep 2^s and 2^(s + 40) in the range of the kind, because kernels multiply by them.
-int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind, int32_t bits)
-{
-    if (addends->count == 0) return 0;
-    const int32_t spare = bits - (addends->highest - addends->lowest_bit + 1);
-    const int32_t room = spare / 2 > 2 ? spare / 2 : 2;
-    const int32_t s = bits - 1 - addends->highest - room;
-    const int32_t least = kind == HDST__F32 ? -100 : -1000, most = kind == HDST__F32 ? 86 : 980;
-    return s < least ? least : s > most ? most : s;
-}
-
 static uint64_t addends_below(const hdst__addends *addends, int32_t exponent)      // with a last bit below 2^exponent
 {
     uint64_t count = 0;
@@ -313,6 +301,24 @@ static uint64_t addends_below(const hdst__addends *addends, int32_t exponent)   
         if (last < exponent) count += addends->last_bit[i];
     }
     return count;
+}
+
+static int32_t scale_with_room(const hdst__addends *addends, int32_t bits, int32_t spare)
+{
+    const int32_t room = spare / 2 > 2 ? spare / 2 : 2;
+    return bits - 1 - addends->highest - room;
+}
+
+// The largest addend seen gets a place in the bits with room above it for larger ones that the sample missed: half of the bits that nobody uses, two at least; where one full
+// word does not do, of those of two words. Limits keep 2^s and 2^(s + 40) in the range of the kind, because kernels multiply by them.
+int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind, int32_t bits)
+{
+    if (addends->count == 0) return 0;
+    const int32_t span = addends->highest - addends->lowest_bit + 1;
+    int32_t s = scale_with_room(addends, bits, bits - span);
+    if (bits == HDST__FIXED_BITS && addends_below(addends, -s) > addends->count / 32) s = scale_with_room(addends, bits, 2 * bits - span);
+    const int32_t least = kind == HDST__F32 ? -100 : -1000, most = kind == HDST__F32 ? 86 : 980;
+    return s < least ? least : s > most ? most : s;
 }
 
 // More than one in 32 that would not fit is too many for the slow path.

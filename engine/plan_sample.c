@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_RECORDS = 256, RUNS = 16, ROOM = 64 };
+enum { MOST_RECORDS = 256, RUNS = 16, ROOM = 64, FEW = 4, MOST_SAMPLE = 2 };
 static const double sample_seconds = 2e-3, interpreter_factor = 1.0 / 50;  // a compiled kernel takes about this much of the interpreter's time
 
 typedef struct sampler {
@@ -61,20 +61,36 @@ static bool sample_run(sampler *s, uint64_t first, uint64_t count)
     return true;
 }
 
-// One record first, to learn how many more are affordable; then runs of them spread over the first segment.
+static double timed_run(sampler *s, uint64_t first, uint64_t count)       // negative: it failed
+{
+    const double start = hdst__now();
+    return sample_run(s, first, count) ? hdst__now() - start : -1;
+}
+
+// One record, then a few: what a run of the interpreter costs beside its records, and what a record does. With that, runs spread over the first segment, as many records
+// as are affordable.
 static void sample_records(sampler *s)
 {
     hdst__launch_plan *plan = s->plan;
-    uint64_t reach = plan->reader.records < plan->piece->capacity ? plan->reader.records : plan->piece->capacity;
-    double start = hdst__now();
-    if (reach == 0 || !sample_run(s, 0, 1)) return;
-    double each = hdst__now() - start;
-    uint64_t wanted = each < sample_seconds / MOST_RECORDS ? MOST_RECORDS : (uint64_t)(sample_seconds / each);
-    if (wanted > reach) wanted = reach;
-    uint64_t length = wanted / RUNS;
-    for (uint64_t i = 0; i < RUNS && length; i++)
-        if (!sample_run(s, reach / RUNS * i, length)) return;
-    plan->seconds_per_record = (hdst__now() - start) / (double)plan->sampled;
+    const uint64_t reach = plan->reader.records < plan->piece->capacity ? plan->reader.records : plan->piece->capacity;
+    double one, few, spent;
+    if (reach == 0 || (one = timed_run(s, 0, 1)) < 0) return;
+    plan->seconds_per_record = one;
+    if (reach >= 2 * FEW && (few = timed_run(s, reach / 2, FEW)) >= 0) {
+        double each = (few - one) / (FEW - 1);
+        if (each < one / MOST_RECORDS) each = one / MOST_RECORDS;       // the first run warms up what the others find warm
+        const double start = one > each ? one - each : 0;
+        uint64_t length = (uint64_t)(sample_seconds / RUNS / each);
+        if (length > MOST_RECORDS / RUNS) length = MOST_RECORDS / RUNS;
+        if (length > reach / RUNS) length = reach / RUNS;
+        spent = one + few;
+        for (uint64_t i = 0; i < RUNS && length && spent + start + (double)length * each < MOST_SAMPLE * sample_seconds; i++) {
+            const double took = timed_run(s, reach / RUNS * i, length);
+            if (took < 0) return;
+            spent += took;
+        }
+        plan->seconds_per_record = each;
+    }
     if (plan->kernel || plan->device->facts.target != HDST__TARGET_INTERP) plan->seconds_per_record *= interpreter_factor;
 }
 

@@ -51,6 +51,8 @@ enum { HDST__KEY_WORDS = 64 };      // of a key, at most
 // Bytes of the packed key.
 size_t hdst__group_key_bytes(const hdst__group_part *part, size_t count);
 void hdst__group_pack(const hdst__group_part *part, size_t count, const char *row, uint64_t *words);
+// Sorts by the number `key`, stably: returns the array of the two that holds the entries in order.
+hdst__group_entry *hdst__group_order_numbers(hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count);
 // Sorts by key, and where `ties` by the packed keys too, stably: returns the array of the two that holds the entries in order.
 hdst__group_entry *hdst__group_order(const hdst__grouping *grouping, const char *rows, hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count, bool ties);
 

@@ -40,7 +40,7 @@ static void scatter(const hdst__group_entry *from, hdst__group_entry *to, uint64
     for (uint64_t i = 0; i < count; i++) to[next[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-static hdst__group_entry *by_number(hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count)
+hdst__group_entry *hdst__group_order_numbers(hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count)
 {
     uint64_t differing = 0;
     for (uint64_t i = 1; i < count; i++) differing |= entries[i].key ^ entries[0].key;
@@ -112,7 +112,7 @@ static void by_words(const ties *t, hdst__group_entry *entries, hdst__group_entr
 
 hdst__group_entry *hdst__group_order(const hdst__grouping *grouping, const char *rows, hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count, bool has_ties)
 {
-    hdst__group_entry *sorted = by_number(entries, scratch, count);
+    hdst__group_entry *sorted = hdst__group_order_numbers(entries, scratch, count);
     const ties t = {grouping, rows, (hdst__group_key_bytes(grouping->part, grouping->part_count) + 7) / 8};
     if (has_ties) by_words(&t, sorted, sorted == entries ? scratch : entries, count);
     return sorted;

@@ -16,6 +16,7 @@ typedef enum hdst__operator {
     HDST__OP_EXTREME /* the smallest or largest */, HDST__OP_REDUCE, HDST__OP_REDUCE_DENSE,
     // The same records in another place or order
     HDST__OP_LAYOUT, HDST__OP_SLICE, HDST__OP_UNION, HDST__OP_CACHE, HDST__OP_SORT,
+    HDST__OP_TOP,
     // A function over the records of each key
     HDST__OP_GROUP,
 } hdst__operator;
@@ -52,13 +53,13 @@ struct hdst_dataset {
     hdst__bound_source *bound;      // read: the source with its columns matched to the record
     hdst__reader reader;            // read
     hdst_map_spec *spec;            // functions of the user
-    uint64_t first, count;          // slice: from which record, how many; dense reduce: rows
+    uint64_t first, count;          // slice: from which record, how many; top: how many; dense reduce: rows
     uint64_t seed, limit;           // sample: of random numbers below 2^63, those below limit are in
     uint32_t key;                   // dense reduce: leaf of the key
     hdst__field_place *keys;        // group: of the key, in the parent's record
     size_t key_count;
     bool dense;                     // group: the key is the number of a record of the result, which has `count`
-    hdst__field_place place;        // extreme: what is compared
+    hdst__field_place place;        // extreme, top: what is compared
     bool largest;                   // extreme: not the smallest
     hdst__sort_key *sort_keys;      // sort
     size_t sort_key_count;

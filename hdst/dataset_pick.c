@@ -14,6 +14,18 @@ static hdst_status fill_extreme(hdst_dataset *dataset, const char *what, const c
     return HDST_OK;
 }
 
+hdst_dataset *hdst_top(hdst_dataset *from, uint64_t count, const char *field)
+{
+    if (!from->object.context) return from;
+    hdst__lock(from->object.context);
+    hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_TOP, from);
+    hdst_error error = HDST_ERROR_INIT;
+    if (!dataset->object.error && fill_extreme(dataset, "hdst_top", field, &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
+    if (dataset->object.context) dataset->count = count;
+    hdst__unlock(from->object.context);
+    return dataset;
+}
+
 static hdst_dataset *extreme(hdst_dataset *from, const char *field, bool largest)
 {
     if (!from->object.context) return from;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hdst/plan.h"
 
+#include "engine/top.h"
 #include "hdst/kept.h"
 
 #include <string.h>
@@ -12,6 +13,7 @@ static hdst_status make_stages(hdst__arena *arena, const hdst__plan *plan, hdst_
         hdst__node *node = plan->nodes[i];
         if (node->kind == HDST__NODE_STAGE) status = hdst__stage_node_make(arena, node, error);
         else if (node->kind == HDST__NODE_FOLD) status = hdst__fold_node_make(arena, node, error);
+        else if (node->kind == HDST__NODE_TOP) hdst__top_node_make(arena, node);
         else if (node->kind == HDST__NODE_GROUP) status = hdst__group_node_make(arena, node, error);
     }
     return status;
@@ -41,6 +43,7 @@ void hdst__plan_release(hdst__plan *plan)
         hdst__stage_node_release(plan->nodes[i]);
         hdst__sort_node_release(plan->nodes[i]);
         hdst__group_node_release(plan->nodes[i]);
+        hdst__top_node_release(plan->nodes[i]);
     }
 }
 
@@ -93,6 +96,10 @@ hdst_status hdst__plan_run_node(hdst__plan *plan, hdst__node *node, hdst_error *
         status = hdst__sort_node_run(node, error);
         if (node->sort) hdst__plan_add_stats(&plan->stats, hdst__sort_stats(node->sort));
         return status;
+    case HDST__NODE_TOP:
+        status = hdst__top_node_run(node, error);
+        hdst__plan_add_stats(&plan->stats, &node->top->stats);
+        return status;
     case HDST__NODE_GROUP: return hdst__group_node_run(node, &plan->stats, error);
     default:
         status = hdst__stage_node_run(node, error);
@@ -112,7 +119,7 @@ bool hdst__node_is_known(const hdst__node *node)
 {
     switch (node->kind) {
     case HDST__NODE_READ: return true;
-    case HDST__NODE_STAGE: case HDST__NODE_FOLD: case HDST__NODE_SORT: case HDST__NODE_GROUP: return node->ran;
+    case HDST__NODE_STAGE: case HDST__NODE_FOLD: case HDST__NODE_SORT: case HDST__NODE_GROUP: case HDST__NODE_TOP: return node->ran;
     case HDST__NODE_CACHE: {
         const hdst__plan *plan = hdst__kept_plan(node->dataset->kept);
         return hdst__kept_is_filled(node->dataset->kept) || all_known(plan->nodes, plan->node_count);

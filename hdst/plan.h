@@ -8,6 +8,7 @@
 // plan_range.c    ranges of numbers, which kernels make themselves
 // plan_sort.c     sorts
 // plan_group.c    functions over the records of each key
+// plan_top.c      the records with the largest values
 // plan_reader.c   how the next stage reads what a node holds: rows, slices, unions
 // plan.c          making, running, ending
 // plan_explain.c  a plan as a text for people
@@ -23,6 +24,7 @@ typedef enum hdst__node_kind {
     HDST__NODE_STAGE,               // fused functions
     HDST__NODE_FOLD,                // a reduce that is not field-wise
     HDST__NODE_SORT,
+    HDST__NODE_TOP,                 // the records with the largest values
     HDST__NODE_GROUP,               // records by key, and a stage over each key's
 } hdst__node_kind;
 
@@ -70,6 +72,7 @@ struct hdst__node {
     const hdst__record *nothing;    // then: the record without fields that its input has; NULL: it reads its input
     const void *identity;           // fold: one row, or NULL
     struct hdst__group_node *group; // group
+    struct hdst__top *top;          // top
     const void *rows;               // the records, as C structs
     uint64_t row_count;
     hdst__sort *sort;               // of a sort: made at the first run
@@ -125,6 +128,11 @@ hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_err
 hdst_status hdst__group_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error);
 hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error);
 void hdst__group_node_release(hdst__node *node);
+// plan_top.c
+void hdst__top_node_make(hdst__arena *arena, hdst__node *node);
+hdst_status hdst__top_node_run(hdst__node *node, hdst_error *error);
+void hdst__top_node_explain(const hdst__node *node, hdst__buffer *out);
+void hdst__top_node_release(hdst__node *node);
 // plan_reader.c
 hdst__reader hdst__reader_of_rows(hdst__node *node, const hdst__record *record);       // node->rows
 hdst__reader hdst__reader_of_slice(hdst__node *node);

@@ -52,6 +52,11 @@ static void explain_node(const hdst__node *node, hdst__buffer *out)
         explain_inputs(node, out);
         hdst__buffer_printf(out, " sorted by %s", d->sort_text);
         break;
+    case HDST__NODE_TOP:
+        hdst__buffer_puts(out, "records of ");
+        explain_inputs(node, out);
+        hdst__buffer_printf(out, " -> the %" PRIu64 " with the largest %s", d->count, d->record->leaves[d->place.leaf].path);
+        break;
     case HDST__NODE_GROUP:
         hdst__buffer_puts(out, "records of ");
         explain_inputs(node, out);
@@ -108,6 +113,7 @@ hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *
         hdst__node *node = plan->nodes[i];
         if (node->kind == HDST__NODE_STAGE || node->kind == HDST__NODE_FOLD) status = explain_stage(node, out, error);
         else if (node->kind == HDST__NODE_SORT) explain_sort(node, out);
+        else if (node->kind == HDST__NODE_TOP) hdst__top_node_explain(node, out);
         else if (node->kind == HDST__NODE_GROUP) status = hdst__group_node_explain(node, out, error);
         else if (hdst__node_is_known(node)) status = hdst__plan_run_node(plan, node, error);
     }

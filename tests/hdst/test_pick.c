@@ -153,6 +153,75 @@ Test(pick, bare_numbers_need_no_name)
     hdst_context_destroy(context);
 }
 
+// --- The largest ---
+
+static int by_value(const void *a, const void *b, reader read)
+{
+    const row *x = a, *y = b;
+    const long double left = read(x), right = read(y);
+    if (isnan(left) != isnan(right)) return isnan(left) ? 1 : -1;
+    if (left != right && !isnan(left)) return left > right ? -1 : 1;
+    return x->i < y->i ? -1 : 1;
+}
+
+static reader current;
+static int by_current(const void *a, const void *b) { return by_value(a, b, current); }
+
+static void expect_top(hdst_dataset *dataset, uint64_t count, const char *path, reader read, const row *from, size_t n, const char *what)
+{
+    row *sorted = malloc(sizeof rows), *out = NULL;
+    uint64_t got = 0;
+    hdst_error error = HDST_ERROR_INIT;
+    memcpy(sorted, from, n * sizeof *from);
+    current = read;
+    qsort(sorted, n, sizeof *sorted, by_current);
+    hdst_dataset *top = hdst_top(dataset, count, path);
+    cr_assert_eq(hdst_collect(top, (void **)&out, &got, &error), HDST_OK, "%s", error.message);
+    cr_assert_eq(got, count < n ? count : n);
+    for (uint64_t i = 0; i < got; i++) cr_assert_eq(out[i].i, sorted[i].i, "%s: number %llu by %s", what, (unsigned long long)i, path);
+    hdst_rows_destroy(((hdst__object *)top)->context, out);
+    free(sorted);
+}
+
+Test(pick, the_largest_in_descending_order)
+{
+    job j;
+    static row odd[N];
+    const uint64_t counts[] = {0, 1, 7, 2600, 5002, N, UINT64_MAX};
+    ON_EACH_FORM(j) {
+        size_t n = 0;
+        for (size_t i = 1; i < N; i += 2) odd[n++] = rows[i];
+        for (size_t f = 0; f < FIELDS; f++)
+            for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) expect_top(j.data, counts[c], fields[f].path, fields[f].read, rows, N, forms[form_]);
+        expect_top(hdst_filter_function(hdst_with_layout(j.data, HDST_SOA), j.module, "odd"), 20, "d", read_d, odd, n, "of filtered ones");
+        const row third = one_of(hdst_slice(hdst_map_function(hdst_top(j.data, 10, "k"), j.module, "shifted"), 2, 1));
+        cr_expect_eq(third.k, -20);
+        hdst_context_destroy(j.context);
+    }
+}
+
+// More candidates than room for them: ascending values make every record one, with many of each value.
+Test(pick, the_largest_of_many_ascending_values)
+{
+    enum { MANY = 300000, WANTED = 20000, EACH = 3 };
+    typedef struct pair { uint32_t value, index; } pair;
+    pair *many = malloc(MANY * sizeof *many);
+    hdst_context *context = context_on("interp");
+    hdst_module *module = module_of(context, "struct pair { uint32_t value; uint32_t index; };\n");
+    for (uint32_t i = 0; i < MANY; i++) many[i] = (pair){i / EACH, i};
+    hdst_dataset *data = hdst_read(hdst_source_from_memory(context, many, MANY, sizeof *many), module, "pair");
+    hdst_result *result = hdst_result_create(hdst_top(data, WANTED, "value"));
+    uint64_t n = 0;
+    RUN(result);
+    const pair *top = hdst_result_rows(result, NULL, &n);
+    cr_assert_eq(n, WANTED);
+    for (uint32_t i = 0; i < WANTED; i++) cr_assert_eq(top[i].index, MANY - EACH - i / EACH * EACH + i % EACH, "number %u", i);
+    cr_expect(strstr(hdst_explain(result, NULL), "the 20000 with the largest value"));
+    cr_expect_eq(hdst_result_stats(result).records, MANY);
+    hdst_context_destroy(context);
+    free(many);
+}
+
 // --- Mistakes ---
 
 static void expect_error(hdst_dataset *dataset, const char *message, const char *hint)
@@ -171,6 +240,7 @@ Test(pick, mistakes_in_a_path_say_what_is_right)
     hdst_module *module = module_of(context, kernels);
     hdst_dataset *data = hdst_read(hdst_source_from_memory(context, rows, N, sizeof(row)), module, "row");
     expect_error(hdst_min_by(data, NULL), "record 'row' has several fields: name one", "");
+    expect_error(hdst_top(data, 5, "kk"), "record 'row' has no field 'kk'", "did you mean 'k'?");
     expect_error(hdst_min_by(data, "at[1].tga"), "record 'spot' has no field 'tga'", "did you mean 'tag'?");
     expect_error(hdst_min_by(data, "at[2].tag"), "index 2 in 'at[2].tag' is out of range 0..1", "");
     expect_error(hdst_min_by(data, "at[99999999999999999999].tag"), "index 18446744073709551615 in 'at[99999999999999999999].tag' is out of range 0..1", "");

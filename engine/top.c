@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/top.h"
+
+#include "engine/engine_private.h"
+#include "engine/executor.h"
+#include "engine/grouping.h"
+
+#include <string.h>
+
+enum { BATCH_BYTES = 4 << 20, LEAST_ROOM = 4096 /* records */ };
+
+void hdst__top_init(hdst__top *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted)
+{
+    *top = (hdst__top){.engine = engine, .record = record, .offset = hdst__leaf_offset(&record->leaves[leaf], element), .kind = record->leaves[leaf].kind, .wanted = wanted};
+}
+
+void hdst__top_release(hdst__top *top)
+{
+    if (!top->engine) return;
+    hdst__free(top->engine->allocator, top->rows);
+    hdst__budget_release(&top->engine->memory, top->reserved);
+    top->rows = NULL;
+    top->row_count = top->reserved = 0;
+}
+
+// Floats: the sign moved so that all bits count upward (Herf, "Radix tricks", 2001).
+static uint64_t float_number(uint64_t bits, unsigned width)
+{
+    const uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1), magnitude = bits & (sign - 1), infinity = width == 32 ? 0x7f800000 : 0x7ff0000000000000;
+    if (magnitude > infinity) return 0;
+    if (magnitude == 0) return sign;
+    return bits & sign ? ~bits & all : bits | sign;
+}
+
+uint64_t hdst__top_number(const hdst__top *top, const char *row)
+{
+    const hdst__group_part part = {top->offset, top->kind};
+    const uint64_t bits = hdst__group_number(&part, row);
+    if (hdst__kind_is_float(top->kind)) return float_number(bits, top->kind == HDST__F32 ? 32 : 64);
+    return hdst__kind_is_signed(top->kind) ? bits ^ (uint64_t)1 << 63 : bits;
+}
+
+// --- Candidates ---
+
+typedef struct picking {
+    hdst__arena arena;              // of the batch
+    const hdst__storage *storage;
+    char *batch;
+    uint64_t batch_records;
+    hdst__group_entry *entries, *scratch;   // keys are complements: the smallest is the best; index: the row's place in `rows`
+    char *rows, *spare;
+    uint64_t count, room, reserved;
+    bool full;                      // `wanted` were found: from then on only better ones than the worst of them come in
+    uint64_t worst;                 // its key
+} picking;
+
+static void swap_rows(picking *p)
+{
+    char *rows = p->rows;
+    p->rows = p->spare;
+    p->spare = rows;
+}
+
+// The best `wanted`, in order.
+static void cut(const hdst__top *top, picking *p)
+{
+    const uint64_t size = top->record->size, count = p->count < top->wanted ? p->count : top->wanted;
+    hdst__group_entry *sorted = hdst__group_order_numbers(p->entries, p->scratch, p->count);
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(p->spare + i * size, p->rows + sorted[i].index * size, size);
+        p->entries[i] = (hdst__group_entry){sorted[i].key, i};
+    }
+    swap_rows(p);
+    p->count = count;
+    p->full = count == top->wanted;
+    if (count) p->worst = p->entries[count - 1].key;
+}
+
+static void look_at(hdst__top *top, picking *p, const char *records, uint64_t count)
+{
+    const uint64_t size = top->record->size;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t key = ~hdst__top_number(top, records + i * size);
+        if (p->full && key >= p->worst) continue;       // of equal ones the earlier stays
+        if (p->count == p->room) {
+            cut(top, p);
+            if (p->full && key >= p->worst) continue;
+        }
+        memcpy(p->rows + p->count * size, records + i * size, size);
+        p->entries[p->count] = (hdst__group_entry){key, p->count};
+        p->count++;
+        top->kept++;
+    }
+    top->seen += count;
+}
+
+// --- Memory ---
+
+static hdst_status take_memory(hdst__top *top, picking *p, uint64_t records, hdst_error *error)
+{
+    const hdst__allocator *allocator = top->engine->allocator;
+    const uint64_t size = top->record->size, wanted = top->wanted < records ? top->wanted : records;
+    p->room = wanted > records / 2 ? records : 2 * wanted > LEAST_ROOM ? 2 * wanted : LEAST_ROOM < records ? LEAST_ROOM : records;
+    const uint64_t bytes = 2 * p->room * (size + sizeof *p->entries);
+    if (!hdst__budget_reserve(&top->engine->memory, bytes)) return hdst__budget_error(&top->engine->memory, bytes, "the records with the largest values", error);
+    p->reserved = bytes;
+    p->rows = hdst__alloc(allocator, p->room * size);
+    p->spare = hdst__alloc(allocator, p->room * size);
+    p->entries = hdst__alloc(allocator, p->room * sizeof *p->entries);
+    p->scratch = hdst__alloc(allocator, p->room * sizeof *p->scratch);
+    return p->rows && p->spare && p->entries && p->scratch ? HDST_OK : hdst__error_memory(error, "the records with the largest values");
+}
+
+static void end_picking(hdst__top *top, picking *p)
+{
+    const hdst__allocator *allocator = top->engine->allocator;
+    hdst__free(allocator, p->rows);
+    hdst__free(allocator, p->spare);
+    hdst__free(allocator, p->entries);
+    hdst__free(allocator, p->scratch);
+    hdst__budget_release(&top->engine->memory, p->reserved);
+}
+
+static hdst_status make_batch(const hdst__top *top, picking *p, uint64_t records, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    p->batch_records = BATCH_BYTES / top->record->size + 1 < records ? BATCH_BYTES / top->record->size + 1 : records;
+    hdst__arena_init(&p->arena, top->engine->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) return hdst__error_memory(error, "records");
+    p->storage = hdst__storage_make(&p->arena, top->record, HDST__AOS, 0, p->batch_records);
+    p->batch = hdst__arena_alloc(&p->arena, p->batch_records * top->record->size);
+    p->arena.out_of_memory = NULL;
+    return p->storage ? HDST_OK : hdst__error_memory(error, "records");
+}
+
+// --- Running ---
+
+static hdst_status pass_over(hdst__top *top, picking *p, const hdst__reader *input, hdst_error *error)
+{
+    void *buffers[] = {p->batch};
+    hdst_status status = HDST_OK;
+    for (uint64_t first = 0; first < input->records && status == HDST_OK; first += p->batch_records) {
+        const uint64_t left = input->records - first, count = left < p->batch_records ? left : p->batch_records;
+        if (atomic_exchange(&top->engine->cancelled, false))
+            return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)first, (unsigned long long)input->records);
+        status = input->fill(input->user, first, count, p->storage, buffers, 0, error);
+        if (status == HDST_OK) look_at(top, p, p->batch, count);
+    }
+    return status;
+}
+
+// What is left is the result's; it is as large as what was wanted.
+static hdst_status give(hdst__top *top, picking *p, hdst_error *error)
+{
+    const uint64_t size = top->record->size;
+    cut(top, p);
+    if (!hdst__budget_reserve(&top->engine->memory, p->count * size)) return hdst__budget_error(&top->engine->memory, p->count * size, "the records with the largest values", error);
+    top->reserved = p->count * size;
+    top->rows = hdst__alloc(top->engine->allocator, p->count * size);
+    if (!top->rows) return hdst__error_memory(error, "the records with the largest values");
+    memcpy(top->rows, p->rows, p->count * size);
+    top->row_count = p->count;
+    return HDST_OK;
+}
+
+hdst_status hdst__top_run(hdst__top *top, const hdst__reader *input, hdst_error *error)
+{
+    const double start = hdst__now();
+    picking p = {0};
+    hdst__top_release(top);
+    top->seen = top->kept = 0;
+    top->stats = (hdst__run_stats){0};
+    if (input->records == 0 || top->wanted == 0) return HDST_OK;
+    pthread_mutex_lock(&top->engine->mutex);
+    hdst_status status = take_memory(top, &p, input->records, error);
+    if (status == HDST_OK) status = make_batch(top, &p, input->records, error);
+    if (status == HDST_OK) status = pass_over(top, &p, input, error);
+    if (status == HDST_OK) status = give(top, &p, error);
+    if (status != HDST_OK) hdst__top_release(top);
+    end_picking(top, &p);
+    hdst__arena_destroy(&p.arena);
+    pthread_mutex_unlock(&top->engine->mutex);
+    top->stats.records = top->seen;
+    top->stats.total_seconds = top->stats.read_seconds = hdst__now() - start;
+    return status;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The records with the largest values of a field, picked while all records pass by: what is kept is twice as many as wanted at most.
+//
+// Descending; records of equal values (-0 and +0 are equal) in the order of the input; NaN after all numbers.
+#ifndef HDST_ENGINE_TOP_H
+#define HDST_ENGINE_TOP_H
+
+#include "engine/engine.h"
+
+typedef struct hdst__top {
+    hdst__engine *engine;
+    const hdst__record *record;
+    uint64_t offset;                // of the value in the C struct
+    hdst__kind kind;
+    uint64_t wanted;
+
+    // Of the last run
+    char *rows;                     // as C structs
+    uint64_t row_count, seen, kept; // kept: records that were among the best when they came
+    uint64_t reserved;              // bytes of the host's budget
+    hdst__run_stats stats;
+} hdst__top;
+
+// The record must outlive it.
+void hdst__top_init(hdst__top *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted);
+void hdst__top_release(hdst__top *top);     // what the last run gave; safe on a zeroed one
+hdst_status hdst__top_run(hdst__top *top, const hdst__reader *input, hdst_error *error);
+// The value of a row as a number that grows with it; NaN is 0, and nothing else.
+uint64_t hdst__top_number(const hdst__top *top, const char *row);
+
+#endif

@@ -86,6 +86,16 @@ ir_func *hdst__operator_zip(hdst__arena *arena, const hdst__record *from, const 
     return func;
 }
 
+ir_func *hdst__operator_ones(hdst__arena *arena, const hdst__record *from, const hdst__record *to, bool (*is_key)(const hdst__record *record, uint32_t leaf))
+{
+    ir_func *func = new_func(arena, "count_by_key", from);
+    uint32_t output = add_output(func, to), next = 0;
+    for (uint32_t i = 0; i < from->leaf_count; i++)
+        if (is_key(from, i)) copy_leaf(func, output, next++, i);
+    store(func, &func->body, output, next, NULL, u64(func, 1));
+    return func;
+}
+
 // A table that accumulates; every leaf with the operation of `ops` (NULL: sums).
 static uint32_t add_accum(ir_func *func, const char *name, const hdst__record *record, bool is_table, const ir_param *like)
 {

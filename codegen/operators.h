@@ -13,6 +13,8 @@ ir_func *hdst__operator_count(hdst__arena *arena, const hdst__record *record);
 ir_func *hdst__operator_range(hdst__arena *arena, const hdst__record *nothing, const hdst__record *to);
 // Records of `to`: the index of the record, then the values of `from`, leaf by leaf. `to` has one more leaf than `from`, in front, a uint64_t.
 ir_func *hdst__operator_zip(hdst__arena *arena, const hdst__record *from, const hdst__record *to);
+// The leaves of `from` that are a key go to the first leaves of `to`, a 1 to the next one.
+ir_func *hdst__operator_ones(hdst__arena *arena, const hdst__record *from, const hdst__record *to, bool (*is_key)(const hdst__record *record, uint32_t leaf));
 // Keeps a record if the upper 63 bits of a random number that belongs to its index and the broadcast "seed" are below the broadcast "limit" (both uint64_t):
 // Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011, section 4.3) of the counter {index, 0} with the key `seed`.
 ir_func *hdst__operator_sample(hdst__arena *arena, const hdst__record *record);

@@ -11,7 +11,7 @@
 typedef enum hdst__operator {
     HDST__OP_READ,
     // Functions of records, which fuse
-    HDST__OP_MAP, HDST__OP_FILTER, HDST__OP_FLAT_MAP, HDST__OP_SAMPLE, HDST__OP_ZIP, HDST__OP_COUNT /* of an action */,
+    HDST__OP_MAP, HDST__OP_FILTER, HDST__OP_FLAT_MAP, HDST__OP_SAMPLE, HDST__OP_ZIP, HDST__OP_ONES /* the key, and a 1 */, HDST__OP_COUNT /* of an action */,
     // Functions of many records: what follows them is another stage
     HDST__OP_EXTREME /* the smallest or largest */, HDST__OP_REDUCE, HDST__OP_REDUCE_DENSE,
     // The same records in another place or order
@@ -19,6 +19,8 @@ typedef enum hdst__operator {
     HDST__OP_TOP,
     // A function over the records of each key
     HDST__OP_GROUP,
+    // Records with equal keys become one
+    HDST__OP_REDUCE_BY_KEY, HDST__OP_COUNT_BY_KEY, HDST__OP_DISTINCT,
 } hdst__operator;
 
 typedef struct hdst__node hdst__node;

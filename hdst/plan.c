@@ -12,6 +12,7 @@ static hdst_status make_stages(hdst__arena *arena, const hdst__plan *plan, hdst_
     for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) {
         hdst__node *node = plan->nodes[i];
         if (node->kind == HDST__NODE_STAGE) status = hdst__stage_node_make(arena, node, error);
+        else if (node->kind == HDST__NODE_BY_KEY) status = hdst__by_key_node_make(arena, node, error);
         else if (node->kind == HDST__NODE_FOLD) status = hdst__fold_node_make(arena, node, error);
         else if (node->kind == HDST__NODE_TOP) hdst__top_node_make(arena, node);
         else if (node->kind == HDST__NODE_GROUP) status = hdst__group_node_make(arena, node, error);
@@ -44,6 +45,7 @@ void hdst__plan_release(hdst__plan *plan)
         hdst__sort_node_release(plan->nodes[i]);
         hdst__group_node_release(plan->nodes[i]);
         hdst__top_node_release(plan->nodes[i]);
+        hdst__by_key_node_release(plan->nodes[i]);
     }
 }
 
@@ -92,6 +94,10 @@ hdst_status hdst__plan_run_node(hdst__plan *plan, hdst__node *node, hdst_error *
         return HDST_OK;
     case HDST__NODE_UNION: return hdst__reader_of_union(node, &node->reader, error);
     case HDST__NODE_CACHE: return hdst__kept_fill(node->dataset, &node->reader, &node->resident, &plan->stats, error);
+    case HDST__NODE_BY_KEY:
+        status = hdst__by_key_node_run(node, error);
+        if (node->by_key) hdst__plan_add_stats(&plan->stats, hdst__by_key_stats(node->by_key));
+        return status;
     case HDST__NODE_SORT:
         status = hdst__sort_node_run(node, error);
         if (node->sort) hdst__plan_add_stats(&plan->stats, hdst__sort_stats(node->sort));
@@ -119,7 +125,7 @@ bool hdst__node_is_known(const hdst__node *node)
 {
     switch (node->kind) {
     case HDST__NODE_READ: return true;
-    case HDST__NODE_STAGE: case HDST__NODE_FOLD: case HDST__NODE_SORT: case HDST__NODE_GROUP: case HDST__NODE_TOP: return node->ran;
+    case HDST__NODE_STAGE: case HDST__NODE_FOLD: case HDST__NODE_SORT: case HDST__NODE_GROUP: case HDST__NODE_BY_KEY: case HDST__NODE_TOP: return node->ran;
     case HDST__NODE_CACHE: {
         const hdst__plan *plan = hdst__kept_plan(node->dataset->kept);
         return hdst__kept_is_filled(node->dataset->kept) || all_known(plan->nodes, plan->node_count);

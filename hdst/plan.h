@@ -9,6 +9,7 @@
 // plan_sort.c     sorts
 // plan_group.c    functions over the records of each key
 // plan_top.c      the records with the largest values
+// plan_by_key.c   reductions by key, counts, distinct records
 // plan_reader.c   how the next stage reads what a node holds: rows, slices, unions
 // plan.c          making, running, ending
 // plan_explain.c  a plan as a text for people
@@ -17,6 +18,7 @@
 #define HDST_PLAN_H
 
 #include "base/arena.h"
+#include "engine/by_key.h"
 #include "hdst/dataset.h"
 
 typedef enum hdst__node_kind {
@@ -26,6 +28,7 @@ typedef enum hdst__node_kind {
     HDST__NODE_SORT,
     HDST__NODE_TOP,                 // the records with the largest values
     HDST__NODE_GROUP,               // records by key, and a stage over each key's
+    HDST__NODE_BY_KEY,
 } hdst__node_kind;
 
 // What a parameter of the fused function reads or fills.
@@ -76,6 +79,9 @@ struct hdst__node {
     const void *rows;               // the records, as C structs
     uint64_t row_count;
     hdst__sort *sort;               // of a sort: made at the first run
+    const hdst__by_key_spec *by_key_spec;   // of a reduction by key
+    hdst__by_key *by_key;           // made at the first run
+    hdst__rows by_key_rows;         // what it gave
 };
 
 typedef struct hdst__plan {
@@ -133,6 +139,10 @@ void hdst__top_node_make(hdst__arena *arena, hdst__node *node);
 hdst_status hdst__top_node_run(hdst__node *node, hdst_error *error);
 void hdst__top_node_explain(const hdst__node *node, hdst__buffer *out);
 void hdst__top_node_release(hdst__node *node);
+// plan_by_key.c
+hdst_status hdst__by_key_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
+hdst_status hdst__by_key_node_run(hdst__node *node, hdst_error *error);
+void hdst__by_key_node_release(hdst__node *node);
 // plan_reader.c
 hdst__reader hdst__reader_of_rows(hdst__node *node, const hdst__record *record);       // node->rows
 hdst__reader hdst__reader_of_slice(hdst__node *node);

@@ -27,9 +27,17 @@ static void explain_item(const hdst_dataset *item, hdst__buffer *out)
     case HDST__OP_REDUCE: hdst__buffer_printf(out, " -> reduce %s", item->spec->function->name); break;
     case HDST__OP_REDUCE_DENSE: hdst__buffer_printf(out, " -> reduce %s by key to %" PRIu64 " records", item->spec->function->name, item->count); break;
     case HDST__OP_SAMPLE: hdst__buffer_printf(out, " -> sample %g, seed %" PRIu64, (double)item->limit * 0x1p-63, item->seed); break;
+    case HDST__OP_ONES: hdst__buffer_puts(out, " -> a 1 for each key"); break;
     case HDST__OP_ZIP: hdst__buffer_puts(out, " -> zip with index"); break;
     default: hdst__buffer_puts(out, " -> count");
     }
+}
+
+static void explain_by_key(const hdst_dataset *d, hdst__buffer *out)
+{
+    if (d->op == HDST__OP_DISTINCT) hdst__buffer_puts(out, " -> distinct ones");
+    else if (d->op == HDST__OP_COUNT_BY_KEY) hdst__buffer_puts(out, " -> counts by key");
+    else hdst__buffer_printf(out, " -> reduce %s by key", d->spec->function->name);
 }
 
 static void explain_node(const hdst__node *node, hdst__buffer *out)
@@ -63,6 +71,11 @@ static void explain_node(const hdst__node *node, hdst__buffer *out)
         hdst__buffer_printf(out, " by key -> %s %s", d->spec->function->kind == AST_GROUP ? "group" : "reduce", d->spec->function->name);
         if (d->dense) hdst__buffer_printf(out, " to %" PRIu64 " records", d->count);
         break;
+    case HDST__NODE_BY_KEY:
+        hdst__buffer_puts(out, "records of ");
+        explain_inputs(node, out);
+        explain_by_key(d, out);
+        break;
     case HDST__NODE_CACHE: hdst__buffer_printf(out, "cache (%s)", hdst__kept_is_filled(d->kept) ? "filled" : "filled by the next run"); break;
     default:
         hdst__buffer_puts(out, "records of ");
@@ -83,6 +96,13 @@ static hdst_status explain_stage(hdst__node *node, hdst__buffer *out, hdst_error
     if (status != HDST_OK) return status;
     hdst__stage_node_values(node);
     return hdst__stage_explain(node->stage, node->values, out, error);
+}
+
+static void explain_container(const hdst__node *node, hdst__buffer *out)
+{
+    hdst__buffer_printf(out, "by key %u\n", (unsigned)node->number);
+    if (node->by_key) hdst__by_key_explain(node->by_key, out);
+    else hdst__buffer_puts(out, "  the container is chosen by the next run\n");
 }
 
 static void explain_sort(const hdst__node *node, hdst__buffer *out)
@@ -115,6 +135,7 @@ hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *
         else if (node->kind == HDST__NODE_SORT) explain_sort(node, out);
         else if (node->kind == HDST__NODE_TOP) hdst__top_node_explain(node, out);
         else if (node->kind == HDST__NODE_GROUP) status = hdst__group_node_explain(node, out, error);
+        else if (node->kind == HDST__NODE_BY_KEY) explain_container(node, out);
         else if (hdst__node_is_known(node)) status = hdst__plan_run_node(plan, node, error);
     }
     return status;

@@ -3,6 +3,7 @@
 #include "hdst/plan.h"
 
 #include "codegen/operators.h"
+#include "hdst/keyed_records.h"
 #include "hdst/replay_save.h"
 #include "shuffle/reduce.h"
 
@@ -27,6 +28,7 @@ ir_func *hdst__plan_lower(hdst__arena *arena, const hdst_dataset *item, hdst_err
     ir_func *func;
     switch (item->op) {
     case HDST__OP_SAMPLE: func = hdst__operator_sample(arena, item->record); break;
+    case HDST__OP_ONES: func = hdst__operator_ones(arena, item->parent->record, item->record, hdst__is_key_leaf); break;
     case HDST__OP_ZIP: func = hdst__operator_zip(arena, item->parent->record, item->record); break;
     case HDST__OP_COUNT: func = hdst__operator_count(arena, item->parent->record); break;
     case HDST__OP_EXTREME: func = hdst__operator_extreme(arena, item->record, item->place.leaf, item->place.element, item->largest); break;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static uint64_t read_cell(const hdst__cell *cell, const int64_t *word)
+uint64_t hdst__cell_read(const hdst__cell *cell, const int64_t *word)
 {
     if (cell->digits) return hdst__wide_round(word, cell->kind);
     switch (cell->acc) {
@@ -25,7 +25,7 @@ uint64_t hdst__table_read(const hdst__tables *tables, const uint64_t *rows, cons
     const hdst__accum *a = &tables->accum[accum];
     const hdst__cell *cell = &a->cell[leaf];
     const int64_t *first = table + hdst__tables_device_first(tables, rows, accum) + row * a->device_row_words;
-    return read_cell(cell, first + cell->device_first + element * cell->device_words);
+    return hdst__cell_read(cell, first + cell->device_first + element * cell->device_words);
 }
 
 void hdst__table_read_rows(const hdst__tables *tables, const uint64_t *rows, const int64_t *table, size_t accum, const hdst__record *record,
@@ -38,7 +38,7 @@ void hdst__table_read_rows(const hdst__tables *tables, const uint64_t *rows, con
         for (size_t leaf = 0; leaf < record->leaf_count; leaf++) {
             const hdst__cell *cell = &a->cell[leaf];
             for (uint64_t e = 0; e < cell->elements; e++) {
-                const uint64_t bits = read_cell(cell, words + cell->device_first + e * cell->device_words);
+                const uint64_t bits = hdst__cell_read(cell, words + cell->device_first + e * cell->device_words);
                 memcpy(to + hdst__leaf_offset(&record->leaves[leaf], e), &bits, hdst__scalar_size(cell->kind));     // little-endian hosts
             }
         }

@@ -13,6 +13,9 @@ void hdst__tables_merge(const hdst__tables *tables, const uint64_t *rows, int64_
 // The value of one cell as a 64-bit pattern of its kind: element `element` of leaf `leaf` of row `row` of accumulator `accum` (index into tables->accum).
 uint64_t hdst__table_read(const hdst__tables *tables, const uint64_t *rows, const int64_t *table, size_t accum, uint64_t row, uint32_t leaf, uint64_t element);
 
+// The same of a cell whose first word is `word`.
+uint64_t hdst__cell_read(const hdst__cell *cell, const int64_t *word);
+
 // Writes rows first .. first + count - 1 as C structs of `record` (the accumulator's) to `out`. Padding bytes are set to zero.
 void hdst__table_read_rows(const hdst__tables *tables, const uint64_t *rows, const int64_t *table, size_t accum, const hdst__record *record,
                            uint64_t first, uint64_t count, void *out);

@@ -90,7 +90,9 @@ static const char graph_kernels[] =
     "struct point { float x[2]; };\n"
     "struct numbered { uint64_t i; float x[2]; };\n"
     "filter inside(point p) { return p.x[0] < 90.0f; }\n"
-    "map key_of(numbered n) -> (key uint32_t k, double v) { return ((uint32_t)(n.i % 7u), n.x[1]); }\n"
+    "struct keyed { uint32_t key; double v; };\n"
+    "map key_of(numbered n) -> keyed { return (keyed){ .key = (uint32_t)(n.i % 7u), .v = n.x[1] }; }\n"
+    "map value_of(keyed k) -> double { return k.v; }\n"
     "map weigh(double v, broadcast double by, accum uint64_t n) -> double { n += 1; return v * by; }\n"
     "associative reduce later(double a, double b) { return b; }\n"
     "reduce add(double a, double b) { return a + b; }\n";
@@ -113,7 +115,8 @@ static hdst_status graph_job(const char *device, counter *c, int64_t *counted)
     hdst_bind_value(weigh, "by", by);
     hdst_dataset *sums = hdst_cache(hdst_map(hdst_reduce_dense(keyed, m, "add", 8), weigh));
     hdst_dataset *last = hdst_reduce(hdst_with_layout(hdst_slice(sums, 0, 7), HDST_SOA), m, "later");
-    hdst_result *result = hdst_result_create(hdst_reduce(hdst_union(sums, last), m, "add"));
+    hdst_dataset *by_key = hdst_map_function(hdst_distinct(hdst_reduce_by_key(keyed, m, "add")), m, "value_of");
+    hdst_result *result = hdst_result_create(hdst_reduce(hdst_union(hdst_union(sums, last), by_key), m, "add"));
     double one = 1, *all = NULL;
     hdst_error error = HDST_ERROR_INIT;
     hdst_value_set(by, &one, 1);
@@ -163,7 +166,7 @@ static int64_t graph_sum(void)
         sum += v;
         if (i % 7 == 6) last += v;
     }
-    return sum + last + 90 * 1000 + 8;
+    return 2 * sum + last + 90 * 1000 + 8;     // by dense keys and by any keys
 }
 
 Test(allocation_failure, each_one_in_a_graph_of_every_operator) { fail_each(graph_job, graph_sum(), 100); }

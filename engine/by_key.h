@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions by key in host memory: records with a key go in, one record for each key comes out, in the order of (hash, key) (codegen/key_hash.h), whatever the device,
+// the number of threads or the container. Three levels, each a step of its own with counters:
+//     block    each thread adds records to a table in its cache, and empties a full one to the next level; left out where most keys come once or twice
+//     device   what comes from there lies apart by the upper bits of the hash, until a part's keys fit a table in the cache
+//     node     each part is reduced to rows, in order
+#ifndef HDST_ENGINE_BY_KEY_H
+#define HDST_ENGINE_BY_KEY_H
+
+#include "engine/engine.h"
+
+typedef struct hdst__by_key hdst__by_key;
+
+typedef struct hdst__by_key_spec {
+    const hdst__record *record;         // of the pairs, and of the result; must outlive the reduction
+    const uint32_t *key_leaves;         // the others are reduced, by `laws` in order
+    uint32_t key_count;
+    const ir_accum_op *laws;            // NULL: there are no others
+} hdst__by_key_spec;
+
+// NULL: out of memory.
+hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec *spec);
+void hdst__by_key_destroy(hdst__by_key *by_key);        // NULL is fine
+// *rows is the caller's, to be given to hdst__engine_free_rows.
+hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__reader *reader, hdst__rows *rows, hdst_error *error);
+const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key);
+// What the last run chose and why; before one, how it will. Appended to `out`.
+void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out);
+
+#endif

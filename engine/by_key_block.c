@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first level of a reduction by key: records to a table of each thread, and what leaves it to parts.
+#include "engine/by_key_run.h"
+
+static bool add_row(hdst__by_key_worker *worker, const uint64_t *row)
+{
+    const uint32_t part = hdst__key_parts_of(&worker->rows, (uint32_t)row[0]);
+    memcpy(hdst__key_parts_next(&worker->rows, part), row, worker->rows.record_bytes);
+    worker->to_parts++;
+    return hdst__key_parts_added(&worker->rows, part);
+}
+
+static bool add_raw(hdst__by_key_worker *worker, uint32_t i)
+{
+    const uint32_t part = hdst__key_parts_of(&worker->raw, worker->batch.hash[i]);
+    hdst__key_batch_to_raw(&worker->batch, worker->run->keyed, i, hdst__key_parts_next(&worker->raw, part));
+    worker->to_parts++;
+    return hdst__key_parts_added(&worker->raw, part);
+}
+
+static bool add_all_raw(hdst__by_key_worker *worker)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    hdst__key_batch *batch = &worker->batch;
+    if (keyed->raw_bytes == 8 && keyed->key_words == 0 && keyed->value_count == 1 && worker->raw.bits) {
+        worker->to_parts += batch->count;
+        return hdst__key_parts_add_pairs(&worker->raw, batch->hash, batch->source[0].base, batch->source[0].stride, batch->count);
+    }
+    for (uint32_t i = 0; i < batch->count; i++)
+        if (!add_raw(worker, i)) return false;
+    return true;
+}
+
+// Empties the table. Where it turned few records into one each, parts do without it.
+static bool flush(hdst__by_key_worker *worker)
+{
+    hdst__key_table *table = &worker->block;
+    const uint64_t keys = table->count;
+    for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
+        const uint64_t *row = table->rows + at * table->row_words;
+        if (row[0] && !add_row(worker, row)) return false;
+    }
+    if (worker->since_flush < 2 * keys) worker->blocks = false;
+    worker->since_flush = 0;
+    worker->flushes++;
+    hdst__key_table_clear(table, 0);
+    return true;
+}
+
+// Rows with a word that could overflow leave the table.
+static bool look_through(hdst__by_key_worker *worker)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    hdst__key_table *table = &worker->block;
+    table->adds = 0;
+    for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
+        uint64_t *row = table->rows + at * table->row_words;
+        if (!row[0] || !hdst__keyed_is_full(keyed, row)) continue;
+        if (!add_row(worker, row)) return false;
+        memset(row + 1 + keyed->key_words, 0, keyed->cell_words * sizeof *row);
+    }
+    return true;
+}
+
+static bool add_to_block(hdst__by_key_worker *worker)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    hdst__key_batch *batch = &worker->batch;
+    hdst__key_batch_words(batch, keyed, true);
+    for (uint32_t i = 0; batch->misfits && i < batch->count; i++)
+        if (batch->misfit[i] && !add_raw(worker, i)) return false;
+    hdst__key_table_add(&worker->block, keyed, batch);
+    worker->since_flush += batch->count;
+    return !keyed->fixed || worker->block.adds < HDST__KEY_ADDS || look_through(worker);
+}
+
+// A table too small for the keys of one batch would never have room.
+static bool add_batch(hdst__by_key_worker *worker)
+{
+    worker->in += worker->batch.count;
+    if (worker->blocks && !hdst__key_table_has_room(&worker->block, worker->batch.count) && !flush(worker)) return false;
+    if (worker->blocks && !hdst__key_table_has_room(&worker->block, worker->batch.count)) return add_all_raw(worker);
+    return worker->blocks ? add_to_block(worker) : add_all_raw(worker);
+}
+
+// The next records of the input that nobody took.
+static hdst_status next_piece(hdst__by_key_worker *worker, uint64_t *count)
+{
+    hdst__by_key_pass *run = worker->run;
+    const hdst__reader *reader = run->reader;
+    hdst_status status = HDST_OK;
+    pthread_mutex_lock(&run->lock);
+    const uint64_t left = reader->records - run->next_record, first = run->next_record;
+    *count = left < run->piece->capacity ? left : run->piece->capacity;
+    run->next_record += *count;
+    if (*count && atomic_exchange(&run->engine->cancelled, false))
+        status = hdst__error_set(&worker->error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)first, (unsigned long long)reader->records);
+    else if (*count)
+        status = reader->fill(reader->user, first, *count, run->piece, worker->piece, 0, &worker->error);
+    pthread_mutex_unlock(&run->lock);
+    return status;
+}
+
+hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker)
+{
+    hdst__by_key_pass *run = worker->run;
+    const hdst__keyed *keyed = run->keyed;
+    uint64_t count = 1;
+    while (count && !atomic_load(&run->stop)) {
+        hdst_status status = next_piece(worker, &count);
+        if (status != HDST_OK) return status;
+        for (uint64_t first = 0; first < count; first += worker->batch.count) {
+            const uint64_t left = count - first;
+            hdst__key_batch_open(&worker->batch, keyed, run->piece, (const void *const *)worker->piece, first, left < keyed->batch ? (uint32_t)left : keyed->batch);
+            if (!add_batch(worker)) return worker->error.code;
+        }
+    }
+    if (worker->block.rows && worker->block.count && !flush(worker)) return worker->error.code;
+    if (worker->flushes) worker->flushes--;     // the last one is no overflow
+    if (!hdst__key_parts_end(&worker->rows) || !hdst__key_parts_end(&worker->raw)) return worker->error.code;
+    return HDST_OK;
+}

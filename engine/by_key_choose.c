@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the first records say about a reduction by key: how many keys there may be, how float sums are held.
+#include "engine/by_key_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SAMPLE_RECORDS = 1 << 17, SAMPLE_BYTES = 32 << 20, LEAST_SAMPLE = 1024,
+    MAP_BITS = 21,                      // of the hash: a bit for each value of them, to count distinct keys
+    ADDENDS = 1 << 14,                  // of a float sum that are looked at
+    BLOCK_BYTES = 512 << 10,            // of a thread's table, and of a part's: what fits a core's second-level cache beside the records
+    MOST_PART_BITS = 12, LEAST_TABLE_BITS = 6,
+};
+
+// Linear counting: of m bits, b are set after d different hashes, where 1 - b/m is e^(-d/m) (Whang, Vander-Zanden, Taylor, "A linear-time probabilistic counting
+// algorithm for database applications", 1990).
+static double distinct_in(const uint64_t *map)
+{
+    uint64_t set = 0;
+    const double m = (double)(UINT64_C(1) << MAP_BITS);
+    for (uint64_t i = 0; i < (UINT64_C(1) << MAP_BITS) / 64; i++) set += (uint64_t)__builtin_popcountll(map[i]);
+    return -m * log1p(-(double)set / m);
+}
+
+// n draws from D keys, all as likely, give D (1 - e^(-n/D)) different ones: D from what was seen. At most `most`.
+static double distinct_of_all(double seen, double n, double most)
+{
+    double low = seen, high = most;
+    if (n >= most || seen >= most) return seen < most ? seen : most;
+    for (int i = 0; i < 60; i++) {
+        const double middle = sqrt(low * high);
+        if (middle * -expm1(-n / middle) < seen) low = middle;
+        else high = middle;
+    }
+    return high;
+}
+
+static void look_at_addends(hdst__keyed *keyed, const hdst__key_batch *batch, hdst__addends *addends)
+{
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const hdst__value_column *column = &keyed->value[c];
+        if (!column->cell.digits || addends[column->number].count >= ADDENDS) continue;
+        for (uint32_t i = 0; i < batch->count; i++) hdst__addends_add(&addends[column->number], column->cell.kind, hdst__key_batch_bits(batch, column, c, i));
+    }
+}
+
+static void choose_tiers(hdst__by_key_pass *run, const hdst__addends *addends)
+{
+    for (uint64_t c = 0; c < run->keyed->value_count; c++) {
+        hdst__value_column *column = &run->keyed->value[c];
+        if (!column->cell.digits) continue;
+        const hdst__addends *seen = &addends[column->number];
+        column->s = hdst__addends_scale(seen, column->cell.kind, HDST__FIXED_BITS);
+        column->cell.tier = hdst__addends_tier(seen, column->cell.kind, column->s, HDST__FIXED_BITS);
+        run->choice.tier_count[column->cell.tier]++;
+    }
+    hdst__keyed_choose(run->keyed);
+}
+
+static uint32_t bits_for(double rows)
+{
+    uint32_t bits = 0;
+    while (bits < 40 && (double)(UINT64_C(1) << bits) < rows) bits++;
+    return bits;
+}
+
+static void choose_tables(hdst__by_key_pass *run, double seen)
+{
+    hdst__by_key_choice *c = &run->choice;
+    const double row_bytes = 8.0 * run->keyed->row_words, records = (double)run->reader->records;
+    const uint32_t forced = run->engine->by_key_table_bits;
+    c->block_bits = bits_for(BLOCK_BYTES / row_bytes);
+    if (c->block_bits < LEAST_TABLE_BITS) c->block_bits = LEAST_TABLE_BITS;
+    if (forced) c->block_bits = forced;
+    const double room = (double)(UINT64_C(1) << c->block_bits) / 2;
+    const bool wide = c->tier_count[HDST__TIER_WIDE] > 0, few = c->distinct <= room * 0.9, often = c->sampled >= 4 * seen;
+    c->blocks = !wide && (few || often);
+    const uint32_t needed = bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES), least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
+    c->part_bits = needed < least ? least : needed > MOST_PART_BITS ? MOST_PART_BITS : needed;
+    if (run->engine->by_key_part_bits) c->part_bits = run->engine->by_key_part_bits;
+    const uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->part_bits));
+    c->table_bits = forced ? forced : table_bits < LEAST_TABLE_BITS ? LEAST_TABLE_BITS : table_bits;
+    const char *why = wide ? "parts by hash, as no two words hold most addends"
+        : few ? "a hash table for each thread, as all keys fit one in its cache"
+        : c->blocks ? "a hash table for each thread, as some keys come often, and parts by hash, as there are many"
+        : "parts by hash, as there are more keys than a thread's table holds";
+    snprintf(c->why, sizeof c->why, "%s; %u part%s, %u-word rows", why, 1u << c->part_bits, c->part_bits ? "s" : "", (unsigned)run->keyed->row_words);
+}
+
+typedef struct sample {
+    const hdst__storage *storage;
+    void *buffer;
+    hdst__key_batch batch;
+    uint64_t *map;
+    hdst__addends *addends;
+} sample;
+
+static hdst_status look(hdst__by_key_pass *run, sample *s, hdst_error *error)
+{
+    hdst__keyed *keyed = run->keyed;
+    const hdst__reader *reader = run->reader;
+    const uint64_t count = run->choice.sampled;
+    hdst_status status = count ? reader->fill(reader->user, 0, count, s->storage, &s->buffer, 0, error) : HDST_OK;
+    if (status != HDST_OK) return status;
+    for (uint64_t first = 0; first < count; first += keyed->batch) {
+        const void *buffers[] = {s->buffer};
+        const uint64_t left = count - first;
+        hdst__key_batch_open(&s->batch, keyed, s->storage, buffers, first, left < keyed->batch ? (uint32_t)left : keyed->batch);
+        for (uint32_t i = 0; i < s->batch.count; i++) {
+            const uint32_t bit = s->batch.hash[i] >> (32 - MAP_BITS);
+            s->map[bit / 64] |= UINT64_C(1) << bit % 64;
+        }
+        look_at_addends(keyed, &s->batch, s->addends);
+    }
+    const double seen = distinct_in(s->map);
+    run->choice.distinct = distinct_of_all(seen, (double)count, (double)reader->records);
+    choose_tiers(run, s->addends);
+    choose_tables(run, seen);
+    return HDST_OK;
+}
+
+hdst_status hdst__by_key_choose(hdst__by_key_pass *run, hdst_error *error)
+{
+    const hdst__allocator *allocator = run->engine->allocator;
+    const hdst__record *record = run->keyed->record;
+    const uint64_t fit = SAMPLE_BYTES / record->size, most = fit < LEAST_SAMPLE ? LEAST_SAMPLE : fit < SAMPLE_RECORDS ? fit : SAMPLE_RECORDS;
+    jmp_buf out_of_memory;
+    hdst__arena arena;
+    sample s = {0};
+    run->choice.sampled = run->reader->records < most ? run->reader->records : most;
+    hdst__arena_init(&arena, allocator, &out_of_memory);
+    hdst_status status;
+    if (setjmp(out_of_memory)) {
+        status = hdst__error_memory(error, "a reduce by key");
+    } else {
+        s.storage = hdst__storage_make(&arena, record, HDST__AOS, 0, run->choice.sampled ? run->choice.sampled : 1);
+        s.buffer = hdst__arena_alloc(&arena, hdst__storage_bytes(s.storage));
+        s.map = HDST__NEW_ARRAY(&arena, uint64_t, (UINT64_C(1) << MAP_BITS) / 64);
+        s.addends = HDST__NEW_ARRAY(&arena, hdst__addends, record->leaf_count);
+        for (uint32_t i = 0; i < record->leaf_count; i++) hdst__addends_init(&s.addends[i]);
+        status = hdst__key_batch_create(&s.batch, allocator, run->keyed) ? look(run, &s, error) : hdst__error_memory(error, "a reduce by key");
+        hdst__key_batch_destroy(&s.batch, allocator);
+    }
+    hdst__arena_destroy(&arena);
+    return status;
+}

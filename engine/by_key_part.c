@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last level of a reduction by key: the pairs and rows of a part, from all threads, in one table; its rows in order.
+#include "engine/by_key_run.h"
+
+static uint64_t *wide_of(hdst__by_key_worker *worker, uint32_t hash, const uint64_t *key)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    hdst__key_table *wide = &worker->wide;
+    if (!wide->rows && !hdst__key_table_create(wide, worker->run->engine->allocator, keyed->wide_row_words, keyed->key_words, 6, worker->table.skip)) return NULL;
+    if (!hdst__key_table_has_room(wide, 1) && !hdst__key_table_grow(wide, 1)) return NULL;
+    return hdst__key_table_find(wide, hash, key, true) + 1 + keyed->key_words;
+}
+
+static bool no_memory(hdst__by_key_worker *worker)
+{
+    hdst__error_memory(&worker->error, "a part of a reduce by key");
+    return false;
+}
+
+// Addends that are too large, or too fine, for the words of the table.
+static bool add_misfits(hdst__by_key_worker *worker)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__key_batch *batch = &worker->batch;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        if (!batch->misfit[i]) continue;
+        int64_t *cells = (int64_t *)wide_of(worker, batch->hash[i], batch->key + (size_t)i * keyed->key_words);
+        if (!cells) return no_memory(worker);
+        worker->misfits++;
+        for (uint64_t c = 0; c < keyed->value_count; c++) {
+            const hdst__value_column *column = &keyed->value[c];
+            if (!column->cell.digits) continue;
+            const uint64_t bits = hdst__key_batch_bits(batch, column, c, i);
+            if (hdst__value_misfits(column, bits)) hdst__wide_add(cells + column->wide_word, column->cell.kind, bits);
+        }
+    }
+    return true;
+}
+
+// Sums of a row that could overflow move to its wide cells.
+static bool move_full(hdst__by_key_worker *worker, uint64_t *row)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    int64_t *wide = (int64_t *)wide_of(worker, (uint32_t)row[0], row + 1);
+    if (!wide) return no_memory(worker);
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const hdst__value_column *column = &keyed->value[c];
+        uint64_t *word = row + 1 + keyed->key_words + column->word;
+        if (!column->cell.digits) continue;
+        for (uint32_t w = 0; w < column->words; w++) {
+            hdst__wide_add_fixed(wide + column->wide_word, column->cell.kind, (int64_t)word[w], column->s + (int32_t)w * HDST__FIXED_BITS);
+            word[w] = 0;
+        }
+    }
+    return true;
+}
+
+static bool look_through(hdst__by_key_worker *worker)
+{
+    hdst__key_table *table = &worker->table;
+    table->adds = 0;
+    for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
+        uint64_t *row = table->rows + at * table->row_words;
+        if (row[0] && hdst__keyed_is_full(worker->run->keyed, row) && !move_full(worker, row)) return false;
+    }
+    return true;
+}
+
+static bool make_room(hdst__by_key_worker *worker, uint64_t more)
+{
+    return hdst__key_table_has_room(&worker->table, more) || hdst__key_table_grow(&worker->table, more) || no_memory(worker);
+}
+
+static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    const uint64_t count = chunk->bytes / keyed->raw_bytes;
+    for (uint64_t first = 0; first < count; first += worker->batch.count) {
+        const uint64_t left = count - first;
+        hdst__key_batch_open_raw(&worker->batch, keyed, chunk->data + first * keyed->raw_bytes, left < keyed->batch ? (uint32_t)left : keyed->batch);
+        if (!make_room(worker, worker->batch.count)) return false;
+        hdst__key_batch_words(&worker->batch, keyed, false);
+        hdst__key_table_add(&worker->table, keyed, &worker->batch);
+        if (worker->batch.misfits && !add_misfits(worker)) return false;
+        if (keyed->fixed && worker->table.adds >= HDST__KEY_ADDS && !look_through(worker)) return false;
+    }
+    return true;
+}
+
+static bool add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    const uint64_t bytes = (uint64_t)keyed->row_words * 8;
+    for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
+        if (!make_room(worker, 1)) return false;
+        uint64_t *row = hdst__key_table_combine(&worker->table, keyed, (const uint64_t *)(const void *)(chunk->data + at));
+        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !move_full(worker, row)) return false;
+    }
+    return true;
+}
+
+static bool sort_rows(hdst__by_key_worker *worker)
+{
+    const uint64_t words = worker->table.count * worker->table.row_words;
+    if (words > worker->sorted_words) {
+        hdst__free(worker->run->engine->allocator, worker->sorted);
+        worker->sorted_words = words + words / 4;
+        worker->sorted = hdst__alloc(worker->run->engine->allocator, worker->sorted_words * sizeof *worker->sorted);
+        if (!worker->sorted) return no_memory(worker);
+    }
+    hdst__key_table_sorted(&worker->table, worker->sorted);
+    return true;
+}
+
+static bool write_result(hdst__by_key_worker *worker, hdst__by_key_result *result)
+{
+    hdst__by_key_pass *run = worker->run;
+    const hdst__keyed *keyed = run->keyed;
+    const uint64_t count = worker->table.count, size = keyed->record->size;
+    if (count == 0) return true;
+    if (!sort_rows(worker)) return false;
+    result->records = hdst__by_key_take(run, count * size, "the result of a reduce by key", &worker->error);
+    if (!result->records) return false;
+    result->count = count;
+    worker->out += count;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t *row = worker->sorted + i * worker->table.row_words;
+        const uint64_t *wide = worker->wide.count ? hdst__key_table_find(&worker->wide, (uint32_t)row[0], row + 1, false) : NULL;
+        hdst__keyed_write(keyed, row, wide ? (const int64_t *)wide + 1 + keyed->key_words : NULL, result->records + i * size);
+    }
+    return true;
+}
+
+static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
+{
+    hdst__by_key_pass *run = worker->run;
+    hdst__key_table_clear(&worker->table, run->choice.part_bits);
+    hdst__key_table_destroy(&worker->wide);
+    for (uint32_t w = 0; w < run->workers; w++) {
+        const hdst__by_key_worker *from = &run->worker[w];
+        for (const hdst__key_chunk *chunk = from->raw.part[part].first; chunk; chunk = chunk->next)
+            if (!add_raw(worker, chunk)) return false;
+        for (const hdst__key_chunk *chunk = from->rows.part[part].first; chunk; chunk = chunk->next)
+            if (!add_rows(worker, chunk)) return false;
+    }
+    return write_result(worker, &run->result[part]);
+}
+
+hdst_status hdst__by_key_part(hdst__by_key_worker *worker)
+{
+    hdst__by_key_pass *run = worker->run;
+    const hdst__keyed *keyed = run->keyed;
+    if (!hdst__key_table_create(&worker->table, run->engine->allocator, keyed->row_words, keyed->key_words, run->choice.table_bits, run->choice.part_bits))
+        return hdst__error_memory(&worker->error, "a part of a reduce by key");
+    while (!atomic_load(&run->stop)) {
+        pthread_mutex_lock(&run->lock);
+        const uint32_t part = run->next_part < UINT32_C(1) << run->choice.part_bits ? run->next_part++ : UINT32_MAX;
+        pthread_mutex_unlock(&run->lock);
+        if (part == UINT32_MAX) break;
+        if (!reduce_part(worker, part)) return worker->error.code;
+    }
+    return HDST_OK;
+}

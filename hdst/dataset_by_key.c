@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that bring records with equal keys together, however many keys there are: reductions, counts, distinct records.
+#include "hdst/keyed_records.h"
+
+#include "shuffle/keyed.h"
+
+#include <string.h>
+
+// Whether the leaves of the key, or all, can be hashed.
+static hdst_status check_leaves(hdst__arena *arena, const hdst__record *record, const char *what, bool all, hdst_error *error)
+{
+    uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, record->leaf_count), count = (uint32_t)record->leaf_count;
+    for (uint32_t i = 0; i < count; i++) leaves[i] = i;
+    if (!all) count = hdst__key_leaves(record, leaves);
+    if (count == 0) {
+        hdst__error_set(error, HDST_E_USAGE, "%s needs records with a key; '%s' has none", what, record->name);
+        hdst__error_hint(error, "let a map give '-> (key uint32_t k, ...)', or call a field 'key'");
+        return HDST_E_USAGE;
+    }
+    const char *why = hdst__keyed_why_not(record, leaves, count);
+    if (!why) return HDST_OK;
+    return hdst__error_set(error, HDST_E_UNSUPPORTED, "%s cannot tell records of '%s' apart by '%s': %s", what, record->name, record->leaves[leaves[0]].path, why);
+}
+
+static hdst_status check_key(const hdst_dataset *parent, const char *what, bool all, hdst_error *error)
+{
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    hdst__arena_init(&arena, HDST__ALLOCATOR(parent), &out_of_memory);
+    const hdst_status status = setjmp(out_of_memory) ? hdst__error_memory(error, "an operator") : check_leaves(&arena, parent->record, what, all, error);
+    hdst__arena_destroy(&arena);
+    return status;
+}
+
+static void take_rows_as_they_are(hdst_dataset *dataset)
+{
+    dataset->layout = HDST__AOS;
+    dataset->block = 0;
+}
+
+// --- Reduce ---
+
+static hdst_status check_class(const ast_function *reduce, hdst_error *error)
+{
+    if (reduce->reduce_class == AST_FIELD_WISE) return HDST_OK;
+    hdst__error_set(error, HDST_E_UNSUPPORTED, "hdst_reduce_by_key with '%s' is not available yet: it is no field-wise sum, min, max, and, or, xor", reduce->name);
+    if (reduce->class_reason) hdst__error_cause(error, "%s", reduce->class_reason);
+    hdst__error_hint(error, "give every field one law, as in `(T){ a.n + b.n, min(a.low, b.low) }`");
+    return HDST_E_UNSUPPORTED;
+}
+
+static hdst_status fill_reduce(hdst_dataset *dataset, hdst_error *error)
+{
+    const hdst_dataset *parent = dataset->parent;
+    hdst_status status = hdst__object_status(&dataset->spec->object, error);
+    if (status != HDST_OK) return status;
+    const ast_function *function = dataset->spec->function;
+    if (function->kind != AST_REDUCE) return hdst__error_set(error, HDST_E_USAGE, "hdst_reduce_by_key was given '%s', which is no reduce", function->name);
+    status = hdst__dataset_has_records(parent, "hdst_reduce_by_key", error);
+    if (status == HDST_OK) status = check_key(parent, "hdst_reduce_by_key", false, error);
+    if (status == HDST_OK) status = hdst__keyed_values_fit(parent->record, function, error);
+    if (status == HDST_OK) status = check_class(function, error);
+    if (status == HDST_OK) status = hdst__map_spec_complete(dataset->spec, error);
+    take_rows_as_they_are(dataset);
+    return status;
+}
+
+hdst_dataset *hdst_reduce_by_key(hdst_dataset *from, hdst_module *module, const char *function)
+{
+    hdst_context *context = from->object.context;
+    if (!context) return from;
+    if (!module->object.context) return &hdst__no_dataset;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__lock(context);
+    hdst_map_spec *spec = hdst__map_spec_make(module, function);
+    hdst_dataset *dataset = hdst__dataset_new(context, HDST__OP_REDUCE_BY_KEY, from);
+    if (!dataset->object.context) hdst__object_drop(&spec->object);
+    else dataset->spec = spec;
+    if (!dataset->object.error && fill_reduce(dataset, &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
+    hdst__unlock(context);
+    return dataset;
+}
+
+// --- Count ---
+
+// The record of counts has the key's fields, then a uint64_t.
+static hdst_status check_count(const hdst__record *from, const hdst__record *to, hdst_error *error)
+{
+    uint32_t at = 0;
+    char wanted[160], is[160];
+    for (uint32_t i = 0; i < from->leaf_count; i++) {
+        const hdst__leaf *leaf = &from->leaves[i], *have = at + 1 < to->leaf_count ? &to->leaves[at] : NULL;
+        if (!hdst__is_key_leaf(from, i)) continue;
+        at++;
+        if (have && have->kind == leaf->kind && have->elements == leaf->elements) continue;
+        hdst__error_set(error, HDST_E_USAGE, "field %u of '%s' is to hold the key's %s, it is %s", (unsigned)at, to->name, hdst__leaf_text(leaf, wanted), have ? hdst__leaf_text(have, is) : "not there");
+        hdst__error_hint(error, "the record has the fields of the key, then a uint64_t for their number");
+        return HDST_E_USAGE;
+    }
+    const hdst__leaf *last = &to->leaves[to->leaf_count - 1];
+    if (at + 1 == to->leaf_count && last->kind == HDST__U64 && last->elements == 1) return HDST_OK;
+    hdst__error_set(error, HDST_E_USAGE, "record '%s' does not hold a count: its last field is %s, and %u belong to the key", to->name, hdst__leaf_text(last, is), (unsigned)at);
+    hdst__error_hint(error, "the record has the fields of the key, then a uint64_t for their number");
+    return HDST_E_USAGE;
+}
+
+static hdst_status fill_ones(hdst_dataset *dataset, hdst_module *module, const char *name, hdst_error *error)
+{
+    hdst_status status = hdst__object_status(&module->object, error);
+    if (status == HDST_OK) status = hdst__dataset_has_records(dataset->parent, "hdst_count_by_key", error);
+    if (status == HDST_OK) status = check_key(dataset->parent, "hdst_count_by_key", false, error);
+    if (status != HDST_OK) return status;
+    const hdst__record *to = hdst__module_find_record(module, name, error);
+    if (!to) return error->code;
+    status = check_count(dataset->parent->record, to, error);
+    dataset->record = to;
+    dataset->module = module;
+    hdst__object_retain(&module->object);
+    take_rows_as_they_are(dataset);
+    return status;
+}
+
+hdst_dataset *hdst_count_by_key(hdst_dataset *from, hdst_module *module, const char *record)
+{
+    hdst_context *context = from->object.context;
+    if (!context) return from;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__lock(context);
+    hdst_dataset *ones = hdst__dataset_new(context, HDST__OP_ONES, from);
+    if (!ones->object.error && fill_ones(ones, module, record, &error) != HDST_OK) hdst__dataset_fail(ones, &error);
+    hdst_dataset *dataset = ones->object.context ? hdst__dataset_new(context, HDST__OP_COUNT_BY_KEY, ones) : ones;
+    hdst__unlock(context);
+    return dataset;
+}
+
+// --- Distinct ---
+
+hdst_dataset *hdst_distinct(hdst_dataset *from)
+{
+    hdst_context *context = from->object.context;
+    if (!context) return from;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__lock(context);
+    hdst_dataset *dataset = hdst__dataset_new(context, HDST__OP_DISTINCT, from);
+    if (!dataset->object.error && (hdst__dataset_has_records(from, "hdst_distinct", &error) != HDST_OK || check_key(from, "hdst_distinct", true, &error) != HDST_OK))
+        hdst__dataset_fail(dataset, &error);
+    if (dataset->object.context) take_rows_as_they_are(dataset);
+    hdst__unlock(context);
+    return dataset;
+}

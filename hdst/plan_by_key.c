@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The node of a reduction by key, a count by key, or distinct records.
+#include "hdst/plan.h"
+
+#include "hdst/keyed_records.h"
+
+// Laws of a count are those of its only value.
+static const ir_accum_op *laws_of(hdst__arena *arena, const hdst_dataset *dataset, hdst_error *error)
+{
+    if (dataset->op != HDST__OP_REDUCE_BY_KEY) return HDST__NEW_ARRAY(arena, ir_accum_op, 1);
+    const ir_func *reduce = hdst__plan_lower(arena, dataset, error);
+    return reduce ? reduce->params[1].leaf_op : NULL;
+}
+
+// The key of a count's records is all but the last field.
+static uint32_t key_leaves(const hdst_dataset *dataset, uint32_t *leaves)
+{
+    const hdst__record *record = dataset->record;
+    if (dataset->op == HDST__OP_REDUCE_BY_KEY) return hdst__key_leaves(record, leaves);
+    const uint32_t count = (uint32_t)record->leaf_count - (dataset->op == HDST__OP_COUNT_BY_KEY);
+    for (uint32_t i = 0; i < count; i++) leaves[i] = i;
+    return count;
+}
+
+hdst_status hdst__by_key_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error)
+{
+    const hdst_dataset *dataset = node->dataset;
+    uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, dataset->record->leaf_count);
+    hdst__by_key_spec *spec = HDST__NEW(arena, hdst__by_key_spec);
+    *spec = (hdst__by_key_spec){.record = dataset->record, .key_leaves = leaves, .key_count = key_leaves(dataset, leaves), .laws = laws_of(arena, dataset, error)};
+    node->by_key_spec = spec;
+    return spec->laws ? HDST_OK : error->code;
+}
+
+static void forget_rows(hdst__node *node)
+{
+    hdst__engine_free_rows(node->dataset->object.context->engine, &node->by_key_rows);
+    node->rows = NULL;
+    node->row_count = 0;
+    node->ran = false;
+}
+
+hdst_status hdst__by_key_node_run(hdst__node *node, hdst_error *error)
+{
+    hdst__engine *engine = node->dataset->object.context->engine;
+    forget_rows(node);
+    if (!node->by_key) node->by_key = hdst__by_key_create(engine, node->by_key_spec);
+    if (!node->by_key) return hdst__error_memory(error, "a reduce by key");
+    hdst_status status = hdst__by_key_run(node->by_key, &node->inputs[0]->reader, &node->by_key_rows, error);
+    if (status != HDST_OK) return status;
+    node->ran = true;
+    node->rows = node->by_key_rows.records;
+    node->row_count = node->by_key_rows.count;
+    node->reader = hdst__reader_of_rows(node, node->dataset->record);
+    return HDST_OK;
+}
+
+void hdst__by_key_node_release(hdst__node *node)
+{
+    forget_rows(node);
+    hdst__by_key_destroy(node->by_key);
+    node->by_key = NULL;
+}

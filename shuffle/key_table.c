@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hash table of reductions by key (shuffle/key_table.h).
+#include "shuffle/key_table.h"
+
+#include <string.h>
+
+enum { HASH_BITS = 32, LEAST_BITS = 4 };
+
+static uint32_t bits_in(uint32_t bits, uint32_t skip)
+{
+    const uint32_t most = HASH_BITS - skip;
+    return bits < LEAST_BITS ? LEAST_BITS : bits > most ? (most > LEAST_BITS ? most : LEAST_BITS) : bits;
+}
+
+bool hdst__key_table_create(hdst__key_table *table, const hdst__allocator *allocator, uint32_t row_words, uint32_t key_words, uint32_t bits, uint32_t skip)
+{
+    bits = bits_in(bits, skip);
+    *table = (hdst__key_table){.allocator = allocator, .row_words = row_words, .key_words = key_words, .bits = bits, .skip = skip};
+    table->rows = hdst__alloc_zero(allocator, ((size_t)row_words * 8) << bits);
+    return table->rows;
+}
+
+void hdst__key_table_destroy(hdst__key_table *table)
+{
+    if (table->rows) hdst__free(table->allocator, table->rows);
+    *table = (hdst__key_table){0};
+}
+
+void hdst__key_table_clear(hdst__key_table *table, uint32_t skip)
+{
+    memset(table->rows, 0, ((size_t)table->row_words * 8) << table->bits);
+    table->count = table->adds = 0;
+    table->skip = skip;
+}
+
+bool hdst__key_table_has_room(const hdst__key_table *table, uint64_t more)
+{
+    return table->count + more <= (UINT64_C(1) << table->bits) / 2;
+}
+
+// Keys share a prefix of the hash, so what is behind it says the place.
+static inline uint64_t home(const hdst__key_table *table, uint32_t hash)
+{
+    return (uint32_t)(hash << table->skip) >> (HASH_BITS - table->bits);
+}
+
+static inline bool same_key(const uint64_t *a, const uint64_t *b, uint32_t words)
+{
+    for (uint32_t w = 0; w < words; w++)
+        if (a[w] != b[w]) return false;
+    return true;
+}
+
+static inline uint64_t *find(hdst__key_table *table, uint32_t hash, const uint64_t *key, uint32_t key_words, uint32_t row_words, bool make)
+{
+    const uint64_t mask = (UINT64_C(1) << table->bits) - 1, tag = HDST__KEY_USED | hash;
+    for (uint64_t at = home(table, hash);; at = (at + 1) & mask) {
+        uint64_t *row = table->rows + at * row_words;
+        if (row[0] == tag && same_key(row + 1, key, key_words)) return row;
+        if (row[0]) continue;
+        if (!make) return NULL;
+        row[0] = tag;
+        for (uint32_t w = 0; w < key_words; w++) row[1 + w] = key[w];
+        table->count++;
+        return row;
+    }
+}
+
+uint64_t *hdst__key_table_find(hdst__key_table *table, uint32_t hash, const uint64_t *key, bool make)
+{
+    return find(table, hash, key, table->key_words, table->row_words, make);
+}
+
+bool hdst__key_table_grow(hdst__key_table *table, uint64_t more)
+{
+    uint32_t bits = table->bits;
+    while (table->count + more > (UINT64_C(1) << bits) / 2) bits++;
+    if (bits_in(bits, table->skip) == table->bits) return table->count + more < UINT64_C(1) << table->bits;
+    hdst__key_table larger;
+    if (!hdst__key_table_create(&larger, table->allocator, table->row_words, table->key_words, bits, table->skip)) return false;
+    const uint64_t size = UINT64_C(1) << table->bits;
+    for (uint64_t i = 0; i < size; i++) {
+        const uint64_t *from = table->rows + i * table->row_words;
+        if (from[0]) memcpy(hdst__key_table_find(&larger, (uint32_t)from[0], from + 1, true), from, (size_t)table->row_words * 8);
+    }
+    larger.adds = table->adds;
+    hdst__key_table_destroy(table);
+    *table = larger;
+    return true;
+}
+
+// --- Adding ---
+
+static inline uint64_t combined(hdst__word_op op, uint64_t a, uint64_t b)
+{
+    switch (op) {
+    case HDST__WORD_ADD: return a + b;
+    case HDST__WORD_MAX: return a > b ? a : b;
+    case HDST__WORD_OR: return a | b;
+    case HDST__WORD_XOR: break;
+    }
+    return a ^ b;
+}
+
+// The most frequent shape: a small key, one sum.
+static void add_small(hdst__key_table *table, const hdst__key_batch *batch)
+{
+    const uint32_t *hash = batch->hash;
+    const uint64_t *word = batch->word;
+    for (uint32_t i = 0; i < batch->count; i++) find(table, hash[i], NULL, 0, 2, true)[1] += word[i];
+}
+
+static void add_column(uint64_t *const *row, uint32_t at, const uint64_t *word, uint32_t count, hdst__word_op op)
+{
+    if (op == HDST__WORD_ADD)
+        for (uint32_t i = 0; i < count; i++) row[i][at] += word[i];
+    else
+        for (uint32_t i = 0; i < count; i++) row[i][at] = combined(op, row[i][at], word[i]);
+}
+
+void hdst__key_table_add(hdst__key_table *table, const hdst__keyed *keyed, const hdst__key_batch *batch)
+{
+    table->adds += batch->count;
+    if (table->key_words == 0 && table->row_words == 2 && keyed->value_count == 1 && keyed->value[0].cell.op == HDST__WORD_ADD) {
+        add_small(table, batch);
+        return;
+    }
+    uint64_t *row[HDST__KEY_BATCH];
+    for (uint32_t i = 0; i < batch->count; i++)
+        row[i] = find(table, batch->hash[i], batch->key + (size_t)i * table->key_words, table->key_words, table->row_words, true);
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const hdst__value_column *column = &keyed->value[c];
+        for (uint32_t w = 0; w < column->words; w++) {
+            const uint64_t *word = batch->word + (size_t)(column->word + w) * keyed->batch;
+            add_column(row, 1 + table->key_words + column->word + w, word, batch->count, column->cell.op);
+        }
+    }
+}
+
+uint64_t *hdst__key_table_combine(hdst__key_table *table, const hdst__keyed *keyed, const uint64_t *from)
+{
+    uint64_t *row = hdst__key_table_find(table, (uint32_t)from[0], from + 1, true);
+    const uint32_t cells = 1 + table->key_words;
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const hdst__value_column *column = &keyed->value[c];
+        for (uint32_t w = 0; w < column->words; w++) {
+            const uint32_t at = cells + column->word + w;
+            row[at] = combined(column->cell.op, row[at], from[at]);
+        }
+    }
+    return row;
+}
+
+// --- In order ---
+
+static bool comes_before(const uint64_t *a, const uint64_t *b, uint32_t key_words)
+{
+    if (a[0] != b[0]) return a[0] < b[0];
+    for (uint32_t w = 1; w <= key_words; w++)
+        if (a[w] != b[w]) return a[w] < b[w];
+    return false;
+}
+
+// Behind those that are there; the few that come after it move up.
+static void insert(const hdst__key_table *table, uint64_t *to, uint64_t count, const uint64_t *row)
+{
+    const uint32_t words = table->row_words;
+    uint64_t at = count;
+    while (at > 0 && comes_before(row, to + (at - 1) * words, table->key_words)) at--;
+    if (at < count) memmove(to + (at + 1) * words, to + at * words, (count - at) * words * sizeof *to);
+    for (uint32_t w = 0; w < words; w++) to[at * words + w] = row[w];
+}
+
+void hdst__key_table_sorted(const hdst__key_table *table, uint64_t *to)
+{
+    const uint64_t size = UINT64_C(1) << table->bits;
+    uint64_t first_free = 0, count = 0;
+    while (first_free < size && table->rows[first_free * table->row_words]) first_free++;
+    // Keys in front of the first free place may have come round from the end.
+    for (uint64_t at = 0; at < size; at++) {
+        const uint64_t *row = table->rows + at * table->row_words;
+        if (row[0] && (at >= first_free || home(table, (uint32_t)row[0]) <= at)) insert(table, to, count++, row);
+    }
+    for (uint64_t at = 0; at < first_free; at++) {
+        const uint64_t *row = table->rows + at * table->row_words;
+        if (home(table, (uint32_t)row[0]) > at) insert(table, to, count++, row);
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A container: a hash table of rows (shuffle/keyed.h), open addressing with linear probing. The place of a key is the upper bits of its hash, behind those that all keys
+// of the table share, so that the table read from its first place on is in the order of the result but for neighbours.
+#ifndef HDST_SHUFFLE_KEY_TABLE_H
+#define HDST_SHUFFLE_KEY_TABLE_H
+
+#include "shuffle/keyed.h"
+
+typedef struct hdst__key_table {
+    const hdst__allocator *allocator;
+    uint64_t *rows;                     // 1 << bits of them, zero where there is no key
+    uint32_t row_words, key_words;
+    uint32_t bits, skip;                // skip: bits of the hash that all keys share
+    uint64_t count;                     // keys
+    uint64_t adds;                      // records since its words were looked through
+} hdst__key_table;
+
+// Room for 1 << bits rows (fewer bits where the hash has no more). false: no memory.
+bool hdst__key_table_create(hdst__key_table *table, const hdst__allocator *allocator, uint32_t row_words, uint32_t key_words, uint32_t bits, uint32_t skip);
+void hdst__key_table_destroy(hdst__key_table *table);           // fine on a zeroed one, and twice
+void hdst__key_table_clear(hdst__key_table *table, uint32_t skip);
+// Whether `more` keys keep it at most half full; hdst__key_table_grow makes it so, or returns false: no memory.
+bool hdst__key_table_has_room(const hdst__key_table *table, uint64_t more);
+bool hdst__key_table_grow(hdst__key_table *table, uint64_t more);
+// The row of a key, made if there is none; NULL with `make` false and no such key. There must be room.
+uint64_t *hdst__key_table_find(hdst__key_table *table, uint32_t hash, const uint64_t *key, bool make);
+// Adds a batch whose words are there.
+void hdst__key_table_add(hdst__key_table *table, const hdst__keyed *keyed, const hdst__key_batch *batch);
+// Adds the cells of a row to those of its key.
+uint64_t *hdst__key_table_combine(hdst__key_table *table, const hdst__keyed *keyed, const uint64_t *row);
+// All rows in the order of hash and key, in `to` (count * row_words words). The table is as it was.
+void hdst__key_table_sorted(const hdst__key_table *table, uint64_t *to);
+
+#endif

@@ -28,6 +28,10 @@ static void take_fixed_names(hdst__printer *p)
                                         "tables",    "from",       "all",    "word",      "own_end",    "spare",
                                         "spares",    "owner",      "cell",   "size",      "device"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
+    static const char *const parted[] = {"rows_of", "group", "tiles", "to", "next", "sorted", "out", "pair_of", "pairs", "parts", "pair_t", "TILE", "TILE_ROWS", "KEY_BITS", "LOW_BITS", "KEYS", "PARTS",
+                                         "PART", "PARTS_HIGH", "PARTS_LOW", "PARTS_ALL", "PART_HIGH", "PART_LOW", "FIRST_HIGH", "FIRST_LOW", "FIRST_PART", "PAIRS", "PAIRS_HIGH", "PAIRS_LOW",
+                                         "HOT", "HOT_PARTS", "MOST_HOT", "LEAST_HOT", "SUMS", "CHUNK", "CHUNKS", "CHUNK_WORDS", "COUNTERS", "HEAD", "GROUPS", "NOBODY", "SLOTS", "AT_ONCE"};
+    for (size_t i = 0; i < sizeof parted / sizeof *parted && p->gpu && p->options->may_part; i++) hdst__name_take(p->names, parted[i]);
     for (int n = 0; n < 32 && p->gpu; n++) {            // print_accum_run.c
         hdst__name_take(p->names, hdst__arena_printf(p->arena, "addend%d", n));
         hdst__name_take(p->names, hdst__arena_printf(p->arena, "fits%d", n));
@@ -174,6 +178,8 @@ static void add_table_args(hdst__printer *p)
     if (strips) hdst__kernel_add_arg(p, HDST__ARG_STRIP_TABLES, 0, "__global long *restrict strip_tables");
     if (p->tables->scale_count) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
     if (p->spare_words) hdst__kernel_add_arg(p, HDST__ARG_SPARES, 0, "__global long *spares");
+    if (p->parted) hdst__kernel_add_arg(p, HDST__ARG_PARTS, 0, "__global uint *parts");
+    if (p->parted) hdst__kernel_add_arg(p, HDST__ARG_PAIRS, 0, "__global uint *pairs");
     hdst__kernel_add_arg(p, HDST__ARG_FLUSH, 0, "ulong flush");
 }
 
@@ -329,6 +335,7 @@ static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, cons
     hdst__template_expand(&text, hdst__template_text(template), holes, hole_count);
     if (p->more) hdst__template_expand(&text, hdst__template_text(p->more), holes, hole_count);
     if (kernel->merges) hdst__template_expand(&text, hdst__template_text("merge_gpu.cl"), holes, hole_count);
+    for (size_t i = 0; hdst__parted_templates(p, i); i++) hdst__template_expand(&text, hdst__template_text(hdst__parted_templates(p, i)), holes, hole_count);
     if (kernel->finish_arg_count) hdst__template_expand(&text, hdst__template_text("finish_gpu.cl"), holes, hole_count);
     if (kernel->spare_words) hdst__template_expand(&text, hdst__template_text("finish_spare.cl"), holes, hole_count);
     return hdst__writer_text(&text);
@@ -355,6 +362,7 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
     if (kernel->finish_arg_count) kernel->finish_name = hdst__arena_printf(p->arena, "%s_finish", kernel->name);
     if (kernel->spare_words) kernel->spare_name = hdst__arena_printf(p->arena, "%s_spare", kernel->name);
     if (kernel->merges) kernel->merge_name = hdst__arena_printf(p->arena, "%s_merge", kernel->name);
+    hdst__parted_finish(p, kernel);
     kernel->args = p->args;
     kernel->arg_count = p->arg_count;
     kernel->tables = p->tables;

@@ -133,6 +133,8 @@ typedef enum hdst__arg_kind {
     HDST__ARG_STRIP_TABLES,     // buffer of long: work-items (CPU) times strip words; GPU: `group_tables` times, zero before the first launch
     HDST__ARG_SCALES,           // buffer of int: one scale s per float-sum leaf
     HDST__ARG_SPARES,           // buffer of long: spare cells of compact tables, see hdst__kernel_spare_words
+    HDST__ARG_PARTS,            // buffer of uint, hdst__kernel_part_words of them
+    HDST__ARG_PAIRS,            // buffer: `pair_bytes` for each record of the slice
     HDST__ARG_FLUSH,            // ulong: records after which a strip must flush
     HDST__ARG_OUTPUT,           // buffer: records as C structs, see hdst__output_way
     HDST__ARG_ROOM,             // ulong: records that fit the output
@@ -174,8 +176,11 @@ typedef struct hdst__kernel_options {
     const hdst__tier *tiers;            // see hdst__tables_make
     hdst__gpu_shape shape;              // GPU
     uint32_t compact_bits;              // GPU: tables with many rows may be compact (table.h), and an addend there has so many bits at most; 0: they may not
+    bool may_part;                      // GPU: with many records for a compact table, which have room as pairs (hdst__kernel.part_name)
     bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the kernel's tables say
 } hdst__kernel_options;
+
+enum { HDST__PART_KERNELS = 12 };
 
 typedef struct hdst__kernel {
     const char *name;                   // of the __kernel function
@@ -196,6 +201,11 @@ typedef struct hdst__kernel {
     size_t finish_arg_count;
     const char *spare_name;             // with spare cells: runs behind finish_name, with its arguments, as many work-items as one likes, and empties the cells; NULL: none
     uint32_t spare_words;               // of a spare cell
+    // GPU, tables with many rows: these kernels, in this order and with the same arguments and work-items, take the slice's records but the last COUNT % part_tile; those are left to
+    // `name`, as a slice of their own. The words of the table are written, and not added to, if FIRST is 0: nobody needs to clear it.
+    const char *part_name[HDST__PART_KERNELS];
+    uint32_t part_count;                // 0: `name` takes all records
+    uint32_t part_tile, pair_bytes, parts_high, parts_low;
     uint32_t group_tables;              // with `merges`: tables of STRIP_TABLES; 0: one for each work-group
     bool tables_in_local;               // GPU: strip tables in local memory (else adds go straight to the device table)
     hdst__output_way output_way;
@@ -218,6 +228,9 @@ uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items);
 // Words of SPARES for `cells` spare cells, a power of two. All are zero before the first launch but [0], which is cells - 1. [1] is not 0 when more were needed: then what the tables
 // hold is worth nothing, and so are the spare cells.
 uint64_t hdst__kernel_spare_words(const hdst__kernel *kernel, uint64_t cells);
+
+// Words of PARTS with so many work-groups.
+uint64_t hdst__kernel_part_words(const hdst__kernel *kernel, uint64_t groups);
 
 // A reduce that is declared associative: folds each run of 64 records in order into one output record; run again on the outputs until one is left.
 // Arguments: FIRST, SKIP, COUNT, INPUT (leaves as usual), OUTPUT, ERROR if it has checks. `func` has two inputs and an output. Global size: at

@@ -438,6 +438,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     plan_spread(p, single, shape.group);
     if (p->spread) shape.records = 1;
     plan_compact(p);
+    hdst__plan_parted(p, single, &shape);
     ir_func *spans = span_body(single, shape.records, diags);
     if (!spans) return NULL;
     const uint64_t bytes = hdst__private_bytes(p, spans);
@@ -451,12 +452,13 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     hdst__printer_use(p, single);       // its constants, for the file's scope
     const char *count_record = print_count(p, count, hdst__print_function);
     const bool merges = has_tables(p, HDST__PLACE_GROUP);
+    const char *setup = hdst__print_section(p, print_setup);
     hdst__hole holes[] = {
         {"title", func->name},
         {"group", hdst__arena_printf(arena, "%" PRIu32, shape.group)},
         {"span", hdst__arena_printf(arena, "%" PRIu32, shape.group * shape.records)},
         {"file_scope", hdst__print_section(p, hdst__print_file_scope)},
-        {"setup", hdst__print_section(p, print_setup)},
+        {"setup", setup},
         {"chunk", hdst__print_section(p, print_chunk)},
         {"emit_scope", count ? hdst__template_text("emit_gpu.cl") : ""},
         {"count_setup", print_count(p, count, print_count_setup)},
@@ -466,6 +468,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
         {"merge_setup", merges ? hdst__print_section(p, hdst__print_merge_bases) : ""},
         {"merge", merges ? hdst__print_section(p, hdst__print_merge) : ""},
         {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},       // HDST__FINISH_HOLES
+        {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},     // HDST__PARTED_HOLES
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
@@ -473,8 +476,11 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
                             .tables_in_local = has_tables(p, HDST__PLACE_LOCAL)};
     kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s", shape.records, shape.records > 1 ? "s" : "",
                                      local ? "" : ", no local memory", p->copies, hdst__emit_why(p), hdst__tables_why(p));
-    const size_t finish = p->tables->accum_count ? HDST__FINISH_HOLES : 0, count_of_holes = sizeof holes / sizeof *holes - HDST__FINISH_HOLES;
+    if (p->parted) kernel->why = hdst__arena_printf(arena, "%s%s\n", kernel->why, hdst__parted_why(p));
+    const size_t finish = p->tables->accum_count ? HDST__FINISH_HOLES : 0, count_of_holes = sizeof holes / sizeof *holes - HDST__FINISH_HOLES - HDST__PARTED_HOLES;
     if (finish) hdst__finish_texts(p, kernel, holes + count_of_holes);
-    hdst__kernel_finish(p, kernel, "kernel_gpu.cl", holes, count_of_holes + finish);
+    const size_t parted = p->parted ? HDST__PARTED_HOLES : 0;
+    if (parted) hdst__parted_texts(p, single, spans, shape.records, setup, holes + count_of_holes + finish);
+    hdst__kernel_finish(p, kernel, "kernel_gpu.cl", holes, count_of_holes + finish + parted);
     return kernel;
 }

@@ -40,6 +40,14 @@ const char *hdst__tables_why(hdst__printer *p);
 enum { HDST__FINISH_HOLES = 5 };
 void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__hole holes[HDST__FINISH_HOLES]);
 
+// print_part.c: kernels for tables with many rows. With the places of tables chosen; may lessen the records of a lane. False: the function or the sizes do not suit.
+bool hdst__plan_parted(hdst__printer *p, const ir_func *single, hdst__gpu_shape *shape);
+enum { HDST__PARTED_HOLES = 10 };
+void hdst__parted_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup, hdst__hole holes[HDST__PARTED_HOLES]);
+const char *hdst__parted_templates(const hdst__printer *p, size_t n);      // the n-th; NULL: there are no more
+void hdst__parted_finish(hdst__printer *p, hdst__kernel *kernel);          // names, sizes
+const char *hdst__parted_why(const hdst__printer *p);
+
 const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
 

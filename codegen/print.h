@@ -38,6 +38,12 @@ typedef struct hdst__accum_plan {
 typedef struct hdst__spread hdst__spread;      // print_spread.c
 enum { HDST__SPREAD_SUMS = 16 };
 
+typedef struct hdst__parted hdst__parted;      // print_part.c
+typedef enum hdst__sink {
+    HDST__SINK_TABLE,
+    HDST__SINK_COUNT, HDST__SINK_PAIRS, HDST__SINK_NOTHING,     // of the kernels of print_part.c: a part's counter, a pair, nowhere
+} hdst__sink;
+
 typedef struct hdst__vector_read {          // print_vectors.c: values that were loaded together
     const ir_expr *of;          // the field or broadcast
     const char *name;
@@ -99,6 +105,8 @@ typedef struct hdst__printer {
     hdst__accum_plan *plan;             // by accumulator of `tables`
     uint32_t copies;                    // PLACE_LOCAL: interleaved copies
     uint32_t spare_words;               // PLACE_WORDS: of a spare cell; 0: no table is compact, or has no float sum
+    hdst__parted *parted;               // PLACE_WORDS: additions may go by way of pairs; NULL: they do not
+    hdst__sink sink;                    // where IR_ACCUM goes now
     uint32_t group_tables;              // PLACE_GROUP: tables that all work-groups share; 0: each has its own
     hdst__spread *spread;               // GPU: loops that a work-group makes together; NULL: none
     hdst__vector_read vector[HDST__VECTOR_READS];
@@ -163,6 +171,8 @@ const char *hdst__scale_name(hdst__printer *p, uint32_t param, uint32_t leaf);  
 const char *hdst__addend_text(hdst__printer *p, uint32_t param, uint32_t leaf, const ir_expr *value);      // in the type of the arithmetic
 const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t param, uint32_t leaf, const char *addend);
 const char *hdst__key_text(hdst__printer *p, ir_accum_op acc, const ir_expr *value);
+
+size_t hdst__print_pair(hdst__printer *p, const ir_stmt *stmt);         // print_part.c: IR_ACCUM, with another sink than the table
 
 // print_levels.c: sums over a block in the floats' own arithmetic
 void hdst__print_accum_block(hdst__printer *p, const ir_stmt *stmt);

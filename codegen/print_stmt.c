@@ -365,6 +365,7 @@ static size_t print_stmt(hdst__printer *p, const ir_block *block, size_t at)
     case IR_BREAK: hdst__write_line(&p->out, "break;"); break;
     case IR_CONTINUE: hdst__write_line(&p->out, "continue;"); break;
     case IR_ACCUM:
+        if (p->sink != HDST__SINK_TABLE) return hdst__print_pair(p, stmt);
         if (p->gpu) return hdst__print_accum_run(p, &block->items[at], block->count - at);
         hdst__print_accum(p, stmt);
         break;

@@ -41,6 +41,7 @@ struct hdst__program {
     cl_kernel merge;                // runs behind it; NULL: none
     cl_kernel finish;               // makes rows of accumulators; NULL: none
     cl_kernel spare;                // runs behind it; NULL: none
+    cl_kernel part[HDST__PART_KERNELS];     // by way of pairs: run before `kernel`, which takes the last records
 };
 
 // device_opencl_program.c

@@ -144,6 +144,7 @@ hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->merge_name, &program->merge, error);
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->finish_name, &program->finish, error);
     if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->spare_name, &program->spare, error);
+    for (uint32_t i = 0; i < code->kernel->part_count && status == HDST_OK; i++) status = create_kernel(self, program->built, code->kernel->part_name[i], &program->part[i], error);
     if (status == HDST_OK) *out = program;
     else hdst__opencl_unload(device, program);
     return status;
@@ -156,6 +157,8 @@ void hdst__opencl_unload(hdst__device *device, hdst__program *program)
     cl_kernel kernels[] = {program->kernel, program->count, program->scan, program->merge, program->finish, program->spare};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (kernels[i]) self->cl->clReleaseKernel(kernels[i]);
+    for (size_t i = 0; i < HDST__PART_KERNELS; i++)
+        if (program->part[i]) self->cl->clReleaseKernel(program->part[i]);
     hdst__free(device->engine->allocator, program);
 }
 
@@ -230,6 +233,8 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_STRIP_TABLES: set_memory(arg, at->strips); break;
     case HDST__ARG_SCALES: set_memory(arg, at->scales); break;
     case HDST__ARG_SPARES: set_memory(arg, at->spares); break;
+    case HDST__ARG_PARTS: set_memory(arg, at->parts); break;
+    case HDST__ARG_PAIRS: set_memory(arg, at->pairs); break;
     case HDST__ARG_FLUSH: set_number(arg, at->flush); break;
     case HDST__ARG_OUTPUT: set_memory(arg, at->output); break;
     case HDST__ARG_ROOM: set_number(arg, at->room); break;
@@ -295,6 +300,24 @@ static hdst_status count_first(hdst__opencl_device *self, const hdst__program *p
     return status == HDST_OK ? enqueue(self, program->scan, local, local, error) : status;
 }
 
+// All whole tiles of the slice. *rest is what is left of it.
+static hdst_status launch_parts(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local, hdst__launch *rest, hdst_error *error)
+{
+    const hdst__kernel *kernel = program->code.kernel;
+    hdst_status status = HDST_OK;
+    for (uint32_t i = 0; i < kernel->part_count && status == HDST_OK; i++) {
+        status = set_arguments(self, &program->code, program->part[i], at, error);
+        if (status == HDST_OK) status = enqueue(self, program->part[i], global, local, error);
+        if (status == HDST_OK && i == 0) status = begins_here(self, error);
+    }
+    const uint64_t whole = at->count / kernel->part_tile * kernel->part_tile;
+    *rest = *at;
+    rest->first += whole;
+    rest->skip += whole;
+    rest->count -= whole;
+    return status;
+}
+
 hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
@@ -306,6 +329,12 @@ hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, co
         global = (runs + local - 1) / local * local;
     }
     hdst_status status = program->count ? count_first(self, program, at, global, local, error) : HDST_OK;
+    hdst__launch rest;
+    if (status == HDST_OK && kernel->part_count) {
+        status = launch_parts(self, program, at, global, local, &rest, error);
+        if (status != HDST_OK || rest.count == 0) return status;
+        at = &rest;
+    }
     if (status == HDST_OK) status = set_arguments(self, &program->code, program->kernel, at, error);
     if (status == HDST_OK) status = enqueue(self, program->kernel, global, local, error);
     return status == HDST_OK && program->merge ? merge_after(self, program, at, global, local, error) : status;

@@ -31,6 +31,7 @@ static bool copy_options(hdst__engine *engine, const hdst__engine_options *optio
     engine->portable_kernels = options->portable_kernels;
     engine->gpu_form_on_cpu = options->gpu_form_on_cpu;
     engine->spare_cells = options->spare_cells;
+    engine->part_always = options->part_always;
     engine->local_bytes = options->local_bytes;
     engine->wanted = hdst__strdup(engine->allocator, options->device && *options->device ? options->device : "all");
     if (!engine->wanted) return false;

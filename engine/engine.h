@@ -37,6 +37,7 @@ typedef struct hdst__engine_options {
     hdst__tuning_mode tuning;       // AUTO: as HDST_TUNING says (auto, off, full)
     bool portable_kernels;          // print kernels without compiler built-ins (Oclgrind)
     bool gpu_form_on_cpu;           // tests: print the GPU form on a CPU device
+    bool part_always;               // tests: compact tables are made by way of pairs, whatever their size
     uint64_t spare_cells;           // tests: of compact tables (codegen/table.h); 0: as many as may be needed
     uint64_t local_bytes;           // tests: of local memory, less than the device has; 0: what it has
 } hdst__engine_options;

@@ -21,6 +21,7 @@ enum {
     STRIPS_PER_UNIT = 8,                // CPU: evens out what cores do beside
     BIG_STRIP_BYTES = 256 << 10,        // a strip table that leaves the caches of a core: then a strip per core
     GROUPS_PER_UNIT = 32,               // GPU: KMeans of 100M points takes 1.63, 1.62, 1.56, 1.68 ms with 8, 16, 32, 64 of them
+    PART_GROUPS_PER_UNIT = 24,          // GPU, by way of pairs: several times as many as have room at once
     TABLE_GROUPS_PER_UNIT = 8,          // GPU, with a table in device memory for each of them
     TABLE_SHARE = 8,                    // of the device's memory that is left: for those tables
     PLAIN_GROUPS_PER_UNIT = 128,        // GPU, without tables to merge: a * x + b runs at 0.91, 0.94, 0.95 of the speed of a copy with 32, 64, 128 of them
@@ -114,7 +115,7 @@ static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
 static hdst__kernel_options kernel_options(const hdst__launch_plan *plan, const hdst__gpu_shape *shape)
 {
     return (hdst__kernel_options){.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier, .shape = *shape,
-                                  .compact_bits = plan->compact_bits, .fast_sums = plan->device->engine->fast_sums};
+                                  .compact_bits = plan->compact_bits, .may_part = plan->may_part, .fast_sums = plan->device->engine->fast_sums};
 }
 
 const hdst__kernel *hdst__launch_plan_kernel(hdst__launch_plan *plan, const hdst__gpu_shape *shape)
@@ -157,6 +158,7 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
         diags.sources = plan->func->diags->sources;
         diags.source_count = plan->func->diags->source_count;
     }
+    plan->may_part = request->makes_rows && hdst__plan_may_part(plan, request->most_records);
     plan->compact_bits = request->makes_rows ? hdst__plan_compact_bits(plan, plan->reader.records) : 0;
     plan->kernel = compile(plan, request, &diags);
     if (plan->kernel) take_tables(plan, request);
@@ -205,6 +207,11 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
         const uint64_t fit = hdst__budget_left(&plan->device->budget) / TABLE_SHARE / (plan->strip_words * sizeof(int64_t)), most = (uint64_t)plan->device->info->compute_units * TABLE_GROUPS_PER_UNIT;
         plan->items = (uint32_t)(fit < 1 ? 1 : fit < most ? fit : most) * plan->kernel->local_size;
         plan->items_why = "8 work-groups per compute unit, as far as their tables have room";
+        return HDST_OK;
+    }
+    if (plan->kernel->part_count) {
+        plan->items = plan->device->info->compute_units * PART_GROUPS_PER_UNIT * plan->kernel->local_size;
+        plan->items_why = "24 work-groups per compute unit, each with as many records";
         return HDST_OK;
     }
     const bool merges = plan->tables != NULL;
@@ -273,6 +280,7 @@ static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool f
     plan->slice_most = round_to_64(most_records ? most_records : plan->piece->capacity);
     // A launch's tables are added up as they are, so all its additions to a cell must fit a word.
     if (plan->kernel && plan->kernel->merges && plan->flush >= 64 && plan->slice_most > plan->flush) plan->slice_most = plan->flush / 64 * 64;
+    hdst__plan_part_slices(plan);
     if (fold) plan->slice_least = plan->slice_most < (1 << 20) ? plan->slice_most : 1 << 20;     // 16384 work-items
     plan->in_place = can_write_in_place(plan, fold, most_records);
     plan->in_window = !plan->keep_output && (plan->in_place || can_count_in_window(plan));
@@ -466,7 +474,7 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan)
     hdst__device *device = plan->device;
     hdst__executor_destroy(plan->executor);
     hdst__plan_tuning_end(plan);
-    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->spares};
+    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->spares, plan->parts, plan->pairs};
     release_table(plan);
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) device->ops->release(device, memories[i]);
     for (size_t i = 0; plan->broadcast && i < plan->func->param_count; i++) device->ops->release(device, plan->broadcast[i]);

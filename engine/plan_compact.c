@@ -4,9 +4,9 @@
 
 #include "engine/engine_private.h"
 
-#include <stdio.h>
-
 enum { LEAST_CELLS = 1 << 10, MOST_SPARE_BYTES = 128 << 20, ROWS_PER_CELL = 4, SHARE = 16 };
+// Of records; of words of a table. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M, 16M, 100M rows, parts 1.9, 2.0, 2.8, 3.5, 4.8.
+enum { LEAST_PARTED = 1 << 20, FEW_WORDS = 400000, CACHED_WORDS = 2 << 20, MOST_PARTED = 1 << 30 };
 
 uint32_t hdst__plan_compact_bits(const hdst__launch_plan *plan, uint64_t records)
 {
@@ -36,6 +36,46 @@ bool hdst__plan_compact_scales(hdst__launch_plan *plan)
     return fit;
 }
 
+// --- By way of pairs ---
+
+static uint64_t words_of(const hdst__launch_plan *plan)
+{
+    const hdst__accum *accum = &plan->tables->accum[0];
+    uint64_t row = 0, words;
+    for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) row += accum->cell[leaf].elements;
+    return __builtin_mul_overflow(hdst__accum_rows(accum, plan->rows), row, &words) ? UINT64_MAX : words;
+}
+
+// Additions in device memory are quick while the table stays in the second-level cache, if they do not meet at few rows.
+bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records)
+{
+    if (!plan->tables || plan->tables->accum_count != 1) return false;
+    const uint64_t segment = most_records ? most_records : plan->piece->capacity, slice = segment < plan->reader.records ? segment : plan->reader.records, words = words_of(plan);
+    if (plan->device->engine->part_always) return true;
+    return slice >= LEAST_PARTED && slice >= words / 2 && (words <= FEW_WORDS || words > CACHED_WORDS);
+}
+
+void hdst__plan_part_slices(hdst__launch_plan *plan)
+{
+    if (!plan->kernel || !plan->kernel->part_count) return;
+    const uint64_t left = hdst__budget_left(&plan->device->budget) / 2, alloc = plan->device->info->max_alloc_bytes, bytes = left < alloc ? left : alloc;
+    uint64_t most = bytes / plan->kernel->pair_bytes / 64 * 64;
+    if (most > MOST_PARTED) most = MOST_PARTED;
+    if (most < 64) most = 64;
+    if (plan->slice_most > most) plan->slice_most = most;
+    plan->slice_least = plan->slice_most;
+}
+
+static hdst_status take_pairs(hdst__launch_plan *plan, hdst_error *error)
+{
+    hdst__device *device = plan->device;
+    const uint64_t groups = plan->items / plan->kernel->local_size, most = plan->reader.records < plan->slice_most ? plan->reader.records : plan->slice_most;
+    hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, hdst__kernel_part_words(plan->kernel, groups) * sizeof(uint32_t), "the parts of a table", &plan->parts, error);
+    return status == HDST_OK ? device->ops->alloc(device, HDST__MEMORY_DEVICE, most * plan->kernel->pair_bytes + 64, "pairs of a row and an addend", &plan->pairs, error) : status;
+}
+
+// --- Memory ---
+
 static uint64_t choose_cells(const hdst__launch_plan *plan)
 {
     const uint64_t asked = plan->device->engine->spare_cells, bytes = (plan->kernel->spare_words + 1) * sizeof(int64_t), left = hdst__budget_left(&plan->device->budget) / SHARE;
@@ -47,6 +87,10 @@ static uint64_t choose_cells(const hdst__launch_plan *plan)
 
 hdst_status hdst__plan_compact_take(hdst__launch_plan *plan, hdst_error *error)
 {
+    if (plan->kernel && plan->kernel->part_count) {
+        hdst_status status = take_pairs(plan, error);
+        if (status != HDST_OK) return status;
+    }
     if (!plan->kernel || !plan->kernel->spare_words) return HDST_OK;
     plan->spare_cells = choose_cells(plan);
     const uint64_t words = hdst__kernel_spare_words(plan->kernel, plan->spare_cells);

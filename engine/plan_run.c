@@ -45,7 +45,7 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
     hdst__device *device = plan->device;
     hdst_status status = HDST_OK;
     if (plan->checks && !plan->error_is_clean) status = device->ops->fill(device, plan->error_word, 1, UINT64_MAX, error);
-    if (status == HDST_OK && plan->table && !plan->table_is_clean) status = device->ops->fill(device, plan->table, plan->device_words, 0, error);
+    if (status == HDST_OK && plan->table && !plan->table_is_clean && !(plan->pairs && plan->reader.records)) status = device->ops->fill(device, plan->table, plan->device_words, 0, error);
     if (status == HDST_OK) status = hdst__plan_compact_clear(plan, error);
     plan->error_is_clean = plan->table_is_clean = plan->spares_are_clean = false;
     return status;
@@ -54,7 +54,7 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
 // The next run's table is cleared behind the reading of this one's, where that goes to other memory and is never repeated.
 static bool clears_ahead(const hdst__launch_plan *plan)
 {
-    return plan->table && !plan->device->unified && plan->way != HDST__OUTPUT_COUNTED;
+    return plan->table && !plan->pairs && !plan->device->unified && plan->way != HDST__OUTPUT_COUNTED;
 }
 
 static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__dataset_cache *cache, hdst__ring *ring, hdst_error *error)
@@ -76,7 +76,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
-        .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales, .spares = plan->spares,
+        .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales, .spares = plan->spares, .parts = plan->parts, .pairs = plan->pairs,
                    .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .in_place = plan->in_place,

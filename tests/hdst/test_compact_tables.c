@@ -12,6 +12,7 @@ enum { RECORDS = 40000, ROWS = 3000, LOCAL = 4096 };
 static const char text[] =
     "struct pair { uint32_t key; float value; };\n"
     "struct row { float sum; uint32_t n; float least; double twice; uint64_t all; };\n"
+    "struct sums { float sum; uint32_t n; double twice; uint64_t all; };\n"
     "reduce add(float a, float b) { return a + b; }\n"
     "map gather(pair p, accum row t[])\n"
     "{\n"
@@ -20,10 +21,21 @@ static const char text[] =
     "    acc_min(t[p.key].least, p.value);\n"
     "    t[p.key].twice += p.value * 2;\n"
     "    t[p.key].all += p.key * 3;\n"
+    "}\n"
+    "map gather_sums(pair p, accum sums t[])\n"
+    "{\n"
+    "    if (p.key % 7 != 2) {\n"
+    "        t[p.key].sum += p.value;\n"
+    "        t[p.key].n += 1;\n"
+    "        t[p.key].twice += p.value * 2;\n"
+    "        t[p.key].all += p.key * 3;\n"
+    "    }\n"
     "}\n";
 
 typedef struct pair { uint32_t key; float value; } pair;
 typedef struct row { float sum; uint32_t n; float least; double twice; uint64_t all; } row;
+
+typedef struct sums { float sum; uint32_t n; double twice; uint64_t all; } sums;
 
 static pair pairs[RECORDS];
 
@@ -36,17 +48,18 @@ static uint64_t random_bits(uint64_t *state)        // xorshift64*
 }
 
 // Local memory has no room for the table.
-static hdst_context *gpu_context(uint64_t spare_cells)
+static hdst_context *gpu_context(uint64_t spare_cells, bool parted)
 {
     hdst_context *context = context_in_form("gpu-form");
-    context->engine->local_bytes = LOCAL;
+    context->engine->local_bytes = parted ? 2 * LOCAL : LOCAL;
+    context->engine->part_always = parted;
     context->engine->spare_cells = spare_cells;
     return context;
 }
 
-static hdst_dataset *dataset(hdst_context *context, hdst_module *module)
+static hdst_dataset *dataset(hdst_context *context, hdst_module *module, uint64_t records)
 {
-    return hdst_cache(hdst_read(hdst_source_from_memory(context, pairs, RECORDS, sizeof *pairs), module, "pair"));
+    return hdst_cache(hdst_read(hdst_source_from_memory(context, pairs, records, sizeof *pairs), module, "pair"));
 }
 
 static void expect_explained(hdst_result *r, const char *words)
@@ -56,28 +69,42 @@ static void expect_explained(hdst_result *r, const char *words)
     cr_assert(explanation && strstr(explanation, words), "no '%s' in:\n%s", words, explanation ? explanation : error.message);
 }
 
-Test(compact_tables, whole_numbers_are_right)
+static void sum_whole_numbers(uint64_t records, uint64_t rows, bool parted, const char *explained)
 {
-    static float expected[ROWS];
+    float *expected = calloc(rows, sizeof *expected);
     uint64_t state = 7;
-    for (uint32_t i = 0; i < RECORDS; i++) {
-        pairs[i] = (pair){(uint32_t)(random_bits(&state) % (ROWS - 1)), (float)(random_bits(&state) % 2000) - 1000};      // nothing comes to the last row
+    for (uint32_t i = 0; i < records; i++) {
+        pairs[i] = (pair){(uint32_t)(random_bits(&state) % (rows - 1)), (float)(random_bits(&state) % 2000) - 1000};      // nothing comes to the last row
+        if (i % 3 == 0) pairs[i].key = 1;
         expected[pairs[i].key] += pairs[i].value;
     }
-    if (!have_cpu()) return;
-    hdst_context *context = gpu_context(0);
+    hdst_context *context = gpu_context(0, parted);
     hdst_module *m = module_of(context, text);
-    hdst_result *r = hdst_result_create(hdst_reduce_dense(dataset(context, m), m, "add", ROWS));
+    hdst_result *r = hdst_result_create(hdst_reduce_dense(dataset(context, m, records), m, "add", rows));
     for (int t = 0; t < 2; t++) {
         uint64_t count;
         RUN(r);
-        const float *rows = hdst_result_rows(r, NULL, &count);
-        cr_assert_eq(count, ROWS);
-        cr_assert_arr_eq(rows, expected, sizeof expected, "run %d", t);
-        cr_assert_eq(signbit(rows[ROWS - 1]), 0);
+        const float *to = hdst_result_rows(r, NULL, &count);
+        cr_assert_eq(count, rows);
+        for (uint64_t k = 0; k < rows; k++) cr_assert_eq(to[k], expected[k], "run %d, row %d: %g, not %g", t, (int)k, (double)to[k], (double)expected[k]);
+        cr_assert_eq(signbit(to[rows - 1]), 0);
     }
-    expect_explained(r, "words in device memory");
+    expect_explained(r, explained);
     hdst_context_destroy(context);
+    free(expected);
+}
+
+Test(compact_tables, whole_numbers_are_right)
+{
+    if (have_cpu()) sum_whole_numbers(RECORDS, ROWS, false, "words in device memory");
+}
+
+Test(compact_tables, parts_are_right_in_one_order_and_in_two)
+{
+    if (!have_cpu()) return;
+    sum_whole_numbers(RECORDS, ROWS, true, "parts of 512 rows");
+    sum_whole_numbers(RECORDS, 150000, true, "then of");
+    sum_whole_numbers(100, ROWS, true, "parts of");
 }
 
 // One in 150 lies anywhere over 240 binades, denormals among them.
@@ -99,18 +126,20 @@ static void make_wild(void)
     pairs[301] = (pair){8, FLT_MAX};
 }
 
-static void gather(hdst_context *context, row *rows, int runs, const char *explained)
+static row row_of_sums(const sums *s) { return (row){s->sum, s->n, 0, s->twice, s->all}; }
+
+static void gather(hdst_context *context, const char *map, row *rows, int runs, const char *explained)
 {
     hdst_module *m = module_of(context, text);
-    hdst_map_spec *spec = hdst_map_spec_create(m, "gather");
+    hdst_map_spec *spec = hdst_map_spec_create(m, map);
     hdst_bind_accum(spec, "t", ROWS);
-    hdst_result *r = hdst_result_create(hdst_map(dataset(context, m), spec));
+    hdst_result *r = hdst_result_create(hdst_map(dataset(context, m, RECORDS), spec));
     for (int t = 0; t < runs; t++) {
         uint64_t count;
         RUN(r);
-        const row *from = hdst_result_rows(r, "t", &count);
+        const void *from = hdst_result_rows(r, "t", &count);
         cr_assert(from && count == ROWS);
-        memcpy(rows + t * ROWS, from, ROWS * sizeof *rows);
+        for (int k = 0; k < ROWS; k++) rows[t * ROWS + k] = strcmp(map, "gather") ? row_of_sums((const sums *)from + k) : ((const row *)from)[k];
     }
     if (explained) expect_explained(r, explained);
     hdst_context_destroy(context);
@@ -121,12 +150,13 @@ static bool same(const row *a, const row *b)
     return !memcmp(&a->sum, &b->sum, sizeof a->sum) && !memcmp(&a->least, &b->least, sizeof a->least) && !memcmp(&a->twice, &b->twice, sizeof a->twice) && a->n == b->n && a->all == b->all;
 }
 
-static void compare(uint64_t spare_cells, const char *explained)
+static void compare(uint64_t spare_cells, bool parted, const char *explained)
 {
     enum { RUNS = 3 };
     row *expected = calloc(ROWS, sizeof *expected), *rows = calloc(RUNS * ROWS, sizeof *rows);
-    gather(context_on("interp"), expected, 1, NULL);
-    gather(gpu_context(spare_cells), rows, RUNS, explained);
+    const char *map = parted ? "gather_sums" : "gather";
+    gather(context_on("interp"), map, expected, 1, NULL);
+    gather(gpu_context(spare_cells, parted), map, rows, RUNS, explained);
     for (int i = 0; i < RUNS * ROWS; i++)
         cr_assert(same(&rows[i], &expected[i % ROWS]), "run %d, row %d: %a and %a, not %a and %a", i / ROWS, i % ROWS, (double)rows[i].sum, rows[i].twice, (double)expected[i % ROWS].sum,
                   expected[i % ROWS].twice);
@@ -137,11 +167,36 @@ static void compare(uint64_t spare_cells, const char *explained)
 Test(compact_tables, what_does_not_fit_a_word_has_a_spare_cell)
 {
     make_wild();
-    if (have_cpu()) compare(0, "words in device memory");
+    if (have_cpu()) compare(0, false, "words in device memory");
 }
 
 Test(compact_tables, without_spare_cells_left_all_are_wide)
 {
     make_wild();
-    if (have_cpu()) compare(8, "tables in device memory for all work-groups");
+    if (have_cpu()) compare(8, false, "tables in device memory for all work-groups");
+}
+
+Test(compact_tables, parts_have_spare_cells_too)
+{
+    make_wild();
+    if (!have_cpu()) return;
+    compare(0, true, "has a table in local memory");
+    compare(8, true, "tables in device memory for all work-groups");
+}
+
+Test(compact_tables, a_record_with_a_bad_key_is_told)
+{
+    make_wild();
+    pairs[31234].key = ROWS;
+    pairs[31235].key = 4000000000u;
+    if (!have_cpu()) return;
+    for (int parted = 0; parted < 2; parted++) {
+        hdst_error error;
+        hdst_context *context = gpu_context(0, parted);
+        hdst_module *m = module_of(context, text);
+        hdst_result *r = hdst_result_create(hdst_reduce_dense(dataset(context, m, RECORDS), m, "add", ROWS));
+        cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD);
+        cr_assert(strstr(error.message, "31,234"), "%s", error.message);
+        hdst_context_destroy(context);
+    }
 }

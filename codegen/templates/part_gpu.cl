@@ -1,0 +1,153 @@
+
+// Many rows: pairs of a row and what is added to it are put in order of *parts*, ranges of rows, once or twice, until a part's table has room in local memory. One work-group adds up a
+// part there and writes it to the device table. (As in radix partitioning; Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009.)
+// Each work-group has a chunk of the slice, a run of whole tiles. It counts the chunk's pairs by part; a prefix sum over the counters, which lie [part][chunk], gives each its
+// places; then each puts its pairs there, a tile at a time, through local memory, so that they leave in runs. The last records of a slice, less than a tile, are @name@'s.
+@part_macros@
+#define NOBODY 0xffffffffu
+#define TILE (LANES * TILE_ROWS)
+#define PARTS_ALL ((ulong)PARTS_HIGH * PARTS_LOW)
+#define PART_HIGH(row) ((row) >> (KEY_BITS + LOW_BITS))
+#define PART_LOW(row) ((row) >> KEY_BITS & (PARTS_LOW - 1))
+// The memory `parts`, in words, with `groups` work-groups.
+enum { HOT_PARTS, CHUNKS, HEAD = 8, MOST_HOT = 4096, CHUNK_WORDS = 6 };
+#define GROUPS ((ulong)get_num_groups(0))
+#define FIRST_HIGH (parts + HEAD)
+#define FIRST_LOW (FIRST_HIGH + PARTS_HIGH + 1)
+#define HOT (FIRST_LOW + PARTS_ALL + 1)
+#define SUMS (HOT + MOST_HOT)
+#define CHUNK (SUMS + GROUPS)
+#define COUNTERS (CHUNK + CHUNK_WORDS * (GROUPS + PARTS_HIGH))
+#define PAIRS_HIGH ((__global pair_t *)pairs)
+#define PAIRS_LOW (PAIRS_HIGH + (count / TILE) * TILE)
+
+inline uint sum_of_lanes(__local uint *sums, uint lane, uint own)
+{
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sums[lane] = own;
+    for (uint step = LANES / 2; step; step /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < step) sums[lane] += sums[lane + step];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sums[0];
+}
+inline uint sum_before_lane(__local uint *sums, uint lane, uint own)
+{
+    uint sum = own;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sums[lane] = sum;
+    for (uint step = 1; step < LANES; step *= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint other = lane >= step ? sums[lane - step] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += other;
+        sums[lane] = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return sum - own;
+}
+// An exclusive prefix sum over all counters, in two kernels: each work-group sums up its share, then it begins with the shares before it.
+inline void sum_counters(__global uint *parts, ulong counters, __local uint *sums, uint lane)
+{
+    const ulong group = get_group_id(0), end = counters * (group + 1) / GROUPS;
+    uint own = 0;
+    for (ulong i = counters * group / GROUPS + lane; i < end; i += LANES) own += COUNTERS[i];
+    const uint all = sum_of_lanes(sums, lane, own);
+    if (lane == 0) SUMS[group] = all;
+}
+inline void scan_counters(__global uint *parts, ulong counters, __local uint *sums, uint lane)
+{
+    const ulong group = get_group_id(0), end = counters * (group + 1) / GROUPS;
+    uint own = 0;
+    for (ulong i = lane; i < group; i += LANES) own += SUMS[i];
+    uint before = sum_of_lanes(sums, lane, own);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (ulong base = counters * group / GROUPS; base < end; base += LANES) {
+        const ulong i = base + lane;
+        const uint one = i < end ? COUNTERS[i] : 0, place = sum_before_lane(sums, lane, one);
+        if (i < end) COUNTERS[i] = before + place;
+        before += sums[LANES - 1];
+    }
+}
+
+__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
+void @name@_count_high(@args@)
+{
+    const uint lane = get_local_id(0);
+    __local uint rows_of[PARTS_HIGH];
+    @part_setup@
+    const ulong group = get_group_id(0), tiles = count / TILE, end = tiles * (group + 1) / GROUPS * TILE;
+    for (uint j = lane; j < PARTS_HIGH; j += LANES) rows_of[j] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (ulong base = tiles * group / GROUPS * TILE; base < end; base += SPAN) {
+        TOGETHER();
+        @part_count@
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint j = lane; j < PARTS_HIGH; j += LANES) COUNTERS[j * GROUPS + group] = rows_of[j];
+}
+__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
+void @name@_sum_high(@args@)
+{
+    __local uint sums[LANES];
+    sum_counters(parts, PARTS_HIGH * GROUPS, sums, get_local_id(0));
+}
+__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
+void @name@_scan_high(@args@)
+{
+    __local uint sums[LANES];
+    scan_counters(parts, PARTS_HIGH * GROUPS, sums, get_local_id(0));
+}
+// One work-group does it: where the parts begin, and chunks of them for the second time, about as long as the first ones.
+__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
+void @name@_chunks(@args@)
+{
+    const uint lane = get_local_id(0), groups = get_num_groups(0);
+    __local uint sums[LANES];
+    if (get_group_id(0) != 0) return;
+    uint own = 0;
+    for (uint i = lane; i < groups; i += LANES) own += SUMS[i];
+    const uint all = sum_of_lanes(sums, lane, own), each = (all / groups / TILE + 1) * TILE;
+    const uint start = lane < PARTS_HIGH ? COUNTERS[lane * GROUPS] : all, stop = lane + 1 < PARTS_HIGH ? COUNTERS[(lane + 1) * GROUPS] : all;
+    if (lane < PARTS_HIGH) FIRST_HIGH[lane] = start;
+    const uint chunks = lane < PARTS_HIGH ? max((stop - start + each - 1) / each, 1u) : 0, before = sum_before_lane(sums, lane, chunks);
+    for (uint c = 0; c < chunks; c++) {
+        __global uint *chunk = CHUNK + CHUNK_WORDS * (ulong)(before + c);
+        chunk[0] = start + c * each;
+        chunk[1] = min(each, stop - start - c * each);
+        chunk[2] = before * PARTS_LOW + c;
+        chunk[3] = chunks;
+        chunk[4] = lane;
+        chunk[5] = c;
+    }
+    if (lane == 0) {
+        FIRST_HIGH[PARTS_HIGH] = all;
+        parts[HOT_PARTS] = 0;
+    }
+    if (lane == LANES - 1) parts[CHUNKS] = before + chunks;
+}
+#define PARTS PARTS_HIGH
+#define PART PART_HIGH
+__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
+void @name@_place_high(@args@)
+{
+    const uint lane = get_local_id(0);
+    __local uint rows_of[PARTS], start[PARTS], to[PARTS], next[PARTS];
+    __local pair_t sorted[TILE];
+    @part_setup@
+    const ulong group = get_group_id(0), tiles = count / TILE, end = tiles * (group + 1) / GROUPS * TILE;
+    __global pair_t *out = PAIRS_HIGH;
+    if (lane < PARTS) {
+        rows_of[lane] = 0;
+        next[lane] = COUNTERS[lane * GROUPS + group];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (ulong tile = tiles * group / GROUPS * TILE; tile < end; tile += TILE) {
+        pair_t pair_of[TILE_ROWS];
+        @part_pairs@
+        @part_tile@
+    }
+}
+#undef PARTS
+#undef PART

@@ -1,0 +1,62 @@
+#define PARTS PARTS_LOW
+#define PART PART_LOW
+__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
+void @name@_count_low(@args@)
+{
+    const uint lane = get_local_id(0);
+    __local uint rows_of[PARTS];
+    for (uint c = get_group_id(0); c < parts[CHUNKS]; c += get_num_groups(0)) {
+        __global const uint *chunk = CHUNK + CHUNK_WORDS * (ulong)c;
+        for (uint j = lane; j < PARTS; j += LANES) rows_of[j] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        __global const pair_t *in = PAIRS_HIGH + chunk[0];
+        const uint rows = chunk[1];
+        for (uint i = lane; i < rows; i += LANES) atomic_inc((volatile __local uint *)(rows_of + PART(in[i].x)));
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint j = lane; j < PARTS; j += LANES) COUNTERS[chunk[2] + j * chunk[3]] = rows_of[j];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
+void @name@_sum_low(@args@)
+{
+    __local uint sums[LANES];
+    sum_counters(parts, (ulong)PARTS_LOW * parts[CHUNKS], sums, get_local_id(0));
+}
+__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
+void @name@_scan_low(@args@)
+{
+    __local uint sums[LANES];
+    scan_counters(parts, (ulong)PARTS_LOW * parts[CHUNKS], sums, get_local_id(0));
+}
+__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
+void @name@_place_low(@args@)
+{
+    const uint lane = get_local_id(0);
+    __local uint rows_of[PARTS], start[PARTS], to[PARTS], next[PARTS];
+    __local pair_t sorted[TILE];
+    __global pair_t *out = PAIRS_LOW;
+    if (lane < PARTS) rows_of[lane] = 0;
+    for (uint c = get_group_id(0); c < parts[CHUNKS]; c += get_num_groups(0)) {
+        __global const uint *chunk = CHUNK + CHUNK_WORDS * (ulong)c;
+        __global const pair_t *in = PAIRS_HIGH + chunk[0];
+        const uint rows = chunk[1];
+        if (lane < PARTS) {
+            next[lane] = COUNTERS[chunk[2] + lane * chunk[3]];
+            if (chunk[5] == 0) FIRST_LOW[chunk[4] * PARTS + lane] = next[lane];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint tile = 0; tile < rows; tile += TILE) {
+            pair_t pair_of[TILE_ROWS];
+            for (uint r = 0; r < TILE_ROWS; r++) {
+                const uint i = tile + r * LANES + lane;
+                if (i < rows) pair_of[r] = in[i];
+                else pair_of[r].x = NOBODY;
+            }
+            @part_tile@
+        }
+    }
+    if (get_global_id(0) == 0) FIRST_LOW[PARTS_ALL] = FIRST_HIGH[PARTS_HIGH];
+}
+#undef PARTS
+#undef PART

@@ -14,6 +14,13 @@ typedef struct hdst__interp_table {     // bound to a broadcast parameter
     uint64_t rows;
 } hdst__interp_table;
 
+enum { HDST__ROWS_SEEN = 256 };
+
+typedef struct hdst__rows_seen {        // rows of the tables that were added to, the first of them
+    uint64_t row[HDST__ROWS_SEEN];
+    size_t count;
+} hdst__rows_seen;
+
 typedef struct hdst__interp_run {
     const ir_func *func;
     const hdst__allocator *allocator;
@@ -31,6 +38,7 @@ typedef struct hdst__interp_run {
     uint64_t output_room;                       // of a function that emits: records that fit `output`
     uint32_t *emits_of;                         // of a function that emits: how many records each input record gave; may be NULL
     hdst__addends *addends;                     // NULL, or one per float-sum leaf: sampled while running (scalar form)
+    hdst__rows_seen *rows_seen;                 // NULL, or a sample of where additions to first leaves go (scalar form)
     const int32_t *scales;              // block form: one per float-sum leaf; NULL: all 0
     const hdst__trace *trace;           // scalar form and a single record: who watches; or NULL
     bool strict;                        // tests of the compiler: HDST_E_INTERNAL where a lane that is concerned reads or writes with an index that nothing keeps in range. A

@@ -182,6 +182,7 @@ void hdst__interp_accumulate(interp_state *s, const ir_stmt *stmt, const interp_
     int64_t *table = s->accum_table[stmt->param];
     const uint64_t rows = table_rows(s, stmt->param);
     hdst__addends *addends = s->run->addends && cell->scale >= 0 ? &s->run->addends[cell->scale] : NULL;
+    hdst__rows_seen *seen = accum->is_table && stmt->leaf == 0 ? s->run->rows_seen : NULL;
     const lanes row = index_or_zero(s, stmt->index, s->top), element = index_or_zero(s, stmt->index2, s->top + 1);
     hdst__interp_guard(s, row, rows, "an unguarded row of an accumulator");
     hdst__interp_guard(s, element, cell->elements, "an unguarded index of an accumulator's field");
@@ -190,6 +191,7 @@ void hdst__interp_accumulate(interp_state *s, const ir_stmt *stmt, const interp_
         const uint64_t r = row.v[row.uniform ? 0 : i], x = element.v[element.uniform ? 0 : i];
         if (!mask->bits[i] || r >= rows || x >= cell->elements) continue;
         if (table) hdst__cell_accumulate(cell, table + r * accum->device_row_words + cell->device_first + x * cell->device_words, value[i]);
+        if (seen && seen->count < HDST__ROWS_SEEN) seen->row[seen->count++] = r;
         if (addends) hdst__addends_add(addends, cell->kind, value[i]);
     }
 }

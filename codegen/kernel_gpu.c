@@ -143,13 +143,18 @@ static void plan_spread(hdst__printer *p, ir_func *func, uint32_t group)
     p->group_tables = fit < 1 ? 1 : fit < MOST_SHARED ? (uint32_t)fit : MOST_SHARED;
 }
 
-// Tables in device memory whose float sums need no more than a word each. A wide cell has ten times as many, and is read and written for each row.
-static void plan_compact(hdst__printer *p)
+static bool may_be_compact(const hdst__accum_plan *plan) { return plan->place == HDST__PLACE_GROUP && hdst__accum_may_be_compact(plan->accum); }
+
+// Tables in device memory whose float sums need no more than a word each. A wide cell has ten times as many, and is read and written for each row. Few rows have several
+// tables instead, for all lanes would meet there.
+static void plan_compact(hdst__printer *p, const ir_func *single, hdst__gpu_shape *shape)
 {
     if (!p->options->compact_bits || p->spread || p->func->emits) return;
+    const bool parted = p->tables->accum_count == 1 && may_be_compact(&p->plan[0]) && hdst__plan_parted(p, single, shape);
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         hdst__accum_plan *plan = &p->plan[a];
-        if (plan->place != HDST__PLACE_GROUP || !hdst__accum_may_be_compact(plan->accum)) continue;
+        const bool many = rows_of(p, plan) * sizeof(int64_t) > p->options->facts.local_bytes * 3 / 4;
+        if (!may_be_compact(plan) || !(many || parted)) continue;
         hdst__accum_make_compact((hdst__accum *)plan->accum);      // of this kernel's own tables
         plan->place = HDST__PLACE_WORDS;
         for (size_t l = 0; l < plan->accum->leaf_count; l++)
@@ -437,8 +442,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     plan_tables(p);
     plan_spread(p, single, shape.group);
     if (p->spread) shape.records = 1;
-    plan_compact(p);
-    hdst__plan_parted(p, single, &shape);
+    plan_compact(p, single, &shape);
     ir_func *spans = span_body(single, shape.records, diags);
     if (!spans) return NULL;
     const uint64_t bytes = hdst__private_bytes(p, spans);

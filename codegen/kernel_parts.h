@@ -40,7 +40,7 @@ const char *hdst__tables_why(hdst__printer *p);
 enum { HDST__FINISH_HOLES = 5 };
 void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__hole holes[HDST__FINISH_HOLES]);
 
-// print_part.c: kernels for tables with many rows. With the places of tables chosen; may lessen the records of a lane. False: the function or the sizes do not suit.
+// print_part.c: kernels for tables with many rows. For a table that may be compact and is the only one; may lessen the records of a lane. False: the function or the sizes do not suit.
 bool hdst__plan_parted(hdst__printer *p, const ir_func *single, hdst__gpu_shape *shape);
 enum { HDST__PARTED_HOLES = 10 };
 void hdst__parted_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup, hdst__hole holes[HDST__PARTED_HOLES]);

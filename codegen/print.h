@@ -160,6 +160,7 @@ const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field);
 void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt);          // IR_ACCUM
 void hdst__print_word_into(hdst__printer *p, const hdst__cell *cell, const char *place, const char *value);       // by the cell's operation, to a word that is nobody else's
 void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, const char *value);     // to where the parameter's words are kept
+const char *hdst__cell_word_text(hdst__printer *p, const hdst__cell *cell, const ir_expr *value);    // an addend of a cell that is no float sum, as a 64-bit word
 const char *hdst__device_place(hdst__printer *p, const ir_stmt *stmt);  // the cell in the device table
 size_t hdst__print_accum_run(hdst__printer *p, ir_stmt *const *stmts, size_t count);        // print_accum_run.c: IR_ACCUMs that stand together; how many it printed
 size_t hdst__print_accum_words(hdst__printer *p, ir_stmt *const *stmts, size_t count);      // a run of IR_ACCUM_WORDS of one row; how many it printed

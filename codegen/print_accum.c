@@ -58,7 +58,7 @@ const char *hdst__key_text(hdst__printer *p, ir_accum_op acc, const ir_expr *val
 }
 
 // A plain cell's addend as a 64-bit word (scalar form; the block form has it in the IR).
-static const char *word_text(hdst__printer *p, const hdst__cell *cell, const ir_expr *value)
+const char *hdst__cell_word_text(hdst__printer *p, const hdst__cell *cell, const ir_expr *value)
 {
     if (cell->op == HDST__WORD_MAX) return hdst__key_text(p, cell->acc, value);
     const char *word =
@@ -184,7 +184,7 @@ void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt)
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     if (cell->tier != HDST__TIER_PLAIN) print_float_sum(p, plan, stmt);
-    else hdst__print_add_word(p, stmt, 0, word_text(p, cell, stmt->value));
+    else hdst__print_add_word(p, stmt, 0, hdst__cell_word_text(p, cell, stmt->value));
 }
 
 void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt)

@@ -135,6 +135,7 @@ static const ir_expr *integer_addend(const ir_stmt *s)
 
 static uint32_t payload_of(const hdst__printer *p, const hdst__accum *accum, size_t leaf, const ir_stmt *s)
 {
+    if (accum->cell[leaf].op != HDST__WORD_ADD) return 1;
     if (accum->cell[leaf].digits) return hdst__sums_floats(p, accum->param, (uint32_t)leaf) ? 1 : 2;
     if (s->value->op == IR_CONST) return 0;
     return hdst__scalar_size(integer_addend(s)->kind) <= 4 ? 1 : 2;
@@ -144,11 +145,12 @@ static bool plan_leaves(hdst__printer *p, hdst__parted *t, const hdst__accum *ac
 {
     for (size_t l = 0; l < accum->leaf_count; l++) {
         const hdst__cell *cell = &accum->cell[l];
-        if (cell->elements != 1 || cell->op != HDST__WORD_ADD || cell->kind == HDST__BOOL) return false;
+        const bool adds = cell->op == HDST__WORD_ADD;
+        if (cell->elements != 1 || (adds ? cell->kind == HDST__BOOL : hdst__scalar_size(cell->kind) > 4)) return false;
         t->word[l] = t->payload;
         t->slot[l] = t->slots;
         t->payload += payload_of(p, accum, l, t->stmt[l]);
-        t->slots += 2;
+        t->slots += adds ? 2 : 1;
     }
     return t->payload <= MOST_PAYLOAD;
 }
@@ -181,7 +183,7 @@ bool hdst__plan_parted(hdst__printer *p, const ir_func *single, hdst__gpu_shape 
 {
     const hdst__accum *accum = &p->tables->accum[0];
     const uint64_t rows = p->options->rows ? p->options->rows[accum->param] : 0;
-    if (!p->options->may_part || p->tables->accum_count != 1 || !accum->compact || rows < 2 || rows > UINT32_MAX) return false;
+    if (!p->options->may_part || rows < 2 || rows > UINT32_MAX) return false;
     hdst__parted *t = HDST__NEW(p->arena, hdst__parted);
     t->stmt = HDST__NEW_ARRAY(p->arena, const ir_stmt *, accum->leaf_count);
     t->word = HDST__NEW_ARRAY(p->arena, uint32_t, accum->leaf_count);
@@ -208,7 +210,9 @@ static void print_payload(hdst__printer *p, const ir_stmt *s, const char *at)
     const hdst__parted *t = p->parted;
     const uint32_t word = t->word[s->leaf];
     const hdst__cell *cell = &p->plan[0].accum->cell[s->leaf];
-    if (cell->digits && hdst__sums_floats(p, s->param, s->leaf)) {
+    if (cell->op != HDST__WORD_ADD) {
+        hdst__write_line(&p->out, "%s.%c = (uint)(%s);", at, component[1 + word], hdst__cell_word_text(p, cell, s->value));
+    } else if (cell->digits && hdst__sums_floats(p, s->param, s->leaf)) {
         hdst__write_line(&p->out, "%s.%c = as_uint(%s);", at, component[1 + word], hdst__addend_text(p, s->param, s->leaf, s->value));
     } else if (cell->digits || hdst__scalar_size(integer_addend(s)->kind) > 4) {
         const char *bits = cell->digits ? hdst__arena_printf(p->arena, "as_ulong(%s)", hdst__expr_text(p, s->value)) : hdst__arena_printf(p->arena, "(ulong)(%s)", hdst__expr_text(p, s->value));
@@ -314,15 +318,20 @@ static void print_add_integer(hdst__printer *p, const hdst__accum_plan *plan, ui
     else hdst__write_line(&p->out, "const long word = (long)%spair.%c;", hdst__kind_is_signed(kind) ? "(int)" : "", component[1 + t->word[l]]);
 }
 
+static const char *const op_name[] = {"add", "max", "or", "xor"};
+
 static void print_add(hdst__printer *p)
 {
     const hdst__accum_plan *plan = &p->plan[0];
     for (uint32_t l = 0; l < plan->accum->leaf_count; l++) {
         hdst__write_line(&p->out, "{");
         p->out.indent++;
-        if (plan->accum->cell[l].digits) print_add_float(p, plan, l);
-        else print_add_integer(p, plan, l);
-        hdst__write_line(&p->out, "part_add(table + %" PRIu32 " * KEYS + key, word);", p->parted->slot[l]);
+        const hdst__cell *cell = &plan->accum->cell[l];
+        if (cell->digits) print_add_float(p, plan, l);
+        else if (cell->op == HDST__WORD_ADD) print_add_integer(p, plan, l);
+        if (cell->op != HDST__WORD_ADD)
+            hdst__write_line(&p->out, "atomic_%s((volatile __local uint *)(table + %" PRIu32 " * KEYS + key), pair.%c);", op_name[cell->op], p->parted->slot[l], component[1 + p->parted->word[l]]);
+        else hdst__write_line(&p->out, "part_add(table + %" PRIu32 " * KEYS + key, word);", p->parted->slot[l]);
         p->out.indent--;
         hdst__write_line(&p->out, "}");
     }
@@ -335,9 +344,14 @@ static void print_write(hdst__printer *p, bool hot)
     for (uint32_t l = 0; l < plan->accum->leaf_count; l++) {
         hdst__write_line(&p->out, "{");
         p->out.indent++;
-        hdst__write_line(&p->out, "const long word = (long)((ulong)table[%" PRIu32 " * KEYS + key] << 32 | table[%" PRIu32 " * KEYS + key]);", p->parted->slot[l] + 1, p->parted->slot[l]);
-        hdst__write_line(&p->out, "__global long *to = %s_total + row * %" PRIu64 " + %" PRIu64 ";", plan->name, plan->accum->device_row_words, plan->accum->cell[l].device_first);
-        hdst__write_line(&p->out, hot ? "device_add(to, word);" : "*to = first ? *to + word : word;       // the table's first words, if nothing came before");
+        const hdst__cell *cell = &plan->accum->cell[l];
+        const char *combined[] = {"*to + word", "max(*to, word)", "*to | word", "*to ^ word"};
+        if (cell->op == HDST__WORD_ADD)
+            hdst__write_line(&p->out, "const long word = (long)((ulong)table[%" PRIu32 " * KEYS + key] << 32 | table[%" PRIu32 " * KEYS + key]);", p->parted->slot[l] + 1, p->parted->slot[l]);
+        else hdst__write_line(&p->out, "const long word = table[%" PRIu32 " * KEYS + key];", p->parted->slot[l]);
+        hdst__write_line(&p->out, "__global long *to = %s_total + row * %" PRIu64 " + %" PRIu64 ";", plan->name, plan->accum->device_row_words, cell->device_first);
+        if (hot) hdst__write_line(&p->out, "device_%s(to, word);", op_name[cell->op]);
+        else hdst__write_line(&p->out, "*to = first ? %s : word;       // the table's first words, if nothing came before", combined[cell->op]);
         p->out.indent--;
         hdst__write_line(&p->out, "}");
     }

@@ -91,6 +91,7 @@ static void make_tables(hdst__launch_plan *plan, const hdst__stage_values *value
     plan->adds = plan->tables ? hdst__tables_adds_per_record(plan->func, plan->rows) : 0;
     plan->flush = flush_after(plan->adds);
     uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
+    plan->rows_seen = HDST__NEW(&plan->arena, hdst__rows_seen);
     plan->addends = HDST__NEW_ARRAY(&plan->arena, hdst__addends, scales + 1);
     plan->tier = HDST__NEW_ARRAY(&plan->arena, hdst__tier, scales + 1);
     plan->scale = HDST__NEW_ARRAY(&plan->arena, int32_t, scales + 1);

@@ -3,6 +3,7 @@
 #ifndef HDST_ENGINE_PLAN_H
 #define HDST_ENGINE_PLAN_H
 
+#include "codegen/interp.h"
 #include "engine/executor.h"
 
 typedef struct hdst__launch_plan {
@@ -28,6 +29,7 @@ typedef struct hdst__launch_plan {
     hdst__addends *addends;         // by scale: what the sample saw
     hdst__tier *tier;
     int32_t *scale;
+    hdst__rows_seen *rows_seen;     // by the sample
     uint64_t sampled;               // records
     uint64_t adds, flush;           // additions of a record to a cell at most; records after which a strip must flush
     bool wide_by_count;             // so many additions that fixed point would have to be flushed too often

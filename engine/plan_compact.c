@@ -6,7 +6,7 @@
 
 enum { LEAST_CELLS = 1 << 10, MOST_SPARE_BYTES = 128 << 20, ROWS_PER_CELL = 4, SHARE = 16 };
 // Of records; of words of a table. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M, 16M, 100M rows, parts 1.9, 2.0, 2.8, 3.5, 4.8.
-enum { LEAST_PARTED = 1 << 20, FEW_WORDS = 400000, CACHED_WORDS = 2 << 20, MOST_PARTED = 1 << 30 };
+enum { LEAST_PARTED = 1 << 20, FEW_WORDS = 400000, CACHED_WORDS = 2 << 20, MOST_PARTED = 1 << 30, HOT_PAIRS = 3 };
 
 uint32_t hdst__plan_compact_bits(const hdst__launch_plan *plan, uint64_t records)
 {
@@ -46,13 +46,23 @@ static uint64_t words_of(const hdst__launch_plan *plan)
     return __builtin_mul_overflow(hdst__accum_rows(accum, plan->rows), row, &words) ? UINT64_MAX : words;
 }
 
+// Rows that a sample of records meets again and again get so many of all records that additions in device memory would wait for each other.
+static bool has_hot_rows(const hdst__launch_plan *plan)
+{
+    const hdst__rows_seen *seen = plan->rows_seen;
+    size_t pairs = 0;
+    for (size_t i = 0; i < seen->count; i++)
+        for (size_t j = 0; j < i; j++) pairs += seen->row[i] == seen->row[j];
+    return pairs >= HOT_PAIRS;          // of a table with hundreds of thousands of rows: by chance there is hardly one
+}
+
 // Additions in device memory are quick while the table stays in the second-level cache, if they do not meet at few rows.
 bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records)
 {
     if (!plan->tables || plan->tables->accum_count != 1) return false;
     const uint64_t segment = most_records ? most_records : plan->piece->capacity, slice = segment < plan->reader.records ? segment : plan->reader.records, words = words_of(plan);
     if (plan->device->engine->part_always) return true;
-    return slice >= LEAST_PARTED && slice >= words / 2 && (words <= FEW_WORDS || words > CACHED_WORDS);
+    return slice >= LEAST_PARTED && slice >= words / 2 && (words <= FEW_WORDS || words > CACHED_WORDS || has_hot_rows(plan));
 }
 
 void hdst__plan_part_slices(hdst__launch_plan *plan)

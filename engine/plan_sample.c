@@ -53,7 +53,7 @@ static bool sample_run(sampler *s, uint64_t first, uint64_t count)
         .func = plan->func, .allocator = plan->device->engine->allocator,
         .input = {s->storage}, .input_buffers = {(const void *const *)s->buffers}, .first = first, .count = count,
         .broadcast = s->broadcast, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
-        .output = plan->func->emits ? NULL : s->output, .addends = plan->tables ? plan->addends : NULL,
+        .output = plan->func->emits ? NULL : s->output, .addends = plan->tables ? plan->addends : NULL, .rows_seen = plan->rows_seen,
     };
     if (hdst__interpret(&run, NULL) != HDST_OK) return false;
     plan->sampled += count;
@@ -84,6 +84,7 @@ static void sample_records(sampler *s)
         if (length > MOST_RECORDS / RUNS) length = MOST_RECORDS / RUNS;
         if (length > reach / RUNS) length = reach / RUNS;
         spent = one + few;
+        plan->rows_seen->count = 0;         // these records come again
         for (uint64_t i = 0; i < RUNS && length && spent + start + (double)length * each < MOST_SAMPLE * sample_seconds; i++) {
             const double took = timed_run(s, reach / RUNS * i, length);
             if (took < 0) return;

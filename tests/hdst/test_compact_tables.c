@@ -13,6 +13,13 @@ static const char text[] =
     "struct pair { uint32_t key; float value; };\n"
     "struct row { float sum; uint32_t n; float least; double twice; uint64_t all; };\n"
     "struct sums { float sum; uint32_t n; double twice; uint64_t all; };\n"
+    "struct bounds { float least; int16_t most; int32_t every; };\n"
+    "map gather_bounds(pair p, accum bounds t[])\n"
+    "{\n"
+    "    acc_min(t[p.key].least, p.value);\n"
+    "    acc_max(t[p.key].most, (int16_t)(p.key * 7));\n"
+    "    t[p.key].every &= (int32_t)(p.key | 1);\n"
+    "}\n"
     "reduce add(float a, float b) { return a + b; }\n"
     "map gather(pair p, accum row t[])\n"
     "{\n"
@@ -36,6 +43,8 @@ typedef struct pair { uint32_t key; float value; } pair;
 typedef struct row { float sum; uint32_t n; float least; double twice; uint64_t all; } row;
 
 typedef struct sums { float sum; uint32_t n; double twice; uint64_t all; } sums;
+
+typedef struct bounds { float least; int16_t most; int32_t every; } bounds;
 
 static pair pairs[RECORDS];
 
@@ -128,6 +137,14 @@ static void make_wild(void)
 
 static row row_of_sums(const sums *s) { return (row){s->sum, s->n, 0, s->twice, s->all}; }
 
+static row row_of_bounds(const bounds *b) { return (row){.least = b->least, .n = (uint32_t)b->most, .all = (uint32_t)b->every}; }
+
+static row row_of(const char *map, const void *rows, int k)
+{
+    if (!strcmp(map, "gather_sums")) return row_of_sums((const sums *)rows + k);
+    return !strcmp(map, "gather_bounds") ? row_of_bounds((const bounds *)rows + k) : ((const row *)rows)[k];
+}
+
 static void gather(hdst_context *context, const char *map, row *rows, int runs, const char *explained)
 {
     hdst_module *m = module_of(context, text);
@@ -139,7 +156,7 @@ static void gather(hdst_context *context, const char *map, row *rows, int runs, 
         RUN(r);
         const void *from = hdst_result_rows(r, "t", &count);
         cr_assert(from && count == ROWS);
-        for (int k = 0; k < ROWS; k++) rows[t * ROWS + k] = strcmp(map, "gather") ? row_of_sums((const sums *)from + k) : ((const row *)from)[k];
+        for (int k = 0; k < ROWS; k++) rows[t * ROWS + k] = row_of(map, from, k);
     }
     if (explained) expect_explained(r, explained);
     hdst_context_destroy(context);
@@ -150,11 +167,10 @@ static bool same(const row *a, const row *b)
     return !memcmp(&a->sum, &b->sum, sizeof a->sum) && !memcmp(&a->least, &b->least, sizeof a->least) && !memcmp(&a->twice, &b->twice, sizeof a->twice) && a->n == b->n && a->all == b->all;
 }
 
-static void compare(uint64_t spare_cells, bool parted, const char *explained)
+static void compare(const char *map, uint64_t spare_cells, bool parted, const char *explained)
 {
     enum { RUNS = 3 };
     row *expected = calloc(ROWS, sizeof *expected), *rows = calloc(RUNS * ROWS, sizeof *rows);
-    const char *map = parted ? "gather_sums" : "gather";
     gather(context_on("interp"), map, expected, 1, NULL);
     gather(gpu_context(spare_cells, parted), map, rows, RUNS, explained);
     for (int i = 0; i < RUNS * ROWS; i++)
@@ -167,21 +183,21 @@ static void compare(uint64_t spare_cells, bool parted, const char *explained)
 Test(compact_tables, what_does_not_fit_a_word_has_a_spare_cell)
 {
     make_wild();
-    if (have_cpu()) compare(0, false, "words in device memory");
+    if (have_cpu()) compare("gather", 0, false, "words in device memory");
 }
 
 Test(compact_tables, without_spare_cells_left_all_are_wide)
 {
     make_wild();
-    if (have_cpu()) compare(8, false, "tables in device memory for all work-groups");
+    if (have_cpu()) compare("gather", 8, false, "tables in device memory for all work-groups");
 }
 
 Test(compact_tables, parts_have_spare_cells_too)
 {
     make_wild();
     if (!have_cpu()) return;
-    compare(0, true, "has a table in local memory");
-    compare(8, true, "tables in device memory for all work-groups");
+    compare("gather_sums", 0, true, "has a table in local memory");
+    compare("gather_sums", 8, true, "tables in device memory for all work-groups");
 }
 
 Test(compact_tables, a_record_with_a_bad_key_is_told)
@@ -199,4 +215,47 @@ Test(compact_tables, a_record_with_a_bad_key_is_told)
         cr_assert(strstr(error.message, "31,234"), "%s", error.message);
         hdst_context_destroy(context);
     }
+}
+
+Test(compact_tables, parts_have_minima_maxima_and_bits)
+{
+    make_wild();
+    if (have_cpu()) compare("gather_bounds", 0, true, "has a table in local memory");
+}
+
+// Rows of which a sample meets some again and again. Read anew in every run, so that there are several slices.
+static bool goes_by_parts(pair *many, uint64_t records, uint64_t rows, uint32_t hot_share)
+{
+    hdst_error error;
+    uint64_t state = 11, count;
+    float *expected = calloc(rows, sizeof *expected);
+    for (uint64_t i = 0; i < records; i++) {
+        const uint64_t random = random_bits(&state);
+        many[i] = (pair){hot_share && random % hot_share == 0 ? 77 : (uint32_t)((random >> 8) % rows), (float)(random >> 60)};
+        expected[many[i].key] += many[i].value;
+    }
+    hdst_context *context = context_in_form("gpu-form");
+    context->engine->local_bytes = 48 << 10;
+    hdst_module *m = module_of(context, text);
+    hdst_result *r = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, many, records, sizeof *many), m, "pair"), m, "add", rows));
+    RUN(r);
+    cr_assert_gt(hdst_result_stats(r).device[0].slices, 1);
+    cr_assert(!memcmp(hdst_result_rows(r, NULL, &count), expected, rows * sizeof *expected));
+    const char *explanation = hdst_explain(r, &error);
+    cr_assert(explanation, "%s", error.message);
+    const bool parts = strstr(explanation, "pairs are put in order") != NULL;
+    hdst_context_destroy(context);
+    free(expected);
+    return parts;
+}
+
+Test(compact_tables, hot_rows_are_seen_in_a_sample)
+{
+    enum { MANY = 9 << 19, MANY_ROWS = 600000 };
+    pair *many = malloc(MANY * sizeof *many);
+    if (have_cpu()) {
+        cr_expect(!goes_by_parts(many, MANY, MANY_ROWS, 0));
+        cr_expect(goes_by_parts(many, MANY, MANY_ROWS, 8));
+    }
+    free(many);
 }

@@ -9,7 +9,7 @@
 
 void hdst__grouping_init(hdst__grouping *grouping, hdst__engine *engine, const hdst__record *record, const hdst__group_part *part, size_t part_count)
 {
-    *grouping = (hdst__grouping){.engine = engine, .record = record, .part = part, .part_count = part_count, .bad_record = UINT64_MAX};
+    *grouping = (hdst__grouping){.engine = engine, .engine_allocator = engine->allocator, .record = record, .part = part, .part_count = part_count, .bad_record = UINT64_MAX};
 }
 
 void hdst__grouping_release(hdst__grouping *g)
@@ -33,42 +33,62 @@ uint64_t hdst__group_number(const hdst__group_part *part, const char *row)
     return hdst__kind_is_signed(part->kind) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
 }
 
-// --- Entries ---
+// --- The order ---
 
+// Hash or dense key of each record beside its place: in one word where both fit.
 typedef struct ordering {
     hdst__rows input;
-    hdst__group_entry *entries, *scratch, *sorted;
+    bool wide;
+    uint64_t *words, *scratch;      // or, wide, entries in their place
     uint64_t count, reserved;
 } ordering;
 
 static void end_ordering(hdst__grouping *g, ordering *o)
 {
-    hdst__free(g->engine->allocator, o->entries);
+    hdst__free(g->engine->allocator, o->words);
     hdst__free(g->engine->allocator, o->scratch);
     hdst__budget_release(&g->engine->memory, o->reserved);
     hdst__engine_free_rows(g->engine, &o->input);
 }
 
-static hdst_status take_entries(hdst__grouping *g, ordering *o, hdst_error *error)
+static hdst_status take_words(hdst__grouping *g, ordering *o, hdst_error *error)
 {
-    const uint64_t bytes = o->input.count * sizeof *o->entries;
+    o->wide = o->input.count > UINT32_MAX || (g->dense && g->dense_rows > UINT32_MAX);
+    const uint64_t bytes = o->input.count * (o->wide ? sizeof(hdst__group_entry) : sizeof(uint64_t));
     if (!hdst__budget_reserve(&g->engine->memory, 2 * bytes)) return hdst__budget_error(&g->engine->memory, 2 * bytes, "the order of records by key", error);
     o->reserved = 2 * bytes;
-    o->entries = hdst__alloc(g->engine->allocator, bytes ? bytes : 1);
+    o->words = hdst__alloc(g->engine->allocator, bytes ? bytes : 1);
     o->scratch = hdst__alloc(g->engine->allocator, bytes ? bytes : 1);
-    return o->entries && o->scratch ? HDST_OK : hdst__error_memory(error, "the order of records by key");
+    return o->words && o->scratch ? HDST_OK : hdst__error_memory(error, "the order of records by key");
+}
+
+static inline void add_word(ordering *o, uint64_t key, uint64_t index)
+{
+    if (o->wide) ((hdst__group_entry *)o->words)[o->count++] = (hdst__group_entry){key, index};
+    else o->words[o->count++] = key << 32 | index;
+}
+
+static uint32_t hash_of(const hdst__grouping *g, const char *row, size_t bytes)
+{
+    uint64_t words[HDST__KEY_WORDS];
+    hdst__group_pack(g->part, g->part_count, row, words);
+    return hdst__key_hash(words, bytes);
 }
 
 static void note_hashes(const hdst__grouping *g, ordering *o)
 {
     const size_t bytes = hdst__group_key_bytes(g->part, g->part_count);
-    uint64_t words[HDST__KEY_WORDS];
-    const char *row = o->input.records;
-    for (uint64_t i = 0; i < o->input.count; i++, row += g->record->size) {
-        hdst__group_pack(g->part, g->part_count, row, words);
-        o->entries[i] = (hdst__group_entry){hdst__key_hash(words, bytes), i};
+    const char *row = o->input.records, *key = row + g->part->offset;
+    const uint64_t size = g->record->size;
+    if (g->part_count == 1 && bytes == 4) {         // the usual key
+        for (uint64_t i = 0; i < o->input.count; i++) {
+            uint32_t bits;
+            memcpy(&bits, key + i * size, sizeof bits);
+            add_word(o, hdst__key_mix32(bits), i);
+        }
+        return;
     }
-    o->count = o->input.count;
+    for (uint64_t i = 0; i < o->input.count; i++) add_word(o, hash_of(g, row + i * size, bytes), i);
 }
 
 // Dense keys out of range take no part.
@@ -78,7 +98,7 @@ static void note_numbers(hdst__grouping *g, ordering *o)
     for (uint64_t i = 0; i < o->input.count; i++, row += g->record->size) {
         const uint64_t key = hdst__group_number(g->part, row);
         if (key < g->dense_rows) {
-            o->entries[o->count++] = (hdst__group_entry){key, i};
+            add_word(o, key, i);
             continue;
         }
         if (g->bad_record == UINT64_MAX) {
@@ -89,57 +109,89 @@ static void note_numbers(hdst__grouping *g, ordering *o)
     }
 }
 
-// --- Rows and runs ---
-
-static bool same_key(const hdst__grouping *g, const ordering *o, uint64_t a, uint64_t b)
+static void gather(hdst__grouping *g, const ordering *o, const void *sorted)
 {
-    const hdst__group_entry *x = &o->sorted[a], *y = &o->sorted[b];
-    if (x->key != y->key) return false;
-    if (g->dense) return true;
-    for (size_t i = 0; i < g->part_count; i++) {
-        const char *rows = o->input.records;
-        const uint64_t offset = g->part[i].offset, size = g->record->size;
-        if (memcmp(rows + x->index * size + offset, rows + y->index * size + offset, hdst__scalar_size(g->part[i].kind))) return false;
-    }
+    const uint64_t size = g->record->size;
+    const char *from = o->input.records;
+    const hdst__group_entry *entry = sorted;
+    const uint64_t *word = sorted;
+    for (uint64_t i = 0; i < o->count; i++) memcpy(g->rows + i * size, from + (o->wide ? entry[i].index : word[i] & UINT32_MAX) * size, size);
+    g->row_count = o->count;
+}
+
+static hdst_status order_rows(hdst__grouping *g, ordering *o, hdst_error *error)
+{
+    const uint64_t bytes = o->count * g->record->size;
+    const void *sorted = o->wide ? (const void *)hdst__group_order_numbers((hdst__group_entry *)o->words, (hdst__group_entry *)o->scratch, o->count)
+                                 : hdst__group_order_words(o->words, o->scratch, o->count);
+    if (!hdst__budget_reserve(&g->engine->memory, bytes)) return hdst__budget_error(&g->engine->memory, bytes, "records by key", error);
+    g->reserved += bytes;
+    g->rows = hdst__alloc(g->engine->allocator, bytes ? bytes : 1);
+    if (!g->rows) return hdst__error_memory(error, "records by key");
+    gather(g, o, sorted);
+    return HDST_OK;
+}
+
+// --- Runs ---
+
+static bool same_key(const hdst__grouping *g, uint64_t a, uint64_t b)
+{
+    const char *x = g->rows + a * g->record->size, *y = g->rows + b * g->record->size;
+    for (size_t i = 0; i < g->part_count; i++)
+        if (memcmp(x + g->part[i].offset, y + g->part[i].offset, hdst__scalar_size(g->part[i].kind))) return false;
     return true;
 }
 
-static hdst_status take_runs(hdst__grouping *g, const ordering *o, hdst_error *error)
+// Keys of more than 4 bytes may share a hash: such rows lie mixed.
+static hdst_status part_ties(hdst__grouping *g, hdst_error *error)
 {
-    uint64_t runs = o->count > 0;
-    for (uint64_t i = 1; i < o->count; i++) runs += !same_key(g, o, i - 1, i);
-    const uint64_t bytes = runs * sizeof *g->run + o->count * g->record->size;
-    if (!hdst__budget_reserve(&g->engine->memory, bytes)) return hdst__budget_error(&g->engine->memory, bytes, "records by key", error);
-    g->reserved = bytes;
-    g->run = hdst__alloc(g->engine->allocator, runs ? runs * sizeof *g->run : 1);
-    g->rows = hdst__alloc(g->engine->allocator, o->count ? o->count * g->record->size : 1);
-    if (!g->run || !g->rows) return hdst__error_memory(error, "records by key");
-    for (uint64_t i = 0; i < o->count; i++) {
-        if (i == 0 || !same_key(g, o, i - 1, i)) g->run[g->run_count++] = (hdst__run){.first = i};
+    const size_t bytes = hdst__group_key_bytes(g->part, g->part_count);
+    uint64_t first = 0;                 // of the rows with this hash
+    uint32_t hash = g->row_count ? hash_of(g, g->rows, bytes) : 0;
+    bool mixed = false;
+    for (uint64_t i = 1; i <= g->row_count; i++) {
+        if (i < g->row_count && same_key(g, i - 1, i)) continue;
+        const uint32_t next = i < g->row_count ? hash_of(g, g->rows + i * g->record->size, bytes) : 0;
+        if (i < g->row_count && next == hash) {
+            mixed = true;
+            continue;
+        }
+        if (mixed && !hdst__group_order_rows(g, g->rows + first * g->record->size, i - first)) return hdst__error_memory(error, "records by key");
+        first = i;
+        hash = next;
+        mixed = false;
+    }
+    return HDST_OK;
+}
+
+static hdst_status find_runs(hdst__grouping *g, hdst_error *error)
+{
+    uint64_t runs = g->row_count > 0;
+    for (uint64_t i = 1; i < g->row_count; i++) runs += !same_key(g, i - 1, i);
+    const uint64_t bytes = runs * sizeof *g->run;
+    if (!hdst__budget_reserve(&g->engine->memory, bytes)) return hdst__budget_error(&g->engine->memory, bytes, "runs of equal keys", error);
+    g->reserved += bytes;
+    g->run = hdst__alloc(g->engine->allocator, bytes ? bytes : 1);
+    if (!g->run) return hdst__error_memory(error, "runs of equal keys");
+    for (uint64_t i = 0; i < g->row_count; i++) {
+        if (i == 0 || !same_key(g, i - 1, i)) g->run[g->run_count++] = (hdst__run){.first = i};
         g->run[g->run_count - 1].count++;
     }
     return HDST_OK;
 }
 
-static void gather(hdst__grouping *g, const ordering *o)
-{
-    const uint64_t size = g->record->size;
-    const char *from = o->input.records;
-    for (uint64_t i = 0; i < o->count; i++) memcpy(g->rows + i * size, from + o->sorted[i].index * size, size);
-    g->row_count = o->count;
-}
-
 static hdst_status order(hdst__grouping *g, ordering *o, hdst_error *error)
 {
-    hdst_status status = take_entries(g, o, error);
+    hdst_status status = take_words(g, o, error);
     if (status != HDST_OK) return status;
     if (g->dense) note_numbers(g, o);
     else note_hashes(g, o);
     if (g->bad_record != UINT64_MAX && !g->engine->skip_failed) return HDST_OK;
-    o->sorted = hdst__group_order(g, o->input.records, o->entries, o->scratch, o->count, !g->dense && hdst__group_key_bytes(g->part, g->part_count) > 4);
-    status = take_runs(g, o, error);
-    if (status == HDST_OK) gather(g, o);
-    return status;
+    status = order_rows(g, o, error);
+    end_ordering(g, o);                 // before the runs take memory
+    *o = (ordering){0};
+    if (status == HDST_OK && !g->dense && hdst__group_key_bytes(g->part, g->part_count) > 4) status = part_ties(g, error);
+    return status == HDST_OK ? find_runs(g, error) : status;
 }
 
 hdst_status hdst__grouping_run(hdst__grouping *g, const hdst__reader *input, hdst_error *error)

@@ -18,6 +18,7 @@ typedef struct hdst__group_part {   // of a key: a number in the C struct
 
 typedef struct hdst__grouping {
     hdst__engine *engine;
+    const hdst__allocator *engine_allocator;
     const hdst__record *record;
     const hdst__group_part *part;
     size_t part_count;
@@ -37,7 +38,7 @@ typedef struct hdst__grouping {
 // The record and the parts must outlive it.
 void hdst__grouping_init(hdst__grouping *grouping, hdst__engine *engine, const hdst__record *record, const hdst__group_part *part, size_t part_count);
 void hdst__grouping_release(hdst__grouping *grouping);      // what the last run gave; safe on a zeroed one
-// Reads the input and orders it. Host memory: twice the records and 32 bytes for each, while it runs. HDST_OK also with a bad record that is not to be skipped: then there are
+// Reads the input and orders it. Host memory: twice the records and 16 bytes for each (32 where there are 2^32 or more), while it runs. HDST_OK also with a bad record that is not to be skipped: then there are
 // no rows.
 hdst_status hdst__grouping_run(hdst__grouping *grouping, const hdst__reader *input, hdst_error *error);
 uint64_t hdst__group_number(const hdst__group_part *part, const char *row);     // its bits; signed integers extended
@@ -53,7 +54,9 @@ size_t hdst__group_key_bytes(const hdst__group_part *part, size_t count);
 void hdst__group_pack(const hdst__group_part *part, size_t count, const char *row, uint64_t *words);
 // Sorts by the number `key`, stably: returns the array of the two that holds the entries in order.
 hdst__group_entry *hdst__group_order_numbers(hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count);
-// Sorts by key, and where `ties` by the packed keys too, stably: returns the array of the two that holds the entries in order.
-hdst__group_entry *hdst__group_order(const hdst__grouping *grouping, const char *rows, hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count, bool ties);
+// The same by the upper 32 bits of words.
+uint64_t *hdst__group_order_words(uint64_t *words, uint64_t *scratch, uint64_t count);
+// Sorts rows by their packed keys, stably: those of several keys with one hash, a few. False: out of memory.
+bool hdst__group_order_rows(const hdst__grouping *grouping, char *rows, uint64_t count);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of records by key: a radix sort over hashes that is stable, from the lowest byte up (Knuth, The Art of Computer Programming, vol. 3, 5.2.5), then a merge sort where
-// several keys share a hash.
+// The order of records by key: a radix sort that is stable, from the lowest digit up (Knuth, The Art of Computer Programming, vol. 3, 5.2.5), over words where the number and the
+// place of a record fit one, else over pairs of words; then a merge sort of the few records whose keys share a hash.
 #include "engine/grouping.h"
 
 #include <string.h>
 
-enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
+enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, WORD_DIGIT_BITS = 11, WORD_DIGITS = 1 << WORD_DIGIT_BITS };
 
 static uint64_t align_to(uint64_t at, uint64_t size) { return (at + size - 1) / size * size; }
 
@@ -28,7 +28,7 @@ void hdst__group_pack(const hdst__group_part *part, size_t count, const char *ro
     }
 }
 
-// --- By number ---
+// --- Pairs ---
 
 static void scatter(const hdst__group_entry *from, hdst__group_entry *to, uint64_t count, unsigned shift, const uint64_t counts[DIGITS])
 {
@@ -56,6 +56,34 @@ hdst__group_entry *hdst__group_order_numbers(hdst__group_entry *entries, hdst__g
     return entries;
 }
 
+// --- Words: the number above, the place below ---
+
+static void begin_digits(const uint64_t counts[WORD_DIGITS], uint64_t next[WORD_DIGITS])
+{
+    uint64_t sum = 0;
+    for (unsigned d = 0; d < WORD_DIGITS; d++) {
+        next[d] = sum;
+        sum += counts[d];
+    }
+}
+
+uint64_t *hdst__group_order_words(uint64_t *words, uint64_t *scratch, uint64_t count)
+{
+    uint64_t differing = 0, counts[WORD_DIGITS], next[WORD_DIGITS];
+    for (uint64_t i = 1; i < count; i++) differing |= words[i] ^ words[0];
+    for (unsigned shift = 32; shift < 64; shift += WORD_DIGIT_BITS) {
+        if (!(differing >> shift & (WORD_DIGITS - 1))) continue;
+        memset(counts, 0, sizeof counts);
+        for (uint64_t i = 0; i < count; i++) counts[words[i] >> shift & (WORD_DIGITS - 1)]++;
+        begin_digits(counts, next);
+        for (uint64_t i = 0; i < count; i++) scratch[next[words[i] >> shift & (WORD_DIGITS - 1)]++] = words[i];
+        uint64_t *sorted = scratch;
+        scratch = words;
+        words = sorted;
+    }
+    return words;
+}
+
 // --- Several keys with one hash ---
 
 typedef struct ties {
@@ -75,45 +103,45 @@ static int compare(const ties *t, uint64_t a, uint64_t b)
     return 0;
 }
 
-static void merge(const ties *t, const hdst__group_entry *from, hdst__group_entry *to, uint64_t first, uint64_t middle, uint64_t end)
+static void merge(const ties *t, const uint64_t *from, uint64_t *to, uint64_t first, uint64_t middle, uint64_t end)
 {
     uint64_t a = first, b = middle;
     for (uint64_t i = first; i < end; i++) {
-        const bool left = a < middle && (b == end || compare(t, from[a].index, from[b].index) <= 0);
+        const bool left = a < middle && (b == end || compare(t, from[a], from[b]) <= 0);
         to[i] = left ? from[a++] : from[b++];
     }
 }
 
-// Entries of one hash, from the bottom up; the result lies in `entries`.
-static void sort_ties(const ties *t, hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count)
+// Merged from the bottom up: the array of the two that holds the result.
+static const uint64_t *merge_sort(const ties *t, uint64_t *from, uint64_t *to, uint64_t count)
 {
-    hdst__group_entry *from = entries, *to = scratch;
     for (uint64_t width = 1; width < count; width *= 2) {
         for (uint64_t first = 0; first < count; first += 2 * width) {
             const uint64_t middle = count - first < width ? count : first + width, end = count - middle < width ? count : middle + width;
             merge(t, from, to, first, middle, end);
         }
-        hdst__group_entry *sorted = to;
+        uint64_t *sorted = to;
         to = from;
         from = sorted;
     }
-    if (from != entries) memcpy(entries, from, count * sizeof *entries);
+    return from;
 }
 
-static void by_words(const ties *t, hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count)
+bool hdst__group_order_rows(const hdst__grouping *g, char *rows, uint64_t count)
 {
-    for (uint64_t first = 0, end; first < count; first = end) {
-        bool equal = true;
-        for (end = first + 1; end < count && entries[end].key == entries[first].key; end++)
-            equal = equal && !compare(t, entries[first].index, entries[end].index);
-        if (!equal) sort_ties(t, entries + first, scratch, end - first);
+    const hdst__allocator *allocator = g->engine_allocator;
+    const uint64_t size = g->record->size;
+    const ties t = {g, rows, (hdst__group_key_bytes(g->part, g->part_count) + 7) / 8};
+    uint64_t *places = hdst__alloc(allocator, 2 * count * sizeof *places);
+    char *copy = hdst__alloc(allocator, count * size);
+    if (places && copy) {
+        for (uint64_t i = 0; i < count; i++) places[i] = i;
+        const uint64_t *sorted = merge_sort(&t, places, places + count, count);
+        for (uint64_t i = 0; i < count; i++) memcpy(copy + i * size, rows + sorted[i] * size, size);
+        memcpy(rows, copy, count * size);
     }
-}
-
-hdst__group_entry *hdst__group_order(const hdst__grouping *grouping, const char *rows, hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count, bool has_ties)
-{
-    hdst__group_entry *sorted = hdst__group_order_numbers(entries, scratch, count);
-    const ties t = {grouping, rows, (hdst__group_key_bytes(grouping->part, grouping->part_count) + 7) / 8};
-    if (has_ties) by_words(&t, sorted, sorted == entries ? scratch : entries, count);
-    return sorted;
+    const bool done = places && copy;
+    hdst__free(allocator, places);
+    hdst__free(allocator, copy);
+    return done;
 }

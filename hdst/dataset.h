@@ -80,6 +80,8 @@ hdst_dataset *hdst__dataset_fail(hdst_dataset *dataset, const hdst_error *error)
 hdst_status hdst__dataset_has_records(const hdst_dataset *dataset, const char *what, hdst_error *error);
 // Makes a dense reduce, whose key is leaf `key` of its parent's record, one of runs of equal keys; for functions that are no accumulation. HDST_E_MEMORY.
 hdst_status hdst__dataset_group_dense(hdst_dataset *dataset, uint32_t key, hdst_error *error);
+// The same of a reduce by key, whose records have one (hdst/keyed_records.h).
+hdst_status hdst__dataset_group_by_key(hdst_dataset *dataset, hdst_error *error);
 // Records of one read as the other: names, types and places of all fields are equal.
 bool hdst__same_records(const hdst__record *a, const hdst__record *b);
 

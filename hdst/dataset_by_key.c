@@ -40,15 +40,6 @@ static void take_rows_as_they_are(hdst_dataset *dataset)
 
 // --- Reduce ---
 
-static hdst_status check_class(const ast_function *reduce, hdst_error *error)
-{
-    if (reduce->reduce_class == AST_FIELD_WISE) return HDST_OK;
-    hdst__error_set(error, HDST_E_UNSUPPORTED, "hdst_reduce_by_key with '%s' is not available yet: it is no field-wise sum, min, max, and, or, xor", reduce->name);
-    if (reduce->class_reason) hdst__error_cause(error, "%s", reduce->class_reason);
-    hdst__error_hint(error, "give every field one law, as in `(T){ a.n + b.n, min(a.low, b.low) }`");
-    return HDST_E_UNSUPPORTED;
-}
-
 static hdst_status fill_reduce(hdst_dataset *dataset, hdst_error *error)
 {
     const hdst_dataset *parent = dataset->parent;
@@ -59,8 +50,8 @@ static hdst_status fill_reduce(hdst_dataset *dataset, hdst_error *error)
     status = hdst__dataset_has_records(parent, "hdst_reduce_by_key", error);
     if (status == HDST_OK) status = check_key(parent, "hdst_reduce_by_key", false, error);
     if (status == HDST_OK) status = hdst__keyed_values_fit(parent->record, function, error);
-    if (status == HDST_OK) status = check_class(function, error);
     if (status == HDST_OK) status = hdst__map_spec_complete(dataset->spec, error);
+    if (status == HDST_OK && function->reduce_class != AST_FIELD_WISE) status = hdst__dataset_group_by_key(dataset, error);
     take_rows_as_they_are(dataset);
     return status;
 }

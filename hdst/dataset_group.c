@@ -2,6 +2,7 @@
 // Operators over the records of each key: groups, and reduces by key that are no accumulation.
 #include "hdst/dataset.h"
 #include "engine/grouping.h"
+#include "hdst/keyed_records.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -73,6 +74,12 @@ static hdst__leaf leaf_of(const hdst__type *type, size_t l)
     return type->kind == HDST__RECORD ? type->record->leaves[l] : (hdst__leaf){.kind = type->kind, .elements = 1};
 }
 
+static hdst_status check_size(uint64_t elements, hdst_error *error)
+{
+    if (elements <= HDST__KEY_WORDS) return HDST_OK;
+    return hdst__error_set(error, HDST_E_UNSUPPORTED, "a key of %llu numbers; %d are possible", (unsigned long long)elements, HDST__KEY_WORDS);
+}
+
 static hdst_status check_keys(const hdst_dataset *dataset, const ast_decl *param, hdst_error *error)
 {
     const hdst__record *record = dataset->parent->record;
@@ -88,8 +95,7 @@ static hdst_status check_keys(const hdst_dataset *dataset, const ast_decl *param
     if (dataset->key_count != wanted)
         return hdst__error_set(error, HDST_E_USAGE, "key '%s' of '%s' has %zu field%s, hdst_group was given %zu", param->name, dataset->spec->function->name, wanted,
                                wanted == 1 ? "" : "s", dataset->key_count);
-    if (elements > HDST__KEY_WORDS) return hdst__error_set(error, HDST_E_UNSUPPORTED, "a key of %llu numbers; %d are possible", (unsigned long long)elements, HDST__KEY_WORDS);
-    return HDST_OK;
+    return check_size(elements, error);
 }
 
 // --- Groups ---
@@ -178,4 +184,18 @@ hdst_status hdst__dataset_group_dense(hdst_dataset *dataset, uint32_t key, hdst_
     dataset->op = HDST__OP_GROUP;
     dataset->dense = true;
     return add_key(dataset, (hdst__field_place){.leaf = key, .elements = 1}, error);
+}
+
+hdst_status hdst__dataset_group_by_key(hdst_dataset *dataset, hdst_error *error)
+{
+    const hdst__record *keyed = dataset->parent->record;
+    hdst_status status = HDST_OK;
+    uint64_t elements = 0;
+    dataset->op = HDST__OP_GROUP;
+    for (uint32_t l = 0; l < keyed->leaf_count && status == HDST_OK; l++) {
+        if (!hdst__is_key_leaf(keyed, l)) continue;
+        elements += keyed->leaves[l].elements;
+        status = add_key(dataset, (hdst__field_place){.leaf = l, .elements = keyed->leaves[l].elements}, error);
+    }
+    return status == HDST_OK ? check_size(elements, error) : status;
 }

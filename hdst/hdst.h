@@ -309,7 +309,7 @@ HDST_API hdst_dataset *hdst_group_function(hdst_dataset *dataset, const char *ke
 // Reduced by key, one record for each key that occurred: of the same type as the records that came, whose key fields are declared `key` (several make a compound key, and so
 // does a record) or called "key"; the other fields are, in order, those that the reduce takes. Keys may be numbers, bools, arrays and records of these; floats are keys by
 // their bits (-0 is not 0, each NaN is a key of its own). The result is in the order of the keys' hash, the same on every device and in every run; sums of floats are exact.
-// So far for reduces that are field-wise.
+// A reduce that is not field-wise (docs/kernel-language.md) works on the records of a key as hdst_group does, and takes its memory.
 HDST_API hdst_dataset *hdst_reduce_by_key(hdst_dataset *dataset, hdst_module *module, const char *function);
 // How many records have each key, in the same order: records of the module's `record`, which has the fields of the key, then a uint64_t. Other fields are not read.
 HDST_API hdst_dataset *hdst_count_by_key(hdst_dataset *dataset, hdst_module *module, const char *record);

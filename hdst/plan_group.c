@@ -26,7 +26,7 @@ typedef struct hdst__group_node {
     const uint32_t *value;          // of a reduce: its leaves in the keyed record
     hdst__run *piece;               // of the level that runs
     uint64_t piece_count, piece_bytes;
-    uint64_t version, levels, keys, records;        // of the last run
+    uint64_t version, levels, keys, records, partial;       // of the last run; partial: what the lowest level gave
 } group_node;
 
 // --- Making ---
@@ -233,11 +233,13 @@ static hdst_status run_levels(hdst__node *node, const hdst__output **result, hds
     const char *rows = group->grouping.rows;
     uint64_t count = group->grouping.row_count;
     *result = &group->level[0];
+    group->partial = 0;
     hdst__output_reset(&group->level[0]);
     for (group->levels = 0; status == HDST_OK && count;) {
         hdst__output *to = &group->level[group->levels++ % 2];
         status = cut_runs(group, group->tree ? HDST__FOLD_RECORDS : UINT64_MAX, error);
         if (status == HDST_OK) status = run_pieces(node, rows, count, to, stats, error);
+        if (group->levels == 1) group->partial = to->count;
         *result = to;
         rows = to->records;
         count = to->count;
@@ -267,6 +269,13 @@ static hdst_status make_dense(hdst__node *node, const hdst__output *from, hdst_e
     return HDST_OK;
 }
 
+// Pieces of 64 records are reduced by a lane, what they give further up.
+static void count_levels(const group_node *group, uint64_t results, hdst__run_stats *stats)
+{
+    const hdst__run_stats counts = {.level = {{"block", group->records, group->partial}, {"device", group->partial, results}, {"node", results, results}}, .level_count = 3};
+    hdst__plan_add_stats(stats, &counts);
+}
+
 static hdst_status key_error(const hdst__node *node, hdst_error *error)
 {
     const hdst_dataset *dataset = node->dataset;
@@ -294,6 +303,7 @@ hdst_status hdst__group_node_run(hdst__node *node, hdst__run_stats *stats, hdst_
     group->records = group->grouping.row_count;
     stats->skipped += group->grouping.skipped;
     status = run_levels(node, &result, stats, error);
+    if (status == HDST_OK) count_levels(group, result->count, stats);
     if (status == HDST_OK && node->dataset->dense) {
         status = make_dense(node, result, error);
         result = &group->dense;

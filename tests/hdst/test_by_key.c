@@ -36,8 +36,7 @@ static const char kernels[] =
     "reduce add_double(double a, double b) { return a + b; }\n"
     "reduce count(uint64_t a, uint64_t b) { return a + b; }\n"
     "reduce total(int32_t a, int32_t b) { return a + b; }\n"
-    "reduce join(values a, values b) { return (values){ .w = a.w + b.w, .least = min(a.least, b.least), .most = max(a.most, b.most), .bits = a.bits | b.bits, .n = a.n + b.n }; }\n"
-    "associative reduce later(float a, float b) { return b; }\n";
+    "reduce join(values a, values b) { return (values){ .w = a.w + b.w, .least = min(a.least, b.least), .most = max(a.most, b.most), .bits = a.bits | b.bits, .n = a.n + b.n }; }\n";
 
 enum { N = 20000, FORMS = 4 };
 static row rows[N];
@@ -502,7 +501,6 @@ Test(by_key, mistakes)
     expect_error(hdst_reduce_by_key(hdst_map_function(j.data, j.module, "compound"), j.module, "add_double"), HDST_E_USAGE,
                  "'add_double' takes nothing as value 2; 'compound' has int32_t 'least' there", "in order");
     expect_error(hdst_reduce_by_key(hdst_map_function(j.data, j.module, "only_some"), j.module, "add"), HDST_E_USAGE, "takes float as value 1; 'only_some' has nothing there", "in order");
-    expect_error(hdst_reduce_by_key(plain, j.module, "later"), HDST_E_UNSUPPORTED, "'later' is not available yet", "one law");
     expect_error(hdst_reduce_by_key(plain, j.module, "ad"), HDST_E_USAGE, "no function 'ad'", "did you mean 'add'?");
     expect_error(hdst_reduce_by_key(plain, j.module, "twice"), HDST_E_USAGE, "was given 'twice', which is no reduce", "");
     expect_error(hdst_count_by_key(plain, j.module, "key_count"), HDST_E_USAGE, "field 1 of 'key_count' is to hold the key's uint32_t 'key', it is uint16_t 'a'", "then a uint64_t");

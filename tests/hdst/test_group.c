@@ -68,6 +68,12 @@ static const char kernels[] =
     "associative reduce compose(affine a, affine b) identity { .p = 1 } { return (affine){ a.p * b.p, a.q * b.p + b.q }; }\n"
     "associative reduce mix(affine a, affine b) identity { .p = 7 } { return (affine){ a.p * 3u + b.p, a.q * 5u + b.q * b.p }; }\n"      // it is not: the tree shows
     "reduce ordered(affine a, affine b) identity { .p = 9, .q = 1 } { return (affine){ a.p * 3u + b.p, a.q * 5u + b.q * b.p }; }\n"
+    "struct ends { int32_t first, last; };\n"
+    "map compound(row r) -> (key uint64_t a, key uint8_t b, key int16_t c, int32_t first, int32_t last)\n"
+    "{\n"
+    "    return (r.wide, r.when.month, (int16_t)(r.user % 3u) - 1, r.at, r.at);\n"
+    "}\n"
+    "reduce span(ends a, ends b) { return (ends){ a.first, b.last }; }\n"
     "reduce bare(affine a, affine b) { return b; }\n"
     "reduce fill(list a, list b) identity { .full = true }\n"
     "{\n"
@@ -283,6 +289,47 @@ Test(group, keys_are_numbers_floats_by_their_bits_records_and_bytes)
     }
 }
 
+static uint64_t inverse(uint64_t odd)       // modulo 2^64: Newton's iteration doubles the right bits
+{
+    uint64_t x = odd;
+    for (int i = 0; i < 6; i++) x *= 2 - odd * x;
+    return x;
+}
+
+static uint64_t without_shift(uint64_t y, unsigned shift)       // x of y = x ^ x >> shift
+{
+    uint64_t x = y;
+    for (int i = 0; i < 3; i++) x = y ^ x >> shift;
+    return x;
+}
+
+// The 8-byte key that SplitMix64's finaliser takes to `mixed`: its high half is the key's hash.
+static uint64_t key_of(uint64_t mixed)
+{
+    const uint64_t x = without_shift(without_shift(mixed, 31) * inverse(0x94d049bb133111eb), 27) * inverse(0xbf58476d1ce4e5b9);
+    return without_shift(x, 30);
+}
+
+Test(group, keys_that_share_a_hash_are_told_apart)
+{
+    job j;
+    ON_EACH_FORM(j) {
+        struct { uint64_t k, n; } *got;
+        uint64_t keys[9];
+        for (uint64_t k = 0; k < 9; k++) keys[k] = key_of((k < 6 ? UINT64_C(77) : 5000 + k) << 32 | (k * 1000 + 3));
+        for (int i = 0; i < N; i++) rows[i].wide = keys[rand() % 9];
+        hdst_dataset *d = hdst_group_function(j.data, "wide", j.module, "by_wide");
+        cr_assert_eq(collect(d, (void **)&got), 9);
+        for (int i = 0; i < 9; i++) {
+            cr_expect_eq(got[i].n, count_if(same_wide, &got[i].k));
+            if (i && i < 6) cr_expect_lt(got[i - 1].k, got[i].k, "of one hash by the key");
+        }
+        cr_expect_eq(got[8].k, keys[8]);
+        drop(d, got);
+        hdst_context_destroy(j.context);
+    }
+}
+
 Test(group, broadcasts_are_bound_as_for_maps)
 {
     job j;
@@ -360,6 +407,83 @@ Test(group, dense_reduces_of_every_class)
         expect_dense(&j, "compose", (affine){.p = 1}, compose, fold_in_order);
         expect_dense(&j, "mix", (affine){.p = 7}, mix, fold_tree);
         expect_dense(&j, "ordered", (affine){9, 1}, mix, fold_in_order);
+        hdst_context_destroy(j.context);
+    }
+}
+
+// Records {p, k, q}, in the order of the keys' hash.
+static void expect_by_key(job *j, const char *function, affine (*f)(affine, affine), affine (*over)(affine *, size_t, affine (*)(affine, affine)))
+{
+    typedef struct keyed { uint32_t p, k, q; } keyed;
+    static affine values[N];
+    keyed *got;
+    hdst_dataset *reduced = hdst_reduce_by_key(hdst_map_function(j->data, j->module, "keyed"), j->module, function);
+    const uint64_t n = collect(reduced, (void **)&got);
+    cr_assert_eq(n, present_users());
+    for (uint64_t i = 0; i < n; i++) {
+        const affine expected = over(values, of_user(got[i].k, values), f);
+        cr_expect(got[i].p == expected.p && got[i].q == expected.q, "%s of user %u", function, got[i].k);
+        if (i) cr_expect_lt(mixed(got[i - 1].k), mixed(got[i].k));
+    }
+    drop(reduced, got);
+}
+
+static affine second(affine a, affine b) { (void)a; return b; }
+
+Test(group, reduces_by_key_of_every_class)
+{
+    job j;
+    ON_EACH_FORM(j) {
+        expect_by_key(&j, "compose", compose, fold_in_order);
+        expect_by_key(&j, "mix", mix, fold_tree);
+        expect_by_key(&j, "bare", second, fold_in_order);
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(group, levels_are_counted)
+{
+    job j;
+    cr_assert(open_job(&j, "interp", HDST_ON_ERROR_FAIL));
+    uint64_t pieces = 0;
+    static affine values[N];
+    for (uint32_t user = 0; user < KEYS; user++) pieces += (of_user(user, values) + 63) / 64;
+    hdst_result *result = hdst_result_create(hdst_reduce_by_key(hdst_map_function(j.data, j.module, "keyed"), j.module, "compose"));
+    RUN(result);
+    const hdst_run_stats stats = hdst_result_stats(result);
+    cr_assert_eq(stats.level_count, 3);
+    cr_expect_eq(stats.level[0].in, N);
+    cr_expect_eq(stats.level[0].out, pieces);
+    cr_expect_eq(stats.level[1].out, present_users());
+    hdst_context_destroy(j.context);
+}
+
+// Keys of 12 bytes in three fields, which share hashes with nobody else; the order of a key's records shows in the reduce.
+Test(group, compound_keys)
+{
+    job j;
+    ON_EACH_FORM(j) {
+        struct { uint64_t a; uint8_t b; int16_t c; int32_t first, last; } *got;
+        hdst_dataset *reduced = hdst_reduce_by_key(hdst_map_function(j.data, j.module, "compound"), j.module, "span");
+        const uint64_t n = collect(reduced, (void **)&got);
+        uint64_t keys = 0;
+        for (int i = 0; i < N; i++) {
+            bool seen = false;
+            for (int e = 0; e < i && !seen; e++)
+                seen = rows[e].wide == rows[i].wide && rows[e].when.month == rows[i].when.month && rows[e].user % 3 == rows[i].user % 3;
+            keys += !seen;
+        }
+        cr_assert_eq(n, keys);
+        for (uint64_t g = 0; g < n; g++) {
+            int32_t first = -1, last = -1;
+            for (int i = 0; i < N; i++) {
+                if (rows[i].wide != got[g].a || rows[i].when.month != got[g].b || (int)(rows[i].user % 3) - 1 != got[g].c) continue;
+                if (first < 0) first = rows[i].at;
+                last = rows[i].at;
+            }
+            cr_expect(got[g].first == first && got[g].last == last);
+        }
+        drop(reduced, got);
         hdst_context_destroy(j.context);
     }
 }

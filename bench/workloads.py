@@ -4,6 +4,7 @@ as many more members of its Comparison as it needs. Sizes stand in the entries; 
 
 OPTIONS = ["--records", "20000000"]
 PATHS = ["--records", "10000000"]
+SORTED = ["--records", "100000000"]
 
 NUMERIC = [
     ("Black-Scholes, 20M options of 3 float: call and put",
@@ -18,6 +19,9 @@ NUMERIC = [
        ("C", "expert_matvec", ["--records", size, "--columns", size], "iterate", None),
        [("hdst", "bench_matvec", ["--problem", "iterate", "--records", size, "--columns", size], "iterate", limit)], 1e-5)
       for size, limit in [("1000", None), ("8192", 1.25)]],
+    ("sort of 100M uint32",
+     ("C, radix sort", "expert_sort", SORTED, "sort", None),
+     [("hdst", "bench_sort", SORTED, "sort", 1.2)], 0),
     # Triad moves 24 bytes, the sums read 8: a ratio of 0.417 is 0.8 of the memory's rate.
     *[(f"linear regression, 20M pairs of float of {digits} bits: sums of x, y, xx, xy",
        ("triad, 24 bytes", "expert_sums", [*OPTIONS, "--digits", digits], "triad", None),

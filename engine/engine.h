@@ -162,6 +162,9 @@ typedef struct hdst__rows {
     uint64_t count, bytes;
 } hdst__rows;
 
+// The same piece by piece, in order, through a few megabytes: `take` gets each once and may stop it with an error.
+typedef hdst_status (*hdst__take_rows)(void *user, const void *records, uint64_t count, hdst_error *error);
+hdst_status hdst__engine_stream(hdst__engine *engine, const hdst__reader *reader, hdst__take_rows take, void *user, hdst__run_stats *stats, hdst_error *error);
 hdst_status hdst__engine_read(hdst__engine *engine, const hdst__reader *reader, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error);
 void hdst__engine_free_rows(hdst__engine *engine, hdst__rows *rows);    // safe on zeroed ones, and twice
 

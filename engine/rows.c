@@ -5,7 +5,7 @@
 #include "codegen/layout.h"
 #include "engine/executor.h"
 
-enum { BATCH_BYTES = 16 << 20 };        // between two looks at whether the run was cancelled
+enum { BATCH_BYTES = 16 << 20, PIECE_BYTES = 4 << 20 };     // between two looks at whether the run was cancelled; of what goes through
 
 static hdst_status take_memory(hdst__engine *engine, const hdst__reader *reader, hdst__rows *rows, hdst_error *error)
 {
@@ -21,50 +21,83 @@ static hdst_status take_memory(hdst__engine *engine, const hdst__reader *reader,
     return HDST_OK;
 }
 
-static hdst_status read_batches(hdst__engine *engine, const hdst__reader *reader, const hdst__storage *storage, hdst__rows *rows, hdst_error *error)
+// What becomes of a batch: it stays in `all`, one behind the other, or goes through `piece` to `take`.
+typedef struct batches {
+    hdst__engine *engine;
+    const hdst__reader *reader;
+    hdst__rows *all;
+    char *piece;
+    hdst__take_rows take;
+    void *user;
+    uint64_t batch;             // records
+} batches;
+
+static hdst_status read_batches(const batches *b, const hdst__storage *storage, hdst_error *error)
 {
-    uint64_t batch = BATCH_BYTES / reader->record->size + 1;
-    void *buffers[] = {rows->records};
+    const hdst__reader *reader = b->reader;
     hdst_status status = HDST_OK;
-    for (; rows->count < reader->records && status == HDST_OK;) {
-        uint64_t left = reader->records - rows->count, count = left < batch ? left : batch;
-        if (atomic_exchange(&engine->cancelled, false))
-            return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)rows->count, (unsigned long long)reader->records);
-        status = reader->fill(reader->user, rows->count, count, storage, buffers, rows->count, error);
-        rows->count += count;
+    for (uint64_t done = 0; done < reader->records && status == HDST_OK;) {
+        uint64_t left = reader->records - done, count = left < b->batch ? left : b->batch;
+        if (atomic_exchange(&b->engine->cancelled, false))
+            return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)done, (unsigned long long)reader->records);
+        void *buffers[] = {b->piece ? b->piece : b->all->records};
+        status = reader->fill(reader->user, done, count, storage, buffers, b->piece ? 0 : done, error);
+        if (status == HDST_OK && b->piece) status = b->take(b->user, b->piece, count, error);
+        done += count;
+        if (b->all) b->all->count = done;
     }
     return status;
 }
 
-static hdst_status read_rows(hdst__engine *engine, const hdst__reader *reader, hdst__rows *rows, hdst_error *error)
+static hdst_status read_rows(const batches *b, uint64_t capacity, hdst_error *error)
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
-    hdst__arena_init(&arena, engine->allocator, &out_of_memory);
+    hdst__arena_init(&arena, b->engine->allocator, &out_of_memory);
     hdst_status status;
     if (setjmp(out_of_memory)) {
         status = hdst__error_memory(error, "records");
     } else {
-        const hdst__storage *storage = hdst__storage_make(&arena, reader->record, HDST__AOS, 0, reader->records ? reader->records : 1);
-        status = storage ? read_batches(engine, reader, storage, rows, error) : hdst__error_memory(error, "records");
+        const hdst__storage *storage = hdst__storage_make(&arena, b->reader->record, HDST__AOS, 0, capacity ? capacity : 1);
+        status = storage ? read_batches(b, storage, error) : hdst__error_memory(error, "records");
     }
     hdst__arena_destroy(&arena);
     return status;
 }
 
+static void add_stats(hdst__run_stats *stats, uint64_t records, double start)
+{
+    double seconds = hdst__now() - start;
+    stats->records += records;
+    stats->read_seconds += seconds;
+    stats->total_seconds += seconds;
+}
+
 hdst_status hdst__engine_read(hdst__engine *engine, const hdst__reader *reader, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error)
 {
     double start = hdst__now();
+    const batches b = {.engine = engine, .reader = reader, .all = rows, .batch = BATCH_BYTES / reader->record->size + 1};
     *rows = (hdst__rows){0};
     pthread_mutex_lock(&engine->mutex);
     hdst_status status = take_memory(engine, reader, rows, error);
-    if (status == HDST_OK) status = read_rows(engine, reader, rows, error);
+    if (status == HDST_OK) status = read_rows(&b, reader->records, error);
     pthread_mutex_unlock(&engine->mutex);
     if (status != HDST_OK) hdst__engine_free_rows(engine, rows);
-    double seconds = hdst__now() - start;
-    stats->records += status == HDST_OK ? rows->count : 0;
-    stats->read_seconds += seconds;
-    stats->total_seconds += seconds;
+    add_stats(stats, status == HDST_OK ? rows->count : 0, start);
+    return status;
+}
+
+hdst_status hdst__engine_stream(hdst__engine *engine, const hdst__reader *reader, hdst__take_rows take, void *user, hdst__run_stats *stats, hdst_error *error)
+{
+    const double start = hdst__now();
+    const uint64_t size = reader->record->size, fit = PIECE_BYTES / size + 1, most = reader->records < fit ? reader->records : fit;
+    batches b = {.engine = engine, .reader = reader, .take = take, .user = user, .batch = most, .piece = hdst__alloc_zero(engine->allocator, most * size)};
+    if (!b.piece) return hdst__error_memory(error, "records");
+    pthread_mutex_lock(&engine->mutex);
+    hdst_status status = read_rows(&b, most, error);
+    pthread_mutex_unlock(&engine->mutex);
+    hdst__free(engine->allocator, b.piece);
+    add_stats(stats, status == HDST_OK ? reader->records : 0, start);
     return status;
 }
 

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { STAGING_BYTES = 64 << 20 };
+
 void hdst__sort_release_device(hdst__sort *sort)
 {
     hdst__device_sort_destroy(sort->on_device);
@@ -19,26 +21,6 @@ void hdst__sort_release_device(hdst__sort *sort)
 
 // --- The input ---
 
-// A cached dataset's one segment, if it is C structs from its start.
-static const hdst__memory *lies_there(hdst__sort *sort, hdst__dataset_cache *cache)
-{
-    if (!cache || cache->device != sort->device || cache->streamed || cache->reader.layout != HDST__AOS || cache->count != 1) return NULL;
-    return cache->loaded == 1 ? cache->segment[0].memory[0] : NULL;
-}
-
-// Reads a cached dataset that nobody has read yet; on devices of their own memory a stage does that better.
-static hdst_status load_cache(hdst__sort *sort, hdst__dataset_cache *cache, hdst_error *error)
-{
-    if (!cache || !sort->device->unified || cache->reader.layout != HDST__AOS) return HDST_OK;
-    hdst_status status = hdst__dataset_cache_prepare(cache, sort->device, error);
-    for (uint64_t moved = 0; status == HDST_OK && !cache->streamed && cache->loaded < cache->count; cache->loaded++) {
-        hdst__segment *segment = &cache->segment[cache->loaded];
-        status = hdst__segment_load(segment, sort->device, &cache->reader, segment->storage, segment->first, segment->count, &moved, error);
-        if (status != HDST_OK) return status;
-    }
-    return status;
-}
-
 static const hdst__storage *make_storage(hdst__sort *sort, uint64_t records)
 {
     jmp_buf out_of_memory;
@@ -48,6 +30,42 @@ static const hdst__storage *make_storage(hdst__sort *sort, uint64_t records)
     if (!setjmp(out_of_memory)) storage = hdst__storage_make(&sort->arena, sort->record, HDST__AOS, 0, records);
     sort->arena.out_of_memory = NULL;
     return storage;
+}
+
+// A cached dataset's one segment, if it is C structs from its start.
+static const hdst__memory *lies_there(hdst__sort *sort, hdst__dataset_cache *cache)
+{
+    if (!cache || cache->device != sort->device || cache->streamed || cache->reader.layout != HDST__AOS || cache->count != 1) return NULL;
+    return cache->loaded == 1 ? cache->segment[0].memory[0] : NULL;
+}
+
+static hdst_status load_segment(hdst__sort *sort, hdst__dataset_cache *cache, hdst__segment *segment, hdst_error *error)
+{
+    hdst__device *device = sort->device;
+    uint64_t *moved = &sort->stats.bytes_to_device;
+    if (device->unified) return hdst__segment_load(segment, device, &cache->reader, segment->storage, segment->first, segment->count, moved, error);
+    hdst__segment staging;
+    const hdst__storage *piece = make_storage(sort, STAGING_BYTES / sort->record->size / 64 * 64 + 64);
+    if (!piece) return hdst__error_memory(error, "a sort");
+    hdst_status status = hdst__segment_create(device, HDST__MEMORY_SHARED, piece, "a sort", &staging, error);
+    if (status != HDST_OK) return status;
+    status = hdst__segment_load_staged(segment, &staging, piece, device, &cache->reader, moved, error);
+    hdst__segment_destroy(device, &staging);
+    return status;
+}
+
+// Reads a cached dataset that nobody has read yet.
+static hdst_status load_cache(hdst__sort *sort, hdst__dataset_cache *cache, hdst_error *error)
+{
+    if (!cache || cache->reader.layout != HDST__AOS) return HDST_OK;
+    const double start = hdst__now();
+    hdst_status status = hdst__dataset_cache_prepare(cache, sort->device, error);
+    while (status == HDST_OK && !cache->streamed && cache->loaded < cache->count) {
+        status = load_segment(sort, cache, &cache->segment[cache->loaded], error);
+        if (status == HDST_OK) cache->loaded++;
+    }
+    sort->stats.read_seconds += hdst__now() - start;
+    return status;
 }
 
 static hdst_status load_input(hdst__sort *sort, const hdst__reader *input, uint64_t records, const hdst__memory **memory, hdst_error *error)
@@ -118,14 +136,14 @@ hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hd
     if (status != HDST_OK || !sort->on_device || !hdst__device_sort_can(sort->on_device, input->records)) return status;
     hdst_error full = HDST_ERROR_INIT;
     hdst__driver_run_begin();
-    status = load_cache(sort, cache, error);
+    status = load_cache(sort, cache, &full);
     const hdst__memory *memory = lies_there(sort, cache);
     if (status == HDST_OK && has_room(sort, input->records, memory != NULL)) {
         status = run(sort, input, memory, keep, &full);
         *done = status == HDST_OK;
-        if (status == HDST_E_MEMORY) status = HDST_OK;      // the budget was not enough after all
-        if (status != HDST_OK && error) *error = full;
     }
+    if (status == HDST_E_MEMORY) status = HDST_OK;          // the budget was not enough after all
+    if (status != HDST_OK && error) *error = full;
     hdst__driver_run_end();
     if (!*done) {
         hdst__sort_release_device(sort);

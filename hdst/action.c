@@ -170,56 +170,58 @@ hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error
 
 // --- Saving ---
 
-static hdst_status save_array(const hdst__allocator *allocator, const char *path, const hdst__record *record, const char *rows, uint64_t count, hdst_error *error)
+// A record of one field is an array.
+static hdst__file_writer *begin_npy(const hdst__allocator *allocator, const char *path, const hdst__record *record, uint64_t count, hdst_error *error)
 {
+    if (record->leaf_count != 1 || record->has_text) return hdst__records_npy.begin(allocator, path, record, count, error);
     const hdst__leaf *leaf = &record->leaves[0];
-    uint64_t shape[HDST__LEAF_DIMS + 1] = {count}, bytes = hdst__scalar_size(leaf->kind);
+    uint64_t shape[HDST__LEAF_DIMS + 1] = {count};
     for (uint32_t d = 0; d < leaf->dims; d++) shape[d + 1] = leaf->dim[d].count;
-    hdst__file_writer *writer = hdst__npy_begin(allocator, path, leaf->kind, shape, leaf->dims + 1, error);
-    if (!writer) return error->code;
-    bool packed = record->size == leaf->elements * bytes;
-    if (packed) hdst__file_writer_add(writer, rows, count * record->size, NULL);       // commit reports what failed
-    for (uint64_t i = 0; i < count && !packed; i++)
-        for (uint64_t e = 0; e < leaf->elements; e++)
-            hdst__file_writer_add(writer, rows + i * record->size + hdst__leaf_offset(leaf, e), bytes, NULL);
-    return hdst__file_writer_commit(writer, error);
+    return hdst__npy_begin(allocator, path, leaf->kind, shape, leaf->dims + 1, error);
 }
 
-typedef hdst_status (*record_writer)(const hdst__allocator *, const char *, const hdst__record *, const void *, uint64_t, hdst_error *);
-
-static hdst_status save_npy(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error)
-{
-    if (record->leaf_count == 1 && !record->has_text) return save_array(allocator, path, record, rows, count, error);
-    return hdst__records_write_npy(allocator, path, record, rows, count, error);
-}
+static void add_npy(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count) { hdst__records_npy.add(writer, record, rows, count); }
+static const hdst__record_format npy = {begin_npy, add_npy};
 
 // NULL: there is no such format.
-static record_writer writer_of(const char *path)
+static const hdst__record_format *format_of(const char *path)
 {
-    static const struct { const char *ending; record_writer write; } formats[] = {
-        {".npy", save_npy}, {".csv", hdst__records_write_csv}, {".raw", hdst__records_write_raw}, {".bin", hdst__records_write_raw}};
+    static const struct { const char *ending; const hdst__record_format *format; } formats[] = {
+        {".npy", &npy}, {".csv", &hdst__records_csv}, {".raw", &hdst__records_raw}, {".bin", &hdst__records_raw}};
     size_t length = strlen(path);
-    if (!strcmp(path, "-")) return save_npy;
+    if (!strcmp(path, "-")) return &npy;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (length > 4 && !strcmp(path + length - 4, formats[i].ending)) return formats[i].write;
+        if (length > 4 && !strcmp(path + length - 4, formats[i].ending)) return formats[i].format;
     return NULL;
 }
 
 typedef struct saving {
     const char *path;
-    record_writer write;
+    const hdst__record_format *format;
+    const hdst__record *record;
+    hdst__file_writer *writer;
 } saving;
+
+static hdst_status save_piece(void *user, const void *rows, uint64_t count, hdst_error *error)
+{
+    const saving *s = user;
+    s->format->add(s->writer, s->record, rows, count);
+    return hdst__file_writer_add(s->writer, "", 0, error);      // which tells what failed
+}
 
 static hdst_status save(hdst__plan *plan, const hdst__reader *records, void *user, hdst_error *error)
 {
-    const saving *s = user;
+    saving *s = user;
     const hdst__allocator *allocator = &plan->context->allocator;
     const hdst__node *target = plan->target;
-    if (target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_FOLD || target->rows) return s->write(allocator, s->path, records->record, target->rows, records->records, error);
-    hdst__rows rows;
-    hdst_status status = hdst__engine_read(plan->context->engine, records, &rows, &plan->stats, error);
-    if (status == HDST_OK) status = s->write(allocator, s->path, records->record, rows.records, rows.count, error);
-    hdst__engine_free_rows(plan->context->engine, &rows);
+    if (target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_FOLD || target->rows)
+        return hdst__records_write(s->format, allocator, s->path, records->record, target->rows, records->records, error);
+    s->record = records->record;
+    s->writer = s->format->begin(allocator, s->path, records->record, records->records, error);
+    if (!s->writer) return error->code;
+    hdst_status status = hdst__engine_stream(plan->context->engine, records, save_piece, s, &plan->stats, error);
+    if (status == HDST_OK) return hdst__file_writer_commit(s->writer, error);
+    hdst__file_writer_abandon(s->writer);
     return status;
 }
 
@@ -227,8 +229,8 @@ hdst_status hdst_save(hdst_dataset *dataset, const char *path, hdst_error *error
 {
     hdst_error own;
     if (!error) error = &own;
-    saving s = {path, writer_of(path)};
-    if (s.write || dataset->object.error) return run_for(dataset, "hdst_save", save, &s, error);
+    saving s = {.path = path, .format = format_of(path)};
+    if (s.format || dataset->object.error) return run_for(dataset, "hdst_save", save, &s, error);
     hdst__error_set(error, HDST_E_USAGE, "'%s' names no format that records can be saved in", path);
     hdst__error_hint(error, "end the name in .npy, .csv, or .raw (the bytes of the C structs)");
     return HDST_E_USAGE;

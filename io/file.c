@@ -182,6 +182,11 @@ hdst_status hdst__file_writer_add(hdst__file_writer *writer, const void *bytes, 
     return HDST_OK;
 }
 
+void hdst__file_writer_fail(hdst__file_writer *writer, const char *what)
+{
+    if (!writer->failed.code) hdst__error_set(&writer->failed, HDST_E_MEMORY, "%s", what);
+}
+
 static void put_in_place(hdst__file_writer *writer)
 {
     if (writer->temporary && fsync(writer->fd)) {

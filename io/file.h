@@ -29,6 +29,7 @@ typedef struct hdst__file_writer hdst__file_writer;
 hdst__file_writer *hdst__file_writer_open(const hdst__allocator *allocator, const char *path, hdst_error *error);
 // Buffered. After a failure every later call fails with the same error.
 hdst_status hdst__file_writer_add(hdst__file_writer *writer, const void *bytes, uint64_t count, hdst_error *error);
+void hdst__file_writer_fail(hdst__file_writer *writer, const char *what);       // as if adding had failed: for lack of memory
 // Flushes, syncs, renames. The writer is gone afterwards, also on failure; then nothing is left behind and an older file is as it was.
 hdst_status hdst__file_writer_commit(hdst__file_writer *writer, hdst_error *error);
 void hdst__file_writer_abandon(hdst__file_writer *writer);      // removes what was written; NULL is fine

@@ -101,18 +101,39 @@ static void add_packed(hdst__file_writer *writer, const hdst__record *record, co
             hdst__file_writer_add(writer, row + hdst__leaf_offset(&record->leaves[l], e), hdst__scalar_size(record->leaves[l].kind), NULL);
 }
 
+static bool is_packed(const hdst__record *record)
+{
+    uint64_t bytes = 0;
+    for (size_t l = 0; l < record->leaf_count; l++) bytes += record->leaves[l].elements * hdst__scalar_size(record->leaves[l].kind);
+    return record->leaf_count == 1 && bytes == record->size;
+}
+
+static void add_npy(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count)
+{
+    const bool packed = is_packed(record);
+    if (packed) hdst__file_writer_add(writer, rows, count * record->size, NULL);
+    for (uint64_t i = 0; i < count && !packed; i++) add_packed(writer, record, (const char *)rows + i * record->size);
+}
+
+static hdst__file_writer *begin_npy(const hdst__allocator *allocator, const char *path, const hdst__record *record, uint64_t count, hdst_error *error)
+{
+    if (record->has_text) {
+        hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be written to .npy", record->name);
+        return NULL;
+    }
+    char *descr = record_descr(allocator, record);
+    if (!descr) {
+        hdst__error_memory(error, path);
+        return NULL;
+    }
+    hdst__file_writer *writer = begin(allocator, path, descr, &count, 1, error);
+    hdst__free(allocator, descr);
+    return writer;
+}
+
+const hdst__record_format hdst__records_npy = {begin_npy, add_npy};
+
 hdst_status hdst__records_write_npy(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error)
 {
-    if (record->has_text) return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be written to .npy", record->name);
-    char *descr = record_descr(allocator, record);
-    if (!descr) return hdst__error_memory(error, path);
-    hdst_error own = HDST_ERROR_INIT;
-    hdst__file_writer *writer = begin(allocator, path, descr, &count, 1, &own);
-    hdst__free(allocator, descr);
-    if (!writer) {
-        if (error) *error = own;
-        return own.code;
-    }
-    for (uint64_t i = 0; i < count; i++) add_packed(writer, record, (const char *)rows + i * record->size);
-    return hdst__file_writer_commit(writer, error);
+    return hdst__records_write(&hdst__records_npy, allocator, path, record, rows, count, error);
 }

@@ -12,23 +12,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static hdst__file_writer *open_writer(const hdst__allocator *allocator, const char *path, hdst_status *status, hdst_error *error)
+hdst_status hdst__records_write(const hdst__record_format *format, const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count,
+                                hdst_error *error)
 {
     hdst_error own = HDST_ERROR_INIT;
-    hdst__file_writer *writer = hdst__file_writer_open(allocator, path, &own);
-    *status = own.code;
-    if (!writer && error) *error = own;
-    return writer;
+    hdst__file_writer *writer = format->begin(allocator, path, record, count, &own);
+    if (!writer) {
+        if (error) *error = own;
+        return own.code;
+    }
+    format->add(writer, record, rows, count);
+    return hdst__file_writer_commit(writer, error);
 }
+
+static hdst__file_writer *begin_raw(const hdst__allocator *allocator, const char *path, const hdst__record *record, uint64_t count, hdst_error *error)
+{
+    (void)count;
+    if (!record->has_text) return hdst__file_writer_open(allocator, path, error);
+    hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be written as raw bytes", record->name);
+    return NULL;
+}
+
+static void add_raw(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count) { hdst__file_writer_add(writer, rows, count * record->size, NULL); }
+
+const hdst__record_format hdst__records_raw = {begin_raw, add_raw};
 
 hdst_status hdst__records_write_raw(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error)
 {
-    if (record->has_text) return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be written as raw bytes", record->name);
-    hdst_status status;
-    hdst__file_writer *writer = open_writer(allocator, path, &status, error);
-    if (!writer) return status;
-    hdst__file_writer_add(writer, rows, count * record->size, NULL);     // commit reports what failed
-    return hdst__file_writer_commit(writer, error);
+    return hdst__records_write(&hdst__records_raw, allocator, path, record, rows, count, error);
 }
 
 // --- Text ---
@@ -67,7 +78,7 @@ static int number_text(char text[40], hdst__kind kind, const void *value)
 
 static void add_text(hdst__file_writer *writer, const char *text) { hdst__file_writer_add(writer, text, strlen(text), NULL); }
 
-static void add_rows(hdst__file_writer *writer, const hdst__record *record, const char *rows, uint64_t count)
+static void add_header(hdst__file_writer *writer, const hdst__record *record)
 {
     for (size_t l = 0; l < record->leaf_count; l++)
         for (uint64_t e = 0; e < record->leaves[l].elements; e++) {
@@ -77,6 +88,10 @@ static void add_rows(hdst__file_writer *writer, const hdst__record *record, cons
             add_text(writer, name);
         }
     add_text(writer, "\n");
+}
+
+static void add_rows(hdst__file_writer *writer, const hdst__record *record, const char *rows, uint64_t count)
+{
     for (uint64_t i = 0; i < count; i++, rows += record->size)
         for (size_t l = 0; l < record->leaf_count; l++)
             for (uint64_t e = 0; e < record->leaves[l].elements; e++) {
@@ -88,19 +103,34 @@ static void add_rows(hdst__file_writer *writer, const hdst__record *record, cons
             }
 }
 
+static hdst__file_writer *begin_csv(const hdst__allocator *allocator, const char *path, const hdst__record *record, uint64_t count, hdst_error *error)
+{
+    (void)count;
+    if (record->has_text) {
+        hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be written to .csv yet", record->name);
+        return NULL;
+    }
+    hdst__file_writer *writer = hdst__file_writer_open(allocator, path, error);
+    if (writer) add_header(writer, record);
+    return writer;
+}
+
+static void add_csv(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count)
+{
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!c_locale) {
+        hdst__file_writer_fail(writer, "out of memory: a locale");
+        return;
+    }
+    locale_t before = uselocale(c_locale);      // of this thread only; printf has no form that takes a locale
+    add_rows(writer, record, rows, count);
+    uselocale(before);
+    freelocale(c_locale);
+}
+
+const hdst__record_format hdst__records_csv = {begin_csv, add_csv};
+
 hdst_status hdst__records_write_csv(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error)
 {
-    if (record->has_text) return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be written to .csv yet", record->name);
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c_locale) return hdst__error_memory(error, path);
-    hdst_status status;
-    hdst__file_writer *writer = open_writer(allocator, path, &status, error);
-    if (writer) {
-        locale_t before = uselocale(c_locale);      // of this thread only; printf has no form that takes a locale
-        add_rows(writer, record, rows, count);
-        uselocale(before);
-        status = hdst__file_writer_commit(writer, error);
-    }
-    freelocale(c_locale);
-    return status;
+    return hdst__records_write(&hdst__records_csv, allocator, path, record, rows, count, error);
 }

@@ -64,6 +64,12 @@ void json_text(json *j, const char *key, const char *text)
     write_string(j->out, text);
 }
 
+void json_bool(json *j, const char *key, bool value)
+{
+    start_value(j, key);
+    fputs(value ? "true" : "false", j->out);
+}
+
 void json_uint(json *j, const char *key, uint64_t value)
 {
     start_value(j, key);

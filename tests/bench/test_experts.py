@@ -161,8 +161,21 @@ def options():
     return good
 
 
+def numbers_in_order(records):
+    """All numbers, all numbers by their places, and that they are in order."""
+    numbers = sorted(splitmix(i) >> 32 for i in range(records))
+    return [float(sum(numbers)), float(sum(i * number for i, number in enumerate(numbers))), 1.0]
+
+
+def sorts():
+    good = True
+    for records in (1, 37, 4099):
+        good &= report(PROGRAM["expert_sort"], records, ask(PROGRAM["expert_sort"], records, 1, "sort"), numbers_in_order(records))
+    return good
+
+
 def main():
-    failed = not (wide_records() & sums_of_pairs() & options())
+    failed = not (wide_records() & sums_of_pairs() & options() & sorts())
     problems = [(PROGRAM["expert_kmeans"], 2, lambda p, q: (p - q) ** 2), (PROGRAM["expert_kmeans_l1"], 5, lambda p, q: abs(p - q))]
     for program, columns, distance in problems:
         # below one vector; exactly a stretch; stretches for two threads with a tail; one center

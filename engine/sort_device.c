@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { DIGITS = 256, GPU_GROUP = 256, GROUPS_PER_UNIT = 4, STRIPS_PER_UNIT = 4, LEAST_STRIP = 1 << 14, LOCAL_BYTES = 40 << 10 };
+enum { DIGITS = 256, GPU_GROUP = 256, GPU_KEY_BYTES = 64 /* of a lane */, GROUPS_PER_UNIT = 8, STRIPS_PER_UNIT = 4, LEAST_STRIP = 1 << 14, LOCAL_BYTES = 40 << 10 };
 
 typedef struct pass_program {       // of a word, by where keys come from and whether it is the word's last pass
     struct pass_program *next;
@@ -30,7 +30,7 @@ struct hdst__device_sort {
     pass_program *programs;
     hdst__kernel kernel[2];
     hdst__program *scan, *gather;
-    hdst__memory *counters, *masks, *key[2], *index[2];
+    hdst__memory *counters, *masks, *state, *key[2], *index[2];
 };
 
 hdst__device_sort *hdst__device_sort_create(hdst__device *device, const hdst__record *record, const hdst__sort_field *fields, size_t count)
@@ -67,6 +67,7 @@ void hdst__device_sort_destroy(hdst__device_sort *sort)
     ops->unload(sort->device, sort->gather);
     release(sort, &sort->counters);
     release(sort, &sort->masks);
+    release(sort, &sort->state);
     for (int i = 0; i < 2; i++) {
         release(sort, &sort->key[i]);
         release(sort, &sort->index[i]);
@@ -78,7 +79,7 @@ void hdst__device_sort_destroy(hdst__device_sort *sort)
 bool hdst__device_sort_can(const hdst__device_sort *sort, uint64_t records)
 {
     const hdst__target_facts *facts = &sort->device->facts;
-    if (!sort->device->ops->work || records >= UINT32_MAX / 2) return false;
+    if (!sort->device->ops->work || records >= UINT32_MAX / 4) return false;        // places on GPUs have 30 bits
     return !sort->gpu || (facts->max_group >= GPU_GROUP && facts->local_bytes >= LOCAL_BYTES);
 }
 
@@ -93,7 +94,11 @@ static uint64_t key_bytes(const hdst__device_sort *sort)
     return widest;
 }
 
-uint64_t hdst__device_sort_bytes(const hdst__device_sort *sort) { return sort->pairs ? 2 * (key_bytes(sort) + sizeof(uint32_t)) : key_bytes(sort); }
+uint64_t hdst__device_sort_bytes(const hdst__device_sort *sort)
+{
+    return (sort->pairs ? 2 * (key_bytes(sort) + sizeof(uint32_t)) : key_bytes(sort)) + sort->gpu;      // a GPU's tiles keep less than a byte for each record
+}
+
 uint32_t hdst__device_sort_passes(const hdst__device_sort *sort) { return sort->passes; }
 bool hdst__device_sort_moves_keys(const hdst__device_sort *sort) { return !sort->pairs; }
 
@@ -166,12 +171,22 @@ static hdst_status provide(hdst__device_sort *sort, hdst__memory **memory, uint6
     return status == HDST_OK ? device->ops->to_device(sort->device, *memory, error) : status;
 }
 
+// Tiles of a GPU's pass over keys of so many bytes.
+static uint64_t tiles_of(uint64_t records, uint64_t bytes)
+{
+    const uint64_t tile = GPU_GROUP * (GPU_KEY_BYTES / bytes);
+    return (records + tile - 1) / tile;
+}
+
+static uint64_t state_words(uint64_t tiles) { return tiles * (DIGITS / 2) + 1; }     // of 64 bits: a half for each digit, and who comes next
+
 static hdst_status provide_all(hdst__device_sort *sort, uint64_t records, hdst_error *error)
 {
     const uint32_t units = sort->device->facts.compute_units;
     const uint64_t most = records / LEAST_STRIP + 1, wanted = (uint64_t)units * (sort->gpu ? GROUPS_PER_UNIT : STRIPS_PER_UNIT), each = key_bytes(sort);
     sort->groups = (uint32_t)(wanted < most ? wanted : most);
-    hdst_status status = provide(sort, &sort->counters, (uint64_t)sort->groups * DIGITS * sizeof(uint32_t), error);
+    hdst_status status = provide(sort, &sort->counters, (sort->gpu ? each : (uint64_t)sort->groups) * DIGITS * sizeof(uint32_t), error);
+    if (status == HDST_OK && sort->gpu) status = provide(sort, &sort->state, state_words(tiles_of(records, each)) * sizeof(uint64_t), error);
     if (status == HDST_OK) status = provide(sort, &sort->masks, (uint64_t)sort->groups * 2 * sizeof(uint64_t), error);
     for (int i = 0; i < (sort->pairs ? 2 : 1) && status == HDST_OK; i++) status = provide(sort, &sort->key[i], records * each, error);
     for (int i = 0; i < 2 && sort->pairs && status == HDST_OK; i++) status = provide(sort, &sort->index[i], records * sizeof(uint32_t), error);
@@ -211,20 +226,29 @@ static hdst_status count_digits(run *r, const pass_program *p, const hdst__memor
     return work(r, p->count, args, n, r->sort->groups, error);
 }
 
+// Places from counts: on a CPU device of each strip's digits, on a GPU of the digits of all bytes of a word.
+static hdst_status scan(run *r, const hdst__sort_word *word, hdst_error *error)
+{
+    const hdst__device_sort *sort = r->sort;
+    const uint64_t rows = !sort->gpu ? sort->groups : word->bits > 32 ? 8 : 4;
+    const hdst__work_arg args[] = {{.number = rows * DIGITS}, {.memory = sort->counters}};
+    return work(r, sort->scan, args, 2, 1, error);
+}
+
 static hdst_status move(run *r, const pass_program *p, const hdst__memory *keys, const hdst__memory *to, uint32_t shift, hdst_error *error)
 {
     hdst__device_sort *sort = r->sort;
-    const hdst__work_arg scan[] = {{.number = (uint64_t)sort->groups * DIGITS}, {.memory = sort->counters}};
-    hdst_status status = work(r, sort->scan, scan, 2, 1, error);
-    if (status != HDST_OK) return status;
+    const uint64_t tiles = tiles_of(r->records, p->word.bits > 32 ? 8 : 4);
     hdst__work_arg args[8] = {{.number = r->records}, {.number = shift}};
     size_t n = 2 + sources(r, p->source, keys, args + 2);
     args[n++].memory = sort->counters;
+    if (sort->gpu) args[n++].memory = sort->state;
     if (to) args[n++].memory = to;
     const int next = r->index == 0;
     if (sort->pairs) args[n++].memory = sort->index[next];
     sort->passes++;
-    status = work(r, p->move, args, n, sort->groups, error);
+    hdst_status status = sort->gpu ? sort->device->ops->fill(sort->device, sort->state, state_words(tiles), 0, error) : HDST_OK;
+    if (status == HDST_OK) status = work(r, p->move, args, n, sort->gpu ? tiles : sort->groups, error);
     if (sort->pairs) r->index = next;
     return status;
 }
@@ -246,10 +270,24 @@ static hdst_status read_masks(run *r, uint64_t *differ, hdst_error *error)
     return status;
 }
 
-// Where the next pass's digit begins; no pass when nothing is left.
-static uint32_t next_digit(uint64_t differ, uint32_t from)
+// Where the next pass's digit begins, 64 when no pass is left. A GPU has counted the digits of whole bytes.
+static uint32_t next_digit(const hdst__device_sort *sort, uint64_t differ, uint32_t from)
 {
-    return from < 64 && differ >> from ? from + (uint32_t)__builtin_ctzll(differ >> from) : 64;
+    if (from >= 64 || differ >> from == 0) return 64;
+    const uint32_t at = from + (uint32_t)__builtin_ctzll(differ >> from);
+    return sort->gpu ? at / 8 * 8 : at;
+}
+
+// Counts the word's lowest digit, on a GPU all digits.
+static hdst_status survey(run *r, const hdst__sort_word *word, hdst__sort_source source, uint64_t *differ, hdst_error *error)
+{
+    hdst__device_sort *sort = r->sort;
+    pass_program *p;
+    hdst_status status = find_program(sort, word, source, false, &p, error);
+    if (status == HDST_OK && sort->gpu) status = sort->device->ops->fill(sort->device, sort->counters, sort->counters->bytes / 8, 0, error);
+    if (status == HDST_OK) status = count_digits(r, p, NULL, 0, error);
+    if (status == HDST_OK && sort->gpu) status = scan(r, word, error);
+    return status == HDST_OK ? read_masks(r, differ, error) : status;
 }
 
 // Passes over one word. Keys alone go back and forth between the output and the memory for keys, so that the last pass writes the output.
@@ -258,19 +296,19 @@ static hdst_status sort_word(run *r, const hdst__sort_word *word, hdst_error *er
     hdst__device_sort *sort = r->sort;
     hdst__sort_source source = r->index < 0 ? HDST__SORT_RECORDS : HDST__SORT_INDEXED;
     const hdst__memory *keys = NULL;
-    pass_program *p;
     uint64_t differ;
-    hdst_status status = find_program(sort, word, source, false, &p, error);
-    if (status == HDST_OK) status = count_digits(r, p, NULL, 0, error);
-    if (status == HDST_OK) status = read_masks(r, &differ, error);
+    hdst_status status = survey(r, word, source, &differ, error);
     if (status != HDST_OK) return status;
-    uint32_t left = 0, shift = next_digit(differ, 0), counted = 0;
-    for (uint32_t s = shift; s < 64; s = next_digit(differ, s + 8)) left++;
-    for (; shift < 64 && status == HDST_OK; shift = next_digit(differ, shift + 8), source = HDST__SORT_KEYS) {
+    uint32_t left = 0, shift = next_digit(sort, differ, 0);
+    bool counted = shift == 0;
+    for (uint32_t s = shift; s < 64; s = next_digit(sort, differ, s + 8)) left++;
+    for (; shift < 64 && status == HDST_OK; shift = next_digit(sort, differ, shift + 8), source = HDST__SORT_KEYS, counted = false) {
         const bool last = --left == 0;
         const hdst__memory *to = sort->pairs ? (last ? NULL : sort->key[keys == sort->key[0]]) : left % 2 ? sort->key[0] : r->output;
+        pass_program *p;
         status = find_program(sort, word, source, last, &p, error);
-        if (status == HDST_OK && counted++ + shift > 0) status = count_digits(r, p, keys, shift, error);
+        if (status == HDST_OK && !sort->gpu && !counted) status = count_digits(r, p, keys, shift, error);
+        if (status == HDST_OK && !sort->gpu) status = scan(r, word, error);
         if (status == HDST_OK) status = move(r, p, keys, to, shift, error);
         keys = to;
     }

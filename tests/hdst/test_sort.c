@@ -235,7 +235,7 @@ Test(sort, stages_read_sorted_records)
         cr_assert_eq(((const row *)hdst_result_rows(r, NULL, &n))[17].id, expected[17].id);
         RUN(r);
         cr_assert_eq(((const row *)hdst_result_rows(r, NULL, &n))[MOST - 1].id, expected[MOST - 1].id);
-        cr_assert(strstr(hdst_explain(r, NULL), "sorted by"));
+        cr_assert(strstr(hdst_explain(r, NULL), "sorted by") && strstr(hdst_explain(r, NULL), form_ ? "radix sort" : "merge sort"), "%s", hdst_explain(r, NULL));
         hdst_result_destroy(r);
         row some[10];
         OK(hdst_take(sorted, 10, some, &n, ERR));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records by their keys, on the host: read, hashed, ordered, gathered.
+// Records by their keys, on the host: read and hashed (grouping_read.c), ordered (grouping_order.c), gathered, cut into runs.
 #include "engine/grouping.h"
 
-#include "codegen/key_hash.h"
 #include "engine/engine_private.h"
 
 #include <string.h>
@@ -20,8 +19,7 @@ void hdst__grouping_release(hdst__grouping *g)
     hdst__budget_release(&g->engine->memory, g->reserved);
     g->rows = NULL;
     g->run = NULL;
-    g->row_count = g->run_count = g->reserved = g->skipped = 0;
-    g->bad_record = UINT64_MAX;
+    g->row_count = g->run_count = g->reserved = 0;
 }
 
 uint64_t hdst__group_number(const hdst__group_part *part, const char *row)
@@ -35,81 +33,7 @@ uint64_t hdst__group_number(const hdst__group_part *part, const char *row)
 
 // --- The order ---
 
-// Hash or dense key of each record beside its place: in one word where both fit.
-typedef struct ordering {
-    hdst__rows input;
-    bool wide;
-    uint64_t *words, *scratch;      // or, wide, entries in their place
-    uint64_t count, reserved;
-} ordering;
-
-static void end_ordering(hdst__grouping *g, ordering *o)
-{
-    hdst__free(g->engine->allocator, o->words);
-    hdst__free(g->engine->allocator, o->scratch);
-    hdst__budget_release(&g->engine->memory, o->reserved);
-    hdst__engine_free_rows(g->engine, &o->input);
-}
-
-static hdst_status take_words(hdst__grouping *g, ordering *o, hdst_error *error)
-{
-    o->wide = o->input.count > UINT32_MAX || (g->dense && g->dense_rows > UINT32_MAX);
-    const uint64_t bytes = o->input.count * (o->wide ? sizeof(hdst__group_entry) : sizeof(uint64_t));
-    if (!hdst__budget_reserve(&g->engine->memory, 2 * bytes)) return hdst__budget_error(&g->engine->memory, 2 * bytes, "the order of records by key", error);
-    o->reserved = 2 * bytes;
-    o->words = hdst__alloc(g->engine->allocator, bytes ? bytes : 1);
-    o->scratch = hdst__alloc(g->engine->allocator, bytes ? bytes : 1);
-    return o->words && o->scratch ? HDST_OK : hdst__error_memory(error, "the order of records by key");
-}
-
-static inline void add_word(ordering *o, uint64_t key, uint64_t index)
-{
-    if (o->wide) ((hdst__group_entry *)o->words)[o->count++] = (hdst__group_entry){key, index};
-    else o->words[o->count++] = key << 32 | index;
-}
-
-static uint32_t hash_of(const hdst__grouping *g, const char *row, size_t bytes)
-{
-    uint64_t words[HDST__KEY_WORDS];
-    hdst__group_pack(g->part, g->part_count, row, words);
-    return hdst__key_hash(words, bytes);
-}
-
-static void note_hashes(const hdst__grouping *g, ordering *o)
-{
-    const size_t bytes = hdst__group_key_bytes(g->part, g->part_count);
-    const char *row = o->input.records, *key = row + g->part->offset;
-    const uint64_t size = g->record->size;
-    if (g->part_count == 1 && bytes == 4) {         // the usual key
-        for (uint64_t i = 0; i < o->input.count; i++) {
-            uint32_t bits;
-            memcpy(&bits, key + i * size, sizeof bits);
-            add_word(o, hdst__key_mix32(bits), i);
-        }
-        return;
-    }
-    for (uint64_t i = 0; i < o->input.count; i++) add_word(o, hash_of(g, row + i * size, bytes), i);
-}
-
-// Dense keys out of range take no part.
-static void note_numbers(hdst__grouping *g, ordering *o)
-{
-    const char *row = o->input.records;
-    for (uint64_t i = 0; i < o->input.count; i++, row += g->record->size) {
-        const uint64_t key = hdst__group_number(g->part, row);
-        if (key < g->dense_rows) {
-            add_word(o, key, i);
-            continue;
-        }
-        if (g->bad_record == UINT64_MAX) {
-            g->bad_record = i;
-            g->bad_key = key;
-        }
-        g->skipped++;
-    }
-}
-
-static void gather(hdst__grouping *g, const ordering *o, const void *sorted)
+static void gather(hdst__grouping *g, const hdst__ordering *o, const void *sorted)
 {
     const uint64_t size = g->record->size;
     const char *from = o->input.records;
@@ -119,7 +43,7 @@ static void gather(hdst__grouping *g, const ordering *o, const void *sorted)
     g->row_count = o->count;
 }
 
-static hdst_status order_rows(hdst__grouping *g, ordering *o, hdst_error *error)
+static hdst_status order_rows(hdst__grouping *g, hdst__ordering *o, hdst_error *error)
 {
     const uint64_t bytes = o->count * g->record->size;
     const void *sorted = o->wide ? (const void *)hdst__group_order_numbers((hdst__group_entry *)o->words, (hdst__group_entry *)o->scratch, o->count)
@@ -147,11 +71,11 @@ static hdst_status part_ties(hdst__grouping *g, hdst_error *error)
 {
     const size_t bytes = hdst__group_key_bytes(g->part, g->part_count);
     uint64_t first = 0;                 // of the rows with this hash
-    uint32_t hash = g->row_count ? hash_of(g, g->rows, bytes) : 0;
+    uint32_t hash = g->row_count ? hdst__group_hash(g, g->rows, bytes) : 0;
     bool mixed = false;
     for (uint64_t i = 1; i <= g->row_count; i++) {
         if (i < g->row_count && same_key(g, i - 1, i)) continue;
-        const uint32_t next = i < g->row_count ? hash_of(g, g->rows + i * g->record->size, bytes) : 0;
+        const uint32_t next = i < g->row_count ? hdst__group_hash(g, g->rows + i * g->record->size, bytes) : 0;
         if (i < g->row_count && next == hash) {
             mixed = true;
             continue;
@@ -180,28 +104,67 @@ static hdst_status find_runs(hdst__grouping *g, hdst_error *error)
     return HDST_OK;
 }
 
-static hdst_status order(hdst__grouping *g, ordering *o, hdst_error *error)
+// --- Parts ---
+
+// What a record takes: as read and in order, on the device as a table, its place in the order twice, a run and a piece of one in the worst case.
+static uint64_t bytes_of(const hdst__grouping *g, bool wide)
 {
-    hdst_status status = take_words(g, o, error);
-    if (status != HDST_OK) return status;
-    if (g->dense) note_numbers(g, o);
-    else note_hashes(g, o);
+    return 3 * g->record->size + 2 * (wide ? sizeof(hdst__group_entry) : sizeof(uint64_t)) + 2 * sizeof(hdst__run);
+}
+
+hdst_status hdst__grouping_start(hdst__grouping *g, const hdst__reader *input, hdst_error *error)
+{
+    hdst__grouping_release(g);
+    g->stats = (hdst__run_stats){0};
+    g->skipped = g->parts = g->from = 0;
+    g->bad_record = UINT64_MAX;
+    g->end = !g->dense ? (uint64_t)UINT32_MAX + 1 : g->dense_rows ? g->dense_rows : 1;
+    g->wide = input->records > UINT32_MAX || g->end > (uint64_t)UINT32_MAX + 1;
+    const uint64_t room = hdst__budget_left(&g->engine->memory) / 2;
+    g->most = room / bytes_of(g, g->wide);
+    g->whole = input->records <= g->most;
+    g->step = g->end;
+    if (g->whole) return HDST_OK;
+    if (g->most < HDST__LEAST_PART) return hdst__budget_error(&g->engine->memory, HDST__LEAST_PART * 2 * bytes_of(g, g->wide), "records by key", error);
+    g->step = g->end / (input->records / g->most * 5 / 4 + 2) + 1;         // hashes are as good as evenly spread, keys are cut again where they are not
+    return HDST_OK;
+}
+
+static hdst_status order(hdst__grouping *g, hdst__ordering *o, hdst_error *error)
+{
     if (g->bad_record != UINT64_MAX && !g->engine->skip_failed) return HDST_OK;
-    status = order_rows(g, o, error);
-    end_ordering(g, o);                 // before the runs take memory
-    *o = (ordering){0};
+    hdst_status status = order_rows(g, o, error);
+    hdst__ordering_end(g, o);           // before the runs take memory
     if (status == HDST_OK && !g->dense && hdst__group_key_bytes(g->part, g->part_count) > 4) status = part_ties(g, error);
     return status == HDST_OK ? find_runs(g, error) : status;
 }
 
-hdst_status hdst__grouping_run(hdst__grouping *g, const hdst__reader *input, hdst_error *error)
+// All records of a key are needed together: a part of one hash cannot be cut.
+static hdst_status too_many(const hdst__grouping *g, hdst_error *error)
 {
-    ordering o = {0};
+    hdst__budget_error(&g->engine->memory, (g->most + 1) * bytes_of(g, g->wide), "all records of one key", error);
+    return HDST_E_MEMORY;
+}
+
+hdst_status hdst__grouping_next(hdst__grouping *g, const hdst__reader *input, bool *more, hdst_error *error)
+{
+    hdst__ordering o = {0};
+    bool full = true;
+    hdst_status status = HDST_OK;
     hdst__grouping_release(g);
-    g->stats = (hdst__run_stats){0};
-    hdst_status status = hdst__engine_read(g->engine, input, &o.input, &g->stats, error);
+    *more = g->from < g->end;
+    if (!*more) return HDST_OK;
+    while (full && status == HDST_OK) {
+        status = g->whole ? hdst__ordering_read(g, &o, input, error) : hdst__ordering_read_part(g, &o, input, &full, error);
+        full = full && !g->whole;
+        if (full && g->step == 1) status = too_many(g, error);
+        if (full) g->step = (g->step + 1) / 2;
+        if (full) hdst__ordering_end(g, &o);
+    }
     if (status == HDST_OK) status = order(g, &o, error);
+    hdst__ordering_end(g, &o);
     if (status != HDST_OK) hdst__grouping_release(g);
-    end_ordering(g, &o);
+    g->from += g->step;
+    g->parts++;
     return status;
 }

@@ -25,30 +25,52 @@ typedef struct hdst__grouping {
     bool dense;                     // one part, an integer: it is the number of a row below `dense_rows`
     uint64_t dense_rows;
 
-    // Of the last run
+    // The part at hand
     char *rows;                     // in order, as C structs
     uint64_t row_count;
     hdst__run *run;
-    uint64_t run_count, skipped;    // skipped: records with a dense key out of range, where such are left out
-    uint64_t bad_record, bad_key;   // the first of them; UINT64_MAX: none
+    uint64_t run_count;
     uint64_t reserved;              // bytes of the host's budget
+
+    // Of the last start
+    bool whole, wide;               // whole: there is one part; wide: numbers and places do not fit 32 bits
+    uint64_t from, step, end;       // the next part: the hashes, or dense keys, from ... from + step - 1
+    uint64_t most, parts;           // records that fit; parts so far
+    uint64_t skipped;               // records with a dense key out of range, where such are left out
+    uint64_t bad_record, bad_key;   // the first of them; UINT64_MAX: none
     hdst__run_stats stats;
 } hdst__grouping;
 
-// The record and the parts must outlive it.
+// The record and the parts of the key must outlive it.
 void hdst__grouping_init(hdst__grouping *grouping, hdst__engine *engine, const hdst__record *record, const hdst__group_part *part, size_t part_count);
-void hdst__grouping_release(hdst__grouping *grouping);      // what the last run gave; safe on a zeroed one
-// Reads the input and orders it. Host memory: twice the records and 16 bytes for each (32 where there are 2^32 or more), while it runs. HDST_OK also with a bad record that is not to be skipped: then there are
-// no rows.
-hdst_status hdst__grouping_run(hdst__grouping *grouping, const hdst__reader *input, hdst_error *error);
+void hdst__grouping_release(hdst__grouping *grouping);      // the part at hand; safe on a zeroed one
+// Where half of what is left of the host's budget has no room for all records, keys come in parts, by ranges of their hashes: each part is a pass over the input.
+hdst_status hdst__grouping_start(hdst__grouping *grouping, const hdst__reader *input, hdst_error *error);
+// The next part, in the order of the keys; *more is false, and nothing there, after the last one. All records of a key lie in one part. HDST_OK also with a bad record that is not
+// to be skipped: then there are no rows.
+hdst_status hdst__grouping_next(hdst__grouping *grouping, const hdst__reader *input, bool *more, hdst_error *error);
 uint64_t hdst__group_number(const hdst__group_part *part, const char *row);     // its bits; signed integers extended
+
+// --- grouping_read.c ---
+typedef struct hdst__ordering {     // hash or dense key of each record beside its place: in one word where both fit
+    hdst__rows input;
+    bool wide;
+    uint64_t *words, *scratch;      // or, wide, entries (below) in their place
+    uint64_t count, reserved;
+} hdst__ordering;
+
+hdst_status hdst__ordering_read(hdst__grouping *grouping, hdst__ordering *ordering, const hdst__reader *input, hdst_error *error);
+// Only the next part. *full: it has more records than fit.
+hdst_status hdst__ordering_read_part(hdst__grouping *grouping, hdst__ordering *ordering, const hdst__reader *input, bool *full, hdst_error *error);
+void hdst__ordering_end(hdst__grouping *grouping, hdst__ordering *ordering);    // safe on a zeroed one, and twice
+uint32_t hdst__group_hash(const hdst__grouping *grouping, const char *row, size_t bytes);
 
 // --- grouping_order.c ---
 typedef struct hdst__group_entry {
     uint64_t key, index;            // the key's hash, or the dense key; which row
 } hdst__group_entry;
 
-enum { HDST__KEY_WORDS = 64 };      // of a key, at most
+enum { HDST__KEY_WORDS = 64, HDST__LEAST_PART = 64 };     // of a key, at most; records of a part, where there is memory at all
 // Bytes of the packed key.
 size_t hdst__group_key_bytes(const hdst__group_part *part, size_t count);
 void hdst__group_pack(const hdst__group_part *part, size_t count, const char *row, uint64_t *words);

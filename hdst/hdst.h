@@ -302,7 +302,8 @@ HDST_API hdst_dataset *hdst_top(hdst_dataset *dataset, uint64_t count, const cha
 HDST_API hdst_dataset *hdst_reduce_dense(hdst_dataset *dataset, hdst_module *module, const char *function, uint64_t rows);
 // One record for each key that occurs: what a `group` function makes of all records with that key, in the order of the dataset. `key` names the fields of the key, with commas
 // between ("user", "from.x, day"), in the order of the key parameter's; NULL: the field that is called as the key parameter. Floats are keys by their bits: -0 and +0 are two keys.
-// The result is ordered by a hash of the keys, the same on every device. The records must fit in memory twice; those of a device's run in its memory.
+// The result is ordered by a hash of the keys, the same on every device. Where memory is short keys come in parts, each a pass over the
+// dataset's records; those of one key must fit in memory twice.
 HDST_API hdst_dataset *hdst_group(hdst_dataset *dataset, const char *key, const hdst_map_spec *spec);
 // The short form for functions with nothing to bind.
 HDST_API hdst_dataset *hdst_group_function(hdst_dataset *dataset, const char *key, hdst_module *module, const char *function);

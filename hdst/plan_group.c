@@ -22,11 +22,11 @@ typedef struct hdst__group_node {
     size_t part_count;
     bool reduces, tree;
     hdst__output level[2];          // what runs gave, of a level and the one below
-    hdst__output dense;             // of a dense reduce: its records
+    hdst__output result;            // of a dense reduce, or where keys come in parts: the records
     const uint32_t *value;          // of a reduce: its leaves in the keyed record
     hdst__run *piece;               // of the level that runs
     uint64_t piece_count, piece_bytes;
-    uint64_t version, levels, keys, records, partial;       // of the last run; partial: what the lowest level gave
+    uint64_t version, levels, keys, records, partial, parts;    // of the last run; partial: what the lowest level gave
 } group_node;
 
 // --- Making ---
@@ -109,7 +109,7 @@ hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_err
     group->grouping.dense_rows = dataset->count;
     const hdst__record *gives = func->params[func->param_count - 1].record;
     for (int i = 0; i < 2; i++) hdst__output_init(&group->level[i], engine->allocator, &engine->memory, gives->size);
-    hdst__output_init(&group->dense, engine->allocator, &engine->memory, dataset->record->size);
+    hdst__output_init(&group->result, engine->allocator, &engine->memory, dataset->record->size);
     if (dataset->dense) {
         node->identity = hdst__plan_identity(arena, function, dataset->record, error);
         if (!node->identity) return error->code;
@@ -233,13 +233,12 @@ static hdst_status run_levels(hdst__node *node, const hdst__output **result, hds
     const char *rows = group->grouping.rows;
     uint64_t count = group->grouping.row_count;
     *result = &group->level[0];
-    group->partial = 0;
     hdst__output_reset(&group->level[0]);
     for (group->levels = 0; status == HDST_OK && count;) {
         hdst__output *to = &group->level[group->levels++ % 2];
         status = cut_runs(group, group->tree ? HDST__FOLD_RECORDS : UINT64_MAX, error);
         if (status == HDST_OK) status = run_pieces(node, rows, count, to, stats, error);
-        if (group->levels == 1) group->partial = to->count;
+        if (group->levels == 1) group->partial += to->count;
         *result = to;
         rows = to->records;
         count = to->count;
@@ -249,24 +248,30 @@ static hdst_status run_levels(hdst__node *node, const hdst__output **result, hds
     return status;
 }
 
-// The identity in every record, then what the keys gave at their places.
-static hdst_status make_dense(hdst__node *node, const hdst__output *from, hdst_error *error)
+// The identity in every record.
+static hdst_status begin_dense(hdst__node *node, hdst_error *error)
 {
-    group_node *group = node->group;
-    const hdst__record *keyed = node->dataset->parent->record, *values = node->dataset->record;
-    const uint64_t rows = node->dataset->count;
-    hdst_status status = rows ? hdst__output_reserve(&group->dense, rows, error) : HDST_OK;
+    hdst__output *to = &node->group->result;
+    const uint64_t rows = node->dataset->count, size = node->dataset->record->size;
+    hdst_status status = rows ? hdst__output_reserve(to, rows, error) : HDST_OK;
     if (status != HDST_OK) return status;
-    for (uint64_t i = 0; i < rows; i++) memcpy(group->dense.records + i * values->size, node->identity, values->size);
+    for (uint64_t i = 0; i < rows; i++) memcpy(to->records + i * size, node->identity, size);
+    to->count = rows;
+    return HDST_OK;
+}
+
+// What the keys gave, at their places.
+static void put_dense(hdst__node *node, const hdst__output *from)
+{
+    const group_node *group = node->group;
+    const hdst__record *keyed = node->dataset->parent->record, *values = node->dataset->record;
     for (uint64_t i = 0; i < from->count; i++) {
         const char *row = from->records + i * keyed->size;
-        char *to = group->dense.records + hdst__group_number(group->part, row) * values->size;
+        char *to = group->result.records + hdst__group_number(group->part, row) * values->size;
         for (uint32_t l = 0; l < values->leaf_count; l++)
             for (uint64_t e = 0; e < values->leaves[l].elements; e++)
                 memcpy(to + hdst__leaf_offset(&values->leaves[l], e), row + hdst__leaf_offset(&keyed->leaves[group->value[l]], e), hdst__scalar_size(values->leaves[l].kind));
     }
-    group->dense.count = rows;
-    return HDST_OK;
 }
 
 // Pieces of 64 records are reduced by a lane, what they give further up.
@@ -290,26 +295,50 @@ static hdst_status key_error(const hdst__node *node, hdst_error *error)
     return HDST_E_RECORD;
 }
 
+// A part of the keys, at most all of them.
+static hdst_status run_part(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->group;
+    const hdst__output *from = NULL;
+    group->keys += group->grouping.run_count;
+    group->records += group->grouping.row_count;
+    hdst_status status = run_levels(node, &from, stats, error);
+    if (status != HDST_OK) return status;
+    *result = node->dataset->dense || !group->grouping.whole ? &group->result : from;
+    if (node->dataset->dense) put_dense(node, from);
+    else if (!group->grouping.whole) status = hdst__output_add(&group->result, from->records, from->count, error);
+    return status;
+}
+
+static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->group;
+    const hdst__reader *input = &node->inputs[0]->reader;
+    hdst_status status = node->dataset->dense ? begin_dense(node, error) : HDST_OK;
+    if (status == HDST_OK) status = hdst__grouping_start(&group->grouping, input, error);
+    for (bool more = true; status == HDST_OK;) {
+        status = hdst__grouping_next(&group->grouping, input, &more, error);
+        if (status != HDST_OK || !more) break;
+        if (group->grouping.bad_record != UINT64_MAX && !group->grouping.engine->skip_failed) status = key_error(node, error);
+        else status = run_part(node, result, stats, error);
+    }
+    hdst__grouping_release(&group->grouping);
+    return status;
+}
+
 hdst_status hdst__group_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
 {
     group_node *group = node->group;
-    const hdst__output *result = NULL;
+    const hdst__output *result = &group->result;
     node->ran = false;
-    hdst_status status = hdst__grouping_run(&group->grouping, &node->inputs[0]->reader, error);
+    group->keys = group->records = group->partial = group->parts = 0;
+    hdst__output_reset(&group->result);
+    hdst_status status = run_parts(node, &result, stats, error);
     hdst__plan_add_stats(stats, &group->grouping.stats);
-    if (status != HDST_OK) return status;
-    if (group->grouping.bad_record != UINT64_MAX && !group->grouping.engine->skip_failed) return key_error(node, error);
-    group->keys = group->grouping.run_count;
-    group->records = group->grouping.row_count;
     stats->skipped += group->grouping.skipped;
-    status = run_levels(node, &result, stats, error);
-    if (status == HDST_OK) count_levels(group, result->count, stats);
-    if (status == HDST_OK && node->dataset->dense) {
-        status = make_dense(node, result, error);
-        result = &group->dense;
-    }
-    hdst__grouping_release(&group->grouping);
     if (status != HDST_OK) return status;
+    group->parts = group->grouping.parts;
+    count_levels(group, result->count, stats);
     node->ran = true;
     node->rows = result->records;
     node->row_count = result->count;
@@ -324,7 +353,7 @@ void hdst__group_node_release(hdst__node *node)
     hdst__grouping_release(&group->grouping);
     drop_pieces(group);
     for (int i = 0; i < 2; i++) hdst__output_destroy(&group->level[i]);
-    hdst__output_destroy(&group->dense);
+    hdst__output_destroy(&group->result);
 }
 
 hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error)
@@ -334,6 +363,8 @@ hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
     hdst__buffer_printf(out, "group %s: records ordered by key on the host, for %s needs all records of a key together%s\n", node->func->name,
                         group->reduces ? "a reduce that is not field-wise" : "the function",
                         group->tree ? "; it is associative, so pieces of 64 records of a key go up a tree" : "; each key's records in their order");
-    if (node->ran) hdst__buffer_printf(out, "  last run: %" PRIu64 " keys of %" PRIu64 " records, %" PRIu64 " level%s\n", group->keys, group->records, group->levels, group->levels == 1 ? "" : "s");
+    if (!node->ran) return HDST_OK;
+    hdst__buffer_printf(out, "  last run: %" PRIu64 " keys of %" PRIu64 " records, %" PRIu64 " level%s\n", group->keys, group->records, group->levels, group->levels == 1 ? "" : "s");
+    if (group->parts > 1) hdst__buffer_printf(out, "  memory was short: keys in %" PRIu64 " parts by their hash, each a pass over the records\n", group->parts);
     return HDST_OK;
 }

@@ -135,6 +135,35 @@ static hdst_status graph_job(const char *device, counter *c, int64_t *counted)
     return status;
 }
 
+// Groups and picked records of 100 numbers 1, 3 ... 199 with the keys 0 ... 6 in turn.
+static hdst_status group_job(const char *device, counter *c, int64_t *counted)
+{
+    static const char text[] =
+        "struct keyed { uint32_t key; double v; };\n"
+        "map key_of(uint64_t n) -> keyed { return (keyed){ .key = (uint32_t)(n % 7u), .v = 2 * n + 1 }; }\n"
+        "map value_of(keyed k) -> double { return k.v; }\n"
+        "group total(key uint32_t key, stream keyed s) -> double { double sum = 0; for (keyed k : s) sum += k.v; return sum; }\n"
+        "associative reduce later(double a, double b) identity { 0 } { return b; }\n"
+        "reduce add(double a, double b) { return a + b; }\n";
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    options.allocator = (hdst_allocator){allocate, reallocate, release, c};
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module *m = hdst_module_parse(context, "test.hk", text, NULL);
+    hdst_dataset *keyed = hdst_map_function(hdst_read(hdst_source_from_range(context, 0, 100), m, "uint64_t"), m, "key_of");
+    hdst_dataset *parts[] = {
+        hdst_group_function(keyed, NULL, m, "total"), hdst_reduce_dense(keyed, m, "later", 9), hdst_map_function(hdst_reduce_by_key(keyed, m, "later"), m, "value_of"),
+        hdst_map_function(hdst_top(keyed, 3, "v"), m, "value_of"), hdst_map_function(hdst_max_by(keyed, "v"), m, "value_of")};
+    hdst_result *result = hdst_result_create(hdst_reduce(hdst_union_all(parts, 5), m, "add"));
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_status status = hdst_run(result, &error);
+    cr_assert_eq(status, error.code);
+    *counted = hdst_view_int64(hdst_result_field(result, NULL, NULL), 0, 0);
+    hdst_explain(result, NULL);
+    hdst_context_destroy(context);
+    return status;
+}
+
 // With each allocation failing once.
 static void fail_each(hdst_status (*run)(const char *, counter *, int64_t *), int64_t expected, long least)
 {
@@ -170,3 +199,6 @@ static int64_t graph_sum(void)
 }
 
 Test(allocation_failure, each_one_in_a_graph_of_every_operator) { fail_each(graph_job, graph_sum(), 100); }
+
+// All numbers; the last of each key, which are the last seven, twice; the three largest; the largest.
+Test(allocation_failure, groups_and_picked_records) { fail_each(group_job, 10000 + 2 * 7 * 193 + 199 + 197 + 195 + 199, 100); }

@@ -533,17 +533,75 @@ Test(group, a_result_runs_again_with_other_records)
     }
 }
 
-// --- Mistakes ---
-
 static void expect_error(hdst_dataset *dataset, hdst_status code, const char *message, const char *hint)
 {
     hdst_error error = HDST_ERROR_INIT;
     uint64_t n;
     void *out;
     cr_expect_eq(hdst_collect(dataset, &out, &n, &error), code);
-    cr_expect_str_eq(error.message, message);
+    if (message) cr_expect_str_eq(error.message, message);
     if (hint) cr_expect_str_eq(error.hint, hint);
 }
+
+// --- Larger than the memory budget ---
+
+static bool job_with_memory(job *j, const char *form, uint64_t bytes)
+{
+    if (!open_job(j, form, HDST_ON_ERROR_FAIL)) return false;
+    j->context->engine->memory.limit = bytes;       // no device is open yet
+    return true;
+}
+
+Test(group, keys_come_in_parts_where_memory_is_short)
+{
+    job j;
+    const uint64_t budgets[] = {1200000, 700000};
+    for (size_t b = 0; b < 2; b++) {
+        cr_assert(job_with_memory(&j, "interp", budgets[b]));
+        uint64_t n;
+        hdst_result *result = hdst_result_create(hdst_group_function(j.data, "user", j.module, "pauses"));
+        for (int again = 0; again < 2; again++) {
+            RUN(result);
+            const pause *got = hdst_result_rows(result, NULL, &n);
+            cr_assert_eq(n, present_users());
+            for (uint64_t i = 0; i < n; i++) {
+                const pause expected = pause_of(got[i].user);
+                cr_expect(got[i].n == expected.n && got[i].sum == expected.sum && got[i].longest == expected.longest);
+                if (i) cr_expect_lt(mixed(got[i - 1].user), mixed(got[i].user));
+            }
+        }
+        cr_expect(strstr(hdst_explain(result, NULL), "memory was short: keys in "), "%s", hdst_explain(result, NULL));
+        cr_expect(j.context->engine->memory.peak <= budgets[b]);
+        hdst_result_destroy(result);
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(group, dense_reduces_in_parts)
+{
+    job j;
+    cr_assert(job_with_memory(&j, "interp", 600000));
+    expect_dense(&j, "mix", (affine){.p = 7}, mix, fold_tree);
+    expect_dense(&j, "ordered", (affine){9, 1}, mix, fold_in_order);
+    expect_error(hdst_reduce_dense(hdst_map_function(j.data, j.module, "keyed"), j.module, "ordered", 1), HDST_E_RECORD, NULL, NULL);
+    hdst_context_destroy(j.context);
+}
+
+Test(group, records_of_a_key_that_do_not_fit_are_an_error)
+{
+    job j;
+    hdst_error error = HDST_ERROR_INIT;
+    uint64_t n;
+    void *out;
+    cr_assert(job_with_memory(&j, "interp", 400000));
+    for (int i = 0; i < N; i++) rows[i].user = 5;
+    cr_expect_eq(hdst_collect(hdst_group_function(j.data, "user", j.module, "pauses"), &out, &n, &error), HDST_E_MEMORY);
+    cr_expect(strstr(error.message, "all records of one key"), "%s", error.message);
+    cr_expect(strstr(error.hint, "--memory"), "%s", error.hint);
+    hdst_context_destroy(j.context);
+}
+
+// --- Mistakes ---
 
 Test(group, mistakes_say_what_is_right)
 {

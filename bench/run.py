@@ -92,7 +92,7 @@ COMPARISONS = [
     ("checks inside kernels, KMeans step", ("without checks", "bench_kmeans", ["--problem", "l2", "--layout", "soa", "--unchecked", "1"], "step", None),
      [("hdst", "bench_kmeans", ["--problem", "l2", "--layout", "soa"], "step", None)]),
 ]
-# title, program, arguments: kernels whose compile time is shown.
+# title, program, arguments, and the case if it is not "step": kernels whose compile time is shown.
 KERNELS = [
     ("kmeans_l2.hk", "bench_kmeans", ["--problem", "l2"]),
     ("kmeans_l2.hk, aos", "bench_kmeans", ["--problem", "l2", "--layout", "aos"]),
@@ -101,6 +101,9 @@ KERNELS = [
     ("linreg.hk", "bench_sums", ["--problem", "linreg"]),
     ("chain.hk", "bench_sums", ["--problem", "chain"]),
     *[(f"{name}.hk", "bench_models", ["--problem", problem]) for name, problem in [("fuzzy-cmeans", "fuzzy"), ("logistic-regression", "logistic"), ("neural-net", "neural")]],
+    ("math.hk, Black-Scholes", "bench_math", ["--case", "price"], "price"),
+    ("monte-carlo.hk", "bench_monte_carlo", [], "paths"),
+    ("matrix-vector.hk", "bench_matvec", ["--problem", "iterate", "--columns", "4096"], "iterate"),
 ]
 COLD_LIMIT = 2.0            # seconds
 HERE = os.path.dirname(os.path.abspath(__file__))      # the kernels lie beside this file
@@ -253,11 +256,11 @@ def print_start_up(result):
         print(f"  {row['side']:24}{row['median']:10.1f}{spread:>18}")
 
 
-def first_run(path, arguments, environment):
+def first_run(path, arguments, case, environment):
     """Seconds of processor time that the first run takes beyond the second."""
     records = 4096
     program = Program(path, [*arguments, "--kernels", HERE, "--records", str(records)], environment)
-    times = [program.ask("run step")[1] * records * 1e-9 for _ in range(2)]
+    times = [program.ask("run " + case)[1] * records * 1e-9 for _ in range(2)]
     program.close()
     return times[0] - times[1]
 
@@ -265,14 +268,15 @@ def first_run(path, arguments, environment):
 def compile_times(options):
     """What a kernel costs before its first launch: never seen before, and from the cache on disk."""
     rows = []
-    for title, name, arguments in KERNELS:
+    for title, name, arguments, *cases in KERNELS:
+        case = cases[0] if cases else "step"
         path = find(options.build, name)
         if not path:
             continue
         with tempfile.TemporaryDirectory() as folder:
             environment = dict(os.environ, HDST_CACHE_DIR=os.path.join(folder, "hdst"), POCL_CACHE_DIR=os.path.join(folder, "pocl"))
             os.mkdir(environment["POCL_CACHE_DIR"])
-            cold, warm = (first_run(path, arguments, environment) for _ in range(2))
+            cold, warm = (first_run(path, arguments, case, environment) for _ in range(2))
         rows.append({"side": title, "cold": cold, "warm": warm})
     return {"title": "compile time, seconds of processor time", "rows": rows}
 

@@ -145,6 +145,42 @@ static uint64_t round_magnitude(const uint32_t *limb, uint32_t limbs, shape s)
     return bits > s.infinity ? s.infinity : bits;
 }
 
+// Mostly the digits that are not zero stand together, three at most: their sum in units of digit `first`. False: not so.
+static bool few_digits(const int64_t *cell, uint32_t digits, uint32_t *first, __int128 *total)
+{
+    uint32_t end = digits;
+    *first = 0;
+    while (*first < digits && cell[*first] == 0) ++*first;
+    while (end > *first && cell[end - 1] == 0) end--;
+    if (end > *first + 3) return false;
+    *total = 0;
+    for (uint32_t i = end; i-- > *first;) {
+        if (cell[i] >= (int64_t)1 << 62 || cell[i] <= -((int64_t)1 << 62)) return false;
+        *total = *total * ((__int128)1 << 32) + cell[i];
+    }
+    return true;
+}
+
+// As round_magnitude, of m units of digit `first`.
+static uint64_t round_few(unsigned __int128 m, uint32_t first, shape s)
+{
+    if (m == 0) return 0;
+    const int32_t zeros = m >> 64 ? __builtin_clzll((uint64_t)(m >> 64)) : 64 + __builtin_clzll((uint64_t)m);
+    const int32_t highest = (int32_t)(32 * first) + 127 - zeros, precision = (int32_t)s.fraction_bits + 1;
+    if (highest < precision) return (uint64_t)m << 32 * first;
+    const uint32_t shift = (uint32_t)(highest - precision + 1);
+    if (shift + 1 >= s.exponent_mask) return s.infinity;
+    const int32_t cut = (int32_t)shift - (int32_t)(32 * first);     // bits of m that go
+    uint64_t mantissa = (uint64_t)(cut > 0 ? m >> cut : m << -cut), up = 0;
+    if (cut > 0) {
+        const unsigned __int128 half = (unsigned __int128)1 << (cut - 1), rest = m & (2 * half - 1);
+        up = rest > half || (rest == half && mantissa % 2);
+    }
+    mantissa &= (UINT64_C(1) << precision) - 1;
+    const uint64_t bits = ((uint64_t)shift << s.fraction_bits) + mantissa + up;
+    return bits > s.infinity ? s.infinity : bits;
+}
+
 uint64_t hdst__wide_round(const int64_t *cell, hdst__kind kind)
 {
     const shape s = shape_of(kind);
@@ -152,6 +188,10 @@ uint64_t hdst__wide_round(const int64_t *cell, hdst__kind kind)
     if (flags & HDST__FLAG_NAN || (flags & both) == both) return s.quiet_nan;
     if (flags & HDST__FLAG_INF) return s.infinity;
     if (flags & HDST__FLAG_NEG_INF) return s.sign | s.infinity;
+    uint32_t first;
+    __int128 total;
+    if (few_digits(cell, s.digits, &first, &total))
+        return total < 0 ? s.sign | round_few((unsigned __int128)-total, first, s) : round_few((unsigned __int128)total, first, s);
     uint32_t limb[HDST__F64_DIGITS + 1];
     const bool negative = to_magnitude(cell, s.digits, limb);
     const uint64_t magnitude = round_magnitude(limb, s.digits + 1, s);

@@ -164,6 +164,29 @@ Test(exact, the_exact_sum_decides_about_overflow)
     cr_expect_eq(hdst__wide_round(d.cell, HDST__F64), f64(-INFINITY));
 }
 
+// Digits as kernels leave them: of any sign, up to 2^62, none to four in a row that are not zero, anywhere in the cell.
+Test(exact, digits_of_any_size_and_sign_are_rounded_once)
+{
+    uint64_t state = 5;
+    for (int turn = 0; turn < 200000; turn++) {
+        sum s = sum_of(turn % 2 ? HDST__F64 : HDST__F32);
+        const int32_t lowest = s.kind == HDST__F32 ? HDST__F32_LOWEST : HDST__F64_LOWEST, last = (s.kind == HDST__F32 ? 127 : 1023) - 64;       // no sum is out of range here
+        const uint32_t count = (uint32_t)(random_bits(&state) % 5), room = (uint32_t)(last - lowest) / 32 - count, first = (uint32_t)(random_bits(&state) % (turn % 3 ? room : 3));
+        for (uint32_t i = 0; i < count; i++) {
+            int64_t digit = (int64_t)(random_bits(&state) >> (2 + random_bits(&state) % 62));
+            if (random_bits(&state) % 4 == 0) digit = (int64_t)1 << random_bits(&state) % 62;        // ties
+            if (random_bits(&state) % 2) digit = -digit;
+            s.cell[first + i] = digit;
+            const int64_t low = digit & 0xffffffff, high = (digit - low) / ((int64_t)1 << 32);
+            const int place = (int)(32 * (first + i)) + lowest;
+            const big b = big_of(ldexp((double)low, place)), c = big_of(ldexp((double)high, place + 32));
+            big_add(&s.truth, &b);
+            big_add(&s.truth, &c);
+        }
+        expect_equal(&s, "a few digits");
+    }
+}
+
 Test(exact, nothing_and_zeros_are_plus_zero)
 {
     int64_t cell[HDST__F64_DIGITS + 1] = {0};

@@ -44,7 +44,7 @@ static void bind_fuzzy(problem *p, hdst_map_spec *spec)
     for (uint32_t j = 0; j < p->clusters; j++)
         for (uint32_t c = 0; c < FUZZY_COLUMNS; c++) centers[j * FUZZY_COLUMNS + c] = bench_center(j, c, FUZZY_COLUMNS);
     const float m = 2, power = 1;
-    bind(p, spec, "c", "center", centers, p->clusters);
+    bind(p, spec, "c", "centers", centers, 1);
     bind(p, spec, "m", "float", &m, 1);
     bind(p, spec, "power", "float", &power, 1);
 }

@@ -200,6 +200,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     ir_func *single = hdst__ir_copy_func(arena, block->block ? func : block);      // rows: one after another
     if (p->way == HDST__OUTPUT_COUNTED) hdst__pass_place(single);
     hdst__printer_use(p, single);
+    p->singly = block->block != 0;
     count_texts counts;
     if (!print_counts(p, func, diags, &counts)) return NULL;
     hdst__hole holes[] = {

@@ -82,6 +82,7 @@ typedef struct hdst__printer {
     hdst__constant_array *constants;
     size_t constant_count, constant_capacity;
     // Where the printer stands
+    bool singly;                        // CPU, the records that no block took: additions may be calls
     bool in_block;                      // block form
     bool in_row;                        // inside a loop over the elements of a row: they are read where they lie
     bool in_records;                    // inside IR_RECORDS: `r` is the record of the block

@@ -161,6 +161,12 @@ static void print_float_sum(hdst__printer *p, const hdst__accum_plan *plan, cons
         return;
     }
     const bool two = cell->tier == HDST__TIER_TWO;
+    if (p->singly && !two && plan->place == HDST__PLACE_STRIP && cell->kind == HDST__F32) {
+        const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf);
+        p->part[HDST__PART_EXACT] = true;
+        hdst__write_line(&p->out, "add_singly_float(&%s, %s, %s, %s_up, %s_down);", word_place(p, plan, stmt, 0), hdst__device_place(p, stmt), value, scale, scale);
+        return;
+    }
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     hdst__write_line(&p->out, "const %s addend = %s;", sum_type(p, stmt->param, stmt->leaf), value);

@@ -148,7 +148,7 @@ static void print_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
     const char *type = is_double ? "double" : "float", *scale = hdst__scale_name(p, plan->accum->param, leaf);
     const hdst__cell *cell = &plan->accum->cell[leaf];
     if (is_fast(p)) {
-        hdst__write_line(&p->out, "double %s_%s_total[%" PRIu64 "] = {0};", scale, type, cell->elements);
+        hdst__write_line(&p->out, "double8 %s_%s_total[%" PRIu64 "] = {0};", scale, type, cell->elements);
         return;
     }
     hdst__write_line(&p->out, "%s_levels %s_%s_levels[%" PRIu64 "];", type, scale, type, cell->elements);
@@ -161,7 +161,7 @@ static void print_fast_end(hdst__printer *p, const hdst__accum_plan *plan, uint3
     const bool narrow = cell->kind == HDST__F32;
     if (!narrow) p->part[HDST__PART_EXACT_DOUBLE] = true;
     const char *total = total_text(p, plan, leaf, element_text(cell), is_double);
-    print_each(p, cell, hdst__arena_printf(p->arena, "wide_add_%s(%s, %s%s);", narrow ? "float" : "double", place_text(p, plan, leaf, element_text(cell)), narrow ? "(float)" : "", total));
+    print_each(p, cell, hdst__arena_printf(p->arena, "wide_add_%s(%s, %s%s);", narrow ? "float" : "double", place_text(p, plan, leaf, element_text(cell)), narrow ? "(float)" : "", hdst__arena_printf(p->arena, "fast_total(%s)", total)));
 }
 
 static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
@@ -182,13 +182,7 @@ void hdst__print_levels_end(hdst__printer *p) { for_each(p, print_end); }
 static const hdst__hole float_holes[] = {
     {"real", "float"}, {"reals", "float16"}, {"int", "int"}, {"ints", "int16"}, {"bits", "uint"}, {"bitss", "uint16"}, {"lanes", "16"}, {"mantissa", "23"},
     {"bias", "127"}, {"step", "18"}, {"top", "17"}, {"lowest", "-149"}, {"greatest", "103"}, {"outside", "0xff800000"}, {"magnitude", "0x7fffffff"},
-    {"sum_of", "inline float sum_of_float(float16 v)\n"
-               "{\n"
-               "    const float8 a = v.lo + v.hi;\n"
-               "    const float4 b = a.lo + a.hi;\n"
-               "    const float2 c = b.lo + b.hi;\n"
-               "    return c.x + c.y;\n"
-               "}"},
+    {"to_total", "convert_double8(all.lo) + convert_double8(all.hi)"},
     {"any_bit", "inline bool any_bit_float(uint16 v)\n"
                 "{\n"
                 "    const uint8 a = v.lo | v.hi;\n"
@@ -200,12 +194,7 @@ static const hdst__hole float_holes[] = {
 static const hdst__hole double_holes[] = {
     {"real", "double"}, {"reals", "double8"}, {"int", "long"}, {"ints", "long8"}, {"bits", "ulong"}, {"bitss", "ulong8"}, {"lanes", "8"}, {"mantissa", "52"},
     {"bias", "1023"}, {"step", "46"}, {"top", "45"}, {"lowest", "-1074"}, {"greatest", "970"}, {"outside", "0xfff0000000000000"}, {"magnitude", "0x7fffffffffffffff"},
-    {"sum_of", "inline double sum_of_double(double8 v)\n"
-               "{\n"
-               "    const double4 a = v.lo + v.hi;\n"
-               "    const double2 b = a.lo + a.hi;\n"
-               "    return b.x + b.y;\n"
-               "}"},
+    {"to_total", "all"},
     {"any_bit", "inline bool any_bit_double(ulong8 v)\n"
                 "{\n"
                 "    const ulong4 a = v.lo | v.hi;\n"
@@ -230,6 +219,14 @@ static const struct { const char *params, *args, *vector, *scalar, *what; } shap
     [HDST__LEVELS_G2] = {"__global const @real@ *a", "a", G " * " G, "a[r] * a[r]", "squares"},
 };
 
+static const char fast_total[] =
+    "inline double fast_total(double8 v)\n"
+    "{\n"
+    "    const double4 a = v.lo + v.hi;\n"
+    "    const double2 b = a.lo + a.hi;\n"
+    "    return b.x + b.y;\n"
+    "}";
+
 static const char *expanded(hdst__arena *arena, const char *text, const hdst__hole *holes, size_t count)
 {
     hdst__writer out = {.arena = arena};
@@ -242,9 +239,9 @@ const char *hdst__levels_text(hdst__printer *p, bool is_double)
     const hdst__hole *holes = is_double ? double_holes : float_holes;
     const size_t count = sizeof float_holes / sizeof *float_holes;
     hdst__writer text = {.arena = p->arena};
-    if (!is_fast(p) && (!is_double || !p->part[HDST__PART_LEVELS])) hdst__write_line(&text, "#define LEVELS_BLOCK 512");
+    if (!is_double || !p->part[HDST__PART_LEVELS]) hdst__write_line(&text, is_fast(p) ? fast_total : "#define LEVELS_BLOCK 512");
     if (is_fast(p)) {
-        hdst__template_expand(&text, "typedef @reals@ @real@_vector __attribute__((aligned(sizeof(@real@))));      // as it lies in memory, wherever it begins\n@sum_of@\n", holes, count);
+        hdst__template_expand(&text, "typedef @reals@ @real@_vector __attribute__((aligned(sizeof(@real@))));      // as it lies in memory, wherever it begins\n", holes, count);
     } else {
         hdst__template_expand(&text, hdst__template_text("levels.cl"), holes, count);
         p->level_shape[is_double][HDST__LEVELS_P] = true;

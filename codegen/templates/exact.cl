@@ -62,6 +62,12 @@ inline bool fits_two_float(float v, float up, float down)
 }
 inline long fixed_two_float(float v, float up, float down) { return (long)(fits_two_float(v, up, down) ? v * up : 0.0f); }
 inline long rest_two_float(float v, float up, float down) { return (long)(fits_two_float(v, up, down) ? rest_of_float(v * up) : 0.0f); }
+// What no block of a strip took: to the strip's word, or to the cell. Out of line, so that tens of sums are little code.
+__attribute__((noinline)) void add_singly_float(__global long *word, volatile __global long *cell, float v, float up, float down)
+{
+    if (fits_float(v, up, down)) *word += (long)(v * up);
+    else wide_add_float(cell, v);
+}
 
 // For GPUs: the addend in fixed point, 0 if it does not fit for sure, which its size tells without a way back. From 2^23 on a float has no fraction; below 2^22, adding
 // 1.5 * 2^23 rounds it to a whole number. Below `least` v * 2^s would be lost in underflow.

@@ -36,7 +36,7 @@ hdst_status fuzzy_open(fuzzy *job, program_run *run, uint32_t k, double m, hdst_
     hdst_status status = program_load(run, "fuzzy-cmeans.hk", params, sizeof params / sizeof *params, &job->module, error);
     if (status != HDST_OK) return status;
     job->data = hdst_cache(hdst_with_layout(hdst_read(run->source, job->module, "point"), program_layout(run, HDST_SOA)));
-    job->center_value = hdst_value_create(job->module, "center", k);
+    job->center_value = hdst_value_create(job->module, "centers", 1);
     job->m_value = number(job->module, m);
     job->power_value = number(job->module, 1 / (m - 1));
     hdst_map_spec *spec = bind(job, "belong");
@@ -113,7 +113,7 @@ hdst_status fuzzy_start(fuzzy *job, program_run *run, const char *path, uint64_t
 
 static hdst_status measure(fuzzy *job, program_run *run, hdst_error *error)
 {
-    hdst_value_set(job->center_value, job->centers, job->k);
+    hdst_value_set(job->center_value, job->centers, 1);
     hdst_status status = program_run_result(run, job->step, &job->explained, error);
     if (status != HDST_OK) return status;
     job->objective = hdst_view_double(hdst_result_field(job->step, "objective", NULL), 0, 0);

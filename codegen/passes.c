@@ -202,6 +202,10 @@ static const char *passes_block_of_rows(ir_func *func, const hdst__tables *table
 const char *hdst__passes_cpu(ir_func *func, const hdst__tables *tables, const hdst__storage *input)
 {
     func->apart = input->layout == HDST__AOS;
+    if (hdst__row_only_scatters(func)) {
+        func->form_why = "record by record: it does hardly more than add to rows that records choose";
+        return hdst__passes_row(func, tables);
+    }
     ir_func *rows = hdst__ir_copy_func(func->arena, func);
     const char *wrong = hdst__passes_row(rows, tables);
     if (wrong) return wrong;

@@ -76,3 +76,25 @@ const hdst__leaf *hdst__row_leaf(const ir_func *func, const hdst__storage *input
     look(&s, &func->body, &all_taken);
     return input->layout == HDST__AOS && all_taken ? s.leaf : NULL;
 }
+
+// --- Histograms ---
+
+enum { NODES_OF_AN_ADDITION = 16 };     // of expressions: a converted field, a check of it, an addend
+
+// What the block form would write down and read again (the place, checks) takes longer than these additions, and additions to one column follow one another there: a common value makes
+// each wait for the one before.
+bool hdst__row_only_scatters(const ir_func *func)
+{
+    size_t nodes = 0, additions = 0;
+    for (size_t i = 0; i < func->body.count; i++) {
+        const ir_stmt *s = func->body.items[i];
+        if (s->kind != IR_SET && s->kind != IR_CHECK && s->kind != IR_ACCUM) return false;
+        if (s->kind == IR_CHECK) continue;
+        nodes += hdst__ir_expr_size(s->value) + (s->index ? hdst__ir_expr_size(s->index) : 0) + (s->index2 ? hdst__ir_expr_size(s->index2) : 0);
+        if (s->kind == IR_SET) continue;
+        const bool scatters = (s->index && s->index->varying) || (s->index2 && s->index2->varying);
+        if (!scatters || hdst__kind_is_float(s->value->kind)) return false;
+        additions++;
+    }
+    return additions && nodes <= NODES_OF_AN_ADDITION * additions;
+}

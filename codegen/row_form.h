@@ -15,6 +15,9 @@ void hdst__row_fresh(ir_func *func, ir_block *block);
 // The wide leaf of a function in row form whose elements lie side by side and are taken by SIMD, if every innermost loop over such leaves is; else NULL.
 const hdst__leaf *hdst__row_leaf(const ir_func *func, const hdst__storage *input);
 
+// Whether a function does hardly more with a record than add whole numbers to rows or elements that the record chooses, as histograms do: then nothing is gained by blocks.
+bool hdst__row_only_scatters(const ir_func *func);
+
 uint64_t hdst__bytes_read(const ir_func *func);         // of inputs, by one record (passes.c)
 
 void hdst__pass_elements(ir_func *func, const hdst__tables *tables);        // loops over elements that SIMD can take

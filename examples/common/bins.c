@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bins.h"
 
+#include "numbers.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +26,8 @@ hdst_status bins_read_range(bins *b, const char *text, hdst_error *error)
     return HDST_OK;
 }
 
-hdst_status bins_settle(bins *b, double low, double high, hdst_error *error)
+// Sets the range, that of the data unless it was chosen, and the width. Data of one value get half a unit on each side.
+static hdst_status settle(bins *b, double low, double high, hdst_error *error)
 {
     if (!b->chosen) b->low = low < high ? low : low - 0.5, b->high = low < high ? high : high + 0.5;
     b->width = (b->high - b->low) / (double)b->count;
@@ -39,6 +42,39 @@ double bins_edge(const bins *b, uint64_t k)
 {
     volatile double from_low = (double)k * b->width;    // volatile: no compiler makes one operation of two
     return from_low + b->low;
+}
+
+// --- Counting ---
+
+static hdst_status find_range(program_run *run, bins *b, hdst_dataset *rows, hdst_module *module, hdst_error *error)
+{
+    hdst_result *r = hdst_result_create(hdst_map_function(rows, module, "find_extremes"));
+    hdst_status status = program_run_result(run, r, NULL, error);
+    double low = INFINITY, high = -INFINITY;
+    if (status == HDST_OK) {
+        numbers_copy(r, "e", "low", &low, 1);
+        numbers_copy(r, "e", "high", &high, 1);
+        if (low > high) status = program_fail(error, HDST_E_RECORD, 0, "choose bins with --range LOW,HIGH", "no number of the input is finite");
+    }
+    hdst_result_destroy(r);
+    return status == HDST_OK ? settle(b, low, high, error) : status;
+}
+
+hdst_status bins_count(program_run *run, bins *b, hdst_dataset *rows, hdst_module *module, uint32_t columns, hdst_result **result, bins_counts *counts, hdst_error *error)
+{
+    hdst_status status = b->chosen ? settle(b, 0, 0, error) : find_range(run, b, rows, module, error);
+    if (status != HDST_OK) return status;
+    hdst_map_spec *spec = hdst_map_spec_create(module, "count");
+    hdst_value *range = hdst_value_create(module, "range", 1);
+    hdst_value_set(range, b, 1);        // its first three numbers
+    hdst_bind_value(spec, "r", range);
+    hdst_bind_accum(spec, "t", b->count + 3);
+    *result = hdst_result_create(hdst_map(rows, spec));
+    hdst_map_spec_destroy(spec);
+    hdst_value_destroy(range);
+    status = program_run_result(run, *result, NULL, error);
+    if (status == HDST_OK) *counts = (bins_counts){b, hdst_result_rows(*result, "t", NULL), columns};
+    return status;
 }
 
 // --- Showing ---

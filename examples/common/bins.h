@@ -17,10 +17,6 @@ typedef struct bins {
 // --range LOW,HIGH; text NULL: not given. HDST_E_USAGE unless both are finite and low < high.
 hdst_status bins_read_range(bins *b, const char *text, hdst_error *error);
 
-// Sets the range, that of the data unless it was chosen, and the width. Data of one value get half a unit on each side. HDST_E_USAGE: the range is beyond what
-// double can subtract, or has too few doubles for so many bins.
-hdst_status bins_settle(bins *b, double low, double high, hdst_error *error);
-
 // Where bin k begins: low + k * width, the product rounded, then the sum (as NumPy has it).
 double bins_edge(const bins *b, uint64_t k);
 
@@ -30,6 +26,10 @@ typedef struct bins_counts {
     const uint64_t *n;          // of->count + 3 rows
     uint32_t columns;
 } bins_counts;
+
+// Counts the records of `rows`, called row in the module, by bins: those of the range that was chosen, else of the range that the rows are found to have (which reads them twice: a cache
+// is of use). The module has histogram.hk in it. The caller destroys *result in any case; *counts are of it.
+hdst_status bins_count(program_run *run, bins *b, hdst_dataset *rows, hdst_module *module, uint32_t columns, hdst_result **result, bins_counts *counts, hdst_error *error);
 
 // "bins": [[low edge, count of each column ...] ...], "below", "above", "nan": a number per column
 void bins_write_json(json *j, const bins_counts *c);

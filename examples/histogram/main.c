@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Histograms: how many numbers of each column lie in each bin.
 #include "bins.h"
-#include "numbers.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <stdlib.h>
 
 typedef struct job {
     const char *range_text;
@@ -14,6 +13,8 @@ typedef struct job {
     bool bytes;                 // all columns are bytes, and each value is a bin
     hdst_module *module;
     hdst_result *counted;
+    uint64_t *by_value;         // of bytes
+    bins_counts counts;
 } job;
 
 static hdst_status check(void *from, hdst_error *error)
@@ -46,33 +47,20 @@ static hdst_status open_job(program_run *run, job *w, hdst_error *error)
     return program_load(run, "histogram.hk", &d, 1, &w->module, error);
 }
 
-static hdst_status find_range(program_run *run, job *w, hdst_dataset *rows, hdst_error *error)
+// The kernel has a row of 256 for each column; bins are rows.
+static hdst_status count_bytes(program_run *run, job *w, hdst_dataset *rows, hdst_error *error)
 {
-    hdst_result *r = hdst_result_create(hdst_map_function(rows, w->module, "find_extremes"));
-    hdst_status status = program_run_result(run, r, NULL, error);
-    double low = INFINITY, high = -INFINITY;
-    if (status == HDST_OK) {
-        numbers_copy(r, "e", "low", &low, 1);
-        numbers_copy(r, "e", "high", &high, 1);
-        if (low > high) status = program_fail(error, HDST_E_RECORD, 0, "choose bins with --range LOW,HIGH", "no number of the input is finite");
-    }
-    hdst_result_destroy(r);
-    return status == HDST_OK ? bins_settle(&w->bins, low, high, error) : status;
-}
-
-static hdst_status count(program_run *run, job *w, hdst_dataset *rows, hdst_error *error)
-{
-    hdst_map_spec *spec = hdst_map_spec_create(w->module, w->bytes ? "count_bytes" : "count");
-    hdst_value *range = w->bytes ? NULL : hdst_value_create(w->module, "range", 1);
-    if (range) {
-        hdst_value_set(range, &w->bins, 1);         // its first three numbers
-        hdst_bind_value(spec, "r", range);
-    }
-    hdst_bind_accum(spec, "t", w->bins.count + 3);
-    w->counted = hdst_result_create(hdst_map(rows, spec));
-    hdst_map_spec_destroy(spec);
-    hdst_value_destroy(range);
-    return program_run_result(run, w->counted, NULL, error);
+    w->counted = hdst_result_create(hdst_map_function(rows, w->module, "count_bytes"));
+    hdst_status status = program_run_result(run, w->counted, NULL, error);
+    const uint64_t *n = status == HDST_OK ? hdst_result_rows(w->counted, "t", NULL) : NULL;
+    if (status != HDST_OK) return status;
+    w->by_value = calloc((256 + 3) * (size_t)w->columns, sizeof *w->by_value);
+    if (!w->by_value) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the table of counts");
+    for (uint32_t i = 0; i < w->columns; i++)
+        for (uint32_t value = 0; value < 256; value++) w->by_value[value * w->columns + i] = n[i * 256 + value];
+    w->bins.width = 1;
+    w->counts = (bins_counts){&w->bins, w->by_value, w->columns};
+    return HDST_OK;
 }
 
 static void write_json(json *j, const void *from) { bins_write_json(j, from); }
@@ -82,12 +70,10 @@ static hdst_status show(program_run *run, const job *w, hdst_error *error)
 {
     hdst_status status = HDST_OK;
     if (run->common->output) {
-        hdst_view view = hdst_result_field(w->counted, "t", "n");
-        view.rows = w->bins.count;
+        const hdst_view view = {w->counts.n, w->columns * sizeof *w->counts.n, w->bins.count, w->columns, HDST_UINT64};
         status = hdst_view_save(view, run->common->output, error);
     }
-    const bins_counts counts = {&w->bins, hdst_result_rows(w->counted, "t", NULL), w->columns};
-    return status == HDST_OK ? program_show(run, hdst_source_rows(run->source), write_json, write_text, &counts, error) : status;
+    return status == HDST_OK ? program_show(run, hdst_source_rows(run->source), write_json, write_text, &w->counts, error) : status;
 }
 
 static hdst_status work(program_run *run, void *from, hdst_error *error)
@@ -97,13 +83,13 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     if (status == HDST_OK) {
         hdst_dataset *rows = hdst_read(run->source, w->module, w->bytes ? "pixel" : "row");
         rows = hdst_with_layout(rows, program_layout(run, w->bytes ? HDST_AOS : HDST_SOA));
-        if (w->bins.chosen) status = bins_settle(&w->bins, 0, 0, error);
-        else status = find_range(run, w, rows = hdst_cache(rows), error);
-        if (status == HDST_OK) status = count(run, w, rows, error);
+        if (w->bytes) status = count_bytes(run, w, rows, error);
+        else status = bins_count(run, &w->bins, w->bins.chosen ? rows : hdst_cache(rows), w->module, w->columns, &w->counted, &w->counts, error);
     }
     if (status == HDST_OK) status = show(run, w, error);
     hdst_result_destroy(w->counted);
     hdst_module_destroy(w->module);
+    free(w->by_value);
     return status;
 }
 

@@ -57,7 +57,12 @@ static const char program[] = "param uint32_t D;\n"
                               "    for (uint32_t i = 0; i < D; i++) { t[best].x[i] += p.x[i]; t[best].z[i] += p.z[i]; all.n[i] -= (int32_t)p.x[i]; }\n"
                               "    t[best].count += 1;\n"
                               "    spread += best_d;\n"
-                              "}\n";
+                              "}\n"
+                              "struct tally { uint32_t kinds[256]; int64_t weighed[256]; double real[256]; };\n"
+                              "map place_counts(point p, accum tally t) { t.kinds[p.kind] += 1; t.weighed[p.kind >> 1] -= p.kind; }\n"
+                              "map place_in_rows(point p, accum total t[]) { t[p.kind & 3].n[0] += 1; t[p.kind & 3].count |= p.kind; }\n"
+                              "map place_sums(point p, accum tally t) { t.real[p.kind] += p.x[0]; }\n"
+                              "map place_far(point p, accum tally t) { t.kinds[hash(p.kind) & 255] += 1; }\n";
 
 static ir_func *compile(const char *name, uint32_t elements)
 {
@@ -101,6 +106,17 @@ Test(row, wide_records_whose_elements_lie_side_by_side_go_row_by_row)
     cr_expect_not(form_of("dots", 784, HDST__AOP)->rows);
     cr_expect_not(form_of("in_order", 784, HDST__AOS)->rows, "each addition waits for the one before: records side by side");
     cr_expect_not_null(strstr(form_of("dots", 784, HDST__AOS)->form_why, "784 elements of x"));
+}
+
+Test(row, additions_that_the_record_places_go_record_by_record)
+{
+    const ir_func *func = form_of("place_counts", 40, HDST__SOA);
+    cr_expect_eq(func->block, 0);
+    cr_expect_not_null(strstr(func->form_why, "record by record"));
+    cr_expect_eq(count(func, "accum t."), 2);
+    cr_expect_eq(form_of("place_in_rows", 40, HDST__AOS)->block, 0);
+    cr_expect_neq(form_of("place_sums", 40, HDST__SOA)->block, 0, "sums of floats are made side by side");
+    cr_expect_neq(form_of("place_far", 40, HDST__SOA)->block, 0, "so is what takes longer than an addition");
 }
 
 Test(row, lanes_stand_side_by_side_and_four_rows_are_taken_at_once)
@@ -221,6 +237,13 @@ Test(row, rows_that_are_added_whole_in_block_form)
 {
     check("add_in_order", 784, HDST__AOS, HDST__TARGET_CPU, false, NULL);
     check("add_in_order", 45, HDST__AOS, HDST__TARGET_CPU, true, NULL);
+}
+
+Test(row, additions_that_the_record_places)
+{
+    check("place_counts", 40, HDST__SOA, HDST__TARGET_CPU, false, NULL);
+    check("place_in_rows", 40, HDST__AOS, HDST__TARGET_CPU, false, NULL);
+    check("place_far", 40, HDST__AOS, HDST__TARGET_CPU, false, NULL);
 }
 
 Test(row, every_tier_of_sums)

@@ -70,6 +70,12 @@ void json_bool(json *j, const char *key, bool value)
     fputs(value ? "true" : "false", j->out);
 }
 
+void json_int(json *j, const char *key, int64_t value)
+{
+    start_value(j, key);
+    fprintf(j->out, "%" PRId64, value);
+}
+
 void json_uint(json *j, const char *key, uint64_t value)
 {
     start_value(j, key);

@@ -18,6 +18,7 @@ void json_open(json *j, const char *key, char bracket);     // '{' or '['
 void json_close(json *j, char bracket);                     // '}' or ']'
 void json_text(json *j, const char *key, const char *text); // bytes that are not UTF-8 become U+FFFD
 void json_bool(json *j, const char *key, bool value);
+void json_int(json *j, const char *key, int64_t value);
 void json_uint(json *j, const char *key, uint64_t value);
 void json_double(json *j, const char *key, double value);
 void json_float(json *j, const char *key, float value);

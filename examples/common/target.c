@@ -1,34 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target.h"
 
+#include "columns.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-// An index below the number of columns, else a name, as the sources have it. -1: no such column.
-static int64_t find_column(const hdst_source *source, const char *word, size_t length)
-{
-    char text[256], *end;
-    if (length == 0 || length >= sizeof text) return -1;
-    snprintf(text, sizeof text, "%.*s", (int)length, word);
-    unsigned long index = strtoul(text, &end, 10);
-    if (!*end && strspn(text, "0123456789") == length && index < hdst_source_columns(source)) return (int64_t)index;
-    for (uint32_t i = 0; i < hdst_source_columns(source); i++) {
-        const char *name = hdst_source_column_name(source, i);
-        if (name && !strcmp(name, text)) return i;
-    }
-    return -1;
-}
-
 // One entry of --columns: a column, or a range of indices. false: neither.
 static bool find_range(const hdst_source *source, const char *word, size_t length, int64_t *first, int64_t *last)
 {
-    *first = *last = find_column(source, word, length);
+    *first = *last = columns_find(source, word, length);
     if (*first >= 0) return true;
     const char *dash = memchr(word, '-', length);
     if (!dash) return false;
-    *first = find_column(source, word, (size_t)(dash - word));
-    *last = find_column(source, dash + 1, length - (size_t)(dash + 1 - word));
+    *first = columns_find(source, word, (size_t)(dash - word));
+    *last = columns_find(source, dash + 1, length - (size_t)(dash + 1 - word));
     return *first >= 0 && *last >= *first;
 }
 
@@ -50,7 +37,7 @@ static hdst_status write_list(const hdst_source *source, const char *columns, co
 {
     char all[32];
     uint32_t count = 0;
-    int64_t target = find_column(source, word, strlen(word));
+    int64_t target = columns_find(source, word, strlen(word));
     if (target < 0) return options_misuse(error, "a name of the header, or an index from 0", "--target: no column '%.200s'", word);
     snprintf(all, sizeof all, "0-%" PRIu32, hdst_source_columns(source) - 1);
     for (const char *entry = columns ? columns : all; ; entry++) {
@@ -78,11 +65,7 @@ hdst_status target_open(program_run *run, const char *target, hdst_error *error)
         if (fclose(list) != 0 && status == HDST_OK) status = program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the list of columns");
     }
     if (probe != run->source) hdst_source_destroy(probe);
-    if (status == HDST_OK) {
-        hdst_source_destroy(run->source);
-        run->source = hdst_source_open_all(run->context, c->inputs.items, c->inputs.count, text);
-        status = hdst_source_status(run->source, error);
-    }
+    if (status == HDST_OK) status = columns_reopen(run, text, error);
     free(text);
     return status;
 }

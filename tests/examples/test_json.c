@@ -25,6 +25,7 @@ Test(json, objects_and_arrays_nest_with_commas_between)
     json_open(&j, "a", '[');
     json_uint(&j, NULL, 1);
     json_uint(&j, NULL, UINT64_MAX);
+    json_int(&j, NULL, INT64_MIN);
     json_open(&j, NULL, '{');
     json_close(&j, '}');
     json_close(&j, ']');
@@ -32,7 +33,7 @@ Test(json, objects_and_arrays_nest_with_commas_between)
     json_open(&j, "d", '[');
     json_close(&j, ']');
     json_close(&j, '}');
-    expect(&j, "{\"a\":[1,18446744073709551615,{}],\"b\":\"c\",\"d\":[]}");
+    expect(&j, "{\"a\":[1,18446744073709551615,-9223372036854775808,{}],\"b\":\"c\",\"d\":[]}");
 }
 
 Test(json, texts_are_escaped)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often each rating was given: a count for each value that occurs.
+#include "columns.h"
+
+#include <inttypes.h>
+
+typedef struct count {          // as in hist-ratings.hk
+    double value;
+    uint64_t n;
+} count;
+
+typedef struct answer {
+    const count *rows;
+    uint64_t values;
+} answer;
+
+static void write_json(json *j, const void *from)
+{
+    const answer *a = from;
+    json_open(j, "bins", '[');
+    for (uint64_t i = 0; i < a->values; i++) {
+        json_open(j, NULL, '[');
+        json_double(j, NULL, a->rows[i].value);
+        json_uint(j, NULL, a->rows[i].n);
+        json_close(j, ']');
+    }
+    json_close(j, ']');
+}
+
+static void write_text(FILE *out, const void *from)
+{
+    const answer *a = from;
+    char text[32];
+    for (uint64_t i = 0; i < a->values; i++) fprintf(out, "%24s %14" PRIu64 "\n", shortest_double(a->rows[i].value, text), a->rows[i].n);
+}
+
+static hdst_status count_values(program_run *run, hdst_module *module, hdst_error *error)
+{
+    const uint64_t ratings = hdst_source_rows(run->source);
+    if (ratings == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to count", "the input has no rows");
+    hdst_dataset *given = hdst_with_layout(hdst_read(run->source, module, "rating"), program_layout(run, HDST_SOA));
+    hdst_dataset *counts = hdst_sort(hdst_count_by_key(hdst_map_function(given, module, "as_key"), module, "count"), "value");
+    if (run->common->output) counts = hdst_cache(counts);
+    hdst_result *result = hdst_result_create(counts);
+    answer a;
+    hdst_status status = program_run_result(run, result, NULL, error);
+    if (status == HDST_OK && run->common->output) status = hdst_save(counts, run->common->output, error);
+    if (status == HDST_OK && !(a.rows = hdst_result_rows(result, NULL, &a.values))) status = hdst_result_status(result, error);
+    if (status == HDST_OK) status = program_show(run, ratings, write_json, write_text, &a, error);
+    hdst_result_destroy(result);
+    return status;
+}
+
+static hdst_status work(program_run *run, void *settings, hdst_error *error)
+{
+    (void)settings;
+    hdst_module *module = NULL;
+    hdst_status status = columns_of_ratings(run, false, error);
+    if (status == HDST_OK) status = program_load(run, "hist-ratings.hk", HDST_NO_PARAMS, &module, error);
+    if (status == HDST_OK) status = count_values(run, module, error);
+    hdst_module_destroy(module);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    common_options common;
+    const program_info info = {"hist-ratings", "Counts how often each rating was given. Writes each value and its count to standard output,\n"
+        "and with --output to a .npy, .csv or .raw file.", NULL, 0};
+    const program_steps steps = {.work = work};
+    return program_main(&info, &common, &steps, NULL, argc, argv);
+}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hist-ratings program against counts made here and published ones. usage: hist_ratings.py EXECUTABLE SOURCE"""
+import collections
+import gzip
+import os
+import random
+
+from run import check, expect_error, have_cpu, main, result, run
+
+DATA = os.environ.get("HDST_TEST_DATA", "")
+DEVICES = ["interp"]
+
+
+def write_csv(path, header, rows):
+    with open(path, "w") as file:
+        for row in [header] + rows:
+            file.write(",".join(map(str, row)) + "\n")
+
+
+def find_devices():
+    write_csv("one.csv", ["rating"], [[5]])
+    if have_cpu("--input", "one.csv"):
+        DEVICES.append("cpu")
+
+
+def same_on_all_devices(right, *arguments):
+    for device in DEVICES:
+        got = result(*arguments, "--device", device)["result"]
+        check(got == {"bins": right}, f"{device} {arguments}: {str(got)[:500]}, not {str(right)[:500]}")
+
+
+def ratings_are_counted():
+    random.seed(2)
+    rows = [[i, random.choice([0.5, 1, 1.5, 2, 3, 3, 3.5, 4, 5, 5, 5, -1, 1e300, 0.1]), "text"] for i in range(5000)]
+    write_csv("ratings.csv", ["user", "rating", "words"], rows)
+    right = [[value, n] for value, n in sorted(collections.Counter(row[1] for row in rows).items())]
+    same_on_all_devices(right, "--input", "ratings.csv")
+    same_on_all_devices(right, "--input", "ratings.csv", "--columns", 1)
+    for layout in ("aos", "aosoa", "aop"):
+        got = result("--input", "ratings.csv", "--layout", layout, "--device", DEVICES[-1])["result"]
+        check(got == {"bins": right}, f"{layout} differs")
+    users = [[i, 1] for i in range(5000)]
+    same_on_all_devices(users, "--input", "ratings.csv", "--columns", "user")
+
+
+def odd_numbers_have_their_place():
+    """Zeros are one value, NaN stands last; without a column of that name the last one is the rating."""
+    write_csv("odd.csv", ["a", "stars"], [[9, "-0"], [9, "nan"], [9, "0"], [9, "inf"], [9, "nan"], [9, "-inf"]])
+    same_on_all_devices([["-Infinity", 1], [0, 2], ["Infinity", 1], ["NaN", 2]], "--input", "odd.csv")
+    code, out, _ = run("--input", "odd.csv", "--device", "interp", "--quiet", "--output", "counts.csv")
+    check(code == 0 and [line.split() for line in out.decode().splitlines()] == [["-inf", "1"], ["0", "2"], ["inf", "1"], ["nan", "2"]], f"{out}")
+    with open("counts.csv") as file:
+        check(file.read().split() == ["value,n", "-inf,1", "0,2", "inf,1", "nan,2"], "counts.csv")
+
+
+def misuse_is_told():
+    write_csv("empty.csv", ["rating"], [])
+    expect_error(2, ["no rows"], "--input", "empty.csv", "--columns", "rating", "--device", "interp")
+    expect_error(2, ["3 columns"], "--input", "ratings.csv", "--columns", "0-2", "--device", "interp")
+    expect_error(2, ["'stars'"], "--input", "ratings.csv", "--columns", "stars", "--device", "interp")
+    expect_error(6, ["not a number"], "--input", "ratings.csv", "--columns", "words", "--device", "interp")
+
+
+def goodbooks_are_counted_as_published():
+    path = os.path.join(DATA, "ratings", "goodbooks10k-v1-ratings.csv.gz")
+    if not DATA or not os.path.exists(path):
+        print("SKIP: ratings/goodbooks10k-v1-ratings.csv.gz is not in $HDST_TEST_DATA")
+        return
+    with gzip.open(path) as packed, open("goodbooks.csv", "wb") as file:
+        file.write(packed.read())
+    same_on_all_devices([[1, 19575], [2, 63231], [3, 248623], [4, 357366], [5, 292961]], "--input", "goodbooks.csv")
+
+
+main(find_devices, ratings_are_counted, odd_numbers_have_their_place, misuse_is_told, goodbooks_are_counted_as_published)

@@ -74,6 +74,10 @@ static void show_function(show *s, const ast_function *function)
         return;
     }
     ir_func *func = hdst__lower(s->arena, s->module, function);
+    if (!func && function->kind == AST_GROUP) {
+        hdst__buffer_printf(s->messages, "note: '%s' cannot be shown: no field of its records has the name and type of its key, which the program names\n", function->name);
+        return;
+    }
     if (function->kind == AST_FILTER && func) func = hdst__fuse(s->arena, &func, 1);       // alone, it gives its input records
     const char *wrong = hdst__passes_scalar(func);
     if (wrong) {

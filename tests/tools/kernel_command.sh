@@ -43,6 +43,12 @@ expect 0 'not declared commutative; not field-wise: the result is not a OP b' ''
 expect 0 'map f' '' check imports.hk
 expect 0 'struct total {' '' header --param=D=2 "$programs/kmeans/kmeans.hk"
 expect 0 'usage: hdst kernel' '' --help
+printf 'struct bill { uint32_t user; float due; };\ngroup most(key uint32_t user, stream bill b) -> float { float m = 0; for (bill e : b) m = max(m, e.due); return m; }\n' >group.hk
+printf 'struct bill { uint32_t user; float due; };\ngroup none(key uint32_t who, stream bill b) -> float { return 0.0f; }\n' >nameless.hk
+expect 0 'group most' '' check group.hk
+expect 0 'for row = first to end' '' show group.hk --ir
+expect 0 '__kernel' '' show group.hk --target gpu
+expect 0 '' "no field of its records has the name and type of its key" show nameless.hk
 # what checks but cannot run yet
 expect 3 'not available yet: text, at' '2 of its functions use what is not available yet' check "$programs/wordcount/wordcount.hk"
 # kernel errors: nothing on stdout

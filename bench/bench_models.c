@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst's side of the comparisons about models: one step of fuzzy c-means, of logistic regression by Newton's method, and of a neural net, by the kernels of the examples. Records stay resident.
-//   bench_models --problem fuzzy|logistic|neural [--layout aos|soa|aosoa|aop] [--records N] [--clusters K] [--sums exact|fast] [--device DEVICE] [--kernels FOLDER] [--explain]
+//   bench_models --problem fuzzy|logistic|neural [--layout aos|soa|aosoa|aop] [--records N] [--clusters K] [--predictors D] [--sums exact|fast] [--device DEVICE] [--kernels FOLDER] [--explain]
 #include "bench/hdst_side.h"
 #include "bench/models.h"
 
@@ -13,7 +13,7 @@ typedef struct problem {
     size_t (*check)(void *state, double *values, size_t limit);
     hdst_layout layout;
     uint64_t records;
-    uint32_t clusters;
+    uint32_t clusters, predictors;              // of logistic regression: the first ones of LOGISTIC_PREDICTORS
     hdst_module *module;
     hdst_result *result;
 } problem;
@@ -62,10 +62,11 @@ static size_t check_fuzzy(void *state, double *values, size_t limit)
 
 static bool fill_rows(uint64_t first, uint64_t count, void *records, char *message, void *user)
 {
-    (void)message, (void)user;
+    (void)message;
+    const uint32_t predictors = ((const problem *)user)->predictors;
     double *x = records;
     for (uint64_t i = 0; i < count; i++) {
-        for (uint32_t c = 0; c < LOGISTIC_PREDICTORS; c++) *x++ = bench_predictor(first + i, c);
+        for (uint32_t c = 0; c < predictors; c++) *x++ = bench_predictor(first + i, c);
         *x++ = bench_class(first + i);
     }
     return true;
@@ -74,11 +75,11 @@ static bool fill_rows(uint64_t first, uint64_t count, void *records, char *messa
 static void bind_logistic(problem *p, hdst_map_spec *spec)
 {
     double scaling[2 * LOGISTIC_PREDICTORS], model[LOGISTIC_PREDICTORS + 1];
-    for (uint32_t c = 0; c < LOGISTIC_PREDICTORS; c++) {
+    for (uint32_t c = 0; c < p->predictors; c++) {
         scaling[c] = bench_mean(c);
-        scaling[LOGISTIC_PREDICTORS + c] = bench_factor(c);
+        scaling[p->predictors + c] = bench_factor(c);
     }
-    for (uint32_t i = 0; i <= LOGISTIC_PREDICTORS; i++) model[i] = bench_coefficient(i);
+    for (uint32_t i = 0; i <= p->predictors; i++) model[i] = bench_coefficient(i);
     bind(p, spec, "s", "scaling", scaling, 1);
     bind(p, spec, "m", "model", model, 1);
 }
@@ -86,8 +87,9 @@ static void bind_logistic(problem *p, hdst_map_spec *spec)
 static size_t check_logistic(void *state, double *values, size_t limit)
 {
     const problem *p = state;
-    const double all[] = {number(p, "c", "log_likelihood", 0), number(p, "c", "right", 0), number(p, "c", "gradient", 0), number(p, "c", "gradient", LOGISTIC_PREDICTORS),
-                          number(p, "c", "information", 0), number(p, "c", "information", 30), number(p, "c", "information", (LOGISTIC_PREDICTORS + 1) * (LOGISTIC_PREDICTORS + 2) / 2 - 1)};
+    const uint32_t elements = (p->predictors + 1) * (p->predictors + 2) / 2;
+    const double all[] = {number(p, "c", "log_likelihood", 0), number(p, "c", "right", 0), number(p, "c", "gradient", 0), number(p, "c", "gradient", p->predictors),
+                          number(p, "c", "information", 0), number(p, "c", "information", 30 % elements), number(p, "c", "information", elements - 1)};
     for (size_t i = 0; i < 7 && i < limit; i++) values[i] = all[i];
     return limit < 7 ? limit : 7;
 }
@@ -130,16 +132,17 @@ static size_t check_neural(void *state, double *values, size_t limit)
 static problem choose(int argc, char **argv)
 {
     const char *name = side_option(argc, argv, "--problem", "fuzzy");
-    problem p = {.records = bench_option(argc, argv, "--records", 4000000), .clusters = (uint32_t)bench_option(argc, argv, "--clusters", 8), .layout = side_layout(argc, argv)};
+    problem p = {.records = bench_option(argc, argv, "--records", 4000000), .clusters = (uint32_t)bench_option(argc, argv, "--clusters", 8), .layout = side_layout(argc, argv),
+                 .predictors = (uint32_t)bench_option(argc, argv, "--predictors", LOGISTIC_PREDICTORS)};
     if (!strcmp(name, "fuzzy") && p.clusters >= 1 && p.clusters <= MOST_CLUSTERS) {
         p.path = "fuzzy-cmeans", p.record = "point", p.function = "belong", p.fill = fill_points, p.bind = bind_fuzzy, p.check = check_fuzzy;
-    } else if (!strcmp(name, "logistic")) {
+    } else if (!strcmp(name, "logistic") && p.predictors >= 1 && p.predictors <= LOGISTIC_PREDICTORS) {
         p.path = "logistic-regression", p.record = "row", p.function = "measure", p.fill = fill_rows, p.bind = bind_logistic, p.check = check_logistic;
     } else if (!strcmp(name, "neural")) {
         p.path = "neural-net", p.record = "sample", p.function = "train", p.fill = fill_samples, p.bind = bind_neural, p.check = check_neural;
         p.layout = HDST_AOS;
     } else {
-        fprintf(stderr, "bench_models: --problem fuzzy (of up to %d clusters), logistic or neural\n", MOST_CLUSTERS);
+        fprintf(stderr, "bench_models: --problem fuzzy (of up to %d clusters), logistic (of up to %d predictors) or neural\n", MOST_CLUSTERS, LOGISTIC_PREDICTORS);
         exit(2);
     }
     return p;
@@ -153,11 +156,11 @@ int main(int argc, char **argv)
     hdst_context *ctx = side_context(argc, argv);
     char path[4096];
     snprintf(path, sizeof path, "%s/../examples/%s/%s.hk", side_option(argc, argv, "--kernels", BENCH_KERNELS), p.path, p.path);
-    const hdst_param fuzzy[] = {{"D", FUZZY_COLUMNS}, {"K", p.clusters}, {"SQUARE", 1}}, logistic[] = {{"D", LOGISTIC_PREDICTORS}},
+    const hdst_param fuzzy[] = {{"D", FUZZY_COLUMNS}, {"K", p.clusters}, {"SQUARE", 1}}, logistic[] = {{"D", p.predictors}},
                      neural[] = {{"D", NET_COLUMNS}, {"HIDDEN", NET_HIDDEN}, {"CLASSES", NET_CLASSES}};
     const bool is_logistic = p.fill == fill_rows;
     p.module = hdst_module_load(ctx, path, p.fill == fill_points ? fuzzy : is_logistic ? logistic : neural, is_logistic ? 1 : 3);
-    hdst_dataset *data = hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_callback(ctx, p.records, p.fill, NULL), p.module, p.record), p.layout));
+    hdst_dataset *data = hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_callback(ctx, p.records, p.fill, &p), p.module, p.record), p.layout));
     hdst_map_spec *spec = hdst_map_spec_create(p.module, p.function);
     p.bind(&p, spec);
     p.result = hdst_result_create(hdst_map(data, spec));

@@ -387,11 +387,12 @@ static const char *place_why(const hdst__printer *p, hdst__place place)
     return "straight to the device table: too large for local memory";
 }
 
-static const char *tier_why(const hdst__cell *cell, bool levels, bool lane)
+static const char *tier_why(const hdst__cell *cell, bool levels, bool lane, bool pair)
 {
     if (levels && !cell->fast) return "exact sum, block by block in levels of floats";
     if (cell->fast) return "fast sum, rounded at each addition";
     if (lane) return "exact sum, in levels of floats in a lane's registers, then two words";
+    if (pair) return "exact sum, in two levels of doubles in a lane's registers, then two words";
     switch (cell->tier) {
     case HDST__TIER_ONE: return "exact sum, one word";
     case HDST__TIER_TWO: return "exact sum, two words";
@@ -409,7 +410,7 @@ const char *hdst__tables_why(hdst__printer *p)
         const ir_param *param = &p->func->params[plan->accum->param];
         why = hdst__arena_printf(p->arena, "%saccum %s: %s\n", why, param->name, place_why(p, plan->place));
         for (size_t l = 0; l < param->record->leaf_count; l++)
-            why = hdst__arena_printf(p->arena, "%s    %s: %s\n", why, param->record->leaves[l].path, tier_why(&plan->accum->cell[l], plan->level_sum[0] && (plan->level_sum[0][l] || plan->level_sum[1][l]), plan->lane_sum && plan->lane_sum[l]));
+            why = hdst__arena_printf(p->arena, "%s    %s: %s\n", why, param->record->leaves[l].path, tier_why(&plan->accum->cell[l], plan->level_sum[0] && (plan->level_sum[0][l] || plan->level_sum[1][l]), plan->lane_sum && plan->lane_sum[l], plan->pair_sum && plan->pair_sum[l]));
     }
     if (p->options->fast_sums && p->tables->scale_count && hdst__tables_fast_sums(p->tables) == 0)
         why = hdst__arena_printf(p->arena, "%sfast sums were asked for, but this form has exact ones only\n", why);

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 enum {
-    PRIVATE_WORDS = 16, LANE_SUM_WORDS = 8, MAX_COPIES = 16, LOCAL_ALIGN = 16, MOST_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3,
+    PRIVATE_WORDS = 16, LANE_SUM_WORDS = 8, PAIR_SUM_WORDS = 32, MAX_COPIES = 16, LOCAL_ALIGN = 16, MANY_NODES = 600, MOST_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3,
     WIDE_BYTES = 512, WIDE_GROUP = 128,     // of a record read; its loops keep a lane busy, and more work-groups share a small input
     OWN_TABLE_BYTES = 2 << 20,              // of a work-group's table in device memory: there are hundreds
     TILE_BYTES = 16 << 10,                  // of local memory
@@ -85,11 +85,18 @@ static void drop_tables(hdst__printer *p)
         }
 }
 
+static bool has_pairs(const hdst__printer *p, const hdst__accum_plan *plan)
+{
+    for (size_t l = 0; l < p->func->params[plan->accum->param].record->leaf_count; l++)
+        if (plan->pair_sum[l]) return true;
+    return false;
+}
+
 static void plan_tables(hdst__printer *p)
 {
     const uint64_t most = p->options->facts.local_bytes;
     for (size_t a = 0; a < p->tables->accum_count; a++) {
-        p->plan[a].place = hdst__accum_is_private(p->func, p->plan[a].accum, PRIVATE_WORDS) ? HDST__PLACE_PRIVATE : HDST__PLACE_LOCAL;
+        p->plan[a].place = hdst__accum_is_private(p->func, p->plan[a].accum, has_pairs(p, &p->plan[a]) ? PAIR_SUM_WORDS : PRIVATE_WORDS) ? HDST__PLACE_PRIVATE : HDST__PLACE_LOCAL;
         plan_slots(p, &p->plan[a]);
     }
     if (copy_bytes(p) > most * 3 / 4) drop_tables(p);
@@ -231,6 +238,7 @@ static void print_setup(hdst__printer *p)
     print_broadcast_copies(p);
     hdst__print_table_bases(p);
     hdst__print_lane_sums(p);
+    hdst__print_pair_starts(p);
     hdst__print_group_reset(p);
     for (size_t i = 0; i < p->arg_count; i++)
         if (p->args[i].kind == HDST__ARG_LOCAL) hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
@@ -307,16 +315,28 @@ static bool look(ir_stmt *stmt, void *user)
     return true;
 }
 
+static bool see_element(ir_expr **slot, void *user)
+{
+    const ir_expr *e = *slot;
+    if (e->op == IR_ELEM && e->a->op != IR_CONST && ((const ir_func *)user)->vars[e->var].varying) return false;
+    return true;
+}
+
+static bool see_set_element(ir_stmt *s, void *user)
+{
+    return s->kind != IR_SET_ELEM || s->index->op == IR_CONST || !((const ir_func *)user)->vars[s->var].varying;
+}
+
+// Of a record's own, and not as single variables, which they are where all indices are constant.
 static bool has_arrays(const ir_func *func)
 {
-    for (size_t v = 0; v < func->var_count; v++)
-        if (func->vars[v].elements && func->vars[v].varying) return true;
-    return false;
+    ir_block body = func->body;
+    return !hdst__ir_visit_exprs(&body, see_element, (void *)func) || !hdst__ir_visit_stmts(&body, see_set_element, (void *)func);
 }
 
 // Several records keep enough loads under way, and share what a uniform loop reads; registers set the limit. Eight where records only add to tables and there is little else
-// to do (least squares over 100M records: 1.16, 0.80, 0.68 ms with 2, 4, 8 of them), four for maps and short loops, two where there is more; one where a body is long, or keeps
-// arrays, or where records go separate ways.
+// to do (least squares over 100M records: 1.16, 0.80, 0.68 ms with 2, 4, 8 of them), four for maps and short loops, two where there is more (a step of logistic regression over 210M
+// records: 5.2 and 3.8 ms with 1, 2 of them); one where a body is very long, or long with a loop, or keeps arrays, or where records go separate ways.
 static uint32_t records_of(const ir_func *func, uint32_t wanted)
 {
     body_shape body = {0};
@@ -324,7 +344,8 @@ static uint32_t records_of(const ir_func *func, uint32_t wanted)
     hdst__ir_visit_stmts(&block, look, &body);
     if (func->emits) return 1;          // its place follows from the lanes before it
     if (wanted) return wanted < HDST__LANE_RECORDS ? wanted : HDST__LANE_RECORDS;
-    if (body.varies || has_arrays(func) || body.nodes > MOST_NODES) return 1;
+    if (body.varies || has_arrays(func) || body.nodes > MANY_NODES) return 1;
+    if (body.nodes > MOST_NODES) return body.shares ? 1 : 2;
     if (body.nodes > FEW_NODES) return body.shares || body.adds > FEW_ADDS ? 2 : 4;
     return body.shares || !body.adds ? 4 : 8;
 }
@@ -351,13 +372,23 @@ static bool may_be_lane_sum(const hdst__accum *accum, const ir_func *func, size_
     return floats && cell->tier == HDST__TIER_ONE && hdst__accum_is_private(func, accum, LANE_SUM_WORDS);
 }
 
-static const hdst__tables *widen(hdst__arena *arena, const ir_func *func, const hdst__tables *tables)
+// So do sums of doubles, as two running sums, which are the group's two words when it merges.
+static bool may_be_pair_sum(const hdst__accum *accum, const ir_func *func, size_t leaf, bool fast_sums)
+{
+    const ir_param *param = &func->params[accum->param];
+    const hdst__cell *cell = &accum->cell[leaf];
+    const bool doubles = cell->kind == HDST__F64 && !(param->leaf_from_float && param->leaf_from_float[leaf]), fits = cell->tier == HDST__TIER_ONE || cell->tier == HDST__TIER_TWO;
+    return doubles && fits && !fast_sums && hdst__accum_is_private(func, accum, PAIR_SUM_WORDS);
+}
+
+static const hdst__tables *widen(hdst__arena *arena, const ir_func *func, const hdst__tables *tables, bool fast_sums)
 {
     hdst__tier *tiers = HDST__NEW_ARRAY(arena, hdst__tier, tables->scale_count + 1);
     for (size_t a = 0; a < tables->accum_count; a++) {
         const hdst__accum *accum = &tables->accum[a];
         for (size_t l = 0; l < func->params[accum->param].record->leaf_count; l++)
-            if (accum->cell[l].scale >= 0) tiers[accum->cell[l].scale] = may_be_lane_sum(accum, func, l) ? HDST__TIER_TWO : accum->cell[l].tier;
+            if (accum->cell[l].scale >= 0) tiers[accum->cell[l].scale] = may_be_lane_sum(accum, func, l) || may_be_pair_sum(accum, func, l, fast_sums) ? HDST__TIER_TWO
+                : accum->cell[l].tier;
     }
     return hdst__tables_make(arena, func, tiers);
 }
@@ -367,8 +398,10 @@ static void plan_lane_sums(hdst__printer *p, const hdst__tables *narrow)
     for (size_t a = 0; a < narrow->accum_count; a++) {
         const size_t leaves = p->func->params[narrow->accum[a].param].record->leaf_count;
         p->plan[a].lane_sum = HDST__NEW_ARRAY(p->arena, bool, leaves);
+        p->plan[a].pair_sum = HDST__NEW_ARRAY(p->arena, bool, leaves);
         for (size_t l = 0; l < leaves; l++) {
             p->plan[a].lane_sum[l] = may_be_lane_sum(&narrow->accum[a], p->func, l);
+            p->plan[a].pair_sum[l] = may_be_pair_sum(&narrow->accum[a], p->func, l, p->options->fast_sums);
             ((hdst__cell *)&p->tables->accum[a].cell[l])->fast = p->plan[a].lane_sum[l] && p->options->fast_sums;      // of this kernel's own tables
         }
     }
@@ -437,7 +470,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     hdst__gpu_shape shape = choose_shape(func, options);
     ir_func *single = single_body(arena, func), *count;
     const hdst__tables *narrow = hdst__tables_make(arena, func, options->tiers);
-    hdst__printer *p = hdst__printer_create(arena, func, options, widen(arena, func, narrow));
+    hdst__printer *p = hdst__printer_create(arena, func, options, widen(arena, func, narrow, options->fast_sums));
     plan_lane_sums(p, narrow);
     plan_tables(p);
     plan_spread(p, single, shape.group);

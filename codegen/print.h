@@ -12,7 +12,7 @@
 typedef enum hdst__part {
     HDST__PART_INTEGERS, HDST__PART_FLOATS, HDST__PART_DOUBLES, HDST__PART_IN_DOUBLE, HDST__PART_BYTES, HDST__PART_BYTES_DOUBLE, HDST__PART_PICK,
     HDST__PART_PICK_DOUBLE, HDST__PART_ATOMICS, HDST__PART_KEYS, HDST__PART_KEYS_DOUBLE, HDST__PART_EXACT, HDST__PART_EXACT_DOUBLE, HDST__PART_LOCAL,
-    HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_SPARE, HDST__PART_SPARE_DOUBLE, HDST__PART_LANES, HDST__PART_LEVELS, HDST__PART_LEVELS_DOUBLE, HDST__PART_CHECKS, HDST__PART_COUNT
+    HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_SPARE, HDST__PART_SPARE_DOUBLE, HDST__PART_LANES, HDST__PART_PAIRS, HDST__PART_LEVELS, HDST__PART_LEVELS_DOUBLE, HDST__PART_CHECKS, HDST__PART_COUNT
 } hdst__part;
 
 // Where the accumulators of a parameter are kept while a strip or work-group runs.
@@ -30,6 +30,7 @@ typedef struct hdst__accum_plan {
     hdst__place place;
     const char *name;           // identifier of the parameter
     bool *lane_sum;             // GPU, PLACE_PRIVATE, by leaf: float addends in levels (templates/lanes.cl), then one word with HDST__LANE_BITS more bits below
+    bool *pair_sum;             // GPU, PLACE_PRIVATE, by leaf: addends of double in two running sums (templates/pairs.cl), which go to the group's words when it merges
     bool *level_sum[2];         // CPU, by leaf: has sums in levels, of floats, of doubles (print_levels.c)
     uint32_t *slot;             // PLACE_LOCAL: first 32-bit slot of each leaf within a row
     uint32_t slots;             // of a row; PLACE_PRIVATE on GPUs: while it is merged
@@ -180,6 +181,10 @@ size_t hdst__print_pair(hdst__printer *p, const ir_stmt *stmt);         // print
 void hdst__print_accum_block(hdst__printer *p, const ir_stmt *stmt);
 void hdst__print_levels_start(hdst__printer *p);        // start of the kernel
 void hdst__print_levels_end(hdst__printer *p);
+bool hdst__is_pair_sum(const hdst__printer *p, const ir_stmt *stmt);
+void hdst__print_pairs(hdst__printer *p, ir_stmt *const *stmts, size_t count);
+void hdst__print_pair_starts(hdst__printer *p);         // GPU: start of the kernel
+void hdst__print_pair_takes(hdst__printer *p);          // GPU: where the group merges
 void hdst__print_lane_sums(hdst__printer *p);           // GPU: the lane's running sums; start of the kernel
 void hdst__print_lane_takes(hdst__printer *p);          // they go to its words
 const char *hdst__levels_text(hdst__printer *p, bool is_double);        // the part of the prelude

@@ -282,13 +282,15 @@ static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
 
 size_t hdst__print_accum_run(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
-    ir_stmt *sum[MOST_SUMS];
-    size_t sums = 0, n = 0;
-    for (; n < count && stmts[n]->kind == IR_ACCUM && sums < MOST_SUMS; n++) {
+    ir_stmt *sum[MOST_SUMS], *pair[MOST_SUMS];
+    size_t sums = 0, pairs = 0, n = 0;
+    for (; n < count && stmts[n]->kind == IR_ACCUM && sums < MOST_SUMS && pairs < MOST_SUMS; n++) {
         if (n) hdst__print_place(p, stmts[n]);
-        if (is_quick(p, stmts[n])) sum[sums++] = stmts[n];
+        if (hdst__is_pair_sum(p, stmts[n])) pair[pairs++] = stmts[n];
+        else if (is_quick(p, stmts[n])) sum[sums++] = stmts[n];
         else hdst__print_accum(p, stmts[n]);
     }
     if (sums) print_sums(p, sum, sums);
+    hdst__print_pairs(p, pair, pairs);
     return n;
 }

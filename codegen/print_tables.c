@@ -233,7 +233,7 @@ static void print_merge_private(hdst__printer *p, const hdst__accum_plan *plan)
 {
     for (uint32_t l = 0; l < leaf_count(p, plan); l++) {
         const hdst__cell *cell = &plan->accum->cell[l];
-        if (cell->strip_words == 0) continue;
+        if (cell->strip_words == 0 || (plan->pair_sum && plan->pair_sum[l])) continue;
         for (uint64_t e = 0; e < cell->elements; e++)
             for (uint32_t w = 0; w < cell->strip_words; w++) print_merge_word(p, plan, l, hdst__arena_printf(p->arena, "%" PRIu64, e), w);
     }
@@ -261,6 +261,7 @@ static void print_local_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
 void hdst__print_group_flush(hdst__printer *p)
 {
     hdst__print_lane_takes(p);
+    hdst__print_pair_takes(p);
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (p->plan[a].place == HDST__PLACE_PRIVATE) print_merge_private(p, &p->plan[a]);
     if (!p->part[HDST__PART_LOCAL]) return;

@@ -317,7 +317,7 @@ int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind, int32
     const int32_t span = addends->highest - addends->lowest_bit + 1;
     int32_t s = scale_with_room(addends, bits, bits - span);
     if (bits == HDST__FIXED_BITS && addends_below(addends, -s) > addends->count / 32) s = scale_with_room(addends, bits, 2 * bits - span);
-    const int32_t least = kind == HDST__F32 ? -100 : -1000, most = kind == HDST__F32 ? 86 : 980;
+    const int32_t least = kind == HDST__F32 ? -100 : -970, most = kind == HDST__F32 ? 86 : 980;
     return s < least ? least : s > most ? most : s;
 }
 

@@ -8,7 +8,7 @@
 #define SPAN @span@
 // Lanes of a warp that parted in a rare branch would go on apart for good, each part at the price of the whole.
 #if defined(__NV_CL_C_VERSION) && LANES >= 32
-#define TOGETHER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#define TOGETHER() asm volatile("bar.warp.sync 0xffffffff;")
 #else
 #define TOGETHER()
 #endif

@@ -182,7 +182,7 @@ void hdst__print_accum_block(hdst__printer *p, const ir_stmt *stmt);
 void hdst__print_levels_start(hdst__printer *p);        // start of the kernel
 void hdst__print_levels_end(hdst__printer *p);
 bool hdst__is_pair_sum(const hdst__printer *p, const ir_stmt *stmt);
-void hdst__print_pairs(hdst__printer *p, ir_stmt *const *stmts, size_t count);
+void hdst__print_pair_sums(hdst__printer *p, ir_stmt *const *stmts, size_t count);
 void hdst__print_pair_starts(hdst__printer *p);         // GPU: start of the kernel
 void hdst__print_pair_takes(hdst__printer *p);          // GPU: where the group merges
 void hdst__print_lane_sums(hdst__printer *p);           // GPU: the lane's running sums; start of the kernel

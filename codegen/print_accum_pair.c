@@ -89,7 +89,7 @@ static void print_together(hdst__printer *p, ir_stmt *const *stmts, size_t count
     hdst__write_line(&p->out, "}");
 }
 
-void hdst__print_pairs(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+void hdst__print_pair_sums(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
     for (size_t n = 0; n < count; n += TOGETHER) print_together(p, stmts + n, count - n < TOGETHER ? count - n : TOGETHER);
 }

@@ -291,6 +291,6 @@ size_t hdst__print_accum_run(hdst__printer *p, ir_stmt *const *stmts, size_t cou
         else hdst__print_accum(p, stmts[n]);
     }
     if (sums) print_sums(p, sum, sums);
-    hdst__print_pairs(p, pair, pairs);
+    hdst__print_pair_sums(p, pair, pairs);
     return n;
 }

@@ -90,6 +90,17 @@ static inline void bench_add_prices(uint64_t record, double call, double put, do
     sums[2] += call * (double)(record % 3);
 }
 
+// A key spread over all 32-bit numbers, one-to-one; a group's contribution to the numbers by which the sides are compared: how many there are, all sums, and the sums with
+// weights by key.
+static inline uint32_t bench_spread_key(uint32_t key) { return (key + 12345u) * 2891336453u; }
+
+static inline void bench_add_group(uint32_t key, double sum, double values[3])
+{
+    values[0] += 1;
+    values[1] += sum;
+    values[2] += sum * (double)(key % 7);
+}
+
 // Large, page-aligned, in huge pages where the system gives them.
 static inline void *bench_allocate(size_t bytes)
 {

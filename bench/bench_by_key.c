@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact sums of floats by key (u32, f32), the keys' range declared, over pairs that stay resident, through the public interface. After each iteration it says how long the device's
+// Exact sums of floats by key (u32, f32), the keys' range declared (or, --hashed, not), over pairs that stay resident, through the public interface. After each iteration it says how long the device's
 // kernels took, by its own clock. Values are multiples of 2^-24 below 1, so that the sums in whole numbers are what they must be (`check`: 1 when all rows are).
 // With `--values wild` one value in 256 lies over 120 binades, and `check` gives a hash of the bits of all rows, which is the same on every device.
-//   bench_by_key [--keys N] [--zipf EXPONENT] [--values even|wild] [--layout aos|soa] [--records N] [--device DEVICE] [--kernels FOLDER] [--explain]
+//   bench_by_key [--keys N] [--zipf EXPONENT] [--values even|wild] [--layout aos|soa] [--records N] [--device DEVICE] [--hashed] [--kernels FOLDER] [--explain]
 // Keys are uniform, or by Zipf's law: key number k comes in proportion to k^-EXPONENT.
 #include "bench/hdst_side.h"
 
@@ -12,6 +12,7 @@ typedef struct problem {
     uint64_t records, keys;
     double zipf;
     bool wild;
+    bool hashed;
     hdst_result *result;
 } problem;
 
@@ -31,7 +32,7 @@ static pair pair_of(const problem *p, uint64_t record)
     const uint64_t random = bench_random(2 * record);
     const uint32_t key = p->zipf > 0 ? zipf_key(p, random) : (uint32_t)((random >> 32) * p->keys >> 32);
     const uint64_t bits = bench_random(2 * record + 1);
-    return (pair){key, ldexpf((float)(bits >> 40) * 0x1p-24f, p->wild && bits % 256 == 0 ? (int)(bits >> 8) % 120 : 0)};
+    return (pair){p->hashed ? bench_spread_key(key) : key, ldexpf((float)(bits >> 40) * 0x1p-24f, p->wild && bits % 256 == 0 ? (int)(bits >> 8) % 120 : 0)};
 }
 
 static bool fill_pairs(uint64_t first, uint64_t count, void *records, char *message, void *user)
@@ -65,9 +66,19 @@ static size_t check_wild(const problem *p, double *values)
     return 1;
 }
 
+static size_t check_groups(const problem *p, double *values)
+{
+    uint64_t count;
+    const pair *rows = hdst_result_rows(p->result, NULL, &count);
+    values[0] = values[1] = values[2] = 0;
+    for (uint64_t i = 0; i < count; i++) bench_add_group(rows[i].key, (double)rows[i].value, values);
+    return 3;
+}
+
 static size_t check(void *state, double *values, size_t limit)
 {
     const problem *p = state;
+    if (p->hashed) return limit < 3 ? 0 : check_groups(p, values);
     if (p->wild) return check_wild(p, values);
     int64_t *sum = calloc(p->keys, sizeof *sum);
     if (!sum || limit < 1) return 0;
@@ -93,12 +104,13 @@ int main(int argc, char **argv)
     problem p = {.records = bench_option(argc, argv, "--records", 50000000), .keys = bench_option(argc, argv, "--keys", 1000000)};
     p.wild = !strcmp(side_option(argc, argv, "--values", "even"), "wild");
     p.zipf = atof(side_option(argc, argv, "--zipf", "0"));
+    for (int i = 1; i < argc; i++) p.hashed |= !strcmp(argv[i], "--hashed");
     hdst_context *ctx = side_context(argc, argv);
     snprintf(path, sizeof path, "%s/by_key.hk", side_option(argc, argv, "--kernels", BENCH_KERNELS));
     hdst_source *in = hdst_source_from_callback(ctx, p.records, fill_pairs, &p);
     hdst_module *hk = hdst_module_load(ctx, path, NULL, 0);
     hdst_dataset *pairs = hdst_cache(hdst_with_layout(hdst_read(in, hk, "pair"), side_layout(argc, argv)));
-    p.result = hdst_result_create(hdst_reduce_dense(pairs, hk, "add", p.keys));
+    p.result = hdst_result_create(p.hashed ? hdst_reduce_by_key(pairs, hk, "add") : hdst_reduce_dense(pairs, hk, "add", p.keys));
     const bench_case cases[] = {{"step", run, check, &p}};
     int status = bench_serve(cases, 1, p.records);
     side_explain(argc, argv, p.result);

@@ -32,6 +32,13 @@ NUMERIC = [
 ]
 
 
+# Exact sums beside sums in double: of few keys, of as many as fit no cache, of one or two records each.
+BY_KEY = [
+    (f"sums of 20M pairs (uint32, float) by {keys} keys, any 32-bit numbers",
+     ("C, sums in double", "expert_by_key", [*OPTIONS, "--keys", keys], "hashed", None),
+     [("hdst, exact sums", "bench_by_key", ["--hashed", "--layout", "soa", *OPTIONS, "--keys", keys], "step", 1.3)], 1e-6)
+    for keys in ["1000", "1000000", "10000000"]]
+
 
 def model(title, problem, arguments, exact, fast):
     """A step of a model, with the limits of the ratios of exact and of fast sums. An addition costs C one instruction, an exact sum seven to ten: with tens of sums for each
@@ -48,4 +55,4 @@ MODELS = [
     model("neural net, a mini-batch of 50", "neural", ["--records", "50"], None, None),
 ]
 
-WORKLOADS = NUMERIC + MODELS
+WORKLOADS = NUMERIC + BY_KEY + MODELS

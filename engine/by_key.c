@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SLAB_BYTES = 4 << 20, SMALL_SLAB_BYTES = 256 << 10, PIECE_BYTES = 256 << 10, LEAST_RECORDS = 1 << 15 /* for a thread of its own */ };
+enum { LEAST_RECORDS = 1 << 15 /* for a thread of its own */ };
 
 // --- The object ---
 
@@ -32,62 +32,14 @@ hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec 
 void hdst__by_key_destroy(hdst__by_key *by_key)
 {
     if (!by_key) return;
+    pthread_mutex_lock(&by_key->engine->mutex);
+    hdst__by_key_free_kept(by_key);
+    pthread_mutex_unlock(&by_key->engine->mutex);
     hdst__arena_destroy(&by_key->arena);
     hdst__free(by_key->engine->allocator, by_key);
 }
 
 const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key) { return &by_key->stats; }
-
-// --- Memory ---
-
-void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what, hdst_error *error)
-{
-    hdst__engine *engine = run->engine;
-    if (!hdst__budget_reserve(&engine->memory, bytes)) {
-        hdst__budget_error(&engine->memory, bytes, what, error);
-        return NULL;
-    }
-    void *memory = hdst__alloc(engine->allocator, bytes ? bytes : 1);
-    if (memory) return memory;
-    hdst__budget_release(&engine->memory, bytes);
-    hdst__error_memory(error, what);
-    return NULL;
-}
-
-void hdst__by_key_give(hdst__by_key_pass *run, void *memory, uint64_t bytes)
-{
-    if (!memory) return;
-    hdst__free(run->engine->allocator, memory);
-    hdst__budget_release(&run->engine->memory, bytes);
-}
-
-static bool new_slab(hdst__by_key_worker *worker, uint64_t least)
-{
-    hdst__by_key_pass *run = worker->run;
-    uint64_t bytes = run->choice.part_bits > 6 ? SLAB_BYTES : SMALL_SLAB_BYTES;
-    if (bytes < least + 128) bytes = least + 128;
-    hdst__by_key_slab *slab = hdst__by_key_take(run, bytes, "the pairs of a reduce by key", &worker->error);
-    if (!slab) return false;
-    slab->bytes = bytes;
-    pthread_mutex_lock(&run->lock);
-    slab->next = run->slabs;
-    run->slabs = slab;
-    pthread_mutex_unlock(&run->lock);
-    worker->slab = (char *)slab + sizeof *slab;
-    worker->slab += (64 - (uintptr_t)worker->slab % 64) % 64;
-    worker->slab_end = (char *)slab + bytes;
-    return true;
-}
-
-void *hdst__by_key_more(void *user, uint64_t bytes)
-{
-    hdst__by_key_worker *worker = user;
-    if ((uint64_t)(worker->slab_end - worker->slab) < bytes && !new_slab(worker, bytes)) return NULL;
-    char *memory = worker->slab;
-    worker->slab += (bytes + 63) / 64 * 64;
-    if (worker->slab > worker->slab_end) worker->slab = worker->slab_end;
-    return memory;
-}
 
 // --- Threads ---
 
@@ -102,7 +54,12 @@ static void *run_task(void *user)
 {
     task *t = user;
     t->worker->status = t->step(t->worker);
-    if (t->worker->status != HDST_OK) atomic_store(&t->worker->run->stop, true);
+    if (t->worker->status == HDST_OK) return NULL;
+    hdst__by_key_pass *run = t->worker->run;
+    pthread_mutex_lock(&run->lock);
+    atomic_store(&run->stop, true);
+    pthread_cond_broadcast(&run->counted);
+    pthread_mutex_unlock(&run->lock);
     return NULL;
 }
 
@@ -131,7 +88,7 @@ static hdst_status in_threads(hdst__by_key_pass *run, step_function step, hdst_e
 static uint32_t thread_count(const hdst__by_key_pass *run)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t wanted = run->reader->records / LEAST_RECORDS + 1, most = cores < 1 ? 1 : cores > HDST__BY_KEY_THREADS ? HDST__BY_KEY_THREADS : (uint64_t)cores;
+    const uint64_t wanted = run->input->reader->records / LEAST_RECORDS + 1, most = cores < 1 ? 1 : cores > HDST__BY_KEY_THREADS ? HDST__BY_KEY_THREADS : (uint64_t)cores;
     return (uint32_t)(wanted < most ? wanted : most);
 }
 
@@ -149,12 +106,8 @@ static hdst_status make_worker(hdst__by_key_pass *run, hdst__by_key_worker *work
     made = made && hdst__key_parts_create(&worker->raw, allocator, choice->part_bits, keyed->raw_bytes, hdst__by_key_more, worker);
     made = made && hdst__key_parts_create(&worker->rows, allocator, choice->part_bits, keyed->row_words * 8, hdst__by_key_more, worker);
     made = made && (!choice->blocks || hdst__key_table_create(&worker->block, allocator, keyed->row_words, keyed->key_words, choice->block_bits, 0));
-    worker->piece = hdst__alloc_zero(allocator, run->piece->buffers * sizeof *worker->piece);
-    for (uint32_t b = 0; worker->piece && b < run->piece->buffers; b++) {
-        worker->piece[b] = hdst__alloc(allocator, run->piece->buffer_bytes[b]);
-        made = made && worker->piece[b];
-    }
-    return made && worker->piece ? HDST_OK : hdst__error_memory(error, "a reduce by key");
+    made = hdst__by_key_piece_memory(run, &worker->piece) && made;
+    return made ? HDST_OK : hdst__error_memory(error, "a reduce by key");
 }
 
 static void free_worker(hdst__by_key_pass *run, hdst__by_key_worker *worker)
@@ -167,8 +120,7 @@ static void free_worker(hdst__by_key_pass *run, hdst__by_key_worker *worker)
     hdst__key_table_destroy(&worker->block);
     hdst__key_table_destroy(&worker->table);
     hdst__key_table_destroy(&worker->wide);
-    for (uint32_t b = 0; worker->piece && b < run->piece->buffers; b++) hdst__free(allocator, worker->piece[b]);
-    hdst__free(allocator, worker->piece);
+    hdst__by_key_free_piece(run, worker->piece);
     hdst__free(allocator, worker->sorted);
 }
 
@@ -177,38 +129,11 @@ static hdst_status make_workers(hdst__by_key_pass *run, hdst_error *error)
     const hdst__allocator *allocator = run->engine->allocator;
     run->workers = thread_count(run);
     run->worker = hdst__alloc_zero(allocator, run->workers * sizeof *run->worker);
-    run->result = hdst__alloc_zero(allocator, sizeof *run->result << run->choice.part_bits);
+    run->result = hdst__alloc_zero(allocator, (sizeof *run->result << run->choice.part_bits) + sizeof *run->result);
     if (!run->worker || !run->result) return hdst__error_memory(error, "a reduce by key");
     hdst_status status = HDST_OK;
     for (uint32_t i = 0; i < run->workers && status == HDST_OK; i++) status = make_worker(run, &run->worker[i], error);
     return status;
-}
-
-// Copies parts to their place in the result.
-static hdst_status join_parts(hdst__by_key_worker *worker)
-{
-    hdst__by_key_pass *run = worker->run;
-    const uint32_t parts = UINT32_C(1) << run->choice.part_bits;
-    const uint64_t size = run->keyed->record->size;
-    uint64_t first = 0;
-    for (uint32_t p = 0; p < parts; first += run->result[p++].count) {
-        if (p % run->workers != (uint32_t)(worker - run->worker) || !run->result[p].count) continue;
-        memcpy(run->rows + first * size, run->result[p].records, run->result[p].count * size);
-        hdst__by_key_give(run, run->result[p].records, run->result[p].count * size);
-        run->result[p].records = NULL;
-    }
-    return HDST_OK;
-}
-
-static hdst_status join(hdst__by_key_pass *run, hdst__rows *rows, hdst_error *error)
-{
-    const uint64_t size = run->keyed->record->size;
-    uint64_t count = 0;
-    for (uint32_t p = 0; p < UINT32_C(1) << run->choice.part_bits; p++) count += run->result[p].count;
-    run->rows = hdst__by_key_take(run, count * size, "the result of a reduce by key", error);
-    if (!run->rows) return error ? error->code : HDST_E_MEMORY;
-    *rows = (hdst__rows){run->rows, count, count * size};
-    return in_threads(run, join_parts, error);
 }
 
 static void end_run(hdst__by_key_pass *run)
@@ -217,13 +142,10 @@ static void end_run(hdst__by_key_pass *run)
     for (uint32_t i = 0; run->worker && i < run->workers; i++) free_worker(run, &run->worker[i]);
     for (uint32_t p = 0; run->result && p < UINT32_C(1) << run->choice.part_bits; p++)
         hdst__by_key_give(run, run->result[p].records, run->result[p].count * run->keyed->record->size);
-    while (run->slabs) {
-        hdst__by_key_slab *slab = run->slabs;
-        run->slabs = slab->next;
-        hdst__by_key_give(run, slab, slab->bytes);
-    }
+    hdst__by_key_keep_slabs(run);
     hdst__free(allocator, run->worker);
     hdst__free(allocator, run->result);
+    pthread_cond_destroy(&run->counted);
     pthread_mutex_destroy(&run->lock);
 }
 
@@ -248,51 +170,52 @@ static void note_stats(hdst__by_key_pass *run)
     by_key->stats.level[2] = (hdst__level){"node", to_parts, out};
 }
 
-static hdst_status run_steps(hdst__by_key_pass *run, hdst__rows *rows, hdst_error *error)
+static hdst_status run_steps(hdst__by_key_pass *run, hdst_error *error)
 {
     hdst_status status = hdst__by_key_choose(run, error);
     if (status == HDST_OK) status = make_workers(run, error);
     if (status == HDST_OK) status = in_threads(run, hdst__by_key_blocks, error);
+    if (status == HDST_OK) hdst__by_key_expect_rows(run);
     if (status == HDST_OK) status = in_threads(run, hdst__by_key_part, error);
-    if (status == HDST_OK) status = join(run, rows, error);
+    if (status == HDST_OK) status = hdst__by_key_join(run, error);
     if (status == HDST_OK) note_stats(run);
     return status;
 }
 
-static hdst_status run_in(hdst__by_key *by_key, hdst__arena *arena, const hdst__reader *reader, hdst__rows *rows, hdst_error *error)
+static hdst_status run_in(hdst__by_key *by_key, hdst__arena *arena, const hdst__by_key_input *input, hdst_error *error)
 {
-    hdst__by_key_pass run = {.by_key = by_key, .engine = by_key->engine, .reader = reader, .keyed = by_key->keyed};
-    const hdst__layout layout = reader->layout == HDST__AOS ? HDST__AOS : HDST__SOA;       // what the reader gives without much moving about
-    const uint64_t fit = PIECE_BYTES / reader->record->size, batch = HDST__KEY_BATCH;
-    run.piece = hdst__storage_make(arena, reader->record, layout, 0, fit < batch ? batch : fit / batch * batch);
-    if (!run.piece) return hdst__error_memory(error, "a reduce by key");
+    hdst__by_key_pass run = {.by_key = by_key, .engine = by_key->engine, .input = input, .arena = arena, .keyed = by_key->keyed};
+    hdst_status status = hdst__by_key_open_input(&run, error);
+    if (status != HDST_OK) return status;
     pthread_mutex_init(&run.lock, NULL);
-    hdst_status status = run_steps(&run, rows, error);
+    pthread_cond_init(&run.counted, NULL);
+    status = run_steps(&run, error);
     end_run(&run);
-    if (status != HDST_OK) hdst__engine_free_rows(by_key->engine, rows);
-    return status;
+    const hdst_status closed = hdst__by_key_close_input(&run, status == HDST_OK ? error : NULL);
+    return status == HDST_OK ? closed : status;
 }
 
-static hdst_status run_guarded(hdst__by_key *by_key, const hdst__reader *reader, hdst__rows *rows, hdst_error *error)
+static hdst_status run_guarded(hdst__by_key *by_key, const hdst__by_key_input *input, hdst_error *error)
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
     hdst__arena_init(&arena, by_key->engine->allocator, &out_of_memory);
-    const hdst_status status = setjmp(out_of_memory) ? hdst__error_memory(error, "a reduce by key") : run_in(by_key, &arena, reader, rows, error);
+    const hdst_status status = setjmp(out_of_memory) ? hdst__error_memory(error, "a reduce by key") : run_in(by_key, &arena, input, error);
     hdst__arena_destroy(&arena);
     return status;
 }
 
-hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__reader *reader, hdst__rows *rows, hdst_error *error)
+hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *input, const void **rows, uint64_t *count, hdst_error *error)
 {
     const double start = hdst__now();
     hdst_error own;
     by_key->stats = (hdst__run_stats){0};
-    *rows = (hdst__rows){0};
     pthread_mutex_lock(&by_key->engine->mutex);
-    const hdst_status status = run_guarded(by_key, reader, rows, error ? error : &own);
+    const hdst_status status = run_guarded(by_key, input, error ? error : &own);
     pthread_mutex_unlock(&by_key->engine->mutex);
     by_key->stats.run_seconds = by_key->stats.total_seconds = hdst__now() - start;
+    *rows = status == HDST_OK ? by_key->rows : NULL;
+    *count = status == HDST_OK ? by_key->row_count : 0;
     return status;
 }
 

@@ -18,11 +18,18 @@ typedef struct hdst__by_key_spec {
     const ir_accum_op *laws;            // NULL: there are no others
 } hdst__by_key_spec;
 
+// Where the records are. What the host can reach is read where it lies: `rows`, or the segments of `cache` (filled by the first run that reads it); else pieces are copied.
+typedef struct hdst__by_key_input {
+    const hdst__reader *reader;
+    hdst__dataset_cache *cache;         // or NULL
+    const void *rows;                   // C structs, all of them; or NULL
+} hdst__by_key_input;
+
 // NULL: out of memory.
 hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec *spec);
 void hdst__by_key_destroy(hdst__by_key *by_key);        // NULL is fine
-// *rows is the caller's, to be given to hdst__engine_free_rows.
-hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__reader *reader, hdst__rows *rows, hdst_error *error);
+// *rows, of *count records, is the reduction's, until its next run. Memory is kept between runs.
+hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *input, const void **rows, uint64_t *count, hdst_error *error);
 const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key);
 // What the last run chose and why; before one, how it will. Appended to `out`.
 void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out);

@@ -83,35 +83,21 @@ static bool add_batch(hdst__by_key_worker *worker)
     return worker->blocks ? add_to_block(worker) : add_all_raw(worker);
 }
 
-// The next records of the input that nobody took.
-static hdst_status next_piece(hdst__by_key_worker *worker, uint64_t *count)
-{
-    hdst__by_key_pass *run = worker->run;
-    const hdst__reader *reader = run->reader;
-    hdst_status status = HDST_OK;
-    pthread_mutex_lock(&run->lock);
-    const uint64_t left = reader->records - run->next_record, first = run->next_record;
-    *count = left < run->piece->capacity ? left : run->piece->capacity;
-    run->next_record += *count;
-    if (*count && atomic_exchange(&run->engine->cancelled, false))
-        status = hdst__error_set(&worker->error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)first, (unsigned long long)reader->records);
-    else if (*count)
-        status = reader->fill(reader->user, first, *count, run->piece, worker->piece, 0, &worker->error);
-    pthread_mutex_unlock(&run->lock);
-    return status;
-}
+enum { AT_ONCE = 1 << 16 };     // records that a thread takes from those that lie in memory
 
 hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker)
 {
     hdst__by_key_pass *run = worker->run;
     const hdst__keyed *keyed = run->keyed;
-    uint64_t count = 1;
-    while (count && !atomic_load(&run->stop)) {
-        hdst_status status = next_piece(worker, &count);
+    hdst__by_key_piece piece = {.count = 1};
+    while (piece.count && !atomic_load(&run->stop)) {
+        pthread_mutex_lock(&run->lock);
+        hdst_status status = hdst__by_key_next(run, AT_ONCE, worker->piece, &piece, &worker->error);
+        pthread_mutex_unlock(&run->lock);
         if (status != HDST_OK) return status;
-        for (uint64_t first = 0; first < count; first += worker->batch.count) {
-            const uint64_t left = count - first;
-            hdst__key_batch_open(&worker->batch, keyed, run->piece, (const void *const *)worker->piece, first, left < keyed->batch ? (uint32_t)left : keyed->batch);
+        for (uint64_t done = 0; done < piece.count; done += worker->batch.count) {
+            const uint64_t left = piece.count - done;
+            hdst__key_batch_open(&worker->batch, keyed, piece.storage, piece.buffers, piece.at + done, left < keyed->batch ? (uint32_t)left : keyed->batch);
             if (!add_batch(worker)) return worker->error.code;
         }
     }

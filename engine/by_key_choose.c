@@ -70,7 +70,7 @@ static uint32_t bits_for(double rows)
 static void choose_tables(hdst__by_key_pass *run, double seen)
 {
     hdst__by_key_choice *c = &run->choice;
-    const double row_bytes = 8.0 * run->keyed->row_words, records = (double)run->reader->records;
+    const double row_bytes = 8.0 * run->keyed->row_words, records = (double)run->input->reader->records;
     const uint32_t forced = run->engine->by_key_table_bits;
     c->block_bits = bits_for(BLOCK_BYTES / row_bytes);
     if (c->block_bits < LEAST_TABLE_BITS) c->block_bits = LEAST_TABLE_BITS;
@@ -91,32 +91,39 @@ static void choose_tables(hdst__by_key_pass *run, double seen)
 }
 
 typedef struct sample {
-    const hdst__storage *storage;
-    void *buffer;
     hdst__key_batch batch;
+    void **memory;
     uint64_t *map;
     hdst__addends *addends;
 } sample;
 
-static hdst_status look(hdst__by_key_pass *run, sample *s, hdst_error *error)
+static void look_at_piece(hdst__by_key_pass *run, sample *s, const hdst__by_key_piece *piece)
 {
-    hdst__keyed *keyed = run->keyed;
-    const hdst__reader *reader = run->reader;
-    const uint64_t count = run->choice.sampled;
-    hdst_status status = count ? reader->fill(reader->user, 0, count, s->storage, &s->buffer, 0, error) : HDST_OK;
-    if (status != HDST_OK) return status;
-    for (uint64_t first = 0; first < count; first += keyed->batch) {
-        const void *buffers[] = {s->buffer};
-        const uint64_t left = count - first;
-        hdst__key_batch_open(&s->batch, keyed, s->storage, buffers, first, left < keyed->batch ? (uint32_t)left : keyed->batch);
+    const hdst__keyed *keyed = run->keyed;
+    for (uint64_t done = 0; done < piece->count; done += s->batch.count) {
+        const uint64_t left = piece->count - done;
+        hdst__key_batch_open(&s->batch, keyed, piece->storage, piece->buffers, piece->at + done, left < keyed->batch ? (uint32_t)left : keyed->batch);
         for (uint32_t i = 0; i < s->batch.count; i++) {
             const uint32_t bit = s->batch.hash[i] >> (32 - MAP_BITS);
             s->map[bit / 64] |= UINT64_C(1) << bit % 64;
         }
-        look_at_addends(keyed, &s->batch, s->addends);
+        look_at_addends(run->keyed, &s->batch, s->addends);
     }
+}
+
+static hdst_status look(hdst__by_key_pass *run, sample *s, hdst_error *error)
+{
+    const uint64_t wanted = run->choice.sampled;
+    hdst_status status = HDST_OK;
+    while (run->next_record < wanted && status == HDST_OK) {
+        hdst__by_key_piece piece;
+        status = hdst__by_key_next(run, wanted - run->next_record, s->memory, &piece, error);
+        if (status == HDST_OK) look_at_piece(run, s, &piece);
+    }
+    run->next_record = 0;
+    if (status != HDST_OK) return status;
     const double seen = distinct_in(s->map);
-    run->choice.distinct = distinct_of_all(seen, (double)count, (double)reader->records);
+    run->choice.distinct = distinct_of_all(seen, (double)wanted, (double)run->input->reader->records);
     choose_tiers(run, s->addends);
     choose_tables(run, seen);
     return HDST_OK;
@@ -126,24 +133,16 @@ hdst_status hdst__by_key_choose(hdst__by_key_pass *run, hdst_error *error)
 {
     const hdst__allocator *allocator = run->engine->allocator;
     const hdst__record *record = run->keyed->record;
-    const uint64_t fit = SAMPLE_BYTES / record->size, most = fit < LEAST_SAMPLE ? LEAST_SAMPLE : fit < SAMPLE_RECORDS ? fit : SAMPLE_RECORDS;
-    jmp_buf out_of_memory;
-    hdst__arena arena;
-    sample s = {0};
-    run->choice.sampled = run->reader->records < most ? run->reader->records : most;
-    hdst__arena_init(&arena, allocator, &out_of_memory);
-    hdst_status status;
-    if (setjmp(out_of_memory)) {
-        status = hdst__error_memory(error, "a reduce by key");
-    } else {
-        s.storage = hdst__storage_make(&arena, record, HDST__AOS, 0, run->choice.sampled ? run->choice.sampled : 1);
-        s.buffer = hdst__arena_alloc(&arena, hdst__storage_bytes(s.storage));
-        s.map = HDST__NEW_ARRAY(&arena, uint64_t, (UINT64_C(1) << MAP_BITS) / 64);
-        s.addends = HDST__NEW_ARRAY(&arena, hdst__addends, record->leaf_count);
-        for (uint32_t i = 0; i < record->leaf_count; i++) hdst__addends_init(&s.addends[i]);
-        status = hdst__key_batch_create(&s.batch, allocator, run->keyed) ? look(run, &s, error) : hdst__error_memory(error, "a reduce by key");
-        hdst__key_batch_destroy(&s.batch, allocator);
-    }
-    hdst__arena_destroy(&arena);
+    const uint64_t records = run->input->reader->records, fit = SAMPLE_BYTES / record->size;
+    const uint64_t most = fit < LEAST_SAMPLE ? LEAST_SAMPLE : fit < SAMPLE_RECORDS ? fit : SAMPLE_RECORDS;
+    sample s = {.map = HDST__NEW_ARRAY(run->arena, uint64_t, (UINT64_C(1) << MAP_BITS) / 64), .addends = HDST__NEW_ARRAY(run->arena, hdst__addends, record->leaf_count)};
+    run->choice.sampled = records < most ? records : most;
+    for (uint32_t i = 0; i < record->leaf_count; i++) hdst__addends_init(&s.addends[i]);
+    hdst_status status = HDST_E_MEMORY;
+    const bool made = hdst__key_batch_create(&s.batch, allocator, run->keyed);
+    if (hdst__by_key_piece_memory(run, &s.memory) && made) status = look(run, &s, error);
+    else hdst__error_memory(error, "a reduce by key");
+    hdst__by_key_free_piece(run, s.memory);
+    hdst__key_batch_destroy(&s.batch, allocator);
     return status;
 }

@@ -112,21 +112,22 @@ static bool sort_rows(hdst__by_key_worker *worker)
     return true;
 }
 
-static bool write_result(hdst__by_key_worker *worker, hdst__by_key_result *result)
+static bool write_result(hdst__by_key_worker *worker, uint32_t part)
 {
-    hdst__by_key_pass *run = worker->run;
-    const hdst__keyed *keyed = run->keyed;
+    const hdst__keyed *keyed = worker->run->keyed;
     const uint64_t count = worker->table.count, size = keyed->record->size;
-    if (count == 0) return true;
-    if (!sort_rows(worker)) return false;
-    result->records = hdst__by_key_take(run, count * size, "the result of a reduce by key", &worker->error);
-    if (!result->records) return false;
-    result->count = count;
+    char *to = hdst__by_key_place(worker, part, count);
+    if (!to || !sort_rows(worker)) return false;
     worker->out += count;
+    if (atomic_load(&worker->run->stop)) return true;
+    if (worker->wide.count == 0) {
+        hdst__keyed_write_all(keyed, worker->sorted, count, to);
+        return true;
+    }
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t *row = worker->sorted + i * worker->table.row_words;
-        const uint64_t *wide = worker->wide.count ? hdst__key_table_find(&worker->wide, (uint32_t)row[0], row + 1, false) : NULL;
-        hdst__keyed_write(keyed, row, wide ? (const int64_t *)wide + 1 + keyed->key_words : NULL, result->records + i * size);
+        const uint64_t *wide = hdst__key_table_find(&worker->wide, (uint32_t)row[0], row + 1, false);
+        hdst__keyed_write(keyed, row, wide ? (const int64_t *)wide + 1 + keyed->key_words : NULL, to + i * size);
     }
     return true;
 }
@@ -143,7 +144,7 @@ static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
         for (const hdst__key_chunk *chunk = from->rows.part[part].first; chunk; chunk = chunk->next)
             if (!add_rows(worker, chunk)) return false;
     }
-    return write_result(worker, &run->result[part]);
+    return write_result(worker, part);
 }
 
 hdst_status hdst__by_key_part(hdst__by_key_worker *worker)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of a reduction by key, as its files see it.
 //
-// by_key.c          threads, the order of steps, the result
+// by_key.c          the object, the order of steps
+// by_key_input.c    where records are read
+// by_key_memory.c   memory of chunks and of the result, kept between runs
 // by_key_choose.c   what a sample says: scales, tables, parts
 // by_key_block.c    records to tables of threads and to parts
 // by_key_part.c     parts to rows
@@ -30,26 +32,42 @@ typedef struct hdst__by_key_slab {      // memory for chunks
 } hdst__by_key_slab;
 
 typedef struct hdst__by_key_result {    // of a part
-    char *records;
-    uint64_t count;
+    uint64_t first, count;              // in the whole result; `first` of a part is known once that of the part before it and its count are
+    char *records;                      // NULL: they are where they belong
 } hdst__by_key_result;
+
+typedef struct hdst__by_key_extent {    // records of the input that lie in the host's memory
+    const hdst__storage *storage;
+    const void *const *buffers;
+    uint64_t first, count;              // of the input; the storage begins with them
+} hdst__by_key_extent;
+
+typedef struct hdst__by_key_piece {     // some records, to be taken apart
+    const hdst__storage *storage;
+    const void *const *buffers;
+    uint64_t at, count;                 // place in the storage
+} hdst__by_key_piece;
 
 typedef struct hdst__by_key_pass {
     hdst__by_key *by_key;
     hdst__engine *engine;
-    const hdst__reader *reader;
+    const hdst__by_key_input *input;
+    hdst__arena *arena;                 // of the run
+    hdst__by_key_extent *extent;
+    uint64_t extents;                   // 0: records are copied in pieces
     hdst__keyed *keyed;
     hdst__by_key_choice choice;
     const hdst__storage *piece;         // of records that are taken apart in one go
     pthread_mutex_t lock;               // of what follows
+    pthread_cond_t counted;             // a part's rows were, or the run stops
     uint64_t next_record;               // of the input
     uint32_t next_part;
-    hdst__by_key_slab *slabs;
+    uint32_t parts_counted;             // of these, and of the next, `first` is known
+    hdst__by_key_slab *slabs;           // in use
     atomic_bool stop;
     struct hdst__by_key_worker *worker;
     uint32_t workers;
-    hdst__by_key_result *result;        // by part
-    char *rows;                         // all of them
+    hdst__by_key_result *result;        // by part, and one more
 } hdst__by_key_pass;
 
 typedef struct hdst__by_key_worker {
@@ -57,7 +75,7 @@ typedef struct hdst__by_key_worker {
     hdst_status status;
     hdst_error error;
     hdst__key_batch batch;
-    void **piece;                       // memory for run->piece
+    void **piece;                       // memory for run->piece; NULL: records are read where they lie
     hdst__key_table block;
     bool blocks;                        // still worth while
     uint64_t since_flush, misfits;
@@ -78,6 +96,9 @@ struct hdst__by_key {
     hdst__by_key_choice choice;
     bool ran;
     uint64_t keys, flushes;
+    hdst__by_key_slab *slabs;           // not in use
+    char *rows;                         // the result
+    uint64_t row_count, row_bytes;      // row_bytes: what was reserved
 };
 
 // by_key_choose.c: looks at the first records. Sets tiers and scales in run->keyed.
@@ -87,9 +108,24 @@ hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker);
 // by_key_part.c: all parts that no other thread takes.
 hdst_status hdst__by_key_part(hdst__by_key_worker *worker);
 
-// by_key.c
+// by_key_input.c
+hdst_status hdst__by_key_open_input(hdst__by_key_pass *run, hdst_error *error);
+hdst_status hdst__by_key_close_input(hdst__by_key_pass *run, hdst_error *error);
+// The next records that nobody took, at most `most`, read to `memory` (NULL where they lie in the host's memory); none at the end. For one thread at a time.
+hdst_status hdst__by_key_next(hdst__by_key_pass *run, uint64_t most, void **memory, hdst__by_key_piece *piece, hdst_error *error);
+bool hdst__by_key_piece_memory(hdst__by_key_pass *run, void ***memory);         // false: no memory
+void hdst__by_key_free_piece(hdst__by_key_pass *run, void **memory);
+
+// by_key_memory.c
 void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what, hdst_error *error);    // counts towards the budget; NULL: error is set
 void hdst__by_key_give(hdst__by_key_pass *run, void *memory, uint64_t bytes);
 void *hdst__by_key_more(void *worker, uint64_t bytes);      // hdst__key_memory
+void hdst__by_key_keep_slabs(hdst__by_key_pass *run);       // for the next run
+void hdst__by_key_free_kept(hdst__by_key *by_key);
+// Room for the rows that are expected. None, where the budget is short: then parts keep their rows until all are counted.
+void hdst__by_key_expect_rows(hdst__by_key_pass *run);
+// The place of a part's rows: where they belong, or memory of its own. Waits for the count of the part before. NULL: error is set.
+char *hdst__by_key_place(hdst__by_key_worker *worker, uint32_t part, uint64_t count);
+hdst_status hdst__by_key_join(hdst__by_key_pass *run, hdst_error *error);       // all rows one after another
 
 #endif

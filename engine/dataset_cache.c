@@ -173,3 +173,26 @@ hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device
     hdst__log_write(&cache->engine->log, HDST__LOG_WARN, "a cached dataset does not fit and is read again in every run: %s", cause.message);
     return HDST_OK;
 }
+
+hdst_status hdst__dataset_cache_to_host(hdst__dataset_cache *cache, hdst__device *device, bool *there, hdst_error *error)
+{
+    uint64_t moved = 0;
+    *there = false;
+    hdst_status status = hdst__dataset_cache_prepare(cache, device, error);
+    if (status != HDST_OK || cache->streamed || !cache->count || !cache->device->unified) return status;
+    for (; cache->loaded < cache->count && status == HDST_OK; cache->loaded++) {
+        hdst__segment *segment = &cache->segment[cache->loaded];
+        status = hdst__segment_load(segment, cache->device, &cache->reader, segment->storage, segment->first, segment->count, &moved, error);
+        if (status != HDST_OK) break;
+    }
+    for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) status = hand_over(cache, &cache->segment[i], true, error);
+    *there = status == HDST_OK;
+    return status;
+}
+
+hdst_status hdst__dataset_cache_to_device(hdst__dataset_cache *cache, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) status = hand_over(cache, &cache->segment[i], false, error);
+    return status;
+}

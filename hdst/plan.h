@@ -81,7 +81,6 @@ struct hdst__node {
     hdst__sort *sort;               // of a sort: made at the first run
     const hdst__by_key_spec *by_key_spec;   // of a reduction by key
     hdst__by_key *by_key;           // made at the first run
-    hdst__rows by_key_rows;         // what it gave
 };
 
 typedef struct hdst__plan {

@@ -34,7 +34,6 @@ hdst_status hdst__by_key_node_make(hdst__arena *arena, hdst__node *node, hdst_er
 
 static void forget_rows(hdst__node *node)
 {
-    hdst__engine_free_rows(node->dataset->object.context->engine, &node->by_key_rows);
     node->rows = NULL;
     node->row_count = 0;
     node->ran = false;
@@ -42,21 +41,21 @@ static void forget_rows(hdst__node *node)
 
 hdst_status hdst__by_key_node_run(hdst__node *node, hdst_error *error)
 {
-    hdst__engine *engine = node->dataset->object.context->engine;
+    const hdst__node *from = node->inputs[0];
+    const hdst__by_key_input input = {&from->reader, from->resident, from->resident ? NULL : from->rows};
     forget_rows(node);
-    if (!node->by_key) node->by_key = hdst__by_key_create(engine, node->by_key_spec);
+    if (!node->by_key) node->by_key = hdst__by_key_create(node->dataset->object.context->engine, node->by_key_spec);
     if (!node->by_key) return hdst__error_memory(error, "a reduce by key");
-    hdst_status status = hdst__by_key_run(node->by_key, &node->inputs[0]->reader, &node->by_key_rows, error);
+    hdst_status status = hdst__by_key_run(node->by_key, &input, &node->rows, &node->row_count, error);
     if (status != HDST_OK) return status;
     node->ran = true;
-    node->rows = node->by_key_rows.records;
-    node->row_count = node->by_key_rows.count;
     node->reader = hdst__reader_of_rows(node, node->dataset->record);
     return HDST_OK;
 }
 
 void hdst__by_key_node_release(hdst__node *node)
 {
+    if (!node->by_key) return;
     forget_rows(node);
     hdst__by_key_destroy(node->by_key);
     node->by_key = NULL;

@@ -105,10 +105,19 @@ void hdst__key_batch_open(hdst__key_batch *batch, const hdst__keyed *keyed, cons
     hash_keys(batch, keyed);
 }
 
+WIDE_VECTORS static void halves(uint32_t *restrict hash, const uint64_t *restrict raw, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) hash[i] = (uint32_t)raw[i];
+}
+
 void hdst__key_batch_open_raw(hdst__key_batch *batch, const hdst__keyed *keyed, const char *raw, uint32_t count)
 {
     batch->count = count;
     for (uint64_t c = 0; c < keyed->value_count; c++) batch->source[c] = (hdst__key_source){raw + keyed->value[c].raw_at, keyed->raw_bytes};
+    if (keyed->raw_bytes == 8 && keyed->key_words == 0) {
+        halves(batch->hash, (const uint64_t *)(const void *)raw, count);
+        return;
+    }
     for (uint32_t i = 0; i < count; i++, raw += keyed->raw_bytes) {
         memcpy(&batch->hash[i], raw, 4);
         if (keyed->key_words) memcpy(batch->key + (size_t)i * keyed->key_words, raw + keyed->raw_key_at, 8 * (size_t)keyed->key_words);

@@ -58,3 +58,39 @@ void hdst__keyed_write(const hdst__keyed *keyed, const uint64_t *row, const int6
         memcpy(record + hdst__leaf_offset(&keyed->record->leaves[column->leaf], column->element), &bits, column->bytes);
     }
 }
+
+// The most frequent shape: a key of 32 bits and a float sum in one word, in a record of nothing else.
+static bool is_small(const hdst__keyed *keyed)
+{
+    const hdst__value_column *value = keyed->value;
+    return keyed->key_count == 1 && keyed->key[0].bytes == 4 && keyed->value_count == 1 && value->cell.digits && value->cell.kind == HDST__F32 && value->words == 1 &&
+           keyed->record->size == 8;
+}
+
+static void write_small(const hdst__keyed *keyed, const uint64_t *rows, uint64_t count, char *records)
+{
+    const uint64_t scale_bits = (uint64_t)(1023 - keyed->value->s) << 52, key_at = keyed->record->leaves[keyed->key[0].leaf].offset;
+    double scale;
+    memcpy(&scale, &scale_bits, sizeof scale);
+    for (uint64_t i = 0; i < count; i++, records += 8) {
+        const int64_t sum = (int64_t)rows[2 * i + 1];
+        const double value = (double)(float)sum * scale;
+        if (sum != 0 && value < 0x1p-125 && value > -0x1p-125) {       // may be no normal number
+            hdst__keyed_write(keyed, rows + 2 * i, NULL, records);
+            continue;
+        }
+        const uint32_t key = hdst__key_unmix32((uint32_t)rows[2 * i]);
+        const float narrow = (float)value;
+        memcpy(records + key_at, &key, sizeof key);
+        memcpy(records + (4 - key_at), &narrow, sizeof narrow);
+    }
+}
+
+void hdst__keyed_write_all(const hdst__keyed *keyed, const uint64_t *rows, uint64_t count, char *records)
+{
+    if (is_small(keyed)) {
+        write_small(keyed, rows, count, records);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++) hdst__keyed_write(keyed, rows + i * keyed->row_words, NULL, records + i * keyed->record->size);
+}

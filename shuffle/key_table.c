@@ -171,16 +171,36 @@ static void insert(const hdst__key_table *table, uint64_t *to, uint64_t count, c
     for (uint32_t w = 0; w < words; w++) to[at * words + w] = row[w];
 }
 
+// The same for rows of a tag and one word.
+static uint64_t insert_small(const uint64_t *rows, uint64_t from, uint64_t end, uint64_t *to, uint64_t count)
+{
+    for (uint64_t at = from; at < end; at++) {
+        const uint64_t tag = rows[2 * at], word = rows[2 * at + 1];
+        uint64_t place = count;
+        if (!tag) continue;
+        for (; place > 0 && to[2 * place - 2] > tag; place--) {
+            to[2 * place] = to[2 * place - 2];
+            to[2 * place + 1] = to[2 * place - 1];
+        }
+        to[2 * place] = tag;
+        to[2 * place + 1] = word;
+        count++;
+    }
+    return count;
+}
+
 void hdst__key_table_sorted(const hdst__key_table *table, uint64_t *to)
 {
     const uint64_t size = UINT64_C(1) << table->bits;
     uint64_t first_free = 0, count = 0;
     while (first_free < size && table->rows[first_free * table->row_words]) first_free++;
     // Keys in front of the first free place may have come round from the end.
-    for (uint64_t at = 0; at < size; at++) {
+    const bool small = table->row_words == 2 && table->key_words == 0;
+    for (uint64_t at = 0; at < (small ? first_free : size); at++) {
         const uint64_t *row = table->rows + at * table->row_words;
         if (row[0] && (at >= first_free || home(table, (uint32_t)row[0]) <= at)) insert(table, to, count++, row);
     }
+    if (small) count = insert_small(table->rows, first_free, size, to, count);
     for (uint64_t at = 0; at < first_free; at++) {
         const uint64_t *row = table->rows + at * table->row_words;
         if (home(table, (uint32_t)row[0]) > at) insert(table, to, count++, row);

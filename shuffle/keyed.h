@@ -86,6 +86,8 @@ bool hdst__value_misfits(const hdst__value_column *column, uint64_t bits);
 
 // Writes rows of a container as C structs of keyed->record, padding zero. wide: what was too large or too fine for the row's words, or NULL.
 void hdst__keyed_write(const hdst__keyed *keyed, const uint64_t *row, const int64_t *wide, char *record);
+// `count` rows, one after another, without wide cells.
+void hdst__keyed_write_all(const hdst__keyed *keyed, const uint64_t *rows, uint64_t count, char *records);
 
 // Whether a fixed-point word of the row must move on before more is added to it.
 static inline bool hdst__keyed_is_full(const hdst__keyed *keyed, const uint64_t *row)

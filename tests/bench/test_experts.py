@@ -174,8 +174,28 @@ def sorts():
     return good
 
 
+def group_sums(records, keys, spread):
+    """Number of keys, sum of all, and sum with weights key % 7: as bench_add_group says."""
+    sums = {}
+    for i in range(records):
+        key = (splitmix(2 * i) >> 32) * keys >> 32
+        key = (key + 12345) * 2891336453 & 0xFFFFFFFF if spread else key
+        sums[key] = sums.get(key, 0) + (splitmix(2 * i + 1) >> 40) / 2**24
+    return [len(sums), sum(sums.values()), sum(value * (key % 7) for key, value in sums.items())]
+
+
+def by_key():
+    good, program = True, PROGRAM["expert_by_key"]
+    for records, keys in [(3000, 50), (5001, 60000)]:       # a table for each thread; parts
+        got = ask(program, records, 1, "hashed", runs=2, more=["--keys", str(keys)])
+        good &= report(program, ("hashed", records, keys), got, group_sums(records, keys, True))
+        got, want = ask(program, records, 1, "dense", more=["--keys", str(keys)]), group_sums(records, keys, False)
+        good &= report(program, ("dense", records, keys), got, [keys, *want[1:]])
+    return good
+
+
 def main():
-    failed = not (wide_records() & sums_of_pairs() & options() & sorts())
+    failed = not (wide_records() & sums_of_pairs() & options() & sorts() & by_key())
     problems = [(PROGRAM["expert_kmeans"], 2, lambda p, q: (p - q) ** 2), (PROGRAM["expert_kmeans_l1"], 5, lambda p, q: abs(p - q))]
     for program, columns, distance in problems:
         # below one vector; exactly a stretch; stretches for two threads with a tail; one center

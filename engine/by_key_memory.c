@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a reduction by key: chunks of records on their way, and the result.
+#include "engine/by_key_run.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum { LEAST_SLAB = 256 << 10, MOST_SLAB = 32 << 20, HUGE_PAGE = 2 << 20 };
+
+void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what, hdst_error *error)
+{
+    hdst__engine *engine = run->engine;
+    if (!hdst__budget_reserve(&engine->memory, bytes)) {
+        hdst__budget_error(&engine->memory, bytes, what, error);
+        return NULL;
+    }
+    char *memory = hdst__alloc(engine->allocator, bytes ? bytes : 1);
+    if (!memory) {
+        hdst__budget_release(&engine->memory, bytes);
+        hdst__error_memory(error, what);
+        return NULL;
+    }
+    // Much memory is touched at random: in large pages, where the system gives them, that costs far less. Only advice; whether it is taken does not matter.
+    char *page = memory + (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+    if (bytes >= 2 * HUGE_PAGE) madvise(page, (bytes - (uint64_t)(page - memory)) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    return memory;
+}
+
+void hdst__by_key_give(hdst__by_key_pass *run, void *memory, uint64_t bytes)
+{
+    if (!memory) return;
+    hdst__free(run->engine->allocator, memory);
+    hdst__budget_release(&run->engine->memory, bytes);
+}
+
+// --- Chunks ---
+
+// One that an earlier run left, or a new one. An eighth of what a thread may need.
+static hdst__by_key_slab *next_slab(hdst__by_key_pass *run, uint64_t least, hdst_error *error)
+{
+    hdst__by_key_slab *slab = run->by_key->slabs;
+    if (slab && slab->bytes >= least) {
+        run->by_key->slabs = slab->next;
+        return slab;
+    }
+    const uint64_t all = run->input->reader->records * run->keyed->raw_bytes, part = all / 8 / run->workers;
+    uint64_t bytes = part < LEAST_SLAB ? LEAST_SLAB : part > MOST_SLAB ? MOST_SLAB : part;
+    if (bytes < least) bytes = least;
+    slab = hdst__by_key_take(run, bytes, "the pairs of a reduce by key", error);
+    if (slab) slab->bytes = bytes;
+    return slab;
+}
+
+static bool new_slab(hdst__by_key_worker *worker, uint64_t least)
+{
+    hdst__by_key_pass *run = worker->run;
+    pthread_mutex_lock(&run->lock);
+    hdst__by_key_slab *slab = next_slab(run, least + 128, &worker->error);
+    if (slab) {
+        slab->next = run->slabs;
+        run->slabs = slab;
+    }
+    pthread_mutex_unlock(&run->lock);
+    if (!slab) return false;
+    worker->slab = (char *)slab + sizeof *slab;
+    worker->slab += (64 - (uintptr_t)worker->slab % 64) % 64;
+    worker->slab_end = (char *)slab + slab->bytes;
+    return true;
+}
+
+void *hdst__by_key_more(void *user, uint64_t bytes)
+{
+    hdst__by_key_worker *worker = user;
+    bytes = (bytes + 63) / 64 * 64;
+    if ((!worker->slab || (uint64_t)(worker->slab_end - worker->slab) < bytes) && !new_slab(worker, bytes)) return NULL;
+    char *memory = worker->slab;
+    worker->slab += bytes;
+    return memory;
+}
+
+void hdst__by_key_keep_slabs(hdst__by_key_pass *run)
+{
+    while (run->slabs) {
+        hdst__by_key_slab *slab = run->slabs;
+        run->slabs = slab->next;
+        slab->next = run->by_key->slabs;
+        run->by_key->slabs = slab;
+    }
+}
+
+void hdst__by_key_free_kept(hdst__by_key *by_key)
+{
+    hdst__by_key_pass run = {.engine = by_key->engine};
+    while (by_key->slabs) {
+        hdst__by_key_slab *slab = by_key->slabs;
+        by_key->slabs = slab->next;
+        hdst__by_key_give(&run, slab, slab->bytes);
+    }
+    hdst__by_key_give(&run, by_key->rows, by_key->row_bytes);
+    by_key->rows = NULL;
+    by_key->row_bytes = by_key->row_count = 0;
+}
+
+// --- The result ---
+
+void hdst__by_key_expect_rows(hdst__by_key_pass *run)
+{
+    hdst__by_key *by_key = run->by_key;
+    const double expected = run->choice.distinct * 1.1 + 1024, most = (double)run->input->reader->records;
+    const uint64_t bytes = (uint64_t)(expected < most ? expected : most) * run->keyed->record->size;
+    hdst_error ignored;
+    if (by_key->rows && by_key->row_bytes >= bytes / 5 * 4) return;
+    hdst__by_key_give(run, by_key->rows, by_key->row_bytes);
+    by_key->row_bytes = bytes;
+    by_key->rows = hdst__by_key_take(run, bytes, "the result of a reduce by key", &ignored);
+    if (!by_key->rows) by_key->row_bytes = 0;
+}
+
+char *hdst__by_key_place(hdst__by_key_worker *worker, uint32_t part, uint64_t count)
+{
+    static char nothing[1];
+    hdst__by_key_pass *run = worker->run;
+    hdst__by_key_result *result = &run->result[part];
+    const uint64_t size = run->keyed->record->size;
+    pthread_mutex_lock(&run->lock);
+    while (run->parts_counted < part && !atomic_load(&run->stop)) pthread_cond_wait(&run->counted, &run->lock);
+    result->count = count;
+    result[1].first = result->first + count;
+    run->parts_counted = part + 1;
+    pthread_cond_broadcast(&run->counted);
+    pthread_mutex_unlock(&run->lock);
+    if (count == 0 || atomic_load(&run->stop)) return nothing;
+    if ((result->first + count) * size <= run->by_key->row_bytes) return run->by_key->rows + result->first * size;
+    return result->records = hdst__by_key_take(run, count * size, "the result of a reduce by key", &worker->error);
+}
+
+hdst_status hdst__by_key_join(hdst__by_key_pass *run, hdst_error *error)
+{
+    hdst__by_key *by_key = run->by_key;
+    const uint32_t parts = UINT32_C(1) << run->choice.part_bits;
+    const uint64_t size = run->keyed->record->size, bytes = run->result[parts].first * size;
+    by_key->row_count = run->result[parts].first;
+    if (bytes <= by_key->row_bytes && by_key->rows) return HDST_OK;
+    char *rows = hdst__by_key_take(run, bytes, "the result of a reduce by key", error);
+    if (!rows) return HDST_E_MEMORY;
+    for (uint32_t p = 0; p < parts; p++) {
+        hdst__by_key_result *result = &run->result[p];
+        const char *from = result->records ? result->records : by_key->rows + result->first * size;
+        if (result->count) memcpy(rows + result->first * size, from, result->count * size);
+        hdst__by_key_give(run, result->records, result->count * size);
+        result->records = NULL;
+    }
+    hdst__by_key_give(run, by_key->rows, by_key->row_bytes);
+    by_key->rows = rows;
+    by_key->row_bytes = bytes;
+    return HDST_OK;
+}

@@ -107,7 +107,10 @@ static hdst_status make_worker(hdst__by_key_pass *run, hdst__by_key_worker *work
     made = made && hdst__key_parts_create(&worker->rows, allocator, choice->part_bits, keyed->row_words * 8, hdst__by_key_more, worker);
     made = made && (!choice->blocks || hdst__key_table_create(&worker->block, allocator, keyed->row_words, keyed->key_words, choice->block_bits, 0));
     made = hdst__by_key_piece_memory(run, &worker->piece) && made;
-    return made ? HDST_OK : hdst__error_memory(error, "a reduce by key");
+    if (!made) return hdst__error_memory(error, "a reduce by key");
+    if (hdst__by_key_first_slab(worker)) return HDST_OK;
+    *error = worker->error;
+    return error->code;
 }
 
 static void free_worker(hdst__by_key_pass *run, hdst__by_key_worker *worker)
@@ -122,6 +125,9 @@ static void free_worker(hdst__by_key_pass *run, hdst__by_key_worker *worker)
     hdst__key_table_destroy(&worker->wide);
     hdst__by_key_free_piece(run, worker->piece);
     hdst__free(allocator, worker->sorted);
+    hdst__free(allocator, worker->read_memory);
+    hdst__by_key_keep_slabs(run, worker->slabs);
+    hdst__by_key_keep_slabs(run, worker->spare);
 }
 
 static hdst_status make_workers(hdst__by_key_pass *run, hdst_error *error)
@@ -142,7 +148,7 @@ static void end_run(hdst__by_key_pass *run)
     for (uint32_t i = 0; run->worker && i < run->workers; i++) free_worker(run, &run->worker[i]);
     for (uint32_t p = 0; run->result && p < UINT32_C(1) << run->choice.part_bits; p++)
         hdst__by_key_give(run, run->result[p].records, run->result[p].count * run->keyed->record->size);
-    hdst__by_key_keep_slabs(run);
+    hdst__by_key_forget_spilled(run);
     hdst__free(allocator, run->worker);
     hdst__free(allocator, run->result);
     pthread_cond_destroy(&run->counted);
@@ -163,6 +169,7 @@ static void note_stats(hdst__by_key_pass *run)
     by_key->ran = true;
     by_key->keys = out;
     by_key->flushes = flushes;
+    by_key->spilled = run->spill.bytes;
     by_key->stats.records = in;
     by_key->stats.level_count = 3;
     by_key->stats.level[0] = (hdst__level){"block", in, to_parts};
@@ -173,9 +180,9 @@ static void note_stats(hdst__by_key_pass *run)
 static hdst_status run_steps(hdst__by_key_pass *run, hdst_error *error)
 {
     hdst_status status = hdst__by_key_choose(run, error);
+    if (status == HDST_OK) hdst__by_key_expect_rows(run);
     if (status == HDST_OK) status = make_workers(run, error);
     if (status == HDST_OK) status = in_threads(run, hdst__by_key_blocks, error);
-    if (status == HDST_OK) hdst__by_key_expect_rows(run);
     if (status == HDST_OK) status = in_threads(run, hdst__by_key_part, error);
     if (status == HDST_OK) status = hdst__by_key_join(run, error);
     if (status == HDST_OK) note_stats(run);
@@ -233,6 +240,8 @@ void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out)
     for (uint32_t i = 0; i < by_key->stats.level_count; i++)
         hdst__buffer_printf(out, "    %s: %" PRIu64 " in, %" PRIu64 " out\n", by_key->stats.level[i].name, by_key->stats.level[i].in, by_key->stats.level[i].out);
     if (by_key->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", by_key->flushes);
+    char bytes[24];
+    if (by_key->spilled) hdst__buffer_printf(out, "    over the memory budget, through a temporary file: %s\n", hdst__bytes_text(by_key->spilled, bytes));
     static const char *const held[] = {NULL, "one fixed-point word", "two fixed-point words", "wide cells"};
     for (int t = HDST__TIER_ONE; t <= HDST__TIER_WIDE; t++)
         if (c->tier_count[t]) hdst__buffer_printf(out, "    sums of floats in %s: %u\n", held[t], (unsigned)c->tier_count[t]);

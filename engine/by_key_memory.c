@@ -35,7 +35,17 @@ void hdst__by_key_give(hdst__by_key_pass *run, void *memory, uint64_t bytes)
 
 // --- Chunks ---
 
-// One that an earlier run left, or a new one. An eighth of what a thread may need.
+// An eighth of what a thread may need, and no more of what is left than lets all threads have several.
+static uint64_t slab_bytes(const hdst__by_key_pass *run, uint64_t least)
+{
+    const uint64_t all = run->input->reader->records * run->keyed->raw_bytes, left = hdst__budget_left(&run->engine->memory);
+    uint64_t bytes = all / 8 / run->workers;
+    if (bytes > left / 8 / run->workers) bytes = left / 8 / run->workers;
+    bytes = bytes < LEAST_SLAB ? LEAST_SLAB : bytes > MOST_SLAB ? MOST_SLAB : bytes;
+    return bytes < least ? least : bytes;
+}
+
+// One that an earlier run left, or a new one.
 static hdst__by_key_slab *next_slab(hdst__by_key_pass *run, uint64_t least, hdst_error *error)
 {
     hdst__by_key_slab *slab = run->by_key->slabs;
@@ -43,30 +53,45 @@ static hdst__by_key_slab *next_slab(hdst__by_key_pass *run, uint64_t least, hdst
         run->by_key->slabs = slab->next;
         return slab;
     }
-    const uint64_t all = run->input->reader->records * run->keyed->raw_bytes, part = all / 8 / run->workers;
-    uint64_t bytes = part < LEAST_SLAB ? LEAST_SLAB : part > MOST_SLAB ? MOST_SLAB : part;
-    if (bytes < least) bytes = least;
+    const uint64_t bytes = slab_bytes(run, least);
     slab = hdst__by_key_take(run, bytes, "the pairs of a reduce by key", error);
     if (slab) slab->bytes = bytes;
     return slab;
 }
 
-static bool new_slab(hdst__by_key_worker *worker, uint64_t least)
+static void use_slab(hdst__by_key_worker *worker, hdst__by_key_slab *slab)
 {
-    hdst__by_key_pass *run = worker->run;
-    pthread_mutex_lock(&run->lock);
-    hdst__by_key_slab *slab = next_slab(run, least + 128, &worker->error);
-    if (slab) {
-        slab->next = run->slabs;
-        run->slabs = slab;
-    }
-    pthread_mutex_unlock(&run->lock);
-    if (!slab) return false;
+    slab->next = worker->slabs;
+    worker->slabs = slab;
     worker->slab = (char *)slab + sizeof *slab;
     worker->slab += (64 - (uintptr_t)worker->slab % 64) % 64;
     worker->slab_end = (char *)slab + slab->bytes;
-    return true;
 }
+
+// Where the budget has no more, the thread's chunks go to a file and their memory is used again.
+static bool new_slab(hdst__by_key_worker *worker, uint64_t least)
+{
+    hdst__by_key_pass *run = worker->run;
+    hdst__by_key_slab *slab = worker->spare;
+    if (slab) {
+        worker->spare = slab->next;
+    } else {
+        pthread_mutex_lock(&run->lock);
+        slab = next_slab(run, least + 128, &worker->error);
+        pthread_mutex_unlock(&run->lock);
+    }
+    if (!slab && worker->slabs && worker->slabs->bytes >= least + 128) {
+        if (hdst__by_key_spill(worker) != HDST_OK) return false;
+        worker->error = (hdst_error)HDST_ERROR_INIT;
+        slab = worker->slabs;
+        worker->spare = slab->next;
+        worker->slabs = NULL;
+    }
+    if (slab) use_slab(worker, slab);
+    return slab;
+}
+
+bool hdst__by_key_first_slab(hdst__by_key_worker *worker) { return new_slab(worker, LEAST_SLAB / 2); }
 
 void *hdst__by_key_more(void *user, uint64_t bytes)
 {
@@ -78,13 +103,18 @@ void *hdst__by_key_more(void *user, uint64_t bytes)
     return memory;
 }
 
-void hdst__by_key_keep_slabs(hdst__by_key_pass *run)
+void hdst__by_key_keep_slabs(hdst__by_key_pass *run, hdst__by_key_slab *slabs)
 {
-    while (run->slabs) {
-        hdst__by_key_slab *slab = run->slabs;
-        run->slabs = slab->next;
-        slab->next = run->by_key->slabs;
-        run->by_key->slabs = slab;
+    hdst__by_key *by_key = run->by_key;
+    while (slabs) {
+        hdst__by_key_slab *slab = slabs;
+        slabs = slab->next;
+        if (hdst__budget_left(&run->engine->memory) < run->engine->memory.limit / 2) {
+            hdst__by_key_give(run, slab, slab->bytes);
+            continue;
+        }
+        slab->next = by_key->slabs;
+        by_key->slabs = slab;
     }
 }
 

@@ -144,6 +144,7 @@ static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
         for (const hdst__key_chunk *chunk = from->rows.part[part].first; chunk; chunk = chunk->next)
             if (!add_rows(worker, chunk)) return false;
     }
+    if (hdst__by_key_read_spilled(worker, 0, part, add_raw) != HDST_OK || hdst__by_key_read_spilled(worker, 1, part, add_rows) != HDST_OK) return false;
     return write_result(worker, part);
 }
 

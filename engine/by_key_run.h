@@ -4,6 +4,7 @@
 // by_key.c          the object, the order of steps
 // by_key_input.c    where records are read
 // by_key_memory.c   memory of chunks and of the result, kept between runs
+// by_key_spill.c    chunks in a temporary file
 // by_key_choose.c   what a sample says: scales, tables, parts
 // by_key_block.c    records to tables of threads and to parts
 // by_key_part.c     parts to rows
@@ -12,6 +13,7 @@
 
 #include "engine/by_key.h"
 #include "engine/engine_private.h"
+#include "engine/spill.h"
 #include "shuffle/key_parts.h"
 #include "shuffle/key_table.h"
 
@@ -30,6 +32,15 @@ typedef struct hdst__by_key_slab {      // memory for chunks
     struct hdst__by_key_slab *next;
     uint64_t bytes;
 } hdst__by_key_slab;
+
+typedef struct hdst__by_key_extent_on_disk {
+    uint64_t offset, bytes;
+} hdst__by_key_extent_on_disk;
+
+typedef struct hdst__by_key_spilled {   // what a thread wrote at once
+    struct hdst__by_key_spilled *next;
+    hdst__by_key_extent_on_disk extent[];       // of raw records, by part; then of rows, by part
+} hdst__by_key_spilled;
 
 typedef struct hdst__by_key_result {    // of a part
     uint64_t first, count;              // in the whole result; `first` of a part is known once that of the part before it and its count are
@@ -63,7 +74,8 @@ typedef struct hdst__by_key_pass {
     uint64_t next_record;               // of the input
     uint32_t next_part;
     uint32_t parts_counted;             // of these, and of the next, `first` is known
-    hdst__by_key_slab *slabs;           // in use
+    hdst__spill spill;
+    hdst__by_key_spilled *spilled;
     atomic_bool stop;
     struct hdst__by_key_worker *worker;
     uint32_t workers;
@@ -80,7 +92,9 @@ typedef struct hdst__by_key_worker {
     bool blocks;                        // still worth while
     uint64_t since_flush, misfits;
     hdst__key_parts raw, rows;
-    char *slab, *slab_end;
+    char *slab, *slab_end;              // free memory of the slab in use
+    hdst__by_key_slab *slabs, *spare;   // with chunks; without any, as what they held was spilled
+    char *read_memory;                  // for what was
     hdst__key_table table, wide;        // of a part
     uint64_t *sorted, sorted_words;
     uint64_t in, to_parts, out;         // records; pairs and rows that left the blocks; keys
@@ -95,7 +109,7 @@ struct hdst__by_key {
     hdst__run_stats stats;
     hdst__by_key_choice choice;
     bool ran;
-    uint64_t keys, flushes;
+    uint64_t keys, flushes, spilled;
     hdst__by_key_slab *slabs;           // not in use
     char *rows;                         // the result
     uint64_t row_count, row_bytes;      // row_bytes: what was reserved
@@ -116,11 +130,18 @@ hdst_status hdst__by_key_next(hdst__by_key_pass *run, uint64_t most, void **memo
 bool hdst__by_key_piece_memory(hdst__by_key_pass *run, void ***memory);         // false: no memory
 void hdst__by_key_free_piece(hdst__by_key_pass *run, void **memory);
 
+// by_key_spill.c
+typedef bool (*hdst__by_key_adder)(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
+hdst_status hdst__by_key_spill(hdst__by_key_worker *worker);        // all its chunks; their memory is free then
+hdst_status hdst__by_key_read_spilled(hdst__by_key_worker *worker, uint32_t kind /* 0: raw, 1: rows */, uint32_t part, hdst__by_key_adder add);
+void hdst__by_key_forget_spilled(hdst__by_key_pass *run);
+
 // by_key_memory.c
 void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what, hdst_error *error);    // counts towards the budget; NULL: error is set
 void hdst__by_key_give(hdst__by_key_pass *run, void *memory, uint64_t bytes);
 void *hdst__by_key_more(void *worker, uint64_t bytes);      // hdst__key_memory
-void hdst__by_key_keep_slabs(hdst__by_key_pass *run);       // for the next run
+bool hdst__by_key_first_slab(hdst__by_key_worker *worker);  // so that each thread has one, to spill from and fill again
+void hdst__by_key_keep_slabs(hdst__by_key_pass *run, hdst__by_key_slab *slabs);     // for the next run, where the budget has room for them
 void hdst__by_key_free_kept(hdst__by_key *by_key);
 // Room for the rows that are expected. None, where the budget is short: then parts keep their rows until all are counted.
 void hdst__by_key_expect_rows(hdst__by_key_pass *run);

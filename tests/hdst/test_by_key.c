@@ -479,6 +479,62 @@ Test(by_key, words_do_not_overflow)
     hdst_context_destroy(context);
 }
 
+// Pairs that the memory budget has no room for go through a file.
+enum { SPILLING = 3 << 20, SPILLED_KEYS = 100003 };
+
+static bool fill_spilling(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message, (void)user;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t n = first + i;
+        ((sum *)records)[i] = (sum){(uint32_t)(n * 7919 % SPILLED_KEYS), (float)(n / SPILLED_KEYS % 8) + 0.5f};
+    }
+    return true;
+}
+
+static hdst_result *spilling_job(hdst_context **context, uint64_t memory)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "interp";
+    options.memory = memory;
+    *context = hdst_context_create(&options);
+    hdst_module *module = module_of(*context, kernels);
+    return hdst_result_create(hdst_reduce_by_key(hdst_read(hdst_source_from_callback(*context, SPILLING, fill_spilling, NULL), module, "sum"), module, "add"));
+}
+
+Test(by_key, over_the_memory_budget)
+{
+    static float expected[SPILLED_KEYS];
+    for (uint64_t n = 0; n < SPILLING; n++) expected[n * 7919 % SPILLED_KEYS] += (float)(n / SPILLED_KEYS % 8) + 0.5f;
+    hdst_context *context;
+    hdst_result *r = spilling_job(&context, 10 << 20);
+    for (int turn = 0; turn < 2; turn++) {
+        RUN(r);
+        uint64_t n;
+        const sum *got = hdst_result_rows(r, NULL, &n);
+        cr_assert_eq(n, SPILLED_KEYS);
+        for (uint64_t i = 0; i < n; i++) cr_assert_eq(got[i].v, expected[got[i].k], "key %u", (unsigned)got[i].k);
+        cr_assert(strstr(hdst_explain(r, NULL), "through a temporary file"), "%s", hdst_explain(r, NULL));
+    }
+    cr_assert_leq(context->engine->memory.peak, 10 << 20);
+    hdst_context_destroy(context);
+}
+
+Test(by_key, nowhere_to_spill)
+{
+    hdst_context *context;
+    hdst_error error;
+    setenv("TMPDIR", "/nowhere/at/all", 1);
+    hdst_result *r = spilling_job(&context, 10 << 20);
+    cr_assert_eq(hdst_run(r, &error), HDST_E_IO, "%s", error.message);
+    cr_assert(strstr(error.message, "/nowhere/at/all"), "%s", error.message);
+    hdst_context_destroy(context);
+    unsetenv("TMPDIR");
+    r = spilling_job(&context, 1 << 19);
+    cr_assert_eq(hdst_run(r, &error), HDST_E_MEMORY, "the result alone has 800 KB: %s", error.message);
+    hdst_context_destroy(context);
+}
+
 static void expect_error(hdst_dataset *dataset, hdst_status code, const char *message, const char *hint)
 {
     hdst_error error = HDST_ERROR_INIT;

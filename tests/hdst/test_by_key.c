@@ -3,6 +3,7 @@
 #include "tests/hdst/support.h"
 
 #include "engine/engine_private.h"
+#include "hdst/dataset.h"
 #include "tests/shuffle/bignum.h"
 
 #include <stdlib.h>
@@ -71,6 +72,18 @@ static bool open_job(job *j, const char *form)
 
 #define ON_EACH_FORM(j) for (size_t form_ = 0; form_ < FORMS; form_++) if (open_job(&(j), forms[form_]))
 
+// All that a test collected, freed at its end.
+enum { MOST_COLLECTED = 256 };
+static void *collected[MOST_COLLECTED];
+static size_t collected_count;
+
+static void forget_collected(void)
+{
+    while (collected_count) free(collected[--collected_count]);
+}
+
+TestSuite(by_key, .fini = forget_collected);
+
 static void *collect(hdst_dataset *dataset, uint64_t *count)
 {
     hdst_error error = HDST_ERROR_INIT;
@@ -80,7 +93,12 @@ static void *collect(hdst_dataset *dataset, uint64_t *count)
         hdst_error_format(&error, text, sizeof text);
         cr_assert_fail("%s", text);
     }
-    return all;
+    cr_assert_lt(collected_count, MOST_COLLECTED);
+    const size_t bytes = *count * dataset->record->size;
+    void *copy = collected[collected_count++] = malloc(bytes + 1);
+    memcpy(copy, all, bytes);
+    hdst_rows_destroy(dataset->object.context, all);
+    return copy;
 }
 
 // The hash as its description has it, with products as long multiplications and without the header that the library uses.

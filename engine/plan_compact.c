@@ -4,7 +4,7 @@
 
 #include "engine/engine_private.h"
 
-enum { LEAST_CELLS = 1 << 10, MOST_SPARE_BYTES = 128 << 20, ROWS_PER_CELL = 4, SHARE = 16 };
+enum { LEAST_CELLS = 1 << 10, MOST_SPARE_BYTES = 128 << 20, CELLS_PER_WORD = 2, SHARE = 16 };
 // Of records; of words of a table. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M, 16M, 100M rows, parts 1.9, 2.0, 2.8, 3.5, 4.8.
 enum { LEAST_PARTED = 1 << 20, FEW_WORDS = 400000, CACHED_WORDS = 2 << 20, MOST_PARTED = 1 << 30, HOT_PAIRS = 3 };
 
@@ -89,7 +89,7 @@ static hdst_status take_pairs(hdst__launch_plan *plan, hdst_error *error)
 static uint64_t choose_cells(const hdst__launch_plan *plan)
 {
     const uint64_t asked = plan->device->engine->spare_cells, bytes = (plan->kernel->spare_words + 1) * sizeof(int64_t), left = hdst__budget_left(&plan->device->budget) / SHARE;
-    const uint64_t most = (left < MOST_SPARE_BYTES ? left : MOST_SPARE_BYTES) / bytes, wanted = asked ? asked : plan->device_words / ROWS_PER_CELL;
+    const uint64_t most = (left < MOST_SPARE_BYTES ? left : MOST_SPARE_BYTES) / bytes, wanted = asked ? asked : plan->device_words * CELLS_PER_WORD;
     uint64_t cells = asked ? 1 : LEAST_CELLS;
     while (cells * 2 <= most && cells < wanted) cells *= 2;
     return cells;

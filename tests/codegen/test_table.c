@@ -107,13 +107,16 @@ Test(table, addends_are_measured_against_the_running_maximum)
     hdst__addends_add(&a, HDST__F32, f32(0));
     hdst__addends_add(&a, HDST__F32, f32(INFINITY));
     hdst__addends_add(&a, HDST__F32, f32(NAN));
-    hdst__addends_add(&a, HDST__F32, 1);                // 2^-149: clipped
+    hdst__addends_add(&a, HDST__F32, 1);                // 2^-149
     cr_expect_eq(a.count, 3);
     cr_expect_eq(a.highest, 5);
     cr_expect_eq(a.lowest_bit, -149);
     cr_expect_eq(a.last_bit[7], 1);
     cr_expect_eq(a.last_bit[2], 1);
-    cr_expect_eq(a.last_bit[127], 1);
+    cr_expect_eq(a.last_bit[154], 1);
+    cr_expect_eq(a.top_bit[6], 1);
+    cr_expect_eq(a.top_bit[0], 1);
+    cr_expect_eq(a.top_bit[154], 1);
 }
 
 // What scale and tier promise: most addends are integers below 2^40 (or 2^80 in two words) when multiplied by 2^s.
@@ -173,4 +176,22 @@ Test(table, words_of_a_compact_table_cannot_overflow)
             cr_expect(bits >= 30 && bits <= HDST__FIXED_BITS);
             cr_expect_leq((double)additions * (double)(UINT64_C(1) << bits), 0x1p63, "%" PRIu64 " additions", additions);
         }
+}
+
+// One addend in 128 is far above the others: they keep their word, and it goes elsewhere. Where large ones are common they count.
+Test(table, a_few_large_addends_do_not_choose_the_scale)
+{
+    for (int every = 128; every >= 8; every /= 16) {
+        hdst__addends a;
+        hdst__addends_init(&a);
+        for (int i = 0; i < 512; i++) {
+            const float v = i % every == 5 ? 0x1p100f : 1 + (float)i / 512;
+            uint32_t bits;
+            memcpy(&bits, &v, sizeof bits);
+            hdst__addends_add(&a, HDST__F32, bits);
+        }
+        const int32_t s = hdst__addends_scale(&a, HDST__F32, HDST__FIXED_BITS);
+        const hdst__tier tier = hdst__addends_tier(&a, HDST__F32, s, HDST__FIXED_BITS);
+        cr_expect(every == 128 ? s >= 9 && s <= 38 && tier == HDST__TIER_ONE : tier == HDST__TIER_WIDE, "one in %d: scale %d, tier %d", every, s, tier);
+    }
 }

@@ -116,13 +116,13 @@ Test(compact_tables, parts_are_right_in_one_order_and_in_two)
     sum_whole_numbers(100, ROWS, true, "parts of");
 }
 
-// One in 150 lies anywhere over 240 binades, denormals among them.
+// One in 150 lies anywhere over 240 binades, denormals among them; none of those that a sample may meet, which would choose another form.
 static void make_wild(void)
 {
     uint64_t state = 42;
     for (uint32_t i = 0; i < RECORDS; i++) {
         const float mantissa = (float)(random_bits(&state) >> 40) * 0x1p-24f + 1;
-        const bool wild = random_bits(&state) % 150 == 0;
+        const bool wild = random_bits(&state) % 150 == 0 && i % (RECORDS / 16) >= 16;
         pairs[i].key = (uint32_t)(random_bits(&state) % ROWS);
         pairs[i].value = ldexpf(mantissa, wild ? (int)(random_bits(&state) % 240) - 140 : -(int)(random_bits(&state) % 4));
         if (random_bits(&state) % 2) pairs[i].value = -pairs[i].value;

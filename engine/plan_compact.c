@@ -6,7 +6,7 @@
 
 enum { LEAST_CELLS = 1 << 10, MOST_SPARE_BYTES = 128 << 20, CELLS_PER_WORD = 2, SHARE = 16 };
 // Of records; of words of a table. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M, 16M, 100M rows, parts 1.9, 2.0, 2.8, 3.5, 4.8.
-enum { LEAST_PARTED = 1 << 20, FEW_WORDS = 400000, CACHED_WORDS = 2 << 20, MOST_PARTED = 1 << 30, HOT_PAIRS = 3 };
+enum { LEAST_PARTED = 1 << 20, FEW_WORDS = 400000, CACHED_WORDS = 2 << 20, MOST_PARTED = 1 << 30, HOT_PAIRS = 3, MOST_PAIR_BYTES = 32 };
 
 uint32_t hdst__plan_compact_bits(const hdst__launch_plan *plan, uint64_t records)
 {
@@ -56,11 +56,20 @@ static bool has_hot_rows(const hdst__launch_plan *plan)
     return pairs >= HOT_PAIRS;          // of a table with hundreds of thousands of rows: by chance there is hardly one
 }
 
+// Records whose pairs have room beside the table, its rows and its spare cells, if they take half of what is left.
+static uint64_t records_with_room(const hdst__launch_plan *plan, uint64_t words, uint64_t pair_bytes)
+{
+    const uint64_t left = hdst__budget_left(&plan->device->budget), alloc = plan->device->info->max_alloc_bytes, table = left / 16 < words ? left : 2 * words * sizeof(int64_t);
+    const uint64_t spare = left / SHARE < MOST_SPARE_BYTES ? left / SHARE : MOST_SPARE_BYTES, room = left > table + spare ? (left - table - spare) / 2 : 0;
+    return (room < alloc ? room : alloc) / pair_bytes;
+}
+
 // Additions in device memory are quick while the table stays in the second-level cache, if they do not meet at few rows.
 bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records)
 {
     if (!plan->tables || plan->tables->accum_count != 1) return false;
-    const uint64_t segment = most_records ? most_records : plan->piece->capacity, slice = segment < plan->reader.records ? segment : plan->reader.records, words = words_of(plan);
+    const uint64_t segment = most_records ? most_records : plan->piece->capacity, words = words_of(plan), fit = records_with_room(plan, words, MOST_PAIR_BYTES);
+    const uint64_t whole = segment < plan->reader.records ? segment : plan->reader.records, slice = whole < fit ? whole : fit;
     if (plan->device->engine->part_always) return true;
     return slice >= LEAST_PARTED && slice >= words / 2 && (words <= FEW_WORDS || words > CACHED_WORDS || has_hot_rows(plan));
 }
@@ -68,8 +77,7 @@ bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records)
 void hdst__plan_part_slices(hdst__launch_plan *plan)
 {
     if (!plan->kernel || !plan->kernel->part_count) return;
-    const uint64_t left = hdst__budget_left(&plan->device->budget) / 2, alloc = plan->device->info->max_alloc_bytes, bytes = left < alloc ? left : alloc;
-    uint64_t most = bytes / plan->kernel->pair_bytes / 64 * 64;
+    uint64_t most = records_with_room(plan, plan->device_words, plan->kernel->pair_bytes) / 64 * 64;
     if (most > MOST_PARTED) most = MOST_PARTED;
     if (most < 64) most = 64;
     if (plan->slice_most > most) plan->slice_most = most;

@@ -224,7 +224,7 @@ Test(compact_tables, parts_have_minima_maxima_and_bits)
 }
 
 // Rows of which a sample meets some again and again. Read anew in every run, so that there are several slices.
-static bool goes_by_parts(pair *many, uint64_t records, uint64_t rows, uint32_t hot_share)
+static bool goes_by_parts(pair *many, uint64_t records, uint64_t rows, uint32_t hot_share, uint64_t device_memory)
 {
     hdst_error error;
     uint64_t state = 11, count;
@@ -236,6 +236,7 @@ static bool goes_by_parts(pair *many, uint64_t records, uint64_t rows, uint32_t 
     }
     hdst_context *context = context_in_form("gpu-form");
     context->engine->local_bytes = 48 << 10;
+    context->engine->device_memory = device_memory;
     hdst_module *m = module_of(context, text);
     hdst_result *r = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, many, records, sizeof *many), m, "pair"), m, "add", rows));
     RUN(r);
@@ -254,8 +255,9 @@ Test(compact_tables, hot_rows_are_seen_in_a_sample)
     enum { MANY = 9 << 19, MANY_ROWS = 600000 };
     pair *many = malloc(MANY * sizeof *many);
     if (have_cpu()) {
-        cr_expect(!goes_by_parts(many, MANY, MANY_ROWS, 0));
-        cr_expect(goes_by_parts(many, MANY, MANY_ROWS, 8));
+        cr_expect(!goes_by_parts(many, MANY, MANY_ROWS, 0, 0));
+        cr_expect(goes_by_parts(many, MANY, MANY_ROWS, 8, 0));
+        cr_expect(!goes_by_parts(many, MANY, MANY_ROWS, 8, 48 << 20), "no room for pairs");
     }
     free(many);
 }

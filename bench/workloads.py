@@ -5,6 +5,7 @@ as many more members of its Comparison as it needs. Sizes stand in the entries; 
 OPTIONS = ["--records", "20000000"]
 PATHS = ["--records", "10000000"]
 SORTED = ["--records", "100000000"]
+PIXELS = ["--records", "33000000"]
 
 NUMERIC = [
     ("Black-Scholes, 20M options of 3 float: call and put",
@@ -22,6 +23,11 @@ NUMERIC = [
     ("sort of 100M uint32",
      ("C, radix sort", "expert_sort", SORTED, "sort", None),
      [("hdst", "bench_sort", SORTED, "sort", 1.2)], 0),
+    # One table for each strip: a common value makes an addition wait for the one before, which the two tables of C halve.
+    *[(f"histogram of 33M pixels of three bytes, 3 x 256 counts{words}",
+       ("C, two tables", "expert_histogram", [*PIXELS, "--skewed", skewed], "count", None),
+       [(f"hdst {layout}", "bench_histogram", [*PIXELS, "--skewed", skewed, "--layout", layout], "count", limit) for layout in ("aos", "soa")], 0)
+      for words, skewed, limit in [("", "0", 1.2), (", three of four bytes are 7", "1", 1.6)]],
     # Triad moves 24 bytes, the sums read 8: a ratio of 0.417 is 0.8 of the memory's rate.
     *[(f"linear regression, 20M pairs of float of {digits} bits: sums of x, y, xx, xy",
        ("triad, 24 bytes", "expert_sums", [*OPTIONS, "--digits", digits], "triad", None),

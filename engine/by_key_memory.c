@@ -148,7 +148,6 @@ void hdst__by_key_expect_rows(hdst__by_key_pass *run)
 
 char *hdst__by_key_place(hdst__by_key_worker *worker, uint32_t part, uint64_t count)
 {
-    static char nothing[1];
     hdst__by_key_pass *run = worker->run;
     hdst__by_key_result *result = &run->result[part];
     const uint64_t size = run->keyed->record->size;
@@ -159,7 +158,7 @@ char *hdst__by_key_place(hdst__by_key_worker *worker, uint32_t part, uint64_t co
     run->parts_counted = part + 1;
     pthread_cond_broadcast(&run->counted);
     pthread_mutex_unlock(&run->lock);
-    if (count == 0 || atomic_load(&run->stop)) return nothing;
+    if (count == 0 || atomic_load(&run->stop)) return &worker->nothing;
     if ((result->first + count) * size <= run->by_key->row_bytes) return run->by_key->rows + result->first * size;
     return result->records = hdst__by_key_take(run, count * size, "the result of a reduce by key", &worker->error);
 }

@@ -99,6 +99,7 @@ typedef struct hdst__by_key_worker {
     uint64_t *sorted, sorted_words;
     uint64_t in, to_parts, out;         // records; pairs and rows that left the blocks; keys
     uint64_t flushes;
+    char nothing;                       // the place of no rows
 } hdst__by_key_worker;
 
 struct hdst__by_key {

@@ -23,8 +23,21 @@ void hdst__top_release(hdst__top *top)
     top->row_count = top->reserved = 0;
 }
 
+// The bits of a number of this kind; signed integers extended. Always inline, so that loops over many numbers know the kind.
+static inline __attribute__((always_inline)) uint64_t bits_at(const char *at, hdst__kind kind)
+{
+    uint64_t wide;
+    uint32_t word;
+    switch (kind) {
+    case HDST__I64: case HDST__U64: case HDST__F64: memcpy(&wide, at, sizeof wide); return wide;
+    case HDST__U32: case HDST__F32: memcpy(&word, at, sizeof word); return word;
+    case HDST__I32: memcpy(&word, at, sizeof word); return (uint64_t)(int64_t)(int32_t)word;
+    default: return hdst__group_number(&(hdst__group_part){0, kind}, at);
+    }
+}
+
 // Floats: the sign moved so that all bits count upward (Herf, "Radix tricks", 2001).
-static uint64_t float_number(uint64_t bits, unsigned width)
+static inline __attribute__((always_inline)) uint64_t float_number(uint64_t bits, unsigned width)
 {
     const uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1), magnitude = bits & (sign - 1), infinity = width == 32 ? 0x7f800000 : 0x7ff0000000000000;
     if (magnitude > infinity) return 0;
@@ -32,12 +45,12 @@ static uint64_t float_number(uint64_t bits, unsigned width)
     return bits & sign ? ~bits & all : bits | sign;
 }
 
-uint64_t hdst__top_number(const hdst__top *top, const char *row)
+// The value as a number that grows with it; NaN is 0, and nothing else of the floats.
+static inline __attribute__((always_inline)) uint64_t number_at(const char *at, hdst__kind kind)
 {
-    const hdst__group_part part = {top->offset, top->kind};
-    const uint64_t bits = hdst__group_number(&part, row);
-    if (hdst__kind_is_float(top->kind)) return float_number(bits, top->kind == HDST__F32 ? 32 : 64);
-    return hdst__kind_is_signed(top->kind) ? bits ^ (uint64_t)1 << 63 : bits;
+    const uint64_t bits = bits_at(at, kind);
+    if (kind == HDST__F32 || kind == HDST__F64) return float_number(bits, kind == HDST__F32 ? 32 : 64);
+    return kind >= HDST__I8 && kind <= HDST__I64 ? bits ^ (uint64_t)1 << 63 : bits;
 }
 
 // --- Candidates ---
@@ -76,20 +89,34 @@ static void cut(const hdst__top *top, picking *p)
     if (count) p->worst = p->entries[count - 1].key;
 }
 
-static void look_at(hdst__top *top, picking *p, const char *records, uint64_t count)
+static void take(hdst__top *top, picking *p, const char *record, uint64_t key)
 {
     const uint64_t size = top->record->size;
+    if (p->count == p->room) cut(top, p);
+    if (p->full && key >= p->worst) return;
+    memcpy(p->rows + p->count * size, record, size);
+    p->entries[p->count] = (hdst__group_entry){key, p->count};
+    p->count++;
+    top->kept++;
+}
+
+static inline __attribute__((always_inline)) void look_at_kind(hdst__top *top, picking *p, const char *records, uint64_t count, hdst__kind kind)
+{
+    const uint64_t size = top->record->size, offset = top->offset;
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t key = ~hdst__top_number(top, records + i * size);
-        if (p->full && key >= p->worst) continue;       // of equal ones the earlier stays
-        if (p->count == p->room) {
-            cut(top, p);
-            if (p->full && key >= p->worst) continue;
-        }
-        memcpy(p->rows + p->count * size, records + i * size, size);
-        p->entries[p->count] = (hdst__group_entry){key, p->count};
-        p->count++;
-        top->kept++;
+        const uint64_t key = ~number_at(records + i * size + offset, kind);
+        if (!p->full || key < p->worst) take(top, p, records + i * size, key);      // of equal ones the earlier stays
+    }
+}
+
+static void look_at(hdst__top *top, picking *p, const char *records, uint64_t count)
+{
+    switch (top->kind) {
+    case HDST__F32: look_at_kind(top, p, records, count, HDST__F32); break;
+    case HDST__F64: look_at_kind(top, p, records, count, HDST__F64); break;
+    case HDST__I32: look_at_kind(top, p, records, count, HDST__I32); break;
+    case HDST__U32: look_at_kind(top, p, records, count, HDST__U32); break;
+    default: look_at_kind(top, p, records, count, top->kind);
     }
     top->seen += count;
 }

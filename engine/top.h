@@ -25,7 +25,5 @@ typedef struct hdst__top {
 void hdst__top_init(hdst__top *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted);
 void hdst__top_release(hdst__top *top);     // what the last run gave; safe on a zeroed one
 hdst_status hdst__top_run(hdst__top *top, const hdst__reader *input, hdst_error *error);
-// The value of a row as a number that grows with it; NaN is 0, and nothing else.
-uint64_t hdst__top_number(const hdst__top *top, const char *row);
 
 #endif

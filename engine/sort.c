@@ -26,6 +26,7 @@ hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, 
     for (size_t i = 0; i < count; i++) sort->field[i] = hdst__sort_field_of(record, &keys[i]);
     hdst__sort_runs_init(&sort->runs, engine->allocator, sort->field, count, record->size);
     hdst__store_init(&sort->store, engine, record);
+    sort->store.whole = true;
     return sort;
 }
 
@@ -182,6 +183,14 @@ static hdst_status sort_through_runs(hdst__sort *sort, const hdst__reader *input
 {
     const uint64_t size = sort->record->size, each = room / (size + 2 * sizeof(hdst__sort_entry));
     const uint64_t merging = room / 2;                      // what stays taken while the result is read
+    bool done = false;
+    hdst_status tried = hdst__sort_runs_on_device(sort, input, room, &done, error);
+    if (tried != HDST_OK) return tried;
+    if (done) {
+        if (!hdst__budget_reserve(&sort->engine->memory, merging)) return hdst__budget_error(&sort->engine->memory, merging, "a sort", error);
+        sort->reserved = merging;
+        return hdst__sort_runs_end(&sort->runs, merging, error);
+    }
     if (each < 64 || merging < hdst__sort_runs_least(&sort->runs)) return hdst__budget_error(&sort->engine->memory, 128 * (size + 32), "a sort", error);
     if (!hdst__budget_reserve(&sort->engine->memory, room)) return hdst__budget_error(&sort->engine->memory, room, "a sort", error);
     hdst_status status = make_runs(sort, input, each, error);

@@ -6,9 +6,10 @@
 #include "engine/engine_private.h"
 #include "engine/executor.h"
 
+#include <inttypes.h>
 #include <string.h>
 
-enum { STAGING_BYTES = 64 << 20 };
+enum { STAGING_BYTES = 64 << 20, PIECE_BYTES = 1 << 20 };
 
 void hdst__sort_release_device(hdst__sort *sort)
 {
@@ -68,15 +69,16 @@ static hdst_status load_cache(hdst__sort *sort, hdst__dataset_cache *cache, hdst
     return status;
 }
 
-static hdst_status load_input(hdst__sort *sort, const hdst__reader *input, uint64_t records, const hdst__memory **memory, hdst_error *error)
+// Records first ... of the input. Memory that is there and large enough serves again.
+static hdst_status load_input(hdst__sort *sort, const hdst__reader *input, uint64_t first, uint64_t records, const hdst__memory **memory, hdst_error *error)
 {
-    if (sort->input.memory && sort->input.memory[0]->bytes != records * sort->record->size) hdst__segment_destroy(sort->device, &sort->input);
+    if (sort->input.memory && sort->input.memory[0]->bytes < records * sort->record->size) hdst__segment_destroy(sort->device, &sort->input);
     const hdst__storage *storage = make_storage(sort, records);
     if (!storage) return hdst__error_memory(error, "a sort");
     hdst_status status = sort->input.memory ? HDST_OK : hdst__segment_create(sort->device, HDST__MEMORY_SHARED, storage, "a sort", &sort->input, error);
     if (status != HDST_OK) return status;
     const double start = hdst__now();
-    status = hdst__segment_load(&sort->input, sort->device, input, storage, 0, records, &sort->stats.bytes_to_device, error);
+    status = hdst__segment_load(&sort->input, sort->device, input, storage, first, records, &sort->stats.bytes_to_device, error);
     sort->stats.read_seconds += hdst__now() - start;
     *memory = sort->input.memory[0];
     return status;
@@ -103,6 +105,14 @@ static hdst_status prepare(hdst__sort *sort, hdst_error *error)
     return sort->on_device ? HDST_OK : hdst__error_memory(error, "a sort");
 }
 
+// Gives all memory back; the next run may try again.
+static void give_up(hdst__sort *sort)
+{
+    hdst__sort_release_device(sort);
+    hdst__store_init(&sort->store, sort->engine, sort->record);
+    sort->store.whole = true;
+}
+
 static hdst_status give_to_host(hdst__sort *sort, hdst__memory *output, hdst_error *error)
 {
     hdst_status status = sort->device->ops->to_host(sort->device, output, error);
@@ -114,7 +124,7 @@ static hdst_status give_to_host(hdst__sort *sort, hdst__memory *output, hdst_err
 static hdst_status run(hdst__sort *sort, const hdst__reader *input, const hdst__memory *memory, bool keep, hdst_error *error)
 {
     hdst__memory *output;
-    hdst_status status = memory ? HDST_OK : load_input(sort, input, input->records, &memory, error);
+    hdst_status status = memory ? HDST_OK : load_input(sort, input, 0, input->records, &memory, error);
     if (status == HDST_OK) status = hdst__store_hold(&sort->store, sort->device, input->records, &output, error);
     const double start = hdst__now();
     if (status == HDST_OK) status = hdst__device_sort_run(sort->on_device, memory, input->records, output, error);
@@ -145,9 +155,77 @@ hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hd
     if (status == HDST_E_MEMORY) status = HDST_OK;          // the budget was not enough after all
     if (status != HDST_OK && error) *error = full;
     hdst__driver_run_end();
-    if (!*done) {
-        hdst__sort_release_device(sort);
-        hdst__store_init(&sort->store, sort->engine, sort->record);
+    if (!*done) give_up(sort);
+    return status;
+}
+
+// --- Runs ---
+
+// Records of a run; 0: the device cannot, or they are too few to pay.
+static uint64_t run_records(const hdst__sort *sort, uint64_t room)
+{
+    const hdst__device *device = sort->device;
+    const uint64_t size = sort->record->size, on_device = 2 * size + hdst__device_sort_bytes(sort->on_device), rounding = 1 << 18;     // of memory to pages, and small memory
+    const uint64_t fit = hdst__budget_left(&device->budget) / 4 * 3 / on_device, most = device->info->max_alloc_bytes / size;
+    uint64_t each = room > 2 * rounding ? (room - rounding) / (device->unified ? on_device : size) : 0;
+    if (!device->unified && each > PIECE_BYTES / size) each -= PIECE_BYTES / size;
+    if (each > fit) each = fit;
+    if (each > most) each = most;
+    each = each / 64 * 64;
+    return each >= sort->engine->sort_least && hdst__device_sort_can(sort->on_device, each) ? each : 0;
+}
+
+static hdst_status spill_output(hdst__sort *sort, hdst__memory *output, uint64_t records, hdst_error *error)
+{
+    hdst__device *device = sort->device;
+    const uint64_t bytes = records * sort->record->size;
+    hdst_status status = hdst__sort_runs_add(&sort->runs, records, error);
+    if (status == HDST_OK && device->unified) {
+        status = device->ops->to_host(device, output, error);
+        if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, output->host, bytes, error);
+        return status == HDST_OK ? device->ops->to_device(device, output, error) : status;
     }
+    char *piece = hdst__alloc(sort->engine->allocator, PIECE_BYTES);
+    if (!piece) return hdst__error_memory(error, "a sort");
+    for (uint64_t at = 0; at < bytes && status == HDST_OK; at += PIECE_BYTES) {
+        const uint64_t part = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+        status = device->ops->read(device, output, at, piece, part, true, error);
+        if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, piece, part, error);
+    }
+    hdst__free(sort->engine->allocator, piece);
+    return status;
+}
+
+static hdst_status make_run(hdst__sort *sort, const hdst__reader *input, uint64_t first, uint64_t records, hdst_error *error)
+{
+    const hdst__memory *memory;
+    hdst__memory *output;
+    if (atomic_exchange(&sort->engine->cancelled, false))
+        return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %" PRIu64 " of %" PRIu64 " records", first, input->records);
+    hdst_status status = load_input(sort, input, first, records, &memory, error);
+    if (status == HDST_OK) status = hdst__store_hold(&sort->store, sort->device, records, &output, error);
+    if (status == HDST_OK) status = hdst__device_sort_run(sort->on_device, memory, records, output, error);
+    return status == HDST_OK ? spill_output(sort, output, records, error) : status;
+}
+
+hdst_status hdst__sort_runs_on_device(hdst__sort *sort, const hdst__reader *input, uint64_t room, bool *done, hdst_error *error)
+{
+    *done = false;
+    hdst_status status = prepare(sort, error);
+    const uint64_t each = status == HDST_OK && sort->on_device ? run_records(sort, room) : 0;
+    if (each == 0) return status;
+    hdst_error full = HDST_ERROR_INIT;
+    hdst__driver_run_begin();
+    for (uint64_t first = 0; first < input->records && status == HDST_OK; first += each)
+        status = make_run(sort, input, first, input->records - first < each ? input->records - first : each, &full);
+    hdst__driver_run_end();
+    give_up(sort);                      // its memory is needed to merge
+    *done = status == HDST_OK;
+    sort->way = "radix sort on the device, in runs";
+    if (status == HDST_E_MEMORY) {      // the budget was not enough after all
+        hdst__sort_runs_release(&sort->runs);
+        return HDST_OK;
+    }
+    if (status != HDST_OK && error) *error = full;
     return status;
 }

@@ -32,6 +32,8 @@ struct hdst__sort {
 
 // sort_on_device.c: *done is false, and nothing has happened, where the device cannot, has no room or does not pay.
 hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, bool *done, hdst_error *error);
+// The same for runs, which go to sort->runs, with `room` bytes of the host's memory.
+hdst_status hdst__sort_runs_on_device(hdst__sort *sort, const hdst__reader *input, uint64_t room, bool *done, hdst_error *error);
 void hdst__sort_release_device(hdst__sort *sort);
 
 // sort_host.c: an index array sorted by merging. Memory for both arrays is the caller's.

@@ -129,7 +129,7 @@ static uint64_t chunk_records(const hdst__store *store, uint64_t wanted)
 {
     const uint64_t size = store->cache.reader.record->size;
     uint64_t most = store->cache.device->info->max_alloc_bytes;
-    if (most > chunk_bytes) most = chunk_bytes;
+    if (most > chunk_bytes && !store->whole) most = chunk_bytes;
     if (store->limit && most > store->limit) most = store->limit;
     const uint64_t unit = most / size < HDST__PART_RECORDS || wanted < HDST__PART_RECORDS ? 64 : HDST__PART_RECORDS;
     const uint64_t fit = most / size / unit * unit, records = (wanted + unit - 1) / unit * unit;
@@ -221,8 +221,10 @@ hdst_status hdst__store_hold(hdst__store *store, hdst__device *device, uint64_t 
     *memory = NULL;
     if (store->chunks && store->cache.segment[0].storage->capacity < records) {
         hdst__engine *engine = store->cache.engine;
+        const bool whole = store->whole;
         hdst__store_release(store);
         hdst__store_init(store, engine, record);
+        store->whole = whole;
     }
     const bool fresh = store->chunks == 0;
     hdst_status status = hdst__store_begin(store, device, records, error);

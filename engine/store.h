@@ -12,6 +12,7 @@ typedef struct hdst__store {
     hdst__arena arena;              // of the chunks' storages
     uint64_t chunks, capacity;      // segments that have memory; entries of the array. cache.count of them hold records
     bool copies;                    // some were submitted that nobody waited for
+    bool whole;                     // all records go to one chunk, however large
     uint64_t limit;                 // bytes of a chunk at most; 0: what the device can do. For tests
 } hdst__store;
 

@@ -305,24 +305,43 @@ Test(sort, runs_in_temporary_files)
     }
 }
 
-Test(sort, runs_are_read_at_any_place)
+enum { MANY = 400000 };
+
+// Parts of sorted records, not in order, from runs.
+static void expect_parts(job *j, const char *form, uint32_t *many)
 {
-    enum { MANY = 400000 };
-    uint32_t *many = malloc(MANY * sizeof *many);
-    for (uint32_t i = 0; i < MANY; i++) many[i] = i * 2654435761u;
-    job j = job_with_memory("interp", 1 << 20);
-    hdst_dataset *sorted = hdst_sort(hdst_read(hdst_source_from_memory(j.context, many, MANY, 4), j.module, "number"), "value");
-    hdst_dataset *parts[] = {hdst_slice(sorted, 300000, 100000), hdst_slice(sorted, 10, 50000), hdst_slice(sorted, 199990, 30), hdst_slice(sorted, 0, 10)};
     static const uint32_t first[] = {300000, 10, 199990, 0}, count[] = {100000, 50000, 30, 10};
+    hdst_dataset *sorted = hdst_sort(hdst_read(hdst_source_from_memory(j->context, many, MANY, 4), j->module, "number"), "value"), *parts[4];
+    for (int p = 0; p < 4; p++) parts[p] = hdst_slice(sorted, first[p], count[p]);
     void *out;
     uint64_t n, at = 0;
+    hdst_result *r = hdst_result_create(hdst_union_all(parts, 4));
+    RUN(r);
+    const char *text = hdst_explain(r, NULL);
+    cr_assert(strstr(text, strcmp(form, "interp") ? "radix sort on the device, in runs" : "merge sort on the host, in runs"), "%s: %s", form, text);
+    hdst_result_destroy(r);
     OK(hdst_collect(hdst_union_all(parts, 4), &out, &n, ERR));
     cr_assert_eq(n, 150040);
     qsort(many, MANY, 4, compare_numbers);
     for (int p = 0; p < 4; p++)
-        for (uint32_t i = 0; i < count[p]; i++, at++) cr_assert_eq(((uint32_t *)out)[at], many[first[p] + i], "part %d, record %u", p, i);
-    hdst_rows_destroy(j.context, out);
-    hdst_context_destroy(j.context);
+        for (uint32_t i = 0; i < count[p]; i++, at++) cr_assert_eq(((uint32_t *)out)[at], many[first[p] + i], "%s: part %d, record %u", form, p, i);
+    hdst_rows_destroy(j->context, out);
+}
+
+Test(sort, runs_are_read_at_any_place)
+{
+    static const uint64_t budgets[] = {1 << 20, 3 << 20, 2 << 20};
+    uint32_t *many = malloc(MANY * sizeof *many);
+    for (int f = 0; f < 3; f++) {
+        if (f && !have_cpu()) continue;
+        for (uint32_t i = 0; i < MANY; i++) many[i] = i * 2654435761u;
+        job j = job_with_memory(f ? "cpu" : "interp", budgets[f]);
+        j.context->engine->gpu_form_on_cpu = f == 2;
+        j.context->engine->sort_least = 1000;
+        expect_parts(&j, forms[f], many);
+        cr_assert(j.context->engine->memory.peak <= j.context->engine->memory.limit);
+        hdst_context_destroy(j.context);
+    }
     free(many);
 }
 

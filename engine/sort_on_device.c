@@ -33,11 +33,10 @@ static const hdst__storage *make_storage(hdst__sort *sort, uint64_t records)
     return storage;
 }
 
-// A cached dataset's one segment, if it is C structs from its start.
-static const hdst__memory *lies_there(hdst__sort *sort, hdst__dataset_cache *cache)
+// All of a cached dataset, as C structs.
+static bool lies_there(const hdst__sort *sort, const hdst__dataset_cache *cache)
 {
-    if (!cache || cache->device != sort->device || cache->streamed || cache->reader.layout != HDST__AOS || cache->count != 1) return NULL;
-    return cache->loaded == 1 ? cache->segment[0].memory[0] : NULL;
+    return cache && cache->device == sort->device && !cache->streamed && cache->reader.layout == HDST__AOS && cache->count > 0 && cache->loaded == cache->count;
 }
 
 static hdst_status load_segment(hdst__sort *sort, hdst__dataset_cache *cache, hdst__segment *segment, hdst_error *error)
@@ -69,13 +68,37 @@ static hdst_status load_cache(hdst__sort *sort, hdst__dataset_cache *cache, hdst
     return status;
 }
 
-// Records first ... of the input. Memory that is there and large enough serves again.
+// Memory that is there and large enough serves again.
+static hdst_status provide_input(hdst__sort *sort, uint64_t records, hdst__memory_kind kind, const hdst__storage **storage, hdst_error *error)
+{
+    const hdst__memory *there = sort->input.memory ? sort->input.memory[0] : NULL;
+    if (there && (there->bytes < records * sort->record->size || there->kind != kind)) hdst__segment_destroy(sort->device, &sort->input);
+    *storage = make_storage(sort, records);
+    if (!*storage) return hdst__error_memory(error, "a sort");
+    return sort->input.memory ? HDST_OK : hdst__segment_create(sort->device, kind, *storage, "a sort", &sort->input, error);
+}
+
+// Segments of a cached dataset, one behind the other.
+static hdst_status join_segments(hdst__sort *sort, const hdst__dataset_cache *cache, const hdst__memory **memory, hdst_error *error)
+{
+    hdst__device *device = sort->device;
+    const uint64_t size = sort->record->size;
+    const hdst__storage *storage;
+    *memory = cache->segment[0].memory[0];
+    if (cache->count == 1) return HDST_OK;
+    hdst_status status = provide_input(sort, cache->reader.records, device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, &storage, error);
+    if (status == HDST_OK) status = device->ops->to_device(device, sort->input.memory[0], error);
+    for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++)
+        status = device->ops->copy(device, sort->input.memory[0], cache->segment[i].first * size, cache->segment[i].memory[0], 0, cache->segment[i].count * size, error);
+    if (status == HDST_OK) *memory = sort->input.memory[0];
+    return status;
+}
+
+// Records first ... of the input.
 static hdst_status load_input(hdst__sort *sort, const hdst__reader *input, uint64_t first, uint64_t records, const hdst__memory **memory, hdst_error *error)
 {
-    if (sort->input.memory && sort->input.memory[0]->bytes < records * sort->record->size) hdst__segment_destroy(sort->device, &sort->input);
-    const hdst__storage *storage = make_storage(sort, records);
-    if (!storage) return hdst__error_memory(error, "a sort");
-    hdst_status status = sort->input.memory ? HDST_OK : hdst__segment_create(sort->device, HDST__MEMORY_SHARED, storage, "a sort", &sort->input, error);
+    const hdst__storage *storage;
+    hdst_status status = provide_input(sort, records, HDST__MEMORY_SHARED, &storage, error);
     if (status != HDST_OK) return status;
     const double start = hdst__now();
     status = hdst__segment_load(&sort->input, sort->device, input, storage, first, records, &sort->stats.bytes_to_device, error);
@@ -87,11 +110,12 @@ static hdst_status load_input(hdst__sort *sort, const hdst__reader *input, uint6
 // --- Choosing ---
 
 // Whether everything has room beside a quarter for others; what earlier runs left is used again.
-static bool has_room(const hdst__sort *sort, uint64_t records, bool resident)
+static bool has_room(const hdst__sort *sort, uint64_t records, const hdst__dataset_cache *resident)
 {
+    const bool one = resident && resident->count == 1;
     const hdst__device *device = sort->device;
     const uint64_t size = sort->record->size, kept = sort->store.chunks ? records * (size + hdst__device_sort_bytes(sort->on_device)) : 0;
-    const uint64_t on_device = records * ((resident ? 1 : 2) * size + hdst__device_sort_bytes(sort->on_device)), on_host = device->unified ? on_device : resident ? 0 : records * size;
+    const uint64_t on_device = records * ((one ? 1 : 2) * size + hdst__device_sort_bytes(sort->on_device)), on_host = device->unified ? on_device : resident ? 0 : records * size;
     if (records * size > device->info->max_alloc_bytes) return false;
     return on_device <= (hdst__budget_left(&device->budget) + kept) / 4 * 3 && on_host <= (hdst__budget_left(&sort->engine->memory) + (device->unified ? kept : 0)) / 4 * 3;
 }
@@ -121,10 +145,11 @@ static hdst_status give_to_host(hdst__sort *sort, hdst__memory *output, hdst_err
     return status;
 }
 
-static hdst_status run(hdst__sort *sort, const hdst__reader *input, const hdst__memory *memory, bool keep, hdst_error *error)
+static hdst_status run(hdst__sort *sort, const hdst__reader *input, const hdst__dataset_cache *resident, bool keep, hdst_error *error)
 {
+    const hdst__memory *memory;
     hdst__memory *output;
-    hdst_status status = memory ? HDST_OK : load_input(sort, input, 0, input->records, &memory, error);
+    hdst_status status = resident ? join_segments(sort, resident, &memory, error) : load_input(sort, input, 0, input->records, &memory, error);
     if (status == HDST_OK) status = hdst__store_hold(&sort->store, sort->device, input->records, &output, error);
     const double start = hdst__now();
     if (status == HDST_OK) status = hdst__device_sort_run(sort->on_device, memory, input->records, output, error);
@@ -147,9 +172,9 @@ hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hd
     hdst_error full = HDST_ERROR_INIT;
     hdst__driver_run_begin();
     status = load_cache(sort, cache, &full);
-    const hdst__memory *memory = lies_there(sort, cache);
-    if (status == HDST_OK && has_room(sort, input->records, memory != NULL)) {
-        status = run(sort, input, memory, keep, &full);
+    const hdst__dataset_cache *resident = lies_there(sort, cache) ? cache : NULL;
+    if (status == HDST_OK && has_room(sort, input->records, resident)) {
+        status = run(sort, input, resident, keep, &full);
         *done = status == HDST_OK;
     }
     if (status == HDST_E_MEMORY) status = HDST_OK;          // the budget was not enough after all

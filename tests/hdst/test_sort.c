@@ -20,6 +20,7 @@ static const char kernels[] =
     "             float x; double y; bool t; uint8_t name[5]; int32_t v[3]; uint32_t id; };\n"
     "struct number { uint32_t value; };\n"
     "struct place { uint64_t index; uint32_t id; };\n"
+    "filter some(number n) { return n.value % 16u != 0u; }\n"
     "filter odd(row r) { return (r.id & 1u) != 0u; }\n"
     "map where(row r) -> place { return (place){ .index = record_index(), .id = r.id }; }\n";
 
@@ -275,6 +276,33 @@ Test(sort, numbers_in_any_order_before)
         }
         hdst_context_destroy(j.context);
     }
+}
+
+// What a filter leaves on the device lies in several pieces when it is more than the first one holds.
+Test(sort, records_in_several_pieces_of_device_memory)
+{
+    enum { COUNT = 5500000 };
+    uint32_t *many = malloc(COUNT * sizeof *many);
+    for (uint32_t i = 0; i < COUNT; i++) many[i] = i * 2654435761u;
+    job j;
+    if (open_job(&j, "cpu")) {
+        hdst_dataset *kept = hdst_cache(hdst_filter_function(hdst_read(hdst_source_from_memory(j.context, many, COUNT, 4), j.module, "number"), j.module, "some"));
+        uint64_t n, expected_count = 0, sum = 0;
+        void *out;
+        OK(hdst_count(kept, &n, ERR));
+        OK(hdst_collect(hdst_sort(kept, "value desc"), &out, &n, ERR));
+        for (uint32_t i = 0; i < COUNT; i++)
+            if (many[i] % 16) expected_count++, sum += many[i];
+        cr_assert_eq(n, expected_count);
+        for (uint64_t i = 0; i < n; i++) {
+            sum -= ((uint32_t *)out)[i];
+            cr_assert(i == 0 || ((uint32_t *)out)[i - 1] >= ((uint32_t *)out)[i], "record %llu", (unsigned long long)i);
+        }
+        cr_assert_eq(sum, 0);
+        hdst_rows_destroy(j.context, out);
+        hdst_context_destroy(j.context);
+    }
+    free(many);
 }
 
 // --- Larger than the memory budget ---

@@ -223,6 +223,49 @@ Test(compact_tables, parts_have_minima_maxima_and_bits)
     if (have_cpu()) compare("gather_bounds", 0, true, "has a table in local memory");
 }
 
+// --- Doubles, which are two words of a pair ---
+
+static const char doubles[] =
+    "struct large { uint32_t key; double value; };\n"
+    "struct total { double sum; uint32_t n; };\n"
+    "map add_up(large p, accum total t[]) { t[p.key].sum += p.value; t[p.key].n += 1; }\n";
+
+typedef struct large { uint32_t key; double value; } large;
+typedef struct total { double sum; uint32_t n; } total;
+
+static large larges[RECORDS];
+
+static void add_up(hdst_context *context, total *totals, const char *explained)
+{
+    uint64_t count;
+    hdst_module *m = module_of(context, doubles);
+    hdst_map_spec *spec = hdst_map_spec_create(m, "add_up");
+    hdst_bind_accum(spec, "t", ROWS);
+    hdst_result *r = hdst_result_create(hdst_map(hdst_cache(hdst_read(hdst_source_from_memory(context, larges, RECORDS, sizeof *larges), m, "large")), spec));
+    RUN(r);
+    memcpy(totals, hdst_result_rows(r, "t", &count), ROWS * sizeof *totals);
+    if (explained) expect_explained(r, explained);
+    hdst_context_destroy(context);
+}
+
+Test(compact_tables, sums_of_doubles_are_those_of_the_interpreter)
+{
+    static total expected[ROWS], totals[ROWS];
+    uint64_t state = 5;
+    for (int i = 0; i < RECORDS; i++) {
+        larges[i] = (large){(uint32_t)(random_bits(&state) % ROWS), (double)(random_bits(&state) % 1000000) / 64 - 5000};
+        const bool wild = random_bits(&state) % 150 == 0 && i % (RECORDS / 16) >= 16;
+        if (wild) larges[i].value = ldexp((double)random_bits(&state), (int)(random_bits(&state) % 1800) - 1100);
+    }
+    if (!have_cpu()) return;
+    add_up(context_on("interp"), expected, NULL);
+    for (int parted = 0; parted < 2; parted++) {
+        add_up(gpu_context(0, parted), totals, parted ? "has a table in local memory" : "words in device memory");
+        for (int k = 0; k < ROWS; k++)
+            cr_assert(!memcmp(&totals[k].sum, &expected[k].sum, sizeof totals[k].sum) && totals[k].n == expected[k].n, "row %d: %a, not %a", k, totals[k].sum, expected[k].sum);
+    }
+}
+
 // Rows of which a sample meets some again and again. Read anew in every run, so that there are several slices.
 static bool goes_by_parts(pair *many, uint64_t records, uint64_t rows, uint32_t hot_share, uint64_t device_memory)
 {

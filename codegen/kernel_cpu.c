@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { PRIVATE_WORDS = 16, MOST_LAYOUT_BLOCK = 512, LEAST_STEP = 64 };
+enum { PRIVATE_WORDS = 16, MOST_LAYOUT_BLOCK = 512, LEAST_STEP = 64, LEAST_FRONT = 8 * HDST__PAGE_WORDS };
 
 static void plan_tables(hdst__printer *p, const ir_func *block)
 {
@@ -16,6 +16,12 @@ static void plan_tables(hdst__printer *p, const ir_func *block)
         const size_t leaves = p->func->params[accum->param].record->leaf_count;
         for (int i = 0; i < 2; i++) p->plan[a].level_sum[i] = HDST__NEW_ARRAY(p->arena, bool, leaves);
     }
+}
+
+// Cells of a table that are worth a way around them. Block form: levels and what blocks leave over go to the cells directly.
+static bool has_front(const hdst__printer *p, const ir_func *block)
+{
+    return p->options->front && !block->block && p->tables->scale_count && p->options->rows && hdst__tables_device_words(p->tables, p->options->rows) >= LEAST_FRONT;
 }
 
 // A strip's output begins where there is room for that of all records before it, or where the counts say.
@@ -177,7 +183,7 @@ static bool print_counts(hdst__printer *p, const ir_func *func, hdst__diags *dia
 
 const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
 {
-    const hdst__tables *tables = hdst__tables_make(arena, func, options->tiers);
+    hdst__tables *tables = (hdst__tables *)hdst__tables_make(arena, func, options->tiers);
     ir_func *block = hdst__ir_copy_func(arena, func);
     const char *wrong = hdst__passes_cpu(block, tables, options->input);
     if (wrong) {
@@ -188,6 +194,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     hdst__printer *p = hdst__printer_create(arena, func, options, tables);
     p->prefetches = prefetches;
     plan_tables(p, block);
+    tables->front = has_front(p, block);
     hdst__emit_plan(p);
     if (p->way == HDST__OUTPUT_BOUNDED) p->emit_bound = hdst__ir_emit_bound(block);    // branches became conditions, which all count
     if (block->block) hdst__plan_unpack(p, block);

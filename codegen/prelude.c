@@ -15,7 +15,7 @@ static const char *const part_file[HDST__PART_COUNT] = {
     [HDST__PART_ATOMICS] = "atomics.cl", [HDST__PART_KEYS] = "keys.cl", [HDST__PART_KEYS_DOUBLE] = "keys_double.cl", [HDST__PART_EXACT] = "exact.cl",
     [HDST__PART_EXACT_DOUBLE] = "exact_double.cl", [HDST__PART_LOCAL] = "local.cl", [HDST__PART_CHECKS] = "checks.cl",
     [HDST__PART_LEVELS] = "", [HDST__PART_LEVELS_DOUBLE] = "",      // made for the kernel (print_levels.c)
-    [HDST__PART_LANES] = "lanes.cl", [HDST__PART_PAIRS] = "pairs.cl", [HDST__PART_SETTLE] = "settle.cl", [HDST__PART_SETTLE_DOUBLE] = "settle_double.cl",
+    [HDST__PART_FRONT] = "front.cl", [HDST__PART_LANES] = "lanes.cl", [HDST__PART_PAIRS] = "pairs.cl", [HDST__PART_SETTLE] = "settle.cl", [HDST__PART_SETTLE_DOUBLE] = "settle_double.cl",
     [HDST__PART_SPARE] = "spare.cl", [HDST__PART_SPARE_DOUBLE] = "spare_double.cl",
 };
 

@@ -144,12 +144,30 @@ void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, 
     }
 }
 
+static bool has_low_word(const hdst__cell *cell) { return cell->kind == HDST__F32 && cell->tier == HDST__TIER_ONE; }
+
+// To the front word and its low word, or to the cell at `place`.
+static void print_front_settle(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, const char *place, const char *addend)
+{
+    const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
+    const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf);
+    const char *word = offset_text(p, "ulong", stmt->index, plan->accum->strip_row_words, cell->strip_first, stmt->index2, cell->strip_words);
+    p->part[HDST__PART_EXACT] = true;
+    hdst__write_line(&p->out, "front_settle_float(marks, cells_at, %s, %s_front + %s, strip_words, %s, %s_up, %s_down, %s_s);", place, plan->name, word, addend, scale, scale, scale);
+}
+
 static void print_wide(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, const char *addend)
 {
     const bool is_float = plan->accum->cell[stmt->leaf].kind == HDST__F32;
     p->part[HDST__PART_EXACT] = true;
     if (!is_float) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
-    hdst__write_line(&p->out, "wide_add_%s(%s, %s);", is_float ? "float" : "double", hdst__device_place(p, stmt), addend);
+    const char *place = hdst__device_place(p, stmt);
+    if (p->tables->front && has_low_word(&plan->accum->cell[stmt->leaf])) {
+        print_front_settle(p, plan, stmt, place, addend);
+        return;
+    }
+    if (p->tables->front) place = hdst__arena_printf(p->arena, "marked(marks, cells_at, %s, %" PRIu32 ")", place, plan->accum->cell[stmt->leaf].device_words);
+    hdst__write_line(&p->out, "wide_add_%s(%s, %s);", is_float ? "float" : "double", place, addend);
 }
 
 static void print_float_sum(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)

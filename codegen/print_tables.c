@@ -36,12 +36,31 @@ static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
     if (p->gpu && type[0] == 'f' && !more) hdst__write_line(&p->out, "const float %s_least = float_least(%s);", name, up);
 }
 
+// What lies in front of the cells (codegen/table.h). `cells`: where they begin.
+static void print_fronts(hdst__printer *p, const char **cells)
+{
+    const char *words = "", *offset = "";
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        words = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, words, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->device_row_words);
+    p->part[HDST__PART_FRONT] = p->part[HDST__PART_EXACT] = true;
+    hdst__write_line(&p->out, "__global long *marks = device_table;");
+    hdst__write_line(&p->out, "__global long *front_words = marks + (%s) / %d + 1;", words, HDST__PAGE_WORDS);
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        hdst__write_line(&p->out, "__global long *%s_front = front_words%s;", p->plan[a].name, offset);
+        offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, &p->plan[a]), p->plan[a].accum->strip_row_words);
+    }
+    hdst__write_line(&p->out, "__global long *cells_at = front_words%s%s;", offset, offset);
+    hdst__write_line(&p->out, "const bool alone = start == 0 && end == count;      // nobody else adds to the device's table meanwhile");
+    *cells = "cells_at";
+}
+
 static void print_totals(hdst__printer *p, const char *constant)
 {
-    const char *offset = "";
+    const char *offset = "", *cells = "device_table";
+    if (p->tables->front) print_fronts(p, &cells);
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        hdst__write_line(&p->out, "__global %slong *%s_total = device_table%s;", constant, plan->name, offset);
+        hdst__write_line(&p->out, "__global %slong *%s_total = %s%s;", constant, plan->name, cells, offset);
         offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->device_row_words);
     }
 }
@@ -151,6 +170,19 @@ void hdst__print_strip_reset(hdst__printer *p)
         }
 }
 
+// The same to the device's front words; what overflows one goes to the cell at `to`.
+static void print_front_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t word, const char *front, const char *to, const char *from)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    if (!is_sum(cell)) {
+        print_flush_word(p, plan, leaf, word, front, from);
+        return;
+    }
+    p->part[HDST__PART_ATOMICS] = true;
+    hdst__write_line(&p->out, "if (front_add(%s, %s)) front_carry(marked(marks, cells_at, %s, %" PRIu32 "), %s_LAST, %s_LOWEST, %s, %s_s%s);", front, from, to, cell->device_words,
+                     cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE", cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE", from, hdst__scale_name(p, plan->accum->param, leaf), word ? " + 40" : "");
+}
+
 // Element `e` of a leaf: a loop's variable, or a number.
 static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *e)
 {
@@ -163,7 +195,11 @@ static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, 
             hdst__arena_printf(p->arena, "%s_own[%s%s * %" PRIu32 " + %" PRIu64 "]", plan->name, row_from, e, cell->strip_words, cell->strip_first + w);
         const char *to =
             hdst__arena_printf(p->arena, "%s_total + %s%s * %" PRIu32 " + %" PRIu64, plan->name, row_to, e, cell->device_words, cell->device_first);
-        print_flush_word(p, plan, leaf, w, to, from);
+        if (p->tables->front)
+            print_front_word(p, plan, leaf, w,
+                             hdst__arena_printf(p->arena, "%s_front + %s%s * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "",
+                                                e, cell->strip_words, cell->strip_first + w), to, from);
+        else print_flush_word(p, plan, leaf, w, to, from);
         if (!table) hdst__write_line(&p->out, "%s = 0;", from);
     }
 }
@@ -176,6 +212,10 @@ static void print_strip_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     if (plan->place == HDST__PLACE_PRIVATE || cell->elements == 1) {
         for (uint64_t e = 0; e < cell->elements; e++) print_strip_element(p, plan, leaf, hdst__arena_printf(p->arena, "%" PRIu64, e));
         return;
+    }
+    if (p->tables->front && cell->op == HDST__WORD_ADD) {
+        const char *place = hdst__arena_printf(p->arena, "%s%" PRIu64, plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "", cell->strip_first);
+        hdst__write_line(&p->out, "if (!alone || !front_add_all(%s_front + %s, %s_own + %s, %" PRIu64 "))", plan->name, place, plan->name, place, cell->elements * cell->strip_words);
     }
     hdst__write_line(&p->out, "for (ulong e = 0; e < %" PRIu64 "; e++) {", cell->elements);
     p->out.indent++;

@@ -57,6 +57,7 @@ static void make_accum(hdst__arena *arena, hdst__accum *accum, const ir_param *p
         cell->elements = record->leaves[i].elements;
         if (cell->acc == IR_SUM && hdst__kind_is_float(cell->kind)) {
             cell->scale = (int32_t)(*scales)++;
+            cell->of_floats = cell->kind == HDST__F32 || (param->leaf_from_float && param->leaf_from_float[i]);
             make_float_sum(cell, tiers ? tiers[cell->scale] : default_tier(param, i));
         } else {
             make_plain(cell);
@@ -114,6 +115,18 @@ uint64_t hdst__tables_device_words(const hdst__tables *tables, const uint64_t *r
 uint64_t hdst__tables_strip_words(const hdst__tables *tables, const uint64_t *rows)
 {
     return hdst__tables_strip_first(tables, rows, tables->accum_count);
+}
+
+// --- Front words ---
+
+uint64_t hdst__tables_mark_words(const hdst__tables *tables, const uint64_t *rows)
+{
+    return tables->front ? hdst__tables_device_words(tables, rows) / HDST__PAGE_WORDS + 1 : 0;
+}
+
+uint64_t hdst__tables_front_words(const hdst__tables *tables, const uint64_t *rows)
+{
+    return tables->front ? hdst__tables_mark_words(tables, rows) + 2 * hdst__tables_strip_words(tables, rows) : 0;
 }
 
 // --- Compact tables ---

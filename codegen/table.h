@@ -49,6 +49,7 @@ typedef struct hdst__cell {         // one leaf of one accumulator
     uint32_t strip_words;           // per element: 0, 1 or 2
     uint64_t elements;
     uint64_t device_first, strip_first;     // word of element 0 within a row
+    bool of_floats;                 // a float sum whose addends are floats
     int32_t scale;                  // index into the scales (of the launch), or -1 when plain
     bool fast;                      // a float sum that the kernel rounds at each addition, in any order: asked for, and set by the form that does it
 } hdst__cell;
@@ -68,6 +69,7 @@ typedef struct hdst__tables {
     const hdst__accum *accum;
     size_t accum_count;
     uint32_t scale_count;           // float-sum leaves in all
+    bool front;                     // CPU: in front of the cells of a device table lie its front words, see hdst__tables_front_words
 } hdst__tables;
 
 // Row counts (`rows`) are indexed by the func's param, here and below; a plain accumulator (not a table) has one row whatever they say.
@@ -80,6 +82,13 @@ uint64_t hdst__accum_rows(const hdst__accum *accum, const uint64_t *rows);
 // Words before accumulator `accum` (index into tables->accum) in a device table, in a strip table.
 uint64_t hdst__tables_device_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);
 uint64_t hdst__tables_strip_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);
+// CPU devices, large tables: strips are added to *front words*, those of one strip table, and only what does not fit fixed point or overflows goes to the device table's (wide) cells.
+// Each front word has a *low word*: a sum of floats that has one word in strips (TIER_ONE) takes there, in multiples of 2^-(s+40), what two words would have held of an addend.
+// So most runs leave the cells as they were, zero, and who clears or reads the table touches two words for each float sum in place of 10 or 67. The memory holds marks, front
+// words, low words, cells: a mark for each page of HDST__PAGE_WORDS words of the cells, not 0 once a cell with a word there was touched. A sum is that of all its words and its cell.
+enum { HDST__PAGE_WORDS = 512 };
+uint64_t hdst__tables_mark_words(const hdst__tables *tables, const uint64_t *rows);
+uint64_t hdst__tables_front_words(const hdst__tables *tables, const uint64_t *rows);    // marks too: words before the first cell; 0 without front words
 // GPU, tables with many rows: float sums of the device table are one word in fixed point each, and what does not fit goes to *spare cells*, wide ones that a row has
 // only if it needs one (templates/spare.cl). Only of tables that may be compact, and for tables that the device itself makes rows of: nobody else can read them.
 bool hdst__accum_may_be_compact(const hdst__accum *accum);

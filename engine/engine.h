@@ -12,6 +12,7 @@
 #include "codegen/ir.h"
 #include "codegen/kernel.h"
 #include "codegen/layout.h"
+#include "shuffle/reduce.h"
 
 typedef struct hdst__engine hdst__engine;
 typedef struct hdst__dataset_cache hdst__dataset_cache;
@@ -179,6 +180,7 @@ hdst_status hdst__value_rows_read(hdst__value_rows *rows, const void **host, hds
 
 typedef struct hdst__stage_output { // owned by the stage, valid until its next run
     const int64_t *table;           // the node's table: all accumulators (codegen/table.h); NULL where the device made rows of them
+    hdst__front front;              // where tables->front: the parts of the table
     const hdst__tables *tables;
     const void *records;            // C structs, in input order, only the kept ones
     uint64_t record_count;

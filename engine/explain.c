@@ -56,7 +56,7 @@ static void explain_tables(const hdst__launch_plan *plan, hdst__buffer *out)
 {
     char device[24], strip[24];
     if (!plan->tables) return;
-    hdst__buffer_printf(out, "  accumulators: %s on the device, %s a strip; %s\n", hdst__bytes_text(plan->device_words * sizeof(int64_t), device),
+    hdst__buffer_printf(out, "  accumulators: %s on the device, %s a strip; %s\n", hdst__bytes_text((plan->front_words + plan->device_words) * sizeof(int64_t), device),
                         hdst__bytes_text(plan->strip_words * sizeof(int64_t), strip), explain_sums(plan));
     for (size_t i = 0; i < plan->tables->accum_count; i++) {
         const hdst__accum *accum = &plan->tables->accum[i];

@@ -116,7 +116,7 @@ static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
 static hdst__kernel_options kernel_options(const hdst__launch_plan *plan, const hdst__gpu_shape *shape)
 {
     return (hdst__kernel_options){.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier, .shape = *shape,
-                                  .compact_bits = plan->compact_bits, .may_part = plan->may_part, .fast_sums = plan->device->engine->fast_sums};
+                                  .front = plan->device->unified, .compact_bits = plan->compact_bits, .may_part = plan->may_part, .fast_sums = plan->device->engine->fast_sums};
 }
 
 const hdst__kernel *hdst__launch_plan_kernel(hdst__launch_plan *plan, const hdst__gpu_shape *shape)
@@ -148,6 +148,8 @@ static void take_tables(hdst__launch_plan *plan, const hdst__launch_plan_request
     if (request->fold || !plan->kernel->tables || !plan->tables) return;
     plan->tables = plan->kernel->tables;
     plan->device_words = hdst__tables_device_words(plan->tables, plan->rows);
+    plan->front_words = hdst__tables_front_words(plan->tables, plan->rows);
+    plan->page_count = HDST__MOST_PAGES + 1;
     if (plan->kernel->merges) plan->strip_words = hdst__tables_strip_words(plan->tables, plan->rows);
 }
 
@@ -345,7 +347,7 @@ static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
     const bool stays = plan->tables && hdst__tables_are_compact(plan->tables);     // nobody else can read it
     if (plan->tables && !plan->device->unified && plan->device->has_parts && !stays) return take_results(plan, error);
     hdst_status status = device_memory(plan, sizeof(uint64_t), "the error word", &plan->error_word, error);
-    if (status == HDST_OK && plan->tables) status = device_memory(plan, plan->device_words * sizeof(int64_t), "the table of accumulators", &plan->table, error);
+    if (status == HDST_OK && plan->tables) status = device_memory(plan, (plan->front_words + plan->device_words) * sizeof(int64_t), "the table of accumulators", &plan->table, error);
     return status;
 }
 

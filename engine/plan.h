@@ -6,6 +6,8 @@
 #include "codegen/interp.h"
 #include "engine/executor.h"
 
+enum { HDST__MOST_PAGES = 16 };     // that are read and cleared one by one
+
 typedef struct hdst__launch_plan {
     hdst__arena arena;              // of all below that is not released by its own function
     hdst__arena pieces;             // of piece and last, once the input was moved
@@ -59,6 +61,9 @@ typedef struct hdst__launch_plan {
     bool written, proven;           // broadcasts were written once; a run went well
     bool error_is_clean, table_is_clean;    // as a run needs them at its start
     uint64_t device_words, strip_words;
+    uint64_t front_words;           // before device_words in the table (plan_front.h)
+    uint64_t page[HDST__MOST_PAGES];    // of its cells: those that are not zero
+    size_t page_count;              // more than HDST__MOST_PAGES: too many to tell, or not known
     double compile_seconds;
 } hdst__launch_plan;
 

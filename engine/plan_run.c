@@ -4,6 +4,7 @@
 #include "engine/driver_gate.h"
 #include "engine/engine_private.h"
 #include "engine/plan_compact.h"
+#include "engine/plan_front.h"
 #include "engine/plan_tuning.h"
 #include "engine/value_rows.h"
 #include "engine/window.h"
@@ -45,7 +46,8 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
     hdst__device *device = plan->device;
     hdst_status status = HDST_OK;
     if (plan->checks && !plan->error_is_clean) status = device->ops->fill(device, plan->error_word, 1, UINT64_MAX, error);
-    if (status == HDST_OK && plan->table && !plan->table_is_clean && !(plan->pairs && plan->reader.records)) status = device->ops->fill(device, plan->table, plan->device_words, 0, error);
+    if (status == HDST_OK && plan->table && !plan->table_is_clean && !(plan->pairs && plan->reader.records))
+        status = plan->front_words ? hdst__plan_front_clear(plan, error) : device->ops->fill(device, plan->table, plan->device_words, 0, error);
     if (status == HDST_OK) status = hdst__plan_compact_clear(plan, error);
     plan->error_is_clean = plan->table_is_clean = plan->spares_are_clean = false;
     return status;
@@ -81,7 +83,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .in_place = plan->in_place,
         .enough = plan->tables || plan->code.fold ? 0 : plan->enough, .window = plan->in_window ? &window : NULL, .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
-        .table = table, .table_bytes = table ? plan->device_words * sizeof(int64_t) : 0, .results = plan->results,
+        .table = table, .table_bytes = table ? (plan->front_words ? plan->front_words : plan->device_words) * sizeof(int64_t) : 0, .results = plan->results,
         .clear_words = clears_ahead(plan) ? plan->device_words : 0,
         .seconds_per_record = &plan->seconds_per_record, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };
@@ -114,6 +116,8 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
         return status;
     }
     status = hdst__plan_compact_check(plan, error);
+    if (status != HDST_OK) return status;
+    if (plan->front_words) status = hdst__plan_front_read(plan, table, error);
     if (status != HDST_OK) return status;
     if (!plan->proven) plan->proven = plan->device->ops->proven(plan->device, plan->program);
     plan->error_is_clean = true;

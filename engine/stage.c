@@ -111,7 +111,7 @@ void hdst__stage_keep_output(hdst__stage *stage)
 
 static hdst_status take_table(hdst__stage *stage, hdst_error *error)
 {
-    uint64_t words = stage->plan->device_words;
+    uint64_t words = stage->plan->front_words + stage->plan->device_words;
     if (!stage->plan->tables || stage->plan->table->host || hdst__tables_are_compact(stage->plan->tables)) return HDST_OK;      // its contents come to the host by themselves
     if (words > UINT64_MAX / 16 || !hdst__budget_reserve(&stage->engine->memory, words * sizeof(int64_t)))
         return hdst__budget_error(&stage->engine->memory, words * sizeof(int64_t), "the table of results", error);
@@ -375,6 +375,7 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     *output = (hdst__stage_output){
         .table = stage->finishes ? NULL : table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL, .records = stage->output.records, .record_count = stage->output.count,
     };
+    if (output->table && output->tables->front) output->front = hdst__front_of(output->tables, stage->plan->rows, output->table, stage->plan->scale);
     if (stage->stores) {
         output->records = NULL;
         output->record_count = stage->store.cache.reader.records;

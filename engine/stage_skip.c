@@ -65,6 +65,10 @@ uint64_t hdst__stage_skipped(const hdst__stage *stage)
     const hdst__launch_plan *plan = stage->plan;
     const int64_t *table = plan->table->host ? plan->table->host : stage->table;
     for (size_t i = 0; i < plan->tables->accum_count; i++)
-        if (plan->tables->accum[i].param == stage->skip_param) return hdst__table_read(plan->tables, plan->rows, table, i, 0, 0, 0);
+        if (plan->tables->accum[i].param == stage->skip_param) {
+            if (!plan->tables->front) return hdst__table_read(plan->tables, plan->rows, table, i, 0, 0, 0);
+            const hdst__front front = hdst__front_of(plan->tables, plan->rows, table, plan->scale);
+            return hdst__front_read(plan->tables, plan->rows, &front, i, 0, 0, 0);
+        }
     return 0;
 }

@@ -20,4 +20,17 @@ uint64_t hdst__cell_read(const hdst__cell *cell, const int64_t *word);
 void hdst__table_read_rows(const hdst__tables *tables, const uint64_t *rows, const int64_t *table, size_t accum, const hdst__record *record,
                            uint64_t first, uint64_t count, void *out);
 
+// --- Tables with front words (codegen/table.h) ---
+
+typedef struct hdst__front {        // of a device table, for reading; cells on pages that are not marked are never looked at
+    const int64_t *marks, *words, *low, *cells;
+    const int32_t *scale;           // by scale: s
+} hdst__front;
+
+// `memory`: of the table, from the marks on.
+hdst__front hdst__front_of(const hdst__tables *tables, const uint64_t *rows, const int64_t *memory, const int32_t *scale);
+// As hdst__table_read and hdst__table_read_rows.
+uint64_t hdst__front_read(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, uint64_t row, uint32_t leaf, uint64_t element);
+void hdst__front_read_rows(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, const hdst__record *record, void *out);
+
 #endif

@@ -3,10 +3,8 @@
 // sqrt (none of the native ones, which are rougher), beside a kernel that only copies as many bytes: the memory's roof. Once as the compiler divides by itself, which may be 2.5 units off,
 // and once with divisions and roots rounded correctly, as hdst's are.
 //   bare_black_scholes [--records N] [--cpu]
-#define CL_TARGET_OPENCL_VERSION 120
+#include "bench/bare.h"
 #include "bench/bench.h"
-
-#include <CL/cl.h>
 
 enum { RUNS = 9, LANES = 256 };
 
@@ -35,26 +33,6 @@ static const char source[] =
     "    const uint i = get_global_id(0);\n"
     "    if (i < n) prices[i] = (float2)(spot[i], strike[i] + years[i]);\n"
     "}\n";
-
-static void must(cl_int status, const char *what)
-{
-    if (status == CL_SUCCESS) return;
-    fprintf(stderr, "bare_black_scholes: %s: OpenCL error %d\n", what, (int)status);
-    exit(1);
-}
-
-static cl_device_id find_device(cl_device_type wanted)
-{
-    cl_platform_id platform[8];
-    cl_uint platforms = 0;
-    must(clGetPlatformIDs(8, platform, &platforms), "clGetPlatformIDs");
-    for (cl_uint p = 0; p < platforms && p < 8; p++) {
-        cl_device_id device;
-        if (clGetDeviceIDs(platform[p], wanted, 1, &device, NULL) == CL_SUCCESS) return device;
-    }
-    fprintf(stderr, "bare_black_scholes: no such device\n");
-    exit(4);
-}
 
 typedef struct gpu {
     cl_context context;
@@ -121,13 +99,10 @@ static void measure(const gpu *g, cl_program program, const char *name, const ch
     must(clSetKernelArg(kernel, 3, sizeof g->records, &g->records) | clSetKernelArg(kernel, 4, sizeof g->prices, &g->prices), "clSetKernelArg");
     for (int r = 0; r < RUNS; r++) {
         cl_event event;
-        cl_ulong start, end;
         must(clEnqueueNDRangeKernel(g->queue, kernel, 1, NULL, &items, &lanes, 0, NULL, &event), "clEnqueueNDRangeKernel");
         must(clFinish(g->queue), "clFinish");
-        must(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL) |
-             clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL), "clGetEventProfilingInfo");
+        times[r] = span(event, event);
         clReleaseEvent(event);
-        times[r] = (double)(end - start) * 1e-6;
     }
     qsort(times, RUNS, sizeof *times, by_size);
     printf("%s%s: %.3f ms, %.0f GB/s read and written\n", name, how, times[RUNS / 2], 20e-6 * (double)g->records / times[RUNS / 2]);

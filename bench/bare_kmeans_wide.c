@@ -2,10 +2,8 @@
 // KMeans step over wide points (784 coordinates, 10 centers) as hand-written OpenCL for a GPU: the twin of `bench_kmeans --problem wide --layout soa`. Plain float sums.
 // Two kernels over columns that are resident: `assign` reads each coordinate once for all centers; `total` gives a work-group to each column.
 //   bare_kmeans_wide [--records N] [--cpu]
-#define CL_TARGET_OPENCL_VERSION 120
+#include "bench/bare.h"
 #include "bench/bench.h"
-
-#include <CL/cl.h>
 
 enum { COLUMNS = 784, CLUSTERS = 10, RUNS = 9 };
 
@@ -53,26 +51,6 @@ static const char source[] =
     "        barrier(CLK_LOCAL_MEM_FENCE);\n"
     "    }\n"
     "}\n";
-
-static void must(cl_int status, const char *what)
-{
-    if (status == CL_SUCCESS) return;
-    fprintf(stderr, "bare_kmeans_wide: %s: OpenCL error %d\n", what, (int)status);
-    exit(1);
-}
-
-static cl_device_id find_device(cl_device_type wanted)
-{
-    cl_platform_id platform[8];
-    cl_uint platforms = 0;
-    must(clGetPlatformIDs(8, platform, &platforms), "clGetPlatformIDs");
-    for (cl_uint p = 0; p < platforms && p < 8; p++) {
-        cl_device_id device;
-        if (clGetDeviceIDs(platform[p], wanted, 1, &device, NULL) == CL_SUCCESS) return device;
-    }
-    fprintf(stderr, "bare_kmeans_wide: no such device\n");
-    exit(4);
-}
 
 typedef struct gpu {
     cl_context context;
@@ -124,14 +102,6 @@ static void fill(gpu *g, cl_uint records)
          clSetKernelArg(g->assign, 3, sizeof g->best, &g->best) | clSetKernelArg(g->assign, 4, sizeof g->distance, &g->distance), "clSetKernelArg");
     must(clSetKernelArg(g->total, 0, sizeof g->x, &g->x) | clSetKernelArg(g->total, 1, sizeof g->best, &g->best) | clSetKernelArg(g->total, 2, sizeof records, &records) |
          clSetKernelArg(g->total, 3, sizeof g->sums, &g->sums), "clSetKernelArg");
-}
-
-static double span(cl_event first, cl_event last)
-{
-    cl_ulong start, end;
-    must(clGetEventProfilingInfo(first, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL), "clGetEventProfilingInfo");
-    must(clGetEventProfilingInfo(last, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL), "clGetEventProfilingInfo");
-    return (double)(end - start) * 1e-6;
 }
 
 static void step(gpu *g, cl_uint records)

@@ -2,11 +2,8 @@
 // The least a C program can do to get an answer from an OpenCL device: open the first one (of the wanted class), load a program binary that an earlier
 // run saved, launch one kernel on 1,000 numbers, read them, look at them. bench/run.py measures hdst's start-up against it.
 // usage: bare_opencl BINARY-FILE [cpu|gpu]     (builds from source and writes the file when it is not there)
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
+#include "bench/bare.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { RECORDS = 1000 };
@@ -16,26 +13,6 @@ static const char source[] = "__kernel __attribute__((reqd_work_group_size(1, 1,
                              "    size_t strips = get_global_size(0), s = get_global_id(0);\n"
                              "    for (uint i = n * s / strips; i < n * (s + 1) / strips; i++) x[i] *= 2.0f;\n"
                              "}\n";
-
-static void must(cl_int status, const char *what)
-{
-    if (status == CL_SUCCESS) return;
-    fprintf(stderr, "bare_opencl: %s: OpenCL error %d\n", what, (int)status);
-    exit(1);
-}
-
-static cl_device_id find_device(cl_device_type wanted)
-{
-    cl_platform_id platform[8];
-    cl_uint platforms = 0;
-    must(clGetPlatformIDs(8, platform, &platforms), "clGetPlatformIDs");
-    for (cl_uint p = 0; p < platforms && p < 8; p++) {
-        cl_device_id device;
-        if (clGetDeviceIDs(platform[p], wanted, 1, &device, NULL) == CL_SUCCESS) return device;
-    }
-    fprintf(stderr, "bare_opencl: no such device\n");
-    exit(4);
-}
 
 static unsigned char *read_file(const char *path, size_t *size)
 {

@@ -162,8 +162,8 @@ void hdst__kernel_add_input_args(hdst__printer *p, uint32_t i)
         hdst__kernel_add_arg(p, HDST__ARG_INPUT_OFFSET, l, "ulong %s_offset", p->leaf_name[i][l]);
         if (param->record->leaves[l].elements > 1) hdst__kernel_add_arg(p, HDST__ARG_INPUT_STRIDE, l, "ulong %s_step", p->leaf_name[i][l]);
     }
-    // A record of which nothing is read still gives the kernel its buffer, so that the layout's base pointers stand.
-    if (!seen[0] && (input->layout == HDST__AOS || input->layout == HDST__AOSOA))
+    // A record of which nothing is read still gives the kernel its buffer, so that the layout's base pointers stand. One without fields has none.
+    if (input->buffers && !seen[0] && (input->layout == HDST__AOS || input->layout == HDST__AOSOA))
         hdst__kernel_add_arg(p, HDST__ARG_INPUT, 0, "__global const uchar *restrict %s_data0", p->param_name[i]);
 }
 

@@ -5,16 +5,11 @@ import math
 import os
 import random
 
-from run import check, expect_error, have_cpu, main, result, run
+from run import check, expect_error, have_cpu, main, result, run, write_csv
 
 LAYOUTS = ["aos", "soa", "aosoa", "aop"]
 COLUMNS = "spot,strike,rate,dividend,volatility,years"
 DEVICES = ["interp"]
-
-
-def write_csv(path, header, rows):
-    with open(path, "w") as file:
-        file.write(header + "\n" + "".join(",".join(map(repr, row)) + "\n" for row in rows))
 
 
 def read_prices(path):

@@ -7,16 +7,10 @@ import os
 import random
 from fractions import Fraction
 
-from run import check, expect_error, have_cpu, main, result, run
+from run import check, expect_error, have_cpu, main, result, run, write_csv
 
 DATA = os.environ.get("HDST_TEST_DATA", "")
 DEVICES = ["interp"]
-
-
-def write_csv(path, header, rows):
-    with open(path, "w") as file:
-        for row in [header] + rows:
-            file.write(",".join(map(str, row)) + "\n")
 
 
 def find_devices():

@@ -6,7 +6,7 @@ import re
 import struct
 from fractions import Fraction
 
-from run import IRIS, check, expect_error, main, result, run
+from run import IRIS, check, expect_error, main, result, run, write_csv
 
 DATA = os.environ.get("HDST_TEST_DATA", "")
 DEVICES = ["interp"]
@@ -66,12 +66,6 @@ def same_on_all_devices(words, *arguments):
     runs = [result(*arguments, "--device", device)["result"] for device in DEVICES]
     check(all(r == runs[0] for r in runs), f"{words}: devices differ: {runs}")
     return runs[0]
-
-
-def write_csv(path, header, rows):
-    with open(path, "w") as file:
-        for row in [header] + rows:
-            file.write(",".join(map(str, row)) + "\n")
 
 
 def read_iris():

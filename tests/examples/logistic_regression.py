@@ -6,16 +6,10 @@ import math
 import os
 import struct
 
-from run import IRIS, check, expect_error, main, result, run
+from run import IRIS, check, expect_error, main, result, run, write_csv
 
 DATA = os.environ.get("HDST_TEST_DATA", "")
 DEVICES = ["interp"]
-
-
-def write_csv(path, header, rows):
-    with open(path, "w") as file:
-        for row in [header] + rows:
-            file.write(",".join(map(str, row)) + "\n")
 
 
 def find_devices():

@@ -50,6 +50,14 @@ def result(*arguments):
     return json.loads(out)
 
 
+def write_csv(path, header, rows):
+    """The rows below a header, which is a text or a list of names. Floats read back to the same bits."""
+    with open(path, "w") as file:
+        file.write((header if isinstance(header, str) else ",".join(header)) + "\n")
+        for row in rows:
+            file.write(",".join(map(str, row)) + "\n")
+
+
 def have_cpu(*arguments):
     """Whether there is an OpenCL CPU device: tried with these arguments, which must be right otherwise."""
     code, _, err = run(*(arguments or ("--input", IRIS, *FEATURES, "--clusters", 3)), "--device", "cpu")

@@ -2,30 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The exit codes and the streams of `hdst kernel check` and `header`. usage: kernel_command.sh HDST FOLDER-WITH-THE-PROGRAMS-OF-THE-DESIGN
 set -u
-hdst=$(realpath "$1")
+hdst=$(realpath "$1") here=$(realpath "$(dirname "$0")") command=kernel
 programs=$(realpath "$2")
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
-failures=0
-
-# usage: expect CODE WORDS-OF-STDOUT WORDS-OF-STDERR ARGUMENT...      (empty words: the stream must be empty)
-expect() {
-    local code=$1 out=$2 err=$3 got
-    shift 3
-    "$hdst" kernel "$@" >out 2>err </dev/null
-    got=$?
-    if [ "$got" != "$code" ]; then echo "FAIL: hdst kernel $*: code $got, not $code"; failures=$((failures + 1)); cat err; fi
-    matches out "$out" "$*"
-    matches err "$err" "$*"
-}
-
-matches() {
-    if [ -z "$2" ]; then [ ! -s "$1" ]; else grep -qF -- "$2" "$1"; fi && return
-    echo "FAIL: hdst kernel $3: $1 is not as expected (${2:-empty}):"
-    cat "$1"
-    failures=$((failures + 1))
-}
+. "$here/expect.sh"
 
 printf 'record: point\nfields: [{name: x, type: float32, count: 2}]\n' >point.yaml
 printf 'map f(point p, accum double s) { s += p.x[0]; }\nreduce add(double a, double b) { return a + b; }\n' >given.hk

@@ -2,29 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # The exit codes and the streams of `hdst schema`. usage: schema_command.sh HDST
 set -u
-hdst=$(realpath "$1")
+hdst=$(realpath "$1") here=$(realpath "$(dirname "$0")") command=schema
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
-failures=0
-
-# usage: expect CODE WORDS-OF-STDOUT WORDS-OF-STDERR ARGUMENT...      (empty words: the stream must be empty)
-expect() {
-    local code=$1 out=$2 err=$3 got
-    shift 3
-    "$hdst" schema "$@" >out 2>err </dev/null
-    got=$?
-    if [ "$got" != "$code" ]; then echo "FAIL: hdst schema $*: code $got, not $code"; failures=$((failures + 1)); cat err; fi
-    matches out "$out" "$*"
-    matches err "$err" "$*"
-}
-
-matches() {
-    if [ -z "$2" ]; then [ ! -s "$1" ]; else grep -qF -- "$2" "$1"; fi && return
-    echo "FAIL: hdst schema $3: $1 is not as expected (${2:-empty}):"
-    cat "$1"
-    failures=$((failures + 1))
-}
+. "$here/expect.sh"
 
 cat >point.yaml <<'YAML'
 params: [D]

@@ -55,15 +55,15 @@ typedef struct hdst_allocator {
     void *user;
 } hdst_allocator;
 
-// HDST_ON_ERROR_FAIL: the run ends with HDST_E_RECORD. HDST_ON_ERROR_SKIP: the record takes no part (it is not accumulated and gives no output record) and is counted in
-// hdst_run_stats.records_skipped. A pass in which a record fails is made a second time; as long as none does, skipping costs nothing. Of the two records that a
-// reduce fails on the second takes no part (docs/errors.md).
+// HDST_ON_ERROR_FAIL: the run ends with HDST_E_RECORD. HDST_ON_ERROR_SKIP: the record takes no part (it is not accumulated and gives no output record) and is
+// counted in hdst_run_stats.records_skipped. A pass in which a record fails is made a second time; as long as none does, skipping costs nothing. Of the two
+// records that a reduce fails on the second takes no part (docs/errors.md).
 typedef enum hdst_on_error { HDST_ON_ERROR_FAIL, HDST_ON_ERROR_SKIP } hdst_on_error;
 
-// GPU kernels come in many shapes: work-items of a group, records of a lane, groups of a compute unit. All give the same results (but for fast_sums, where two runs never
-// agree). Rules choose one; then slices of the data try others, each slice once, in one shape, and the quickest by the device's clock stays. What was chosen lies in
-// cache_dir, for the device, its driver, the kernel and the size of the input, so it is found once; hdst_explain tells it. Slices of a million records or more are part of it
-// (of fewer when they are large), 200 of them at most, a few milliseconds each.
+// GPU kernels come in many shapes: work-items of a group, records of a lane, groups of a compute unit. All give the same results (but for fast_sums, where two
+// runs never agree). Rules choose one; then slices of the data try others, each slice once, in one shape, and the quickest by the device's clock stays. What
+// was chosen lies in cache_dir, for the device, its driver, the kernel and the size of the input, so it is found once; hdst_explain tells it. Slices of a
+// million records or more are part of it (of fewer when they are large), 200 of them at most, a few milliseconds each.
 typedef enum hdst_tuning {
     HDST_TUNING_AUTO,           // $HDST_TUNING (auto, off, full) if set; else shapes that need no compiler at once, others once a kernel was busy for four times as long as they take to compile
     HDST_TUNING_OFF,            // the rules' shapes
@@ -138,15 +138,16 @@ HDST_API hdst_source *hdst_source_from_memory(hdst_context *context, const void 
 HDST_API hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns);
 // The numbers begin, begin + 1 ... end - 1, read as a record of one number. Never stored; kernels make those that they read as int64_t.
 HDST_API hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end);
-// Writes records first ... first + count - 1 as C structs of the record. Returns false to fail the run, with `message` (512 bytes) filled. Called from one thread at a time,
-// possibly for the same records again.
+// Writes records first ... first + count - 1 as C structs of the record. Returns false to fail the run, with `message` (512 bytes) filled. Called from one
+// thread at a time, possibly for the same records again.
 typedef bool (*hdst_source_callback)(uint64_t first, uint64_t count, void *records, char *message, void *user);
 HDST_API hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user);
 HDST_API uint64_t hdst_source_rows(const hdst_source *source);      // 0 after an error
 HDST_API uint32_t hdst_source_columns(const hdst_source *source);   // numbers per row; 0 after an error or when only the record tells
 // Of column 0 ... columns - 1, as the file has it; NULL where there is no name. Belongs to the source.
 HDST_API const char *hdst_source_column_name(const hdst_source *source, uint32_t column);
-// The type in which the file stores column 0 ... columns - 1; of several files, if it is the same in all. false, and *type stays: it is text (.csv), or only the record tells.
+// The type in which the file stores column 0 ... columns - 1; of several files, if it is the same in all. false, and *type stays: it is text (.csv), or only
+// the record tells.
 HDST_API bool hdst_source_column_type(const hdst_source *source, uint32_t column, hdst_type *type);
 HDST_API const char *hdst_source_note(const hdst_source *source);   // what a reader should know ("float64 converted to float32"), or ""
 HDST_API hdst_status hdst_source_status(const hdst_source *source, hdst_error *error);
@@ -210,9 +211,9 @@ HDST_API void hdst_module_destroy(hdst_module *module);
 HDST_API hdst_value *hdst_value_create(hdst_module *module, const char *type, uint64_t rows);
 // Copies `rows` rows of C structs. The number may change; the next run sees it.
 HDST_API hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows);
-// Takes the rows of an accumulator table of the result's last run, or (table NULL) its records, as they are now; rows may be of any record with the same struct.
-// In a loop: run a result, give what it computed to the value that its next run reads; records of a map stay on the device then (docs/datasets.md). On failure the value
-// is as it was, but for a device that fails while it copies: that error sticks to the value.
+// Takes the rows of an accumulator table of the result's last run, or (table NULL) its records, as they are now; rows may be of any record with the same
+// struct. In a loop: run a result, give what it computed to the value that its next run reads; records of a map stay on the device then (docs/datasets.md). On
+// failure the value is as it was, but for a device that fails while it copies: that error sticks to the value.
 HDST_API hdst_status hdst_value_set_result(hdst_value *value, hdst_result *result, const char *table, hdst_error *error);
 HDST_API hdst_status hdst_value_status(const hdst_value *value, hdst_error *error);
 HDST_API void hdst_value_destroy(hdst_value *value);
@@ -234,16 +235,17 @@ HDST_API hdst_dataset *hdst_cache(hdst_dataset *dataset);
 HDST_API void hdst_uncache(hdst_dataset *dataset);
 // Records first ... first + count - 1, or as many of them as there are.
 HDST_API hdst_dataset *hdst_slice(hdst_dataset *dataset, uint64_t first, uint64_t count);
-// Each record with probability `fraction` (0 ... 1), independently. Whether a record is in depends on its index, the fraction and the seed alone, so every device,
-// layout and run takes the same ones. (Philox 4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.)
+// Each record with probability `fraction` (0 ... 1), independently. Whether a record is in depends on its index, the fraction and the seed alone, so every
+// device, layout and run takes the same ones. (Philox 4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.)
 HDST_API hdst_dataset *hdst_sample(hdst_dataset *dataset, double fraction, uint64_t seed);
 // All records of the first, then all of the second. Both have records of the same fields.
 HDST_API hdst_dataset *hdst_union(hdst_dataset *first, hdst_dataset *second);
 // The same for `count` datasets, at least one.
 HDST_API hdst_dataset *hdst_union_all(hdst_dataset *const *datasets, size_t count);
-// Sorted by `keys`: fields of the records, the weightiest first, each followed by `desc` or `asc` (which may be left out), as in "price desc, name, x[2]". An array without an
-// index counts as its elements in order; a record of one field needs no name (NULL). Numbers by value, false before true; floats in the total order -NaN < -inf < ... < -0 < +0 < ... < inf < NaN. Stable: records with
-// equal keys stay in their order. More records than the memory budget has room for are sorted through temporary files in $TMPDIR (else /tmp).
+// Sorted by `keys`: fields of the records, the weightiest first, each followed by `desc` or `asc` (which may be left out), as in "price desc, name, x[2]". An
+// array without an index counts as its elements in order; a record of one field needs no name (NULL). Numbers by value, false before true; floats in the total
+// order -NaN < -inf < ... < -0 < +0 < ... < inf < NaN. Stable: records with equal keys stay in their order. More records than the memory budget has room for
+// are sorted through temporary files in $TMPDIR (else /tmp).
 HDST_API hdst_dataset *hdst_sort(hdst_dataset *dataset, const char *keys);
 // Each record behind its index: `record` of the module has a uint64_t first and then the fields of the dataset's records, in order.
 HDST_API hdst_dataset *hdst_zip_with_index(hdst_dataset *dataset, hdst_module *module, const char *record);
@@ -258,10 +260,11 @@ HDST_API hdst_status hdst_bind_value(hdst_map_spec *spec, const char *parameter,
 HDST_API hdst_status hdst_bind_accum(hdst_map_spec *spec, const char *parameter, uint64_t rows);      // a table of `rows` accumulators
 HDST_API void hdst_map_spec_destroy(hdst_map_spec *spec);
 
-// A map's code may be given apart, for devices of a class, in place of its body in the module; a map that is only declared there (`map f(T a) -> U;`) needs it for
-// the device that runs. Such a map is a stage of its own and reads C structs (HDST_AOS); it has no accumulators. Errors stick to the spec too.
+// A map's code may be given apart, for devices of a class, in place of its body in the module; a map that is only declared there (`map f(T a) -> U;`) needs it
+// for the device that runs. Such a map is a stage of its own and reads C structs (HDST_AOS); it has no accumulators. Errors stick to the spec too.
 //
-// OpenCL C 1.2 with a __kernel called `kernel`, for CPU or GPU devices; docs/kernel-language.md lists its parameters. `group` work-items form a work-group (0: 256).
+// OpenCL C 1.2 with a __kernel called `kernel`, for CPU or GPU devices; docs/kernel-language.md lists its parameters. `group` work-items form a work-group (0:
+// 256).
 HDST_API hdst_status hdst_map_spec_set_opencl(hdst_map_spec *spec, hdst_device_class device_class, const char *text, const char *kernel, uint32_t group);
 
 typedef struct hdst_part {          // of a slice of the input, which a C function works on
@@ -289,30 +292,33 @@ HDST_API hdst_dataset *hdst_filter_function(hdst_dataset *dataset, hdst_module *
 HDST_API hdst_dataset *hdst_flat_map_function(hdst_dataset *dataset, hdst_module *module, const char *function);
 // The whole dataset reduced to one record by a `reduce`.
 HDST_API hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, const char *function);
-// The record with the smallest, or the largest, value of a field: "price", "from.x", "line[2].x" (NULL: of records with one field). Of several the first in the order of the
-// dataset; -0 and +0 are equal; a record whose value is NaN is taken only when all are. One record; an empty dataset is an error of the run, as for a reduce without identity.
+// The record with the smallest, or the largest, value of a field: "price", "from.x", "line[2].x" (NULL: of records with one field). Of several the first in the
+// order of the dataset; -0 and +0 are equal; a record whose value is NaN is taken only when all are. One record; an empty dataset is an error of the run, as
+// for a reduce without identity.
 HDST_API hdst_dataset *hdst_min_by(hdst_dataset *dataset, const char *field);
 HDST_API hdst_dataset *hdst_max_by(hdst_dataset *dataset, const char *field);
-// The `count` records with the largest values of a field, or as many as there are, in descending order; records of equal values stay in the order of the dataset. NaN comes after
-// all numbers. Takes memory for twice `count` records; any `count` is fine.
+// The `count` records with the largest values of a field, or as many as there are, in descending order; records of equal values stay in the order of the
+// dataset. NaN comes after all numbers. Takes memory for twice `count` records; any `count` is fine.
 HDST_API hdst_dataset *hdst_top(hdst_dataset *dataset, uint64_t count, const char *field);
-// Reduced by key, to `rows` records: record k is what the `reduce` makes of the values that came with key k, its identity where none came. Records have an integer
-// field declared `key` (`map f(T a) -> (key uint32_t k, double v)`) or called "key"; their other fields are, in order, those that the reduce takes.
-// A key that is not below `rows` fails the run with the record's number. A reduce that is not field-wise (docs/kernel-language.md) needs an identity.
+// Reduced by key, to `rows` records: record k is what the `reduce` makes of the values that came with key k, its identity where none came. Records have an
+// integer field declared `key` (`map f(T a) -> (key uint32_t k, double v)`) or called "key"; their other fields are, in order, those that the reduce takes. A
+// key that is not below `rows` fails the run with the record's number. A reduce that is not field-wise (docs/kernel-language.md) needs an identity.
 HDST_API hdst_dataset *hdst_reduce_dense(hdst_dataset *dataset, hdst_module *module, const char *function, uint64_t rows);
-// One record for each key that occurs: what a `group` function makes of all records with that key, in the order of the dataset. `key` names the fields of the key, with commas
-// between ("user", "from.x, day"), in the order of the key parameter's; NULL: the field that is called as the key parameter. Floats are keys by their bits: -0 and +0 are two keys.
-// The result is ordered by a hash of the keys, the same on every device. Where memory is short keys come in parts, each a pass over the
-// dataset's records; those of one key must fit in memory twice.
+// One record for each key that occurs: what a `group` function makes of all records with that key, in the order of the dataset. `key` names the fields of the
+// key, with commas between ("user", "from.x, day"), in the order of the key parameter's; NULL: the field that is called as the key parameter. Floats are keys
+// by their bits: -0 and +0 are two keys. The result is ordered by a hash of the keys, the same on every device. Where memory is short keys come in parts, each
+// a pass over the dataset's records; those of one key must fit in memory twice.
 HDST_API hdst_dataset *hdst_group(hdst_dataset *dataset, const char *key, const hdst_map_spec *spec);
 // The short form for functions with nothing to bind.
 HDST_API hdst_dataset *hdst_group_function(hdst_dataset *dataset, const char *key, hdst_module *module, const char *function);
-// Reduced by key, one record for each key that occurred: of the same type as the records that came, whose key fields are declared `key` (several make a compound key, and so
-// does a record) or called "key"; the other fields are, in order, those that the reduce takes. Keys may be numbers, bools, arrays and records of these; floats are keys by
-// their bits (-0 is not 0, each NaN is a key of its own). The result is in the order of the keys' hash, the same on every device and in every run; sums of floats are exact.
-// A reduce that is not field-wise (docs/kernel-language.md) works on the records of a key as hdst_group does, and takes its memory.
+// Reduced by key, one record for each key that occurred: of the same type as the records that came, whose key fields are declared `key` (several make a
+// compound key, and so does a record) or called "key"; the other fields are, in order, those that the reduce takes. Keys may be numbers, bools, arrays and
+// records of these; floats are keys by their bits (-0 is not 0, each NaN is a key of its own). The result is in the order of the keys' hash, the same on every
+// device and in every run; sums of floats are exact. A reduce that is not field-wise (docs/kernel-language.md) works on the records of a key as hdst_group
+// does, and takes its memory.
 HDST_API hdst_dataset *hdst_reduce_by_key(hdst_dataset *dataset, hdst_module *module, const char *function);
-// How many records have each key, in the same order: records of the module's `record`, which has the fields of the key, then a uint64_t. Other fields are not read.
+// How many records have each key, in the same order: records of the module's `record`, which has the fields of the key, then a uint64_t. Other fields are not
+// read.
 HDST_API hdst_dataset *hdst_count_by_key(hdst_dataset *dataset, hdst_module *module, const char *record);
 // One of each of the records that are equal in all fields, by their bits, in the order of the hash of all fields.
 HDST_API hdst_dataset *hdst_distinct(hdst_dataset *dataset);
@@ -336,8 +342,8 @@ typedef struct hdst_view {
 
 // Field of an accumulator table ("t", "x"; the field of a scalar accumulator is NULL), or of the output records (table NULL).
 HDST_API hdst_view hdst_result_field(hdst_result *result, const char *table, const char *field);
-// The rows of an accumulator table or (NULL) the output records as C structs; *rows may be NULL. As views, they are valid until the next run or the result's end.
-// Records that stayed on the device (hdst_value_set_result) are read now: NULL also when that fails.
+// The rows of an accumulator table or (NULL) the output records as C structs; *rows may be NULL. As views, they are valid until the next run or the result's
+// end. Records that stayed on the device (hdst_value_set_result) are read now: NULL also when that fails.
 HDST_API const void *hdst_result_rows(hdst_result *result, const char *table, uint64_t *rows);
 // The error of the last view that was NULL: the near name of a misspelt field and so on.
 HDST_API hdst_status hdst_result_status(const hdst_result *result, hdst_error *error);

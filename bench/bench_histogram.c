@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     char path[4096];
     problem p = {.records = bench_option(argc, argv, "--records", 33000000), .skewed = bench_option(argc, argv, "--skewed", 0)};
     hdst_context *ctx = side_context(argc, argv);
-    snprintf(path, sizeof path, "%s/histogram.hk", side_option(argc, argv, "--kernels", BENCH_KERNELS "/../examples/histogram"));
+    snprintf(path, sizeof path, "%s/../examples/histogram/histogram.hk", side_option(argc, argv, "--kernels", BENCH_KERNELS));
     hdst_source *in = hdst_source_from_callback(ctx, p.records, fill_pixels, &p);
     hdst_module *hk = hdst_module_load(ctx, path, HDST_PARAM("D", 3));
     hdst_dataset *pixels = hdst_cache(hdst_with_layout(hdst_read(in, hk, "pixel"), side_layout(argc, argv)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact sums of floats by key (u32, f32), the keys' range declared (or, --hashed, not), over pairs that stay resident, through the public interface. After each iteration it says how long the device's
-// kernels took, by its own clock. Values are multiples of 2^-24 below 1, so that the sums in whole numbers are what they must be (`check`: 1 when all rows are).
+// Exact sums of floats by key (u32, f32), the keys' range declared (or, --hashed, not), over pairs that stay resident, through the public interface. With BENCH_TIMES in the
+// environment it says after each iteration how long the device's kernels took, by its own clock. Values are multiples of 2^-24 below 1, so that the sums in whole numbers are what they must be (`check`: 1 when all rows are).
 // With `--values wild` one value in 256 lies over 120 binades, and `check` gives a hash of the bits of all rows, which is the same on every device.
 //   bench_by_key [--keys N] [--zipf EXPONENT] [--values even|wild] [--layout aos|soa] [--records N] [--device DEVICE] [--hashed] [--kernels FOLDER] [--explain]
 // Keys are uniform, or by Zipf's law: key number k comes in proportion to k^-EXPONENT.
@@ -43,14 +43,7 @@ static bool fill_pairs(uint64_t first, uint64_t count, void *records, char *mess
     return true;
 }
 
-static void run(void *state)
-{
-    problem *p = state;
-    side_run(p->result);
-    const hdst_run_stats stats = hdst_result_stats(p->result);
-    const double busy = stats.device[0].busy_seconds;
-    fprintf(stderr, "bench_by_key: kernels %.3f ms in %llu slices, %.3f ns a record\n", busy * 1e3, (unsigned long long)stats.device[0].slices, busy * 1e9 / (double)p->records);
-}
+static void run(void *state) { side_run(((problem *)state)->result); }
 
 // A hash of the bits of all rows.
 static size_t check_wild(const problem *p, double *values)

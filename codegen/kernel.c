@@ -251,7 +251,7 @@ typedef struct level_bytes {
     uint64_t bytes;
 } level_bytes;
 
-// Every element of a leaf that has such sums has a state, of floats and of doubles.
+// Every element of a leaf that has such sums has a state, of floats and of doubles. Notes which have: print_levels.c goes by it (plan->level_sum).
 static bool add_level_bytes(ir_stmt *stmt, void *user)
 {
     level_bytes *all = user;

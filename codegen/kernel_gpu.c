@@ -366,18 +366,15 @@ static hdst__gpu_shape choose_shape(const ir_func *func, const hdst__kernel_opti
 // into two words of the group's table.
 static bool may_be_lane_sum(const hdst__accum *accum, const ir_func *func, size_t leaf)
 {
-    const ir_param *param = &func->params[accum->param];
     const hdst__cell *cell = &accum->cell[leaf];
-    const bool floats = cell->kind == HDST__F32 || (param->leaf_from_float && param->leaf_from_float[leaf]);
-    return floats && cell->tier == HDST__TIER_ONE && hdst__accum_is_private(func, accum, LANE_SUM_WORDS);
+    return cell->of_floats && cell->tier == HDST__TIER_ONE && hdst__accum_is_private(func, accum, LANE_SUM_WORDS);
 }
 
 // So do sums of doubles, as two running sums, which are the group's two words when it merges.
 static bool may_be_pair_sum(const hdst__accum *accum, const ir_func *func, size_t leaf, bool fast_sums)
 {
-    const ir_param *param = &func->params[accum->param];
     const hdst__cell *cell = &accum->cell[leaf];
-    const bool doubles = cell->kind == HDST__F64 && !(param->leaf_from_float && param->leaf_from_float[leaf]), fits = cell->tier == HDST__TIER_ONE || cell->tier == HDST__TIER_TWO;
+    const bool doubles = cell->kind == HDST__F64 && !cell->of_floats, fits = cell->tier == HDST__TIER_ONE || cell->tier == HDST__TIER_TWO;
     return doubles && fits && !fast_sums && hdst__accum_is_private(func, accum, PAIR_SUM_WORDS);
 }
 

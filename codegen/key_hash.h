@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 #define HDST__KEY_STEP UINT64_C(0x9e3779b97f4a7c15)
+#define HDST__KEY_FIRST UINT64_C(0xbf58476d1ce4e5b9)
+#define HDST__KEY_SECOND UINT64_C(0x94d049bb133111eb)
 
 static inline uint32_t hdst__key_mix32(uint32_t x)
 {
@@ -32,8 +34,8 @@ static inline uint32_t hdst__key_unmix32(uint32_t x)
 
 static inline uint64_t hdst__key_mix64(uint64_t x)
 {
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    x = (x ^ x >> 30) * HDST__KEY_FIRST;
+    x = (x ^ x >> 27) * HDST__KEY_SECOND;
     return x ^ x >> 31;
 }
 

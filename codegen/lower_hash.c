@@ -8,6 +8,7 @@
 //                                   h = (h ^ h >> 30) * 0xbf58476d1ce4e5b9
 //                                   h = (h ^ h >> 27) * 0x94d049bb133111eb
 //                                   h = h ^ h >> 31
+#include "codegen/key_hash.h"
 #include "codegen/lower.h"
 
 typedef struct hashing {
@@ -32,9 +33,9 @@ static ir_expr *folded(hashing *h, uint64_t shift)
 
 static void mix(hashing *h, ir_expr *word)
 {
-    set(h, combined(h, IR_ADD, combined(h, IR_XOR, so_far(h), word), number(h, 0x9e3779b97f4a7c15u)));
-    set(h, combined(h, IR_MUL, folded(h, 30), number(h, 0xbf58476d1ce4e5b9u)));
-    set(h, combined(h, IR_MUL, folded(h, 27), number(h, 0x94d049bb133111ebu)));
+    set(h, combined(h, IR_ADD, combined(h, IR_XOR, so_far(h), word), number(h, HDST__KEY_STEP)));
+    set(h, combined(h, IR_MUL, folded(h, 30), number(h, HDST__KEY_FIRST)));
+    set(h, combined(h, IR_MUL, folded(h, 27), number(h, HDST__KEY_SECOND)));
     set(h, folded(h, 31));
     h->l->statements++;
 }

@@ -6,7 +6,8 @@
 
 #include <inttypes.h>
 
-enum { MOST_PAYLOAD = 3, MOST_TILE_ROWS = 16, HOT_TILES = 16, HEAD_WORDS = 8, HOT_WORDS = 4096, CHUNK_WORDS = 6 };     // as in part_gpu.cl
+enum { MOST_PAYLOAD = 3, MOST_TILE_ROWS = 16, HOT_TILES = 16 };
+enum { HEAD_WORDS = 8, HOT_WORDS = 4096, CHUNK_WORDS = 6 };     // as in part_gpu.cl
 
 struct hdst__parted {
     uint32_t tile_rows, key_bits, low_bits, parts_high, payload, slots;
@@ -161,9 +162,7 @@ static uint32_t pair_bytes(const hdst__parted *t) { return t->payload <= 1 ? 8 :
 
 static uint32_t log2_above(uint64_t n)
 {
-    uint32_t bits = 0;
-    while ((uint64_t)1 << bits < n) bits++;
-    return bits;
+    return n > 1 ? 64 - (uint32_t)__builtin_clzll(n - 1) : 0;
 }
 
 static bool plan_sizes(hdst__parted *t, uint64_t rows, uint64_t local, uint32_t group)
@@ -307,12 +306,11 @@ static void print_add_float(hdst__printer *p, const hdst__accum_plan *plan, uint
     else hdst__write_line(&p->out, "if (!fits) settle_word_double(spares, %s, addend);", place);
 }
 
-static void print_add_integer(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l)
+static void print_add_integer(hdst__printer *p, uint32_t l)
 {
     const hdst__parted *t = p->parted;
     const ir_stmt *s = t->stmt[l];
     const hdst__kind kind = integer_addend(s)->kind;
-    (void)plan;
     if (s->value->op == IR_CONST) hdst__write_line(&p->out, "const long word = (long)%s;", hdst__constant_text(p->arena, s->value->kind, s->value->bits));
     else if (hdst__scalar_size(kind) > 4) hdst__write_line(&p->out, "const long word = (long)((ulong)pair.%c << 32 | pair.%c);", component[2 + t->word[l]], component[1 + t->word[l]]);
     else hdst__write_line(&p->out, "const long word = (long)%spair.%c;", hdst__kind_is_signed(kind) ? "(int)" : "", component[1 + t->word[l]]);
@@ -328,7 +326,7 @@ static void print_add(hdst__printer *p)
         p->out.indent++;
         const hdst__cell *cell = &plan->accum->cell[l];
         if (cell->digits) print_add_float(p, plan, l);
-        else if (cell->op == HDST__WORD_ADD) print_add_integer(p, plan, l);
+        else if (cell->op == HDST__WORD_ADD) print_add_integer(p, l);
         if (cell->op != HDST__WORD_ADD)
             hdst__write_line(&p->out, "atomic_%s((volatile __local uint *)(table + %" PRIu32 " * KEYS + key), pair.%c);", op_name[cell->op], p->parted->slot[l], component[1 + p->parted->word[l]]);
         else hdst__write_line(&p->out, "part_add(table + %" PRIu32 " * KEYS + key, word);", p->parted->slot[l]);

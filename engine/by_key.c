@@ -18,7 +18,6 @@ hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec 
     hdst__by_key *by_key = hdst__alloc_zero(engine->allocator, sizeof *by_key);
     if (!by_key) return NULL;
     by_key->engine = engine;
-    by_key->spec = *spec;
     hdst__arena_init(&by_key->arena, engine->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) {
         hdst__by_key_destroy(by_key);

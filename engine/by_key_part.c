@@ -26,7 +26,6 @@ static bool add_misfits(hdst__by_key_worker *worker)
         if (!batch->misfit[i]) continue;
         int64_t *cells = (int64_t *)wide_of(worker, batch->hash[i], batch->key + (size_t)i * keyed->key_words);
         if (!cells) return no_memory(worker);
-        worker->misfits++;
         for (uint64_t c = 0; c < keyed->value_count; c++) {
             const hdst__value_column *column = &keyed->value[c];
             if (!column->cell.digits) continue;

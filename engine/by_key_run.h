@@ -90,7 +90,7 @@ typedef struct hdst__by_key_worker {
     void **piece;                       // memory for run->piece; NULL: records are read where they lie
     hdst__key_table block;
     bool blocks;                        // still worth while
-    uint64_t since_flush, misfits;
+    uint64_t since_flush;
     hdst__key_parts raw, rows;
     char *slab, *slab_end;              // free memory of the slab in use
     hdst__by_key_slab *slabs, *spare;   // with chunks; without any, as what they held was spilled
@@ -105,7 +105,6 @@ typedef struct hdst__by_key_worker {
 struct hdst__by_key {
     hdst__engine *engine;
     hdst__arena arena;
-    hdst__by_key_spec spec;
     hdst__keyed *keyed;
     hdst__run_stats stats;
     hdst__by_key_choice choice;

@@ -167,7 +167,7 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
     if (plan->kernel) take_tables(plan, request);
     if (plan->kernel && plan->compact_bits && !hdst__plan_compact_scales(plan)) {
         plan->compact_bits = 0;
-        if (plan->tables) choose_tiers(plan);
+        choose_tiers(plan);
         plan->kernel = compile(plan, request, &diags);
         if (plan->kernel) take_tables(plan, request);
     }

@@ -87,7 +87,7 @@ static void sample_records(sampler *s)
         plan->rows_seen->count = 0;         // these records come again
         for (uint64_t i = 0; i < RUNS && length && spent + start + (double)length * each < MOST_SAMPLE * sample_seconds; i++) {
             const double took = timed_run(s, reach / RUNS * i, length);
-            if (took < 0) return;
+            if (took < 0) break;
             spent += took;
         }
         plan->seconds_per_record = each;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records with the largest values of a field, picked while all records pass by: what is kept is twice as many as wanted at most.
+// The records with the largest values of a field, picked while all records pass by: candidates are at most twice as many as wanted, or a few thousand.
 //
 // Descending; records of equal values (-0 and +0 are equal) in the order of the input; NaN after all numbers.
 #ifndef HDST_ENGINE_TOP_H

@@ -17,9 +17,10 @@ static hdst_status check_leaves(hdst__arena *arena, const hdst__record *record, 
         hdst__error_hint(error, "let a map give '-> (key uint32_t k, ...)', or call a field 'key'");
         return HDST_E_USAGE;
     }
-    const char *why = hdst__keyed_why_not(record, leaves, count);
+    uint32_t leaf;
+    const char *why = hdst__keyed_why_not(record, leaves, count, &leaf);
     if (!why) return HDST_OK;
-    return hdst__error_set(error, HDST_E_UNSUPPORTED, "%s cannot tell records of '%s' apart by '%s': %s", what, record->name, record->leaves[leaves[0]].path, why);
+    return hdst__error_set(error, HDST_E_UNSUPPORTED, "%s cannot tell records of '%s' apart by '%s': %s", what, record->name, record->leaves[leaf].path, why);
 }
 
 static hdst_status check_key(const hdst_dataset *parent, const char *what, bool all, hdst_error *error)

@@ -298,7 +298,7 @@ HDST_API hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, c
 HDST_API hdst_dataset *hdst_min_by(hdst_dataset *dataset, const char *field);
 HDST_API hdst_dataset *hdst_max_by(hdst_dataset *dataset, const char *field);
 // The `count` records with the largest values of a field, or as many as there are, in descending order; records of equal values stay in the order of the
-// dataset. NaN comes after all numbers. Takes memory for twice `count` records; any `count` is fine.
+// dataset. NaN comes after all numbers. Takes memory for four times `count` records, or for a few thousand; any `count` is fine.
 HDST_API hdst_dataset *hdst_top(hdst_dataset *dataset, uint64_t count, const char *field);
 // Reduced by key, to `rows` records: record k is what the `reduce` makes of the values that came with key k, its identity where none came. Records have an
 // integer field declared `key` (`map f(T a) -> (key uint32_t k, double v)`) or called "key"; their other fields are, in order, those that the reduce takes. A

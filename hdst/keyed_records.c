@@ -25,11 +25,8 @@ bool hdst__is_key_leaf(const hdst__record *record, uint32_t leaf)
 uint32_t hdst__key_leaves(const hdst__record *record, uint32_t *leaves)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < record->leaf_count; i++) {
-        if (!hdst__is_key_leaf(record, i)) continue;
-        if (leaves) leaves[count] = i;
-        count++;
-    }
+    for (uint32_t i = 0; i < record->leaf_count; i++)
+        if (hdst__is_key_leaf(record, i)) leaves[count++] = i;
     return count;
 }
 

@@ -5,7 +5,7 @@
 
 #include "hdst/dataset.h"
 
-// The leaves of the fields declared `key`; where none is, of the field called "key". Writes them, in order, to `leaves` (NULL: no), and returns their number; 0: no key.
+// The leaves of the fields declared `key`; where none is, of the field called "key". Writes them, in order, to `leaves`, and returns their number; 0: no key.
 uint32_t hdst__key_leaves(const hdst__record *record, uint32_t *leaves);
 bool hdst__is_key_leaf(const hdst__record *record, uint32_t leaf);
 // Whether the fields beside the key are what `reduce` takes, in order; HDST_E_USAGE says which is not, and both types.

@@ -131,7 +131,7 @@ const void *hdst__plan_identity(hdst__arena *arena, const ast_function *reduce, 
 // plan_group.c
 hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
 hdst_status hdst__group_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error);
-hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error);
+void hdst__group_node_explain(const hdst__node *node, hdst__buffer *out);
 void hdst__group_node_release(hdst__node *node);
 // plan_top.c
 void hdst__top_node_make(hdst__arena *arena, hdst__node *node);

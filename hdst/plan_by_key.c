@@ -4,10 +4,14 @@
 
 #include "hdst/keyed_records.h"
 
-// Laws of a count are those of its only value.
+// A count's only value is a sum; distinct records have none.
 static const ir_accum_op *laws_of(hdst__arena *arena, const hdst_dataset *dataset, hdst_error *error)
 {
-    if (dataset->op != HDST__OP_REDUCE_BY_KEY) return HDST__NEW_ARRAY(arena, ir_accum_op, 1);
+    if (dataset->op != HDST__OP_REDUCE_BY_KEY) {
+        ir_accum_op *sum = HDST__NEW(arena, ir_accum_op);
+        *sum = IR_SUM;
+        return sum;
+    }
     const ir_func *reduce = hdst__plan_lower(arena, dataset, error);
     return reduce ? reduce->params[1].leaf_op : NULL;
 }

@@ -134,7 +134,7 @@ hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *
         if (node->kind == HDST__NODE_STAGE || node->kind == HDST__NODE_FOLD) status = explain_stage(node, out, error);
         else if (node->kind == HDST__NODE_SORT) explain_sort(node, out);
         else if (node->kind == HDST__NODE_TOP) hdst__top_node_explain(node, out);
-        else if (node->kind == HDST__NODE_GROUP) status = hdst__group_node_explain(node, out, error);
+        else if (node->kind == HDST__NODE_GROUP) hdst__group_node_explain(node, out);
         else if (node->kind == HDST__NODE_BY_KEY) explain_container(node, out);
         else if (hdst__node_is_known(node)) status = hdst__plan_run_node(plan, node, error);
     }

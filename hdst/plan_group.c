@@ -356,15 +356,13 @@ void hdst__group_node_release(hdst__node *node)
     hdst__output_destroy(&group->result);
 }
 
-hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error)
+void hdst__group_node_explain(const hdst__node *node, hdst__buffer *out)
 {
-    (void)error;
     const group_node *group = node->group;
     hdst__buffer_printf(out, "group %s: records ordered by key on the host, for %s needs all records of a key together%s\n", node->func->name,
                         group->reduces ? "a reduce that is not field-wise" : "the function",
                         group->tree ? "; it is associative, so pieces of 64 records of a key go up a tree" : "; each key's records in their order");
-    if (!node->ran) return HDST_OK;
+    if (!node->ran) return;
     hdst__buffer_printf(out, "  last run: %" PRIu64 " keys of %" PRIu64 " records, %" PRIu64 " level%s\n", group->keys, group->records, group->levels, group->levels == 1 ? "" : "s");
     if (group->parts > 1) hdst__buffer_printf(out, "  memory was short: keys in %" PRIu64 " parts by their hash, each a pass over the records\n", group->parts);
-    return HDST_OK;
 }

@@ -28,7 +28,7 @@ hdst_status hdst__top_node_run(hdst__node *node, hdst_error *error)
 void hdst__top_node_explain(const hdst__node *node, hdst__buffer *out)
 {
     const hdst__top *top = node->top;
-    hdst__buffer_printf(out, "top %" PRIu64 ": picked on the host while the records pass by; no more than twice as many stay in memory\n", top->wanted);
+    hdst__buffer_printf(out, "top %" PRIu64 ": picked on the host while the records pass by\n", top->wanted);
     if (node->ran) hdst__buffer_printf(out, "  last run: %" PRIu64 " of %" PRIu64 " records were among the best so far\n", top->kept, top->seen);
 }
 

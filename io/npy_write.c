@@ -103,9 +103,7 @@ static void add_packed(hdst__file_writer *writer, const hdst__record *record, co
 
 static bool is_packed(const hdst__record *record)
 {
-    uint64_t bytes = 0;
-    for (size_t l = 0; l < record->leaf_count; l++) bytes += record->leaves[l].elements * hdst__scalar_size(record->leaves[l].kind);
-    return record->leaf_count == 1 && bytes == record->size;
+    return record->leaf_count == 1 && record->leaves[0].elements * hdst__scalar_size(record->leaves[0].kind) == record->size;
 }
 
 static void add_npy(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count)

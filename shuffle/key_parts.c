@@ -78,7 +78,6 @@ bool hdst__key_parts_flush_line(hdst__key_parts *parts, uint32_t number)
     if (bytes == line && line % LINE == 0) copy_lines(part->at, from, bytes);
     else memcpy(part->at, from, bytes);
     part->at += bytes;
-    parts->records += parts->fill[number];
     parts->fill[number] = 0;
     return true;
 }

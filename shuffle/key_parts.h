@@ -34,7 +34,6 @@ typedef struct hdst__key_parts {
     hdst__key_part *part;
     uint8_t *fill;                      // records in each line
     char *line_memory, *line;
-    uint64_t records;
 } hdst__key_parts;
 
 // record_bytes is a multiple of 4. false: no memory. Fine to destroy when zeroed; chunks belong to whoever gave the memory.

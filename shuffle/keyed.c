@@ -9,16 +9,16 @@ static bool is_key(const uint32_t *key_leaves, uint32_t count, uint32_t leaf)
     return false;
 }
 
-enum { MOST_KEY_BYTES = 4096 };
+enum { MOST_KEY_ELEMENTS = 4096 };
 
-const char *hdst__keyed_why_not(const hdst__record *record, const uint32_t *key_leaves, uint32_t count)
+const char *hdst__keyed_why_not(const hdst__record *record, const uint32_t *key_leaves, uint32_t count, uint32_t *leaf)
 {
-    uint64_t bytes = 0;
+    uint64_t elements = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const hdst__leaf *leaf = &record->leaves[key_leaves[i]];
-        if (leaf->kind == HDST__TEXT) return "texts are no keys yet";
-        bytes += leaf->elements * 8;
-        if (leaf->elements > MOST_KEY_BYTES || bytes > 8 * MOST_KEY_BYTES) return "a key has 4096 elements at most";
+        *leaf = key_leaves[i];
+        if (record->leaves[*leaf].kind == HDST__TEXT) return "texts are no keys yet";
+        if (record->leaves[*leaf].elements > MOST_KEY_ELEMENTS - elements) return "a key has 4096 elements at most";
+        elements += record->leaves[*leaf].elements;
     }
     return NULL;
 }

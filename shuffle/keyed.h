@@ -45,8 +45,9 @@ typedef struct hdst__keyed {
     uint64_t fixed;                     // float sums that are held in words; without one no table needs to be looked through
 } hdst__keyed;
 
+// NULL, or why these leaves are no key that can be hashed; *leaf is then the one that is to blame.
+const char *hdst__keyed_why_not(const hdst__record *record, const uint32_t *key_leaves, uint32_t count, uint32_t *leaf);
 // Leaves `key_leaves` of `record` are the key, all others are reduced, the next one each by the next law of `laws` (NULL: there are none to reduce). In the arena.
-const char *hdst__keyed_why_not(const hdst__record *record, const uint32_t *key_leaves, uint32_t count);   // NULL, or why these leaves are no key that can be hashed
 hdst__keyed *hdst__keyed_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const ir_accum_op *laws);
 // Tiers and scales were set in the value columns: places of the cells follow.
 void hdst__keyed_choose(hdst__keyed *keyed);

@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+hdst_status target_is_given(const char *target, hdst_error *error)
+{
+    return target ? HDST_OK : options_misuse(error, "--target y, or its index from 0; the other chosen columns are the predictors", "no --target given");
+}
+
 // One entry of --columns: a column, or a range of indices. false: neither.
 static bool find_range(const hdst_source *source, const char *word, size_t length, int64_t *first, int64_t *last)
 {

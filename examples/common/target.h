@@ -5,6 +5,8 @@
 
 #include "program.h"
 
+// HDST_E_USAGE when no --target was given (NULL).
+hdst_status target_is_given(const char *target, hdst_error *error);
 // Opens all inputs anew in place of run->source, with the chosen columns (all, without --columns) but the target, then the target. `target` is a name or an
 // index from 0 in the file; it need not be among the chosen columns. HDST_E_USAGE when there is no such column or none is left to predict from.
 hdst_status target_open(program_run *run, const char *target, hdst_error *error);

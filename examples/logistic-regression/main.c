@@ -18,11 +18,7 @@ typedef struct answer {
     const hdst_source *source;
 } answer;
 
-static hdst_status check(void *from, hdst_error *error)
-{
-    const settings *s = from;
-    return s->target ? HDST_OK : options_misuse(error, "--target y, or its index from 0; the other chosen columns are the predictors", "no --target given");
-}
+static hdst_status check(void *from, hdst_error *error) { return target_is_given(((const settings *)from)->target, error); }
 
 static void write_members(json *j, const void *from)
 {

@@ -7,15 +7,12 @@ import struct
 import subprocess
 import sys
 
-from test_experts import MASK, coordinate, float32
+from test_experts import coordinate, float32, splitmix
 
 
 def kind(record):
     """As bench_kind: the upper two bits of splitmix64's output."""
-    z = (2**41 + record + 0x9E3779B97F4A7C15) & MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return (z ^ (z >> 31)) >> 62
+    return splitmix(2**41 + record) >> 62
 
 
 def result(x, y, which):

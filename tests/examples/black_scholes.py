@@ -2,10 +2,9 @@
 """The black-scholes program against published prices and the formula in Python. usage: black_scholes.py EXECUTABLE SOURCE"""
 import csv
 import math
-import os
 import random
 
-from run import check, expect_error, have_cpu, main, result, run, write_csv
+from run import check, expect_error, have_cpu, main, published, result, run, write_csv
 
 LAYOUTS = ["aos", "soa", "aosoa", "aop"]
 COLUMNS = "spot,strike,rate,dividend,volatility,years"
@@ -85,9 +84,8 @@ def without_chance_an_option_is_worth_its_exercise():
 
 
 def parsecs_options_have_parsecs_prices():
-    path = os.path.join(os.environ.get("HDST_TEST_DATA", ""), "finance", "parsec-options-500.txt")
-    if not os.path.exists(path):
-        print("SKIP: HDST_TEST_DATA names no folder with finance/parsec-options-500.txt")
+    path = published("finance", "parsec-options-500.txt")
+    if not path:
         return
     with open(path) as file:
         lines = [line.strip().strip("{},") for line in file if line.startswith("{")]

@@ -37,7 +37,7 @@ def filter_of(keys, bits, hashes):
     return {at for key in keys for at in places(key, bits, hashes)}
 
 
-def read_table(path, kind, size):
+def read_table(path, kind):
     with open(path, "rb") as file:
         data = file.read()
     return array.array(kind, data[10 + struct.unpack("<H", data[8:10])[0]:]).tolist()
@@ -61,7 +61,7 @@ def the_table_is_that_of_the_definition():
         right = filter_of(keys, bits, hashes)
         for device in DEVICES:
             got = result("--input", "keys.csv", "--bits", bits, "--hashes", hashes, "--output", "table.npy", "--device", device)["result"]
-            table = read_table("table.npy", "Q", 8)
+            table = read_table("table.npy", "Q")
             check(len(table) == (bits + 63) // 64 and bits_of(table) == right, f"{bits}, {hashes}, {device}: another table")
             check(got == {"inserted": 3002, "set_bits": len(right), "false_positive_rate": math.pow(len(right) / bits, hashes), "bits": bits, "hashes": hashes}, f"{got}")
 
@@ -76,7 +76,7 @@ def membership_is_that_of_exact_sets_but_for_the_stated_rate():
         answers = []
         for device in DEVICES:
             got = result("--input", "in.csv", "--bits", bits, "--hashes", hashes, "--lookup", "asked.csv", "--found", "found.npy", "--device", device)["result"]
-            found = read_table("found.npy", "B", 1)
+            found = read_table("found.npy", "B")
             answers.append(found)
             false = sum(found[:40000])
             check(all(found[40000:]), f"{bits}, {device}: a record that was inserted is not found")

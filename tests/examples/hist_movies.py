@@ -2,14 +2,11 @@
 """The hist-movies program against averages in fractions. usage: hist_movies.py EXECUTABLE SOURCE"""
 import bisect
 import collections
-import gzip
-import os
 import random
 from fractions import Fraction
 
-from run import check, expect_error, have_cpu, main, result, run, write_csv
+from run import check, expect_error, have_cpu, main, result, run, unpack_published, write_csv
 
-DATA = os.environ.get("HDST_TEST_DATA", "")
 DEVICES = ["interp"]
 
 
@@ -59,7 +56,8 @@ def averages_are_right_to_the_last_bit():
     same_on_all_devices(expected(averages, 37, 1.0, 5e5), "--input", "ratings.csv", "--bins", 37, "--range", "1,5e5")
     for device in DEVICES:
         for layout in ("aos", "soa", "aosoa", "aop"):
-            run("--input", "ratings.csv", "--device", device, "--layout", layout, "--output", "averages.csv")
+            code, _, err = run("--input", "ratings.csv", "--device", device, "--layout", layout, "--output", "averages.csv")
+            check(code == 0, f"{device}, {layout}: code {code}: {err}")
             check(rows_of("averages.csv") == sorted((i, a, n) for i, (a, n) in averages.items()), f"{device}, {layout}: other averages")
 
 
@@ -83,12 +81,8 @@ def misuse_is_told():
 
 
 def goodbooks_have_the_averages_of_their_ratings():
-    path = os.path.join(DATA, "ratings", "goodbooks10k-v1-ratings.csv.gz")
-    if not DATA or not os.path.exists(path):
-        print("SKIP: ratings/goodbooks10k-v1-ratings.csv.gz is not in $HDST_TEST_DATA")
+    if not unpack_published("goodbooks.csv", "ratings", "goodbooks10k-v1-ratings.csv.gz"):
         return
-    with gzip.open(path) as packed, open("goodbooks.csv", "wb") as file:
-        file.write(packed.read())
     sums, numbers = collections.Counter(), collections.Counter()
     with open("goodbooks.csv") as file:
         next(file)
@@ -99,7 +93,8 @@ def goodbooks_have_the_averages_of_their_ratings():
     averages = {book: (sums[book] / numbers[book], numbers[book]) for book in sums}
     check(len(averages) == 10000, f"{len(averages)} books")
     same_on_all_devices(expected(averages, 8, 1.0, 5.0), "--input", "goodbooks.csv", "--range", "1,5", "--bins", 8)
-    run("--input", "goodbooks.csv", "--device", DEVICES[-1], "--output", "averages.csv")
+    code, _, err = run("--input", "goodbooks.csv", "--device", DEVICES[-1], "--output", "averages.csv")
+    check(code == 0, f"code {code}: {err}")
     check(rows_of("averages.csv") == sorted((i, a, n) for i, (a, n) in averages.items()), "other averages of books")
 
 

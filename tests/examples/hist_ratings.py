@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hist-ratings program against counts made here and published ones. usage: hist_ratings.py EXECUTABLE SOURCE"""
 import collections
-import gzip
-import os
 import random
 
-from run import check, expect_error, have_cpu, main, result, run, write_csv
+from run import check, expect_error, have_cpu, main, result, run, unpack_published, write_csv
 
-DATA = os.environ.get("HDST_TEST_DATA", "")
 DEVICES = ["interp"]
 
 
@@ -56,12 +53,8 @@ def misuse_is_told():
 
 
 def goodbooks_are_counted_as_published():
-    path = os.path.join(DATA, "ratings", "goodbooks10k-v1-ratings.csv.gz")
-    if not DATA or not os.path.exists(path):
-        print("SKIP: ratings/goodbooks10k-v1-ratings.csv.gz is not in $HDST_TEST_DATA")
+    if not unpack_published("goodbooks.csv", "ratings", "goodbooks10k-v1-ratings.csv.gz"):
         return
-    with gzip.open(path) as packed, open("goodbooks.csv", "wb") as file:
-        file.write(packed.read())
     same_on_all_devices([[1, 19575], [2, 63231], [3, 248623], [4, 357366], [5, 292961]], "--input", "goodbooks.csv")
 
 

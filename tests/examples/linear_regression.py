@@ -6,17 +6,13 @@ import re
 import struct
 from fractions import Fraction
 
-from run import IRIS, check, expect_error, main, result, run, write_csv
+from run import IRIS, check, expect_error, have_cpu, main, published, result, run, write_csv
 
-DATA = os.environ.get("HDST_TEST_DATA", "")
 DEVICES = ["interp"]
 
 
 def find_devices():
-    code, _, err = run("--input", IRIS, "--columns", "0-2", "--target", 3, "--device", "cpu")
-    if code == 4:
-        print("SKIP: no OpenCL CPU device here, so only the interpreter is tested:", err.strip())
-    else:
+    if have_cpu("--input", IRIS, "--columns", "0-2", "--target", 3):
         DEVICES.append("cpu")
 
 
@@ -140,9 +136,8 @@ NIST = [("Norris", 1, 12), ("Pontius", 2, 12), ("NoInt1", 1, 12), ("NoInt2", 1, 
 
 
 def nist_certified_values_are_reached():
-    folder = os.path.join(DATA, "regression", "nist")
-    if not DATA or not os.path.isdir(folder):
-        print("SKIP: NIST's reference data sets are not in regression/nist of $HDST_TEST_DATA")
+    folder = published("regression", "nist")
+    if not folder:
         return
     for name, degree, least in NIST:
         coefficients, r2, rows = read_nist(os.path.join(folder, name + ".dat"))
@@ -154,9 +149,8 @@ def nist_certified_values_are_reached():
 
 
 def the_power_plant_is_fitted_as_published():
-    path = os.path.join(DATA, "regression", "ccpp.csv")
-    if not DATA or not os.path.exists(path):
-        print("SKIP: regression/ccpp.csv is not in $HDST_TEST_DATA")
+    path = published("regression", "ccpp.csv")
+    if not path:
         return
     with open(path) as file:
         rows = [line.split(",") for line in file.read().split()[1:]]
@@ -164,9 +158,9 @@ def the_power_plant_is_fitted_as_published():
     got = result("--input", "plant.csv", "--target", "PE", "--device", "interp")["result"]
     numbers = [[float(v) for v in row] for row in rows]
     expect_digits(14, "plant", got, *exact_fit([row[:4] for row in numbers], [row[4] for row in numbers]))
-    published = [454.60927446, -1.97751311, -0.23391642, 0.06208294, -0.15805410]       # the intercept is right to 9 digits: in fractions it ends in 432
-    check(digits(got["coefficients"][0], published[0]) > 9, f"plant: {got}")
-    check(max(abs(a - b) for a, b in zip(got["coefficients"][1:], published[1:])) <= 0.5000001e-8, f"plant: {got}")
+    coefficients = [454.60927446, -1.97751311, -0.23391642, 0.06208294, -0.15805410]       # the intercept is right to 9 digits: in fractions it ends in 432
+    check(digits(got["coefficients"][0], coefficients[0]) > 9, f"plant: {got}")
+    check(max(abs(a - b) for a, b in zip(got["coefficients"][1:], coefficients[1:])) <= 0.5000001e-8, f"plant: {got}")
     check(abs(got["r2"] - 0.92869609) <= 0.5000001e-8, f"plant: {got}")
 
 

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The log-statistics program against totals in fractions and published ones. usage: log_statistics.py EXECUTABLE SOURCE"""
 import collections
-import gzip
-import os
 import random
 from fractions import Fraction
 
-from run import check, expect_error, have_cpu, main, result, run
+from run import check, expect_error, have_cpu, main, result, run, unpack_published
 
-DATA = os.environ.get("HDST_TEST_DATA", "")
 DEVICES = ["interp"]
 
 
@@ -89,12 +86,8 @@ def misuse_is_told():
 
 
 def a_days_log_has_the_published_totals():
-    path = os.path.join(DATA, "logs", "nasa_19950801.tsv.gz")
-    if not DATA or not os.path.exists(path):
-        print("SKIP: logs/nasa_19950801.tsv.gz is not in $HDST_TEST_DATA")
+    if not unpack_published("nasa.tsv", "logs", "nasa_19950801.tsv.gz"):
         return
-    with gzip.open(path) as packed, open("nasa.tsv", "wb") as file:
-        file.write(packed.read())
     for device in DEVICES:
         got = result("--input", "nasa.tsv", "--key", "response", "--value", "bytes", "--device", device)["result"]
         check([(t["key"], t["count"]) for t in got["top"]] == [(200, 27972), (304, 2421), (302, 355), (404, 221)], f"{device}: {got}")

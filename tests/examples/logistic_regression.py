@@ -3,21 +3,16 @@
 import csv
 import gzip
 import math
-import os
 import struct
 
-from run import IRIS, check, expect_error, main, result, run, write_csv
+from run import IRIS, check, expect_error, have_cpu, main, published, result, run, write_csv
 
-DATA = os.environ.get("HDST_TEST_DATA", "")
 DEVICES = ["interp"]
 
 
 def find_devices():
     write_csv("two.csv", ["x", "y"], [[0, 0], [0, 1], [1, 1], [1, 0]])
-    code, _, err = run("--input", "two.csv", "--target", "y", "--device", "cpu")
-    if code == 4:
-        print("SKIP: no OpenCL CPU device here, so only the interpreter is tested:", err.strip())
-    else:
+    if have_cpu("--input", "two.csv", "--target", "y"):
         DEVICES.append("cpu")
 
 
@@ -103,9 +98,8 @@ def misuse_is_told():
 
 
 def read_rows(name, opener):
-    path = os.path.join(DATA, "regression", name)
-    if not DATA or not os.path.exists(path):
-        print(f"SKIP: regression/{name} is not in $HDST_TEST_DATA")
+    path = published("regression", name)
+    if not path:
         return []
     with opener(path, "rt") as file:
         return list(csv.DictReader(file))

@@ -7,7 +7,7 @@ import struct
 import subprocess
 import sys
 
-from run import IRIS, SOURCE, check, expect_error, have_cpu, main, read_labels, result, run, write_npy
+from run import IRIS, SOURCE, check, expect_error, have_cpu, main, published, read_labels, result, run, write_npy
 
 IRIS_RUN = ["--input", IRIS, "--target", "species", "--hidden", 5]
 DEVICES = ["interp"]
@@ -119,11 +119,9 @@ def a_hidden_layer_learns_what_no_line_divides():
 
 def handwritten_digits_are_read():
     """30 hidden units, 8,000 images of the MNIST test set, at least 92 % of the other 2,000."""
-    folder = os.path.join(os.environ.get("HDST_TEST_DATA", ""), "images")
-    if not os.path.exists(os.path.join(folder, "t10k-images-idx3-ubyte.gz")):
-        print("SKIP: no MNIST test images; HDST_TEST_DATA names the folder that holds images/t10k-*.gz")
+    paths = [published("images", f"t10k-{name}-ubyte.gz") for name in ("images-idx3", "labels-idx1")]
+    if None in paths:
         return
-    paths = [os.path.join(folder, f"t10k-{name}-ubyte.gz") for name in ("images-idx3", "labels-idx1")]
     subprocess.run([sys.executable, CONVERT, *paths, "digits.npy"], check=True)
     got = result("--input", "digits.npy", "--target", 784, "--hidden", 30, "--epochs", 5, "--holdout", 2000, "--device", DEVICES[-1])
     check(got["records"] == 10000 and got["result"]["accuracy"] >= 0.92, f"{got['result']}")

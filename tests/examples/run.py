@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running an example as a user does. The scripts that use this get EXECUTABLE and SOURCE as arguments."""
 import array
+import gzip
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -56,6 +58,25 @@ def write_csv(path, header, rows):
         file.write((header if isinstance(header, str) else ",".join(header)) + "\n")
         for row in rows:
             file.write(",".join(map(str, row)) + "\n")
+
+
+def published(*path):
+    """The path of a file or folder below $HDST_TEST_DATA, data with published answers; None, and a line about it, where there is none."""
+    folder = os.environ.get("HDST_TEST_DATA", "")
+    whole = os.path.join(folder, *path)
+    if folder and os.path.exists(whole):
+        return whole
+    print(f"SKIP: {'/'.join(path)} is not in $HDST_TEST_DATA")
+    return None
+
+
+def unpack_published(to, *path):
+    """A published .gz file, unpacked to the file `to`; false where there is none."""
+    packed = published(*path)
+    if packed:
+        with gzip.open(packed) as source, open(to, "wb") as file:
+            shutil.copyfileobj(source, file)
+    return packed is not None
 
 
 def have_cpu(*arguments):

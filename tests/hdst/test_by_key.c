@@ -26,6 +26,7 @@ static const char kernels[] =
     "struct few { uint16_t a; uint64_t n; };\n"
     "struct values { double w; int32_t least; int32_t most; uint8_t bits; uint64_t n; };\n"
     "struct wide { uint64_t key; double v; };\n"
+    "struct page { uint16_t number; uint8_t bytes[5000]; };\n"
     "map plain(row r) -> sum { return (sum){ .key = r.k, .v = r.v }; }\n"
     "map compound(row r) -> (key uint16_t a, key int64_t b, double w, int32_t least, int32_t most, uint8_t bits, uint64_t n)\n"
     "{ return ((uint16_t)(r.k % 7u), r.b, r.w, (int32_t)r.a, (int32_t)r.a, (uint8_t)r.k, 1); }\n"
@@ -582,5 +583,28 @@ Test(by_key, mistakes)
                  "then a uint64_t");
     expect_error(hdst_count_by_key(plain, j.module, "sum"), HDST_E_USAGE, "record 'sum' does not hold a count: its last field is float 'v'", "then a uint64_t");
     expect_error(hdst_count_by_key(plain, j.module, "sun"), HDST_E_USAGE, "sun", "");
+    static const char page[5002];
+    hdst_source *pages = hdst_source_from_memory(j.context, page, 1, sizeof page);
+    expect_error(hdst_distinct(hdst_read(pages, j.module, "page")), HDST_E_UNSUPPORTED, "'page' apart by 'bytes': a key has 4096 elements at most", "");
+    hdst_source_destroy(pages);
     hdst_context_destroy(j.context);
+}
+
+// However few the records are, and though none of these needs the device for them.
+Test(by_key, a_device_that_is_not_there)
+{
+    static const uint32_t numbers[] = {3, 1, 2};
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "99";
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module_options module_options = HDST_MODULE_OPTIONS_INIT;
+    hdst_module *module = hdst_module_parse(context, "n.hk", "struct n { uint32_t key; };\n", &module_options);
+    hdst_source *source = hdst_source_from_memory(context, numbers, 3, 4);
+    hdst_dataset *data = hdst_read(source, module, "n");
+    expect_error(hdst_distinct(data), HDST_E_DEVICE, "99", "");
+    expect_error(hdst_sort(data, "key"), HDST_E_DEVICE, "99", "");
+    expect_error(hdst_top(data, 2, "key"), HDST_E_DEVICE, "99", "");
+    hdst_source_destroy(source);
+    hdst_module_destroy(module);
+    hdst_context_destroy(context);
 }

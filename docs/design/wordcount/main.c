@@ -10,8 +10,8 @@ int main(void)
     hdst_context *ctx = hdst_context_create(NULL);
     hdst_module *hk = hdst_module_load(ctx, "wordcount.hk", HDST_NO_PARAMS);
     hdst_source *book = hdst_source_open_lines(ctx, "book.txt");                                // later
-    hdst_dataset *words = hdst_flat_map_function(hdst_read(book, hk, "text"), hk, "words");     // later
-    hdst_dataset *counts = hdst_reduce_by_key(words, hk, "add");                                // later: the keys that occurred
+    hdst_dataset *words = hdst_flat_map_function(hdst_read(book, hk, "text"), hk, "words");     // later: records of text
+    hdst_dataset *counts = hdst_reduce_by_key(words, hk, "add");                                // the keys that occurred
     hdst_result *table = hdst_result_create(counts);
     hdst_result *best = hdst_result_create(hdst_reduce(counts, hk, "most"));
     if (hdst_run(table, &err) == HDST_OK && hdst_run(best, &err) == HDST_OK) {

@@ -384,7 +384,7 @@ static const char *place_why(const hdst__printer *p, hdst__place place)
     case HDST__PLACE_WORDS: return "straight to words in device memory: too large for local memory";
     case HDST__PLACE_DEVICE: break;
     }
-    return "straight to the device table: too large for local memory";
+    return p->options->no_blocks ? "straight to the device table: blocks have none" : "straight to the device table: too large for local memory";
 }
 
 static const char *tier_why(const hdst__cell *cell, bool levels, bool lane, bool pair)

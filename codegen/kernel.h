@@ -179,6 +179,7 @@ typedef struct hdst__kernel_options {
     uint32_t compact_bits;              // GPU: tables with many rows may be compact (table.h), and an addend there has so many bits at most; 0: they may not
     bool may_part;                      // GPU: with many records for a compact table, which have room as pairs (hdst__kernel.part_name)
     bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the kernel's tables say
+    bool no_blocks;                     // for measurement: strips and work-groups have no tables, each addend goes straight to the device's
 } hdst__kernel_options;
 
 enum { HDST__PART_KERNELS = 12 };

@@ -11,7 +11,7 @@ static void plan_tables(hdst__printer *p, const ir_func *block)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum *accum = &p->tables->accum[a];
-        p->plan[a].place = hdst__accum_is_private(p->func, accum, PRIVATE_WORDS) && hdst__accum_is_private(block, accum, PRIVATE_WORDS) ? HDST__PLACE_PRIVATE
+        p->plan[a].place = p->options->no_blocks ? HDST__PLACE_DEVICE : hdst__accum_is_private(p->func, accum, PRIVATE_WORDS) && hdst__accum_is_private(block, accum, PRIVATE_WORDS) ? HDST__PLACE_PRIVATE
                                                                                                                                         : HDST__PLACE_STRIP;
         const size_t leaves = p->func->params[accum->param].record->leaf_count;
         for (int i = 0; i < 2; i++) p->plan[a].level_sum[i] = HDST__NEW_ARRAY(p->arena, bool, leaves);
@@ -21,7 +21,7 @@ static void plan_tables(hdst__printer *p, const ir_func *block)
 // Cells of a table that are worth a way around them. Block form: levels and what blocks leave over go to the cells directly.
 static bool has_front(const hdst__printer *p, const ir_func *block)
 {
-    return p->options->front && !block->block && p->tables->scale_count && p->options->rows && hdst__tables_device_words(p->tables, p->options->rows) >= LEAST_FRONT;
+    return p->options->front && !p->options->no_blocks && !block->block && p->tables->scale_count && p->options->rows && hdst__tables_device_words(p->tables, p->options->rows) >= LEAST_FRONT;
 }
 
 // A strip's output begins where there is room for that of all records before it, or where the counts say.
@@ -185,7 +185,9 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
 {
     hdst__tables *tables = (hdst__tables *)hdst__tables_make(arena, func, options->tiers);
     ir_func *block = hdst__ir_copy_func(arena, func);
-    const char *wrong = hdst__passes_cpu(block, tables, options->input);
+    const bool singly = options->no_blocks && tables->accum_count;     // a block of records would combine them
+    if (singly) block->form_why = "record by record, each addend straight to the device's table";
+    const char *wrong = singly ? NULL : hdst__passes_cpu(block, tables, options->input);
     if (wrong) {
         hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: form for CPU devices of '%s': %s", func->name, wrong);
         return NULL;

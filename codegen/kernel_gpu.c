@@ -96,8 +96,9 @@ static void plan_tables(hdst__printer *p)
 {
     const uint64_t most = p->options->facts.local_bytes;
     for (size_t a = 0; a < p->tables->accum_count; a++) {
-        p->plan[a].place = hdst__accum_is_private(p->func, p->plan[a].accum, has_pairs(p, &p->plan[a]) ? PAIR_SUM_WORDS : PRIVATE_WORDS) ? HDST__PLACE_PRIVATE : HDST__PLACE_LOCAL;
-        plan_slots(p, &p->plan[a]);
+        p->plan[a].place = p->options->no_blocks ? HDST__PLACE_DEVICE
+            : hdst__accum_is_private(p->func, p->plan[a].accum, has_pairs(p, &p->plan[a]) ? PAIR_SUM_WORDS : PRIVATE_WORDS) ? HDST__PLACE_PRIVATE : HDST__PLACE_LOCAL;
+        if (p->plan[a].place != HDST__PLACE_DEVICE) plan_slots(p, &p->plan[a]);
     }
     if (copy_bytes(p) > most * 3 / 4) drop_tables(p);
     // Half of local memory is enough for the copies: more of it would leave fewer work-groups on a processor.
@@ -467,8 +468,8 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     hdst__gpu_shape shape = choose_shape(func, options);
     ir_func *single = single_body(arena, func), *count;
     const hdst__tables *narrow = hdst__tables_make(arena, func, options->tiers);
-    hdst__printer *p = hdst__printer_create(arena, func, options, widen(arena, func, narrow, options->fast_sums));
-    plan_lane_sums(p, narrow);
+    hdst__printer *p = hdst__printer_create(arena, func, options, options->no_blocks ? narrow : widen(arena, func, narrow, options->fast_sums));
+    if (!options->no_blocks) plan_lane_sums(p, narrow);
     plan_tables(p);
     plan_spread(p, single, shape.group);
     if (p->spread) shape.records = 1;

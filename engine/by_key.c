@@ -3,6 +3,7 @@
 #include "engine/by_key_run.h"
 
 #include "engine/executor.h"
+#include "engine/levels.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -170,10 +171,7 @@ static void note_stats(hdst__by_key_pass *run)
     by_key->flushes = flushes;
     by_key->spilled = run->spill.bytes;
     by_key->stats.records = in;
-    by_key->stats.level_count = 3;
-    by_key->stats.level[0] = (hdst__level){"block", in, to_parts};
-    by_key->stats.level[1] = (hdst__level){"device", to_parts, to_parts};
-    by_key->stats.level[2] = (hdst__level){"node", to_parts, out};
+    hdst__levels_count(&by_key->stats, by_key->engine->hpr, in, to_parts, out);
 }
 
 static hdst_status run_steps(hdst__by_key_pass *run, hdst_error *error)
@@ -238,6 +236,9 @@ void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out)
     hdst__buffer_printf(out, "    keys: %" PRIu64 " (about %.0f expected from %" PRIu64 " records)\n", by_key->keys, c->distinct, c->sampled);
     for (uint32_t i = 0; i < by_key->stats.level_count; i++)
         hdst__buffer_printf(out, "    %s: %" PRIu64 " in, %" PRIu64 " out\n", by_key->stats.level[i].name, by_key->stats.level[i].in, by_key->stats.level[i].out);
+    if (by_key->engine->hpr < HDST__HPR_DEVICE)
+        hdst__buffer_printf(out, "    hpr %s: %s; what reduces the parts counts as the node's step\n", hdst__hpr_name(by_key->engine->hpr),
+                            by_key->engine->hpr == HDST__HPR_NONE ? "pairs pass unreduced to the node's step" : "only threads combine before the node's step");
     if (by_key->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", by_key->flushes);
     char bytes[24];
     if (by_key->spilled) hdst__buffer_printf(out, "    over the memory budget, through a temporary file: %s\n", hdst__bytes_text(by_key->spilled, bytes));

@@ -2,8 +2,8 @@
 // Reductions by key in host memory: records with a key go in, one record for each key comes out, in the order of (hash, key) (codegen/key_hash.h), whatever the device,
 // the number of threads or the container. Three levels, each a step of its own with counters:
 //     block    each thread adds records to a table in its cache, and empties a full one to the next level; left out where most keys come once or twice
-//     device   what comes from there lies apart by the upper bits of the hash, until a part's keys fit a table in the cache
-//     node     each part is reduced to rows, in order
+//     device   what comes from there lies apart by the upper bits of the hash, so that a part's keys fit a table in the cache; each part is reduced to rows, in order
+//     node     the rows of all parts; with hpr below `device` reducing the parts is this step (engine/levels.h)
 #ifndef HDST_ENGINE_BY_KEY_H
 #define HDST_ENGINE_BY_KEY_H
 

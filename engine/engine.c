@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine object: options, discovery at first use, the choice of a device, cancellation.
 #include "engine/engine_private.h"
+#include "engine/levels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,17 @@ static hdst__tuning_mode tuning_mode(const hdst__engine *engine, hdst__tuning_mo
     return HDST__TUNING_AUTO;
 }
 
+static hdst__hpr highest_level(const hdst__engine *engine, hdst__hpr wanted)
+{
+    const char *text = getenv("HDST_HPR");
+    if (wanted != HDST__HPR_AUTO) return wanted;
+    if (!text || !*text) return HDST__HPR_CLUSTER;
+    for (hdst__hpr level = HDST__HPR_NONE; level <= HDST__HPR_CLUSTER; level++)
+        if (strcmp(text, hdst__hpr_name(level)) == 0) return level;
+    hdst__log_write(&engine->log, HDST__LOG_WARN, "HDST_HPR is '%s', not none, block, device, node or cluster: taking cluster", text);
+    return HDST__HPR_CLUSTER;
+}
+
 static bool copy_options(hdst__engine *engine, const hdst__engine_options *options)
 {
     if (options->log) engine->log = *options->log;
@@ -26,6 +38,7 @@ static bool copy_options(hdst__engine *engine, const hdst__engine_options *optio
     engine->skip_failed = options->skip_failed;
     engine->fast_sums = options->fast_sums;
     engine->tuning = tuning_mode(engine, options->tuning);
+    engine->hpr = highest_level(engine, options->hpr);
     engine->tuning_least = TUNING_LEAST;
     engine->sort_least = SORT_LEAST;
     engine->portable_kernels = options->portable_kernels;

@@ -26,6 +26,12 @@ typedef enum hdst__tuning_mode {
     HDST__TUNING_FULL,              // everything at once
 } hdst__tuning_mode;
 
+// The highest level at which reductions combine (engine/levels.h). Results are the same, to the bit.
+typedef enum hdst__hpr {
+    HDST__HPR_AUTO,                 // of the options only: as HDST_HPR says (none, block, device, node, cluster), else all
+    HDST__HPR_NONE, HDST__HPR_BLOCK, HDST__HPR_DEVICE, HDST__HPR_NODE, HDST__HPR_CLUSTER,
+} hdst__hpr;
+
 typedef struct hdst__engine_options {
     const hdst__allocator *allocator;
     const hdst__log *log;
@@ -36,6 +42,7 @@ typedef struct hdst__engine_options {
     bool skip_failed;               // records that fail a check are left out and counted, instead of ending the run
     bool fast_sums;                 // kernels may add floats plainly (hdst__kernel_options)
     hdst__tuning_mode tuning;       // AUTO: as HDST_TUNING says (auto, off, full)
+    hdst__hpr hpr;
     bool portable_kernels;          // print kernels without compiler built-ins (Oclgrind)
     bool gpu_form_on_cpu;           // tests: print the GPU form on a CPU device
     bool part_always;               // tests: compact tables are made by way of pairs, whatever their size

@@ -27,6 +27,7 @@ struct hdst__engine {
     uint64_t spare_cells;       // 0: chosen by rule
     uint64_t local_bytes;       // at most; 0: the device's
 
+    hdst__hpr hpr;                      // never AUTO
     hdst__tuning_mode tuning;
     uint64_t sort_least;                // records that a device sorts; fewer are sorted on the host, without a compiler. Tests set it lower
     uint64_t tuning_least;              // records of a slice whose time is compared, fewer when they are large; tests set it lower

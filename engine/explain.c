@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a stage will do and why, as a text for people.
 #include "engine/engine_private.h"
+#include "engine/levels.h"
 #include "engine/plan_tuning.h"
 #include "engine/stage.h"
 
@@ -86,6 +87,19 @@ static void explain_output(const hdst__stage *stage, hdst__buffer *out)
     else hdst__buffer_puts(out, "  output: stays on the device for the next stage\n");
 }
 
+// What leaving out levels means here.
+static void explain_levels(const hdst__stage *stage, hdst__buffer *out)
+{
+    const hdst__hpr hpr = stage->engine->hpr;
+    const bool tables = stage->plan && stage->plan->tables;
+    if (hpr >= HDST__HPR_DEVICE || (stage->spec.kind == HDST__STAGE_MAP && !tables)) return;
+    hdst__buffer_printf(out, "  hpr %s: ", hdst__hpr_name(hpr));
+    if (tables && hpr == HDST__HPR_NONE) hdst__buffer_puts(out, "blocks have no tables, each addend goes to the device's, which counts as the node's step\n");
+    else if (tables) hdst__buffer_puts(out, "only blocks combine before the device's table, which counts as the node's step\n");
+    else if (stage->spec.kind == HDST__STAGE_FOLD) hdst__buffer_puts(out, "of no effect, the tree of 64 records to one is fixed as its result's bits depend on it\n");
+    else hdst__buffer_puts(out, "of no effect, no level combines before the last one\n");
+}
+
 static void explain_memory(const hdst__stage *stage, hdst__buffer *out)
 {
     const hdst__budget *budgets[] = {&stage->engine->memory, &stage->device->budget};
@@ -112,6 +126,7 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
         explain_tables(stage->plan, out);
         explain_output(stage, out);
     }
+    explain_levels(stage, out);
     explain_memory(stage, out);
     pthread_mutex_unlock(&stage->engine->mutex);
     return out->failed ? hdst__error_memory(error, "a text") : HDST_OK;

@@ -116,7 +116,8 @@ static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
 static hdst__kernel_options kernel_options(const hdst__launch_plan *plan, const hdst__gpu_shape *shape)
 {
     return (hdst__kernel_options){.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier, .shape = *shape,
-                                  .front = plan->device->unified, .compact_bits = plan->compact_bits, .may_part = plan->may_part, .fast_sums = plan->device->engine->fast_sums};
+                                  .front = plan->device->unified, .compact_bits = plan->compact_bits, .may_part = plan->may_part, .fast_sums = plan->device->engine->fast_sums,
+                                  .no_blocks = plan->device->engine->hpr == HDST__HPR_NONE};
 }
 
 const hdst__kernel *hdst__launch_plan_kernel(hdst__launch_plan *plan, const hdst__gpu_shape *shape)
@@ -161,8 +162,9 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
         diags.sources = plan->func->diags->sources;
         diags.source_count = plan->func->diags->source_count;
     }
-    plan->may_part = request->makes_rows && hdst__plan_may_part(plan, request->most_records);
-    plan->compact_bits = request->makes_rows ? hdst__plan_compact_bits(plan, plan->reader.records) : 0;
+    const bool compact = request->makes_rows && plan->device->engine->hpr != HDST__HPR_NONE;
+    plan->may_part = compact && hdst__plan_may_part(plan, request->most_records);
+    plan->compact_bits = compact ? hdst__plan_compact_bits(plan, plan->reader.records) : 0;
     plan->kernel = compile(plan, request, &diags);
     if (plan->kernel) take_tables(plan, request);
     if (plan->kernel && plan->compact_bits && !hdst__plan_compact_scales(plan)) {

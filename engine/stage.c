@@ -3,6 +3,7 @@
 #include "engine/stage.h"
 
 #include "engine/engine_private.h"
+#include "engine/levels.h"
 #include "engine/plan_compact.h"
 
 #include <stdio.h>
@@ -210,26 +211,33 @@ static uint64_t cells_of(const hdst__launch_plan *plan)
 }
 
 // A block (strip or work-group) turns records into a table, a device adds up the tables of its blocks, a node those of its devices.
-static void count_levels(hdst__stage *stage)
+static void count_accums(hdst__stage *stage)
 {
     hdst__run_stats *stats = &stage->stats;
     const hdst__launch_plan *plan = stage->plan;
     uint64_t cells = cells_of(plan), records = stats->device[0].records, blocks = plan->items;
     if (!plan->tables && plan->way == HDST__OUTPUT_DENSE) return;
-    stats->level_count = 3;
     if (!plan->tables) {        // what a filter or flat_map lets through meets nothing on the way up
         const uint64_t out = stage->stores ? stage->store.cache.reader.records : stage->output.count;
-        stats->level[0] = (hdst__level){"block", records, out};
-        stats->level[1] = (hdst__level){"device", out, out};
-        stats->level[2] = (hdst__level){"node", out, out};
+        hdst__levels_count(stats, HDST__HPR_CLUSTER, records, out, out);
         return;
     }
     if (plan->kernel && !plan->kernel->one_group_per_strip) blocks = plan->items / plan->kernel->local_size;
     bool has_blocks = plan->strip_words > 0 && plan->kernel && !hdst__tables_are_compact(plan->tables);
-    uint64_t from_blocks = has_blocks ? blocks * stats->device[0].slices * cells : records;
-    stats->level[0] = (hdst__level){"block", records, from_blocks};
-    stats->level[1] = (hdst__level){"device", from_blocks, cells};
-    stats->level[2] = (hdst__level){"node", cells, cells};
+    hdst__levels_count(stats, stage->engine->hpr, records, has_blocks ? blocks * stats->device[0].slices * cells : records, cells);
+}
+
+// A tree is the same whatever levels were asked for, or its bits would not be; one thread that goes from record to record has no levels below.
+static void count_levels(hdst__stage *stage)
+{
+    const uint64_t records = stage->reader.records, groups = (records + HDST__FOLD_RECORDS - 1) / HDST__FOLD_RECORDS;
+    switch (stage->spec.kind) {
+    case HDST__STAGE_MAP:
+        if (stage->plan) count_accums(stage);
+        break;
+    case HDST__STAGE_FOLD: hdst__levels_count(&stage->stats, HDST__HPR_CLUSTER, records, groups, 1); break;
+    case HDST__STAGE_FOLD_ORDERED: hdst__levels_count(&stage->stats, HDST__HPR_NONE, records, records, 1); break;
+    }
 }
 
 static void start_stats(hdst__stage *stage)
@@ -370,7 +378,7 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     stage->stats.run_seconds = end - begin - stage->stats.read_seconds;
     stage->stats.total_seconds = end - start;
     if (status != HDST_OK) return status;
-    if (stage->plan && stage->spec.kind == HDST__STAGE_MAP) count_levels(stage);
+    count_levels(stage);
     const hdst__memory *table = stage->plan ? stage->plan->table : NULL;
     *output = (hdst__stage_output){
         .table = stage->finishes ? NULL : table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL, .records = stage->output.records, .record_count = stage->output.count,

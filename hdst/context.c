@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+_Static_assert((int)HDST_HPR_NONE == (int)HDST__HPR_NONE && (int)HDST_HPR_CLUSTER == (int)HDST__HPR_CLUSTER, "one enum, two names");
 _Static_assert((int)HDST_TUNING_OFF == (int)HDST__TUNING_OFF && (int)HDST_TUNING_FULL == (int)HDST__TUNING_FULL, "one enum, two names");
 
 HDST__STAND_IN(hdst_context, no_context);
@@ -61,9 +62,14 @@ static hdst_status check_options(const hdst_context_options *options, hdst_error
         hdst__error_hint(error, "set all three functions or none");
         return HDST_E_USAGE;
     }
-    if ((unsigned)options->tuning <= HDST_TUNING_FULL) return HDST_OK;
-    hdst__error_set(error, HDST_E_USAGE, "tuning is %d, which means nothing", (int)options->tuning);
-    hdst__error_hint(error, "HDST_TUNING_AUTO, HDST_TUNING_OFF or HDST_TUNING_FULL");
+    if ((unsigned)options->tuning > HDST_TUNING_FULL) {
+        hdst__error_set(error, HDST_E_USAGE, "tuning is %d, which means nothing", (int)options->tuning);
+        hdst__error_hint(error, "HDST_TUNING_AUTO, HDST_TUNING_OFF or HDST_TUNING_FULL");
+        return HDST_E_USAGE;
+    }
+    if ((unsigned)options->hpr <= HDST_HPR_CLUSTER) return HDST_OK;
+    hdst__error_set(error, HDST_E_USAGE, "hpr is %d, which means nothing", (int)options->hpr);
+    hdst__error_hint(error, "HDST_HPR_AUTO, HDST_HPR_NONE, HDST_HPR_BLOCK, HDST_HPR_DEVICE, HDST_HPR_NODE or HDST_HPR_CLUSTER");
     return HDST_E_USAGE;
 }
 
@@ -82,7 +88,7 @@ hdst_context *hdst_context_create(const hdst_context_options *given)
         context->engine = hdst__engine_create(&(hdst__engine_options){
             .allocator = &context->allocator, .log = &context->log, .device = context->device, .memory = options.memory,
             .device_memory = options.device_memory, .skip_failed = options.on_error == HDST_ON_ERROR_SKIP, .fast_sums = options.fast_sums,
-            .tuning = (hdst__tuning_mode)options.tuning, .cache_dir = context->cache_dir});
+            .tuning = (hdst__tuning_mode)options.tuning, .hpr = (hdst__hpr)options.hpr, .cache_dir = context->cache_dir});
     if (!context->engine) context->object.error = &hdst__no_memory;
     return context;
 }

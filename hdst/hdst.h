@@ -70,6 +70,14 @@ typedef enum hdst_tuning {
     HDST_TUNING_FULL,           // all at once: for a program that measures, or that prepares a machine
 } hdst_tuning;
 
+// The highest level at which reductions combine, for measurement: `block` (a thread, strip or work-group), `device`, `node`, `cluster`. What a level leaves out
+// passes as it came, and the node's last step combines it; results are the same, to the bit. hdst_run_stats.level counts what enters and leaves each level, and
+// hdst_explain says what a setting means for a stage (docs/datasets.md). On one machine `node` and `cluster` are the same.
+typedef enum hdst_hpr {
+    HDST_HPR_AUTO,              // $HDST_HPR (none, block, device, node, cluster) if set; else all levels
+    HDST_HPR_NONE, HDST_HPR_BLOCK, HDST_HPR_DEVICE, HDST_HPR_NODE, HDST_HPR_CLUSTER
+} hdst_hpr;
+
 // Start from HDST_CONTEXT_OPTIONS_INIT; `size` lets the struct grow.
 typedef struct hdst_context_options {
     size_t size;
@@ -89,9 +97,10 @@ typedef struct hdst_context_options {
     bool fast_sums;             // sums of float and double may be plain: rounded at each addition, in any order, so other bits in each run and on each device. Kernels do it
                                 // where it is faster, hdst_explain says which; other sums, and all in the interpreter, stay exact
     hdst_tuning tuning;         // of GPU kernels
+    hdst_hpr hpr;               // of reductions
 } hdst_context_options;
 
-#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL, false, {0}, false, HDST_TUNING_AUTO}
+#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL, false, {0}, false, HDST_TUNING_AUTO, HDST_HPR_AUTO}
 
 // NULL options: the defaults. Opens no device yet (the first run or device query does).
 HDST_API hdst_context *hdst_context_create(const hdst_context_options *options);
@@ -352,7 +361,7 @@ HDST_API hdst_status hdst_result_status(const hdst_result *result, hdst_error *e
 HDST_API double hdst_view_double(hdst_view view, uint64_t row, uint64_t element);
 HDST_API int64_t hdst_view_int64(hdst_view view, uint64_t row, uint64_t element);
 
-// What the last run did.
+// What the last run did. Levels: records, pairs or cells of accumulators that entered and left "block", "device" and "node" in all reductions of the run.
 typedef struct hdst_level { char name[16]; uint64_t in, out; } hdst_level;
 typedef struct hdst_device_use { char name[128]; uint64_t slices, records; double busy_seconds; } hdst_device_use;
 typedef struct hdst_run_stats {

@@ -8,6 +8,7 @@
 
 #include "engine/engine_private.h"
 #include "engine/grouping.h"
+#include "engine/levels.h"
 #include "engine/output.h"
 
 #include <inttypes.h>
@@ -277,7 +278,8 @@ static void put_dense(hdst__node *node, const hdst__output *from)
 // Pieces of 64 records are reduced by a lane, what they give further up.
 static void count_levels(const group_node *group, uint64_t results, hdst__run_stats *stats)
 {
-    const hdst__run_stats counts = {.level = {{"block", group->records, group->partial}, {"device", group->partial, results}, {"node", results, results}}, .level_count = 3};
+    hdst__run_stats counts = {0};
+    hdst__levels_count(&counts, HDST__HPR_CLUSTER, group->records, group->partial, results);
     hdst__plan_add_stats(stats, &counts);
 }
 
@@ -362,6 +364,9 @@ void hdst__group_node_explain(const hdst__node *node, hdst__buffer *out)
     hdst__buffer_printf(out, "group %s: records ordered by key on the host, for %s needs all records of a key together%s\n", node->func->name,
                         group->reduces ? "a reduce that is not field-wise" : "the function",
                         group->tree ? "; it is associative, so pieces of 64 records of a key go up a tree" : "; each key's records in their order");
+    const hdst__hpr hpr = group->grouping.engine->hpr;
+    if (hpr < HDST__HPR_DEVICE)
+        hdst__buffer_printf(out, "  hpr %s: of no effect, %s\n", hdst__hpr_name(hpr), group->tree ? "the tree is fixed as the result's bits depend on it" : "no level combines before all records of a key are there");
     if (!node->ran) return;
     hdst__buffer_printf(out, "  last run: %" PRIu64 " keys of %" PRIu64 " records, %" PRIu64 " level%s\n", group->keys, group->records, group->levels, group->levels == 1 ? "" : "s");
     if (group->parts > 1) hdst__buffer_printf(out, "  memory was short: keys in %" PRIu64 " parts by their hash, each a pass over the records\n", group->parts);

@@ -29,8 +29,7 @@ static option_table list_options(const program_info *program, common_options *c)
         {"seed", OPTION_COUNT, &c->seed, "N", "of all that is drawn at random; the same seed draws the same", true, NULL, 0, UINT64_MAX},
         {"explain", OPTION_FLAG, &c->explain, NULL, "say on standard error how the work will be done", true},
         {"trace", OPTION_TEXT, &c->trace, "FILE", "write a timeline for Chrome or Perfetto", false},
-        {"hpr", OPTION_WORD, &c->reduction_level, "cluster|none|block|device|node",
-         "the highest level that combines partial results", true, "none|block|device|node"},
+        {"hpr", OPTION_WORD, &c->hpr, "none|block|device|node|cluster", "the highest level that combines partial results", true},
         {"unchecked", OPTION_FLAG, &c->unchecked, NULL, "leave out the checks inside kernels", true},
         {"fast-sums", OPTION_FLAG, &c->fast_sums, NULL, "float sums may be plain, rounded at each addition, where that is faster", true},
         {"on-error", OPTION_WORD, &c->on_error, "fail|skip", "what a record with an error does: end the run, or take no part in it", true},
@@ -128,7 +127,7 @@ static hdst_status read_argument(const option_table *table, int argc, char **arg
 
 hdst_status options_parse(const program_info *program, common_options *common, int argc, char **argv, hdst_error *error)
 {
-    *common = (common_options){.layout = -1, .inputs.items = calloc(argc > 0 ? (size_t)argc : 1, sizeof(char *))};
+    *common = (common_options){.layout = -1, .hpr = -1, .inputs.items = calloc(argc > 0 ? (size_t)argc : 1, sizeof(char *))};
     *error = (hdst_error)HDST_ERROR_INIT;
     if (!common->inputs.items) {
         error->code = HDST_E_MEMORY;

@@ -36,11 +36,10 @@ typedef struct option {
 typedef struct common_options {
     text_list inputs;
     const char *columns, *output, *device;      // NULL: not given
-    int policy, layout, on_error;               // layout: an hdst_layout, or -1 when not given; on_error: an hdst_on_error
+    int policy, layout, on_error, hpr;          // layout: an hdst_layout, or -1 when not given; on_error: an hdst_on_error; hpr: as layout, levels from 0 (none)
     uint64_t memory, device_memory, seed;       // bytes, 0: the library's default
     bool explain, quiet, json, help, unchecked, fast_sums;
     // Not available yet:
-    int reduction_level;
     double verify;
     uint64_t checkpoint_every;
     const char *trace, *checkpoint;

@@ -192,6 +192,7 @@ Test(options, words_that_are_none_are_told)
         {{"--layout", "soaa"}, "--layout: not one of its words: 'soaa'", "aos|soa|aosoa|aop"},
         {{"--layout", "ao"}, "--layout: not one of its words: 'ao'", "aos|soa|aosoa|aop"},
         {{"--layout", "aos|soa"}, "--layout: not one of its words: 'aos|soa'", "aos|soa|aosoa|aop"},
+        {{"--hpr", "nodes"}, "--hpr: not one of its words: 'nodes'", "none|block|device|node|cluster"},
         {{"--layout="}, "--layout: not one of its words: ''", "aos|soa|aosoa|aop"},
     };
     EXPECT_MISUSES(cases);
@@ -207,7 +208,6 @@ Test(options, what_is_not_there_yet_is_refused_by_name)
         {{"--checkpoint", "d"}, "--checkpoint is not available yet", option_hint},
         {{"--checkpoint-every=3"}, "--checkpoint-every is not available yet", option_hint},
         {{"--resume"}, "--resume is not available yet", option_hint},
-        {{"--hpr", "node"}, "--hpr node is not available yet", word_hint},
         {{"--policy", "dynamic"}, "--policy dynamic is not available yet", word_hint},
     };
     EXPECT_MISUSES(cases);

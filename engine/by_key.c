@@ -19,6 +19,7 @@ hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec 
     hdst__by_key *by_key = hdst__alloc_zero(engine->allocator, sizeof *by_key);
     if (!by_key) return NULL;
     by_key->engine = engine;
+    by_key->container = spec->container;
     hdst__arena_init(&by_key->arena, engine->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) {
         hdst__by_key_destroy(by_key);
@@ -124,6 +125,7 @@ static void free_worker(hdst__by_key_pass *run, hdst__by_key_worker *worker)
     hdst__key_table_destroy(&worker->table);
     hdst__key_table_destroy(&worker->wide);
     hdst__by_key_free_piece(run, worker->piece);
+    hdst__by_key_free_sorter(worker);
     hdst__free(allocator, worker->sorted);
     hdst__free(allocator, worker->read_memory);
     hdst__by_key_keep_slabs(run, worker->slabs);

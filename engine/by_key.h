@@ -11,11 +11,21 @@
 
 typedef struct hdst__by_key hdst__by_key;
 
+// What a reduction by key keeps its keys in.
+typedef enum hdst__container {
+    HDST__CONTAINER_AUTO,               // as the first records say
+    HDST__CONTAINER_DENSE,              // an array over a declared range: not of these reductions
+    HDST__CONTAINER_TABLE,              // hash tables of threads, then parts
+    HDST__CONTAINER_PARTS,              // parts by hash, with a table for each
+    HDST__CONTAINER_SORTED,             // parts by hash, sorted by hash and key and reduced run by run
+} hdst__container;
+
 typedef struct hdst__by_key_spec {
     const hdst__record *record;         // of the pairs, and of the result; must outlive the reduction
     const uint32_t *key_leaves;         // the others are reduced, by `laws` in order
     uint32_t key_count;
     const ir_accum_op *laws;            // NULL: there are no others
+    hdst__container container;
 } hdst__by_key_spec;
 
 // Where the records are. What the host can reach is read where it lies: `rows`, or the segments of `cache` (filled by the first run that reads it); else pieces are copied.

@@ -40,7 +40,7 @@ static bool flush(hdst__by_key_worker *worker)
         const uint64_t *row = table->rows + at * table->row_words;
         if (row[0] && !add_row(worker, row)) return false;
     }
-    if (worker->since_flush < 2 * keys) worker->blocks = false;
+    if (worker->since_flush < 2 * keys && worker->run->by_key->container != HDST__CONTAINER_TABLE) worker->blocks = false;
     worker->since_flush = 0;
     worker->flushes++;
     hdst__key_table_clear(table, 0);

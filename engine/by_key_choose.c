@@ -12,6 +12,7 @@ enum {
     MAP_BITS = 21,                      // of the hash: a bit for each value of them, to count distinct keys
     ADDENDS = 1 << 14,                  // of a float sum that are looked at
     BLOCK_BYTES = 512 << 10,            // of a thread's table, and of a part's: what fits a core's second-level cache beside the records
+    SORTED_BYTES = 1 << 20,             // of raw records that are sorted at once
     MOST_PART_BITS = 12, LEAST_TABLE_BITS = 6,
 };
 
@@ -77,14 +78,18 @@ static void choose_tables(hdst__by_key_pass *run, double seen)
     if (forced) c->block_bits = forced;
     const double room = (double)(UINT64_C(1) << c->block_bits) / 2;
     const bool wide = c->tier_count[HDST__TIER_WIDE] > 0, few = c->distinct <= room * 0.9, often = c->sampled >= 4 * seen;
-    const bool none = run->engine->hpr == HDST__HPR_NONE;
-    c->blocks = !wide && !none && (few || often);
-    const uint32_t needed = bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES), least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
+    const bool none = run->engine->hpr == HDST__HPR_NONE, asked = run->by_key->container != HDST__CONTAINER_AUTO;
+    c->sorted = run->by_key->container == HDST__CONTAINER_SORTED;
+    c->blocks = !none && (asked ? run->by_key->container == HDST__CONTAINER_TABLE : !wide && (few || often));
+    const uint32_t needed = c->sorted ? bits_for(records * run->keyed->raw_bytes / SORTED_BYTES) : bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES), least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
     c->part_bits = needed < least ? least : needed > MOST_PART_BITS ? MOST_PART_BITS : needed;
     if (run->engine->by_key_part_bits) c->part_bits = run->engine->by_key_part_bits;
     const uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->part_bits));
     c->table_bits = forced ? forced : table_bits < LEAST_TABLE_BITS ? LEAST_TABLE_BITS : table_bits;
-    const char *why = none ? "parts by hash, as no level combines (hpr none)"
+    const char *why = c->sorted ? "sorted runs, as was asked for"
+        : asked && c->blocks ? "a hash table for each thread, as was asked for, and parts by hash"
+        : asked ? "parts by hash, as was asked for"
+        : none ? "parts by hash, as no level combines (hpr none)"
         : wide ? "parts by hash, as no two words hold most addends"
         : few ? "a hash table for each thread, as all keys fit one in its cache"
         : c->blocks ? "a hash table for each thread, as some keys come often, and parts by hash, as there are many"

@@ -6,7 +6,7 @@ static uint64_t *wide_of(hdst__by_key_worker *worker, uint32_t hash, const uint6
 {
     const hdst__keyed *keyed = worker->run->keyed;
     hdst__key_table *wide = &worker->wide;
-    if (!wide->rows && !hdst__key_table_create(wide, worker->run->engine->allocator, keyed->wide_row_words, keyed->key_words, 6, worker->table.skip)) return NULL;
+    if (!wide->rows && !hdst__key_table_create(wide, worker->run->engine->allocator, keyed->wide_row_words, keyed->key_words, 6, worker->run->choice.part_bits)) return NULL;
     if (!hdst__key_table_has_room(wide, 1) && !hdst__key_table_grow(wide, 1)) return NULL;
     return hdst__key_table_find(wide, hash, key, true) + 1 + keyed->key_words;
 }
@@ -17,8 +17,7 @@ static bool no_memory(hdst__by_key_worker *worker)
     return false;
 }
 
-// Addends that are too large, or too fine, for the words of the table.
-static bool add_misfits(hdst__by_key_worker *worker)
+bool hdst__by_key_add_misfits(hdst__by_key_worker *worker)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const hdst__key_batch *batch = &worker->batch;
@@ -36,8 +35,7 @@ static bool add_misfits(hdst__by_key_worker *worker)
     return true;
 }
 
-// Sums of a row that could overflow move to its wide cells.
-static bool move_full(hdst__by_key_worker *worker, uint64_t *row)
+bool hdst__by_key_move_full(hdst__by_key_worker *worker, uint64_t *row)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     int64_t *wide = (int64_t *)wide_of(worker, (uint32_t)row[0], row + 1);
@@ -60,7 +58,7 @@ static bool look_through(hdst__by_key_worker *worker)
     table->adds = 0;
     for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
         uint64_t *row = table->rows + at * table->row_words;
-        if (row[0] && hdst__keyed_is_full(worker->run->keyed, row) && !move_full(worker, row)) return false;
+        if (row[0] && hdst__keyed_is_full(worker->run->keyed, row) && !hdst__by_key_move_full(worker, row)) return false;
     }
     return true;
 }
@@ -80,7 +78,7 @@ static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
         if (!make_room(worker, worker->batch.count)) return false;
         hdst__key_batch_words(&worker->batch, keyed, false);
         hdst__key_table_add(&worker->table, keyed, &worker->batch);
-        if (worker->batch.misfits && !add_misfits(worker)) return false;
+        if (worker->batch.misfits && !hdst__by_key_add_misfits(worker)) return false;
         if (keyed->fixed && worker->table.adds >= HDST__KEY_ADDS && !look_through(worker)) return false;
     }
     return true;
@@ -93,7 +91,7 @@ static bool add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
         if (!make_room(worker, 1)) return false;
         uint64_t *row = hdst__key_table_combine(&worker->table, keyed, (const uint64_t *)(const void *)(chunk->data + at));
-        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !move_full(worker, row)) return false;
+        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__by_key_move_full(worker, row)) return false;
     }
     return true;
 }
@@ -111,20 +109,22 @@ static bool sort_rows(hdst__by_key_worker *worker)
     return true;
 }
 
-static bool write_result(hdst__by_key_worker *worker, uint32_t part)
+// `rows`: in order, or NULL: those of the table.
+static bool write_result(hdst__by_key_worker *worker, uint32_t part, const uint64_t *rows, uint64_t count)
 {
     const hdst__keyed *keyed = worker->run->keyed;
-    const uint64_t count = worker->table.count, size = keyed->record->size;
+    const uint64_t size = keyed->record->size;
     char *to = hdst__by_key_place(worker, part, count);
-    if (!to || !sort_rows(worker)) return false;
+    if (!to || (!rows && !sort_rows(worker))) return false;
+    if (!rows) rows = worker->sorted;
     worker->out += count;
     if (atomic_load(&worker->run->stop)) return true;
     if (worker->wide.count == 0) {
-        hdst__keyed_write_all(keyed, worker->sorted, count, to);
+        hdst__keyed_write_all(keyed, rows, count, to);
         return true;
     }
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t *row = worker->sorted + i * worker->table.row_words;
+        const uint64_t *row = rows + i * keyed->row_words;
         const uint64_t *wide = hdst__key_table_find(&worker->wide, (uint32_t)row[0], row + 1, false);
         hdst__keyed_write(keyed, row, wide ? (const int64_t *)wide + 1 + keyed->key_words : NULL, to + i * size);
     }
@@ -134,24 +134,28 @@ static bool write_result(hdst__by_key_worker *worker, uint32_t part)
 static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
 {
     hdst__by_key_pass *run = worker->run;
-    hdst__key_table_clear(&worker->table, run->choice.part_bits);
+    const hdst__by_key_adder add_chunk = run->choice.sorted ? hdst__by_key_sorted_add : add_raw;
+    const uint64_t *rows = NULL;
+    uint64_t count;
+    if (!run->choice.sorted) hdst__key_table_clear(&worker->table, run->choice.part_bits);
     hdst__key_table_destroy(&worker->wide);
     for (uint32_t w = 0; w < run->workers; w++) {
         const hdst__by_key_worker *from = &run->worker[w];
         for (const hdst__key_chunk *chunk = from->raw.part[part].first; chunk; chunk = chunk->next)
-            if (!add_raw(worker, chunk)) return false;
+            if (!add_chunk(worker, chunk)) return false;
         for (const hdst__key_chunk *chunk = from->rows.part[part].first; chunk; chunk = chunk->next)
             if (!add_rows(worker, chunk)) return false;
     }
-    if (hdst__by_key_read_spilled(worker, 0, part, add_raw) != HDST_OK || hdst__by_key_read_spilled(worker, 1, part, add_rows) != HDST_OK) return false;
-    return write_result(worker, part);
+    if (hdst__by_key_read_spilled(worker, 0, part, add_chunk) != HDST_OK || hdst__by_key_read_spilled(worker, 1, part, add_rows) != HDST_OK) return false;
+    if (!run->choice.sorted) return write_result(worker, part, NULL, worker->table.count);
+    return hdst__by_key_sorted_end(worker, &rows, &count) && write_result(worker, part, rows, count);
 }
 
 hdst_status hdst__by_key_part(hdst__by_key_worker *worker)
 {
     hdst__by_key_pass *run = worker->run;
     const hdst__keyed *keyed = run->keyed;
-    if (!hdst__key_table_create(&worker->table, run->engine->allocator, keyed->row_words, keyed->key_words, run->choice.table_bits, run->choice.part_bits))
+    if (!run->choice.sorted && !hdst__key_table_create(&worker->table, run->engine->allocator, keyed->row_words, keyed->key_words, run->choice.table_bits, run->choice.part_bits))
         return hdst__error_memory(&worker->error, "a part of a reduce by key");
     while (!atomic_load(&run->stop)) {
         pthread_mutex_lock(&run->lock);

@@ -8,6 +8,7 @@
 // by_key_choose.c   what a sample says: scales, tables, parts
 // by_key_block.c    records to tables of threads and to parts
 // by_key_part.c     parts to rows
+// by_key_sorted.c   parts to rows, by sorting
 #ifndef HDST_ENGINE_BY_KEY_RUN_H
 #define HDST_ENGINE_BY_KEY_RUN_H
 
@@ -23,6 +24,7 @@ typedef struct hdst__by_key_choice {
     uint64_t sampled;                   // records
     double distinct;                    // keys, estimated
     bool blocks;                        // threads have tables
+    bool sorted;                        // parts are sorted, in place of tables
     uint32_t block_bits, part_bits, table_bits;     // rows of a thread's table; parts; rows of a part's table at first
     uint32_t tier_count[HDST__TIER_WIDE + 1];       // float sums by how they are held
     char why[160];
@@ -97,6 +99,7 @@ typedef struct hdst__by_key_worker {
     char *read_memory;                  // for what was
     hdst__key_table table, wide;        // of a part
     uint64_t *sorted, sorted_words;
+    struct hdst__by_key_sorter *sorter; // of parts that are sorted
     uint64_t in, to_parts, out;         // records; pairs and rows that left the blocks; keys
     uint64_t flushes;
     char nothing;                       // the place of no rows
@@ -106,6 +109,7 @@ struct hdst__by_key {
     hdst__engine *engine;
     hdst__arena arena;
     hdst__keyed *keyed;
+    hdst__container container;          // that the user insists on
     hdst__run_stats stats;
     hdst__by_key_choice choice;
     bool ran;
@@ -121,6 +125,14 @@ hdst_status hdst__by_key_choose(hdst__by_key_pass *run, hdst_error *error);
 hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker);
 // by_key_part.c: all parts that no other thread takes.
 hdst_status hdst__by_key_part(hdst__by_key_worker *worker);
+// Sums of a row that could overflow move to its wide cells; addends of the batch that are too large, or too fine, for words go there. false: no memory, the error is set.
+bool hdst__by_key_move_full(hdst__by_key_worker *worker, uint64_t *row);
+bool hdst__by_key_add_misfits(hdst__by_key_worker *worker);
+
+// by_key_sorted.c: the raw records of a part, chunk by chunk, and then its rows in order, which are the sorter's until the next part. false: no memory, the error is set.
+bool hdst__by_key_sorted_add(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
+bool hdst__by_key_sorted_end(hdst__by_key_worker *worker, const uint64_t **rows, uint64_t *count);
+void hdst__by_key_free_sorter(hdst__by_key_worker *worker);
 
 // by_key_input.c
 hdst_status hdst__by_key_open_input(hdst__by_key_pass *run, hdst_error *error);

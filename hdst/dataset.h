@@ -4,6 +4,7 @@
 
 #include "codegen/ir.h"
 #include "hdst/field.h"
+#include "engine/by_key.h"
 #include "engine/sort.h"
 #include "hdst/map_spec.h"
 #include "hdst/source.h"
@@ -60,6 +61,7 @@ struct hdst_dataset {
     uint32_t key;                   // dense reduce: leaf of the key
     hdst__field_place *keys;        // group: of the key, in the parent's record
     size_t key_count;
+    hdst__container container;      // reductions by key: that the user insists on
     bool dense;                     // group: the key is the number of a record of the result, which has `count`
     hdst__field_place place;        // extreme, top: what is compared
     bool largest;                   // extreme: not the smallest

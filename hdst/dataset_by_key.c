@@ -140,3 +140,58 @@ hdst_dataset *hdst_distinct(hdst_dataset *from)
     hdst__unlock(context);
     return dataset;
 }
+
+// --- Containers ---
+
+static const char *const container_names[] = {"auto", "dense", "table", "parts", "sorted"};
+
+static hdst_status no_container(const hdst_dataset *from, hdst_container container, const char *why, const char *hint, hdst_error *error)
+{
+    const char *name = from->spec ? from->spec->function->name : from->op == HDST__OP_DISTINCT ? "hdst_distinct" : from->op == HDST__OP_COUNT_BY_KEY ? "hdst_count_by_key" : "the dataset";
+    hdst__error_set(error, HDST_E_USAGE, "container '%s' is not for '%s': %s", container_names[container], name, why);
+    hdst__error_hint(error, "%s", hint);
+    return HDST_E_USAGE;
+}
+
+static hdst_status check_container(const hdst_dataset *from, hdst_container container, hdst_error *error)
+{
+    if ((unsigned)container > HDST_CONTAINER_SORTED) return hdst__error_set(error, HDST_E_USAGE, "container %d; HDST_CONTAINER_AUTO to HDST_CONTAINER_SORTED exist", (int)container);
+    switch (from->op) {
+    case HDST__OP_REDUCE_BY_KEY: case HDST__OP_COUNT_BY_KEY: case HDST__OP_DISTINCT:
+        if (container != HDST_CONTAINER_DENSE) return HDST_OK;
+        return no_container(from, container, "it has no declared range of keys", "hdst_reduce_dense takes keys from 0 to n - 1", error);
+    case HDST__OP_REDUCE_DENSE:
+        if (container == HDST_CONTAINER_AUTO || container == HDST_CONTAINER_DENSE) return HDST_OK;
+        return no_container(from, container, "a dense reduce has a row for each number", "hdst_reduce_by_key has the others", error);
+    case HDST__OP_GROUP:
+        if (container == HDST_CONTAINER_AUTO || container == HDST_CONTAINER_SORTED) return HDST_OK;
+        return no_container(from, container, "it needs all records of a key together, which sorted runs give", "HDST_CONTAINER_SORTED, or a reduce that is field-wise", error);
+    default: return no_container(from, container, "it is no reduction by key", "give it what hdst_reduce_by_key, hdst_count_by_key or hdst_distinct made", error);
+    }
+}
+
+// The operator again, over the same input.
+static hdst_dataset *copy_in(const hdst_dataset *from, hdst_container container)
+{
+    hdst_dataset *dataset = hdst__dataset_new(from->object.context, from->op, from->parent);
+    if (!dataset->object.context) return dataset;
+    dataset->record = from->record;
+    dataset->spec = from->spec;
+    dataset->container = (hdst__container)container;
+    if (from->spec) hdst__object_retain(&from->spec->object);
+    take_rows_as_they_are(dataset);
+    return dataset;
+}
+
+hdst_dataset *hdst_with_container(hdst_dataset *from, hdst_container container)
+{
+    hdst_context *context = from->object.context;
+    if (!context) return from;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__lock(context);
+    hdst_dataset *dataset = from;
+    if (!from->object.error && check_container(from, container, &error) != HDST_OK) dataset = hdst__dataset_fail(hdst__dataset_new(context, from->op, from->parent), &error);
+    else if (!from->object.error && from->op >= HDST__OP_REDUCE_BY_KEY) dataset = copy_in(from, container);
+    hdst__unlock(context);
+    return dataset;
+}

@@ -326,6 +326,17 @@ HDST_API hdst_dataset *hdst_group_function(hdst_dataset *dataset, const char *ke
 // device and in every run; sums of floats are exact. A reduce that is not field-wise (docs/kernel-language.md) works on the records of a key as hdst_group
 // does, and takes its memory.
 HDST_API hdst_dataset *hdst_reduce_by_key(hdst_dataset *dataset, hdst_module *module, const char *function);
+// What a reduction by key keeps its keys in. A run chooses by its first records, and hdst_explain tells the choice and why; results have the same bits in each.
+typedef enum hdst_container {
+    HDST_CONTAINER_AUTO,
+    HDST_CONTAINER_DENSE,       // an array with a row for each number of a declared range: hdst_reduce_dense, nothing else
+    HDST_CONTAINER_TABLE,       // a hash table of each thread, which is emptied to parts where it is full
+    HDST_CONTAINER_PARTS,       // parts by hash at once, then a hash table for each
+    HDST_CONTAINER_SORTED       // parts by hash, sorted by hash and key, and reduced run by run; of groups and reduces that are not field-wise the only one
+} hdst_container;
+// The same reduction by key (hdst_reduce_by_key, hdst_count_by_key, hdst_distinct; hdst_reduce_dense and hdst_group in the one that they have) in this container.
+// HDST_E_USAGE where it is none of that dataset's.
+HDST_API hdst_dataset *hdst_with_container(hdst_dataset *reduction, hdst_container container);
 // How many records have each key, in the same order: records of the module's `record`, which has the fields of the key, then a uint64_t. Other fields are not
 // read.
 HDST_API hdst_dataset *hdst_count_by_key(hdst_dataset *dataset, hdst_module *module, const char *record);

@@ -31,7 +31,8 @@ hdst_status hdst__by_key_node_make(hdst__arena *arena, hdst__node *node, hdst_er
     const hdst_dataset *dataset = node->dataset;
     uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, dataset->record->leaf_count);
     hdst__by_key_spec *spec = HDST__NEW(arena, hdst__by_key_spec);
-    *spec = (hdst__by_key_spec){.record = dataset->record, .key_leaves = leaves, .key_count = key_leaves(dataset, leaves), .laws = laws_of(arena, dataset, error)};
+    *spec = (hdst__by_key_spec){.record = dataset->record, .key_leaves = leaves, .key_count = key_leaves(dataset, leaves), .laws = laws_of(arena, dataset, error),
+                                .container = dataset->container};
     node->by_key_spec = spec;
     return spec->laws ? HDST_OK : error->code;
 }

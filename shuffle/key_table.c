@@ -91,17 +91,6 @@ bool hdst__key_table_grow(hdst__key_table *table, uint64_t more)
 
 // --- Adding ---
 
-static inline uint64_t combined(hdst__word_op op, uint64_t a, uint64_t b)
-{
-    switch (op) {
-    case HDST__WORD_ADD: return a + b;
-    case HDST__WORD_MAX: return a > b ? a : b;
-    case HDST__WORD_OR: return a | b;
-    case HDST__WORD_XOR: break;
-    }
-    return a ^ b;
-}
-
 // The most frequent shape: a small key, one sum.
 static void add_small(hdst__key_table *table, const hdst__key_batch *batch)
 {
@@ -115,7 +104,7 @@ static void add_column(uint64_t *const *row, uint32_t at, const uint64_t *word, 
     if (op == HDST__WORD_ADD)
         for (uint32_t i = 0; i < count; i++) row[i][at] += word[i];
     else
-        for (uint32_t i = 0; i < count; i++) row[i][at] = combined(op, row[i][at], word[i]);
+        for (uint32_t i = 0; i < count; i++) row[i][at] = hdst__words_combined(op, row[i][at], word[i]);
 }
 
 void hdst__key_table_add(hdst__key_table *table, const hdst__keyed *keyed, const hdst__key_batch *batch)
@@ -145,7 +134,7 @@ uint64_t *hdst__key_table_combine(hdst__key_table *table, const hdst__keyed *key
         const hdst__value_column *column = &keyed->value[c];
         for (uint32_t w = 0; w < column->words; w++) {
             const uint32_t at = cells + column->word + w;
-            row[at] = combined(column->cell.op, row[at], from[at]);
+            row[at] = hdst__words_combined(column->cell.op, row[at], from[at]);
         }
     }
     return row;

@@ -83,6 +83,18 @@ void hdst__key_batch_to_raw(const hdst__key_batch *batch, const hdst__keyed *key
 // Whether the float sum's addend is outside of the words of its column.
 bool hdst__value_misfits(const hdst__value_column *column, uint64_t bits);
 
+// How two words of a cell meet.
+static inline uint64_t hdst__words_combined(hdst__word_op op, uint64_t a, uint64_t b)
+{
+    switch (op) {
+    case HDST__WORD_ADD: return a + b;
+    case HDST__WORD_MAX: return a > b ? a : b;
+    case HDST__WORD_OR: return a | b;
+    case HDST__WORD_XOR: break;
+    }
+    return a ^ b;
+}
+
 // --- Results (key_rows.c) ---
 
 // Writes rows of a container as C structs of keyed->record, padding zero. wide: what was too large or too fine for the row's words, or NULL.

@@ -30,6 +30,9 @@ hdst_status program_load(program_run *run, const char *file, const hdst_param *p
 // The layout that --layout names, else `usual`.
 hdst_layout program_layout(const program_run *run, hdst_layout usual);
 
+// The reduction by key in the container that --container names.
+hdst_dataset *program_contained(const program_run *run, hdst_dataset *reduction);
+
 // Explains the result where --explain asks for it, runs it and adds its statistics. *explained keeps a loop from telling it again; NULL: tell it.
 hdst_status program_run_result(program_run *run, hdst_result *result, bool *explained, hdst_error *error);
 

@@ -30,7 +30,7 @@ static hdst_status open_job(program_run *run, job *w, hdst_error *error)
     status = program_load(run, "hist-movies.hk", &d, 1, &w->module, error);
     if (status != HDST_OK) return status;
     hdst_dataset *rated = hdst_with_layout(hdst_read(run->source, w->module, "rated"), program_layout(run, HDST_SOA));
-    hdst_dataset *totals = hdst_reduce_by_key(hdst_map_function(rated, w->module, "as_total"), w->module, "add");
+    hdst_dataset *totals = program_contained(run, hdst_reduce_by_key(hdst_map_function(rated, w->module, "as_total"), w->module, "add"));
     w->averages = hdst_cache(hdst_map_function(totals, w->module, "find_average"));
     w->rows = hdst_map_function(w->averages, w->module, "as_row");
     return HDST_OK;
@@ -71,6 +71,7 @@ int main(int argc, char **argv)
     const option own[] = {
         {"bins", OPTION_COUNT, &w.bins.count, "N", "how many bins (10)", true, NULL, 1, BINS_MOST},
         {"range", OPTION_TEXT, &w.range_text, "LOW,HIGH", "where the first bin begins and the last one ends (the smallest and the largest average)", true},
+        OPTION_CONTAINER(common),
     };
     const program_info info = {"hist-movies", "Counts items by their average rating. Writes each bin's lower edge and its count to standard output,\n"
         "and with --output each item, its average and its number of ratings to a .npy, .csv or .raw file.", own, sizeof own / sizeof *own};

@@ -39,7 +39,7 @@ static hdst_status count_values(program_run *run, hdst_module *module, hdst_erro
     const uint64_t ratings = hdst_source_rows(run->source);
     if (ratings == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to count", "the input has no rows");
     hdst_dataset *given = hdst_with_layout(hdst_read(run->source, module, "rating"), program_layout(run, HDST_SOA));
-    hdst_dataset *counts = hdst_sort(hdst_count_by_key(hdst_map_function(given, module, "as_key"), module, "count"), "value");
+    hdst_dataset *counts = hdst_sort(program_contained(run, hdst_count_by_key(hdst_map_function(given, module, "as_key"), module, "count")), "value");
     if (run->common->output) counts = hdst_cache(counts);
     hdst_result *result = hdst_result_create(counts);
     answer a;
@@ -65,8 +65,9 @@ static hdst_status work(program_run *run, void *settings, hdst_error *error)
 int main(int argc, char **argv)
 {
     common_options common;
+    const option own[] = {OPTION_CONTAINER(common)};
     const program_info info = {"hist-ratings", "Counts how often each rating was given. Writes each value and its count to standard output,\n"
-        "and with --output to a .npy, .csv or .raw file.", NULL, 0};
+        "and with --output to a .npy, .csv or .raw file.", own, sizeof own / sizeof *own};
     const program_steps steps = {.work = work};
     return program_main(&info, &common, &steps, NULL, argc, argv);
 }

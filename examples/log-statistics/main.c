@@ -51,7 +51,7 @@ static hdst_status open_job(program_run *run, job *w, hdst_error *error)
     status = program_load(run, "log-statistics.hk", HDST_NO_PARAMS, &w->module, error);
     if (status != HDST_OK) return status;
     hdst_dataset *entries = hdst_with_layout(hdst_read(run->source, w->module, "entry"), program_layout(run, HDST_SOA));
-    w->totals = hdst_cache(hdst_reduce_by_key(hdst_map_function(entries, w->module, "as_total"), w->module, "add"));
+    w->totals = hdst_cache(program_contained(run, hdst_reduce_by_key(hdst_map_function(entries, w->module, "as_total"), w->module, "add")));
     return HDST_OK;
 }
 
@@ -106,6 +106,7 @@ int main(int argc, char **argv)
         {"value", OPTION_TEXT, &w.value, "COLUMN", "the column that is summed", true},
         {"top", OPTION_COUNT, &w.top, "N", "how many keys are shown (10)", true, NULL, 1, UINT64_MAX},
         {"by", OPTION_WORD, &w.by, "count|sum", "which keys are shown first: those of most lines, or of the largest sum", true},
+        OPTION_CONTAINER(common),
     };
     const program_info info = {"log-statistics", "Totals the lines of a log for each key: their number, and the sum of a column. Writes the first keys to standard output,\n"
         "and with --output all of them to a .npy, .csv or .raw file.", own, sizeof own / sizeof *own};

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorted runs in place of a hash table: the raw records of a part are sorted by (hash, key), stably, and reduced run by run. So many at a time as fit a core's cache; the
+// rows of one piece and of those before it are merged, so a key with most of the records takes no more memory than others.
+#include "engine/by_key_run.h"
+
+#include <string.h>
+
+enum { PIECE_BYTES = 4 << 20, DIGIT = 8 };
+
+typedef struct row_list {
+    uint64_t *rows, count, room;        // in rows
+} row_list;
+
+typedef struct hdst__by_key_sorter {
+    char *raw, *batch;                  // records of a piece; some of them in order
+    uint64_t count, most;               // records there
+    uint64_t *order, *scratch;          // hash << 32 | place in the piece
+    row_list rows, piece, merged;       // of the part so far; of the piece
+} sorter;
+
+static bool no_memory(hdst__by_key_worker *worker)
+{
+    hdst__error_memory(&worker->error, "sorted runs of a reduce by key");
+    return false;
+}
+
+void hdst__by_key_free_sorter(hdst__by_key_worker *worker)
+{
+    const hdst__allocator *allocator = worker->run->engine->allocator;
+    sorter *s = worker->sorter;
+    if (!s) return;
+    void *const memory[] = {s->raw, s->batch, s->order, s->scratch, s->rows.rows, s->piece.rows, s->merged.rows, s};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) hdst__free(allocator, memory[i]);
+    worker->sorter = NULL;
+}
+
+static bool make_sorter(hdst__by_key_worker *worker)
+{
+    const hdst__allocator *allocator = worker->run->engine->allocator;
+    const hdst__keyed *keyed = worker->run->keyed;
+    const uint32_t forced = worker->run->engine->by_key_table_bits;
+    sorter *s = worker->sorter = hdst__alloc_zero(allocator, sizeof *s);
+    if (!s) return no_memory(worker);
+    s->most = forced ? UINT64_C(1) << forced : PIECE_BYTES / keyed->raw_bytes + 1;
+    s->raw = hdst__alloc(allocator, s->most * keyed->raw_bytes);
+    s->batch = hdst__alloc(allocator, (uint64_t)keyed->batch * keyed->raw_bytes);
+    s->order = hdst__alloc(allocator, s->most * sizeof *s->order);
+    s->scratch = hdst__alloc(allocator, s->most * sizeof *s->scratch);
+    return (s->raw && s->batch && s->order && s->scratch) || no_memory(worker);
+}
+
+// --- The order of a piece ---
+
+// By one digit of the hash, from bit `shift` of the entries on.
+static void by_digit(const uint64_t *from, uint64_t *to, uint64_t count, uint32_t shift)
+{
+    uint64_t place[1 << DIGIT] = {0}, sum = 0;
+    for (uint64_t i = 0; i < count; i++) place[from[i] >> shift & ((1 << DIGIT) - 1)]++;
+    for (uint32_t d = 0; d < 1 << DIGIT; d++) {
+        const uint64_t n = place[d];
+        place[d] = sum;
+        sum += n;
+    }
+    for (uint64_t i = 0; i < count; i++) to[place[from[i] >> shift & ((1 << DIGIT) - 1)]++] = from[i];
+}
+
+static const uint64_t *key_at(const hdst__by_key_worker *worker, uint64_t entry)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    return (const uint64_t *)(const void *)(worker->sorter->raw + (uint32_t)entry * (uint64_t)keyed->raw_bytes + keyed->raw_key_at);
+}
+
+static int compare_keys(const uint64_t *a, const uint64_t *b, uint32_t words)
+{
+    for (uint32_t w = 0; w < words; w++)
+        if (a[w] != b[w]) return a[w] < b[w] ? -1 : 1;
+    return 0;
+}
+
+// Entries of equal hashes by their keys: merges runs of 1, 2, 4 ... of them, in place of `entry`.
+static void by_key_words(const hdst__by_key_worker *worker, uint64_t *entry, uint64_t *scratch, uint64_t count)
+{
+    const uint32_t words = worker->run->keyed->key_words;
+    for (uint64_t run = 1; run < count; run *= 2) {
+        for (uint64_t first = 0; first < count; first += 2 * run) {
+            const uint64_t middle = first + run < count ? first + run : count, end = first + 2 * run < count ? first + 2 * run : count;
+            uint64_t a = first, b = middle;
+            for (uint64_t to = first; to < end; to++)
+                scratch[to] = a < middle && (b == end || compare_keys(key_at(worker, entry[a]), key_at(worker, entry[b]), words) <= 0) ? entry[a++] : entry[b++];
+        }
+        memcpy(entry, scratch, count * sizeof *entry);
+    }
+}
+
+// Nearly always the records of one hash have one key.
+static void order_equal_hashes(const hdst__by_key_worker *worker, uint64_t *entry, uint64_t *scratch, uint64_t count)
+{
+    const uint32_t words = worker->run->keyed->key_words;
+    for (uint64_t first = 0, end; first < count; first = end) {
+        bool same = true;
+        for (end = first + 1; end < count && entry[end] >> 32 == entry[first] >> 32; end++)
+            same = same && compare_keys(key_at(worker, entry[first]), key_at(worker, entry[end]), words) == 0;
+        if (!same) by_key_words(worker, entry + first, scratch + first, end - first);
+    }
+}
+
+static void sort_piece(hdst__by_key_worker *worker)
+{
+    sorter *s = worker->sorter;
+    const uint32_t raw_bytes = worker->run->keyed->raw_bytes, end = 64 - worker->run->choice.part_bits;
+    for (uint64_t i = 0; i < s->count; i++) {
+        uint32_t hash;
+        memcpy(&hash, s->raw + i * raw_bytes, sizeof hash);
+        s->order[i] = (uint64_t)hash << 32 | i;
+    }
+    for (uint32_t shift = 32; shift < end; shift += DIGIT) {
+        by_digit(s->order, s->scratch, s->count, shift);
+        uint64_t *swap = s->order;
+        s->order = s->scratch;
+        s->scratch = swap;
+    }
+    if (worker->run->keyed->key_words) order_equal_hashes(worker, s->order, s->scratch, s->count);
+}
+
+// --- Runs to rows ---
+
+static bool make_room(hdst__by_key_worker *worker, row_list *list, uint64_t rows)
+{
+    if (rows <= list->room) return true;
+    const uint64_t room = rows + rows / 2;
+    hdst__free(worker->run->engine->allocator, list->rows);     // lists are filled from their beginnings
+    list->rows = hdst__alloc(worker->run->engine->allocator, room * worker->run->keyed->row_words * sizeof *list->rows);
+    list->room = list->rows ? room : 0;
+    return list->rows || no_memory(worker);
+}
+
+static void combine(const hdst__keyed *keyed, uint64_t *row, const uint64_t *from, uint64_t step)
+{
+    uint64_t *cell = row + 1 + keyed->key_words;
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const hdst__value_column *column = &keyed->value[c];
+        for (uint32_t w = column->word; w < column->word + column->words; w++) cell[w] = hdst__words_combined(column->cell.op, cell[w], from[w * step]);
+    }
+}
+
+// The batch's records, which are in order, to the rows that end with `row` (NULL: there is none yet). Returns the last one.
+static uint64_t *add_batch(const hdst__by_key_worker *worker, row_list *list, uint64_t *row)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__key_batch *batch = &worker->batch;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const uint64_t tag = HDST__KEY_USED | batch->hash[i], *key = batch->key + (size_t)i * keyed->key_words;
+        if (!row || row[0] != tag || compare_keys(row + 1, key, keyed->key_words)) {
+            row = list->rows + list->count++ * keyed->row_words;
+            memset(row, 0, keyed->row_words * sizeof *row);
+            row[0] = tag;
+            memcpy(row + 1, key, keyed->key_words * sizeof *row);
+        }
+        combine(keyed, row, batch->word + i, keyed->batch);
+    }
+    return row;
+}
+
+static bool reduce_piece(hdst__by_key_worker *worker)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    sorter *s = worker->sorter;
+    uint64_t *row = NULL;
+    s->piece.count = 0;
+    if (!make_room(worker, &s->piece, s->count)) return false;
+    for (uint64_t first = 0; first < s->count; first += worker->batch.count) {
+        const uint64_t left = s->count - first;
+        const uint32_t count = left < keyed->batch ? (uint32_t)left : keyed->batch;
+        for (uint32_t i = 0; i < count; i++)
+            memcpy(s->batch + (uint64_t)i * keyed->raw_bytes, s->raw + (uint32_t)s->order[first + i] * (uint64_t)keyed->raw_bytes, keyed->raw_bytes);
+        hdst__key_batch_open_raw(&worker->batch, keyed, s->batch, count);
+        hdst__key_batch_words(&worker->batch, keyed, false);
+        row = add_batch(worker, &s->piece, row);
+        if (worker->batch.misfits && !hdst__by_key_add_misfits(worker)) return false;
+        // Other rows of the batch had no more additions than it has records.
+        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__by_key_move_full(worker, row)) return false;
+    }
+    return true;
+}
+
+// --- Pieces to a part ---
+
+static int compare_rows(const hdst__keyed *keyed, const uint64_t *a, const uint64_t *b)
+{
+    return a[0] != b[0] ? (a[0] < b[0] ? -1 : 1) : compare_keys(a + 1, b + 1, keyed->key_words);
+}
+
+static bool merge_piece(hdst__by_key_worker *worker)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    sorter *s = worker->sorter;
+    const uint64_t words = keyed->row_words, *a = s->rows.rows, *b = s->piece.rows, *a_end = a + s->rows.count * words, *b_end = b + s->piece.count * words;
+    s->merged.count = 0;
+    if (!make_room(worker, &s->merged, s->rows.count + s->piece.count)) return false;
+    while (a < a_end || b < b_end) {
+        const int order = a == a_end ? 1 : b == b_end ? -1 : compare_rows(keyed, a, b);
+        uint64_t *to = s->merged.rows + s->merged.count++ * words;
+        memcpy(to, order <= 0 ? a : b, words * sizeof *to);
+        if (order == 0) combine(keyed, to, b + 1 + keyed->key_words, 1);
+        if (order == 0 && keyed->fixed && hdst__keyed_is_full(keyed, to) && !hdst__by_key_move_full(worker, to)) return false;
+        if (order <= 0) a += words;
+        if (order >= 0) b += words;
+    }
+    return true;
+}
+
+static void swap_lists(row_list *a, row_list *b)
+{
+    const row_list swap = *a;
+    *a = *b;
+    *b = swap;
+}
+
+static bool end_piece(hdst__by_key_worker *worker)
+{
+    sorter *s = worker->sorter;
+    sort_piece(worker);
+    if (!reduce_piece(worker)) return false;
+    s->count = 0;
+    if (s->rows.count && !merge_piece(worker)) return false;
+    swap_lists(&s->rows, s->rows.count ? &s->merged : &s->piece);
+    return true;
+}
+
+bool hdst__by_key_sorted_add(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
+{
+    if (!worker->sorter && !make_sorter(worker)) return false;
+    sorter *s = worker->sorter;
+    const uint64_t bytes = worker->run->keyed->raw_bytes, count = chunk->bytes / bytes;
+    for (uint64_t done = 0; done < count;) {
+        const uint64_t left = count - done, room = s->most - s->count, now = left < room ? left : room;
+        memcpy(s->raw + s->count * bytes, chunk->data + done * bytes, now * bytes);
+        s->count += now;
+        done += now;
+        if (s->count == s->most && !end_piece(worker)) return false;
+    }
+    return true;
+}
+
+bool hdst__by_key_sorted_end(hdst__by_key_worker *worker, const uint64_t **rows, uint64_t *count)
+{
+    static const uint64_t none;
+    sorter *s = worker->sorter;
+    *rows = &none;
+    *count = 0;
+    if (!s) return true;
+    if (s->count && !end_piece(worker)) return false;
+    if (s->rows.count) *rows = s->rows.rows;
+    *count = s->rows.count;
+    s->rows.count = 0;
+    return true;
+}

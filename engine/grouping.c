@@ -20,6 +20,7 @@ void hdst__grouping_release(hdst__grouping *g)
     g->rows = NULL;
     g->run = NULL;
     g->row_count = g->run_count = g->reserved = 0;
+    g->large = false;
 }
 
 uint64_t hdst__group_number(const hdst__group_part *part, const char *row)
@@ -70,13 +71,17 @@ static hdst_status order_rows(hdst__grouping *g, hdst__ordering *o, hdst_error *
 
 // --- Runs ---
 
-static bool same_key(const hdst__grouping *g, uint64_t a, uint64_t b)
+bool hdst__group_same_key(const hdst__grouping *g, const char *x, const char *y)
 {
-    const char *x = g->rows + a * g->record->size, *y = g->rows + b * g->record->size;
     if (g->part_count == 1 && hdst__group_key_bytes(g->part, 1) == 4) return !memcmp(x + g->part->offset, y + g->part->offset, 4);     // the usual key, in one instruction
     for (size_t i = 0; i < g->part_count; i++)
         if (memcmp(x + g->part[i].offset, y + g->part[i].offset, hdst__scalar_size(g->part[i].kind))) return false;
     return true;
+}
+
+static bool same_key(const hdst__grouping *g, uint64_t a, uint64_t b)
+{
+    return hdst__group_same_key(g, g->rows + a * g->record->size, g->rows + b * g->record->size);
 }
 
 // Keys of more than 4 bytes may share a hash: such rows lie mixed.
@@ -136,10 +141,10 @@ hdst_status hdst__grouping_start(hdst__grouping *g, const hdst__reader *input, h
     const uint64_t room = hdst__budget_left(&g->engine->memory) / 2;
     g->most = room / bytes_of(g, g->wide);
     g->whole = input->records <= g->most;
-    g->step = g->end;
+    g->usual = g->step = g->end;
     if (g->whole) return HDST_OK;
     if (g->most < HDST__LEAST_PART) return hdst__budget_error(&g->engine->memory, HDST__LEAST_PART * 2 * bytes_of(g, g->wide), "records by key", error);
-    g->step = g->end / (input->records / g->most * 5 / 4 + 2) + 1;         // hashes are as good as evenly spread, keys are cut again where they are not
+    g->usual = g->step = g->end / (input->records / g->most * 5 / 4 + 2) + 1;      // hashes are as good as evenly spread, keys are cut again where they are not
     return HDST_OK;
 }
 
@@ -152,13 +157,6 @@ static hdst_status order(hdst__grouping *g, hdst__ordering *o, hdst_error *error
     return status == HDST_OK ? find_runs(g, error) : status;
 }
 
-// All records of a key are needed together: a part of one hash cannot be cut.
-static hdst_status too_many(const hdst__grouping *g, hdst_error *error)
-{
-    hdst__budget_error(&g->engine->memory, (g->most + 1) * bytes_of(g, g->wide), "all records of one key", error);
-    return HDST_E_MEMORY;
-}
-
 hdst_status hdst__grouping_next(hdst__grouping *g, const hdst__reader *input, bool *more, hdst_error *error)
 {
     hdst__ordering o = {0};
@@ -167,17 +165,17 @@ hdst_status hdst__grouping_next(hdst__grouping *g, const hdst__reader *input, bo
     hdst__grouping_release(g);
     *more = g->from < g->end;
     if (!*more) return HDST_OK;
-    while (full && status == HDST_OK) {
+    while (full && !g->large && status == HDST_OK) {
         status = g->whole ? hdst__ordering_read(g, &o, input, error) : hdst__ordering_read_part(g, &o, input, &full, error);
         full = full && !g->whole;
-        if (full && g->step == 1) status = too_many(g, error);
-        if (full) g->step = (g->step + 1) / 2;
         if (full) hdst__ordering_end(g, &o);
+        if (full && status == HDST_OK) status = hdst__grouping_narrow(g, input, error);
     }
-    if (status == HDST_OK) status = order(g, &o, error);
+    if (status == HDST_OK) status = g->large ? hdst__grouping_list_large(g, input, error) : order(g, &o, error);
     hdst__ordering_end(g, &o);
     if (status != HDST_OK) hdst__grouping_release(g);
     g->from += g->step;
+    g->step = g->usual;
     g->parts++;
     return status;
 }

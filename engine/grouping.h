@@ -5,6 +5,7 @@
 #ifndef HDST_ENGINE_GROUPING_H
 #define HDST_ENGINE_GROUPING_H
 
+#include "base/arena.h"
 #include "engine/engine.h"
 
 typedef struct hdst__run {
@@ -15,6 +16,13 @@ typedef struct hdst__group_part {   // of a key: a number in the C struct
     uint64_t offset;
     hdst__kind kind;
 } hdst__group_part;
+
+typedef struct hdst__group_batch {  // records as they are read, a few at a time
+    hdst__arena arena;
+    const hdst__storage *storage;
+    char *rows;
+    uint64_t records;               // at most
+} hdst__group_batch;
 
 typedef struct hdst__grouping {
     hdst__engine *engine;
@@ -32,9 +40,13 @@ typedef struct hdst__grouping {
     uint64_t run_count;
     uint64_t reserved;              // bytes of the host's budget
 
+    bool large;                     // those of one hash, or dense key, that have no room at once: `rows` has the first record of each of its keys, `run` their counts and where
+                                    // they would lie if the keys' records stood one after another. hdst__large_open reads them
+
     // Of the last start
     bool whole, wide;               // whole: there is one part; wide: numbers and places do not fit 32 bits
     uint64_t from, step, end;       // the next part: the hashes, or dense keys, from ... from + step - 1
+    uint64_t usual;                 // the step, where keys are spread evenly
     uint64_t most, parts;           // records that fit; parts so far
     uint64_t skipped;               // records with a dense key out of range, where such are left out
     uint64_t bad_record, bad_key;   // the first of them; UINT64_MAX: none
@@ -51,6 +63,23 @@ hdst_status hdst__grouping_start(hdst__grouping *grouping, const hdst__reader *i
 hdst_status hdst__grouping_next(hdst__grouping *grouping, const hdst__reader *input, bool *more, hdst_error *error);
 uint64_t hdst__group_number(const hdst__group_part *part, const char *row);     // its bits; signed integers extended
 
+// --- grouping_large.c ---
+typedef struct hdst__large {        // reads the records of one key
+    hdst__grouping *grouping;
+    const hdst__reader *input;
+    const char *key;                // a record with it
+    hdst__group_batch batch;
+    uint64_t at, in_batch, left;    // records of the input that were read; in the last batch; of these, not looked at yet
+} hdst__large;
+
+// All keys of the part at hand, where it is too large: counts them.
+hdst_status hdst__grouping_list_large(hdst__grouping *grouping, const hdst__reader *input, hdst_error *error);
+// The records of key `k` of a large part, in the order of the input. The grouping must stay as it is.
+hdst_status hdst__large_open(hdst__large *large, hdst__grouping *grouping, const hdst__reader *input, uint64_t k, hdst_error *error);
+// The next ones, at most `most`; fewer only at the end.
+hdst_status hdst__large_next(hdst__large *large, char *rows, uint64_t most, uint64_t *count, hdst_error *error);
+void hdst__large_close(hdst__large *large);     // safe on a zeroed one
+
 // --- grouping_read.c ---
 typedef struct hdst__ordering {     // hash or dense key of each record beside its place: in one word where both fit
     hdst__rows input;
@@ -62,7 +91,15 @@ typedef struct hdst__ordering {     // hash or dense key of each record beside i
 hdst_status hdst__ordering_read(hdst__grouping *grouping, hdst__ordering *ordering, const hdst__reader *input, hdst_error *error);
 // Only the next part. *full: it has more records than fit.
 hdst_status hdst__ordering_read_part(hdst__grouping *grouping, hdst__ordering *ordering, const hdst__reader *input, bool *full, hdst_error *error);
+// Makes the next part smaller, so that its records fit; `large` where it is a single hash or dense key and they do not.
+hdst_status hdst__grouping_narrow(hdst__grouping *grouping, const hdst__reader *input, hdst_error *error);
 void hdst__ordering_end(hdst__grouping *grouping, hdst__ordering *ordering);    // safe on a zeroed one, and twice
+hdst_status hdst__group_batch_make(const hdst__grouping *grouping, hdst__group_batch *batch, const hdst__reader *input, hdst_error *error);
+// Records first ... first + count - 1 of the input, as many as a batch has at most.
+hdst_status hdst__group_batch_read(const hdst__grouping *grouping, const hdst__group_batch *batch, const hdst__reader *input, uint64_t first, uint64_t *count, hdst_error *error);
+// Whether the record is of the next part. Notes in the first part what has a dense key out of range; `index`: of the record in the input.
+bool hdst__group_in_part(hdst__grouping *grouping, const char *row, size_t key_bytes, uint64_t index);
+void hdst__group_forget_bad(hdst__grouping *grouping);     // before the input is read once more for the first part
 uint32_t hdst__group_hash(const hdst__grouping *grouping, const char *row, size_t bytes);
 
 // --- grouping_order.c ---
@@ -80,5 +117,6 @@ hdst__group_entry *hdst__group_order_numbers(hdst__group_entry *entries, hdst__g
 uint64_t *hdst__group_order_words(uint64_t *words, uint64_t *scratch, uint64_t count);
 // Sorts rows by their packed keys, stably: those of several keys with one hash, a few. False: out of memory.
 bool hdst__group_order_rows(const hdst__grouping *grouping, char *rows, uint64_t count);
+bool hdst__group_same_key(const hdst__grouping *grouping, const char *a, const char *b);
 
 #endif

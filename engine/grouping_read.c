@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { BATCH_BYTES = 1 << 20 };
+enum { BATCH_BYTES = 1 << 20, SURVEY = 4096 /* shares of a part, counted in one pass */ };
 
 void hdst__ordering_end(hdst__grouping *g, hdst__ordering *o)
 {
@@ -77,24 +77,34 @@ hdst_status hdst__ordering_read(hdst__grouping *g, hdst__ordering *o, const hdst
 
 // --- Of a part ---
 
-typedef struct batch {
-    hdst__arena arena;
-    const hdst__storage *storage;
-    char *rows;
-    uint64_t records;
-} batch;
-
-static bool make_batch(const hdst__grouping *g, batch *b, const hdst__reader *input)
+hdst_status hdst__group_batch_make(const hdst__grouping *g, hdst__group_batch *b, const hdst__reader *input, hdst_error *error)
 {
     jmp_buf out_of_memory;
     hdst__arena_init(&b->arena, g->engine->allocator, &out_of_memory);
-    if (setjmp(out_of_memory)) return false;
+    if (setjmp(out_of_memory)) return hdst__error_memory(error, "records by key");
     const uint64_t fit = BATCH_BYTES / g->record->size + 1;
     b->records = fit < input->records ? fit : input->records;
     b->storage = hdst__storage_make(&b->arena, g->record, HDST__AOS, 0, b->records);
     b->rows = hdst__arena_alloc(&b->arena, b->records * g->record->size);
     b->arena.out_of_memory = NULL;
-    return b->storage;
+    return b->storage ? HDST_OK : hdst__error_memory(error, "records by key");
+}
+
+hdst_status hdst__group_batch_read(const hdst__grouping *g, const hdst__group_batch *b, const hdst__reader *input, uint64_t first, uint64_t *count, hdst_error *error)
+{
+    void *buffers[] = {b->rows};
+    const uint64_t left = input->records - first;
+    *count = left < b->records ? left : b->records;
+    if (atomic_exchange(&g->engine->cancelled, false))
+        return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)first, (unsigned long long)input->records);
+    return input->fill(input->user, first, *count, b->storage, buffers, 0, error);
+}
+
+void hdst__group_forget_bad(hdst__grouping *g)
+{
+    if (g->parts) return;
+    g->skipped = 0;
+    g->bad_record = UINT64_MAX;
 }
 
 static hdst_status take_rows(hdst__grouping *g, hdst__ordering *o, hdst_error *error)
@@ -108,6 +118,17 @@ static hdst_status take_rows(hdst__grouping *g, hdst__ordering *o, hdst_error *e
     return hdst__error_memory(error, "records by key");
 }
 
+static inline bool in_part(hdst__grouping *g, const char *row, size_t bytes, uint64_t index, uint64_t *number)
+{
+    return number_of(g, row, bytes, index, number) && *number >= g->from && *number - g->from < g->step;
+}
+
+bool hdst__group_in_part(hdst__grouping *g, const char *row, size_t key_bytes, uint64_t index)
+{
+    uint64_t number;
+    return in_part(g, row, key_bytes, index, &number);
+}
+
 // false: there is no room for all of them.
 static bool pick(hdst__grouping *g, hdst__ordering *o, const char *rows, uint64_t first, uint64_t count)
 {
@@ -115,7 +136,7 @@ static bool pick(hdst__grouping *g, hdst__ordering *o, const char *rows, uint64_
     const size_t bytes = hdst__group_key_bytes(g->part, g->part_count);
     uint64_t number;
     for (uint64_t i = 0; i < count; i++) {
-        if (!number_of(g, rows + i * size, bytes, first + i, &number) || number < g->from || number - g->from >= g->step) continue;
+        if (!in_part(g, rows + i * size, bytes, first + i, &number)) continue;
         if (o->count == g->most) return false;
         memcpy((char *)o->input.records + o->count * size, rows + i * size, size);
         add_word(o, number, o->count);
@@ -123,14 +144,11 @@ static bool pick(hdst__grouping *g, hdst__ordering *o, const char *rows, uint64_
     return true;
 }
 
-static hdst_status read_batches(hdst__grouping *g, hdst__ordering *o, const hdst__reader *input, const batch *b, bool *full, hdst_error *error)
+static hdst_status read_batches(hdst__grouping *g, hdst__ordering *o, const hdst__reader *input, const hdst__group_batch *b, bool *full, hdst_error *error)
 {
-    void *buffers[] = {b->rows};
-    for (uint64_t first = 0; first < input->records && !*full; first += b->records) {
-        const uint64_t left = input->records - first, count = left < b->records ? left : b->records;
-        if (atomic_exchange(&g->engine->cancelled, false))
-            return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)first, (unsigned long long)input->records);
-        hdst_status status = input->fill(input->user, first, count, b->storage, buffers, 0, error);
+    uint64_t count;
+    for (uint64_t first = 0; first < input->records && !*full; first += count) {
+        hdst_status status = hdst__group_batch_read(g, b, input, first, &count, error);
         if (status != HDST_OK) return status;
         *full = !pick(g, o, b->rows, first, count);
     }
@@ -140,19 +158,64 @@ static hdst_status read_batches(hdst__grouping *g, hdst__ordering *o, const hdst
 hdst_status hdst__ordering_read_part(hdst__grouping *g, hdst__ordering *o, const hdst__reader *input, bool *full, hdst_error *error)
 {
     const double start = hdst__now();
-    batch b = {0};
+    hdst__group_batch b = {0};
     *full = false;
-    if (!g->parts) {                    // it may be read again, in smaller parts
-        g->skipped = 0;
-        g->bad_record = UINT64_MAX;
-    }
+    hdst__group_forget_bad(g);          // it may be read again, in smaller parts
     pthread_mutex_lock(&g->engine->mutex);
     hdst_status status = take_rows(g, o, error);
-    if (status == HDST_OK && !make_batch(g, &b, input)) status = hdst__error_memory(error, "records by key");
+    if (status == HDST_OK) status = hdst__group_batch_make(g, &b, input, error);
     if (status == HDST_OK) status = read_batches(g, o, input, &b, full, error);
     hdst__arena_destroy(&b.arena);
     pthread_mutex_unlock(&g->engine->mutex);
     if (!g->parts && !*full) g->stats.records += input->records;
+    g->stats.read_seconds += hdst__now() - start;
+    g->stats.total_seconds += hdst__now() - start;
+    return status;
+}
+
+// --- A smaller part ---
+
+// How many records each share of `width` hashes or dense keys has.
+static hdst_status survey(hdst__grouping *g, const hdst__reader *input, const hdst__group_batch *b, uint64_t width, uint64_t counts[SURVEY], hdst_error *error)
+{
+    const size_t bytes = hdst__group_key_bytes(g->part, g->part_count);
+    uint64_t count, number;
+    memset(counts, 0, SURVEY * sizeof *counts);
+    hdst__group_forget_bad(g);
+    for (uint64_t first = 0; first < input->records; first += count) {
+        hdst_status status = hdst__group_batch_read(g, b, input, first, &count, error);
+        if (status != HDST_OK) return status;
+        for (uint64_t i = 0; i < count; i++)
+            if (in_part(g, b->rows + i * g->record->size, bytes, first + i, &number)) counts[(number - g->from) / width]++;
+    }
+    return HDST_OK;
+}
+
+// As many shares as fit; the first one is surveyed again where it does not.
+static hdst_status narrow(hdst__grouping *g, const hdst__reader *input, const hdst__group_batch *b, hdst_error *error)
+{
+    uint64_t counts[SURVEY];
+    for (;;) {
+        const uint64_t width = (g->step - 1) / SURVEY + 1, shares = (g->step - 1) / width + 1;
+        uint64_t fit = 0, records = 0;
+        hdst_status status = survey(g, input, b, width, counts, error);
+        if (status != HDST_OK) return status;
+        while (fit < shares && records + counts[fit] <= g->most) records += counts[fit++];
+        g->large = !fit && width == 1;
+        if (fit < shares) g->step = fit ? fit * width : width;
+        if (fit || g->large) return HDST_OK;
+    }
+}
+
+hdst_status hdst__grouping_narrow(hdst__grouping *g, const hdst__reader *input, hdst_error *error)
+{
+    const double start = hdst__now();
+    hdst__group_batch b = {0};
+    pthread_mutex_lock(&g->engine->mutex);
+    hdst_status status = hdst__group_batch_make(g, &b, input, error);
+    if (status == HDST_OK) status = narrow(g, input, &b, error);
+    hdst__arena_destroy(&b.arena);
+    pthread_mutex_unlock(&g->engine->mutex);
     g->stats.read_seconds += hdst__now() - start;
     g->stats.total_seconds += hdst__now() - start;
     return status;

@@ -55,6 +55,7 @@ typedef struct hdst__launch_plan {
     hdst__memory *results, part[2]; // NULL, or what holds table and error word, which then are these parts of it
     hdst__memory **finished;        // by accumulator: where the device makes rows of them in this run; NULL: the table goes to the host. The stage's
     hdst__memory **broadcast;       // by param
+    hdst__memory **wrapped;         // by param: the host's own rows, during a run; NULL: they are copied to `broadcast`
     hdst__memory **bound;           // by param: what this run reads: `broadcast`, or a value's rows on the device
     const void **host;              // by param: the rows of this run on the host, for a C function
     uint64_t *version;              // by param: of what the device has

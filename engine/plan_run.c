@@ -24,11 +24,38 @@ static hdst_status write_broadcast(hdst__launch_plan *plan, const hdst__stage_va
     return HDST_OK;
 }
 
+static hdst_status wrap_broadcast(hdst__launch_plan *plan, const hdst__stage_values *values, size_t i, hdst_error *error)
+{
+    hdst__device *device = plan->device;
+    const ir_param *param = &plan->func->params[i];
+    const uint64_t bytes = plan->rows[i] * param->record->size, most = device->info->max_alloc_bytes;
+    const void *rows;
+    char wanted[24], has[24];
+    hdst_status status = hdst__stage_value_on_host(values, i, &rows, error);
+    if (status != HDST_OK) return status;
+    plan->bound[i] = plan->wrapped[i];
+    if (bytes <= most || device->facts.target == HDST__TARGET_INTERP) return device->ops->wrap(device, (void *)rows, bytes, plan->wrapped[i], error);      // kernels only read it
+    hdst__error_set(error, HDST_E_MEMORY, "%s: '%s' has %s, a buffer may have %s", device->info->name, param->name, hdst__bytes_text(bytes, wanted), hdst__bytes_text(most, has));
+    hdst__error_hint(error, "--device interp has no such limit");
+    return HDST_E_MEMORY;
+}
+
+static hdst_status unwrap_broadcasts(hdst__launch_plan *plan, hdst_status status, hdst_error *error)
+{
+    for (size_t i = 0; i < plan->func->param_count; i++) {
+        if (!plan->wrapped[i] || !plan->wrapped[i]->host) continue;
+        const hdst_status ended = plan->device->ops->unwrap(plan->device, plan->wrapped[i], status == HDST_OK ? error : NULL);
+        if (status == HDST_OK) status = ended;
+    }
+    return status;
+}
+
 // Only what changed since the last run crosses to the device, and nothing of what is there.
 static hdst_status bind_broadcasts(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__run_stats *stats, hdst_error *error)
 {
     hdst_status status = HDST_OK;
     for (size_t i = 0; i < plan->func->param_count && status == HDST_OK; i++) {
+        if (plan->wrapped[i]) status = wrap_broadcast(plan, values, i, error);
         if (!plan->broadcast[i]) continue;
         const hdst__value_rows *resident = values->resident ? values->resident[i] : NULL;
         const bool is_there = resident && resident->device == plan->device;
@@ -130,6 +157,7 @@ hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_val
 {
     hdst__driver_run_begin();
     hdst_status status = run(plan, values, cache, ring, output, table, stats, failure, error);
+    status = unwrap_broadcasts(plan, status, error);
     hdst__driver_run_end();
     return status;
 }

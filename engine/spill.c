@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static const uint64_t most_at_once = (uint64_t)1 << 30;     // of one call to the system
@@ -68,4 +69,18 @@ hdst_status hdst__spill_read(const hdst__spill *spill, uint64_t offset, void *da
         done += (uint64_t)n;
     }
     return HDST_OK;
+}
+
+hdst_status hdst__spill_map(const hdst__spill *spill, const void **data, hdst_error *error)
+{
+    void *at = mmap(NULL, spill->bytes, PROT_READ, MAP_SHARED, spill->fd, 0);
+    *data = at == MAP_FAILED ? NULL : at;
+    if (!*data) return failed(spill, "cannot be read back", errno, error);
+    madvise(at, spill->bytes, MADV_SEQUENTIAL);         // advice: nothing depends on it
+    return HDST_OK;
+}
+
+void hdst__spill_unmap(const hdst__spill *spill, const void *data)
+{
+    if (data) munmap((void *)data, spill->bytes);
 }

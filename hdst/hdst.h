@@ -316,7 +316,7 @@ HDST_API hdst_dataset *hdst_reduce_dense(hdst_dataset *dataset, hdst_module *mod
 // One record for each key that occurs: what a `group` function makes of all records with that key, in the order of the dataset. `key` names the fields of the
 // key, with commas between ("user", "from.x, day"), in the order of the key parameter's; NULL: the field that is called as the key parameter. Floats are keys
 // by their bits: -0 and +0 are two keys. The result is ordered by a hash of the keys, the same on every device. Where memory is short keys come in parts, each
-// a pass over the dataset's records; those of one key must fit in memory twice.
+// a pass over the dataset's records; more records of one key than fit go to a temporary file that the function reads.
 HDST_API hdst_dataset *hdst_group(hdst_dataset *dataset, const char *key, const hdst_map_spec *spec);
 // The short form for functions with nothing to bind.
 HDST_API hdst_dataset *hdst_group_function(hdst_dataset *dataset, const char *key, hdst_module *module, const char *function);

@@ -4,12 +4,10 @@
 //
 // An associative reduce goes up a tree, as without keys: runs are cut into pieces of 64 records, what these give again, until each key has one record. So a key with very many
 // records keeps all lanes of a device busy.
-#include "hdst/plan.h"
+#include "hdst/plan_group.h"
 
 #include "engine/engine_private.h"
-#include "engine/grouping.h"
 #include "engine/levels.h"
-#include "engine/output.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,18 +15,7 @@
 
 enum { RECORDS = 1 };               // the parameter of the function that is the table of records
 
-typedef struct hdst__group_node {
-    hdst__grouping grouping;
-    hdst__group_part *part;
-    size_t part_count;
-    bool reduces, tree;
-    hdst__output level[2];          // what runs gave, of a level and the one below
-    hdst__output result;            // of a dense reduce, or where keys come in parts: the records
-    const uint32_t *value;          // of a reduce: its leaves in the keyed record
-    hdst__run *piece;               // of the level that runs
-    uint64_t piece_count, piece_bytes;
-    uint64_t version, levels, keys, records, partial, parts;    // of the last run; partial: what the lowest level gave
-} group_node;
+typedef hdst__group_node group_node;
 
 // --- Making ---
 
@@ -85,8 +72,10 @@ static void bind_params(hdst__arena *arena, hdst__node *node)
     node->params = HDST__NEW_ARRAY(arena, hdst__plan_param, count);
     for (size_t i = 0; i < count; i++) node->params[i] = hdst__plan_param_of(node->func, &node->func->params[i], node->dataset);
     hdst__stage_values *values = HDST__NEW(arena, hdst__stage_values);
+    bool *in_place = HDST__NEW_ARRAY(arena, bool, count);
+    in_place[RECORDS] = true;
     *values = (hdst__stage_values){HDST__NEW_ARRAY(arena, const void *, count), HDST__NEW_ARRAY(arena, uint64_t, count), HDST__NEW_ARRAY(arena, uint64_t, count),
-                                   HDST__NEW_ARRAY(arena, hdst__value_rows *, count)};
+                                   HDST__NEW_ARRAY(arena, hdst__value_rows *, count), in_place};
     node->values = values;
 }
 
@@ -111,6 +100,8 @@ hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_err
     const hdst__record *gives = func->params[func->param_count - 1].record;
     for (int i = 0; i < 2; i++) hdst__output_init(&group->level[i], engine->allocator, &engine->memory, gives->size);
     hdst__output_init(&group->result, engine->allocator, &engine->memory, dataset->record->size);
+    hdst__output_init(&group->large, engine->allocator, &engine->memory, gives->size);
+    hdst__output_init(&group->carried, engine->allocator, &engine->memory, gives->size);
     if (dataset->dense) {
         node->identity = hdst__plan_identity(arena, function, dataset->record, error);
         if (!node->identity) return error->code;
@@ -226,13 +217,10 @@ static bool has_one_each(const group_node *group)
     return true;
 }
 
-// From the ordered records to one record for each key.
-static hdst_status run_levels(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
+hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t count, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
     group_node *group = node->group;
     hdst_status status = HDST_OK;
-    const char *rows = group->grouping.rows;
-    uint64_t count = group->grouping.row_count;
     *result = &group->level[0];
     hdst__output_reset(&group->level[0]);
     for (group->levels = 0; status == HDST_OK && count;) {
@@ -303,8 +291,9 @@ static hdst_status run_part(hdst__node *node, const hdst__output **result, hdst_
     group_node *group = node->group;
     const hdst__output *from = NULL;
     group->keys += group->grouping.run_count;
-    group->records += group->grouping.row_count;
-    hdst_status status = run_levels(node, &from, stats, error);
+    if (!group->grouping.large) group->records += group->grouping.row_count;
+    hdst_status status = group->grouping.large ? hdst__group_run_large(node, &from, stats, error)
+                                               : hdst__group_run_levels(node, group->grouping.rows, group->grouping.row_count, &from, stats, error);
     if (status != HDST_OK) return status;
     *result = node->dataset->dense || !group->grouping.whole ? &group->result : from;
     if (node->dataset->dense) put_dense(node, from);
@@ -333,7 +322,7 @@ hdst_status hdst__group_node_run(hdst__node *node, hdst__run_stats *stats, hdst_
     group_node *group = node->group;
     const hdst__output *result = &group->result;
     node->ran = false;
-    group->keys = group->records = group->partial = group->parts = 0;
+    group->keys = group->records = group->partial = group->parts = group->large_keys = group->large_bytes = 0;
     hdst__output_reset(&group->result);
     hdst_status status = run_parts(node, &result, stats, error);
     hdst__plan_add_stats(stats, &group->grouping.stats);
@@ -356,11 +345,14 @@ void hdst__group_node_release(hdst__node *node)
     drop_pieces(group);
     for (int i = 0; i < 2; i++) hdst__output_destroy(&group->level[i]);
     hdst__output_destroy(&group->result);
+    hdst__output_destroy(&group->large);
+    hdst__output_destroy(&group->carried);
 }
 
 void hdst__group_node_explain(const hdst__node *node, hdst__buffer *out)
 {
     const group_node *group = node->group;
+    char bytes[24];
     hdst__buffer_printf(out, "group %s: records ordered by key on the host, for %s needs all records of a key together%s\n", node->func->name,
                         group->reduces ? "a reduce that is not field-wise" : "the function",
                         group->tree ? "; it is associative, so pieces of 64 records of a key go up a tree" : "; each key's records in their order");
@@ -370,4 +362,8 @@ void hdst__group_node_explain(const hdst__node *node, hdst__buffer *out)
     if (!node->ran) return;
     hdst__buffer_printf(out, "  last run: %" PRIu64 " keys of %" PRIu64 " records, %" PRIu64 " level%s\n", group->keys, group->records, group->levels, group->levels == 1 ? "" : "s");
     if (group->parts > 1) hdst__buffer_printf(out, "  memory was short: keys in %" PRIu64 " parts by their hash, each a pass over the records\n", group->parts);
+    if (!group->large_keys) return;
+    hdst__buffer_printf(out, "  %" PRIu64 " key%s with more records than it has room for: ", group->large_keys, group->large_keys == 1 ? "" : "s");
+    if (group->large_bytes) hdst__buffer_printf(out, "%s in a temporary file that the function reads\n", hdst__bytes_text(group->large_bytes, bytes));
+    else hdst__buffer_puts(out, group->tree ? "read in pieces, whose results go up the tree\n" : "read in pieces, what came of those so far before the next\n");
 }

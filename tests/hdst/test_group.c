@@ -587,20 +587,6 @@ Test(group, dense_reduces_in_parts)
     hdst_context_destroy(j.context);
 }
 
-Test(group, records_of_a_key_that_do_not_fit_are_an_error)
-{
-    job j;
-    hdst_error error = HDST_ERROR_INIT;
-    uint64_t n;
-    void *out;
-    cr_assert(job_with_memory(&j, "interp", 400000));
-    for (int i = 0; i < N; i++) rows[i].user = 5;
-    cr_expect_eq(hdst_collect(hdst_group_function(j.data, "user", j.module, "pauses"), &out, &n, &error), HDST_E_MEMORY);
-    cr_expect(strstr(error.message, "all records of one key"), "%s", error.message);
-    cr_expect(strstr(error.hint, "--memory"), "%s", error.hint);
-    hdst_context_destroy(j.context);
-}
-
 // --- Mistakes ---
 
 Test(group, mistakes_say_what_is_right)

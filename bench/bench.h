@@ -94,6 +94,18 @@ static inline void bench_add_prices(uint64_t record, double call, double put, do
 // weights by key.
 static inline uint32_t bench_spread_key(uint32_t key) { return (key + 12345u) * 2891336453u; }
 
+// Record `record` of four fields, from which by_key.hk computes a key, one of `keys` that are spread like these, and a value.
+#define BENCH_ITEM_SPREAD 2654435769u
+
+static inline void bench_order_at(uint64_t record, uint64_t keys, uint32_t *user, uint32_t *item, float *price, float *amount)
+{
+    const uint64_t random = bench_random(3 * record), other = bench_random(3 * record + 1);
+    *item = (uint32_t)random;
+    *user = bench_spread_key((uint32_t)((random >> 32) * keys >> 32)) ^ *item * BENCH_ITEM_SPREAD;
+    *price = (float)(other >> 48) * 0x1p-16f;
+    *amount = (float)((other & 7) + 1);
+}
+
 static inline void bench_add_group(uint32_t key, double sum, double values[3])
 {
     values[0] += 1;

@@ -2,7 +2,8 @@
 // Exact sums of floats by key (u32, f32), the keys' range declared (or, --hashed, not), over pairs that stay resident, through the public interface. With BENCH_TIMES in the
 // environment it says after each iteration how long the device's kernels took, by its own clock. Values are multiples of 2^-24 below 1, so that the sums in whole numbers are what they must be (`check`: 1 when all rows are).
 // With `--values wild` one value in 256 lies over 120 binades, and `check` gives a hash of the bits of all rows, which is the same on every device.
-//   bench_by_key [--keys N] [--zipf EXPONENT] [--values even|wild] [--layout aos|soa] [--records N] [--device DEVICE] [--hashed] [--kernels FOLDER] [--explain]
+// With --map keys (hashed) and values are computed from records of four fields.
+//   bench_by_key [--keys N] [--zipf EXPONENT] [--values even|wild] [--layout aos|soa] [--records N] [--device DEVICE] [--hashed] [--map] [--kernels FOLDER] [--explain]
 // Keys are uniform, or by Zipf's law: key number k comes in proportion to k^-EXPONENT.
 #include "bench/hdst_side.h"
 
@@ -12,7 +13,7 @@ typedef struct problem {
     uint64_t records, keys;
     double zipf;
     bool wild;
-    bool hashed;
+    bool hashed, map;
     hdst_result *result;
 } problem;
 
@@ -40,6 +41,17 @@ static bool fill_pairs(uint64_t first, uint64_t count, void *records, char *mess
     (void)message;
     pair *pairs = records;
     for (uint64_t i = 0; i < count; i++) pairs[i] = pair_of(user, first + i);
+    return true;
+}
+
+typedef struct order { uint32_t user, item; float price, amount; } order;
+
+static bool fill_orders(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message;
+    const problem *p = user;
+    order *o = records;
+    for (uint64_t i = 0; i < count; i++) bench_order_at(first + i, p->keys, &o[i].user, &o[i].item, &o[i].price, &o[i].amount);
     return true;
 }
 
@@ -97,12 +109,16 @@ int main(int argc, char **argv)
     problem p = {.records = bench_option(argc, argv, "--records", 50000000), .keys = bench_option(argc, argv, "--keys", 1000000)};
     p.wild = !strcmp(side_option(argc, argv, "--values", "even"), "wild");
     p.zipf = atof(side_option(argc, argv, "--zipf", "0"));
-    for (int i = 1; i < argc; i++) p.hashed |= !strcmp(argv[i], "--hashed");
+    for (int i = 1; i < argc; i++) {
+        p.map |= !strcmp(argv[i], "--map");
+        p.hashed |= p.map || !strcmp(argv[i], "--hashed");
+    }
     hdst_context *ctx = side_context(argc, argv);
     snprintf(path, sizeof path, "%s/by_key.hk", side_option(argc, argv, "--kernels", BENCH_KERNELS));
-    hdst_source *in = hdst_source_from_callback(ctx, p.records, fill_pairs, &p);
+    hdst_source *in = hdst_source_from_callback(ctx, p.records, p.map ? fill_orders : fill_pairs, &p);
     hdst_module *hk = hdst_module_load(ctx, path, NULL, 0);
-    hdst_dataset *pairs = hdst_cache(hdst_with_layout(hdst_read(in, hk, "pair"), side_layout(argc, argv)));
+    hdst_dataset *data = hdst_cache(hdst_with_layout(hdst_read(in, hk, p.map ? "order" : "pair"), side_layout(argc, argv)));
+    hdst_dataset *pairs = p.map ? hdst_map_function(data, hk, "sale") : data;
     p.result = hdst_result_create(p.hashed ? hdst_reduce_by_key(pairs, hk, "add") : hdst_reduce_dense(pairs, hk, "add", p.keys));
     const bench_case cases[] = {{"step", run, check, &p}};
     int status = bench_serve(cases, 1, p.records);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an expert writes in C for sums of floats by a 32-bit key, in doubles, not exact: an array per thread where the keys' range is known; a hash table per thread,
 // then merged, where there are few keys; else pairs apart by hash, through lines of a cache line each and stores past the caches, and a table for each part.
-//   expert_by_key [--keys N] [--records N]         cases: dense, few (a table per thread), many (parts)
-// Dense keys are 0 ... N - 1; the others are spread over all 32-bit numbers.
+//   expert_by_key [--keys N] [--records N] [--map]         cases: dense, hashed (a table per thread, or parts); with --map only mapped
+// Dense keys are 0 ... N - 1; the others are spread over all 32-bit numbers. Mapped: key and value are computed from records of four fields, in the same loops.
 #include "bench/bench.h"
 
 #ifdef __SSE4_2__
@@ -27,6 +27,9 @@ typedef struct problem {
     uint64_t records, keys;
     uint32_t *dense, *spread;
     float *value;
+    uint32_t *user, *item;                  // of records that are mapped
+    float *price, *amount;
+    bool mapped;
     uint64_t *pairs;                        // by part
     group *out;
     uint64_t groups;
@@ -35,6 +38,13 @@ typedef struct problem {
     pthread_barrier_t barrier;
     unsigned next_part;
 } problem;
+
+static inline __attribute__((always_inline)) uint32_t key_at(const problem *p, uint64_t i, bool mapped)
+{
+    return mapped ? p->user[i] ^ p->item[i] * BENCH_ITEM_SPREAD : p->spread[i];
+}
+
+static inline __attribute__((always_inline)) float value_at(const problem *p, uint64_t i, bool mapped) { return mapped ? p->price[i] * p->amount[i] : p->value[i]; }
 
 static inline uint32_t hash_of(uint32_t key)
 {
@@ -86,15 +96,24 @@ static void run_dense(void *state)
 
 // --- A table for each thread ---
 
+static inline __attribute__((always_inline)) void fill_table(problem *p, group *table, uint64_t from, uint64_t to, bool mapped)
+{
+    const uint32_t bits = p->table_bits, mask = (1u << bits) - 1;
+    for (uint64_t i = from; i < to; i++) {
+        const uint32_t key = key_at(p, i, mapped);
+        add(table, hash_of(key) >> (32 - bits), mask, key, (double)value_at(p, i, mapped));
+    }
+}
+
 static void few_share(unsigned thread, unsigned threads, void *state)
 {
     problem *p = state;
     group *table = p->worker[thread]->table;
-    const uint32_t bits = p->table_bits, mask = (1u << bits) - 1;
     uint64_t from, to;
     stretch(p, thread, threads, &from, &to);
-    memset(table, 0, sizeof *table << bits);
-    for (uint64_t i = from; i < to; i++) add(table, hash_of(p->spread[i]) >> (32 - bits), mask, p->spread[i], (double)p->value[i]);
+    memset(table, 0, sizeof *table << p->table_bits);
+    if (p->mapped) fill_table(p, table, from, to, true);
+    else fill_table(p, table, from, to, false);
 }
 
 static void run_few(void *state)
@@ -137,13 +156,19 @@ static void place_parts(problem *p, unsigned threads)
     p->groups = 0;
 }
 
-static void scatter(const problem *p, worker *w, uint64_t from, uint64_t to)
+static inline __attribute__((always_inline)) void count_parts(const problem *p, worker *w, uint64_t from, uint64_t to, bool mapped)
+{
+    for (uint64_t i = from; i < to; i++) w->at[hash_of(key_at(p, i, mapped)) >> (32 - p->part_bits)]++;
+}
+
+static inline __attribute__((always_inline)) void scatter(const problem *p, worker *w, uint64_t from, uint64_t to, bool mapped)
 {
     memset(w->fill, 0, sizeof w->fill);
     for (uint64_t i = from; i < to; i++) {
-        const uint32_t key = p->spread[i], part = hash_of(key) >> (32 - p->part_bits);
+        const uint32_t key = key_at(p, i, mapped), part = hash_of(key) >> (32 - p->part_bits);
+        const float value = value_at(p, i, mapped);
         uint32_t bits, fill = w->fill[part];
-        memcpy(&bits, &p->value[i], sizeof bits);
+        memcpy(&bits, &value, sizeof bits);
         w->line[part * PAIRS_OF_LINE + fill] = (uint64_t)bits << 32 | key;
         if (++fill == PAIRS_OF_LINE) {
             write_line(p->pairs + w->at[part], w->line + part * PAIRS_OF_LINE);
@@ -186,11 +211,13 @@ static void many_share(unsigned thread, unsigned threads, void *state)
     uint64_t from, to;
     stretch(p, thread, threads, &from, &to);
     memset(w->at, 0, sizeof w->at);
-    for (uint64_t i = from; i < to; i++) w->at[hash_of(p->spread[i]) >> (32 - p->part_bits)]++;
+    if (p->mapped) count_parts(p, w, from, to, true);
+    else count_parts(p, w, from, to, false);
     pthread_barrier_wait(&p->barrier);
     if (thread == 0) place_parts(p, threads);
     pthread_barrier_wait(&p->barrier);
-    scatter(p, w, from, to);
+    if (p->mapped) scatter(p, w, from, to, true);
+    else scatter(p, w, from, to, false);
     pthread_barrier_wait(&p->barrier);
     for (uint32_t part; (part = __atomic_fetch_add(&p->next_part, 1, __ATOMIC_RELAXED)) < 1u << p->part_bits;) reduce_part(p, w->table, part, threads);
 }
@@ -204,7 +231,8 @@ static void make_share(unsigned thread, unsigned threads, void *state)
     problem *p = state;
     uint64_t from, to;
     stretch(p, thread, threads, &from, &to);
-    for (uint64_t i = from; i < to; i++) {
+    for (uint64_t i = from; i < to && p->mapped; i++) bench_order_at(i, p->keys, &p->user[i], &p->item[i], &p->price[i], &p->amount[i]);
+    for (uint64_t i = from; i < to && !p->mapped; i++) {
         p->dense[i] = (uint32_t)((bench_random(2 * i) >> 32) * p->keys >> 32);
         p->spread[i] = bench_spread_key(p->dense[i]);
         p->value[i] = (float)(bench_random(2 * i + 1) >> 40) * 0x1p-24f;
@@ -233,9 +261,9 @@ int main(int argc, char **argv)
     const bool many = p.keys > 50000;
     p.part_bits = p.keys > 10000000 ? 12 : 7;
     p.table_bits = many ? bits_for(p.keys * 3 / 2 >> p.part_bits) : bits_for(p.keys * 16);
-    p.dense = bench_allocate(p.records * sizeof *p.dense);
-    p.spread = bench_allocate(p.records * sizeof *p.spread);
-    p.value = bench_allocate(p.records * sizeof *p.value);
+    for (int i = 1; i < argc; i++) p.mapped |= !strcmp(argv[i], "--map");
+    uint32_t **const columns[] = {&p.dense, &p.spread, (uint32_t **)&p.value, &p.user, &p.item, (uint32_t **)&p.price, (uint32_t **)&p.amount};
+    for (int i = p.mapped ? 3 : 0; i < (p.mapped ? 7 : 3); i++) *columns[i] = bench_allocate(p.records * sizeof **columns[i]);
     if (many) p.pairs = bench_allocate((p.records + (uint64_t)bench_threads() * MOST_PARTS * PAIRS_OF_LINE) * sizeof *p.pairs);
     p.out = bench_allocate(p.keys * sizeof *p.out);
     for (unsigned t = 0; t < bench_threads(); t++) {
@@ -246,6 +274,7 @@ int main(int argc, char **argv)
     }
     pthread_barrier_init(&p.barrier, NULL, bench_threads());
     bench_parallel(make_share, &p);
+    const bench_case mapped[] = {{"mapped", many ? run_many : run_few, check, &p}};
     const bench_case cases[] = {{"dense", run_dense, check, &p}, {"hashed", many ? run_many : run_few, check, &p}};
-    return bench_serve(cases, 2, p.records);
+    return p.mapped ? bench_serve(mapped, 1, p.records) : bench_serve(cases, 2, p.records);
 }

@@ -43,7 +43,11 @@ BY_KEY = [
     (f"sums of 20M pairs (uint32, float) by {keys} keys, any 32-bit numbers",
      ("C, sums in double", "expert_by_key", [*OPTIONS, "--keys", keys], "hashed", None),
      [("hdst, exact sums", "bench_by_key", ["--hashed", "--layout", "soa", *OPTIONS, "--keys", keys], "step", 1.3)], 1e-6)
-    for keys in ["1000", "1000000", "10000000"]]
+    for keys in ["1000", "1000000", "10000000"]] + [
+    (f"sums of 20M by {keys} keys, key and value computed from 4 fields",
+     ("C, fused by hand", "expert_by_key", ["--map", *OPTIONS, "--keys", keys], "mapped", None),
+     [("hdst, exact sums", "bench_by_key", ["--map", "--layout", "soa", *OPTIONS, "--keys", keys], "step", 1.3)], 1e-6)
+    for keys in ["1000", "1000000"]]
 
 
 def model(title, problem, arguments, exact, fast):

@@ -34,6 +34,7 @@ void hdst__by_key_destroy(hdst__by_key *by_key)
 {
     if (!by_key) return;
     pthread_mutex_lock(&by_key->engine->mutex);
+    hdst__by_key_drop(by_key);
     hdst__by_key_free_kept(by_key);
     pthread_mutex_unlock(&by_key->engine->mutex);
     hdst__arena_destroy(&by_key->arena);
@@ -44,11 +45,9 @@ const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key) { return &
 
 // --- Threads ---
 
-typedef hdst_status (*step_function)(hdst__by_key_worker *worker);
-
 typedef struct task {
     hdst__by_key_worker *worker;
-    step_function step;
+    hdst__by_key_step step;
 } task;
 
 static void *run_task(void *user)
@@ -65,20 +64,20 @@ static void *run_task(void *user)
 }
 
 // The first error of all threads ends the run.
-static hdst_status in_threads(hdst__by_key_pass *run, step_function step, hdst_error *error)
+static hdst_status in_threads(hdst__by_key_pass *run, hdst__by_key_step step, uint32_t count, hdst_error *error)
 {
     task tasks[HDST__BY_KEY_THREADS];
     pthread_t thread[HDST__BY_KEY_THREADS];
     bool started[HDST__BY_KEY_THREADS] = {false};
-    for (uint32_t i = 0; i < run->workers; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         tasks[i] = (task){&run->worker[i], step};
         if (i > 0) started[i] = pthread_create(&thread[i], NULL, run_task, &tasks[i]) == 0;
     }
-    for (uint32_t i = 0; i < run->workers; i++)
+    for (uint32_t i = 0; i < count; i++)
         if (!started[i]) run_task(&tasks[i]);
-    for (uint32_t i = 1; i < run->workers; i++)
+    for (uint32_t i = 1; i < count; i++)
         if (started[i]) pthread_join(thread[i], NULL);
-    for (uint32_t i = 0; i < run->workers; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (run->worker[i].status == HDST_OK) continue;
         if (error) *error = run->worker[i].error;
         return run->worker[i].status;
@@ -86,10 +85,10 @@ static hdst_status in_threads(hdst__by_key_pass *run, step_function step, hdst_e
     return HDST_OK;
 }
 
-static uint32_t thread_count(const hdst__by_key_pass *run)
+static uint32_t thread_count(uint64_t records)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t wanted = run->input->reader->records / LEAST_RECORDS + 1, most = cores < 1 ? 1 : cores > HDST__BY_KEY_THREADS ? HDST__BY_KEY_THREADS : (uint64_t)cores;
+    const uint64_t wanted = records / LEAST_RECORDS + 1, most = cores < 1 ? 1 : cores > HDST__BY_KEY_THREADS ? HDST__BY_KEY_THREADS : (uint64_t)cores;
     return (uint32_t)(wanted < most ? wanted : most);
 }
 
@@ -135,7 +134,7 @@ static void free_worker(hdst__by_key_pass *run, hdst__by_key_worker *worker)
 static hdst_status make_workers(hdst__by_key_pass *run, hdst_error *error)
 {
     const hdst__allocator *allocator = run->engine->allocator;
-    run->workers = thread_count(run);
+    run->workers = thread_count(run->records);
     run->worker = hdst__alloc_zero(allocator, run->workers * sizeof *run->worker);
     run->result = hdst__alloc_zero(allocator, (sizeof *run->result << run->choice.part_bits) + sizeof *run->result);
     if (!run->worker || !run->result) return hdst__error_memory(error, "a reduce by key");
@@ -144,7 +143,13 @@ static hdst_status make_workers(hdst__by_key_pass *run, hdst_error *error)
     return status;
 }
 
-static void end_run(hdst__by_key_pass *run)
+void hdst__by_key_init_pass(hdst__by_key_pass *run)
+{
+    pthread_mutex_init(&run->lock, NULL);
+    pthread_cond_init(&run->counted, NULL);
+}
+
+void hdst__by_key_end_pass(hdst__by_key_pass *run)
 {
     const hdst__allocator *allocator = run->engine->allocator;
     for (uint32_t i = 0; run->worker && i < run->workers; i++) free_worker(run, &run->worker[i]);
@@ -176,13 +181,25 @@ static void note_stats(hdst__by_key_pass *run)
     hdst__levels_count(&by_key->stats, by_key->engine->hpr, in, to_parts, out);
 }
 
-static hdst_status run_steps(hdst__by_key_pass *run, hdst_error *error)
+hdst_status hdst__by_key_begin(hdst__by_key_pass *run, hdst_error *error)
 {
     hdst_status status = hdst__by_key_choose(run, error);
-    if (status == HDST_OK) hdst__by_key_expect_rows(run);
-    if (status == HDST_OK) status = make_workers(run, error);
-    if (status == HDST_OK) status = in_threads(run, hdst__by_key_blocks, error);
-    if (status == HDST_OK) status = in_threads(run, hdst__by_key_part, error);
+    if (status != HDST_OK) return status;
+    hdst__by_key_expect_rows(run);
+    return make_workers(run, error);
+}
+
+hdst_status hdst__by_key_add(hdst__by_key_pass *run, hdst_error *error)
+{
+    const uint32_t threads = thread_count(run->end - run->next_record);
+    return in_threads(run, hdst__by_key_blocks, threads < run->workers ? threads : run->workers, error);
+}
+
+hdst_status hdst__by_key_finish(hdst__by_key_pass *run, hdst_error *error)
+{
+    hdst_status status = in_threads(run, hdst__by_key_flush, run->workers, error);
+    if (status == HDST_OK) status = hdst__by_key_spill_rest(run, error);
+    if (status == HDST_OK) status = in_threads(run, hdst__by_key_part, run->workers, error);
     if (status == HDST_OK) status = hdst__by_key_join(run, error);
     if (status == HDST_OK) note_stats(run);
     return status;
@@ -193,10 +210,11 @@ static hdst_status run_in(hdst__by_key *by_key, hdst__arena *arena, const hdst__
     hdst__by_key_pass run = {.by_key = by_key, .engine = by_key->engine, .input = input, .arena = arena, .keyed = by_key->keyed};
     hdst_status status = hdst__by_key_open_input(&run, error);
     if (status != HDST_OK) return status;
-    pthread_mutex_init(&run.lock, NULL);
-    pthread_cond_init(&run.counted, NULL);
-    status = run_steps(&run, error);
-    end_run(&run);
+    hdst__by_key_init_pass(&run);
+    status = hdst__by_key_begin(&run, error);
+    if (status == HDST_OK) status = hdst__by_key_add(&run, error);
+    if (status == HDST_OK) status = hdst__by_key_finish(&run, error);
+    hdst__by_key_end_pass(&run);
     const hdst_status closed = hdst__by_key_close_input(&run, status == HDST_OK ? error : NULL);
     return status == HDST_OK ? closed : status;
 }
@@ -217,6 +235,7 @@ hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *inp
     hdst_error own;
     by_key->stats = (hdst__run_stats){0};
     pthread_mutex_lock(&by_key->engine->mutex);
+    hdst__by_key_drop(by_key);
     const hdst_status status = run_guarded(by_key, input, error ? error : &own);
     pthread_mutex_unlock(&by_key->engine->mutex);
     by_key->stats.run_seconds = by_key->stats.total_seconds = hdst__now() - start;
@@ -231,7 +250,7 @@ void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out)
 {
     const hdst__by_key_choice *c = &by_key->choice;
     if (!by_key->ran) {
-        hdst__buffer_puts(out, "    container: in host memory; the first records of a run choose it\n");
+        hdst__buffer_puts(out, "    container: in host memory, chosen by the next run from its first records\n");
         return;
     }
     hdst__buffer_printf(out, "    container: %s\n", c->why);

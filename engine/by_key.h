@@ -40,6 +40,10 @@ hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec 
 void hdst__by_key_destroy(hdst__by_key *by_key);        // NULL is fine
 // *rows, of *count records, is the reduction's, until its next run. Memory is kept between runs.
 hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *input, const void **rows, uint64_t *count, hdst_error *error);
+// The other way: records that a stage gives go in slice by slice (hdst__stage_spec.sink). The sink is the reduction's. Once the stage ran, hdst__by_key_end gives the result; what a
+// failed run left in it ends with the next one, or with the reduction.
+const hdst__sink *hdst__by_key_sink(hdst__by_key *by_key);
+hdst_status hdst__by_key_end(hdst__by_key *by_key, const void **rows, uint64_t *count, hdst_error *error);
 const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key);
 // What the last run chose and why; before one, how it will. Appended to `out`.
 void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out);

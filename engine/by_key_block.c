@@ -101,6 +101,11 @@ hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker)
             if (!add_batch(worker)) return worker->error.code;
         }
     }
+    return HDST_OK;
+}
+
+hdst_status hdst__by_key_flush(hdst__by_key_worker *worker)
+{
     if (worker->block.rows && worker->block.count && !flush(worker)) return worker->error.code;
     if (worker->flushes) worker->flushes--;     // the last one is no overflow
     if (!hdst__key_parts_end(&worker->rows) || !hdst__key_parts_end(&worker->raw)) return worker->error.code;

@@ -71,7 +71,7 @@ static uint32_t bits_for(double rows)
 static void choose_tables(hdst__by_key_pass *run, double seen)
 {
     hdst__by_key_choice *c = &run->choice;
-    const double row_bytes = 8.0 * run->keyed->row_words, records = (double)run->input->reader->records;
+    const double row_bytes = 8.0 * run->keyed->row_words, records = (double)run->records;
     const uint32_t forced = run->engine->by_key_table_bits;
     c->block_bits = bits_for(BLOCK_BYTES / row_bytes);
     if (c->block_bits < LEAST_TABLE_BITS) c->block_bits = LEAST_TABLE_BITS;
@@ -130,20 +130,25 @@ static hdst_status look(hdst__by_key_pass *run, sample *s, hdst_error *error)
     run->next_record = 0;
     if (status != HDST_OK) return status;
     const double seen = distinct_in(s->map);
-    run->choice.distinct = distinct_of_all(seen, (double)wanted, (double)run->input->reader->records);
+    run->choice.distinct = distinct_of_all(seen, (double)wanted, (double)run->records);
     choose_tiers(run, s->addends);
     choose_tables(run, seen);
     return HDST_OK;
+}
+
+uint64_t hdst__by_key_sample(const hdst__by_key_pass *run)
+{
+    const uint64_t fit = SAMPLE_BYTES / run->keyed->record->size;
+    return fit < LEAST_SAMPLE ? LEAST_SAMPLE : fit < SAMPLE_RECORDS ? fit : SAMPLE_RECORDS;
 }
 
 hdst_status hdst__by_key_choose(hdst__by_key_pass *run, hdst_error *error)
 {
     const hdst__allocator *allocator = run->engine->allocator;
     const hdst__record *record = run->keyed->record;
-    const uint64_t records = run->input->reader->records, fit = SAMPLE_BYTES / record->size;
-    const uint64_t most = fit < LEAST_SAMPLE ? LEAST_SAMPLE : fit < SAMPLE_RECORDS ? fit : SAMPLE_RECORDS;
+    const uint64_t most = hdst__by_key_sample(run);
     sample s = {.map = HDST__NEW_ARRAY(run->arena, uint64_t, (UINT64_C(1) << MAP_BITS) / 64), .addends = HDST__NEW_ARRAY(run->arena, hdst__addends, record->leaf_count)};
-    run->choice.sampled = records < most ? records : most;
+    run->choice.sampled = run->end < most ? run->end : most;
     for (uint32_t i = 0; i < record->leaf_count; i++) hdst__addends_init(&s.addends[i]);
     hdst_status status = HDST_E_MEMORY;
     const bool made = hdst__key_batch_create(&s.batch, allocator, run->keyed);

@@ -42,6 +42,7 @@ static hdst_status open_cache(hdst__by_key_pass *run, hdst_error *error)
 hdst_status hdst__by_key_open_input(hdst__by_key_pass *run, hdst_error *error)
 {
     const hdst__reader *reader = run->input->reader;
+    run->records = run->end = reader->records;
     const hdst__layout layout = reader->layout == HDST__AOS ? HDST__AOS : HDST__SOA;       // what the reader gives without much moving about
     const uint64_t fit = PIECE_BYTES / reader->record->size, batch = HDST__KEY_BATCH;
     run->piece = hdst__storage_make(run->arena, reader->record, layout, 0, fit < batch ? batch : fit / batch * batch);
@@ -78,13 +79,13 @@ void hdst__by_key_free_piece(hdst__by_key_pass *run, void **memory)
 
 hdst_status hdst__by_key_next(hdst__by_key_pass *run, uint64_t most, void **memory, hdst__by_key_piece *piece, hdst_error *error)
 {
-    const hdst__reader *reader = run->input->reader;
-    const uint64_t first = run->next_record, left = reader->records - first;
+    const uint64_t first = run->next_record, left = run->end - first;
     piece->count = left < most ? left : most;
     if (piece->count == 0) return HDST_OK;
     if (atomic_exchange(&run->engine->cancelled, false))
-        return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)first, (unsigned long long)reader->records);
+        return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)first, (unsigned long long)run->records);
     if (!run->extents) {
+        const hdst__reader *reader = run->input->reader;
         if (piece->count > run->piece->capacity) piece->count = run->piece->capacity;
         piece->storage = run->piece;
         piece->buffers = (const void *const *)memory;

@@ -38,7 +38,7 @@ void hdst__by_key_give(hdst__by_key_pass *run, void *memory, uint64_t bytes)
 // An eighth of what a thread may need, and no more of what is left than lets all threads have several.
 static uint64_t slab_bytes(const hdst__by_key_pass *run, uint64_t least)
 {
-    const uint64_t all = run->input->reader->records * run->keyed->raw_bytes, left = hdst__budget_left(&run->engine->memory);
+    const uint64_t all = run->records * run->keyed->raw_bytes, left = hdst__budget_left(&run->engine->memory);
     uint64_t bytes = all / 8 / run->workers;
     if (bytes > left / 8 / run->workers) bytes = left / 8 / run->workers;
     bytes = bytes < LEAST_SLAB ? LEAST_SLAB : bytes > MOST_SLAB ? MOST_SLAB : bytes;
@@ -103,6 +103,22 @@ void *hdst__by_key_more(void *user, uint64_t bytes)
     return memory;
 }
 
+static void give_all(hdst__by_key_pass *run, hdst__by_key_slab **slabs)
+{
+    while (*slabs) {
+        hdst__by_key_slab *slab = *slabs;
+        *slabs = slab->next;
+        hdst__by_key_give(run, slab, slab->bytes);
+    }
+}
+
+void hdst__by_key_give_slabs(hdst__by_key_worker *worker)
+{
+    give_all(worker->run, &worker->slabs);
+    give_all(worker->run, &worker->spare);
+    worker->slab = worker->slab_end = NULL;
+}
+
 void hdst__by_key_keep_slabs(hdst__by_key_pass *run, hdst__by_key_slab *slabs)
 {
     hdst__by_key *by_key = run->by_key;
@@ -121,11 +137,7 @@ void hdst__by_key_keep_slabs(hdst__by_key_pass *run, hdst__by_key_slab *slabs)
 void hdst__by_key_free_kept(hdst__by_key *by_key)
 {
     hdst__by_key_pass run = {.engine = by_key->engine};
-    while (by_key->slabs) {
-        hdst__by_key_slab *slab = by_key->slabs;
-        by_key->slabs = slab->next;
-        hdst__by_key_give(&run, slab, slab->bytes);
-    }
+    give_all(&run, &by_key->slabs);
     hdst__by_key_give(&run, by_key->rows, by_key->row_bytes);
     by_key->rows = NULL;
     by_key->row_bytes = by_key->row_count = 0;
@@ -136,7 +148,7 @@ void hdst__by_key_free_kept(hdst__by_key *by_key)
 void hdst__by_key_expect_rows(hdst__by_key_pass *run)
 {
     hdst__by_key *by_key = run->by_key;
-    const double expected = run->choice.distinct * 1.1 + 1024, most = (double)run->input->reader->records;
+    const double expected = run->choice.distinct * 1.1 + 1024, most = (double)run->records;
     const uint64_t bytes = (uint64_t)(expected < most ? expected : most) * run->keyed->record->size;
     hdst_error ignored;
     if (by_key->rows && by_key->row_bytes >= bytes / 5 * 4) return;

@@ -2,6 +2,7 @@
 // A run of a reduction by key, as its files see it.
 //
 // by_key.c          the object, the order of steps
+// by_key_stream.c   the same where records come slice by slice
 // by_key_input.c    where records are read
 // by_key_memory.c   memory of chunks and of the result, kept between runs
 // by_key_spill.c    chunks in a temporary file
@@ -64,7 +65,8 @@ typedef struct hdst__by_key_piece {     // some records, to be taken apart
 typedef struct hdst__by_key_pass {
     hdst__by_key *by_key;
     hdst__engine *engine;
-    const hdst__by_key_input *input;
+    const hdst__by_key_input *input;    // NULL: records come in slices
+    uint64_t records;                   // that may be expected
     hdst__arena *arena;                 // of the run
     hdst__by_key_extent *extent;
     uint64_t extents;                   // 0: records are copied in pieces
@@ -73,7 +75,7 @@ typedef struct hdst__by_key_pass {
     const hdst__storage *piece;         // of records that are taken apart in one go
     pthread_mutex_t lock;               // of what follows
     pthread_cond_t counted;             // a part's rows were, or the run stops
-    uint64_t next_record;               // of the input
+    uint64_t next_record, end;          // of the input, or of the slice at hand; the number of its records
     uint32_t next_part;
     uint32_t parts_counted;             // of these, and of the next, `first` is known
     hdst__spill spill;
@@ -107,6 +109,8 @@ typedef struct hdst__by_key_worker {
 
 struct hdst__by_key {
     hdst__engine *engine;
+    hdst__sink sink;
+    struct hdst__by_key_stream *stream; // NULL: none is open
     hdst__arena arena;
     hdst__keyed *keyed;
     hdst__container container;          // that the user insists on
@@ -119,10 +123,22 @@ struct hdst__by_key {
     uint64_t row_count, row_bytes;      // row_bytes: what was reserved
 };
 
+// by_key.c: the steps of a run.
+typedef hdst_status (*hdst__by_key_step)(hdst__by_key_worker *worker);
+hdst_status hdst__by_key_begin(hdst__by_key_pass *run, hdst_error *error);     // looks at the first records, chooses, makes workers
+hdst_status hdst__by_key_add(hdst__by_key_pass *run, hdst_error *error);       // records next_record ... end
+hdst_status hdst__by_key_finish(hdst__by_key_pass *run, hdst_error *error);    // all were added: their rows
+void hdst__by_key_init_pass(hdst__by_key_pass *run);
+void hdst__by_key_end_pass(hdst__by_key_pass *run);
+// by_key_stream.c
+void hdst__by_key_drop(hdst__by_key *by_key);                                   // what is open; the engine's mutex is held
+
 // by_key_choose.c: looks at the first records. Sets tiers and scales in run->keyed.
+uint64_t hdst__by_key_sample(const hdst__by_key_pass *run);                     // so many are looked at, where there are more
 hdst_status hdst__by_key_choose(hdst__by_key_pass *run, hdst_error *error);
-// by_key_block.c: all records of the input that no other thread takes, and then what is left in its table.
+// by_key_block.c: all records of the input that no other thread takes; what is left in its table.
 hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker);
+hdst_status hdst__by_key_flush(hdst__by_key_worker *worker);
 // by_key_part.c: all parts that no other thread takes.
 hdst_status hdst__by_key_part(hdst__by_key_worker *worker);
 // Sums of a row that could overflow move to its wide cells; addends of the batch that are too large, or too fine, for words go there. false: no memory, the error is set.
@@ -145,6 +161,8 @@ void hdst__by_key_free_piece(hdst__by_key_pass *run, void **memory);
 // by_key_spill.c
 typedef bool (*hdst__by_key_adder)(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
 hdst_status hdst__by_key_spill(hdst__by_key_worker *worker);        // all its chunks; their memory is free then
+// All the rest too, where some had to be spilled: what the chunks took is the result's then.
+hdst_status hdst__by_key_spill_rest(hdst__by_key_pass *run, hdst_error *error);
 hdst_status hdst__by_key_read_spilled(hdst__by_key_worker *worker, uint32_t kind /* 0: raw, 1: rows */, uint32_t part, hdst__by_key_adder add);
 void hdst__by_key_forget_spilled(hdst__by_key_pass *run);
 
@@ -153,6 +171,7 @@ void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what
 void hdst__by_key_give(hdst__by_key_pass *run, void *memory, uint64_t bytes);
 void *hdst__by_key_more(void *worker, uint64_t bytes);      // hdst__key_memory
 bool hdst__by_key_first_slab(hdst__by_key_worker *worker);  // so that each thread has one, to spill from and fill again
+void hdst__by_key_give_slabs(hdst__by_key_worker *worker);  // back to the budget; nothing is in them
 void hdst__by_key_keep_slabs(hdst__by_key_pass *run, hdst__by_key_slab *slabs);     // for the next run, where the budget has room for them
 void hdst__by_key_free_kept(hdst__by_key *by_key);
 // Room for the rows that are expected. None, where the budget is short: then parts keep their rows until all are counted.

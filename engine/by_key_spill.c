@@ -50,6 +50,21 @@ hdst_status hdst__by_key_spill(hdst__by_key_worker *worker)
     return status;
 }
 
+hdst_status hdst__by_key_spill_rest(hdst__by_key_pass *run, hdst_error *error)
+{
+    if (!run->spilled) return HDST_OK;
+    for (uint32_t i = 0; i < run->workers; i++) {
+        hdst__by_key_worker *worker = &run->worker[i];
+        const hdst_status status = hdst__by_key_spill(worker);
+        if (status != HDST_OK) {
+            *error = worker->error;
+            return status;
+        }
+        hdst__by_key_give_slabs(worker);
+    }
+    return HDST_OK;
+}
+
 hdst_status hdst__by_key_read_spilled(hdst__by_key_worker *worker, uint32_t kind, uint32_t part, hdst__by_key_adder add)
 {
     hdst__by_key_pass *run = worker->run;

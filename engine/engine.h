@@ -92,6 +92,14 @@ hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache);
 void hdst__dataset_cache_destroy(hdst__dataset_cache *cache);
 void hdst__dataset_cache_release(hdst__dataset_cache *cache);    // gives the memory back; the next run reads again. Not during a run.
 
+// Where records go that a stage gives, in place of its output: slice by slice, in the order of the input, from memory that is the stage's and is used again when `take` returns.
+// Both are called with the engine's mutex held.
+typedef struct hdst__sink {
+    hdst_status (*start)(void *user, hdst_error *error);    // of a run, and again where it begins anew: what came before does not count
+    hdst_status (*take)(void *user, const void *records, uint64_t count, uint64_t expected, hdst_error *error);     // expected: of the whole run, as far as one can tell
+    void *user;
+} hdst__sink;
+
 typedef enum hdst__stage_kind {
     HDST__STAGE_MAP,                // a fused chain: accumulators and/or output records
     HDST__STAGE_FOLD,               // an associative reduce without accumulators: one output record (fixed 64-ary tree)
@@ -131,6 +139,7 @@ typedef struct hdst__stage_spec {
     bool takes_rows;                // the caller asks for the rows of accumulators (hdst__stage_finished) before it looks at the table
     bool keep_rows;                 // with takes_rows: they are wanted on the device, however few
     bool keep_output;               // records that a map gives stay on the device, for another stage, where its memory has room
+    const hdst__sink *sink;         // of a map that gives records: they go there; NULL: they are the output. Must outlive the stage
     uint64_t enough;                // not 0: the run may end once a map gave so many records, if it has no accumulators; it gives at least those, if there are so many
 } hdst__stage_spec;
 

@@ -6,6 +6,7 @@
 #include "engine/window.h"
 
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 static const double try_seconds = 5e-3;         // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it
@@ -203,12 +204,41 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
 
 // --- The end of a slice ---
 
+// As many records as all of the input may be expected to give.
+static uint64_t expected_in_all(const hdst__pass *pass)
+{
+    if (pass->way == HDST__OUTPUT_DENSE) return (pass->reader->records + pass->group - 1) / pass->group;
+    const double records = (double)pass->reader->records * *pass->outputs_per_record;
+    return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;
+}
+
+static hdst_status pass_on(const hdst__pass *pass, const char *records, uint64_t count, hdst_error *error)
+{
+    const hdst__sink *sink = pass->output->sink;
+    pass->output->count += count;
+    return count ? sink->take(sink->user, records, count, expected_in_all(pass), error) : HDST_OK;
+}
+
 // `count` records from place `first` of the slice's output.
 static hdst_status add_run(const hdst__slot *slot, const hdst__pass *pass, uint64_t first, uint64_t count, hdst_error *error)
 {
     const uint64_t offset = first * pass->output->record_bytes;
+    if (pass->output->sink) return pass_on(pass, (const char *)slot->output->host + offset, count, error);
     if (pass->output->store) return hdst__store_append(pass->output->store, slot->output, offset, count, error);
     return hdst__output_add(pass->output, (const char *)slot->output->host + offset, count, error);
+}
+
+// Runs of a slice are moved together, so that the sink gets them at once.
+static hdst_status pass_on_runs(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
+{
+    const uint64_t size = pass->output->record_bytes;
+    char *records = slot->output->host;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i + 1 < executor->told_words; i += 2) {
+        memmove(records + count * size, records + slot->told[i] * size, slot->told[i + 1] * size);
+        count += slot->told[i + 1];
+    }
+    return pass_on(pass, records, count, error);
 }
 
 // The records of a slice lie in one run, or in one for each strip.
@@ -216,6 +246,7 @@ static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *sl
 {
     if (pass->way == HDST__OUTPUT_DENSE) return add_run(slot, pass, 0, dense_records(slot, pass), error);
     if (pass->way == HDST__OUTPUT_COUNTED) return add_run(slot, pass, 0, slot->told[0], error);
+    if (pass->output->sink) return pass_on_runs(executor, slot, pass, error);
     hdst_status status = HDST_OK;
     for (uint64_t i = 0; i + 1 < executor->told_words && status == HDST_OK; i += 2) status = add_run(slot, pass, slot->told[i], slot->told[i + 1], error);
     return status;

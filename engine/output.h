@@ -14,6 +14,7 @@ typedef struct hdst__output {
     char *records;
     uint64_t count, capacity;
     struct hdst__store *store;      // not NULL: the records of this run go there instead and stay on the device
+    const struct hdst__sink *sink;  // not NULL: they go there instead, and are only counted here
 } hdst__output;
 
 void hdst__output_init(hdst__output *output, const hdst__allocator *allocator, hdst__budget *budget, uint64_t record_bytes);

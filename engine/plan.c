@@ -264,7 +264,7 @@ static void choose_room(hdst__launch_plan *plan, bool fold)
 static bool can_write_in_place(const hdst__launch_plan *plan, bool fold, uint64_t most_records)
 {
     const uint64_t segment = most_records ? most_records : plan->piece->capacity;
-    if (!plan->output_param || plan->way != HDST__OUTPUT_DENSE || fold || !plan->device->has_parts) return false;
+    if (!plan->output_param || plan->way != HDST__OUTPUT_DENSE || fold || plan->passes_on || !plan->device->has_parts) return false;
     if (!plan->keep_output && !plan->device->unified) return false;
     if (plan->output_param->record->size > LARGEST_IN_PLACE) return false;
     return plan->reader.records <= segment || segment % HDST__PART_RECORDS == 0;
@@ -291,7 +291,7 @@ static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool f
     hdst__plan_part_slices(plan);
     if (fold) plan->slice_least = plan->slice_most < (1 << 20) ? plan->slice_most : 1 << 20;     // 16384 work-items
     plan->in_place = can_write_in_place(plan, fold, most_records);
-    plan->in_window = !plan->keep_output && (plan->in_place || can_count_in_window(plan));
+    plan->in_window = !plan->keep_output && !plan->passes_on && (plan->in_place || can_count_in_window(plan));
     if (plan->in_window && !plan->in_place) choose_counted(plan);
     else if (plan->output_param && !plan->in_place) choose_room(plan, fold);
     if (plan->slice_least > plan->slice_most) plan->slice_least = plan->slice_most;
@@ -443,6 +443,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->device = device;
     plan->func = request->func;
     plan->keep_output = request->keep_output;
+    plan->passes_on = request->passes_on;
     plan->enough = request->enough;
     plan->reader = *request->reader;
     hdst__arena_init(&plan->arena, device->engine->allocator, NULL);

@@ -179,7 +179,7 @@ static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values,
     drop_plans(stage);
     hdst__launch_plan_request request = {
         .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
-        .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->why_not[0], .enough = stage->spec.enough,
+        .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->why_not[0], .passes_on = stage->spec.sink, .enough = stage->spec.enough,
         .makes_rows = hdst__stage_may_finish(stage) && !stage->needs_wide,
     };
     status = choose_code(stage, &request, error);
@@ -258,12 +258,15 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
     hdst__launch_plan *plan = stage->plan;
     const uint64_t expected = plan->output_param && plan->way == HDST__OUTPUT_DENSE ? stage->reader.records : 0;
+    const hdst__sink *sink = plan->output_param ? stage->spec.sink : NULL;
     hdst__output_reset(&stage->output);
     stage->output.store = store;
+    stage->output.sink = sink;
     hdst_status status = hdst__stage_finish_begin(stage, error);
+    if (status == HDST_OK && sink) status = sink->start(sink->user, error);
     if (status != HDST_OK) return status;
     plan->finished = stage->finishes ? stage->finished_memory : NULL;
-    status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
+    if (!sink) status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
     if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, &stage->engine->ring, &stage->output, stage->table, &stage->stats, failure, error);
     if (status == HDST_OK && store) status = hdst__store_end(store, error);
     if (stage->spec.separate) {
@@ -290,7 +293,7 @@ static hdst_status run_wide(hdst__stage *stage, const hdst__stage_values *values
 static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
 {
     stage->stores = false;
-    if (stage->spec.keep_output && stage->plan->output_param && !stage->why_not[0]) {
+    if (stage->spec.keep_output && !stage->spec.sink && stage->plan->output_param && !stage->why_not[0]) {
         hdst_error full = HDST_ERROR_INIT;
         hdst_status status = pass_over(stage, values, &stage->store, failure, &full);
         stage->stores = status == HDST_OK;

@@ -95,7 +95,7 @@ hdst_status hdst__plan_run_node(hdst__plan *plan, hdst__node *node, hdst_error *
     case HDST__NODE_UNION: return hdst__reader_of_union(node, &node->reader, error);
     case HDST__NODE_CACHE: return hdst__kept_fill(node->dataset, &node->reader, &node->resident, &plan->stats, error);
     case HDST__NODE_BY_KEY:
-        status = hdst__by_key_node_run(node, error);
+        status = hdst__by_key_node_run(plan, node, error);
         if (node->by_key) hdst__plan_add_stats(&plan->stats, hdst__by_key_stats(node->by_key));
         return status;
     case HDST__NODE_SORT:
@@ -150,6 +150,7 @@ hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error)
 {
     hdst_status status = find_device(plan, error);
     plan->stats = (hdst__run_stats){0};
-    for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) status = hdst__plan_run_node(plan, plan->nodes[i], error);
+    for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++)
+        if (!plan->nodes[i]->taker) status = hdst__plan_run_node(plan, plan->nodes[i], error);
     return status;
 }

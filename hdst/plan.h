@@ -58,6 +58,7 @@ struct hdst__node {
     hdst__reader reader;            // of its records, in this run
     hdst__dataset_cache *resident;  // where they stay: a cache's, or a stage's on the device
     bool keeps;                     // a stage: a stage reads its records, or a cache holds them
+    struct hdst__node *taker;       // a stage: who takes its records slice by slice, and runs it; they are nowhere in whole then. NULL: it runs in its turn and keeps them
     uint64_t enough;                // a stage: nobody reads more records of it than these, from the first on; 0: all
     bool ran;                       // a stage or a sort: its reader is the last run's
 
@@ -140,8 +141,9 @@ void hdst__top_node_explain(const hdst__node *node, hdst__buffer *out);
 void hdst__top_node_release(hdst__node *node);
 // plan_by_key.c
 hdst_status hdst__by_key_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
-hdst_status hdst__by_key_node_run(hdst__node *node, hdst_error *error);
+hdst_status hdst__by_key_node_run(hdst__plan *plan, hdst__node *node, hdst_error *error);
 void hdst__by_key_node_release(hdst__node *node);
+const hdst__sink *hdst__by_key_node_sink(hdst__node *node, hdst_error *error);      // NULL: no memory
 // plan_reader.c
 hdst__reader hdst__reader_of_rows(hdst__node *node, const hdst__record *record);       // node->rows
 hdst__reader hdst__reader_of_slice(hdst__node *node);

@@ -44,14 +44,32 @@ static void forget_rows(hdst__node *node)
     node->ran = false;
 }
 
-hdst_status hdst__by_key_node_run(hdst__node *node, hdst_error *error)
+static hdst_status make(hdst__node *node, hdst_error *error)
 {
-    const hdst__node *from = node->inputs[0];
-    const hdst__by_key_input input = {&from->reader, from->resident, from->resident ? NULL : from->rows};
-    forget_rows(node);
     if (!node->by_key) node->by_key = hdst__by_key_create(node->dataset->object.context->engine, node->by_key_spec);
-    if (!node->by_key) return hdst__error_memory(error, "a reduce by key");
-    hdst_status status = hdst__by_key_run(node->by_key, &input, &node->rows, &node->row_count, error);
+    return node->by_key ? HDST_OK : hdst__error_memory(error, "a reduce by key");
+}
+
+const hdst__sink *hdst__by_key_node_sink(hdst__node *node, hdst_error *error)
+{
+    return make(node, error) == HDST_OK ? hdst__by_key_sink(node->by_key) : NULL;
+}
+
+// What the maps in front give goes in while they run; else it is read.
+static hdst_status reduce(hdst__plan *plan, hdst__node *node, hdst_error *error)
+{
+    hdst__node *from = node->inputs[0];
+    const hdst__by_key_input input = {&from->reader, from->resident, from->resident ? NULL : from->rows};
+    if (from->taker != node) return hdst__by_key_run(node->by_key, &input, &node->rows, &node->row_count, error);
+    hdst_status status = hdst__plan_run_node(plan, from, error);
+    return status == HDST_OK ? hdst__by_key_end(node->by_key, &node->rows, &node->row_count, error) : status;
+}
+
+hdst_status hdst__by_key_node_run(hdst__plan *plan, hdst__node *node, hdst_error *error)
+{
+    forget_rows(node);
+    hdst_status status = make(node, error);
+    if (status == HDST_OK) status = reduce(plan, node, error);
     if (status != HDST_OK) return status;
     node->ran = true;
     node->reader = hdst__reader_of_rows(node, node->dataset->record);

@@ -125,6 +125,14 @@ static void set_input(hdst__arena *arena, hdst__node *node, hdst__node *input)
     node->inputs[node->input_count++] = input;
 }
 
+// Records of functions that nobody else reads need not exist in whole: the node takes them as they come. Reduces give theirs at the end.
+static void take_slices(hdst__node *node)
+{
+    hdst__node *from = node->inputs[0];
+    const hdst__operator op = from->dataset->op;
+    if (from->kind == HDST__NODE_STAGE && from->dataset->mark.consumers == 1 && !(op >= HDST__OP_EXTREME && op <= HDST__OP_REDUCE_DENSE)) from->taker = node;
+}
+
 static void add_inputs(hdst__arena *arena, hdst__node *node)
 {
     hdst_dataset *dataset = node->dataset;
@@ -138,6 +146,7 @@ static void add_inputs(hdst__arena *arena, hdst__node *node)
     const hdst_dataset *before = node->item_count ? node->items[0] : dataset;
     if (node->item_count) before->parent->mark.node->keeps = true;
     set_input(arena, node, before->parent->mark.node);
+    if (node->kind == HDST__NODE_BY_KEY) take_slices(node);
 }
 
 // The functions from the last node on, up to `dataset`.

@@ -196,6 +196,8 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
         spec.only_declared = !own->function->body;
     }
     if (node->stage) return hdst__stage_set_input(node->stage, &spec.reader, spec.cache, error);
+    if (node->taker) spec.sink = hdst__by_key_node_sink(node->taker, error);
+    if (node->taker && !spec.sink) return HDST_E_MEMORY;
     node->stage = hdst__stage_create(node->dataset->object.context->engine, &spec);
     return node->stage ? HDST_OK : hdst__error_memory(error, "a stage");
 }

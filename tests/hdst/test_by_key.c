@@ -33,6 +33,9 @@ static const char kernels[] =
     "map float_key(row r) -> (key float f, uint64_t n) { return (r.v, 1); }\n"
     "map only_some(row r) -> (key uint16_t a, key int64_t b) { return ((uint16_t)(r.k % 7u), r.b); }\n"
     "map twice(sum s) -> sum { return (sum){ .key = s.key, .v = s.v * 2.0f }; }\n"
+    "filter seldom(sum s) { return s.v != 3.5f; }\n"
+    "flat_map three(sum s) -> sum { for (uint32_t i = 0u; i < 3u; i++) emit(s.key + i, s.v); }\n"
+    "map divided(row r) -> sum { return (sum){ .key = 1000u / r.k, .v = r.v }; }\n"
     "filter none(row r) { return r.k > 4294967294u && r.k < 5u; }\n"
     "reduce add(float a, float b) { return a + b; }\n"
     "reduce add_double(double a, double b) { return a + b; }\n"
@@ -543,6 +546,81 @@ Test(by_key, over_the_memory_budget)
     }
     cr_assert_leq(context->engine->memory.peak, 10 << 20);
     hdst_context_destroy(context);
+}
+
+// What a map, a filter or a flat_map gives goes into the container while it runs: it need not have room in whole. 8, 7 and 24 MB of pairs pass through a budget of 4 MB.
+enum { BEHIND = 1 << 20, BEHIND_BUDGET = 4 << 20 };
+
+typedef enum front { MAPPED, FILTERED, MULTIPLIED, FRONTS } front;
+
+static hdst_dataset *with_front(hdst_dataset *data, hdst_module *module, front f)
+{
+    if (f == MAPPED) return hdst_map_function(data, module, "twice");
+    return f == FILTERED ? hdst_filter_function(data, module, "seldom") : hdst_flat_map_function(data, module, "three");
+}
+
+static void expect_behind(front f, float *expected)
+{
+    for (uint64_t n = 0; n < BEHIND; n++) {
+        const uint64_t key = n * 7919 % SPILLED_KEYS;
+        const float v = (float)(n / SPILLED_KEYS % 8) + 0.5f;
+        if (f == MAPPED) expected[key] += 2 * v;
+        if (f == FILTERED && v != 3.5f) expected[key] += v;
+        for (uint64_t i = 0; f == MULTIPLIED && i < 3; i++) expected[key + i] += v;
+    }
+}
+
+static void check_behind(const char *form, front f)
+{
+    static float expected[SPILLED_KEYS + 2];
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = strcmp(form, "gpu-form") ? form : "cpu";
+    options.memory = BEHIND_BUDGET;
+    hdst_context *context = hdst_context_create(&options);
+    context->engine->gpu_form_on_cpu = !strcmp(form, "gpu-form");
+    hdst_module *module = module_of(context, kernels);
+    hdst_dataset *data = hdst_read(hdst_source_from_callback(context, BEHIND, fill_spilling, NULL), module, "sum");
+    hdst_result *r = hdst_result_create(hdst_reduce_by_key(with_front(data, module, f), module, "add"));
+    memset(expected, 0, sizeof expected);
+    expect_behind(f, expected);
+    for (int turn = 0; turn < 2; turn++) {
+        uint64_t n, wanted = 0;
+        RUN(r);
+        const sum *got = hdst_result_rows(r, NULL, &n);
+        for (uint64_t k = 0; k < SPILLED_KEYS + 2; k++) wanted += expected[k] != 0;
+        cr_assert_eq(n, wanted, "%s, front %d", form, f);
+        for (uint64_t i = 0; i < n; i++) cr_assert_eq(got[i].v, expected[got[i].k], "%s, front %d: key %u", form, f, (unsigned)got[i].k);
+        cr_assert(strstr(hdst_explain(r, NULL), "output: slice by slice"), "%s", hdst_explain(r, NULL));
+    }
+    cr_assert_leq(context->engine->memory.peak, BEHIND_BUDGET);
+    hdst_context_destroy(context);
+}
+
+Test(by_key, maps_in_front_keep_the_budget)
+{
+    static const char *const on[] = {"interp", "cpu", "gpu-form"};
+    for (int i = 0; i < (have_cpu() ? 3 : 1); i++)
+        for (front f = MAPPED; f < FRONTS; f++) check_behind(on[i], f);
+}
+
+// A stage that finds its first bad record begins anew, and so does the container.
+Test(by_key, records_with_errors_are_skipped_in_front)
+{
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){.k = i % 10, .v = 1};
+    job j;
+    ON_EACH_FORM(j) {
+        uint64_t n;
+        j.context->engine->skip_failed = true;
+        hdst_result *r = hdst_result_create(hdst_reduce_by_key(hdst_map_function(j.data, j.module, "divided"), j.module, "add"));
+        for (int turn = 0; turn < 2; turn++) {
+            RUN(r);
+            const sum *got = hdst_result_rows(r, NULL, &n);
+            cr_assert_eq(n, 9);
+            for (uint64_t i = 0; i < n; i++) cr_assert(got[i].v == N / 10.0f && got[i].k >= 111, "on %s", forms[form_]);
+            cr_assert_eq(hdst_result_stats(r).records_skipped, N / 10);
+        }
+        hdst_context_destroy(j.context);
+    }
 }
 
 Test(by_key, nowhere_to_spill)

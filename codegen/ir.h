@@ -228,6 +228,12 @@ bool hdst__ir_loop_varies(const ir_stmt *loop);                             // (
 void hdst__ir_substitute(ir_func *func, ir_block *block, uint32_t var, const ir_expr *value);      // every read of a scalar variable
 void hdst__ir_substitute_expr(ir_func *func, ir_expr **expr, uint32_t var, const ir_expr *value);
 
+void hdst__ir_rename(ir_func *func, ir_block *block, const uint32_t *number);     // variable v becomes number[v], where it is read and where it is written
+
+// What statements do first with a scalar variable (ir_meet.c): nothing that counts, perhaps setting it on some ways; set it on every way; perhaps read what it was before.
+typedef enum ir_meeting { IR_MEETS_NOT, IR_SETS, IR_MAY_READ } ir_meeting;
+ir_meeting hdst__ir_first_meeting(const ir_block *block, uint32_t var);
+
 // Whether a statement, or one nested in it, emits; stores output.
 bool hdst__ir_emits(const ir_stmt *stmt);
 bool hdst__ir_stores(const ir_stmt *stmt);

@@ -211,7 +211,7 @@ ir_func *hdst__ir_copy_func(hdst__arena *arena, const ir_func *func)
     return copy;
 }
 
-// --- Dropping variables ---
+// --- Renaming and dropping variables ---
 
 static bool rename_expr(ir_expr **slot, void *user)
 {
@@ -242,6 +242,12 @@ static bool mark_stmt(ir_stmt *s, void *user)
 }
 
 // Trees may be shared by mistake of a pass; renaming one twice would be wrong, so copies are renamed.
+void hdst__ir_rename(ir_func *func, ir_block *block, const uint32_t *number)
+{
+    *block = hdst__ir_copy_block(func, block);
+    hdst__ir_visit_stmts(block, rename_stmt, (void *)number);
+}
+
 void hdst__ir_drop_unused_vars(ir_func *func)
 {
     uint32_t *number = HDST__NEW_ARRAY(func->arena, uint32_t, func->var_count + 1), kept = 0;
@@ -252,6 +258,5 @@ void hdst__ir_drop_unused_vars(ir_func *func)
         func->vars[kept++] = func->vars[i];
     }
     func->var_count = kept;
-    func->body = hdst__ir_copy_block(func, &func->body);
-    hdst__ir_visit_stmts(&func->body, rename_stmt, number);
+    hdst__ir_rename(func, &func->body, number);
 }

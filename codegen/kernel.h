@@ -71,6 +71,8 @@ uint32_t hdst__pass_skip(ir_func *func);            // records that fail take no
 void hdst__pass_skip_fold(ir_func *func, const hdst__record *counted, bool next_is_counted);   // a reduce: see hdst__passes_skip_fold
 void hdst__pass_contract(ir_func *func);            // local arrays that are filled, then read, become expressions
 void hdst__pass_unroll(ir_func *func);              // short constant loops disappear
+void hdst__pass_unroll_arrays(ir_func *func);       // so do longer ones that alone keep arrays from becoming variables
+void hdst__pass_arrays(ir_func *func);              // local arrays that only constants index become variables
 void hdst__pass_forward(ir_func *func);             // constants take the place of variables that were set to them
 void hdst__pass_unread(ir_func *func);              // dead variables and stores; marks the leaves that are read
 void hdst__pass_uniform(ir_func *func);             // marks varying variables and expressions

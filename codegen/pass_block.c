@@ -187,38 +187,12 @@ static void split_around(ir_func *func, size_t first, size_t end)
 
 // --- Variables that are read before they are set ---
 
-typedef enum meeting { MEETS_NOT, SETS, MAY_READ } meeting;
-
-static meeting first_meeting(const ir_block *block, uint32_t var);
-
-static meeting branch_meeting(const ir_stmt *s, uint32_t var)
-{
-    if (s->cond && hdst__ir_expr_reads(s->cond, var)) return MAY_READ;
-    const meeting yes = first_meeting(&s->then, var), no = first_meeting(&s->otherwise, var);
-    return yes == MAY_READ || no == MAY_READ ? MAY_READ : yes == SETS && no == SETS ? SETS : MEETS_NOT;
-}
-
-static meeting meeting_in(const ir_stmt *s, uint32_t var)
-{
-    if (s->kind == IR_RECORDS) return first_meeting(&s->body, var);
-    if (s->kind == IR_IF) return branch_meeting(s, var);
-    if (s->kind != IR_FOR && s->kind != IR_LOOP) return hdst__ir_stmt_reads(s, var) ? MAY_READ : s->kind == IR_SET && s->var == var ? SETS : MEETS_NOT;
-    return hdst__ir_stmt_reads(s, var) && first_meeting(&s->body, var) != SETS ? MAY_READ : MEETS_NOT;     // a loop may make no turn
-}
-
-static meeting first_meeting(const ir_block *block, uint32_t var)
-{
-    meeting found = MEETS_NOT;
-    for (size_t i = 0; i < block->count && found == MEETS_NOT; i++) found = meeting_in(block->items[i], var);
-    return found;
-}
-
 // Variables start at zero. What if-conversion made of `if (c) v = ...` reads what v was, even if nobody looks at it then; an array over the block would hold anything.
 static void start_at_zero(ir_func *func)
 {
     ir_block zeroes = {0}, body = {0};
     for (uint32_t v = 0; v < func->var_count; v++)
-        if (func->vars[v].per_record && !func->vars[v].elements && first_meeting(&func->body, v) == MAY_READ)
+        if (func->vars[v].per_record && !func->vars[v].elements && hdst__ir_first_meeting(&func->body, v) == IR_MAY_READ)
             hdst__ir_push(func, &zeroes, hdst__ir_set(func, v, hdst__ir_const(func, func->vars[v].kind, 0)));
     if (!zeroes.count) return;
     hdst__ir_push(func, &body, hdst__block_records(func, zeroes, NULL));

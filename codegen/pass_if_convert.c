@@ -5,6 +5,11 @@
 // Before: if lt(d, best_d) { best_d = d; best = j }
 // After:  taken = lt(d, best_d); best_d = select(taken, d, best_d); best = select(taken, j, best)
 //
+// What both branches set before they read it may hold anything in between:
+//
+// Before: if lt(d, best_d) { e = d; f = e } else { e = best_d }
+// After:  taken = lt(d, best_d); e = d; f = select(taken, e, f); e = select(taken, e, best_d)
+//
 // In block form (hdst__pass_predicate) a conditional addition becomes one of the identity for the records that do not make it, and a conditional emit says its
 // condition; what it stores is stored for all records, at a place that the next one takes again.
 #include "codegen/block_form.h"
@@ -78,11 +83,11 @@ ir_expr *hdst__accum_identity(ir_func *func, const ir_stmt *s)
     return hdst__ir_const(func, s->value->kind, identity_bits(s->value->kind, s->acc));
 }
 
-// The same statement for all records, with its effect only where cond is `when`.
-static void convert_stmt(converter *c, ir_block *out, ir_stmt *s, const ir_expr *cond, bool when)
+// The same statement for all records, with its effect only where cond is `when`. `free`: no one looks at what it sets elsewhere.
+static void convert_stmt(converter *c, ir_block *out, ir_stmt *s, const ir_expr *cond, bool when, bool free)
 {
-    if (s->kind == IR_SET) {        // what is named only in here may hold anything elsewhere
-        if (c->mentions[s->var]) s->value = chosen(c, cond, when, s->value, hdst__ir_var(c->func, s->var));
+    if (s->kind == IR_SET) {
+        if (!free) s->value = chosen(c, cond, when, s->value, hdst__ir_var(c->func, s->var));
     } else if (s->kind == IR_ACCUM) {
         s->value = chosen(c, cond, when, s->value, hdst__accum_identity(c->func, s));
     } else if (s->kind == IR_EMIT) {
@@ -122,6 +127,9 @@ static const ir_expr *settled_condition(converter *c, ir_block *out, ir_stmt *s)
     return hdst__ir_var(c->func, taken);
 }
 
+// What is named only in the branches may hold anything elsewhere.
+static bool is_inside(const converter *c, const ir_stmt *s) { return s->kind == IR_SET && !c->mentions[s->var]; }
+
 static void convert_if(converter *c, ir_block *out, ir_stmt *s)
 {
     if (is_choice(s)) {
@@ -131,9 +139,11 @@ static void convert_if(converter *c, ir_block *out, ir_stmt *s)
         return;
     }
     const ir_expr *cond = settled_condition(c, out, s);
-    ir_block then = s->then, otherwise = s->otherwise;
-    for (size_t i = 0; i < then.count; i++) convert_stmt(c, out, then.items[i], cond, true);
-    for (size_t i = 0; i < otherwise.count; i++) convert_stmt(c, out, otherwise.items[i], cond, false);
+    const ir_block whole = {&s, 1, 1}, then = s->then, otherwise = s->otherwise;
+    bool *both = HDST__NEW_ARRAY(c->func->arena, bool, then.count + 1);
+    for (size_t i = 0; i < then.count; i++) both[i] = then.items[i]->kind == IR_SET && hdst__ir_first_meeting(&whole, then.items[i]->var) == IR_SETS;
+    for (size_t i = 0; i < then.count; i++) convert_stmt(c, out, then.items[i], cond, true, both[i] || is_inside(c, then.items[i]));
+    for (size_t i = 0; i < otherwise.count; i++) convert_stmt(c, out, otherwise.items[i], cond, false, is_inside(c, otherwise.items[i]));
 }
 
 // The same with the number of mentions kept up to date.

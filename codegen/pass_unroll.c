@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Short loops with constant bounds disappear: one copy of the body for each turn, with the number in place of the variable. Loops over the two coordinates
-// of a point leave no trace; indices become constants that need no check.
+// of a point leave no trace; indices become constants that need no check. What a turn sets for itself is a variable of its own in each copy, so that what one copy computes need not be done
+// before the next one begins.
 //
-// Before:  for i = 0u to 2u {        After:  d = add(d, p.x[0u])
-//            d = add(d, p.x[i])              d = add(d, p.x[1u])
-//          }
+// Before:  for i = 0u to 2u {        After:  e = mul(p.x[0u], 2f)
+//            e = mul(p.x[i], 2f)             d = add(d, e)
+//            d = add(d, e)                   e_2 = mul(p.x[1u], 2f)
+//          }                                 d = add(d, e_2)
+//
+// Longer ones go too (hdst__pass_unroll_arrays) when their counters are all that keeps local arrays from becoming variables (pass_arrays.c).
 #include "codegen/interp.h"
 #include "codegen/kernel.h"
 
 enum {
     MOST_TURNS = 8,
     MOST_NODES = 512,           // of all copies together: what is longer stays a loop, for the sake of the driver's compile time
+    MOST_TURNS_OF_ARRAYS = 16,  // where that makes variables of arrays
+    MOST_NODES_OF_ARRAYS = 1536,
+    TOO_LONG,
 };
+
+typedef struct unroller {
+    ir_func *func;
+    const size_t *mentions;     // by variable, before the pass: in the whole function
+    size_t var_count;           // of those
+    const bool *constant;       // by variable: an array that would have only constant indices; a counter that unrolling makes one. NULL: that does not count
+} unroller;
 
 static bool add_size(ir_expr **expr, void *user)
 {
@@ -28,14 +42,111 @@ static size_t block_size(ir_block *block)
 }
 
 // How many turns; 0: not known, or too many
-static uint64_t turns(ir_stmt *s)
+static uint64_t count_turns(const ir_stmt *s, uint64_t most)
 {
     if (s->kind != IR_FOR || s->lo->op != IR_CONST || s->hi->op != IR_CONST) return 0;
     if (hdst__eval_binary(IR_GE, s->lo->kind, s->lo->bits, s->hi->bits)) return 0;
     uint64_t distance = s->hi->bits - s->lo->bits, count = distance / s->step + (distance % s->step != 0);
-    if (count > MOST_TURNS || count * block_size(&s->body) > MOST_NODES) return 0;
-    return hdst__ir_loop_exits(s) ? 0 : count;
+    return count > most || hdst__ir_loop_exits(s) ? 0 : count;
 }
+
+// --- Arrays that only constants and counters of such loops index ---
+
+typedef struct indices {
+    const ir_func *func;
+    bool *constant;             // by variable
+} indices;
+
+static size_t size_without_loops(const ir_block *block);
+
+// Of all copies; TOO_LONG: it stays a loop, or a loop in it does.
+static size_t size_unrolled(const ir_stmt *s)
+{
+    const size_t count = count_turns(s, MOST_TURNS_OF_ARRAYS), size = count ? count * size_without_loops(&s->body) : TOO_LONG;
+    return size < TOO_LONG ? size : TOO_LONG;
+}
+
+static size_t size_without_loops(const ir_block *block)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < block->count && size < TOO_LONG; i++) {
+        ir_stmt *s = block->items[i];
+        ir_block one = {&s, 1, 1};
+        if (s->kind == IR_IF) size += hdst__ir_expr_size(s->cond) + size_without_loops(&s->then) + size_without_loops(&s->otherwise) + 1;
+        else size += s->kind == IR_FOR || s->kind == IR_LOOP ? size_unrolled(s) : block_size(&one);
+    }
+    return size < TOO_LONG ? size : TOO_LONG;
+}
+
+static bool note_counter(ir_stmt *s, void *user)
+{
+    if (s->kind == IR_FOR && size_unrolled(s) < TOO_LONG) ((indices *)user)->constant[s->var] = true;
+    return true;
+}
+
+static bool becomes_constant(ir_expr **slot, void *user)
+{
+    const ir_expr *e = *slot;
+    if (e->op == IR_VAR) return ((indices *)user)->constant[e->var];
+    return e->op != IR_ELEM && e->op != IR_FIELD && e->op != IR_BROADCAST && e->op != IR_LENGTH && e->op != IR_RECORD_INDEX;
+}
+
+static void note_index(indices *w, uint32_t array, ir_expr *index)
+{
+    if (!hdst__ir_visit_expr(&index, becomes_constant, w)) w->constant[array] = false;
+}
+
+static bool note_element(ir_expr **slot, void *user)
+{
+    if ((*slot)->op == IR_ELEM) note_index(user, (*slot)->var, (*slot)->a);
+    return true;
+}
+
+static bool note_stmt(ir_stmt *s, void *user)
+{
+    if (s->kind == IR_SET_ELEM) note_index(user, s->var, s->index);
+    return hdst__ir_visit_own_exprs(s, note_element, user);
+}
+
+static const bool *find_constant(ir_func *func)
+{
+    indices w = {func, HDST__NEW_ARRAY(func->arena, bool, func->var_count + 1)};
+    hdst__ir_visit_stmts(&func->body, note_counter, &w);
+    for (size_t v = 0; v < func->var_count; v++)
+        if (func->vars[v].elements) w.constant[v] = func->vars[v].elements <= MOST_TURNS_OF_ARRAYS && !func->vars[v].init;
+    hdst__ir_visit_stmts(&func->body, note_stmt, &w);
+    return w.constant;
+}
+
+typedef struct use {
+    const unroller *unroller;
+    uint32_t counter;
+} use;
+
+static bool not_by_counter(ir_expr **slot, void *user)
+{
+    const use *u = user;
+    return (*slot)->op != IR_ELEM || (*slot)->var >= u->unroller->var_count || !u->unroller->constant[(*slot)->var] || !hdst__ir_expr_reads((*slot)->a, u->counter);
+}
+
+static bool not_by_counter_in(ir_stmt *s, void *user)
+{
+    const use *u = user;
+    if (s->kind == IR_SET_ELEM && s->var < u->unroller->var_count && u->unroller->constant[s->var] && hdst__ir_expr_reads(s->index, u->counter)) return false;
+    return hdst__ir_visit_own_exprs(s, not_by_counter, user);
+}
+
+static uint64_t turns(const unroller *w, ir_stmt *s)
+{
+    const uint64_t count = count_turns(s, MOST_TURNS_OF_ARRAYS);
+    if (!count) return 0;
+    const uint64_t nodes = count * block_size(&s->body);
+    if (count <= MOST_TURNS && nodes <= MOST_NODES) return count;
+    use u = {w, s->var};
+    return w->constant && s->var < w->var_count && w->constant[s->var] && nodes <= MOST_NODES_OF_ARRAYS && !hdst__ir_visit_stmts(&s->body, not_by_counter_in, &u) ? count : 0;
+}
+
+// --- Copies ---
 
 // Copies of one loop get counters of their own: one copy may come to stand where records part, another not.
 static void own_counters(ir_func *func, const ir_block *copy, ir_block *block)
@@ -51,23 +162,68 @@ static void own_counters(ir_func *func, const ir_block *copy, ir_block *block)
     }
 }
 
-static void unroll_block(ir_func *func, ir_block *block)
+// By variable: whether a turn sets it for itself, and nothing else knows it. `inside`: by variable, before the pass: mentions in the body.
+static bool *find_own(const unroller *w, const ir_block *body, const size_t *inside, size_t var_count)
+{
+    bool *own = HDST__NEW_ARRAY(w->func->arena, bool, var_count + 1);
+    size_t *mentions = HDST__NEW_ARRAY(w->func->arena, size_t, var_count + 1);
+    hdst__ir_tally(body, mentions, false);
+    for (uint32_t v = 0; v < var_count; v++)
+        own[v] = mentions[v] && !w->func->vars[v].elements && (v >= w->var_count || inside[v] == w->mentions[v]) && hdst__ir_first_meeting(body, v) != IR_MAY_READ;
+    return own;
+}
+
+static void own_variables(const unroller *w, const bool *own, size_t var_count, ir_block *copy)
+{
+    uint32_t *number = HDST__NEW_ARRAY(w->func->arena, uint32_t, var_count + 1);
+    for (uint32_t v = 0; v < var_count; v++) {
+        const ir_var var = w->func->vars[v];
+        number[v] = own[v] ? hdst__ir_add_var(w->func, var.name, var.kind, 0) : v;
+        w->func->vars[number[v]].varying = var.varying;
+    }
+    hdst__ir_rename(w->func, copy, number);
+}
+
+static void push_turns(const unroller *w, ir_block *out, const ir_stmt *s, uint64_t count, const size_t *inside)
+{
+    const size_t var_count = w->func->var_count;
+    const bool *own = find_own(w, &s->body, inside, var_count);
+    for (uint64_t turn = 0; turn < count; turn++) {
+        ir_block copy = hdst__ir_copy_block(w->func, &s->body);
+        hdst__ir_substitute(w->func, &copy, s->var, hdst__ir_const(w->func, s->lo->kind, s->lo->bits + turn * s->step));
+        if (turn) own_variables(w, own, var_count, &copy);
+        if (turn) own_counters(w->func, &copy, &copy);
+        for (size_t k = 0; k < copy.count; k++) hdst__ir_push(w->func, out, copy.items[k]);
+    }
+}
+
+static void unroll_block(const unroller *w, ir_block *block)
 {
     ir_block out = {0};
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
-        ir_block *nested[HDST__IR_NESTED];
-        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) unroll_block(func, nested[n]);
-        const uint64_t count = turns(s);
-        if (!count) hdst__ir_push(func, &out, s);
-        for (uint64_t turn = 0; turn < count; turn++) {
-            ir_block copy = hdst__ir_copy_block(func, &s->body);
-            hdst__ir_substitute(func, &copy, s->var, hdst__ir_const(func, s->lo->kind, s->lo->bits + turn * s->step));
-            if (turn) own_counters(func, &copy, &copy);
-            for (size_t k = 0; k < copy.count; k++) hdst__ir_push(func, &out, copy.items[k]);
+        size_t *inside = NULL;
+        if (count_turns(s, MOST_TURNS_OF_ARRAYS)) {
+            inside = HDST__NEW_ARRAY(w->func->arena, size_t, w->func->var_count + 1);
+            hdst__ir_tally(&s->body, inside, false);
         }
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) unroll_block(w, nested[n]);
+        const uint64_t count = turns(w, s);
+        if (count) push_turns(w, &out, s, count, inside);
+        else hdst__ir_push(w->func, &out, s);
     }
     *block = out;
 }
 
-void hdst__pass_unroll(ir_func *func) { unroll_block(func, &func->body); }
+static void unroll(ir_func *func, const bool *constant)
+{
+    size_t *mentions = HDST__NEW_ARRAY(func->arena, size_t, func->var_count + 1);
+    hdst__ir_tally(&func->body, mentions, false);
+    const unroller w = {func, mentions, func->var_count, constant};
+    unroll_block(&w, &func->body);
+}
+
+void hdst__pass_unroll(ir_func *func) { unroll(func, NULL); }
+
+void hdst__pass_unroll_arrays(ir_func *func) { unroll(func, find_constant(func)); }

@@ -40,11 +40,14 @@ const char *hdst__passes_scalar(ir_func *func)
         {"unroll", hdst__pass_unroll},
         {"forward", hdst__pass_forward},
         {"fold", hdst__pass_fold},
-        {"unroll", hdst__pass_unroll},      // loops within those, whose bounds became constant
+        {"unroll", hdst__pass_unroll_arrays},       // loops within those, whose bounds became constant; and longer ones
         {"fold", hdst__pass_fold},
         {"forward", hdst__pass_forward},
         {"fold", hdst__pass_fold},
         {"checks", hdst__pass_checks},      // what unrolling made constant, and what it repeats
+        {"fold", hdst__pass_fold},
+        {"arrays", hdst__pass_arrays},
+        {"forward", hdst__pass_forward},    // the zeroes that their elements began with
         {"fold", hdst__pass_fold},
         {"dense", hdst__pass_dense},
         {"unread", hdst__pass_unread},

@@ -73,7 +73,7 @@ Test(block, kmeans_has_the_uniform_loop_outside_unrolled_by_four)
     EXPECT_COUNT(text, "records (additions", 1);
     EXPECT_COUNT(text, "taken = lt(d, best_d)", 5);
     EXPECT_COUNT(text, "= mul(e, e)", 5);           // the sum starts with the first square
-    EXPECT_COUNT(text, "= fma(e, e, d)", 5);
+    EXPECT_COUNT(text, "= fma(e_2, e_2, d)", 5);    // each turn of the unrolled loop has a variable of its own
     EXPECT_COUNT(text, "= c[", 10);                 // centers are loaded into scalars, none in a record loop
     EXPECT_COUNT(text, "c[", 10);
     EXPECT_COUNT(text, "check", 1);                 // best against the rows of t: the loop proves all others

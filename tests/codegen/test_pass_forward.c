@@ -41,3 +41,13 @@ Test(pass_forward, only_constants_and_only_scalars)
     PASS_LEAVES(c, "  d = e\n  y = d\n  d = y\n");
     PASS_LEAVES(c, "  rows[0u] = 1f\n  y = rows[0u]\n  rows[0u] = 2f\n");
 }
+
+Test(pass_forward, a_copy_of_the_counter_of_a_loop_around_is_as_good)
+{
+    static const pass_case copies = {hdst__pass_forward, "  input p p {f32 x[4], u32 k}\n"
+                                                         "  accum double t {f64 value}\n"
+                                                         "  var u32 i\n  var u32 row\n  var f32 d\n"};
+    PASS_GIVES(copies, "  for i = 0u to and(p.k, 3u) {\n    row = i\n    d = add(d, p.x[row])\n  }\n", "  for i = 0u to and(p.k, 3u) {\n    row = i\n    d = add(d, p.x[i])\n  }\n");
+    PASS_LEAVES(copies, "  for i = 0u to and(p.k, 3u) {\n    d = add(d, 1f)\n  }\n  row = i\n  d = add(d, f32(row))\n");      // it counts no more
+    PASS_LEAVES(copies, "  i = and(p.k, 3u)\n  row = i\n  i = 0u\n  d = add(d, p.x[row])\n");
+}

@@ -10,6 +10,9 @@ static const pass_case c = {hdst__pass_unroll, "  input p p {f32 x[4], u32 k, bo
                                                "  broadcast c c[] {f32 y}\n"
                                                "  accum double t {f64 value}\n"
                                                "  var u32 i\n  var u32 j\n  var i32 s\n  var f32 d\n"};
+static const pass_case arrays = {hdst__pass_unroll_arrays, "  input p p {f32 x[16], u32 k}\n"
+                                                           "  accum double t {f64 value}\n"
+                                                           "  var u32 i\n  var u32 j\n  var f32 e\n  var f32 d[9]\n  var f32 wide[20]\n"};
 
 Test(pass_unroll, a_copy_for_each_turn)
 {
@@ -46,4 +49,41 @@ Test(pass_unroll, long_ones_those_that_are_left_and_unknown_bounds_stay)
     PASS_LEAVES(c, "  for i = 0u to and(p.k, 3u) {\n    d = add(d, 1f)\n  }\n");
     PASS_LEAVES(c, "  for i = 3u to 2u {\n    d = add(d, 1f)\n  }\n");      // no turn: folding drops it
     PASS_LEAVES(c, "  loop while lt(j, 2u) {\n    j = add(j, 1u)\n  }\n");
+}
+
+Test(pass_unroll, what_a_turn_sets_for_itself_is_a_variable_of_its_own)
+{
+    static const pass_case own = {hdst__pass_unroll, "  input p p {f32 x[4], bool a}\n"
+                                                     "  accum double t {f64 value}\n"
+                                                     "  var u32 i\n  var u32 j\n  var f32 d\n  var f32 e\n"};
+    PASS_GIVES(own, "  for i = 0u to 2u {\n    e = p.x[i]\n    d = add(d, e)\n  }\n", "  e = p.x[0u]\n  d = add(d, e)\n  e_2 = p.x[1u]\n  d = add(d, e_2)\n");
+    PASS_GIVES(own, "  for i = 0u to 2u {\n    if p.a {\n      e = p.x[i]\n    } else {\n      e = 1f\n    }\n    d = add(d, e)\n  }\n",
+               "  if p.a {\n    e = p.x[0u]\n  } else {\n    e = 1f\n  }\n  d = add(d, e)\n  if p.a {\n    e_2 = p.x[1u]\n  } else {\n    e_2 = 1f\n  }\n  d = add(d, e_2)\n");
+    PASS_GIVES(own, "  for i = 0u to 2u {\n    for j = 0u to 2u {\n      e = p.x[j]\n      d = add(d, e)\n    }\n  }\n",
+               "  e = p.x[0u]\n  d = add(d, e)\n  e_2 = p.x[1u]\n  d = add(d, e_2)\n  e_3 = p.x[0u]\n  d = add(d, e_3)\n  e_2_2 = p.x[1u]\n  d = add(d, e_2_2)\n");
+}
+
+Test(pass_unroll, what_is_read_later_or_may_come_from_the_turn_before_stays_one)
+{
+    static const pass_case kept = {hdst__pass_unroll, "  input p p {f32 x[4], bool a}\n"
+                                                      "  accum double t {f64 value}\n"
+                                                      "  var u32 i\n  var u32 j\n  var f32 d\n  var f32 e\n"};
+    PASS_GIVES(kept, "  for i = 0u to 2u {\n    e = p.x[i]\n  }\n  d = e\n", "  e = p.x[0u]\n  e = p.x[1u]\n  d = e\n");
+    PASS_GIVES(kept, "  e = 1f\n  for i = 0u to 2u {\n    if p.a {\n      e = p.x[i]\n    }\n    d = add(d, e)\n  }\n",
+               "  e = 1f\n  if p.a {\n    e = p.x[0u]\n  }\n  d = add(d, e)\n  if p.a {\n    e = p.x[1u]\n  }\n  d = add(d, e)\n");
+}
+
+#define SETS(n) "  d[" #n "u] = p.x[" #n "u]\n"
+
+Test(pass_unroll, longer_ones_go_where_that_makes_variables_of_an_array)
+{
+    PASS_GIVES(arrays, "  for i = 0u to 9u {\n    d[i] = p.x[i]\n  }\n  e = d[2u]\n", SETS(0) SETS(1) SETS(2) SETS(3) SETS(4) SETS(5) SETS(6) SETS(7) SETS(8) "  e = d[2u]\n");
+}
+
+Test(pass_unroll, longer_ones_stay_where_an_array_stays_an_array)
+{
+    PASS_LEAVES(arrays, "  for i = 0u to 9u {\n    d[i] = p.x[i]\n  }\n  e = d[rem(p.k, 9u)]\n");                            // read where the record says
+    PASS_LEAVES(arrays, "  for i = 0u to 9u {\n    wide[i] = p.x[i]\n  }\n  e = wide[2u]\n");                                   // too many elements
+    PASS_LEAVES(arrays, "  for i = 0u to 9u {\n    e = add(e, p.x[i])\n  }\n");                                                 // there is none
+    PASS_LEAVES(arrays, "  for i = 0u to 9u {\n    for j = 0u to and(p.k, 3u) {\n      e = add(e, p.x[j])\n    }\n    d[i] = e\n  }\n  e = d[2u]\n");      // a loop would be left in it
 }

@@ -62,7 +62,7 @@ static bool is_set_first(const ir_block *block, uint32_t var)
 
 static bool is_own(const ir_func *func, const ir_stmt *loop, uint32_t var)
 {
-    if (var == loop->var || func->vars[var].init || !hdst__row_is_local(func, loop, var)) return false;
+    if (var == loop->var || func->vars[var].init || func->vars[var].per_record || !hdst__row_is_local(func, loop, var)) return false;
     return func->vars[var].elements ? is_filled_first(func, &loop->body, var) : is_set_first(&loop->body, var);
 }
 

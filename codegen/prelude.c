@@ -16,7 +16,7 @@ static const char *const part_file[HDST__PART_COUNT] = {
     [HDST__PART_EXACT_DOUBLE] = "exact_double.cl", [HDST__PART_LOCAL] = "local.cl", [HDST__PART_CHECKS] = "checks.cl",
     [HDST__PART_LEVELS] = "", [HDST__PART_LEVELS_DOUBLE] = "",      // made for the kernel (print_levels.c)
     [HDST__PART_FRONT] = "front.cl", [HDST__PART_LANES] = "lanes.cl", [HDST__PART_PAIRS] = "pairs.cl", [HDST__PART_SETTLE] = "settle.cl", [HDST__PART_SETTLE_DOUBLE] = "settle_double.cl",
-    [HDST__PART_SPARE] = "spare.cl", [HDST__PART_SPARE_DOUBLE] = "spare_double.cl",
+    [HDST__PART_ROW_SUMS] = "row_sums.cl", [HDST__PART_SPARE] = "spare.cl", [HDST__PART_SPARE_DOUBLE] = "spare_double.cl",
 };
 
 const char *hdst__prelude_file(hdst__part part) { return part_file[part]; }

@@ -12,7 +12,7 @@
 typedef enum hdst__part {
     HDST__PART_INTEGERS, HDST__PART_FLOATS, HDST__PART_DOUBLES, HDST__PART_IN_DOUBLE, HDST__PART_BYTES, HDST__PART_BYTES_DOUBLE, HDST__PART_PICK,
     HDST__PART_PICK_DOUBLE, HDST__PART_ATOMICS, HDST__PART_KEYS, HDST__PART_KEYS_DOUBLE, HDST__PART_EXACT, HDST__PART_EXACT_DOUBLE, HDST__PART_LOCAL,
-    HDST__PART_FRONT, HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_SPARE, HDST__PART_SPARE_DOUBLE, HDST__PART_LANES, HDST__PART_PAIRS, HDST__PART_LEVELS, HDST__PART_LEVELS_DOUBLE, HDST__PART_CHECKS, HDST__PART_COUNT
+    HDST__PART_FRONT, HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_SPARE, HDST__PART_SPARE_DOUBLE, HDST__PART_LANES, HDST__PART_PAIRS, HDST__PART_LEVELS, HDST__PART_LEVELS_DOUBLE, HDST__PART_ROW_SUMS, HDST__PART_CHECKS, HDST__PART_COUNT
 } hdst__part;
 
 // Where the accumulators of a parameter are kept while a strip or work-group runs.
@@ -38,6 +38,8 @@ typedef struct hdst__accum_plan {
 
 typedef struct hdst__spread hdst__spread;      // print_spread.c
 enum { HDST__SPREAD_SUMS = 16 };
+
+typedef struct hdst__row_sums hdst__row_sums;  // print_row_sums.c
 
 typedef struct hdst__parted hdst__parted;      // print_part.c
 typedef enum hdst__sink {
@@ -110,6 +112,7 @@ typedef struct hdst__printer {
     hdst__parted *parted;               // PLACE_WORDS: additions may go by way of pairs; NULL: they do not
     hdst__sink sink;                    // where IR_ACCUM goes now
     uint32_t group_tables;              // PLACE_GROUP: tables that all work-groups share; 0: each has its own
+    hdst__row_sums *row_sums;           // CPU, row form: sums over a block of records; NULL: none
     hdst__spread *spread;               // GPU: loops that a work-group makes together; NULL: none
     hdst__vector_read vector[HDST__VECTOR_READS];
     size_t vector_count;
@@ -151,6 +154,7 @@ void hdst__plan_words(hdst__printer *p);
 void hdst__print_words(hdst__printer *p);               // loads; start of the body
 const char *hdst__word_text(hdst__printer *p, const ir_expr *field);   // the field out of the vectors; NULL: not there
 bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf);
+bool hdst__leaf_is_dense(const hdst__leaf *leaf);                      // in the C struct its elements lie side by side, whatever its dimensions
 
 // print_unpack.c: how the block form reads a block's records
 void hdst__plan_unpack(hdst__printer *p, ir_func *func);       // func: in block form
@@ -221,6 +225,8 @@ void hdst__print_record_vectors(hdst__printer *p, ir_block *body);      // of fo
 void hdst__print_part(hdst__printer *p, ir_block *body, const bool *known);     // statements by themselves; variables that are known are declared already
 void hdst__print_place(hdst__printer *p, const ir_stmt *stmt);          // a comment that names the line it comes from, if that is another one than before
 void hdst__print_function(hdst__printer *p);            // declarations and the body, for one record or one block
+
+bool hdst__row_sums_keep(const hdst__printer *p, uint32_t var);         // print_row_sums.c: an array that is declared around the records of a block
 
 // kernel_emit.c: the form that is printed stores records that may not come out, and behind a strip's last one is the next strip's.
 bool hdst__emit_is_guarded(const hdst__printer *p);

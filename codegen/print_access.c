@@ -24,17 +24,23 @@ bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf)
     return aligned;
 }
 
+bool hdst__leaf_is_dense(const hdst__leaf *leaf)
+{
+    uint64_t packed = hdst__scalar_size(leaf->kind);
+    bool dense = true;
+    for (uint32_t d = leaf->dims; d-- > 0;) {
+        dense &= leaf->dim[d].stride == packed;
+        packed *= leaf->dim[d].count;
+    }
+    return dense;
+}
+
 // Bytes from element 0 of the leaf to element (e) in the C struct, as text: " + (e) * 4".
 const char *hdst__element_offset(hdst__arena *arena, const hdst__leaf *leaf)
 {
     if (leaf->elements == 1) return "";
-    uint64_t inner = 1, packed = hdst__scalar_size(leaf->kind);
-    bool contiguous = true;
-    for (uint32_t d = leaf->dims; d-- > 0;) {
-        contiguous &= leaf->dim[d].stride == packed;
-        packed *= leaf->dim[d].count;
-    }
-    if (contiguous) return hdst__arena_printf(arena, " + (e) * %" PRIu64, hdst__scalar_size(leaf->kind));
+    uint64_t inner = 1;
+    if (hdst__leaf_is_dense(leaf)) return hdst__arena_printf(arena, " + (e) * %" PRIu64, hdst__scalar_size(leaf->kind));
     const char *text = "";
     for (uint32_t d = leaf->dims; d-- > 0;) {
         text = hdst__arena_printf(arena, "%s + (e) / %" PRIu64 " %% %" PRIu64 " * %" PRIu64, text, inner, leaf->dim[d].count, leaf->dim[d].stride);

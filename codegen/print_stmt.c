@@ -98,7 +98,7 @@ static void declare_at_top(hdst__printer *p)
     for (uint32_t v = 0; v < p->func->var_count; v++) {
         const ir_var *var = &p->func->vars[v];
         if (var->per_record || var->elements || hdst__spread_carries(p, v)) p->home[v] = NULL;
-        if (p->home[v] || p->declared[v] || p->references[v] == 0 || belongs_to_loops(p, v) || is_local_to_records(p, v)) continue;
+        if (hdst__row_sums_keep(p, v) || p->home[v] || p->declared[v] || p->references[v] == 0 || belongs_to_loops(p, v) || is_local_to_records(p, v)) continue;
         p->declared[v] = true;
         if (var->elements) declare_array(p, v);
         else if (var->per_record) hdst__write_line(&p->out, "%s %s[BLOCK] ALIGNED;", hdst__cl_name(hdst__kind_over_block(var->kind)), p->array_name[v]);

@@ -3,7 +3,7 @@
 # Writes templates.c: the text of each template as a C array, and three tables: the kernels' skeletons {name, text}, programs of the engine's own {name, text}, and the pieces of
 # the prelude's files, so that a kernel gets those that it names (prelude.c). Comments stay: they are part of the kernels people read.
 #
-# A piece is a function, an enum or a #define with the comment in front of it; the first comment of a file is a piece without a name, which goes with any of the file's.
+# A piece is a function, a type, an enum or a #define with the comment in front of it; the first comment of a file is a piece without a name, which goes with any of the file's.
 # A macro that pastes names (##) makes a family of functions: its uses are written out here, function by function, so that kernels hold no such macro.
 # Usage: embed.py OUTPUT FILE...
 import os
@@ -86,6 +86,8 @@ def names_of(text):
         return [re.match(r"#define (\w+)", line).group(1)]
     if line.startswith("enum"):
         return re.findall(r"(\w+) =", line)
+    if line.startswith("typedef"):
+        return [re.match(r"typedef \w+ (\w+)", line).group(1)]
     return [re.search(r"(\w+)\(", re.sub(r"__attribute__\(\(.*?\)\)", "", line)).group(1)]
 
 

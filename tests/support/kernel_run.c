@@ -59,7 +59,7 @@ static cl_mem buffer_for(cl_run *run, const kernel_case *c, kernel_bound *bound,
         return keep_buffer(bound, cl_run_buffer(run, rows ? (void *)c->broadcast[arg->index].data : NULL, rows ? rows * size : size));
     }
     case HDST__ARG_DEVICE_TABLE: {
-        const uint64_t words = hdst__tables_device_words(tables, c->rows);
+        const uint64_t words = hdst__tables_front_words(tables, c->rows) + hdst__tables_device_words(tables, c->rows);
         bound->device_table = keep_buffer(bound, cl_run_buffer(run, NULL, words_of(words)));
         return c->device_table && bound->device_table && cl_run_write(run, bound->device_table, c->device_table, words * sizeof(int64_t)) ? bound->device_table
                                                                                                                                           : NULL;
@@ -184,7 +184,8 @@ bool kernel_collect(cl_run *run, kernel_case *c, const kernel_bound *bound)
 {
     bool ok = true;
     if (bound->device_table)
-        ok &= cl_run_read(run, bound->device_table, c->device_table, hdst__tables_device_words(c->kernel->tables, c->rows) * sizeof(int64_t));
+        ok &= cl_run_read(run, bound->device_table, c->device_table,
+                          (hdst__tables_front_words(c->kernel->tables, c->rows) + hdst__tables_device_words(c->kernel->tables, c->rows)) * sizeof(int64_t));
     if (c->finished && c->kernel->finish_name) ok &= collect_rows(run, c, bound);
     if (bound->output) ok &= cl_run_read(run, bound->output, c->output, c->output_bytes);
     if (bound->places) ok &= collect_places(run, c, bound);

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPU form: sums over the rows of a block of records (row_sums.h, templates/row_sums.cl). A tile of sums is kept in registers while the records go by: so many units by so many vectors of
+// elements. Exact sums are of doubles; what a double would round is added one by one before. With fast sums they are of floats, rounded at each addition.
+#include "codegen/row_sums.h"
+
+#include <inttypes.h>
+
+// Registers of a tile: twenty sums and four vectors of a row, of 32 (measured: 5 by 4 doubles, 6 by 2 of floats).
+enum { EXACT_UNITS = 5, EXACT_VECTORS = 4, EXACT_LANES = 8, FAST_UNITS = 6, FAST_VECTORS = 2, FAST_LANES = 16 };
+
+typedef struct tile {
+    const hdst__row_sum *sum;
+    const hdst__cell *cell;
+    const hdst__accum_plan *plan;
+    const char *factor, *scale;
+    bool fast;
+    uint32_t units, vectors, lanes;
+} tile;
+
+bool hdst__row_sums_keep(const hdst__printer *p, uint32_t var)
+{
+    for (size_t i = 0; p->row_sums && i < p->row_sums->count; i++)
+        if (p->row_sums->sum[i].factor == var) return true;
+    return false;
+}
+
+uint64_t hdst__row_sums_bytes(const hdst__row_sums *sums)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < sums->count; i++) bytes += (sums->sum[i].units * sizeof(float) + 2 * sizeof(double)) * HDST__ROW_SUMS_BLOCK;
+    return bytes;
+}
+
+// --- Into the table ---
+
+static const char *word_of(hdst__printer *p, const tile *t, const char *element)      // from the strip's table, or from the front words
+{
+    return hdst__arena_printf(p->arena, "(%s) * %" PRIu32 " + %" PRIu64, element, t->cell->strip_words, t->cell->strip_first + t->sum->first * t->cell->strip_words);
+}
+
+static const char *settle_text(hdst__printer *p, const tile *t, const char *element, const char *sum)
+{
+    const char *cell = hdst__arena_printf(p->arena, "%s_total + (%s) * %" PRIu32 " + %" PRIu64, t->plan->name, element, t->cell->device_words,
+                                          t->cell->device_first + t->sum->first * t->cell->device_words);
+    if (!p->tables->front) return hdst__arena_printf(p->arena, "row_settle(%s, %" PRIu32 ", %s", cell, t->cell->device_words, sum);
+    return hdst__arena_printf(p->arena, "row_settle_front(marks, cells_at, %s, %" PRIu32 ", %s_front + %s, %s, %s", cell, t->cell->device_words, t->plan->name, word_of(p, t, element),
+                              t->cell->tier == HDST__TIER_ONE ? "strip_words" : "0", sum);
+}
+
+// Eight sums, `sum`, to the words of the elements from `element` on.
+static void print_to_words(hdst__printer *p, const tile *t, const char *element, const char *sum)
+{
+    const char *scale = hdst__arena_printf(p->arena, t->fast ? "%s_up" : "%s_up, %s_down", t->scale, t->scale);
+    hdst__write_line(&p->out, "{");
+    hdst__write_line(&p->out, "    const long8 odd = row_add_%s%s(%s_own + %s, %s, %s, records * 0x1p40);", t->fast ? "fast_" : "", t->cell->strip_words > 1 ? "two" : "one", t->plan->name,
+                     word_of(p, t, element), sum, scale);
+    const char *front = p->tables->front ? hdst__arena_printf(p->arena, ", odd, %s_up, %s_down, %s_s", t->scale, t->scale, t->scale) : ", odd";
+    hdst__write_line(&p->out, "    if (row_any(odd)) %s%s);", settle_text(p, t, element, sum), front);
+    hdst__write_line(&p->out, "}");
+}
+
+// --- Tiles ---
+
+static const char *sum_name(hdst__printer *p, uint32_t unit, uint32_t vector) { return hdst__arena_printf(p->arena, "sum%" PRIu32 "_%" PRIu32, unit, vector); }
+
+static void print_tile_records(hdst__printer *p, const tile *t)
+{
+    const char *type = t->fast ? "float16" : "float8", *load = t->fast ? "row_vector" : "row_floats";
+    const char *add = t->fast ? "%s += factor%" PRIu32 " * row%" PRIu32 ";" : "%s += __builtin_convertvector(factor%" PRIu32 " * row%" PRIu32 ", double8);";
+    hdst__write_line(&p->out, "__global const uchar *at = rows + e * 4;");
+    hdst__write_line(&p->out, "for (uint r = 0; r < records; r++, at += %" PRIu64 ") {", p->func->params[t->sum->input].record->size);
+    p->out.indent++;
+    for (uint32_t v = 0; v < t->vectors; v++)
+        hdst__write_line(&p->out, "const %s row%" PRIu32 " = *(__global const %s *)(at + %" PRIu32 ");", type, v, load, v * t->lanes * 4);
+    for (uint32_t u = 0; u < t->units; u++) {
+        hdst__write_line(&p->out, "const float factor%" PRIu32 " = %s[unit + %" PRIu32 "][r];", u, t->factor, u);
+        for (uint32_t v = 0; v < t->vectors; v++) hdst__write_line(&p->out, add, sum_name(p, u, v), u, v);
+    }
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// Lanes before the first one that counts are others' already.
+static void print_first_lanes_off(hdst__printer *p, const tile *t, uint32_t off)
+{
+    const char *lanes = "";
+    for (uint32_t l = 0; l < t->lanes; l++) lanes = hdst__arena_printf(p->arena, "%s%s%s", lanes, l ? ", " : "", l < off ? "0" : "-1");
+    for (uint32_t u = 0; u < t->units && off; u++)
+        hdst__write_line(&p->out, t->fast ? "%s = (int16)(%s) ? %s : (float16)0;" : "%s = (long8)(%s) ? %s : (double8)0;", sum_name(p, u, 0), lanes, sum_name(p, u, 0));
+}
+
+// The sums of the units from `unit` on, of the elements from `e` on.
+static void print_tile(hdst__printer *p, const tile *t, uint32_t off)
+{
+    for (uint32_t u = 0; u < t->units; u++)
+        for (uint32_t v = 0; v < t->vectors; v++) hdst__write_line(&p->out, "%s %s = 0;", t->fast ? "float16" : "double8", sum_name(p, u, v));
+    print_tile_records(p, t);
+    print_first_lanes_off(p, t, off);
+    for (uint32_t u = 0; u < t->units; u++)
+        for (uint32_t v = 0; v < t->vectors; v++)
+            for (uint32_t half = 0; half < t->lanes / 8; half++) {
+                const char *element = hdst__arena_printf(p->arena, "(unit + %" PRIu32 "UL) * %" PRIu64 " + e + %" PRIu32, u, t->sum->elements, v * t->lanes + half * 8), *sum = sum_name(p, u, v);
+                if (t->fast) sum = hdst__arena_printf(p->arena, "__builtin_convertvector(%s.%s, double8)", sum, half ? "hi" : "lo");
+                print_to_words(p, t, element, sum);
+            }
+}
+
+static void print_all_units(hdst__printer *p, tile t, uint32_t off)
+{
+    const uint64_t units = t.sum->units, whole = units - units % t.units;
+    if (whole) {
+        hdst__write_line(&p->out, "for (uint unit = 0; unit < %" PRIu64 "; unit += %" PRIu32 ") {", whole, t.units);
+        p->out.indent++;
+        print_tile(p, &t, off);
+        p->out.indent--;
+        hdst__write_line(&p->out, "}");
+    }
+    if (whole == units) return;
+    t.units = (uint32_t)(units - whole);
+    hdst__write_line(&p->out, "{");
+    p->out.indent++;
+    hdst__write_line(&p->out, "const uint unit = %" PRIu64 ";", whole);
+    print_tile(p, &t, off);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// Tiles of all their width, then of one vector; the last one may overlap the one before.
+static void print_tiles(hdst__printer *p, tile t)
+{
+    const uint64_t elements = t.sum->elements;
+    uint64_t done = 0;
+    for (int wide = 1; wide >= 0; wide--) {
+        if (!wide) t.vectors = 1;
+        const uint32_t width = t.vectors * t.lanes;
+        const uint64_t to = elements - (elements - done) % width;
+        if (to == done) continue;
+        hdst__write_line(&p->out, "for (uint e = %" PRIu64 "; e < %" PRIu64 "; e += %" PRIu32 ") {", done, to, width);
+        p->out.indent++;
+        print_all_units(p, t, 0);
+        p->out.indent--;
+        hdst__write_line(&p->out, "}");
+        done = to;
+    }
+    if (done == elements) return;
+    hdst__write_line(&p->out, "{");
+    p->out.indent++;
+    hdst__write_line(&p->out, "const uint e = %" PRIu64 ";", elements - t.lanes);
+    print_all_units(p, t, (uint32_t)(done - (elements - t.lanes)));
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// --- What a double would round ---
+
+static void print_one_record(hdst__printer *p, const hdst__row_sum *s)
+{
+    const hdst__printer outer = *p;
+    hdst__printer_use(p, s->singly);
+    bool *known = HDST__NEW_ARRAY(p->arena, bool, s->singly->var_count + 1);
+    known[s->unit] = known[s->value] = true;
+    p->var_name[s->unit] = "unit";
+    p->var_name[s->value] = "factor";
+    p->record = "base + r";
+    ir_block body = s->singly->body;
+    hdst__print_part(p, &body, known);
+    p->func = outer.func;
+    p->var_name = outer.var_name;
+    p->array_name = outer.array_name;
+    p->record = outer.record;
+}
+
+static void print_ranges(hdst__printer *p, const tile *t)
+{
+    hdst__write_line(&p->out, "double largest[BLOCK] ALIGNED, least[BLOCK] ALIGNED;");
+    hdst__write_line(&p->out, "bool finite = true;");
+    hdst__write_line(&p->out, "for (uint r = 0; r < records; r++) {");
+    hdst__write_line(&p->out, "    row_range(rows + r * %" PRIu64 "UL, %" PRIu64 ", largest + r, least + r);", p->func->params[t->sum->input].record->size, t->sum->elements);
+    hdst__write_line(&p->out, "    finite &= largest[r] < INFINITY;");
+    hdst__write_line(&p->out, "}");
+    hdst__write_line(&p->out, "for (uint r = records; r %% 8 != 0; r++) {");
+    hdst__write_line(&p->out, "    largest[r] = least[r] = 0;");
+    hdst__write_line(&p->out, "    for (uint unit = 0; unit < %" PRIu64 "; unit++) %s[unit][r] = 0;", t->sum->units, t->factor);
+    hdst__write_line(&p->out, "}");
+}
+
+static void print_singly(hdst__printer *p, const tile *t)
+{
+    hdst__write_line(&p->out, "for (uint unit = 0; unit < %" PRIu64 "; unit++) {", t->sum->units);
+    p->out.indent++;
+    hdst__write_line(&p->out, "const double limit = row_limit(%s[unit], largest, records);", t->factor);
+    hdst__write_line(&p->out, "if (finite && row_takes_all(%s[unit], largest, least, records, limit)) continue;", t->factor);
+    hdst__write_line(&p->out, "for (uint r = 0; r < records; r++) {");
+    p->out.indent++;
+    hdst__write_line(&p->out, "const float factor = %s[unit][r];", t->factor);
+    hdst__write_line(&p->out, "if (finite && row_takes(factor, largest[r], least[r], limit)) continue;");
+    print_one_record(p, t->sum);
+    hdst__write_line(&p->out, "%s[unit][r] = 0;", t->factor);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// --- A block ---
+
+static void print_sum(hdst__printer *p, const hdst__row_sum *s)
+{
+    tile t = {.sum = s, .cell = hdst__find_cell(p, s->param, s->leaf), .plan = hdst__find_plan(p, s->param), .factor = p->var_name[s->factor],
+              .scale = hdst__scale_name(p, s->param, s->leaf), .fast = p->options->fast_sums};
+    const uint32_t most = t.fast ? FAST_UNITS : EXACT_UNITS, sums = most * (t.fast ? FAST_VECTORS : EXACT_VECTORS);
+    t.lanes = t.fast ? FAST_LANES : EXACT_LANES;
+    t.units = s->units < most ? (uint32_t)s->units : most;
+    t.vectors = sums / t.units;
+    while (t.vectors > 1 && t.vectors * t.lanes > HDST__ROW_ELEMENTS * 2) t.vectors--;
+    hdst__write_line(&p->out, "{");
+    p->out.indent++;
+    hdst__write_line(&p->out, "__global const uchar *rows = (__global const uchar *)&%s(base, %" PRIu64 ");", hdst__leaf_name(p, s->input, s->input_leaf), s->row_first);
+    if (t.fast) {
+        print_tiles(p, t);
+    } else {
+        print_ranges(p, &t);
+        print_singly(p, &t);
+        hdst__write_line(&p->out, "if (finite) {");
+        p->out.indent++;
+        print_tiles(p, t);
+        p->out.indent--;
+        hdst__write_line(&p->out, "}");
+    }
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+void hdst__print_row_sums_block(hdst__printer *p)
+{
+    const hdst__row_sums *sums = p->row_sums;
+    p->part[HDST__PART_ROW_SUMS] = p->part[HDST__PART_EXACT] = p->part[HDST__PART_ATOMICS] = p->uses_double = true;
+    hdst__write_line(&p->out, "while (i < stop) {");
+    p->out.indent++;
+    hdst__write_line(&p->out, "const uint records = stop - i < BLOCK ? (uint)(stop - i) : BLOCK;");
+    hdst__write_line(&p->out, "const ulong base = i;");
+    for (size_t k = 0; k < sums->count; k++) hdst__write_line(&p->out, "float %s[%" PRIu64 "][BLOCK] ALIGNED;", p->var_name[sums->sum[k].factor], sums->sum[k].units);
+    hdst__write_line(&p->out, "for (uint r = 0; r < records; r++, i++) {");
+    p->out.indent++;
+    hdst__print_function(p);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    for (size_t k = 0; k < sums->count; k++) print_sum(p, &sums->sum[k]);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}

@@ -1,0 +1,120 @@
+// Sums over the rows of a block of records: for each element the addends factor * row[e], rounded to float, of all records, added up in double. That is exact, whatever the order, if all
+// addends are multiples of one power of two, u, and their sizes add up to at most 2^53 u. A nonzero product of size s, rounded to 24 bits, is a multiple of 2^(floor(log2 s) - 23), of
+// 2^-149 at least; so it is enough if no product is smaller than the sum of the sizes times 2^-29. Smaller ones, and what is not finite, are added one by one.
+typedef float8 row_floats __attribute__((aligned(4)));
+typedef uint16 row_bits __attribute__((aligned(4)));
+typedef float16 row_vector __attribute__((aligned(4)));
+typedef long8 row_words __attribute__((aligned(8)));
+typedef long16 row_word_pairs __attribute__((aligned(8)));
+// The largest size of a row's numbers, and the least but zero (none: infinity). Sizes of floats are in the order of their bits, NaN above all; zero less one is the largest number. The last
+// vector may overlap the one before.
+inline void row_range(__global const uchar *row, uint elements, double *largest, double *least)
+{
+    uint16 most = 0, few = UINT_MAX;
+    for (uint e = 0; e < elements; e += 16) {
+        const uint16 size = *(__global const row_bits *)(row + (e + 16 <= elements ? e : elements - 16) * 4) & 0x7fffffff, less = size - 1;
+        most = size > most ? size : most;
+        few = less < few ? less : few;
+    }
+    const uint8 most8 = max(most.lo, most.hi), few8 = min(few.lo, few.hi);
+    const uint4 most4 = max(most8.lo, most8.hi), few4 = min(few8.lo, few8.hi);
+    const uint top = max(max(most4.x, most4.y), max(most4.z, most4.w)), low = min(min(few4.x, few4.y), min(few4.z, few4.w));
+    *largest = (double)as_float(top);
+    *least = low == UINT_MAX ? (double)INFINITY : (double)as_float(low + 1);
+}
+inline double8 row_factors(const float *factor, uint r) { return __builtin_convertvector(as_float8(*(const uint8 *)(factor + r) & 0x7fffffff), double8); }
+// Factors and ranges have room for a multiple of eight records, and zeroes there. A product of 2^127 is left to others.
+inline double row_limit(const float *factor, const double *largest, uint records)
+{
+    double8 all = 0;
+    for (uint r = 0; r < records; r += 8) {
+        const double8 size = row_factors(factor, r) * *(const double8 *)(largest + r);
+        all += size < 0x1p127 ? size : (double8)0;
+    }
+    const double4 some = all.lo + all.hi;
+    return (some.x + some.y + (some.z + some.w)) * 0x1.1p-29;
+}
+inline bool row_any(long8 v)
+{
+    const long4 some = v.lo | v.hi;
+    return (some.x | some.y | some.z | some.w) != 0;
+}
+inline bool row_takes_all(const float *factor, const double *largest, const double *least, uint records, double limit)
+{
+    long8 odd = 0;
+    for (uint r = 0; r < records; r += 8) {
+        const double8 size = row_factors(factor, r), small = size * *(const double8 *)(least + r);
+        odd |= (size != 0) & ~((size * *(const double8 *)(largest + r) < 0x1p127) & ((small < 0x1p-126 ? (double8)0x1p-126 : small) >= limit));
+    }
+    return !row_any(odd);
+}
+inline bool row_takes(float factor, double largest, double least, double limit)
+{
+    const double size = fabs((double)factor), small = size * least;
+    return size == 0 || (size * largest < 0x1p127 && (small < 0x1p-126 ? 0x1p-126 : small) >= limit);
+}
+// To eight neighbouring words. The lanes that do not fit come back; their words stay as they were. Sums of n addends fit below n * 2^40, as their addends would.
+inline long8 row_add_one(__global long *own, double8 sum, double up, double down, double most)
+{
+    const double8 scaled = sum * up;
+    const long8 word = __builtin_convertvector(fabs(scaled) < most ? scaled : (double8)0, long8), fits = __builtin_convertvector(word, double8) * down == sum;
+    *(__global row_words *)own += fits & word;
+    return ~fits;
+}
+inline long8 row_add_two(__global long *own, double8 sum, double up, double down, double most)
+{
+    const double8 scaled = sum * up, inside = fabs(scaled) < most ? scaled : (double8)0;
+    const long8 word = __builtin_convertvector(inside, long8);
+    const double8 high = __builtin_convertvector(word, double8);
+    const long8 low = __builtin_convertvector((inside - high) * 0x1p40, long8);
+    const long8 fits = (high + __builtin_convertvector(low, double8) * 0x1p-40) * down == sum, w = fits & word, v = fits & low;
+    *(__global row_word_pairs *)own += (long16)(w.s0, v.s0, w.s1, v.s1, w.s2, v.s2, w.s3, v.s3, w.s4, v.s4, w.s5, v.s5, w.s6, v.s6, w.s7, v.s7);
+    return ~fits;
+}
+// The same of sums that were rounded: what is below a word's unit is dropped.
+inline long8 row_add_fast_one(__global long *own, double8 sum, double up, double most)
+{
+    const double8 scaled = sum * up;
+    const long8 fits = fabs(scaled) < most;
+    *(__global row_words *)own += __builtin_convertvector(fits ? scaled : (double8)0, long8);
+    return ~fits;
+}
+inline long8 row_add_fast_two(__global long *own, double8 sum, double up, double most)
+{
+    const double8 scaled = sum * up;
+    const long8 fits = fabs(scaled) < most, w = __builtin_convertvector(fits ? scaled : (double8)0, long8);
+    *(__global row_word_pairs *)own += (long16)(w.s0, 0, w.s1, 0, w.s2, 0, w.s3, 0, w.s4, 0, w.s5, 0, w.s6, 0, w.s7, 0);
+    return ~fits;
+}
+// A sum of floats: a multiple of 2^-149 below 2^135, or not finite.
+inline void row_add_wide(volatile __global long *cell, double v)
+{
+    const ulong bits = as_ulong(v);
+    const int exponent = (int)(bits >> 52 & 2047), place = exponent - 926;
+    const ulong fraction = (bits & 0xfffffffffffffUL) | 1UL << 52;
+    if (exponent == 2047) wide_flag(cell, FLOAT_LAST, v != v, bits >> 63);
+    else if (place >= 0) wide_add_bits(cell, FLOAT_LAST, fraction, bits >> 63, (uint)place);
+    else if (place > -64) wide_add_bits(cell, FLOAT_LAST, fraction >> -place, bits >> 63, 0);
+}
+__attribute__((noinline)) void row_settle(__global long *cell, uint words, double8 sum, long8 odd)
+{
+    for (int lane = 0; lane < 8; lane++)
+        if (odd[lane]) row_add_wide(cell + lane * words, sum[lane]);
+}
+// With front words; `low`: from a front word to its low word, 0 where it has none.
+__attribute__((noinline)) void row_settle_front(volatile __global long *marks, __global const long *cells_at, __global long *cell, uint words, __global long *word, ulong low, double8 sum,
+                                                long8 odd, double up, double down, int s)
+{
+    for (int lane = 0; lane < 8; lane++) {
+        if (!odd[lane]) continue;
+        const double scaled = sum[lane] * up, inside = fabs(scaled) < 0x1p52 ? scaled : 0;
+        const long high = (long)inside, rest = (long)((inside - (double)high) * 0x1p40);
+        volatile __global long *to = cell + lane * words;
+        if (low == 0 || ((double)high + (double)rest * 0x1p-40) * down != sum[lane]) {
+            row_add_wide(marked(marks, cells_at, to, FLOAT_LAST + 2), sum[lane]);
+            continue;
+        }
+        if (front_add(word + lane, high)) front_carry(marked(marks, cells_at, to, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, high, s);
+        if (front_add(word + low + lane, rest)) front_carry(marked(marks, cells_at, to, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, rest, s + 40);
+    }
+}

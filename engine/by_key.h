@@ -45,6 +45,15 @@ hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *inp
 const hdst__sink *hdst__by_key_sink(hdst__by_key *by_key);
 hdst_status hdst__by_key_end(hdst__by_key *by_key, const void **rows, uint64_t *count, hdst_error *error);
 const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key);
+
+typedef struct hdst__by_key_twice {
+    bool found;
+    uint64_t row;                       // the second one with its key
+    uint64_t part[2];                   // of the first and of the second
+} hdst__by_key_twice;
+
+// Whether a key lies in two parts: `rows` has counts[0] rows of one run, then counts[1] of the next ...
+hdst_status hdst__by_key_across(hdst__by_key *by_key, const void *rows, const uint64_t *counts, uint64_t parts, hdst__by_key_twice *twice, hdst_error *error);
 // What the last run chose and why; before one, how it will. Appended to `out`.
 void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out);
 

@@ -10,6 +10,7 @@
 // by_key_block.c    records to tables of threads and to parts
 // by_key_part.c     parts to rows
 // by_key_sorted.c   parts to rows, by sorting
+// by_key_across.c   results of several runs, over parts that the program named
 #ifndef HDST_ENGINE_BY_KEY_RUN_H
 #define HDST_ENGINE_BY_KEY_RUN_H
 

@@ -17,6 +17,7 @@ typedef enum hdst__operator {
     HDST__OP_EXTREME /* the smallest or largest */, HDST__OP_REDUCE, HDST__OP_REDUCE_DENSE,
     // The same records in another place or order
     HDST__OP_LAYOUT, HDST__OP_SLICE, HDST__OP_UNION, HDST__OP_CACHE, HDST__OP_SORT,
+    HDST__OP_PARTITION,             // inputs: the records, their parts' numbers
     HDST__OP_TOP,
     // A function over the records of each key
     HDST__OP_GROUP,
@@ -45,7 +46,7 @@ struct hdst_dataset {
     hdst__operator op;
     uint64_t serial;                // a dataset's inputs have smaller ones
     hdst_dataset *parent;           // NULL for a read; the first of a union
-    hdst_dataset **inputs;          // of a union: all
+    hdst_dataset **inputs;          // of a union: all; of a partition: two
     size_t input_count;
     const hdst__record *record;     // what it holds; NULL when a map gives accumulators only
     hdst__layout layout;            // how its records lie where a stage reads them
@@ -56,7 +57,7 @@ struct hdst_dataset {
     hdst__bound_source *bound;      // read: the source with its columns matched to the record
     hdst__reader reader;            // read
     hdst_map_spec *spec;            // functions of the user
-    uint64_t first, count;          // slice: from which record, how many; top: how many; dense reduce: rows
+    uint64_t first, count;          // slice: from which record, how many; top: how many; dense reduce: rows; partition: parts
     uint64_t seed, limit;           // sample: of random numbers below 2^63, those below limit are in
     uint32_t key;                   // dense reduce: leaf of the key
     hdst__field_place *keys;        // group: of the key, in the parent's record

@@ -4,6 +4,7 @@
 #include "base/diag.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,4 +136,33 @@ hdst_status hdst__field_find_scalar(const hdst__record *record, const char *path
     hdst__error_set(error, HDST_E_USAGE, "'%s' of '%s' is an array of %" PRIu64 " numbers", name, record->name, place->elements);
     hdst__error_hint(error, "name one of them, as '%s[0]'", name);
     return HDST_E_USAGE;
+}
+
+// --- Values ---
+
+static size_t describe_value(const hdst__leaf *leaf, const char *at, char *text, size_t size)
+{
+    uint64_t bits = 0;
+    const uint32_t bytes = (uint32_t)hdst__scalar_size(leaf->kind);
+    double real;
+    float narrow;
+    memcpy(&bits, at, bytes);
+    memcpy(&narrow, &bits, sizeof narrow);
+    memcpy(&real, &bits, sizeof real);
+    if (leaf->kind == HDST__F32) return (size_t)snprintf(text, size, "%.9g", (double)narrow);
+    if (leaf->kind == HDST__F64) return (size_t)snprintf(text, size, "%.17g", real);
+    if (!hdst__kind_is_signed(leaf->kind)) return (size_t)snprintf(text, size, "%" PRIu64, bits);
+    return (size_t)snprintf(text, size, "%" PRId64, (int64_t)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
+}
+
+void hdst__fields_describe(const hdst__record *record, const hdst__field_place *fields, size_t count, const char *row, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < count && length + 1 < size; i++) {
+        const hdst__leaf *leaf = &record->leaves[fields[i].leaf];
+        length += (size_t)snprintf(text + length, size - length, "%s%s = ", i ? ", " : "", leaf->path);
+        if (length + 1 < size) length += describe_value(leaf, row + hdst__leaf_offset(leaf, fields[i].element), text + length, size - length);
+        if (fields[i].elements > 1 && length + 1 < size) length += (size_t)snprintf(text + length, size - length, " ...");
+    }
 }

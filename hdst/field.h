@@ -18,4 +18,7 @@ hdst_status hdst__field_find(const hdst__record *record, const char *path, hdst_
 // The same where one value is wanted: an array is an error too.
 hdst_status hdst__field_find_scalar(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error);
 
+// The values of some fields of a row, for people: "user = 17, day = 3".
+void hdst__fields_describe(const hdst__record *record, const hdst__field_place *fields, size_t count, const char *row, char *text, size_t size);
+
 #endif

@@ -326,13 +326,19 @@ HDST_API hdst_dataset *hdst_group_function(hdst_dataset *dataset, const char *ke
 // device and in every run; sums of floats are exact. A reduce that is not field-wise (docs/kernel-language.md) works on the records of a key as hdst_group
 // does, and takes its memory.
 HDST_API hdst_dataset *hdst_reduce_by_key(hdst_dataset *dataset, hdst_module *module, const char *function);
+// The records in the order of `parts` parts, those of a part in the order of the dataset: `function` is a map that gives each record's part as a uint32_t below
+// `parts`. One that is not ends the run with the record's number, or with HDST_ON_ERROR_SKIP leaves the record out. hdst_result_parts tells how many records
+// each part has. Reductions by key behind it (with nothing but maps between) keep the parts: each is reduced by itself, and the result is in the order of the
+// parts, then of the keys' hash. A key that lies in two parts is an error (HDST_E_USAGE). What the memory budget has no room for goes through a temporary file
+// in $TMPDIR.
+HDST_API hdst_dataset *hdst_partition(hdst_dataset *dataset, hdst_module *module, const char *function, uint64_t parts);
 // What a reduction by key keeps its keys in. A run chooses by its first records, and hdst_explain tells the choice and why; results have the same bits in each.
 typedef enum hdst_container {
     HDST_CONTAINER_AUTO,
     HDST_CONTAINER_DENSE,       // an array with a row for each number of a declared range: hdst_reduce_dense, nothing else
     HDST_CONTAINER_TABLE,       // a hash table of each thread, which is emptied to parts where it is full
     HDST_CONTAINER_PARTS,       // parts by hash at once, then a hash table for each
-    HDST_CONTAINER_SORTED       // parts by hash, sorted by hash and key, and reduced run by run; of groups and reduces that are not field-wise the only one
+    HDST_CONTAINER_SORTED       // parts by hash, sorted by hash and key, and reduced run by run; groups and reduces that are not field-wise have no other
 } hdst_container;
 // The same reduction by key (hdst_reduce_by_key, hdst_count_by_key, hdst_distinct; hdst_reduce_dense and hdst_group in the one that they have) in this container.
 // HDST_E_USAGE where it is none of that dataset's.
@@ -365,6 +371,9 @@ HDST_API hdst_view hdst_result_field(hdst_result *result, const char *table, con
 // The rows of an accumulator table or (NULL) the output records as C structs; *rows may be NULL. As views, they are valid until the next run or the result's
 // end. Records that stayed on the device (hdst_value_set_result) are read now: NULL also when that fails.
 HDST_API const void *hdst_result_rows(hdst_result *result, const char *table, uint64_t *rows);
+// How many records of the last run lie in each part, one part after another: of hdst_partition, or a reduction by key that keeps its parts. NULL, with *parts
+// 0 (it may be NULL): the records have no parts. Valid until the next run or the result's end.
+HDST_API const uint64_t *hdst_result_parts(hdst_result *result, uint64_t *parts);
 // The error of the last view that was NULL: the near name of a misspelt field and so on.
 HDST_API hdst_status hdst_result_status(const hdst_result *result, hdst_error *error);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hdst/plan.h"
 
+#include "engine/parting.h"
 #include "engine/top.h"
 #include "hdst/kept.h"
 
@@ -46,6 +47,7 @@ void hdst__plan_release(hdst__plan *plan)
         hdst__group_node_release(plan->nodes[i]);
         hdst__top_node_release(plan->nodes[i]);
         hdst__by_key_node_release(plan->nodes[i]);
+        hdst__partition_node_release(plan->nodes[i]);
     }
 }
 
@@ -94,9 +96,10 @@ hdst_status hdst__plan_run_node(hdst__plan *plan, hdst__node *node, hdst_error *
         return HDST_OK;
     case HDST__NODE_UNION: return hdst__reader_of_union(node, &node->reader, error);
     case HDST__NODE_CACHE: return hdst__kept_fill(node->dataset, &node->reader, &node->resident, &plan->stats, error);
-    case HDST__NODE_BY_KEY:
-        status = hdst__by_key_node_run(plan, node, error);
-        if (node->by_key) hdst__plan_add_stats(&plan->stats, hdst__by_key_stats(node->by_key));
+    case HDST__NODE_BY_KEY: return hdst__by_key_node_run(plan, node, error);
+    case HDST__NODE_PARTITION:
+        status = hdst__partition_node_run(node, error);
+        if (node->parting) hdst__plan_add_stats(&plan->stats, hdst__parting_stats(node->parting));
         return status;
     case HDST__NODE_SORT:
         status = hdst__sort_node_run(node, error);
@@ -125,7 +128,7 @@ bool hdst__node_is_known(const hdst__node *node)
 {
     switch (node->kind) {
     case HDST__NODE_READ: return true;
-    case HDST__NODE_STAGE: case HDST__NODE_FOLD: case HDST__NODE_SORT: case HDST__NODE_GROUP: case HDST__NODE_BY_KEY: case HDST__NODE_TOP: return node->ran;
+    case HDST__NODE_STAGE: case HDST__NODE_FOLD: case HDST__NODE_SORT: case HDST__NODE_PARTITION: case HDST__NODE_GROUP: case HDST__NODE_BY_KEY: case HDST__NODE_TOP: return node->ran;
     case HDST__NODE_CACHE: {
         const hdst__plan *plan = hdst__kept_plan(node->dataset->kept);
         return hdst__kept_is_filled(node->dataset->kept) || all_known(plan->nodes, plan->node_count);
@@ -140,7 +143,7 @@ static hdst_status find_device(const hdst__plan *plan, hdst_error *error)
     const hdst__device_info *info;
     for (size_t i = 0; i < plan->node_count; i++) {
         const hdst__node_kind kind = plan->nodes[i]->kind;
-        if (kind == HDST__NODE_SORT || kind == HDST__NODE_TOP || kind == HDST__NODE_GROUP || kind == HDST__NODE_BY_KEY)
+        if (kind == HDST__NODE_SORT || kind == HDST__NODE_PARTITION || kind == HDST__NODE_TOP || kind == HDST__NODE_GROUP || kind == HDST__NODE_BY_KEY)
             return hdst__engine_device(plan->context->engine, &info, error);
     }
     return HDST_OK;

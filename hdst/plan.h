@@ -8,6 +8,7 @@
 // plan_range.c    ranges of numbers, which kernels make themselves
 // plan_sort.c     sorts
 // plan_group.c    functions over the records of each key
+// plan_partition.c  records in the order of parts that the user names
 // plan_top.c      the records with the largest values
 // plan_by_key.c   reductions by key, counts, distinct records
 // plan_reader.c   how the next stage reads what a node holds: rows, slices, unions
@@ -19,6 +20,7 @@
 
 #include "base/arena.h"
 #include "engine/by_key.h"
+#include "engine/output.h"
 #include "hdst/dataset.h"
 
 typedef enum hdst__node_kind {
@@ -26,6 +28,7 @@ typedef enum hdst__node_kind {
     HDST__NODE_STAGE,               // fused functions
     HDST__NODE_FOLD,                // a reduce that is not field-wise
     HDST__NODE_SORT,
+    HDST__NODE_PARTITION,           // records in the order of their parts
     HDST__NODE_TOP,                 // the records with the largest values
     HDST__NODE_GROUP,               // records by key, and a stage over each key's
     HDST__NODE_BY_KEY,
@@ -82,6 +85,12 @@ struct hdst__node {
     hdst__sort *sort;               // of a sort: made at the first run
     const hdst__by_key_spec *by_key_spec;   // of a reduction by key
     hdst__by_key *by_key;           // made at the first run
+    const hdst__field_place *key_fields;
+    const hdst__node *parted;       // of a reduction by key: the partition whose parts it keeps; NULL: none
+    hdst__output parted_rows;       // then: its records, part by part
+    struct hdst__parting *parting;  // of a partition: made at the first run
+    const uint64_t *part_counts;    // records of each part, where there are parts, after a run
+    uint64_t *own_counts;           // of a reduction by key that keeps parts
 };
 
 typedef struct hdst__plan {
@@ -139,9 +148,15 @@ void hdst__top_node_make(hdst__arena *arena, hdst__node *node);
 hdst_status hdst__top_node_run(hdst__node *node, hdst_error *error);
 void hdst__top_node_explain(const hdst__node *node, hdst__buffer *out);
 void hdst__top_node_release(hdst__node *node);
+// plan_partition.c
+hdst_status hdst__partition_node_run(hdst__node *node, hdst_error *error);
+void hdst__partition_node_explain(const hdst__node *node, hdst__buffer *out);
+void hdst__partition_node_release(hdst__node *node);
+uint64_t hdst__partition_count(const hdst__node *node);         // of its parts
 // plan_by_key.c
 hdst_status hdst__by_key_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
 hdst_status hdst__by_key_node_run(hdst__plan *plan, hdst__node *node, hdst_error *error);
+void hdst__by_key_node_explain(const hdst__node *node, hdst__buffer *out);
 void hdst__by_key_node_release(hdst__node *node);
 const hdst__sink *hdst__by_key_node_sink(hdst__node *node, hdst_error *error);      // NULL: no memory
 // plan_reader.c

@@ -65,6 +65,11 @@ static void explain_node(const hdst__node *node, hdst__buffer *out)
         explain_inputs(node, out);
         hdst__buffer_printf(out, " -> the %" PRIu64 " with the largest %s", d->count, d->record->leaves[d->place.leaf].path);
         break;
+    case HDST__NODE_PARTITION:
+        hdst__buffer_puts(out, "records of ");
+        hdst__buffer_printf(out, "%u", (unsigned)node->inputs[0]->number);
+        hdst__buffer_printf(out, " in the order of %" PRIu64 " parts, whose numbers are the records of %u", d->count, (unsigned)node->inputs[1]->number);
+        break;
     case HDST__NODE_GROUP:
         hdst__buffer_puts(out, "records of ");
         explain_inputs(node, out);
@@ -98,13 +103,6 @@ static hdst_status explain_stage(hdst__node *node, hdst__buffer *out, hdst_error
     return hdst__stage_explain(node->stage, node->values, out, error);
 }
 
-static void explain_container(const hdst__node *node, hdst__buffer *out)
-{
-    hdst__buffer_printf(out, "by key %u\n", (unsigned)node->number);
-    if (node->by_key) hdst__by_key_explain(node->by_key, out);
-    else hdst__buffer_puts(out, "  the container is chosen by the next run\n");
-}
-
 static void explain_sort(const hdst__node *node, hdst__buffer *out)
 {
     hdst__buffer_printf(out, "sort %u\n", (unsigned)node->number);
@@ -135,7 +133,8 @@ hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *
         else if (node->kind == HDST__NODE_SORT) explain_sort(node, out);
         else if (node->kind == HDST__NODE_TOP) hdst__top_node_explain(node, out);
         else if (node->kind == HDST__NODE_GROUP) hdst__group_node_explain(node, out);
-        else if (node->kind == HDST__NODE_BY_KEY) explain_container(node, out);
+        else if (node->kind == HDST__NODE_BY_KEY) hdst__by_key_node_explain(node, out);
+        else if (node->kind == HDST__NODE_PARTITION) hdst__partition_node_explain(node, out);
         else if (hdst__node_is_known(node)) status = hdst__plan_run_node(plan, node, error);
     }
     return status;

@@ -113,6 +113,7 @@ static hdst__node_kind kind_of(const hdst_dataset *dataset)
     case HDST__OP_CACHE: return HDST__NODE_CACHE;
     case HDST__OP_SORT: return HDST__NODE_SORT;
     case HDST__OP_GROUP: return HDST__NODE_GROUP;
+    case HDST__OP_PARTITION: return HDST__NODE_PARTITION;
     case HDST__OP_TOP: return HDST__NODE_TOP;
     case HDST__OP_REDUCE_BY_KEY: case HDST__OP_COUNT_BY_KEY: case HDST__OP_DISTINCT: return HDST__NODE_BY_KEY;
     default: return folds(dataset->mark.func) ? HDST__NODE_FOLD : HDST__NODE_STAGE;

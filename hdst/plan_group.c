@@ -148,35 +148,14 @@ static hdst_status cut_runs(group_node *group, uint64_t most, hdst_error *error)
     return HDST_OK;
 }
 
-// The key of a record for people: "user = 17, day = 3".
-static void describe_key(const hdst__node *node, const char *row, char *text, size_t size)
-{
-    const hdst_dataset *dataset = node->dataset;
-    const hdst__group_part *part = node->group->part;
-    size_t length = 0;
-    text[0] = 0;
-    for (size_t i = 0; i < dataset->key_count && length + 1 < size; part += dataset->keys[i++].elements) {
-        const hdst__leaf *leaf = &dataset->parent->record->leaves[dataset->keys[i].leaf];
-        const uint64_t bits = hdst__group_number(part, row);
-        const char *between = i ? ", " : "", *more = dataset->keys[i].elements > 1 ? " ..." : "";
-        double real = 0;
-        float narrow = 0;
-        memcpy(&narrow, &bits, sizeof narrow);
-        memcpy(&real, &bits, sizeof real);
-        if (leaf->kind == HDST__F32) length += (size_t)snprintf(text + length, size - length, "%s%s = %.9g%s", between, leaf->path, (double)narrow, more);
-        else if (leaf->kind == HDST__F64) length += (size_t)snprintf(text + length, size - length, "%s%s = %.17g%s", between, leaf->path, real, more);
-        else if (hdst__kind_is_signed(leaf->kind)) length += (size_t)snprintf(text + length, size - length, "%s%s = %" PRId64 "%s", between, leaf->path, (int64_t)bits, more);
-        else length += (size_t)snprintf(text + length, size - length, "%s%s = %" PRIu64 "%s", between, leaf->path, bits, more);
-    }
-}
-
 // The stage counts runs; people know keys.
 static void name_group(const hdst__node *node, const char *rows, hdst_error *error)
 {
     const group_node *group = node->group;
     char key[200], *at = strstr(error->message, " in record ");
     if (error->code != HDST_E_RECORD || !at || error->record >= group->piece_count) return;
-    describe_key(node, rows + group->piece[error->record].first * node->dataset->parent->record->size, key, sizeof key);
+    const hdst__record *record = node->dataset->parent->record;
+    hdst__fields_describe(record, node->dataset->keys, node->dataset->key_count, rows + group->piece[error->record].first * record->size, key, sizeof key);
     snprintf(at, sizeof error->message - (size_t)(at - error->message), " in the records with %s", key);
     uint64_t low = 0, high = group->grouping.run_count;     // which key's piece it is
     while (high - low > 1) {

@@ -310,6 +310,27 @@ const void *hdst_result_rows(hdst_result *result, const char *table, uint64_t *r
     return found ? block.rows : NULL;
 }
 
+static const uint64_t *find_parts(hdst_result *result, uint64_t *parts)
+{
+    if (!can_view(result)) return NULL;
+    const hdst__node *target = result->plan.target;
+    *parts = !target->part_counts ? 0 : hdst__partition_count(target->kind == HDST__NODE_PARTITION ? target : target->parted);
+    if (!target->part_counts) hdst__error_set(&result->view_error, HDST_E_USAGE, "the records of this result have no parts: they do not come from hdst_partition, or from a reduction by key behind it");
+    return target->part_counts;
+}
+
+const uint64_t *hdst_result_parts(hdst_result *result, uint64_t *parts)
+{
+    uint64_t ignored;
+    if (!parts) parts = &ignored;
+    *parts = 0;
+    if (!result->object.context) return NULL;
+    hdst__lock(result->object.context);
+    const uint64_t *counts = find_parts(result, parts);
+    hdst__unlock(result->object.context);
+    return counts;
+}
+
 hdst_status hdst_result_status(const hdst_result *result, hdst_error *error)
 {
     if (result->object.error) return hdst__object_status(&result->object, error);

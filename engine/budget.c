@@ -39,6 +39,26 @@ uint64_t hdst__budget_left(const hdst__budget *budget)
     return used < budget->limit ? budget->limit - used : 0;
 }
 
+void *hdst__budget_alloc(hdst__budget *budget, const hdst__allocator *allocator, uint64_t bytes, const char *what, hdst_error *error)
+{
+    if (!hdst__budget_reserve(budget, bytes)) {
+        hdst__budget_error(budget, bytes, what, error);
+        return NULL;
+    }
+    void *memory = hdst__alloc(allocator, bytes ? bytes : 1);
+    if (memory) return memory;
+    hdst__budget_release(budget, bytes);
+    hdst__error_memory(error, what);
+    return NULL;
+}
+
+void hdst__budget_free(hdst__budget *budget, const hdst__allocator *allocator, void *memory, uint64_t bytes)
+{
+    if (!memory) return;
+    hdst__free(allocator, memory);
+    hdst__budget_release(budget, bytes);
+}
+
 const char *hdst__bytes_text(uint64_t bytes, char text[24])
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

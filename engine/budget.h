@@ -3,6 +3,7 @@
 #ifndef HDST_ENGINE_BUDGET_H
 #define HDST_ENGINE_BUDGET_H
 
+#include "base/alloc.h"
 #include "base/error.h"
 
 #include <stdatomic.h>
@@ -21,6 +22,9 @@ void hdst__budget_init(hdst__budget *budget, const char *name, const char *optio
 bool hdst__budget_reserve(hdst__budget *budget, uint64_t bytes);
 void hdst__budget_release(hdst__budget *budget, uint64_t bytes);
 uint64_t hdst__budget_left(const hdst__budget *budget);
+// Memory that counts towards the budget. NULL: no room in the budget, or none at all; the error says what it was for. `bytes` are given back with it; NULL is fine.
+void *hdst__budget_alloc(hdst__budget *budget, const hdst__allocator *allocator, uint64_t bytes, const char *what, hdst_error *error);
+void hdst__budget_free(hdst__budget *budget, const hdst__allocator *allocator, void *memory, uint64_t bytes);
 // HDST_E_MEMORY: what was wanted for what, what is left of the limit, which option raises it.
 hdst_status hdst__budget_error(const hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);
 

@@ -4,6 +4,7 @@
 
 #include "engine/executor.h"
 #include "engine/levels.h"
+#include "engine/threads.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -46,37 +47,27 @@ const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key) { return &
 // --- Threads ---
 
 typedef struct task {
-    hdst__by_key_worker *worker;
+    hdst__by_key_pass *run;
     hdst__by_key_step step;
 } task;
 
-static void *run_task(void *user)
+static void run_task(void *user, uint32_t i)
 {
-    task *t = user;
-    t->worker->status = t->step(t->worker);
-    if (t->worker->status == HDST_OK) return NULL;
-    hdst__by_key_pass *run = t->worker->run;
+    const task *t = user;
+    hdst__by_key_pass *run = t->run;
+    run->worker[i].status = t->step(&run->worker[i]);
+    if (run->worker[i].status == HDST_OK) return;
     pthread_mutex_lock(&run->lock);
     atomic_store(&run->stop, true);
     pthread_cond_broadcast(&run->counted);
     pthread_mutex_unlock(&run->lock);
-    return NULL;
 }
 
 // The first error of all threads ends the run.
 static hdst_status in_threads(hdst__by_key_pass *run, hdst__by_key_step step, uint32_t count, hdst_error *error)
 {
-    task tasks[HDST__BY_KEY_THREADS];
-    pthread_t thread[HDST__BY_KEY_THREADS];
-    bool started[HDST__BY_KEY_THREADS] = {false};
-    for (uint32_t i = 0; i < count; i++) {
-        tasks[i] = (task){&run->worker[i], step};
-        if (i > 0) started[i] = pthread_create(&thread[i], NULL, run_task, &tasks[i]) == 0;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (!started[i]) run_task(&tasks[i]);
-    for (uint32_t i = 1; i < count; i++)
-        if (started[i]) pthread_join(thread[i], NULL);
+    task t = {run, step};
+    hdst__in_threads(count, run_task, &t);
     for (uint32_t i = 0; i < count; i++) {
         if (run->worker[i].status == HDST_OK) continue;
         if (error) *error = run->worker[i].error;
@@ -88,7 +79,7 @@ static hdst_status in_threads(hdst__by_key_pass *run, hdst__by_key_step step, ui
 static uint32_t thread_count(uint64_t records)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t wanted = records / LEAST_RECORDS + 1, most = cores < 1 ? 1 : cores > HDST__BY_KEY_THREADS ? HDST__BY_KEY_THREADS : (uint64_t)cores;
+    const uint64_t wanted = records / LEAST_RECORDS + 1, most = cores < 1 ? 1 : cores > HDST__MOST_THREADS ? HDST__MOST_THREADS : (uint64_t)cores;
     return (uint32_t)(wanted < most ? wanted : most);
 }
 
@@ -205,28 +196,29 @@ hdst_status hdst__by_key_finish(hdst__by_key_pass *run, hdst_error *error)
     return status;
 }
 
-static hdst_status run_in(hdst__by_key *by_key, hdst__arena *arena, const hdst__by_key_input *input, hdst_error *error)
+static hdst_status run_steps(hdst__by_key_pass *run, hdst_error *error)
 {
-    hdst__by_key_pass run = {.by_key = by_key, .engine = by_key->engine, .input = input, .arena = arena, .keyed = by_key->keyed};
-    hdst_status status = hdst__by_key_open_input(&run, error);
-    if (status != HDST_OK) return status;
-    hdst__by_key_init_pass(&run);
-    status = hdst__by_key_begin(&run, error);
-    if (status == HDST_OK) status = hdst__by_key_add(&run, error);
-    if (status == HDST_OK) status = hdst__by_key_finish(&run, error);
-    hdst__by_key_end_pass(&run);
-    const hdst_status closed = hdst__by_key_close_input(&run, status == HDST_OK ? error : NULL);
-    return status == HDST_OK ? closed : status;
+    jmp_buf out_of_memory;
+    run->arena->out_of_memory = &out_of_memory;
+    if (setjmp(out_of_memory)) return hdst__error_memory(error, "a reduce by key");
+    hdst_status status = hdst__by_key_open_input(run, error);
+    if (status == HDST_OK) status = hdst__by_key_begin(run, error);
+    if (status == HDST_OK) status = hdst__by_key_add(run, error);
+    return status == HDST_OK ? hdst__by_key_finish(run, error) : status;
 }
 
-static hdst_status run_guarded(hdst__by_key *by_key, const hdst__by_key_input *input, hdst_error *error)
+// What was taken is given back however the steps end.
+static hdst_status run_in(hdst__by_key *by_key, const hdst__by_key_input *input, hdst_error *error)
 {
     hdst__arena arena;
-    jmp_buf out_of_memory;
-    hdst__arena_init(&arena, by_key->engine->allocator, &out_of_memory);
-    const hdst_status status = setjmp(out_of_memory) ? hdst__error_memory(error, "a reduce by key") : run_in(by_key, &arena, input, error);
+    hdst__arena_init(&arena, by_key->engine->allocator, NULL);
+    hdst__by_key_pass run = {.by_key = by_key, .engine = by_key->engine, .input = input, .arena = &arena, .keyed = by_key->keyed};
+    hdst__by_key_init_pass(&run);
+    const hdst_status status = run_steps(&run, error);
+    hdst__by_key_end_pass(&run);
+    const hdst_status closed = hdst__by_key_close_input(&run, status == HDST_OK ? error : NULL);
     hdst__arena_destroy(&arena);
-    return status;
+    return status == HDST_OK ? closed : status;
 }
 
 hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *input, const void **rows, uint64_t *count, hdst_error *error)
@@ -234,9 +226,10 @@ hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *inp
     const double start = hdst__now();
     hdst_error own;
     by_key->stats = (hdst__run_stats){0};
+    by_key->ran = false;
     pthread_mutex_lock(&by_key->engine->mutex);
     hdst__by_key_drop(by_key);
-    const hdst_status status = run_guarded(by_key, input, error ? error : &own);
+    const hdst_status status = run_in(by_key, input, error ? error : &own);
     pthread_mutex_unlock(&by_key->engine->mutex);
     by_key->stats.run_seconds = by_key->stats.total_seconds = hdst__now() - start;
     *rows = status == HDST_OK ? by_key->rows : NULL;
@@ -249,6 +242,9 @@ hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *inp
 void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out)
 {
     const hdst__by_key_choice *c = &by_key->choice;
+    if (by_key->engine->hpr < HDST__HPR_DEVICE)
+        hdst__buffer_printf(out, "    hpr %s: %s; what reduces the parts counts as the node's step\n", hdst__hpr_name(by_key->engine->hpr),
+                            by_key->engine->hpr == HDST__HPR_NONE ? "pairs pass unreduced to the node's step" : "only threads combine before the node's step");
     if (!by_key->ran) {
         hdst__buffer_puts(out, "    container: in host memory, chosen by the next run from its first records\n");
         return;
@@ -257,9 +253,6 @@ void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out)
     hdst__buffer_printf(out, "    keys: %" PRIu64 " (about %.0f expected from %" PRIu64 " records)\n", by_key->keys, c->distinct, c->sampled);
     for (uint32_t i = 0; i < by_key->stats.level_count; i++)
         hdst__buffer_printf(out, "    %s: %" PRIu64 " in, %" PRIu64 " out\n", by_key->stats.level[i].name, by_key->stats.level[i].in, by_key->stats.level[i].out);
-    if (by_key->engine->hpr < HDST__HPR_DEVICE)
-        hdst__buffer_printf(out, "    hpr %s: %s; what reduces the parts counts as the node's step\n", hdst__hpr_name(by_key->engine->hpr),
-                            by_key->engine->hpr == HDST__HPR_NONE ? "pairs pass unreduced to the node's step" : "only threads combine before the node's step");
     if (by_key->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", by_key->flushes);
     char bytes[24];
     if (by_key->spilled) hdst__buffer_printf(out, "    over the memory budget, through a temporary file: %s\n", hdst__bytes_text(by_key->spilled, bytes));

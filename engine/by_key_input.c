@@ -33,6 +33,7 @@ static hdst_status open_cache(hdst__by_key_pass *run, hdst_error *error)
     hdst_status status = hdst__engine_open(run->engine, &device, error);
     if (status == HDST_OK) status = hdst__dataset_cache_to_host(cache, device, &there, error);
     if (status != HDST_OK || !there) return status;
+    run->has_cache = true;
     run->extent = HDST__NEW_ARRAY(run->arena, hdst__by_key_extent, cache->count);
     for (uint64_t i = 0; i < cache->count; i++) extent_of_segment(run, &cache->segment[i]);
     return HDST_OK;
@@ -55,7 +56,7 @@ hdst_status hdst__by_key_open_input(hdst__by_key_pass *run, hdst_error *error)
 
 hdst_status hdst__by_key_close_input(hdst__by_key_pass *run, hdst_error *error)
 {
-    return run->extents && run->input->cache ? hdst__dataset_cache_to_device(run->input->cache, error) : HDST_OK;
+    return run->has_cache ? hdst__dataset_cache_to_device(run->input->cache, error) : HDST_OK;
 }
 
 bool hdst__by_key_piece_memory(hdst__by_key_pass *run, void ***memory)

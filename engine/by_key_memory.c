@@ -10,16 +10,8 @@ enum { LEAST_SLAB = 256 << 10, MOST_SLAB = 32 << 20, HUGE_PAGE = 2 << 20 };
 void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what, hdst_error *error)
 {
     hdst__engine *engine = run->engine;
-    if (!hdst__budget_reserve(&engine->memory, bytes)) {
-        hdst__budget_error(&engine->memory, bytes, what, error);
-        return NULL;
-    }
-    char *memory = hdst__alloc(engine->allocator, bytes ? bytes : 1);
-    if (!memory) {
-        hdst__budget_release(&engine->memory, bytes);
-        hdst__error_memory(error, what);
-        return NULL;
-    }
+    char *memory = hdst__budget_alloc(&engine->memory, engine->allocator, bytes, what, error);
+    if (!memory) return NULL;
     // Much memory is touched at random: in large pages, where the system gives them, that costs far less. Only advice; whether it is taken does not matter.
     char *page = memory + (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
     if (bytes >= 2 * HUGE_PAGE) madvise(page, (bytes - (uint64_t)(page - memory)) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
@@ -28,9 +20,7 @@ void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what
 
 void hdst__by_key_give(hdst__by_key_pass *run, void *memory, uint64_t bytes)
 {
-    if (!memory) return;
-    hdst__free(run->engine->allocator, memory);
-    hdst__budget_release(&run->engine->memory, bytes);
+    hdst__budget_free(&run->engine->memory, run->engine->allocator, memory, bytes);
 }
 
 // --- Chunks ---

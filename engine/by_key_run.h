@@ -20,8 +20,6 @@
 #include "shuffle/key_parts.h"
 #include "shuffle/key_table.h"
 
-enum { HDST__BY_KEY_THREADS = 64 };
-
 typedef struct hdst__by_key_choice {
     uint64_t sampled;                   // records
     double distinct;                    // keys, estimated
@@ -73,6 +71,7 @@ typedef struct hdst__by_key_pass {
     uint64_t extents;                   // 0: records are copied in pieces
     hdst__keyed *keyed;
     hdst__by_key_choice choice;
+    bool has_cache;                     // the input's cache is the host's, until it is given back
     const hdst__storage *piece;         // of records that are taken apart in one go
     pthread_mutex_t lock;               // of what follows
     pthread_cond_t counted;             // a part's rows were, or the run stops

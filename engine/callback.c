@@ -2,16 +2,17 @@
 #include "engine/callback.h"
 
 #include "codegen/kernel.h"
+#include "engine/threads.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_THREADS = 64, LEAST_RECORDS = 4096 };       // a thread for fewer records costs more than it saves
+enum { LEAST_RECORDS = 4096 };       // a thread for fewer records costs more than it saves
 
 void hdst__callback_init(hdst__callback *callback, hdst__slice_function call, void *user, uint32_t threads)
 {
     *callback = (hdst__callback){.call = call, .user = user, .threads = threads, .failed = UINT64_MAX};
-    if (callback->threads > MOST_THREADS) callback->threads = MOST_THREADS;
+    if (callback->threads > HDST__MOST_THREADS) callback->threads = HDST__MOST_THREADS;
     pthread_mutex_init(&callback->lock, NULL);
 }
 
@@ -26,11 +27,11 @@ hdst__callback_slice hdst__callback_slice_of(const ir_func *func, const hdst__la
                                   .output = launch->output->host, .values = launch->values, .rows = launch->rows};
 }
 
-typedef struct part {
+typedef struct parts {
     hdst__callback *callback;
     const hdst__callback_slice *slice;
-    uint64_t from, count;               // within the slice
-} part;
+    uint64_t each;                      // records; the last one may have fewer
+} parts;
 
 // Of parts that fail, the one that comes first in the input is told, as a run on one thread would.
 static void note_failure(hdst__callback *callback, uint64_t first, const char *message)
@@ -43,40 +44,27 @@ static void note_failure(hdst__callback *callback, uint64_t first, const char *m
     pthread_mutex_unlock(&callback->lock);
 }
 
-static void *run_part(void *argument)
+static void run_part(void *argument, uint32_t i)
 {
-    const part *p = argument;
+    const parts *p = argument;
     const hdst__callback_slice *s = p->slice;
     const ir_func *func = s->func;
-    uint64_t in = func->params[0].record->size, out = func->params[func->param_count - 1].record->size;     // the output comes last
+    const uint64_t in = func->params[0].record->size, out = func->params[func->param_count - 1].record->size;       // the output comes last
+    const uint64_t from = i * p->each, left = s->count - from;
     hdst__slice slice = {
-        .first = s->first + p->from, .count = p->count, .records = s->input + (s->skip + p->from) * in, .output = s->output + p->from * out,
+        .first = s->first + from, .count = left < p->each ? left : p->each, .records = s->input + (s->skip + from) * in, .output = s->output + from * out,
         .values = s->values + 1, .value_rows = s->rows + 1, .value_count = func->param_count - 2,
     };
     char message[512] = "";
     if (!p->callback->call(&slice, message, p->callback->user)) note_failure(p->callback, slice.first, message);
-    return NULL;
 }
 
 void hdst__callback_run(hdst__callback *callback, const hdst__callback_slice *slice)
 {
-    part parts[MOST_THREADS];
-    pthread_t thread[MOST_THREADS];
-    bool started[MOST_THREADS] = {false};
-    uint64_t wanted = (slice->count + LEAST_RECORDS - 1) / LEAST_RECORDS;
-    uint64_t count = wanted < callback->threads ? wanted : callback->threads;
+    const uint64_t wanted = (slice->count + LEAST_RECORDS - 1) / LEAST_RECORDS, count = wanted < callback->threads ? wanted : callback->threads;
     if (count == 0) return;
-    uint64_t each = ((slice->count + count - 1) / count + 63) / 64 * 64;
-    count = (slice->count + each - 1) / each;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t left = slice->count - i * each;
-        parts[i] = (part){callback, slice, i * each, left < each ? left : each};
-        if (i > 0) started[i] = pthread_create(&thread[i], NULL, run_part, &parts[i]) == 0;
-    }
-    for (uint64_t i = 0; i < count; i++)
-        if (!started[i]) run_part(&parts[i]);       // the first part, and any that got no thread
-    for (uint64_t i = 1; i < count; i++)
-        if (started[i]) pthread_join(thread[i], NULL);
+    parts p = {callback, slice, ((slice->count + count - 1) / count + 63) / 64 * 64};
+    hdst__in_threads((uint32_t)((slice->count + p.each - 1) / p.each), run_part, &p);
 }
 
 hdst_status hdst__callback_status(hdst__callback *callback, const char *function, hdst_error *error)

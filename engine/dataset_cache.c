@@ -187,6 +187,7 @@ hdst_status hdst__dataset_cache_to_host(hdst__dataset_cache *cache, hdst__device
     }
     for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) status = hand_over(cache, &cache->segment[i], true, error);
     *there = status == HDST_OK;
+    if (status != HDST_OK) hdst__dataset_cache_to_device(cache, NULL);      // those that were handed over
     return status;
 }
 

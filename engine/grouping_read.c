@@ -110,12 +110,10 @@ void hdst__group_forget_bad(hdst__grouping *g)
 static hdst_status take_rows(hdst__grouping *g, hdst__ordering *o, hdst_error *error)
 {
     const uint64_t bytes = g->most * g->record->size;
-    if (!hdst__budget_reserve(&g->engine->memory, bytes)) return hdst__budget_error(&g->engine->memory, bytes, "records by key", error);
+    o->input.records = hdst__budget_alloc(&g->engine->memory, g->engine->allocator, bytes, "records by key", error);
+    if (!o->input.records) return HDST_E_MEMORY;
     o->input.bytes = bytes;
-    o->input.records = hdst__alloc(g->engine->allocator, bytes);
-    if (o->input.records) return take_words(g, o, g->most, error);
-    hdst__budget_release(&g->engine->memory, bytes);
-    return hdst__error_memory(error, "records by key");
+    return take_words(g, o, g->most, error);
 }
 
 static inline bool in_part(hdst__grouping *g, const char *row, size_t bytes, uint64_t index, uint64_t *number)

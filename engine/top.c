@@ -181,10 +181,9 @@ static hdst_status give(hdst__top *top, picking *p, hdst_error *error)
 {
     const uint64_t size = top->record->size;
     cut(top, p);
-    if (!hdst__budget_reserve(&top->engine->memory, p->count * size)) return hdst__budget_error(&top->engine->memory, p->count * size, "the records with the largest values", error);
+    top->rows = hdst__budget_alloc(&top->engine->memory, top->engine->allocator, p->count * size, "the records with the largest values", error);
+    if (!top->rows) return HDST_E_MEMORY;
     top->reserved = p->count * size;
-    top->rows = hdst__alloc(top->engine->allocator, p->count * size);
-    if (!top->rows) return hdst__error_memory(error, "the records with the largest values");
     memcpy(top->rows, p->rows, p->count * size);
     top->row_count = p->count;
     return HDST_OK;

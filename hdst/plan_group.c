@@ -121,8 +121,7 @@ static hdst_status fill_pieces(void *user, uint64_t first, uint64_t count, const
 
 static void drop_pieces(group_node *group)
 {
-    hdst__free(group->grouping.engine->allocator, group->piece);
-    hdst__budget_release(&group->grouping.engine->memory, group->piece_bytes);
+    hdst__budget_free(&group->grouping.engine->memory, group->grouping.engine->allocator, group->piece, group->piece_bytes);
     group->piece = NULL;
     group->piece_count = group->piece_bytes = 0;
 }
@@ -134,10 +133,9 @@ static hdst_status cut_runs(group_node *group, uint64_t most, hdst_error *error)
     uint64_t pieces = 0;
     for (uint64_t i = 0; i < group->grouping.run_count; i++) pieces += (group->grouping.run[i].count - 1) / most + 1;
     drop_pieces(group);
-    if (!hdst__budget_reserve(&engine->memory, pieces * sizeof *group->piece)) return hdst__budget_error(&engine->memory, pieces * sizeof *group->piece, "runs of equal keys", error);
     group->piece_bytes = pieces * sizeof *group->piece;
-    group->piece = hdst__alloc(engine->allocator, group->piece_bytes);
-    if (!group->piece) return hdst__error_memory(error, "runs of equal keys");
+    group->piece = hdst__budget_alloc(&engine->memory, engine->allocator, group->piece_bytes, "runs of equal keys", error);
+    if (!group->piece) return HDST_E_MEMORY;
     for (uint64_t i = 0; i < group->grouping.run_count; i++) {
         hdst__run *run = &group->grouping.run[i];
         const uint64_t before = group->piece_count;

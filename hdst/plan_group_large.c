@@ -27,18 +27,13 @@ static hdst_status take_piece(const group_node *group, uint64_t most, piece *p, 
 {
     hdst__engine *engine = group->grouping.engine;
     *p = (piece){.most = most, .bytes = most * group->grouping.record->size};
-    if (!hdst__budget_reserve(&engine->memory, p->bytes)) return hdst__budget_error(&engine->memory, p->bytes, "records of one key", error);
-    p->rows = hdst__alloc(engine->allocator, p->bytes);
-    if (p->rows) return HDST_OK;
-    hdst__budget_release(&engine->memory, p->bytes);
-    return hdst__error_memory(error, "records of one key");
+    p->rows = hdst__budget_alloc(&engine->memory, engine->allocator, p->bytes, "records of one key", error);
+    return p->rows ? HDST_OK : HDST_E_MEMORY;
 }
 
 static void free_piece(const group_node *group, piece *p)
 {
-    if (!p->rows) return;
-    hdst__free(group->grouping.engine->allocator, p->rows);
-    hdst__budget_release(&group->grouping.engine->memory, p->bytes);
+    hdst__budget_free(&group->grouping.engine->memory, group->grouping.engine->allocator, p->rows, p->bytes);
     *p = (piece){0};
 }
 

@@ -90,3 +90,34 @@ Test(budget, cgroup_v1_reads_the_memory_controller_only)
     cr_assert_eq(hdst__cgroup_memory_limit("3:memory:/none\n", root), UINT64_MAX);
     remove_all(root);
 }
+
+static void *refuse(size_t bytes, void *user)
+{
+    (void)bytes, (void)user;
+    return NULL;
+}
+
+static void *refuse_more(void *pointer, size_t bytes, void *user)
+{
+    (void)pointer;
+    return refuse(bytes, user);
+}
+
+static void release(void *pointer, void *user) { (void)pointer, (void)user; }
+
+Test(budget, memory_counts_until_it_is_given_back)
+{
+    hdst__budget budget;
+    hdst_error error = HDST_ERROR_INIT;
+    const hdst__allocator none = {refuse, refuse_more, release, NULL};
+    hdst__budget_init(&budget, "host memory", "--memory", 1000);
+    void *memory = hdst__budget_alloc(&budget, NULL, 600, "a table", &error);
+    cr_assert(memory && hdst__budget_left(&budget) == 400);
+    cr_assert_null(hdst__budget_alloc(&budget, NULL, 401, "a table", &error));
+    cr_assert(error.code == HDST_E_MEMORY && strstr(error.message, "a table needs 401 B") && strstr(error.hint, "--memory"));
+    cr_assert_null(hdst__budget_alloc(&budget, &none, 400, "a table", &error));
+    cr_assert(error.code == HDST_E_MEMORY && hdst__budget_left(&budget) == 400);
+    hdst__budget_free(&budget, NULL, memory, 600);
+    hdst__budget_free(&budget, NULL, NULL, 600);
+    cr_assert_eq(hdst__budget_left(&budget), 1000);
+}

@@ -8,6 +8,7 @@
 
 #include "engine/engine_private.h"
 #include "engine/levels.h"
+#include "hdst/replay_save.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -153,7 +154,8 @@ static void name_group(const hdst__node *node, const char *rows, hdst_error *err
     char key[200], *at = strstr(error->message, " in record ");
     if (error->code != HDST_E_RECORD || !at || error->record >= group->piece_count) return;
     const hdst__record *record = node->dataset->parent->record;
-    hdst__fields_describe(record, node->dataset->keys, node->dataset->key_count, rows + group->piece[error->record].first * record->size, key, sizeof key);
+    const hdst__run failed = group->piece[error->record];
+    hdst__fields_describe(record, node->dataset->keys, node->dataset->key_count, rows + failed.first * record->size, key, sizeof key);
     snprintf(at, sizeof error->message - (size_t)(at - error->message), " in the records with %s", key);
     uint64_t low = 0, high = group->grouping.run_count;     // which key's piece it is
     while (high - low > 1) {
@@ -162,6 +164,7 @@ static void name_group(const hdst__node *node, const char *rows, hdst_error *err
         else high = middle;
     }
     error->record = low;
+    hdst__replay_save_group(node, rows + failed.first * record->size, failed.count, error);
 }
 
 static hdst_status run_pieces(hdst__node *node, const char *rows, uint64_t row_count, hdst__output *to, hdst__run_stats *stats, hdst_error *error)

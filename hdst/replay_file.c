@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char format_name[] = "hdst-replay";
-enum { FORMAT_VERSION = 1, KEYS = 10 /* and "next", of a reduce */, MOST_ITEMS = 4096 };
+enum { FORMAT_VERSION = 1, KEYS = 10 /* and "next", of a reduce, or "keys", of a group */, MOST_ITEMS = 4096 };
 
 // --- Writing ---
 
@@ -61,9 +61,20 @@ static void pack_tables(msgpack_packer *to, const hdst__replay *r)
     }
 }
 
+static void pack_keys(msgpack_packer *to, const hdst__replay *r)
+{
+    pack_text(to, "keys");
+    msgpack_pack_array(to, r->key_count);
+    for (size_t i = 0; i < r->key_count; i++) {
+        msgpack_pack_array(to, 2);
+        msgpack_pack_uint64(to, r->keys[i].leaf);
+        msgpack_pack_uint64(to, r->keys[i].element);
+    }
+}
+
 static void pack_all(msgpack_packer *to, const hdst__replay *r)
 {
-    msgpack_pack_map(to, KEYS + (r->next != NULL));
+    msgpack_pack_map(to, KEYS + (r->next != NULL) + (r->keys != NULL));
     pack_text(to, "format");
     pack_text(to, format_name);
     pack_text(to, "version");
@@ -86,6 +97,7 @@ static void pack_all(msgpack_packer *to, const hdst__replay *r)
         pack_text(to, "next");
         pack_bytes(to, r->next, r->next_bytes);
     }
+    if (r->keys) pack_keys(to, r);
     pack_tables(to, r);
 }
 
@@ -228,6 +240,16 @@ static void read_tables(unpacker *u, hdst__replay *r)
     }
 }
 
+static void read_keys(unpacker *u, hdst__replay *r)
+{
+    const msgpack_object *list = find_if_there(u, "keys", MSGPACK_OBJECT_ARRAY), *o;
+    if (!list) return;
+    r->key_count = length_of(u, list);
+    hdst__replay_key *keys = HDST__NEW_ARRAY(u->arena, hdst__replay_key, r->key_count + 1);
+    r->keys = keys;
+    for (size_t i = 0; i < r->key_count && (o = row(u, list, i, 2)); i++) keys[i] = (hdst__replay_key){(uint32_t)number_of(u, &o[0]), number_of(u, &o[1])};
+}
+
 static void read_map(unpacker *u, hdst__replay *r)
 {
     const msgpack_object *version = find(u, "version", MSGPACK_OBJECT_POSITIVE_INTEGER), *record = find(u, "record", MSGPACK_OBJECT_ARRAY);
@@ -240,6 +262,7 @@ static void read_map(unpacker *u, hdst__replay *r)
     read_sources(u, r);
     read_params(u, r);
     read_tables(u, r);
+    read_keys(u, r);
     if (!record || record->via.array.size != 2) {
         fail(u, "there is no record in it: the file is broken");
         return;

@@ -15,6 +15,11 @@ typedef struct hdst__replay_table {     // bound to a parameter
     uint64_t bytes;
 } hdst__replay_table;
 
+typedef struct hdst__replay_key {       // a leaf of a group's key
+    uint32_t leaf;                      // of the records of its stream
+    uint64_t element;
+} hdst__replay_key;
+
 typedef struct hdst__replay {
     const char *message;                // of the run that failed
     const char *module, *function;      // the file's name among `sources`
@@ -28,8 +33,10 @@ typedef struct hdst__replay {
     uint64_t input_bytes;
     const void *next;                   // of a reduce: the second one, which `record` counts; the first is what came of those before. NULL: none
     uint64_t next_bytes;
-    const hdst__replay_table *tables;
+    const hdst__replay_table *tables;   // of a group: the first one is its stream, and `input` says {0, how many rows}
     size_t table_count;
+    const hdst__replay_key *keys;       // of a group; NULL: it is none
+    size_t key_count;
 } hdst__replay;
 
 enum { HDST__REPLAY_BYTES = 64 << 20 };     // of a file; a record with larger tables is not saved

@@ -118,7 +118,7 @@ static const void *input_of(saver *s, size_t at, hdst_error *error)
 
 // --- The file ---
 
-static void add_module(saver *s, const hdst_module *module, hdst__replay *replay)
+void hdst__replay_add_module(hdst__arena *arena, const hdst_module *module, hdst__replay *replay)
 {
     replay->module = module->diags.sources[0].name;
     replay->sources = module->diags.sources;
@@ -129,12 +129,12 @@ static void add_module(saver *s, const hdst_module *module, hdst__replay *replay
     hdst__record **records = NULL;
     for (size_t i = 0; i < module->schema_count; i++) {
         const hdst_schema *schema = (const hdst_schema *)module->schemas[i];
-        for (size_t r = 0; r < hdst__schema_record_count(schema); r++) HDST__PUSH(&s->arena, records, count, capacity, hdst__schema_record_at(schema, r));
+        for (size_t r = 0; r < hdst__schema_record_count(schema); r++) HDST__PUSH(arena, records, count, capacity, hdst__schema_record_at(schema, r));
     }
     hdst__buffer text;
-    hdst__buffer_init(&text, allocator_of(s));
+    hdst__buffer_init(&text, HDST__ALLOCATOR(module));
     if (count) hdst__schema_write(records, count, &text);
-    replay->records = hdst__arena_strdup(&s->arena, hdst__buffer_text(&text));
+    replay->records = hdst__arena_strdup(arena, hdst__buffer_text(&text));
     hdst__buffer_destroy(&text);
 }
 
@@ -158,7 +158,7 @@ static hdst_status add_tables(saver *s, const ir_func *func, hdst__replay *repla
     return HDST_OK;
 }
 
-static hdst_status write_file(saver *s, size_t at, const hdst_error *why, const char *path, hdst_error *error)
+static hdst_status write_file(saver *s, size_t at, const char *folder, hdst_error *why, hdst_error *error)
 {
     const hdst_dataset *item = s->node->items[at];
     const ir_func *func = s->functions[at];
@@ -166,24 +166,22 @@ static hdst_status write_file(saver *s, size_t at, const hdst_error *why, const 
     const void *input = s->pair ? s->pair : input_of(s, at, error);
     if (!input) return error->code;
     hdst__replay replay = {.function = item->spec->function->name, .record = s->record, .input = input, .input_bytes = bytes,
-                           .next = s->pair ? s->pair + bytes : NULL, .next_bytes = s->pair ? bytes : 0,
-                           .message = hdst__arena_printf(&s->arena, "%s:%u:%u: %s", why->file, why->line, why->column, why->message)};
-    add_module(s, item->spec->module, &replay);
+                           .next = s->pair ? s->pair + bytes : NULL, .next_bytes = s->pair ? bytes : 0};
+    hdst__replay_add_module(&s->arena, item->spec->module, &replay);
     hdst_status status = add_tables(s, func, &replay, error);
-    return status == HDST_OK ? hdst__replay_write(&replay, allocator_of(s), path, error) : status;
+    return status == HDST_OK ? hdst__replay_store(&s->arena, folder, &replay, why, error) : status;
 }
 
 // --- Where ---
 
-// The folder, or NULL: nowhere.
-static const char *choose_folder(saver *s)
+const char *hdst__replay_folder(hdst__arena *arena, const hdst_context *context)
 {
-    const char *wanted = s->node->dataset->object.context->replay_dir;
+    const char *wanted = context->replay_dir;
     const char *named = getenv("HDST_REPLAY_DIR"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     if (wanted) return *wanted ? wanted : NULL;
     if (named) return *named ? named : NULL;
-    if (state && *state == '/') return hdst__arena_printf(&s->arena, "%s/hdst", state);
-    return home && *home == '/' ? hdst__arena_printf(&s->arena, "%s/.local/state/hdst", home) : NULL;
+    if (state && *state == '/') return hdst__arena_printf(arena, "%s/hdst", state);
+    return home && *home == '/' ? hdst__arena_printf(arena, "%s/.local/state/hdst", home) : NULL;
 }
 
 static bool make_folder(char *path)
@@ -196,9 +194,20 @@ static bool make_folder(char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
+hdst_status hdst__replay_store(hdst__arena *arena, const char *folder, hdst__replay *replay, hdst_error *why, hdst_error *error)
+{
+    if (!make_folder(hdst__arena_strdup(arena, folder))) return hdst__error_set(error, HDST_E_IO, "cannot make the folder %s: %s", folder, strerror(errno));
+    const char *path = hdst__arena_printf(arena, "%s/%s.replay", folder, replay->function);
+    replay->message = hdst__arena_printf(arena, "%s:%u:%u: %s", why->file, why->line, why->column, why->message);
+    hdst_status status = hdst__replay_write(replay, arena->allocator, path, error);
+    if (status == HDST_OK)
+        hdst__error_hint(why, "%s", hdst__arena_printf(arena, "%s%s`hdst replay %s` shows it step by step", why->hint, why->hint[0] ? "; " : "", path));
+    return status;
+}
+
 static hdst_status save(saver *s, hdst_error *why, hdst_error *error)
 {
-    const char *folder = choose_folder(s);
+    const char *folder = hdst__replay_folder(&s->arena, s->node->dataset->object.context);
     if (!folder) return HDST_OK;
     s->functions = HDST__NEW_ARRAY(&s->arena, ir_func *, s->node->item_count + 1);
     for (size_t i = 0; i < s->node->item_count; i++)
@@ -207,12 +216,7 @@ static hdst_status save(saver *s, hdst_error *why, hdst_error *error)
     if (status != HDST_OK) return status;
     const size_t at = s->pair ? 0 : find_failing(s, error);     // a reduce is alone in its node
     if (at == s->node->item_count) return error->code;
-    if (!make_folder(hdst__arena_strdup(&s->arena, folder))) return hdst__error_set(error, HDST_E_IO, "cannot make the folder %s: %s", folder, strerror(errno));
-    const char *path = hdst__arena_printf(&s->arena, "%s/%s.replay", folder, s->node->items[at]->spec->function->name);
-    status = write_file(s, at, why, path, error);
-    if (status == HDST_OK)
-        hdst__error_hint(why, "%s", hdst__arena_printf(&s->arena, "%s%s`hdst replay %s` shows it step by step", why->hint, why->hint[0] ? "; " : "", path));
-    return status;
+    return write_file(s, at, folder, why, error);
 }
 
 static hdst_status save_guarded(saver *s, hdst_error *why, hdst_error *error)

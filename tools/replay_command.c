@@ -20,6 +20,7 @@ typedef struct session {
     hdst__replay replay;
     hdst__diags diags;
     ir_func *func;
+    bool is_group;
     hdst_error *error;
 } session;
 
@@ -52,6 +53,48 @@ static hdst_status broken(session *s, const char *what)
     return HDST_E_FORMAT;
 }
 
+static const ast_decl *find_param(const ast_function *function, ast_qualifier qualifier)
+{
+    for (size_t i = 0; i < function->param_count; i++)
+        if (function->params[i]->qualifier == qualifier) return function->params[i];
+    return NULL;
+}
+
+static hdst__leaf leaf_of(const hdst__type *type, size_t i)
+{
+    return type->kind == HDST__RECORD ? type->record->leaves[i] : (hdst__leaf){.kind = type->kind, .elements = 1};
+}
+
+static size_t leaves_of(const hdst__type *type) { return type->kind == HDST__RECORD ? type->record->leaf_count : 1; }
+
+// The leaves of the stream's records that are the key; NULL: what the file says of them does not fit the function.
+static const hdst__key_leaf *find_keys(const session *s, const ast_function *function)
+{
+    const ast_decl *key = find_param(function, AST_KEY), *stream = find_param(function, AST_STREAM);
+    if (!key || !stream || s->replay.key_count != leaves_of(key->type)) return NULL;
+    const hdst__type *element = stream->type->element;
+    hdst__key_leaf *keys = HDST__NEW_ARRAY(s->arena, hdst__key_leaf, s->replay.key_count);
+    for (size_t i = 0; i < s->replay.key_count; i++) {
+        const hdst__replay_key *from = &s->replay.keys[i];
+        if (from->leaf >= leaves_of(element)) return NULL;
+        const hdst__leaf has = leaf_of(element, from->leaf), wanted = leaf_of(key->type, i);
+        if (has.kind != wanted.kind || from->element >= has.elements || wanted.elements > has.elements - from->element) return NULL;
+        keys[i] = (hdst__key_leaf){from->leaf, from->element};
+    }
+    return keys;
+}
+
+static hdst_status lower(session *s, const ast_module *module, const ast_function *function)
+{
+    s->is_group = function->kind == AST_GROUP;
+    if (s->is_group != (s->replay.keys != NULL)) return broken(s, "its function is another kind of function");
+    const hdst__key_leaf *keys = s->is_group ? find_keys(s, function) : NULL;
+    if (s->is_group && !keys) return broken(s, "the key of its group has other fields");
+    s->func = s->is_group ? hdst__lower_group(s->arena, module, function, keys) : hdst__lower(s->arena, module, function);
+    if (!s->func || s->func->param_count == 0 || s->func->params[0].kind != IR_INPUT) return broken(s, "its function is no map, filter, reduce or group");
+    return HDST_OK;
+}
+
 static hdst_status compile(session *s)
 {
     const hdst__source_text *source = main_source(s);
@@ -65,8 +108,8 @@ static hdst_status compile(session *s)
     if (hdst__diags_to_error(&s->diags, HDST_E_KERNEL, s->error) != HDST_OK) return HDST_E_KERNEL;
     const ast_function *function = hdst__module_function(module, s->replay.function);
     if (!function || function->kind == AST_HELPER || function->unsupported) return broken(s, "its function is missing");
-    s->func = hdst__lower(s->arena, module, function);
-    if (!s->func || s->func->param_count == 0 || s->func->params[0].kind != IR_INPUT) return broken(s, "its function is no map or filter");
+    hdst_status status = lower(s, module, function);
+    if (status != HDST_OK) return status;
     hdst__pass_fma(s->func);        // the only pass that changes bits
     const char *wrong = hdst__ir_verify(s->func);
     return wrong ? hdst__error_set(s->error, HDST_E_INTERNAL, "%s", wrong) : HDST_OK;
@@ -81,10 +124,21 @@ static const hdst__replay_table *find_table(const session *s, const char *name)
     return NULL;
 }
 
+// A group is called with {0, how many}, rows of the first table.
+static bool fits_stream(const session *s)
+{
+    uint64_t run[2];
+    const hdst__replay_table *stream = s->func->param_count > 1 ? find_table(s, s->func->params[1].name) : NULL;
+    if (!stream || s->replay.input_bytes != sizeof run) return false;
+    memcpy(run, s->replay.input, sizeof run);
+    return run[0] == 0 && run[1] == stream->rows && run[1] > 0;
+}
+
 static hdst_status bind(session *s, hdst__interp_table *tables, uint64_t *rows)
 {
     const ir_param *input = s->func->params;
     if (s->replay.input_bytes != input[0].record->size) return broken(s, "the record has another size");
+    if (s->is_group && !fits_stream(s)) return broken(s, "its group has another number of records");
     const bool has_next = s->func->param_count > 1 && input[1].kind == IR_INPUT;
     if (has_next ? !s->replay.next || s->replay.next_bytes != input[1].record->size : s->replay.next != NULL) return broken(s, "the second record has another size");
     for (size_t i = 0; i < s->func->param_count; i++) {
@@ -115,7 +169,7 @@ static void show_record(const ir_param *input, const void *row, hdst__buffer *ou
 static void show_input(const session *s, hdst__buffer *out)
 {
     hdst__buffer_printf(out, "%s\n\n%s is called with\n", s->replay.message, s->replay.function);
-    show_record(&s->func->params[0], s->replay.input, out);
+    if (!s->is_group) show_record(&s->func->params[0], s->replay.input, out);
     if (s->replay.next) show_record(&s->func->params[1], s->replay.next, out);
     for (size_t i = 0; i < s->replay.table_count; i++) {
         const hdst__replay_table *table = &s->replay.tables[i];

@@ -237,6 +237,107 @@ Test(replay, of_a_reduce_shows_the_two_records)
     EXPECT_IN(text, "division by zero: the record fails here\n");
 }
 
+// --- By key ---
+
+typedef struct keyed { uint32_t key; int32_t first, last; double sum; } keyed;
+
+static hdst_context *context_that_saves(const char *device)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    options.replay_dir = folder;
+    return hdst_context_create(&options);
+}
+
+static void show_saved(const char *function, const hdst_error *error, char *text, size_t size)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s.replay", folder, function);
+    EXPECT_IN(error->hint, path);
+    cr_assert_eq(show(path, text, size), 0, "%s", text);
+}
+
+// Key 7 has the records of failing_reduce, between them lie those of key 8.
+static void failing_by_key(const char *device, const char *function, int gap, hdst_error *error, char *text, size_t size)
+{
+    enum { RECORDS = 5000 };
+    static keyed rows[2 * RECORDS];
+    for (int i = 0; i < RECORDS; i++) {
+        rows[2 * i] = (keyed){7, 2 * i + (i >= gap), 2 * i + 1 + (i >= gap), 0.5};
+        rows[2 * i + 1] = (keyed){8, 2 * i, 2 * i + 1, 0.25};
+    }
+    char source[2048];
+    snprintf(source, sizeof source, "struct keyed { uint32_t key; int32_t first; int32_t last; double sum; };\n%s", reduces);
+    hdst_context *context = context_that_saves(device);
+    hdst_module *m = module_of(context, source);
+    hdst_dataset *d = hdst_read(hdst_source_from_memory(context, rows, 2 * RECORDS, sizeof *rows), m, "keyed");
+    hdst_result *r = hdst_result_create(hdst_reduce_by_key(d, m, function));
+    cr_assert_eq(hdst_run(r, error), HDST_E_RECORD, "%s", error->message);
+    hdst_context_destroy(context);
+    show_saved(function, error, text, size);
+}
+
+Test(replay, of_a_reduce_by_key_shows_the_two_records)
+{
+    static char text[1 << 14];
+    hdst_error error;
+    failing_by_key("interp", "join_spans", 70, &error, text, sizeof text);
+    EXPECT_IN(text, "division by zero in the records with key = 7\n");
+    EXPECT_IN(text, "join_spans is called with\n  a.first = 128\n  a.last = 139\n  a.sum = 3\n  b.first = 141\n  b.last = 142\n  b.sum = 0.5\n");
+    EXPECT_IN(text, "division by zero: the record fails here\n");
+    failing_by_key("interp", "join_spans", 128, &error, text, sizeof text);
+    EXPECT_IN(text, "  a.first = 0\n  a.last = 255\n  a.sum = 64\n  b.first = 257\n  b.last = 384\n  b.sum = 32\n");
+    failing_by_key("interp", "in_order", 4500, &error, text, sizeof text);
+    EXPECT_IN(text, "  a.first = 0\n  a.last = 8999\n  a.sum = 2250\n  b.first = 9001\n");
+    EXPECT_IN(text, "division by zero: the record fails here\n");
+}
+
+// The group fails on the second of two bills of user 9 on a day.
+static void failing_group(const char *device, hdst_error *error, char *text, size_t size)
+{
+    static const struct { uint32_t user; int32_t day[2]; float amount; } bills[] = {
+        {5, {0, 1}, 1}, {9, {0, 2}, 2}, {5, {0, 3}, 3}, {9, {0, 4}, 4}, {9, {0, 4}, 5}, {5, {0, 6}, 6}, {9, {0, 7}, 7}};
+    hdst_context *context = context_that_saves(device);
+    hdst_module *m = module_of(context,
+        "struct bill { uint32_t user; int32_t day[2]; float amount; };\n"
+        "struct pace { uint32_t user; int32_t most; };\n"
+        "group fastest(key uint32_t user, stream bill bills, broadcast int32_t by) -> pace\n"
+        "{\n"
+        "    int32_t last = 0;\n"
+        "    int32_t most = 0;\n"
+        "    for (bill b : bills) {\n"
+        "        most = max(most, by / (b.day[1] - last));\n"
+        "        last = b.day[1];\n"
+        "    }\n"
+        "    return (pace){ user, most };\n"
+        "}\n");
+    hdst_value *by = hdst_value_create(m, "int32_t", 1);
+    hdst_value_set(by, &(int32_t){24}, 1);
+    hdst_map_spec *spec = hdst_map_spec_create(m, "fastest");
+    hdst_bind_value(spec, "by", by);
+    hdst_result *r = hdst_result_create(hdst_group(hdst_read(hdst_source_from_memory(context, bills, 7, sizeof *bills), m, "bill"), "user", spec));
+    cr_assert_eq(hdst_run(r, error), HDST_E_RECORD, "%s", error->message);
+    hdst_context_destroy(context);
+    show_saved("fastest", error, text, size);
+}
+
+Test(replay, of_a_group_shows_all_its_records)
+{
+    static const char *const devices[] = {"interp", "cpu"};
+    static char text[1 << 14];
+    for (size_t d = 0; d < 2; d++) {
+        hdst_error error;
+        if (d && !have_cpu()) continue;
+        failing_group(devices[d], &error, text, sizeof text);
+        EXPECT_IN(text, "division by zero in the records with user = 9\n");
+        EXPECT_IN(text, "fastest is called with\n  bills: 4 rows\n  by: 1 row\n");
+        EXPECT_IN(text, "user = 9\n");
+        EXPECT_IN(text, "most = 12\n");
+        EXPECT_IN(text, "last = 4\n");
+        EXPECT_IN(text, "division by zero: the record fails here\n");
+    }
+}
+
 // --- Files that are broken ---
 
 static size_t read_file(const char *path, char *bytes, size_t size)
@@ -280,19 +381,28 @@ Test(replay, broken_files_are_refused_in_words)
 }
 
 // Whatever bytes change, it is read or refused, and never crashes.
-Test(replay, changed_bytes_do_no_harm)
+static void change_bytes(const char *path, int times)
 {
     static char bytes[1 << 16], changed[1 << 16], text[1 << 16];
-    hdst_error error;
     char other[128];
-    const size_t length = read_file(failing_run("interp", &error), bytes, sizeof bytes);
+    const size_t length = read_file(path, bytes, sizeof bytes);
     snprintf(other, sizeof other, "%s/other", folder);
     srand(1);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < times; i++) {
         memcpy(changed, bytes, length);
         for (int n = rand() % 3; n >= 0; n--) changed[(size_t)rand() % length] = (char)rand();
         write_file(other, changed, length);
         const int code = show(other, text, sizeof text);
         cr_expect(code == 0 || code == 3 || code == 6, "exit code %d: %s", code, text);
     }
+}
+
+Test(replay, changed_bytes_do_no_harm)
+{
+    static char text[1 << 14];
+    hdst_error error;
+    change_bytes(failing_run("interp", &error), 60);
+    failing_group("interp", &error, text, sizeof text);
+    snprintf(text, sizeof text, "%s/fastest.replay", folder);
+    change_bytes(text, 60);
 }

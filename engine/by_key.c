@@ -97,6 +97,7 @@ static hdst_status make_worker(hdst__by_key_pass *run, hdst__by_key_worker *work
     made = made && hdst__key_parts_create(&worker->raw, allocator, choice->part_bits, keyed->raw_bytes, hdst__by_key_more, worker);
     made = made && hdst__key_parts_create(&worker->rows, allocator, choice->part_bits, keyed->row_words * 8, hdst__by_key_more, worker);
     made = made && (!choice->blocks || hdst__key_table_create(&worker->block, allocator, keyed->row_words, keyed->key_words, choice->block_bits, 0));
+    worker->combines = !choice->sorted && choice->tier_count[HDST__TIER_WIDE] == 0 && run->engine->hpr != HDST__HPR_NONE && worker->raw.chunk_room == worker->rows.chunk_room;
     made = hdst__by_key_piece_memory(run, &worker->piece) && made;
     if (!made) return hdst__error_memory(error, "a reduce by key");
     if (hdst__by_key_first_slab(worker)) return HDST_OK;
@@ -116,6 +117,7 @@ static void free_worker(hdst__by_key_pass *run, hdst__by_key_worker *worker)
     hdst__key_table_destroy(&worker->wide);
     hdst__by_key_free_piece(run, worker->piece);
     hdst__by_key_free_sorter(worker);
+    hdst__by_key_free_combiner(worker);
     hdst__free(allocator, worker->sorted);
     hdst__free(allocator, worker->read_memory);
     hdst__by_key_keep_slabs(run, worker->slabs);
@@ -157,11 +159,14 @@ static void note_stats(hdst__by_key_pass *run)
 {
     hdst__by_key *by_key = run->by_key;
     uint64_t in = 0, to_parts = 0, out = 0, flushes = 0;
+    by_key->combined_in = by_key->combined_out = 0;
     for (uint32_t i = 0; i < run->workers; i++) {
         in += run->worker[i].in;
         to_parts += run->worker[i].to_parts;
         out += run->worker[i].out;
         flushes += run->worker[i].flushes;
+        by_key->combined_in += run->worker[i].combined_in;
+        by_key->combined_out += run->worker[i].combined_out;
     }
     by_key->choice = run->choice;
     by_key->ran = true;
@@ -254,6 +259,8 @@ void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out)
     for (uint32_t i = 0; i < by_key->stats.level_count; i++)
         hdst__buffer_printf(out, "    %s: %" PRIu64 " in, %" PRIu64 " out\n", by_key->stats.level[i].name, by_key->stats.level[i].in, by_key->stats.level[i].out);
     if (by_key->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", by_key->flushes);
+    if (by_key->combined_in)
+        hdst__buffer_printf(out, "    combined where they piled up: %" PRIu64 " pairs and rows to %" PRIu64 "\n", by_key->combined_in, by_key->combined_out);
     char bytes[24];
     if (by_key->spilled) hdst__buffer_printf(out, "    over the memory budget, through a temporary file: %s\n", hdst__bytes_text(by_key->spilled, bytes));
     static const char *const held[] = {NULL, "one fixed-point word", "two fixed-point words", "wide cells"};

@@ -53,29 +53,60 @@ static void use_slab(hdst__by_key_worker *worker, hdst__by_key_slab *slab)
 {
     slab->next = worker->slabs;
     worker->slabs = slab;
+    worker->held += slab->bytes;
     worker->slab = (char *)slab + sizeof *slab;
     worker->slab += (64 - (uintptr_t)worker->slab % 64) % 64;
     worker->slab_end = (char *)slab + slab->bytes;
 }
 
-// Where the budget has no more, the thread's chunks go to a file and their memory is used again.
+// A chunk that combining left.
+static void *free_chunk(hdst__by_key_worker *worker, uint64_t bytes)
+{
+    const uint64_t head = (sizeof(hdst__key_chunk) + 63) / 64 * 64;
+    for (int kind = 0; kind < 2; kind++) {
+        hdst__key_chunk *chunk = worker->free_chunk[kind];
+        if (!chunk || head + chunk->bytes < bytes) continue;
+        worker->free_chunk[kind] = chunk->next;
+        return chunk;
+    }
+    return NULL;
+}
+
+static bool spill(hdst__by_key_worker *worker)
+{
+    if (hdst__by_key_spill(worker) != HDST_OK) return false;
+    worker->error = (hdst_error)HDST_ERROR_INIT;
+    worker->spare = worker->slabs;
+    worker->slabs = NULL;
+    worker->held = 0;
+    worker->free_chunk[0] = worker->free_chunk[1] = NULL;
+    return true;
+}
+
+// What piles up is combined, where that pays, and chunks are free then. Where the budget has no more, the thread's chunks go to a file and their memory is used again.
 static bool new_slab(hdst__by_key_worker *worker, uint64_t least)
 {
     hdst__by_key_pass *run = worker->run;
     hdst__by_key_slab *slab = worker->spare;
+    bool freed = false;
     if (slab) {
         worker->spare = slab->next;
     } else {
+        if (hdst__by_key_piles_up(worker) && !hdst__by_key_combine(worker, &freed)) return false;
+        if (freed) return true;
         pthread_mutex_lock(&run->lock);
         slab = next_slab(run, least + 128, &worker->error);
         pthread_mutex_unlock(&run->lock);
     }
-    if (!slab && worker->slabs && worker->slabs->bytes >= least + 128) {
-        if (hdst__by_key_spill(worker) != HDST_OK) return false;
+    if (!slab && !hdst__by_key_combine(worker, &freed)) return false;
+    if (freed) {
         worker->error = (hdst_error)HDST_ERROR_INIT;
-        slab = worker->slabs;
+        return true;
+    }
+    if (!slab && worker->slabs && worker->slabs->bytes >= least + 128) {
+        if (!spill(worker)) return false;
+        slab = worker->spare;
         worker->spare = slab->next;
-        worker->slabs = NULL;
     }
     if (slab) use_slab(worker, slab);
     return slab;
@@ -87,8 +118,11 @@ void *hdst__by_key_more(void *user, uint64_t bytes)
 {
     hdst__by_key_worker *worker = user;
     bytes = (bytes + 63) / 64 * 64;
-    if ((!worker->slab || (uint64_t)(worker->slab_end - worker->slab) < bytes) && !new_slab(worker, bytes)) return NULL;
-    char *memory = worker->slab;
+    char *memory = free_chunk(worker, bytes);
+    for (; !memory && (!worker->slab || (uint64_t)(worker->slab_end - worker->slab) < bytes); memory = free_chunk(worker, bytes))
+        if (!new_slab(worker, bytes)) return NULL;
+    if (memory) return memory;
+    memory = worker->slab;
     worker->slab += bytes;
     return memory;
 }
@@ -107,6 +141,8 @@ void hdst__by_key_give_slabs(hdst__by_key_worker *worker)
     give_all(worker->run, &worker->slabs);
     give_all(worker->run, &worker->spare);
     worker->slab = worker->slab_end = NULL;
+    worker->held = 0;
+    worker->free_chunk[0] = worker->free_chunk[1] = NULL;
 }
 
 void hdst__by_key_keep_slabs(hdst__by_key_pass *run, hdst__by_key_slab *slabs)

@@ -155,7 +155,7 @@ hdst_status hdst__by_key_part(hdst__by_key_worker *worker)
 {
     hdst__by_key_pass *run = worker->run;
     const hdst__keyed *keyed = run->keyed;
-    if (!run->choice.sorted && !hdst__key_table_create(&worker->table, run->engine->allocator, keyed->row_words, keyed->key_words, run->choice.table_bits, run->choice.part_bits))
+    if (!run->choice.sorted && !worker->table.rows && !hdst__key_table_create(&worker->table, run->engine->allocator, keyed->row_words, keyed->key_words, run->choice.table_bits, run->choice.part_bits))
         return hdst__error_memory(&worker->error, "a part of a reduce by key");
     while (!atomic_load(&run->stop)) {
         pthread_mutex_lock(&run->lock);

@@ -6,6 +6,7 @@
 // by_key_input.c    where records are read
 // by_key_memory.c   memory of chunks and of the result, kept between runs
 // by_key_spill.c    chunks in a temporary file
+// by_key_combine.c  chunks that pile up
 // by_key_choose.c   what a sample says: scales, tables, parts
 // by_key_block.c    records to tables of threads and to parts
 // by_key_part.c     parts to rows
@@ -98,6 +99,11 @@ typedef struct hdst__by_key_worker {
     hdst__key_parts raw, rows;
     char *slab, *slab_end;              // free memory of the slab in use
     hdst__by_key_slab *slabs, *spare;   // with chunks; without any, as what they held was spilled
+    uint64_t held;                      // bytes of `slabs`
+    hdst__key_chunk *free_chunk[2];     // in slabs: what a combined part does not need, of raw records and of rows
+    struct hdst__by_key_combiner *combiner;
+    bool combines;                      // it may pay
+    uint64_t combined_in, combined_out;
     char *read_memory;                  // for what was
     hdst__key_table table, wide;        // of a part
     uint64_t *sorted, sorted_words;
@@ -117,7 +123,7 @@ struct hdst__by_key {
     hdst__run_stats stats;
     hdst__by_key_choice choice;
     bool ran;
-    uint64_t keys, flushes, spilled;
+    uint64_t keys, flushes, spilled, combined_in, combined_out;
     hdst__by_key_slab *slabs;           // not in use
     char *rows;                         // the result
     uint64_t row_count, row_bytes;      // row_bytes: what was reserved
@@ -157,6 +163,12 @@ hdst_status hdst__by_key_close_input(hdst__by_key_pass *run, hdst_error *error);
 hdst_status hdst__by_key_next(hdst__by_key_pass *run, uint64_t most, void **memory, hdst__by_key_piece *piece, hdst_error *error);
 bool hdst__by_key_piece_memory(hdst__by_key_pass *run, void ***memory);         // false: no memory
 void hdst__by_key_free_piece(hdst__by_key_pass *run, void **memory);
+
+// by_key_combine.c
+bool hdst__by_key_piles_up(const hdst__by_key_worker *worker);      // it holds far more than rows of all keys would take
+// The records of each part become rows. *freed: chunks are free now. false: the run must end, its error is set.
+bool hdst__by_key_combine(hdst__by_key_worker *worker, bool *freed);
+void hdst__by_key_free_combiner(hdst__by_key_worker *worker);
 
 // by_key_spill.c
 typedef bool (*hdst__by_key_adder)(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);

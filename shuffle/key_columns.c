@@ -59,6 +59,14 @@ WIDE_VECTORS static void hash_u64(const uint64_t *restrict key, uint32_t *restri
     for (uint32_t i = 0; i < count; i++) hash[i] = (uint32_t)(hdst__key_mix64(key[i]) >> 32);
 }
 
+WIDE_VECTORS static void hash_words(const uint64_t *restrict key, uint32_t words, uint32_t *restrict hash, uint32_t count)
+{
+    uint64_t h[HDST__KEY_BATCH] = {0};
+    for (uint32_t w = 0; w < words; w++)
+        for (uint32_t i = 0; i < count; i++) h[i] = hdst__key_mix64((h[i] ^ key[(size_t)i * words + w]) + HDST__KEY_STEP);
+    for (uint32_t i = 0; i < count; i++) hash[i] = (uint32_t)(h[i] >> 32);
+}
+
 static void pack_keys(hdst__key_batch *batch, const hdst__keyed *keyed, uint32_t words)
 {
     memset(batch->key, 0, (size_t)batch->count * words * sizeof *batch->key);
@@ -90,11 +98,9 @@ static void hash_keys(hdst__key_batch *batch, const hdst__keyed *keyed)
     }
     const uint32_t words = keyed->key_words ? keyed->key_words : 1;
     pack_keys(batch, keyed, words);
-    if (keyed->key_words == 1) {
-        hash_u64(batch->key, batch->hash, batch->count);
-        return;
-    }
-    for (uint32_t i = 0; i < batch->count; i++) batch->hash[i] = hdst__key_hash(batch->key + (size_t)i * words, keyed->key_bytes);
+    if (keyed->key_words == 0) hash_pairs((const uint32_t *)(const void *)batch->key, batch->hash, batch->count);
+    else if (keyed->key_words == 1) hash_u64(batch->key, batch->hash, batch->count);
+    else hash_words(batch->key, keyed->key_words, batch->hash, batch->count);
 }
 
 void hdst__key_batch_open(hdst__key_batch *batch, const hdst__keyed *keyed, const hdst__storage *storage, const void *const *buffers, uint64_t first, uint32_t count)

@@ -22,7 +22,8 @@ bool hdst__key_parts_create(hdst__key_parts *parts, const hdst__allocator *alloc
     const uint64_t count = UINT64_C(1) << bits;
     *parts = (hdst__key_parts){.allocator = allocator, .more = more, .user = user, .bits = bits, .record_bytes = record_bytes, .group = group_of(record_bytes)};
     const uint64_t line = (uint64_t)parts->group * record_bytes, wanted = bits <= 6 ? 64 << 10 : bits <= 9 ? 16 << 10 : 8 << 10;
-    parts->chunk_bytes = wanted > line ? wanted / line * line : line;
+    parts->chunk_room = ((wanted > line ? wanted : line) + LINE - 1) / LINE * LINE;
+    parts->chunk_bytes = parts->chunk_room / line * line;
     parts->part = hdst__alloc_zero(allocator, count * sizeof *parts->part);
     parts->fill = hdst__alloc_zero(allocator, count);
     parts->line_memory = hdst__alloc(allocator, count * line + LINE);
@@ -45,7 +46,7 @@ void hdst__key_parts_destroy(hdst__key_parts *parts)
 static bool new_chunk(hdst__key_parts *parts, hdst__key_part *part)
 {
     const uint64_t head = (sizeof(hdst__key_chunk) + LINE - 1) / LINE * LINE;
-    hdst__key_chunk *chunk = parts->more(parts->user, head + (parts->chunk_bytes + LINE - 1) / LINE * LINE);
+    hdst__key_chunk *chunk = parts->more(parts->user, head + parts->chunk_room);
     if (!chunk) return false;
     *chunk = (hdst__key_chunk){.data = (char *)chunk + head};
     if (part->last) {
@@ -59,6 +60,32 @@ static bool new_chunk(hdst__key_parts *parts, hdst__key_part *part)
     part->end = chunk->data + parts->chunk_bytes;
     return true;
 }
+
+hdst__key_chunk *hdst__key_parts_detach(hdst__key_parts *parts, uint32_t number)
+{
+    hdst__key_part *part = &parts->part[number];
+    hdst__key_chunk *first = part->first;
+    if (part->last) part->last->bytes = (uint64_t)(part->at - part->last->data);
+    *part = (hdst__key_part){0};
+    return first;
+}
+
+bool hdst__key_parts_put(hdst__key_parts *parts, uint32_t number, const void *records, uint64_t count)
+{
+    hdst__key_part *part = &parts->part[number];
+    const char *from = records;
+    for (uint64_t left = count * parts->record_bytes; left;) {
+        if (part->at == part->end && !new_chunk(parts, part)) return false;
+        const uint64_t room = (uint64_t)(part->end - part->at), bytes = left < room ? left : room;
+        memcpy(part->at, from, bytes);
+        part->at += bytes;
+        from += bytes;
+        left -= bytes;
+    }
+    return true;
+}
+
+void hdst__key_parts_seal(hdst__key_parts *parts, uint32_t number) { parts->part[number].end = parts->part[number].at; }
 
 static void copy_lines(char *to, const char *from, uint64_t bytes)
 {

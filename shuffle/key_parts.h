@@ -30,7 +30,7 @@ typedef struct hdst__key_parts {
     void *user;
     uint32_t bits;                      // 1 << bits parts
     uint32_t record_bytes, group;       // group: records of a line
-    uint64_t chunk_bytes;
+    uint64_t chunk_room, chunk_bytes;   // asked of `more` for records, beside the head; of them used: whole lines
     hdst__key_part *part;
     uint8_t *fill;                      // records in each line
     char *line_memory, *line;
@@ -39,6 +39,11 @@ typedef struct hdst__key_parts {
 // record_bytes is a multiple of 4. false: no memory. Fine to destroy when zeroed; chunks belong to whoever gave the memory.
 bool hdst__key_parts_create(hdst__key_parts *parts, const hdst__allocator *allocator, uint32_t bits, uint32_t record_bytes, hdst__key_memory more, void *user);
 void hdst__key_parts_destroy(hdst__key_parts *parts);
+// The chunks of a part: it has none then. Records in its line stay there.
+hdst__key_chunk *hdst__key_parts_detach(hdst__key_parts *parts, uint32_t part);
+// Records behind those of the part's chunks, not by way of its line. false: no memory
+bool hdst__key_parts_put(hdst__key_parts *parts, uint32_t part, const void *records, uint64_t count);
+void hdst__key_parts_seal(hdst__key_parts *parts, uint32_t part);      // behind the last one put: lines go to another chunk, where they lie aligned
 bool hdst__key_parts_flush_line(hdst__key_parts *parts, uint32_t part);        // false: no memory
 bool hdst__key_parts_end(hdst__key_parts *parts);                              // all lines; chunks are complete then
 

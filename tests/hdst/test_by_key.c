@@ -623,6 +623,62 @@ Test(by_key, records_with_errors_are_skipped_in_front)
     }
 }
 
+// Pairs that pile up become rows where keys come often: no file is needed. Some addends fit no word, and cancel out.
+enum { PILED = 3900000, PILED_KEYS = 40000 };
+
+static float piled_value(uint64_t n) { return n % 1000 == 999 ? (n / 1000 % 2 ? 0x1p100f : -0x1p100f) : (float)(n / PILED_KEYS % 8) + 0.5f; }
+static uint32_t piled_key(uint64_t n) { return n % 1000 == 999 ? 5 : (uint32_t)(n * 7919 % PILED_KEYS); }
+
+static bool fill_piled(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message, (void)user;
+    for (uint64_t i = 0; i < count; i++) ((sum *)records)[i] = (sum){piled_key(first + i), piled_value(first + i)};
+    return true;
+}
+
+static hdst_context *context_with_memory(uint64_t memory)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "interp";
+    options.memory = memory;
+    return hdst_context_create(&options);
+}
+
+Test(by_key, pairs_that_pile_up_are_combined)
+{
+    static float expected[PILED_KEYS];
+    for (uint64_t n = 0; n < PILED; n++)
+        if (n % 1000 != 999) expected[piled_key(n)] += piled_value(n);
+    hdst_context *context = context_with_memory(24 << 20);
+    hdst_module *module = module_of(context, kernels);
+    hdst_dataset *pairs = hdst_read(hdst_source_from_callback(context, PILED, fill_piled, NULL), module, "sum");
+    hdst_result *r = hdst_result_create(hdst_reduce_by_key(pairs, module, "add"));
+    RUN(r);
+    uint64_t n, wanted = 0;
+    const sum *got = hdst_result_rows(r, NULL, &n);
+    for (uint64_t k = 0; k < PILED_KEYS; k++) wanted += expected[k] != 0;
+    cr_assert_eq(n, wanted);
+    for (uint64_t i = 0; i < n; i++) cr_assert_eq(got[i].v, expected[got[i].k], "key %u: %a", (unsigned)got[i].k, (double)got[i].v);
+    cr_assert(strstr(hdst_explain(r, NULL), "combined where they piled up") && !strstr(hdst_explain(r, NULL), "temporary file"), "%s", hdst_explain(r, NULL));
+    hdst_context_destroy(context);
+}
+
+// The same with so many records of one key that its word has to move on.
+Test(by_key, words_do_not_overflow_in_piles)
+{
+    const uint64_t many = UINT64_C(10) << 20;
+    hdst_context *context = context_with_memory(64 << 20);
+    hdst_module *module = module_of(context, kernels);
+    hdst_dataset *pairs = hdst_read(hdst_source_from_callback(context, many, fill_heavy, NULL), module, "sum");
+    hdst_result *r = hdst_result_create(hdst_with_container(hdst_reduce_by_key(pairs, module, "add"), HDST_CONTAINER_PARTS));
+    RUN(r);
+    uint64_t n;
+    const sum *got = hdst_result_rows(r, NULL, &n);
+    cr_assert(n == 1 && got[0].v == (float)((double)(many / 64 * 63) * 1.984375), "%a", (double)got[0].v);
+    cr_assert(strstr(hdst_explain(r, NULL), "combined where they piled up"), "%s", hdst_explain(r, NULL));
+    hdst_context_destroy(context);
+}
+
 Test(by_key, nowhere_to_spill)
 {
     hdst_context *context;

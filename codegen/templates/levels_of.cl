@@ -42,7 +42,7 @@ bool levels_take_@real@_@shape@(@real@_levels *s, @params@, uint records)
 __attribute__((noinline)) void levels_add_@real@_@shape@(@real@_levels *s, @params@, uint records, volatile __global long *cell, uint last, int lowest)
 {
     if (s->turns + records / @lanes@ > LEVELS_BLOCK / @lanes@) levels_empty_@real@(s);
-    if (s->emptied == 256) levels_publish_@real@(s, cell, last, lowest);
+    if (s->emptied >= 256) levels_publish_@real@(s, cell, last, lowest);      // >: settling empties them too
     if (levels_take_@real@_@shape@(s, @args@, records)) return;
     @real@ values[LEVELS_BLOCK];
     for (uint r = 0; r < records; r++) values[r] = @scalar@;

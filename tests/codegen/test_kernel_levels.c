@@ -76,6 +76,8 @@ static double there_and_back(uint64_t i, uint64_t *s)
     static const double way[] = {1, 0x1p60, -0x1p60, 192, 0.75 * 0x1p24, -0x1p59, 0x1p59};
     return i < 600 ? uniform(s) : way[i / 16 % 7];
 }
+// Every lane grows as fast as it can, and what no level holds comes just before the units go to the cell.
+static double outlier_at_the_turn(uint64_t i, uint64_t *s) { (void)s; return i / 512 == 254 && i % 512 == 5 ? 0x1p-140 : 1 - 0x1p-17; }
 static double drifting(uint64_t i, uint64_t *s) { return ldexp(uniform(s) + 0.5, (int)(i / 100) - 20); }
 static double falling(uint64_t i, uint64_t *s) { return ldexp(uniform(s) + 0.5, 20 - (int)(i / 60)); }
 static double mostly_zero(uint64_t i, uint64_t *s) { return i % 97 ? (i % 2 ? 0.0 : -0.0) : uniform(s); }
@@ -187,6 +189,7 @@ Test(kernel_levels, exact_over_many_blocks)
     setting s = prepare(HDST__TARGET_CPU, HDST__SOA, 600 * 512 + 7);
     check_case(&s, "one sign", one_sign, 1);
     check_case(&s, "other sign", other_sign, 1);
+    check_case(&s, "an outlier at the turn", outlier_at_the_turn, 1);
     check_case(&s, "all digits", all_digits, 1);
     free(s.buffer);
 }

@@ -23,6 +23,13 @@ NUMERIC = [
     ("sort of 100M uint32",
      ("C, radix sort", "expert_sort", SORTED, "sort", None),
      [("hdst", "bench_sort", SORTED, "sort", 1.2)], 0),
+    ("the 10 pairs (uint32, float) with the largest values of 100M",
+     ("C, blocks beside the worst so far", "expert_pick", SORTED, "top", None),
+     [(f"hdst {layout}", "bench_pick", [*SORTED, "--layout", layout], "top", None) for layout in ("aos", "soa")], 0),
+    *[(f"groups: a function over all of 20M pairs (uint32, float) of each of {keys} keys, in their order",
+       ("C, partition by hash", "expert_group", [*OPTIONS, "--keys", keys], "group", None),
+       [("hdst", "bench_group", [*OPTIONS, "--keys", keys], "group", None)], 1e-6)
+      for keys in ["1000", "1000000"]],
     # One table for each strip: a common value makes an addition wait for the one before, which the two tables of C halve.
     *[(f"histogram of 33M pixels of three bytes, 3 x 256 counts{words}",
        ("C, two tables", "expert_histogram", [*PIXELS, "--skewed", skewed], "count", None),

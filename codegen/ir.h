@@ -169,6 +169,7 @@ struct ir_func {
     ir_check *checks;
     size_t check_count, check_capacity;
     ir_block body;
+    bool emits_few;                 // with emits: hardly any input record gives one, so counting them first would be a run in vain
     bool emits;                     // has IR_EMIT: how many output records there are depends on the data. Else each input record gives one
     bool counts;                    // only counts what it would emit: nothing is stored, accumulated or checked (pass_count)
     bool placed;                    // only what comes out is stored (pass_place)

@@ -41,7 +41,7 @@ void hdst__emit_plan(hdst__printer *p)
     if (!p->func->emits) return;
     const hdst__record *record = output_record(p->func);
     p->emit_bound = hdst__ir_emit_bound(p->func);
-    p->way = !p->gpu && p->emit_bound <= HDST__EMIT_BOUND && !(record && counts_cheaply(p)) ? HDST__OUTPUT_BOUNDED : HDST__OUTPUT_COUNTED;
+    p->way = !p->gpu && p->emit_bound <= HDST__EMIT_BOUND && (p->func->emits_few || !(record && counts_cheaply(p))) ? HDST__OUTPUT_BOUNDED : HDST__OUTPUT_COUNTED;
     if (p->way != HDST__OUTPUT_COUNTED) return;
     p->more = p->gpu ? "count_gpu.cl" : "count_cpu.cl";
     if (!p->gpu && record) p->spare_records = (LINE_BYTES + record->size - 1) / record->size;    // strips do not share a cache line

@@ -235,53 +235,37 @@ ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const h
     return d.func;
 }
 
-// --- The record with the smallest or largest value ---
+// --- Records whose value is between two limits ---
 
-// Field `place` of a or b as something that is compared; bool as a number.
-static ir_expr *compared(ir_func *func, uint32_t param, uint32_t leaf, uint64_t element)
+static uint32_t add_limit(ir_func *func, const char *name, hdst__kind kind)
 {
-    const hdst__leaf *of = &func->params[param].record->leaves[leaf];
-    ir_expr *value = leaf_expr(func, IR_FIELD, param, leaf, of->kind);
+    return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = number_record(func->arena, kind)});
+}
+
+hdst__kind hdst__operator_sieve_kind(const hdst__leaf *leaf) { return leaf->kind == HDST__BOOL ? HDST__U32 : leaf->kind; }
+
+// The value as something that is compared.
+static ir_expr *sieved(ir_func *func, uint32_t leaf, uint64_t element)
+{
+    const hdst__leaf *of = &func->params[0].record->leaves[leaf];
+    ir_expr *value = leaf_expr(func, IR_FIELD, 0, leaf, of->kind);
     if (of->elements > 1) value->a = hdst__ir_const(func, HDST__U64, element);
     return of->kind == HDST__BOOL ? hdst__ir_convert(func, HDST__U32, value) : value;
 }
 
-static ir_expr *is_nan(ir_func *func, ir_expr *value) { return hdst__ir_unary(func, IR_ISNAN, HDST__BOOL, value); }
-
-// b's value is strictly better than a's: any number is better than NaN.
-static ir_expr *better(ir_func *func, uint32_t leaf, uint64_t element, bool largest)
+ir_func *hdst__operator_sieve(hdst__arena *arena, const hdst__record *record, uint32_t leaf, uint64_t element)
 {
-    ir_expr *a = compared(func, 0, leaf, element), *b = compared(func, 1, leaf, element);
-    ir_expr *wins = hdst__ir_binary(func, largest ? IR_GT : IR_LT, HDST__BOOL, b, a);
-    if (!hdst__kind_is_float(a->kind)) return wins;
-    ir_expr *number = hdst__ir_unary(func, IR_NOT, HDST__BOOL, is_nan(func, hdst__ir_copy(func, b)));
-    ir_expr *first = hdst__ir_binary(func, IR_AND, HDST__BOOL, is_nan(func, hdst__ir_copy(func, a)), number);
-    return hdst__ir_binary(func, IR_OR, HDST__BOOL, wins, first);
-}
-
-// Output leaf = b's where `chosen`, else a's.
-static void choose_leaf(ir_func *func, uint32_t output, uint32_t l, uint32_t chosen)
-{
-    const hdst__leaf *leaf = &func->params[0].record->leaves[l];
-    ir_expr *a = leaf_expr(func, IR_FIELD, 0, l, leaf->kind), *b = leaf_expr(func, IR_FIELD, 1, l, leaf->kind);
-    ir_expr *value = hdst__ir_select(func, hdst__ir_var(func, chosen), b, a);
-    if (leaf->elements == 1) {
-        store(func, &func->body, output, l, NULL, value);
-        return;
-    }
-    uint32_t e = hdst__ir_add_var(func, "e", HDST__U32, 0);
-    a->a = hdst__ir_var(func, e);
-    b->a = hdst__ir_var(func, e);
-    ir_stmt *loop = hdst__ir_for(func, e, hdst__ir_const(func, HDST__U32, 0), hdst__ir_const(func, HDST__U32, leaf->elements), 1);
-    store(func, &loop->body, output, l, hdst__ir_var(func, e), value);
-    hdst__ir_push(func, &func->body, loop);
-}
-
-ir_func *hdst__operator_extreme(hdst__arena *arena, const hdst__record *record, uint32_t leaf, uint64_t element, bool largest)
-{
-    ir_func *func = new_func(arena, largest ? "max_by" : "min_by", record);
-    hdst__ir_add_param(func, (ir_param){.kind = IR_INPUT, .name = "next", .bind = "next", .record = record});
-    uint32_t output = add_output(func, record), chosen = set(func, "chosen", HDST__BOOL, better(func, leaf, element, largest));
-    for (uint32_t l = 0; l < record->leaf_count; l++) choose_leaf(func, output, l, chosen);
+    const hdst__kind kind = hdst__operator_sieve_kind(&record->leaves[leaf]);
+    ir_func *func = new_func(arena, "sieve", record);
+    const uint32_t low = add_limit(func, "low", kind), high = add_limit(func, "high", kind), all = add_limit(func, "all", HDST__U32);
+    const uint32_t value = set(func, "value", kind, sieved(func, leaf, element));
+    ir_expr *above = hdst__ir_binary(func, IR_GE, HDST__BOOL, hdst__ir_var(func, value), leaf_expr(func, IR_BROADCAST, low, 0, kind));
+    ir_expr *below = hdst__ir_binary(func, IR_LE, HDST__BOOL, hdst__ir_var(func, value), leaf_expr(func, IR_BROADCAST, high, 0, kind));
+    ir_expr *any = hdst__ir_binary(func, IR_NE, HDST__BOOL, leaf_expr(func, IR_BROADCAST, all, 0, HDST__U32), hdst__ir_const(func, HDST__U32, 0));
+    ir_stmt *emit = hdst__ir_stmt(func, IR_EMIT, (hdst__span){0});
+    emit->check = hdst__ir_add_check(func, (ir_check){.kind = IR_CHECK_EMIT, .what = "sieve"});
+    emit->cond = hdst__ir_binary(func, IR_OR, HDST__BOOL, hdst__ir_binary(func, IR_AND, HDST__BOOL, above, below), any);
+    hdst__ir_push(func, &func->body, emit);
+    func->emits = true;
     return func;
 }

@@ -21,8 +21,8 @@ ir_func *hdst__operator_sample(hdst__arena *arena, const hdst__record *record);
 // A field-wise reduce by key: `reduce` (lowered, as an accumulation) adds what comes with key k to row k of its table "result". The key is leaf `key` of `keyed`,
 // the values are its other leaves in order. A key that is no row of the table fails the record, with the place `span` of `diags`.
 ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, uint32_t key, hdst__span span, const hdst__diags *diags);
-// An associative reduce: of two records the one with the smaller (or larger) value of element `element` of leaf `leaf`, the first when they are equal (as -0 and +0 are), and
-// any before one whose value is NaN. Parameters: two inputs, the output.
-ir_func *hdst__operator_extreme(hdst__arena *arena, const hdst__record *record, uint32_t leaf, uint64_t element, bool largest);
+// Keeps a record if element `element` of leaf `leaf` is from the broadcast "low" to the broadcast "high" (both of hdst__operator_sieve_kind), or "all" (uint32_t) is not 0.
+ir_func *hdst__operator_sieve(hdst__arena *arena, const hdst__record *record, uint32_t leaf, uint64_t element);
+hdst__kind hdst__operator_sieve_kind(const hdst__leaf *leaf);
 
 #endif

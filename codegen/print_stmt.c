@@ -326,8 +326,32 @@ static void print_records_body(hdst__printer *p, ir_stmt *stmt)
         if (used[v] && hdst__ir_stmt_writes(stmt, v)) hdst__write_line(&p->out, "%s[r] = %s;", p->array_name[v], p->var_name[v]);
 }
 
+// The array that says which records come out, where the loop does nothing but store and emit; NULL: it does more, or all come out.
+static const char *what_comes_out(const hdst__printer *p, const ir_stmt *records)
+{
+    const ir_stmt *emit = records->body.items[records->body.count - 1];
+    if (emit->kind != IR_EMIT || !emit->cond || emit->cond->op != IR_VAR || !p->func->vars[emit->cond->var].per_record) return NULL;
+    for (size_t i = 0; i + 1 < records->body.count; i++)
+        if (records->body.items[i]->kind != IR_STORE) return NULL;
+    return p->array_name[emit->cond->var];
+}
+
+// Filters often let nothing through: then a few vector operations stand for a turn of each record.
+static bool print_skip(hdst__printer *p, const ir_stmt *stmt)
+{
+    const char *out = stmt->body.count ? what_comes_out(p, stmt) : NULL;
+    if (!out) return false;
+    hdst__write_line(&p->out, "uint any = 0;");
+    hdst__write_line(&p->out, "VECTOR_LOOP(16, 1)");
+    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) any |= %s[r];", out);
+    hdst__write_line(&p->out, "if (any) {");
+    p->out.indent++;
+    return true;
+}
+
 static void print_records(hdst__printer *p, ir_stmt *stmt)
 {
+    const bool skips = print_skip(p, stmt);
     if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
     hdst__write_line(&p->out, "%s", pragma_of(p, stmt));
     hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) {");
@@ -340,6 +364,8 @@ static void print_records(hdst__printer *p, ir_stmt *stmt)
     p->home = outer.home;
     p->out.indent--;
     hdst__write_line(&p->out, "}");
+    p->out.indent -= skips;
+    if (skips) hdst__write_line(&p->out, "}");
 }
 
 // --- Blocks ---

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TUNING_LEAST = 1 << 20, SORT_LEAST = 1 << 18 };
+enum { TUNING_LEAST = 1 << 20, SORT_LEAST = 1 << 18, PICK_LEAST = 1 << 19 };
 
 static hdst__tuning_mode tuning_mode(const hdst__engine *engine, hdst__tuning_mode wanted)
 {
@@ -41,6 +41,7 @@ static bool copy_options(hdst__engine *engine, const hdst__engine_options *optio
     engine->hpr = highest_level(engine, options->hpr);
     engine->tuning_least = TUNING_LEAST;
     engine->sort_least = SORT_LEAST;
+    engine->pick_least = PICK_LEAST;
     engine->portable_kernels = options->portable_kernels;
     engine->gpu_form_on_cpu = options->gpu_form_on_cpu;
     engine->spare_cells = options->spare_cells;

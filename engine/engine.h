@@ -213,6 +213,7 @@ void hdst__stage_destroy(hdst__stage *stage);
 hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader, hdst__dataset_cache *cache, hdst_error *error);
 // From the next run on the records that a map gives stay on the device, as with spec.keep_output. Nothing is compiled again.
 void hdst__stage_keep_output(hdst__stage *stage);
+void hdst__stage_end_early(hdst__stage *stage, uint64_t enough);      // spec.enough from the next run on
 // Rows of accumulator number `accum` of the tables that the last run made on the device, as a dataset; NULL: the table is on the host. It belongs to the stage and is valid
 // until its next run. Its reader copies to the host; so does hdst__stage_read_finished, to memory for all rows, as a part of the run: the statistics count it.
 hdst__dataset_cache *hdst__stage_finished(const hdst__stage *stage, size_t accum);

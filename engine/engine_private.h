@@ -29,6 +29,7 @@ struct hdst__engine {
 
     hdst__hpr hpr;                      // never AUTO
     hdst__tuning_mode tuning;
+    uint64_t pick_least;                // records of which a kernel picks candidates for the largest values; fewer pass by on the host. Tests set it lower
     uint64_t sort_least;                // records that a device sorts; fewer are sorted on the host, without a compiler. Tests set it lower
     uint64_t tuning_least;              // records of a slice whose time is compared, fewer when they are large; tests set it lower
     hdst__tuning_clock tuning_clock;    // NULL, or for tests: in place of the device's

@@ -110,6 +110,14 @@ void hdst__stage_keep_output(hdst__stage *stage)
     pthread_mutex_unlock(&stage->engine->mutex);
 }
 
+void hdst__stage_end_early(hdst__stage *stage, uint64_t enough)
+{
+    pthread_mutex_lock(&stage->engine->mutex);
+    stage->spec.enough = enough;
+    if (stage->plan) stage->plan->enough = enough;
+    pthread_mutex_unlock(&stage->engine->mutex);
+}
+
 static hdst_status take_table(hdst__stage *stage, hdst_error *error)
 {
     uint64_t words = stage->plan->front_words + stage->plan->device_words;

@@ -9,9 +9,9 @@
 
 enum { BATCH_BYTES = 4 << 20, LEAST_ROOM = 4096 /* records */ };
 
-void hdst__top_init(hdst__top *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted)
+void hdst__top_init(hdst__top *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted, bool largest)
 {
-    *top = (hdst__top){.engine = engine, .record = record, .offset = hdst__leaf_offset(&record->leaves[leaf], element), .kind = record->leaves[leaf].kind, .wanted = wanted};
+    *top = (hdst__top){.engine = engine, .record = record, .offset = hdst__leaf_offset(&record->leaves[leaf], element), .kind = record->leaves[leaf].kind, .wanted = wanted, .largest = largest};
 }
 
 void hdst__top_release(hdst__top *top)
@@ -100,11 +100,18 @@ static void take(hdst__top *top, picking *p, const char *record, uint64_t key)
     top->kept++;
 }
 
+// Smaller for what comes earlier; NaN comes last.
+static inline __attribute__((always_inline)) uint64_t key_of(const hdst__top *top, const char *record, hdst__kind kind)
+{
+    const uint64_t number = number_at(record + top->offset, kind);
+    return top->largest ? ~number : hdst__kind_is_float(kind) ? number - 1 : number;
+}
+
 static inline __attribute__((always_inline)) void look_at_kind(hdst__top *top, picking *p, const char *records, uint64_t count, hdst__kind kind)
 {
-    const uint64_t size = top->record->size, offset = top->offset;
+    const uint64_t size = top->record->size;
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t key = ~number_at(records + i * size + offset, kind);
+        const uint64_t key = key_of(top, records + i * size, kind);
         if (!p->full || key < p->worst) take(top, p, records + i * size, key);      // of equal ones the earlier stays
     }
 }
@@ -209,4 +216,21 @@ hdst_status hdst__top_run(hdst__top *top, const hdst__reader *input, hdst_error 
     top->stats.records = top->seen;
     top->stats.total_seconds = top->stats.read_seconds = hdst__now() - start;
     return status;
+}
+
+hdst_status hdst__top_append(hdst__top *top, const void *rows, uint64_t count, hdst_error *error)
+{
+    const uint64_t size = top->record->size, bytes = count * size;
+    if (count == 0) return HDST_OK;
+    if (!hdst__budget_reserve(&top->engine->memory, bytes)) return hdst__budget_error(&top->engine->memory, bytes, "the records with the largest values", error);
+    char *grown = hdst__realloc(top->engine->allocator, top->rows, (top->row_count + count) * size);
+    if (!grown) {
+        hdst__budget_release(&top->engine->memory, bytes);
+        return hdst__error_memory(error, "the records with the largest values");
+    }
+    memcpy(grown + top->row_count * size, rows, bytes);
+    top->rows = grown;
+    top->row_count += count;
+    top->reserved += bytes;
+    return HDST_OK;
 }

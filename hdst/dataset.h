@@ -12,9 +12,9 @@
 typedef enum hdst__operator {
     HDST__OP_READ,
     // Functions of records, which fuse
-    HDST__OP_MAP, HDST__OP_FILTER, HDST__OP_FLAT_MAP, HDST__OP_SAMPLE, HDST__OP_ZIP, HDST__OP_ONES /* the key, and a 1 */, HDST__OP_COUNT /* of an action */,
+    HDST__OP_MAP, HDST__OP_FILTER, HDST__OP_FLAT_MAP, HDST__OP_SAMPLE, HDST__OP_SIEVE /* candidates of a top */, HDST__OP_ZIP, HDST__OP_ONES /* the key, and a 1 */, HDST__OP_COUNT /* of an action */,
     // Functions of many records: what follows them is another stage
-    HDST__OP_EXTREME /* the smallest or largest */, HDST__OP_REDUCE, HDST__OP_REDUCE_DENSE,
+    HDST__OP_REDUCE, HDST__OP_REDUCE_DENSE,
     // The same records in another place or order
     HDST__OP_LAYOUT, HDST__OP_SLICE, HDST__OP_UNION, HDST__OP_CACHE, HDST__OP_SORT,
     HDST__OP_PARTITION,             // inputs: the records, their parts' numbers
@@ -64,8 +64,9 @@ struct hdst_dataset {
     size_t key_count;
     hdst__container container;      // reductions by key: that the user insists on
     bool dense;                     // group: the key is the number of a record of the result, which has `count`
-    hdst__field_place place;        // extreme, top: what is compared
-    bool largest;                   // extreme: not the smallest
+    hdst__field_place place;        // sieve, top: what is compared
+    bool largest;                   // top: not the smallest
+    const char *extreme;            // top: one record, which must be; for messages. NULL: any number
     hdst__sort_key *sort_keys;      // sort
     size_t sort_key_count;
     char *sort_text;                // as the user wrote them

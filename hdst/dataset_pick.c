@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that pick records by the value of a field.
+// Operators that pick records by the value of a field: a stage lets candidates through, of which the best are picked (plan_top.c).
 #include "hdst/dataset.h"
 
-static hdst_status fill_extreme(hdst_dataset *dataset, const char *what, const char *field, hdst_error *error)
+static hdst_status find_value(hdst_dataset *dataset, const char *what, const char *field, hdst_error *error)
 {
     hdst_status status = hdst__dataset_has_records(dataset, what, error);
     if (status == HDST_OK) status = hdst__field_find_scalar(dataset->record, field, &dataset->place, error);
@@ -14,29 +14,24 @@ static hdst_status fill_extreme(hdst_dataset *dataset, const char *what, const c
     return HDST_OK;
 }
 
-hdst_dataset *hdst_top(hdst_dataset *from, uint64_t count, const char *field)
+static hdst_dataset *pick(hdst_dataset *from, const char *what, const char *extreme, uint64_t count, const char *field, bool largest)
 {
     if (!from->object.context) return from;
     hdst__lock(from->object.context);
-    hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_TOP, from);
+    hdst_dataset *sieve = hdst__dataset_new(from->object.context, HDST__OP_SIEVE, from);
     hdst_error error = HDST_ERROR_INIT;
-    if (!dataset->object.error && fill_extreme(dataset, "hdst_top", field, &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
-    if (dataset->object.context) dataset->count = count;
+    if (!sieve->object.error && find_value(sieve, what, field, &error) != HDST_OK) hdst__dataset_fail(sieve, &error);
+    hdst_dataset *dataset = sieve->object.context ? hdst__dataset_new(from->object.context, HDST__OP_TOP, sieve) : sieve;
+    if (dataset->object.context) {
+        dataset->place = sieve->place;
+        dataset->count = count;
+        dataset->largest = largest;
+        dataset->extreme = extreme;
+    }
     hdst__unlock(from->object.context);
     return dataset;
 }
 
-static hdst_dataset *extreme(hdst_dataset *from, const char *field, bool largest)
-{
-    if (!from->object.context) return from;
-    hdst__lock(from->object.context);
-    hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_EXTREME, from);
-    hdst_error error = HDST_ERROR_INIT;
-    if (!dataset->object.error && fill_extreme(dataset, largest ? "hdst_max_by" : "hdst_min_by", field, &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
-    if (dataset->object.context) dataset->largest = largest;
-    hdst__unlock(from->object.context);
-    return dataset;
-}
-
-hdst_dataset *hdst_min_by(hdst_dataset *dataset, const char *field) { return extreme(dataset, field, false); }
-hdst_dataset *hdst_max_by(hdst_dataset *dataset, const char *field) { return extreme(dataset, field, true); }
+hdst_dataset *hdst_top(hdst_dataset *dataset, uint64_t count, const char *field) { return pick(dataset, "hdst_top", NULL, count, field, true); }
+hdst_dataset *hdst_min_by(hdst_dataset *dataset, const char *field) { return pick(dataset, "hdst_min_by", "min_by", 1, field, false); }
+hdst_dataset *hdst_max_by(hdst_dataset *dataset, const char *field) { return pick(dataset, "hdst_max_by", "max_by", 1, field, true); }

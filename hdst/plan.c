@@ -2,7 +2,6 @@
 #include "hdst/plan.h"
 
 #include "engine/parting.h"
-#include "engine/top.h"
 #include "hdst/kept.h"
 
 #include <string.h>
@@ -105,12 +104,10 @@ hdst_status hdst__plan_run_node(hdst__plan *plan, hdst__node *node, hdst_error *
         status = hdst__sort_node_run(node, error);
         if (node->sort) hdst__plan_add_stats(&plan->stats, hdst__sort_stats(node->sort));
         return status;
-    case HDST__NODE_TOP:
-        status = hdst__top_node_run(node, error);
-        hdst__plan_add_stats(&plan->stats, &node->top->stats);
-        return status;
+    case HDST__NODE_TOP: return hdst__top_node_run(node, &plan->stats, error);
     case HDST__NODE_GROUP: return hdst__group_node_run(node, &plan->stats, error);
     default:
+        if (node->held) return HDST_OK;
         status = hdst__stage_node_run(node, error);
         if (node->stage) hdst__plan_add_stats(&plan->stats, hdst__stage_stats(node->stage));
         return status;

@@ -79,7 +79,8 @@ struct hdst__node {
     const hdst__record *nothing;    // then: the record without fields that its input has; NULL: it reads its input
     const void *identity;           // fold: one row, or NULL
     struct hdst__group_node *group; // group
-    struct hdst__top *top;          // top
+    struct hdst__top_node *top;     // top
+    const hdst__node *held;         // a stage: the top that runs it, as often as it takes; NULL: it runs when its turn comes
     const void *rows;               // the records, as C structs
     uint64_t row_count;
     hdst__sort *sort;               // of a sort: made at the first run
@@ -119,6 +120,7 @@ hdst_status hdst__plan_run_node(hdst__plan *plan, hdst__node *node, hdst_error *
 bool hdst__node_is_known(const hdst__node *node);
 
 // plan_graph.c
+bool hdst__reads_index(ir_func *func);      // whether it asks which record of its input it has
 hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error);
 // plan_stage.c
 hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
@@ -145,7 +147,8 @@ void hdst__group_node_explain(const hdst__node *node, hdst__buffer *out);
 void hdst__group_node_release(hdst__node *node);
 // plan_top.c
 void hdst__top_node_make(hdst__arena *arena, hdst__node *node);
-hdst_status hdst__top_node_run(hdst__node *node, hdst_error *error);
+hdst_status hdst__top_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error);
+bool hdst__top_node_sieves(const hdst__node *node);        // whether the next run asks the stage before it for candidates
 void hdst__top_node_explain(const hdst__node *node, hdst__buffer *out);
 void hdst__top_node_release(hdst__node *node);
 // plan_partition.c

@@ -23,10 +23,10 @@ static void explain_item(const hdst_dataset *item, hdst__buffer *out)
     case HDST__OP_MAP: hdst__buffer_printf(out, " -> map %s", item->spec->function->name); break;
     case HDST__OP_FILTER: hdst__buffer_printf(out, " -> filter %s", item->spec->function->name); break;
     case HDST__OP_FLAT_MAP: hdst__buffer_printf(out, " -> flat_map %s", item->spec->function->name); break;
-    case HDST__OP_EXTREME: hdst__buffer_printf(out, " -> the record with the %s %s", item->largest ? "largest" : "smallest", item->record->leaves[item->place.leaf].path); break;
     case HDST__OP_REDUCE: hdst__buffer_printf(out, " -> reduce %s", item->spec->function->name); break;
     case HDST__OP_REDUCE_DENSE: hdst__buffer_printf(out, " -> reduce %s by key to %" PRIu64 " records", item->spec->function->name, item->count); break;
     case HDST__OP_SAMPLE: hdst__buffer_printf(out, " -> sample %g, seed %" PRIu64, (double)item->limit * 0x1p-63, item->seed); break;
+    case HDST__OP_SIEVE: hdst__buffer_puts(out, " -> candidates"); break;
     case HDST__OP_ONES: hdst__buffer_puts(out, " -> a 1 for each key"); break;
     case HDST__OP_ZIP: hdst__buffer_puts(out, " -> zip with index"); break;
     default: hdst__buffer_puts(out, " -> count");
@@ -63,7 +63,8 @@ static void explain_node(const hdst__node *node, hdst__buffer *out)
     case HDST__NODE_TOP:
         hdst__buffer_puts(out, "records of ");
         explain_inputs(node, out);
-        hdst__buffer_printf(out, " -> the %" PRIu64 " with the largest %s", d->count, d->record->leaves[d->place.leaf].path);
+        if (d->extreme) hdst__buffer_printf(out, " -> the record with the %s %s", d->largest ? "largest" : "smallest", d->record->leaves[d->place.leaf].path);
+        else hdst__buffer_printf(out, " -> the %" PRIu64 " with the largest %s", d->count, d->record->leaves[d->place.leaf].path);
         break;
     case HDST__NODE_PARTITION:
         hdst__buffer_puts(out, "records of ");
@@ -129,6 +130,7 @@ hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *
     hdst_status status = explain_below(plan, out, error);
     for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) {
         hdst__node *node = plan->nodes[i];
+        if (node->held && !hdst__top_node_sieves(node->held)) continue;         // it does not run
         if (node->kind == HDST__NODE_STAGE || node->kind == HDST__NODE_FOLD) status = explain_stage(node, out, error);
         else if (node->kind == HDST__NODE_SORT) explain_sort(node, out);
         else if (node->kind == HDST__NODE_TOP) hdst__top_node_explain(node, out);

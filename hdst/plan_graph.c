@@ -56,7 +56,7 @@ static bool see_index(ir_expr **slot, void *user)
     return !*seen;
 }
 
-static bool reads_index(ir_func *func)
+bool hdst__reads_index(ir_func *func)
 {
     bool seen = false;
     hdst__ir_visit_exprs(&func->body, see_index, &seen);
@@ -73,9 +73,9 @@ static bool fuses_with_parent(const hdst_dataset *dataset)
     const hdst_dataset *parent = dataset->parent;
     if (!is_function(parent) || parent->mark.consumers > 1) return false;
     if (has_own_code(dataset) || has_own_code(parent)) return false;
-    if (parent->op >= HDST__OP_EXTREME && parent->op <= HDST__OP_REDUCE_DENSE) return false;
+    if (parent->op >= HDST__OP_REDUCE && parent->op <= HDST__OP_REDUCE_DENSE) return false;
     if (folds(dataset->mark.func) || parent->mark.length >= LONGEST_CHAIN) return false;
-    return !(parent->mark.drops && reads_index(dataset->mark.func));    // the index of a record is its place in what the function runs over
+    return !(parent->mark.drops && hdst__reads_index(dataset->mark.func));    // the index of a record is its place in what the function runs over
 }
 
 static bool accumulates(const ir_func *func)
@@ -131,7 +131,7 @@ static void take_slices(hdst__node *node)
 {
     hdst__node *from = node->inputs[0];
     const hdst__operator op = from->dataset->op;
-    if (from->kind == HDST__NODE_STAGE && from->dataset->mark.consumers == 1 && !(op >= HDST__OP_EXTREME && op <= HDST__OP_REDUCE_DENSE)) from->taker = node;
+    if (from->kind == HDST__NODE_STAGE && from->dataset->mark.consumers == 1 && !(op >= HDST__OP_REDUCE && op <= HDST__OP_REDUCE_DENSE)) from->taker = node;
 }
 
 static void add_inputs(hdst__arena *arena, hdst__node *node)
@@ -216,7 +216,7 @@ hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__pl
             bool fused = fuses_with_parent(d);
             mark->length = 1 + (fused ? d->parent->mark.length : 0);
             mark->drops = mark->func->emits || (fused && d->parent->mark.drops);
-            mark->whole = reads_index(mark->func) || accumulates(mark->func) || (fused && d->parent->mark.whole);
+            mark->whole = hdst__reads_index(mark->func) || accumulates(mark->func) || (fused && d->parent->mark.whole);
         }
     }
     for (size_t i = 0; i < r.count; i++)

@@ -31,7 +31,7 @@ ir_func *hdst__plan_lower(hdst__arena *arena, const hdst_dataset *item, hdst_err
     case HDST__OP_ONES: func = hdst__operator_ones(arena, item->parent->record, item->record, hdst__is_key_leaf); break;
     case HDST__OP_ZIP: func = hdst__operator_zip(arena, item->parent->record, item->record); break;
     case HDST__OP_COUNT: func = hdst__operator_count(arena, item->parent->record); break;
-    case HDST__OP_EXTREME: func = hdst__operator_extreme(arena, item->record, item->place.leaf, item->place.element, item->largest); break;
+    case HDST__OP_SIEVE: func = hdst__operator_sieve(arena, item->record, item->place.leaf, item->place.element); break;
     case HDST__OP_REDUCE_DENSE:
         func = lower_function(arena, item, error);
         if (func)
@@ -108,7 +108,10 @@ static hdst_status fuse(hdst__arena *arena, hdst__node *node, ir_func *range, hd
     functions[0] = range;
     for (size_t i = 0; i < node->item_count; i++) functions[before + i] = node->items[i]->mark.func;
     node->func = hdst__fuse(arena, functions, before + node->item_count);
-    if (node->func) return HDST_OK;
+    if (node->func) {
+        ((ir_func *)node->func)->emits_few = node->dataset->op == HDST__OP_SIEVE;
+        return HDST_OK;
+    }
     hdst__error_set(error, HDST_E_KERNEL, "the chain up to '%s' has more than %d statements, for what follows a flat_map stands at each of its emits",
                     node->items[node->item_count - 1]->mark.func->name, HDST__FUSE_LIMIT);
     hdst__error_hint(error, "emit at one place, in a loop");

@@ -52,6 +52,7 @@ static bool open_job(job *j, const char *form)
     if (strcmp(form, "interp") && !have_cpu()) return false;
     fill_rows();
     j->context = context_in_form(form);
+    j->context->engine->pick_least = 1000;          // kernels look for candidates, also among so few
     j->module = module_of(j->context, kernels);
     j->data = hdst_read(hdst_source_from_memory(j->context, rows, N, sizeof(row)), j->module, "row");
     return true;
@@ -187,7 +188,7 @@ Test(pick, the_largest_in_descending_order)
 {
     job j;
     static row odd[N];
-    const uint64_t counts[] = {0, 1, 7, 2600, 5002, N, UINT64_MAX};
+    const uint64_t counts[] = {0, 1, 7, 19, 2600, 5002, N, UINT64_MAX};
     ON_EACH_FORM(j) {
         size_t n = 0;
         for (size_t i = 1; i < N; i += 2) odd[n++] = rows[i];
@@ -220,6 +221,132 @@ Test(pick, the_largest_of_many_ascending_values)
     cr_expect_eq(hdst_result_stats(result).records, MANY);
     hdst_context_destroy(context);
     free(many);
+}
+
+// --- Candidates ---
+
+enum { MORE = 40000 };
+
+typedef struct sample { double v; int8_t small; uint64_t big; uint32_t i; } sample;
+
+static sample samples[MORE];
+static double read_v(const sample *s) { return s->v; }
+static double read_small(const sample *s) { return s->small; }
+static double read_big(const sample *s) { return (double)s->big; }
+
+typedef struct shape { const char *name; double (*value)(uint32_t i); } shape;
+static double up(uint32_t i) { return i; }
+static double down(uint32_t i) { return -(double)i; }
+static double same(uint32_t i) { return (void)i, 7; }
+static double mostly_nan(uint32_t i) { return i % 1000 == 3 ? (double)(i * 7919 % 1000) : NAN; }
+static double no_numbers(uint32_t i) { return i == 31000 ? 5 : NAN; }
+static double ends(uint32_t i) { return i % 3 == 0 ? INFINITY : i % 3 == 1 ? -INFINITY : (double)i; }
+static double zeros(uint32_t i) { return i == 5 ? -0.0 : i == 9000 ? 0.0 : i % 2 ? -1 - (double)i : -0.5; }
+static double scattered(uint32_t i) { return (double)(i * 2654435761u % 1000003u); }
+static const shape shapes[] = {{"up", up}, {"down", down}, {"same", same}, {"mostly NaN", mostly_nan}, {"no numbers", no_numbers}, {"ends", ends}, {"zeros", zeros}, {"scattered", scattered}};
+
+// The first `count` of the others in a stable order, by choosing the best that is left: an answer of its own.
+static void expect_best(hdst_dataset *dataset, uint64_t count, double (*read)(const sample *s), bool largest, const char *what)
+{
+    static bool taken[MORE];
+    sample *out = NULL;
+    uint64_t n = 0;
+    hdst_error error = HDST_ERROR_INIT;
+    memset(taken, 0, sizeof taken);
+    cr_assert_eq(hdst_collect(dataset, (void **)&out, &n, &error), HDST_OK, "%s: %s", what, error.message);
+    cr_assert_eq(n, count);
+    for (uint64_t k = 0; k < count; k++) {
+        uint32_t best = UINT32_MAX;
+        for (uint32_t i = 0; i < MORE; i++) {
+            if (taken[i]) continue;
+            const double value = read(&samples[i]), so_far = best == UINT32_MAX ? NAN : read(&samples[best]);
+            if (best == UINT32_MAX || (isnan(so_far) ? !isnan(value) : largest ? value > so_far : value < so_far)) best = i;
+        }
+        taken[best] = true;
+        cr_assert_eq(out[k].i, best, "%s: number %llu is %u, not %u", what, (unsigned long long)k, out[k].i, best);
+    }
+    hdst_rows_destroy(((hdst__object *)dataset)->context, out);
+}
+
+Test(pick, candidates_of_any_shape_of_input)
+{
+    for (size_t f = 1; f < 3; f++) {
+        if (!have_cpu()) return;
+        hdst_context *context = context_in_form(forms[f]);
+        context->engine->pick_least = 1000;
+        hdst_module *module = module_of(context, "struct sample { double v; int8_t small; uint64_t big; uint32_t i; };\n");
+        hdst_dataset *data = hdst_read(hdst_source_from_memory(context, samples, MORE, sizeof *samples), module, "sample");
+        hdst_dataset *top = hdst_top(data, 12, "v"), *small = hdst_top(data, 5, "small"), *low = hdst_min_by(data, "v"), *big = hdst_max_by(data, "big");
+        hdst_dataset *later = hdst_top(hdst_with_layout(data, HDST_SOA), 3, "v"), *kept = hdst_max_by(hdst_cache(data), "v");
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+            for (uint32_t i = 0; i < MORE; i++) {
+                const double v = shapes[s].value(i);
+                samples[i] = (sample){v, (int8_t)(isnan(v) || isinf(v) ? -128 : (int64_t)v % 128), isnan(v) || isinf(v) ? UINT64_MAX : (uint64_t)(int64_t)v, i};
+            }
+            expect_best(top, 12, read_v, true, shapes[s].name);
+            expect_best(low, 1, read_v, false, shapes[s].name);
+            if (s % 3 == f) expect_best(small, 5, read_small, true, shapes[s].name);
+            if (s % 3 == f) expect_best(big, 1, read_big, true, shapes[s].name);
+            if (s % 3 == f) expect_best(later, 3, read_v, true, shapes[s].name);
+            if (s == 0) expect_best(kept, 1, read_v, true, shapes[s].name);
+        }
+        hdst_context_destroy(context);
+    }
+}
+
+Test(pick, candidates_behind_maps_ranges_indices_and_totals)
+{
+    const char *const text =
+        "struct sample { double v; int8_t small; uint64_t big; uint32_t i; };\n"
+        "struct zipped { uint64_t index; int64_t x; };\n"
+        "map mixed(int64_t x) -> (uint32_t h, uint32_t x) { return ((uint32_t)x * 2654435761u, (uint32_t)x); }\n"
+        "map counted(sample s, accum uint64_t n) -> sample { n++; return s; }\n";
+    for (size_t f = 0; f < 3; f++) {
+        if (f && !have_cpu()) return;
+        hdst_context *context = context_in_form(forms[f]);
+        context->engine->pick_least = 1000;
+        hdst_module *module = module_of(context, text);
+        struct { uint32_t h, x; } best = {0}, want = {0};
+        int64_t last = 0;
+        uint64_t total = 0;
+        hdst_dataset *range = hdst_read(hdst_source_from_range(context, 5, MORE), module, "int64_t");
+        cr_assert_eq(hdst_take(hdst_max_by(range, NULL), 1, &last, NULL, NULL), HDST_OK);
+        cr_expect_eq(last, MORE - 1);
+        cr_assert_eq(hdst_take(hdst_max_by(hdst_map_function(range, module, "mixed"), "h"), 1, &best, NULL, NULL), HDST_OK);
+        for (uint32_t x = 5; x < MORE; x++)
+            if (x * 2654435761u > want.h) want.h = x * 2654435761u, want.x = x;
+        cr_expect(best.h == want.h && best.x == want.x);
+        struct { uint64_t index; int64_t x; } zipped = {0};
+        cr_assert_eq(hdst_take(hdst_max_by(hdst_zip_with_index(range, module, "zipped"), "index"), 1, &zipped, NULL, NULL), HDST_OK);
+        cr_expect(zipped.index == MORE - 6 && zipped.x == MORE - 1);
+        for (uint32_t i = 0; i < MORE; i++) samples[i] = (sample){same(i), 0, 0, i};
+        hdst_dataset *data = hdst_read(hdst_source_from_memory(context, samples, MORE, sizeof *samples), module, "sample");
+        hdst_dataset *counted = hdst_map_function(data, module, "counted");
+        hdst_result *result = hdst_result_create(hdst_top(counted, 9, "v"));
+        RUN(result);
+        total = (uint64_t)hdst_view_int64(hdst_result_field(result, "n", NULL), 0, 0);
+        cr_expect_eq(total, MORE);
+        hdst_result_destroy(result);
+        hdst_context_destroy(context);
+    }
+}
+
+// Uniform numbers: about wanted * records / sampled of them are better than the limit.
+Test(pick, few_records_are_candidates)
+{
+    if (!have_cpu()) return;
+    hdst_context *context = context_on("cpu");
+    context->engine->pick_least = 1000;
+    hdst_module *module = module_of(context, "struct sample { double v; int8_t small; uint64_t big; uint32_t i; };\n");
+    for (uint32_t i = 0; i < MORE; i++) samples[i] = (sample){scattered(i), 0, 0, i};
+    hdst_result *result = hdst_result_create(hdst_top(hdst_read(hdst_source_from_memory(context, samples, MORE, sizeof *samples), module, "sample"), 4, "v"));
+    RUN(result);
+    unsigned long long sampled = 0, passed = 0;
+    const char *told = strstr(hdst_explain(result, NULL), "a sample of ");
+    cr_assert(told && sscanf(told, "a sample of %llu records told the limit, which %llu records passed", &sampled, &passed) == 2, "%s", hdst_explain(result, NULL));
+    cr_expect(sampled <= MORE / 64 && passed >= 4 && passed < 8 * 4 * MORE / sampled, "%llu of %llu", passed, sampled);
+    cr_expect_eq(hdst_result_stats(result).records, MORE);
+    hdst_context_destroy(context);
 }
 
 // --- Mistakes ---

@@ -81,9 +81,10 @@ static void explain_kernel(const hdst__launch_plan *plan, hdst__buffer *out)
 static void explain_output(const hdst__stage *stage, hdst__buffer *out)
 {
     if (!stage->plan || !stage->plan->output_param) return;
-    if (stage->plan->passes_on) hdst__buffer_puts(out, "  output: slice by slice to what takes it; it is nowhere in whole\n");
+    if (stage->spec.sink) hdst__buffer_puts(out, "  output: slice by slice to what takes it; it is nowhere in whole\n");
     if (stage->plan->in_window) hdst__buffer_puts(out, "  output: written by the kernels where it stays\n");
-    if (!stage->spec.keep_output || stage->spec.sink) return;
+    if (stage->spill_why[0]) hdst__buffer_printf(out, "  output: through a temporary file (%s)\n", stage->spill_why);
+    if (!stage->spec.keep_output || stage->spec.sink || stage->spill_why[0]) return;
     if (stage->why_not[0]) hdst__buffer_printf(out, "  output: through the host (%s)\n", stage->why_not);
     else hdst__buffer_puts(out, "  output: stays on the device for the next stage\n");
 }

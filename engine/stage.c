@@ -26,6 +26,7 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
     hdst__output_init(&stage->output, engine->allocator, &engine->memory, bytes);
     hdst__output_init(&stage->partial, engine->allocator, &engine->memory, bytes);
     hdst__store_init(&stage->store, engine, output);
+    hdst__stage_spill_init(stage);
     return stage;
 }
 
@@ -60,6 +61,7 @@ void hdst__stage_destroy(hdst__stage *stage)
     hdst__free(engine->allocator, stage->pair);
     hdst__arena_destroy(&stage->skip_arena);
     hdst__store_release(&stage->store);
+    hdst__stage_forget_file(stage);
     hdst__stage_finish_release(stage);
     pthread_mutex_unlock(&engine->mutex);
     hdst__free(engine->allocator, stage);
@@ -187,7 +189,7 @@ static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values,
     drop_plans(stage);
     hdst__launch_plan_request request = {
         .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
-        .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->why_not[0], .passes_on = stage->spec.sink, .enough = stage->spec.enough,
+        .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->why_not[0], .passes_on = stage->spec.sink || stage->spill_why[0], .enough = stage->spec.enough,
         .makes_rows = hdst__stage_may_finish(stage) && !stage->needs_wide,
     };
     status = choose_code(stage, &request, error);
@@ -266,7 +268,7 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
     hdst__launch_plan *plan = stage->plan;
     const uint64_t expected = plan->output_param && plan->way == HDST__OUTPUT_DENSE ? stage->reader.records : 0;
-    const hdst__sink *sink = plan->output_param ? stage->spec.sink : NULL;
+    const hdst__sink *sink = !plan->output_param || store ? NULL : stage->spill_why[0] ? &stage->file_sink : stage->spec.sink;
     hdst__output_reset(&stage->output);
     stage->output.store = store;
     stage->output.sink = sink;
@@ -297,6 +299,23 @@ static hdst_status run_wide(hdst__stage *stage, const hdst__stage_values *values
     return pass_over(stage, values, NULL, failure, error);
 }
 
+// Where the host has no room for records that another stage reads the stage starts again, and they go to a file, also in later runs.
+static hdst_status pass_to_host(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
+{
+    hdst_error full = HDST_ERROR_INIT;
+    if (!hdst__stage_may_spill(stage)) return pass_over(stage, values, NULL, failure, error);
+    hdst_status status = pass_over(stage, values, NULL, failure, &full);
+    if (status != HDST_OK && status != HDST_E_MEMORY && error) *error = full;
+    if (status != HDST_E_MEMORY) return status;
+    hdst__stage_spill(stage, &full);
+    forget_slices(stage);
+    drop_plans(stage);
+    status = prepare(stage, values, error);
+    if (status != HDST_OK) return status;
+    stage->stats.compile_seconds += stage->plan->compile_seconds;
+    return pass_over(stage, values, NULL, failure, error);
+}
+
 // Records for another stage stay on the device. Where it has no room for them the stage starts again, and they go to the host, also in later runs.
 static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
 {
@@ -317,7 +336,7 @@ static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values
         if (status != HDST_OK) return status;
         stage->stats.compile_seconds += stage->plan->compile_seconds;
     }
-    hdst_status status = pass_over(stage, values, NULL, failure, error);
+    hdst_status status = pass_to_host(stage, values, failure, error);
     return status == HDST_OK && stage->plan->spares_are_full && *failure == UINT64_MAX ? run_wide(stage, values, failure, error) : status;
 }
 
@@ -395,13 +414,17 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
         .table = stage->finishes ? NULL : table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL, .records = stage->output.records, .record_count = stage->output.count,
     };
     if (output->table && output->tables->front) output->front = hdst__front_of(output->tables, stage->plan->rows, output->table, stage->plan->scale);
+    if (stage->spill_why[0] && !stage->stores) {
+        status = hdst__stage_map_file(stage, error);
+        output->records = stage->mapped;
+    }
     if (stage->stores) {
         output->records = NULL;
         output->record_count = stage->store.cache.reader.records;
         output->resident = &stage->store.cache;
         output->reader = stage->store.cache.reader;
     }
-    return HDST_OK;
+    return status;
 }
 
 hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error)

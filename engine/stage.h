@@ -5,6 +5,7 @@
 
 #include "engine/callback.h"
 #include "engine/plan.h"
+#include "engine/spill.h"
 #include "engine/store.h"
 
 enum { HDST__FOLD_LEVELS = 11 };        // 64^11 > 2^64 records
@@ -26,6 +27,10 @@ struct hdst__stage {
     hdst__store store;                  // of records that stay on the device
     bool stores;                        // the last run's did
     char why_not[160];                  // not empty: they do not fit, so they go to the host
+    hdst__sink file_sink;               // of records that go to a file (stage_spill.c)
+    hdst__spill file;
+    const void *mapped;                 // the file after a run; NULL: there is nothing
+    char spill_why[160];                // not empty: they do not fit the host's memory either, so they go there
     hdst__store *finished;              // by accumulator: its rows on the device (stage_finish.c)
     hdst__memory **finished_memory;
     size_t finished_count;
@@ -49,6 +54,13 @@ bool hdst__stage_may_finish(const hdst__stage *stage);     // the device may mak
 // Before a run: whether the device makes rows of its accumulators, and memory for them.
 hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error);
 void hdst__stage_finish_release(hdst__stage *stage);
+
+// stage_spill.c; the engine's mutex is held.
+void hdst__stage_spill_init(hdst__stage *stage);
+void hdst__stage_forget_file(hdst__stage *stage);
+bool hdst__stage_may_spill(const hdst__stage *stage);          // and does not do so yet
+void hdst__stage_spill(hdst__stage *stage, const hdst_error *full);        // from the next plan on records go to a file
+hdst_status hdst__stage_map_file(hdst__stage *stage, hdst_error *error);   // after a run
 
 // stage_fold.c; the engine's mutex is held.
 hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error);            // associative: a tree of 64 records to one

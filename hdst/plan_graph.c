@@ -140,13 +140,17 @@ static void add_inputs(hdst__arena *arena, hdst__node *node)
     if (node->kind == HDST__NODE_READ || node->kind == HDST__NODE_CACHE) return;
     if (dataset->input_count) {
         node->inputs = HDST__NEW_ARRAY(arena, hdst__node *, dataset->input_count);
-        for (; node->input_count < dataset->input_count; node->input_count++) node->inputs[node->input_count] = dataset->inputs[node->input_count]->mark.node;
+        for (; node->input_count < dataset->input_count; node->input_count++) {
+            node->inputs[node->input_count] = dataset->inputs[node->input_count]->mark.node;
+            node->inputs[node->input_count]->feeds = true;
+        }
         return;
     }
     // A stage's output is best left where the next one reads it.
     const hdst_dataset *before = node->item_count ? node->items[0] : dataset;
     if (node->item_count) before->parent->mark.node->keeps = true;
     set_input(arena, node, before->parent->mark.node);
+    node->inputs[0]->feeds = true;
     if (node->kind == HDST__NODE_BY_KEY) take_slices(node);
 }
 

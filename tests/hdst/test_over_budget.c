@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records between operators that the memory budget has no room for go through a temporary file: results are those of plain C.
+#include "tests/hdst/support.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct item { uint32_t key; float v; } item;
+
+enum { RECORDS = 1 << 19, KEYS = 5003, BUDGET = 3 << 20 };     // 4 MB of records
+
+static const char kernels[] =
+    "struct item { uint32_t key; float v; };\n"
+    "struct total { uint32_t key; uint64_t n; };\n"
+    "map halved(item i) -> item { return (item){ .key = i.key, .v = i.v * 0.5f }; }\n"
+    "filter most(item i) { return i.key % 8u != 3u; }\n"
+    "group latest(key uint32_t key, stream item i) -> item { float v = 0; for (item e : i) v = e.v; return (item){ .key = key, .v = v }; }\n";
+
+static item item_at(uint64_t i) { return (item){(uint32_t)(i * 7919 % KEYS), (float)(i * 2654435761u % 65536)}; }
+
+static bool fill_items(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message, (void)user;
+    for (uint64_t i = 0; i < count; i++) ((item *)records)[i] = item_at(first + i);
+    return true;
+}
+
+static bool is_kept(item i) { return i.key % 8 != 3; }
+
+typedef struct job {
+    hdst_context *context;
+    hdst_module *module;
+    hdst_dataset *behind;               // a filter and a map
+} job;
+
+static void open_job(job *j, const char *form)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = strcmp(form, "gpu-form") ? form : "cpu";
+    options.memory = BUDGET;
+    j->context = hdst_context_create(&options);
+    j->context->engine->gpu_form_on_cpu = !strcmp(form, "gpu-form");
+    j->module = module_of(j->context, kernels);
+    hdst_dataset *items = hdst_read(hdst_source_from_callback(j->context, RECORDS, fill_items, NULL), j->module, "item");
+    j->behind = hdst_map_function(hdst_filter_function(items, j->module, "most"), j->module, "halved");
+}
+
+static void close_job(job *j, hdst_result *r)
+{
+    cr_assert(strstr(hdst_explain(r, NULL), "output: through a temporary file"), "%s", hdst_explain(r, NULL));
+    cr_assert_leq(j->context->engine->memory.peak, BUDGET);
+    hdst_context_destroy(j->context);
+}
+
+static void check_groups(const char *form)
+{
+    static float expected[KEYS];
+    for (uint64_t i = 0; i < RECORDS; i++)
+        if (is_kept(item_at(i))) expected[item_at(i).key] = item_at(i).v * 0.5f;
+    job j;
+    open_job(&j, form);
+    hdst_result *r = hdst_result_create(hdst_group_function(j.behind, "key", j.module, "latest"));
+    for (int turn = 0; turn < 2; turn++) {
+        uint64_t n;
+        RUN(r);
+        const item *got = hdst_result_rows(r, NULL, &n);
+        cr_assert_eq(n, KEYS - (KEYS + 4) / 8, "%s: %llu keys", form, (unsigned long long)n);
+        for (uint64_t i = 0; i < n; i++) cr_assert(is_kept(got[i]) && got[i].v == expected[got[i].key], "%s: key %u", form, (unsigned)got[i].key);
+    }
+    close_job(&j, r);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    return x->v < y->v ? -1 : x->v > y->v;
+}
+
+// Two readers of one dataset, and a few of the sorted records.
+static void check_sort(const char *form)
+{
+    enum { FIRST = 1000, SOME = 500 };
+    item *sorted = malloc(2 * RECORDS * sizeof *sorted);
+    uint64_t count = 0, n;
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        if (!is_kept(item_at(i))) continue;
+        sorted[count] = item_at(i);
+        sorted[count++].v *= 0.5f;
+    }
+    qsort(sorted, count, sizeof *sorted, by_value);
+    job j;
+    open_job(&j, form);
+    hdst_result *r = hdst_result_create(hdst_slice(hdst_sort(hdst_union(j.behind, j.behind), "v"), FIRST, SOME));
+    RUN(r);
+    const item *got = hdst_result_rows(r, NULL, &n);
+    cr_assert_eq(n, SOME);
+    for (uint64_t i = 0; i < n; i++) cr_assert_eq(got[i].v, sorted[(FIRST + i) / 2].v, "%s: record %llu", form, (unsigned long long)i);
+    free(sorted);
+    close_job(&j, r);
+}
+
+static void on_all(void (*check)(const char *form))
+{
+    check("interp");
+    if (!have_cpu()) return;
+    check("cpu");
+    check("gpu-form");
+}
+
+Test(over_budget, groups) { on_all(check_groups); }
+Test(over_budget, sorts_and_unions) { on_all(check_sort); }
+
+Test(over_budget, nowhere_to_go)
+{
+    hdst_error error;
+    job j;
+    setenv("TMPDIR", "/nowhere/at/all", 1);
+    open_job(&j, "interp");
+    hdst_result *r = hdst_result_create(hdst_group_function(j.behind, "key", j.module, "latest"));
+    cr_assert_eq(hdst_run(r, &error), HDST_E_IO, "%s", error.message);
+    cr_assert(strstr(error.message, "/nowhere/at/all"), "%s", error.message);
+    hdst_context_destroy(j.context);
+    unsetenv("TMPDIR");
+}

@@ -98,6 +98,7 @@ static void print_block_loop(hdst__printer *p)
     hdst__print_block_output(p);
     hdst__print_unpack(p);
     hdst__print_function(p);
+    hdst__print_fast_flush(p);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }

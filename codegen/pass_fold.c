@@ -11,6 +11,8 @@
 #include "codegen/interp.h"
 #include "codegen/kernel.h"
 
+#include <math.h>
+
 static bool is_const(const ir_expr *e) { return e && e->op == IR_CONST; }
 static bool is_zero(const ir_expr *e) { return hdst__ir_is_const(e, 0); }
 
@@ -44,6 +46,8 @@ static bool is_never_minus_zero(const ir_expr *e)
     }
 }
 
+static bool is_infinity(const ir_expr *e, int sign) { return is_const(e) && e->bits == (e->kind == HDST__F32 ? hdst__of_f32(sign * INFINITY) : hdst__of_f64(sign * (double)INFINITY)); }
+
 static ir_expr *fold_float(const ir_expr *e)
 {
     switch (e->op) {
@@ -53,6 +57,8 @@ static ir_expr *fold_float(const ir_expr *e)
     case IR_SUB: return is_zero(e->b) ? e->a : NULL;
     case IR_MUL: return is_one(e->b) ? e->a : is_one(e->a) ? e->b : NULL;
     case IR_DIV: return is_one(e->b) ? e->a : NULL;
+    case IR_MIN: return is_infinity(e->b, 1) ? e->a : is_infinity(e->a, 1) ? e->b : NULL;      // NaN stays NaN
+    case IR_MAX: return is_infinity(e->b, -1) ? e->a : is_infinity(e->a, -1) ? e->b : NULL;
     default: return NULL;
     }
 }

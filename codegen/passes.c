@@ -96,6 +96,8 @@ enum {
     MASKED_BLOCK = 64,              // with loops that go on while any record is in them: four vectors of floats, which hide each other's latency
     SUMMING_BLOCK = 512,            // where little is kept for a record and no loop turns around records: what a block needs once is shared by more
     FEW_BYTES = 24,                 // a few addends
+    LONGER_BLOCK = 256,             // where more is kept: so that running sums are read and written less often
+    SOME_BYTES = 64,
     WIDE_BYTES = 512,               // of a record read: above, the columns of a block count
     COLUMN_BYTES = 256 << 10,
     LEAST_BLOCK = 32,
@@ -157,7 +159,7 @@ const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
         return hdst__passes_row(func, tables);
     }
     func->block = block;
-    if (bytes <= FEW_BYTES && most == BLOCK && tables->accum_count && !has_loops(func)) func->block = SUMMING_BLOCK;
+    if (bytes <= SOME_BYTES && most == BLOCK && tables->accum_count && !has_loops(func)) func->block = bytes <= FEW_BYTES ? SUMMING_BLOCK : LONGER_BLOCK;
     func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes kept for each", func->block, (unsigned long long)bytes);
     return RUN(func, after);
 }

@@ -72,6 +72,7 @@ typedef struct hdst__printer {
     hdst__writer out;
     bool part[HDST__PART_COUNT];
     bool level_shape[2][HDST__LEVEL_SHAPES];    // those in use, of floats, of doubles
+    uint32_t fast_names;                // taken by print_fast.c
     bool prefetches;                    // AoSoA: asks for what lies ahead, where memory is what counts
     bool gpu;
     bool uses_double, rounds;           // rounds: has a float division or square root
@@ -155,6 +156,11 @@ void hdst__print_words(hdst__printer *p);               // loads; start of the b
 const char *hdst__word_text(hdst__printer *p, const ir_expr *field);   // the field out of the vectors; NULL: not there
 bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf);
 bool hdst__leaf_is_dense(const hdst__leaf *leaf);                      // in the C struct its elements lie side by side, whatever its dimensions
+typedef struct hdst__block_operand {
+    const char *text;                   // a pointer to the value of the block's first record; NULL: they do not lie side by side
+    bool global;
+} hdst__block_operand;
+hdst__block_operand hdst__block_operand_of(hdst__printer *p, const ir_expr *e);
 
 // print_unpack.c: how the block form reads a block's records
 void hdst__plan_unpack(hdst__printer *p, ir_func *func);       // func: in block form
@@ -182,7 +188,7 @@ const char *hdst__key_text(hdst__printer *p, ir_accum_op acc, const ir_expr *val
 size_t hdst__print_pair(hdst__printer *p, const ir_stmt *stmt);         // print_part.c: IR_ACCUM, with another sink than the table
 
 // print_levels.c: sums over a block in the floats' own arithmetic
-void hdst__print_accum_block(hdst__printer *p, const ir_stmt *stmt);
+size_t hdst__print_accum_blocks(hdst__printer *p, ir_stmt *const *stmts, size_t count);    // IR_ACCUM_BLOCK, one or more; returns how many
 void hdst__print_levels_start(hdst__printer *p);        // start of the kernel
 void hdst__print_levels_end(hdst__printer *p);
 bool hdst__is_pair_sum(const hdst__printer *p, const ir_stmt *stmt);
@@ -192,6 +198,17 @@ void hdst__print_pair_takes(hdst__printer *p);          // GPU: where the group 
 void hdst__print_lane_sums(hdst__printer *p);           // GPU: the lane's running sums; start of the kernel
 void hdst__print_lane_takes(hdst__printer *p);          // they go to its words
 const char *hdst__levels_text(hdst__printer *p, bool is_double);        // the part of the prelude
+typedef void (*hdst__print_level_sum)(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double);
+void hdst__levels_each(hdst__printer *p, hdst__print_level_sum print);  // every leaf that has such sums
+bool hdst__levels_of(const hdst__printer *p, bool is_double);           // whether there are any
+const char *hdst__levels_place(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element);     // the cell in the device table; `element`: text, in range
+
+// print_fast.c: the same where sums may be rounded at each addition
+size_t hdst__print_fast_run(hdst__printer *p, ir_stmt *const *stmts, size_t count);
+void hdst__print_fast_start(hdst__printer *p);
+void hdst__print_fast_flush(hdst__printer *p);          // end of a block
+void hdst__print_fast_end(hdst__printer *p);
+const char *hdst__fast_text(hdst__printer *p, bool is_double);
 
 // print_tables.c: where tables stand, how they are emptied
 void hdst__print_table_bases(hdst__printer *p);         // pointers into the device table and the strip's table, scales; start of the kernel

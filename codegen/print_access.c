@@ -258,3 +258,24 @@ void hdst__print_output_macros(hdst__printer *p)
         }
     }
 }
+
+// --- Values that lie side by side over the block ---
+
+hdst__block_operand hdst__block_operand_of(hdst__printer *p, const ir_expr *e)
+{
+    if (e->op == IR_VAR) return (hdst__block_operand){p->array_name[e->var], false};
+    if (e->op == IR_ELEM) return (hdst__block_operand){p->func->vars[e->var].per_record ? hdst__arena_printf(p->arena, "%s[%s]", p->var_name[e->var], hdst__index_text(p, e->a)) : NULL, false};
+    if (e->op != IR_FIELD || (e->a && e->a->op != IR_CONST)) return (hdst__block_operand){0};
+    const hdst__record *record = p->func->params[e->param].record;
+    const hdst__leaf *leaf = &record->leaves[e->leaf];
+    const char *name = p->leaf_name[e->param][e->leaf], *element = hdst__index_text(p, e->a);
+    if (p->unpacked[e->param] && p->unpacked[e->param][e->leaf]) return (hdst__block_operand){hdst__arena_printf(p->arena, "%s_of[%s]", name, element), false};
+    switch (p->options->input->layout) {
+    case HDST__SOA: case HDST__AOP: return (hdst__block_operand){hdst__leaf_is_aligned(record, leaf) ? hdst__arena_printf(p->arena, "&%s(i, %s)", name, element) : NULL, true};
+    case HDST__AOSOA: {
+        const uint64_t step = p->options->input->leaf[e->leaf].element_stride / hdst__scalar_size(leaf->kind);
+        return (hdst__block_operand){hdst__arena_printf(p->arena, "%s_in + %" PRIu64, name, (e->a ? e->a->bits : 0) * step), true};
+    }
+    default: return (hdst__block_operand){0};
+    }
+}

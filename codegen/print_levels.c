@@ -12,61 +12,30 @@ static const char *state_text(hdst__printer *p, const hdst__accum_plan *plan, ui
     return hdst__arena_printf(p->arena, "%s_%s_levels[%s]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double" : "float", element);
 }
 
-static bool is_fast(const hdst__printer *p) { return p->options->fast_sums; }
-
-static const char *total_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element, bool is_double)
-{
-    return hdst__arena_printf(p->arena, "%s_%s_total[%s]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double" : "float", element);
-}
-
-// The cell in the device table, and what kind of digits it has.
-static const char *place_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element)
+const char *hdst__levels_place(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
     const char *first = hdst__arena_printf(p->arena, "%s_total + %" PRIu64, plan->name, (uint64_t)cell->device_first);
     return cell->elements == 1 ? first : hdst__arena_printf(p->arena, "%s + (ulong)(%s) * %" PRIu64, first, element, (uint64_t)cell->device_words);
 }
 
+// The cell in the device table, and what kind of digits it has.
 static const char *cell_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element)
 {
     const char *kind = plan->accum->cell[leaf].kind == HDST__F32 ? "FLOAT" : "DOUBLE";
-    return hdst__arena_printf(p->arena, "%s, %s_LAST, %s_LOWEST", place_text(p, plan, leaf, element), kind, kind);
+    return hdst__arena_printf(p->arena, "%s, %s_LAST, %s_LOWEST", hdst__levels_place(p, plan, leaf, element), kind, kind);
 }
 
 // --- What is added: operands that lie side by side over the block ---
-
-typedef struct operand {
-    const char *text;       // a pointer to that of the block's first record; NULL: there is none
-    bool global;
-} operand;
-
-static operand operand_of(hdst__printer *p, const ir_expr *e)
-{
-    if (e->op == IR_VAR) return (operand){p->array_name[e->var], false};
-    if (e->op == IR_ELEM) return (operand){p->func->vars[e->var].per_record ? hdst__arena_printf(p->arena, "%s[%s]", p->var_name[e->var], hdst__index_text(p, e->a)) : NULL, false};
-    if (e->op != IR_FIELD || (e->a && e->a->op != IR_CONST)) return (operand){0};
-    const hdst__record *record = p->func->params[e->param].record;
-    const hdst__leaf *leaf = &record->leaves[e->leaf];
-    const char *name = p->leaf_name[e->param][e->leaf], *element = hdst__index_text(p, e->a);
-    if (p->unpacked[e->param] && p->unpacked[e->param][e->leaf]) return (operand){hdst__arena_printf(p->arena, "%s_of[%s]", name, element), false};
-    switch (p->options->input->layout) {
-    case HDST__SOA: case HDST__AOP: return (operand){hdst__leaf_is_aligned(record, leaf) ? hdst__arena_printf(p->arena, "&%s(i, %s)", name, element) : NULL, true};
-    case HDST__AOSOA: {
-        const uint64_t step = p->options->input->leaf[e->leaf].element_stride / hdst__scalar_size(leaf->kind);
-        return (operand){hdst__arena_printf(p->arena, "%s_in + %" PRIu64, name, (e->a ? e->a->bits : 0) * step), true};
-    }
-    default: return (operand){0};
-    }
-}
 
 // The operands, and what becomes of them; false: they must be put side by side first.
 static bool shape_of(hdst__printer *p, const ir_expr *value, hdst__level_shape *shape, const char **args)
 {
     const bool product = value->op == IR_MUL;
-    operand a = operand_of(p, product ? value->a : value), b = product ? operand_of(p, value->b) : a;
+    hdst__block_operand a = hdst__block_operand_of(p, product ? value->a : value), b = product ? hdst__block_operand_of(p, value->b) : a;
     if (!a.text || !b.text) return false;
     if (b.global && !a.global) {
-        const operand swap = a;
+        const hdst__block_operand swap = a;
         a = b;
         b = swap;
     }
@@ -87,16 +56,11 @@ static void print_call(hdst__printer *p, const ir_stmt *stmt, hdst__level_shape 
     p->part[HDST__PART_EXACT] = p->part[is_double ? HDST__PART_LEVELS_DOUBLE : HDST__PART_LEVELS] = true;
     if (is_double) p->uses_double = true;
     p->level_shape[is_double][shape] = true;
-    if (is_fast(p)) {
-        ((hdst__cell *)&plan->accum->cell[stmt->leaf])->fast = p->uses_double = true;       // of this kernel's own tables
-        hdst__write_line(&p->out, "fast_add_%s_%s(&%s, %s, BLOCK);", is_double ? "double" : "float", shape_name[shape], total_text(p, plan, stmt->leaf, element, is_double), args);
-        return;
-    }
     hdst__write_line(&p->out, "levels_add_%s_%s(&%s, %s, BLOCK, %s);", is_double ? "double" : "float", shape_name[shape],
                      state_text(p, plan, stmt->leaf, element, is_double), args, cell_text(p, plan, stmt->leaf, element));
 }
 
-void hdst__print_accum_block(hdst__printer *p, const ir_stmt *stmt)
+static void print_addition(hdst__printer *p, const ir_stmt *stmt)
 {
     hdst__level_shape shape;
     const char *args;
@@ -119,11 +83,16 @@ void hdst__print_accum_block(hdst__printer *p, const ir_stmt *stmt)
     hdst__write_line(&p->out, "}");
 }
 
+size_t hdst__print_accum_blocks(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+{
+    if (p->options->fast_sums) return hdst__print_fast_run(p, stmts, count);
+    print_addition(p, stmts[0]);
+    return 1;
+}
+
 // --- Every sum that has levels ---
 
-typedef void (*print_one)(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double);
-
-static void for_each(hdst__printer *p, print_one print)
+void hdst__levels_each(hdst__printer *p, hdst__print_level_sum print)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
@@ -132,6 +101,17 @@ static void for_each(hdst__printer *p, print_one print)
             for (int is_double = 0; is_double < 2; is_double++)
                 if (plan->level_sum[is_double][l]) print(p, plan, l, is_double);
     }
+}
+
+bool hdst__levels_of(const hdst__printer *p, bool is_double)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        const uint32_t leaves = (uint32_t)p->func->params[plan->accum->param].record->leaf_count;
+        for (uint32_t l = 0; plan->level_sum[is_double] && l < leaves; l++)
+            if (plan->level_sum[is_double][l]) return true;
+    }
+    return false;
 }
 
 // The line for each element of a leaf; where there are several, in a loop over e.
@@ -147,33 +127,28 @@ static void print_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
 {
     const char *type = is_double ? "double" : "float", *scale = hdst__scale_name(p, plan->accum->param, leaf);
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    if (is_fast(p)) {
-        hdst__write_line(&p->out, "double8 %s_%s_total[%" PRIu64 "] = {0};", scale, type, cell->elements);
-        return;
-    }
     hdst__write_line(&p->out, "%s_levels %s_%s_levels[%" PRIu64 "];", type, scale, type, cell->elements);
     print_each(p, cell, hdst__arena_printf(p->arena, "levels_start_%s(&%s, flush);", type, state_text(p, plan, leaf, element_text(cell), is_double)));
-}
-
-static void print_fast_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
-{
-    const hdst__cell *cell = &plan->accum->cell[leaf];
-    const bool narrow = cell->kind == HDST__F32;
-    if (!narrow) p->part[HDST__PART_EXACT_DOUBLE] = true;
-    const char *total = total_text(p, plan, leaf, element_text(cell), is_double);
-    print_each(p, cell, hdst__arena_printf(p->arena, "wide_add_%s(%s, %s%s);", narrow ? "float" : "double", place_text(p, plan, leaf, element_text(cell)), narrow ? "(float)" : "", hdst__arena_printf(p->arena, "fast_total(%s)", total)));
 }
 
 static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    if (is_fast(p)) print_fast_end(p, plan, leaf, is_double);
-    else print_each(p, cell, hdst__arena_printf(p->arena, "levels_publish_%s(&%s, %s);", is_double ? "double" : "float", state_text(p, plan, leaf, element_text(cell), is_double),
+    print_each(p, cell, hdst__arena_printf(p->arena, "levels_publish_%s(&%s, %s);", is_double ? "double" : "float", state_text(p, plan, leaf, element_text(cell), is_double),
                                                 cell_text(p, plan, leaf, element_text(cell))));
 }
 
-void hdst__print_levels_start(hdst__printer *p) { for_each(p, print_start); }
-void hdst__print_levels_end(hdst__printer *p) { for_each(p, print_end); }
+void hdst__print_levels_start(hdst__printer *p)
+{
+    if (p->options->fast_sums) hdst__print_fast_start(p);
+    else hdst__levels_each(p, print_start);
+}
+
+void hdst__print_levels_end(hdst__printer *p)
+{
+    if (p->options->fast_sums) hdst__print_fast_end(p);
+    else hdst__levels_each(p, print_end);
+}
 
 // --- The prelude ---
 
@@ -182,7 +157,6 @@ void hdst__print_levels_end(hdst__printer *p) { for_each(p, print_end); }
 static const hdst__hole float_holes[] = {
     {"real", "float"}, {"reals", "float16"}, {"int", "int"}, {"ints", "int16"}, {"bits", "uint"}, {"bitss", "uint16"}, {"lanes", "16"}, {"mantissa", "23"},
     {"bias", "127"}, {"step", "18"}, {"top", "17"}, {"lowest", "-149"}, {"greatest", "103"}, {"outside", "0xff800000"}, {"magnitude", "0x7fffffff"},
-    {"to_total", "convert_double8(all.lo) + convert_double8(all.hi)"},
     {"any_bit", "inline bool any_bit_float(uint16 v)\n"
                 "{\n"
                 "    const uint8 a = v.lo | v.hi;\n"
@@ -194,7 +168,6 @@ static const hdst__hole float_holes[] = {
 static const hdst__hole double_holes[] = {
     {"real", "double"}, {"reals", "double8"}, {"int", "long"}, {"ints", "long8"}, {"bits", "ulong"}, {"bitss", "ulong8"}, {"lanes", "8"}, {"mantissa", "52"},
     {"bias", "1023"}, {"step", "46"}, {"top", "45"}, {"lowest", "-1074"}, {"greatest", "970"}, {"outside", "0xfff0000000000000"}, {"magnitude", "0x7fffffffffffffff"},
-    {"to_total", "all"},
     {"any_bit", "inline bool any_bit_double(ulong8 v)\n"
                 "{\n"
                 "    const ulong4 a = v.lo | v.hi;\n"
@@ -219,14 +192,6 @@ static const struct { const char *params, *args, *vector, *scalar, *what; } shap
     [HDST__LEVELS_G2] = {"__global const @real@ *a", "a", G " * " G, "a[r] * a[r]", "squares"},
 };
 
-static const char fast_total[] =
-    "inline double fast_total(double8 v)\n"
-    "{\n"
-    "    const double4 a = v.lo + v.hi;\n"
-    "    const double2 b = a.lo + a.hi;\n"
-    "    return b.x + b.y;\n"
-    "}";
-
 static const char *expanded(hdst__arena *arena, const char *text, const hdst__hole *holes, size_t count)
 {
     hdst__writer out = {.arena = arena};
@@ -236,21 +201,18 @@ static const char *expanded(hdst__arena *arena, const char *text, const hdst__ho
 
 const char *hdst__levels_text(hdst__printer *p, bool is_double)
 {
+    if (p->options->fast_sums) return hdst__fast_text(p, is_double);
     const hdst__hole *holes = is_double ? double_holes : float_holes;
     const size_t count = sizeof float_holes / sizeof *float_holes;
     hdst__writer text = {.arena = p->arena};
-    if (!is_double || !p->part[HDST__PART_LEVELS]) hdst__write_line(&text, is_fast(p) ? fast_total : "#define LEVELS_BLOCK 512");
-    if (is_fast(p)) {
-        hdst__template_expand(&text, "typedef @reals@ @real@_vector __attribute__((aligned(sizeof(@real@))));      // as it lies in memory, wherever it begins\n", holes, count);
-    } else {
-        hdst__template_expand(&text, hdst__template_text("levels.cl"), holes, count);
-        p->level_shape[is_double][HDST__LEVELS_P] = true;
-    }
+    if (!is_double || !p->part[HDST__PART_LEVELS]) hdst__write_line(&text, "#define LEVELS_BLOCK 512");
+    hdst__template_expand(&text, hdst__template_text("levels.cl"), holes, count);
+    p->level_shape[is_double][HDST__LEVELS_P] = true;
     for (int s = 0; s < HDST__LEVEL_SHAPES; s++) {
         if (!p->level_shape[is_double][s]) continue;
         const hdst__hole own[] = {{"shape", shape_name[s]}, {"params", shapes[s].params}, {"args", shapes[s].args}, {"vector", shapes[s].vector},
                                   {"scalar", shapes[s].scalar}, {"what", shapes[s].what}};
-        const char *of = expanded(p->arena, hdst__template_text(is_fast(p) ? "fast_of.cl" : "levels_of.cl"), own, sizeof own / sizeof *own);
+        const char *of = expanded(p->arena, hdst__template_text("levels_of.cl"), own, sizeof own / sizeof *own);
         hdst__template_expand(&text, of, holes, count);
     }
     return hdst__writer_text(&text);

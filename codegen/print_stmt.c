@@ -407,7 +407,7 @@ static size_t print_stmt(hdst__printer *p, const ir_block *block, size_t at)
     case IR_REDUCE: print_reduce(p, stmt); break;
     case IR_ACCUM_WORDS: return hdst__print_accum_words(p, &block->items[at], block->count - at);
     case IR_ACCUM_WIDE: hdst__print_accum_wide(p, stmt); break;
-    case IR_ACCUM_BLOCK: hdst__print_accum_block(p, stmt); break;
+    case IR_ACCUM_BLOCK: return hdst__print_accum_blocks(p, &block->items[at], block->count - at);
     case IR_RETURN: break;      // gone after the scalar passes
     }
     return 1;

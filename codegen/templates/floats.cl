@@ -1,20 +1,14 @@
-// Floats: minimum and maximum know NaN and the order of zeroes; conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that
-// loops vectorise.
+// Floats: minimum and maximum know NaN and the order of zeroes: of two numbers that differ both choices are the same one; of zeroes, and where one is NaN, each choice is another operand, and
+// together their bits are -0 (+0 for a maximum) and NaN. Conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that loops vectorise.
 
 // T: the type, B: unsigned integers of its size, I: how its bits are read, NAN_BITS: the one NaN that bits show.
 #define FLOAT_OPERATIONS(T, B, NAN_BITS)                                                                   \
     inline B bits_of_##T(T v) { return v != v ? NAN_BITS : as_##B(v); }                                    \
-    inline T min_##T(T a, T b)                                                                             \
-    {                                                                                                      \
-        T least = a < b ? a : b, zero = as_##T(as_##B(a) | as_##B(b));                                     \
-        least = a == b ? zero : least;                                                                     \
-        return (a != a) | (b != b) ? a + b : least;                                                        \
-    }                                                                                                      \
+    inline T min_##T(T a, T b) { return as_##T(as_##B(a < b ? a : b) | as_##B(b < a ? b : a)); }           \
     inline T max_##T(T a, T b)                                                                             \
     {                                                                                                      \
-        T most = a > b ? a : b, zero = as_##T(as_##B(a) & as_##B(b));                                      \
-        most = a == b ? zero : most;                                                                       \
-        return (a != a) | (b != b) ? a + b : most;                                                         \
+        const B first = as_##B(a > b ? a : b), second = as_##B(b > a ? b : a);                             \
+        return as_##T((first | second) & ((first & second) | ~((B)1 << (8 * sizeof(B) - 1))));             \
     }
 // BELOW, ABOVE: the first values outside the range of I, powers of two (below an unsigned type: 0, which truncation reaches too)
 #define FLOAT_TO_INTEGER(T, I, BELOW, ABOVE, LEAST, MOST)                                                  \

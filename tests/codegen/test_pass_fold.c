@@ -54,6 +54,8 @@ Test(pass_fold, algebra_that_is_exact_for_every_operand)
     PASS_GIVES(c, "  i = neg(neg(p.n))\n", "  i = p.n\n");
     PASS_GIVES(c, "  q = lt(p.k, 0u)\n", "  q = false\n");
     PASS_GIVES(c, "  f = K[1u]\n", "  f = 2.5f\n");
+    PASS_GIVES(c, "  f = min(inff, p.x)\n", "  f = p.x\n");
+    PASS_GIVES(c, "  f = max(p.x, -inff)\n", "  f = p.x\n");
 }
 
 Test(pass_fold, floats_that_could_change_a_bit_are_left)
@@ -65,6 +67,8 @@ Test(pass_fold, floats_that_could_change_a_bit_are_left)
     PASS_LEAVES(c, "  f = div(p.x, 4f)\n");
     PASS_LEAVES(c, "  q = not(lt(p.x, 1f))\n");         // NaN is in no order
     PASS_LEAVES(c, "  q = eq(p.x, p.x)\n");
+    PASS_LEAVES(c, "  f = max(p.x, inff)\n");          // of NaN
+    PASS_LEAVES(c, "  f = min(p.x, -inff)\n");
 }
 
 Test(pass_fold, conditions)

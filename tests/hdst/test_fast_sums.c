@@ -117,6 +117,79 @@ Test(fast_sums, are_close_and_said_to_be_what_they_are)
     }
 }
 
+// --- Sums that are added together ---
+
+enum { TURNS = 20 };        // more than are unrolled
+
+typedef struct small_row { float x, y; double w; } small_row;
+
+static const char together[] =
+    "struct small { float x; float y; double w; };\n"
+    "struct total { float x; float xy; double xx; double w; float twice[2]; float turn[20]; float pair[40]; double met[20]; };\n"
+    "map add(small r, accum total t)\n"
+    "{\n"
+    "    t.x += r.x;\n"
+    "    t.xy += r.x * r.y;\n"
+    "    t.xx += r.x * r.x;\n"
+    "    t.w += r.w * r.w;\n"
+    "    t.twice[1] += r.x;\n"
+    "    t.twice[1] += r.y - r.x;\n"
+    "    for (uint32_t e = 0; e < 20; e++) {\n"
+    "        float f = r.x + (float)e;\n"
+    "        t.turn[e] += f;\n"
+    "        t.pair[2 * e] += f * r.y;\n"
+    "        t.pair[2 * e + 1] += r.y;\n"
+    "        t.met[e] += r.w;\n"
+    "        t.met[e / 2 * 2] += r.w * r.w;\n"        // of the same element, every other turn
+    "    }\n"
+    "}\n";
+
+// Whole numbers that a float holds in any order of additions: whatever is lost or added twice shows.
+static void expect_whole(hdst_result *r, const char *field, uint64_t element, int64_t wanted, hdst_layout layout)
+{
+    const double got = hdst_view_double(hdst_result_field(r, "t", field), 0, element);
+    cr_expect_eq(got, (double)wanted, "layout %d: %s[%d] is %.17g, not %lld", (int)layout, field, (int)element, got, (long long)wanted);
+}
+
+static void check_together(const small_row *small, uint64_t n, hdst_layout layout)
+{
+    hdst_context *context = open_context("cpu", true, sizeof(hdst_context_options));
+    hdst_module *module = module_of(context, together);
+    hdst_dataset *data = hdst_with_layout(hdst_read(hdst_source_from_memory(context, small, n, sizeof *small), module, "small"), layout);
+    hdst_result *r = hdst_result_create(hdst_map_function(data, module, "add"));
+    RUN(r);
+    cr_expect_gt(hdst_result_stats(r).fast_sums, 0);
+    int64_t x = 0, y = 0, xy = 0, xx = 0, w = 0, ww = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        const int64_t a = (int64_t)small[i].x, b = (int64_t)small[i].y, c = (int64_t)small[i].w;
+        x += a, y += b, xy += a * b, xx += a * a, w += c, ww += c * c;
+    }
+    expect_whole(r, "x", 0, x, layout);
+    expect_whole(r, "xy", 0, xy, layout);
+    expect_whole(r, "xx", 0, xx, layout);
+    expect_whole(r, "w", 0, ww, layout);
+    expect_whole(r, "twice", 0, 0, layout);
+    expect_whole(r, "twice", 1, y, layout);
+    for (int64_t e = 0; e < TURNS; e++) {
+        expect_whole(r, "turn", (uint64_t)e, x + e * (int64_t)n, layout);
+        expect_whole(r, "pair", 2 * (uint64_t)e, xy + e * y, layout);
+        expect_whole(r, "pair", 2 * (uint64_t)e + 1, y, layout);
+        expect_whole(r, "met", (uint64_t)e, w + (e % 2 ? 0 : 2 * ww), layout);
+    }
+    hdst_context_destroy(context);
+}
+
+Test(fast_sums, whole_numbers_come_out_as_they_are_however_many_are_added_together)
+{
+    static small_row small[N];
+    if (!have_cpu()) return;
+    srand(11);
+    for (int i = 0; i < N; i++) small[i] = (small_row){(float)(rand() % 16 - 7), (float)(rand() % 16 - 5), rand() % 1000 - 300};
+    static const hdst_layout layouts[] = {HDST_SOA, HDST_AOS, HDST_AOSOA};
+    for (size_t l = 0; l < 3; l++) check_together(small, N, layouts[l]);
+    check_together(small, 100, HDST_SOA);       // less than a block
+}
+
 Test(fast_sums, nobody_speaks_of_them_where_there_are_no_float_sums)
 {
     hdst_context *context = open_context("interp", true, sizeof(hdst_context_options));

@@ -30,6 +30,7 @@ typedef struct ir_var {
     uint64_t elements;          // 0: a scalar; else a local array of so many
     bool varying;               // set by the pass that marks: differs from record to record
     bool per_record;            // set by the block form: lives across record loops, one value per record of the block
+    bool in_rows;               // of an array that is per_record: a record's elements lie side by side, not those of one number
     const uint64_t *init;       // const arrays: the elements' bits; NULL otherwise
 } ir_var;
 

@@ -295,7 +295,7 @@ const char *hdst__record_text(hdst__printer *p, uint32_t record)
 static void print_elem(hdst__printer *p, const ir_expr *expr)
 {
     const ir_var *var = &p->func->vars[expr->var];
-    hdst__write(&p->out, "%s[%s]%s", p->var_name[expr->var], hdst__index_text(p, expr->a), var->per_record ? "[r]" : "");
+    hdst__write(&p->out, "%s%s[%s]%s", p->var_name[expr->var], var->in_rows ? "[r]" : "", hdst__index_text(p, expr->a), var->per_record && !var->in_rows ? "[r]" : "");
 }
 
 static void print_field(hdst__printer *p, const ir_expr *expr)

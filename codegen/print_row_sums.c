@@ -13,21 +13,20 @@ typedef struct tile {
     const hdst__cell *cell;
     const hdst__accum_plan *plan;
     const char *factor, *scale;
+    const char *space;          // where rows are
+    uint64_t row_bytes;         // from one record's to the next one's
     bool fast;
     uint32_t units, vectors, lanes;
 } tile;
 
-bool hdst__row_sums_keep(const hdst__printer *p, uint32_t var)
-{
-    for (size_t i = 0; p->row_sums && i < p->row_sums->count; i++)
-        if (p->row_sums->sum[i].factor == var) return true;
-    return false;
-}
+bool hdst__row_sums_keep(const hdst__printer *p, uint32_t var) { return p->row_sums && p->func->vars[var].per_record; }
 
 uint64_t hdst__row_sums_bytes(const hdst__row_sums *sums)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < sums->count; i++) bytes += (sums->sum[i].units * sizeof(float) + 2 * sizeof(double)) * HDST__ROW_SUMS_BLOCK;
+    for (size_t i = 0; i < sums->count; i++)
+        bytes += ((sums->sum[i].units + (sums->sum[i].is_local ? sums->sum[i].elements : 0)) * sizeof(float) + 2 * sizeof(double)) * HDST__ROW_SUMS_BLOCK;
+    for (size_t i = 0; i < sums->dot_count; i++) bytes += sums->dot[i].units * sizeof(float) * HDST__ROW_SUMS_BLOCK;
     return bytes;
 }
 
@@ -67,11 +66,11 @@ static void print_tile_records(hdst__printer *p, const tile *t)
 {
     const char *type = t->fast ? "float16" : "float8", *load = t->fast ? "row_vector" : "row_floats";
     const char *add = t->fast ? "%s += factor%" PRIu32 " * row%" PRIu32 ";" : "%s += __builtin_convertvector(factor%" PRIu32 " * row%" PRIu32 ", double8);";
-    hdst__write_line(&p->out, "__global const uchar *at = rows + e * 4;");
-    hdst__write_line(&p->out, "for (uint r = 0; r < records; r++, at += %" PRIu64 ") {", p->func->params[t->sum->input].record->size);
+    hdst__write_line(&p->out, "%s const uchar *at = rows + e * 4;", t->space);
+    hdst__write_line(&p->out, "for (uint r = 0; r < records; r++, at += %" PRIu64 ") {", t->row_bytes);
     p->out.indent++;
     for (uint32_t v = 0; v < t->vectors; v++)
-        hdst__write_line(&p->out, "const %s row%" PRIu32 " = *(__global const %s *)(at + %" PRIu32 ");", type, v, load, v * t->lanes * 4);
+        hdst__write_line(&p->out, "const %s row%" PRIu32 " = *(%s const %s *)(at + %" PRIu32 ");", type, v, t->space, load, v * t->lanes * 4);
     for (uint32_t u = 0; u < t->units; u++) {
         hdst__write_line(&p->out, "const float factor%" PRIu32 " = %s[unit + %" PRIu32 "][r];", u, t->factor, u);
         for (uint32_t v = 0; v < t->vectors; v++) hdst__write_line(&p->out, add, sum_name(p, u, v), u, v);
@@ -175,7 +174,7 @@ static void print_ranges(hdst__printer *p, const tile *t)
     hdst__write_line(&p->out, "double largest[BLOCK] ALIGNED, least[BLOCK] ALIGNED;");
     hdst__write_line(&p->out, "bool finite = true;");
     hdst__write_line(&p->out, "for (uint r = 0; r < records; r++) {");
-    hdst__write_line(&p->out, "    row_range(rows + r * %" PRIu64 "UL, %" PRIu64 ", largest + r, least + r);", p->func->params[t->sum->input].record->size, t->sum->elements);
+    hdst__write_line(&p->out, "    row_range%s(rows + r * %" PRIu64 "UL, %" PRIu64 ", largest + r, least + r);", t->sum->is_local ? "_own" : "", t->row_bytes, t->sum->elements);
     hdst__write_line(&p->out, "    finite &= largest[r] < INFINITY;");
     hdst__write_line(&p->out, "}");
     hdst__write_line(&p->out, "for (uint r = records; r %% 8 != 0; r++) {");
@@ -209,13 +208,17 @@ static void print_sum(hdst__printer *p, const hdst__row_sum *s)
     tile t = {.sum = s, .cell = hdst__find_cell(p, s->param, s->leaf), .plan = hdst__find_plan(p, s->param), .factor = p->var_name[s->factor],
               .scale = hdst__scale_name(p, s->param, s->leaf), .fast = p->options->fast_sums};
     const uint32_t most = t.fast ? FAST_UNITS : EXACT_UNITS, sums = most * (t.fast ? FAST_VECTORS : EXACT_VECTORS);
+    t.space = s->is_local ? "__private" : "__global";
+    t.row_bytes = s->is_local ? s->elements * sizeof(float) : p->func->params[s->input].record->size;
     t.lanes = t.fast ? FAST_LANES : EXACT_LANES;
     t.units = s->units < most ? (uint32_t)s->units : most;
     t.vectors = sums / t.units;
-    while (t.vectors > 1 && t.vectors * t.lanes > HDST__ROW_ELEMENTS * 2) t.vectors--;
+    while (t.vectors > 1 && (t.vectors * t.lanes > HDST__ROW_ELEMENTS * 2 || t.vectors * t.lanes > s->elements)) t.vectors--;
     hdst__write_line(&p->out, "{");
     p->out.indent++;
-    hdst__write_line(&p->out, "__global const uchar *rows = (__global const uchar *)&%s(base, %" PRIu64 ");", hdst__leaf_name(p, s->input, s->input_leaf), s->row_first);
+    const char *row = s->is_local ? hdst__arena_printf(p->arena, "%s[0]", p->var_name[s->local])
+                                  : hdst__arena_printf(p->arena, "&%s(base, %" PRIu64 ")", hdst__leaf_name(p, s->input, s->input_leaf), s->row_first);
+    hdst__write_line(&p->out, "%s const uchar *rows = (%s const uchar *)%s;", t.space, t.space, row);
     if (t.fast) {
         print_tiles(p, t);
     } else {
@@ -239,7 +242,11 @@ void hdst__print_row_sums_block(hdst__printer *p)
     p->out.indent++;
     hdst__write_line(&p->out, "const uint records = stop - i < BLOCK ? (uint)(stop - i) : BLOCK;");
     hdst__write_line(&p->out, "const ulong base = i;");
-    for (size_t k = 0; k < sums->count; k++) hdst__write_line(&p->out, "float %s[%" PRIu64 "][BLOCK] ALIGNED;", p->var_name[sums->sum[k].factor], sums->sum[k].units);
+    for (uint32_t v = 0; v < p->func->var_count; v++) {
+        const ir_var *var = &p->func->vars[v];
+        if (var->per_record) hdst__write_line(&p->out, var->in_rows ? "float %s[BLOCK][%" PRIu64 "] ALIGNED;" : "float %s[%" PRIu64 "][BLOCK] ALIGNED;", p->var_name[v], var->elements);
+    }
+    for (size_t k = 0; k < sums->dot_count; k++) hdst__print_row_dots(p, &sums->dot[k]);
     hdst__write_line(&p->out, "for (uint r = 0; r < records; r++, i++) {");
     p->out.indent++;
     hdst__print_function(p);

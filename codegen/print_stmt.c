@@ -141,7 +141,8 @@ static void print_set(hdst__printer *p, const ir_block *block, const ir_stmt *st
 
 static void print_set_elem(hdst__printer *p, const ir_stmt *stmt)
 {
-    hdst__write_line(&p->out, "%s[%s]%s = %s;", p->var_name[stmt->var], hdst__index_text(p, stmt->index), p->func->vars[stmt->var].per_record ? "[r]" : "",
+    const ir_var *var = &p->func->vars[stmt->var];
+    hdst__write_line(&p->out, "%s%s[%s]%s = %s;", p->var_name[stmt->var], var->in_rows ? "[r]" : "", hdst__index_text(p, stmt->index), var->per_record && !var->in_rows ? "[r]" : "",
                      hdst__expr_text(p, stmt->value));
 }
 

@@ -6,21 +6,33 @@ typedef uint16 row_bits __attribute__((aligned(4)));
 typedef float16 row_vector __attribute__((aligned(4)));
 typedef long8 row_words __attribute__((aligned(8)));
 typedef long16 row_word_pairs __attribute__((aligned(8)));
+#define ROW_RANGE(name, space) \
+    inline void row_range##name(space const uchar *row, uint elements, double *largest, double *least) \
+    { \
+        uint16 most = 0, few = UINT_MAX; \
+        for (uint e = 0; e < elements; e += 16) { \
+            const uint16 size = *(space const row_bits *)(row + (e + 16 <= elements ? e : elements - 16) * 4) & 0x7fffffff, less = size - 1; \
+            most = size > most ? size : most; \
+            few = less < few ? less : few; \
+        } \
+        const uint8 most8 = max(most.lo, most.hi), few8 = min(few.lo, few.hi); \
+        const uint4 most4 = max(most8.lo, most8.hi), few4 = min(few8.lo, few8.hi); \
+        const uint top = max(max(most4.x, most4.y), max(most4.z, most4.w)), low = min(min(few4.x, few4.y), min(few4.z, few4.w)); \
+        *largest = (double)as_float(top); \
+        *least = low == UINT_MAX ? (double)INFINITY : (double)as_float(low + 1); \
+    }
+
 // The largest size of a row's numbers, and the least but zero (none: infinity). Sizes of floats are in the order of their bits, NaN above all; zero less one is the largest number. The last
 // vector may overlap the one before.
-inline void row_range(__global const uchar *row, uint elements, double *largest, double *least)
+ROW_RANGE(, __global)
+// The same of a row in private memory.
+ROW_RANGE(_own, __private)
+// Sixteen lanes brought together: l and l + 8, l and l + 4, l and l + 2, l and l + 1.
+inline float row_lanes(float16 v)
 {
-    uint16 most = 0, few = UINT_MAX;
-    for (uint e = 0; e < elements; e += 16) {
-        const uint16 size = *(__global const row_bits *)(row + (e + 16 <= elements ? e : elements - 16) * 4) & 0x7fffffff, less = size - 1;
-        most = size > most ? size : most;
-        few = less < few ? less : few;
-    }
-    const uint8 most8 = max(most.lo, most.hi), few8 = min(few.lo, few.hi);
-    const uint4 most4 = max(most8.lo, most8.hi), few4 = min(few8.lo, few8.hi);
-    const uint top = max(max(most4.x, most4.y), max(most4.z, most4.w)), low = min(min(few4.x, few4.y), min(few4.z, few4.w));
-    *largest = (double)as_float(top);
-    *least = low == UINT_MAX ? (double)INFINITY : (double)as_float(low + 1);
+    const float8 eight = v.lo + v.hi;
+    const float4 four = eight.lo + eight.hi;
+    return (four.x + four.z) + (four.y + four.w);
 }
 inline double8 row_factors(const float *factor, uint r) { return __builtin_convertvector(as_float8(*(const uint8 *)(factor + r) & 0x7fffffff), double8); }
 // Factors and ranges have room for a multiple of eight records, and zeroes there. A product of 2^127 is left to others.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the rows of a block of records: which kernels have them, and that exact ones have the interpreter's bits, whatever the addends are: those that a double would round, what does not
+// Sums over the rows of a block of records, and dots of them: which kernels have them, and that exact ones have the interpreter's bits, whatever the addends are: those that a double would round, what does not
 // fit the table's words, what is not finite, tables with front words, rows that are no multiple of a vector. Fast ones are near the exact ones.
 #include "codegen/row_sums.h"
 #include "shuffle/reduce.h"
@@ -37,6 +37,21 @@ static const char program[] = "param uint32_t D;\n"
                               "        for (uint32_t i = 0; i < D; i++) g.few[h][i] += s.x[i] * s.y[h];\n"
                               "    for (uint32_t i = 0; i < D; i++) g.all[i] += s.x[i];\n"
                               "}\n"
+                              "struct layers { float pad; float v[17][D]; float u[6][18]; float b[6]; };\n"
+                              "map through(sample s, broadcast layers n, accum layers g)\n"
+                              "{\n"
+                              "    float hidden[18];\n"
+                              "    for (uint32_t h = 0; h < 17; h++) hidden[h] = n.b[h % 6] + dot(s.x, n.v[h]);\n"
+                              "    hidden[17] = dot(n.v[3], s.x);\n"
+                              "    for (uint32_t c = 0; c < 6; c++) {\n"
+                              "        float delta = s.y[c] - 0.25f;\n"
+                              "        for (uint32_t h = 0; h < 18; h++) g.u[c][h] += delta * hidden[h];\n"
+                              "        g.b[c] += delta;\n"
+                              "    }\n"
+                              "    for (uint32_t h = 0; h < 17; h++)\n"
+                              "        for (uint32_t i = 0; i < D; i++) g.v[h][i] += hidden[h] * s.x[i];\n"
+                              "    g.pad += hidden[0];\n"
+                              "}\n"
                               "map other(sample s, accum net g, accum net t[])\n"
                               "{\n"
                               "    for (uint32_t i = 0; i < D; i++) g.all[i] += s.x[i] * s.x[i];\n"
@@ -58,7 +73,7 @@ static ir_func *compile(const char *name, uint32_t elements)
 
 // --- Which loops ---
 
-static size_t taken(const char *name, hdst__layout layout)
+static size_t taken(const char *name, hdst__layout layout, size_t dots)
 {
     ir_func *func = compile(name, 40);
     hdst__row_sums sums = {0};
@@ -66,15 +81,17 @@ static size_t taken(const char *name, hdst__layout layout)
     const bool any = hdst__pass_row_sums(func, hdst__tables_make(&arena, func, NULL), input, &sums);
     cr_expect_eq(any, sums.count > 0);
     cr_expect_null(hdst__ir_verify(func));
-    for (size_t i = 0; i < sums.count; i++) cr_expect_eq(sums.sum[i].elements, 40);
+    for (size_t i = 0; i < sums.count; i++) cr_expect_eq(sums.sum[i].elements, sums.sum[i].is_local ? 18 : 40);
+    cr_expect_eq(sums.dot_count, dots);
     return sums.count;
 }
 
 Test(row_sums, a_factor_times_a_row_leaves_the_body)
 {
-    cr_expect_eq(taken("train", HDST__AOS), 3, "the loop of three turns was unrolled, and is one again");
-    cr_expect_eq(taken("train", HDST__SOA), 0, "elements do not lie side by side");
-    cr_expect_eq(taken("other", HDST__AOS), 0, "squares, another order, rows of a table, conditions");
+    cr_expect_eq(taken("train", HDST__AOS, 0), 3, "the loop of three turns was unrolled, and is one again");
+    cr_expect_eq(taken("train", HDST__SOA, 0), 0, "elements do not lie side by side");
+    cr_expect_eq(taken("through", HDST__AOS, 2), 2, "a local array is a row too");
+    cr_expect_eq(taken("other", HDST__AOS, 0), 0, "squares, another order, rows of a table, conditions");
 }
 
 // --- Kernels ---
@@ -107,6 +124,7 @@ static char *make_samples(const hdst__record *record, uint64_t count, data kind)
 }
 
 typedef struct job {
+    const char *function;       // NULL: train
     uint32_t elements;
     uint64_t records, flush;
     data kind;
@@ -130,44 +148,59 @@ static void expect_near(float got, float want, const job *j, uint32_t leaf, uint
     else cr_assert(got == want || fabsf(got - want) <= error, "leaf %d element %d: %g, exact %g, of %d records", (int)leaf, (int)e, (double)got, (double)want, (int)j->records);
 }
 
+static char *make_weights(const hdst__record *record)
+{
+    float *weights = HDST__NEW_ARRAY(&arena, float, record->size / sizeof(float));
+    for (uint64_t i = 0; i < record->size / sizeof(float); i++) weights[i] = number(NEAR, false) * 0.01f;
+    return (char *)weights;
+}
+
+// What the table says, of the kernel's memory and of the interpreter's.
+static void compare(const ir_func *func, const hdst__kernel *kernel, const uint64_t *rows, const int64_t *device, const hdst__tables *plain, const int64_t *reference, const int32_t *scales, const job *j)
+{
+    const hdst__front front = hdst__front_of(kernel->tables, rows, device, scales);
+    const hdst__record *record = func->params[kernel->tables->accum[0].param].record;
+    for (uint32_t l = 0; l < record->leaf_count; l++)
+        for (uint64_t e = 0; e < record->leaves[l].elements; e++) {
+            const uint64_t want = hdst__table_read(plain, rows, reference, 0, 0, l, e);
+            const uint64_t got = j->front ? hdst__front_read(kernel->tables, rows, &front, 0, 0, l, e) : hdst__table_read(kernel->tables, rows, device, 0, 0, l, e);
+            if (j->fast) expect_near(as_float(got), as_float(want), j, l, e);
+            else cr_assert_eq(got, want, "leaf %d element %d: %a, not %a", (int)l, (int)e, (double)as_float(got), (double)as_float(want));
+        }
+}
+
 static void check(job j)
 {
     srand(j.elements);
     cl_run run;
     cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "these tests need PoCL");
-    const ir_func *func = compile("train", j.elements);
+    const ir_func *func = compile(j.function ? j.function : "train", j.elements);
     const hdst__record *record = func->params[0].record;
-    char *samples = make_samples(record, j.records, j.kind);
+    char *samples = make_samples(record, j.records, j.kind), *weights = make_weights(func->params[1].record);
     const hdst__storage *input = hdst__storage_make(&arena, record, HDST__AOS, 0, j.records);
-    const uint64_t rows[] = {0, 1};
+    const uint64_t rows[] = {0, 1, 1};
     const int32_t scales[] = {j.scale, j.scale, j.scale, j.scale, j.scale};
     const hdst__tier tiers[] = {j.tier, j.tier, j.tier, j.tier, j.tier};
+    const hdst__interp_table broadcast[] = {{0}, {weights, 1}, {0}};
     const hdst__target_facts facts = {HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
     const hdst__kernel_options options = {.facts = facts, .input = input, .rows = rows, .tiers = tiers, .front = j.front, .fast_sums = j.fast};
     const hdst__kernel *kernel = hdst__kernel_make(&arena, func, &options, &diags);
     cr_assert_not_null(kernel);
     cr_assert_not_null(strstr(kernel->source, "rows of a block"));
     cr_expect_eq(kernel->tables->front, j.front);
-    cr_expect_eq(kernel->fast_sums, j.fast ? 3 : 0);
+    cr_expect_eq(kernel->fast_sums, !j.fast ? 0 : j.function ? 2 : 3);
     const uint64_t words = hdst__tables_device_words(kernel->tables, rows);
     int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_front_words(kernel->tables, rows) + words), *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
-    kernel_case c = {.kernel = kernel, .func = func, .input = input, .input_buffers = (void *const[]){samples}, .count = j.records, .rows = rows, .scales = scales,
+    kernel_case c = {.kernel = kernel, .func = func, .input = input, .input_buffers = (void *const[]){samples}, .count = j.records, .rows = rows, .scales = scales, .broadcast = broadcast,
                      .flush = j.flush, .groups = j.front ? 1 : 2, .device_table = device};
     cr_assert(kernel_run(&run, &c));
-    const hdst__front front = hdst__front_of(kernel->tables, rows, device, scales);
     hdst__tables plain = *kernel->tables;
     plain.front = false;
     hdst__interp_run interp = {.func = func, .input = {input}, .input_buffers = {(const void *const[]){samples}}, .count = j.records, .accum_rows = rows, .tables = &plain,
-                               .device_table = reference};
+                               .broadcast = broadcast, .device_table = reference};
     hdst_error error;
     cr_assert_eq(hdst__interpret(&interp, &error), HDST_OK);
-    for (uint32_t l = 0; l < 4; l++)
-        for (uint64_t e = 0; e < func->params[1].record->leaves[l].elements; e++) {
-            const uint64_t want = hdst__table_read(&plain, rows, reference, 0, 0, l, e);
-            const uint64_t got = j.front ? hdst__front_read(kernel->tables, rows, &front, 0, 0, l, e) : hdst__table_read(kernel->tables, rows, device, 0, 0, l, e);
-            if (j.fast) expect_near(as_float(got), as_float(want), &j, l, e);
-            else cr_assert_eq(got, want, "leaf %d element %d: %a, not %a", (int)l, (int)e, (double)as_float(got), (double)as_float(want));
-        }
+    compare(func, kernel, rows, device, &plain, reference, scales, &j);
     cl_run_close(&run);
 }
 
@@ -191,8 +224,15 @@ Test(row_sums, tables_with_front_words)
     check((job){.elements = 784, .records = 3, .flush = 1 << 20, .kind = SPECIAL, .tier = HDST__TIER_TWO, .scale = 35, .front = true});
 }
 
+Test(row_sums, dots_of_rows_and_sums_of_local_arrays)
+{
+    check((job){.function = "through", .elements = 45, .records = 135, .flush = 1 << 20, .kind = NEAR, .tier = HDST__TIER_ONE, .scale = 30});
+    check((job){.function = "through", .elements = 64, .records = 6, .flush = 1 << 20, .kind = SPECIAL, .tier = HDST__TIER_TWO, .scale = 30});
+}
+
 Test(row_sums, fast_ones_are_near)
 {
+    check((job){.function = "through", .elements = 50, .records = 100, .flush = 1 << 20, .kind = NEAR, .tier = HDST__TIER_ONE, .scale = 30, .fast = true});
     check((job){.elements = 50, .records = 200, .flush = 1 << 20, .kind = NEAR, .tier = HDST__TIER_ONE, .scale = 30, .fast = true});
     check((job){.elements = 45, .records = 150, .flush = 1 << 20, .kind = SPECIAL, .tier = HDST__TIER_TWO, .scale = 30, .fast = true});
 }

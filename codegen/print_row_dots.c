@@ -64,8 +64,11 @@ static void print_tile(hdst__printer *p, const tile *t)
         p->out.indent--;
         hdst__write_line(&p->out, "}");
     }
+    const char *all = "";
     for (uint32_t u = 0; u < t->units; u++)
-        for (uint32_t s = 0; s < t->records; s++) hdst__write_line(&p->out, "%s[r + %" PRIu32 "][unit + %" PRIu32 "] = row_lanes(%s);", t->dots, s, u, sum_name(p, u, s));
+        for (uint32_t s = 0; s < t->records; s++) all = hdst__arena_printf(p->arena, "%s%s%s", all, all[0] ? ", " : "", sum_name(p, u, s));
+    hdst__write_line(&p->out, "const float16 all[%" PRIu32 "] = {%s};", t->units * t->records, all);
+    hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) %s[r + n %% %" PRIu32 "][unit + n / %" PRIu32 "] = row_lanes(all[n]);", t->units * t->records, t->dots, t->records, t->records);
 }
 
 static void print_all_units(hdst__printer *p, tile t)

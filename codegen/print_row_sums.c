@@ -50,12 +50,10 @@ static const char *settle_text(hdst__printer *p, const tile *t, const char *elem
 static void print_to_words(hdst__printer *p, const tile *t, const char *element, const char *sum)
 {
     const char *scale = hdst__arena_printf(p->arena, t->fast ? "%s_up" : "%s_up, %s_down", t->scale, t->scale);
-    hdst__write_line(&p->out, "{");
-    hdst__write_line(&p->out, "    const long8 odd = row_add_%s%s(%s_own + %s, %s, %s, records * 0x1p40);", t->fast ? "fast_" : "", t->cell->strip_words > 1 ? "two" : "one", t->plan->name,
+    hdst__write_line(&p->out, "const long8 odd = row_add_%s%s(%s_own + %s, %s, %s, records * 0x1p40);", t->fast ? "fast_" : "", t->cell->strip_words > 1 ? "two" : "one", t->plan->name,
                      word_of(p, t, element), sum, scale);
     const char *front = p->tables->front ? hdst__arena_printf(p->arena, ", odd, %s_up, %s_down, %s_s", t->scale, t->scale, t->scale) : ", odd";
-    hdst__write_line(&p->out, "    if (row_any(odd)) %s%s);", settle_text(p, t, element, sum), front);
-    hdst__write_line(&p->out, "}");
+    hdst__write_line(&p->out, "if (row_any(odd)) %s%s);", settle_text(p, t, element, sum), front);
 }
 
 // --- Tiles ---
@@ -88,6 +86,22 @@ static void print_first_lanes_off(hdst__printer *p, const tile *t, uint32_t off)
         hdst__write_line(&p->out, t->fast ? "%s = (int16)(%s) ? %s : (float16)0;" : "%s = (long8)(%s) ? %s : (double8)0;", sum_name(p, u, 0), lanes, sum_name(p, u, 0));
 }
 
+// From registers to the table: a loop, for compilers pay for each copy of its body.
+static void print_sums_out(hdst__printer *p, const tile *t)
+{
+    const char *all = "";
+    for (uint32_t u = 0; u < t->units; u++)
+        for (uint32_t v = 0; v < t->vectors; v++) all = hdst__arena_printf(p->arena, "%s%s%s", all, all[0] ? ", " : "", sum_name(p, u, v));
+    const uint32_t eights = t->vectors * t->lanes / 8;
+    hdst__write_line(&p->out, "const %s all[%" PRIu32 "] = {%s};", t->fast ? "float16" : "double8", t->units * t->vectors, all);
+    hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) {", t->units * eights);
+    p->out.indent++;
+    hdst__write_line(&p->out, t->fast ? "const double8 sum = __builtin_convertvector(((const float8 *)all)[n], double8);" : "const double8 sum = all[n];");
+    print_to_words(p, t, hdst__arena_printf(p->arena, "(unit + n / %" PRIu32 "UL) * %" PRIu64 " + e + n %% %" PRIu32 " * 8", eights, t->sum->elements, eights), "sum");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
 // The sums of the units from `unit` on, of the elements from `e` on.
 static void print_tile(hdst__printer *p, const tile *t, uint32_t off)
 {
@@ -95,13 +109,7 @@ static void print_tile(hdst__printer *p, const tile *t, uint32_t off)
         for (uint32_t v = 0; v < t->vectors; v++) hdst__write_line(&p->out, "%s %s = 0;", t->fast ? "float16" : "double8", sum_name(p, u, v));
     print_tile_records(p, t);
     print_first_lanes_off(p, t, off);
-    for (uint32_t u = 0; u < t->units; u++)
-        for (uint32_t v = 0; v < t->vectors; v++)
-            for (uint32_t half = 0; half < t->lanes / 8; half++) {
-                const char *element = hdst__arena_printf(p->arena, "(unit + %" PRIu32 "UL) * %" PRIu64 " + e + %" PRIu32, u, t->sum->elements, v * t->lanes + half * 8), *sum = sum_name(p, u, v);
-                if (t->fast) sum = hdst__arena_printf(p->arena, "__builtin_convertvector(%s.%s, double8)", sum, half ? "hi" : "lo");
-                print_to_words(p, t, element, sum);
-            }
+    print_sums_out(p, t);
 }
 
 static void print_all_units(hdst__printer *p, tile t, uint32_t off)

@@ -83,14 +83,25 @@ static bool any(const int64_t *word, uint64_t count)
     return all != 0;
 }
 
+// The float next to high * 2^40 + low, times `two`, the power of 2 of the low word; `half`: of the high one, halved. A float has 24 bits: where the high word has 26 or more, all that
+// counts of the low one is whether it is zero, which one bit more says.
+static float round_two(int64_t high, int64_t low, float half, float two)
+{
+    enum { LEAST = 26, MOST = 62 };
+    const int64_t sum = (int64_t)((uint64_t)high + (uint64_t)(low >> HDST__FIXED_BITS));
+    const uint64_t size = sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum, rest = (uint64_t)low & ((UINT64_C(1) << HDST__FIXED_BITS) - 1);
+    if (size - (UINT64_C(1) << LEAST) >= (UINT64_C(1) << MOST) - (UINT64_C(1) << LEAST)) return (float)two_words(high, low) * two;
+    return (float)(sum * 2 + (rest != 0)) * half;
+}
+
 static void round_floats(const hdst__cell *cell, place at, uint64_t count, int32_t s, char *to)
 {
     float *out = (float *)(void *)to;       // aligned, as in the C struct
-    const float one = ldexpf(1, -s), two = ldexpf(1, -s - HDST__FIXED_BITS);
+    const float one = ldexpf(1, -s), half = ldexpf(1, -s - 1), two = ldexpf(1, -s - HDST__FIXED_BITS);
     if (cell->strip_words == 2)
-        for (uint64_t e = 0; e < count; e++) out[e] = (float)two_words(at.word[2 * e], at.word[2 * e + 1]) * two;
+        for (uint64_t e = 0; e < count; e++) out[e] = round_two(at.word[2 * e], at.word[2 * e + 1], half, two);
     else if (any(at.low, count))
-        for (uint64_t e = 0; e < count; e++) out[e] = (float)two_words(at.word[e], at.low[e]) * two;
+        for (uint64_t e = 0; e < count; e++) out[e] = at.low[e] ? round_two(at.word[e], at.low[e], half, two) : (float)at.word[e] * one;
     else
         for (uint64_t e = 0; e < count; e++) out[e] = (float)at.word[e] * one;
 }

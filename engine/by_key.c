@@ -147,7 +147,7 @@ void hdst__by_key_end_pass(hdst__by_key_pass *run)
     const hdst__allocator *allocator = run->engine->allocator;
     for (uint32_t i = 0; run->worker && i < run->workers; i++) free_worker(run, &run->worker[i]);
     for (uint32_t p = 0; run->result && p < UINT32_C(1) << run->choice.part_bits; p++)
-        hdst__by_key_give(run, run->result[p].records, run->result[p].count * run->keyed->record->size);
+        hdst__by_key_give_part(run, &run->result[p]);
     hdst__by_key_forget_spilled(run);
     hdst__free(allocator, run->worker);
     hdst__free(allocator, run->result);
@@ -263,6 +263,7 @@ void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out)
         hdst__buffer_printf(out, "    combined where they piled up: %" PRIu64 " pairs and rows to %" PRIu64 "\n", by_key->combined_in, by_key->combined_out);
     char bytes[24];
     if (by_key->spilled) hdst__buffer_printf(out, "    over the memory budget, through a temporary file: %s\n", hdst__bytes_text(by_key->spilled, bytes));
+    if (by_key->mapped) hdst__buffer_printf(out, "    result: over the memory budget, in a temporary file: %s\n", hdst__bytes_text(by_key->file.bytes, bytes));
     static const char *const held[] = {NULL, "one fixed-point word", "two fixed-point words", "wide cells"};
     for (int t = HDST__TIER_ONE; t <= HDST__TIER_WIDE; t++)
         if (c->tier_count[t]) hdst__buffer_printf(out, "    sums of floats in %s: %u\n", held[t], (unsigned)c->tier_count[t]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a reduction by key: chunks of records on their way, and the result.
+// Memory of a reduction by key: chunks of records on their way.
 #include "engine/by_key_run.h"
 
 #include <string.h>
@@ -164,61 +164,5 @@ void hdst__by_key_free_kept(hdst__by_key *by_key)
 {
     hdst__by_key_pass run = {.engine = by_key->engine};
     give_all(&run, &by_key->slabs);
-    hdst__by_key_give(&run, by_key->rows, by_key->row_bytes);
-    by_key->rows = NULL;
-    by_key->row_bytes = by_key->row_count = 0;
-}
-
-// --- The result ---
-
-void hdst__by_key_expect_rows(hdst__by_key_pass *run)
-{
-    hdst__by_key *by_key = run->by_key;
-    const double expected = run->choice.distinct * 1.1 + 1024, most = (double)run->records;
-    const uint64_t bytes = (uint64_t)(expected < most ? expected : most) * run->keyed->record->size;
-    hdst_error ignored;
-    if (by_key->rows && by_key->row_bytes >= bytes / 5 * 4) return;
-    hdst__by_key_give(run, by_key->rows, by_key->row_bytes);
-    by_key->row_bytes = bytes;
-    by_key->rows = hdst__by_key_take(run, bytes, "the result of a reduce by key", &ignored);
-    if (!by_key->rows) by_key->row_bytes = 0;
-}
-
-char *hdst__by_key_place(hdst__by_key_worker *worker, uint32_t part, uint64_t count)
-{
-    hdst__by_key_pass *run = worker->run;
-    hdst__by_key_result *result = &run->result[part];
-    const uint64_t size = run->keyed->record->size;
-    pthread_mutex_lock(&run->lock);
-    while (run->parts_counted < part && !atomic_load(&run->stop)) pthread_cond_wait(&run->counted, &run->lock);
-    result->count = count;
-    result[1].first = result->first + count;
-    run->parts_counted = part + 1;
-    pthread_cond_broadcast(&run->counted);
-    pthread_mutex_unlock(&run->lock);
-    if (count == 0 || atomic_load(&run->stop)) return &worker->nothing;
-    if ((result->first + count) * size <= run->by_key->row_bytes) return run->by_key->rows + result->first * size;
-    return result->records = hdst__by_key_take(run, count * size, "the result of a reduce by key", &worker->error);
-}
-
-hdst_status hdst__by_key_join(hdst__by_key_pass *run, hdst_error *error)
-{
-    hdst__by_key *by_key = run->by_key;
-    const uint32_t parts = UINT32_C(1) << run->choice.part_bits;
-    const uint64_t size = run->keyed->record->size, bytes = run->result[parts].first * size;
-    by_key->row_count = run->result[parts].first;
-    if (bytes <= by_key->row_bytes && by_key->rows) return HDST_OK;
-    char *rows = hdst__by_key_take(run, bytes, "the result of a reduce by key", error);
-    if (!rows) return HDST_E_MEMORY;
-    for (uint32_t p = 0; p < parts; p++) {
-        hdst__by_key_result *result = &run->result[p];
-        const char *from = result->records ? result->records : by_key->rows + result->first * size;
-        if (result->count) memcpy(rows + result->first * size, from, result->count * size);
-        hdst__by_key_give(run, result->records, result->count * size);
-        result->records = NULL;
-    }
-    hdst__by_key_give(run, by_key->rows, by_key->row_bytes);
-    by_key->rows = rows;
-    by_key->row_bytes = bytes;
-    return HDST_OK;
+    hdst__by_key_forget_rows(by_key);
 }

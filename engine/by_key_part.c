@@ -162,7 +162,7 @@ hdst_status hdst__by_key_part(hdst__by_key_worker *worker)
         const uint32_t part = run->next_part < UINT32_C(1) << run->choice.part_bits ? run->next_part++ : UINT32_MAX;
         pthread_mutex_unlock(&run->lock);
         if (part == UINT32_MAX) break;
-        if (!reduce_part(worker, part)) return worker->error.code;
+        if (!reduce_part(worker, part) || !hdst__by_key_placed(worker, part)) return worker->error.code;
     }
     return HDST_OK;
 }

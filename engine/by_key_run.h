@@ -4,7 +4,8 @@
 // by_key.c          the object, the order of steps
 // by_key_stream.c   the same where records come slice by slice
 // by_key_input.c    where records are read
-// by_key_memory.c   memory of chunks and of the result, kept between runs
+// by_key_memory.c   memory of chunks, kept between runs
+// by_key_result.c   the result: in memory, or in a temporary file
 // by_key_spill.c    chunks in a temporary file
 // by_key_combine.c  chunks that pile up
 // by_key_choose.c   what a sample says: scales, tables, parts
@@ -48,6 +49,7 @@ typedef struct hdst__by_key_spilled {   // what a thread wrote at once
 typedef struct hdst__by_key_result {    // of a part
     uint64_t first, count;              // in the whole result; `first` of a part is known once that of the part before it and its count are
     char *records;                      // NULL: they are where they belong
+    bool passes;                        // the budget has no room for them: they go to the file
 } hdst__by_key_result;
 
 typedef struct hdst__by_key_extent {    // records of the input that lie in the host's memory
@@ -126,6 +128,8 @@ struct hdst__by_key {
     uint64_t keys, flushes, spilled, combined_in, combined_out;
     hdst__by_key_slab *slabs;           // not in use
     char *rows;                         // the result
+    hdst__spill file;                   // of rows that the budget has no room for
+    const void *mapped;                 // then: `rows`
     uint64_t row_count, row_bytes;      // row_bytes: what was reserved
 };
 
@@ -186,10 +190,14 @@ bool hdst__by_key_first_slab(hdst__by_key_worker *worker);  // so that each thre
 void hdst__by_key_give_slabs(hdst__by_key_worker *worker);  // back to the budget; nothing is in them
 void hdst__by_key_keep_slabs(hdst__by_key_pass *run, hdst__by_key_slab *slabs);     // for the next run, where the budget has room for them
 void hdst__by_key_free_kept(hdst__by_key *by_key);
+// by_key_result.c
 // Room for the rows that are expected. None, where the budget is short: then parts keep their rows until all are counted.
 void hdst__by_key_expect_rows(hdst__by_key_pass *run);
 // The place of a part's rows: where they belong, or memory of its own. Waits for the count of the part before. NULL: error is set.
 char *hdst__by_key_place(hdst__by_key_worker *worker, uint32_t part, uint64_t count);
+bool hdst__by_key_placed(hdst__by_key_worker *worker, uint32_t part);           // the rows are there. false: error is set
+void hdst__by_key_give_part(hdst__by_key_pass *run, hdst__by_key_result *result);
+void hdst__by_key_forget_rows(hdst__by_key *by_key);                            // of the last run
 hdst_status hdst__by_key_join(hdst__by_key_pass *run, hdst_error *error);       // all rows one after another
 
 #endif

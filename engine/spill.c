@@ -46,17 +46,22 @@ void hdst__spill_close(hdst__spill *spill)
     *spill = (hdst__spill){.fd = -1};
 }
 
-hdst_status hdst__spill_add(hdst__spill *spill, const void *data, uint64_t bytes, hdst_error *error)
+hdst_status hdst__spill_put(hdst__spill *spill, uint64_t offset, const void *data, uint64_t bytes, hdst_error *error)
 {
     for (uint64_t done = 0; done < bytes;) {
         const uint64_t left = bytes - done;
-        ssize_t n = pwrite(spill->fd, (const char *)data + done, left < most_at_once ? left : most_at_once, (off_t)spill->bytes);
+        ssize_t n = pwrite(spill->fd, (const char *)data + done, left < most_at_once ? left : most_at_once, (off_t)(offset + done));
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return failed(spill, "cannot be written", n < 0 ? errno : ENOSPC, error);
         done += (uint64_t)n;
-        spill->bytes += (uint64_t)n;
+        if (offset + done > spill->bytes) spill->bytes = offset + done;
     }
     return HDST_OK;
+}
+
+hdst_status hdst__spill_add(hdst__spill *spill, const void *data, uint64_t bytes, hdst_error *error)
+{
+    return hdst__spill_put(spill, spill->bytes, data, bytes, error);
 }
 
 hdst_status hdst__spill_read(const hdst__spill *spill, uint64_t offset, void *data, uint64_t bytes, hdst_error *error)

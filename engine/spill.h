@@ -21,6 +21,8 @@ hdst_status hdst__spill_open(hdst__spill *spill, hdst_error *error);
 void hdst__spill_close(hdst__spill *spill);     // gives the room on the disk back; safe on a zeroed one, and twice
 // At the end of the file. HDST_E_IO when the disk is full.
 hdst_status hdst__spill_add(hdst__spill *spill, const void *data, uint64_t bytes, hdst_error *error);
+// The same from `offset` on: what is left out in between is zero.
+hdst_status hdst__spill_put(hdst__spill *spill, uint64_t offset, const void *data, uint64_t bytes, hdst_error *error);
 // All that was written, for reading, until unmap: pages that the system takes back as it likes. HDST_E_IO.
 hdst_status hdst__spill_map(const hdst__spill *spill, const void **data, hdst_error *error);
 void hdst__spill_unmap(const hdst__spill *spill, const void *data);     // NULL is fine

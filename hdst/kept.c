@@ -17,7 +17,7 @@ static hdst_status make_plan(hdst__kept *kept, hdst_error *error)
     kept->arena.out_of_memory = &out_of_memory;
     hdst_status status = setjmp(out_of_memory) ? hdst__error_memory(error, "a plan") : hdst__plan_make(&kept->arena, kept->dataset->parent, &kept->plan, error);
     kept->arena.out_of_memory = NULL;
-    if (status == HDST_OK) kept->plan.target->keeps = true;
+    if (status == HDST_OK) kept->plan.target->keeps = kept->plan.target->feeds = true;
     return status;
 }
 

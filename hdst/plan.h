@@ -60,7 +60,7 @@ struct hdst__node {
     size_t input_count;
     hdst__reader reader;            // of its records, in this run
     hdst__dataset_cache *resident;  // where they stay: a cache's, or a stage's on the device
-    bool feeds;                     // another node reads its records
+    bool feeds;                     // another node reads its records, or a cache
     bool keeps;                     // a stage: a stage reads its records, or a cache holds them
     struct hdst__node *taker;       // a stage: who takes its records slice by slice, and runs it; they are nowhere in whole then. NULL: it runs in its turn and keeps them
     uint64_t enough;                // a stage: nobody reads more records of it than these, from the first on; 0: all

@@ -6,8 +6,9 @@
 
 enum { MOST_PARTS = 1 << 24 };
 
-static hdst_status check(const hdst_dataset *from, const hdst_dataset *numbers, const char *function, uint64_t parts, hdst_error *error)
+static hdst_status check(const hdst_dataset *from, const hdst_dataset *numbers, uint64_t parts, hdst_error *error)
 {
+    const char *function = numbers->spec->function->name;
     hdst_status status = hdst__dataset_has_records(from, "hdst_partition", error);
     if (status != HDST_OK) return status;
     if (parts == 0 || parts > MOST_PARTS) return hdst__error_set(error, HDST_E_USAGE, "hdst_partition to %" PRIu64 " parts; 1 to %d are possible", parts, MOST_PARTS);
@@ -18,7 +19,7 @@ static hdst_status check(const hdst_dataset *from, const hdst_dataset *numbers, 
     return HDST_E_USAGE;
 }
 
-static hdst_dataset *add_partition(hdst_dataset *from, hdst_dataset *numbers, const char *function, uint64_t parts)
+static hdst_dataset *add_partition(hdst_dataset *from, hdst_dataset *numbers, uint64_t parts)
 {
     hdst_error error = HDST_ERROR_INIT;
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_PARTITION, from);
@@ -29,7 +30,7 @@ static hdst_dataset *add_partition(hdst_dataset *from, hdst_dataset *numbers, co
     dataset->count = parts;
     dataset->inputs = hdst__alloc(HDST__ALLOCATOR(dataset), 2 * sizeof *dataset->inputs);
     if (!dataset->inputs) hdst__error_memory(&error, "a partition");
-    else if (!dataset->object.error) check(from, numbers, function, parts, &error);
+    else if (!dataset->object.error) check(from, numbers, parts, &error);
     if (dataset->inputs) {
         dataset->inputs[0] = from;
         dataset->inputs[1] = numbers;
@@ -38,14 +39,22 @@ static hdst_dataset *add_partition(hdst_dataset *from, hdst_dataset *numbers, co
     return error.code == HDST_OK ? dataset : hdst__dataset_fail(dataset, &error);
 }
 
+// `numbers`: the map over the records.
+static hdst_dataset *partition(hdst_dataset *from, hdst_dataset *numbers, uint64_t parts)
+{
+    if (!numbers->object.context) return numbers;
+    hdst__lock(from->object.context);
+    hdst_dataset *dataset = add_partition(from, numbers, parts);
+    hdst__unlock(from->object.context);
+    return dataset;
+}
+
 hdst_dataset *hdst_partition(hdst_dataset *from, hdst_module *module, const char *function, uint64_t parts)
 {
-    hdst_context *context = from->object.context;
-    if (!context) return from;
-    hdst_dataset *numbers = hdst_map_function(from, module, function);
-    if (!numbers->object.context) return numbers;
-    hdst__lock(context);
-    hdst_dataset *dataset = add_partition(from, numbers, function, parts);
-    hdst__unlock(context);
-    return dataset;
+    return from->object.context ? partition(from, hdst_map_function(from, module, function), parts) : from;
+}
+
+hdst_dataset *hdst_partition_by(hdst_dataset *from, const hdst_map_spec *spec, uint64_t parts)
+{
+    return from->object.context ? partition(from, hdst_map(from, spec), parts) : from;
 }

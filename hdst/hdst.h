@@ -332,6 +332,8 @@ HDST_API hdst_dataset *hdst_reduce_by_key(hdst_dataset *dataset, hdst_module *mo
 // parts, then of the keys' hash. A key that lies in two parts is an error (HDST_E_USAGE). What the memory budget has no room for goes through a temporary file
 // in $TMPDIR.
 HDST_API hdst_dataset *hdst_partition(hdst_dataset *dataset, hdst_module *module, const char *function, uint64_t parts);
+// The same with values bound to the map: the borders of ranges, for example.
+HDST_API hdst_dataset *hdst_partition_by(hdst_dataset *dataset, const hdst_map_spec *spec, uint64_t parts);
 // What a reduction by key keeps its keys in. A run chooses by its first records, and hdst_explain tells the choice and why; results have the same bits in each.
 typedef enum hdst_container {
     HDST_CONTAINER_AUTO,

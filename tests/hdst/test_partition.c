@@ -15,6 +15,12 @@ static const char kernels[] =
     "map by_a(row r) -> uint32_t { return (uint32_t)r.a; }\n"
     "map by_place(row r) -> uint32_t { return (uint32_t)(record_index() % 2); }\n"
     "map value_of(row r) -> float { return r.v; }\n"
+    "map by_range(row r, broadcast uint32_t borders[]) -> uint32_t\n"
+    "{\n"
+    "    uint32_t part = 0;\n"
+    "    while (part < len(borders) && r.key >= borders[part]) part++;\n"
+    "    return part;\n"
+    "}\n"
     "filter some(row r) { return r.key % 3u > 0u; }\n"
     "map totals(row r) -> (key uint32_t k, double v, uint64_t n) { return (r.key, r.w, 1); }\n"
     "map checked(row r) -> uint32_t { return 100u / r.key; }\n"
@@ -96,6 +102,32 @@ Test(partition, records_lie_in_the_order_of_their_parts)
         }
         hdst_context_destroy(j.context);
     }
+}
+
+// With other borders the next run has other parts.
+Test(partition, ranges_between_bound_borders)
+{
+    job j;
+    open_job(&j, context_on("interp"));
+    hdst_value *borders = hdst_value_create(j.module, "uint32_t", 2);
+    hdst_map_spec *spec = hdst_map_spec_create(j.module, "by_range");
+    hdst_bind_value(spec, "borders", borders);
+    hdst_result *r = hdst_result_create(hdst_partition_by(j.data, spec, 3));
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        const uint32_t cut[2] = {100, turn ? 101 : 400};
+        uint64_t n, expected[3] = {0}, at = 0;
+        for (uint32_t i = 0; i < N; i++) expected[(rows[i].k >= cut[0]) + (rows[i].k >= cut[1])]++;
+        hdst_value_set(borders, cut, 2);
+        RUN(r);
+        const row *got = hdst_result_rows(r, NULL, &n);
+        const uint64_t *counts = hdst_result_parts(r, NULL);
+        for (uint32_t p = 0; p < 3; at += counts[p++]) {
+            cr_assert_eq(counts[p], expected[p]);
+            for (uint64_t i = at; i < at + counts[p]; i++)
+                cr_assert((got[i].k >= cut[0]) + (got[i].k >= cut[1]) == (int)p && (i == at || got[i].v > got[i - 1].v));
+        }
+    }
+    hdst_context_destroy(j.context);
 }
 
 Test(partition, none_one_and_too_many)

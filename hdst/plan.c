@@ -46,6 +46,7 @@ void hdst__plan_release(hdst__plan *plan)
         hdst__group_node_release(plan->nodes[i]);
         hdst__top_node_release(plan->nodes[i]);
         hdst__by_key_node_release(plan->nodes[i]);
+        hdst__parted_release(plan->nodes[i]);
         hdst__partition_node_release(plan->nodes[i]);
     }
 }

@@ -11,6 +11,7 @@
 // plan_partition.c  records in the order of parts that the user names
 // plan_top.c      the records with the largest values
 // plan_by_key.c   reductions by key, counts, distinct records
+// plan_parted.c   such that keep the parts of a partition
 // plan_reader.c   how the next stage reads what a node holds: rows, slices, unions
 // plan.c          making, running, ending
 // plan_explain.c  a plan as a text for people
@@ -85,7 +86,7 @@ struct hdst__node {
     const void *rows;               // the records, as C structs
     uint64_t row_count;
     hdst__sort *sort;               // of a sort: made at the first run
-    const hdst__by_key_spec *by_key_spec;   // of a reduction by key
+    const hdst__by_key_spec *by_key_spec;   // of a reduction by key; of one that is no accumulation, only to tell keys apart
     hdst__by_key *by_key;           // made at the first run
     const hdst__field_place *key_fields;
     const hdst__node *parted;       // of a reduction by key: the partition whose parts it keeps; NULL: none
@@ -157,6 +158,13 @@ hdst_status hdst__partition_node_run(hdst__node *node, hdst_error *error);
 void hdst__partition_node_explain(const hdst__node *node, hdst__buffer *out);
 void hdst__partition_node_release(hdst__node *node);
 uint64_t hdst__partition_count(const hdst__node *node);         // of its parts
+// plan_parted.c, of a reduction by key, whose node has its by_key_spec:
+void hdst__parted_make(hdst__arena *arena, hdst__node *node);      // node->parted, if there is a partition below
+void hdst__parted_release(hdst__node *node);
+// A part's records, from record `first` of the input on: adds what they give to node->parted_rows, in the order of hash and key.
+typedef hdst_status (*hdst__part_step)(hdst__node *node, const hdst__reader *part, uint64_t first, hdst__run_stats *stats, hdst_error *error);
+// All parts. The result is the node's rows then, and their counts. node->by_key is there, to tell keys apart.
+hdst_status hdst__parted_run(hdst__node *node, hdst__part_step step, hdst__run_stats *stats, hdst_error *error);
 // plan_by_key.c
 hdst_status hdst__by_key_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
 hdst_status hdst__by_key_node_run(hdst__plan *plan, hdst__node *node, hdst_error *error);

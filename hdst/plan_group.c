@@ -80,6 +80,21 @@ static void bind_params(hdst__arena *arena, hdst__node *node)
     node->values = values;
 }
 
+// Where parts of the user's are kept, a key must not lie in two. What the values are reduced by does not matter for that.
+static void tell_keys_apart(hdst__arena *arena, hdst__node *node)
+{
+    const hdst_dataset *dataset = node->dataset;
+    const size_t leaf_count = dataset->record->leaf_count;
+    uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, leaf_count);
+    ir_accum_op *laws = HDST__NEW_ARRAY(arena, ir_accum_op, leaf_count);
+    for (size_t i = 0; i < leaf_count; i++) laws[i] = IR_SUM;
+    for (size_t i = 0; i < dataset->key_count; i++) leaves[i] = dataset->keys[i].leaf;
+    hdst__by_key_spec *spec = HDST__NEW(arena, hdst__by_key_spec);
+    *spec = (hdst__by_key_spec){.record = dataset->record, .key_leaves = leaves, .key_count = (uint32_t)dataset->key_count, .laws = laws};
+    node->by_key_spec = spec;
+    hdst__parted_make(arena, node);
+}
+
 hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
     const hdst_dataset *dataset = node->dataset;
@@ -103,6 +118,7 @@ hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_err
     hdst__output_init(&group->result, engine->allocator, &engine->memory, dataset->record->size);
     hdst__output_init(&group->large, engine->allocator, &engine->memory, gives->size);
     hdst__output_init(&group->carried, engine->allocator, &engine->memory, gives->size);
+    if (group->reduces && !dataset->dense) tell_keys_apart(arena, node);
     if (dataset->dense) {
         node->identity = hdst__plan_identity(arena, function, dataset->record, error);
         if (!node->identity) return error->code;
@@ -284,7 +300,7 @@ static hdst_status run_part(hdst__node *node, const hdst__output **result, hdst_
 static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
     group_node *group = node->group;
-    const hdst__reader *input = &node->inputs[0]->reader;
+    const hdst__reader *input = group->input;
     hdst_status status = node->dataset->dense ? begin_dense(node, error) : HDST_OK;
     if (status == HDST_OK) status = hdst__grouping_start(&group->grouping, input, error);
     for (bool more = true; status == HDST_OK;) {
@@ -297,22 +313,51 @@ static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst
     return status;
 }
 
+static hdst_status run_input(hdst__node *node, const hdst__reader *input, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->group;
+    group->input = input;
+    *result = &group->result;
+    hdst__output_reset(&group->result);
+    const hdst_status status = run_parts(node, result, stats, error);
+    hdst__plan_add_stats(stats, &group->grouping.stats);
+    stats->skipped += group->grouping.skipped;
+    if (group->grouping.parts > group->parts) group->parts = group->grouping.parts;
+    return status;
+}
+
+static hdst_status run_part_of_user(hdst__node *node, const hdst__reader *part, uint64_t first, hdst__run_stats *stats, hdst_error *error)
+{
+    (void)first;
+    const hdst__output *result;
+    const hdst_status status = run_input(node, part, &result, stats, error);
+    return status == HDST_OK ? hdst__output_add(&node->parted_rows, result->records, result->count, error) : status;
+}
+
+static hdst_status run_all(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
+{
+    const hdst__output *result;
+    if (node->parted) {
+        if (!node->by_key) node->by_key = hdst__by_key_create(node->group->grouping.engine, node->by_key_spec);
+        return node->by_key ? hdst__parted_run(node, run_part_of_user, stats, error) : hdst__error_memory(error, "a reduce by key");
+    }
+    const hdst_status status = run_input(node, &node->inputs[0]->reader, &result, stats, error);
+    if (status != HDST_OK) return status;
+    node->rows = result->records;
+    node->row_count = result->count;
+    return HDST_OK;
+}
+
 hdst_status hdst__group_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
 {
     group_node *group = node->group;
-    const hdst__output *result = &group->result;
     node->ran = false;
+    node->part_counts = NULL;
     group->keys = group->records = group->partial = group->parts = group->large_keys = group->large_bytes = 0;
-    hdst__output_reset(&group->result);
-    hdst_status status = run_parts(node, &result, stats, error);
-    hdst__plan_add_stats(stats, &group->grouping.stats);
-    stats->skipped += group->grouping.skipped;
+    const hdst_status status = run_all(node, stats, error);
     if (status != HDST_OK) return status;
-    group->parts = group->grouping.parts;
-    count_levels(group, result->count, stats);
+    count_levels(group, node->row_count, stats);
     node->ran = true;
-    node->rows = result->records;
-    node->row_count = result->count;
     node->reader = hdst__reader_of_rows(node, node->dataset->record);
     return HDST_OK;
 }
@@ -336,6 +381,7 @@ void hdst__group_node_explain(const hdst__node *node, hdst__buffer *out)
     hdst__buffer_printf(out, "group %s: records ordered by key on the host, for %s needs all records of a key together%s\n", node->func->name,
                         group->reduces ? "a reduce that is not field-wise" : "the function",
                         group->tree ? "; it is associative, so pieces of 64 records of a key go up a tree" : "; each key's records in their order");
+    if (node->parted) hdst__buffer_printf(out, "  each of the parts of %u by itself\n", (unsigned)node->parted->number);
     const hdst__hpr hpr = group->grouping.engine->hpr;
     if (hpr < HDST__HPR_DEVICE)
         hdst__buffer_printf(out, "  hpr %s: of no effect, %s\n", hdst__hpr_name(hpr), group->tree ? "the tree is fixed as the result's bits depend on it" : "no level combines before all records of a key are there");

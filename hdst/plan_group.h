@@ -9,6 +9,7 @@
 
 typedef struct hdst__group_node {
     hdst__grouping grouping;
+    const hdst__reader *input;      // in a run: all records, or those of a part that the user named
     hdst__group_part *part;
     size_t part_count;
     bool reduces, tree;

@@ -107,7 +107,7 @@ static hdst_status reduce_all(hdst__node *node, hdst__run_stats *stats, hdst_err
     hdst_status status = take_piece(group, group->tree ? subtree(g->most) : g->most, &p, error);
     for (uint64_t k = 0; k < g->run_count && status == HDST_OK; k++) {
         hdst__large large;
-        status = hdst__large_open(&large, g, &node->inputs[0]->reader, k, error);
+        status = hdst__large_open(&large, g, node->group->input, k, error);
         if (status == HDST_OK) status = (group->tree ? reduce_subtrees : reduce_left_to_right)(node, k, &large, &p, stats, error);
         hdst__large_close(&large);
     }
@@ -122,7 +122,7 @@ static hdst_status write_key(hdst__node *node, uint64_t k, const piece *p, hdst_
     const hdst__grouping *g = &node->group->grouping;
     hdst__large large;
     uint64_t count = p->most;
-    hdst_status status = hdst__large_open(&large, &node->group->grouping, &node->inputs[0]->reader, k, error);
+    hdst_status status = hdst__large_open(&large, &node->group->grouping, node->group->input, k, error);
     while (status == HDST_OK && count) {
         status = hdst__large_next(&large, p->rows, p->most, &count, error);
         if (status == HDST_OK) status = hdst__spill_add(file, p->rows, count * g->record->size, error);

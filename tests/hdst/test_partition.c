@@ -24,6 +24,8 @@ static const char kernels[] =
     "filter some(row r) { return r.key % 3u > 0u; }\n"
     "map totals(row r) -> (key uint32_t k, double v, uint64_t n) { return (r.key, r.w, 1); }\n"
     "map checked(row r) -> uint32_t { return 100u / r.key; }\n"
+    "reduce in_order(values a, values b) { return (values){ .v = b.v - a.v, .n = a.n + b.n }; }\n"
+    "associative reduce last(values a, values b) { return (values){ .v = b.v, .n = a.n + b.n }; }\n"
     "reduce add(values a, values b) { return (values){ .v = a.v + b.v, .n = a.n + b.n }; }\n";
 
 enum { N = 20000, KEYS = 500, PARTS = 7 };
@@ -202,6 +204,40 @@ Test(partition, reductions_by_key_keep_them)
     }
 }
 
+// So do those that are no accumulation: from left to right, and up a tree.
+Test(partition, reductions_in_order_keep_them)
+{
+    total in_order[KEYS] = {0}, last[KEYS] = {0};
+    job j;
+    fill_rows();
+    for (uint32_t i = 0; i < N; i++) {
+        total *t = &in_order[rows[i].k];
+        t->v = t->n++ ? rows[i].w - t->v : rows[i].w;
+        last[rows[i].k].v = rows[i].w;
+    }
+    ON_EACH_FORM(j) {
+        hdst_dataset *d = hdst_map_function(hdst_partition(j.data, j.module, "by_key", PARTS), j.module, "totals");
+        hdst_result *r[] = {hdst_result_create(hdst_reduce_by_key(d, j.module, "in_order")), hdst_result_create(hdst_reduce_by_key(d, j.module, "last"))};
+        for (int turn = 0; turn < 4; turn++) {
+            RUN(r[turn % 2]);
+            const total *expected = turn % 2 ? last : in_order;
+            uint64_t n, parts, at = 0;
+            const total *got = hdst_result_rows(r[turn % 2], NULL, &n);
+            const uint64_t *counts = hdst_result_parts(r[turn % 2], &parts);
+            cr_assert(n == KEYS && counts && parts == PARTS);
+            for (uint32_t p = 0; p < PARTS; p++)
+                for (uint64_t i = 0; i < counts[p]; i++, at++) {
+                    cr_assert(got[at].k % PARTS == p && got[at].v == expected[got[at].k].v && got[at].n == in_order[got[at].k].n, "key %u", (unsigned)got[at].k);
+                    cr_assert(i == 0 || mix32(got[at].k) > mix32(got[at - 1].k));
+                }
+            const hdst_run_stats stats = hdst_result_stats(r[turn % 2]);
+            cr_assert(stats.level[0].in == N && stats.level[2].out == KEYS);
+            cr_assert(strstr(hdst_explain(r[turn % 2], NULL), "each of the parts of "));
+        }
+        hdst_context_destroy(j.context);
+    }
+}
+
 static void expect_error(hdst_dataset *dataset, hdst_status code, const char *message, const char *hint)
 {
     hdst_error error = HDST_ERROR_INIT;
@@ -220,6 +256,7 @@ Test(partition, a_key_in_two_parts)
     rows[17].k = 4016;                                   // ... but for this one
     hdst_dataset *d = hdst_map_function(hdst_partition(j.data, j.module, "by_place", 2), j.module, "totals");
     expect_error(hdst_reduce_by_key(d, j.module, "add"), HDST_E_USAGE, "records with the key k = 4016 lie in part 0 and in part 1", "all records of a key one part");
+    expect_error(hdst_reduce_by_key(d, j.module, "in_order"), HDST_E_USAGE, "records with the key k = 4016 lie in part 0 and in part 1", "all records of a key one part");
     rows[17].k = 17;
     hdst_error error = HDST_ERROR_INIT;
     uint64_t n = 0;

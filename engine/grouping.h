@@ -26,10 +26,9 @@ typedef struct hdst__group_batch {  // records as they are read, a few at a time
 
 typedef struct hdst__grouping {
     hdst__engine *engine;
-    const hdst__allocator *engine_allocator;
     const hdst__record *record;
     const hdst__group_part *part;
-    size_t part_count;
+    size_t part_count, key_bytes;   // key_bytes: of the packed key
     bool dense;                     // one part, an integer: it is the number of a row below `dense_rows`
     uint64_t dense_rows;
 
@@ -81,28 +80,23 @@ hdst_status hdst__large_next(hdst__large *large, char *rows, uint64_t most, uint
 void hdst__large_close(hdst__large *large);     // safe on a zeroed one
 
 // --- grouping_read.c ---
-typedef struct hdst__ordering {     // hash or dense key of each record beside its place: in one word where both fit
-    hdst__rows input;
-    bool wide;
-    uint64_t *words, *scratch;      // or, wide, entries (below) in their place
-    uint64_t count, reserved;
-} hdst__ordering;
-
-hdst_status hdst__ordering_read(hdst__grouping *grouping, hdst__ordering *ordering, const hdst__reader *input, hdst_error *error);
-// Only the next part. *full: it has more records than fit.
-hdst_status hdst__ordering_read_part(hdst__grouping *grouping, hdst__ordering *ordering, const hdst__reader *input, bool *full, hdst_error *error);
+// The records of the next part. *full: there are more than fit.
+hdst_status hdst__grouping_read_part(hdst__grouping *grouping, hdst__rows *rows, const hdst__reader *input, bool *full, hdst_error *error);
 // Makes the next part smaller, so that its records fit; `large` where it is a single hash or dense key and they do not.
 hdst_status hdst__grouping_narrow(hdst__grouping *grouping, const hdst__reader *input, hdst_error *error);
-void hdst__ordering_end(hdst__grouping *grouping, hdst__ordering *ordering);    // safe on a zeroed one, and twice
 hdst_status hdst__group_batch_make(const hdst__grouping *grouping, hdst__group_batch *batch, const hdst__reader *input, hdst_error *error);
 // Records first ... first + count - 1 of the input, as many as a batch has at most.
 hdst_status hdst__group_batch_read(const hdst__grouping *grouping, const hdst__group_batch *batch, const hdst__reader *input, uint64_t first, uint64_t *count, hdst_error *error);
 // Whether the record is of the next part. Notes in the first part what has a dense key out of range; `index`: of the record in the input.
-bool hdst__group_in_part(hdst__grouping *grouping, const char *row, size_t key_bytes, uint64_t index);
+bool hdst__group_in_part(hdst__grouping *grouping, const char *row, uint64_t index);
 void hdst__group_forget_bad(hdst__grouping *grouping);     // before the input is read once more for the first part
-uint32_t hdst__group_hash(const hdst__grouping *grouping, const char *row, size_t bytes);
+uint32_t hdst__group_hash(const hdst__grouping *grouping, const char *row);
 
 // --- grouping_order.c ---
+// Orders the rows of a part, which become the grouping's, and finds their runs. With a bad record that is not to be skipped HDST_OK, and nothing else.
+hdst_status hdst__grouping_order(hdst__grouping *grouping, hdst__rows *rows, hdst_error *error);
+
+// --- grouping_sort.c ---
 typedef struct hdst__group_entry {
     uint64_t key, index;            // the key's hash, or the dense key; which row
 } hdst__group_entry;
@@ -110,13 +104,12 @@ typedef struct hdst__group_entry {
 enum { HDST__KEY_WORDS = 64, HDST__LEAST_PART = 64 };     // of a key, at most; records of a part, where there is memory at all
 // Bytes of the packed key.
 size_t hdst__group_key_bytes(const hdst__group_part *part, size_t count);
-void hdst__group_pack(const hdst__group_part *part, size_t count, const char *row, uint64_t *words);
+void hdst__group_pack(const hdst__grouping *g, const char *row, uint64_t *words);
 // Sorts by the number `key`, stably: returns the array of the two that holds the entries in order.
 hdst__group_entry *hdst__group_order_numbers(hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count);
 // The same by the upper 32 bits of words.
 uint64_t *hdst__group_order_words(uint64_t *words, uint64_t *scratch, uint64_t count);
 // Sorts rows by their packed keys, stably: those of several keys with one hash, a few. False: out of memory.
 bool hdst__group_order_rows(const hdst__grouping *grouping, char *rows, uint64_t count);
-bool hdst__group_same_key(const hdst__grouping *grouping, const char *a, const char *b);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys with more records than there is room for. Their records are not ordered in memory: each key's are read in the order of the input, a pass over it for each.
-#include "engine/grouping.h"
+#include "engine/grouping_number.h"
 
 #include "engine/engine_private.h"
 #include "engine/executor.h"
@@ -42,7 +42,6 @@ static hdst_status count_one(hdst__grouping *g, const char *row, uint64_t *capac
 
 static hdst_status count_all(hdst__grouping *g, const hdst__reader *input, const hdst__group_batch *b, hdst_error *error)
 {
-    const size_t bytes = hdst__group_key_bytes(g->part, g->part_count);
     uint64_t capacity = 0, count;
     hdst_status status = HDST_OK;
     hdst__group_forget_bad(g);
@@ -50,7 +49,7 @@ static hdst_status count_all(hdst__grouping *g, const hdst__reader *input, const
         status = hdst__group_batch_read(g, b, input, first, &count, error);
         for (uint64_t i = 0; i < count && status == HDST_OK; i++) {
             const char *row = b->rows + i * g->record->size;
-            if (hdst__group_in_part(g, row, bytes, first + i)) status = count_one(g, row, &capacity, error);
+            if (hdst__group_in_part(g, row, first + i)) status = count_one(g, row, &capacity, error);
         }
     }
     return status;
@@ -59,10 +58,10 @@ static hdst_status count_all(hdst__grouping *g, const hdst__reader *input, const
 static bool is_before(const hdst__grouping *g, const char *a, const char *b)
 {
     uint64_t left[HDST__KEY_WORDS], right[HDST__KEY_WORDS];
-    const size_t words = (hdst__group_key_bytes(g->part, g->part_count) + 7) / 8;
+    const size_t words = (g->key_bytes + 7) / 8;
     size_t w = 0;
-    hdst__group_pack(g->part, g->part_count, a, left);
-    hdst__group_pack(g->part, g->part_count, b, right);
+    hdst__group_pack(g, a, left);
+    hdst__group_pack(g, b, right);
     while (w + 1 < words && left[w] == right[w]) w++;
     return left[w] < right[w];
 }

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of records by key: a radix sort that is stable, from the lowest digit up (Knuth, The Art of Computer Programming, vol. 3, 5.2.5), over words where the number and the
-// place of a record fit one, else over pairs of words; then a merge sort of the few records whose keys share a hash.
+// The order of records by key, on all threads. A stable partition by the upper bits of their hashes (or dense keys) makes parts that lie in a core's cache: each thread counts and moves
+// a share of the records, and a part has those of the first thread first. Then part by part the rest
+// (grouping_sort.c).
 #include "engine/grouping.h"
 
-#include <string.h>
+#include "engine/engine_private.h"
+#include "engine/grouping_number.h"
+#include "engine/threads.h"
 
-enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, WORD_DIGIT_BITS = 11, WORD_DIGITS = 1 << WORD_DIGIT_BITS };
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    PART_BYTES = 128 << 10,         // of records: with their words they lie in a core's second cache
+    MOST_PARTS = 2048,              // that records are moved to at once: more places than that are asked of memory one by one
+    THREAD_RECORDS = 1 << 14,       // at least, for a thread of its own
+};
 
 static uint64_t align_to(uint64_t at, uint64_t size) { return (at + size - 1) / size * size; }
 
@@ -16,132 +26,286 @@ size_t hdst__group_key_bytes(const hdst__group_part *part, size_t count)
     return (size_t)at;
 }
 
-void hdst__group_pack(const hdst__group_part *part, size_t count, const char *row, uint64_t *words)
+void hdst__group_pack(const hdst__grouping *g, const char *row, uint64_t *words)
 {
     uint64_t at = 0;
-    memset(words, 0, align_to(hdst__group_key_bytes(part, count), 8));
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t size = hdst__scalar_size(part[i].kind);
+    memset(words, 0, align_to(g->key_bytes, 8));
+    for (size_t i = 0; i < g->part_count; i++) {
+        const uint64_t size = hdst__scalar_size(g->part[i].kind);
         at = align_to(at, size);
-        memcpy((char *)words + at, row + part[i].offset, size);        // little endian, as all of hdst's raw data
+        memcpy((char *)words + at, row + g->part[i].offset, size);        // little endian, as all of hdst's raw data
         at += size;
     }
 }
 
-// --- Pairs ---
+// --- All of it ---
 
-static void scatter(const hdst__group_entry *from, hdst__group_entry *to, uint64_t count, unsigned shift, const uint64_t counts[DIGITS])
+typedef struct worker {
+    uint64_t skipped, bad_record, bad_key;      // of its share
+    void *words;                    // for a part and once more, of `capacity` bytes in all
+    uint64_t capacity;
+    bool failed;                    // out of memory
+} worker;
+
+typedef struct ordering {
+    hdst__grouping *g;
+    uint64_t size, count;           // of a record; records
+    char *rows, *parted;
+    uint64_t base;                  // the least number
+    unsigned shift;
+    uint32_t parts, threads;
+    uint64_t *place;                // by thread and part: where its next record goes
+    uint64_t *begin;                // by part, and where the last one ends
+    uint64_t *runs;                 // the same of its runs
+    worker worker[HDST__MOST_THREADS];
+    _Atomic uint32_t next;          // part that nobody has taken
+} ordering;
+
+// Of a size that the compiler knows a copy is an instruction or two.
+static inline void copy_row(char *to, const char *from, uint64_t size)
 {
-    uint64_t next[DIGITS], sum = 0;
-    for (unsigned d = 0; d < DIGITS; d++) {
-        next[d] = sum;
-        sum += counts[d];
+    switch (size) {
+    case 4: memcpy(to, from, 4); break;
+    case 8: memcpy(to, from, 8); break;
+    case 12: memcpy(to, from, 12); break;
+    case 16: memcpy(to, from, 16); break;
+    case 24: memcpy(to, from, 24); break;
+    case 32: memcpy(to, from, 32); break;
+    default: memcpy(to, from, size);
     }
-    for (uint64_t i = 0; i < count; i++) to[next[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-hdst__group_entry *hdst__group_order_numbers(hdst__group_entry *entries, hdst__group_entry *scratch, uint64_t count)
+static uint64_t share(const ordering *o, uint32_t thread) { return o->count * thread / o->threads; }
+
+static void count_share(void *user, uint32_t thread)
 {
-    uint64_t differing = 0;
-    for (uint64_t i = 1; i < count; i++) differing |= entries[i].key ^ entries[0].key;
-    for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
-        uint64_t counts[DIGITS] = {0};
-        if (!(differing >> shift & (DIGITS - 1))) continue;
-        for (uint64_t i = 0; i < count; i++) counts[entries[i].key >> shift & (DIGITS - 1)]++;
-        scatter(entries, scratch, count, shift, counts);
-        hdst__group_entry *sorted = scratch;
-        scratch = entries;
-        entries = sorted;
+    ordering *o = user;
+    worker *w = &o->worker[thread];
+    uint64_t *place = o->place + (uint64_t)thread * o->parts, number;
+    for (uint64_t i = share(o, thread), end = share(o, thread + 1); i < end; i++) {
+        if (hdst__group_number_of(o->g, o->rows + i * o->size, &number)) {
+            place[(number - o->base) >> o->shift]++;
+            continue;
+        }
+        if (!w->skipped++) w->bad_record = i, w->bad_key = number;
     }
-    return entries;
 }
 
-// --- Words: the number above, the place below ---
+static void move_share(void *user, uint32_t thread)
+{
+    ordering *o = user;
+    uint64_t *place = o->place + (uint64_t)thread * o->parts, number;
+    const uint64_t size = o->size;
+    for (uint64_t i = share(o, thread), end = share(o, thread + 1); i < end; i++) {
+        const char *row = o->rows + i * size;
+        if (hdst__group_number_of(o->g, row, &number)) copy_row(o->parted + place[(number - o->base) >> o->shift]++ * size, row, size);
+    }
+}
 
-static void begin_digits(const uint64_t counts[WORD_DIGITS], uint64_t next[WORD_DIGITS])
+// Counts become places: part by part, in each thread by thread.
+static void find_places(ordering *o)
 {
     uint64_t sum = 0;
-    for (unsigned d = 0; d < WORD_DIGITS; d++) {
-        next[d] = sum;
-        sum += counts[d];
-    }
-}
-
-uint64_t *hdst__group_order_words(uint64_t *words, uint64_t *scratch, uint64_t count)
-{
-    uint64_t differing = 0, counts[WORD_DIGITS], next[WORD_DIGITS];
-    for (uint64_t i = 1; i < count; i++) differing |= words[i] ^ words[0];
-    for (unsigned shift = 32; shift < 64; shift += WORD_DIGIT_BITS) {
-        if (!(differing >> shift & (WORD_DIGITS - 1))) continue;
-        memset(counts, 0, sizeof counts);
-        for (uint64_t i = 0; i < count; i++) counts[words[i] >> shift & (WORD_DIGITS - 1)]++;
-        begin_digits(counts, next);
-        for (uint64_t i = 0; i < count; i++) scratch[next[words[i] >> shift & (WORD_DIGITS - 1)]++] = words[i];
-        uint64_t *sorted = scratch;
-        scratch = words;
-        words = sorted;
-    }
-    return words;
-}
-
-// --- Several keys with one hash ---
-
-typedef struct ties {
-    const hdst__grouping *grouping;
-    const char *rows;
-    size_t words;
-} ties;
-
-static int compare(const ties *t, uint64_t a, uint64_t b)
-{
-    uint64_t left[HDST__KEY_WORDS], right[HDST__KEY_WORDS];
-    const hdst__grouping *g = t->grouping;
-    hdst__group_pack(g->part, g->part_count, t->rows + a * g->record->size, left);
-    hdst__group_pack(g->part, g->part_count, t->rows + b * g->record->size, right);
-    for (size_t w = 0; w < t->words; w++)
-        if (left[w] != right[w]) return left[w] < right[w] ? -1 : 1;
-    return 0;
-}
-
-static void merge(const ties *t, const uint64_t *from, uint64_t *to, uint64_t first, uint64_t middle, uint64_t end)
-{
-    uint64_t a = first, b = middle;
-    for (uint64_t i = first; i < end; i++) {
-        const bool left = a < middle && (b == end || compare(t, from[a], from[b]) <= 0);
-        to[i] = left ? from[a++] : from[b++];
-    }
-}
-
-// Merged from the bottom up: the array of the two that holds the result.
-static const uint64_t *merge_sort(const ties *t, uint64_t *from, uint64_t *to, uint64_t count)
-{
-    for (uint64_t width = 1; width < count; width *= 2) {
-        for (uint64_t first = 0; first < count; first += 2 * width) {
-            const uint64_t middle = count - first < width ? count : first + width, end = count - middle < width ? count : middle + width;
-            merge(t, from, to, first, middle, end);
+    for (uint32_t p = 0; p < o->parts; p++) {
+        o->begin[p] = sum;
+        for (uint32_t t = 0; t < o->threads; t++) {
+            uint64_t *place = &o->place[(uint64_t)t * o->parts + p], count = *place;
+            *place = sum;
+            sum += count;
         }
-        uint64_t *sorted = to;
-        to = from;
-        from = sorted;
     }
-    return from;
+    o->begin[o->parts] = sum;
 }
 
-bool hdst__group_order_rows(const hdst__grouping *g, char *rows, uint64_t count)
+// --- A part ---
+
+static bool take_words(const ordering *o, worker *w, uint64_t bytes)
 {
-    const hdst__allocator *allocator = g->engine_allocator;
-    const uint64_t size = g->record->size;
-    const ties t = {g, rows, (hdst__group_key_bytes(g->part, g->part_count) + 7) / 8};
-    uint64_t *places = hdst__alloc(allocator, 2 * count * sizeof *places);
-    char *copy = hdst__alloc(allocator, count * size);
-    if (places && copy) {
-        for (uint64_t i = 0; i < count; i++) places[i] = i;
-        const uint64_t *sorted = merge_sort(&t, places, places + count, count);
-        for (uint64_t i = 0; i < count; i++) memcpy(copy + i * size, rows + sorted[i] * size, size);
-        memcpy(rows, copy, count * size);
+    if (bytes <= w->capacity) return true;
+    hdst__free(o->g->engine->allocator, w->words);
+    w->words = hdst__alloc(o->g->engine->allocator, bytes);
+    w->capacity = w->words ? bytes : 0;
+    return w->words;
+}
+
+// Numbers of a part that span more than 32 bits, or more records than that, take pairs of words.
+static bool sort_pairs(const ordering *o, worker *w, uint64_t begin, uint64_t count)
+{
+    if (!take_words(o, w, 2 * count * sizeof(hdst__group_entry))) return false;
+    hdst__group_entry *entries = w->words;
+    for (uint64_t i = 0; i < count; i++) {
+        entries[i].index = i;
+        hdst__group_number_of(o->g, o->parted + (begin + i) * o->size, &entries[i].key);
     }
-    const bool done = places && copy;
-    hdst__free(allocator, places);
-    hdst__free(allocator, copy);
-    return done;
+    const hdst__group_entry *sorted = hdst__group_order_numbers(entries, entries + count, count);
+    for (uint64_t i = 0; i < count; i++) copy_row(o->rows + (begin + i) * o->size, o->parted + (begin + sorted[i].index) * o->size, o->size);
+    return true;
+}
+
+static bool sort_part(const ordering *o, worker *w, uint32_t part)
+{
+    const uint64_t begin = o->begin[part], count = o->begin[part + 1] - begin, base = o->base + ((uint64_t)part << o->shift), size = o->size;
+    if (o->shift > 32 || count > UINT32_MAX) return sort_pairs(o, w, begin, count);
+    if (!take_words(o, w, 2 * count * sizeof(uint64_t))) return false;
+    uint64_t *words = w->words, number;
+    const char *from = o->parted + begin * size;
+    char *to = o->rows + begin * size;
+    for (uint64_t i = 0; i < count; i++) {
+        hdst__group_number_of(o->g, from + i * size, &number);
+        words[i] = (number - base) << 32 | i;
+    }
+    const uint64_t *sorted = hdst__group_order_words(words, words + count, count);
+    for (uint64_t i = 0; i < count; i++) copy_row(to + i * size, from + (sorted[i] & UINT32_MAX) * size, size);
+    return true;
+}
+
+// Keys of more than 4 bytes may share a hash: such rows lie mixed.
+static bool part_ties(const hdst__grouping *g, char *rows, uint64_t count)
+{
+    const uint64_t size = g->record->size;
+    uint64_t first = 0;                 // of the rows with this hash
+    uint32_t hash = count ? hdst__group_hash(g, rows) : 0;
+    bool mixed = false;
+    for (uint64_t i = 1; i <= count; i++) {
+        if (i < count && hdst__group_same_key(g, rows + (i - 1) * size, rows + i * size)) continue;
+        const uint32_t next = i < count ? hdst__group_hash(g, rows + i * size) : 0;
+        if (i < count && next == hash) {
+            mixed = true;
+            continue;
+        }
+        if (mixed && !hdst__group_order_rows(g, rows + first * size, i - first)) return false;
+        first = i;
+        hash = next;
+        mixed = false;
+    }
+    return true;
+}
+
+static void sort_parts(void *user, uint32_t thread)
+{
+    ordering *o = user;
+    worker *w = &o->worker[thread];
+    for (uint32_t p; !w->failed && (p = o->next++) < o->parts;) {
+        const uint64_t count = o->begin[p + 1] - o->begin[p];
+        char *rows = o->rows + o->begin[p] * o->size;
+        w->failed = count && !sort_part(o, w, p);
+        if (!w->failed && !o->g->dense && o->g->key_bytes > 4) w->failed = !part_ties(o->g, rows, count);
+        o->runs[p] = count > 0;
+        for (uint64_t i = 1; i < count && !w->failed; i++) o->runs[p] += !hdst__group_same_key(o->g, rows + (i - 1) * o->size, rows + i * o->size);
+    }
+}
+
+static void write_runs(void *user, uint32_t thread)
+{
+    ordering *o = user;
+    (void)thread;
+    for (uint32_t p; (p = o->next++) < o->parts;) {
+        hdst__run *run = o->g->run + o->runs[p];
+        for (uint64_t i = o->begin[p]; i < o->begin[p + 1]; i++) {
+            const char *row = o->rows + i * o->size;
+            if (i == o->begin[p]) *run = (hdst__run){.first = i};
+            else if (!hdst__group_same_key(o->g, row - o->size, row)) *++run = (hdst__run){.first = i};
+            run->count++;
+        }
+    }
+}
+
+// --- Steps ---
+
+static uint32_t thread_count(uint64_t records)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t wanted = records / THREAD_RECORDS + 1, most = cores < 1 ? 1 : cores > HDST__MOST_THREADS ? HDST__MOST_THREADS : (uint64_t)cores;
+    return (uint32_t)(wanted < most ? wanted : most);
+}
+
+static void choose_parts(ordering *o, uint64_t span)
+{
+    uint32_t bits = 0;
+    while ((1u << bits) < MOST_PARTS && o->count * o->size >> bits > PART_BYTES) bits++;
+    unsigned span_bits = 0;
+    while (span_bits < 64 && (span - 1) >> span_bits) span_bits++;
+    o->shift = span_bits > bits ? span_bits - bits : 0;
+    o->parts = (uint32_t)((span - 1) >> o->shift) + 1;
+}
+
+static void note_bad(const ordering *o)
+{
+    hdst__grouping *g = o->g;
+    for (uint32_t t = 0; t < o->threads; t++) {
+        const worker *w = &o->worker[t];
+        if (w->skipped && g->bad_record == UINT64_MAX) g->bad_record = w->bad_record, g->bad_key = w->bad_key;
+        g->skipped += w->skipped;
+    }
+}
+
+static bool sort_all(ordering *o)
+{
+    bool failed = false;
+    o->next = 0;
+    hdst__in_threads(o->threads, sort_parts, o);
+    for (uint32_t t = 0; t < o->threads; t++) failed |= o->worker[t].failed;
+    return !failed;
+}
+
+static hdst_status make_runs(ordering *o, hdst_error *error)
+{
+    hdst__grouping *g = o->g;
+    uint64_t runs = 0;
+    for (uint32_t p = 0; p < o->parts; p++) {
+        const uint64_t of = o->runs[p];
+        o->runs[p] = runs;
+        runs += of;
+    }
+    g->run = hdst__budget_alloc(&g->engine->memory, g->engine->allocator, runs ? runs * sizeof *g->run : 1, "runs of equal keys", error);
+    if (!g->run) return HDST_E_MEMORY;
+    g->reserved += runs ? runs * sizeof *g->run : 1;
+    g->run_count = runs;
+    o->next = 0;
+    hdst__in_threads(o->threads, write_runs, o);
+    return HDST_OK;
+}
+
+static hdst_status order(ordering *o, hdst_error *error)
+{
+    hdst__in_threads(o->threads, count_share, o);
+    note_bad(o);
+    if (o->g->bad_record != UINT64_MAX && !o->g->engine->skip_failed) return HDST_OK;
+    find_places(o);
+    hdst__in_threads(o->threads, move_share, o);
+    return sort_all(o) ? HDST_OK : hdst__error_memory(error, "the order of records by key");
+}
+
+hdst_status hdst__grouping_order(hdst__grouping *g, hdst__rows *input, hdst_error *error)
+{
+    const hdst__allocator *allocator = g->engine->allocator;
+    hdst__budget *budget = &g->engine->memory;
+    ordering o = {.g = g, .size = g->record->size, .count = input->count, .rows = input->records};
+    o.base = g->whole ? 0 : g->from;
+    o.threads = thread_count(o.count);
+    choose_parts(&o, g->whole ? g->end : g->step);
+    const uint64_t bytes = o.count * o.size + 1, tables = ((uint64_t)o.parts * (o.threads + 2) + 1) * sizeof *o.place, words = 2 * o.count * (g->wide ? sizeof(hdst__group_entry) : sizeof(uint64_t));
+    if (!hdst__budget_reserve(budget, words)) return hdst__budget_error(budget, words, "the order of records by key", error);
+    o.place = hdst__budget_alloc(budget, allocator, tables, "the order of records by key", error);
+    o.parted = o.place ? hdst__budget_alloc(budget, allocator, bytes, "records by key", error) : NULL;
+    hdst_status status = o.parted ? HDST_OK : HDST_E_MEMORY;
+    if (status == HDST_OK) {
+        memset(o.place, 0, tables);
+        o.begin = o.place + (uint64_t)o.parts * o.threads;
+        o.runs = o.begin + o.parts + 1;
+        status = order(&o, error);
+    }
+    for (uint32_t t = 0; t < o.threads; t++) hdst__free(allocator, o.worker[t].words);
+    hdst__budget_release(budget, words);
+    hdst__budget_free(budget, allocator, o.parted, bytes);
+    const bool ordered = status == HDST_OK && (g->bad_record == UINT64_MAX || g->engine->skip_failed);
+    if (ordered) {
+        g->rows = input->records;       // in order now, and the grouping's
+        g->row_count = o.begin[o.parts];
+        g->reserved += input->bytes;
+        *input = (hdst__rows){0};
+        status = make_runs(&o, error);
+    }
+    hdst__budget_free(budget, allocator, o.place, tables);
+    return status;
 }

@@ -70,6 +70,7 @@ void hdst__pass_unchecked(ir_func *func);           // drops them all, on reques
 uint32_t hdst__pass_skip(ir_func *func);            // records that fail take no part; returns the new accumulator that counts them
 void hdst__pass_skip_fold(ir_func *func, const hdst__record *counted, bool next_is_counted);   // a reduce: see hdst__passes_skip_fold
 void hdst__pass_contract(ir_func *func);            // local arrays that are filled, then read, become expressions
+void hdst__pass_overwritten(ir_func *func);         // what local arrays are filled with before a loop fills all of them goes
 void hdst__pass_unroll(ir_func *func);              // short constant loops disappear
 void hdst__pass_unroll_arrays(ir_func *func);       // so do longer ones that alone keep arrays from becoming variables
 void hdst__pass_arrays(ir_func *func);              // local arrays that only constants index become variables

@@ -37,6 +37,7 @@ const char *hdst__passes_scalar(ir_func *func)
         {"fold", hdst__pass_fold},
         {"loop-checks", hdst__pass_loop_checks},
         {"contract", hdst__pass_contract},  // before unrolling, which hides that an array is filled
+        {"overwritten", hdst__pass_overwritten},    // before unrolling too
         {"unroll", hdst__pass_unroll},
         {"forward", hdst__pass_forward},
         {"fold", hdst__pass_fold},

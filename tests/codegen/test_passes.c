@@ -54,7 +54,7 @@ typedef struct pass {
 
 static const pass passes[] = {
     {"exits", hdst__pass_exits},     {"fold", hdst__pass_fold},       {"checks", hdst__pass_checks},  {"fold", hdst__pass_fold},
-    {"loop-checks", hdst__pass_loop_checks}, {"contract", hdst__pass_contract},
+    {"loop-checks", hdst__pass_loop_checks}, {"contract", hdst__pass_contract}, {"overwritten", hdst__pass_overwritten},
     {"unroll", hdst__pass_unroll},   {"forward", hdst__pass_forward}, {"unroll-arrays", hdst__pass_unroll_arrays}, {"arrays", hdst__pass_arrays}, {"forward", hdst__pass_forward}, {"fold", hdst__pass_fold},       {"checks", hdst__pass_checks},  {"fold", hdst__pass_fold},
     {"unread", hdst__pass_unread},   {"uniform", hdst__pass_uniform}, {"if-convert", hdst__pass_if_convert}, {"fold", hdst__pass_fold},
     {"unread", hdst__pass_unread},   {"uniform", hdst__pass_uniform}, {"predicate", hdst__pass_predicate}, {"fold", hdst__pass_fold},

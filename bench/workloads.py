@@ -66,7 +66,7 @@ def model(title, problem, arguments, exact, fast):
 
 
 MODELS = [
-    model("fuzzy c-means, a step of 4M points of 4 float, 8 clusters, fuzzifier 2: 41 sums", "fuzzy", ["--records", "4000000", "--clusters", "8"], 5.0, 2.75),
+    model("fuzzy c-means, a step of 4M points of 4 float, 8 clusters, fuzzifier 2: 41 sums", "fuzzy", ["--records", "4000000", "--clusters", "8"], 5.0, 1.5),
     model("logistic regression, a step of 2M rows of 10 double: 78 sums and a count", "logistic", ["--records", "2000000"], 2.1, 1.25),
     model("neural net, the gradient of 8000 rows of 784 float, 30 hidden units, 10 classes: 23860 sums", "neural", ["--records", "8000"], None, None),
     model("neural net, a mini-batch of 50", "neural", ["--records", "50"], None, None),

@@ -28,7 +28,10 @@ hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec 
     }
     by_key->keyed = hdst__keyed_make(&by_key->arena, spec->record, spec->key_leaves, spec->key_count, spec->laws);
     by_key->arena.out_of_memory = NULL;
-    return by_key;
+    by_key->on_device = hdst__by_key_device_create(engine, by_key->keyed);
+    if (by_key->on_device) return by_key;
+    hdst__by_key_destroy(by_key);
+    return NULL;
 }
 
 void hdst__by_key_destroy(hdst__by_key *by_key)
@@ -37,12 +40,14 @@ void hdst__by_key_destroy(hdst__by_key *by_key)
     pthread_mutex_lock(&by_key->engine->mutex);
     hdst__by_key_drop(by_key);
     hdst__by_key_free_kept(by_key);
+    hdst__by_key_device_destroy(by_key->on_device);
     pthread_mutex_unlock(&by_key->engine->mutex);
     hdst__arena_destroy(&by_key->arena);
     hdst__free(by_key->engine->allocator, by_key);
 }
 
 const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key) { return &by_key->stats; }
+hdst__dataset_cache *hdst__by_key_resident(hdst__by_key *by_key) { return by_key->device_did ? hdst__by_key_device_rows(by_key->on_device) : NULL; }
 
 // --- Threads ---
 
@@ -234,15 +239,24 @@ hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *inp
     by_key->ran = false;
     pthread_mutex_lock(&by_key->engine->mutex);
     hdst__by_key_drop(by_key);
-    const hdst_status status = run_in(by_key, input, error ? error : &own);
+    const bool may = by_key->container == HDST__CONTAINER_AUTO && by_key->engine->hpr >= HDST__HPR_DEVICE;
+    by_key->device_did = false;
+    hdst_status status = may ? hdst__by_key_device_run(by_key->on_device, input, &by_key->stats, &by_key->device_did, error ? error : &own) : HDST_OK;
+    if (status == HDST_OK && !by_key->device_did) status = run_in(by_key, input, error ? error : &own);
     pthread_mutex_unlock(&by_key->engine->mutex);
     by_key->stats.run_seconds = by_key->stats.total_seconds = hdst__now() - start;
-    *rows = status == HDST_OK ? by_key->rows : NULL;
-    *count = status == HDST_OK ? by_key->row_count : 0;
+    *rows = status == HDST_OK && !by_key->device_did ? by_key->rows : NULL;
+    *count = status != HDST_OK ? 0 : by_key->device_did ? hdst__dataset_cache_own_reader(hdst__by_key_resident(by_key))->records : by_key->row_count;
     return status;
 }
 
 // --- Explain ---
+
+static void explain_levels(const hdst__by_key *by_key, hdst__buffer *out)
+{
+    for (uint32_t i = 0; i < by_key->stats.level_count; i++)
+        hdst__buffer_printf(out, "    %s: %" PRIu64 " in, %" PRIu64 " out\n", by_key->stats.level[i].name, by_key->stats.level[i].in, by_key->stats.level[i].out);
+}
 
 void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out)
 {
@@ -250,14 +264,20 @@ void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out)
     if (by_key->engine->hpr < HDST__HPR_DEVICE)
         hdst__buffer_printf(out, "    hpr %s: %s; what reduces the parts counts as the node's step\n", hdst__hpr_name(by_key->engine->hpr),
                             by_key->engine->hpr == HDST__HPR_NONE ? "pairs pass unreduced to the node's step" : "only threads combine before the node's step");
+    const char *why_not = hdst__by_key_device_why_not(by_key->on_device);
+    if (by_key->device_did) {
+        hdst__by_key_device_explain(by_key->on_device, out);
+        explain_levels(by_key, out);
+        return;
+    }
+    if (*why_not) hdst__buffer_printf(out, "    not on the device: %s\n", why_not);
     if (!by_key->ran) {
         hdst__buffer_puts(out, "    container: in host memory, chosen by the next run from its first records\n");
         return;
     }
     hdst__buffer_printf(out, "    container: %s\n", c->why);
     hdst__buffer_printf(out, "    keys: %" PRIu64 " (about %.0f expected from %" PRIu64 " records)\n", by_key->keys, c->distinct, c->sampled);
-    for (uint32_t i = 0; i < by_key->stats.level_count; i++)
-        hdst__buffer_printf(out, "    %s: %" PRIu64 " in, %" PRIu64 " out\n", by_key->stats.level[i].name, by_key->stats.level[i].in, by_key->stats.level[i].out);
+    explain_levels(by_key, out);
     if (by_key->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", by_key->flushes);
     if (by_key->combined_in)
         hdst__buffer_printf(out, "    combined where they piled up: %" PRIu64 " pairs and rows to %" PRIu64 "\n", by_key->combined_in, by_key->combined_out);

@@ -38,12 +38,14 @@ typedef struct hdst__by_key_input {
 // NULL: out of memory.
 hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec *spec);
 void hdst__by_key_destroy(hdst__by_key *by_key);        // NULL is fine
-// *rows, of *count records, is the reduction's, until its next run. Memory is kept between runs.
+// *rows, of *count records, is the reduction's, until its next run; NULL where they stayed on the device. Memory is kept between runs.
 hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *input, const void **rows, uint64_t *count, hdst_error *error);
 // The other way: records that a stage gives go in slice by slice (hdst__stage_spec.sink). The sink is the reduction's. Once the stage ran, hdst__by_key_end gives the result; what a
 // failed run left in it ends with the next one, or with the reduction.
 const hdst__sink *hdst__by_key_sink(hdst__by_key *by_key);
 hdst_status hdst__by_key_end(hdst__by_key *by_key, const void **rows, uint64_t *count, hdst_error *error);
+// Where the last run left its records on the device; *rows was NULL then. NULL: they are in host memory.
+hdst__dataset_cache *hdst__by_key_resident(hdst__by_key *by_key);
 const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key);
 
 typedef struct hdst__by_key_twice {

@@ -27,7 +27,7 @@ static double distinct_in(const uint64_t *map)
 }
 
 // n draws from D keys, all as likely, give D (1 - e^(-n/D)) different ones: D from what was seen. At most `most`.
-static double distinct_of_all(double seen, double n, double most)
+double hdst__by_key_distinct_of(double seen, double n, double most)
 {
     double low = seen, high = most;
     if (n >= most || seen >= most) return seen < most ? seen : most;
@@ -130,7 +130,7 @@ static hdst_status look(hdst__by_key_pass *run, sample *s, hdst_error *error)
     run->next_record = 0;
     if (status != HDST_OK) return status;
     const double seen = distinct_in(s->map);
-    run->choice.distinct = distinct_of_all(seen, (double)wanted, (double)run->records);
+    run->choice.distinct = hdst__by_key_distinct_of(seen, (double)wanted, (double)run->records);
     choose_tiers(run, s->addends);
     choose_tables(run, seen);
     return HDST_OK;

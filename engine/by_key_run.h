@@ -17,6 +17,7 @@
 #define HDST_ENGINE_BY_KEY_RUN_H
 
 #include "engine/by_key.h"
+#include "engine/by_key_device.h"
 #include "engine/engine_private.h"
 #include "engine/spill.h"
 #include "shuffle/key_parts.h"
@@ -122,6 +123,8 @@ struct hdst__by_key {
     hdst__arena arena;
     hdst__keyed *keyed;
     hdst__container container;          // that the user insists on
+    hdst__by_key_device *on_device;
+    bool device_did;                    // the last run
     hdst__run_stats stats;
     hdst__by_key_choice choice;
     bool ran;
@@ -147,6 +150,8 @@ void hdst__by_key_drop(hdst__by_key *by_key);                                   
 uint64_t hdst__by_key_sample(const hdst__by_key_pass *run);                     // so many are looked at, where there are more
 hdst_status hdst__by_key_choose(hdst__by_key_pass *run, hdst_error *error);
 // by_key_block.c: all records of the input that no other thread takes; what is left in its table.
+double hdst__by_key_distinct_of(double seen, double n, double most);    // keys in all, where n records had `seen`
+// by_key_block.c: all records of the input that no other thread takes, and then what is left in its table.
 hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker);
 hdst_status hdst__by_key_flush(hdst__by_key_worker *worker);
 // by_key_part.c: all parts that no other thread takes.

@@ -53,6 +53,7 @@ static hdst_status start(void *user, hdst_error *error)
     hdst__by_key_drop(by_key);
     by_key->stats = (hdst__run_stats){0};
     by_key->ran = false;
+    by_key->device_did = false;
     stream *s = by_key->stream = hdst__alloc_zero(engine->allocator, sizeof *s);
     if (!s) return hdst__error_memory(error, "a reduce by key");
     hdst__arena_init(&s->arena, engine->allocator, NULL);

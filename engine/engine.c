@@ -31,6 +31,8 @@ static hdst__hpr highest_level(const hdst__engine *engine, hdst__hpr wanted)
     return HDST__HPR_CLUSTER;
 }
 
+enum { BY_KEY_LEAST = 1 << 18 };
+
 static bool copy_options(hdst__engine *engine, const hdst__engine_options *options)
 {
     if (options->log) engine->log = *options->log;
@@ -42,6 +44,7 @@ static bool copy_options(hdst__engine *engine, const hdst__engine_options *optio
     engine->tuning_least = TUNING_LEAST;
     engine->sort_least = SORT_LEAST;
     engine->pick_least = PICK_LEAST;
+    engine->by_key_device_least = BY_KEY_LEAST;
     engine->portable_kernels = options->portable_kernels;
     engine->gpu_form_on_cpu = options->gpu_form_on_cpu;
     engine->spare_cells = options->spare_cells;

@@ -35,6 +35,7 @@ struct hdst__engine {
     hdst__tuning_clock tuning_clock;    // NULL, or for tests: in place of the device's
     void *tuning_clock_user;
 
+    uint64_t by_key_device_least;       // records that a device reduces by key; tests set it lower
     uint32_t by_key_table_bits, by_key_part_bits;       // tests: sizes of tables and number of parts of reductions by key; 0: chosen
 
     pthread_mutex_t mutex;              // guards all below; held during a run

@@ -41,6 +41,7 @@ hdst_status hdst__by_key_node_make(hdst__arena *arena, hdst__node *node, hdst_er
 static void forget_rows(hdst__node *node)
 {
     node->rows = NULL;
+    node->resident = NULL;
     node->row_count = 0;
     node->part_counts = NULL;
     node->ran = false;
@@ -94,7 +95,8 @@ hdst_status hdst__by_key_node_run(hdst__plan *plan, hdst__node *node, hdst_error
         return status;
     }
     node->ran = true;
-    node->reader = hdst__reader_of_rows(node, node->dataset->record);
+    node->resident = hdst__by_key_resident(node->by_key);
+    node->reader = node->resident ? *hdst__dataset_cache_own_reader(node->resident) : hdst__reader_of_rows(node, node->dataset->record);
     return HDST_OK;
 }
 

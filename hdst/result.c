@@ -109,7 +109,7 @@ static hdst_status add_tables(hdst_result *result, const hdst__plan *plan, bool 
 static hdst__dataset_cache *resident_records(const hdst_result *result)
 {
     const hdst__node *target = result->plan.target;
-    return target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_SORT ? target->resident : NULL;
+    return target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_SORT || target->kind == HDST__NODE_BY_KEY ? target->resident : NULL;
 }
 
 static hdst_status take_records(hdst_result *result, hdst_error *error)

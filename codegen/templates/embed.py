@@ -132,7 +132,7 @@ def main():
     with open(output, "w", encoding="utf-8") as out:
         out.write('// Made by codegen/templates/embed.py; do not edit.\n#include "codegen/templates.h"\n\n')
         for name, text in texts.items():
-            of_engine = name.startswith("sort_")
+            of_engine = name.startswith(("sort_", "hash_"))
             pieces = [([], text)] if name in skeletons or of_engine else pieces_of(text, families)
             for names, piece in pieces:
                 out.write(f"static const char text_{number}[] = {{\n{c_bytes(piece.encode())}\n}};\n\n")

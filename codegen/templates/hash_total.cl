@@ -1,0 +1,171 @@
+
+// The last level of a reduction by key on a GPU: a hash table for each part in local memory, its rows in order of hash and key. A key's place follows the order of the hashes (linear
+// probing from there), so that only neighbours need to be compared. `ranked`: all hot keys in order, {key's place in the hot table}; their words are where the table begins.
+#define NOWHERE 0xffffffffu
+#define TAG_OF(m) ((m) << 1 | 1)        // all keys of a part share their first bit; 0 is nobody's
+
+inline uint find_place(volatile __local MIXED *tags, MIXED m, uint home, uint slots)
+{
+    const MIXED tag = TAG_OF(m);
+    for (uint at = home; at < slots; at++) {
+        MIXED now = tags[at];
+        if (now == 0) now = TAG_CHANGE(tags + at, 0, tag);
+        if (now == 0 || now == tag) return at;
+    }
+    return NOWHERE;
+}
+// The first hot key of a part or of a later one.
+inline uint first_hot(__global const MIXED *hot_keys, __global const uint *ranked, uint count, uint part, uint shift)
+{
+    uint low = 0, high = count;
+    while (low < high) {
+        const uint middle = (low + high) / 2;
+        if (HASH_OF(hot_keys[ranked[middle]]) >> shift < part) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+// A bit for each place that is taken, and how many are taken before each word of bits. Returns how many there are.
+inline uint count_taken(volatile __local MIXED *tags, __local uint *taken, __local uint *before, __local uint *sums)
+{
+    const uint lane = get_local_id(0);
+    uint bits = 0;
+    for (uint k = 0; k < 32; k++) {
+        const uint bit = (k + lane) & 31, at = lane * 32 + bit;
+        if (at < SLOTS && tags[at] != 0) bits |= 1u << bit;
+    }
+    taken[lane] = bits;
+    before[lane] = sum_before_lane(sums, lane, popcount(bits));
+    const uint all = sums[LANES - 1];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return all;
+}
+// Keys with smaller homes stand before, with larger ones behind; only those of the same unbroken run may be out of order.
+inline uint rank_at(volatile __local MIXED *tags, __local const uint *taken, __local const uint *before, uint at, bool used, MIXED top)
+{
+    const MIXED tag = used ? tags[at] : 0;
+    uint rank = used ? before[at / 32] + popcount(taken[at / 32] & ((1u << at % 32) - 1)) : 0;
+    uint low = at, high = at, left = used, right = used;
+    while (ANY_OF_WARP(left | right)) {
+        const MIXED one = left && low > 0 ? tags[low - 1] : 0, other = right && high + 1 < SLOTS ? tags[high + 1] : 0;
+        left = one != 0;
+        right = other != 0;
+        if (left) rank -= COMES_BEFORE(tag, one, top);
+        if (right) rank += COMES_BEFORE(other, tag, top);
+        low -= left;
+        high += right;
+    }
+    return rank;
+}
+
+// rows_of: of each part, its rows; staged: where they stand. failed: not 0 where a table was too small.
+__kernel GROUP void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong hot, SCALES, __global const uint *restrict starts, __global const PAIR *restrict in,
+                               __global const MIXED *restrict hot_keys, __global const uint *restrict ranked, __global const ulong *restrict hot_words,
+                               volatile __global long *spares, __global ulong *restrict spare_rows, __global uchar *restrict rows, __global uint *restrict rows_of,
+                               __global uint *restrict staged, volatile __global uint *failed)
+{
+    __local MIXED tags[SLOTS];
+    __local uint cells[SLOTS * CELLS], marks[LANES], taken[LANES], before[LANES], sums[LANES];
+    const uint lane = get_local_id(0), shift = 32 - (uint)bits, slots = (uint)slots_used;
+    const scales_t scales = SCALES_OF;
+    for (ulong part = get_group_id(0); part < parts; part += get_num_groups(0)) {
+        const uint begin = starts[part], end = starts[part + 1], hot_begin = first_hot(hot_keys, ranked, (uint)hot, (uint)part, shift);
+        for (uint j = lane; j < SLOTS; j += LANES) tags[j] = 0;
+        for (uint j = lane; j < SLOTS * CELLS; j += LANES) cells[j] = 0;
+        marks[lane] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        TOGETHER();
+        for (uint h = hot_begin + lane; h < hot; h += LANES) {
+            const MIXED m = hot_keys[ranked[h]];
+            if (HASH_OF(m) >> shift != part) break;
+            const uint at = find_place(tags, m, mul_hi(HASH_OF(m) << (uint)bits, (uint)spread), slots);
+            if (at == NOWHERE) *failed = 1;
+            else add_cells(cells + at, SLOTS, words_at(hot_words + ranked[h] * UNITS));
+        }
+        for (uint base = begin; base < end; base += LANES * AT_ONCE) {
+            TOGETHER();
+            PAIR pairs[AT_ONCE];
+            for (uint r = 0; r < AT_ONCE; r++)
+                if (base + r * LANES + lane < end) pairs[r] = in[base + r * LANES + lane];
+            uint at[AT_ONCE], seeks = 0, refused = 0;
+            for (uint r = 0; r < AT_ONCE; r++) {
+                at[r] = 0;
+                if (base + r * LANES + lane >= end) continue;
+                at[r] = mul_hi(HASH_OF(mixed_of(pairs[r])) << (uint)bits, (uint)spread);
+                seeks |= 1u << r;
+            }
+            uint adds = seeks;
+            while (ANY_OF_WARP(seeks)) {        // one place for all of them at a time: lanes stay together
+                MIXED now[AT_ONCE];
+                for (uint r = 0; r < AT_ONCE; r++) now[r] = ((volatile __local MIXED *)tags)[at[r]];
+                for (uint r = 0; r < AT_ONCE; r++) {
+                    const MIXED tag = TAG_OF(mixed_of(pairs[r]));
+                    const bool seeking = seeks >> r & 1;
+                    if (seeking && now[r] == 0) now[r] = TAG_CHANGE((volatile __local MIXED *)tags + at[r], 0, tag);
+                    const bool found = now[r] == 0 || now[r] == tag;
+                    if (seeking && found) seeks &= ~(1u << r);
+                    if (seeking && !found) at[r]++;
+                    if (seeking && !found && at[r] == slots) {
+                        *failed = 1;
+                        at[r] = 0;
+                        seeks &= ~(1u << r);
+                        adds &= ~(1u << r);
+                    }
+                }
+            }
+            for (uint r = 0; r < AT_ONCE; r++) {
+                TOGETHER();
+                if (!(adds >> r & 1)) continue;
+                const words_t words = words_of(pairs[r], scales);
+                add_cells(cells + at[r], SLOTS, words);
+                refused |= (uint)(words.misfits != 0) << r;
+            }
+            for (uint r = 0; refused != 0; r++, refused >>= 1) {
+                if (!(refused & 1)) continue;
+                const PAIR pair = in[base + r * LANES + lane];
+                const MIXED m = mixed_of(pair);
+                const uint place = find_place(tags, m, mul_hi(HASH_OF(m) << (uint)bits, (uint)spread), slots);
+                atomic_or((volatile __local uint *)(marks + place / 32), 1u << place % 32);
+                settle(spares, (part * SLOTS + place) * FLOATS, pair, words_of(pair, scales).misfits);
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint all = count_taken(tags, taken, before, sums), first = begin + hot_begin;
+        for (uint base = 0; base < SLOTS; base += LANES) {
+            const uint at = base + lane;
+            TOGETHER();
+            const bool used = at < SLOTS && tags[at] != 0;
+            const ulong row = first + rank_at(tags, taken, before, at, used, MIXED_OF((MIXED)0, part, bits));
+            if (used) {
+                const words_t words = cells_at(cells + at, SLOTS);
+                write_row(rows + row * SIZE, MIXED_OF(tags[at], part, bits), words, scales);
+                if (marks[at / 32] >> at % 32 & 1) settle_row(spares, spare_rows, (part * SLOTS + at) * FLOATS, row, words, scales);
+            }
+        }
+        if (lane == 0) {
+            rows_of[part] = all;
+            staged[part] = first;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+// Rows with addends that do not fit a word, again: the spare cell has all of the sum by now.
+__kernel GROUP void hash_spare(__global long *restrict spares, __global const ulong *restrict spare_rows, __global uchar *restrict rows)
+{
+    const ulong size = (ulong)spares[0] + 1;
+    for (ulong at = get_global_id(0); at < size; at += get_global_size(0)) {
+        const ulong owner = (ulong)spares[2 + at];
+        if (owner) put_sum(rows + spare_rows[at] * SIZE, (owner - 1) % FLOATS, spares + 2 + size + at * SPARE_WORDS);
+    }
+}
+
+// The rows of all parts one behind the other.
+__kernel GROUP void hash_write(ulong parts, __global const uint *restrict places, __global const uint *restrict staged, __global const WORD *restrict rows, __global WORD *restrict out)
+{
+    const uint lane = get_local_id(0);
+    for (ulong part = get_group_id(0); part < parts; part += get_num_groups(0)) {
+        const ulong to = (ulong)places[part] * WORDS, words = (ulong)places[part + 1] * WORDS - to, from = (ulong)staged[part] * WORDS;
+        for (ulong i = lane; i < words; i += LANES) out[to + i] = rows[from + i];
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions by key on a GPU (codegen/templates/hash_*.cl): pairs in parts by hash, a hash table in local memory for each part. The result stays on the device, in the order of
+// (hash, key), with the bits that the container in host memory gives.
+#ifndef HDST_ENGINE_BY_KEY_DEVICE_H
+#define HDST_ENGINE_BY_KEY_DEVICE_H
+
+#include "engine/by_key.h"
+#include "shuffle/keyed.h"
+
+typedef struct hdst__by_key_device hdst__by_key_device;
+
+// NULL: out of memory. Opens and compiles nothing yet.
+hdst__by_key_device *hdst__by_key_device_create(hdst__engine *engine, hdst__keyed *keyed);
+void hdst__by_key_device_destroy(hdst__by_key_device *device);         // NULL is fine
+// With the engine's mutex held. *done is false, and nothing has happened, where the device cannot, has no room or does not pay; hdst__by_key_device_why_not says why.
+// Sets tiers and scales of the values.
+hdst_status hdst__by_key_device_run(hdst__by_key_device *device, const hdst__by_key_input *input, hdst__run_stats *stats, bool *done, hdst_error *error);
+hdst__dataset_cache *hdst__by_key_device_rows(hdst__by_key_device *device);     // the result of the last run that was done
+const char *hdst__by_key_device_why_not(const hdst__by_key_device *device);     // "" where there is nothing to tell
+void hdst__by_key_device_explain(const hdst__by_key_device *device, hdst__buffer *out);
+
+#endif

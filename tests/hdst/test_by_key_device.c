@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions by key on a GPU (kernels as a GPU gets them, on a CPU device) against the container in host memory, which test_by_key.c holds against plain C: the same records in the same
+// order, bit for bit.
+#include "tests/hdst/support.h"
+
+#include "engine/engine_private.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct row { uint32_t key; float v; } row;
+
+static const char kernels[] =
+    "struct row { uint32_t key; float v; };\n"
+    "reduce add(float a, float b) { return a + b; }\n";
+
+enum { N = 60000 };
+static row rows[N];
+
+static uint64_t next_random(void)
+{
+    static uint64_t state = 11;
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return state >> 20;
+}
+
+typedef struct form {
+    const char *name;
+    bool device;
+    uint32_t table_bits, part_bits;
+    uint64_t spare_cells;
+} form;
+
+static const form host = {"host", false, 0, 0, 0};
+static const form forms[] = {{"as chosen", true, 0, 0, 0}, {"small tables", true, 7, 2, 16}};
+
+typedef struct rows_of { void *bytes; uint64_t count, size; char how[4096]; } rows_of;
+
+static rows_of reduce(const form *f, const char *text, const void *records, uint64_t count, uint64_t size, hdst_layout layout, const char *function)
+{
+    hdst_context *context = context_in_form(f->device ? "gpu-form" : "interp");
+    context->engine->by_key_device_least = 1;
+    context->engine->by_key_table_bits = f->table_bits;
+    context->engine->by_key_part_bits = f->part_bits;
+    context->engine->spare_cells = f->spare_cells;
+    hdst_module *module = module_of(context, text);
+    hdst_dataset *data = hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_memory(context, records, count, size), module, "row"), layout));
+    hdst_result *result = hdst_result_create(hdst_reduce_by_key(data, module, function));
+    rows_of all = {.size = size};
+    for (int run = 0; run < 2; run++) {         // the second one knows what the first one found
+        RUN(result);
+        const void *got = hdst_result_rows(result, NULL, &all.count);
+        free(all.bytes);
+        all.bytes = malloc(all.count * size + 1);
+        memcpy(all.bytes, got, all.count * size);
+    }
+    snprintf(all.how, sizeof all.how, "%s", hdst_explain(result, NULL));
+    cr_assert_eq(strstr(all.how, "device hash") != NULL, f->device, "%s", all.how);
+    hdst_context_destroy(context);
+    return all;
+}
+
+static void check_same(const rows_of *expected, const rows_of *got, const char *what, const char *how)
+{
+    cr_assert_eq(got->count, expected->count, "%s, %s: %llu rows, not %llu\n%s", what, how, (unsigned long long)got->count, (unsigned long long)expected->count, got->how);
+    for (uint64_t i = 0; i < got->count; i++)
+        cr_assert(memcmp((char *)got->bytes + i * got->size, (char *)expected->bytes + i * got->size, got->size) == 0, "%s, %s: row %llu of %llu differs\n%s", what, how,
+                  (unsigned long long)i, (unsigned long long)got->count, got->how);
+}
+
+static void check(const char *what, hdst_layout layout)
+{
+    rows_of expected = reduce(&host, kernels, rows, N, sizeof(row), layout, "add");
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        rows_of got = reduce(&forms[f], kernels, rows, N, sizeof(row), layout, "add");
+        check_same(&expected, &got, what, forms[f].name);
+        free(got.bytes);
+    }
+    free(expected.bytes);
+}
+
+static float value_of(bool wild)
+{
+    const uint64_t bits = next_random();
+    return ldexpf((float)(bits % (1 << 24)) - (1 << 23), wild ? (int)(bits >> 24) % 200 - 120 : -24);
+}
+
+Test(by_key_device, sums_of_floats)
+{
+    if (!have_cpu()) return;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random(), value_of(false)};
+    check("different keys", HDST_AOS);
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 5000 * 77777, value_of(false)};
+    check("many keys", HDST_SOA);
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 100, value_of(false)};
+    check("few keys", HDST_AOS);
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){i % 3 ? 12345 : (uint32_t)next_random() % 20000, value_of(i % 50 == 0)};
+    check("a hot key", HDST_AOS);
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){7, value_of(i % 1000 == 0)};
+    check("one key", HDST_SOA);
+}

@@ -45,6 +45,7 @@ typedef struct hdst__key_leaf {
 // has the name of the key parameter. NULL (with nothing in the diags) when there is none; of other functions as hdst__lower, which asks for groups so.
 ir_func *hdst__lower_group(hdst__arena *arena, const ast_module *module, const ast_function *function, const hdst__key_leaf *key);
 const hdst__record *hdst__group_run_record(hdst__arena *arena);     // {first, count}
+ir_expr *hdst__group_run_leaf(ir_func *func, uint32_t leaf);        // of such a record, the function's first parameter: a uint64_t
 // A reduce by key over such runs, from left to right: `reduce` as lowered, two inputs and an output; leaf i of its record is leaf value[i] of `keyed`, whose other leaves are the
 // key. Its parameters: {first, count}, the table "records" of `keyed`, the output of `keyed`, one for each run.
 ir_func *hdst__operator_group_reduce(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, const uint32_t *value);

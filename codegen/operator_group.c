@@ -146,14 +146,6 @@ static uint32_t set_u64(ir_func *func, const char *name, ir_expr *value)
     return var;
 }
 
-static ir_expr *run_leaf(ir_func *func, uint32_t leaf)
-{
-    ir_expr *e = hdst__ir_const(func, HDST__U64, 0);
-    e->op = IR_FIELD;
-    e->leaf = leaf;
-    return e;
-}
-
 ir_func *hdst__operator_group_reduce(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, const uint32_t *value)
 {
     ir_func *func = hdst__ir_copy_func(arena, reduce);
@@ -167,8 +159,8 @@ ir_func *hdst__operator_group_reduce(hdst__arena *arena, const ir_func *reduce, 
     hdst__ir_add_param(func, (ir_param){.kind = IR_OUTPUT, .name = "result", .bind = "result", .record = keyed});
 
     rewrite r = {.func = func, .value = value, .so_far = add_vars(func, values, "so_far"), .next = add_vars(func, values, "next"), .row = hdst__ir_add_var(func, "row", HDST__U64, 0)};
-    const uint32_t first = set_u64(func, "first", run_leaf(func, 0));
-    const uint32_t end = set_u64(func, "end", hdst__ir_binary(func, IR_ADD, HDST__U64, hdst__ir_var(func, first), run_leaf(func, 1)));
+    const uint32_t first = set_u64(func, "first", hdst__group_run_leaf(func, 0));
+    const uint32_t end = set_u64(func, "end", hdst__ir_binary(func, IR_ADD, HDST__U64, hdst__ir_var(func, first), hdst__group_run_leaf(func, 1)));
     for (uint32_t l = 0; l < values->leaf_count; l++) set_leaf(func, &func->body, r.so_far + l, &values->leaves[l], &r, l, true, first);
 
     ir_expr *second = hdst__ir_binary(func, IR_ADD, HDST__U64, hdst__ir_var(func, first), hdst__ir_const(func, HDST__U64, 1));

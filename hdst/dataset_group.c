@@ -20,18 +20,15 @@ static hdst_status add_key(hdst_dataset *dataset, hdst__field_place place, hdst_
 
 static hdst_status add_named(hdst_dataset *dataset, const char *name, size_t length, hdst_error *error)
 {
-    char path[256];
     hdst__field_place place;
     while (length && isspace((unsigned char)*name)) name++, length--;
     while (length && isspace((unsigned char)name[length - 1])) length--;
-    if (!length || length >= sizeof path) {
+    if (!length) {
         hdst__error_set(error, HDST_E_USAGE, "a key of hdst_group has no name");
         hdst__error_hint(error, "name the fields with commas between: \"user, day\"");
         return HDST_E_USAGE;
     }
-    memcpy(path, name, length);
-    path[length] = 0;
-    hdst_status status = hdst__field_find(dataset->parent->record, path, &place, error);
+    hdst_status status = hdst__field_find_part(dataset->parent->record, name, length, &place, error);
     return status == HDST_OK ? add_key(dataset, place, error) : status;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { NAME_BYTES = 256, MOST_KEYS = 4096 };
+enum { MOST_KEYS = 4096 };
 
 typedef struct key_reader {
     const hdst__record *record;
@@ -51,7 +51,6 @@ static const char *cut_space(const char *start, const char *end)
 // One key: a field's path and perhaps a direction.
 static hdst_status read_key(key_reader *r, const char *start, const char *end)
 {
-    char path[NAME_BYTES];
     hdst__field_place place;
     while (start < end && is_space(*start)) start++;
     end = cut_space(start, end);
@@ -59,14 +58,12 @@ static hdst_status read_key(key_reader *r, const char *start, const char *end)
     if (!descending && !cut_word(start, &end, "asc")) cut_word(start, &end, "ascending");
     end = cut_space(start, end);
     const size_t length = (size_t)(end - start);
-    if (length >= sizeof path || memchr(start, ' ', length)) {
+    if (memchr(start, ' ', length)) {
         hdst__error_set(r->error, HDST_E_USAGE, "'%.*s' is no sort key", (int)(length < 60 ? length : 60), start);
         hdst__error_hint(r->error, "a key is a field, perhaps with asc or desc behind it: \"price desc, name, size[2]\"");
         return HDST_E_USAGE;
     }
-    memcpy(path, start, length);
-    path[length] = 0;
-    hdst_status status = hdst__field_find(r->record, path, &place, r->error);
+    hdst_status status = hdst__field_find_part(r->record, start, length, &place, r->error);
     return status == HDST_OK ? add_keys(r, &place, descending) : status;
 }
 

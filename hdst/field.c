@@ -128,6 +128,15 @@ hdst_status hdst__field_find(const hdst__record *record, const char *path, hdst_
     return HDST_OK;
 }
 
+hdst_status hdst__field_find_part(const hdst__record *record, const char *text, size_t length, hdst__field_place *place, hdst_error *error)
+{
+    char path[256];
+    if (length >= sizeof path) return hdst__error_set(error, HDST_E_USAGE, "'%.60s...' is no path to a field of '%s': it is too long", text, record->name);
+    memcpy(path, text, length);
+    path[length] = 0;
+    return hdst__field_find(record, path, place, error);
+}
+
 hdst_status hdst__field_find_scalar(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error)
 {
     hdst_status status = hdst__field_find(record, path, place, error);

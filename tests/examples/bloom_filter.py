@@ -5,7 +5,7 @@ import math
 import random
 import struct
 
-from run import IRIS, check, expect_error, have_cpu, main, result, run, write_npy
+from run import IRIS, check, expect_error, have_cpu, main, read_npy, result, run, write_npy
 
 DEVICES = ["interp"]
 ARGUMENTS = ["--input", IRIS, "--columns", "0-3"]
@@ -38,9 +38,7 @@ def filter_of(keys, bits, hashes):
 
 
 def read_table(path, kind):
-    with open(path, "rb") as file:
-        data = file.read()
-    return array.array(kind, data[10 + struct.unpack("<H", data[8:10])[0]:]).tolist()
+    return array.array(kind, read_npy(path)[1]).tolist()
 
 
 def bits_of(words):

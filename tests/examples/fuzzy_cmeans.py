@@ -2,9 +2,8 @@
 """The fuzzy-cmeans program against the published objective of iris and steps computed here, and equal on every device. usage: fuzzy_cmeans.py EXECUTABLE SOURCE"""
 import array
 import math
-import struct
 
-from run import FEATURES, IRIS, check, expect_error, have_cpu, main, result, run, write_npy
+from run import FEATURES, IRIS, check, expect_error, have_cpu, main, read_npy, result, run, write_npy
 
 DEVICES = ["interp"]
 OBJECTIVE = 60.5057     # of iris in three clusters with m = 2
@@ -26,12 +25,9 @@ def find_devices():
 
 
 def read_degrees(path):
-    with open(path, "rb") as file:
-        data = file.read()
-    length = struct.unpack("<H", data[8:10])[0]
-    header = eval(data[10:10 + length])  # a dict literal, as the format has it
+    header, data = read_npy(path)
     n, k = header["shape"]
-    values = array.array("f", data[10 + length:])
+    values = array.array("f", data)
     check(header["descr"] == "<f4" and not header["fortran_order"] and len(values) == n * k, f"header {header}")
     return [list(values[i * k:i * k + k]) for i in range(n)]
 

@@ -6,7 +6,7 @@ import math
 import random
 import struct
 
-from run import IRIS, check, expect_error, have_cpu, main, result, run
+from run import IRIS, check, expect_error, have_cpu, main, read_npy, result, run
 
 DEVICES = ["interp"]
 ARGUMENTS = ["--input", IRIS, "--columns", "0-3"]
@@ -103,10 +103,8 @@ def bytes_are_counted_by_value():
 def counts_are_written():
     code, out, err = run("--input", IRIS, "--columns", "0", "--device", "interp", "--output", "counts.npy", "--bins", 4, "--quiet")
     right = [row[1] for row in expected(iris_columns(0), 4)["bins"]]
-    with open("counts.npy", "rb") as file:
-        data = file.read()
-    length = struct.unpack("<H", data[8:10])[0]
-    check(code == 0 and b"'<u8'" in data[:10 + length] and list(struct.unpack("<4Q", data[10 + length:])) == right, f"counts.npy: {data} {err}")
+    header, data = read_npy("counts.npy")
+    check(code == 0 and header["descr"] == "<u8" and list(struct.unpack("<4Q", data)) == right, f"counts.npy: {data} {err}")
     check([line.split()[1] for line in out.decode().splitlines()] == list(map(str, right)), f"{out}")
 
 

@@ -6,7 +6,7 @@ import re
 import struct
 from fractions import Fraction
 
-from run import IRIS, check, expect_error, have_cpu, main, published, result, run, write_csv
+from run import IRIS, check, expect_error, have_cpu, main, published, read_npy, result, run, write_csv
 
 DEVICES = ["interp"]
 
@@ -100,10 +100,8 @@ def fitted_values_are_written():
     write_csv("line.csv", ["x", "y"], [[x, 3 * x - 7] for x in range(50)])
     got = result("--input", "line.csv", "--target", "y", "--device", "interp", "--output", "fit.npy")["result"]
     check(got == {"coefficients": [-7, 3], "r2": 1}, f"{got}")
-    with open("fit.npy", "rb") as file:
-        data = file.read()
-    length = struct.unpack("<H", data[8:10])[0]
-    check(b"'<f8'" in data[:10 + length] and struct.unpack("<50d", data[10 + length:]) == tuple(3.0 * x - 7 for x in range(50)), "fit.npy")
+    header, data = read_npy("fit.npy")
+    check(header["descr"] == "<f8" and struct.unpack("<50d", data) == tuple(3.0 * x - 7 for x in range(50)), "fit.npy")
     code, out, _ = run("--input", "line.csv", "--target", "y", "--device", "interp", "--quiet")
     check(code == 0 and out.decode().split() == ["-7", "intercept", "3", "x", "R2", "1", "over", "50", "rows"], f"{out}")
 

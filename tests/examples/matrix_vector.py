@@ -3,9 +3,8 @@
 import array
 import math
 import random
-import struct
 
-from run import check, expect_error, float32, have_cpu, main, result, run, write_npy
+from run import check, expect_error, float32, have_cpu, main, read_npy, result, run, write_npy
 
 DEVICES = ["interp"]
 D = 20      # rows of the matrices that all devices multiply: a kernel for each number of rows would take its time to build
@@ -19,11 +18,8 @@ def find_devices():
 
 
 def read_vector(path):
-    with open(path, "rb") as file:
-        data = file.read()
-    length = struct.unpack("<H", data[8:10])[0]
-    header = eval(data[10:10 + length])  # a dict literal, as the format has it
-    values = array.array("f", data[10 + length:])
+    header, data = read_npy(path)
+    values = array.array("f", data)
     check(header["descr"] == "<f4" and header["shape"] == (len(values),), f"header {header}")
     return list(values)
 

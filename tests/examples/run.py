@@ -94,12 +94,23 @@ def write_npy(path, rows, columns, values):
         file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + array.array("f", values).tobytes())
 
 
+def npy_parts(data):
+    """The header of a .npy file, and the bytes behind it."""
+    check(data[:8] == b"\x93NUMPY\x01\x00", f"{data[:8]} begins no .npy file")
+    end = 10 + struct.unpack("<H", data[8:10])[0]
+    return eval(data[10:end]), data[end:]  # a dict literal, as the format has it
+
+
+def read_npy(path):
+    with open(path, "rb") as file:
+        return npy_parts(file.read())
+
+
 def read_labels(data):
     """The int32 numbers of a one-dimensional .npy file, with its header checked."""
-    length = struct.unpack("<H", data[8:10])[0]
-    header = eval(data[10:10 + length])  # a dict literal, as the format has it
-    check(data[:8] == b"\x93NUMPY\x01\x00" and header["descr"] == "<i4" and not header["fortran_order"], f"labels have header {header}")
-    labels = array.array("i", data[10 + length:])
+    header, data = npy_parts(data)
+    check(header["descr"] == "<i4" and not header["fortran_order"], f"labels have header {header}")
+    labels = array.array("i", data)
     check(header["shape"] == (len(labels),), f"shape {header['shape']} of {len(labels)} labels")
     return list(labels)
 

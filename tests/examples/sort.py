@@ -7,7 +7,7 @@ import resource
 import struct
 import subprocess
 
-from run import IRIS, PROGRAM, check, expect_error, have_cpu, main, result, run, write_npy
+from run import IRIS, PROGRAM, check, expect_error, have_cpu, main, read_npy, result, run, write_npy
 
 DEVICES = ["interp"]
 ROWS, COLUMNS = 3000, 3
@@ -24,11 +24,8 @@ def draw_rows(rows, seed):
 
 
 def read_rows(path, code="f"):
-    with open(path, "rb") as file:
-        data = file.read()
-    length = struct.unpack("<H", data[8:10])[0]
-    header = eval(data[10:10 + length])  # a dict literal, as the format has it
-    return header, [list(row) for row in struct.iter_unpack("<" + code * COLUMNS, data[10 + length:])]
+    header, data = read_npy(path)
+    return header, [list(row) for row in struct.iter_unpack("<" + code * COLUMNS, data)]
 
 
 def by(*columns):

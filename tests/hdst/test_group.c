@@ -598,6 +598,11 @@ Test(group, mistakes_say_what_is_right)
     expect_error(hdst_group_function(j.data, "at", j.module, "pauses"), HDST_E_USAGE, "'at' is int32_t, which key 'user' of 'pauses' is not at this place", NULL);
     expect_error(hdst_group_function(j.data, "user, at", j.module, "pauses"), HDST_E_USAGE, "key 'user' of 'pauses' has 1 field, hdst_group was given 2", NULL);
     expect_error(hdst_group_function(j.data, "user,", j.module, "pauses"), HDST_E_USAGE, "a key of hdst_group has no name", "name the fields with commas between: \"user, day\"");
+    char path[400];
+    memset(path, 'x', sizeof path);
+    memcpy(path + sizeof path - 6, ", at", 5);
+    expect_error(hdst_group_function(j.data, path, j.module, "pauses"), HDST_E_USAGE,
+                 "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' is no path to a field of 'row': it is too long", NULL);
     expect_error(hdst_group_function(j.data, "when.year", j.module, "by_day"), HDST_E_USAGE, "key 'when' of 'by_day' has 2 fields, hdst_group was given 1", NULL);
     expect_error(hdst_group_function(j.data, NULL, j.module, "count"), HDST_E_USAGE, "records of 'row' have no field 'k' of the key's type",
                  "name the key: the second argument of hdst_group");

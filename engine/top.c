@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { BATCH_BYTES = 4 << 20, LEAST_ROOM = 4096 /* records */ };
+enum { LEAST_ROOM = 4096 /* records */ };
 
 void hdst__top_init(hdst__top *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted, bool largest)
 {
@@ -56,10 +56,7 @@ static inline __attribute__((always_inline)) uint64_t number_at(const char *at, 
 // --- Candidates ---
 
 typedef struct picking {
-    hdst__arena arena;              // of the batch
-    const hdst__storage *storage;
-    char *batch;
-    uint64_t batch_records;
+    hdst__top *top;
     hdst__group_entry *entries, *scratch;   // keys are complements: the smallest is the best; index: the row's place in `rows`
     char *rows, *spare;
     uint64_t count, room, reserved;
@@ -116,8 +113,11 @@ static inline __attribute__((always_inline)) void look_at_kind(hdst__top *top, p
     }
 }
 
-static void look_at(hdst__top *top, picking *p, const char *records, uint64_t count)
+static hdst_status look_at(void *user, const void *records, uint64_t count, hdst_error *error)
 {
+    picking *p = user;
+    hdst__top *top = p->top;
+    (void)error;
     switch (top->kind) {
     case HDST__F32: look_at_kind(top, p, records, count, HDST__F32); break;
     case HDST__F64: look_at_kind(top, p, records, count, HDST__F64); break;
@@ -126,6 +126,7 @@ static void look_at(hdst__top *top, picking *p, const char *records, uint64_t co
     default: look_at_kind(top, p, records, count, top->kind);
     }
     top->seen += count;
+    return HDST_OK;
 }
 
 // --- Memory ---
@@ -155,33 +156,7 @@ static void end_picking(hdst__top *top, picking *p)
     hdst__budget_release(&top->engine->memory, p->reserved);
 }
 
-static hdst_status make_batch(const hdst__top *top, picking *p, uint64_t records, hdst_error *error)
-{
-    jmp_buf out_of_memory;
-    p->batch_records = BATCH_BYTES / top->record->size + 1 < records ? BATCH_BYTES / top->record->size + 1 : records;
-    hdst__arena_init(&p->arena, top->engine->allocator, &out_of_memory);
-    if (setjmp(out_of_memory)) return hdst__error_memory(error, "records");
-    p->storage = hdst__storage_make(&p->arena, top->record, HDST__AOS, 0, p->batch_records);
-    p->batch = hdst__arena_alloc(&p->arena, p->batch_records * top->record->size);
-    p->arena.out_of_memory = NULL;
-    return p->storage ? HDST_OK : hdst__error_memory(error, "records");
-}
-
 // --- Running ---
-
-static hdst_status pass_over(hdst__top *top, picking *p, const hdst__reader *input, hdst_error *error)
-{
-    void *buffers[] = {p->batch};
-    hdst_status status = HDST_OK;
-    for (uint64_t first = 0; first < input->records && status == HDST_OK; first += p->batch_records) {
-        const uint64_t left = input->records - first, count = left < p->batch_records ? left : p->batch_records;
-        if (atomic_exchange(&top->engine->cancelled, false))
-            return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)first, (unsigned long long)input->records);
-        status = input->fill(input->user, first, count, p->storage, buffers, 0, error);
-        if (status == HDST_OK) look_at(top, p, p->batch, count);
-    }
-    return status;
-}
 
 // What is left is the result's; it is as large as what was wanted.
 static hdst_status give(hdst__top *top, picking *p, hdst_error *error)
@@ -199,20 +174,16 @@ static hdst_status give(hdst__top *top, picking *p, hdst_error *error)
 hdst_status hdst__top_run(hdst__top *top, const hdst__reader *input, hdst_error *error)
 {
     const double start = hdst__now();
-    picking p = {0};
+    picking p = {.top = top};
     hdst__top_release(top);
     top->seen = top->kept = 0;
     top->stats = (hdst__run_stats){0};
     if (input->records == 0 || top->wanted == 0) return HDST_OK;
-    pthread_mutex_lock(&top->engine->mutex);
     hdst_status status = take_memory(top, &p, input->records, error);
-    if (status == HDST_OK) status = make_batch(top, &p, input->records, error);
-    if (status == HDST_OK) status = pass_over(top, &p, input, error);
+    if (status == HDST_OK) status = hdst__engine_stream(top->engine, input, look_at, &p, &top->stats, error);
     if (status == HDST_OK) status = give(top, &p, error);
     if (status != HDST_OK) hdst__top_release(top);
     end_picking(top, &p);
-    hdst__arena_destroy(&p.arena);
-    pthread_mutex_unlock(&top->engine->mutex);
     top->stats.records = top->seen;
     top->stats.total_seconds = top->stats.read_seconds = hdst__now() - start;
     return status;

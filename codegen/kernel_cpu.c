@@ -196,7 +196,7 @@ static ir_func *with_row_sums(hdst__arena *arena, const ir_func *func, const ir_
     *wrong = NULL;
     if (rows->block || !options->facts.has_double || !hdst__pass_row_sums(split, tables, options->input, sums)) return NULL;
     *wrong = hdst__passes_row(split, tables);
-    if (!*wrong) *wrong = hdst__row_sums_singly(split, tables, sums);
+    hdst__row_sums_renumber(split, sums);
     for (size_t i = 0; i < sums->count && options->fast_sums; i++)
         ((hdst__cell *)&hdst__tables_accum(tables, sums->sum[i].param)->cell[sums->sum[i].leaf])->fast = true;      // of this kernel's own tables
     split->form_why = hdst__arena_printf(arena, "%s; sums over %d records", rows->form_why, HDST__ROW_SUMS_BLOCK);

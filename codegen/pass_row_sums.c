@@ -218,8 +218,6 @@ bool hdst__pass_row_sums(ir_func *func, const hdst__tables *tables, const hdst__
     return sums->count > 0;
 }
 
-// --- One by one ---
-
 // Passes drop variables and number them anew.
 static uint32_t find_variable(const ir_func *func, const char *name)
 {
@@ -228,52 +226,11 @@ static uint32_t find_variable(const ir_func *func, const char *name)
     return v;
 }
 
-static ir_expr *element_of(ir_func *func, uint32_t e, uint64_t first)
+void hdst__row_sums_renumber(const ir_func *func, hdst__row_sums *sums)
 {
-    ir_expr *element = hdst__ir_var(func, e);
-    return first ? hdst__ir_binary(func, IR_ADD, HDST__U32, element, hdst__ir_const(func, HDST__U32, first)) : element;
-}
-
-static ir_expr *row_element(ir_func *func, const hdst__row_sum *s, uint32_t e)
-{
-    ir_expr *row = hdst__ir_unary(func, s->is_local ? IR_ELEM : IR_FIELD, HDST__F32, element_of(func, e, s->row_first));
-    row->var = s->local;
-    row->param = s->input;
-    row->leaf = s->input_leaf;
-    return row;
-}
-
-// for e = 0 to elements { accum ...[unit * elements + e + first] += value * row[e] }
-static const char *make_singly(hdst__row_sum *s, const ir_func *func, const hdst__tables *tables)
-{
-    ir_func *one = s->singly = hdst__ir_copy_func(func->arena, func);
-    s->unit = hdst__ir_add_var(one, "unit", HDST__U32, 0);
-    s->value = hdst__ir_add_var(one, "value", HDST__F32, 0);
-    const uint32_t e = hdst__ir_add_var(one, "e", HDST__U32, 0);
-    ir_stmt *add = hdst__ir_stmt(one, IR_ACCUM, (hdst__span){0, 0, 0});
-    add->param = s->param;
-    add->leaf = s->leaf;
-    ir_expr *before = hdst__ir_binary(one, IR_MUL, HDST__U32, hdst__ir_var(one, s->unit), hdst__ir_const(one, HDST__U32, s->elements));
-    add->index2 = hdst__ir_binary(one, IR_ADD, HDST__U32, before, element_of(one, e, s->first));
-    add->value = hdst__ir_binary(one, IR_MUL, HDST__F32, hdst__ir_var(one, s->value), row_element(one, s, e));
-    ir_stmt *loop = hdst__ir_for(one, e, hdst__ir_const(one, HDST__U32, 0), hdst__ir_const(one, HDST__U32, s->elements), 1);
-    hdst__ir_push(one, &loop->body, add);
-    one->body = (ir_block){0};
-    hdst__ir_push(one, &one->body, loop);
-    hdst__pass_elements(one, tables);
-    hdst__pass_widths(one);
-    const char *wrong = hdst__ir_verify(one);
-    return wrong ? hdst__arena_printf(func->arena, "additions one by one: %s", wrong) : NULL;
-}
-
-const char *hdst__row_sums_singly(const ir_func *func, const hdst__tables *tables, hdst__row_sums *sums)
-{
-    const char *wrong = NULL;
     for (size_t i = 0; i < sums->dot_count; i++) sums->dot[i].dots = find_variable(func, sums->dot[i].name);
-    for (size_t i = 0; i < sums->count && !wrong; i++) {
+    for (size_t i = 0; i < sums->count; i++) {
         sums->sum[i].factor = find_variable(func, sums->sum[i].name);
         if (sums->sum[i].is_local) sums->sum[i].local = find_variable(func, sums->sum[i].local_name);
-        wrong = make_singly(&sums->sum[i], func, tables);
     }
-    return wrong;
 }

@@ -37,23 +37,25 @@ static const char *word_of(hdst__printer *p, const tile *t, const char *element)
     return hdst__arena_printf(p->arena, "(%s) * %" PRIu32 " + %" PRIu64, element, t->cell->strip_words, t->cell->strip_first + t->sum->first * t->cell->strip_words);
 }
 
-static const char *settle_text(hdst__printer *p, const tile *t, const char *element, const char *sum)
+static const char *settle_text(hdst__printer *p, const tile *t, const char *element)
 {
     const char *cell = hdst__arena_printf(p->arena, "%s_total + (%s) * %" PRIu32 " + %" PRIu64, t->plan->name, element, t->cell->device_words,
                                           t->cell->device_first + t->sum->first * t->cell->device_words);
-    if (!p->tables->front) return hdst__arena_printf(p->arena, "row_settle(%s, %" PRIu32 ", %s", cell, t->cell->device_words, sum);
-    return hdst__arena_printf(p->arena, "row_settle_front(marks, cells_at, %s, %" PRIu32 ", %s_front + %s, %s, %s", cell, t->cell->device_words, t->plan->name, word_of(p, t, element),
-                              t->cell->tier == HDST__TIER_ONE ? "strip_words" : "0", sum);
+    if (!p->tables->front) return hdst__arena_printf(p->arena, "row_settle(%s, %" PRIu32 ", rest", cell, t->cell->device_words);
+    return hdst__arena_printf(p->arena, "row_settle_front(marks, cells_at, %s, %" PRIu32 ", %s_front + %s, %s, rest", cell, t->cell->device_words, t->plan->name, word_of(p, t, element),
+                              t->cell->tier == HDST__TIER_ONE ? "strip_words" : "0");
 }
 
 // Eight sums, `sum`, to the words of the elements from `element` on.
-static void print_to_words(hdst__printer *p, const tile *t, const char *element, const char *sum)
+static void print_to_words(hdst__printer *p, const tile *t, const char *element)
 {
-    const char *scale = hdst__arena_printf(p->arena, t->fast ? "%s_up" : "%s_up, %s_down", t->scale, t->scale);
-    hdst__write_line(&p->out, "const long8 odd = row_add_%s%s(%s_own + %s, %s, %s, records * 0x1p40);", t->fast ? "fast_" : "", t->cell->strip_words > 1 ? "two" : "one", t->plan->name,
-                     word_of(p, t, element), sum, scale);
-    const char *front = p->tables->front ? hdst__arena_printf(p->arena, ", odd, %s_up, %s_down, %s_s", t->scale, t->scale, t->scale) : ", odd";
-    hdst__write_line(&p->out, "if (row_any(odd)) %s%s);", settle_text(p, t, element, sum), front);
+    const char *scale = hdst__arena_printf(p->arena, t->fast ? "%s_up" : "%s_up, %s_down, &rest", t->scale, t->scale);
+    if (t->fast) hdst__write_line(&p->out, "const double8 rest = sum;");
+    else hdst__write_line(&p->out, "double8 rest;");
+    hdst__write_line(&p->out, "const long8 odd = row_add_%s%s(%s_own + %s, sum, %s, most);", t->fast ? "fast_" : "", t->cell->strip_words > 1 ? "two" : "one", t->plan->name,
+                     word_of(p, t, element), scale);
+    const char *front = p->tables->front ? hdst__arena_printf(p->arena, ", odd, %s_up, %s_down, %s_s, alone", t->scale, t->scale, t->scale) : ", odd";
+    hdst__write_line(&p->out, "if (row_any(odd)) %s%s);", settle_text(p, t, element), front);
 }
 
 // --- Tiles ---
@@ -97,7 +99,7 @@ static void print_sums_out(hdst__printer *p, const tile *t)
     hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) {", t->units * eights);
     p->out.indent++;
     hdst__write_line(&p->out, t->fast ? "const double8 sum = __builtin_convertvector(((const float8 *)all)[n], double8);" : "const double8 sum = all[n];");
-    print_to_words(p, t, hdst__arena_printf(p->arena, "(unit + n / %" PRIu32 "UL) * %" PRIu64 " + e + n %% %" PRIu32 " * 8", eights, t->sum->elements, eights), "sum");
+    print_to_words(p, t, hdst__arena_printf(p->arena, "(unit + n / %" PRIu32 "UL) * %" PRIu64 " + e + n %% %" PRIu32 " * 8", eights, t->sum->elements, eights));
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -160,23 +162,6 @@ static void print_tiles(hdst__printer *p, tile t)
 
 // --- What a double would round ---
 
-static void print_one_record(hdst__printer *p, const hdst__row_sum *s)
-{
-    const hdst__printer outer = *p;
-    hdst__printer_use(p, s->singly);
-    bool *known = HDST__NEW_ARRAY(p->arena, bool, s->singly->var_count + 1);
-    known[s->unit] = known[s->value] = true;
-    p->var_name[s->unit] = "unit";
-    p->var_name[s->value] = "factor";
-    p->record = "base + r";
-    ir_block body = s->singly->body;
-    hdst__print_part(p, &body, known);
-    p->func = outer.func;
-    p->var_name = outer.var_name;
-    p->array_name = outer.array_name;
-    p->record = outer.record;
-}
-
 static void print_ranges(hdst__printer *p, const tile *t)
 {
     hdst__write_line(&p->out, "double largest[BLOCK] ALIGNED, least[BLOCK] ALIGNED;");
@@ -191,20 +176,53 @@ static void print_ranges(hdst__printer *p, const tile *t)
     hdst__write_line(&p->out, "}");
 }
 
+// What a double would round goes to the words by itself: the addends of one record.
+static void print_one_record(hdst__printer *p, const tile *t)
+{
+    const uint64_t elements = t->sum->elements;
+    hdst__write_line(&p->out, "for (uint next = 0; next < %" PRIu64 "; next += 8) {", elements);
+    p->out.indent++;
+    hdst__write_line(&p->out, "const uint e = next + 8 <= %" PRIu64 " ? next : %" PRIu64 ";", elements, elements - 8);
+    hdst__write_line(&p->out, "const float8 row = *(%s const row_floats *)(rows + r * %" PRIu64 "UL + e * 4);", t->space, t->row_bytes);
+    hdst__write_line(&p->out, "double8 sum = __builtin_convertvector(factor * row, double8);");
+    if (elements % 8) hdst__write_line(&p->out, "sum = (long8)(0, 1, 2, 3, 4, 5, 6, 7) >= (long8)(next - e) ? sum : (double8)0;");
+    hdst__write_line(&p->out, "const double most = 0x1p40;");
+    print_to_words(p, t, hdst__arena_printf(p->arena, "unit * (ulong)%" PRIu64 " + e", elements));
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// Words have room for so many addends as there are records: those that went by themselves are no part of a sum.
 static void print_singly(hdst__printer *p, const tile *t)
 {
+    hdst__write_line(&p->out, "uint singly = 0;");
     hdst__write_line(&p->out, "for (uint unit = 0; unit < %" PRIu64 "; unit++) {", t->sum->units);
     p->out.indent++;
     hdst__write_line(&p->out, "const double limit = row_limit(%s[unit], largest, records);", t->factor);
     hdst__write_line(&p->out, "if (finite && row_takes_all(%s[unit], largest, least, records, limit)) continue;", t->factor);
+    hdst__write_line(&p->out, "uint count = 0;");
     hdst__write_line(&p->out, "for (uint r = 0; r < records; r++) {");
     p->out.indent++;
     hdst__write_line(&p->out, "const float factor = %s[unit][r];", t->factor);
     hdst__write_line(&p->out, "if (finite && row_takes(factor, largest[r], least[r], limit)) continue;");
-    print_one_record(p, t->sum);
+    print_one_record(p, t);
     hdst__write_line(&p->out, "%s[unit][r] = 0;", t->factor);
+    hdst__write_line(&p->out, "count++;");
     p->out.indent--;
     hdst__write_line(&p->out, "}");
+    hdst__write_line(&p->out, "singly = count > singly ? count : singly;");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+static void print_exact(hdst__printer *p, const tile *t)
+{
+    print_ranges(p, t);
+    print_singly(p, t);
+    hdst__write_line(&p->out, "if (finite) {");
+    p->out.indent++;
+    hdst__write_line(&p->out, "const double most = (records - singly) * 0x1p40;");
+    print_tiles(p, *t);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -228,15 +246,10 @@ static void print_sum(hdst__printer *p, const hdst__row_sum *s)
                                   : hdst__arena_printf(p->arena, "&%s(base, %" PRIu64 ")", hdst__leaf_name(p, s->input, s->input_leaf), s->row_first);
     hdst__write_line(&p->out, "%s const uchar *rows = (%s const uchar *)%s;", t.space, t.space, row);
     if (t.fast) {
+        hdst__write_line(&p->out, "const double most = records * 0x1p40;");
         print_tiles(p, t);
     } else {
-        print_ranges(p, &t);
-        print_singly(p, &t);
-        hdst__write_line(&p->out, "if (finite) {");
-        p->out.indent++;
-        print_tiles(p, t);
-        p->out.indent--;
-        hdst__write_line(&p->out, "}");
+        print_exact(p, &t);
     }
     p->out.indent--;
     hdst__write_line(&p->out, "}");

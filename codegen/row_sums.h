@@ -37,8 +37,6 @@ typedef struct hdst__row_sum {
     const char *local_name;
     uint32_t copied;                    // is_local: the array, as it is in front of statement number `at` of the body
     size_t at;
-    ir_func *singly;                    // the additions of one record and one unit, in row form, of variables `unit` and `value`
-    uint32_t unit, value;
 } hdst__row_sum;
 
 struct hdst__row_sums {
@@ -50,8 +48,7 @@ struct hdst__row_sums {
 
 // Takes the loops out of `func` (scalar form, before the passes of the row form). False: there are no sums, and func is as it was.
 bool hdst__pass_row_sums(ir_func *func, const hdst__tables *tables, const hdst__storage *input, hdst__row_sums *sums);
-// After it and the row passes: the variables' new numbers, the additions one by one. NULL, or what the verifier says.
-const char *hdst__row_sums_singly(const ir_func *func, const hdst__tables *tables, hdst__row_sums *sums);
+void hdst__row_sums_renumber(const ir_func *func, hdst__row_sums *sums);        // after it and the row passes, which number variables anew
 
 // Inside of the pass: where it stands.
 typedef struct hdst__row_taker {

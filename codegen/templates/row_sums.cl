@@ -65,23 +65,24 @@ inline bool row_takes(float factor, double largest, double least, double limit)
     const double size = fabs((double)factor), small = size * least;
     return size == 0 || (size * largest < 0x1p127 && (small < 0x1p-126 ? 0x1p-126 : small) >= limit);
 }
-// To eight neighbouring words. The lanes that do not fit come back; their words stay as they were. Sums of n addends fit below n * 2^40, as their addends would.
-inline long8 row_add_one(__global long *own, double8 sum, double up, double down, double most)
+// To eight neighbouring words. The lanes that do not fit come back, with what their words did not take. Sums of n addends fit below n * 2^40, as their addends would.
+inline long8 row_add_one(__global long *own, double8 sum, double up, double down, double8 *rest, double most)
 {
     const double8 scaled = sum * up;
-    const long8 word = __builtin_convertvector(fabs(scaled) < most ? scaled : (double8)0, long8), fits = __builtin_convertvector(word, double8) * down == sum;
-    *(__global row_words *)own += fits & word;
-    return ~fits;
+    const long8 word = __builtin_convertvector(fabs(scaled) < most ? scaled : (double8)0, long8);
+    *(__global row_words *)own += word;
+    *rest = sum - __builtin_convertvector(word, double8) * down;
+    return *rest != 0;
 }
-inline long8 row_add_two(__global long *own, double8 sum, double up, double down, double most)
+inline long8 row_add_two(__global long *own, double8 sum, double up, double down, double8 *rest, double most)
 {
     const double8 scaled = sum * up, inside = fabs(scaled) < most ? scaled : (double8)0;
     const long8 word = __builtin_convertvector(inside, long8);
     const double8 high = __builtin_convertvector(word, double8);
     const long8 low = __builtin_convertvector((inside - high) * 0x1p40, long8);
-    const long8 fits = (high + __builtin_convertvector(low, double8) * 0x1p-40) * down == sum, w = fits & word, v = fits & low;
-    *(__global row_word_pairs *)own += (long16)(w.s0, v.s0, w.s1, v.s1, w.s2, v.s2, w.s3, v.s3, w.s4, v.s4, w.s5, v.s5, w.s6, v.s6, w.s7, v.s7);
-    return ~fits;
+    *(__global row_word_pairs *)own += (long16)(word.s0, low.s0, word.s1, low.s1, word.s2, low.s2, word.s3, low.s3, word.s4, low.s4, word.s5, low.s5, word.s6, low.s6, word.s7, low.s7);
+    *rest = (sum - high * down) - __builtin_convertvector(low, double8) * (down * 0x1p-40);
+    return *rest != 0;
 }
 // The same of sums that were rounded: what is below a word's unit is dropped.
 inline long8 row_add_fast_one(__global long *own, double8 sum, double up, double most)
@@ -113,10 +114,18 @@ __attribute__((noinline)) void row_settle(__global long *cell, uint words, doubl
     for (int lane = 0; lane < 8; lane++)
         if (odd[lane]) row_add_wide(cell + lane * words, sum[lane]);
 }
-// With front words; `low`: from a front word to its low word, 0 where it has none.
+// With front words; `low`: from a front word to its low word, 0 where it has none. `alone`: nobody else adds to them meanwhile.
 __attribute__((noinline)) void row_settle_front(volatile __global long *marks, __global const long *cells_at, __global long *cell, uint words, __global long *word, ulong low, double8 sum,
-                                                long8 odd, double up, double down, int s)
+                                                long8 odd, double up, double down, int s, bool alone)
 {
+    if (alone && low != 0) {
+        const double8 scaled = sum * up * 0x1p40;
+        const long8 old = *(__global row_words *)(word + low), v = __builtin_convertvector(fabs(scaled) < 0x1p52 ? scaled : (double8)0, long8), now = old + v;
+        const long8 added = (__builtin_convertvector(v, double8) * (down * 0x1p-40) == sum) & (((old ^ now) & (v ^ now)) >= 0);
+        *(__global row_words *)(word + low) = old + (v & added);
+        odd &= ~added;
+        if (!row_any(odd)) return;
+    }
     for (int lane = 0; lane < 8; lane++) {
         if (!odd[lane]) continue;
         const double scaled = sum[lane] * up, inside = fabs(scaled) < 0x1p52 ? scaled : 0;

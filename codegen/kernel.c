@@ -243,8 +243,8 @@ static uint64_t bytes_of(const ir_func *func, const ir_var *var)
     return records * hdst__scalar_size(records > 1 ? hdst__kind_over_block(var->kind) : var->kind);
 }
 
-// Levels of sums over a block (templates/levels.cl): their state, and a block of values where the rare way begins.
-enum { LEVEL_BYTES = 448, LEVEL_VALUES = 512 * 8 };
+// Levels of sums over a block (templates/levels.cl): their state, which for floats has room for sums in double, and a block of values where the rare way begins.
+enum { FLOAT_LEVEL_BYTES = 704, DOUBLE_LEVEL_BYTES = 448, LEVEL_VALUES = 512 * 8 };
 
 typedef struct level_bytes {
     hdst__printer *p;
@@ -257,8 +257,9 @@ static bool add_level_bytes(ir_stmt *stmt, void *user)
     level_bytes *all = user;
     if (stmt->kind != IR_ACCUM_BLOCK) return true;
     const hdst__accum_plan *plan = hdst__find_plan(all->p, stmt->param);
-    bool *counted = &plan->level_sum[stmt->value->kind == HDST__F64][stmt->leaf];
-    if (!*counted) all->bytes += plan->accum->cell[stmt->leaf].elements * LEVEL_BYTES + (all->bytes ? 0 : LEVEL_VALUES);
+    const bool is_double = stmt->value->kind == HDST__F64;
+    bool *counted = &plan->level_sum[is_double][stmt->leaf];
+    if (!*counted) all->bytes += plan->accum->cell[stmt->leaf].elements * (is_double ? DOUBLE_LEVEL_BYTES : FLOAT_LEVEL_BYTES) + (all->bytes ? 0 : LEVEL_VALUES);
     *counted = true;
     return true;
 }

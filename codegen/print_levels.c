@@ -54,7 +54,7 @@ static void print_call(hdst__printer *p, const ir_stmt *stmt, hdst__level_shape 
     const bool is_double = stmt->value->kind == HDST__F64;
     const char *element = hdst__index_text(p, stmt->index2);
     p->part[HDST__PART_EXACT] = p->part[is_double ? HDST__PART_LEVELS_DOUBLE : HDST__PART_LEVELS] = true;
-    if (is_double) p->uses_double = true;
+    if (is_double || p->options->facts.has_double) p->uses_double = true;
     p->level_shape[is_double][shape] = true;
     hdst__write_line(&p->out, "levels_add_%s_%s(&%s, %s, BLOCK, %s);", is_double ? "double" : "float", shape_name[shape],
                      state_text(p, plan, stmt->leaf, element, is_double), args, cell_text(p, plan, stmt->leaf, element));
@@ -192,6 +192,15 @@ static const struct { const char *params, *args, *vector, *scalar, *what; } shap
     [HDST__LEVELS_G2] = {"__global const @real@ *a", "a", G " * " G, "a[r] * a[r]", "squares"},
 };
 
+static const char broad_state[] =
+    "double8 broad[2];        // sums in double, where `count` is BROAD\n"
+    "long8 broad_units[2];    // of each lane, in units of 2^(low - 23), without what the sums hold\n"
+    "int low;                // the exponent of the least addend that they take\n"
+    "int odd;                // grows with blocks that do not fit; above 64 no sum is broad";
+
+static const char quick_state[] =
+    "uint odd, pause;        // blocks in a row that the quick way did not take, and for how many nobody tries it";
+
 static const char *expanded(hdst__arena *arena, const char *text, const hdst__hole *holes, size_t count)
 {
     hdst__writer out = {.arena = arena};
@@ -199,21 +208,44 @@ static const char *expanded(hdst__arena *arena, const char *text, const hdst__ho
     return hdst__writer_text(&out);
 }
 
+enum { MOST_HOLES = 24 };
+
+// Floats go to sums in double where a third level would be needed, if the device has doubles.
+static bool has_broad(const hdst__printer *p, bool is_double) { return !is_double && p->options->facts.has_double; }
+
+// What differs between float and double, with the text for broad sums.
+static size_t holes_of(hdst__printer *p, bool is_double, hdst__hole holes[MOST_HOLES])
+{
+    size_t count = 0;
+    for (; count < sizeof float_holes / sizeof *float_holes; count++) holes[count] = is_double ? double_holes[count] : float_holes[count];
+    holes[count++] = (hdst__hole){"narrow_start", is_double ? "s->odd = s->pause = 0;" : ""};
+    const char *broad = has_broad(p, is_double) ? hdst__template_text("levels_broad.cl") : expanded(p->arena, hdst__template_text("levels_narrow.cl"), holes, count);
+    holes[count++] = (hdst__hole){"broad", broad};
+    holes[count++] = (hdst__hole){"own_state", is_double ? quick_state : has_broad(p, is_double) ? broad_state : ""};
+    return count;
+}
+
+static void write_shape(hdst__printer *p, hdst__writer *text, hdst__level_shape s, bool is_double, const hdst__hole *holes, size_t count)
+{
+    const char *broad_try = has_broad(p, is_double) ? hdst__arena_printf(p->arena, "s->count == BROAD && broad_try_float_%s(s, %s, records)", shape_name[s], shapes[s].args) : "false";
+    const char *quick_try = is_double ? hdst__arena_printf(p->arena, "s->count == 2 && quick_try_double_%s(s, %s, records)", shape_name[s], shapes[s].args) : "false";
+    const hdst__hole own[] = {{"shape", shape_name[s]}, {"params", shapes[s].params}, {"args", shapes[s].args}, {"vector", shapes[s].vector},
+                              {"scalar", shapes[s].scalar}, {"what", shapes[s].what}, {"broad_try", broad_try}, {"quick_try", quick_try}};
+    const char *file[] = {"levels_of.cl", is_double ? "levels_quick_of.cl" : "levels_broad_of.cl"};
+    for (int i = is_double || has_broad(p, is_double); i >= 0; i--)
+        hdst__template_expand(text, expanded(p->arena, hdst__template_text(file[i]), own, sizeof own / sizeof *own), holes, count);
+}
+
 const char *hdst__levels_text(hdst__printer *p, bool is_double)
 {
     if (p->options->fast_sums) return hdst__fast_text(p, is_double);
-    const hdst__hole *holes = is_double ? double_holes : float_holes;
-    const size_t count = sizeof float_holes / sizeof *float_holes;
+    hdst__hole holes[MOST_HOLES];
+    const size_t count = holes_of(p, is_double, holes);
     hdst__writer text = {.arena = p->arena};
     if (!is_double || !p->part[HDST__PART_LEVELS]) hdst__write_line(&text, "#define LEVELS_BLOCK 512");
     hdst__template_expand(&text, hdst__template_text("levels.cl"), holes, count);
     p->level_shape[is_double][HDST__LEVELS_P] = true;
-    for (int s = 0; s < HDST__LEVEL_SHAPES; s++) {
-        if (!p->level_shape[is_double][s]) continue;
-        const hdst__hole own[] = {{"shape", shape_name[s]}, {"params", shapes[s].params}, {"args", shapes[s].args}, {"vector", shapes[s].vector},
-                                  {"scalar", shapes[s].scalar}, {"what", shapes[s].what}};
-        const char *of = expanded(p->arena, hdst__template_text("levels_of.cl"), own, sizeof own / sizeof *own);
-        hdst__template_expand(&text, of, holes, count);
-    }
+    for (hdst__level_shape s = 0; s < HDST__LEVEL_SHAPES; s++)
+        if (p->level_shape[is_double][s]) write_shape(p, &text, s, is_double, holes, count);
     return hdst__writer_text(&text);
 }

@@ -31,11 +31,12 @@ inline __attribute__((always_inline)) bool levels_try_@real@_@shape@(@real@_leve
 }
 bool levels_take_@real@_@shape@(@real@_levels *s, @params@, uint records)
 {
+    if (@quick_try@) return true;
     switch (s->count) {
     case 1: return levels_try_@real@_@shape@(s, @args@, records, 1);
     case 2: return levels_try_@real@_@shape@(s, @args@, records, 2);
     case 3: return levels_try_@real@_@shape@(s, @args@, records, 3);
-    default: return false;
+    default: return @broad_try@;
     }
 }
 // Adds @what@ of the records of a block: at most LEVELS_BLOCK, a multiple of @lanes@.

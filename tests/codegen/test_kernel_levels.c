@@ -84,6 +84,34 @@ static double mostly_zero(uint64_t i, uint64_t *s) { return i % 97 ? (i % 2 ? 0.
 static double zeros(uint64_t i, uint64_t *s) { (void)s; return i % 2 ? 0.0 : -0.0; }
 static double late_start(uint64_t i, uint64_t *s) { return i < 2000 ? 0.0 : uniform(s) * 1e-20; }
 static double denormals(uint64_t i, uint64_t *s) { (void)i; return ldexp((double)(random_bits(s) % 1000) - 500, -149); }
+// All digits over more binades than two levels hold, and fewer than 25: such floats are summed in double.
+static double broad(uint64_t i, uint64_t *s) { return ldexp(uniform(s) + 1, -(int)(random_bits(s) % 17)) * (i % 3 ? 1 : -1); }
+static double broad_with_zeros(uint64_t i, uint64_t *s) { return i > 600 && i % 97 == 5 ? (i % 2 ? 0.0 : -0.0) : broad(i, s); }
+static double broad_with_outliers(uint64_t i, uint64_t *s) { return broad(i, s) * (i % 300 == 299 ? (i % 2 ? 0x1p50 : 0x1p-50) : 1); }
+static double broad_and_moving(uint64_t i, uint64_t *s) { return ldexp(broad(i, s), (int)(i / 700) * 20 - 60); }
+static double broad_with_nan(uint64_t i, uint64_t *s) { return i == 3000 ? NAN : broad(i, s); }
+static double broad_denormals(uint64_t i, uint64_t *s) { return i < 1000 ? ldexp(broad(i, s), -90) : ldexp(broad(i, s), -120); }
+// The first block leaves room up to 2^3, six others fill a lane as far as it goes: 31 addends at the top, one at the bottom. To 2^4 it would be more than a double has digits for. What is great
+// cancels out, so that the sum shows the least bit.
+static double fill_lanes(uint64_t i, double top)
+{
+    const double least = 0x1p-22 + 0x1p-45;
+    if (i < 512) return i % 2 == 0 ? 0x1p-16 + 0x1p-39 : i % 4 == 1 ? 2 - 0x1p-22 : 0x1p-22 - 2;
+    if (i >= 7 * 512 || i / 16 % 32 == 31) return least;
+    return (i / 512 % 2 ? top : -top) * (1 - 0x1p-24);
+}
+static double full(uint64_t i, uint64_t *s) { (void)s; return fill_lanes(i, 8); }
+static double over_full(uint64_t i, uint64_t *s) { (void)s; return fill_lanes(i, 16); }
+// The same for two levels of doubles: the first block, whose sum is 0, leaves room from 2^-28 to 2^4, six others fill a lane; greater ones leave a level, smaller ones are below the last.
+static double fill_doubles(uint64_t i, double top, double least)
+{
+    if (i < 512) return (i % 2 ? 2 - 0x1p-52 : 0x1p-20 + 0x1p-72) * (i % 4 < 2 ? 1 : -1);
+    if (i >= 7 * 512 || i / 8 % 64 == 63) return least * (1 + 31 * 0x1p-52);
+    return (i / 512 % 2 ? top : -top) * (1 - 0x1p-53);
+}
+static double full_doubles(uint64_t i, uint64_t *s) { (void)s; return fill_doubles(i, 16, 0x1p-28); }
+static double over_full_doubles(uint64_t i, uint64_t *s) { (void)s; return fill_doubles(i, 32, 0x1p-28); }
+static double low_doubles(uint64_t i, uint64_t *s) { (void)s; return fill_doubles(i, 0x1p-41, 0x1p-41); }
 static double greatest(uint64_t i, uint64_t *s) { (void)s; return i % 3 == 1 ? -(double)FLT_MAX : (double)FLT_MAX; }
 static double with_nan(uint64_t i, uint64_t *s) { return i == 777 ? NAN : uniform(s); }
 static double with_infinity(uint64_t i, uint64_t *s) { return i == 4100 ? INFINITY : uniform(s); }
@@ -92,7 +120,10 @@ static double both_infinities(uint64_t i, uint64_t *s) { return i == 50 ? INFINI
 static const struct { const char *name; maker make; } cases[] = {
     {"whole numbers", whole_numbers}, {"all digits", all_digits}, {"many binades", many_binades}, {"one sign", one_sign}, {"other sign", other_sign}, {"odd halves", odd_halves},
     {"far outliers", far_outliers}, {"rare small ones", rare_small}, {"there and back", there_and_back}, {"drifting", drifting}, {"falling", falling}, {"mostly zero", mostly_zero},
-    {"zeros", zeros}, {"late start", late_start}, {"denormals", denormals}, {"greatest", greatest}, {"NaN", with_nan}, {"infinity", with_infinity}, {"both infinities", both_infinities},
+    {"zeros", zeros}, {"late start", late_start}, {"denormals", denormals}, {"broad", broad}, {"broad with zeros", broad_with_zeros},
+    {"broad with outliers", broad_with_outliers}, {"broad and moving", broad_and_moving}, {"broad with NaN", broad_with_nan}, {"broad to denormals", broad_denormals}, {"full", full}, {"over full", over_full},
+    {"full doubles", full_doubles}, {"over full doubles", over_full_doubles}, {"low doubles", low_doubles},
+    {"greatest", greatest}, {"NaN", with_nan}, {"infinity", with_infinity}, {"both infinities", both_infinities},
 };
 
 // --- Running ---
@@ -192,6 +223,26 @@ Test(kernel_levels, exact_over_many_blocks)
     check_case(&s, "an outlier at the turn", outlier_at_the_turn, 1);
     check_case(&s, "all digits", all_digits, 1);
     free(s.buffer);
+}
+
+// A device without doubles keeps floats in levels.
+Test(kernel_levels, no_doubles_where_there_are_none)
+{
+    ir_func *f = ir_new(&arena, "sums");
+    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "input", 0, input_fields, 1), false);
+    const uint32_t all = ir_param_add(f, IR_ACCUM_TABLE, "all", ir_record(&arena, "sums", 0, sums, 1), false);
+    f->params[all].leaf_op = HDST__NEW_ARRAY(&arena, ir_accum_op, 1);
+    ir_accumulate(f, &f->body, all, 0, NULL, NULL, field(f, 0));
+    cr_assert_null(hdst__passes_scalar(f));
+    const hdst__storage *storage = hdst__storage_make(&arena, f->params[0].record, HDST__SOA, 0, N);
+    for (int has_double = 0; has_double < 2; has_double++) {
+        const hdst__target_facts facts = {HDST__TARGET_CPU, 48 << 10, 1024, 2, true, has_double, true, cl_run_is_simulated(&run)};
+        const hdst__kernel_options options = {.facts = facts, .input = storage, .rows = rows};
+        const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
+        cr_assert_not_null(kernel);
+        cr_expect_eq(strstr(kernel->source, "cl_khr_fp64") != NULL, has_double);
+        cr_expect_eq(strstr(kernel->source, "double8") != NULL, has_double);
+    }
 }
 
 // A lane's words are as full as they may become before they join the group's table.

@@ -1,0 +1,74 @@
+// Floats whose bits lie over more than two levels: where all of them are within 25 binades, sums in double lose nothing until 32 addends have gone to a lane. Addends are 2^low <= |v| < 2^(low + 25),
+// multiples of 2^(low - 23), and so below 2^48 of those units. One test of the addend's own bits tells, which takes fewer instructions than a third level.
+enum { BROAD = 4, BROAD_BINADES = 25, MOST_ODD = 64 };
+inline bool is_broad_float(const float_levels *s) { return s->count == BROAD; }
+inline void broad_start_float(float_levels *s) { s->odd = 0; }
+inline bool broad_holds_float(const float_levels *s, int first) { return first >= s->low && first < s->low + BROAD_BINADES; }
+inline void broad_empty_float(float_levels *s)
+{
+    const double up = as_double((ulong)(1023 + 23 - s->low) << 52);
+    for (uint h = 0; h < 2; h++) {
+        s->broad_units[h] += convert_long8(s->broad[h] * up);
+        s->broad[h] = 0;
+    }
+    s->odd -= s->odd > 0 && s->odd <= MOST_ODD;
+}
+inline void broad_publish_float(float_levels *s, volatile __global long *cell, uint last, int lowest)
+{
+    long units[16], high = 0, low = 0;
+    vstore8(s->broad_units[0], 0, units);
+    vstore8(s->broad_units[1], 1, units);
+    for (uint n = 0; n < 16; n++) {
+        high += units[n] >> 32;
+        low += units[n] & 0xffffffffL;
+    }
+    wide_add_fixed(cell, last, lowest, high, 23 - 32 - s->low);
+    wide_add_fixed(cell, last, lowest, low, 23 - s->low);
+    s->broad_units[0] = s->broad_units[1] = 0;
+}
+void levels_to_cell_float(volatile __global long *cell, uint last, int lowest, float v);
+// A block that is not within these binades, or has zeros: its odd addends go to the cell. False: there are too many of them, or such blocks come too often; nothing was added.
+inline bool broad_settle_float(float_levels *s, const float *values, uint records, volatile __global long *cell, uint last, int lowest)
+{
+    if (!is_broad_float(s)) return false;
+    const uint least = (uint)(127 + s->low) << 24;
+    double8 sum0 = s->broad[0], sum1 = s->broad[1];
+    uint outside = 0, at[LEVELS_BLOCK / 8];
+    s->odd += 8;
+    for (uint r = 0; r < records; r += 16) {
+        const uint16 v = as_uint16(*(const float_vector *)(values + r)), odd = as_uint16((v << 1) - least >= (uint)BROAD_BINADES << 24), not_zero = odd & v << 1;
+        const float16 held = as_float16(v & ~odd);
+        sum0 += convert_double8(held.lo);
+        sum1 += convert_double8(held.hi);
+        for (uint n = r; any_bit_float(not_zero) && n < r + 16; n++) {
+            const uint magnitude = as_uint(values[n]) << 1;
+            if (magnitude == 0 || magnitude - least < (uint)BROAD_BINADES << 24) continue;
+            if (outside == records / 8) return false;
+            at[outside++] = n;
+        }
+    }
+    if (s->odd > MOST_ODD) return false;
+    for (uint n = 0; n < outside; n++) levels_to_cell_float(cell, last, lowest, values[at[n]]);
+    s->broad[0] = sum0;
+    s->broad[1] = sum1;
+    s->turns += records / 16;
+    return true;
+}
+// Products have their small ones far out: most of the room is left below.
+inline bool broad_choose_float(float_levels *s, int first, int least)
+{
+    const int spare = BROAD_BINADES - 1 - (first - least), low = least - spare * 3 / 4;
+    if (s->odd > MOST_ODD || spare < 4 || low < -126 || low > 96) return false;
+    s->count = BROAD;
+    s->low = low;
+    for (uint h = 0; h < 2; h++) {
+        s->broad[h] = 0;
+        s->broad_units[h] = 0;
+    }
+    return true;
+}
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define PLUS_BROAD(a, b) fma(b, one, a)
+#else
+#define PLUS_BROAD(a, b) ((a) + (b))
+#endif

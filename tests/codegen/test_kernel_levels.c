@@ -111,7 +111,7 @@ static double fill_doubles(uint64_t i, double top, double least)
 }
 static double full_doubles(uint64_t i, uint64_t *s) { (void)s; return fill_doubles(i, 16, 0x1p-28); }
 static double over_full_doubles(uint64_t i, uint64_t *s) { (void)s; return fill_doubles(i, 32, 0x1p-28); }
-static double low_doubles(uint64_t i, uint64_t *s) { (void)s; return fill_doubles(i, 0x1p-41, 0x1p-41); }
+static double low_doubles(uint64_t i, uint64_t *s) { (void)s; return fill_doubles(i, 0x1p-40, 0x1p-41); }
 static double greatest(uint64_t i, uint64_t *s) { (void)s; return i % 3 == 1 ? -(double)FLT_MAX : (double)FLT_MAX; }
 static double with_nan(uint64_t i, uint64_t *s) { return i == 777 ? NAN : uniform(s); }
 static double with_infinity(uint64_t i, uint64_t *s) { return i == 4100 ? INFINITY : uniform(s); }

@@ -26,7 +26,9 @@ hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec 
         hdst__by_key_destroy(by_key);
         return NULL;
     }
-    by_key->keyed = hdst__keyed_make(&by_key->arena, spec->record, spec->key_leaves, spec->key_count, spec->laws);
+    by_key->unchecked = spec->unchecked;
+    by_key->keyed = spec->rows ? hdst__keyed_make_rows(&by_key->arena, spec->record, *spec->key_leaves, spec->laws, spec->rows, spec->row_count)
+                               : hdst__keyed_make(&by_key->arena, spec->record, spec->key_leaves, spec->key_count, spec->laws);
     by_key->arena.out_of_memory = NULL;
     by_key->on_device = hdst__by_key_device_create(engine, by_key->keyed);
     if (by_key->on_device) return by_key;
@@ -44,6 +46,13 @@ void hdst__by_key_destroy(hdst__by_key *by_key)
     pthread_mutex_unlock(&by_key->engine->mutex);
     hdst__arena_destroy(&by_key->arena);
     hdst__free(by_key->engine->allocator, by_key);
+}
+
+bool hdst__by_key_stray(const hdst__by_key *by_key, uint64_t *record, uint64_t *key)
+{
+    *record = by_key->stray;
+    *key = by_key->stray_key;
+    return by_key->stray != UINT64_MAX && !by_key->engine->skip_failed;
 }
 
 const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key) { return &by_key->stats; }
@@ -97,6 +106,7 @@ static hdst_status make_worker(hdst__by_key_pass *run, hdst__by_key_worker *work
     const hdst__by_key_choice *choice = &run->choice;
     worker->run = run;
     worker->blocks = choice->blocks;
+    worker->stray = UINT64_MAX;
     worker->raw.allocator = worker->rows.allocator = allocator;
     bool made = hdst__key_batch_create(&worker->batch, allocator, keyed);
     made = made && hdst__key_parts_create(&worker->raw, allocator, choice->part_bits, keyed->raw_bytes, hdst__by_key_more, worker);
@@ -120,6 +130,7 @@ static void free_worker(hdst__by_key_pass *run, hdst__by_key_worker *worker)
     hdst__key_table_destroy(&worker->block);
     hdst__key_table_destroy(&worker->table);
     hdst__key_table_destroy(&worker->wide);
+    hdst__row_table_destroy(&worker->row_table);
     hdst__by_key_free_piece(run, worker->piece);
     hdst__by_key_free_sorter(worker);
     hdst__by_key_free_combiner(worker);
@@ -163,7 +174,7 @@ void hdst__by_key_end_pass(hdst__by_key_pass *run)
 static void note_stats(hdst__by_key_pass *run)
 {
     hdst__by_key *by_key = run->by_key;
-    uint64_t in = 0, to_parts = 0, out = 0, flushes = 0;
+    uint64_t in = 0, to_parts = 0, out = 0, flushes = 0, strays = 0;
     by_key->combined_in = by_key->combined_out = 0;
     for (uint32_t i = 0; i < run->workers; i++) {
         in += run->worker[i].in;
@@ -172,6 +183,7 @@ static void note_stats(hdst__by_key_pass *run)
         flushes += run->worker[i].flushes;
         by_key->combined_in += run->worker[i].combined_in;
         by_key->combined_out += run->worker[i].combined_out;
+        strays += run->worker[i].strays;
     }
     by_key->choice = run->choice;
     by_key->ran = true;
@@ -180,28 +192,43 @@ static void note_stats(hdst__by_key_pass *run)
     by_key->spilled = run->spill.bytes;
     by_key->stats.records = in;
     hdst__levels_count(&by_key->stats, by_key->engine->hpr, in, to_parts, out);
+    by_key->stats.skipped = strays;
+}
+
+static void note_stray(hdst__by_key_pass *run)
+{
+    hdst__by_key *by_key = run->by_key;
+    for (uint32_t i = 0; i < run->workers; i++) {
+        const hdst__by_key_worker *worker = &run->worker[i];
+        if (worker->stray >= by_key->stray) continue;
+        by_key->stray = worker->stray;
+        by_key->stray_key = worker->stray_key;
+    }
 }
 
 hdst_status hdst__by_key_begin(hdst__by_key_pass *run, hdst_error *error)
 {
     hdst_status status = hdst__by_key_choose(run, error);
-    if (status != HDST_OK) return status;
-    hdst__by_key_expect_rows(run);
-    return make_workers(run, error);
+    if (status == HDST_OK && run->keyed->rows) status = hdst__by_key_take_rows(run, error);
+    else if (status == HDST_OK) hdst__by_key_expect_rows(run);
+    return status == HDST_OK ? make_workers(run, error) : status;
 }
 
 hdst_status hdst__by_key_add(hdst__by_key_pass *run, hdst_error *error)
 {
     const uint32_t threads = thread_count(run->end - run->next_record);
-    return in_threads(run, hdst__by_key_blocks, threads < run->workers ? threads : run->workers, error);
+    const hdst_status status = in_threads(run, hdst__by_key_blocks, threads < run->workers ? threads : run->workers, error);
+    note_stray(run);
+    return status;
 }
 
 hdst_status hdst__by_key_finish(hdst__by_key_pass *run, hdst_error *error)
 {
+    const bool rows = run->keyed->rows;
     hdst_status status = in_threads(run, hdst__by_key_flush, run->workers, error);
     if (status == HDST_OK) status = hdst__by_key_spill_rest(run, error);
-    if (status == HDST_OK) status = in_threads(run, hdst__by_key_part, run->workers, error);
-    if (status == HDST_OK) status = hdst__by_key_join(run, error);
+    if (status == HDST_OK) status = in_threads(run, rows ? hdst__by_key_row_part : hdst__by_key_part, run->workers, error);
+    if (status == HDST_OK && !rows) status = hdst__by_key_join(run, error);
     if (status == HDST_OK) note_stats(run);
     return status;
 }
@@ -237,9 +264,10 @@ hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *inp
     hdst_error own;
     by_key->stats = (hdst__run_stats){0};
     by_key->ran = false;
+    by_key->stray = UINT64_MAX;
     pthread_mutex_lock(&by_key->engine->mutex);
     hdst__by_key_drop(by_key);
-    const bool may = by_key->container == HDST__CONTAINER_AUTO && by_key->engine->hpr >= HDST__HPR_DEVICE;
+    const bool may = !by_key->keyed->rows && by_key->container == HDST__CONTAINER_AUTO && by_key->engine->hpr >= HDST__HPR_DEVICE;
     by_key->device_did = false;
     hdst_status status = may ? hdst__by_key_device_run(by_key->on_device, input, &by_key->stats, &by_key->device_did, error ? error : &own) : HDST_OK;
     if (status == HDST_OK && !by_key->device_did) status = run_in(by_key, input, error ? error : &own);
@@ -270,13 +298,18 @@ void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out)
         explain_levels(by_key, out);
         return;
     }
-    if (*why_not) hdst__buffer_printf(out, "    not on the device: %s\n", why_not);
+    if (*why_not && !by_key->keyed->rows) hdst__buffer_printf(out, "    not on the device: %s\n", why_not);
+    if (!by_key->ran && by_key->keyed->rows) {
+        hdst__buffer_puts(out, "    container: in host memory, parts by number of row; the first records of a run choose the rest\n");
+        return;
+    }
     if (!by_key->ran) {
         hdst__buffer_puts(out, "    container: in host memory, chosen by the next run from its first records\n");
         return;
     }
     hdst__buffer_printf(out, "    container: %s\n", c->why);
-    hdst__buffer_printf(out, "    keys: %" PRIu64 " (about %.0f expected from %" PRIu64 " records)\n", by_key->keys, c->distinct, c->sampled);
+    if (by_key->keyed->rows) hdst__buffer_printf(out, "    rows: %" PRIu64 "\n", by_key->keyed->row_count);
+    else hdst__buffer_printf(out, "    keys: %" PRIu64 " (about %.0f expected from %" PRIu64 " records)\n", by_key->keys, c->distinct, c->sampled);
     explain_levels(by_key, out);
     if (by_key->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", by_key->flushes);
     if (by_key->combined_in)

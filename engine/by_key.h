@@ -4,6 +4,7 @@
 //     block    each thread adds records to a table in its cache, and empties a full one to the next level; left out where most keys come once or twice
 //     device   what comes from there lies apart by the upper bits of the hash, so that a part's keys fit a table in the cache; each part is reduced to rows, in order
 //     node     the rows of all parts; with hpr below `device` reducing the parts is this step (engine/levels.h)
+// Keys may be numbers of rows of a result that has them all: then the number stands in place of the hash, and there is no block level.
 #ifndef HDST_ENGINE_BY_KEY_H
 #define HDST_ENGINE_BY_KEY_H
 
@@ -26,6 +27,11 @@ typedef struct hdst__by_key_spec {
     uint32_t key_count;
     const ir_accum_op *laws;            // NULL: there are no others
     hdst__container container;
+    // The only key, an integer, is the number of a row of the result: `rows` are its records, what is reduced without the key, `row_count` of them (at most 2^32), the
+    // identity where no key came. NULL: one record for each key.
+    const hdst__record *rows;
+    uint64_t row_count;
+    bool unchecked;                     // then a key that is no number of a row stands for the first one
 } hdst__by_key_spec;
 
 // Where the records are. What the host can reach is read where it lies: `rows`, or the segments of `cache` (filled by the first run that reads it); else pieces are copied.
@@ -46,6 +52,11 @@ const hdst__sink *hdst__by_key_sink(hdst__by_key *by_key);
 hdst_status hdst__by_key_end(hdst__by_key *by_key, const void **rows, uint64_t *count, hdst_error *error);
 // Where the last run left its records on the device; *rows was NULL then. NULL: they are in host memory.
 hdst__dataset_cache *hdst__by_key_resident(hdst__by_key *by_key);
+// With `rows`: the first record whose key is no number of a row, which ended the last run with HDST_E_RECORD (and a message that does not say which); false: none did. Where the
+// engine skips records with errors they are left out.
+bool hdst__by_key_stray(const hdst__by_key *by_key, uint64_t *record, uint64_t *key);
+// Whether a reduction to so many rows, of a record like `rows`, is quicker here than in a stage of the engine's device: on CPU devices, where they do not fit its caches.
+bool hdst__by_key_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count);
 const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key);
 
 typedef struct hdst__by_key_twice {

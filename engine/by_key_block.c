@@ -74,10 +74,31 @@ static bool add_to_block(hdst__by_key_worker *worker)
     return !keyed->fixed || worker->block.adds < HDST__KEY_ADDS || look_through(worker);
 }
 
+// Keys that are no numbers of rows: the others take part.
+static bool add_without_strays(hdst__by_key_worker *worker, uint64_t first)
+{
+    for (uint32_t i = 0; i < worker->batch.count; i++) {
+        uint64_t key;
+        const bool is_stray = hdst__key_batch_is_stray(&worker->batch, worker->run->keyed, i, &key), to_first = is_stray && worker->run->by_key->unchecked;
+        if (to_first) worker->batch.hash[i] = 0;
+        if (!is_stray || to_first) {
+            if (!add_raw(worker, i)) return false;
+            continue;
+        }
+        if (first + i < worker->stray) {
+            worker->stray = first + i;
+            worker->stray_key = key;
+        }
+        worker->strays++;
+    }
+    return true;
+}
+
 // A table too small for the keys of one batch would never have room.
-static bool add_batch(hdst__by_key_worker *worker)
+static bool add_batch(hdst__by_key_worker *worker, uint64_t first)
 {
     worker->in += worker->batch.count;
+    if (worker->batch.strays) return add_without_strays(worker, first);
     if (worker->blocks && !hdst__key_table_has_room(&worker->block, worker->batch.count) && !flush(worker)) return false;
     if (worker->blocks && !hdst__key_table_has_room(&worker->block, worker->batch.count)) return add_all_raw(worker);
     return worker->blocks ? add_to_block(worker) : add_all_raw(worker);
@@ -98,10 +119,11 @@ hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker)
         for (uint64_t done = 0; done < piece.count; done += worker->batch.count) {
             const uint64_t left = piece.count - done;
             hdst__key_batch_open(&worker->batch, keyed, piece.storage, piece.buffers, piece.at + done, left < keyed->batch ? (uint32_t)left : keyed->batch);
-            if (!add_batch(worker)) return worker->error.code;
+            if (!add_batch(worker, piece.first + done)) return worker->error.code;
         }
+        if (worker->strays && !run->engine->skip_failed) break;     // whoever has an earlier piece looks through all of it
     }
-    return HDST_OK;
+    return worker->strays && !run->engine->skip_failed ? hdst__error_set(&worker->error, HDST_E_RECORD, "a key is no number of a row") : HDST_OK;
 }
 
 hdst_status hdst__by_key_flush(hdst__by_key_worker *worker)

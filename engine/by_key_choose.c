@@ -14,6 +14,7 @@ enum {
     BLOCK_BYTES = 512 << 10,            // of a thread's table, and of a part's: what fits a core's second-level cache beside the records
     SORTED_BYTES = 1 << 20,             // of raw records that are sorted at once
     MOST_PART_BITS = 12, LEAST_TABLE_BITS = 6,
+    PART_ROWS_BYTES = 256 << 10, LEAST_ROW_PARTS = 6 /* bits */, LEAST_CELLS = 1 << 19,
 };
 
 // Linear counting: of m bits, b are set after d different hashes, where 1 - b/m is e^(-d/m) (Whang, Vander-Zanden, Taylor, "A linear-time probabilistic counting
@@ -97,6 +98,30 @@ static void choose_tables(hdst__by_key_pass *run, double seen)
     snprintf(c->why, sizeof c->why, "%s; %u part%s, %u-word rows", why, 1u << c->part_bits, c->part_bits ? "s" : "", (unsigned)run->keyed->row_words);
 }
 
+// Parts whose rows stay in the cache. There is no table for threads: the device's tables do that where rows are few.
+static void choose_rows(hdst__by_key_pass *run)
+{
+    const hdst__keyed *keyed = run->keyed;
+    hdst__by_key_choice *c = &run->choice;
+    const uint32_t row_bits = 32 - keyed->row_shift, forced = run->engine->by_key_part_bits;
+    const uint32_t needed = bits_for((double)keyed->row_count * 8 * (keyed->cell_words ? keyed->cell_words : 1) / PART_ROWS_BYTES);
+    const uint32_t wanted = forced ? forced : needed < LEAST_ROW_PARTS ? LEAST_ROW_PARTS : needed > MOST_PART_BITS ? MOST_PART_BITS : needed;
+    c->part_bits = wanted < row_bits ? wanted : row_bits;
+    c->table_bits = row_bits - c->part_bits + 1;        // of what combines pairs that pile up: rows have places of their own
+    c->distinct = (double)keyed->row_count;
+    snprintf(c->why, sizeof c->why, "parts by number of row, each in a thread's cache, as all rows together are larger than it; %u parts, %u word%s a row", 1u << c->part_bits,
+             (unsigned)keyed->cell_words, keyed->cell_words == 1 ? "" : "s");
+}
+
+bool hdst__by_key_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count)
+{
+    const hdst__device_info *device;
+    hdst_error ignored;
+    if (row_count == 0 || row_count > UINT64_C(1) << 32 || engine->gpu_form_on_cpu) return false;
+    if (engine->by_key_least_cells) return row_count * rows->elements >= engine->by_key_least_cells;
+    return row_count * rows->elements >= LEAST_CELLS && hdst__engine_device(engine, &device, &ignored) == HDST_OK && device->class_ == HDST__DEVICE_CPU;
+}
+
 typedef struct sample {
     hdst__key_batch batch;
     void **memory;
@@ -132,7 +157,8 @@ static hdst_status look(hdst__by_key_pass *run, sample *s, hdst_error *error)
     const double seen = distinct_in(s->map);
     run->choice.distinct = hdst__by_key_distinct_of(seen, (double)wanted, (double)run->records);
     choose_tiers(run, s->addends);
-    choose_tables(run, seen);
+    if (run->keyed->rows) choose_rows(run);
+    else choose_tables(run, seen);
     return HDST_OK;
 }
 

@@ -82,6 +82,7 @@ hdst_status hdst__by_key_next(hdst__by_key_pass *run, uint64_t most, void **memo
 {
     const uint64_t first = run->next_record, left = run->end - first;
     piece->count = left < most ? left : most;
+    piece->first = run->before + first;
     if (piece->count == 0) return HDST_OK;
     if (atomic_exchange(&run->engine->cancelled, false))
         return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)first, (unsigned long long)run->records);

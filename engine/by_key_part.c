@@ -2,11 +2,14 @@
 // The last level of a reduction by key: the pairs and rows of a part, from all threads, in one table; its rows in order.
 #include "engine/by_key_run.h"
 
-static uint64_t *wide_of(hdst__by_key_worker *worker, uint32_t hash, const uint64_t *key)
+#include "codegen/key_hash.h"
+
+uint64_t *hdst__by_key_wide(hdst__by_key_worker *worker, uint32_t hash, const uint64_t *key)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     hdst__key_table *wide = &worker->wide;
-    if (!wide->rows && !hdst__key_table_create(wide, worker->run->engine->allocator, keyed->wide_row_words, keyed->key_words, 6, worker->run->choice.part_bits)) return NULL;
+    if (keyed->rows) hash = hdst__key_mix32(hash);      // rows that follow one another are to be apart
+    if (!wide->rows && !hdst__key_table_create(wide, worker->run->engine->allocator, keyed->wide_row_words, keyed->key_words, 6, keyed->rows ? 0 : worker->run->choice.part_bits)) return NULL;
     if (!hdst__key_table_has_room(wide, 1) && !hdst__key_table_grow(wide, 1)) return NULL;
     return hdst__key_table_find(wide, hash, key, true) + 1 + keyed->key_words;
 }
@@ -23,7 +26,7 @@ bool hdst__by_key_add_misfits(hdst__by_key_worker *worker)
     const hdst__key_batch *batch = &worker->batch;
     for (uint32_t i = 0; i < batch->count; i++) {
         if (!batch->misfit[i]) continue;
-        int64_t *cells = (int64_t *)wide_of(worker, batch->hash[i], batch->key + (size_t)i * keyed->key_words);
+        int64_t *cells = (int64_t *)hdst__by_key_wide(worker, batch->hash[i], batch->key + (size_t)i * keyed->key_words);
         if (!cells) return no_memory(worker);
         for (uint64_t c = 0; c < keyed->value_count; c++) {
             const hdst__value_column *column = &keyed->value[c];
@@ -35,14 +38,14 @@ bool hdst__by_key_add_misfits(hdst__by_key_worker *worker)
     return true;
 }
 
-bool hdst__by_key_move_full(hdst__by_key_worker *worker, uint64_t *row)
+bool hdst__by_key_move_cells(hdst__by_key_worker *worker, uint32_t hash, const uint64_t *key, uint64_t *cells)
 {
     const hdst__keyed *keyed = worker->run->keyed;
-    int64_t *wide = (int64_t *)wide_of(worker, (uint32_t)row[0], row + 1);
+    int64_t *wide = (int64_t *)hdst__by_key_wide(worker, hash, key);
     if (!wide) return no_memory(worker);
     for (uint64_t c = 0; c < keyed->value_count; c++) {
         const hdst__value_column *column = &keyed->value[c];
-        uint64_t *word = row + 1 + keyed->key_words + column->word;
+        uint64_t *word = cells + column->word;
         if (!column->cell.digits) continue;
         for (uint32_t w = 0; w < column->words; w++) {
             hdst__wide_add_fixed(wide + column->wide_word, column->cell.kind, (int64_t)word[w], column->s + (int32_t)w * HDST__FIXED_BITS);
@@ -50,6 +53,11 @@ bool hdst__by_key_move_full(hdst__by_key_worker *worker, uint64_t *row)
         }
     }
     return true;
+}
+
+bool hdst__by_key_move_full(hdst__by_key_worker *worker, uint64_t *row)
+{
+    return hdst__by_key_move_cells(worker, (uint32_t)row[0], row + 1, row + 1 + worker->run->keyed->key_words);
 }
 
 static bool look_through(hdst__by_key_worker *worker)

@@ -13,6 +13,7 @@
 // by_key_part.c     parts to rows
 // by_key_sorted.c   parts to rows, by sorting
 // by_key_across.c   results of several runs, over parts that the program named
+// by_key_rows.c     parts to rows where keys are numbers of rows
 #ifndef HDST_ENGINE_BY_KEY_RUN_H
 #define HDST_ENGINE_BY_KEY_RUN_H
 
@@ -22,6 +23,7 @@
 #include "engine/spill.h"
 #include "shuffle/key_parts.h"
 #include "shuffle/key_table.h"
+#include "shuffle/row_table.h"
 
 typedef struct hdst__by_key_choice {
     uint64_t sampled;                   // records
@@ -63,6 +65,7 @@ typedef struct hdst__by_key_piece {     // some records, to be taken apart
     const hdst__storage *storage;
     const void *const *buffers;
     uint64_t at, count;                 // place in the storage
+    uint64_t first;                     // of the input
 } hdst__by_key_piece;
 
 typedef struct hdst__by_key_pass {
@@ -80,6 +83,7 @@ typedef struct hdst__by_key_pass {
     pthread_mutex_t lock;               // of what follows
     pthread_cond_t counted;             // a part's rows were, or the run stops
     uint64_t next_record, end;          // of the input, or of the slice at hand; the number of its records
+    uint64_t before;                    // records of slices before it
     uint32_t next_part;
     uint32_t parts_counted;             // of these, and of the next, `first` is known
     hdst__spill spill;
@@ -113,6 +117,9 @@ typedef struct hdst__by_key_worker {
     struct hdst__by_key_sorter *sorter; // of parts that are sorted
     uint64_t in, to_parts, out;         // records; pairs and rows that left the blocks; keys
     uint64_t flushes;
+    hdst__row_table row_table;          // of a part, where keys are numbers of rows
+    uint64_t first_row;                 // of it
+    uint64_t strays, stray, stray_key;  // then: records whose key is none; the first one, UINT64_MAX without one
     char nothing;                       // the place of no rows
 } hdst__by_key_worker;
 
@@ -125,10 +132,12 @@ struct hdst__by_key {
     hdst__container container;          // that the user insists on
     hdst__by_key_device *on_device;
     bool device_did;                    // the last run
+    bool unchecked;
     hdst__run_stats stats;
     hdst__by_key_choice choice;
     bool ran;
     uint64_t keys, flushes, spilled, combined_in, combined_out;
+    uint64_t stray, stray_key;          // of the last run: the first record whose key is no number of a row, UINT64_MAX without one
     hdst__by_key_slab *slabs;           // not in use
     char *rows;                         // the result
     hdst__spill file;                   // of rows that the budget has no room for
@@ -164,6 +173,12 @@ bool hdst__by_key_add_misfits(hdst__by_key_worker *worker);
 bool hdst__by_key_sorted_add(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
 bool hdst__by_key_sorted_end(hdst__by_key_worker *worker, const uint64_t **rows, uint64_t *count);
 void hdst__by_key_free_sorter(hdst__by_key_worker *worker);
+// The wide cells of a key in the part that is reduced, made if there are none, behind its tag and key. NULL: no memory.
+uint64_t *hdst__by_key_wide(hdst__by_key_worker *worker, uint32_t hash, const uint64_t *key);
+// Sums in the cells of a row move to its wide cells. false: no memory, the error is set.
+bool hdst__by_key_move_cells(hdst__by_key_worker *worker, uint32_t hash, const uint64_t *key, uint64_t *cells);
+// by_key_rows.c: the same as hdst__by_key_part where keys are numbers of rows. Each part is written where it belongs.
+hdst_status hdst__by_key_row_part(hdst__by_key_worker *worker);
 
 // by_key_input.c
 hdst_status hdst__by_key_open_input(hdst__by_key_pass *run, hdst_error *error);
@@ -198,6 +213,7 @@ void hdst__by_key_free_kept(hdst__by_key *by_key);
 // by_key_result.c
 // Room for the rows that are expected. None, where the budget is short: then parts keep their rows until all are counted.
 void hdst__by_key_expect_rows(hdst__by_key_pass *run);
+hdst_status hdst__by_key_take_rows(hdst__by_key_pass *run, hdst_error *error);      // the same for keys that are numbers of rows, whose result has a place in any case
 // The place of a part's rows: where they belong, or memory of its own. Waits for the count of the part before. NULL: error is set.
 char *hdst__by_key_place(hdst__by_key_worker *worker, uint32_t part, uint64_t count);
 bool hdst__by_key_placed(hdst__by_key_worker *worker, uint32_t part);           // the rows are there. false: error is set

@@ -54,6 +54,7 @@ static hdst_status start(void *user, hdst_error *error)
     by_key->stats = (hdst__run_stats){0};
     by_key->ran = false;
     by_key->device_did = false;
+    by_key->stray = UINT64_MAX;
     stream *s = by_key->stream = hdst__alloc_zero(engine->allocator, sizeof *s);
     if (!s) return hdst__error_memory(error, "a reduce by key");
     hdst__arena_init(&s->arena, engine->allocator, NULL);
@@ -67,6 +68,7 @@ static hdst_status start(void *user, hdst_error *error)
 
 static void open_slice(stream *s, const void *records, uint64_t count)
 {
+    s->run.before += s->run.end;
     s->buffer = records;
     s->extent.count = s->run.end = count;
     s->run.next_record = 0;

@@ -37,6 +37,7 @@ struct hdst__engine {
 
     uint64_t by_key_device_least;       // records that a device reduces by key; tests set it lower
     uint32_t by_key_table_bits, by_key_part_bits;       // tests: sizes of tables and number of parts of reductions by key; 0: chosen
+    uint64_t by_key_least_cells;        // tests: from how many cells on hdst__by_key_suits_rows, on any device; 0: chosen
 
     pthread_mutex_t mutex;              // guards all below; held during a run
     hdst__opencl *opencl;               // NULL until discovery, and when there is no loader

@@ -5,6 +5,7 @@
 // plan_graph.c    which datasets become nodes
 // plan_stage.c    a chain of functions: one function in IR, its parameters, its tables
 // plan_fold.c     reduces that are no accumulation
+// plan_rows.c     dense reduces to very many rows
 // plan_range.c    ranges of numbers, which kernels make themselves
 // plan_sort.c     sorts
 // plan_group.c    functions over the records of each key
@@ -133,6 +134,10 @@ void hdst__stage_node_release(hdst__node *node);
 hdst__plan_param hdst__plan_param_of(const ir_func *func, const ir_param *param, const hdst_dataset *item);     // of an item's own function
 ir_func *hdst__plan_lower(hdst__arena *arena, const hdst_dataset *item, hdst_error *error);
 hdst_status hdst__plan_passes(ir_func *func, hdst_error *error);
+// plan_rows.c
+void hdst__rows_node_make(hdst__arena *arena, hdst__node *node);
+void hdst__rows_node_show(hdst__node *node);            // its rows, or none, as an accumulator's; other nodes have no such
+void hdst__rows_node_error(const hdst__node *node, hdst_error *error);      // if it failed by a key that is no row: which one, where
 // plan_range.c
 ir_func *hdst__range_node_make(hdst__arena *arena, hdst__node *node);       // the function that makes the stage's numbers; NULL: it reads its input
 hdst__reader hdst__range_node_reader(const hdst__node *node);     // then, in place of its input's

@@ -29,6 +29,10 @@ static uint32_t key_leaves(const hdst_dataset *dataset, uint32_t *leaves)
 hdst_status hdst__by_key_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
     const hdst_dataset *dataset = node->dataset;
+    if (dataset->op == HDST__OP_REDUCE_DENSE) {
+        hdst__rows_node_make(arena, node);
+        return HDST_OK;
+    }
     uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, dataset->record->leaf_count);
     hdst__by_key_spec *spec = HDST__NEW(arena, hdst__by_key_spec);
     *spec = (hdst__by_key_spec){.record = dataset->record, .key_leaves = leaves, .key_count = key_leaves(dataset, leaves), .laws = laws_of(arena, dataset, error),
@@ -45,6 +49,7 @@ static void forget_rows(hdst__node *node)
     node->row_count = 0;
     node->part_counts = NULL;
     node->ran = false;
+    hdst__rows_node_show(node);
 }
 
 static hdst_status make(hdst__node *node, hdst_error *error)
@@ -91,9 +96,11 @@ hdst_status hdst__by_key_node_run(hdst__plan *plan, hdst__node *node, hdst_error
     hdst_status status = make(node, error);
     if (status == HDST_OK) status = node->parted ? hdst__parted_run(node, run_part, &plan->stats, error) : run_whole(plan, node, error);
     if (status != HDST_OK) {
+        hdst__rows_node_error(node, error);
         forget_rows(node);
         return status;
     }
+    hdst__rows_node_show(node);
     node->ran = true;
     node->resident = hdst__by_key_resident(node->by_key);
     node->reader = node->resident ? *hdst__dataset_cache_own_reader(node->resident) : hdst__reader_of_rows(node, node->dataset->record);

@@ -35,7 +35,8 @@ static void explain_item(const hdst_dataset *item, hdst__buffer *out)
 
 static void explain_by_key(const hdst_dataset *d, hdst__buffer *out)
 {
-    if (d->op == HDST__OP_DISTINCT) hdst__buffer_puts(out, " -> distinct ones");
+    if (d->op == HDST__OP_REDUCE_DENSE) explain_item(d, out);
+    else if (d->op == HDST__OP_DISTINCT) hdst__buffer_puts(out, " -> distinct ones");
     else if (d->op == HDST__OP_COUNT_BY_KEY) hdst__buffer_puts(out, " -> counts by key");
     else hdst__buffer_printf(out, " -> reduce %s by key", d->spec->function->name);
 }

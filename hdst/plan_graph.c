@@ -78,6 +78,13 @@ static bool fuses_with_parent(const hdst_dataset *dataset)
     return !(parent->mark.drops && hdst__reads_index(dataset->mark.func));    // the index of a record is its place in what the function runs over
 }
 
+// Sums of many rows, of records that are there, are made by parts of the rows (engine/by_key.h).
+static bool goes_by_parts(const hdst_dataset *dataset)
+{
+    return dataset->op == HDST__OP_REDUCE_DENSE && !fuses_with_parent(dataset) &&
+           hdst__by_key_suits_rows(dataset->object.context->engine, dataset->record, dataset->count);
+}
+
 static bool accumulates(const ir_func *func)
 {
     for (size_t i = 0; i < func->param_count; i++)
@@ -116,6 +123,7 @@ static hdst__node_kind kind_of(const hdst_dataset *dataset)
     case HDST__OP_PARTITION: return HDST__NODE_PARTITION;
     case HDST__OP_TOP: return HDST__NODE_TOP;
     case HDST__OP_REDUCE_BY_KEY: case HDST__OP_COUNT_BY_KEY: case HDST__OP_DISTINCT: return HDST__NODE_BY_KEY;
+    case HDST__OP_REDUCE_DENSE: return goes_by_parts(dataset) ? HDST__NODE_BY_KEY : HDST__NODE_STAGE;
     default: return folds(dataset->mark.func) ? HDST__NODE_FOLD : HDST__NODE_STAGE;
     }
 }
@@ -157,7 +165,7 @@ static void add_inputs(hdst__arena *arena, hdst__node *node)
 // The functions from the last node on, up to `dataset`.
 static void add_items(hdst__arena *arena, hdst__node *node, hdst_dataset *dataset)
 {
-    if (!is_function(dataset)) return;
+    if (!is_function(dataset) || node->kind == HDST__NODE_BY_KEY) return;
     node->item_count = dataset->mark.length;
     node->items = HDST__NEW_ARRAY(arena, hdst_dataset *, node->item_count);
     for (size_t i = node->item_count; i-- > 0; dataset = dataset->parent) node->items[i] = dataset;

@@ -289,7 +289,7 @@ void hdst__stage_node_release(hdst__node *node)
     if (node->stage) hdst__stage_destroy(node->stage);
     node->stage = NULL;
     node->ran = false;
-    for (size_t i = 0; i < node->table_count; i++) free_rows(node, &node->tables[i]);
+    for (size_t i = 0; i < node->table_count && !node->by_key_spec; i++) free_rows(node, &node->tables[i]);
     node->rows = NULL;
     node->resident = NULL;
     node->row_count = 0;

@@ -103,12 +103,56 @@ static void hash_keys(hdst__key_batch *batch, const hdst__keyed *keyed)
     else hash_words(batch->key, keyed->key_words, batch->hash, batch->count);
 }
 
+// --- Numbers of rows ---
+
+bool hdst__key_batch_is_stray(const hdst__key_batch *batch, const hdst__keyed *keyed, uint32_t i, uint64_t *key)
+{
+    const uint32_t above = 64 - 8 * keyed->key_bytes;
+    uint64_t bits = 0;
+    memcpy(&bits, batch->key_source->base + i * batch->key_source->stride, keyed->key_bytes);       // little-endian hosts
+    *key = hdst__kind_is_signed(keyed->record->leaves[keyed->key->leaf].kind) ? (uint64_t)((int64_t)(bits << above) >> above) : bits;
+    return *key >= keyed->row_count;
+}
+
+// `last`: of the rows, or of the key's type.
+WIDE_VECTORS static uint32_t place_u32(const uint32_t *restrict key, uint64_t step, uint32_t last, uint32_t shift, uint32_t *restrict hash, uint32_t count)
+{
+    uint32_t outside = 0;
+    if (step == 1) {
+        for (uint32_t i = 0; i < count; i++) { outside |= key[i] > last; hash[i] = key[i] << shift; }
+    } else if (step == 2) {
+        for (uint32_t i = 0; i < count; i++) { outside |= key[2 * i] > last; hash[i] = key[2 * i] << shift; }
+    } else {
+        for (uint32_t i = 0; i < count; i++) { outside |= key[i * step] > last; hash[i] = key[i * step] << shift; }
+    }
+    return outside;
+}
+
+static void place_keys(hdst__key_batch *batch, const hdst__keyed *keyed)
+{
+    const hdst__key_source *from = batch->key_source;
+    const uint64_t last = keyed->row_count - 1;
+    const bool is_signed = hdst__kind_is_signed(keyed->record->leaves[keyed->key->leaf].kind);
+    if (keyed->key_bytes == 4 && (uintptr_t)from->base % 4 == 0 && from->stride % 4 == 0) {
+        const uint32_t least = is_signed && last > INT32_MAX ? INT32_MAX : (uint32_t)last;
+        batch->strays = place_u32((const uint32_t *)(const void *)from->base, from->stride / 4, least, keyed->row_shift, batch->hash, batch->count);
+        return;
+    }
+    for (uint32_t i = 0; i < batch->count; i++) {
+        uint64_t key;
+        batch->strays |= hdst__key_batch_is_stray(batch, keyed, i, &key);
+        batch->hash[i] = (uint32_t)key << keyed->row_shift;
+    }
+}
+
 void hdst__key_batch_open(hdst__key_batch *batch, const hdst__keyed *keyed, const hdst__storage *storage, const void *const *buffers, uint64_t first, uint32_t count)
 {
     batch->count = count;
     for (uint64_t c = 0; c < keyed->key_count; c++) batch->key_source[c] = place_of(storage, buffers, keyed->key[c].leaf, keyed->key[c].element, first);
     for (uint64_t c = 0; c < keyed->value_count; c++) batch->source[c] = place_of(storage, buffers, keyed->value[c].leaf, keyed->value[c].element, first);
-    hash_keys(batch, keyed);
+    batch->strays = false;
+    if (keyed->rows) place_keys(batch, keyed);
+    else hash_keys(batch, keyed);
 }
 
 WIDE_VECTORS static void halves(uint32_t *restrict hash, const uint64_t *restrict raw, uint32_t count)

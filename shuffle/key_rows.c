@@ -47,6 +47,11 @@ static uint64_t read_sum(const hdst__value_column *column, const uint64_t *word,
     return hdst__wide_round(cell, column->cell.kind);
 }
 
+uint64_t hdst__keyed_read(const hdst__value_column *column, const uint64_t *word, const int64_t *wide)
+{
+    return column->cell.digits ? read_sum(column, word, wide) : hdst__cell_read(&column->cell, (const int64_t *)word);
+}
+
 void hdst__keyed_write(const hdst__keyed *keyed, const uint64_t *row, const int64_t *wide, char *record)
 {
     const uint64_t *cells = row + 1 + keyed->key_words;
@@ -54,7 +59,7 @@ void hdst__keyed_write(const hdst__keyed *keyed, const uint64_t *row, const int6
     write_key(keyed, row, record);
     for (uint64_t c = 0; c < keyed->value_count; c++) {
         const hdst__value_column *column = &keyed->value[c];
-        const uint64_t bits = column->cell.digits ? read_sum(column, cells + column->word, wide) : hdst__cell_read(&column->cell, (const int64_t *)cells + column->word);
+        const uint64_t bits = hdst__keyed_read(column, cells + column->word, wide);
         memcpy(record + hdst__leaf_offset(&keyed->record->leaves[column->leaf], column->element), &bits, column->bytes);
     }
 }

@@ -105,6 +105,19 @@ hdst__keyed *hdst__keyed_make(hdst__arena *arena, const hdst__record *record, co
     return keyed;
 }
 
+hdst__keyed *hdst__keyed_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const ir_accum_op *laws, const hdst__record *rows, uint64_t row_count)
+{
+    hdst__keyed *keyed = hdst__keyed_make(arena, record, &key_leaf, 1, laws);
+    keyed->rows = rows;
+    keyed->row_count = row_count;
+    keyed->row_shift = 31;              // a hash of one bit at least
+    while (row_count > UINT64_C(1) << (32 - keyed->row_shift)) keyed->row_shift--;
+    keyed->key_words = 0;
+    place_raw(keyed);
+    hdst__keyed_choose(keyed);
+    return keyed;
+}
+
 static uint32_t words_of(const hdst__cell *cell)
 {
     if (!cell->digits) return 1;

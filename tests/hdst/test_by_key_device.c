@@ -14,8 +14,16 @@ static const char kernels[] =
     "struct row { uint32_t key; float v; };\n"
     "reduce add(float a, float b) { return a + b; }\n";
 
+static const char many_kernels[] =
+    "struct id { uint16_t a; uint32_t b; };\n"
+    "struct row { struct id key; double w; int16_t least; float most; uint8_t bits; uint32_t n; };\n"
+    "struct values { double w; int16_t least; float most; uint8_t bits; uint32_t n; };\n"
+    "reduce join(values a, values b) { return (values){ .w = a.w + b.w, .least = min(a.least, b.least), .most = max(a.most, b.most), .bits = a.bits | b.bits, .n = a.n + b.n }; }\n";
+typedef struct keyed { uint16_t a; uint32_t b; double w; int16_t least; float most; uint8_t bits; uint32_t n; } keyed;
+
 enum { N = 60000 };
 static row rows[N];
+static keyed wide_rows[N];
 
 static uint64_t next_random(void)
 {
@@ -45,7 +53,7 @@ static rows_of reduce(const form *f, const char *text, const void *records, uint
     context->engine->spare_cells = f->spare_cells;
     hdst_module *module = module_of(context, text);
     hdst_dataset *data = hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_memory(context, records, count, size), module, "row"), layout));
-    hdst_result *result = hdst_result_create(hdst_reduce_by_key(data, module, function));
+    hdst_result *result = hdst_result_create(function ? hdst_reduce_by_key(data, module, function) : hdst_distinct(data));
     rows_of all = {.size = size};
     for (int run = 0; run < 2; run++) {         // the second one knows what the first one found
         RUN(result);
@@ -98,4 +106,34 @@ Test(by_key_device, sums_of_floats)
     check("a hot key", HDST_AOS);
     for (uint32_t i = 0; i < N; i++) rows[i] = (row){7, value_of(i % 1000 == 0)};
     check("one key", HDST_SOA);
+}
+
+// A key of two fields in 64 bits; doubles in two words; minima, maxima, bits and counts; padding.
+Test(by_key_device, wide_keys_and_all_laws)
+{
+    if (!have_cpu()) return;
+    memset(wide_rows, 0, sizeof wide_rows);
+    for (uint32_t i = 0; i < N; i++) {
+        const uint64_t r = next_random();
+        wide_rows[i] = (keyed){.a = (uint16_t)(r % 50), .b = (uint32_t)(r >> 8) % 200 * 0x1000001u, .w = ldexp((double)(int64_t)(next_random() >> 3) * 0x1p-40 - 8, i % 400 == 0 ? (int)(r % 60) : 0), .least = (int16_t)(r >> 4),
+                             .most = (float)(int)(r >> 12), .bits = (uint8_t)(1u << r % 8), .n = (uint32_t)r};
+    }
+    rows_of expected = reduce(&host, many_kernels, wide_rows, N, sizeof(keyed), HDST_AOS, "join");
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        rows_of got = reduce(&forms[f], many_kernels, wide_rows, N, sizeof(keyed), f ? HDST_SOA : HDST_AOS, "join");
+        check_same(&expected, &got, "wide keys", forms[f].name);
+        free(got.bytes);
+    }
+    free(expected.bytes);
+}
+
+// Keys alone.
+Test(by_key_device, distinct_records)
+{
+    if (!have_cpu()) return;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 3000, (float)(next_random() % 3)};
+    rows_of expected = reduce(&host, kernels, rows, N, sizeof(row), HDST_AOS, NULL), got = reduce(&forms[0], kernels, rows, N, sizeof(row), HDST_AOS, NULL);
+    check_same(&expected, &got, "distinct", forms[0].name);
+    free(expected.bytes);
+    free(got.bytes);
 }

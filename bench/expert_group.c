@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expert writes in C to have all pairs (u32, f32) of a key together, in their order, before a function goes over them: a stable partition by hash, whose counts each thread
-// makes for its share; then, part by part, numbers for the keys from a hash table, and a stable partition by these.
+// What an expert writes in C to have all pairs (u32, f32) of a key together, in their order, before a function goes over them: a stable partition by hash, whose counts
+// each thread makes for its share; then, part by part, numbers for the keys from a hash table, and a stable partition by these.
 // usage: expert_group [--keys N] [--records N], driven by bench/run.py
 #include "bench/bench.h"
 
@@ -38,7 +38,8 @@ static void move_share(unsigned thread, unsigned threads, void *state)
 {
     problem *p = state;
     uint64_t *place = p->place + (uint64_t)thread * MOST_PARTS;
-    for (uint64_t i = p->records * thread / threads, end = p->records * (thread + 1) / threads; i < end; i++) p->parted[place[hash(p->pairs[i].key) >> p->shift]++] = p->pairs[i];
+    for (uint64_t i = p->records * thread / threads, end = p->records * (thread + 1) / threads; i < end; i++)
+        p->parted[place[hash(p->pairs[i].key) >> p->shift]++] = p->pairs[i];
 }
 
 typedef struct table {          // of a part

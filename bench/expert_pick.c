@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expert writes in C to find the pairs (u32, f32) with the largest values: each thread keeps the best of its share in order; a block of values is compared with the
-// worst of them at once, and hardly any has a better one.
+// What an expert writes in C to find the pairs (u32, f32) with the largest values: each thread keeps the best of its share in order; a block of values is compared with
+// the worst of them at once, and hardly any has a better one.
 // usage: expert_pick [--count N] [--records N], driven by bench/run.py
 #include "bench/bench.h"
 

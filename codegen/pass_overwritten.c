@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a local array is filled with goes when a loop fills all of it again before anything reads it: arrays begin as zeroes, and most are filled before they are read. (Dead store elimination.)
+// What a local array is filled with goes when a loop fills all of it again before anything reads it: arrays begin as zeroes, and most are filled before they are read.
+// (Dead store elimination.)
 //
 // Before: for e = 0u to 30u { d[e] = 0f }                       After: for j = 0u to 30u { d[j] = p.x[j]; least = min(least, d[j]) }
 //         for j = 0u to 30u { d[j] = p.x[j]; least = min(least, d[j]) }
@@ -33,7 +34,8 @@ static bool sets_own_first(const ir_stmt *loop, uint32_t array)
 
 static bool fills(const ir_func *func, const ir_stmt *s, uint32_t array)
 {
-    return s->kind == IR_FOR && s->step == 1 && hdst__ir_is_const(s->lo, 0) && hdst__ir_is_const(s->hi, func->vars[array].elements) && !hdst__ir_loop_exits(s) && sets_own_first(s, array);
+    return s->kind == IR_FOR && s->step == 1 && hdst__ir_is_const(s->lo, 0) && hdst__ir_is_const(s->hi, func->vars[array].elements) && !hdst__ir_loop_exits(s) &&
+           sets_own_first(s, array);
 }
 
 // --- What stands before it ---

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row form: the dots of a record's row with rows of a broadcast leave the body. They are made for a block of records before it, several records and rows at a time, and the body
-// finds them in an array.
+// Row form: the dots of a record's row with rows of a broadcast leave the body. They are made for a block of records before it, several records and rows at a time, and
+// the body finds them in an array.
 //
 // Before: for h = 0 to 30 { for l = 0 to 16 { sum = 0; for i = l to 784 step 16 { sum = fma(n.w[h * 784 + i], p.x[i], sum) }; lanes[l] = sum }
 //                           dot = add(add(lanes[0], lanes[8]), ...); ... }
@@ -56,7 +56,8 @@ static bool is_dot(const hdst__row_taker *t, const ir_block *block, size_t at, h
     const ir_stmt *lanes = block->items[at], *together = block->items[at + 1];
     if (!hdst__is_plain_loop(lanes) || !hdst__ir_is_const(lanes->hi, HDST__LANES) || lanes->body.count != 3) return false;
     const ir_stmt *zero = lanes->body.items[0], *loop = lanes->body.items[1], *keep = lanes->body.items[2];
-    if (zero->kind != IR_SET || !hdst__ir_is_const(zero->value, 0) || loop->kind != IR_FOR || loop->step != HDST__LANES || loop->hi->op != IR_CONST || loop->body.count != 1) return false;
+    if (zero->kind != IR_SET || !hdst__ir_is_const(zero->value, 0) || loop->kind != IR_FOR || loop->step != HDST__LANES || loop->hi->op != IR_CONST ||
+        loop->body.count != 1) return false;
     if (loop->lo->op != IR_VAR || loop->lo->var != lanes->var || keep->kind != IR_SET_ELEM || keep->index->op != IR_VAR || keep->index->var != lanes->var) return false;
     const ir_stmt *add = loop->body.items[0];
     const ir_expr *v = add->value;
@@ -64,7 +65,8 @@ static bool is_dot(const hdst__row_taker *t, const ir_block *block, size_t at, h
     if (keep->value->op != IR_VAR || keep->value->var != zero->var || together->kind != IR_SET || !is_tree(together->value, keep->var, 0, 1)) return false;
     if (hdst__ir_block_reads(&t->func->body, keep->var) != HDST__LANES || !hdst__row_is_local(t->func, lanes, zero->var)) return false;
     dot->elements = loop->hi->bits;
-    return dot->elements >= HDST__ROW_ELEMENTS && ((is_weight(t, loop, block, v->a, dot) && is_row_of(t, loop, v->b, dot)) || (is_weight(t, loop, block, v->b, dot) && is_row_of(t, loop, v->a, dot)));
+    return dot->elements >= HDST__ROW_ELEMENTS && ((is_weight(t, loop, block, v->a, dot) && is_row_of(t, loop, v->b, dot)) ||
+                                                   (is_weight(t, loop, block, v->b, dot) && is_row_of(t, loop, v->a, dot)));
 }
 
 bool hdst__row_take_dot(hdst__row_taker *t, ir_block *block, size_t at)

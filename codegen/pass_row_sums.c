@@ -4,8 +4,8 @@
 // Before: for h = 0 to 30 { delta = ...; for i = 0 to 784 { accum g.w[h * 784 + i] += delta * p.x[i] } }
 // After:  for h = 0 to 30 { delta = ...; factor[h] = delta }                         and for the block: unit h, element i takes factor[h] * p.x[i] of each record
 //
-// Taken is what stands in loops of constant bounds alone (every record comes there), adds to the one row of an accumulator, and goes through its elements in order. Sums are exact, so
-// their order does not matter.
+// Taken is what stands in loops of constant bounds alone (every record comes there), adds to the one row of an accumulator, and goes through its elements in order. Sums
+// are exact, so their order does not matter.
 #include "codegen/row_sums.h"
 
 #include <string.h>
@@ -57,7 +57,8 @@ static bool is_row(const hdst__row_taker *t, const ir_expr *e, hdst__row_sum *su
         return turns >= HDST__ROW_ELEMENTS && hdst__row_is_field(t, &inner, e, &sum->row_first);
     }
     const ir_var *var = &t->func->vars[e->var];
-    return turns >= LEAST_LOCAL && e->kind == HDST__F32 && !var->init && is_consecutive(&inner, e->a, &sum->row_first) && sum->row_first == 0 && !hdst__ir_stmt_writes(t->nest.loop[0], e->var);
+    return turns >= LEAST_LOCAL && e->kind == HDST__F32 && !var->init && is_consecutive(&inner, e->a, &sum->row_first) && sum->row_first == 0 &&
+           !hdst__ir_stmt_writes(t->nest.loop[0], e->var);
 }
 
 static bool set_in(ir_expr **slot, void *user)

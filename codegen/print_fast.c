@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU form: sums of a whole dataset that may be rounded at each addition (fast_sums), a block at a time. Sums that stand together are added together: a vector of records is read once for all of them,
-// and their running lanes stay in registers while the block goes by. Lanes of floats go to lanes of doubles every FLUSH records, so that what they lose does not grow with the dataset.
+// CPU form: sums of a whole dataset that may be rounded at each addition (fast_sums), a block at a time. Sums that stand together are added together: a vector of records
+// is read once for all of them, and their running lanes stay in registers while the block goes by. Lanes of floats go to lanes of doubles every FLUSH records, so that
+// what they lose does not grow with the dataset.
 //
 //     float16 sum0 = t_x_float_sum[0], sum1 = t_weight_float_sum[0];
 //     for (uint r = 0; r < BLOCK; r += 16) {
@@ -149,7 +150,8 @@ static void print_chain(hdst__printer *p, const fast_run *run, uint32_t chain)
     const char *real = real_name(run->is_double), *ahead = chain ? hdst__arena_printf(p->arena, " + %" PRIu32, chain * lanes_of(run->is_double)) : "";
     for (size_t i = 0; i < run->reads; i++) {
         const fast_read *read = &run->read[i];
-        hdst__write_line(&p->out, "const %s %s = *(%sconst %s_vector *)(%s + r%s);", vector_name(run->is_double), read->name[chain], read->of.global ? "__global " : "", real, read->of.text, ahead);
+        hdst__write_line(&p->out, "const %s %s = *(%sconst %s_vector *)(%s + r%s);", vector_name(run->is_double), read->name[chain], read->of.global ? "__global " : "",
+                         real, read->of.text, ahead);
     }
     for (size_t i = 0; i < run->addends; i++) {
         const fast_addend *add = &run->addend[i];
@@ -219,8 +221,8 @@ static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l
     if (!narrow) p->part[HDST__PART_EXACT_DOUBLE] = true;
     print_empty(p, plan, leaf, is_double);
     hdst__write_line(&p->out, "for (uint e = 0; e < %" PRIu64 "; e++)", cell->elements);
-    hdst__write_line(&p->out, "    wide_add_%s(%s, %sfast_total(%s_%s_total[e]));", narrow ? "float" : "double", hdst__levels_place(p, plan, leaf, "e"), narrow ? "(float)" : "",
-                     hdst__scale_name(p, plan->accum->param, leaf), real_name(is_double));
+    hdst__write_line(&p->out, "    wide_add_%s(%s, %sfast_total(%s_%s_total[e]));", narrow ? "float" : "double", hdst__levels_place(p, plan, leaf, "e"),
+                     narrow ? "(float)" : "", hdst__scale_name(p, plan->accum->param, leaf), real_name(is_double));
 }
 
 void hdst__print_fast_start(hdst__printer *p)

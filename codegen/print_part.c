@@ -401,10 +401,10 @@ void hdst__parted_finish(hdst__printer *p, hdst__kernel *kernel)
 
 const char *hdst__parted_templates(const hdst__printer *p, size_t n)
 {
-    static const char *const once[] = {"part_gpu.cl", "part_total.cl"}, *const twice[] = {"part_gpu.cl", "part_low.cl", "part_total.cl"};
+    static const char *const once[] = {"group_sums.cl", "part_gpu.cl", "part_total.cl"}, *const twice[] = {"group_sums.cl", "part_gpu.cl", "part_low.cl", "part_total.cl"};
     if (!p->parted) return NULL;
-    if (p->parted->low_bits) return n < 3 ? twice[n] : NULL;
-    return n < 2 ? once[n] : NULL;
+    if (p->parted->low_bits) return n < 4 ? twice[n] : NULL;
+    return n < 3 ? once[n] : NULL;
 }
 
 const char *hdst__parted_why(const hdst__printer *p)

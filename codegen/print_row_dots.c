@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU form: dots of the rows of a block of records with rows of a broadcast (row_sums.h), a tile of records by rows at a time, as in a product of matrices: what is loaded of either serves all
-// of the other. A lane's sum has the order that the language says.
+// CPU form: dots of the rows of a block of records with rows of a broadcast (row_sums.h), a tile of records by rows at a time, as in a product of matrices: what is
+// loaded of either serves all of the other. A lane's sum has the order that the language says.
 #include "codegen/row_sums.h"
 
 #include <inttypes.h>
@@ -32,8 +32,10 @@ static void print_step(hdst__printer *p, const tile *t, const char *e, uint64_t 
 {
     const char *lanes = "";
     for (uint64_t l = 0; l < LANES; l++) lanes = hdst__arena_printf(p->arena, "%s%s%s", lanes, l ? ", " : "", l < rest ? "-1" : "0");
-    for (uint32_t s = 0; s < t->records; s++)
-        hdst__write_line(&p->out, "const float16 row%" PRIu32 " = %s;", s, loaded(p, hdst__arena_printf(p->arena, "at + %" PRIu64 " + %s", s * t->record_bytes, e), rest));
+    for (uint32_t s = 0; s < t->records; s++) {
+        const char *address = hdst__arena_printf(p->arena, "at + %" PRIu64 " + %s", s * t->record_bytes, e);
+        hdst__write_line(&p->out, "const float16 row%" PRIu32 " = %s;", s, loaded(p, address, rest));
+    }
     for (uint32_t u = 0; u < t->units; u++) {
         const char *address = hdst__arena_printf(p->arena, "weights + (unit + %" PRIu32 ") * %" PRIu64 "UL + %s", u, t->dot->stride * 4, e);
         hdst__write_line(&p->out, "const float16 weight%" PRIu32 " = %s;", u, loaded(p, address, rest));
@@ -68,34 +70,30 @@ static void print_tile(hdst__printer *p, const tile *t)
     for (uint32_t u = 0; u < t->units; u++)
         for (uint32_t s = 0; s < t->records; s++) all = hdst__arena_printf(p->arena, "%s%s%s", all, all[0] ? ", " : "", sum_name(p, u, s));
     hdst__write_line(&p->out, "const float16 all[%" PRIu32 "] = {%s};", t->units * t->records, all);
-    hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) %s[r + n %% %" PRIu32 "][unit + n / %" PRIu32 "] = row_lanes(all[n]);", t->units * t->records, t->dots, t->records, t->records);
+    hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) %s[r + n %% %" PRIu32 "][unit + n / %" PRIu32 "] = row_lanes(all[n]);", t->units * t->records,
+                     t->dots, t->records, t->records);
 }
 
 static void print_all_units(hdst__printer *p, tile t)
 {
-    const uint64_t units = t.dot->units, whole = units - units % t.units;
-    hdst__write_line(&p->out, "for (uint unit = 0; unit < %" PRIu64 "; unit += %" PRIu32 ") {", whole, t.units);
-    p->out.indent++;
-    print_tile(p, &t);
-    p->out.indent--;
-    hdst__write_line(&p->out, "}");
-    if (whole == units) return;
-    t.units = (uint32_t)(units - whole);
-    hdst__write_line(&p->out, "{");
-    p->out.indent++;
-    hdst__write_line(&p->out, "const uint unit = %" PRIu64 ";", whole);
-    print_tile(p, &t);
-    p->out.indent--;
-    hdst__write_line(&p->out, "}");
+    for (uint64_t done = 0; done < t.dot->units;) {
+        done = hdst__row_units_open(p, done, t.dot->units, &t.units);
+        print_tile(p, &t);
+        p->out.indent--;
+        hdst__write_line(&p->out, "}");
+    }
 }
 
 void hdst__print_row_dots(hdst__printer *p, const hdst__row_dot *dot)
 {
-    tile t = {.dot = dot, .dots = p->var_name[dot->dots], .record_bytes = p->func->params[dot->input].record->size, .units = dot->units < UNITS ? (uint32_t)dot->units : UNITS};
+    tile t = {.dot = dot, .dots = p->var_name[dot->dots], .record_bytes = p->func->params[dot->input].record->size,
+        .units = dot->units < UNITS ? (uint32_t)dot->units : UNITS};
     hdst__write_line(&p->out, "{");
     p->out.indent++;
-    hdst__write_line(&p->out, "__global const uchar *rows = (__global const uchar *)&%s(base, %" PRIu64 ");", hdst__leaf_name(p, dot->input, dot->input_leaf), dot->row_first);
-    hdst__write_line(&p->out, "__global const uchar *weights = (__global const uchar *)&%s(0, %" PRIu64 ");", hdst__leaf_name(p, dot->broadcast, dot->broadcast_leaf), dot->broadcast_first);
+    hdst__write_line(&p->out, "__global const uchar *rows = (__global const uchar *)&%s(base, %" PRIu64 ");", hdst__leaf_name(p, dot->input, dot->input_leaf),
+                     dot->row_first);
+    hdst__write_line(&p->out, "__global const uchar *weights = (__global const uchar *)&%s(0, %" PRIu64 ");", hdst__leaf_name(p, dot->broadcast, dot->broadcast_leaf),
+                     dot->broadcast_first);
     hdst__write_line(&p->out, "uint r = 0;");
     for (t.records = RECORDS; t.records; t.records = t.records > 1 ? 1 : 0) {
         hdst__write_line(&p->out, "for (; r + %" PRIu32 " <= records; r += %" PRIu32 ") {", t.records, t.records);

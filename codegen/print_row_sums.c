@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU form: sums over the rows of a block of records (row_sums.h, templates/row_sums.cl). A tile of sums is kept in registers while the records go by: so many units by so many vectors of
-// elements. Exact sums are of doubles; what a double would round is added one by one before. With fast sums they are of floats, rounded at each addition.
+// CPU form: sums over the rows of a block of records (row_sums.h, templates/row_sums.cl). A tile of sums is kept in registers while the records go by: so many units by
+// so many vectors of elements. Exact sums are of doubles; what a double would round is added one by one before. With fast sums they are of floats, rounded at each
+// addition.
 #include "codegen/row_sums.h"
 
 #include <inttypes.h>
@@ -42,8 +43,8 @@ static const char *settle_text(hdst__printer *p, const tile *t, const char *elem
     const char *cell = hdst__arena_printf(p->arena, "%s_total + (%s) * %" PRIu32 " + %" PRIu64, t->plan->name, element, t->cell->device_words,
                                           t->cell->device_first + t->sum->first * t->cell->device_words);
     if (!p->tables->front) return hdst__arena_printf(p->arena, "row_settle(%s, %" PRIu32 ", rest", cell, t->cell->device_words);
-    return hdst__arena_printf(p->arena, "row_settle_front(marks, cells_at, %s, %" PRIu32 ", %s_front + %s, %s, rest", cell, t->cell->device_words, t->plan->name, word_of(p, t, element),
-                              t->cell->tier == HDST__TIER_ONE ? "strip_words" : "0");
+    return hdst__arena_printf(p->arena, "row_settle_front(marks, cells_at, %s, %" PRIu32 ", %s_front + %s, %s, rest", cell, t->cell->device_words, t->plan->name,
+                              word_of(p, t, element), t->cell->tier == HDST__TIER_ONE ? "strip_words" : "0");
 }
 
 // Eight sums, `sum`, to the words of the elements from `element` on.
@@ -52,8 +53,8 @@ static void print_to_words(hdst__printer *p, const tile *t, const char *element)
     const char *scale = hdst__arena_printf(p->arena, t->fast ? "%s_up" : "%s_up, %s_down, &rest", t->scale, t->scale);
     if (t->fast) hdst__write_line(&p->out, "const double8 rest = sum;");
     else hdst__write_line(&p->out, "double8 rest;");
-    hdst__write_line(&p->out, "const long8 odd = row_add_%s%s(%s_own + %s, sum, %s, most);", t->fast ? "fast_" : "", t->cell->strip_words > 1 ? "two" : "one", t->plan->name,
-                     word_of(p, t, element), scale);
+    hdst__write_line(&p->out, "const long8 odd = row_add_%s%s(%s_own + %s, sum, %s, most);", t->fast ? "fast_" : "", t->cell->strip_words > 1 ? "two" : "one",
+                     t->plan->name, word_of(p, t, element), scale);
     const char *front = p->tables->front ? hdst__arena_printf(p->arena, ", odd, %s_up, %s_down, %s_s, alone", t->scale, t->scale, t->scale) : ", odd";
     hdst__write_line(&p->out, "if (row_any(odd)) %s%s);", settle_text(p, t, element), front);
 }
@@ -114,24 +115,27 @@ static void print_tile(hdst__printer *p, const tile *t, uint32_t off)
     print_sums_out(p, t);
 }
 
+uint64_t hdst__row_units_open(hdst__printer *p, uint64_t done, uint64_t units, uint32_t *each)
+{
+    const uint64_t whole = units - units % *each;
+    const bool loops = done < whole;
+    if (loops) hdst__write_line(&p->out, "for (uint unit = %" PRIu64 "; unit < %" PRIu64 "; unit += %" PRIu32 ") {", done, whole, *each);
+    else hdst__write_line(&p->out, "{");
+    p->out.indent++;
+    if (loops) return whole;
+    hdst__write_line(&p->out, "const uint unit = %" PRIu64 ";", done);
+    *each = (uint32_t)(units - done);
+    return units;
+}
+
 static void print_all_units(hdst__printer *p, tile t, uint32_t off)
 {
-    const uint64_t units = t.sum->units, whole = units - units % t.units;
-    if (whole) {
-        hdst__write_line(&p->out, "for (uint unit = 0; unit < %" PRIu64 "; unit += %" PRIu32 ") {", whole, t.units);
-        p->out.indent++;
+    for (uint64_t done = 0; done < t.sum->units;) {
+        done = hdst__row_units_open(p, done, t.sum->units, &t.units);
         print_tile(p, &t, off);
         p->out.indent--;
         hdst__write_line(&p->out, "}");
     }
-    if (whole == units) return;
-    t.units = (uint32_t)(units - whole);
-    hdst__write_line(&p->out, "{");
-    p->out.indent++;
-    hdst__write_line(&p->out, "const uint unit = %" PRIu64 ";", whole);
-    print_tile(p, &t, off);
-    p->out.indent--;
-    hdst__write_line(&p->out, "}");
 }
 
 // Tiles of all their width, then of one vector; the last one may overlap the one before.
@@ -167,7 +171,8 @@ static void print_ranges(hdst__printer *p, const tile *t)
     hdst__write_line(&p->out, "double largest[BLOCK] ALIGNED, least[BLOCK] ALIGNED;");
     hdst__write_line(&p->out, "bool finite = true;");
     hdst__write_line(&p->out, "for (uint r = 0; r < records; r++) {");
-    hdst__write_line(&p->out, "    row_range%s(rows + r * %" PRIu64 "UL, %" PRIu64 ", largest + r, least + r);", t->sum->is_local ? "_own" : "", t->row_bytes, t->sum->elements);
+    hdst__write_line(&p->out, "    row_range%s(rows + r * %" PRIu64 "UL, %" PRIu64 ", largest + r, least + r);", t->sum->is_local ? "_own" : "", t->row_bytes,
+                     t->sum->elements);
     hdst__write_line(&p->out, "    finite &= largest[r] < INFINITY;");
     hdst__write_line(&p->out, "}");
     hdst__write_line(&p->out, "for (uint r = records; r %% 8 != 0; r++) {");
@@ -265,7 +270,8 @@ void hdst__print_row_sums_block(hdst__printer *p)
     hdst__write_line(&p->out, "const ulong base = i;");
     for (uint32_t v = 0; v < p->func->var_count; v++) {
         const ir_var *var = &p->func->vars[v];
-        if (var->per_record) hdst__write_line(&p->out, var->in_rows ? "float %s[BLOCK][%" PRIu64 "] ALIGNED;" : "float %s[%" PRIu64 "][BLOCK] ALIGNED;", p->var_name[v], var->elements);
+        if (var->per_record) hdst__write_line(&p->out, var->in_rows ? "float %s[BLOCK][%" PRIu64 "] ALIGNED;" : "float %s[%" PRIu64 "][BLOCK] ALIGNED;", p->var_name[v],
+                                              var->elements);
     }
     for (size_t k = 0; k < sums->dot_count; k++) hdst__print_row_dots(p, &sums->dot[k]);
     hdst__write_line(&p->out, "for (uint r = 0; r < records; r++, i++) {");

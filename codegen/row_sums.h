@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row form (CPU devices): sums over a block of records that stay in registers, element by element. A loop that adds `factor * row[e]`, or `row[e]`, to neighbouring float sums leaves
-// the record's body (pass_row_sums.c); what it needs of a record, the factors, is kept until a block of records is there. Then each element's addends are added up while the records
-// go by, and the table is touched once for a block and not for every record (print_row_sums.c). Dots of a row with rows of a broadcast leave the body too: they are made for the block before
-// it (pass_row_dots.c, print_row_dots.c). Thread-safe: nothing is kept.
+// Row form (CPU devices): sums over a block of records that stay in registers, element by element. A loop that adds `factor * row[e]`, or `row[e]`, to neighbouring float
+// sums leaves the record's body (pass_row_sums.c); what it needs of a record, the factors, is kept until a block of records is there. Then each element's addends are
+// added up while the records go by, and the table is touched once for a block and not for every record (print_row_sums.c). Dots of a row with rows of a broadcast leave
+// the body too: they are made for the block before it (pass_row_dots.c, print_row_dots.c). Thread-safe: nothing is kept.
 #ifndef HDST_CODEGEN_ROW_SUMS_H
 #define HDST_CODEGEN_ROW_SUMS_H
 
@@ -23,8 +23,8 @@ typedef struct hdst__row_dot {
     const char *name;                   // its
 } hdst__row_dot;
 
-// Cell (param, leaf), element first + u * elements + e takes factor u * row[e] of each record, for all u < units and e < elements. The row: elements of the input's leaf from row_first on,
-// or a local array as it was in front of the loops.
+// Cell (param, leaf), element first + u * elements + e takes factor u * row[e] of each record, for all u < units and e < elements. The row: elements of the input's leaf
+// from row_first on, or a local array as it was in front of the loops.
 typedef struct hdst__row_sum {
     uint32_t param, leaf;
     uint64_t first, units, elements;
@@ -67,6 +67,9 @@ bool hdst__row_is_field(const hdst__row_taker *t, const hdst__nest *nest, const 
 bool hdst__row_take_dot(hdst__row_taker *t, ir_block *block, size_t at);       // pass_row_dots.c: the loop at place `at` makes a dot, and can go
 
 uint64_t hdst__row_sums_bytes(const hdst__row_sums *sums);              // private memory of a work-item
+// Opens a loop over whole tiles of *each of the units from `done` on, or a block for the last ones, *each then. What is done behind it; the caller prints the body and
+// closes it.
+uint64_t hdst__row_units_open(hdst__printer *p, uint64_t done, uint64_t units, uint32_t *each);
 void hdst__print_row_dots(hdst__printer *p, const hdst__row_dot *dot);
 void hdst__print_row_sums_block(hdst__printer *p);                      // a block of records: dots, bodies, sums
 

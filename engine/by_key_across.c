@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of several runs of a reduction by key, over parts that the program named: a key must lie in one of them only. The rows of a part are in the order of (hash, key), so all parts
-// are gone through side by side, by a heap of the hashes that come next.
+// Results of several runs of a reduction by key, over parts that the program named: a key must lie in one of them only. The rows of a part are in the order of (hash,
+// key), so all parts are gone through side by side, by a heap of the hashes that come next.
 #include "engine/by_key_run.h"
 
 #include <string.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs and rows that pile up in a thread's chunks: those of a part become one row for each key, in the memory that they took. So what a thread holds is in proportion to the number of keys, not of
-// records, and little goes to a file that need not. Where keys come too seldom for that nothing is moved.
+// Pairs and rows that pile up in a thread's chunks: those of a part become one row for each key, in the memory that they took. So what a thread holds is in proportion to
+// the number of keys, not of records, and little goes to a file that need not. Where keys come too seldom for that nothing is moved.
 #include "engine/by_key_run.h"
 
 #include <string.h>
 
-enum { PILE_BYTES = 256 << 20, PILE_ROWS = 16, TRIED_PARTS = 8 };    // of a thread: fewer are left alone; so many times what its rows may take; of 8 parts are tried before it is given up
+// Of a thread: fewer are left alone; so many times what its rows may take; so many parts are tried before it is given up.
+enum { PILE_BYTES = 256 << 20, PILE_ROWS = 16, TRIED_PARTS = 8 };
 
 typedef struct pile {                   // records that do not go into the table
     char *data;

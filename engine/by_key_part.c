@@ -60,6 +60,33 @@ bool hdst__by_key_move_full(hdst__by_key_worker *worker, uint64_t *row)
     return hdst__by_key_move_cells(worker, (uint32_t)row[0], row + 1, row + 1 + worker->run->keyed->key_words);
 }
 
+bool hdst__by_key_take_part(hdst__by_key_pass *run, uint32_t *part)
+{
+    if (atomic_load(&run->stop)) return false;
+    pthread_mutex_lock(&run->lock);
+    const bool taken = run->next_part < UINT32_C(1) << run->choice.part_bits;
+    if (taken) *part = run->next_part++;
+    pthread_mutex_unlock(&run->lock);
+    return taken;
+}
+
+static bool each_of(hdst__by_key_worker *worker, const hdst__key_chunk *chunk, hdst__by_key_adder add)
+{
+    for (; chunk; chunk = chunk->next)
+        if (!add(worker, chunk)) return false;
+    return true;
+}
+
+bool hdst__by_key_each_chunk(hdst__by_key_worker *worker, uint32_t part, hdst__by_key_adder add_raw, hdst__by_key_adder add_rows)
+{
+    const hdst__by_key_pass *run = worker->run;
+    for (uint32_t w = 0; w < run->workers; w++) {
+        const hdst__by_key_worker *from = &run->worker[w];
+        if (!each_of(worker, from->raw.part[part].first, add_raw) || !each_of(worker, from->rows.part[part].first, add_rows)) return false;
+    }
+    return hdst__by_key_read_spilled(worker, 0, part, add_raw) == HDST_OK && hdst__by_key_read_spilled(worker, 1, part, add_rows) == HDST_OK;
+}
+
 static bool look_through(hdst__by_key_worker *worker)
 {
     hdst__key_table *table = &worker->table;
@@ -142,19 +169,11 @@ static bool write_result(hdst__by_key_worker *worker, uint32_t part, const uint6
 static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
 {
     hdst__by_key_pass *run = worker->run;
-    const hdst__by_key_adder add_chunk = run->choice.sorted ? hdst__by_key_sorted_add : add_raw;
     const uint64_t *rows = NULL;
     uint64_t count;
     if (!run->choice.sorted) hdst__key_table_clear(&worker->table, run->choice.part_bits);
     hdst__key_table_destroy(&worker->wide);
-    for (uint32_t w = 0; w < run->workers; w++) {
-        const hdst__by_key_worker *from = &run->worker[w];
-        for (const hdst__key_chunk *chunk = from->raw.part[part].first; chunk; chunk = chunk->next)
-            if (!add_chunk(worker, chunk)) return false;
-        for (const hdst__key_chunk *chunk = from->rows.part[part].first; chunk; chunk = chunk->next)
-            if (!add_rows(worker, chunk)) return false;
-    }
-    if (hdst__by_key_read_spilled(worker, 0, part, add_chunk) != HDST_OK || hdst__by_key_read_spilled(worker, 1, part, add_rows) != HDST_OK) return false;
+    if (!hdst__by_key_each_chunk(worker, part, run->choice.sorted ? hdst__by_key_sorted_add : add_raw, add_rows)) return false;
     if (!run->choice.sorted) return write_result(worker, part, NULL, worker->table.count);
     return hdst__by_key_sorted_end(worker, &rows, &count) && write_result(worker, part, rows, count);
 }
@@ -165,12 +184,7 @@ hdst_status hdst__by_key_part(hdst__by_key_worker *worker)
     const hdst__keyed *keyed = run->keyed;
     if (!run->choice.sorted && !worker->table.rows && !hdst__key_table_create(&worker->table, run->engine->allocator, keyed->row_words, keyed->key_words, run->choice.table_bits, run->choice.part_bits))
         return hdst__error_memory(&worker->error, "a part of a reduce by key");
-    while (!atomic_load(&run->stop)) {
-        pthread_mutex_lock(&run->lock);
-        const uint32_t part = run->next_part < UINT32_C(1) << run->choice.part_bits ? run->next_part++ : UINT32_MAX;
-        pthread_mutex_unlock(&run->lock);
-        if (part == UINT32_MAX) break;
+    for (uint32_t part; hdst__by_key_take_part(run, &part);)
         if (!reduce_part(worker, part) || !hdst__by_key_placed(worker, part)) return worker->error.code;
-    }
     return HDST_OK;
 }

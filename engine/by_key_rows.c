@@ -83,14 +83,7 @@ static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
     worker->first_row = first;
     hdst__row_table_clear(&worker->row_table);
     hdst__key_table_destroy(&worker->wide);
-    for (uint32_t w = 0; w < run->workers; w++) {
-        const hdst__by_key_worker *from = &run->worker[w];
-        for (const hdst__key_chunk *chunk = from->raw.part[part].first; chunk; chunk = chunk->next)
-            if (!add_raw(worker, chunk)) return false;
-        for (const hdst__key_chunk *chunk = from->rows.part[part].first; chunk; chunk = chunk->next)
-            if (!add_rows(worker, chunk)) return false;
-    }
-    if (hdst__by_key_read_spilled(worker, 0, part, add_raw) != HDST_OK || hdst__by_key_read_spilled(worker, 1, part, add_rows) != HDST_OK) return false;
+    if (!hdst__by_key_each_chunk(worker, part, add_raw, add_rows)) return false;
     const uint64_t count = last - first < rows ? last - first : rows;
     char *to = run->by_key->rows + first * run->keyed->rows->size;
     hdst__row_table_write(&worker->row_table, run->keyed, count, to);
@@ -104,12 +97,7 @@ hdst_status hdst__by_key_row_part(hdst__by_key_worker *worker)
     hdst__by_key_pass *run = worker->run;
     if (!hdst__row_table_create(&worker->row_table, run->engine->allocator, run->keyed, part_rows(run)))
         return hdst__error_memory(&worker->error, "a part of a reduce by key");
-    while (!atomic_load(&run->stop)) {
-        pthread_mutex_lock(&run->lock);
-        const uint32_t part = run->next_part < UINT32_C(1) << run->choice.part_bits ? run->next_part++ : UINT32_MAX;
-        pthread_mutex_unlock(&run->lock);
-        if (part == UINT32_MAX) break;
+    for (uint32_t part; hdst__by_key_take_part(run, &part);)
         if (!reduce_part(worker, part)) return worker->error.code;
-    }
     return HDST_OK;
 }

@@ -165,6 +165,10 @@ hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker);
 hdst_status hdst__by_key_flush(hdst__by_key_worker *worker);
 // by_key_part.c: all parts that no other thread takes.
 hdst_status hdst__by_key_part(hdst__by_key_worker *worker);
+bool hdst__by_key_take_part(hdst__by_key_pass *run, uint32_t *part);            // the next one. false: none is left, or the run must end
+// A part's raw records and its rows: the chunks of all threads, and then what was spilled of them. false: no memory or the file cannot be read, the error is set.
+typedef bool (*hdst__by_key_adder)(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
+bool hdst__by_key_each_chunk(hdst__by_key_worker *worker, uint32_t part, hdst__by_key_adder add_raw, hdst__by_key_adder add_rows);
 // Sums of a row that could overflow move to its wide cells; addends of the batch that are too large, or too fine, for words go there. false: no memory, the error is set.
 bool hdst__by_key_move_full(hdst__by_key_worker *worker, uint64_t *row);
 bool hdst__by_key_add_misfits(hdst__by_key_worker *worker);
@@ -195,7 +199,6 @@ bool hdst__by_key_combine(hdst__by_key_worker *worker, bool *freed);
 void hdst__by_key_free_combiner(hdst__by_key_worker *worker);
 
 // by_key_spill.c
-typedef bool (*hdst__by_key_adder)(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
 hdst_status hdst__by_key_spill(hdst__by_key_worker *worker);        // all its chunks; their memory is free then
 // All the rest too, where some had to be spilled: what the chunks took is the result's then.
 hdst_status hdst__by_key_spill_rest(hdst__by_key_pass *run, hdst_error *error);

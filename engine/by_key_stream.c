@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions by key of records that a stage gives, slice by slice: each is taken apart where it lies, while the device works on the next ones. The first ones are kept until there are
-// enough to choose by.
+// Reductions by key of records that a stage gives, slice by slice: each is taken apart where it lies, while the device works on the next ones. The first ones are kept
+// until there are enough to choose by.
 #include "engine/by_key_run.h"
 
 #include "engine/executor.h"

@@ -395,6 +395,7 @@ static void print_macros(hdst__buffer *out, const hdst__keyed *keyed, const hdst
     hdst__buffer_puts(out, hdst__template_text("head.cl"));
     hdst__buffer_puts(out, portable ? "#define LOOK(word) atom_add(word, 0)\n" : "#define LOOK(word) (*(word))\n");
     hdst__buffer_puts(out, "#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n");
+    hdst__buffer_printf(out, "#define LANES %uu\n", (unsigned)HDST__HASH_LANES);
     hdst__buffer_printf(out, "#define MIXED_BYTES %u\n#define PAIR uint%u\n#define TILE_ROWS %uu\n#define AT_ONCE 4u\n#define SLOTS %uu\n#define CELLS %uu\n#define UNITS %uu\n#define HOT_CELLS %uu\n",
                         (unsigned)shape->mixed_bytes, (unsigned)shape->pair_words, (unsigned)shape->tile_rows, (unsigned)shape->slots, (unsigned)shape->cells, (unsigned)shape->units,
                         (unsigned)shape->hot_slots);
@@ -421,6 +422,7 @@ void hdst__hash_text(hdst__buffer *out, const hdst__keyed *keyed, const hdst__st
     print_words(out, keyed, shape);
     print_row(out, keyed, shape);
     print_settle(out, keyed, shape);
+    hdst__buffer_puts(out, hdst__template_text("group_sums.cl"));
     hdst__buffer_puts(out, hdst__program_text_of("hash_gpu.cl"));
     hdst__buffer_puts(out, hdst__program_text_of("hash_total.cl"));
 }

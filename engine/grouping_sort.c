@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in order: a radix sort that is stable, from the lowest digit up (Knuth, The Art of Computer Programming, vol. 3, 5.2.5), over words where the number and the place of a record
-// fit one, else over pairs of words; and a merge sort of the few records whose keys share a hash.
+// Numbers in order: a radix sort that is stable, from the lowest digit up (Knuth, The Art of Computer Programming, vol. 3, 5.2.5), over words where the number and the
+// place of a record fit one, else over pairs of words; and a merge sort of the few records whose keys share a hash.
 #include "engine/grouping.h"
 
 #include "engine/engine_private.h"

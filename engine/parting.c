@@ -166,7 +166,8 @@ hdst_status hdst__parting_run(hdst__parting *p, const hdst__reader *records, con
     p->seen = 0;
     p->bad_record = UINT64_MAX;
     if (numbers->records != records->records)
-        return hdst__error_set(error, HDST_E_RECORD, "%" PRIu64 " of %" PRIu64 " records have no part, as their function failed", records->records - numbers->records, records->records);
+        return hdst__error_set(error, HDST_E_RECORD, "%" PRIu64 " of %" PRIu64 " records have no part, as their function failed", records->records - numbers->records,
+                               records->records);
     hdst_status status = hdst__engine_stream(p->engine, numbers, count_numbers, p, &p->stats, error);
     if (status == HDST_OK) status = sort_records(p, records, numbers, error);
     const hdst__run_stats *sorted = hdst__sort_stats(p->sort);

@@ -14,7 +14,8 @@ static hdst_status check(const hdst_dataset *from, const hdst_dataset *numbers, 
     if (parts == 0 || parts > MOST_PARTS) return hdst__error_set(error, HDST_E_USAGE, "hdst_partition to %" PRIu64 " parts; 1 to %d are possible", parts, MOST_PARTS);
     const hdst__record *gives = numbers->record;
     if (gives && gives->is_scalar && gives->leaves[0].kind == HDST__U32) return HDST_OK;
-    hdst__error_set(error, HDST_E_USAGE, "hdst_partition was given '%s', which gives %s%s%s, no part's number", function, gives ? "'" : "nothing", gives ? gives->name : "", gives ? "'" : "");
+    hdst__error_set(error, HDST_E_USAGE, "hdst_partition was given '%s', which gives %s%s%s, no part's number", function, gives ? "'" : "nothing",
+                    gives ? gives->name : "", gives ? "'" : "");
     hdst__error_hint(error, "map %s(%s a) -> uint32_t { ... }", function, from->record->name);
     return HDST_E_USAGE;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys with more records than the memory budget has room for.
 //
-// A reduce takes them piece by piece. From left to right, what came of the pieces so far stands before the records of the next. On a tree, pieces are whole subtrees (64, 4096, ...
-// records), so their results are what the tree has there, and the rest of the tree stands on those: the same bits as with all records at once.
+// A reduce takes them piece by piece. From left to right, what came of the pieces so far stands before the records of the next. On a tree, pieces are whole subtrees (64,
+// 4096, ... records), so their results are what the tree has there, and the rest of the tree stands on those: the same bits as with all records at once.
 //
-// A group function may go over its records as often as it likes. They are written to a temporary file in their order, and the function reads that as the rows of its table: pages of
-// the file, which the system takes back when memory is short. A device with memory of its own gets a copy.
+// A group function may go over its records as often as it likes. They are written to a temporary file in their order, and the function reads that as the rows of its
+// table: pages of the file, which the system takes back when memory is short. A device with memory of its own gets a copy.
 #include "hdst/plan_group.h"
 
 #include "engine/engine_private.h"

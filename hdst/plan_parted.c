@@ -28,7 +28,8 @@ void hdst__parted_make(hdst__arena *arena, hdst__node *node)
     if (!node->parted) return;
     node->inputs[0]->taker = NULL;      // parts are read one after the other
     hdst__field_place *fields = HDST__NEW_ARRAY(arena, hdst__field_place, spec->key_count);
-    for (uint32_t i = 0; i < spec->key_count; i++) fields[i] = (hdst__field_place){.leaf = spec->key_leaves[i], .elements = dataset->record->leaves[spec->key_leaves[i]].elements};
+    for (uint32_t i = 0; i < spec->key_count; i++)
+        fields[i] = (hdst__field_place){.leaf = spec->key_leaves[i], .elements = dataset->record->leaves[spec->key_leaves[i]].elements};
     node->key_fields = fields;
     node->own_counts = HDST__NEW_ARRAY(arena, uint64_t, hdst__partition_count(node->parted));
     hdst__output_init(&node->parted_rows, engine->allocator, &engine->memory, dataset->record->size);
@@ -84,7 +85,8 @@ hdst_status hdst__parted_run(hdst__node *node, hdst__part_step step, hdst__run_s
     const uint64_t parts = hdst__partition_count(node->parted), records = node->inputs[0]->reader.records, all = node->parted->reader.records;
     hdst_status status = HDST_OK;
     if (records != all)
-        return hdst__error_set(error, HDST_E_UNSUPPORTED, "a map behind hdst_partition left out %" PRIu64 " records that failed, so it is not known where its parts begin", all - records);
+        return hdst__error_set(error, HDST_E_UNSUPPORTED, "a map behind hdst_partition left out %" PRIu64
+                                                             " records that failed, so it is not known where its parts begin", all - records);
     hdst__output_reset(&node->parted_rows);
     for (uint64_t p = 0, first = 0; p < parts && status == HDST_OK; first += node->parted->part_counts[p++]) status = run_part(node, step, p, first, stats, error);
     if (status == HDST_OK) status = check_keys(node, error);

@@ -14,7 +14,8 @@ static hdst_status create(hdst__node *node, hdst_error *error)
     const char *why;
     if (!node->parting) node->parting = hdst__parting_create(dataset->object.context->engine, dataset->record, dataset->count, &why);
     if (node->parting) return HDST_OK;
-    return why ? hdst__error_set(error, HDST_E_UNSUPPORTED, "records of '%s' with their part: %s", dataset->record->name, why) : hdst__error_memory(error, "records in parts");
+    return why ? hdst__error_set(error, HDST_E_UNSUPPORTED, "records of '%s' with their part: %s", dataset->record->name, why)
+               : hdst__error_memory(error, "records in parts");
 }
 
 static hdst_status no_part(const hdst__node *node, hdst_error *error)
@@ -22,8 +23,8 @@ static hdst_status no_part(const hdst__node *node, hdst_error *error)
     uint64_t record;
     uint32_t number;
     hdst__parting_bad(node->parting, &record, &number);
-    hdst__error_set(error, HDST_E_RECORD, "'%s' gives part %" PRIu32 ", out of range 0..%" PRIu64 ", in record %" PRIu64, node->dataset->inputs[1]->spec->function->name, number,
-                    node->dataset->count - 1, record);
+    hdst__error_set(error, HDST_E_RECORD, "'%s' gives part %" PRIu32 ", out of range 0..%" PRIu64 ", in record %" PRIu64, node->dataset->inputs[1]->spec->function->name,
+                    number, node->dataset->count - 1, record);
     if (error) error->record = record;
     return HDST_E_RECORD;
 }

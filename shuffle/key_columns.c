@@ -4,14 +4,9 @@
 #include "shuffle/keyed.h"
 
 #include "codegen/key_hash.h"
+#include "shuffle/wide_vectors.h"
 
 #include <string.h>
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE_VECTORS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define WIDE_VECTORS
-#endif
 
 bool hdst__key_batch_create(hdst__key_batch *batch, const hdst__allocator *allocator, const hdst__keyed *keyed)
 {
@@ -44,22 +39,22 @@ static hdst__key_source place_of(const hdst__storage *storage, const void *const
 
 // --- Keys ---
 
-WIDE_VECTORS static void hash_u32(const uint32_t *restrict key, uint32_t *restrict hash, uint32_t count)
+HDST__WIDE_VECTORS static void hash_u32(const uint32_t *restrict key, uint32_t *restrict hash, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) hash[i] = hdst__key_mix32(key[i]);
 }
 
-WIDE_VECTORS static void hash_pairs(const uint32_t *restrict pairs, uint32_t *restrict hash, uint32_t count)    // every second word is a key
+HDST__WIDE_VECTORS static void hash_pairs(const uint32_t *restrict pairs, uint32_t *restrict hash, uint32_t count)    // every second word is a key
 {
     for (uint32_t i = 0; i < count; i++) hash[i] = hdst__key_mix32(pairs[2 * i]);
 }
 
-WIDE_VECTORS static void hash_u64(const uint64_t *restrict key, uint32_t *restrict hash, uint32_t count)
+HDST__WIDE_VECTORS static void hash_u64(const uint64_t *restrict key, uint32_t *restrict hash, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) hash[i] = (uint32_t)(hdst__key_mix64(key[i]) >> 32);
 }
 
-WIDE_VECTORS static void hash_words(const uint64_t *restrict key, uint32_t words, uint32_t *restrict hash, uint32_t count)
+HDST__WIDE_VECTORS static void hash_words(const uint64_t *restrict key, uint32_t words, uint32_t *restrict hash, uint32_t count)
 {
     uint64_t h[HDST__KEY_BATCH] = {0};
     for (uint32_t w = 0; w < words; w++)
@@ -115,7 +110,7 @@ bool hdst__key_batch_is_stray(const hdst__key_batch *batch, const hdst__keyed *k
 }
 
 // `last`: of the rows, or of the key's type.
-WIDE_VECTORS static uint32_t place_u32(const uint32_t *restrict key, uint64_t step, uint32_t last, uint32_t shift, uint32_t *restrict hash, uint32_t count)
+HDST__WIDE_VECTORS static uint32_t place_u32(const uint32_t *restrict key, uint64_t step, uint32_t last, uint32_t shift, uint32_t *restrict hash, uint32_t count)
 {
     uint32_t outside = 0;
     if (step == 1) {
@@ -155,7 +150,7 @@ void hdst__key_batch_open(hdst__key_batch *batch, const hdst__keyed *keyed, cons
     else hash_keys(batch, keyed);
 }
 
-WIDE_VECTORS static void halves(uint32_t *restrict hash, const uint64_t *restrict raw, uint32_t count)
+HDST__WIDE_VECTORS static void halves(uint32_t *restrict hash, const uint64_t *restrict raw, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) hash[i] = (uint32_t)raw[i];
 }
@@ -246,7 +241,8 @@ static inline uint8_t to_two(double v, double scale, double back, uint64_t *high
 }
 
 #define DEFINE_WORDS(name, type, ...)                                                                                                                    \
-    WIDE_VECTORS static uint8_t name##_one(const type *restrict v, uint64_t step, uint32_t count, double scale, double back, uint64_t *restrict q, uint8_t *restrict misfit) \
+    HDST__WIDE_VECTORS static uint8_t name##_one(const type *restrict v, uint64_t step, uint32_t count, double scale, double back, uint64_t *restrict q,  \
+                                                 uint8_t *restrict misfit)                                                                               \
     {                                                                                                                                                    \
         uint8_t any = 0;                                                                                                                                 \
         if (step == 1) {                                                                                                                                 \
@@ -258,8 +254,8 @@ static inline uint8_t to_two(double v, double scale, double back, uint64_t *high
         }                                                                                                                                                \
         return any;                                                                                                                                      \
     }                                                                                                                                                    \
-    WIDE_VECTORS static uint8_t name##_two(const type *restrict v, uint64_t step, uint32_t count, double scale, double back, uint64_t *restrict high,    \
-                                           uint64_t *restrict low, uint8_t *restrict misfit)                                                             \
+    HDST__WIDE_VECTORS static uint8_t name##_two(const type *restrict v, uint64_t step, uint32_t count, double scale, double back, uint64_t *restrict high, \
+                                                 uint64_t *restrict low, uint8_t *restrict misfit)                                                       \
     {                                                                                                                                                    \
         uint8_t any = 0;                                                                                                                                 \
         for (uint32_t i = 0; i < count; i++) { uint8_t m = to_two((double)v[i * step], scale, back, &high[i], &low[i]); misfit[i] |= m; any |= m; }      \

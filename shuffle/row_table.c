@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shuffle/row_table.h"
 
-#include <string.h>
+#include "shuffle/wide_vectors.h"
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE_VECTORS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define WIDE_VECTORS
-#endif
+#include <string.h>
 
 bool hdst__row_table_create(hdst__row_table *table, const hdst__allocator *allocator, const hdst__keyed *keyed, uint64_t rows)
 {
@@ -88,7 +84,7 @@ static bool is_direct(const hdst__value_column *column)
     return column->cell.digits && column->cell.kind == HDST__F32 && column->words == 1 && column->s <= 125 && column->s >= -60;
 }
 
-WIDE_VECTORS static void round_floats(const int64_t *restrict word, uint64_t step, float unit, uint64_t count, float *restrict to, uint64_t to_step)
+HDST__WIDE_VECTORS static void round_floats(const int64_t *restrict word, uint64_t step, float unit, uint64_t count, float *restrict to, uint64_t to_step)
 {
     if (step == 1 && to_step == 1)
         for (uint64_t i = 0; i < count; i++) to[i] = (float)word[i] * unit;

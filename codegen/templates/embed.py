@@ -127,7 +127,7 @@ def main():
     for path in files:
         with open(path, encoding="utf-8") as template:
             texts[os.path.basename(path)] = template.read()
-    skeletons = [name for name in texts if re.split("[_.]", name)[0] in ("kernel", "count", "emit", "merge", "finish", "part", "levels", "fast") or name in ("head.cl", "vector_loop.cl")]
+    skeletons = [name for name in texts if re.split("[_.]", name)[0] in ("kernel", "count", "emit", "group", "merge", "finish", "part", "levels", "fast") or name in ("head.cl", "vector_loop.cl")]
     families, rows, number = {}, {"template": [], "program_text": [], "piece": []}, 0
     with open(output, "w", encoding="utf-8") as out:
         out.write('// Made by codegen/templates/embed.py; do not edit.\n#include "codegen/templates.h"\n\n')

@@ -1,9 +1,8 @@
-// Reduction by key on a GPU, for keys of any range: pairs of a mixed key and what is added are put in order of *parts*, by the upper bits of the key's hash, once or twice, until the
-// keys of a part have room in a hash table in local memory (hash_total.cl). A work-group has a *chunk* of the pairs: it counts them by part; a prefix sum over all counters, which lie
-// [part][chunk], says where each chunk's pairs of a part go. (As in radix partitioning; Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009.)
-// Keys that the sample met often are *hot*: a work-group adds them up itself, in local memory, as it counts; so one key that half of all records have keeps nobody waiting, and where
-// there are few keys no pairs are left.
-#define LANES 256u
+// Reduction by key on a GPU, for keys of any range: pairs of a mixed key and what is added are put in order of *parts*, by the upper bits of the key's hash, once or
+// twice, until the keys of a part have room in a hash table in local memory (hash_total.cl). A work-group has a *chunk* of the pairs: it counts them by part; a prefix
+// sum over all counters, which lie [part][chunk], says where each chunk's pairs of a part go. (As in radix partitioning; Satish, Harris, Garland, "Designing efficient
+// sorting algorithms for manycore GPUs", 2009.) Keys that the sample met often are *hot*: a work-group adds them up itself, in local memory, as it counts; so one key
+// that half of all records have keeps nobody waiting, and where there are few keys no pairs are left.
 #define TILE (LANES * TILE_ROWS)
 #define MOST_PARTS 512u
 #define EACH (MOST_PARTS / LANES)
@@ -24,34 +23,8 @@ inline uint any_of_warp(uint left)
 #define PART_OF(m, shift, mask) ((HASH_OF(m) >> (shift)) & (mask))
 #define GROUP __attribute__((reqd_work_group_size(LANES, 1, 1)))
 
-// --- Sums over a work-group, and prefix sums over counters ---
+// --- Prefix sums over counters ---
 
-inline uint sum_of_lanes(__local uint *sums, uint lane, uint own)
-{
-    barrier(CLK_LOCAL_MEM_FENCE);
-    sums[lane] = own;
-    for (uint step = LANES / 2; step; step /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < step) sums[lane] += sums[lane + step];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return sums[0];
-}
-inline uint sum_before_lane(__local uint *sums, uint lane, uint own)
-{
-    uint sum = own;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    sums[lane] = sum;
-    for (uint step = 1; step < LANES; step *= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const uint other = lane >= step ? sums[lane - step] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sum += other;
-        sums[lane] = sum;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return sum - own;
-}
 // In two kernels: each work-group sums up its share, then it begins with the shares before it.
 __kernel GROUP void hash_sum(ulong n, __global const uint *restrict counters, __global uint *restrict shares)
 {
@@ -105,7 +78,8 @@ inline uint hot_home(MIXED m, uint seed, uint hot) { return mul_hi((uint)m * see
 
 // --- The first time ---
 
-inline void count_records(bool any_hot, ulong n, uint shift, uint mask, uint hot, uint seed, uint copies, SRC, scales_t scales, __local uint *pairs_of, __local uint *cells, __local MIXED *table)
+inline void count_records(bool any_hot, ulong n, uint shift, uint mask, uint hot, uint seed, uint copies, SRC, scales_t scales, __local uint *pairs_of,
+                          __local uint *cells, __local MIXED *table)
 {
     const uint lane = get_local_id(0), copy = lane & (copies - 1);
     const ulong group = get_group_id(0), groups = get_num_groups(0), end = n * (group + 1) / groups;
@@ -142,8 +116,8 @@ __kernel GROUP void hash_count(ulong n, ulong shift, ulong mask, ulong chunk, ul
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint j = lane; j <= mask; j += LANES) counters[j * chunks + chunk + group] = pairs_of[j];
 }
-__kernel GROUP void hash_count_hot(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global uint *restrict counters, ulong hot, ulong seed, ulong copies, SCALES,
-                                   __global const MIXED *restrict hot_keys, __global ulong *restrict hot_words)
+__kernel GROUP void hash_count_hot(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global uint *restrict counters, ulong hot, ulong seed,
+                                   ulong copies, SCALES, __global const MIXED *restrict hot_keys, __global ulong *restrict hot_words)
 {
     __local uint pairs_of[MOST_PARTS], cells[HOT_CELLS * CELLS];
     __local MIXED table[HOT_CELLS];
@@ -160,8 +134,8 @@ __kernel GROUP void hash_count_hot(ulong n, ulong shift, ulong mask, ulong chunk
 }
 
 // Puts the pairs of a tile where they belong: in local memory first, in order of parts, so that they leave in runs.
-inline void place_tile(const PAIR *pairs, uint there, uint shift, uint mask, __local uint *pairs_of, __local uint *start, __local uint *to, __local uint *next, __local uint *sums,
-                       __local PAIR *sorted, __global PAIR *restrict out)
+inline void place_tile(const PAIR *pairs, uint there, uint shift, uint mask, __local uint *pairs_of, __local uint *start, __local uint *to, __local uint *next,
+                       __local uint *sums, __local PAIR *sorted, __global PAIR *restrict out)
 {
     const uint lane = get_local_id(0);
     uint rank[TILE_ROWS];
@@ -193,9 +167,9 @@ inline void place_tile(const PAIR *pairs, uint there, uint shift, uint mask, __l
 #define TILE_MEMORY __local uint pairs_of[MOST_PARTS], start[MOST_PARTS], to[MOST_PARTS], next[MOST_PARTS], sums[LANES]; __local PAIR sorted[TILE]
 
 // The same records are left out as in hash_count_hot. A work-group without pairs need not look.
-inline void place_records(bool any_hot, ulong n, uint shift, uint mask, ulong chunk, ulong chunks, uint hot, uint seed, SRC, scales_t scales, __global const uint *restrict counters,
-                          __global const MIXED *restrict hot_keys, __global PAIR *restrict out, __local uint *pairs_of, __local uint *start, __local uint *to, __local uint *next,
-                          __local uint *sums, __local PAIR *sorted)
+inline void place_records(bool any_hot, ulong n, uint shift, uint mask, ulong chunk, ulong chunks, uint hot, uint seed, SRC, scales_t scales,
+                          __global const uint *restrict counters, __global const MIXED *restrict hot_keys, __global PAIR *restrict out, __local uint *pairs_of,
+                          __local uint *start, __local uint *to, __local uint *next, __local uint *sums, __local PAIR *sorted)
 {
     const uint lane = get_local_id(0);
     const ulong group = get_group_id(0), groups = get_num_groups(0);
@@ -232,17 +206,19 @@ __kernel GROUP void hash_place(ulong n, ulong shift, ulong mask, ulong chunk, ul
     const scales_t scales = {0};
     place_records(false, n, (uint)shift, (uint)mask, chunk, chunks, 0, 0, SRC_ARGS, scales, counters, 0, out, pairs_of, start, to, next, sums, sorted);
 }
-__kernel GROUP void hash_place_hot(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global const uint *restrict counters, __global PAIR *restrict out, ulong hot, ulong seed,
-                                   SCALES, __global const MIXED *restrict hot_keys)
+__kernel GROUP void hash_place_hot(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global const uint *restrict counters, __global PAIR *restrict out,
+                                   ulong hot, ulong seed, SCALES, __global const MIXED *restrict hot_keys)
 {
     TILE_MEMORY;
     const scales_t scales = SCALES_OF;
-    place_records(true, n, (uint)shift, (uint)mask, chunk, chunks, (uint)hot, (uint)seed, SRC_ARGS, scales, counters, hot_keys, out, pairs_of, start, to, next, sums, sorted);
+    place_records(true, n, (uint)shift, (uint)mask, chunk, chunks, (uint)hot, (uint)seed, SRC_ARGS, scales, counters, hot_keys, out, pairs_of, start, to, next, sums,
+                  sorted);
 }
 
 // --- The second time, over pairs. A chunk: its first pair, how many, its first counter, counters from one part to the next. ---
 
-__kernel GROUP void hash_count_low(ulong chunks, ulong shift, ulong mask, __global const uint4 *restrict chunk_list, __global const PAIR *restrict in, __global uint *restrict counters)
+__kernel GROUP void hash_count_low(ulong chunks, ulong shift, ulong mask, __global const uint4 *restrict chunk_list, __global const PAIR *restrict in,
+                                   __global uint *restrict counters)
 {
     __local uint pairs_of[MOST_PARTS];
     const uint lane = get_local_id(0);

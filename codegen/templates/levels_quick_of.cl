@@ -1,5 +1,5 @@
-// Two levels of doubles hold all that lies within 32 binades below their top, which one addition to the addends' bits tells: then the upper bits of the exponents are zeros. What does not
-// (zeros, for one) is tested addition by addition, and while that goes on nobody looks here.
+// Two levels of doubles hold all that lies within 32 binades below their top, which one addition to the addends' bits tells: then the upper bits of the exponents are
+// zeros. What does not (zeros, for one) is tested addition by addition, and while that goes on nobody looks here.
 bool quick_try_double_@shape@(double_levels *s, @params@, uint records)
 {
     if (s->pause) {

@@ -21,32 +21,6 @@ enum { HOT_PARTS, CHUNKS, HEAD = 8, MOST_HOT = 4096, CHUNK_WORDS = 6 };
 #define PAIRS_HIGH ((__global pair_t *)pairs)
 #define PAIRS_LOW (PAIRS_HIGH + (count / TILE) * TILE)
 
-inline uint sum_of_lanes(__local uint *sums, uint lane, uint own)
-{
-    barrier(CLK_LOCAL_MEM_FENCE);
-    sums[lane] = own;
-    for (uint step = LANES / 2; step; step /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (lane < step) sums[lane] += sums[lane + step];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return sums[0];
-}
-inline uint sum_before_lane(__local uint *sums, uint lane, uint own)
-{
-    uint sum = own;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    sums[lane] = sum;
-    for (uint step = 1; step < LANES; step *= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const uint other = lane >= step ? sums[lane - step] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sum += other;
-        sums[lane] = sum;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return sum - own;
-}
 // An exclusive prefix sum over all counters, in two kernels: each work-group sums up its share, then it begins with the shares before it.
 inline void sum_counters(__global uint *parts, ulong counters, __local uint *sums, uint lane)
 {

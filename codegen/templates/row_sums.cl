@@ -1,6 +1,7 @@
-// Sums over the rows of a block of records: for each element the addends factor * row[e], rounded to float, of all records, added up in double. That is exact, whatever the order, if all
-// addends are multiples of one power of two, u, and their sizes add up to at most 2^53 u. A nonzero product of size s, rounded to 24 bits, is a multiple of 2^(floor(log2 s) - 23), of
-// 2^-149 at least; so it is enough if no product is smaller than the sum of the sizes times 2^-29. Smaller ones, and what is not finite, are added one by one.
+// Sums over the rows of a block of records: for each element the addends factor * row[e], rounded to float, of all records, added up in double. That is exact, whatever
+// the order, if all addends are multiples of one power of two, u, and their sizes add up to at most 2^53 u. A nonzero product of size s, rounded to 24 bits, is a
+// multiple of 2^(floor(log2 s) - 23), of 2^-149 at least; so it is enough if no product is smaller than the sum of the sizes times 2^-29. Smaller ones, and what is not
+// finite, are added one by one.
 typedef float8 row_floats __attribute__((aligned(4)));
 typedef uint16 row_bits __attribute__((aligned(4)));
 typedef float16 row_vector __attribute__((aligned(4)));
@@ -22,8 +23,8 @@ typedef long16 row_word_pairs __attribute__((aligned(8)));
         *least = low == UINT_MAX ? (double)INFINITY : (double)as_float(low + 1); \
     }
 
-// The largest size of a row's numbers, and the least but zero (none: infinity). Sizes of floats are in the order of their bits, NaN above all; zero less one is the largest number. The last
-// vector may overlap the one before.
+// The largest size of a row's numbers, and the least but zero (none: infinity). Sizes of floats are in the order of their bits, NaN above all; zero less one is the
+// largest number. The last vector may overlap the one before.
 ROW_RANGE(, __global)
 // The same of a row in private memory.
 ROW_RANGE(_own, __private)
@@ -80,7 +81,8 @@ inline long8 row_add_two(__global long *own, double8 sum, double up, double down
     const long8 word = __builtin_convertvector(inside, long8);
     const double8 high = __builtin_convertvector(word, double8);
     const long8 low = __builtin_convertvector((inside - high) * 0x1p40, long8);
-    *(__global row_word_pairs *)own += (long16)(word.s0, low.s0, word.s1, low.s1, word.s2, low.s2, word.s3, low.s3, word.s4, low.s4, word.s5, low.s5, word.s6, low.s6, word.s7, low.s7);
+    *(__global row_word_pairs *)own += (long16)(word.s0, low.s0, word.s1, low.s1, word.s2, low.s2, word.s3, low.s3, word.s4, low.s4, word.s5, low.s5, word.s6, low.s6,
+                                                word.s7, low.s7);
     *rest = (sum - high * down) - __builtin_convertvector(low, double8) * (down * 0x1p-40);
     return *rest != 0;
 }
@@ -115,8 +117,8 @@ __attribute__((noinline)) void row_settle(__global long *cell, uint words, doubl
         if (odd[lane]) row_add_wide(cell + lane * words, sum[lane]);
 }
 // With front words; `low`: from a front word to its low word, 0 where it has none. `alone`: nobody else adds to them meanwhile.
-__attribute__((noinline)) void row_settle_front(volatile __global long *marks, __global const long *cells_at, __global long *cell, uint words, __global long *word, ulong low, double8 sum,
-                                                long8 odd, double up, double down, int s, bool alone)
+__attribute__((noinline)) void row_settle_front(volatile __global long *marks, __global const long *cells_at, __global long *cell, uint words, __global long *word,
+                                                ulong low, double8 sum, long8 odd, double up, double down, int s, bool alone)
 {
     if (alone && low != 0) {
         const double8 scaled = sum * up * 0x1p40;

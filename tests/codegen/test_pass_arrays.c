@@ -13,7 +13,8 @@ static const pass_case c = {hdst__pass_arrays, "  input p p {f32 x[4], u32 k, bo
 
 Test(pass_arrays, elements_become_variables)
 {
-    PASS_GIVES(c, "  d[0u] = sub(p.x[0u], 1f)\n  d[1u] = mul(d[0u], d[0u])\n  store r.y = d[1u]\n", "  d_0 = sub(p.x[0u], 1f)\n  d_1 = mul(d_0, d_0)\n  store r.y = d_1\n");
+    PASS_GIVES(c, "  d[0u] = sub(p.x[0u], 1f)\n  d[1u] = mul(d[0u], d[0u])\n  store r.y = d[1u]\n",
+               "  d_0 = sub(p.x[0u], 1f)\n  d_1 = mul(d_0, d_0)\n  store r.y = d_1\n");
     PASS_GIVES(c, "  if p.a {\n    d[1u] = 1f\n  } else {\n    d[1u] = p.x[2u]\n  }\n  for i = 0u to and(p.k, 3u) {\n    d[1u] = add(d[1u], p.x[i])\n  }\n  store r.y = d[1u]\n",
                "  if p.a {\n    d_1 = 1f\n  } else {\n    d_1 = p.x[2u]\n  }\n  for i = 0u to and(p.k, 3u) {\n    d_1 = add(d_1, p.x[i])\n  }\n  store r.y = d_1\n");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the rows of a block of records, and dots of them: which kernels have them, and that exact ones have the interpreter's bits, whatever the addends are: those that a double would round, what does not
-// fit the table's words, what is not finite, tables with front words, rows that are no multiple of a vector. Fast ones are near the exact ones.
+// Sums over the rows of a block of records, and dots of them: which kernels have them, and that exact ones have the interpreter's bits, whatever the addends are: those
+// that a double would round, what does not fit the table's words, what is not finite, tables with front words, rows that are no multiple of a vector. Fast ones are near
+// the exact ones.
 #include "codegen/row_sums.h"
 #include "shuffle/reduce.h"
 #include "tests/support/kernel_run.h"
@@ -98,7 +99,8 @@ Test(row_sums, a_factor_times_a_row_leaves_the_body)
 
 typedef enum data { NEAR, FAR, SPECIAL } data;
 
-// NEAR: multiples of 2^-10 below 1. FAR: of all sizes, so that a block's products have more bits than a double; some products are denormal. SPECIAL: infinities, NaN, products that overflow, too.
+// NEAR: multiples of 2^-10 below 1. FAR: of all sizes, so that a block's products have more bits than a double; some products are denormal. SPECIAL: infinities, NaN,
+// products that overflow, too.
 static float number(data kind, bool factor)
 {
     const float v = ldexpf((float)(rand() % 2048 - 1024), -10);
@@ -145,7 +147,8 @@ static void expect_near(float got, float want, const job *j, uint32_t leaf, uint
 {
     const float error = j->kind == SPECIAL ? 0x1p90f : 1e-4f;       // addends are up to 2^100, or 1
     if (isnan(want)) cr_assert(isnan(got), "leaf %d element %d", (int)leaf, (int)e);
-    else cr_assert(got == want || fabsf(got - want) <= error, "leaf %d element %d: %g, exact %g, of %d records", (int)leaf, (int)e, (double)got, (double)want, (int)j->records);
+    else cr_assert(got == want || fabsf(got - want) <= error,
+                   "leaf %d element %d: %g, exact %g, of %d records", (int)leaf, (int)e, (double)got, (double)want, (int)j->records);
 }
 
 static char *make_weights(const hdst__record *record)
@@ -156,7 +159,8 @@ static char *make_weights(const hdst__record *record)
 }
 
 // What the table says, of the kernel's memory and of the interpreter's.
-static void compare(const ir_func *func, const hdst__kernel *kernel, const uint64_t *rows, const int64_t *device, const hdst__tables *plain, const int64_t *reference, const int32_t *scales, const job *j)
+static void compare(const ir_func *func, const hdst__kernel *kernel, const uint64_t *rows, const int64_t *device, const hdst__tables *plain, const int64_t *reference,
+                    const int32_t *scales, const job *j)
 {
     const hdst__front front = hdst__front_of(kernel->tables, rows, device, scales);
     const hdst__record *record = func->params[kernel->tables->accum[0].param].record;
@@ -191,13 +195,13 @@ static void check(job j)
     cr_expect_eq(kernel->fast_sums, !j.fast ? 0 : j.function ? 2 : 3);
     const uint64_t words = hdst__tables_device_words(kernel->tables, rows);
     int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_front_words(kernel->tables, rows) + words), *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
-    kernel_case c = {.kernel = kernel, .func = func, .input = input, .input_buffers = (void *const[]){samples}, .count = j.records, .rows = rows, .scales = scales, .broadcast = broadcast,
-                     .flush = j.flush, .groups = j.front ? 1 : 2, .device_table = device};
+    kernel_case c = {.kernel = kernel, .func = func, .input = input, .input_buffers = (void *const[]){samples}, .count = j.records, .rows = rows, .scales = scales,
+        .broadcast = broadcast, .flush = j.flush, .groups = j.front ? 1 : 2, .device_table = device};
     cr_assert(kernel_run(&run, &c));
     hdst__tables plain = *kernel->tables;
     plain.front = false;
-    hdst__interp_run interp = {.func = func, .input = {input}, .input_buffers = {(const void *const[]){samples}}, .count = j.records, .accum_rows = rows, .tables = &plain,
-                               .broadcast = broadcast, .device_table = reference};
+    hdst__interp_run interp = {.func = func, .input = {input}, .input_buffers = {(const void *const[]){samples}}, .count = j.records, .accum_rows = rows,
+        .tables = &plain, .broadcast = broadcast, .device_table = reference};
     hdst_error error;
     cr_assert_eq(hdst__interpret(&interp, &error), HDST_OK);
     compare(func, kernel, rows, device, &plain, reference, scales, &j);
@@ -206,9 +210,15 @@ static void check(job j)
 
 Test(row_sums, they_have_the_interpreters_bits) { check((job){.elements = 96, .records = 333, .flush = 1 << 20, .tier = HDST__TIER_ONE, .scale = 30}); }
 
-Test(row_sums, what_a_double_would_round_is_added_one_by_one) { check((job){.elements = 45, .records = 200, .flush = 70, .kind = FAR, .tier = HDST__TIER_TWO, .scale = 30}); }
+Test(row_sums, what_a_double_would_round_is_added_one_by_one)
+{
+    check((job){.elements = 45, .records = 200, .flush = 70, .kind = FAR, .tier = HDST__TIER_TWO, .scale = 30});
+}
 
-Test(row_sums, what_does_not_fit_a_word_goes_to_its_cell) { check((job){.elements = 33, .records = 130, .flush = 1 << 20, .kind = FAR, .tier = HDST__TIER_ONE, .scale = 40}); }
+Test(row_sums, what_does_not_fit_a_word_goes_to_its_cell)
+{
+    check((job){.elements = 33, .records = 130, .flush = 1 << 20, .kind = FAR, .tier = HDST__TIER_ONE, .scale = 40});
+}
 
 Test(row_sums, infinities_and_what_overflows) { check((job){.elements = 40, .records = 130, .flush = 1 << 20, .kind = SPECIAL, .tier = HDST__TIER_ONE, .scale = 20}); }
 

@@ -125,7 +125,8 @@ Test(containers, those_that_a_dataset_cannot_have)
     hdst_dataset *dense = hdst_reduce_dense(d, module, "add", 4), *groups = hdst_reduce_by_key(d, module, "last");
     expect_refusal(hdst_with_container(by_key, HDST_CONTAINER_DENSE), "container 'dense' is not for 'add': it has no declared range", "hdst_reduce_dense");
     expect_refusal(hdst_with_container(hdst_distinct(d), HDST_CONTAINER_DENSE), "not for 'hdst_distinct'", "hdst_reduce_dense");
-    expect_refusal(hdst_with_container(dense, HDST_CONTAINER_TABLE), "container 'table' is not for 'add': a dense reduce has a row for each number", "hdst_reduce_by_key");
+    expect_refusal(hdst_with_container(dense, HDST_CONTAINER_TABLE), "container 'table' is not for 'add': a dense reduce has a row for each number",
+                   "hdst_reduce_by_key");
     expect_refusal(hdst_with_container(groups, HDST_CONTAINER_PARTS), "container 'parts' is not for 'last'", "HDST_CONTAINER_SORTED");
     expect_refusal(hdst_with_container(d, HDST_CONTAINER_SORTED), "it is no reduction by key", "hdst_reduce_by_key");
     expect_refusal(hdst_with_container(by_key, (hdst_container)7), "container 7", "");

@@ -64,7 +64,8 @@ static void fill_items(bool one)
     srand(5);
     for (int i = 0; i < N; i++) {
         const int r = rand() % 16;
-        items[i] = (item){one || r < 9 ? large[1] : r < 14 ? large[0] : (uint64_t)(rand() % OTHERS) * 77777, (uint32_t)(rand() % 1000) + 5, (uint32_t)i * 3 + (uint32_t)(rand() % 50)};
+        items[i] = (item){one || r < 9 ? large[1] : r < 14 ? large[0] : (uint64_t)(rand() % OTHERS) * 77777, (uint32_t)(rand() % 1000) + 5,
+            (uint32_t)i * 3 + (uint32_t)(rand() % 50)};
     }
 }
 
@@ -129,8 +130,8 @@ Test(large_groups, a_function_reads_them_from_a_file)
             const span *got = hdst_result_rows(result, NULL, &n);
             for (uint64_t i = 0; i < n; i++) {
                 const span expected = span_of(got[i].key);
-                cr_expect(got[i].n == expected.n && got[i].longest == expected.longest && got[i].first == expected.first && got[i].sum == expected.sum, "%s, key %llu", forms[f],
-                          (unsigned long long)got[i].key);
+                cr_expect(got[i].n == expected.n && got[i].longest == expected.longest && got[i].first == expected.first && got[i].sum == expected.sum, "%s, key %llu",
+                          forms[f], (unsigned long long)got[i].key);
                 const uint32_t hash = hdst__key_hash(&got[i].key, 8), before = i ? hdst__key_hash(&got[i - 1].key, 8) : 0;
                 cr_expect(i == 0 || before < hash || (before == hash && got[i - 1].key < got[i].key));
                 records += got[i].n;

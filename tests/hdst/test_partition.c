@@ -334,7 +334,8 @@ Test(partition, mistakes)
     open_job(&j, context_on("interp"));
     expect_error(hdst_partition(j.data, j.module, "by_key", 0), HDST_E_USAGE, "to 0 parts", "");
     expect_error(hdst_partition(j.data, j.module, "by_key", UINT64_C(1) << 40), HDST_E_USAGE, "1 to 16777216 are possible", "");
-    expect_error(hdst_partition(j.data, j.module, "value_of", 3), HDST_E_USAGE, "was given 'value_of', which gives 'float', no part's number", "map value_of(row a) -> uint32_t");
+    expect_error(hdst_partition(j.data, j.module, "value_of", 3), HDST_E_USAGE, "was given 'value_of', which gives 'float', no part's number",
+                 "map value_of(row a) -> uint32_t");
     expect_error(hdst_partition(j.data, j.module, "some", 3), HDST_E_USAGE, "'some', which is a filter", "");
     expect_error(hdst_partition(j.data, j.module, "by_kay", 3), HDST_E_USAGE, "no function 'by_kay'", "did you mean 'by_key'?");
     expect_error(hdst_partition(hdst_map_function(j.data, j.module, "totals"), j.module, "by_key", 3), HDST_E_USAGE, "'by_key' takes records of 'row'", "");

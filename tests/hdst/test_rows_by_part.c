@@ -195,7 +195,8 @@ Test(rows_by_part, all_laws)
         cr_assert_eq(rows, ROWS);
         for (uint32_t k = 0; k < ROWS; k++) {
             const cell *g = &got[k], *e = &expected[k];
-            cr_assert(g->n == e->n && g->x == e->x && g->y == e->y && g->least == e->least && g->most == e->most && g->bits == e->bits && g->odd == e->odd, "row %u", (unsigned)k);
+            cr_assert(g->n == e->n && g->x == e->x && g->y == e->y && g->least == e->least && g->most == e->most && g->bits == e->bits && g->odd == e->odd, "row %u",
+                      (unsigned)k);
         }
         hdst_context_destroy(context);
     }
@@ -213,7 +214,8 @@ Test(rows_by_part, sums_of_doubles_by_a_64_bit_key)
     }
     hdst_context *context = forced_context();
     hdst_module *module = module_of(context, kernels);
-    hdst_result *result = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, in, N, sizeof *in), module, "wide"), module, "add_double", ROWS));
+    hdst_dataset *data = hdst_read(hdst_source_from_memory(context, in, N, sizeof *in), module, "wide");
+    hdst_result *result = hdst_result_create(hdst_reduce_dense(data, module, "add_double", ROWS));
     RUN(result);
     uint64_t rows;
     const double *got = hdst_result_rows(result, NULL, &rows);
@@ -328,7 +330,8 @@ static void check_short_of_memory(uint32_t row_count, uint64_t memory, const cha
     options.memory = memory;
     hdst_context *context = open_with(&options, true);
     hdst_module *module = module_of(context, kernels);
-    hdst_result *result = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, many, MANY, sizeof *many), module, "sum"), module, "add", row_count));
+    hdst_dataset *data = hdst_read(hdst_source_from_memory(context, many, MANY, sizeof *many), module, "sum");
+    hdst_result *result = hdst_result_create(hdst_reduce_dense(data, module, "add", row_count));
     RUN(result);
     cr_assert(strstr(hdst_explain(result, NULL), how), "%s", hdst_explain(result, NULL));
     uint64_t rows;
@@ -351,13 +354,15 @@ Test(rows_by_part, chosen_by_device_and_number_of_rows)
 {
     for (uint32_t i = 0; i < N; i++) sums[i] = (sum){i, 1};
     if (!have_cpu()) return;
-    static const struct { const char *device; uint64_t rows; bool parts; } cases[] = {{"cpu", 1 << 19, true}, {"cpu", N, false}, {"interp", 1 << 19, false}, {"gpu-form", 1 << 19, false}};
+    static const struct { const char *device; uint64_t rows; bool parts; } cases[] = {{"cpu", 1 << 19, true}, {"cpu", N, false}, {"interp", 1 << 19, false},
+        {"gpu-form", 1 << 19, false}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         hdst_context *context = context_in_form(cases[c].device);
         hdst_module *module = module_of(context, kernels);
         hdst_result *result = hdst_result_create(hdst_reduce_dense(sums_in(context, module, HDST_AOS), module, "add", cases[c].rows));
         const char *text = hdst_explain(result, NULL);
-        cr_assert_eq(strstr(text, "the container is chosen by the next run") != NULL, cases[c].parts, "%s, %llu rows: %s", cases[c].device, (unsigned long long)cases[c].rows, text);
+        cr_assert_eq(strstr(text, "the container is chosen by the next run") != NULL, cases[c].parts, "%s, %llu rows: %s", cases[c].device,
+                     (unsigned long long)cases[c].rows, text);
         if (cases[c].parts) {
             RUN(result);
             const hdst_view view = hdst_result_field(result, NULL, NULL);

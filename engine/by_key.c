@@ -258,6 +258,20 @@ static hdst_status run_in(hdst__by_key *by_key, const hdst__by_key_input *input,
     return status == HDST_OK ? closed : status;
 }
 
+static bool may_on_device(const hdst__by_key *by_key)
+{
+    return !by_key->keyed->rows && by_key->container == HDST__CONTAINER_AUTO && by_key->engine->hpr >= HDST__HPR_DEVICE;
+}
+
+bool hdst__by_key_wants_whole(hdst__by_key *by_key, uint64_t records)
+{
+    if (!may_on_device(by_key)) return false;
+    pthread_mutex_lock(&by_key->engine->mutex);
+    const bool suits = hdst__by_key_device_suits(by_key->on_device, records);
+    pthread_mutex_unlock(&by_key->engine->mutex);
+    return suits;
+}
+
 hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *input, const void **rows, uint64_t *count, hdst_error *error)
 {
     const double start = hdst__now();
@@ -267,9 +281,8 @@ hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *inp
     by_key->stray = UINT64_MAX;
     pthread_mutex_lock(&by_key->engine->mutex);
     hdst__by_key_drop(by_key);
-    const bool may = !by_key->keyed->rows && by_key->container == HDST__CONTAINER_AUTO && by_key->engine->hpr >= HDST__HPR_DEVICE;
     by_key->device_did = false;
-    hdst_status status = may ? hdst__by_key_device_run(by_key->on_device, input, &by_key->stats, &by_key->device_did, error ? error : &own) : HDST_OK;
+    hdst_status status = may_on_device(by_key) ? hdst__by_key_device_run(by_key->on_device, input, &by_key->stats, &by_key->device_did, error ? error : &own) : HDST_OK;
     if (status == HDST_OK && !by_key->device_did) status = run_in(by_key, input, error ? error : &own);
     pthread_mutex_unlock(&by_key->engine->mutex);
     by_key->stats.run_seconds = by_key->stats.total_seconds = hdst__now() - start;

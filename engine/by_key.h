@@ -39,6 +39,7 @@ typedef struct hdst__by_key_input {
     const hdst__reader *reader;
     hdst__dataset_cache *cache;         // or NULL
     const void *rows;                   // C structs, all of them; or NULL
+    bool lasting;                       // the cache holds the same records in every run
 } hdst__by_key_input;
 
 // NULL: out of memory.
@@ -50,6 +51,8 @@ hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *inp
 // failed run left in it ends with the next one, or with the reduction.
 const hdst__sink *hdst__by_key_sink(hdst__by_key *by_key);
 hdst_status hdst__by_key_end(hdst__by_key *by_key, const void **rows, uint64_t *count, hdst_error *error);
+// Whether records of a stage, at most so many, had better stay on the device in whole for hdst__by_key_run than come slice by slice.
+bool hdst__by_key_wants_whole(hdst__by_key *by_key, uint64_t records);
 // Where the last run left its records on the device; *rows was NULL then. NULL: they are in host memory.
 hdst__dataset_cache *hdst__by_key_resident(hdst__by_key *by_key);
 // With `rows`: the first record whose key is no number of a row, which ended the last run with HDST_E_RECORD (and a message that does not say which); false: none did. Where the

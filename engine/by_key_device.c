@@ -294,11 +294,11 @@ static void default_tiers(hdst__by_key_device *d)
 }
 
 // Looks at a sample, unless the last run had the same records. *why: what the kernels cannot do, or NULL.
-static hdst_status choose(hdst__by_key_device *d, const hdst__dataset_cache *cache, const char **why, hdst_error *error)
+static hdst_status choose(hdst__by_key_device *d, const hdst__dataset_cache *cache, bool lasting, const char **why, hdst_error *error)
 {
     const hdst__storage *storage = cache->segment[0].storage;
     hdst_status status = HDST_OK;
-    const bool same = d->choice.of == cache && d->choice.records == cache->reader.records;
+    const bool same = lasting && d->choice.of == cache && d->choice.records == cache->reader.records;
     if (!same) default_tiers(d);
     *why = hdst__hash_why_not(d->keyed, storage, &d->device->facts);
     if (*why) return HDST_OK;
@@ -324,7 +324,7 @@ static hdst_status run(hdst__by_key_device *d, const hdst__by_key_input *input, 
     if (status != HDST_OK || *why) return status;
     const double start = hdst__now();
     d->attempts = 0;
-    status = choose(d, input->cache, why, error);
+    status = choose(d, input->cache, input->lasting, why, error);
     for (int i = 0; i < ATTEMPTS && again && status == HDST_OK && !*why; i++) status = attempt(&p, &again, error);
     if (status != HDST_OK || *why) return status;
     if (again) return HDST_E_MEMORY;
@@ -340,15 +340,38 @@ static hdst_status run(hdst__by_key_device *d, const hdst__by_key_input *input, 
     return HDST_OK;
 }
 
+static bool is_able(const hdst__by_key_device *d, uint64_t records)
+{
+    const bool suits = records >= d->engine->by_key_device_least && records <= UINT32_MAX / 4;
+    return suits && d->device->facts.target == HDST__TARGET_GPU && d->device->ops->work && d->device->facts.max_group >= HDST__HASH_LANES;
+}
+
+bool hdst__by_key_device_suits(hdst__by_key_device *d, uint64_t records)
+{
+    const uint64_t row = d->keyed->record->size;
+    hdst_error ignored;         // whoever runs the stage is told
+    jmp_buf out_of_memory;
+    if (hdst__engine_open(d->engine, &d->device, &ignored) != HDST_OK || !is_able(d, records)) return false;
+    hdst__arena arena;
+    hdst__arena_init(&arena, d->engine->allocator, &out_of_memory);
+    bool suits = false;
+    if (!setjmp(out_of_memory)) {
+        default_tiers(d);
+        suits = !hdst__hash_why_not(d->keyed, hdst__storage_make(&arena, d->keyed->record, HDST__AOS, 0, 1), &d->device->facts);
+    }
+    hdst__arena_destroy(&arena);
+    // The records, and pairs of them twice; a pair is as wide as a record, or nearly.
+    return suits && records < hdst__budget_left(&d->device->budget) / (row * 4);
+}
+
 hdst_status hdst__by_key_device_run(hdst__by_key_device *d, const hdst__by_key_input *input, hdst__run_stats *stats, bool *done, hdst_error *error)
 {
     const char *why = NULL;
     hdst_error full = HDST_ERROR_INIT;
     *done = false;
     d->why_not[0] = 0;
-    if (!input->cache || input->reader->records < d->engine->by_key_device_least || input->reader->records > UINT32_MAX / 4) return HDST_OK;
-    hdst_status status = hdst__engine_open(d->engine, &d->device, error);
-    if (status != HDST_OK || d->device->facts.target != HDST__TARGET_GPU || !d->device->ops->work || d->device->facts.max_group < HDST__HASH_LANES) return status;
+    hdst_status status = input->cache ? hdst__engine_open(d->engine, &d->device, error) : HDST_OK;
+    if (!input->cache || status != HDST_OK || !is_able(d, input->reader->records)) return status;
     hdst__driver_run_begin();
     status = run(d, input, stats, &why, &full);
     *done = status == HDST_OK && !why;

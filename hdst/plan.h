@@ -175,6 +175,7 @@ hdst_status hdst__by_key_node_make(hdst__arena *arena, hdst__node *node, hdst_er
 hdst_status hdst__by_key_node_run(hdst__plan *plan, hdst__node *node, hdst_error *error);
 void hdst__by_key_node_explain(const hdst__node *node, hdst__buffer *out);
 void hdst__by_key_node_release(hdst__node *node);
+bool hdst__by_key_node_wants_whole(hdst__node *node, uint64_t records, hdst_error *error);    // what a stage gives, at most so many records
 const hdst__sink *hdst__by_key_node_sink(hdst__node *node, hdst_error *error);      // NULL: no memory
 // plan_reader.c
 hdst__reader hdst__reader_of_rows(hdst__node *node, const hdst__record *record);       // node->rows

@@ -58,22 +58,26 @@ static hdst_status make(hdst__node *node, hdst_error *error)
     return node->by_key ? HDST_OK : hdst__error_memory(error, "a reduce by key");
 }
 
+bool hdst__by_key_node_wants_whole(hdst__node *node, uint64_t records, hdst_error *error)
+{
+    return make(node, error) == HDST_OK && hdst__by_key_wants_whole(node->by_key, records);
+}
+
 const hdst__sink *hdst__by_key_node_sink(hdst__node *node, hdst_error *error)
 {
     return make(node, error) == HDST_OK ? hdst__by_key_sink(node->by_key) : NULL;
 }
 
-// What the maps in front give goes in while they run; else it is read.
+// What the maps in front give goes in while they run; else it is read. Which of both may have been found out just before they run for the first time.
 static hdst_status run_whole(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     hdst__node *from = node->inputs[0];
-    const hdst__by_key_input input = {&from->reader, from->resident, from->resident ? NULL : from->rows};
-    hdst_status status;
-    if (from->taker != node) {
+    hdst_status status = from->taker == node ? hdst__plan_run_node(plan, from, error) : HDST_OK;
+    if (status == HDST_OK && from->taker == node) {
+        status = hdst__by_key_end(node->by_key, &node->rows, &node->row_count, error);
+    } else if (status == HDST_OK) {
+        const hdst__by_key_input input = {&from->reader, from->resident, from->resident ? NULL : from->rows, from->kind == HDST__NODE_CACHE};
         status = hdst__by_key_run(node->by_key, &input, &node->rows, &node->row_count, error);
-    } else {
-        status = hdst__plan_run_node(plan, from, error);
-        if (status == HDST_OK) status = hdst__by_key_end(node->by_key, &node->rows, &node->row_count, error);
     }
     hdst__plan_add_stats(&plan->stats, hdst__by_key_stats(node->by_key));
     return status;

@@ -182,6 +182,14 @@ static hdst_status read_structs(const hdst__node *node, hdst__stage_spec *spec, 
     return HDST_OK;
 }
 
+// Whether the records had better wait on the device for who would take them slice by slice. Nobody knows how many a flat_map gives.
+static bool stays_whole(const hdst__node *node, uint64_t records, hdst_error *error)
+{
+    for (size_t i = 0; i < node->item_count; i++)
+        if (node->items[i]->op == HDST__OP_FLAT_MAP) return false;
+    return node->taker && !own_code(node) && hdst__by_key_node_wants_whole(node->taker, records, error);
+}
+
 hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
 {
     const hdst__node *input = node->inputs[0];
@@ -199,6 +207,10 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
         spec.only_declared = !own->function->body;
     }
     if (node->stage) return hdst__stage_set_input(node->stage, &spec.reader, spec.cache, error);
+    if (stays_whole(node, spec.reader.records, error)) {
+        node->taker = NULL;
+        spec.keep_output = node->keeps = true;
+    }
     if (node->taker) spec.sink = hdst__by_key_node_sink(node->taker, error);
     if (node->taker && !spec.sink) return HDST_E_MEMORY;
     node->stage = hdst__stage_create(node->dataset->object.context->engine, &spec);

@@ -14,7 +14,7 @@
 // Names that are made from a parameter's or leaf's name must be nobody else's.
 static void take_derived(hdst__printer *p, const char *name)
 {
-    static const char *const suffix[] = {"at", "block_at", "step", "offset", "of", "in", "rows", "words", "part", "stored", "total", "out", "own", "front", "local", "up", "down", "least", "s"};
+    static const char *const suffix[] = {"at", "block_at", "step", "offset", "of", "in", "rows", "words", "part", "stored", "total", "out", "own", "turn", "front", "local", "up", "down", "least", "s"};
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_%s", name, suffix[i]));
 }
 
@@ -26,7 +26,7 @@ static void take_fixed_names(hdst__printer *p)
                                         "end",       "strip",      "strips", "place",        "room",         "sums",        "counts",      "before_lane",
                                         "ahead0", "ahead1", "ahead2", "ahead3", "ahead4", "ahead5", "ahead6", "ahead7", "whole",     "quick",   "other",     "reach",      "tiles",         "block_place", "at", "there", "tile", "tile_rows", "cells", "parts",
                                         "tables",    "from",       "all",    "word",      "own_end",    "spare",
-                                        "spares",    "owner",      "cell",   "size",      "device",       "marks",        "front_words",  "cells_at",    "alone",    "records",    "rows",    "largest",  "least", "unit", "limit", "odd", "factor", "finite", "singly", "most", "rest", "sum", "next"};
+                                        "spares",    "owner",      "cell",   "size",      "device",       "marks",        "front_words",  "cells_at",    "alone", "turn", "turn_words",    "records",    "rows",    "largest",  "least", "unit", "limit", "odd", "factor", "finite", "singly", "most", "rest", "sum", "next"};
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
     static const char *const parted[] = {"rows_of", "group", "tiles", "to", "next", "sorted", "out", "pair_of", "pairs", "parts", "pair_t", "TILE", "TILE_ROWS", "KEY_BITS", "LOW_BITS", "KEYS", "PARTS",
                                          "PART", "PARTS_HIGH", "PARTS_LOW", "PARTS_ALL", "PART_HIGH", "PART_LOW", "FIRST_HIGH", "FIRST_LOW", "FIRST_PART", "PAIRS", "PAIRS_HIGH", "PAIRS_LOW",

@@ -199,6 +199,7 @@ typedef struct hdst__kernel {
     uint32_t local_size;                // work-items of a group: 1 on CPUs
     hdst__gpu_shape shape;              // GPU: as it became
     bool one_group_per_strip;           // CPU: global size = number of strips, chosen by the engine
+    bool strips_twice;                  // CPU: a strip has two tables, which records take in turn: hdst__tables_turns_words
     bool merges;                        // GPU: merge_name runs behind each launch, over as many work-items, with the same arguments. A launch takes at most FLUSH
                                         // records then, if that is not 0
     const char *merge_name;

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-enum { PRIVATE_WORDS = 16, MOST_LAYOUT_BLOCK = 512, LEAST_STEP = 64, LEAST_FRONT = 8 * HDST__PAGE_WORDS };
+enum { PRIVATE_WORDS = 16, MOST_LAYOUT_BLOCK = 512, LEAST_STEP = 64, LEAST_FRONT = 8 * HDST__PAGE_WORDS, MOST_WORDS_TWICE = 1 << 10 };
 
 static void plan_tables(hdst__printer *p, const ir_func *block)
 {
@@ -103,10 +103,49 @@ static void print_block_loop(hdst__printer *p)
     hdst__write_line(&p->out, "}");
 }
 
+// Records that do hardly more than count wait for the one before them if both count the same: what was stored is loaded at once. In two tables each waits for the last but one.
+// Both take half a first-level cache at most.
+static bool has_strips_twice(const hdst__printer *p, const ir_func *func)
+{
+    const uint64_t *rows = p->options->rows, one[] = {1};
+    const hdst__tables *tables = p->tables;
+    if (!tables->accum_count || tables->front || !hdst__row_only_scatters(func)) return false;
+    uint64_t words = 0;
+    bool in_strips = false;
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        in_strips |= p->plan[a].place == HDST__PLACE_STRIP;
+        if (accum->is_table && !rows) return false;
+        words += hdst__accum_rows(accum, accum->is_table ? rows : one) * accum->strip_row_words;
+        for (size_t l = 0; l < accum->leaf_count; l++)
+            if (accum->cell[l].op != HDST__WORD_ADD) return false;
+    }
+    return in_strips && words <= MOST_WORDS_TWICE;
+}
+
+static void print_loop_in_turn(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "while (i < stop) {");
+    p->out.indent++;
+    hdst__write_line(&p->out, "#pragma unroll");
+    hdst__write_line(&p->out, "for (uint turn = 0; turn < 2 && i < stop; turn++, i++) {");
+    p->out.indent++;
+    hdst__print_strip_turn(p);
+    hdst__print_function(p);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
 static void print_record_loop(hdst__printer *p)
 {
     if (p->row_sums) {
         hdst__print_row_sums_block(p);
+        return;
+    }
+    if (p->strips_twice) {
+        print_loop_in_turn(p);
         return;
     }
     hdst__write_line(&p->out, "for (; i < stop; i++) {");
@@ -118,6 +157,7 @@ static void print_record_loop(hdst__printer *p)
 
 static void print_flush(hdst__printer *p)
 {
+    if (p->strips_twice) hdst__write_line(&p->out, "for (ulong w = 0; w < strip_words; w++) strip_table[w] += strip_table[turn_words + w];");
     hdst__print_strip_flush(p);
 }
 
@@ -226,6 +266,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     if (p->way == HDST__OUTPUT_BOUNDED) p->emit_bound = hdst__ir_emit_bound(block);    // branches became conditions, which all count
     if (block->block) hdst__plan_unpack(p, block);
     if (split) p->row_sums = &sums;
+    p->strips_twice = !split && !singly && has_strips_twice(p, func);
     const uint64_t bytes = hdst__private_bytes(p, block) + (block->block ? hdst__private_bytes(p, func) : 0) + hdst__row_sums_bytes(&sums);
     if (!hdst__private_fits(p, block, bytes, HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;
 
@@ -257,7 +298,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
-    *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .private_bytes = bytes};
+    *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .strips_twice = p->strips_twice, .private_bytes = bytes};
     kernel->why = hdst__arena_printf(arena, "form: %s\n%s%s",
                                      block->form_why ? block->form_why
                                      : block->block  ? "block"

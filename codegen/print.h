@@ -74,6 +74,7 @@ typedef struct hdst__printer {
     bool level_shape[2][HDST__LEVEL_SHAPES];    // those in use, of floats, of doubles
     uint32_t fast_names;                // taken by print_fast.c
     bool prefetches;                    // AoSoA: asks for what lies ahead, where memory is what counts
+    bool strips_twice;                  // CPU: a strip has two tables, which records take in turn
     bool gpu;
     bool uses_double, rounds;           // rounds: has a float division or square root
     // Variables of `func`
@@ -213,6 +214,7 @@ const char *hdst__fast_text(hdst__printer *p, bool is_double);
 // print_tables.c: where tables stand, how they are emptied
 void hdst__print_table_bases(hdst__printer *p);         // pointers into the device table and the strip's table, scales; start of the kernel
 void hdst__print_strip_reset(hdst__printer *p);         // CPU
+void hdst__print_strip_turn(hdst__printer *p);          // CPU, strips_twice: which table the record takes
 void hdst__print_strip_flush(hdst__printer *p);
 void hdst__print_group_reset(hdst__printer *p);         // GPU
 void hdst__print_group_flush(hdst__printer *p);

@@ -99,7 +99,8 @@ static const char *word_place(hdst__printer *p, const hdst__accum_plan *plan, co
 {
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     const ir_expr *row = plan->place == HDST__PLACE_PRIVATE ? NULL : stmt->index;
-    return hdst__arena_printf(p->arena, "%s_own[%s]", plan->name,
+    const bool in_turn = p->strips_twice && plan->place == HDST__PLACE_STRIP;
+    return hdst__arena_printf(p->arena, "%s_%s[%s]", plan->name, in_turn ? "turn" : "own",
                               offset_text(p, "ulong", row, plan->accum->strip_row_words, cell->strip_first + word, stmt->index2, cell->strip_words));
 }
 

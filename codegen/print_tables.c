@@ -79,7 +79,8 @@ static void print_strip_bases(hdst__printer *p, const char *strip)
     for (size_t a = 0; a < p->tables->accum_count; a++)
         offset = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, offset, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->strip_row_words);
     hdst__write_line(&p->out, "const ulong strip_words = %s;", offset);
-    hdst__write_line(&p->out, "__global long *strip_table = strip_tables + %s * strip_words;", strip);
+    if (p->strips_twice) hdst__write_line(&p->out, "const ulong turn_words = (strip_words + %d) / %d * %d + %d;", HDST__TURN_UNIT - 1, HDST__TURN_UNIT, HDST__TURN_UNIT, HDST__TURN_APART);
+    hdst__write_line(&p->out, "__global long *strip_table = strip_tables + %s * %s;", strip, p->strips_twice ? "2 * turn_words" : "strip_words");
     offset = "";
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
@@ -165,9 +166,15 @@ void hdst__print_strip_reset(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (p->plan[a].place == HDST__PLACE_STRIP) {
-            hdst__write_line(&p->out, "for (ulong w = 0; w < strip_words; w++) strip_table[w] = 0;");
+            hdst__write_line(&p->out, "for (ulong w = 0; w < %s; w++) strip_table[w] = 0;", p->strips_twice ? "2 * turn_words" : "strip_words");
             return;
         }
+}
+
+void hdst__print_strip_turn(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->plan[a].place == HDST__PLACE_STRIP) hdst__write_line(&p->out, "__global long *%s_turn = %s_own + turn * turn_words;", p->plan[a].name, p->plan[a].name);
 }
 
 // The same to the device's front words; what overflows one goes to the cell at `to`.

@@ -117,6 +117,11 @@ uint64_t hdst__tables_strip_words(const hdst__tables *tables, const uint64_t *ro
     return hdst__tables_strip_first(tables, rows, tables->accum_count);
 }
 
+uint64_t hdst__tables_turns_words(const hdst__tables *tables, const uint64_t *rows)
+{
+    return 2 * ((hdst__tables_strip_words(tables, rows) + HDST__TURN_UNIT - 1) / HDST__TURN_UNIT * HDST__TURN_UNIT + HDST__TURN_APART);
+}
+
 // --- Front words ---
 
 uint64_t hdst__tables_mark_words(const hdst__tables *tables, const uint64_t *rows)

@@ -82,6 +82,10 @@ uint64_t hdst__accum_rows(const hdst__accum *accum, const uint64_t *rows);
 // Words before accumulator `accum` (index into tables->accum) in a device table, in a strip table.
 uint64_t hdst__tables_device_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);
 uint64_t hdst__tables_strip_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);
+// CPU devices, functions that hardly do more than count: a strip has two tables, which records take in turn. The second begins TURN_APART words behind a multiple of TURN_UNIT: were it
+// a multiple of half a page (4 KiB) away, the addition to one table would wait for that to the other, as processors tell a load from the stores before it by the low 12 bits.
+enum { HDST__TURN_UNIT = 256, HDST__TURN_APART = 96 };
+uint64_t hdst__tables_turns_words(const hdst__tables *tables, const uint64_t *rows);    // both, and what lies between them
 // CPU devices, large tables: strips are added to *front words*, those of one strip table, and only what does not fit fixed point or overflows goes to the device table's (wide) cells.
 // Each front word has a *low word*: a sum of floats that has one word in strips (TIER_ONE) takes there, in multiples of 2^-(s+40), what two words would have held of an addend.
 // So most runs leave the cells as they were, zero, and who clears or reads the table touches two words for each float sum in place of 10 or 67. The memory holds marks, front

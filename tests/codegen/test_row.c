@@ -60,6 +60,8 @@ static const char program[] = "param uint32_t D;\n"
                               "}\n"
                               "struct tally { uint32_t kinds[256]; int64_t weighed[256]; double real[256]; };\n"
                               "map place_counts(point p, accum tally t) { t.kinds[p.kind] += 1; t.weighed[p.kind >> 1] -= p.kind; }\n"
+                              "struct kind_count { uint64_t n; };\n"
+                              "map count_rows(point p, accum kind_count t[]) { t[p.kind].n += 1; }\n"
                               "map place_in_rows(point p, accum total t[]) { t[p.kind & 3].n[0] += 1; t[p.kind & 3].count |= p.kind; }\n"
                               "map place_sums(point p, accum tally t) { t.real[p.kind] += p.x[0]; }\n"
                               "map place_far(point p, accum tally t) { t.kinds[hash(p.kind) & 255] += 1; }\n";
@@ -244,6 +246,78 @@ Test(row, additions_that_the_record_places)
     check("place_counts", 40, HDST__SOA, HDST__TARGET_CPU, false, NULL);
     check("place_in_rows", 40, HDST__AOS, HDST__TARGET_CPU, false, NULL);
     check("place_far", 40, HDST__AOS, HDST__TARGET_CPU, false, NULL);
+}
+
+// --- Two tables of a strip, which records take in turn ---
+
+static const hdst__kernel *kernel_of(const ir_func *func, const hdst__storage *input, const uint64_t *rows, bool simulated)
+{
+    const hdst__kernel_options options = {.facts = {HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, simulated}, .input = input, .rows = rows};
+    const hdst__kernel *kernel = hdst__kernel_make(&arena, func, &options, &diags);
+    cr_assert_not_null(kernel);
+    return kernel;
+}
+
+static bool has_two_tables(const char *name, uint64_t table_rows)
+{
+    const ir_func *func = compile(name, 40);
+    const uint64_t rows[] = {0, table_rows, 1, 1, 1};
+    return kernel_of(func, hdst__storage_make(&arena, func->params[0].record, HDST__SOA, 0, 100), rows, false)->strips_twice;
+}
+
+Test(row, small_tables_of_counts_are_there_twice)
+{
+    cr_expect(has_two_tables("place_counts", 1));
+    cr_expect(has_two_tables("count_rows", 1024));
+    cr_expect_not(has_two_tables("count_rows", 1025), "two would take most of a first-level cache");
+    cr_expect_not(has_two_tables("place_in_rows", 7), "bits are or-ed, not added");
+    cr_expect_not(has_two_tables("place_sums", 1));
+}
+
+// Three of four records are of kind 7. `flush`: the tables are emptied in between.
+static void check_counts(cl_run *run, hdst__layout layout)
+{
+    static const struct {
+        uint64_t skip, count, flush;
+        size_t groups;
+    } cases[] = {{64, 333, 1 << 23, 2}, {0, 333, 1 << 23, 1}, {0, 1, 1 << 23, 3}, {3, 334, 1, 2}, {1, 331, 7, 3}, {0, 300, 64, 1}};
+    const ir_func *func = compile("place_counts", 1);
+    const hdst__record *record = func->params[0].record;
+    const uint64_t rows[] = {0, 1};
+    const hdst__storage *from = hdst__storage_make(&arena, record, HDST__AOS, 0, 400), *input = hdst__storage_make(&arena, record, layout, 64, 400);
+    char *points = HDST__NEW_ARRAY(&arena, char, 400 * record->size);
+    void *buffers[3] = {0};
+    for (uint64_t i = 0; i < 400; i++) points[i * record->size + record->leaves[0].offset] = (char)(i % 4 ? 7 : i * 37);
+    for (uint32_t b = 0; b < input->buffers; b++) cr_assert_not_null(buffers[b] = calloc(1, input->buffer_bytes[b]));
+    hdst__storage_copy(input, buffers, 0, from, (const void *const[]){points}, 0, 400);
+    const hdst__kernel *kernel = kernel_of(func, input, rows, cl_run_is_simulated(run));
+    cr_assert(kernel->strips_twice);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        int64_t kinds[256] = {0}, weighed[256] = {0};
+        for (uint64_t i = cases[k].skip; i < cases[k].skip + cases[k].count; i++) {
+            const uint8_t kind = i % 4 ? 7 : (uint8_t)(i * 37);
+            kinds[kind]++;
+            weighed[kind >> 1] -= kind;
+        }
+        int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_device_words(kernel->tables, rows));
+        kernel_case c = {.kernel = kernel, .func = func, .input = input, .input_buffers = buffers, .skip = cases[k].skip, .count = cases[k].count, .rows = rows,
+                         .scales = (const int32_t[]){10}, .flush = cases[k].flush, .groups = cases[k].groups, .device_table = device};
+        cr_assert(kernel_run(run, &c));
+        for (uint32_t e = 0; e < 256; e++) {
+            cr_assert_eq((int64_t)hdst__table_read(kernel->tables, rows, device, 0, 0, 0, e), kinds[e], "case %d, kind %u", (int)k, e);
+            cr_assert_eq((int64_t)hdst__table_read(kernel->tables, rows, device, 0, 0, 1, e), weighed[e], "case %d, weighed %u", (int)k, e);
+        }
+    }
+    for (uint32_t b = 0; b < input->buffers; b++) free(buffers[b]);
+}
+
+Test(row, both_tables_of_a_strip_come_to_the_counts)
+{
+    cl_run run;
+    cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "these tests need PoCL");
+    check_counts(&run, HDST__SOA);
+    check_counts(&run, HDST__AOS);
+    cl_run_close(&run);
 }
 
 Test(row, every_tier_of_sums)

@@ -66,7 +66,7 @@ static cl_mem buffer_for(cl_run *run, const kernel_case *c, kernel_bound *bound,
     }
     case HDST__ARG_STRIP_TABLES: {
         const uint64_t count = c->kernel->group_tables ? c->kernel->group_tables : c->groups;
-        return keep_buffer(bound, cl_run_buffer(run, NULL, words_of(hdst__tables_strip_words(tables, c->rows) * count)));
+        return keep_buffer(bound, cl_run_buffer(run, NULL, words_of((c->kernel->strips_twice ? hdst__tables_turns_words : hdst__tables_strip_words)(tables, c->rows) * count)));
     }
     case HDST__ARG_SCALES: return keep_buffer(bound, cl_run_buffer(run, (void *)c->scales, tables->scale_count * sizeof(int32_t)));
     case HDST__ARG_OUTPUT: return bound->output = keep_buffer(bound, cl_run_buffer(run, NULL, c->output_bytes + spare_bytes(c)));

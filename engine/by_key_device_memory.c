@@ -129,7 +129,7 @@ static const char *make_text(hdst__by_key_device *d, const hdst__storage *storag
     hdst__buffer buffer;
     const char *volatile text = NULL;
     hdst__buffer_init(&buffer, d->engine->allocator);
-    hdst__hash_shape_of(d->keyed, d->device->facts.local_bytes, &d->shape);
+    hdst__hash_shape_of(d->keyed, &d->device->facts, &d->shape);
     hdst__hash_text(&buffer, d->keyed, storage, &d->shape, d->device->facts.portable);
     d->arena.out_of_memory = &out_of_memory;
     if (!buffer.failed && !setjmp(out_of_memory)) {
@@ -153,10 +153,11 @@ hdst_status hdst__hash_prepare_text(hdst__by_key_device *d, const hdst__storage 
 
 hdst_status hdst__hash_work(hdst__by_key_device *d, hdst__hash_kernel which, const hdst__work_arg *args, size_t count, uint64_t groups, hdst_error *error)
 {
+    const uint32_t lanes = which == HDST__HASH_TOTAL ? d->shape.total_lanes : HDST__HASH_LANES;
     if (!d->program[which]) {
-        d->kernel[which] = (hdst__kernel){.name = kernel_name[which], .source = d->text, .build_options = "-cl-std=CL1.2 -w", .local_size = HDST__HASH_LANES};
+        d->kernel[which] = (hdst__kernel){.name = kernel_name[which], .source = d->text, .build_options = "-cl-std=CL1.2 -w", .local_size = lanes};
         hdst_status status = d->device->ops->load(d->device, &(hdst__code){.kernel = &d->kernel[which]}, &d->program[which], error);
         if (status != HDST_OK) return status;
     }
-    return d->device->ops->work(d->device, d->program[which], args, count, groups, HDST__HASH_LANES, error);
+    return d->device->ops->work(d->device, d->program[which], args, count, groups, lanes, error);
 }

@@ -75,13 +75,15 @@ static uint32_t slots_in(uint64_t bytes, uint32_t each, uint32_t unit)
     return slots > MOST_SLOTS ? MOST_SLOTS : slots < LEAST_SLOTS ? LEAST_SLOTS : (uint32_t)slots;
 }
 
-void hdst__hash_shape_of(const hdst__keyed *keyed, uint64_t local_bytes, hdst__hash_shape *shape)
+void hdst__hash_shape_of(const hdst__keyed *keyed, const hdst__target_facts *facts, hdst__hash_shape *shape)
 {
     *shape = (hdst__hash_shape){.mixed_bytes = keyed->key_bytes <= 4 ? 4 : 8, .spare_words = 1};
     place_values(keyed, shape);
-    const uint64_t local = local_bytes < 48 << 10 ? local_bytes : 48 << 10;
+    const uint64_t local = facts->local_bytes < 48 << 10 ? facts->local_bytes : 48 << 10;
     for (shape->pair_words = 2; shape->pair_words < shape->mixed_bytes / 4 + shape->payload;) shape->pair_words *= 2;
     if (shape->units == 0) shape->units = shape->cells = 1;         // of keys alone: never read
+    // Tables leave few work-groups room on a compute unit, so each has many lanes; what the lanes need themselves comes on top of the table.
+    shape->total_lanes = local == 48 << 10 && facts->max_group >= 2 * HDST__HASH_LANES ? 2 * HDST__HASH_LANES : HDST__HASH_LANES;
     shape->tile_rows = 16;
     while (shape->tile_rows > 1 && shape->tile_rows * HDST__HASH_LANES * shape->pair_words * 4 > local * TILE_BYTES / (48 << 10)) shape->tile_rows /= 2;
     shape->slots = slots_in(local * TABLE_BYTES / (48 << 10), shape->mixed_bytes + 4 * shape->cells, 64);
@@ -395,7 +397,7 @@ static void print_macros(hdst__buffer *out, const hdst__keyed *keyed, const hdst
     hdst__buffer_puts(out, hdst__template_text("head.cl"));
     hdst__buffer_puts(out, portable ? "#define LOOK(word) atom_add(word, 0)\n" : "#define LOOK(word) (*(word))\n");
     hdst__buffer_puts(out, "#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n");
-    hdst__buffer_printf(out, "#define LANES %uu\n", (unsigned)HDST__HASH_LANES);
+    hdst__buffer_printf(out, "#define LANES %uu\n#define TOTAL_LANES %uu\n", (unsigned)HDST__HASH_LANES, (unsigned)shape->total_lanes);
     hdst__buffer_printf(out, "#define MIXED_BYTES %u\n#define PAIR uint%u\n#define TILE_ROWS %uu\n#define AT_ONCE 4u\n#define SLOTS %uu\n#define CELLS %uu\n#define UNITS %uu\n#define HOT_CELLS %uu\n",
                         (unsigned)shape->mixed_bytes, (unsigned)shape->pair_words, (unsigned)shape->tile_rows, (unsigned)shape->slots, (unsigned)shape->cells, (unsigned)shape->units,
                         (unsigned)shape->hot_slots);

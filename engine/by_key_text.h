@@ -22,13 +22,14 @@ typedef struct hdst__hash_shape {
     hdst__hash_value value[HDST__HASH_VALUES];
     uint32_t tile_rows;                 // pairs of a lane
     uint32_t slots, hot_slots;          // rows of a part's table, of hot keys'
+    uint32_t total_lanes;               // of a work-group that fills a part's table: HDST__HASH_LANES or twice as many
     uint32_t spare_words;               // of a wide cell
     bool doubles;
 } hdst__hash_shape;
 
 // NULL, or why the kernels cannot do it. The tiers of the values are known.
 const char *hdst__hash_why_not(const hdst__keyed *keyed, const hdst__storage *storage, const hdst__target_facts *facts);
-void hdst__hash_shape_of(const hdst__keyed *keyed, uint64_t local_bytes, hdst__hash_shape *shape);
+void hdst__hash_shape_of(const hdst__keyed *keyed, const hdst__target_facts *facts, hdst__hash_shape *shape);
 // All kernels, for records that lie as `storage` has them (its offsets are arguments where they depend on the number of records).
 void hdst__hash_text(hdst__buffer *out, const hdst__keyed *keyed, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable);
 

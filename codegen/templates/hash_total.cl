@@ -25,7 +25,7 @@ inline uint first_hot(__global const MIXED *hot_keys, __global const uint *ranke
     }
     return low;
 }
-// A bit for each place that is taken, and how many are taken before each word of bits. Returns how many there are.
+// A bit for each place that is taken, and how many are taken before each word of bits. Returns how many there are. The first LANES lanes have them all.
 inline uint count_taken(volatile __local MIXED *tags, __local uint *taken, __local uint *before, __local uint *sums)
 {
     const uint lane = get_local_id(0);
@@ -59,38 +59,39 @@ inline uint rank_at(volatile __local MIXED *tags, __local const uint *taken, __l
 }
 
 // rows_of: of each part, its rows; staged: where they stand. failed: not 0 where a table was too small.
-__kernel GROUP void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong hot, SCALES, __global const uint *restrict starts, __global const PAIR *restrict in,
+__kernel __attribute__((reqd_work_group_size(TOTAL_LANES, 1, 1)))
+void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong hot, SCALES, __global const uint *restrict starts, __global const PAIR *restrict in,
                                __global const MIXED *restrict hot_keys, __global const uint *restrict ranked, __global const ulong *restrict hot_words,
                                volatile __global long *spares, __global ulong *restrict spare_rows, __global uchar *restrict rows, __global uint *restrict rows_of,
                                __global uint *restrict staged, volatile __global uint *failed)
 {
     __local MIXED tags[SLOTS];
-    __local uint cells[SLOTS * CELLS], marks[LANES], taken[LANES], before[LANES], sums[LANES];
+    __local uint cells[SLOTS * CELLS], marks[TOTAL_LANES], taken[TOTAL_LANES], before[TOTAL_LANES], sums[TOTAL_LANES];
     const uint lane = get_local_id(0), shift = 32 - (uint)bits, slots = (uint)slots_used;
     const scales_t scales = SCALES_OF;
     for (ulong part = get_group_id(0); part < parts; part += get_num_groups(0)) {
         const uint begin = starts[part], end = starts[part + 1], hot_begin = first_hot(hot_keys, ranked, (uint)hot, (uint)part, shift);
-        for (uint j = lane; j < SLOTS; j += LANES) tags[j] = 0;
-        for (uint j = lane; j < SLOTS * CELLS; j += LANES) cells[j] = 0;
+        for (uint j = lane; j < SLOTS; j += TOTAL_LANES) tags[j] = 0;
+        for (uint j = lane; j < SLOTS * CELLS; j += TOTAL_LANES) cells[j] = 0;
         marks[lane] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         TOGETHER();
-        for (uint h = hot_begin + lane; h < hot; h += LANES) {
+        for (uint h = hot_begin + lane; h < hot; h += TOTAL_LANES) {
             const MIXED m = hot_keys[ranked[h]];
             if (HASH_OF(m) >> shift != part) break;
             const uint at = find_place(tags, m, mul_hi(HASH_OF(m) << (uint)bits, (uint)spread), slots);
             if (at == NOWHERE) *failed = 1;
             else add_cells(cells + at, SLOTS, words_at(hot_words + ranked[h] * UNITS));
         }
-        for (uint base = begin; base < end; base += LANES * AT_ONCE) {
+        for (uint base = begin; base < end; base += TOTAL_LANES * AT_ONCE) {
             TOGETHER();
             PAIR pairs[AT_ONCE];
             for (uint r = 0; r < AT_ONCE; r++)
-                if (base + r * LANES + lane < end) pairs[r] = in[base + r * LANES + lane];
+                if (base + r * TOTAL_LANES + lane < end) pairs[r] = in[base + r * TOTAL_LANES + lane];
             uint at[AT_ONCE], seeks = 0, refused = 0;
             for (uint r = 0; r < AT_ONCE; r++) {
                 at[r] = 0;
-                if (base + r * LANES + lane >= end) continue;
+                if (base + r * TOTAL_LANES + lane >= end) continue;
                 at[r] = mul_hi(HASH_OF(mixed_of(pairs[r])) << (uint)bits, (uint)spread);
                 seeks |= 1u << r;
             }
@@ -122,7 +123,7 @@ __kernel GROUP void hash_total(ulong parts, ulong bits, ulong slots_used, ulong 
             }
             for (uint r = 0; refused != 0; r++, refused >>= 1) {
                 if (!(refused & 1)) continue;
-                const PAIR pair = in[base + r * LANES + lane];
+                const PAIR pair = in[base + r * TOTAL_LANES + lane];
                 const MIXED m = mixed_of(pair);
                 const uint place = find_place(tags, m, mul_hi(HASH_OF(m) << (uint)bits, (uint)spread), slots);
                 atomic_or((volatile __local uint *)(marks + place / 32), 1u << place % 32);
@@ -131,7 +132,7 @@ __kernel GROUP void hash_total(ulong parts, ulong bits, ulong slots_used, ulong 
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         const uint all = count_taken(tags, taken, before, sums), first = begin + hot_begin;
-        for (uint base = 0; base < SLOTS; base += LANES) {
+        for (uint base = 0; base < SLOTS; base += TOTAL_LANES) {
             const uint at = base + lane;
             TOGETHER();
             const bool used = at < SLOTS && tags[at] != 0;

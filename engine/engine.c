@@ -45,6 +45,7 @@ static bool copy_options(hdst__engine *engine, const hdst__engine_options *optio
     engine->sort_least = SORT_LEAST;
     engine->pick_least = PICK_LEAST;
     engine->by_key_device_least = BY_KEY_LEAST;
+    engine->sample_seconds = 2e-3;
     engine->portable_kernels = options->portable_kernels;
     engine->gpu_form_on_cpu = options->gpu_form_on_cpu;
     engine->spare_cells = options->spare_cells;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { MOST_RECORDS = 256, RUNS = 16, ROOM = 64, FEW = 4, MOST_SAMPLE = 2 };
-static const double sample_seconds = 2e-3, interpreter_factor = 1.0 / 50;  // a compiled kernel takes about this much of the interpreter's time
+static const double interpreter_factor = 1.0 / 50;  // a compiled kernel takes about this much of the interpreter's time
 
 typedef struct sampler {
     hdst__launch_plan *plan;
@@ -72,6 +72,7 @@ static double timed_run(sampler *s, uint64_t first, uint64_t count)       // neg
 static void sample_records(sampler *s)
 {
     hdst__launch_plan *plan = s->plan;
+    const double affordable = plan->device->engine->sample_seconds;
     const uint64_t reach = plan->reader.records < plan->piece->capacity ? plan->reader.records : plan->piece->capacity;
     double one, few, spent;
     if (reach == 0 || (one = timed_run(s, 0, 1)) < 0) return;
@@ -80,12 +81,12 @@ static void sample_records(sampler *s)
         double each = (few - one) / (FEW - 1);
         if (each < one / MOST_RECORDS) each = one / MOST_RECORDS;       // the first run warms up what the others find warm
         const double start = one > each ? one - each : 0;
-        uint64_t length = (uint64_t)(sample_seconds / RUNS / each);
+        uint64_t length = (uint64_t)(affordable / RUNS / each);
         if (length > MOST_RECORDS / RUNS) length = MOST_RECORDS / RUNS;
         if (length > reach / RUNS) length = reach / RUNS;
         spent = one + few;
         plan->rows_seen->count = 0;         // these records come again
-        for (uint64_t i = 0; i < RUNS && length && spent + start + (double)length * each < MOST_SAMPLE * sample_seconds; i++) {
+        for (uint64_t i = 0; i < RUNS && length && spent + start + (double)length * each < MOST_SAMPLE * affordable; i++) {
             const double took = timed_run(s, reach / RUNS * i, length);
             if (took < 0) break;
             spent += took;

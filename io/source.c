@@ -20,12 +20,15 @@ hdst__source *hdst__source_new(const hdst__allocator *allocator, const hdst__sou
 
 bool hdst__source_add_column(hdst__source *source, const char *name, hdst__kind kind, uint64_t offset, uint64_t count)
 {
-    hdst__column *columns = hdst__realloc(source->allocator, source->columns, (source->column_count + 1) * sizeof *columns);
-    if (!columns) return false;
-    source->columns = columns;
+    const size_t held = source->column_count;
+    if ((held & (held - 1)) == 0) {                 // there is room for the next power of two
+        hdst__column *more = hdst__realloc(source->allocator, source->columns, (held ? 2 * held : 1) * sizeof *more);
+        if (!more) return false;
+        source->columns = more;
+    }
     char *copy = name ? hdst__strdup(source->allocator, name) : NULL;
     if (name && !copy) return false;
-    columns[source->column_count++] = (hdst__column){copy, kind, offset, count};
+    source->columns[source->column_count++] = (hdst__column){copy, kind, offset, count};
     source->width += count;
     return true;
 }

@@ -280,6 +280,7 @@ static bool goes_by_parts(pair *many, uint64_t records, uint64_t rows, uint32_t 
     hdst_context *context = context_in_form("gpu-form");
     context->engine->local_bytes = 48 << 10;
     context->engine->device_memory = device_memory;
+    context->engine->sample_seconds = 60;       // all of the sample, however slow the machine is
     hdst_module *m = module_of(context, text);
     hdst_result *r = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, many, records, sizeof *many), m, "pair"), m, "add", rows));
     RUN(r);

@@ -106,6 +106,7 @@ KERNELS = [
     ("matrix-vector.hk", "bench_matvec", ["--problem", "iterate", "--columns", "4096"], "iterate"),
 ]
 COLD_LIMIT = 2.0            # seconds
+OTHER_BUILD = "  the other build"
 HERE = os.path.dirname(os.path.abspath(__file__))      # the kernels lie beside this file
 
 
@@ -144,11 +145,18 @@ def results_agree(ours, expert, tolerance):
     return len(ours) >= 2 and len(expert) >= 2 and all(abs(a - b) <= tolerance * max(abs(a), abs(b)) for a, b in zip(ours, expert))
 
 
+def sides_of(comparison, options):
+    """The sides with the path of their program: hdst's own also from the other build, if one was named."""
+    for label, program, arguments, case, limit in [comparison.expert, *comparison.sides]:
+        yield label, find(options.build, program), program, arguments, case, limit
+        if options.beside and program.startswith("bench_"):
+            yield OTHER_BUILD, find(options.beside, program), program, arguments, case, None
+
+
 def measure(comparison, options):
     """Runs one comparison; returns its rows."""
     programs, rows = {}, []
-    for label, program, arguments, case, limit in [comparison.expert, *comparison.sides]:
-        path = find(options.build, program)
+    for label, path, program, arguments, case, limit in sides_of(comparison, options):
         row = {"side": label, "limit": limit, "ns": [], "cpu": [], "present": path is not None}
         rows.append(row)
         if path:
@@ -182,6 +190,9 @@ def judge(comparison, rows):
         row["cpu_ratio"] = row["cpu_median"] / rows[0]["cpu_median"]
         row["agrees"] = comparison.roof and row is rows[0] or results_agree(row["check"], right["check"], comparison.tolerance)
         del row["program"]
+    for row, other in zip(rows, rows[1:]):
+        if other["side"] == OTHER_BUILD and row["present"] and other["present"]:
+            other["beside"] = {figure: statistics.median(a / b for a, b in zip(row[figure], other[figure])) for figure in ("ns", "cpu")}
 
 
 def print_comparison(comparison):
@@ -201,6 +212,8 @@ def print_comparison(comparison):
         if not row["agrees"]:
             good = False
             notes.append(f"DIFFERENT RESULT {row['check']}")
+        if "beside" in row:
+            notes.append(f"this build takes {row['beside']['ns']:.3f} of it, {row['beside']['cpu']:.3f} by processor time")
         spread = f"{min(row['ns']):.3f} .. {max(row['ns']):.3f}"
         print(f"  {row['side']:24}{row['median']:10.3f}{spread:>18}{row['ratio']:8.2f}{row['cpu_median']:10.3f}{row['cpu_ratio']:10.2f}  {', '.join(notes)}")
     return good
@@ -268,30 +281,33 @@ def first_run(path, arguments, case, environment):
 def compile_times(options):
     """What a kernel costs before its first launch: never seen before, and from the cache on disk."""
     rows = []
-    for title, name, arguments, *cases in KERNELS:
+    builds = [("", options.build)] + ([(", other build", options.beside)] if options.beside else [])
+    for (title, name, arguments, *cases), (words, build) in [(kernel, build) for kernel in KERNELS for build in builds]:
         case = cases[0] if cases else "step"
-        path = find(options.build, name)
+        path = find(build, name)
         if not path:
             continue
         with tempfile.TemporaryDirectory() as folder:
             environment = dict(os.environ, HDST_CACHE_DIR=os.path.join(folder, "hdst"), POCL_CACHE_DIR=os.path.join(folder, "pocl"))
             os.mkdir(environment["POCL_CACHE_DIR"])
             cold, warm = (first_run(path, arguments, case, environment) for _ in range(2))
-        rows.append({"side": title, "cold": cold, "warm": warm})
+        rows.append({"side": title + words, "cold": cold, "warm": warm})
     return {"title": "compile time, seconds of processor time", "rows": rows}
 
 
 def print_compile_times(result):
     print(f"\n{result['title']}")
-    print(f"  {'':24}{'cold':>10}{'cached':>10}")
+    print(f"  {'':40}{'cold':>10}{'cached':>10}")
     for row in result["rows"]:
-        print(f"  {row['side']:24}{row['cold']:10.2f}{row['warm']:10.2f}  {'within' if row['cold'] <= COLD_LIMIT else 'ABOVE'} {COLD_LIMIT}")
+        print(f"  {row['side']:40}{row['cold']:10.2f}{row['warm']:10.2f}  {'within' if row['cold'] <= COLD_LIMIT else 'ABOVE'} {COLD_LIMIT}")
     return all(row["cold"] <= COLD_LIMIT for row in result["rows"])
 
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build", help="the build folder")
+    parser.add_argument("--beside", metavar="BUILD", help="another build's folder, such as that of an older version: hdst's sides are measured with both, in turn")
+    parser.add_argument("--match", metavar="TEXT", help="only the comparisons whose title has TEXT")
     parser.add_argument("--records", type=int, default=20_000_000)
     parser.add_argument("--clusters", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=9)
@@ -306,6 +322,8 @@ def main():
     try:
         for part, comparisons in (("steps", COMPARISONS), ("workloads", workloads.WORKLOADS)):
             for comparison in comparisons if options.only in (None, part) else []:
+                if options.match and options.match not in comparison[0]:
+                    continue
                 results[part].append(measure(Comparison(*comparison), options))
                 good = print_comparison(results[part][-1]) and good
         if options.only in (None, "compile"):

@@ -171,7 +171,17 @@ typedef struct hdst_param {
 } hdst_param;
 
 // One parameter, or none, as the last two arguments of the loaders. For several, pass an array and its length.
+#ifdef __cplusplus
+// C++ has no compound literals. The temporary lives until the call is over.
+struct hdst_one_param {
+    hdst_param param;
+    hdst_one_param(const char *name, int64_t value) { param.name = name, param.value = value; }
+    operator const hdst_param *() const { return &param; }
+};
+#define HDST_PARAM(name, value) static_cast<const hdst_param *>(hdst_one_param((name), static_cast<int64_t>(value))), 1
+#else
 #define HDST_PARAM(name, value) ((const hdst_param[]){{(name), (int64_t)(value)}}), 1
+#endif
 #define HDST_NO_PARAMS NULL, 0
 
 typedef enum hdst_layout { HDST_AOS, HDST_SOA, HDST_AOSOA, HDST_AOP } hdst_layout;

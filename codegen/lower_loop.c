@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops. `for (uint32_t i = lo; i < hi; i += step)` becomes an IR_FOR where i is not written in the body, hi does not change in it and i cannot wrap; every
 // other loop an IR_LOOP. What is counted can be interchanged with the records, so many ways of writing it are recognised.
+//
+// Where hi may be more than i can reach, i wraps and goes round until a break or return leaves the loop: it is general. Without one such a loop never ends (it
+// may then be taken to end, as C11 6.8.5p6 allows), so its bound is cut to what i reaches and it is counted all the same.
 #include "codegen/lower.h"
+#include "codegen/range.h"
 
 // --- Does anything in a statement assign to a variable? ---
 
@@ -59,7 +63,7 @@ static const ast_expr *without_conversion(const ast_expr *e)
     return e;
 }
 
-// Whether `(wide)i < limit` can be asked of i's own kind, with the limit cut to what i can reach. Where that differs, the loop as written never ends.
+// Whether `(wide)i < limit` can be asked of i's own kind where the limit is in i's reach, or cut to it (see `in_reach`).
 static bool may_narrow(const counter *c, hdst__kind wide, const ast_expr *limit)
 {
     if (wide == c->kind) return true;
@@ -67,8 +71,47 @@ static bool may_narrow(const counter *c, hdst__kind wide, const ast_expr *limit)
         return (c->not_negative || !hdst__kind_is_signed(c->kind) || hdst__kind_is_signed(wide)) && limit->number.bits <= greatest(c->kind);
     if (!hdst__kind_is_signed(c->kind)) return hdst__scalar_size(wide) > hdst__scalar_size(c->kind);
     if (hdst__kind_is_signed(wide)) return true;
-    // A signed counter against the length of a table: tables are counted up to the counter's maximum.
-    return c->not_negative && without_conversion(limit)->kind == AST_CALL;
+    return c->not_negative && without_conversion(limit)->kind == AST_CALL;      // a signed counter against the length of a table
+}
+
+// --- Whether the counter meets its bound before it wraps ---
+
+enum { LONGEST_BOUND = 64 };    // expressions of a bound that are looked at
+
+// What a bound may be, by its types and constants. A table has fewer rows than a counter of 32 bits or more reaches (docs/kernel-language.md).
+static hdst__range range_of(const ir_expr *e, hdst__kind counts, unsigned *effort)
+{
+    const hdst__range whole = hdst__range_of_kind(e->kind);
+    if (++*effort > LONGEST_BOUND || !hdst__kind_is_integer(e->kind)) return whole;
+    switch (e->op) {
+    case IR_CONST: return hdst__range_of_bits(e->kind, e->bits);
+    case IR_LENGTH: return hdst__scalar_size(counts) >= 4 ? (hdst__range){0, hdst__range_of_kind(counts).high} : whole;
+    case IR_CONVERT:
+        if (!hdst__kind_is_integer(e->a->kind) && e->a->kind != HDST__BOOL) return whole;
+        return hdst__range_fit(e->kind, e->a->kind == HDST__BOOL ? hdst__range_of_kind(HDST__BOOL) : range_of(e->a, counts, effort));
+    case IR_SELECT: return hdst__range_join(range_of(e->b, counts, effort), range_of(e->c, counts, effort));
+    case IR_ADD: case IR_SUB: case IR_MUL: case IR_DIV: case IR_REM: case IR_AND: case IR_OR: case IR_XOR: case IR_SHL: case IR_SHR: case IR_MIN: case IR_MAX:
+        return hdst__range_binary(e->op, e->kind, range_of(e->a, counts, effort), range_of(e->b, counts, effort));
+    default: return whole;
+    }
+}
+
+// i stops at the limit whatever its value: the condition fails for some i that the counter comes to.
+static bool in_reach(const counter *c, const ir_expr *limit, ast_op op)
+{
+    unsigned effort = 0;
+    return range_of(limit, c->kind, &effort).high + (op == AST_LE) <= hdst__range_of_kind(c->kind).high;
+}
+
+// Something leaves the loop other than its condition: a break of its own (`breaks`: not of a loop or switch within it), a return.
+static bool leaves(const ast_stmt *s, bool breaks)
+{
+    if (!s) return false;
+    if (s->kind == AST_RETURN || (s->kind == AST_BREAK && breaks)) return true;
+    const bool own = breaks && s->kind != AST_WHILE && s->kind != AST_DO && s->kind != AST_FOR && s->kind != AST_FOR_IN && s->kind != AST_SWITCH;
+    for (size_t i = 0; i < s->body_count; i++)
+        if (leaves(s->body[i], own)) return true;
+    return leaves(s->then, own) || leaves(s->otherwise, own);
 }
 
 static ir_expr *narrowed(lowerer *l, hdst__kind kind, ir_expr *limit)
@@ -117,7 +160,9 @@ static ir_expr *bound(lowerer *l, const ast_stmt *s, const counter *c)
     if (op != AST_LT && op != AST_LE && op != AST_NE) return NULL;
     if (op == AST_NE && !(c->from_zero && c->step == 1 && !hdst__kind_is_signed(limit->type->kind))) return NULL;
     if (!hdst__kind_is_integer(limit->type->kind) || !is_steady(limit, s) || !may_narrow(c, limit->type->kind, limit)) return NULL;
-    ir_expr *value = narrowed(l, c->kind, hdst__lower_value(l, limit));
+    ir_expr *value = hdst__lower_value(l, limit);
+    if (!in_reach(c, value, op) && leaves(s->then, true)) return NULL;
+    value = narrowed(l, c->kind, value);
     if (op == AST_LE) value = plus_one(l, value);
     if (!value || c->step == 1) return value;
     return value->op == IR_CONST && value->bits <= greatest(c->kind) - c->step + 1 ? value : NULL;

@@ -2,7 +2,8 @@
 // Marks what differs from record to record (the analysis of ispc): an expression is varying when it reads the record or a varying variable; a variable, when it
 // is set to something varying, or set where only some records come: in a branch with a varying condition, in a loop that some records leave earlier.
 //
-// Where output records are put one after another, records go through the statements one by one, so that all that is set there varies.
+// Where output records are put one after another, records go through the statements one by one, so that all that is set there varies. So it is in a loop over the
+// elements of a row that is marked for SIMD (pass_elements.c): each record makes it for itself, whatever it works on.
 //
 // Before:  var f32 d                          After:  var f32 d varying
 //          var u64 j                                  var u64 j
@@ -62,6 +63,7 @@ static void mark_stmt(marker *m, ir_stmt *s, bool varying)
     if (s->kind == IR_IF) varying = varying || varies(s->cond);
     if (s->kind == IR_FOR || s->kind == IR_LOOP) varying = varying || hdst__ir_loop_varies(s);
     if (s->kind == IR_FOR) mark_var(m, s->var, varying);
+    varying = varying || (s->kind == IR_FOR && s->vectorize);
     ir_block *nested[HDST__IR_NESTED];
     for (int i = 0, count = hdst__ir_nested(s, nested); i < count; i++) mark_block(m, nested[i], varying);
 }

@@ -62,3 +62,14 @@ Test(pass_uniform, it_goes_round_until_nothing_changes)
 {
     expect_varying("  for i = 0u to 4u {\n    if lt(v, 0f) {\n      e[0u] = 1f\n    }\n    v = u\n    u = p.x\n  }\n", "uve");
 }
+
+// Each record makes a loop that is marked for itself (pass_elements.c), whatever it works on.
+Test(pass_uniform, what_a_marked_loop_sets_varies)
+{
+    static const pass_case rows = {hdst__pass_uniform, "  rows\n  input p p {f32 x}\n  broadcast c c[] {f64 y}\n  accum t t {f64 s[4]}\n  var u32 i\n  var f64 u\n"};
+    const char *body = "  for i = 0u to 4u vectorize {\n    u = c[0u].y\n    accum t.s[i] += u\n  }\n";
+    const ir_func *func = pass_after(&rows, body);
+    cr_expect(func->vars[1].varying);
+    cr_expect_not(func->vars[0].varying, "it counts alike for all");
+    cr_expect_str_eq(pass_body(func), body);
+}

@@ -64,6 +64,25 @@ static const char program[] = "param uint32_t D;\n"
                               "map count_rows(point p, accum kind_count t[]) { t[p.kind].n += 1; }\n"
                               "map place_in_rows(point p, accum total t[]) { t[p.kind & 3].n[0] += 1; t[p.kind & 3].count |= p.kind; }\n"
                               "map place_sums(point p, accum tally t) { t.real[p.kind] += p.x[0]; }\n"
+                              "map shared_rows(point p, broadcast point c[], accum total t[], accum total all, accum double spread)\n"
+                              "{\n"
+                              "    uint32_t best = 0;\n"
+                              "    uint32_t last = (uint32_t)len(c) - 1;\n"
+                              "    double z = c[best].z[0];\n"
+                              "    for (uint32_t i = 0; i < D; i++) all.x[i] += c[best].x[i];\n"
+                              "    for (uint32_t i = 0; i < D; i++) { double w = c[last].z[i] + z; all.z[i] += w; all.n[i] += (int64_t)w; }\n"
+                              "    while (last > 3) { last--; for (uint32_t i = 0; i < D; i++) t[last].z[i] += z * c[last].x[i]; }\n"
+                              "    for (uint32_t j = 0; j < len(c); j++) {\n"
+                              "        if (c[j].kind > 100) break;\n"
+                              "        best = j;\n"
+                              "        for (uint32_t i = 0; i < D; i++) { float e = c[best].x[i]; e = e * 0.5f; t[j].x[i] += e; t[best].n[i] += 1; }\n"
+                              "    }\n"
+                              "    if (p.kind == 0) { for (uint32_t i = 0; i < D; i++) t[best].z[i] += z; }\n"
+                              "    uint32_t turns = 0;\n"
+                              "    do { for (uint32_t i = 0; i < D; i++) { turns = i; all.z[i] += c[turns & 3u].z[i]; } best++; } while (best < 9);\n"
+                              "    spread += z;\n"
+                              "}\n"
+                              "map shared_row(point p, broadcast point c[], accum total all) { uint32_t best = 0; for (uint32_t i = 0; i < D; i++) all.z[i] += c[best].z[0]; }\n"
                               "map place_far(point p, accum tally t) { t.kinds[hash(p.kind) & 255] += 1; }\n";
 
 static ir_func *compile(const char *name, uint32_t elements)
@@ -239,6 +258,19 @@ Test(row, rows_that_are_added_whole_in_block_form)
 {
     check("add_in_order", 784, HDST__AOS, HDST__TARGET_CPU, false, NULL);
     check("add_in_order", 45, HDST__AOS, HDST__TARGET_CPU, true, NULL);
+}
+
+// What a loop over a row works out is of each record, also where it is the same for all.
+Test(row, additions_of_what_all_records_share)
+{
+    static const uint32_t sizes[] = {8, 31, 32, 33, 64, 100};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int layout = HDST__AOS; layout <= HDST__AOP; layout++) {
+            form_of("shared_row", sizes[i], (hdst__layout)layout);
+            form_of("shared_rows", sizes[i], (hdst__layout)layout);
+        }
+    check("shared_rows", 45, HDST__AOS, HDST__TARGET_CPU, true, NULL);
+    check("shared_rows", 33, HDST__SOA, HDST__TARGET_CPU, true, NULL);
 }
 
 Test(row, additions_that_the_record_places)

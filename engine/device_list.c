@@ -127,12 +127,13 @@ static bool grow(hdst__device_list *list, const hdst__allocator *allocator, size
     return info && platform && device;
 }
 
+bool hdst__platform_is_pocl(const char *platform) { return strstr(platform, "Portable Computing Language") != NULL; }
+
 // A driver that is there and gives no device is the likeliest cause of trouble, so it is named.
 static void note_empty_platform(hdst__device_list *list, const char *name, cl_int code)
 {
-    bool pocl = strstr(name, "Portable Computing Language") != NULL;
     snprintf(list->note, sizeof list->note, "OpenCL platform '%s' gives no device: %s%s", name, hdst__opencl_error_words(code),
-             pocl ? " (PoCL needs a directory that it can write, ~/.cache/pocl: set POCL_CACHE_DIR to one)" : "");
+             hdst__platform_is_pocl(name) ? " (PoCL needs a directory that it can write, ~/.cache/pocl: set POCL_CACHE_DIR to one)" : "");
 }
 
 static bool add_platform(hdst__device_list *list, const hdst__allocator *allocator, const hdst__opencl *cl, cl_platform_id platform)

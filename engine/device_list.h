@@ -24,6 +24,7 @@ void hdst__device_list_interp(hdst__device_info *info, uint32_t index);
 // Resolves `wanted` ("all", "cpu", "gpu", "interp", "INDEX[,INDEX]") to the fastest device that it names; *others tells how many more it named.
 hdst_status hdst__device_list_choose(const hdst__device_list *list, const char *wanted, size_t *chosen, size_t *others, hdst_error *error);
 
+bool hdst__platform_is_pocl(const char *platform);
 const char *hdst__device_class_name(hdst__device_class class_);     // "cpu", "gpu", "interp"
 
 #endif

@@ -6,6 +6,7 @@
 #include "engine/engine_private.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static hdst_status fail(const hdst__opencl_device *self, const char *function, cl_int code, hdst_error *error)
@@ -162,11 +163,41 @@ void hdst__opencl_unload(hdst__device *device, hdst__program *program)
     hdst__free(device->engine->allocator, program);
 }
 
+// PoCL keeps machine code in a cache of its own, and makes another one of each kernel for a binary that is asked for: 0.3 s, more than all that the first launch took.
+// What the binary saves then is PoCL's look at the source, 0.02 s in each process. So it is asked for by the process in which that has come to about as much.
+enum { POCL_STARTS = 16 };
+
+static uint32_t starts_before_binary(const hdst__opencl_device *self)
+{
+    const char *kept = getenv("POCL_KERNEL_CACHE");
+    if (self->base.engine->binary_after) return self->base.engine->binary_after;
+    return hdst__platform_is_pocl(self->base.info->platform) && !(kept && !strcmp(kept, "0")) ? POCL_STARTS : 1;
+}
+
+// Counts this process. The count is of no consequence but for time: two processes that count at once may count as one.
+static bool binary_pays(hdst__opencl_device *self, const hdst__built *built)
+{
+    const uint32_t enough = starts_before_binary(self);
+    if (enough <= 1) return true;
+    hdst__hash key = built->key;
+    hdst__hash_add_text(&key, "starts");
+    size_t length;
+    char *note = hdst__program_cache_read_note(self->cache, &key, &length), text[16] = "";
+    if (note) memcpy(text, note, length < sizeof text ? length : sizeof text - 1);
+    hdst__free(self->base.engine->allocator, note);
+    const unsigned long starts = strtoul(text, NULL, 10) + 1;
+    if (starts >= enough) return true;
+    snprintf(text, sizeof text, "%lu", starts);
+    hdst__program_cache_write_note(self->cache, &key, text);
+    return false;
+}
+
 // After the first launch, because PoCL makes machine code only then.
 static void save(hdst__opencl_device *self, const hdst__built *built)
 {
     const hdst__allocator *allocator = self->base.engine->allocator;
     size_t length = 0;
+    if (!hdst__program_cache_usable(self->cache) || !binary_pays(self, built)) return;
     if (self->cl->clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES, sizeof length, &length, NULL) != CL_SUCCESS || length == 0) return;
     unsigned char *binary = hdst__alloc(allocator, length);
     if (!binary) return;

@@ -35,6 +35,7 @@ struct hdst__engine {
     hdst__tuning_clock tuning_clock;    // NULL, or for tests: in place of the device's
     void *tuning_clock_user;
 
+    uint32_t binary_after;              // processes of a program until its binary is asked for; 0: as the driver is; tests set it to 1
     double sample_seconds;              // what a look at the data may take, about; tests that need all of the sample set it higher
     uint64_t by_key_device_least;       // records that a device reduces by key; tests set it lower
     uint32_t by_key_table_bits, by_key_part_bits;       // tests: sizes of tables and number of parts of reductions by key; 0: chosen

@@ -93,6 +93,13 @@ static void warn_once(hdst__program_cache *cache)
     hdst__log_write(cache->log, HDST__LOG_WARN, "compiled kernels are kept in memory only: %s (set HDST_CACHE_DIR to a directory of yours)", cache->why);
 }
 
+bool hdst__program_cache_usable(hdst__program_cache *cache)
+{
+    if (cache->directory && make_directory(cache)) return true;
+    warn_once(cache);
+    return false;
+}
+
 // --- Files ---
 
 static bool read_all(int file, void *bytes, size_t length)
@@ -183,10 +190,7 @@ static bool write_file(const char *name, const header *head, const void *bytes, 
 
 static void write_named(hdst__program_cache *cache, const hdst__hash *key, const char *suffix, const void *bytes, size_t length)
 {
-    if (!cache->directory || !make_directory(cache)) {
-        warn_once(cache);
-        return;
-    }
+    if (!hdst__program_cache_usable(cache)) return;
     header head = {.version = FORMAT, .length = length, .key = *key, .content = HDST__HASH_INIT};
     memcpy(head.magic, magic, sizeof magic);
     hdst__hash_add(&head.content, bytes, length);

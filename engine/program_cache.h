@@ -25,6 +25,8 @@ typedef struct hdst__program_cache {
 void hdst__program_cache_init(hdst__program_cache *cache, const hdst__allocator *allocator, const hdst__log *log, const char *wanted);
 void hdst__program_cache_destroy(hdst__program_cache *cache);
 
+// Whether what is written may be kept: the directory is there, or is made now. If not, that is told once, as a warning.
+bool hdst__program_cache_usable(hdst__program_cache *cache);
 // The bytes kept under `key`, to be freed by the caller; NULL when there are none, or when they are damaged.
 void *hdst__program_cache_read(hdst__program_cache *cache, const hdst__hash *key, size_t *length);
 // Keeps them. A failure is told once, as a warning, and costs nothing but time in the next process.

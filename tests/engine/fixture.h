@@ -24,6 +24,7 @@ typedef struct fixture_options {
     uint64_t bad[2];                // records whose key is out of range; 0: none
     const hdst__allocator *allocator;
     const char *cache_dir;
+    uint32_t binary_after;          // as the engine has it; 0: as it is for users
 } fixture_options;
 
 typedef struct fixture_pick { float y; uint32_t k; } fixture_pick;

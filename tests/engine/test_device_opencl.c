@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The OpenCL back end and its kernel cache. Every test is a process of its own and opens OpenCL there.
+#define _GNU_SOURCE     // nftw
 #include "engine/engine_private.h"
 #include "fixture.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,10 +106,13 @@ Test(device_opencl, a_refused_kernel_gives_the_log_and_keeps_the_source)
 
 // --- The cache on disk ---
 
+static uint32_t binary_after = 1;      // of the runs below
+
 static hdst_status run_with(const char *cache_dir, char *log, size_t size, int *warnings)
 {
     fixture f;
-    hdst_status status = fixture_open(&f, &(fixture_options){.device = "cpu", .layout = HDST__SOA, .records = 1000, .accumulates = true, .cache_dir = cache_dir});
+    hdst_status status = fixture_open(&f, &(fixture_options){.device = "cpu", .layout = HDST__SOA, .records = 1000, .accumulates = true, .cache_dir = cache_dir,
+                                                             .binary_after = binary_after});
     if (status == HDST_OK) status = fixture_run(&f);
     if (status == HDST_OK) fixture_expect_right(&f);
     snprintf(log, size, "%s", f.log);
@@ -194,4 +199,64 @@ Test(device_opencl, two_processes_may_fill_the_cache_at_once)
     cr_assert_eq(count_files(path), 1);
     cr_assert_eq(run_with(root, log, sizeof log, &warnings), HDST_OK);
     cr_assert(strstr(log, "from the kernel cache"), "%s", log);
+}
+
+// --- How often PoCL compiles a kernel ---
+
+static int objects;             // machine code in PoCL's cache
+
+static int look_at(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+    (void)status;
+    objects += type == FTW_F && at->level > 0 && strlen(path) > 3 && strcmp(path + strlen(path) - 3, ".so") == 0;
+    return 0;
+}
+
+// Runs with a cache of PoCL's that nobody else uses. The one kernel's machine code is to be there once.
+static void expect_compiled_once(const char *cache_dir)
+{
+    char log[4096], pocl[128];
+    int warnings;
+    snprintf(pocl, sizeof pocl, "%s/pocl", root);
+    cr_assert_eq(mkdir(pocl, 0700), 0);
+    setenv("POCL_CACHE_DIR", pocl, 1);
+    cr_assert_eq(run_with(cache_dir, log, sizeof log, &warnings), HDST_OK);
+    const char *compiled = strstr(log, ": compiled");
+    cr_assert(compiled && !strstr(compiled + 1, ": compiled"), "%s", log);
+    objects = 0;
+    cr_assert_eq(nftw(pocl, look_at, 16, FTW_PHYS), 0);
+    if (objects == 0) cr_skip("the CPU's driver is not PoCL");
+    cr_assert_eq(objects, 1);
+}
+
+Test(device_opencl, a_kernel_is_compiled_once_though_its_binary_may_be_kept)
+{
+    char cache_dir[128];
+    snprintf(cache_dir, sizeof cache_dir, "%s/cache", root);
+    binary_after = 0;
+    expect_compiled_once(cache_dir);
+}
+
+// PoCL keeps machine code of its own, so that a binary has to pay first.
+Test(device_opencl, a_binary_is_kept_once_so_many_processes_have_used_the_program)
+{
+    char log[4096], path[256];
+    int warnings;
+    binary_after = 3;
+    for (int i = 1; i <= 4; i++) {
+        cr_assert_eq(run_with(root, log, sizeof log, &warnings), HDST_OK);
+        cr_assert_eq(warnings, 0);
+        cr_assert(strstr(log, i < 4 ? ": compiled" : "from the kernel cache"), "%d: %s", i, log);
+        cr_assert_eq(count_files(path), i < 3 ? 1 : 2, "%d", i);     // the count, and then the program too
+    }
+}
+
+Test(device_opencl, no_binary_is_asked_for_that_could_not_be_kept)
+{
+    char file[128];
+    snprintf(file, sizeof file, "%s/file", root);
+    FILE *made = fopen(file, "w");
+    cr_assert_not_null(made);
+    fclose(made);
+    expect_compiled_once(file);         // though the first process would ask for it
 }

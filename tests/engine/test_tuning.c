@@ -239,6 +239,7 @@ static void open_with(fixture *f, fixture_options options, hdst__tuning_mode mod
     options.device = "cpu";
     options.gpu_form = options.cached = true;
     options.cache_dir = root;
+    options.binary_after = 1;
     cr_assert_eq(fixture_open(f, &options), HDST_OK);
     f->engine->tuning = mode;
     f->engine->tuning_least = LEAST;

@@ -22,7 +22,7 @@ touch cache/$two.cl cache/$one.bin.Ab3dEf
 touch cache/mine.bin cache/$one.txt cache/${one}0.bin cache/$one.bin.saved.by.me
 mkdir cache/$two.note
 ln -s ../out cache/$one.cl
-listed='2 kernels, 1 note of a tuned kernel, 1 source that did not compile, 1 unfinished file, 3.5 KiB'
+listed='2 kernels, 1 note about a kernel, 1 source that did not compile, 1 unfinished file, 3.5 KiB'
 expect 0 "$folder/cache: $listed" ''
 expect 0 "$folder/cache: $listed" '' list
 expect 0 "$folder/cache: removed $listed" '' clear

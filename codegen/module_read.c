@@ -2,9 +2,12 @@
 // Imports: every file is read once, whoever asks for it, so that cycles and diamonds are harmless.
 #include "codegen/module.h"
 
+#include "base/files.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool ends_with(const char *name, const char *end)
 {
@@ -51,26 +54,32 @@ const char *hdst__module_path(hdst__arena *arena, const char *name, const char *
     return normalise(arena, hdst__arena_printf(arena, "%.*s/%s", (int)(slash - importing), importing, name));
 }
 
-// The default reader; `user` is the path.
-static bool read_file(const char *name, const char *importing, char **text, size_t *length, const hdst__allocator *allocator, void *user)
+static const char *refuse(char reason[HDST__REASON_BYTES], const char *words)
 {
-    (void)name, (void)importing;
-    FILE *file = fopen(user, "rb");
-    if (!file) return false;
+    snprintf(reason, HDST__REASON_BYTES, "%s", words);
+    return reason;
+}
+
+// The default reader. NULL, or why not: `reason`.
+static const char *read_file(const char *path, char **text, size_t *length, const hdst__allocator *allocator, char reason[HDST__REASON_BYTES])
+{
+    enum { STEP = 64 * 1024 };
+    const int fd = hdst__open_regular(path, 0, reason);
+    if (fd < 0) return reason;
     *text = NULL;
     *length = 0;
-    bool good = true;
-    while (good && !feof(file) && *length <= HDST__MAX_SOURCE) {
-        enum { STEP = 64 * 1024 };
+    const char *wrong = NULL;
+    for (ssize_t n = 1; n && !wrong && *length <= HDST__MAX_SOURCE;) {
         char *grown = hdst__realloc(allocator, *text, *length + STEP);
-        if (grown) *text = grown, *length += fread(grown + *length, 1, STEP, file);
-        else errno = ENOMEM;
-        good = grown && !ferror(file);
+        if (grown) *text = grown;
+        do n = grown ? read(fd, grown + *length, STEP) : 0;
+        while (n < 0 && errno == EINTR);
+        if (!grown || n < 0) wrong = refuse(reason, grown ? "it cannot be read" : "out of memory");
+        else *length += (size_t)n;
     }
-    fclose(file);
-    if (good) return true;
-    hdst__free(allocator, *text);
-    return false;
+    close(fd);
+    if (wrong) hdst__free(allocator, *text);
+    return wrong;
 }
 
 // Copies into the arena and frees `given`, also when the arena is out of memory.
@@ -89,18 +98,21 @@ static const char *take(hdst__arena *arena, char *given, size_t length)
     return copy;
 }
 
-static bool read_import(hdst__module_files *m, const char *name, const char *importing, const char *path, const char **text, size_t *length)
+// NULL, or why not.
+static const char *read_import(hdst__module_files *m, const char *name, const char *importing, const char *path, const char **text, size_t *length,
+                               char reason[HDST__REASON_BYTES])
 {
     hdst__arena *arena = m->diags->arena;
     hdst__import_reader read = m->options->read_import;
     char *given = NULL;
-    errno = 0;
-    bool good = read ? read(name, importing, &given, length, arena->allocator, m->options->import_user)
-                     : read_file(name, importing, &given, length, arena->allocator, (void *)path);
-    if (!good || !given) return false;
+    if (read) {
+        if (!read(name, importing, &given, length, arena->allocator, m->options->import_user) || !given) return refuse(reason, "there is no such file");
+    } else if (read_file(path, &given, length, arena->allocator, reason)) {
+        return reason;
+    }
     if (*length > HDST__MAX_SOURCE) *length = HDST__MAX_SOURCE + 1;
     *text = take(arena, given, *length);
-    return true;
+    return NULL;
 }
 
 static void import_one(hdst__module_files *m, const ast_import *import, const char *importing)
@@ -118,9 +130,10 @@ static void import_one(hdst__module_files *m, const ast_import *import, const ch
         if (m->imports == HDST__MAX_IMPORTS + 1) hdst__diag_error(diags, import->span, NULL, "more than %d files are imported", HDST__MAX_IMPORTS);
         return;
     }
-    if (!read_import(m, import->name, importing, path, &text, &length)) {
-        hdst__diag_error(diags, import->span, "names are relative to the importing file", "cannot read '%s': %s", path,
-                         errno ? strerror(errno) : "there is no such file");
+    char reason[HDST__REASON_BYTES];
+    const char *wrong = read_import(m, import->name, importing, path, &text, &length, reason);
+    if (wrong) {
+        hdst__diag_error(diags, import->span, "names are relative to the importing file", "cannot read '%s': %s", path, wrong);
         return;
     }
     if (schema) {

@@ -128,6 +128,47 @@ static hdst_status create_kernel(hdst__opencl_device *self, const hdst__built *b
     return fail(self, "clCreateKernel", result, error);
 }
 
+static void release_kernels(hdst__opencl_device *self, hdst__program *program)
+{
+    cl_kernel *const kernels[] = {&program->kernel, &program->count, &program->scan, &program->merge, &program->finish, &program->spare};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (*kernels[i]) self->cl->clReleaseKernel(*kernels[i]);
+        *kernels[i] = NULL;
+    }
+    for (size_t i = 0; i < HDST__PART_KERNELS; i++) {
+        if (program->part[i]) self->cl->clReleaseKernel(program->part[i]);
+        program->part[i] = NULL;
+    }
+}
+
+static hdst_status create_kernels(hdst__opencl_device *self, hdst__program *program, const hdst__kernel *kernel, hdst_error *error)
+{
+    const hdst__built *built = program->built;
+    hdst_status status = create_kernel(self, built, kernel->name, &program->kernel, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->count_name, &program->count, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->scan_name, &program->scan, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->merge_name, &program->merge, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->finish_name, &program->finish, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->spare_name, &program->spare, error);
+    for (uint32_t i = 0; i < kernel->part_count && status == HDST_OK; i++) status = create_kernel(self, built, kernel->part_name[i], &program->part[i], error);
+    return status;
+}
+
+// A binary that the driver took, but that lacks a kernel: it is worth no more than a damaged one. Kernels of it that are in use keep it.
+static hdst_status build_anew(hdst__opencl_device *self, hdst__program *program, const hdst__kernel *kernel, hdst_error *error)
+{
+    hdst__built *built = program->built;
+    cl_program made = NULL;
+    release_kernels(self, program);
+    hdst__log_write(&self->base.engine->log, HDST__LOG_DEBUG, "the program in the kernel cache has no kernel %s: compiled anew", kernel->name);
+    hdst_status status = build_from_source(self, kernel, &built->key, &made, error);
+    if (status != HDST_OK) return status;
+    self->cl->clReleaseProgram(built->program);
+    built->program = made;
+    built->on_disk = false;
+    return create_kernels(self, program, kernel, error);
+}
+
 hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **out, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
@@ -139,13 +180,10 @@ hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst
         return HDST_OK;
     }
     hdst_status status = find_or_build(self, code->kernel, &program->built, error);
-    if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->name, &program->kernel, error);
-    if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->count_name, &program->count, error);
-    if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->scan_name, &program->scan, error);
-    if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->merge_name, &program->merge, error);
-    if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->finish_name, &program->finish, error);
-    if (status == HDST_OK) status = create_kernel(self, program->built, code->kernel->spare_name, &program->spare, error);
-    for (uint32_t i = 0; i < code->kernel->part_count && status == HDST_OK; i++) status = create_kernel(self, program->built, code->kernel->part_name[i], &program->part[i], error);
+    if (status == HDST_OK) {
+        status = create_kernels(self, program, code->kernel, error);
+        if (status != HDST_OK && program->built->on_disk) status = build_anew(self, program, code->kernel, error);
+    }
     if (status == HDST_OK) *out = program;
     else hdst__opencl_unload(device, program);
     return status;
@@ -155,11 +193,7 @@ void hdst__opencl_unload(hdst__device *device, hdst__program *program)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (!program) return;
-    cl_kernel kernels[] = {program->kernel, program->count, program->scan, program->merge, program->finish, program->spare};
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        if (kernels[i]) self->cl->clReleaseKernel(kernels[i]);
-    for (size_t i = 0; i < HDST__PART_KERNELS; i++)
-        if (program->part[i]) self->cl->clReleaseKernel(program->part[i]);
+    release_kernels(self, program);
     hdst__free(device->engine->allocator, program);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/program_cache.h"
 
+#include "base/files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -49,40 +51,41 @@ void hdst__program_cache_destroy(hdst__program_cache *cache)
     *cache = (hdst__program_cache){0};
 }
 
-static void give_up(hdst__program_cache *cache, const char *what, const char *path)
+static void forget_directory(hdst__program_cache *cache)
 {
-    snprintf(cache->why, sizeof cache->why, "%s %s: %s", what, path, strerror(errno));
     hdst__free(cache->allocator, cache->directory);
     cache->directory = NULL;
 }
 
-// Machine code is loaded from here: nobody else may be able to write it.
-static bool is_private(const struct stat *status)
+static void give_up(hdst__program_cache *cache, const char *what, const char *path)
 {
-    return S_ISDIR(status->st_mode) && status->st_uid == geteuid() && !(status->st_mode & (S_IWGRP | S_IWOTH));
+    snprintf(cache->why, sizeof cache->why, "%s %s: %s", what, path, strerror(errno));
+    forget_directory(cache);
+}
+
+// Machine code is loaded from here: nobody else may be able to write it.
+static const char *why_not_private(const struct stat *status)
+{
+    if (!S_ISDIR(status->st_mode)) return "is not a folder";
+    if (status->st_uid != geteuid()) return "belongs to another user";
+    return status->st_mode & (S_IWGRP | S_IWOTH) ? "may be written by others (chmod go-w)" : NULL;
 }
 
 static bool trusted(hdst__program_cache *cache)
 {
     struct stat status;
     if (stat(cache->directory, &status) != 0) return false;
-    if (is_private(&status)) return true;
-    errno = EPERM;
-    give_up(cache, "not used, for others may write it:", cache->directory);
+    const char *why_not = why_not_private(&status);
+    if (!why_not) return true;
+    snprintf(cache->why, sizeof cache->why, "%.180s %s", cache->directory, why_not);
+    forget_directory(cache);
     return false;
 }
 
 static bool make_directory(hdst__program_cache *cache)
 {
-    char *path = cache->directory;
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        int failed = mkdir(path, 0700);
-        *slash = '/';
-        if (failed && errno != EEXIST && errno != EROFS && errno != EACCES) break;   // a parent that exists may be in a read-only place
-    }
-    if (mkdir(path, 0700) == 0 || errno == EEXIST) return trusted(cache);
-    give_up(cache, "cannot make", path);
+    if (hdst__make_folders(cache->directory, cache->why, sizeof cache->why)) return trusted(cache);
+    forget_directory(cache);
     return false;
 }
 
@@ -155,7 +158,8 @@ static void *read_named(hdst__program_cache *cache, const hdst__hash *key, const
     if (!cache->directory || !trusted(cache)) return NULL;
     char *name = file_name(cache, key, suffix);
     if (!name) return NULL;
-    int file = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    char reason[HDST__REASON_BYTES];
+    const int file = hdst__open_regular(name, O_NOFOLLOW, reason);
     void *bytes = NULL;
     if (file >= 0) {
         bytes = read_checked(cache, file, key, length);

@@ -10,7 +10,8 @@
 // - Threads: contexts are independent. A context and its objects may be used from several threads; calls lock the context; a result's views must not
 //   be read while another thread runs that result.
 // - Sizes are bytes, counts are records, times are seconds. Strings are UTF-8 and copied.
-// - The library prints nothing, installs no signal handler, never exits, and has no global state.
+// - The library prints nothing, installs no signal handler, never exits, and has no global state but two locks and a count of runs, which contexts share because
+//   OpenCL drivers do not stand being asked from two threads at certain moments.
 #ifndef HDST_HDST_H
 #define HDST_HDST_H
 
@@ -47,7 +48,8 @@ typedef struct hdst_result hdst_result;         // an action: what a run compute
 
 typedef enum hdst_log_level { HDST_LOG_ERROR, HDST_LOG_WARN, HDST_LOG_INFO, HDST_LOG_DEBUG } hdst_log_level;
 
-// All memory the library takes from the host, OpenCL's own excepted. All three functions or none. `user` is passed through.
+// All memory the library takes from the host, except OpenCL's own and what libyaml (while a schema is read) and msgpack (while a record is saved for `hdst replay`)
+// take for the time of one call: these have no hook. All three functions or none. `user` is passed through.
 typedef struct hdst_allocator {
     void *(*allocate)(size_t bytes, void *user);                    // NULL on failure
     void *(*reallocate)(void *pointer, size_t bytes, void *user);   // NULL on failure, `pointer` then stays valid

@@ -2,10 +2,12 @@
 #include "hdst/read_file.h"
 
 #include "base/buffer.h"
+#include "base/files.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LARGEST = 64 << 20 };
 
@@ -31,8 +33,14 @@ static hdst_status read_all(FILE *file, const char *path, hdst__buffer *text, hd
 
 hdst_status hdst__read_file(const hdst__allocator *allocator, const char *path, char **text, hdst_error *error)
 {
-    FILE *file = fopen(path, "rbe");
-    if (!file) return fail(path, HDST_E_IO, strerror(errno), error);
+    char reason[HDST__REASON_BYTES];
+    const int fd = hdst__open_regular(path, 0, reason);
+    if (fd < 0) return fail(path, HDST_E_IO, reason, error);
+    FILE *file = fdopen(fd, "rb");
+    if (!file) {
+        close(fd);
+        return hdst__error_memory(error, path);
+    }
     hdst__buffer buffer;
     hdst__buffer_init(&buffer, allocator);
     hdst_status status = read_all(file, path, &buffer, error);

@@ -116,7 +116,7 @@ hdst_status hdst__replay_write(const hdst__replay *replay, const hdst__allocator
     if (bytes_of(replay) > HDST__REPLAY_BYTES - (1 << 20))
         return hdst__error_set(error, HDST_E_UNSUPPORTED, "a record with %llu bytes of tables is not saved", (unsigned long long)bytes_of(replay));
     hdst_error own = HDST_ERROR_INIT;
-    hdst__file_writer *writer = hdst__file_writer_open(allocator, path, &own);
+    hdst__file_writer *writer = hdst__file_writer_open_private(allocator, path, &own);
     if (!writer) {
         if (error) *error = own;
         return own.code;

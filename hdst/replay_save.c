@@ -3,16 +3,15 @@
 // was called with: the record as the functions before it left it.
 #include "hdst/replay_save.h"
 
+#include "base/files.h"
 #include "codegen/interp.h"
 #include "hdst/module.h"
 #include "hdst/replay_file.h"
 #include "hdst/schema.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct saver {
     hdst__arena arena;
@@ -184,19 +183,11 @@ const char *hdst__replay_folder(hdst__arena *arena, const hdst_context *context)
     return home && *home == '/' ? hdst__arena_printf(arena, "%s/.local/state/hdst", home) : NULL;
 }
 
-static bool make_folder(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = 0;
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
-
 hdst_status hdst__replay_store(hdst__arena *arena, const char *folder, hdst__replay *replay, hdst_error *why, hdst_error *error)
 {
-    if (!make_folder(hdst__arena_strdup(arena, folder))) return hdst__error_set(error, HDST_E_IO, "cannot make the folder %s: %s", folder, strerror(errno));
+    char reason[400];
+    if (!hdst__make_folders(folder, reason, sizeof reason))
+        return hdst__error_set(error, HDST_E_IO, "%s (let HDST_REPLAY_DIR name a folder of yours, or be empty: then none is saved)", reason);
     const char *path = hdst__arena_printf(arena, "%s/%s.replay", folder, replay->function);
     replay->message = hdst__arena_printf(arena, "%s:%u:%u: %s", why->file, why->line, why->column, why->message);
     hdst_status status = hdst__replay_write(replay, arena->allocator, path, error);

@@ -3,6 +3,9 @@
 #define _GNU_SOURCE     // strerror_r that returns the text
 #include "io/file.h"
 
+#include "base/files.h"
+#include "io/replace.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -26,21 +29,21 @@ static hdst_status system_error(hdst_error *error, const char *path, const char 
 hdst_status hdst__file_open(hdst__file *file, const char *path, hdst_error *error)
 {
     struct stat status;
+    char reason[HDST__REASON_BYTES];
     *file = (hdst__file){-1, path, 0};
-    // O_NONBLOCK: opening a pipe that nobody writes must not hang.
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return system_error(error, path, "cannot open", errno);
+    const int fd = hdst__open_regular(path, 0, reason);
+    if (fd < 0) {
+        const int number = errno;
+        if (number != EINVAL) return system_error(error, path, "cannot open", number);
+        hdst__error_set(error, HDST_E_IO, "cannot open '%s': %s", path, reason);
+        hdst__error_at(error, path, 0, 0);
+        hdst__error_hint(error, "records are read at any place and more than once, which folders, pipes and devices do not allow");
+        return HDST_E_IO;
+    }
     if (fstat(fd, &status)) {
         int number = errno;
         close(fd);
         return system_error(error, path, "cannot open", number);
-    }
-    if (!S_ISREG(status.st_mode)) {
-        close(fd);
-        hdst__error_set(error, HDST_E_IO, "'%s' is not a regular file", path);
-        hdst__error_at(error, path, 0, 0);
-        hdst__error_hint(error, "records are read at any place and more than once, which folders, pipes and devices do not allow");
-        return HDST_E_IO;
     }
     file->fd = fd;
     file->bytes = (uint64_t)status.st_size;
@@ -79,8 +82,9 @@ enum { BUFFER_BYTES = 1 << 16 };
 struct hdst__file_writer {
     const hdst__allocator *allocator;
     int fd;
-    bool to_stdout;
-    char *path, *temporary;         // temporary: NULL for the standard output and devices
+    bool to_stdout, replaces;       // neither: a pipe or device, written in place
+    char *path;
+    hdst__replacement replacement;
     size_t used;
     hdst_error failed;              // code HDST_OK: none yet
     char buffer[BUFFER_BYTES];
@@ -88,42 +92,44 @@ struct hdst__file_writer {
 
 static void release(hdst__file_writer *writer)
 {
-    if (writer->fd >= 0 && !writer->to_stdout) close(writer->fd);
+    if (writer->replaces) hdst__replacement_close(&writer->replacement);
+    else if (writer->fd >= 0 && !writer->to_stdout) close(writer->fd);
     hdst__free(writer->allocator, writer->path);
-    hdst__free(writer->allocator, writer->temporary);
     hdst__free(writer->allocator, writer);
 }
 
-// A name that no other process uses: the folder's own file with the process and an attempt number.
-static hdst_status open_temporary(hdst__file_writer *writer, hdst_error *error)
+// Which folder it is about, where that is the reason.
+static void hint_folder(hdst_error *error, const char *path, int number)
 {
-    size_t size = strlen(writer->path) + 48;
-    writer->temporary = hdst__alloc(writer->allocator, size);
-    if (!writer->temporary) return hdst__error_memory(error, writer->path);
-    const char *slash = strrchr(writer->path, '/');
-    int folder = slash ? (int)(slash - writer->path + 1) : 0;
-    for (unsigned attempt = 0; attempt < 1000; attempt++) {
-        snprintf(writer->temporary, size, "%.*s.%s.%ld-%u.tmp", folder, writer->path, writer->path + folder, (long)getpid(), attempt);
-        writer->fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (writer->fd >= 0) return HDST_OK;
-        if (errno != EEXIST) break;
-    }
-    int number = errno;
-    hdst__free(writer->allocator, writer->temporary);
-    writer->temporary = NULL;
-    return system_error(error, writer->path, "cannot write", number);
+    const char *slash = strrchr(path, '/');
+    const int length = slash ? slash == path ? 1 : (int)(slash - path) : 1;
+    const char *folder = slash ? path : ".";
+    if (number == ENOENT) hdst__error_hint(error, "there is no folder '%.*s'", length, folder);
+    else if (number == EACCES || number == EPERM || number == EROFS) hdst__error_hint(error, "the file is made in the folder '%.*s', which must be writable", length, folder);
+}
+
+static hdst_status open_replacement(hdst__file_writer *writer, bool is_private, hdst_error *error)
+{
+    writer->replaces = true;
+    const int number = hdst__replacement_open(&writer->replacement, writer->allocator, writer->path, is_private);
+    writer->fd = writer->replacement.fd;
+    if (!number) return HDST_OK;
+    if (number == ENOMEM) return hdst__error_memory(error, writer->path);
+    system_error(error, writer->path, "cannot write", number);
+    hint_folder(error, writer->path, number);
+    return HDST_E_IO;
 }
 
 // A pipe or a device (/dev/stdout) is written in place: a rename would put a file where it was.
-static hdst_status open_target(hdst__file_writer *writer, hdst_error *error)
+static hdst_status open_target(hdst__file_writer *writer, bool is_private, hdst_error *error)
 {
     struct stat status;
-    if (stat(writer->path, &status) || S_ISREG(status.st_mode)) return open_temporary(writer, error);
+    if (is_private || stat(writer->path, &status) || S_ISREG(status.st_mode)) return open_replacement(writer, is_private, error);
     writer->fd = open(writer->path, O_WRONLY | O_CLOEXEC);
     return writer->fd >= 0 ? HDST_OK : system_error(error, writer->path, "cannot write", errno);
 }
 
-hdst__file_writer *hdst__file_writer_open(const hdst__allocator *allocator, const char *path, hdst_error *error)
+static hdst__file_writer *open_writer(const hdst__allocator *allocator, const char *path, bool is_private, hdst_error *error)
 {
     hdst__file_writer *writer = hdst__alloc_zero(allocator, sizeof *writer);
     if (!writer || !(writer->path = hdst__strdup(allocator, path))) {
@@ -133,14 +139,17 @@ hdst__file_writer *hdst__file_writer_open(const hdst__allocator *allocator, cons
     }
     writer->allocator = allocator;
     writer->fd = -1;
-    writer->to_stdout = !strcmp(path, "-");
+    writer->to_stdout = !is_private && !strcmp(path, "-");
     if (writer->to_stdout) writer->fd = STDOUT_FILENO;
-    else if (open_target(writer, error) != HDST_OK) {
+    else if (open_target(writer, is_private, error) != HDST_OK) {
         release(writer);
         return NULL;
     }
     return writer;
 }
+
+hdst__file_writer *hdst__file_writer_open(const hdst__allocator *allocator, const char *path, hdst_error *error) { return open_writer(allocator, path, false, error); }
+hdst__file_writer *hdst__file_writer_open_private(const hdst__allocator *allocator, const char *path, hdst_error *error) { return open_writer(allocator, path, true, error); }
 
 static hdst_status fail(hdst__file_writer *writer, int number)
 {
@@ -189,13 +198,14 @@ void hdst__file_writer_fail(hdst__file_writer *writer, const char *what)
 
 static void put_in_place(hdst__file_writer *writer)
 {
-    if (writer->temporary && fsync(writer->fd)) {
-        fail(writer, errno);
-        return;
+    int number = 0;
+    if (writer->replaces) {
+        number = hdst__replacement_commit(&writer->replacement);
+    } else {
+        number = close(writer->fd) ? errno : 0;
+        writer->fd = -1;
     }
-    int closed = close(writer->fd);
-    writer->fd = -1;
-    if (closed || (writer->temporary && rename(writer->temporary, writer->path))) fail(writer, errno);
+    if (number) fail(writer, number);
 }
 
 hdst_status hdst__file_writer_commit(hdst__file_writer *writer, hdst_error *error)
@@ -203,17 +213,12 @@ hdst_status hdst__file_writer_commit(hdst__file_writer *writer, hdst_error *erro
     if (!writer->failed.code) flush(writer);
     if (!writer->failed.code && !writer->to_stdout) put_in_place(writer);
     hdst_status status = writer->failed.code;
-    if (status != HDST_OK) {
-        report(writer, error);
-        if (writer->temporary) unlink(writer->temporary);
-    }
+    if (status != HDST_OK) report(writer, error);
     release(writer);
     return status;
 }
 
 void hdst__file_writer_abandon(hdst__file_writer *writer)
 {
-    if (!writer) return;
-    if (writer->temporary) unlink(writer->temporary);
-    release(writer);
+    if (writer) release(writer);
 }

@@ -24,9 +24,11 @@ hdst_status hdst__file_read(const hdst__file *file, uint64_t offset, void *data,
 
 typedef struct hdst__file_writer hdst__file_writer;
 
-// Writes to a temporary file in the same folder, renamed over `path` by commit; "-" is the standard output, which is written as it comes.
-// NULL with the error filled on failure.
+// Writes to a new file in the same folder, which commit puts in the place of `path` (io/replace.h); "-" is the standard output, pipes and devices are written in place: both as
+// it comes. NULL with the error filled on failure.
 hdst__file_writer *hdst__file_writer_open(const hdst__allocator *allocator, const char *path, hdst_error *error);
+// For data of the user in folders that others may see or write: mode 0600, and whatever has the name is replaced, also a link or a pipe.
+hdst__file_writer *hdst__file_writer_open_private(const hdst__allocator *allocator, const char *path, hdst_error *error);
 // Buffered. After a failure every later call fails with the same error.
 hdst_status hdst__file_writer_add(hdst__file_writer *writer, const void *bytes, uint64_t count, hdst_error *error);
 void hdst__file_writer_fail(hdst__file_writer *writer, const char *what);       // as if adding had failed: for lack of memory

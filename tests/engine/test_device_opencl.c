@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The OpenCL back end and its kernel cache. Every test is a process of its own and opens OpenCL there.
 #define _GNU_SOURCE     // nftw
+#include "engine/device_opencl.h"
+#include "engine/driver_gate.h"
 #include "engine/engine_private.h"
 #include "fixture.h"
 
@@ -105,6 +107,57 @@ Test(device_opencl, a_refused_kernel_gives_the_log_and_keeps_the_source)
 }
 
 // --- The cache on disk ---
+
+Test(device_opencl, everything_that_changes_machine_code_changes_the_key)
+{
+    const hdst__device_info info = {.platform = "p", .name = "n", .driver = "1", .cl_version = "v"};
+    const hdst__kernel kernel = {.build_options = "-o", .source = "s"};
+    const hdst__hash key = hdst__device_program_key(&(hdst__device){.info = &info}, &kernel);
+    for (int i = 0; i < 7; i++) {
+        hdst__device_info other = info;
+        hdst__kernel changed = kernel;
+        if (i == 1) other.platform[0]++;
+        if (i == 2) other.name[0]++;
+        if (i == 3) other.driver[0]++;
+        if (i == 4) other.cl_version[0]++;
+        if (i == 5) changed.build_options = "-p";
+        if (i == 6) changed.source = "t";
+        const hdst__hash got = hdst__device_program_key(&(hdst__device){.info = &other}, &changed);
+        cr_expect_eq(got.high == key.high && got.low == key.low, i == 0, "part %d", i);
+    }
+}
+
+// A driver may take bytes that are a program, but another one: here one whose kernel has another name.
+Test(device_opencl, a_program_on_disk_without_the_kernel_is_compiled_anew_and_replaced)
+{
+    hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .cache_dir = root});
+    engine->binary_after = 1;
+    hdst__device *device;
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(hdst__engine_open(engine, &device, &error), HDST_OK, "%s", error.message);
+    const hdst__kernel first = {.name = "first", .source = "__kernel void first(__global int *a) { a[0] = 1; }\n", .build_options = "-cl-std=CL1.2"};
+    const hdst__kernel second = {.name = "second", .source = "__kernel void second(__global int *a) { a[0] = 2; }\n", .build_options = "-cl-std=CL1.2"};
+    hdst__program *program = NULL;
+    cr_assert_eq(device->ops->load(device, &(hdst__code){.kernel = &first, .items = 1}, &program, &error), HDST_OK, "%s", error.message);
+    hdst__driver_run_begin();
+    cr_assert(hdst__opencl_proven(device, program));
+    device->ops->unload(device, program);
+    const hdst__hash a = hdst__device_program_key(device, &first), b = hdst__device_program_key(device, &second);
+    size_t length, kept;
+    void *bytes = hdst__program_cache_read(&engine->cache, &a, &length);
+    cr_assert_not_null(bytes);
+    hdst__program_cache_write(&engine->cache, &b, bytes, length);
+    cr_assert_eq(device->ops->load(device, &(hdst__code){.kernel = &second, .items = 1}, &program, &error), HDST_OK, "%s", error.message);
+    cr_assert(hdst__opencl_proven(device, program));
+    hdst__driver_run_end();
+    device->ops->unload(device, program);
+    void *now = hdst__program_cache_read(&engine->cache, &b, &kept);
+    cr_assert_not_null(now);
+    cr_assert(kept != length || memcmp(now, bytes, length) != 0, "the wrong program stays on disk");
+    free(bytes);
+    free(now);
+    hdst__engine_destroy(engine);
+}
 
 static uint32_t binary_after = 1;      // of the runs below
 

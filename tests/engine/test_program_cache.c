@@ -174,6 +174,63 @@ Test(program_cache, a_directory_that_others_may_write_is_not_used)
     hdst__program_cache_destroy(&cache);
 }
 
+Test(program_cache, a_directory_that_the_group_may_write_is_not_used)
+{
+    hdst__program_cache cache = open_cache(root);
+    keep(&cache, "a", "one");
+    cr_assert(holds(&cache, "a", "one"));
+    cr_assert_eq(chmod(root, 0720), 0);
+    cr_assert_not(holds(&cache, "a", "one"), "what the group may have changed is loaded");
+    cr_assert(strstr(cache.why, root) && strstr(cache.why, "may be written by others"), "%s", cache.why);
+    hdst__program_cache_destroy(&cache);
+}
+
+// Root gives a directory away; others take one of root's.
+Test(program_cache, a_directory_of_another_user_is_not_used)
+{
+    const bool is_root = geteuid() == 0;
+    hdst__program_cache cache = open_cache(is_root ? root : "/usr");
+    if (is_root) {
+        keep(&cache, "a", "one");
+        cr_assert(holds(&cache, "a", "one"));
+        cr_assert_eq(chown(root, 12345, (gid_t)-1), 0);
+    }
+    cr_assert_not(holds(&cache, "a", "one"));
+    cr_assert_str_eq(strstr(cache.why, " belongs") ? strstr(cache.why, " belongs") : cache.why, " belongs to another user");
+    hdst__program_cache_destroy(&cache);
+}
+
+// A pipe that nobody writes would never end.
+Test(program_cache, entries_that_are_links_or_pipes_are_not_read)
+{
+    hdst__program_cache cache = open_cache(deep());
+    char path[160], elsewhere[128];
+    path_of("a", path);
+    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", root);
+    keep(&cache, "a", "one");
+    cr_assert_eq(rename(path, elsewhere), 0);
+    cr_assert_eq(symlink(elsewhere, path), 0);
+    cr_assert_not(holds(&cache, "a", "one"), "a link is followed");
+    cr_assert_eq(unlink(path), 0);
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    cr_assert_not(holds(&cache, "a", "one"));
+    keep(&cache, "a", "one");
+    cr_assert(holds(&cache, "a", "one"), "a pipe is not replaced");
+    hdst__program_cache_destroy(&cache);
+}
+
+Test(program_cache, a_place_that_cannot_be_made_is_told_by_the_folder_that_fails)
+{
+    unsetenv("HDST_CACHE_DIR");
+    unsetenv("XDG_CACHE_HOME");
+    setenv("HOME", "/proc/no/home", 1);         // root cannot make folders there either
+    hdst__program_cache cache = open_cache(NULL);
+    keep(&cache, "a", "one");
+    cr_assert_eq(warnings, 1);
+    cr_assert(strstr(cache.why, "cannot make the folder /proc/no: "), "%s", cache.why);
+    hdst__program_cache_destroy(&cache);
+}
+
 Test(program_cache, its_place_comes_from_the_environment)
 {
     char xdg[100], wanted[128];

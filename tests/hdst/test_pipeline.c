@@ -321,6 +321,19 @@ Test(pipeline, an_empty_input_gives_identities)
     }
 }
 
+// A double beyond int64 reads as the nearest number that is one; 2^63 is the first of them.
+Test(pipeline, numbers_beyond_int64_are_read_as_its_limits)
+{
+    const double d[] = {0x1p63, 0x1.fffffffffffffp62, -0x1p63, -0x1.0000000000001p63, INFINITY, -INFINITY, NAN, -1.9};
+    const int64_t expected[] = {INT64_MAX, 0x7ffffffffffffc00, INT64_MIN, INT64_MIN, INT64_MAX, INT64_MIN, 0, -1};
+    const float f = 0x1p63f;
+    for (int i = 0; i < 8; i++) {
+        const int64_t got = hdst_view_int64((hdst_view){.base = &d[i], .stride = 8, .rows = 1, .elements = 1, .type = HDST_FLOAT64}, 0, 0);
+        cr_expect_eq(got, expected[i], "%g: %lld", d[i], (long long)got);
+    }
+    cr_expect_eq(hdst_view_int64((hdst_view){.base = &f, .stride = 4, .rows = 1, .elements = 1, .type = HDST_FLOAT32}, 0, 0), INT64_MAX);
+}
+
 Test(pipeline, a_view_is_saved_and_read_back)
 {
     job j;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A record that failed, from the run to what `hdst replay` prints; files that are no such thing.
+#define _GNU_SOURCE     // memmem
 #include "hdst/replay_file.h"
 #include "tests/hdst/support.h"
 
@@ -375,6 +376,13 @@ Test(replay, broken_files_are_refused_in_words)
     write_file(other, bytes, length - 1);
     cr_expect_eq(show(other, text, sizeof text), 6);
     EXPECT_IN(text, "cut off");
+    char *version = memmem(bytes, length, "\xa7version\x01", 9);
+    cr_assert_not_null(version);
+    version[8] = 2;                     // of a later hdst
+    write_file(other, bytes, length);
+    cr_expect_eq(show(other, text, sizeof text), 6);
+    EXPECT_IN(text, "version 2 of the format; this hdst reads version 1");
+    version[8] = 1;
     bytes[length] = 1;
     write_file(other, bytes, length + 1);
     cr_expect_eq(show(other, text, sizeof text), 6);

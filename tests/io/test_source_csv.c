@@ -218,7 +218,7 @@ Test(source_csv, a_missing_file_and_a_folder_are_input_errors)
     cr_assert_str_eq(error.cause, "No such file or directory");
     cr_assert_null(hdst__source_csv(NULL, folder, NULL, &error));
     cr_assert_eq(error.code, HDST_E_IO);
-    cr_assert(strstr(error.message, "is not a regular file"));
+    cr_assert(strstr(error.message, "it is a folder, not a file"));
 }
 
 Test(source_csv, a_file_that_shrinks_while_it_is_read_is_an_input_error)
@@ -230,6 +230,24 @@ Test(source_csv, a_file_that_shrinks_while_it_is_read_is_an_input_error)
     hdst_error error = failure_of(source, array_record(HDST__F32, 2), (hdst_error)HDST_ERROR_INIT);
     cr_assert_eq(error.code, HDST_E_IO);
     cr_assert(strstr(error.hint, "shortened"), "%s", error.message);
+}
+
+// A row of the same length with other fields: read as one of those that were seen it would give numbers that nobody wrote.
+Test(source_csv, fields_that_changed_after_opening_are_an_error)
+{
+    enum { ROWS = 400000, LINE = 100001 };              // more than is kept of a file
+    static const char *const changed[] = {"7 8,9\n", "7,,,9\n"};
+    char *text = hdst__arena_alloc(&arena, 6 * ROWS + 1);
+    for (int i = 0; i < 2; i++) {
+        for (int row = 0; row < ROWS; row++) memcpy(text + 6 * row, "7,8,9\n", 7);
+        hdst__source *source = OPEN_OK(open_text(text, NULL, error));
+        memcpy(text + 6 * (LINE - 1), changed[i], 6);
+        write_text("a.csv", text);
+        hdst_error error = failure_of(source, array_record(HDST__F32, 3), (hdst_error)HDST_ERROR_INIT);
+        cr_assert_eq(error.code, HDST_E_FORMAT);
+        cr_assert_str_eq(error.message, i ? "the row has 4 fields, line 1 has 3" : "the row has 2 fields, line 1 has 3");
+        cr_assert_eq(error.line, LINE);
+    }
 }
 
 Test(source_csv, the_ending_of_the_name_chooses_the_reader)

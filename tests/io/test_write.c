@@ -1,14 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is written reads back to the same bits, in every format; a file appears whole or not at all; NumPy agrees where it is there.
+#define _GNU_SOURCE     // O_TMPFILE
 #include "tests/io/helper.h"
 
 #include "io/write.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 TestSuite(write, .init = set_up, .fini = tear_down);
+
+// In front of the system's: as if the file system could not keep files without names.
+static bool without_nameless;
+
+int open(const char *path, int flags, ...)
+{
+    va_list rest;
+    va_start(rest, flags);
+    const unsigned mode = flags & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY)) ? va_arg(rest, unsigned) : 0;
+    va_end(rest);
+    if (without_nameless && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
 
 enum { ROWS = 500 };
 
@@ -219,9 +244,190 @@ Test(write, a_full_disk_and_a_missing_folder_are_input_output_errors)
     cr_assert_eq(hdst__npy_write(NULL, "/dev/full", HDST__F32, (uint64_t[]){1}, 1, much, &error), HDST_E_IO);
     cr_assert_eq(hdst__npy_write(NULL, path_of("none/r.npy"), HDST__F32, (uint64_t[]){1}, 1, much, &error), HDST_E_IO);
     cr_assert_str_eq(error.cause, "No such file or directory");
+    cr_assert_str_eq(error.hint, hdst__arena_printf(&arena, "there is no folder '%s/none'", folder));
     cr_assert_eq(hdst__npy_write(NULL, folder, HDST__F32, (uint64_t[]){1}, 1, much, &error), HDST_E_IO);
     cr_assert_eq(hdst__records_write_csv(NULL, "/dev/full", array_record(HDST__F32, 1), much, 100000, &error), HDST_E_IO);
     cr_assert_eq(count_files(), 0);
+}
+
+static hdst_status save_to(const char *path, hdst_error *error)
+{
+    float values[2] = {1, 2};
+    return hdst__npy_write(NULL, path, HDST__F32, (uint64_t[]){2}, 1, values, error);
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat status;
+    cr_assert_eq(lstat(path, &status), 0, "%s", path);
+    return status.st_mode & (07777 | S_IFMT);
+}
+
+static void modes(bool nameless)
+{
+    without_nameless = !nameless;
+    static const mode_t modes[] = {0600, 0644, 0640, 0666, 0755, 0444};
+    const char *path = path_of("r.npy");
+    umask(027);
+    cr_assert_eq(save_to(path, NULL), HDST_OK);
+    cr_assert_eq(mode_of(path), S_IFREG | 0640);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        cr_assert_eq(chmod(path, modes[i]), 0);
+        cr_assert_eq(save_to(path, NULL), HDST_OK);
+        cr_expect_eq(mode_of(path), S_IFREG | modes[i], "%o became %o", modes[i], mode_of(path));
+    }
+}
+
+Test(write, a_file_that_is_replaced_keeps_its_mode_and_a_new_one_follows_the_umask) { modes(true); }
+Test(write, a_file_that_is_replaced_keeps_its_mode_and_a_new_one_follows_the_umask_where_files_have_names) { modes(false); }
+
+Test(write, where_the_group_cannot_be_kept_it_gets_no_more_than_others)
+{
+    const char *path = write_text("r.npy", "old");
+    if (geteuid() != 0) {
+        tear_down();
+        cr_skip_test("needs root, to make a file of another group");
+    }
+    cr_assert_eq(chmod(folder, 0777), 0);
+    cr_assert_eq(chown(path, 4321, 1234), 0);
+    cr_assert_eq(chmod(path, 0664), 0);
+    cr_assert_eq(save_to(path, NULL), HDST_OK);         // root keeps them
+    struct stat status;
+    cr_assert_eq(stat(path, &status), 0);
+    cr_assert(status.st_uid == 4321 && status.st_gid == 1234 && (status.st_mode & 0777) == 0664);
+    const pid_t child = fork();
+    if (child == 0) _exit(setgid(77) || setuid(77) || save_to(path, NULL) != HDST_OK);
+    int end = 0;
+    cr_assert_eq(waitpid(child, &end, 0), child);
+    cr_assert(WIFEXITED(end) && WEXITSTATUS(end) == 0);
+    cr_assert_eq(stat(path, &status), 0);
+    cr_assert_eq(status.st_gid, 77);
+    cr_assert_eq(status.st_mode & 0777, 0644);
+}
+
+Test(write, a_link_stays_and_what_it_leads_to_is_replaced)
+{
+    size_t length;
+    cr_assert_eq(mkdir(path_of("far"), 0700), 0);
+    write_text("far/r.npy", "old");
+    cr_assert_eq(symlink("far/hop.npy", path_of("link.npy")), 0);
+    cr_assert_eq(symlink("r.npy", path_of("far/hop.npy")), 0);          // seen from its own folder
+    cr_assert_eq(chmod(path_of("far/r.npy"), 0600), 0);
+    cr_assert_eq(save_to(path_of("link.npy"), NULL), HDST_OK);
+    cr_assert(S_ISLNK(mode_of(path_of("link.npy"))) && S_ISLNK(mode_of(path_of("far/hop.npy"))));
+    cr_assert_eq(mode_of(path_of("far/r.npy")), S_IFREG | 0600);
+    cr_assert_eq(memcmp(read_whole(path_of("far/r.npy"), &length), "\x93NUMPY", 6), 0);
+    cr_assert_eq(symlink(path_of("far/new.npy"), path_of("to-be.npy")), 0);     // leads to nothing yet
+    cr_assert_eq(save_to(path_of("to-be.npy"), NULL), HDST_OK);
+    cr_assert(S_ISLNK(mode_of(path_of("to-be.npy"))));
+    cr_assert_eq(memcmp(read_whole(path_of("far/new.npy"), &length), "\x93NUMPY", 6), 0);
+    cr_assert_eq(symlink("round.npy", path_of("round.npy")), 0);
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(save_to(path_of("round.npy"), &error), HDST_E_IO);
+    cr_assert_eq(count_files(), 4, "far, link.npy, to-be.npy, round.npy");
+}
+
+// In folders that others may write: a link may lead to any file of the user's, a pipe would be waited for.
+Test(write, a_private_file_replaces_links_and_pipes_and_is_the_users_alone)
+{
+    size_t length;
+    const char *path = path_of("f.replay"), *victim = write_text("victim", "dear");
+    cr_assert_eq(symlink(victim, path), 0);
+    for (int i = 0; i < 2; i++) {
+        hdst__file_writer *writer = hdst__file_writer_open_private(NULL, path, NULL);
+        cr_assert_not_null(writer);
+        cr_assert_eq(hdst__file_writer_add(writer, "new", 3, NULL), HDST_OK);
+        cr_assert_eq(hdst__file_writer_commit(writer, NULL), HDST_OK);
+        cr_assert_eq(mode_of(path), S_IFREG | 0600);
+        cr_assert_eq(unlink(path), 0);
+        cr_assert_eq(mkfifo(path, 0666), 0);        // the second turn's
+    }
+    cr_assert_str_eq(read_whole(victim, &length), "dear");
+}
+
+static void failing_change(bool nameless)
+{
+    without_nameless = !nameless;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__file_writer *writer = hdst__file_writer_open(NULL, path_of("r.npy"), &error);
+    cr_assert_not_null(writer);
+    cr_assert_eq(hdst__file_writer_add(writer, "new", 3, NULL), HDST_OK);
+    cr_assert_eq(mkdir(path_of("r.npy"), 0700), 0);         // a file cannot take its place
+    cr_assert_eq(hdst__file_writer_commit(writer, &error), HDST_E_IO);
+    cr_assert_str_eq(error.cause, "Is a directory");
+    cr_assert_eq(count_files(), 1);
+    signal(SIGXFSZ, SIG_IGN);
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &(struct rlimit){100, 100}), 0);
+    cr_assert_eq(save_to(path_of("s.npy"), &error), HDST_E_IO);
+    cr_assert_str_eq(error.cause, "File too large");
+    cr_assert_eq(count_files(), 1);
+}
+
+Test(write, a_change_that_fails_leaves_nothing_behind) { failing_change(true); }
+Test(write, a_change_that_fails_leaves_nothing_behind_where_files_have_names) { failing_change(false); }
+
+// Where the file system keeps files without names a killed writer leaves none at all; elsewhere the next one removes what it left.
+static void remains(bool nameless)
+{
+    without_nameless = !nameless;
+    const pid_t child = fork();
+    if (child == 0) {
+        hdst__file_writer *writer = hdst__file_writer_open(NULL, path_of("r.npy"), NULL);
+        if (hdst__file_writer_add(writer, "half", 4, NULL) == HDST_OK) kill(getpid(), SIGKILL);
+    }
+    int end = 0;
+    cr_assert_eq(waitpid(child, &end, 0), child);
+    cr_assert(WIFSIGNALED(end) && WTERMSIG(end) == SIGKILL);
+    write_text(".r.npy.hdst-0.tmp", "left by one that died");
+    write_text(".r.npy.hdst-7.tmp", "left by another");
+    write_text(".other.npy.hdst-0.tmp", "not of this file");
+    const int lives = open(write_text(".r.npy.hdst-3.tmp", "being written"), O_RDWR);
+    cr_assert_eq(flock(lives, LOCK_EX), 0);
+    cr_assert_eq(save_to(path_of("r.npy"), NULL), HDST_OK);
+    size_t length;
+    cr_assert_str_eq(read_whole(path_of(".r.npy.hdst-3.tmp"), &length), "being written");
+    cr_assert_str_eq(read_whole(path_of(".other.npy.hdst-0.tmp"), &length), "not of this file");
+    cr_assert_eq(count_files(), 3, "with r.npy");
+    close(lives);
+    cr_assert_eq(save_to(path_of("r.npy"), NULL), HDST_OK);
+    cr_assert_eq(count_files(), 2);
+}
+
+Test(write, what_a_killed_writer_left_is_removed_by_the_next_one_and_what_lives_is_not) { remains(true); }
+Test(write, what_a_killed_writer_left_is_removed_by_the_next_one_and_what_lives_is_not_where_files_have_names) { remains(false); }
+
+// Each sees a whole file, and none takes the other's temporary one for remains.
+static void several_writers(bool nameless)
+{
+    without_nameless = !nameless;
+    enum { WRITERS = 4, TURNS = 100 };
+    pid_t child[WRITERS];
+    for (int w = 0; w < WRITERS; w++) {
+        child[w] = fork();
+        for (int i = 0; child[w] == 0 && i < TURNS; i++)
+            if (save_to(path_of("r.npy"), NULL) != HDST_OK) _exit(1);
+        if (child[w] == 0) _exit(0);
+    }
+    for (int w = 0; w < WRITERS; w++) {
+        int end = 0;
+        cr_assert_eq(waitpid(child[w], &end, 0), child[w]);
+        cr_expect(WIFEXITED(end) && WEXITSTATUS(end) == 0);
+    }
+    cr_assert_eq(count_files(), 1);
+}
+
+Test(write, several_writers_of_one_file_do_not_disturb_each_other) { several_writers(true); }
+Test(write, several_writers_of_one_file_do_not_disturb_each_other_where_files_have_names) { several_writers(false); }
+
+Test(write, a_name_as_long_as_the_system_allows)
+{
+    char name[256];
+    memset(name, 'n', 255);
+    memcpy(name + 251, ".npy", 5);
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(save_to(path_of(name), &error), HDST_OK, "%s", error.cause);
+    cr_assert_eq(save_to(path_of(name), &error), HDST_OK, "%s", error.cause);
+    cr_assert_eq(count_files(), 1);
 }
 
 Test(write, raw_records_must_fill_the_file)

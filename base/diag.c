@@ -5,9 +5,27 @@
 
 void hdst__diags_init(hdst__diags *diags, hdst__arena *arena) { *diags = (hdst__diags){.arena = arena}; }
 
+static const char *next_line(const char *at, const char *end)
+{
+    const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+    return newline ? newline + 1 : NULL;
+}
+
+static void find_lines(hdst__arena *arena, hdst__source_text *source)
+{
+    const char *text = source->text, *end = text + source->length;
+    size_t count = 1;
+    for (const char *at = text; (at = next_line(at, end));) count++;
+    uint32_t *lines = HDST__NEW_ARRAY(arena, uint32_t, count);
+    for (const char *at = text; (at = next_line(at, end));) lines[++source->line_count] = (uint32_t)(at - text);
+    source->line_count = count;
+    source->lines = lines;
+}
+
 uint32_t hdst__diags_add_source(hdst__diags *d, const char *name, const char *text, size_t length)
 {
-    hdst__source_text source = {hdst__arena_strdup(d->arena, name), hdst__arena_strndup(d->arena, text, length), length};
+    hdst__source_text source = {.name = hdst__arena_strdup(d->arena, name), .text = hdst__arena_strndup(d->arena, text, length), .length = length};
+    find_lines(d->arena, &source);
     HDST__PUSH(d->arena, d->sources, d->source_count, d->source_capacity, source);
     return (uint32_t)d->source_count - 1;
 }
@@ -42,19 +60,24 @@ void hdst__span_position(const hdst__diags *d, hdst__span span, uint32_t *line, 
     const hdst__source_text *source = source_of(d, span);
     *line = *column = 1;
     if (!source) return;
-    for (size_t i = 0; i < span.offset && i < source->length; i++) {
-        if (source->text[i] == '\n') ++*line, *column = 1;
-        else ++*column;
+    const size_t offset = span.offset < source->length ? span.offset : source->length;
+    size_t first = 0, end = source->line_count;     // the last line that begins at the place or before it
+    while (end - first > 1) {
+        const size_t middle = first + (end - first) / 2;
+        if (source->lines[middle] <= offset) first = middle;
+        else end = middle;
     }
+    *line = (uint32_t)first + 1;
+    *column = (uint32_t)(offset - source->lines[first]) + 1;
 }
 
 // The source line and the marks under it. Tabs are copied into the margin so that the caret stands under its character.
 static void render_line(const hdst__source_text *source, hdst__span span, hdst__buffer *out)
 {
-    size_t offset = span.offset < source->length ? span.offset : source->length, start = offset, end = offset;
-    while (start > 0 && source->text[start - 1] != '\n') start--;
-    while (end < source->length && source->text[end] != '\n' && source->text[end] != '\r') end++;
     enum { WIDEST = 160 };      // of a longer line only the part around the place is shown
+    size_t offset = span.offset < source->length ? span.offset : source->length, start = offset, end = offset;
+    while (start > 0 && source->text[start - 1] != '\n' && offset - start <= WIDEST) start--;
+    while (end < source->length && source->text[end] != '\n' && source->text[end] != '\r' && end - offset <= WIDEST) end++;
     if (offset - start > WIDEST) start = offset - WIDEST / 2;
     if (end - start > WIDEST) end = start + WIDEST;
     hdst__buffer_puts(out, "    ");

@@ -14,6 +14,8 @@ typedef struct hdst__source_text {
     const char *name;       // as the user gave it, for messages
     const char *text;       // NUL-terminated copy
     size_t length;
+    const uint32_t *lines;  // where each line begins (set by hdst__diags_add_source)
+    size_t line_count;
 } hdst__source_text;
 
 // A stretch of a source. source is an index into hdst__diags.sources; length 0 means a point.

@@ -80,7 +80,7 @@ void hdst__printer_use(hdst__printer *p, const ir_func *func)
         else p->var_name[v] = hdst__name_take(p->names, var->name && var->name[0] ? var->name : "tmp");
         if (var->per_record && !var->elements) p->array_name[v] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_of", p->var_name[v]));
     }
-    p->names->count = taken;        // another form's variables live in a scope of their own
+    hdst__names_give_back(p->names, taken);     // another form's variables live in a scope of their own
 }
 
 static bool find_check(ir_stmt *stmt, void *user)
@@ -209,14 +209,10 @@ static void print_constants(hdst__printer *p)
 {
     for (size_t i = 0; i < p->constant_count; i++) {
         const ir_var *var = p->constants[i].var;
-        const char *values = "";
+        hdst__write(&p->out, "__constant %s %s[%" PRIu64 "] = {", hdst__cl_name(var->kind), p->constants[i].name, var->elements);
         for (uint64_t e = 0; e < var->elements; e++)
-            values = hdst__arena_printf(p->arena, "%s%s%s", values,
-                                        e == 0   ? ""
-                                        : e % 16 ? ", "
-                                                 : ",\n    ",
-                                        hdst__constant_text(p->arena, var->kind, var->init[e]));
-        hdst__write_line(&p->out, "__constant %s %s[%" PRIu64 "] = {\n    %s\n};", hdst__cl_name(var->kind), p->constants[i].name, var->elements, values);
+            hdst__write(&p->out, "%s%s", e % 16 ? ", " : e ? ",\n    " : "\n    ", hdst__constant_text(p->arena, var->kind, var->init[e]));
+        hdst__write_line(&p->out, "\n};");
     }
 }
 

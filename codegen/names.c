@@ -81,11 +81,38 @@ void hdst__names_init(hdst__names *names, hdst__arena *arena)
     *names = (hdst__names){.arena = arena};
 }
 
+// --- The table of names ---
+
+// The slot of the name, or the free one where it would go: linear probing, in which what came last is taken out by emptying its slot.
+static uint32_t *slot_of(const hdst__names *names, const char *name)
+{
+    uint64_t hash = 0xcbf29ce484222325u;        // FNV-1a
+    for (const char *c = name; *c; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+    for (size_t i = (size_t)(hash ^ hash >> 32);; i++) {
+        uint32_t *slot = &names->slots[i & (names->slot_count - 1)];
+        if (!*slot || strcmp(names->taken[*slot - 1], name) == 0) return slot;
+    }
+}
+
+static void add_name(hdst__names *names, const char *name)
+{
+    if (2 * (names->count + 1) > names->slot_count) {
+        names->slot_count = names->slot_count ? 2 * names->slot_count : 256;
+        names->slots = HDST__NEW_ARRAY(names->arena, uint32_t, names->slot_count);
+        for (size_t i = 0; i < names->count; i++) *slot_of(names, names->taken[i]) = (uint32_t)i + 1;
+    }
+    HDST__PUSH(names->arena, names->taken, names->count, names->capacity, name);
+    *slot_of(names, name) = (uint32_t)names->count;
+}
+
+void hdst__names_give_back(hdst__names *names, size_t count)
+{
+    for (; names->count > count; names->count--) *slot_of(names, names->taken[names->count - 1]) = 0;
+}
+
 static bool is_taken(const hdst__names *names, const char *name)
 {
-    for (size_t i = 0; i < names->count; i++)
-        if (strcmp(names->taken[i], name) == 0) return true;
-    return hdst__name_is_reserved(name);
+    return (names->count && *slot_of(names, name)) || hdst__name_is_reserved(name);
 }
 
 const char *hdst__name_take(hdst__names *names, const char *wanted)
@@ -100,6 +127,6 @@ const char *hdst__name_take(hdst__names *names, const char *wanted)
         const char *longer = hdst__arena_printf(names->arena, "%s_", name);
         name = has_reserved_form(longer) ? hdst__arena_printf(names->arena, "v_%s", name) : hdst__arena_strdup(names->arena, longer); // half_ begins built-ins
     }
-    HDST__PUSH(names->arena, names->taken, names->count, names->capacity, name);
+    add_name(names, name);
     return name;
 }

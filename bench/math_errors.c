@@ -75,13 +75,13 @@ static void look_at(const batch *b, size_t i, worst *w)
         const double v = ((const double *)b->got)[i];
         uint64_t bits;
         memcpy(&bits, &v, sizeof bits);
-        note(w, digest ? 0 : math_error_double(b->function, p.x, p.y, v), p.x, p.y, b->first + i, v != v ? 1 : bits);
+        note(w, digest ? 0 : math_error_double(b->function, p.x, p.y, v), p.x, p.y, b->first + i, bits);
     } else {
         const math_pair_float p = ((const math_pair_float *)b->points)[i];
         const float v = ((const float *)b->got)[i];
         uint32_t bits;
         memcpy(&bits, &v, sizeof bits);
-        note(w, digest ? 0 : math_error_float(b->function, p.x, p.y, v), (double)p.x, (double)p.y, b->first + i, v != v ? 1 : bits);
+        note(w, digest ? 0 : math_error_float(b->function, p.x, p.y, v), (double)p.x, (double)p.y, b->first + i, bits);
     }
 }
 

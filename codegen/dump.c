@@ -32,7 +32,7 @@ typedef struct dumper {
 static const char *const op_names[] = {
     [IR_CONST] = "const", [IR_VAR] = "var", [IR_ELEM] = "elem", [IR_FIELD] = "field", [IR_BROADCAST] = "broadcast", [IR_LENGTH] = "length",
     [IR_RECORD_INDEX] = "record_index", [IR_NEG] = "neg", [IR_BITNOT] = "bitnot", [IR_NOT] = "not", [IR_ABS] = "abs", [IR_SQRT] = "sqrt",
-    [IR_ISNAN] = "isnan", [IR_ADD] = "add", [IR_SUB] = "sub", [IR_MUL] = "mul", [IR_DIV] = "div", [IR_REM] = "rem", [IR_AND] = "and",
+    [IR_CANONICAL] = "canonical", [IR_ISNAN] = "isnan", [IR_ADD] = "add", [IR_SUB] = "sub", [IR_MUL] = "mul", [IR_DIV] = "div", [IR_REM] = "rem", [IR_AND] = "and",
     [IR_OR] = "or", [IR_XOR] = "xor", [IR_SHL] = "shl", [IR_SHR] = "shr", [IR_MIN] = "min", [IR_MAX] = "max", [IR_LT] = "lt", [IR_LE] = "le",
     [IR_GT] = "gt", [IR_GE] = "ge", [IR_EQ] = "eq", [IR_NE] = "ne", [IR_FMA] = "fma", [IR_SELECT] = "select", [IR_CONVERT] = "convert",
     [IR_BITCAST] = "bitcast", [IR_FIXED] = "fixed", [IR_FITS] = "fits", [IR_KEY_MIN] = "key_min", [IR_KEY_MAX] = "key_max",

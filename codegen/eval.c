@@ -67,6 +67,8 @@ HDST__INTEGER_KINDS(DEFINE_INTEGER)
 
 // --- float and double ---
 
+static const uint64_t quiet_f32 = 0x7fc00000, quiet_f64 = UINT64_C(0x7ff8000000000000);     // the NaN that functions give and see
+
 #define DEFINE_FLOAT(KIND, s, T)                                                                                       \
     /* -0 is below +0 although they compare equal; NaN if either is NaN */                                             \
     static T minimum_##s(T a, T b)                                                                                     \
@@ -88,6 +90,7 @@ HDST__INTEGER_KINDS(DEFINE_INTEGER)
         case IR_NEG: EACH(n, out, a[i] ^ sign); break;                                                                 \
         case IR_ABS: EACH(n, out, a[i] & ~sign); break;                                                                \
         case IR_SQRT: EACH(n, out, HDST__OF_##s(sizeof(T) == 4 ? (T)sqrtf((float)HDST__AS_##s(a[i])) : (T)sqrt(HDST__AS_##s(a[i])))); break; \
+        case IR_CANONICAL: EACH(n, out, HDST__AS_##s(a[i]) != HDST__AS_##s(a[i]) ? quiet_##s : a[i]); break;           \
         case IR_ISNAN: EACH(n, out, HDST__AS_##s(a[i]) != HDST__AS_##s(a[i])); break;                                  \
         default: EACH(n, out, 0); break;                                                                               \
         }                                                                                                              \
@@ -253,8 +256,7 @@ void hdst__eval_convert_n(hdst__kind to, hdst__kind from, const uint64_t *a, uin
 
 void hdst__eval_bitcast_n(hdst__kind to, hdst__kind from, const uint64_t *a, uint64_t *out, size_t n)
 {
-    if (from == HDST__F32) EACH(n, out, (a[i] & 0x7fffffff) > 0x7f800000 ? 0x7fc00000 : a[i]);
-    else if (from == HDST__F64) EACH(n, out, (a[i] & ~(UINT64_C(1) << 63)) > UINT64_C(0x7ff0000000000000) ? UINT64_C(0x7ff8000000000000) : a[i]);
+    if (hdst__kind_is_float(from)) hdst__eval_unary_n(IR_CANONICAL, from, a, out, n);
     else if (to == HDST__F32) EACH(n, out, a[i] & 0xffffffff);      // a signed pattern was extended
     else EACH(n, out, a[i]);
     if (to == HDST__I32) to_integer(to, out, out, n);

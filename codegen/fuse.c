@@ -329,6 +329,7 @@ ir_func *hdst__fuse(hdst__arena *arena, ir_func *const *functions, size_t count)
         for (size_t i = 0; i < count; i++) add_params(&f, i, kinds[k]);
     if (f.output) f.result = hdst__ir_add_param(func, *f.output);
     for (size_t i = 0; i < count; i++) f.emits |= functions[i]->emits;
+    for (size_t i = 0; i < count; i++) func->makes |= functions[i]->makes;      // behind the first that does, all fields are made
     func->emits = f.emits && f.output;
 
     go_on(&f, 0, (stand){.block = &func->body, .record = {functions[0]->params[0].record, IN_INPUT, 0}, .check = UINT32_MAX});

@@ -3,6 +3,7 @@
 //
 // A level folds its runs side by side: lane r of step j computes f(so far of run r, record 64 r + j). The last run may be shorter, so the lanes of a step are
 // always the first ones. Records travel as C structs, whatever the input's layout.
+#include "codegen/eval.h"
 #include "codegen/interp_state.h"
 #include "codegen/kernel.h"       // HDST__FOLD_RECORDS
 
@@ -119,6 +120,23 @@ static void fold_step(fold *f, hdst__interp_run *run, uint64_t j, uint64_t n)
     f->a = done;
 }
 
+// The NaNs of `count` records of a result become one, as those of a map's (docs/kernel-language.md).
+static void make_canonical(const hdst__record *record, char *records, uint64_t count)
+{
+    for (size_t l = 0; l < record->leaf_count; l++) {
+        const hdst__leaf *leaf = &record->leaves[l];
+        const uint64_t size = hdst__scalar_size(leaf->kind);
+        if (!hdst__kind_is_float(leaf->kind)) continue;
+        for (uint64_t i = 0; i < count * leaf->elements; i++) {
+            char *at = records + i / leaf->elements * record->size + hdst__leaf_offset(leaf, i % leaf->elements);
+            uint64_t bits = 0;
+            memcpy(&bits, at, size);
+            bits = hdst__eval_unary(IR_CANONICAL, leaf->kind, leaf->kind, bits);
+            memcpy(at, &bits, size);
+        }
+    }
+}
+
 // Folds each run of run_length records into one record of `to`.
 static hdst_status fold_runs(hdst__interp_run *run, uint64_t run_length, void *to, hdst_error *error)
 {
@@ -131,6 +149,7 @@ static hdst_status fold_runs(hdst__interp_run *run, uint64_t run_length, void *t
     gather(&f, run, 0, f.runs, &f.structs, f.a);
     for (uint64_t j = 1; j < (f.runs > 1 ? run_length : last); j++) fold_step(&f, run, j, j < last ? f.runs : f.runs - 1);
     memcpy(to, f.a, f.runs * f.structs.record->size);
+    if (run->func->makes) make_canonical(f.structs.record, to, f.runs);
     const char *wrong = f.state.wrong;
     close_fold(&f);
     return wrong ? hdst__error_set(error, HDST_E_INTERNAL, "`%s`: %s", run->func->name, wrong) : HDST_OK;

@@ -44,6 +44,7 @@ typedef enum ir_op {
     IR_RECORD_INDEX,// u64
     // One operand, same type out
     IR_NEG, IR_BITNOT, IR_NOT /* bool */, IR_ABS, IR_SQRT,
+    IR_CANONICAL,   // a float; of a NaN the quiet, positive one without payload. pass_nans puts it where bits leave the function
     IR_ISNAN,       // bool out
     // Two operands of one type, same type out. Integers wrap.
     IR_ADD, IR_SUB, IR_MUL,
@@ -170,6 +171,7 @@ struct ir_func {
     ir_check *checks;
     size_t check_count, check_capacity;
     ir_block body;
+    bool makes;                     // a function of the user's gives the output, so its NaNs are one (docs/kernel-language.md): else records go through as they came
     bool emits_few;                 // with emits: hardly any input record gives one, so counting them first would be a run in vain
     bool emits;                     // has IR_EMIT: how many output records there are depends on the data. Else each input record gives one
     bool counts;                    // only counts what it would emit: nothing is stored, accumulated or checked (pass_count)

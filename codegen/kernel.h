@@ -76,6 +76,7 @@ void hdst__pass_unroll(ir_func *func);              // short constant loops disa
 void hdst__pass_unroll_arrays(ir_func *func);       // so do longer ones that alone keep arrays from becoming variables
 void hdst__pass_arrays(ir_func *func);              // local arrays that only constants index become variables
 void hdst__pass_forward(ir_func *func);             // constants take the place of variables that were set to them
+void hdst__pass_nans(ir_func *func);                // stores give one NaN
 void hdst__pass_unread(ir_func *func);              // dead variables and stores; marks the leaves that are read
 void hdst__pass_uniform(ir_func *func);             // marks varying variables and expressions
 void hdst__pass_if_convert(ir_func *func);          // branches of plain assignments become selects

@@ -55,6 +55,7 @@ static void print_fold_store(hdst__printer *p)
     for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++) {
         const char *to = hdst__arena_printf(p->arena, "%s(%s_at, n, e)", p->leaf_name[output][l], p->param_name[output]),
                    *from = hdst__arena_printf(p->arena, "%s_of[e]", p->leaf_name[0][l]);
+        if (p->func->makes && hdst__kind_is_float(leaf_of(p, l)->kind)) from = hdst__canonical_text(p, leaf_of(p, l)->kind, from);
         if (hdst__leaf_is_aligned(p->func->params[output].record, leaf_of(p, l))) {
             print_each(p, l, hdst__arena_printf(p->arena, "%s = %s", to, from));
         } else {

@@ -144,6 +144,7 @@ static void lower_function(lowerer *l, const ast_function *function)
     l->func->emits = l->is_filter || is_flat_map;
     const bool has_output = !l->is_filter && function->result && function->result->kind != HDST__VOID;
     lower_place output = {0}, held = {0};
+    l->func->makes = has_output;
     if (has_output) output = add_output(l, function->result);
 
     l->tail = tail_return(function->body);

@@ -124,7 +124,8 @@ static ir_expr *of_var(ir_func *func, uint32_t leaf, ir_expr *element, const voi
 {
     (void)leaf;
     const uint32_t *var = user;
-    return read_var(func, *var, element);
+    ir_expr *value = read_var(func, *var, element);
+    return hdst__kind_is_float(value->kind) ? hdst__ir_unary(func, IR_CANONICAL, value->kind, value) : value;
 }
 
 static void store_result(ir_func *func, const rewrite *r, const hdst__record *values, uint32_t first)
@@ -154,6 +155,7 @@ ir_func *hdst__operator_group_reduce(hdst__arena *arena, const ir_func *reduce, 
     func->body = (ir_block){0};
     func->param_count = func->param_capacity = 0;
     func->params = NULL;
+    func->makes = false;        // not all of it: keys keep their bits
     hdst__ir_add_param(func, (ir_param){.kind = IR_INPUT, .name = "run", .bind = "run", .record = hdst__group_run_record(arena)});
     hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = "records", .bind = "records", .record = keyed, .is_table = true});
     hdst__ir_add_param(func, (ir_param){.kind = IR_OUTPUT, .name = "result", .bind = "result", .record = keyed});

@@ -51,6 +51,7 @@ const char *hdst__passes_scalar(ir_func *func)
         {"forward", hdst__pass_forward},    // the zeroes that their elements began with
         {"fold", hdst__pass_fold},
         {"dense", hdst__pass_dense},
+        {"nans", hdst__pass_nans},          // before what is read and what varies is marked
         {"unread", hdst__pass_unread},
         {"uniform", hdst__pass_uniform},
         {"if-convert", hdst__pass_if_convert},

@@ -133,6 +133,7 @@ typedef struct hdst__printer {
 // print_expr.c
 void hdst__print_expr(hdst__printer *p, const ir_expr *expr);           // fit to be an operand of an assignment or an argument
 void hdst__print_operand(hdst__printer *p, const ir_expr *expr);        // in parentheses unless it is a name, a number or a call
+const char *hdst__canonical_text(hdst__printer *p, hdst__kind kind, const char *value);      // IR_CANONICAL of a float
 const char *hdst__expr_text(hdst__printer *p, const ir_expr *expr);
 const char *hdst__index_text(hdst__printer *p, const ir_expr *index);   // a row or an element; NULL is 0
 const char *hdst__record_text(hdst__printer *p, uint32_t record);        // the slice index of a record of the lane (or block)

@@ -69,7 +69,7 @@ static bool is_primary(const ir_expr *expr)     // a name, a call, a number with
 {
     switch (expr->op) {
     case IR_VAR: case IR_ELEM: case IR_BROADCAST: case IR_FMA: case IR_SQRT: case IR_ABS: case IR_MIN: case IR_MAX: case IR_FIXED: case IR_FITS:
-    case IR_KEY_MIN: case IR_KEY_MAX: case IR_LENGTH: return true;
+    case IR_KEY_MIN: case IR_KEY_MAX: case IR_LENGTH: case IR_CANONICAL: return true;
     case IR_FIELD: return expr->kind != HDST__BOOL;
     case IR_CONST:
         return hdst__kind_is_float(expr->kind) ? !(expr->bits >> (expr->kind == HDST__F32 ? 31 : 63))
@@ -262,6 +262,13 @@ static void print_bitcast(hdst__printer *p, const ir_expr *expr)
     }
 }
 
+const char *hdst__canonical_text(hdst__printer *p, hdst__kind kind, const char *value)
+{
+    p->part[HDST__PART_FLOATS] = true;
+    if (kind == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
+    return hdst__arena_printf(p->arena, "as_%s(bits_of_%s(%s))", hdst__cl_name(kind), hdst__cl_name(kind), value);
+}
+
 // A ternary where both sides cost nothing; else a function, so that no side is skipped by a branch.
 static void print_select(hdst__printer *p, const ir_expr *expr)
 {
@@ -342,6 +349,7 @@ void hdst__print_expr(hdst__printer *p, const ir_expr *expr)
     case IR_RECORD_INDEX: hdst__write(&p->out, "first + %s", hdst__record_text(p, expr->record)); break;
     case IR_NEG: case IR_BITNOT: case IR_NOT: case IR_ABS: print_unary(p, expr); break;
     case IR_SQRT: print_sqrt(p, expr); break;
+    case IR_CANONICAL: hdst__write(&p->out, "%s", hdst__canonical_text(p, expr->kind, hdst__expr_text(p, expr->a))); break;
     case IR_ISNAN:
         hdst__write(&p->out, "isnan(%s) != 0", hdst__expr_text(p, expr->a));
         break;

@@ -27,7 +27,7 @@ static int operand_count(ir_op op)
 {
     switch (op) {
     case IR_CONST: case IR_VAR: case IR_LENGTH: case IR_RECORD_INDEX: case IR_FIELD: case IR_BROADCAST: return 0;  // their indices are looked at apart
-    case IR_ELEM: case IR_NEG: case IR_BITNOT: case IR_NOT: case IR_ABS: case IR_SQRT: case IR_ISNAN: case IR_CONVERT: case IR_BITCAST:
+    case IR_ELEM: case IR_NEG: case IR_BITNOT: case IR_NOT: case IR_ABS: case IR_SQRT: case IR_CANONICAL: case IR_ISNAN: case IR_CONVERT: case IR_BITCAST:
     case IR_FIXED: case IR_FITS: case IR_KEY_MIN: case IR_KEY_MAX: return 1;
     case IR_FMA: case IR_SELECT: return 3;
     default: return 2;
@@ -91,7 +91,7 @@ static bool unary_ok(verifier *v, const ir_expr *e, const char *where)
     case IR_NEG: case IR_ABS: REQUIRE(e->kind == a && a != HDST__BOOL && a != HDST__TEXT, "operand type", where); break;
     case IR_BITNOT: REQUIRE(e->kind == a && hdst__kind_is_integer(a), "operand type", where); break;
     case IR_NOT: REQUIRE(e->kind == HDST__BOOL && a == HDST__BOOL, "operand type", where); break;
-    case IR_SQRT: REQUIRE(e->kind == a && hdst__kind_is_float(a), "operand type", where); break;
+    case IR_SQRT: case IR_CANONICAL: REQUIRE(e->kind == a && hdst__kind_is_float(a), "operand type", where); break;
     case IR_ISNAN: REQUIRE(e->kind == HDST__BOOL && hdst__kind_is_float(a), "operand type", where); break;
     case IR_BITCAST: REQUIRE(hdst__scalar_size(e->kind) == hdst__scalar_size(a), "bit cast between sizes", where); break;
     case IR_FIXED:

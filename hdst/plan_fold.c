@@ -25,6 +25,7 @@ static bool write_constant(const ast_expr *e, char *at)
     uint64_t bits;
     if (e->kind != AST_COMPOUND) {
         if (!constant_bits(e, &bits)) return false;
+        if (hdst__kind_is_float(e->type->kind)) bits = hdst__eval_unary(IR_CANONICAL, e->type->kind, e->type->kind, bits);
         memcpy(at, &bits, hdst__scalar_size(e->type->kind));    // little endian, as all of hdst's raw data
         return true;
     }

@@ -51,11 +51,14 @@ static void load(hdst__kind kind, wide *w, const char *from, uint64_t stride, ui
 }
 
 // `fits` sees the wide value as `v`. Returns at the first one that does not fit.
-#define STORE(member, type, fits)                                              \
+#define STORE(member, type, fits) STORE_AS(member, type, fits, (type)v)
+// Processors keep other bits of a NaN when they change its width: here all become one (docs/kernel-language.md, Numeric rules).
+#define STORE_REAL(type, fits) STORE_AS(r, type, fits, v != v ? (type)NAN : (type)v)
+#define STORE_AS(member, type, fits, as)                                       \
     for (uint64_t n = 0; n < count; n++) {                                     \
         __typeof__(w->member[0]) v = w->member[n];                             \
         if (!(fits)) return n;                                                 \
-        type value = (type)v;                                                  \
+        type value = (as);                                                     \
         memcpy(to + n * stride, &value, sizeof value);                         \
     }                                                                          \
     break
@@ -113,8 +116,8 @@ static uint64_t store_real(hdst__kind kind, const wide *w, char *to, uint64_t st
     case HDST__U16: STORE(r, uint16_t, whole(v, 0, 0x1p16));
     case HDST__U32: STORE(r, uint32_t, whole(v, 0, 0x1p32));
     case HDST__U64: STORE(r, uint64_t, whole(v, 0, 0x1p64));
-    case HDST__F32: STORE(r, float, !isinf((float)v) || isinf(v));
-    case HDST__F64: STORE(r, double, true);
+    case HDST__F32: STORE_REAL(float, !isinf((float)v) || isinf(v));
+    case HDST__F64: STORE_REAL(double, true);
     default: return 0;
     }
     return count;
@@ -186,7 +189,8 @@ float hdst__convert_half(uint16_t bits)
 {
     uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
     float value;
-    if (exponent == 31) value = fraction ? NAN : INFINITY;
+    if (exponent == 31 && fraction) return NAN;     // whatever its sign: see STORE_REAL
+    if (exponent == 31) value = INFINITY;
     else value = exponent ? ldexpf((float)(1024 + fraction), (int)exponent - 25) : ldexpf((float)fraction, -24);
     return bits >> 15 ? -value : value;
 }

@@ -109,6 +109,17 @@ Test(eval, nan_passes_through_float_arithmetic)
     UNARY(IR_ISNAN, HDST__F32, f32(INFINITY), 0);
 }
 
+Test(eval, one_nan_is_canonical)
+{
+    static const uint64_t nans32[] = {0x7f800001, 0xff800001, 0x7fa00000, 0xffc00000, 0x7fffffff, 0xffffffff}, others32[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7f7fffff, 1};
+    for (size_t i = 0; i < sizeof nans32 / sizeof *nans32; i++) UNARY(IR_CANONICAL, HDST__F32, nans32[i], nan32);
+    for (size_t i = 0; i < sizeof others32 / sizeof *others32; i++) UNARY(IR_CANONICAL, HDST__F32, others32[i], others32[i]);
+    UNARY(IR_CANONICAL, HDST__F64, 0xfff0000000000001, nan64);
+    UNARY(IR_CANONICAL, HDST__F64, 0x7fffffffffffffff, nan64);
+    UNARY(IR_CANONICAL, HDST__F64, 0xfff0000000000000, 0xfff0000000000000);
+    UNARY(IR_CANONICAL, HDST__F64, 0x8000000000000000, 0x8000000000000000);
+}
+
 Test(eval, denormals_are_kept_and_zero_division_gives_infinity)
 {
     BINARY(IR_ADD, HDST__F32, 1, 1, 2);                 // two smallest denormals

@@ -158,6 +158,14 @@ static answer steps(line l, const vec *c, uint64_t rows)
 
 // --- Comparing ---
 
+// NaNs that functions give are one (docs/kernel-language.md); C's are what the processor makes.
+static answer with_one_nan(answer a)
+{
+    if (isnan(a.a)) a.a = NAN;
+    if (isnan(a.b)) a.b = NAN;
+    return a;
+}
+
 static bool same(const answer *a, const answer *b)
 {
     return !memcmp(&a->a, &b->a, 4) && !memcmp(&a->b, &b->b, 8) && a->c == b->c && a->d == b->d && a->e == b->e;
@@ -182,7 +190,7 @@ enum { SEEDS = 20 };
         (void)table;                                                                                                   \
         for (size_t i = 0; i < result.records; i++) {                                                                  \
             line l = input[i];                                                                                         \
-            answer expected = call;                                                                                    \
+            answer expected = with_one_nan(call);                                                                      \
             cr_assert(same(&expected, (const answer *)result.output + i), name " seed %u record %zu", seed, i);        \
         }                                                                                                              \
     }

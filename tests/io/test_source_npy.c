@@ -122,6 +122,24 @@ Test(source_npy, conversions_round_to_nearest_even)
     hdst__source_close(source);
 }
 
+// Signs and payloads: what is only read keeps its bits, what changes its width is the quiet, positive one.
+Test(source_npy, nans_that_are_converted_are_one)
+{
+    uint32_t singles[] = {0x7f800001, 0xff800001, 0x7fc00000, 0xffc12345, 0xffffffff, 0xff800000};
+    uint64_t doubles[] = {0x7ff0000000000001, 0xfff0000000000001, 0x7ff8000000000000, 0xfff8000012345678, 0xffffffffffffffff, 0xfff0000000000000};
+    uint16_t halves[] = {0x7c01, 0xfc01, 0x7e00, 0xfe55, 0xffff, 0xfc00};
+    const uint32_t one = 0x7fc00000, one_single[] = {one, one, one, one, one, 0xff800000};
+    const uint64_t two = 0x7ff8000000000000, one_double[] = {two, two, two, two, two, 0xfff0000000000000};
+    const struct { const char *descr; void *data; size_t bytes; const void *single, *wide; } files[] = {
+        {"'<f4'", singles, sizeof singles, singles, one_double}, {"'<f8'", doubles, sizeof doubles, one_single, doubles}, {"'<f2'", halves, sizeof halves, one_single, one_double}};
+    for (size_t i = 0; i < 3; i++) {
+        hdst__source *source = open_npy(files[i].descr, "(6,)", files[i].data, files[i].bytes, NULL);
+        expect_records(source, array_record(HDST__F32, 1), files[i].single, 6);
+        expect_records(source, array_record(HDST__F64, 1), files[i].wide, 6);
+        hdst__source_close(source);
+    }
+}
+
 Test(source_npy, values_that_do_not_fit_name_the_record)
 {
     static const struct { double value; hdst__kind to; const char *message; } cases[] = {

@@ -9,6 +9,9 @@ build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 #define VECTOR_LOOP(WIDTH, INTERLEAVE) PRAGMA(clang loop vectorize_width(WIDTH) interleave_count(INTERLEAVE))
 // scale
 // Form for CPU devices: one work-item is one strip of records. Blocks of records first, then what is left one by one.
+// Floats: minimum and maximum know NaN and the order of zeroes: of two numbers that differ both choices are the same one; of zeroes, and where one is NaN, each choice is another operand, and
+// together their bits are -0 (+0 for a maximum) and NaN. Conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that loops vectorise.
+inline uint bits_of_float(float v) { return v != v ? 0x7fc00000u : as_uint(v); }
 #define p_x(i, e) (*(__global const float *)(p_at + (i) * 8 + 0))
 #define p_x_part(i) as_float((uint)(*(__global const ulong *)(p_at + (i) * 8)))
 #define result_y(at, i, e) (*(__global float *)(at + (i) * 4 + 0))
@@ -38,12 +41,12 @@ void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *rest
             VECTOR_LOOP(16, 1)
             for (int r = 0; r < BLOCK; r++) {
                 // scale.hk:5
-                result_y(result_block_at, r, 0) = fma(p_x_part(i + r), 2.0f, 1.0f);
+                result_y(result_block_at, r, 0) = as_float(bits_of_float(fma(p_x_part(i + r), 2.0f, 1.0f)));
             }
         }
         for (; i < stop; i++) {
             // scale.hk:5
-            result_y(result_at, i, 0) = fma(p_x(i, 0), 2.0f, 1.0f);
+            result_y(result_at, i, 0) = as_float(bits_of_float(fma(p_x(i, 0), 2.0f, 1.0f)));
         }
     }
 }

@@ -7,6 +7,9 @@ build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 // scale
 // Form for GPUs: a lane takes a record at a time, or several; work-groups stride over the slice.
+// Floats: minimum and maximum know NaN and the order of zeroes: of two numbers that differ both choices are the same one; of zeroes, and where one is NaN, each choice is another operand, and
+// together their bits are -0 (+0 for a maximum) and NaN. Conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that loops vectorise.
+inline uint bits_of_float(float v) { return v != v ? 0x7fc00000u : as_uint(v); }
 // A constant, not get_local_size(0): with that as the step of a loop behind a barrier PoCL 3.1 drops the loop when only one lane enters it.
 #define LANES 256
 // Records that a work-group takes at once. Those of a lane lie LANES apart, so that neighbours read neighbours.
@@ -37,16 +40,16 @@ void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *rest
                 float p_x_2 = p_x(i + 1 * LANES, 0);
                 float p_x_3 = p_x(i + 2 * LANES, 0);
                 float p_x_4 = p_x(i + 3 * LANES, 0);
-                result_y(result_at, i, 0) = fma(p_x_, 2.0f, 1.0f);
-                result_y(result_at, i + 1 * LANES, 0) = fma(p_x_2, 2.0f, 1.0f);
-                result_y(result_at, i + 2 * LANES, 0) = fma(p_x_3, 2.0f, 1.0f);
-                result_y(result_at, i + 3 * LANES, 0) = fma(p_x_4, 2.0f, 1.0f);
+                result_y(result_at, i, 0) = as_float(bits_of_float(fma(p_x_, 2.0f, 1.0f)));
+                result_y(result_at, i + 1 * LANES, 0) = as_float(bits_of_float(fma(p_x_2, 2.0f, 1.0f)));
+                result_y(result_at, i + 2 * LANES, 0) = as_float(bits_of_float(fma(p_x_3, 2.0f, 1.0f)));
+                result_y(result_at, i + 3 * LANES, 0) = as_float(bits_of_float(fma(p_x_4, 2.0f, 1.0f)));
             }
             if (!whole) {
                 const ulong end = min(count, base + SPAN);
                 for (ulong i = base + lane; i < end; i += LANES) {
                     // scale.hk:5
-                    result_y(result_at, i, 0) = fma(p_x(i, 0), 2.0f, 1.0f);
+                    result_y(result_at, i, 0) = as_float(bits_of_float(fma(p_x(i, 0), 2.0f, 1.0f)));
                 }
             }
         }

@@ -2,6 +2,7 @@
 // Reductions by key in host memory (engine/by_key.h): threads and the order of steps.
 #include "engine/by_key_run.h"
 
+#include "codegen/key_hash.h"
 #include "engine/executor.h"
 #include "engine/levels.h"
 #include "engine/threads.h"
@@ -154,6 +155,9 @@ static hdst_status make_workers(hdst__by_key_pass *run, hdst_error *error)
 
 void hdst__by_key_init_pass(hdst__by_key_pass *run)
 {
+    const double now = hdst__now();
+    memcpy(&run->seed, &now, sizeof run->seed);
+    run->seed = hdst__key_mix64(run->seed ^ (uintptr_t)run);       // of the clock and of where memory lies: nobody can make keys for it
     pthread_mutex_init(&run->lock, NULL);
     pthread_cond_init(&run->counted, NULL);
 }
@@ -175,7 +179,7 @@ static void note_stats(hdst__by_key_pass *run)
 {
     hdst__by_key *by_key = run->by_key;
     uint64_t in = 0, to_parts = 0, out = 0, flushes = 0, strays = 0;
-    by_key->combined_in = by_key->combined_out = 0;
+    by_key->combined_in = by_key->combined_out = by_key->crowded_parts = by_key->crowded_blocks = by_key->longest = 0;
     for (uint32_t i = 0; i < run->workers; i++) {
         in += run->worker[i].in;
         to_parts += run->worker[i].to_parts;
@@ -184,8 +188,12 @@ static void note_stats(hdst__by_key_pass *run)
         by_key->combined_in += run->worker[i].combined_in;
         by_key->combined_out += run->worker[i].combined_out;
         strays += run->worker[i].strays;
+        by_key->crowded_parts += run->worker[i].crowded_parts;
+        by_key->crowded_blocks += run->worker[i].block_was_crowded;
+        if (run->worker[i].longest > by_key->longest) by_key->longest = run->worker[i].longest;
     }
     by_key->choice = run->choice;
+    by_key->engine->by_key_longest = by_key->longest;
     by_key->ran = true;
     by_key->keys = out;
     by_key->flushes = flushes;
@@ -325,6 +333,8 @@ void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out)
     else hdst__buffer_printf(out, "    keys: %" PRIu64 " (about %.0f expected from %" PRIu64 " records)\n", by_key->keys, c->distinct, c->sampled);
     explain_levels(by_key, out);
     if (by_key->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", by_key->flushes);
+    if (by_key->crowded_blocks) hdst__buffer_printf(out, "    tables of threads given up, as keys crowd in few of their places: %" PRIu64 "\n", by_key->crowded_blocks);
+    if (by_key->crowded_parts) hdst__buffer_printf(out, "    parts in sorted runs, as keys crowd in few places of their tables: %" PRIu64 "\n", by_key->crowded_parts);
     if (by_key->combined_in)
         hdst__buffer_printf(out, "    combined where they piled up: %" PRIu64 " pairs and rows to %" PRIu64 "\n", by_key->combined_in, by_key->combined_out);
     char bytes[24];

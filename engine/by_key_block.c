@@ -41,6 +41,7 @@ static bool flush(hdst__by_key_worker *worker)
         if (row[0] && !add_row(worker, row)) return false;
     }
     if (worker->since_flush < 2 * keys && worker->run->by_key->container != HDST__CONTAINER_TABLE) worker->blocks = false;
+    if (table->longest > worker->longest) worker->longest = table->longest;
     worker->since_flush = 0;
     worker->flushes++;
     hdst__key_table_clear(table, 0);
@@ -62,6 +63,15 @@ static bool look_through(hdst__by_key_worker *worker)
     return true;
 }
 
+// Keys crowd in the table: parts do without it, for as long as the run lasts.
+static bool give_up_block(hdst__by_key_worker *worker)
+{
+    worker->block_was_crowded = true;
+    if (!flush(worker)) return false;
+    worker->blocks = false;
+    return true;
+}
+
 static bool add_to_block(hdst__by_key_worker *worker)
 {
     const hdst__keyed *keyed = worker->run->keyed;
@@ -71,7 +81,8 @@ static bool add_to_block(hdst__by_key_worker *worker)
         if (batch->misfit[i] && !add_raw(worker, i)) return false;
     hdst__key_table_add(&worker->block, keyed, batch);
     worker->since_flush += batch->count;
-    return !keyed->fixed || worker->block.adds < HDST__KEY_ADDS || look_through(worker);
+    if (keyed->fixed && worker->block.adds >= HDST__KEY_ADDS && !look_through(worker)) return false;
+    return !hdst__key_table_is_crowded(&worker->block) || give_up_block(worker);
 }
 
 // Keys that are no numbers of rows: the others take part.

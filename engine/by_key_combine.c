@@ -99,6 +99,7 @@ static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
         }
         hdst__key_table_add(&worker->table, keyed, &c->batch);
         if (keyed->fixed && worker->table.adds >= HDST__KEY_ADDS && !look_through(worker)) return false;
+        if (hdst__key_table_is_crowded(&worker->table)) return false;
     }
     return true;
 }
@@ -111,6 +112,7 @@ static bool add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
         if (!has_room(&worker->table, 1)) return false;
         uint64_t *row = hdst__key_table_combine(&worker->table, keyed, (const uint64_t *)(const void *)(chunk->data + at));
         if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !put_full_aside(worker, row)) return false;
+        if (hdst__key_table_is_crowded(&worker->table)) return false;
     }
     return true;
 }
@@ -154,7 +156,7 @@ static uint64_t bytes_in(const hdst__key_chunk *chunk, uint64_t *chunks)
     return bytes;
 }
 
-// false: no memory.
+// false: no memory, or the keys crowd in the table; the part is as it was.
 static bool combine_part(hdst__by_key_worker *worker, uint32_t part)
 {
     combiner *c = worker->combiner;

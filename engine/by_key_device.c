@@ -377,7 +377,7 @@ hdst_status hdst__by_key_device_run(hdst__by_key_device *d, const hdst__by_key_i
     *done = status == HDST_OK && !why;
     if (why) snprintf(d->why_not, sizeof d->why_not, "%s", why);
     if (status == HDST_E_MEMORY) {              // the budget is not enough, or keys are too many
-        snprintf(d->why_not, sizeof d->why_not, "%.150s", full.message[0] ? full.message : "the keys are too many for two rounds of parts");
+        snprintf(d->why_not, sizeof d->why_not, "%.150s", full.message[0] ? full.message : "the keys are too many for two rounds of parts, or crowd in few places of their tables");
         status = HDST_OK;
     }
     if (status != HDST_OK && error) *error = full;

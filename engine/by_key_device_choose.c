@@ -2,7 +2,9 @@
 // What a sample of the records says about a reduction by key on a GPU: which keys come often, how float sums are held, how many parts are needed.
 #include "engine/by_key_device_run.h"
 
+#include "codegen/key_hash.h"
 #include "engine/by_key_run.h"
+#include "engine/executor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,8 +37,6 @@ static uint64_t mixed_of(const hdst__hash_shape *shape, const uint32_t *pair)
     return shape->mixed_bytes == 4 ? pair[0] : pair[0] | (uint64_t)pair[1] << 32;
 }
 
-static uint32_t hash_of(const hdst__hash_shape *shape, uint64_t mixed) { return (uint32_t)(shape->mixed_bytes == 4 ? mixed : mixed >> 32); }
-
 // --- The sample ---
 
 static hdst_status take_sample(hdst__by_key_device *d, const hdst__dataset_cache *cache, sample *s, hdst_error *error)
@@ -56,11 +56,16 @@ static hdst_status take_sample(hdst__by_key_device *d, const hdst__dataset_cache
     return status == HDST_OK && s->count ? hdst__hash_read(d, HDST__HASH_OF_SAMPLE, 0, s->words, s->count * bytes, error) : status;
 }
 
+// The table's order is of no consequence, so its places are such that nobody can make keys that crowd there.
 static void count_keys(const hdst__by_key_device *d, sample *s)
 {
+    const double now = hdst__now();
+    uint64_t seed;
+    memcpy(&seed, &now, sizeof seed);
+    seed = hdst__key_mix64(seed ^ (uintptr_t)s->key);
     for (uint64_t i = 0; i < s->count; i++) {
         const uint64_t key = mixed_of(&d->shape, s->words + i * d->shape.pair_words);
-        uint64_t at = hash_of(&d->shape, key) >> (32 - COUNT_BITS);
+        uint64_t at = hdst__key_mix64(key ^ seed) >> (64 - COUNT_BITS);
         while (s->key[at].count && s->key[at].key != key) at = (at + 1) & ((1u << COUNT_BITS) - 1);
         s->key[at].key = key;
         s->key[at].count++;

@@ -4,14 +4,23 @@
 
 #include "codegen/key_hash.h"
 
+uint32_t hdst__by_key_wide_hash(const hdst__by_key_pass *run, uint32_t hash, const uint64_t *key)
+{
+    uint64_t h = run->seed;
+    if (run->keyed->key_words == 0) return hdst__key_mix32(hash ^ (uint32_t)h);
+    for (uint32_t w = 0; w < run->keyed->key_words; w++) h = hdst__key_mix64((h ^ key[w]) + HDST__KEY_STEP);
+    return (uint32_t)(h >> 32);
+}
+
+uint32_t hdst__by_key_unwide_hash(const hdst__by_key_pass *run, uint32_t wide_hash) { return hdst__key_unmix32(wide_hash) ^ (uint32_t)run->seed; }
+
 uint64_t *hdst__by_key_wide(hdst__by_key_worker *worker, uint32_t hash, const uint64_t *key)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     hdst__key_table *wide = &worker->wide;
-    if (keyed->rows) hash = hdst__key_mix32(hash);      // rows that follow one another are to be apart
-    if (!wide->rows && !hdst__key_table_create(wide, worker->run->engine->allocator, keyed->wide_row_words, keyed->key_words, 6, keyed->rows ? 0 : worker->run->choice.part_bits)) return NULL;
+    if (!wide->rows && !hdst__key_table_create(wide, worker->run->engine->allocator, keyed->wide_row_words, keyed->key_words, 6, 0)) return NULL;
     if (!hdst__key_table_has_room(wide, 1) && !hdst__key_table_grow(wide, 1)) return NULL;
-    return hdst__key_table_find(wide, hash, key, true) + 1 + keyed->key_words;
+    return hdst__key_table_find(wide, hdst__by_key_wide_hash(worker->run, hash, key), key, true) + 1 + keyed->key_words;
 }
 
 static bool no_memory(hdst__by_key_worker *worker)
@@ -103,10 +112,30 @@ static bool make_room(hdst__by_key_worker *worker, uint64_t more)
     return hdst__key_table_has_room(&worker->table, more) || hdst__key_table_grow(&worker->table, more) || no_memory(worker);
 }
 
+static void note_longest(hdst__by_key_worker *worker)
+{
+    if (worker->table.longest > worker->longest) worker->longest = worker->table.longest;
+}
+
+// Keys crowd in the table: what it has so far is the sorter's, and all that follows.
+static bool sort_instead(hdst__by_key_worker *worker)
+{
+    note_longest(worker);
+    worker->sorts = true;
+    worker->crowded_parts++;
+    return hdst__by_key_sorted_add_table(worker);
+}
+
+static hdst__key_chunk rest_of(const hdst__key_chunk *chunk, uint64_t from)
+{
+    return (hdst__key_chunk){.data = chunk->data + from, .bytes = chunk->bytes - from};
+}
+
 static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint64_t count = chunk->bytes / keyed->raw_bytes;
+    if (worker->sorts) return hdst__by_key_sorted_add(worker, chunk);
     for (uint64_t first = 0; first < count; first += worker->batch.count) {
         const uint64_t left = count - first;
         hdst__key_batch_open_raw(&worker->batch, keyed, chunk->data + first * keyed->raw_bytes, left < keyed->batch ? (uint32_t)left : keyed->batch);
@@ -115,6 +144,9 @@ static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
         hdst__key_table_add(&worker->table, keyed, &worker->batch);
         if (worker->batch.misfits && !hdst__by_key_add_misfits(worker)) return false;
         if (keyed->fixed && worker->table.adds >= HDST__KEY_ADDS && !look_through(worker)) return false;
+        if (!hdst__key_table_is_crowded(&worker->table)) continue;
+        const hdst__key_chunk rest = rest_of(chunk, (first + worker->batch.count) * keyed->raw_bytes);
+        return sort_instead(worker) && hdst__by_key_sorted_add(worker, &rest);
     }
     return true;
 }
@@ -123,10 +155,14 @@ static bool add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint64_t bytes = (uint64_t)keyed->row_words * 8;
+    if (worker->sorts) return hdst__by_key_sorted_add_rows(worker, chunk);
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
         if (!make_room(worker, 1)) return false;
         uint64_t *row = hdst__key_table_combine(&worker->table, keyed, (const uint64_t *)(const void *)(chunk->data + at));
         if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__by_key_move_full(worker, row)) return false;
+        if (!hdst__key_table_is_crowded(&worker->table)) continue;
+        const hdst__key_chunk rest = rest_of(chunk, at + bytes);
+        return sort_instead(worker) && hdst__by_key_sorted_add_rows(worker, &rest);
     }
     return true;
 }
@@ -160,7 +196,7 @@ static bool write_result(hdst__by_key_worker *worker, uint32_t part, const uint6
     }
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t *row = rows + i * keyed->row_words;
-        const uint64_t *wide = hdst__key_table_find(&worker->wide, (uint32_t)row[0], row + 1, false);
+        const uint64_t *wide = hdst__key_table_find(&worker->wide, hdst__by_key_wide_hash(worker->run, (uint32_t)row[0], row + 1), row + 1, false);
         hdst__keyed_write(keyed, row, wide ? (const int64_t *)wide + 1 + keyed->key_words : NULL, to + i * size);
     }
     return true;
@@ -171,10 +207,12 @@ static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
     hdst__by_key_pass *run = worker->run;
     const uint64_t *rows = NULL;
     uint64_t count;
-    if (!run->choice.sorted) hdst__key_table_clear(&worker->table, run->choice.part_bits);
+    worker->sorts = run->choice.sorted;
+    if (!worker->sorts) hdst__key_table_clear(&worker->table, run->choice.part_bits);
     hdst__key_table_destroy(&worker->wide);
-    if (!hdst__by_key_each_chunk(worker, part, run->choice.sorted ? hdst__by_key_sorted_add : add_raw, add_rows)) return false;
-    if (!run->choice.sorted) return write_result(worker, part, NULL, worker->table.count);
+    if (!hdst__by_key_each_chunk(worker, part, add_raw, add_rows)) return false;
+    note_longest(worker);
+    if (!worker->sorts) return write_result(worker, part, NULL, worker->table.count);
     return hdst__by_key_sorted_end(worker, &rows, &count) && write_result(worker, part, rows, count);
 }
 

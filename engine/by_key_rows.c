@@ -2,7 +2,6 @@
 // The last level of a reduction whose keys are numbers of rows: a part is a stretch of rows, whose cells lie one after another in the cache.
 #include "engine/by_key_run.h"
 
-#include "codegen/key_hash.h"
 
 hdst_status hdst__by_key_take_rows(hdst__by_key_pass *run, hdst_error *error)
 {
@@ -70,7 +69,7 @@ static void write_wide(hdst__by_key_worker *worker, char *rows)
     for (uint64_t at = 0; wide->rows && at < UINT64_C(1) << wide->bits; at++) {
         const uint64_t *entry = wide->rows + at * wide->row_words;
         if (!entry[0]) continue;
-        const uint64_t row = hdst__key_unmix32((uint32_t)entry[0]) >> keyed->row_shift;
+        const uint64_t row = hdst__by_key_unwide_hash(worker->run, (uint32_t)entry[0]) >> keyed->row_shift;
         hdst__row_table_write_wide(&worker->row_table, keyed, row, (const int64_t *)entry + 1, rows + (row - worker->first_row) * keyed->rows->size);
     }
 }

@@ -84,6 +84,7 @@ typedef struct hdst__by_key_pass {
     pthread_cond_t counted;             // a part's rows were, or the run stops
     uint64_t next_record, end;          // of the input, or of the slice at hand; the number of its records
     uint64_t before;                    // records of slices before it
+    uint64_t seed;                      // of places in tables of wide cells
     uint32_t next_part;
     uint32_t parts_counted;             // of these, and of the next, `first` is known
     hdst__spill spill;
@@ -115,6 +116,9 @@ typedef struct hdst__by_key_worker {
     hdst__key_table table, wide;        // of a part
     uint64_t *sorted, sorted_words;
     struct hdst__by_key_sorter *sorter; // of parts that are sorted
+    bool sorts;                         // the part at hand
+    uint64_t crowded_parts, longest;    // sorted as keys crowd in the table; places from a key's home, of all tables
+    bool block_was_crowded;
     uint64_t in, to_parts, out;         // records; pairs and rows that left the blocks; keys
     uint64_t flushes;
     hdst__row_table row_table;          // of a part, where keys are numbers of rows
@@ -137,6 +141,7 @@ struct hdst__by_key {
     hdst__by_key_choice choice;
     bool ran;
     uint64_t keys, flushes, spilled, combined_in, combined_out;
+    uint64_t crowded_parts, crowded_blocks, longest;    // of the workers
     uint64_t stray, stray_key;          // of the last run: the first record whose key is no number of a row, UINT64_MAX without one
     hdst__by_key_slab *slabs;           // not in use
     char *rows;                         // the result
@@ -173,10 +178,16 @@ bool hdst__by_key_each_chunk(hdst__by_key_worker *worker, uint32_t part, hdst__b
 bool hdst__by_key_move_full(hdst__by_key_worker *worker, uint64_t *row);
 bool hdst__by_key_add_misfits(hdst__by_key_worker *worker);
 
-// by_key_sorted.c: the raw records of a part, chunk by chunk, and then its rows in order, which are the sorter's until the next part. false: no memory, the error is set.
+// by_key_sorted.c: the raw records and the rows of a part, chunk by chunk, and then its rows in order, which are the sorter's until the next part. false: no memory, the
+// error is set.
 bool hdst__by_key_sorted_add(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
+bool hdst__by_key_sorted_add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
+bool hdst__by_key_sorted_add_table(hdst__by_key_worker *worker);               // the rows of the worker's table, which stay there
 bool hdst__by_key_sorted_end(hdst__by_key_worker *worker, const uint64_t **rows, uint64_t *count);
 void hdst__by_key_free_sorter(hdst__by_key_worker *worker);
+// Who has wide cells: a hash that cannot be foreseen, for their table is in no order. Where hashes say all of a key so does this one.
+uint32_t hdst__by_key_wide_hash(const hdst__by_key_pass *run, uint32_t hash, const uint64_t *key);
+uint32_t hdst__by_key_unwide_hash(const hdst__by_key_pass *run, uint32_t wide_hash);
 // The wide cells of a key in the part that is reduced, made if there are none, behind its tag and key. NULL: no memory.
 uint64_t *hdst__by_key_wide(hdst__by_key_worker *worker, uint32_t hash, const uint64_t *key);
 // Sums in the cells of a row move to its wide cells. false: no memory, the error is set.

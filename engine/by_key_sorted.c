@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorted runs in place of a hash table: the raw records of a part are sorted by (hash, key), stably, and reduced run by run. So many at a time as fit a core's cache; the
-// rows of one piece and of those before it are merged, so a key with most of the records takes no more memory than others.
-// Only where somebody asks for it: of 5M pairs (u32, f32) with 1k, 1M, 5M keys one takes 22, 38, 38 ns of a core, in parts with tables 7, 17, 25 ns.
+// Sorted runs in place of a hash table: the raw records of a part, and rows of its keys, are sorted by (hash, key), stably, and reduced run by run. So many at a time as fit
+// a core's cache; the rows of two pieces are merged, then those of four, and so on, so a key with most of the records takes no more memory than others, and no keys take
+// more than n log n steps. Only where somebody asks for it, or where keys crowd in a table: of 5M pairs (u32, f32) with 1k, 1M, 5M keys one takes 22, 38, 38 ns of a core, in parts with tables 7, 17, 25 ns.
 #include "engine/by_key_run.h"
 
 #include <string.h>
 
-enum { PIECE_BYTES = 4 << 20, DIGIT = 8 };
+enum { PIECE_BYTES = 4 << 20, DIGIT = 8, RUNS = 48, LEAST_ROWS = 16 };
 
 typedef struct row_list {
     uint64_t *rows, count, room;        // in rows
 } row_list;
 
 typedef struct hdst__by_key_sorter {
-    char *raw, *batch;                  // records of a piece; some of them in order
-    uint64_t count, most;               // records there
+    char *raw, *batch;                  // records of a piece; some raw ones in order
+    uint64_t room, count, most;         // bytes there; records; at most
+    uint64_t bytes, key_at;             // of a record
+    bool has_rows;                      // they are rows, not raw records
     uint64_t *order, *scratch;          // hash << 32 | place in the piece
-    row_list rows, piece, merged;       // of the part so far; of the piece
+    row_list run[RUNS], piece, merged;  // run[i]: rows of 2^i pieces, or none; of the piece
 } sorter;
 
 static bool no_memory(hdst__by_key_worker *worker)
@@ -30,7 +32,8 @@ void hdst__by_key_free_sorter(hdst__by_key_worker *worker)
     const hdst__allocator *allocator = worker->run->engine->allocator;
     sorter *s = worker->sorter;
     if (!s) return;
-    void *const memory[] = {s->raw, s->batch, s->order, s->scratch, s->rows.rows, s->piece.rows, s->merged.rows, s};
+    void *const memory[] = {s->raw, s->batch, s->order, s->scratch, s->piece.rows, s->merged.rows, s};
+    for (uint32_t i = 0; i < RUNS; i++) hdst__free(allocator, s->run[i].rows);
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) hdst__free(allocator, memory[i]);
     worker->sorter = NULL;
 }
@@ -42,11 +45,14 @@ static bool make_sorter(hdst__by_key_worker *worker)
     const uint32_t forced = worker->run->engine->by_key_table_bits;
     sorter *s = worker->sorter = hdst__alloc_zero(allocator, sizeof *s);
     if (!s) return no_memory(worker);
-    s->most = forced ? UINT64_C(1) << forced : PIECE_BYTES / keyed->raw_bytes + 1;
-    s->raw = hdst__alloc(allocator, s->most * keyed->raw_bytes);
+    const uint64_t row_bytes = (uint64_t)keyed->row_words * 8, least = row_bytes < keyed->raw_bytes ? row_bytes : keyed->raw_bytes;
+    s->room = forced ? keyed->raw_bytes << forced : PIECE_BYTES;
+    if (s->room < LEAST_ROWS * row_bytes) s->room = LEAST_ROWS * row_bytes;
+    const uint64_t most = s->room / least;
+    s->raw = hdst__alloc(allocator, s->room);
     s->batch = hdst__alloc(allocator, (uint64_t)keyed->batch * keyed->raw_bytes);
-    s->order = hdst__alloc(allocator, s->most * sizeof *s->order);
-    s->scratch = hdst__alloc(allocator, s->most * sizeof *s->scratch);
+    s->order = hdst__alloc(allocator, most * sizeof *s->order);
+    s->scratch = hdst__alloc(allocator, most * sizeof *s->scratch);
     return (s->raw && s->batch && s->order && s->scratch) || no_memory(worker);
 }
 
@@ -67,8 +73,8 @@ static void by_digit(const uint64_t *from, uint64_t *to, uint64_t count, uint32_
 
 static const uint64_t *key_at(const hdst__by_key_worker *worker, uint64_t entry)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
-    return (const uint64_t *)(const void *)(worker->sorter->raw + (uint32_t)entry * (uint64_t)keyed->raw_bytes + keyed->raw_key_at);
+    const sorter *s = worker->sorter;
+    return (const uint64_t *)(const void *)(s->raw + (uint32_t)entry * s->bytes + s->key_at);
 }
 
 static int compare_keys(const uint64_t *a, const uint64_t *b, uint32_t words)
@@ -108,10 +114,10 @@ static void order_equal_hashes(const hdst__by_key_worker *worker, uint64_t *entr
 static void sort_piece(hdst__by_key_worker *worker)
 {
     sorter *s = worker->sorter;
-    const uint32_t raw_bytes = worker->run->keyed->raw_bytes, end = 64 - worker->run->choice.part_bits;
+    const uint32_t end = 64 - worker->run->choice.part_bits;
     for (uint64_t i = 0; i < s->count; i++) {
-        uint32_t hash;
-        memcpy(&hash, s->raw + i * raw_bytes, sizeof hash);
+        uint32_t hash;                  // of a row: the lower half of its tag, on little-endian hosts
+        memcpy(&hash, s->raw + i * s->bytes, sizeof hash);
         s->order[i] = (uint64_t)hash << 32 | i;
     }
     for (uint32_t shift = 32; shift < end; shift += DIGIT) {
@@ -162,13 +168,26 @@ static uint64_t *add_batch(const hdst__by_key_worker *worker, row_list *list, ui
     return row;
 }
 
-static bool reduce_piece(hdst__by_key_worker *worker)
+static bool reduce_rows(hdst__by_key_worker *worker)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     sorter *s = worker->sorter;
     uint64_t *row = NULL;
-    s->piece.count = 0;
-    if (!make_room(worker, &s->piece, s->count)) return false;
+    for (uint64_t i = 0; i < s->count; i++) {
+        const uint64_t *from = (const uint64_t *)(const void *)(s->raw + (uint32_t)s->order[i] * s->bytes);
+        const bool same = row && compare_keys(row, from, 1 + keyed->key_words) == 0;
+        if (!same) row = memcpy(s->piece.rows + s->piece.count++ * keyed->row_words, from, s->bytes);
+        else combine(keyed, row, from + 1 + keyed->key_words, 1);
+        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__by_key_move_full(worker, row)) return false;
+    }
+    return true;
+}
+
+static bool reduce_raw(hdst__by_key_worker *worker)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    sorter *s = worker->sorter;
+    uint64_t *row = NULL;
     for (uint64_t first = 0; first < s->count; first += worker->batch.count) {
         const uint64_t left = s->count - first;
         const uint32_t count = left < keyed->batch ? (uint32_t)left : keyed->batch;
@@ -191,13 +210,14 @@ static int compare_rows(const hdst__keyed *keyed, const uint64_t *a, const uint6
     return a[0] != b[0] ? (a[0] < b[0] ? -1 : 1) : compare_keys(a + 1, b + 1, keyed->key_words);
 }
 
-static bool merge_piece(hdst__by_key_worker *worker)
+// The rows of the piece and of one run, which comes before it, to the piece.
+static bool merge_run(hdst__by_key_worker *worker, row_list *run)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     sorter *s = worker->sorter;
-    const uint64_t words = keyed->row_words, *a = s->rows.rows, *b = s->piece.rows, *a_end = a + s->rows.count * words, *b_end = b + s->piece.count * words;
+    const uint64_t words = keyed->row_words, *a = run->rows, *b = s->piece.rows, *a_end = a + run->count * words, *b_end = b + s->piece.count * words;
     s->merged.count = 0;
-    if (!make_room(worker, &s->merged, s->rows.count + s->piece.count)) return false;
+    if (!make_room(worker, &s->merged, run->count + s->piece.count)) return false;
     while (a < a_end || b < b_end) {
         const int order = a == a_end ? 1 : b == b_end ? -1 : compare_rows(keyed, a, b);
         uint64_t *to = s->merged.rows + s->merged.count++ * words;
@@ -207,32 +227,57 @@ static bool merge_piece(hdst__by_key_worker *worker)
         if (order <= 0) a += words;
         if (order >= 0) b += words;
     }
+    run->count = 0;
+    const row_list swap = s->merged;
+    s->merged = s->piece;
+    s->piece = swap;
     return true;
 }
 
-static void swap_lists(row_list *a, row_list *b)
+// As a counter counts: a run of as many pieces is merged with what is there, to the next place.
+static bool keep_piece(hdst__by_key_worker *worker)
 {
-    const row_list swap = *a;
-    *a = *b;
-    *b = swap;
+    sorter *s = worker->sorter;
+    uint32_t i = 0;
+    for (; i < RUNS - 1 && s->run[i].count; i++)
+        if (!merge_run(worker, &s->run[i])) return false;
+    const row_list swap = s->run[i];
+    s->run[i] = s->piece;
+    s->piece = swap;
+    return true;
 }
 
 static bool end_piece(hdst__by_key_worker *worker)
 {
     sorter *s = worker->sorter;
+    if (s->count == 0) return true;
     sort_piece(worker);
-    if (!reduce_piece(worker)) return false;
+    s->piece.count = 0;
+    if (!make_room(worker, &s->piece, s->count)) return false;
+    if (!(s->has_rows ? reduce_rows(worker) : reduce_raw(worker))) return false;
     s->count = 0;
-    if (s->rows.count && !merge_piece(worker)) return false;
-    swap_lists(&s->rows, s->rows.count ? &s->merged : &s->piece);
+    return keep_piece(worker);
+}
+
+// Records of one kind make a piece.
+static bool open_piece(hdst__by_key_worker *worker, bool rows)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    if (!worker->sorter && !make_sorter(worker)) return false;
+    sorter *s = worker->sorter;
+    if (s->has_rows != rows && !end_piece(worker)) return false;
+    s->has_rows = rows;
+    s->bytes = rows ? (uint64_t)keyed->row_words * 8 : keyed->raw_bytes;
+    s->key_at = rows ? 8 : keyed->raw_key_at;
+    s->most = s->room / s->bytes;
     return true;
 }
 
-bool hdst__by_key_sorted_add(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
+static bool add_records(hdst__by_key_worker *worker, const hdst__key_chunk *chunk, bool rows)
 {
-    if (!worker->sorter && !make_sorter(worker)) return false;
+    if (!open_piece(worker, rows)) return false;
     sorter *s = worker->sorter;
-    const uint64_t bytes = worker->run->keyed->raw_bytes, count = chunk->bytes / bytes;
+    const uint64_t bytes = s->bytes, count = chunk->bytes / bytes;
     for (uint64_t done = 0; done < count;) {
         const uint64_t left = count - done, room = s->most - s->count, now = left < room ? left : room;
         memcpy(s->raw + s->count * bytes, chunk->data + done * bytes, now * bytes);
@@ -243,6 +288,20 @@ bool hdst__by_key_sorted_add(hdst__by_key_worker *worker, const hdst__key_chunk 
     return true;
 }
 
+bool hdst__by_key_sorted_add(hdst__by_key_worker *worker, const hdst__key_chunk *chunk) { return add_records(worker, chunk, false); }
+bool hdst__by_key_sorted_add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk) { return add_records(worker, chunk, true); }
+
+bool hdst__by_key_sorted_add_table(hdst__by_key_worker *worker)
+{
+    const hdst__key_table *table = &worker->table;
+    if (!open_piece(worker, true) || !end_piece(worker)) return false;
+    sorter *s = worker->sorter;
+    if (!make_room(worker, &s->piece, table->count)) return false;
+    hdst__key_table_sorted(table, s->piece.rows);
+    s->piece.count = table->count;
+    return keep_piece(worker);
+}
+
 bool hdst__by_key_sorted_end(hdst__by_key_worker *worker, const uint64_t **rows, uint64_t *count)
 {
     static const uint64_t none;
@@ -250,9 +309,11 @@ bool hdst__by_key_sorted_end(hdst__by_key_worker *worker, const uint64_t **rows,
     *rows = &none;
     *count = 0;
     if (!s) return true;
-    if (s->count && !end_piece(worker)) return false;
-    if (s->rows.count) *rows = s->rows.rows;
-    *count = s->rows.count;
-    s->rows.count = 0;
+    if (!end_piece(worker)) return false;
+    s->piece.count = 0;
+    for (uint32_t i = 0; i < RUNS; i++)
+        if (s->run[i].count && !merge_run(worker, &s->run[i])) return false;
+    if (s->piece.count) *rows = s->piece.rows;
+    *count = s->piece.count;
     return true;
 }

@@ -29,7 +29,7 @@ void hdst__key_table_destroy(hdst__key_table *table)
 void hdst__key_table_clear(hdst__key_table *table, uint32_t skip)
 {
     memset(table->rows, 0, ((size_t)table->row_words * 8) << table->bits);
-    table->count = table->adds = 0;
+    table->count = table->adds = table->longest = 0;
     table->skip = skip;
 }
 
@@ -59,6 +59,8 @@ static inline uint64_t *find(hdst__key_table *table, uint32_t hash, const uint64
         if (row[0] == tag && same_key(row + 1, key, key_words)) return row;
         if (row[0]) continue;
         if (!make) return NULL;
+        const uint64_t distance = (at - home(table, hash)) & mask;
+        if (distance > table->longest) table->longest = distance;
         row[0] = tag;
         for (uint32_t w = 0; w < key_words; w++) row[1 + w] = key[w];
         table->count++;

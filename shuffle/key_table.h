@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A container: a hash table of rows (shuffle/keyed.h), open addressing with linear probing. The place of a key is the upper bits of its hash, behind those that all keys
 // of the table share, so that the table read from its first place on is in the order of the result but for neighbours.
+// Keys may be made to have neighbouring hashes, or the same one, so that each is looked for past all those before it: then the table says that it is crowded, and whoever
+// fills it goes on by sorting. So a key is never looked for at more than HDST__KEY_PROBES places and as many as a batch has records.
 #ifndef HDST_SHUFFLE_KEY_TABLE_H
 #define HDST_SHUFFLE_KEY_TABLE_H
 
@@ -13,7 +15,12 @@ typedef struct hdst__key_table {
     uint32_t bits, skip;                // skip: bits of the hash that all keys share
     uint64_t count;                     // keys
     uint64_t adds;                      // records since its words were looked through
+    uint64_t longest;                   // from a key's home to its place, of all keys
 } hdst__key_table;
+
+// Of random keys the farthest of a thousand million, in a table that is half full, stands about 100 places from its home.
+enum { HDST__KEY_PROBES = 256 };
+static inline bool hdst__key_table_is_crowded(const hdst__key_table *table) { return table->longest >= HDST__KEY_PROBES; }
 
 // Room for 1 << bits rows (fewer bits where the hash has no more). false: no memory.
 bool hdst__key_table_create(hdst__key_table *table, const hdst__allocator *allocator, uint32_t row_words, uint32_t key_words, uint32_t bits, uint32_t skip);

@@ -4,10 +4,13 @@
 #define NOWHERE 0xffffffffu
 #define TAG_OF(m) ((m) << 1 | 1)        // all keys of a part share their first bit; 0 is nobody's
 
+// Keys that were made to crowd in few places are not for a table: their work would grow with the square. Of others none stands that far from its home.
+#define MOST_PROBES 256
+
 inline uint find_place(volatile __local MIXED *tags, MIXED m, uint home, uint slots)
 {
     const MIXED tag = TAG_OF(m);
-    for (uint at = home; at < slots; at++) {
+    for (uint at = home; at < slots && at < home + MOST_PROBES; at++) {
         MIXED now = tags[at];
         if (now == 0) now = TAG_CHANGE(tags + at, 0, tag);
         if (now == 0 || now == tag) return at;
@@ -66,7 +69,8 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
                                __global uint *restrict staged, volatile __global uint *failed)
 {
     __local MIXED tags[SLOTS];
-    __local uint cells[SLOTS * CELLS], marks[TOTAL_LANES], taken[TOTAL_LANES], before[TOTAL_LANES], sums[TOTAL_LANES];
+    __local uint cells[SLOTS * CELLS], marks[TOTAL_LANES], taken[TOTAL_LANES], before[TOTAL_LANES], sums[TOTAL_LANES], lost_memory[1];
+    volatile __local uint *lost = lost_memory;     // not 0: a key found no place, so what the table holds is of no use
     const uint lane = get_local_id(0), shift = 32 - (uint)bits, slots = (uint)slots_used;
     const scales_t scales = SCALES_OF;
     for (ulong part = get_group_id(0); part < parts; part += get_num_groups(0)) {
@@ -74,13 +78,14 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
         for (uint j = lane; j < SLOTS; j += TOTAL_LANES) tags[j] = 0;
         for (uint j = lane; j < SLOTS * CELLS; j += TOTAL_LANES) cells[j] = 0;
         marks[lane] = 0;
+        if (lane == 0) *lost = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         TOGETHER();
         for (uint h = hot_begin + lane; h < hot; h += TOTAL_LANES) {
             const MIXED m = hot_keys[ranked[h]];
             if (HASH_OF(m) >> shift != part) break;
             const uint at = find_place(tags, m, mul_hi(HASH_OF(m) << (uint)bits, (uint)spread), slots);
-            if (at == NOWHERE) *failed = 1;
+            if (at == NOWHERE) *lost = 1;
             else add_cells(cells + at, SLOTS, words_at(hot_words + ranked[h] * UNITS));
         }
         for (uint base = begin; base < end; base += TOTAL_LANES * AT_ONCE) {
@@ -95,8 +100,14 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
                 at[r] = mul_hi(HASH_OF(mixed_of(pairs[r])) << (uint)bits, (uint)spread);
                 seeks |= 1u << r;
             }
-            uint adds = seeks;
+            uint adds = seeks, probes = 0;
+            if (ANY_OF_WARP(*lost)) break;
             while (ANY_OF_WARP(seeks)) {        // one place for all of them at a time: lanes stay together
+                if (probes++ == MOST_PROBES) {
+                    if (seeks) *lost = 1;
+                    adds &= ~seeks;
+                    break;
+                }
                 MIXED now[AT_ONCE];
                 for (uint r = 0; r < AT_ONCE; r++) now[r] = ((volatile __local MIXED *)tags)[at[r]];
                 for (uint r = 0; r < AT_ONCE; r++) {
@@ -107,7 +118,7 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
                     if (seeking && found) seeks &= ~(1u << r);
                     if (seeking && !found) at[r]++;
                     if (seeking && !found && at[r] == slots) {
-                        *failed = 1;
+                        *lost = 1;
                         at[r] = 0;
                         seeks &= ~(1u << r);
                         adds &= ~(1u << r);
@@ -146,6 +157,7 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
         if (lane == 0) {
             rows_of[part] = all;
             staged[part] = first;
+            if (*lost) *failed = 1;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -2,6 +2,8 @@
 // Which varying variables live across record loops: those are arrays over the block, the others are locals of one record loop's body.
 #include "codegen/block_form.h"
 
+#include <string.h>
+
 bool hdst__block_reads_first(const ir_block *body, uint32_t var)
 {
     for (size_t i = 0; i < body->count; i++) {
@@ -17,42 +19,56 @@ typedef struct liveness {
     ir_func *func;
     const ir_stmt **first;      // by variable: the record loop that names it
     bool *shared;               // named by two record loops, or carried from one turn of a loop to the next
+    uint8_t *access;            // of the record loop that is looked at
+    bool *outlives;             // known there outside of counted loops over it, each of which sets it
+    bool *counted;              // by a loop around the place
 } liveness;
 
-// Whether the variable is known outside of counted loops over it, each of which sets it.
-static bool outlives_its_loops(ir_block *block, uint32_t var)
+static bool note_outliving(ir_expr **slot, void *user)
+{
+    const liveness *l = user;
+    const ir_expr *e = *slot;
+    if ((e->op == IR_VAR || e->op == IR_ELEM) && !l->counted[e->var]) l->outlives[e->var] = true;
+    return true;
+}
+
+static bool reads_none(ir_expr **slot, void *user) { return (*slot)->op != IR_VAR || (*slot)->var != *(const uint32_t *)user; }
+
+static void find_outliving(liveness *l, ir_block *block)
 {
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
-        const bool own = s->kind == IR_FOR && s->var == var;
-        if (own && !hdst__ir_expr_reads(s->lo, var) && !hdst__ir_expr_reads(s->hi, var)) continue;
-        ir_stmt alone = *s;
-        alone.body = alone.then = alone.otherwise = alone.head = alone.after = (ir_block){0};
-        if (hdst__ir_stmt_reads(&alone, var) || hdst__ir_writes(s, var)) return true;
+        const bool own = s->kind == IR_FOR && hdst__ir_visit_expr(&s->lo, reads_none, &s->var) && hdst__ir_visit_expr(&s->hi, reads_none, &s->var);
+        const bool around = own && l->counted[s->var];
+        hdst__ir_visit_own_exprs(s, note_outliving, l);
+        if (hdst__ir_writes(s, s->var) && !own && !l->counted[s->var]) l->outlives[s->var] = true;
+        if (own) l->counted[s->var] = true;
         ir_block *nested[HDST__IR_NESTED];
-        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++)
-            if (outlives_its_loops(nested[n], var)) return true;
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) find_outliving(l, nested[n]);
+        if (own) l->counted[s->var] = around;
     }
-    return false;
 }
 
-static void name_vars(liveness *l, const ir_stmt *records, bool in_loop)
+static void name_vars(liveness *l, ir_stmt *records, bool in_loop)
 {
-    size_t *mentions = HDST__NEW_ARRAY(l->func->arena, size_t, l->func->var_count + 1);
-    hdst__ir_tally(&records->body, mentions, false);
+    memset(l->access, 0, l->func->var_count);
+    memset(l->outlives, 0, l->func->var_count);
+    hdst__ir_accesses(&records->body, l->access);
+    find_outliving(l, &records->body);
     for (uint32_t v = 0; v < l->func->var_count; v++) {
-        if (!mentions[v] || !l->func->vars[v].varying || l->shared[v]) continue;
-        if (!outlives_its_loops((ir_block *)&records->body, v)) continue;
-        if (l->first[v] || (in_loop && hdst__block_reads_first(&records->body, v))) l->shared[v] = true;
+        if (!l->access[v] || !l->func->vars[v].varying || l->shared[v] || !l->outlives[v]) continue;
+        if (l->first[v] || (in_loop && l->access[v] & IR_READ_FIRST)) l->shared[v] = true;
         l->first[v] = records;
     }
 }
 
 // What a block takes at once is read after the record loop.
-static void share_vars(liveness *l, const ir_stmt *s)
+static bool share_var(ir_expr **slot, void *user)
 {
-    for (uint32_t v = 0; v < l->func->var_count; v++)
-        if (l->func->vars[v].varying && hdst__ir_expr_reads(s->value, v)) l->shared[v] = true;
+    const liveness *l = user;
+    const ir_expr *e = *slot;
+    if ((e->op == IR_VAR || e->op == IR_ELEM) && l->func->vars[e->var].varying) l->shared[e->var] = true;
+    return true;
 }
 
 static void walk(liveness *l, ir_block *block, bool in_loop)
@@ -63,7 +79,7 @@ static void walk(liveness *l, ir_block *block, bool in_loop)
             name_vars(l, s, in_loop);
             continue;
         }
-        if (s->kind == IR_ACCUM_BLOCK) share_vars(l, s);
+        if (s->kind == IR_ACCUM_BLOCK) hdst__ir_visit_expr(&s->value, share_var, l);
         ir_block *nested[HDST__IR_NESTED];
         for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++)
             walk(l, nested[n], in_loop || s->kind == IR_FOR || s->kind == IR_LOOP);
@@ -72,7 +88,9 @@ static void walk(liveness *l, ir_block *block, bool in_loop)
 
 void hdst__block_mark_per_record(ir_func *func)
 {
-    liveness l = {func, HDST__NEW_ARRAY(func->arena, const ir_stmt *, func->var_count + 1), HDST__NEW_ARRAY(func->arena, bool, func->var_count + 1)};
+    const size_t vars = func->var_count + 1;
+    liveness l = {func, HDST__NEW_ARRAY(func->arena, const ir_stmt *, vars), HDST__NEW_ARRAY(func->arena, bool, vars), HDST__NEW_ARRAY(func->arena, uint8_t, vars),
+                  HDST__NEW_ARRAY(func->arena, bool, vars), HDST__NEW_ARRAY(func->arena, bool, vars)};
     walk(&l, &func->body, false);
     for (size_t v = 0; v < func->var_count; v++) func->vars[v].per_record = l.shared[v];
 }

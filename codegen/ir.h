@@ -237,6 +237,9 @@ void hdst__ir_rename(ir_func *func, ir_block *block, const uint32_t *number);   
 // What statements do first with a scalar variable (ir_meet.c): nothing that counts, perhaps setting it on some ways; set it on every way; perhaps read what it was before.
 typedef enum ir_meeting { IR_MEETS_NOT, IR_SETS, IR_MAY_READ } ir_meeting;
 ir_meeting hdst__ir_first_meeting(const ir_block *block, uint32_t var);
+// The same for every variable in one walk, as flags (zero at first: never named). IR_SET_FIRST: the first statement of the block that names it sets it, and does not read it.
+enum { IR_READ_FIRST = 1, IR_SET_FIRST = 2, IR_WRITTEN = 4 };
+void hdst__ir_accesses(const ir_block *block, uint8_t *access);
 
 // Whether a statement, or one nested in it, emits; stores output.
 bool hdst__ir_emits(const ir_stmt *stmt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What statements do first with a variable: set it, or perhaps read what it was before.
+// What statements do first with a variable, or with each: set it, or perhaps read what it was before.
 #include "codegen/ir.h"
 
 static ir_meeting meeting_in(const ir_stmt *s, uint32_t var);
@@ -36,5 +36,37 @@ static ir_meeting meeting_in(const ir_stmt *s, uint32_t var)
     case IR_IF: return branch_meeting(s, var);
     case IR_FOR: case IR_LOOP: return loop_meeting(s, var);
     default: return hdst__ir_stmt_reads(s, var) ? IR_MAY_READ : s->kind == IR_SET && s->var == var ? IR_SETS : IR_MEETS_NOT;
+    }
+}
+
+// --- All variables at once ---
+
+static bool note_read(ir_expr **slot, void *user)
+{
+    uint8_t *access = user;
+    const ir_expr *e = *slot;
+    if ((e->op == IR_VAR || e->op == IR_ELEM) && !access[e->var]) access[e->var] = IR_READ_FIRST;
+    return true;
+}
+
+static bool note_reads(ir_stmt *s, void *user) { return hdst__ir_visit_own_exprs(s, note_read, user); }
+
+static bool note_write(ir_stmt *s, void *user)
+{
+    uint8_t *access = user;
+    if (!hdst__ir_writes(s, s->var)) return true;
+    if (!access[s->var]) access[s->var] = IR_READ_FIRST;        // perhaps set, in a branch or an element: what was there may be read later
+    access[s->var] |= IR_WRITTEN;
+    return true;
+}
+
+void hdst__ir_accesses(const ir_block *block, uint8_t *access)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        ir_block one = {&s, 1, 1};
+        hdst__ir_visit_stmts(&one, note_reads, access);
+        if (s->kind == IR_SET) access[s->var] |= access[s->var] ? IR_WRITTEN : IR_SET_FIRST | IR_WRITTEN;
+        else hdst__ir_visit_stmts(&one, note_write, access);
     }
 }

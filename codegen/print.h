@@ -63,6 +63,14 @@ typedef struct hdst__constant_array {   // at file scope, shared by the forms
 // What the addends of a block are, in a sum by levels: one operand or the product of two, each an array over the block in private memory (P) or in global memory (G).
 typedef enum hdst__level_shape { HDST__LEVELS_P, HDST__LEVELS_G, HDST__LEVELS_PP, HDST__LEVELS_GP, HDST__LEVELS_GG, HDST__LEVELS_P2, HDST__LEVELS_G2, HDST__LEVEL_SHAPES } hdst__level_shape;
 
+// Where variables are declared (print_homes.c), in a function or in the body of a record loop; by variable.
+typedef struct hdst__homes {
+    bool *declared;
+    uint32_t *references;               // uses
+    uint32_t *in_own_loops;             // those in counted loops over the variable
+    const ir_block **home;              // the block that declares it; NULL: the top
+} hdst__homes;
+
 typedef struct hdst__printer {
     hdst__arena *arena;
     const ir_func *func;                // the form that is printed now
@@ -80,10 +88,8 @@ typedef struct hdst__printer {
     // Variables of `func`
     const char **var_name;              // the value
     const char **array_name;            // per_record: one value per record of the block
-    bool *declared;
-    uint32_t *references;               // uses in the whole function
-    uint32_t *in_own_loops;             // those in counted loops over the variable
-    const ir_block **home;              // the block that declares it; NULL: the top
+    hdst__homes homes;
+    struct hdst__home_search *home_search;      // of print_homes.c
     hdst__constant_array *constants;
     size_t constant_count, constant_capacity;
     // Where the printer stands
@@ -242,6 +248,8 @@ void hdst__end_lane_vectors(hdst__printer *p);                          // behin
 void hdst__print_record_vectors(hdst__printer *p, ir_block *body);      // of four records, for a body of the work-group's loops
 
 // print_stmt.c
+void hdst__print_homes(hdst__printer *p, ir_block *body);               // into p->homes, by_fours
+const uint8_t *hdst__print_homes_in_records(hdst__printer *p, ir_block *body);      // the same of a record loop; what it does with each variable (hdst__ir_accesses)
 void hdst__print_part(hdst__printer *p, ir_block *body, const bool *known);     // statements by themselves; variables that are known are declared already
 void hdst__print_place(hdst__printer *p, const ir_stmt *stmt);          // a comment that names the line it comes from, if that is another one than before
 void hdst__print_function(hdst__printer *p);            // declarations and the body, for one record or one block

@@ -1,69 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements of the IR as OpenCL C. Each variable is declared in the innermost block that holds all its uses, if it is set first there; else at the top.
+// Statements of the IR as OpenCL C. Where a variable is declared: print_homes.c.
 #include "codegen/print.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 static void print_block(hdst__printer *p, const ir_block *block);
-
-// --- Where variables live ---
-
-typedef struct tally {          // of one block
-    hdst__printer *p;
-    uint32_t *count;            // uses by variable, nested blocks included
-    bool *set_first;            // the first use is a statement of this block that sets it
-} tally;
-
-static void count_use(tally *uses, uint32_t var, bool sets)
-{
-    if (uses->count[var]++ == 0) uses->set_first[var] = sets;
-}
-
-static bool count_in_expr(ir_expr **expr, void *user)
-{
-    if ((*expr)->op == IR_VAR || (*expr)->op == IR_ELEM) count_use(user, (*expr)->var, false);
-    return true;
-}
-
-// Counts the uses in a block. A block that holds all uses of a variable and begins by setting it becomes its home.
-static uint32_t *tally_block(hdst__printer *p, ir_block *block)
-{
-    tally uses = {p, HDST__NEW_ARRAY(p->arena, uint32_t, p->func->var_count + 1), HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1)};
-    for (size_t i = 0; i < block->count; i++) {
-        ir_stmt *stmt = block->items[i];
-        hdst__ir_visit_own_exprs(stmt, count_in_expr, &uses);
-        const uint32_t before = stmt->kind == IR_FOR ? uses.count[stmt->var] : 0;
-        if (stmt->kind == IR_SET || stmt->kind == IR_SET_ELEM || stmt->kind == IR_FOR || stmt->kind == IR_REDUCE)
-            count_use(&uses, stmt->var, stmt->kind == IR_SET);
-        ir_block *nested[HDST__IR_NESTED];
-        const int n = hdst__ir_nested(stmt, nested);
-        for (int k = 0; k < n; k++) {
-            const uint32_t *inner = tally_block(p, nested[k]);
-            for (uint32_t v = 0; v < p->func->var_count; v++) {
-                if (inner[v] && !uses.count[v]) uses.set_first[v] = false;
-                uses.count[v] += inner[v];
-            }
-        }
-        if (stmt->kind == IR_FOR) p->in_own_loops[stmt->var] += uses.count[stmt->var] - before;
-    }
-    for (uint32_t v = 0; v < p->func->var_count; v++)
-        if (uses.count[v] && uses.count[v] == p->references[v] && !p->home[v] && uses.set_first[v]) p->home[v] = block;
-    return uses.count;
-}
-
-static void find_homes(hdst__printer *p, ir_block *body)
-{
-    const size_t n = p->func->var_count + 1;
-    p->home = HDST__NEW_ARRAY(p->arena, const ir_block *, n);
-    p->declared = HDST__NEW_ARRAY(p->arena, bool, n);
-    p->references = HDST__NEW_ARRAY(p->arena, uint32_t, n);     // all zero: the first count finds no home
-    p->in_own_loops = HDST__NEW_ARRAY(p->arena, uint32_t, n);
-    p->by_fours = HDST__NEW_ARRAY(p->arena, bool, n);
-    p->references = tally_block(p, body);
-    p->in_own_loops = HDST__NEW_ARRAY(p->arena, uint32_t, n);
-    tally_block(p, body);
-}
 
 // --- Declarations ---
 
@@ -89,7 +31,7 @@ static void declare_array(hdst__printer *p, uint32_t v)
 // A counted loop's variable that is used in such loops only: each declares it.
 static bool belongs_to_loops(const hdst__printer *p, uint32_t v)
 {
-    return p->in_own_loops[v] && p->in_own_loops[v] == p->references[v];
+    return p->homes.in_own_loops[v] && p->homes.in_own_loops[v] == p->homes.references[v];
 }
 
 // What must live as long as the function: values per record, arrays, and what no inner block can hold.
@@ -97,9 +39,9 @@ static void declare_at_top(hdst__printer *p)
 {
     for (uint32_t v = 0; v < p->func->var_count; v++) {
         const ir_var *var = &p->func->vars[v];
-        if (var->per_record || var->elements || hdst__spread_carries(p, v)) p->home[v] = NULL;
-        if (hdst__row_sums_keep(p, v) || p->home[v] || p->declared[v] || p->references[v] == 0 || belongs_to_loops(p, v) || is_local_to_records(p, v)) continue;
-        p->declared[v] = true;
+        if (var->per_record || var->elements || hdst__spread_carries(p, v)) p->homes.home[v] = NULL;
+        if (hdst__row_sums_keep(p, v) || p->homes.home[v] || p->homes.declared[v] || p->homes.references[v] == 0 || belongs_to_loops(p, v) || is_local_to_records(p, v)) continue;
+        p->homes.declared[v] = true;
         if (var->elements) declare_array(p, v);
         else if (var->per_record) hdst__write_line(&p->out, "%s %s[BLOCK] ALIGNED;", hdst__cl_name(hdst__kind_over_block(var->kind)), p->array_name[v]);
         else hdst__write_line(&p->out, "%s %s = %s;", hdst__cl_name(var->kind), p->var_name[v], zero_text(var));
@@ -110,8 +52,8 @@ static void declare_at_top(hdst__printer *p)
 static const char *declaration(hdst__printer *p, const ir_block *block, uint32_t v)
 {
     const ir_var *var = &p->func->vars[v];
-    if (p->declared[v] || p->home[v] != block) return "";
-    p->declared[v] = true;
+    if (p->homes.declared[v] || p->homes.home[v] != block) return "";
+    p->homes.declared[v] = true;
     return hdst__arena_printf(p->arena, "%s ", hdst__cl_name(var->kind));
 }
 
@@ -272,26 +214,10 @@ static void print_loop(hdst__printer *p, const ir_stmt *stmt)
 
 // --- Record loops ---
 
-// Whether a record loop's body reads variable v before it sets it (then its value comes from the array).
-static bool reads_first(const ir_stmt *records, uint32_t v)
+// The scalars with a value per record are locals of the loop's body, read from their arrays before and written back after.
+static bool is_value_per_record(const hdst__printer *p, const uint8_t *access, uint32_t v)
 {
-    for (size_t i = 0; i < records->body.count; i++) {
-        ir_stmt *stmt = records->body.items[i];
-        if (hdst__ir_stmt_reads(stmt, v) + hdst__ir_stmt_writes(stmt, v) == 0) continue;
-        return !(stmt->kind == IR_SET && stmt->var == v && hdst__ir_stmt_reads(stmt, v) == 0);
-    }
-    return false;
-}
-
-// The scalars with a value per record that the loop uses: they are locals of its body, read from their arrays before and written back after.
-static bool *values_per_record(hdst__printer *p, const ir_stmt *records)
-{
-    bool *used = HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1);
-    for (uint32_t v = 0; v < p->func->var_count; v++) {
-        const ir_var *var = &p->func->vars[v];
-        if (var->per_record && !var->elements) used[v] = hdst__ir_stmt_reads(records, v) + hdst__ir_stmt_writes(records, v) > 0;
-    }
-    return used;
+    return access[v] && p->func->vars[v].per_record && !p->func->vars[v].elements;
 }
 
 static const char *pragma_of(hdst__printer *p, const ir_stmt *stmt)
@@ -301,30 +227,29 @@ static const char *pragma_of(hdst__printer *p, const ir_stmt *stmt)
 }
 
 // Declares what the body's first assignments do not: values from before the loop, and what is set in a branch first.
-static void declare_in_records(hdst__printer *p, const ir_stmt *stmt, const bool *used)
+static void declare_in_records(hdst__printer *p, const ir_stmt *stmt, const uint8_t *access)
 {
     for (uint32_t v = 0; v < p->func->var_count; v++) {
         const char *type = hdst__cl_name(p->func->vars[v].kind);
-        const bool local = is_local_to_records(p, v);
-        if (used[v] && reads_first(stmt, v)) hdst__write_line(&p->out, "%s %s = %s[r];", type, p->var_name[v], p->array_name[v]);
-        else if (used[v] && p->home[v] != &stmt->body) hdst__write_line(&p->out, "%s %s;", type, p->var_name[v]);
-        else if (local && p->references[v] && !p->home[v] && !belongs_to_loops(p, v))
+        const bool local = is_local_to_records(p, v), used = is_value_per_record(p, access, v), elsewhere = p->homes.home[v] != &stmt->body;
+        if (used && access[v] & IR_READ_FIRST) hdst__write_line(&p->out, "%s %s = %s[r];", type, p->var_name[v], p->array_name[v]);
+        else if (used && elsewhere) hdst__write_line(&p->out, "%s %s;", type, p->var_name[v]);
+        else if (local && p->homes.references[v] && !p->homes.home[v] && !belongs_to_loops(p, v))
             hdst__write_line(&p->out, "%s %s = %s;", type, p->var_name[v], zero_text(&p->func->vars[v]));
-        p->declared[v] = !(used[v] || local) || (used[v] && (reads_first(stmt, v) || p->home[v] != &stmt->body));
+        p->homes.declared[v] = !(used || local) || (used && (access[v] & IR_READ_FIRST || elsewhere));
     }
 }
 
 static void print_records_body(hdst__printer *p, ir_stmt *stmt)
 {
-    const bool *used = values_per_record(p, stmt);
-    find_homes(p, &stmt->body);
-    declare_in_records(p, stmt, used);
+    const uint8_t *access = hdst__print_homes_in_records(p, &stmt->body);
+    declare_in_records(p, stmt, access);
     p->in_records = true;
     p->record = "i + r";
     print_block(p, &stmt->body);
     p->in_records = false;
     for (uint32_t v = 0; v < p->func->var_count; v++)
-        if (used[v] && hdst__ir_stmt_writes(stmt, v)) hdst__write_line(&p->out, "%s[r] = %s;", p->array_name[v], p->var_name[v]);
+        if (is_value_per_record(p, access, v) && access[v] & IR_WRITTEN) hdst__write_line(&p->out, "%s[r] = %s;", p->array_name[v], p->var_name[v]);
 }
 
 // The array that says which records come out, where the loop does nothing but store and emit; NULL: it does more, or all come out.
@@ -357,12 +282,9 @@ static void print_records(hdst__printer *p, ir_stmt *stmt)
     hdst__write_line(&p->out, "%s", pragma_of(p, stmt));
     hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) {");
     p->out.indent++;
-    const hdst__printer outer = *p;
+    const hdst__homes outer = p->homes;
     print_records_body(p, stmt);
-    p->declared = outer.declared;
-    p->references = outer.references;
-    p->in_own_loops = outer.in_own_loops;
-    p->home = outer.home;
+    p->homes = outer;
     p->out.indent--;
     hdst__write_line(&p->out, "}");
     p->out.indent -= skips;
@@ -440,8 +362,8 @@ static void print_failures(hdst__printer *p)
 
 void hdst__print_part(hdst__printer *p, ir_block *body, const bool *known)
 {
-    find_homes(p, body);
-    for (size_t v = 0; v < p->func->var_count; v++) p->declared[v] = known[v];
+    hdst__print_homes(p, body);
+    for (size_t v = 0; v < p->func->var_count; v++) p->homes.declared[v] = known[v];
     declare_at_top(p);
     print_block(p, body);
 }
@@ -449,7 +371,7 @@ void hdst__print_part(hdst__printer *p, ir_block *body, const bool *known)
 void hdst__print_function(hdst__printer *p)
 {
     ir_block body = p->func->body;
-    find_homes(p, &body);
+    hdst__print_homes(p, &body);
     p->last_line = 0;
     p->record = "i";
     hdst__print_words(p);

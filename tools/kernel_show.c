@@ -73,8 +73,14 @@ static void show_function(show *s, const ast_function *function)
         hdst__buffer_printf(s->messages, "note: '%s' is declared only: the program gives its code\n", function->name);
         return;
     }
+    const size_t told = s->module->diags->count, errors = s->module->diags->errors;
     ir_func *func = hdst__lower(s->arena, s->module, function);
-    if (!func && function->kind == AST_GROUP) {
+    if (!func && s->module->diags->errors > errors) {       // too large with its helpers in place
+        for (size_t i = told; i < s->module->diags->count; i++) hdst__diag_render(s->module->diags, &s->module->diags->items[i], s->messages);
+        s->failed++;
+        return;
+    }
+    if (!func) {
         hdst__buffer_printf(s->messages, "note: '%s' cannot be shown: no field of its records has the name and type of its key, which the program names\n", function->name);
         return;
     }

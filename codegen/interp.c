@@ -103,6 +103,7 @@ void hdst__interp_block(interp_state *s, uint64_t first, size_t n)
     s->top = 2;
     reset_variables(s);
     hdst__interp_exec(s, &s->func->body, &mask);
+    s->cancelled = s->cancelled || hdst__cancel_asked(s->run->cancel);
     if (s->strip_table) hdst__interp_flush_strip(s);
     if (s->func->emits) hdst__interp_give_block(s);
 }
@@ -114,9 +115,10 @@ hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error)
     const hdst_status status = hdst__interp_open(&s, run, error);
     if (status != HDST_OK) return status;
     run->emitted = run->func->emits ? 0 : run->count;
-    for (uint64_t first = 0; first < run->count && run->failed_record == UINT64_MAX && !s.given.out_of_memory; first += s.width)
+    for (uint64_t first = 0; first < run->count && run->failed_record == UINT64_MAX && !s.given.out_of_memory && !s.cancelled; first += s.width)
         hdst__interp_block(&s, first, run->count - first < s.width ? run->count - first : s.width);
     hdst__interp_close(&s);
+    if (s.cancelled) return hdst__cancel_error(0, 0, error);
     if (s.given.out_of_memory) return hdst__error_memory(error, "the records that a block emits");
     return s.wrong ? hdst__error_set(error, HDST_E_INTERNAL, "`%s`: %s", run->func->name, s.wrong) : HDST_OK;
 }

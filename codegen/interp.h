@@ -4,6 +4,7 @@
 #ifndef HDST_CODEGEN_INTERP_H
 #define HDST_CODEGEN_INTERP_H
 
+#include "base/cancel.h"
 #include "codegen/interp_trace.h"
 #include "codegen/ir.h"
 #include "codegen/layout.h"
@@ -24,6 +25,7 @@ typedef struct hdst__rows_seen {        // rows of the tables that were added to
 typedef struct hdst__interp_run {
     const ir_func *func;
     const hdst__allocator *allocator;
+    const hdst__cancel *cancel;         // looked at after every turn of a loop and every block: then HDST_E_CANCELLED; NULL: never
     // inputs: one storage per IR_INPUT parameter (two for a reduce)
     const hdst__storage *input[2];
     const void *const *input_buffers[2];
@@ -56,7 +58,7 @@ typedef struct hdst__interp_run {
 
 // HDST_OK also when a record failed (see failed_record): then the run stopped after the block of that record, and what it wrote is not to be used.
 // Reads scalar form, and block form as the tests of its passes want it: a record loop runs its records side by side, and what stands outside must be uniform.
-// HDST_E_MEMORY; HDST_E_INTERNAL when `func` breaks the rules of its form. Without `output` nothing is stored; what would be emitted is counted all the same.
+// HDST_E_MEMORY, HDST_E_CANCELLED; HDST_E_INTERNAL when `func` breaks the rules of its form. Without `output` nothing is stored; what would be emitted is counted all the same.
 hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error);
 
 // A reduce that is no field-wise one: `func` has two inputs and an output. Uses of `run`: input[0], input_buffers[0], input_skip[0], count, first, broadcast,

@@ -147,11 +147,13 @@ static hdst_status fold_runs(hdst__interp_run *run, uint64_t run_length, void *t
     if (status != HDST_OK) return status;
     const uint64_t last = run->count - (f.runs - 1) * run_length;           // length of the last run
     gather(&f, run, 0, f.runs, &f.structs, f.a);
-    for (uint64_t j = 1; j < (f.runs > 1 ? run_length : last); j++) fold_step(&f, run, j, j < last ? f.runs : f.runs - 1);
+    for (uint64_t j = 1; j < (f.runs > 1 ? run_length : last) && !f.state.cancelled; j++) fold_step(&f, run, j, j < last ? f.runs : f.runs - 1);
     memcpy(to, f.a, f.runs * f.structs.record->size);
     if (run->func->makes) make_canonical(f.structs.record, to, f.runs);
     const char *wrong = f.state.wrong;
+    const bool cancelled = f.state.cancelled;
     close_fold(&f);
+    if (cancelled) return hdst__cancel_error(0, 0, error);
     return wrong ? hdst__error_set(error, HDST_E_INTERNAL, "`%s`: %s", run->func->name, wrong) : HDST_OK;
 }
 

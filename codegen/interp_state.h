@@ -56,6 +56,7 @@ typedef struct interp_state {
     int64_t **accum_table;      // by param: row 0 in the device table
     const hdst__accum **accum;  // by param
     bool in_records;            // block form: inside a record loop
+    bool cancelled;             // nothing that follows counts
     const char *wrong;          // a broken rule, of the block form or (strict) of indices
     const interp_mask *mask;    // of the statement that is carried out
     interp_given given;         // output records of the block, where the function emits

@@ -208,6 +208,15 @@ static void leave_loop(interp_state *s, interp_mask *entered)
     recount(s, entered);
 }
 
+// At the end of a turn. A loop may have no other end.
+static bool is_cancelled(interp_state *s, interp_mask *inside)
+{
+    if (!hdst__cancel_asked(s->run->cancel)) return false;
+    s->cancelled = true;
+    clear(s, inside);
+    return true;
+}
+
 static lanes kept_value(interp_state *s, lanes value, uint64_t *slab)
 {
     memmove(slab, value.v, (value.uniform ? 1 : s->n) * sizeof *slab);
@@ -244,7 +253,7 @@ static void exec_for(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
         if (inside.active == 0) break;
         if (s->run->trace) hdst__interp_trace_turn(s, stmt, turn);
         exec_round(s, &stmt->body, &inside, continued);
-        if (inside.active == 0) break;
+        if (inside.active == 0 || is_cancelled(s, &inside)) break;
         set_variable(s, stmt->var, combined(s, IR_ADD, kind, var, (lanes){&step, true}, scratch), &inside);
     }
     s->top = top;
@@ -263,6 +272,7 @@ static void exec_loop(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
         if (stmt->cond) keep_while(s, &inside, hdst__interp_eval(s, stmt->cond, s->top));
         if (inside.active) exec_round(s, &stmt->body, &inside, continued);
         if (inside.active) exec_round(s, &stmt->after, &inside, continued);
+        if (inside.active) is_cancelled(s, &inside);
     }
     s->top = top;
     leave_loop(s, mask);

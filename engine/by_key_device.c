@@ -258,8 +258,8 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
     hdst__by_key_device *d = p->d;
     hdst__hash_choice *c = &d->choice;
     bool full = false, spares_full = false;
-    if (atomic_exchange(&d->engine->cancelled, false)) return hdst__error_set(error, HDST_E_CANCELLED, "cancelled before %" PRIu64 " records were reduced", p->records);
-    hdst_status status = first_time(p, error);
+    hdst_status status = hdst__cancel_check(d->engine->cancel, 0, p->records, error);
+    if (status == HDST_OK) status = first_time(p, error);
     if (status == HDST_OK && !c->known) {
         const uint32_t high = c->high_bits, forced = d->engine->by_key_part_bits;
         status = count_distinct(p, error);

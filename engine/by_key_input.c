@@ -84,8 +84,7 @@ hdst_status hdst__by_key_next(hdst__by_key_pass *run, uint64_t most, void **memo
     piece->count = left < most ? left : most;
     piece->first = run->before + first;
     if (piece->count == 0) return HDST_OK;
-    if (atomic_exchange(&run->engine->cancelled, false))
-        return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)first, (unsigned long long)run->records);
+    if (hdst__cancel_asked(run->engine->cancel)) return hdst__cancel_error(first, run->records, error);
     if (!run->extents) {
         const hdst__reader *reader = run->input->reader;
         if (piece->count > run->piece->capacity) piece->count = run->piece->capacity;

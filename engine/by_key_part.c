@@ -79,10 +79,16 @@ bool hdst__by_key_take_part(hdst__by_key_pass *run, uint32_t *part)
     return taken;
 }
 
+// Between chunks; a part may have most of the records.
+static bool goes_on(hdst__by_key_worker *worker)
+{
+    return hdst__cancel_check(worker->run->engine->cancel, 0, 0, &worker->error) == HDST_OK;
+}
+
 static bool each_of(hdst__by_key_worker *worker, const hdst__key_chunk *chunk, hdst__by_key_adder add)
 {
     for (; chunk; chunk = chunk->next)
-        if (!add(worker, chunk)) return false;
+        if (!goes_on(worker) || !add(worker, chunk)) return false;
     return true;
 }
 

@@ -32,8 +32,10 @@ static hdst_status write_all(hdst__by_key_worker *worker, hdst__by_key_spilled *
     hdst__key_parts *const kinds[] = {&worker->raw, &worker->rows};
     hdst_status status = run->spill.open ? HDST_OK : hdst__spill_open(&run->spill, &worker->error);
     for (uint32_t kind = 0; kind < 2; kind++)
-        for (uint32_t part = 0; part < UINT32_C(1) << run->choice.part_bits && status == HDST_OK; part++)
-            status = write_part(worker, &kinds[kind]->part[part], place_of(spilled, run, kind, part));
+        for (uint32_t part = 0; part < UINT32_C(1) << run->choice.part_bits && status == HDST_OK; part++) {
+            status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
+            if (status == HDST_OK) status = write_part(worker, &kinds[kind]->part[part], place_of(spilled, run, kind, part));
+        }
     return status;
 }
 
@@ -77,6 +79,8 @@ hdst_status hdst__by_key_read_spilled(hdst__by_key_worker *worker, uint32_t kind
         for (uint64_t done = 0; done < extent->bytes && status == HDST_OK; done += most) {
             const uint64_t left = extent->bytes - done;
             const hdst__key_chunk chunk = {.bytes = left < most ? left : most, .data = worker->read_memory};
+            status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
+            if (status != HDST_OK) return status;
             pthread_mutex_lock(&run->lock);
             status = hdst__spill_read(&run->spill, extent->offset + done, chunk.data, chunk.bytes, &worker->error);
             pthread_mutex_unlock(&run->lock);

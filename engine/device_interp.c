@@ -164,7 +164,7 @@ static hdst_status interpret(hdst__device *device, hdst__program *program, const
         if (func->params[i].kind == IR_BROADCAST_TABLE)
             program->broadcast[i] = (hdst__interp_table){.data = at->broadcast[i]->host, .rows = at->rows[i]};
     hdst__interp_run run = {
-        .func = func, .allocator = device->engine->allocator,
+        .func = func, .allocator = device->engine->allocator, .cancel = device->engine->cancel,
         .input = {at->storage}, .input_buffers = {program->buffers}, .input_skip = {at->skip},
         .first = at->first, .count = at->count,
         .broadcast = program->broadcast, .accum_rows = at->rows,

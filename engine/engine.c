@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine object: options, discovery at first use, the choice of a device, cancellation.
+// The engine object: options, discovery at first use, the choice of a device.
 #include "engine/engine_private.h"
 #include "engine/levels.h"
 
@@ -69,7 +69,7 @@ hdst__engine *hdst__engine_create(const hdst__engine_options *options)
         engine->allocator = &engine->own_allocator;
     }
     pthread_mutex_init(&engine->mutex, NULL);
-    atomic_init(&engine->cancelled, false);
+    engine->cancel = options->cancel;
     hdst__budget_init(&engine->memory, "host memory", "--memory", options->memory ? options->memory : hdst__host_memory_limit() / 4 * 3);
     if (!copy_options(engine, options)) {
         hdst__engine_destroy(engine);
@@ -93,11 +93,6 @@ void hdst__engine_destroy(hdst__engine *engine)
     pthread_mutex_destroy(&engine->mutex);
     hdst__allocator allocator = engine->own_allocator;      // the engine itself is freed through it
     hdst__free(engine->allocator ? &allocator : NULL, engine);
-}
-
-void hdst__engine_cancel(hdst__engine *engine)
-{
-    atomic_store(&engine->cancelled, true);
 }
 
 // --- Discovery and choice, under the mutex ---

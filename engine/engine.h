@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/buffer.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "codegen/ir.h"
@@ -35,6 +36,7 @@ typedef enum hdst__hpr {
 typedef struct hdst__engine_options {
     const hdst__allocator *allocator;
     const hdst__log *log;
+    const hdst__cancel *cancel;     // whether the call in progress is to end (HDST_E_CANCELLED); NULL: never. Must outlive the engine
     const char *device;             // "all" (default), "cpu", "gpu", "interp", "INDEX" or "INDEX,INDEX"
     uint64_t memory;                // budget of host memory, bytes; 0: 3/4 of what the machine (or the cgroup) has
     uint64_t device_memory;         // budget per device, bytes; 0: 3/4 of what the device reports
@@ -226,9 +228,6 @@ hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *va
 hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error);
 // After a fold's run that ended with HDST_E_RECORD: the records that it could not combine, as C structs one after another: what came of those so far, and the next. The stage's.
 const void *hdst__stage_failed_pair(const hdst__stage *stage);
-// Ends a run in progress at the next slice: it returns HDST_E_CANCELLED. When none is in progress the next run ends so (a signal between the runs of a loop must
-// not be lost). Callable from any thread and from a signal handler.
-void hdst__engine_cancel(hdst__engine *engine);
 const hdst__run_stats *hdst__stage_stats(const hdst__stage *stage);
 // Device, form, layout, tables and tiers with the reasons, slices, memory: a text for people. Appended to `out`.
 hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *values, hdst__buffer *out, hdst_error *error);

@@ -3,6 +3,7 @@
 #ifndef HDST_ENGINE_ENGINE_PRIVATE_H
 #define HDST_ENGINE_ENGINE_PRIVATE_H
 
+#include "base/cancel.h"
 #include "engine/budget.h"
 #include "engine/device_list.h"
 #include "engine/device.h"
@@ -53,7 +54,7 @@ struct hdst__engine {
     hdst__ring ring;
     hdst__budget memory;                // of the host; atomic in itself
 
-    atomic_bool cancelled;              // set from any thread or signal handler; a run that ends because of it clears it
+    const hdst__cancel *cancel;         // of the call in progress, which whoever works for long looks at; NULL: cannot be cancelled
 };
 
 // Opens the chosen device at first use. With the mutex held.

@@ -449,7 +449,7 @@ static bool awaits_enough(const hdst__executor *executor, const hdst__pass *pass
 static bool stopped(const hdst__executor *executor, const hdst__pass *pass)
 {
     if (pass->enough && output_so_far(pass) >= pass->enough) return true;
-    return pass->failure != UINT64_MAX || atomic_load(&executor->device->engine->cancelled);
+    return pass->failure != UINT64_MAX || hdst__cancel_asked(executor->device->engine->cancel);
 }
 
 // How many of `count` records have room where they stay.
@@ -559,8 +559,5 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
     if (status == HDST_OK && pass->was_cut && pass->table) status = take_table_again(executor, pass, error);
     // A record that failed comes before whatever ended the submission of later ones.
     if (pass->failure != UINT64_MAX) return HDST_OK;
-    if (status == HDST_OK && atomic_exchange(&executor->device->engine->cancelled, false))
-        return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)pass->stats->device[0].records,
-                               (unsigned long long)pass->reader->records);
-    return status;
+    return status == HDST_OK ? hdst__cancel_check(executor->device->engine->cancel, pass->stats->device[0].records, pass->reader->records, error) : status;
 }

@@ -15,6 +15,7 @@ enum {
     PART_BYTES = 128 << 10,         // of records: with their words they lie in a core's second cache
     MOST_PARTS = 2048,              // that records are moved to at once: more places than that are asked of memory one by one
     THREAD_RECORDS = 1 << 14,       // at least, for a thread of its own
+    STEPS = 1 << 16,                // records between two looks at whether the run was cancelled
 };
 
 static uint64_t align_to(uint64_t at, uint64_t size) { return (at + size - 1) / size * size; }
@@ -75,6 +76,7 @@ static inline void copy_row(char *to, const char *from, uint64_t size)
     }
 }
 
+static bool is_cancelled(const ordering *o) { return hdst__cancel_asked(o->g->engine->cancel); }
 static uint64_t share(const ordering *o, uint32_t thread) { return o->count * thread / o->threads; }
 
 static void count_share(void *user, uint32_t thread)
@@ -83,6 +85,7 @@ static void count_share(void *user, uint32_t thread)
     worker *w = &o->worker[thread];
     uint64_t *place = o->place + (uint64_t)thread * o->parts, number;
     for (uint64_t i = share(o, thread), end = share(o, thread + 1); i < end; i++) {
+        if (i % STEPS == 0 && is_cancelled(o)) return;
         if (hdst__group_number_of(o->g, o->rows + i * o->size, &number)) {
             place[(number - o->base) >> o->shift]++;
             continue;
@@ -98,6 +101,7 @@ static void move_share(void *user, uint32_t thread)
     const uint64_t size = o->size;
     for (uint64_t i = share(o, thread), end = share(o, thread + 1); i < end; i++) {
         const char *row = o->rows + i * size;
+        if (i % STEPS == 0 && is_cancelled(o)) return;
         if (hdst__group_number_of(o->g, row, &number)) copy_row(o->parted + place[(number - o->base) >> o->shift]++ * size, row, size);
     }
 }
@@ -185,7 +189,7 @@ static void sort_parts(void *user, uint32_t thread)
 {
     ordering *o = user;
     worker *w = &o->worker[thread];
-    for (uint32_t p; !w->failed && (p = o->next++) < o->parts;) {
+    for (uint32_t p; !w->failed && !is_cancelled(o) && (p = o->next++) < o->parts;) {
         const uint64_t count = o->begin[p + 1] - o->begin[p];
         char *rows = o->rows + o->begin[p] * o->size;
         w->failed = count && !sort_part(o, w, p);
@@ -199,7 +203,7 @@ static void write_runs(void *user, uint32_t thread)
 {
     ordering *o = user;
     (void)thread;
-    for (uint32_t p; (p = o->next++) < o->parts;) {
+    for (uint32_t p; !is_cancelled(o) && (p = o->next++) < o->parts;) {
         hdst__run *run = o->g->run + o->runs[p];
         for (uint64_t i = o->begin[p]; i < o->begin[p + 1]; i++) {
             const char *row = o->rows + i * o->size;
@@ -263,12 +267,14 @@ static hdst_status make_runs(ordering *o, hdst_error *error)
     g->run_count = runs;
     o->next = 0;
     hdst__in_threads(o->threads, write_runs, o);
-    return HDST_OK;
+    return hdst__cancel_check(g->engine->cancel, 0, 0, error);         // who was cancelled on the way left work undone
 }
 
 static hdst_status order(ordering *o, hdst_error *error)
 {
     hdst__in_threads(o->threads, count_share, o);
+    hdst_status status = hdst__cancel_check(o->g->engine->cancel, 0, 0, error);
+    if (status != HDST_OK) return status;       // places would not be those of all records
     note_bad(o);
     if (o->g->bad_record != UINT64_MAX && !o->g->engine->skip_failed) return HDST_OK;
     find_places(o);

@@ -36,8 +36,7 @@ hdst_status hdst__group_batch_read(const hdst__grouping *g, const hdst__group_ba
     void *buffers[] = {b->rows};
     const uint64_t left = input->records - first;
     *count = left < b->records ? left : b->records;
-    if (atomic_exchange(&g->engine->cancelled, false))
-        return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)first, (unsigned long long)input->records);
+    if (hdst__cancel_asked(g->engine->cancel)) return hdst__cancel_error(first, input->records, error);
     return input->fill(input->user, first, *count, b->storage, buffers, 0, error);
 }
 

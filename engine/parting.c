@@ -118,6 +118,7 @@ static hdst_status fill_piece(hdst__parting *p, uint64_t first, uint64_t count, 
     void *record_buffers[] = {p->record_memory}, *number_buffers[] = {p->number_memory};
     hdst_status status = p->records->fill(p->records->user, first, count, p->record_piece, record_buffers, 0, error);
     if (status == HDST_OK) status = p->numbers->fill(p->numbers->user, first, count, p->number_piece, number_buffers, 0, error);
+    if (status == HDST_OK) status = hdst__cancel_check(p->engine->cancel, first, p->records->records, error);
     const uint64_t size = p->record->size, step = p->numbered->size;
     for (uint64_t i = 0; i < count && status == HDST_OK; i++) {
         const uint32_t number = p->number_memory[i] < p->parts ? p->number_memory[i] : (uint32_t)p->parts;

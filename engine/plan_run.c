@@ -199,7 +199,7 @@ static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_va
             status = hdst__stage_value_on_host(values, i, &tables[i].data, error);
         }
     *run = (hdst__interp_run){
-        .func = plan->func, .allocator = plan->device->engine->allocator,
+        .func = plan->func, .allocator = plan->device->engine->allocator, .cancel = plan->device->engine->cancel,
         .input = {few->storage}, .input_buffers = {(const void *const *)few->buffers}, .first = first, .count = count,
         .broadcast = tables, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
         .output = few->output, .output_room = plan->room, .failed_pair = pair,

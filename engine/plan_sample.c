@@ -50,7 +50,7 @@ static bool sample_run(sampler *s, uint64_t first, uint64_t count)
     hdst__launch_plan *plan = s->plan;
     if (plan->reader.fill(plan->reader.user, first, count, s->storage, s->buffers, 0, NULL) != HDST_OK) return false;
     hdst__interp_run run = {
-        .func = plan->func, .allocator = plan->device->engine->allocator,
+        .func = plan->func, .allocator = plan->device->engine->allocator, .cancel = plan->device->engine->cancel,
         .input = {s->storage}, .input_buffers = {(const void *const *)s->buffers}, .first = first, .count = count,
         .broadcast = s->broadcast, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
         .output = plan->func->emits ? NULL : s->output, .addends = plan->tables ? plan->addends : NULL, .rows_seen = plan->rows_seen,

@@ -38,10 +38,9 @@ static hdst_status read_batches(const batches *b, const hdst__storage *storage, 
     hdst_status status = HDST_OK;
     for (uint64_t done = 0; done < reader->records && status == HDST_OK;) {
         uint64_t left = reader->records - done, count = left < b->batch ? left : b->batch;
-        if (atomic_exchange(&b->engine->cancelled, false))
-            return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)done, (unsigned long long)reader->records);
         void *buffers[] = {b->piece ? b->piece : b->all->records};
-        status = reader->fill(reader->user, done, count, storage, buffers, b->piece ? 0 : done, error);
+        status = hdst__cancel_check(b->engine->cancel, done, reader->records, error);
+        if (status == HDST_OK) status = reader->fill(reader->user, done, count, storage, buffers, b->piece ? 0 : done, error);
         if (status == HDST_OK && b->piece) status = b->take(b->user, b->piece, count, error);
         done += count;
         if (b->all) b->all->count = done;

@@ -25,6 +25,7 @@ hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, 
     }
     for (size_t i = 0; i < count; i++) sort->field[i] = hdst__sort_field_of(record, &keys[i]);
     hdst__sort_runs_init(&sort->runs, engine->allocator, sort->field, count, record->size);
+    sort->runs.cancel = engine->cancel;
     hdst__store_init(&sort->store, engine, record);
     sort->store.whole = true;
     return sort;
@@ -65,9 +66,8 @@ static hdst_status read_batches(const hdst__sort *sort, const hdst__reader *inpu
     const uint64_t batch = BATCH_BYTES / sort->record->size + 1;
     hdst_status status = HDST_OK;
     for (uint64_t done = 0; done < count && status == HDST_OK; done += batch) {
-        if (atomic_exchange(&sort->engine->cancelled, false))
-            return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %" PRIu64 " of %" PRIu64 " records", first + done, input->records);
-        status = input->fill(input->user, first + done, count - done < batch ? count - done : batch, storage, &rows, done, error);
+        status = hdst__cancel_check(sort->engine->cancel, first + done, input->records, error);
+        if (status == HDST_OK) status = input->fill(input->user, first + done, count - done < batch ? count - done : batch, storage, &rows, done, error);
     }
     return status;
 }
@@ -117,7 +117,20 @@ static hdst_status make_workspace(const hdst__sort *sort, uint64_t records, work
 
 static const hdst__sort_entry *sort_workspace(const hdst__sort *sort, const workspace *w, uint64_t records)
 {
-    return hdst__sort_entries(sort->field, sort->field_count, w->rows, sort->record->size, records, w->entries, w->scratch);
+    return hdst__sort_entries(sort->field, sort->field_count, w->rows, sort->record->size, records, w->entries, w->scratch, sort->engine->cancel);
+}
+
+// Rows in order, some at a time.
+static hdst_status gather(hdst__sort *sort, const workspace *w, const hdst__sort_entry *order, uint64_t records, hdst_error *error)
+{
+    const uint64_t size = sort->record->size, batch = BATCH_BYTES / size + 1;
+    hdst_status status = HDST_OK;
+    for (uint64_t first = 0; first < records && status == HDST_OK; first += batch) {
+        const uint64_t end = records - first < batch ? records : first + batch;
+        for (uint64_t i = first; i < end; i++) memcpy(sort->rows + i * size, w->rows + order[i].index * size, size);
+        status = hdst__cancel_check(sort->engine->cancel, 0, 0, error);
+    }
+    return status;
 }
 
 static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, hdst_error *error)
@@ -126,14 +139,14 @@ static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, h
     workspace w;
     hdst_status status = make_workspace(sort, records, &w, error);
     if (status == HDST_OK) status = read_rows(sort, input, 0, records, w.rows, error);
+    const hdst__sort_entry *order = status == HDST_OK ? sort_workspace(sort, &w, records) : NULL;
+    if (status == HDST_OK && !order) status = hdst__cancel_error(0, 0, error);
     if (status == HDST_OK) {
-        const hdst__sort_entry *order = sort_workspace(sort, &w, records);
         hdst__sort_entry **unused = order == w.entries ? &w.scratch : &w.entries;
         hdst__free(sort->engine->allocator, *unused);       // before the sorted rows need memory
         *unused = NULL;
         sort->rows = hdst__alloc(sort->engine->allocator, records * size);
-        if (!sort->rows) status = hdst__error_memory(error, "a sort");
-        for (uint64_t i = 0; i < records && sort->rows; i++) memcpy(sort->rows + i * size, w.rows + order[i].index * size, size);
+        status = sort->rows ? gather(sort, &w, order, records, error) : hdst__error_memory(error, "a sort");
     }
     free_workspace(sort, &w);
     sort->owned = true;
@@ -149,6 +162,7 @@ static hdst_status write_run(hdst__sort *sort, const workspace *w, const hdst__s
     const uint64_t size = sort->record->size;
     char stack[PIECE];
     uint64_t used = 0;
+    if (!order) return hdst__cancel_error(0, 0, error);
     hdst_status status = hdst__sort_runs_add(&sort->runs, records, error);
     for (uint64_t i = 0; i < records && status == HDST_OK; i++) {
         const char *row = w->rows + order[i].index * size;
@@ -157,7 +171,8 @@ static hdst_status write_run(hdst__sort *sort, const workspace *w, const hdst__s
             continue;
         }
         if (used + size > PIECE) {
-            status = hdst__spill_add(&sort->runs.file, stack, used, error);
+            status = hdst__cancel_check(sort->engine->cancel, 0, 0, error);
+            if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, stack, used, error);
             used = 0;
         }
         memcpy(stack + used, row, size);

@@ -290,6 +290,20 @@ static hdst_status survey(run *r, const hdst__sort_word *word, hdst__sort_source
     return status == HDST_OK ? read_masks(r, differ, error) : status;
 }
 
+static hdst_status wait(hdst__device *device, hdst_error *error)
+{
+    hdst__ticket ticket = {.notify = false};
+    hdst_status status = device->ops->mark(device, &ticket, error);
+    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
+}
+
+// Between passes on a CPU device, which take long enough that a wait costs nothing beside them: whether to go on.
+static hdst_status pause(hdst__device_sort *sort, hdst_error *error)
+{
+    hdst_status status = wait(sort->device, error);
+    return status == HDST_OK ? hdst__cancel_check(sort->device->engine->cancel, 0, 0, error) : status;
+}
+
 // Passes over one word. Keys alone go back and forth between the output and the memory for keys, so that the last pass writes the output.
 static hdst_status sort_word(run *r, const hdst__sort_word *word, hdst_error *error)
 {
@@ -307,6 +321,7 @@ static hdst_status sort_word(run *r, const hdst__sort_word *word, hdst_error *er
         const hdst__memory *to = sort->pairs ? (last ? NULL : sort->key[keys == sort->key[0]]) : left % 2 ? sort->key[0] : r->output;
         pass_program *p;
         status = find_program(sort, word, source, last, &p, error);
+        if (status == HDST_OK && !sort->gpu) status = pause(sort, error);
         if (status == HDST_OK && !sort->gpu && !counted) status = count_digits(r, p, keys, shift, error);
         if (status == HDST_OK && !sort->gpu) status = scan(r, word, error);
         if (status == HDST_OK) status = move(r, p, keys, to, shift, error);
@@ -326,13 +341,6 @@ static hdst_status finish(run *r, hdst_error *error)
     return work(r, sort->gather, args, 4, sort->gpu ? (uint64_t)sort->groups * 4 : sort->groups, error);
 }
 
-static hdst_status wait(hdst__device *device, hdst_error *error)
-{
-    hdst__ticket ticket = {.notify = false};
-    hdst_status status = device->ops->mark(device, &ticket, error);
-    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
-}
-
 hdst_status hdst__device_sort_run(hdst__device_sort *sort, const hdst__memory *input, uint64_t records, hdst__memory *output, hdst_error *error)
 {
     run r = {sort, records, input, output, -1};
@@ -344,6 +352,7 @@ hdst_status hdst__device_sort_run(hdst__device_sort *sort, const hdst__memory *i
         left = hdst__sort_word_of(sort->fields, left, &word);
         status = sort_word(&r, &word, error);
     }
+    if (status == HDST_OK && !sort->gpu) status = pause(sort, error);
     if (status == HDST_OK) status = finish(&r, error);
     if (status == HDST_OK) status = wait(sort->device, error);
     if (status != HDST_OK) {

@@ -225,8 +225,7 @@ static hdst_status make_run(hdst__sort *sort, const hdst__reader *input, uint64_
 {
     const hdst__memory *memory;
     hdst__memory *output;
-    if (atomic_exchange(&sort->engine->cancelled, false))
-        return hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %" PRIu64 " of %" PRIu64 " records", first, input->records);
+    if (hdst__cancel_asked(sort->engine->cancel)) return hdst__cancel_error(first, input->records, error);
     hdst_status status = load_input(sort, input, first, records, &memory, error);
     if (status == HDST_OK) status = hdst__store_hold(&sort->store, sort->device, records, &output, error);
     if (status == HDST_OK) status = hdst__device_sort_run(sort->on_device, memory, records, output, error);

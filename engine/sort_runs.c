@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { LEAST_BUFFER = 64 << 10, MOST_MARKS = 256, MARK_STEP = 1 << 16, MOST_BUFFER = 1 << 20 };
+enum { LEAST_BUFFER = 64 << 10, MOST_MARKS = 256, MARK_STEP = 1 << 16, MOST_BUFFER = 1 << 20, STEPS = 1 << 12 /* between two looks at whether the run was cancelled */ };
 
 void hdst__sort_runs_init(hdst__sort_runs *runs, const hdst__allocator *allocator, const hdst__sort_field *fields, size_t field_count, uint64_t size)
 {
@@ -28,7 +28,9 @@ void hdst__sort_runs_release(hdst__sort_runs *runs)
     end_merge(runs);
     hdst__spill_close(&runs->file);
     hdst__free(runs->allocator, runs->run);
+    const hdst__cancel *cancel = runs->cancel;
     hdst__sort_runs_init(runs, runs->allocator, runs->fields, runs->field_count, runs->size);
+    runs->cancel = cancel;
 }
 
 hdst_status hdst__sort_runs_add(hdst__sort_runs *runs, uint64_t records, hdst_error *error)
@@ -128,6 +130,7 @@ static void set_mark(hdst__sort_runs *runs)
 static hdst_status advance(hdst__sort_runs *runs, uint64_t count, char *rows, hdst_error *error)
 {
     for (uint64_t i = 0; i < count; i++) {
+        if (i % STEPS == 0 && hdst__cancel_asked(runs->cancel)) return hdst__cancel_error(0, 0, error);
         set_mark(runs);
         const uint32_t h = runs->loser[0];
         if (rows) memcpy(rows + i * runs->size, row_of(runs, h), runs->size);
@@ -194,6 +197,7 @@ static hdst_status merge_groups(hdst__sort_runs *runs, size_t fan, uint64_t each
 {
     hdst__sort_runs to;
     hdst__sort_runs_init(&to, runs->allocator, runs->fields, runs->field_count, runs->size);
+    to.cancel = runs->cancel;
     char *piece = hdst__alloc(runs->allocator, most * runs->size);
     hdst_status status = piece ? HDST_OK : hdst__error_memory(error, "sorted runs");
     for (size_t first = 0; first < runs->count && status == HDST_OK; first += fan) {

@@ -19,6 +19,7 @@ typedef struct hdst__run_head {     // of a run that is being merged
 
 typedef struct hdst__sort_runs {
     const hdst__allocator *allocator;
+    const hdst__cancel *cancel;     // looked at while runs are merged; NULL: never
     const hdst__sort_field *fields;
     size_t field_count;
     uint64_t size;                  // of a record

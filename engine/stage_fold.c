@@ -120,7 +120,7 @@ static hdst_status fold_batch(hdst__stage *stage, ordered *o, uint64_t first, ui
     memcpy(o->rows, o->result, carried * stage->output.record_bytes);
     hdst__storage_copy(o->structs, to, carried, o->storage, (const void *const *)o->buffers, 0, count);
     hdst__interp_run run = {
-        .func = stage->spec.func, .allocator = stage->engine->allocator, .input = {o->structs}, .input_buffers = {from},
+        .func = stage->spec.func, .allocator = stage->engine->allocator, .cancel = stage->engine->cancel, .input = {o->structs}, .input_buffers = {from},
         .count = count + carried, .output = o->result, .skip_failed = stage->engine->skip_failed,
         .failed_pair = make_pair(stage),
     };
@@ -143,12 +143,8 @@ hdst_status hdst__stage_fold_ordered(hdst__stage *stage, hdst_error *error)
     if (records == 0) return empty_input(stage, error);
     ordered o = {0};
     hdst_status status = make_ordered(&o, stage) ? HDST_OK : hdst__error_memory(error, "a reduce");
-    for (uint64_t first = 0; first < records && status == HDST_OK; first += BATCH) {
-        if (atomic_exchange(&stage->engine->cancelled, false))
-            status = hdst__error_set(error, HDST_E_CANCELLED, "cancelled after %llu of %llu records", (unsigned long long)first, (unsigned long long)records);
-        else
-            status = fold_batch(stage, &o, first, records - first < BATCH ? records - first : BATCH, error);
-    }
+    for (uint64_t first = 0; first < records && status == HDST_OK; first += BATCH)
+        status = fold_batch(stage, &o, first, records - first < BATCH ? records - first : BATCH, error);      // the interpreter looks at whether it was cancelled
     if (status == HDST_OK) status = give_one(stage, o.result, error);
     stage->stats.device[0].records = records;
     hdst__arena_destroy(&o.arena);

@@ -50,6 +50,18 @@ static hdst_status run_for(hdst_dataset *dataset, const char *what, plan_user us
 
 // --- Taking records ---
 
+static hdst_status copy_batches(const hdst__plan *plan, const hdst__reader *reader, uint64_t first, uint64_t count, const hdst__storage *storage, void *rows, hdst_error *error)
+{
+    enum { BATCH_BYTES = 16 << 20 };        // between two looks at whether the run was cancelled
+    const uint64_t batch = BATCH_BYTES / reader->record->size + 1;
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < count && status == HDST_OK; done += batch) {
+        status = hdst__cancel_check(&plan->context->cancel, done, count, error);
+        if (status == HDST_OK) status = reader->fill(reader->user, first + done, count - done < batch ? count - done : batch, storage, &rows, done, error);
+    }
+    return status;
+}
+
 static hdst_status copy_rows(hdst__plan *plan, const hdst__reader *reader, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     hdst__arena arena;
@@ -61,7 +73,7 @@ static hdst_status copy_rows(hdst__plan *plan, const hdst__reader *reader, uint6
         status = hdst__error_memory(error, "records");
     } else {
         const hdst__storage *storage = hdst__storage_make(&arena, reader->record, HDST__AOS, 0, count);
-        status = storage ? reader->fill(reader->user, first, count, storage, &rows, 0, error) : hdst__error_memory(error, "records");
+        status = storage ? copy_batches(plan, reader, first, count, storage, rows, error) : hdst__error_memory(error, "records");
     }
     hdst__arena_destroy(&arena);
     return status;

@@ -86,7 +86,7 @@ hdst_context *hdst_context_create(const hdst_context_options *given)
     if (copy_text(context, &context->device, options.device) && copy_text(context, &context->cache_dir, options.cache_dir) &&
         copy_text(context, &context->replay_dir, options.replay_dir))
         context->engine = hdst__engine_create(&(hdst__engine_options){
-            .allocator = &context->allocator, .log = &context->log, .device = context->device, .memory = options.memory,
+            .allocator = &context->allocator, .log = &context->log, .cancel = &context->cancel, .device = context->device, .memory = options.memory,
             .device_memory = options.device_memory, .skip_failed = options.on_error == HDST_ON_ERROR_SKIP, .fast_sums = options.fast_sums,
             .tuning = (hdst__tuning_mode)options.tuning, .hpr = (hdst__hpr)options.hpr, .cache_dir = context->cache_dir});
     if (!context->engine) context->object.error = &hdst__no_memory;
@@ -111,7 +111,7 @@ hdst_status hdst_context_status(const hdst_context *context, hdst_error *error) 
 
 void hdst_context_cancel(hdst_context *context)
 {
-    if (context && context->engine) hdst__engine_cancel(context->engine);
+    if (context && context->object.context) hdst__cancel_ask(&context->cancel);
 }
 
 static void publish_device(const hdst__device_info *from, hdst_device_info *to)

@@ -108,7 +108,9 @@ typedef struct hdst_context_options {
 HDST_API hdst_context *hdst_context_create(const hdst_context_options *options);
 HDST_API void hdst_context_destroy(hdst_context *context);
 HDST_API hdst_status hdst_context_status(const hdst_context *context, hdst_error *error);
-// Ends the run in progress at its next slice (HDST_E_CANCELLED). From any thread; safe in a signal handler.
+// Ends the call on this context, or on an object of it, that works at this moment: it returns HDST_E_CANCELLED (or the object that it makes has that error), and
+// a result holds nothing. Concerns no later call; when none works, or what works is about to end, nothing happens. So a program that runs several calls in a
+// loop sets a flag of its own besides. From any thread and in a signal handler: it takes no lock and changes one atomic word. docs/datasets.md says how soon.
 HDST_API void hdst_context_cancel(hdst_context *context);
 
 typedef enum hdst_device_class { HDST_DEVICE_INTERP, HDST_DEVICE_CPU, HDST_DEVICE_GPU } hdst_device_class;

@@ -7,12 +7,16 @@ hdst_error hdst__no_memory = {.code = HDST_E_MEMORY, .retriable = true, .message
 
 void hdst__lock(hdst_context *context)
 {
-    if (context && context->object.context) pthread_mutex_lock(&context->lock);
+    if (!context || !context->object.context) return;
+    pthread_mutex_lock(&context->lock);
+    hdst__cancel_begin(&context->cancel);
 }
 
 void hdst__unlock(hdst_context *context)
 {
-    if (context && context->object.context) pthread_mutex_unlock(&context->lock);
+    if (!context || !context->object.context) return;
+    hdst__cancel_end(&context->cancel);
+    pthread_mutex_unlock(&context->lock);
 }
 
 void *hdst__object_create(hdst_context *context, size_t bytes, void (*release)(hdst__object *), void *stand_in)

@@ -4,6 +4,7 @@
 #define HDST_OBJECT_H
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "engine/engine.h"
@@ -27,6 +28,7 @@ struct hdst_context {
     hdst__log log;
     hdst__engine *engine;
     pthread_mutex_t lock;       // held by every public call on the context or its objects, except cancel
+    hdst__cancel cancel;        // of the call that holds it
     hdst__object *objects;
     uint64_t datasets, plans;   // made so far: numbers for the next ones
     bool closing;               // the context is being destroyed: references no longer count

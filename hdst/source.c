@@ -27,48 +27,48 @@ static hdst_source *adopt(hdst_context *context, hdst__source *opened, const hds
         hdst_error error = HDST_ERROR_INIT;                     \
         if (!context->object.context) return &no_source;        \
         hdst__lock(context);                                    \
-        const hdst__allocator *allocator = &context->allocator; \
         hdst_source *source = adopt(context, call, &error);     \
         hdst__unlock(context);                                  \
         return source;                                          \
     } while (0)
 
-hdst_source *hdst_source_open(hdst_context *context, const char *path) { OPEN(hdst__source_open(allocator, path, NULL, &error)); }
+hdst_source *hdst_source_open(hdst_context *context, const char *path) { OPEN(hdst__source_open(&context->allocator, path, NULL, &context->cancel, &error)); }
 
 hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, const char *columns)
 {
-    OPEN(hdst__source_open(allocator, path, columns, &error));
+    OPEN(hdst__source_open(&context->allocator, path, columns, &context->cancel, &error));
 }
 
-hdst_source *hdst_source_open_raw(hdst_context *context, const char *path) { OPEN(hdst__source_raw(allocator, path, &error)); }
+hdst_source *hdst_source_open_raw(hdst_context *context, const char *path) { OPEN(hdst__source_raw(&context->allocator, path, &error)); }
 
 hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes)
 {
-    OPEN(hdst__source_memory(allocator, rows, count, row_bytes, &error));
+    OPEN(hdst__source_memory(&context->allocator, rows, count, row_bytes, &error));
 }
 
 hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns)
 {
-    OPEN(hdst__source_floats(allocator, table, rows, columns, &error));
+    OPEN(hdst__source_floats(&context->allocator, table, rows, columns, &error));
 }
 
-hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end) { OPEN(hdst__source_range(allocator, begin, end, &error)); }
+hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end) { OPEN(hdst__source_range(&context->allocator, begin, end, &error)); }
 
 hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user)
 {
-    OPEN(hdst__source_from_callback(allocator, count, fill, user, &error));
+    OPEN(hdst__source_from_callback(&context->allocator, count, fill, user, &error));
 }
 
-static hdst__source *open_all(const hdst__allocator *allocator, const char *const *paths, size_t count, const char *columns, hdst_error *error)
+static hdst__source *open_all(const hdst_context *context, const char *const *paths, size_t count, const char *columns, hdst_error *error)
 {
-    if (count == 1) return hdst__source_open(allocator, paths[0], columns, error);
+    const hdst__allocator *allocator = &context->allocator;
+    if (count == 1) return hdst__source_open(allocator, paths[0], columns, &context->cancel, error);
     hdst__source **parts = hdst__alloc_zero(allocator, count * sizeof *parts);
     if (!parts) {
         hdst__error_memory(error, "a list of files");
         return NULL;
     }
     size_t opened = 0;
-    while (opened < count && (parts[opened] = hdst__source_open(allocator, paths[opened], columns, error))) opened++;
+    while (opened < count && (parts[opened] = hdst__source_open(allocator, paths[opened], columns, &context->cancel, error))) opened++;
     hdst__source *all = NULL;
     if (opened == count) all = hdst__source_concat(allocator, parts, count, error);
     else while (opened) hdst__source_close(parts[--opened]);
@@ -78,7 +78,7 @@ static hdst__source *open_all(const hdst__allocator *allocator, const char *cons
 
 hdst_source *hdst_source_open_all(hdst_context *context, const char *const *paths, size_t count, const char *columns)
 {
-    OPEN(open_all(allocator, paths, count, columns, &error));
+    OPEN(open_all(context, paths, count, columns, &error));
 }
 
 uint64_t hdst_source_rows(const hdst_source *source) { return source->source ? source->source->rows : 0; }

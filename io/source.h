@@ -7,6 +7,7 @@
 #define HDST_IO_SOURCE_H
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "codegen/layout.h"
 
@@ -51,9 +52,10 @@ struct hdst__source {
 
 // All return NULL with the error filled on failure. Paths are copied; memory is not and must outlive the source.
 // columns: names or 0-based numbers and ranges, comma-separated ("x,y", "0,2-4"); NULL: all.
-hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error);    // by the name's ending
+// cancel: looked at while a file is gone through; NULL: never.
+hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error);    // by the name's ending
 hdst__source *hdst__source_npy(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error);
-hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error);
+hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error);
 hdst__source *hdst__source_raw(const hdst__allocator *allocator, const char *path, hdst_error *error);
 hdst__source *hdst__source_memory(const hdst__allocator *allocator, const void *rows, uint64_t count, uint64_t row_bytes, hdst_error *error);
 hdst__source *hdst__source_floats(const hdst__allocator *allocator, const float *table, uint64_t rows, uint32_t columns, hdst_error *error);

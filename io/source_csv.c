@@ -356,7 +356,7 @@ static void count_not_finite(hdst__source *source)
     }
 }
 
-static hdst_status build_index(hdst__source *source, hdst_error *error)
+static hdst_status build_index(hdst__source *source, const hdst__cancel *cancel, hdst_error *error)
 {
     csv_state *state = source->state;
     csv_place place = state->first;
@@ -366,6 +366,7 @@ static hdst_status build_index(hdst__source *source, hdst_error *error)
         hdst_status status = next_row(state, &place, &more, error);
         if (status == HDST_OK && !more) break;
         if (status == HDST_OK) status = check_fields(state, error);
+        if (status == HDST_OK && source->rows % INDEX_STEP == 0) status = hdst__cancel_check(cancel, 0, 0, error);
         if (status == HDST_OK && source->rows % INDEX_STEP == 0) status = add_place(source, start, error);
         if (status != HDST_OK) return status;
         count_not_finite(source);
@@ -381,7 +382,7 @@ static hdst_status build_index(hdst__source *source, hdst_error *error)
     return HDST_OK;
 }
 
-hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error)
+hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)
 {
     hdst__source *source = hdst__source_new(allocator, &csv_format, path, error);
     if (!source) return NULL;
@@ -397,7 +398,7 @@ hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *pat
     if (status == HDST_OK) status = check_start(state, error);
     if (status == HDST_OK) status = find_delimiter(state, error);
     if (status == HDST_OK) status = read_first_row(source, columns, error);
-    if (status == HDST_OK) status = build_index(source, error);
+    if (status == HDST_OK) status = build_index(source, cancel, error);
     if (status == HDST_OK) return source;
     hdst__source_close(source);
     return NULL;

@@ -30,7 +30,7 @@ static bool starts_as_npy(const hdst__file *file)
     return file->bytes >= sizeof start && hdst__file_read(file, 0, start, sizeof start, NULL) == HDST_OK && !memcmp(start, "\x93NUMPY", sizeof start);
 }
 
-hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error)
+hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)
 {
     if (ends_with(path, ".npy")) return hdst__source_npy(allocator, path, columns, error);
     hdst__file file;
@@ -38,7 +38,7 @@ hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *pa
     bool is_npy = starts_as_npy(&file);
     hdst__file_close(&file);
     if (is_npy) return hdst__source_npy(allocator, path, columns, error);
-    if (ENDS_WITH_ANY(path, text_endings)) return hdst__source_csv(allocator, path, columns, error);
+    if (ENDS_WITH_ANY(path, text_endings)) return hdst__source_csv(allocator, path, columns, cancel, error);
     hdst__error_set(error, HDST_E_FORMAT, "what '%s' holds cannot be told from its name", path);
     hdst__error_at(error, path, 0, 0);
     if (ENDS_WITH_ANY(path, packed_endings)) hdst__error_hint(error, "unpack it first");

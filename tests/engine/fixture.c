@@ -193,7 +193,7 @@ hdst_status fixture_open(fixture *f, const fixture_options *options)
     f->reader.block = options->block;
     hdst__log log = {.write = keep_log, .user = f, .level = HDST__LOG_DEBUG};
     f->engine = hdst__engine_create(&(hdst__engine_options){
-        .allocator = options->allocator, .log = &log, .device = options->device, .memory = options->memory, .device_memory = options->device_memory,
+        .allocator = options->allocator, .log = &log, .cancel = &f->cancel, .device = options->device, .memory = options->memory, .device_memory = options->device_memory,
         .gpu_form_on_cpu = options->gpu_form, .cache_dir = options->cache_dir});
     if (!f->engine) return HDST_E_MEMORY;
     f->engine->binary_after = options->binary_after;

@@ -33,6 +33,7 @@ typedef struct fixture {
     fixture_options options;
     hdst__arena arena;
     jmp_buf out_of_memory;
+    hdst__cancel cancel;            // of the engine; whoever cancels begins and ends the call
     hdst__engine *engine;
     hdst__dataset_cache *cache;
     hdst__stage *stage;

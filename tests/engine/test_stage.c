@@ -333,35 +333,18 @@ Test(stage, two_threads_may_use_one_engine)
 
 // --- Cancelling ---
 
+// Whether a run that is cancelled ends early, in records: tests/hdst/test_cancel.c.
 Test(stage, a_cancelled_engine_ends_its_run_and_works_again)
 {
     for (int form = INTERP; form <= CPU; form++) {
         fixture_options options = options_for(form, 100000);
         fixture f;
         cr_assert_eq(fixture_open(&f, &options), HDST_OK);
-        hdst__engine_cancel(f.engine);
+        hdst__cancel_begin(&f.cancel);
+        hdst__cancel_ask(&f.cancel);
         cr_assert_eq(fixture_run(&f), HDST_E_CANCELLED);
+        hdst__cancel_end(&f.cancel);
         run_right(&f);
         fixture_close(&f);
     }
-}
-
-static void *cancel_soon(void *user)
-{
-    struct timespec time = {0, 30 * 1000 * 1000};
-    nanosleep(&time, NULL);
-    hdst__engine_cancel(user);
-    return NULL;
-}
-
-Test(stage, a_run_in_progress_can_be_cancelled_from_another_thread)
-{
-    fixture_options options = options_for(INTERP, 1u << 31);        // hours
-    fixture f;
-    pthread_t thread;
-    cr_assert_eq(fixture_open(&f, &options), HDST_OK);
-    cr_assert_eq(pthread_create(&thread, NULL, cancel_soon, f.engine), 0);
-    cr_assert_eq(fixture_run(&f), HDST_E_CANCELLED);
-    pthread_join(thread, NULL);
-    fixture_close(&f);
 }

@@ -4,4 +4,9 @@
 #include "tests/fuzz/fuzz_source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return fuzz_source(hdst__source_csv, data, size); }
+static hdst__source *open_csv(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error)
+{
+    return hdst__source_csv(allocator, path, columns, NULL, error);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) { return fuzz_source(open_csv, data, size); }

@@ -22,7 +22,7 @@ static const char *data_file(const char *name)
 
 static const double *read_doubles(const char *name, const char *columns, uint64_t width, uint64_t rows)
 {
-    hdst__source *source = OPEN_OK(hdst__source_open(NULL, data_file(name), columns, error));
+    hdst__source *source = OPEN_OK(hdst__source_open(NULL, data_file(name), columns, NULL, error));
     hdst__bound_source *bound;
     hdst__record *record = array_record(HDST__F64, width);
     hdst_error error = HDST_ERROR_INIT;

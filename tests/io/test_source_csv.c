@@ -9,7 +9,7 @@ TestSuite(source_csv, .init = set_up, .fini = tear_down);
 
 static hdst__source *open_text(const char *text, const char *columns, hdst_error *error)
 {
-    return hdst__source_csv(NULL, write_text("a.csv", text), columns, error);
+    return hdst__source_csv(NULL, write_text("a.csv", text), columns, NULL, error);
 }
 
 static void expect_floats(const char *text, const char *columns, uint64_t width, const float *expected, uint64_t rows)
@@ -213,10 +213,10 @@ Test(source_csv, the_cause_shows_the_line_with_a_caret)
 Test(source_csv, a_missing_file_and_a_folder_are_input_errors)
 {
     hdst_error error = HDST_ERROR_INIT;
-    cr_assert_null(hdst__source_csv(NULL, path_of("none.csv"), NULL, &error));
+    cr_assert_null(hdst__source_csv(NULL, path_of("none.csv"), NULL, NULL, &error));
     cr_assert_eq(error.code, HDST_E_IO);
     cr_assert_str_eq(error.cause, "No such file or directory");
-    cr_assert_null(hdst__source_csv(NULL, folder, NULL, &error));
+    cr_assert_null(hdst__source_csv(NULL, folder, NULL, NULL, &error));
     cr_assert_eq(error.code, HDST_E_IO);
     cr_assert(strstr(error.message, "it is a folder, not a file"));
 }
@@ -252,14 +252,14 @@ Test(source_csv, fields_that_changed_after_opening_are_an_error)
 
 Test(source_csv, the_ending_of_the_name_chooses_the_reader)
 {
-    hdst__source *source = OPEN_OK(hdst__source_open(NULL, write_text("a.TSV", "1\t2\n"), NULL, error));
+    hdst__source *source = OPEN_OK(hdst__source_open(NULL, write_text("a.TSV", "1\t2\n"), NULL, NULL, error));
     cr_assert_eq(source->width, 2);
     hdst__source_close(source);
     hdst_error error = HDST_ERROR_INIT;
-    cr_assert_null(hdst__source_open(NULL, write_text("a.xlsx", "1"), NULL, &error));
+    cr_assert_null(hdst__source_open(NULL, write_text("a.xlsx", "1"), NULL, NULL, &error));
     cr_assert(strstr(error.message, "cannot be told from its name"));
-    cr_assert_null(hdst__source_open(NULL, write_text("a.csv.gz", "1"), NULL, &error));
+    cr_assert_null(hdst__source_open(NULL, write_text("a.csv.gz", "1"), NULL, NULL, &error));
     cr_assert_str_eq(error.hint, "unpack it first");
-    cr_assert_null(hdst__source_open(NULL, path_of("none.npy"), NULL, &error));
+    cr_assert_null(hdst__source_open(NULL, path_of("none.npy"), NULL, NULL, &error));
     cr_assert_eq(error.code, HDST_E_IO);
 }

@@ -337,7 +337,7 @@ static void release(void *pointer, void *user) { (void)user; free(pointer); }
 
 static hdst_status open_and_fill(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__record *record, hdst_error *error)
 {
-    hdst__source *source = hdst__source_open(allocator, path, columns, error);
+    hdst__source *source = hdst__source_open(allocator, path, columns, NULL, error);
     if (!source) return error->code;
     hdst__bound_source *bound;
     hdst_status status = hdst__source_bind(source, record, &bound, error);

@@ -90,7 +90,7 @@ Test(write, records_read_back_to_the_same_bits)
     cr_assert_eq(hdst__records_write_npy(NULL, path_of("r.npy"), record, rows, ROWS, NULL), HDST_OK);
     cr_assert_eq(hdst__records_write_csv(NULL, path_of("r.csv"), record, rows, ROWS, NULL), HDST_OK);
     cr_assert_eq(hdst__records_write_raw(NULL, path_of("r.raw"), record, rows, ROWS, NULL), HDST_OK);
-    hdst__source *sources[] = {OPEN_OK(hdst__source_open(NULL, path_of("r.npy"), NULL, error)), OPEN_OK(hdst__source_open(NULL, path_of("r.csv"), NULL, error)),
+    hdst__source *sources[] = {OPEN_OK(hdst__source_open(NULL, path_of("r.npy"), NULL, NULL, error)), OPEN_OK(hdst__source_open(NULL, path_of("r.csv"), NULL, NULL, error)),
                                OPEN_OK(hdst__source_raw(NULL, path_of("r.raw"), error))};
     for (int i = 0; i < 3; i++) {
         expect_records(sources[i], record, rows, ROWS);
@@ -119,7 +119,7 @@ Test(write, csv_and_npy_of_the_same_numbers_give_equal_bits)
     cr_assert_eq(hdst__records_write_csv(NULL, path_of("t.csv"), record, table, ROWS, NULL), HDST_OK);
     static const char *const files[] = {"t.npy", "t.csv"};
     for (int i = 0; i < 2; i++) {
-        hdst__source *source = OPEN_OK(hdst__source_open(NULL, path_of(files[i]), NULL, error));
+        hdst__source *source = OPEN_OK(hdst__source_open(NULL, path_of(files[i]), NULL, NULL, error));
         expect_records(source, record, table, ROWS);
         hdst__source_close(source);
     }
@@ -194,13 +194,13 @@ Test(write, numpy_reads_what_is_written_and_the_other_way_round)
     static const hdst__kind kinds[] = {HDST__F32, HDST__F32};
     static const char *const files[] = {"c64.npy", "f64.npy", "be32.npy", "t.csv", "t.txt", "rec.npy"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        hdst__source *source = OPEN_OK(hdst__source_open(NULL, path_of(files[i]), NULL, error));
+        hdst__source *source = OPEN_OK(hdst__source_open(NULL, path_of(files[i]), NULL, NULL, error));
         expect_records(source, scalars_record(2, names, kinds), expected, ROWS);
         hdst__source_close(source);
     }
     float whole[ROWS * 2];
     for (int i = 0; i < ROWS * 2; i++) whole[i] = (float)i;     // all below 2048, so exact as half floats
-    hdst__source *source = OPEN_OK(hdst__source_open(NULL, path_of("f16.npy"), NULL, error));
+    hdst__source *source = OPEN_OK(hdst__source_open(NULL, path_of("f16.npy"), NULL, NULL, error));
     expect_records(source, array_record(HDST__F32, 2), whole, ROWS);
     hdst__source_close(source);
 }
@@ -229,7 +229,7 @@ Test(write, an_older_file_stays_until_the_new_one_is_complete)
     cr_assert_eq(count_files(), 1);
     float values[2] = {1, 2};
     cr_assert_eq(hdst__npy_write(NULL, path, HDST__F32, (uint64_t[]){2}, 1, values, NULL), HDST_OK);
-    hdst__source *source = OPEN_OK(hdst__source_open(NULL, path, NULL, error));
+    hdst__source *source = OPEN_OK(hdst__source_open(NULL, path, NULL, NULL, error));
     expect_records(source, array_record(HDST__F32, 1), values, 2);
     hdst__source_close(source);
     cr_assert_eq(count_files(), 1);

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run that is cancelled while its last record is read does none of the work that would follow on the host: sorting, grouping, parting, reducing by key, merging.
+#include "engine/by_key.h"
+#include "engine/engine_private.h"
+#include "engine/grouping.h"
+#include "engine/parting.h"
+#include "engine/sort_private.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct pair { uint64_t key, value; } pair;
+
+enum { RECORDS = 200000 };
+
+typedef struct job {
+    hdst__cancel cancel;
+    hdst__engine *engine;
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    const hdst__record *record;
+    hdst__reader reader;
+    uint64_t cancel_at;         // the record whose reading cancels; RECORDS: none
+    uint64_t asked_after;       // records that were wanted after that
+    hdst_error error;
+} job;
+
+static hdst_status fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    job *j = user;
+    (void)error;
+    if (hdst__cancel_asked(&j->cancel)) j->asked_after += count;
+    cr_assert(storage->record->size == sizeof(pair) || storage->record->size == sizeof(uint32_t));
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t key = (first + i) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+        const pair p = {key, 1};
+        const uint32_t part = (uint32_t)(key % 16);
+        for (size_t l = 0; l < storage->record->leaf_count; l++) {
+            const hdst__leaf_address *at = &storage->leaf[l];
+            char *to = (char *)buffers[at->buffer] + at->offset + (to_first + i) * at->stride;
+            if (storage->record->size == sizeof part) memcpy(to, &part, sizeof part);
+            else memcpy(to, l ? &p.value : &p.key, sizeof(uint64_t));
+        }
+    }
+    if (first <= j->cancel_at && j->cancel_at < first + count) hdst__cancel_ask(&j->cancel);
+    return HDST_OK;
+}
+
+static const hdst__record *make_record(hdst__arena *arena, hdst__kind kind, size_t count)
+{
+    static const char *const names[] = {"key", "value"};
+    hdst__record *record = HDST__NEW(arena, hdst__record);
+    hdst__field *fields = HDST__NEW_ARRAY(arena, hdst__field, 2);
+    const char *why;
+    for (size_t i = 0; i < count; i++) fields[i] = (hdst__field){.name = names[i], .type = hdst__type_scalar(kind)};
+    *record = (hdst__record){.name = "pair", .fields = fields, .field_count = count};
+    cr_assert(hdst__record_finish(arena, record, &why));
+    return record;
+}
+
+static void open_job(job *j, uint64_t memory)
+{
+    *j = (job){.cancel_at = RECORDS};
+    j->engine = hdst__engine_create(&(hdst__engine_options){.device = "interp", .memory = memory, .cancel = &j->cancel});
+    hdst__arena_init(&j->arena, NULL, &j->out_of_memory);
+    cr_assert(setjmp(j->out_of_memory) == 0);
+    j->record = make_record(&j->arena, HDST__U64, 2);
+    j->reader = (hdst__reader){fill, j, RECORDS, j->record, HDST__AOS, 0};
+}
+
+static void close_job(job *j)
+{
+    cr_assert_eq(atomic_load(&j->engine->memory.used), 0, "what a cancelled run took is given back");
+    hdst__arena_destroy(&j->arena);
+    hdst__engine_destroy(j->engine);
+}
+
+typedef hdst_status (*step)(job *j, void *object);
+
+// Cancelled at the last record, it ends so; not cancelled, it ends well.
+static void expect_ends(job *j, step run, void *object)
+{
+    for (int cancels = 1; cancels >= 0; cancels--) {
+        j->cancel_at = cancels ? RECORDS - 1 : RECORDS;
+        hdst__cancel_begin(&j->cancel);
+        cr_assert_eq(run(j, object), cancels ? HDST_E_CANCELLED : HDST_OK, "%d: %s", cancels, j->error.message);
+        hdst__cancel_end(&j->cancel);
+    }
+}
+
+static hdst_status run_sort(job *j, void *object) { return hdst__sort_run(object, &j->reader, NULL, false, &j->error); }
+
+Test(cancel, sorts_in_memory_and_through_runs)
+{
+    static const hdst__sort_key key = {.leaf = 0};
+    const uint64_t budgets[] = {UINT64_C(1) << 30, 2 << 20};
+    for (size_t i = 0; i < 2; i++) {
+        job j;
+        open_job(&j, budgets[i]);
+        hdst__sort *sort = hdst__sort_create(j.engine, j.record, &key, 1);
+        expect_ends(&j, run_sort, sort);
+        cr_assert_eq(sort->runs.count > 1, i == 1);
+        hdst__sort_destroy(sort);
+        close_job(&j);
+    }
+}
+
+// Between the reading of the last run and the result stand merges of runs.
+Test(cancel, merges_of_sorted_runs)
+{
+    static const hdst__sort_key key = {.leaf = 0};
+    job j;
+    char rows[100 * sizeof(pair)];
+    open_job(&j, 2 << 20);
+    hdst__sort *sort = hdst__sort_create(j.engine, j.record, &key, 1);
+    hdst__cancel_begin(&j.cancel);
+    cr_assert_eq(run_sort(&j, sort), HDST_OK);
+    cr_assert_eq(hdst__sort_runs_read(&sort->runs, 0, 100, rows, &j.error), HDST_OK);
+    hdst__cancel_ask(&j.cancel);
+    cr_assert_eq(hdst__sort_runs_read(&sort->runs, 100, 100, rows, &j.error), HDST_E_CANCELLED);
+    hdst__cancel_end(&j.cancel);
+    hdst__sort_destroy(sort);
+    close_job(&j);
+}
+
+Test(cancel, the_merge_sort_leaves_entries_where_they_are)
+{
+    enum { N = 1000 };
+    pair rows[N];
+    hdst__cancel cancel = {0};
+    hdst__sort_entry entries[N], scratch[N];
+    const hdst__sort_field field = {0};
+    for (uint64_t i = 0; i < N; i++) rows[i] = (pair){N - i, 0}, entries[i] = scratch[i] = (hdst__sort_entry){0, 77};
+    hdst__cancel_begin(&cancel);
+    hdst__cancel_ask(&cancel);
+    cr_assert_null(hdst__sort_entries(&field, 1, (const char *)rows, sizeof *rows, N, entries, scratch, &cancel));
+    for (uint64_t i = 0; i < N; i++) cr_assert(entries[i].index == 77 && scratch[i].index == 77);
+}
+
+static hdst_status run_grouping(job *j, void *object)
+{
+    hdst__grouping *g = object;
+    bool more = true;
+    hdst_status status = hdst__grouping_start(g, &j->reader, &j->error);
+    while (status == HDST_OK && more) status = hdst__grouping_next(g, &j->reader, &more, &j->error);
+    hdst__grouping_release(g);
+    return status;
+}
+
+Test(cancel, groups)
+{
+    static const hdst__group_part key = {offsetof(pair, key), HDST__U64};
+    job j;
+    hdst__grouping g;
+    open_job(&j, UINT64_C(1) << 30);
+    hdst__grouping_init(&g, j.engine, j.record, &key, 1);
+    expect_ends(&j, run_grouping, &g);
+    close_job(&j);
+}
+
+// Whoever is asked before any of it began has done nothing when it ends.
+Test(cancel, records_are_not_put_in_order)
+{
+    static const hdst__group_part key = {offsetof(pair, key), HDST__U64};
+    job j;
+    hdst__grouping g;
+    open_job(&j, UINT64_C(1) << 30);
+    hdst__grouping_init(&g, j.engine, j.record, &key, 1);
+    cr_assert_eq(hdst__grouping_start(&g, &j.reader, &j.error), HDST_OK);
+    hdst__rows rows;
+    cr_assert_eq(hdst__engine_read(j.engine, &j.reader, &rows, &g.stats, &j.error), HDST_OK);
+    pair *before = malloc(rows.bytes);
+    memcpy(before, rows.records, rows.bytes);
+    hdst__cancel_begin(&j.cancel);
+    hdst__cancel_ask(&j.cancel);
+    cr_assert_eq(hdst__grouping_order(&g, &rows, &j.error), HDST_E_CANCELLED);
+    cr_assert_arr_eq(before, rows.records, rows.bytes);
+    hdst__engine_free_rows(j.engine, &rows);
+    hdst__grouping_release(&g);
+    free(before);
+    close_job(&j);
+}
+
+typedef struct parts {
+    hdst__parting *parting;
+    const hdst__record *number;
+} parts;
+
+// The numbers are read before and once more beside the records, whose last one cancels.
+static hdst_status run_parting(job *j, void *object)
+{
+    parts *p = object;
+    job quiet = *j;
+    quiet.cancel_at = RECORDS;
+    const hdst__reader numbers = {fill, &quiet, RECORDS, p->number, HDST__AOS, 0};
+    return hdst__parting_run(p->parting, &j->reader, &numbers, &j->error);
+}
+
+Test(cancel, records_in_parts)
+{
+    job j;
+    const char *why;
+    open_job(&j, UINT64_C(1) << 30);
+    parts p = {hdst__parting_create(j.engine, j.record, 16, &why), make_record(&j.arena, HDST__U32, 1)};
+    expect_ends(&j, run_parting, &p);
+    j.asked_after = 0;
+    j.cancel_at = 0;
+    hdst__cancel_begin(&j.cancel);
+    cr_assert_eq(run_parting(&j, &p), HDST_E_CANCELLED);
+    hdst__cancel_end(&j.cancel);
+    cr_assert_eq(j.asked_after, 0, "%llu records were read after it", (unsigned long long)j.asked_after);
+    hdst__parting_destroy(p.parting);
+    close_job(&j);
+}
+
+static hdst_status run_by_key(job *j, void *object)
+{
+    const hdst__by_key_input input = {.reader = &j->reader};
+    const void *rows;
+    uint64_t count;
+    hdst_status status = hdst__by_key_run(object, &input, &rows, &count, &j->error);
+    cr_assert(status != HDST_OK || count > RECORDS / 2);
+    return status;
+}
+
+Test(cancel, reductions_by_key)
+{
+    static const uint32_t key = 0;
+    static const ir_accum_op sum = IR_SUM;
+    const hdst__container containers[] = {HDST__CONTAINER_TABLE, HDST__CONTAINER_PARTS, HDST__CONTAINER_SORTED};
+    for (size_t i = 0; i < 3; i++) {
+        job j;
+        open_job(&j, UINT64_C(1) << 30);
+        hdst__by_key *by_key = hdst__by_key_create(j.engine, &(hdst__by_key_spec){.record = j.record, .key_leaves = &key, .key_count = 1, .laws = &sum, .container = containers[i]});
+        expect_ends(&j, run_by_key, by_key);
+        hdst__by_key_destroy(by_key);
+        close_job(&j);
+    }
+}

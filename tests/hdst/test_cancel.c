@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cancelling a run, counted in records: a source that cancels while a certain record is read is asked for no other, wherever its records go. No later run is hit.
+#include "hdst/result.h"
+#include "io/source.h"
+#include "tests/hdst/support.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+typedef struct item { uint64_t key, value; } item;
+
+enum { NEVER = 0 };
+
+typedef struct feed {
+    hdst_context *context;
+    uint64_t cancel_at;         // the record whose reading cancels, from 1; NEVER
+    uint64_t asked_after;       // records that were wanted after that
+    bool cancelled;
+} feed;
+
+static bool give(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    feed *f = user;
+    item *to = records;
+    (void)message;
+    if (f->cancelled) f->asked_after += count;
+    else if (f->cancel_at != NEVER && first + count >= f->cancel_at) {
+        hdst_context_cancel(f->context);
+        f->cancelled = true;
+    }
+    for (uint64_t i = 0; i < count; i++) to[i] = (item){(first + i) * UINT64_C(0x9e3779b97f4a7c15) >> 44, first + i};
+    return true;
+}
+
+static const char text[] =
+    "struct item { uint64_t key; uint64_t value; };\n"
+    "map add(item a, accum uint64_t s) { s += a.value; }\n"
+    "map twice(item a) -> item { item r; r.key = a.key; r.value = 2 * a.value; return r; }\n"
+    "reduce total(uint64_t a, uint64_t b) { return a + b; }\n"
+    "associative reduce by_law(item a, item b) { item r; r.key = a.key; r.value = a.value * b.value; return r; }\n"
+    "reduce in_order(item a, item b) { item r; r.key = a.key; r.value = a.value * 3 + b.value; return r; }\n"
+    "map part(item a) -> uint32_t { return (uint32_t)(a.key & 7); }\n"
+    "group largest(key uint64_t key, stream item s) -> item {\n"
+    "    item r; r.key = key; r.value = 0; for (item e : s) { r.value = e.value > r.value ? e.value : r.value; } return r;\n"
+    "}\n";
+
+typedef hdst_dataset *(*operator_of)(hdst_dataset *items, hdst_module *module);
+
+static hdst_dataset *adds(hdst_dataset *items, hdst_module *module) { return hdst_map_function(items, module, "add"); }
+static hdst_dataset *maps(hdst_dataset *items, hdst_module *module) { return hdst_map_function(items, module, "twice"); }
+static hdst_dataset *folds(hdst_dataset *items, hdst_module *module) { return hdst_reduce(items, module, "by_law"); }
+static hdst_dataset *folds_in_order(hdst_dataset *items, hdst_module *module) { return hdst_reduce(items, module, "in_order"); }
+static hdst_dataset *reduces(hdst_dataset *items, hdst_module *module) { return hdst_reduce_by_key(items, module, "total"); }
+static hdst_dataset *groups(hdst_dataset *items, hdst_module *module) { return hdst_group_function(items, NULL, module, "largest"); }
+static hdst_dataset *parts(hdst_dataset *items, hdst_module *module) { return hdst_partition(items, module, "part", 8); }
+static hdst_dataset *sorts(hdst_dataset *items, hdst_module *module) { return (void)module, hdst_sort(items, "value desc"); }
+static hdst_dataset *caches(hdst_dataset *items, hdst_module *module) { return (void)module, hdst_cache(items); }
+static hdst_dataset *tops(hdst_dataset *items, hdst_module *module) { return (void)module, hdst_top(items, 10, "value"); }
+
+typedef struct run_case {
+    const char *what;
+    operator_of make;
+    uint64_t records, memory;
+    uint64_t cancel_at;         // within what is read in several steps: the last but one at the latest
+} run_case;
+
+// Steps of reading are pieces of 4 MB of a stage and a reduction by key, 16 MB of what goes to memory as it is, 1 MB where groups are read in parts, 4096 records in order.
+static const run_case cases[] = {
+    {"accumulators", adds, 1000000, 0, 1},
+    {"a map", maps, 1000000, 0, 1},
+    {"an associative reduce", folds, 1000000, 0, 1},
+    {"a reduce in order", folds_in_order, 100000, 0, 5000},
+    {"a reduction by key", reduces, 1000000, 0, 300000},
+    {"a sort", sorts, 3000000, 0, 1},
+    {"a sort through runs", sorts, 3000000, 24 << 20, 1},
+    {"groups", groups, 3000000, 0, 1},
+    {"groups in parts", groups, 400000, 8 << 20, 1},
+    {"parts", parts, 3000000, 0, 1},
+    {"a cache", caches, 3000000, 0, 1},
+    {"the largest", tops, 1000000, 0, 1},
+};
+
+static void expect_ends(const char *device, const run_case *c)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    options.memory = c->memory;
+    feed f = {.context = hdst_context_create(&options), .cancel_at = c->cancel_at};
+    hdst_module *module = module_of(f.context, text);
+    hdst_source *source = hdst_source_from_callback(f.context, c->records, give, &f);
+    hdst_result *result = hdst_result_create(c->make(hdst_read(source, module, "item"), module));
+    hdst_error error;
+    cr_assert_eq(hdst_run(result, &error), HDST_E_CANCELLED, "%s on %s: %s", c->what, device, error.message);
+    cr_assert(f.cancelled);
+    cr_assert_eq(f.asked_after, 0, "%s on %s: asked for %llu records after it was cancelled", c->what, device, (unsigned long long)f.asked_after);
+    hdst_context_destroy(f.context);
+}
+
+Test(cancel, no_record_is_read_after_it)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) expect_ends("interp", &cases[i]);
+    if (have_cpu()) expect_ends("cpu", &cases[0]);
+}
+
+// Records that lie in memory are not asked for, so what was done is read from the message.
+Test(cancel, a_reduction_by_key_in_the_hosts_memory)
+{
+    enum { N = 1000000 };
+    feed f = {.context = context_on("interp")};
+    hdst_module *module = module_of(f.context, text);
+    hdst_source *source = hdst_source_from_callback(f.context, N, give, &f);
+    hdst_dataset *cached = hdst_cache(hdst_read(source, module, "item"));
+    hdst_result *read = hdst_result_create(cached), *result = hdst_result_create(reduces(cached, module));
+    hdst_error error;
+    RUN(read);
+    hdst__cancel_begin(&f.context->cancel);         // what the public call does, and a cancel at its very start
+    hdst__cancel_ask(&f.context->cancel);
+    cr_assert_eq(hdst__result_run(result, &error), HDST_E_CANCELLED);
+    cr_assert_str_eq(error.message, "cancelled after 0 of 1000000 records");
+    hdst__cancel_end(&f.context->cancel);
+    RUN(result);
+    hdst_context_destroy(f.context);
+}
+
+Test(cancel, a_cancelled_run_holds_nothing_and_the_next_one_is_right)
+{
+    enum { N = 1000000 };
+    feed f = {.context = context_on("interp"), .cancel_at = 1};
+    hdst_module *module = module_of(f.context, text);
+    hdst_source *source = hdst_source_from_callback(f.context, N, give, &f);
+    hdst_result *result = hdst_result_create(adds(hdst_read(source, module, "item"), module));
+    cr_assert_eq(hdst_run(result, NULL), HDST_E_CANCELLED);
+    cr_assert_null(hdst_result_rows(result, "s", NULL));
+    f = (feed){.context = f.context};
+    RUN(result);
+    cr_assert_eq(hdst_view_int64(hdst_result_field(result, "s", NULL), 0, 0), (int64_t)N * (N - 1) / 2);
+    hdst_context_destroy(f.context);
+}
+
+// Before a run, between runs, or too late to be seen: it concerns none that comes later.
+Test(cancel, it_concerns_the_call_in_progress_alone)
+{
+    enum { N = 1000 };
+    feed f = {.context = context_on("interp")};
+    hdst_context_cancel(f.context);
+    hdst_module *module = module_of(f.context, text);
+    hdst_source *source = hdst_source_from_callback(f.context, N, give, &f);
+    hdst_context_cancel(f.context);
+    hdst_result *result = hdst_result_create(adds(hdst_read(source, module, "item"), module));
+    for (int i = 0; i < 3; i++) {
+        hdst_context_cancel(f.context);
+        RUN(result);
+        uint64_t count = 0;
+        hdst_context_cancel(f.context);
+        cr_assert_eq(hdst_count(hdst_read(source, module, "item"), &count, NULL), HDST_OK);
+        cr_assert_eq(count, N);
+    }
+    hdst_context_destroy(f.context);
+    hdst_context_cancel(NULL);
+}
+
+Test(cancel, actions_that_copy_records)
+{
+    enum { N = 3000000 };
+    item *rows = malloc(N * sizeof *rows);
+    feed f = {.context = context_on("interp")};
+    hdst_module *module = module_of(f.context, text);
+    hdst_dataset *items = hdst_read(hdst_source_from_callback(f.context, N, give, &f), module, "item");
+    void *collected;
+    uint64_t count;
+    for (int i = 0; i < 4; i++) {
+        f = (feed){.context = f.context, .cancel_at = 1};
+        const hdst_status status = i == 0 ? hdst_take(items, N, rows, NULL, NULL) : i == 1 ? hdst_dataset_take(items, 0, N, rows, NULL)
+                                 : i == 2 ? hdst_collect(items, &collected, &count, NULL) : hdst_save(items, "/dev/null/none/x.raw", NULL);
+        if (i == 3) continue;           // there is no such folder: nothing was read
+        cr_assert_eq(status, HDST_E_CANCELLED, "%d", i);
+        cr_assert_eq(f.asked_after, 0, "%d", i);
+    }
+    free(rows);
+    hdst_context_destroy(f.context);
+}
+
+// --- A loop without an end ---
+
+typedef struct canceller {
+    hdst_context *context;
+    atomic_bool over;
+} canceller;
+
+// Until the run is over, for nobody can tell when the loop has begun.
+static void *keep_cancelling(void *user)
+{
+    canceller *c = user;
+    while (!atomic_load(&c->over)) hdst_context_cancel(c->context);
+    return NULL;
+}
+
+Test(cancel, a_kernel_loop_that_never_ends_on_the_interpreter)
+{
+    static const char endless[] =
+        "map spin(int64_t i, accum int64_t s) { int64_t n = i; while (n >= 0) { n = n == 7 ? 0 : n + (n < 7 ? 1 : 0); } s += n; }\n"
+        "map count(int64_t i, accum int64_t s) { int64_t n = i; for (int64_t k = 0; k < 4000000000000000000; k++) { n ^= k * n; } s += n; }\n";
+    static const char *const functions[] = {"spin", "count" /* centuries */};
+    for (size_t i = 0; i < 2; i++) {
+        canceller c = {.context = context_on("interp")};
+        hdst_module *module = module_of(c.context, endless);
+        hdst_result *result = hdst_result_create(hdst_map_function(hdst_read(hdst_source_from_range(c.context, 0, 1000), module, "int64_t"), module, functions[i]));
+        pthread_t thread;
+        cr_assert_eq(pthread_create(&thread, NULL, keep_cancelling, &c), 0);
+        cr_assert_eq(hdst_run(result, NULL), HDST_E_CANCELLED);
+        atomic_store(&c.over, true);
+        pthread_join(thread, NULL);
+        hdst_context_destroy(c.context);
+    }
+}
+
+// --- Opening a file ---
+
+// A text of numbers is gone through when it is opened. The reader looks every so many rows, which is told by the rows that it took.
+Test(cancel, a_text_file_that_is_opened)
+{
+    char path[] = "/tmp/hdst-cancel-XXXXXX.csv";
+    const int fd = mkstemps(path, 4);
+    FILE *file = fdopen(fd, "w");
+    for (int i = 0; i < 5000; i++) fprintf(file, "%d,%d\n", i, i);
+    fclose(file);
+    hdst__cancel cancel = {0};
+    hdst_error error;
+    hdst__cancel_begin(&cancel);
+    hdst__source *source = hdst__source_open(NULL, path, NULL, &cancel, &error);
+    cr_assert_not_null(source);
+    hdst__source_close(source);
+    hdst__cancel_ask(&cancel);
+    cr_assert_null(hdst__source_open(NULL, path, NULL, &cancel, &error));
+    cr_assert_eq(error.code, HDST_E_CANCELLED);
+    unlink(path);
+}

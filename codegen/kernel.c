@@ -11,34 +11,6 @@
 
 // --- The printer's names ---
 
-// Names that are made from a parameter's or leaf's name must be nobody else's.
-static void take_derived(hdst__printer *p, const char *name)
-{
-    static const char *const suffix[] = {"at", "block_at", "step", "offset", "of", "in", "rows", "words", "part", "stored", "total", "out", "own", "turn", "front", "local", "up", "down", "least", "s"};
-    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_%s", name, suffix[i]));
-}
-
-static void take_fixed_names(hdst__printer *p)
-{
-    static const char *const fixed[] = {"first",     "skip",       "count",  "device_table", "strip_tables", "strip_table", "strip_words", "scales",
-                                        "flush",     "places",     "error",  "local_memory", "local_tables", "local_words", "copy",        "failed",
-                                        "addend",    "row",        "stop",   "lane",         "base",         "rounds",      "round",       "start",
-                                        "end",       "strip",      "strips", "place",        "room",         "sums",        "counts",      "before_lane",
-                                        "ahead0", "ahead1", "ahead2", "ahead3", "ahead4", "ahead5", "ahead6", "ahead7", "whole",     "quick",   "other",     "reach",      "tiles",         "block_place", "at", "there", "tile", "tile_rows", "cells", "parts",
-                                        "tables",    "from",       "all",    "word",      "own_end",    "spare",
-                                        "spares",    "owner",      "cell",   "size",      "device",       "marks",        "front_words",  "cells_at",    "alone", "turn", "turn_words",    "records",    "rows",    "largest",  "least", "unit", "limit", "odd", "factor", "finite", "singly", "most", "rest", "sum", "next"};
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) hdst__name_take(p->names, fixed[i]);
-    static const char *const parted[] = {"rows_of", "group", "tiles", "to", "next", "sorted", "out", "pair_of", "pairs", "parts", "pair_t", "TILE", "TILE_ROWS", "KEY_BITS", "LOW_BITS", "KEYS", "PARTS",
-                                         "PART", "PARTS_HIGH", "PARTS_LOW", "PARTS_ALL", "PART_HIGH", "PART_LOW", "FIRST_HIGH", "FIRST_LOW", "FIRST_PART", "PAIRS", "PAIRS_HIGH", "PAIRS_LOW",
-                                         "HOT", "HOT_PARTS", "MOST_HOT", "LEAST_HOT", "SUMS", "CHUNK", "CHUNKS", "CHUNK_WORDS", "COUNTERS", "HEAD", "GROUPS", "NOBODY", "SLOTS", "AT_ONCE"};
-    for (size_t i = 0; i < sizeof parted / sizeof *parted && p->gpu && p->options->may_part; i++) hdst__name_take(p->names, parted[i]);
-    for (int n = 0; n < 32 && p->gpu; n++) {            // print_accum_run.c
-        hdst__name_take(p->names, hdst__arena_printf(p->arena, "addend%d", n));
-        hdst__name_take(p->names, hdst__arena_printf(p->arena, "fits%d", n));
-        if (n < HDST__SPREAD_SUMS) hdst__name_take(p->names, hdst__arena_printf(p->arena, "own_sum%d", n));     // print_spread.c
-    }
-}
-
 static void name_params(hdst__printer *p)
 {
     const ir_func *func = p->func;
@@ -47,20 +19,23 @@ static void name_params(hdst__printer *p)
     for (size_t i = 0; i < func->param_count; i++) {
         const ir_param *param = &func->params[i];
         p->param_name[i] = hdst__name_take(p->names, param->name && param->name[0] ? param->name : param->kind == IR_OUTPUT ? "result" : "value");
-        take_derived(p, p->param_name[i]);
         p->leaf_name[i] = HDST__NEW_ARRAY(p->arena, const char *, param->record->leaf_count);
-        for (size_t l = 0; l < param->record->leaf_count; l++) {
-            p->leaf_name[i][l] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_%s", p->param_name[i], param->record->leaves[l].path));
-            take_derived(p, p->leaf_name[i][l]);
-        }
+        for (size_t l = 0; l < param->record->leaf_count; l++)
+            p->leaf_name[i][l] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s%s", p->param_name[i], param->record->leaves[l].path));
     }
+}
+
+// The forms of a function share its constants; functions that were fused may have others of the same name.
+static bool is_same_constant(const ir_var *a, const ir_var *b)
+{
+    return a->kind == b->kind && a->elements == b->elements && !strcmp(a->name, b->name) && (a->init == b->init || !memcmp(a->init, b->init, a->elements * sizeof *a->init));
 }
 
 static const char *constant_name(hdst__printer *p, const ir_var *var)
 {
     for (size_t i = 0; i < p->constant_count; i++)
-        if (strcmp(p->constants[i].wanted, var->name) == 0) return p->constants[i].name;
-    hdst__constant_array constant = {var->name, hdst__name_take(p->names, var->name), var};
+        if (is_same_constant(p->constants[i].var, var)) return p->constants[i].name;
+    hdst__constant_array constant = {hdst__name_take(p->names, var->name), var};
     HDST__PUSH(p->arena, p->constants, p->constant_count, p->constant_capacity, constant);
     return constant.name;
 }
@@ -73,14 +48,13 @@ void hdst__printer_use(hdst__printer *p, const ir_func *func)
         if (func->vars[v].init) constant_name(p, &func->vars[v]);
     p->var_name = HDST__NEW_ARRAY(p->arena, const char *, func->var_count + 1);
     p->array_name = HDST__NEW_ARRAY(p->arena, const char *, func->var_count + 1);
-    const size_t taken = p->names->count;
+    p->form_names = hdst__names_create(p->arena, p->names);     // another form's variables live in a scope of their own
     for (size_t v = 0; v < func->var_count; v++) {
         const ir_var *var = &func->vars[v];
         if (var->init) p->var_name[v] = constant_name(p, var);
-        else p->var_name[v] = hdst__name_take(p->names, var->name && var->name[0] ? var->name : "tmp");
-        if (var->per_record && !var->elements) p->array_name[v] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_of", p->var_name[v]));
+        else p->var_name[v] = hdst__name_take(p->form_names, var->name && var->name[0] ? var->name : "tmp");
+        if (var->per_record && !var->elements) p->array_name[v] = hdst__arena_printf(p->arena, "%sOf", p->var_name[v]);
     }
-    hdst__names_give_back(p->names, taken);     // another form's variables live in a scope of their own
 }
 
 static bool find_check(ir_stmt *stmt, void *user)
@@ -101,8 +75,7 @@ hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, con
 {
     hdst__printer *p = HDST__NEW(arena, hdst__printer);
     *p = (hdst__printer){.arena = arena, .func = func, .options = options, .tables = tables, .out = {.arena = arena}, .arg_text = {.arena = arena}};
-    p->names = HDST__NEW(arena, hdst__names);
-    hdst__names_init(p->names, arena);
+    p->names = p->form_names = hdst__names_create(arena, NULL);
     p->gpu = options->facts.target == HDST__TARGET_GPU;
     p->has_checks = checks_anything(func);
     p->unpacked = HDST__NEW_ARRAY(arena, bool *, func->param_count);
@@ -111,7 +84,6 @@ hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, con
     p->local_broadcast = HDST__NEW_ARRAY(arena, bool, func->param_count);
     p->word_count = HDST__NEW_ARRAY(arena, uint32_t, func->param_count);
     p->plan = HDST__NEW_ARRAY(arena, hdst__accum_plan, tables->accum_count + 1);
-    take_fixed_names(p);
     name_params(p);
     for (size_t a = 0; a < tables->accum_count; a++) {
         p->plan[a].accum = &tables->accum[a];
@@ -156,22 +128,22 @@ void hdst__kernel_add_input_args(hdst__printer *p, uint32_t i)
     for (uint32_t l = 0; l < param->record->leaf_count; l++) {
         if (!hdst__leaf_is_used(param, l) || param->record->leaves[l].kind == HDST__TEXT) continue;
         const uint32_t buffer = input->leaf[l].buffer;
-        if (!seen[buffer]) hdst__kernel_add_arg(p, HDST__ARG_INPUT, buffer, "__global const uchar *restrict %s_data%" PRIu32, p->param_name[i], buffer);
+        if (!seen[buffer]) hdst__kernel_add_arg(p, HDST__ARG_INPUT, buffer, "__global const uchar *restrict %sData%" PRIu32, p->param_name[i], buffer);
         seen[buffer] = true;
         if (input->layout != HDST__SOA && input->layout != HDST__AOP) continue;
-        hdst__kernel_add_arg(p, HDST__ARG_INPUT_OFFSET, l, "ulong %s_offset", p->leaf_name[i][l]);
-        if (param->record->leaves[l].elements > 1) hdst__kernel_add_arg(p, HDST__ARG_INPUT_STRIDE, l, "ulong %s_step", p->leaf_name[i][l]);
+        hdst__kernel_add_arg(p, HDST__ARG_INPUT_OFFSET, l, "ulong %sOffset", p->leaf_name[i][l]);
+        if (param->record->leaves[l].elements > 1) hdst__kernel_add_arg(p, HDST__ARG_INPUT_STRIDE, l, "ulong %sStep", p->leaf_name[i][l]);
     }
     // A record of which nothing is read still gives the kernel its buffer, so that the layout's base pointers stand. One without fields has none.
     if (input->buffers && !seen[0] && (input->layout == HDST__AOS || input->layout == HDST__AOSOA))
-        hdst__kernel_add_arg(p, HDST__ARG_INPUT, 0, "__global const uchar *restrict %s_data0", p->param_name[i]);
+        hdst__kernel_add_arg(p, HDST__ARG_INPUT, 0, "__global const uchar *restrict %sData0", p->param_name[i]);
 }
 
 static void add_table_args(hdst__printer *p)
 {
     if (p->tables->accum_count == 0) return;
     for (size_t a = 0; a < p->tables->accum_count; a++)
-        if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %s_rows", p->plan[a].name);
+        if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %sRows", p->plan[a].name);
     hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global long *device_table");
     bool strips = !p->gpu;
     for (size_t a = 0; a < p->tables->accum_count; a++) strips |= p->plan[a].place == HDST__PLACE_GROUP;
@@ -192,12 +164,12 @@ void hdst__kernel_add_common_args(hdst__printer *p)
         const ir_param *param = &p->func->params[i];
         if (param->kind == IR_INPUT && i >= p->first_read_input) hdst__kernel_add_input_args(p, i);
         if (param->kind != IR_BROADCAST_TABLE) continue;
-        hdst__kernel_add_arg(p, HDST__ARG_BROADCAST, i, "__global const uchar *restrict %s_%s", p->param_name[i], p->local_broadcast[i] ? "data" : "at");
-        hdst__kernel_add_arg(p, HDST__ARG_ROWS, i, "ulong %s_rows", p->param_name[i]);
+        hdst__kernel_add_arg(p, HDST__ARG_BROADCAST, i, "__global const uchar *restrict %s%s", p->param_name[i], p->local_broadcast[i] ? "Data" : "At");
+        hdst__kernel_add_arg(p, HDST__ARG_ROWS, i, "ulong %sRows", p->param_name[i]);
     }
     add_table_args(p);
     for (uint32_t i = 0; i < p->func->param_count; i++)
-        if (p->func->params[i].kind == IR_OUTPUT) hdst__kernel_add_arg(p, HDST__ARG_OUTPUT, i, "__global uchar *restrict %s_at", p->param_name[i]);
+        if (p->func->params[i].kind == IR_OUTPUT) hdst__kernel_add_arg(p, HDST__ARG_OUTPUT, i, "__global uchar *restrict %sAt", p->param_name[i]);
     if (p->way == HDST__OUTPUT_COUNTED) hdst__kernel_add_arg(p, HDST__ARG_ROOM, 0, "ulong room");
     if (p->way != HDST__OUTPUT_DENSE) hdst__kernel_add_arg(p, HDST__ARG_PLACES, 0, "__global ulong *places");
     if (p->has_checks) hdst__kernel_add_arg(p, HDST__ARG_ERROR, 0, "__global ulong *error");
@@ -320,7 +292,7 @@ static const char *head_text(hdst__printer *p)
     const char *trunc = plain ? "#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n"
                               : "#define TRUNC_FLOAT __builtin_truncf\n#define TRUNC_DOUBLE __builtin_trunc\n";
     const char *prefetch = plain ? "#define PREFETCH(FIRST, SIZE)\n"
-                                 : "#define PREFETCH(FIRST, SIZE) for (int r = 0; r < BLOCK; r += 64 / SIZE) __builtin_prefetch(FIRST + r);\n";
+                                 : "#define PREFETCH(FIRST, SIZE) for (int r = 0; r < BLOCK; r += 64 / (SIZE)) __builtin_prefetch((FIRST) + r);\n";
     return hdst__arena_printf(p->arena, "%s%s%s%s%s%s%s", p->options->fast_sums && p->tables->scale_count ? "// Fast sums were asked for.\n" : "", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
                               plain ? "#define VECTOR_LOOP(WIDTH, INTERLEAVE)\n#define SCALAR_LOOP\n#define ALIGNED\n" : hdst__template_text("vector_loop.cl"),
                               look, trunc, prefetch);
@@ -351,7 +323,7 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
     hdst__writer source = {.arena = p->arena};
     hdst__hash hash = HDST__HASH_INIT;
     hdst__hash_add_text(&hash, text);
-    kernel->name = hdst__arena_printf(p->arena, "%s_%08" PRIx32, hdst__name_take(p->names, p->func->name), (uint32_t)hash.low);
+    kernel->name = hdst__arena_printf(p->arena, "%s%08" PRIx32, hdst__name_spell(p->arena, p->func->name), (uint32_t)hash.low);
     hdst__template_expand(&source, text, &(hdst__hole){"name", kernel->name}, 1);
     kernel->source = hdst__writer_text(&source);
     kernel->build_options = p->options->facts.correctly_rounded ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";

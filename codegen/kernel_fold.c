@@ -30,7 +30,7 @@ static void print_fold_setup(hdst__printer *p)
     const uint32_t output = output_of(p->func);
     hdst__print_input_bases(p);
     for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++)
-        hdst__write_line(&p->out, "%s %s_of[%" PRIu64 "], %s_of[%" PRIu64 "];", hdst__cl_name(leaf_of(p, l)->kind), p->leaf_name[0][l], leaf_of(p, l)->elements,
+        hdst__write_line(&p->out, "%s %sOf[%" PRIu64 "], %sOf[%" PRIu64 "];", hdst__cl_name(leaf_of(p, l)->kind), p->leaf_name[0][l], leaf_of(p, l)->elements,
                          p->leaf_name[output][l], leaf_of(p, l)->elements);
 }
 
@@ -38,23 +38,23 @@ static void print_fold_load(hdst__printer *p)
 {
     const size_t read = p->func->params[1].record->leaf_count;      // what only the running value has begins at 0 (hdst__passes_skip_fold)
     for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++)
-        print_each(p, l, l < read ? hdst__arena_printf(p->arena, "%s_of[e] = %s(i, e)", p->leaf_name[0][l], p->leaf_name[1][l])
-                                  : hdst__arena_printf(p->arena, "%s_of[e] = 0", p->leaf_name[0][l]));
+        print_each(p, l, l < read ? hdst__arena_printf(p->arena, "%sOf[e] = %s(i, e)", p->leaf_name[0][l], p->leaf_name[1][l])
+                                  : hdst__arena_printf(p->arena, "%sOf[e] = 0", p->leaf_name[0][l]));
 }
 
 static void print_fold_body(hdst__printer *p)
 {
     hdst__print_function(p);
     for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++)
-        print_each(p, l, hdst__arena_printf(p->arena, "%s_of[e] = %s_of[e]", p->leaf_name[0][l], p->leaf_name[output_of(p->func)][l]));
+        print_each(p, l, hdst__arena_printf(p->arena, "%sOf[e] = %sOf[e]", p->leaf_name[0][l], p->leaf_name[output_of(p->func)][l]));
 }
 
 static void print_fold_store(hdst__printer *p)
 {
     const uint32_t output = output_of(p->func);
     for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++) {
-        const char *to = hdst__arena_printf(p->arena, "%s(%s_at, n, e)", p->leaf_name[output][l], p->param_name[output]),
-                   *from = hdst__arena_printf(p->arena, "%s_of[e]", p->leaf_name[0][l]);
+        const char *to = hdst__arena_printf(p->arena, "%s(%sAt, n, e)", p->leaf_name[output][l], p->param_name[output]),
+                   *from = hdst__arena_printf(p->arena, "%sOf[e]", p->leaf_name[0][l]);
         if (p->func->makes && hdst__kind_is_float(leaf_of(p, l)->kind)) from = hdst__canonical_text(p, leaf_of(p, l)->kind, from);
         if (hdst__leaf_is_aligned(p->func->params[output].record, leaf_of(p, l))) {
             print_each(p, l, hdst__arena_printf(p->arena, "%s = %s", to, from));

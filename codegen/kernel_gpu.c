@@ -218,13 +218,13 @@ static void print_broadcast_copies(hdst__printer *p)
         if (!p->local_broadcast[i]) continue;
         const char *name = p->param_name[i];
         const uint64_t size = p->func->params[i].record->size;
-        hdst__write_line(&p->out, "__local uchar *%s_at = (__local uchar *)(local_memory%s);", name, offset);
-        hdst__write_line(&p->out, "for (ulong w = lane; w < %s_rows * %" PRIu64 "; w += LANES)", name, size / 4);
-        hdst__write_line(&p->out, "    ((__local uint *)%s_at)[w] = ((__global const uint *)%s_data)[w];", name, name);
-        offset = hdst__arena_printf(p->arena, "%s + (%s_rows * %" PRIu64 " + 15) / 16", offset, name, size);
+        hdst__write_line(&p->out, "__local uchar *%sAt = (__local uchar *)(local_memory%s);", name, offset);
+        hdst__write_line(&p->out, "for (ulong w = lane; w < %sRows * %" PRIu64 "; w += LANES)", name, size / 4);
+        hdst__write_line(&p->out, "    ((__local uint *)%sAt)[w] = ((__global const uint *)%sData)[w];", name, name);
+        offset = hdst__arena_printf(p->arena, "%s + (%sRows * %" PRIu64 " + 15) / 16", offset, name, size);
     }
     if (p->tile) {
-        hdst__write_line(&p->out, "const uint tile_rows = (uint)max(%s_rows, 1UL) * %" PRIu32 ";", p->tile->name, p->tile_words);
+        hdst__write_line(&p->out, "const uint tile_rows = (uint)max(%sRows, 1UL) * %" PRIu32 ";", p->tile->name, p->tile_words);
         hdst__write_line(&p->out, "__local long *tile = (__local long *)(local_memory%s);", offset);
         offset = hdst__arena_printf(p->arena, "%s + (tile_rows * LANES + 1) / 2", offset);
     }

@@ -56,7 +56,7 @@ typedef struct hdst__vector_read {          // print_vectors.c: values that were
 enum { HDST__VECTOR_READS = 8 };
 
 typedef struct hdst__constant_array {   // at file scope, shared by the forms
-    const char *wanted, *name;
+    const char *name;
     const ir_var *var;
 } hdst__constant_array;
 
@@ -76,7 +76,8 @@ typedef struct hdst__printer {
     const ir_func *func;                // the form that is printed now
     const hdst__kernel_options *options;
     const hdst__tables *tables;
-    hdst__names *names;
+    hdst__names *names;                 // of the whole text
+    hdst__names *form_names;            // of the form that is printed now
     hdst__writer out;
     bool part[HDST__PART_COUNT];
     bool level_shape[2][HDST__LEVEL_SHAPES];    // those in use, of floats, of doubles
@@ -109,8 +110,8 @@ typedef struct hdst__printer {
     const char ***leaf_name;            // by param and leaf: the macro that reads (or writes) it, the name of its scale
     uint32_t first_read_input;          // inputs before it are not in memory (a fold's running value)
     bool **unpacked;                    // block form, by param and leaf: copied into an array over the block; NULL: none
-    bool **from_word;                   // AoS on CPUs, by param and leaf: vector loops take it from the word that the struct is, through NAME_part
-    bool **has_part;                    // NAME_part is needed
+    bool **from_word;                   // AoS on CPUs, by param and leaf: vector loops take it from the word that the struct is, through NAME_Part
+    bool **has_part;                    // NAME_Part is needed
     uint32_t *word_count;               // GPU, by param: 32-bit words of the vectors that a record is loaded in (print_words.c); 0: leaf by leaf
     bool plain_loops;                   // GPU: what is printed now runs rarely, so its loops are not unrolled
     bool *local_broadcast;              // GPU: rows were copied into local memory
@@ -137,11 +138,15 @@ typedef struct hdst__printer {
 } hdst__printer;
 
 // print_expr.c
-void hdst__print_expr(hdst__printer *p, const ir_expr *expr);           // fit to be an operand of an assignment or an argument
-void hdst__print_operand(hdst__printer *p, const ir_expr *expr);        // in parentheses unless it is a name, a number or a call
+// What an expression's text stands in: it comes in parentheses where it would fall apart there, so nobody who asks for it puts any around it.
+typedef enum hdst__precedence {
+    HDST__WHOLE,                // between brackets, parentheses or commas, behind an assignment: nothing is beside it. Macros of templates and printers put their arguments in parentheses
+    HDST__OPERAND,              // beside an operator between two operands
+    HDST__PRIMARY,              // behind a cast or another prefix
+} hdst__precedence;
 const char *hdst__canonical_text(hdst__printer *p, hdst__kind kind, const char *value);      // IR_CANONICAL of a float
-const char *hdst__expr_text(hdst__printer *p, const ir_expr *expr);
-const char *hdst__index_text(hdst__printer *p, const ir_expr *index);   // a row or an element; NULL is 0
+const char *hdst__expr_text(hdst__printer *p, const ir_expr *expr, hdst__precedence where);
+const char *hdst__index_text(hdst__printer *p, const ir_expr *index, hdst__precedence where);  // a row or an element; NULL is 0
 const char *hdst__record_text(hdst__printer *p, uint32_t record);        // the slice index of a record of the lane (or block)
 const char *hdst__constant_text(hdst__arena *arena, hdst__kind kind, uint64_t bits);
 const char *hdst__cl_name(hdst__kind kind);                             // of a value: "bool", "uint", "float" ...
@@ -188,7 +193,7 @@ void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt);
 const hdst__accum_plan *hdst__find_plan(const hdst__printer *p, uint32_t param);
 const hdst__cell *hdst__find_cell(const hdst__printer *p, uint32_t param, uint32_t leaf);
 bool hdst__sums_floats(const hdst__printer *p, uint32_t param, uint32_t leaf);     // addends are floats, or floats made double: float arithmetic does
-const char *hdst__scale_name(hdst__printer *p, uint32_t param, uint32_t leaf);     // NAME_up and NAME_down are 2^s and 2^-s, NAME_s is s
+const char *hdst__scale_name(hdst__printer *p, uint32_t param, uint32_t leaf);     // NAME_Up and NAME_Down are 2^s and 2^-s, NAME_Scale is s
 const char *hdst__addend_text(hdst__printer *p, uint32_t param, uint32_t leaf, const ir_expr *value);      // in the type of the arithmetic
 const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t param, uint32_t leaf, const char *addend);
 const char *hdst__key_text(hdst__printer *p, ir_accum_op acc, const ir_expr *value);

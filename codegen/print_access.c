@@ -75,17 +75,17 @@ static const char *input_address(hdst__printer *p, uint32_t param, size_t l)
     const hdst__leaf_address *at = &input->leaf[l];
     const char *name = p->leaf_name[param][l], *data = p->param_name[param];
     const uint64_t size = hdst__scalar_size(leaf->kind);
-    const char *step = leaf->elements > 1 ? hdst__arena_printf(p->arena, " + (e) * %s_step", name) : "";
+    const char *step = leaf->elements > 1 ? hdst__arena_printf(p->arena, " + (e) * %sStep", name) : "";
     switch (input->layout) {
     case HDST__AOS:
-        return hdst__arena_printf(p->arena, "%s_at + (i) * %" PRIu64 " + %" PRIu64 "%s", data, input->record->size, leaf->offset,
+        return hdst__arena_printf(p->arena, "%sAt + (i) * %" PRIu64 " + %" PRIu64 "%s", data, input->record->size, leaf->offset,
                                   hdst__element_offset(p->arena, leaf));
     case HDST__AOSOA:
         step = leaf->elements > 1 ? hdst__arena_printf(p->arena, " + (e) * %" PRIu64, at->element_stride) : "";
-        return hdst__arena_printf(p->arena, "%s_at + (skip + (i)) / %" PRIu64 " * %" PRIu64 " + (skip + (i)) %% %" PRIu64 " * %" PRIu64 " + %" PRIu64 "%s",
+        return hdst__arena_printf(p->arena, "%sAt + (skip + (i)) / %" PRIu64 " * %" PRIu64 " + (skip + (i)) %% %" PRIu64 " * %" PRIu64 " + %" PRIu64 "%s",
                                   data, input->block, at->block_stride, input->block, size, at->offset, step);
     default:
-        return hdst__arena_printf(p->arena, "%s_at%s + (i) * %" PRIu64, name, step, size);
+        return hdst__arena_printf(p->arena, "%sAt%s + (i) * %" PRIu64, name, step, size);
     }
 }
 
@@ -95,7 +95,7 @@ static void define_part_of_word(hdst__printer *p, uint32_t param, size_t l)
     const hdst__leaf *leaf = &record->leaves[l];
     static const char *const unsigneds[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
     const char *shift = leaf->offset ? hdst__arena_printf(p->arena, " >> %" PRIu64, 8 * leaf->offset) : "";
-    hdst__write_line(&p->out, "#define %s_part(i) as_%s((%s)(*(__global const %s *)(%s_at + (i) * %" PRIu64 ")%s))", p->leaf_name[param][l],
+    hdst__write_line(&p->out, "#define %sPart(i) as_%s((%s)(*(__global const %s *)(%sAt + (i) * %" PRIu64 ")%s))", p->leaf_name[param][l],
                      hdst__scalar_cl_name(leaf->kind), unsigneds[hdst__scalar_size(leaf->kind)], unsigneds[record->size], p->param_name[param], record->size, shift);
 }
 
@@ -121,13 +121,13 @@ void hdst__print_input_bases(hdst__printer *p)
         const ir_param *param = &p->func->params[i];
         if (param->kind != IR_INPUT || i < p->first_read_input) continue;
         const char *data = p->param_name[i];
-        if (input->layout == HDST__AOSOA) hdst__write_line(&p->out, "__global const uchar *%s_at = %s_data0;", data, data);
+        if (input->layout == HDST__AOSOA) hdst__write_line(&p->out, "__global const uchar *%sAt = %sData0;", data, data);
         if (input->layout == HDST__AOS)
-            hdst__write_line(&p->out, "__global const uchar *%s_at = %s_data0 + skip * %" PRIu64 ";", data, data, param->record->size);
+            hdst__write_line(&p->out, "__global const uchar *%sAt = %sData0 + skip * %" PRIu64 ";", data, data, param->record->size);
         if (input->layout != HDST__SOA && input->layout != HDST__AOP) continue;
         for (size_t l = 0; l < param->record->leaf_count; l++)
             if (hdst__leaf_is_used(param, l) && param->record->leaves[l].kind != HDST__TEXT)
-                hdst__write_line(&p->out, "__global const uchar *%s_at = %s_data%u + %s_offset + skip * %" PRIu64 ";", p->leaf_name[i][l], data,
+                hdst__write_line(&p->out, "__global const uchar *%sAt = %sData%u + %sOffset + skip * %" PRIu64 ";", p->leaf_name[i][l], data,
                                  input->leaf[l].buffer, p->leaf_name[i][l], hdst__scalar_size(param->record->leaves[l].kind));
     }
 }
@@ -144,7 +144,7 @@ void hdst__print_broadcasts(hdst__printer *p)
             if (!hdst__leaf_is_used(param, l) || leaf->kind == HDST__TEXT) continue;
             const bool aligned = hdst__leaf_is_aligned(param->record, leaf);
             const bool local = p->local_broadcast[i];
-            const char *address = hdst__arena_printf(p->arena, "%s_at + (ulong)(row) * %" PRIu64 " + %" PRIu64 "%s", p->param_name[i], param->record->size,
+            const char *address = hdst__arena_printf(p->arena, "%sAt + (ulong)(row) * %" PRIu64 " + %" PRIu64 "%s", p->param_name[i], param->record->size,
                                                      leaf->offset, hdst__element_offset(p->arena, leaf));
             define_macro(p, p->leaf_name[i][l], "row", local ? "__local" : "__global", leaf, aligned, address);
         }
@@ -165,18 +165,18 @@ void hdst__print_block_output(hdst__printer *p)
 {
     for (uint32_t i = 0; i < p->func->param_count && !p->func->emits; i++)
         if (p->func->params[i].kind == IR_OUTPUT)
-            hdst__write_line(&p->out, "__global uchar *const %s_block_at = %s_at + i * %" PRIu64 ";", p->param_name[i], p->param_name[i], p->func->params[i].record->size);
+            hdst__write_line(&p->out, "__global uchar *const %sBlockAt = %sAt + i * %" PRIu64 ";", p->param_name[i], p->param_name[i], p->func->params[i].record->size);
 }
 
 void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
 {
     const ir_param *param = &p->func->params[stmt->param];
     const hdst__leaf *leaf = &param->record->leaves[stmt->leaf];
-    const char *type = hdst__scalar_cl_name(leaf->kind), *value = hdst__expr_text(p, stmt->value);
-    const char *macro = p->leaf_name[stmt->param][stmt->leaf], *element = hdst__index_text(p, stmt->index);
-    const char *start = p->in_records && !p->func->emits ? "_block_at" : "_at";
+    const char *type = hdst__scalar_cl_name(leaf->kind), *value = hdst__expr_text(p, stmt->value, HDST__WHOLE);
+    const char *macro = p->leaf_name[stmt->param][stmt->leaf], *element = hdst__index_text(p, stmt->index, HDST__WHOLE);
+    const char *start = p->in_records && !p->func->emits ? "BlockAt" : "At";
     if (p->first_read_input) {      // a fold: the next running value
-        hdst__write_line(&p->out, "%s_of[%s] = %s;", macro, element, value);
+        hdst__write_line(&p->out, "%sOf[%s] = %s;", macro, element, value);
     } else if (hdst__leaf_is_aligned(param->record, leaf)) {
         hdst__write_line(&p->out, "%s(%s%s, %s, %s) = %s;", macro, p->param_name[stmt->param], start, output_place(p, stmt), element, value);
     } else {
@@ -221,8 +221,8 @@ static void print_vector_store(hdst__printer *p, const ir_param *param, const ir
 {
     const char *type = bytes == 4 ? "uint" : "ulong", *values = "";
     for (uint64_t k = 0; k < param->record->elements; k++)
-        values = hdst__arena_printf(p->arena, "%s%sas_%s(%s)", values, k ? ", " : "", type, hdst__expr_text(p, part[k]->value));
-    hdst__write_line(&p->out, "*(__global %s%" PRIu64 " *)(%s_at + (%s) * %" PRIu64 ") = (%s%" PRIu64 ")(%s);", type, param->record->elements, p->param_name[part[0]->param],
+        values = hdst__arena_printf(p->arena, "%s%sas_%s(%s)", values, k ? ", " : "", type, hdst__expr_text(p, part[k]->value, HDST__WHOLE));
+    hdst__write_line(&p->out, "*(__global %s%" PRIu64 " *)(%sAt + (%s) * %" PRIu64 ") = (%s%" PRIu64 ")(%s);", type, param->record->elements, p->param_name[part[0]->param],
                      output_place(p, part[0]), param->record->size, type, param->record->elements, values);
 }
 
@@ -250,7 +250,7 @@ void hdst__print_output_macros(hdst__printer *p)
         if (param->kind != IR_OUTPUT) continue;
         for (size_t l = 0; l < param->record->leaf_count; l++) {
             const hdst__leaf *leaf = &param->record->leaves[l];
-            const char *address = hdst__arena_printf(p->arena, "at + (i) * %" PRIu64 " + %" PRIu64 "%s", param->record->size, leaf->offset, hdst__element_offset(p->arena, leaf));
+            const char *address = hdst__arena_printf(p->arena, "(at) + (i) * %" PRIu64 " + %" PRIu64 "%s", param->record->size, leaf->offset, hdst__element_offset(p->arena, leaf));
             if (hdst__leaf_is_aligned(param->record, leaf))
                 hdst__write_line(&p->out, "#define %s(at, i, e) (*(__global %s *)(%s))", p->leaf_name[i][l], hdst__scalar_cl_name(leaf->kind), address);
             else
@@ -264,17 +264,17 @@ void hdst__print_output_macros(hdst__printer *p)
 hdst__block_operand hdst__block_operand_of(hdst__printer *p, const ir_expr *e)
 {
     if (e->op == IR_VAR) return (hdst__block_operand){p->array_name[e->var], false};
-    if (e->op == IR_ELEM) return (hdst__block_operand){p->func->vars[e->var].per_record ? hdst__arena_printf(p->arena, "%s[%s]", p->var_name[e->var], hdst__index_text(p, e->a)) : NULL, false};
+    if (e->op == IR_ELEM) return (hdst__block_operand){p->func->vars[e->var].per_record ? hdst__arena_printf(p->arena, "%s[%s]", p->var_name[e->var], hdst__index_text(p, e->a, HDST__WHOLE)) : NULL, false};
     if (e->op != IR_FIELD || (e->a && e->a->op != IR_CONST)) return (hdst__block_operand){0};
     const hdst__record *record = p->func->params[e->param].record;
     const hdst__leaf *leaf = &record->leaves[e->leaf];
-    const char *name = p->leaf_name[e->param][e->leaf], *element = hdst__index_text(p, e->a);
-    if (p->unpacked[e->param] && p->unpacked[e->param][e->leaf]) return (hdst__block_operand){hdst__arena_printf(p->arena, "%s_of[%s]", name, element), false};
+    const char *name = p->leaf_name[e->param][e->leaf], *element = hdst__index_text(p, e->a, HDST__WHOLE);
+    if (p->unpacked[e->param] && p->unpacked[e->param][e->leaf]) return (hdst__block_operand){hdst__arena_printf(p->arena, "%sOf[%s]", name, element), false};
     switch (p->options->input->layout) {
     case HDST__SOA: case HDST__AOP: return (hdst__block_operand){hdst__leaf_is_aligned(record, leaf) ? hdst__arena_printf(p->arena, "&%s(i, %s)", name, element) : NULL, true};
     case HDST__AOSOA: {
         const uint64_t step = p->options->input->leaf[e->leaf].element_stride / hdst__scalar_size(leaf->kind);
-        return (hdst__block_operand){hdst__arena_printf(p->arena, "%s_in + %" PRIu64, name, (e->a ? e->a->bits : 0) * step), true};
+        return (hdst__block_operand){hdst__arena_printf(p->arena, "%sIn + %" PRIu64, name, (e->a ? e->a->bits : 0) * step), true};
     }
     default: return (hdst__block_operand){0};
     }

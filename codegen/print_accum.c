@@ -36,9 +36,9 @@ static const char *sum_type(const hdst__printer *p, uint32_t param, uint32_t lea
 
 const char *hdst__addend_text(hdst__printer *p, uint32_t param, uint32_t leaf, const ir_expr *value)
 {
-    if (!hdst__sums_floats(p, param, leaf) || value->kind == HDST__F32) return hdst__expr_text(p, value);
-    if (value->op == IR_CONVERT && value->a->kind == HDST__F32) return hdst__expr_text(p, value->a);
-    return hdst__arena_printf(p->arena, "(float)(%s)", hdst__expr_text(p, value));      // it is a float's value, so nothing is lost
+    if (!hdst__sums_floats(p, param, leaf) || value->kind == HDST__F32) return hdst__expr_text(p, value, HDST__WHOLE);
+    if (value->op == IR_CONVERT && value->a->kind == HDST__F32) return hdst__expr_text(p, value->a, HDST__WHOLE);
+    return hdst__arena_printf(p->arena, "(float)(%s)", hdst__expr_text(p, value, HDST__WHOLE));      // it is a float's value, so nothing is lost
 }
 
 const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t param, uint32_t leaf, const char *addend)
@@ -47,23 +47,21 @@ const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t pa
     p->part[HDST__PART_EXACT] = true;
     if (type[0] == 'd') p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
     const char *words = hdst__find_cell(p, param, leaf)->tier == HDST__TIER_TWO ? "_two" : "";
-    return hdst__arena_printf(p->arena, "%s%s_%s(%s, %s_up, %s_down)", function, words, type, addend, scale, scale);
+    return hdst__arena_printf(p->arena, "%s%s_%s(%s, %sUp, %sDown)", function, words, type, addend, scale, scale);
 }
 
 const char *hdst__key_text(hdst__printer *p, ir_accum_op acc, const ir_expr *value)
 {
     p->part[HDST__PART_KEYS] = true;
     if (value->kind == HDST__F64) p->part[HDST__PART_KEYS_DOUBLE] = p->uses_double = true;
-    return hdst__arena_printf(p->arena, "%s_key_%s(%s)", acc == IR_ACC_MIN ? "min" : "max", hdst__cl_name(value->kind), hdst__expr_text(p, value));
+    return hdst__arena_printf(p->arena, "%s_key_%s(%s)", acc == IR_ACC_MIN ? "min" : "max", hdst__cl_name(value->kind), hdst__expr_text(p, value, HDST__WHOLE));
 }
 
 // A plain cell's addend as a 64-bit word (scalar form; the block form has it in the IR).
 const char *hdst__cell_word_text(hdst__printer *p, const hdst__cell *cell, const ir_expr *value)
 {
     if (cell->op == HDST__WORD_MAX) return hdst__key_text(p, cell->acc, value);
-    const char *word =
-        value->op == IR_CONST || value->op == IR_VAR ? hdst__expr_text(p, value) : hdst__arena_printf(p->arena, "(%s)", hdst__expr_text(p, value));
-    return hdst__arena_printf(p->arena, cell->acc == IR_ACC_AND ? "~(long)%s" : "(long)%s", word);
+    return hdst__arena_printf(p->arena, cell->acc == IR_ACC_AND ? "~(long)%s" : "(long)%s", hdst__expr_text(p, value, HDST__PRIMARY));
 }
 
 // --- Places ---
@@ -78,11 +76,11 @@ static const char *offset_text(hdst__printer *p, const char *type, const ir_expr
 {
     const char *text = "";
     if (row && !(row->op == IR_CONST && row->bits == 0))
-        text = hdst__arena_printf(p->arena, "%s + ", times(p->arena, hdst__arena_printf(p->arena, "(%s)(%s)", type, hdst__expr_text(p, row)), row_words));
+        text = hdst__arena_printf(p->arena, "%s + ", times(p->arena, hdst__arena_printf(p->arena, "(%s)(%s)", type, hdst__expr_text(p, row, HDST__WHOLE)), row_words));
     if (element && element->op == IR_CONST)
         first += element->bits * words;
     else if (element)
-        text = hdst__arena_printf(p->arena, "%s%s + ", text, times(p->arena, hdst__arena_printf(p->arena, "(%s)(%s)", type, hdst__expr_text(p, element)), words));
+        text = hdst__arena_printf(p->arena, "%s%s + ", text, times(p->arena, hdst__arena_printf(p->arena, "(%s)(%s)", type, hdst__expr_text(p, element, HDST__WHOLE)), words));
     return hdst__arena_printf(p->arena, "%s%" PRIu64, text, first);
 }
 
@@ -90,7 +88,7 @@ const char *hdst__device_place(hdst__printer *p, const ir_stmt *stmt)
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
-    return hdst__arena_printf(p->arena, "%s_total + %s", plan->name,
+    return hdst__arena_printf(p->arena, "%sTotal + %s", plan->name,
                               offset_text(p, "ulong", stmt->index, plan->accum->device_row_words, cell->device_first, stmt->index2, cell->device_words));
 }
 
@@ -100,7 +98,7 @@ static const char *word_place(hdst__printer *p, const hdst__accum_plan *plan, co
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     const ir_expr *row = plan->place == HDST__PLACE_PRIVATE ? NULL : stmt->index;
     const bool in_turn = p->strips_twice && plan->place == HDST__PLACE_STRIP;
-    return hdst__arena_printf(p->arena, "%s_%s[%s]", plan->name, in_turn ? "turn" : "own",
+    return hdst__arena_printf(p->arena, "%s%s[%s]", plan->name, in_turn ? "Turn" : "Own",
                               offset_text(p, "ulong", row, plan->accum->strip_row_words, cell->strip_first + word, stmt->index2, cell->strip_words));
 }
 
@@ -110,7 +108,7 @@ static const char *slot_place(hdst__printer *p, const hdst__accum_plan *plan, co
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     const uint32_t per_word = hdst__slots_per_word(p, plan, stmt->leaf);
     const char *slot = offset_text(p, "uint", stmt->index, plan->slots, plan->slot[stmt->leaf] + word * per_word, stmt->index2, (uint64_t)per_word * cell->strip_words);
-    return hdst__arena_printf(p->arena, "%s_local + (%s) * COPIES + copy", plan->name, slot);
+    return hdst__arena_printf(p->arena, "%sLocal + (%s) * COPIES + copy", plan->name, slot);
 }
 
 // --- Statements ---
@@ -154,7 +152,7 @@ static void print_front_settle(hdst__printer *p, const hdst__accum_plan *plan, c
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf);
     const char *word = offset_text(p, "ulong", stmt->index, plan->accum->strip_row_words, cell->strip_first, stmt->index2, cell->strip_words);
     p->part[HDST__PART_EXACT] = true;
-    hdst__write_line(&p->out, "front_settle_float(marks, cells_at, %s, %s_front + %s, strip_words, %s, %s_up, %s_down, %s_s);", place, plan->name, word, addend, scale, scale, scale);
+    hdst__write_line(&p->out, "front_settle_float(marks, cells_at, %s, %sFront + %s, strip_words, %s, %sUp, %sDown, %sScale);", place, plan->name, word, addend, scale, scale, scale);
 }
 
 static void print_wide(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, const char *addend)
@@ -183,7 +181,7 @@ static void print_float_sum(hdst__printer *p, const hdst__accum_plan *plan, cons
     if (p->singly && !two && plan->place == HDST__PLACE_STRIP && cell->kind == HDST__F32) {
         const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf);
         p->part[HDST__PART_EXACT] = true;
-        hdst__write_line(&p->out, "add_singly_float(&%s, %s, %s, %s_up, %s_down);", word_place(p, plan, stmt, 0), hdst__device_place(p, stmt), value, scale, scale);
+        hdst__write_line(&p->out, "add_singly_float(&%s, %s, %s, %sUp, %sDown);", word_place(p, plan, stmt, 0), hdst__device_place(p, stmt), value, scale, scale);
         return;
     }
     hdst__write_line(&p->out, "{");
@@ -191,7 +189,7 @@ static void print_float_sum(hdst__printer *p, const hdst__accum_plan *plan, cons
     hdst__write_line(&p->out, "const %s addend = %s;", sum_type(p, stmt->param, stmt->leaf), value);
     hdst__write_line(&p->out, "if (%s) {", hdst__fixed_text(p, "fits", stmt->param, stmt->leaf, "addend"));
     p->out.indent++;
-    const char *scaled = hdst__arena_printf(p->arena, "addend * %s_up", hdst__scale_name(p, stmt->param, stmt->leaf));
+    const char *scaled = hdst__arena_printf(p->arena, "addend * %sUp", hdst__scale_name(p, stmt->param, stmt->leaf));
     hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "(long)(%s)", scaled));
     if (two) hdst__print_add_word(p, stmt, 1, hdst__arena_printf(p->arena, "(long)rest_of_%s(%s)", sum_type(p, stmt->param, stmt->leaf), scaled));
     p->out.indent--;
@@ -214,7 +212,7 @@ void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt)
 
 void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt)
 {
-    print_wide(p, hdst__find_plan(p, stmt->param), stmt, hdst__expr_text(p, stmt->value));
+    print_wide(p, hdst__find_plan(p, stmt->param), stmt, hdst__expr_text(p, stmt->value, HDST__WHOLE));
 }
 
 // --- Block form: words ---
@@ -250,11 +248,11 @@ static void print_row_add(hdst__printer *p, ir_stmt *const *stmts, size_t count)
     const hdst__accum_plan *plan = hdst__find_plan(p, stmts[0]->param);
     const unsigned words = (unsigned)plan->accum->strip_row_words;
     const char *value[8] = {"0", "0", "0", "0", "0", "0", "0", "0"};
-    for (size_t i = 0; i < count; i++) value[word_in_row(&plan->accum->cell[stmts[i]->leaf], stmts[i])] = hdst__expr_text(p, stmts[i]->value);
+    for (size_t i = 0; i < count; i++) value[word_in_row(&plan->accum->cell[stmts[i]->leaf], stmts[i])] = hdst__expr_text(p, stmts[i]->value, HDST__WHOLE);
     const char *vector = "";
     for (unsigned w = 0; w < words; w++) vector = hdst__arena_printf(p->arena, "%s%s%s", vector, w ? ", " : "", value[w]);
     hdst__write_line(&p->out, "{");
-    hdst__write_line(&p->out, "    __global long *row = %s_own + %s;", plan->name, offset_text(p, "ulong", stmts[0]->index, words, 0, NULL, 0));
+    hdst__write_line(&p->out, "    __global long *row = %sOwn + %s;", plan->name, offset_text(p, "ulong", stmts[0]->index, words, 0, NULL, 0));
     hdst__write_line(&p->out, "    vstore%u(vload%u(0, row) + (long%u)(%s), 0, row);", words, words, words, vector);
     hdst__write_line(&p->out, "}");
 }
@@ -266,6 +264,6 @@ size_t hdst__print_accum_words(hdst__printer *p, ir_stmt *const *stmts, size_t c
         print_row_add(p, stmts, run);
         return run;
     }
-    hdst__print_add_word(p, stmts[0], stmts[0]->word, hdst__expr_text(p, stmts[0]->value));
+    hdst__print_add_word(p, stmts[0], stmts[0]->word, hdst__expr_text(p, stmts[0]->value, HDST__WHOLE));
     return 1;
 }

@@ -25,24 +25,24 @@ bool hdst__is_pair_sum(const hdst__printer *p, const ir_stmt *stmt)
 }
 
 static const char *scale_of(hdst__printer *p, const pair *s) { return hdst__scale_name(p, s->plan->accum->param, s->leaf); }
-static const char *name_of(hdst__printer *p, const pair *s) { return hdst__arena_printf(p->arena, "%s_pair%" PRIu64, scale_of(p, s), s->element); }
+static const char *name_of(hdst__printer *p, const pair *s) { return hdst__arena_printf(p->arena, "%sPair%" PRIu64, scale_of(p, s), s->element); }
 
 // The first of the slots of its words.
 static const char *words_of(hdst__printer *p, const pair *s)
 {
     const hdst__cell *cell = &s->plan->accum->cell[s->leaf];
-    return hdst__arena_printf(p->arena, "%s_local + %" PRIu64 " * COPIES + copy", s->plan->name, s->plan->slot[s->leaf] + s->element * 2 * cell->strip_words);
+    return hdst__arena_printf(p->arena, "%sLocal + %" PRIu64 " * COPIES + copy", s->plan->name, s->plan->slot[s->leaf] + s->element * 2 * cell->strip_words);
 }
 
 static void print_start(hdst__printer *p, const pair *s)
 {
     hdst__write_line(&p->out, "double %s[2];", name_of(p, s));
-    hdst__write_line(&p->out, "pair_start(%s, %s_s);", name_of(p, s), scale_of(p, s));
+    hdst__write_line(&p->out, "pair_start(%s, %sScale);", name_of(p, s), scale_of(p, s));
 }
 
 static void print_take(hdst__printer *p, const pair *s)
 {
-    hdst__write_line(&p->out, "pair_take(%s, %s_s, %s);", name_of(p, s), scale_of(p, s), words_of(p, s));
+    hdst__write_line(&p->out, "pair_take(%s, %sScale, %s);", name_of(p, s), scale_of(p, s), words_of(p, s));
 }
 
 static void for_each(hdst__printer *p, void (*print)(hdst__printer *p, const pair *s))
@@ -65,7 +65,7 @@ static void print_settles(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
     for (size_t n = 0; n < count; n++) {
         const pair s = pair_of(p, stmts[n]);
-        hdst__write_line(&p->out, "if (!pair_holds(addend%zu, %s_s)) settle_pair(%s, %s, addend%zu, %s_up);", n, scale_of(p, &s), words_of(p, &s), hdst__device_place(p, stmts[n]), n,
+        hdst__write_line(&p->out, "if (!pair_holds(addend%zu, %sScale)) settle_pair(%s, %s, addend%zu, %sUp);", n, scale_of(p, &s), words_of(p, &s), hdst__device_place(p, stmts[n]), n,
                          scale_of(p, &s));
     }
 }
@@ -78,7 +78,7 @@ static void print_together(hdst__printer *p, ir_stmt *const *stmts, size_t count
     for (size_t n = 0; n < count; n++) {
         const pair s = pair_of(p, stmts[n]);
         hdst__write_line(&p->out, "const double addend%zu = %s;", n, hdst__addend_text(p, stmts[n]->param, stmts[n]->leaf, stmts[n]->value));
-        hdst__write_line(&p->out, "quick &= pair_add(%s, addend%zu, %s_s);", name_of(p, &s), n, scale_of(p, &s));
+        hdst__write_line(&p->out, "quick &= pair_add(%s, addend%zu, %sScale);", name_of(p, &s), n, scale_of(p, &s));
     }
     hdst__write_line(&p->out, "if (!quick) {");
     p->out.indent++;

@@ -35,7 +35,7 @@ static void print_double_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
     p->part[HDST__PART_EXACT] = p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
     hdst__write_line(&p->out, "const double addend%zu = %s;", n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
     hdst__write_line(&p->out, "long high%zu, low%zu;", n, n);
-    hdst__write_line(&p->out, "const bool fits%zu = split_double(addend%zu, %s_up, &high%zu, &low%zu);", n, n, hdst__scale_name(p, stmt->param, stmt->leaf), n, n);
+    hdst__write_line(&p->out, "const bool fits%zu = split_double(addend%zu, %sUp, &high%zu, &low%zu);", n, n, hdst__scale_name(p, stmt->param, stmt->leaf), n, n);
     hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "high%zu", n));
     hdst__print_add_word(p, stmt, 1, hdst__arena_printf(p->arena, "low%zu", n));
     hdst__write_line(&p->out, "quick &= fits%zu;", n);
@@ -56,7 +56,7 @@ static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
     hdst__write_line(&p->out, "const %s addend%zu = %s;", type, n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
     hdst__write_line(&p->out, "bool fits%zu;", n);
     const bool words = hdst__find_plan(p, stmt->param)->place == HDST__PLACE_WORDS;
-    hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "likely_%s%s(addend%zu, %s_up, %s_%s, %s&fits%zu)", words ? "below_" : "", type, n, scale, scale, type[0] == 'd' ? "down" : "least",
+    hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "likely_%s%s(addend%zu, %sUp, %s%s, %s&fits%zu)", words ? "below_" : "", type, n, scale, scale, type[0] == 'd' ? "Down" : "Least",
                                                         words ? hdst__arena_printf(p->arena, "%s, ", limit_text(p, type)) : "", n));
     hdst__write_line(&p->out, "quick &= fits%zu;", n);
 }
@@ -69,7 +69,7 @@ static void print_settle_value(hdst__printer *p, const hdst__accum_plan *plan, u
     const bool is_float = cell->kind == HDST__F32;
     p->part[HDST__PART_LOCAL] = p->part[HDST__PART_EXACT] = p->part[is_float ? HDST__PART_SETTLE : HDST__PART_SETTLE_DOUBLE] = true;
     if (!is_float) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
-    hdst__write_line(&p->out, "settle_lane_%s(%s_local + %" PRIu64 " * COPIES + copy, %s_total + %" PRIu64 ", %s, %s_up * 0x1p-%df, %s_down * 0x1p%df);", is_float ? "float" : "double",
+    hdst__write_line(&p->out, "settle_lane_%s(%sLocal + %" PRIu64 " * COPIES + copy, %sTotal + %" PRIu64 ", %s, %sUp * 0x1p-%df, %sDown * 0x1p%df);", is_float ? "float" : "double",
                      plan->name, plan->slot[leaf] + element * 2 * cell->strip_words, plan->name, cell->device_first + element * cell->device_words, value, scale, HDST__LANE_BITS, scale,
                      HDST__LANE_BITS);
 }
@@ -80,7 +80,7 @@ enum { LANE_TURNS = 32 };       // additions to a lane's running sums before the
 
 static const char *lane_name(hdst__printer *p, uint32_t param, uint32_t leaf, uint64_t element)
 {
-    return hdst__arena_printf(p->arena, "%s_sum%" PRIu64, hdst__scale_name(p, param, leaf), element);
+    return hdst__arena_printf(p->arena, "%sSum%" PRIu64, hdst__scale_name(p, param, leaf), element);
 }
 
 static const char *lane_of(hdst__printer *p, const ir_stmt *stmt) { return lane_name(p, stmt->param, stmt->leaf, stmt->index2 ? stmt->index2->bits : 0); }
@@ -109,7 +109,7 @@ static void print_lane_start(hdst__printer *p, const hdst__accum_plan *plan, uin
         return;
     }
     hdst__write_line(&p->out, "float %s[3];", name);
-    hdst__write_line(&p->out, "lane_start(%s, %s_s);", name, hdst__scale_name(p, plan->accum->param, leaf));
+    hdst__write_line(&p->out, "lane_start(%s, %sScale);", name, hdst__scale_name(p, plan->accum->param, leaf));
 }
 
 // The lanes' plain sums become one, in two steps, which one lane adds.
@@ -138,7 +138,7 @@ static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint
         print_fast_take(p, plan, leaf, element);
         return;
     }
-    hdst__write_line(&p->out, "%s_own[%" PRIu64 "] += lane_take(%s, %s_s);", plan->name, cell->strip_first + element * cell->strip_words,
+    hdst__write_line(&p->out, "%sOwn[%" PRIu64 "] += lane_take(%s, %sScale);", plan->name, cell->strip_first + element * cell->strip_words,
                      lane_name(p, plan->accum->param, leaf, element), hdst__scale_name(p, plan->accum->param, leaf));
 }
 
@@ -213,7 +213,7 @@ static void print_settle_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
     p->part[HDST__PART_SPARE] = true;
     if (!is_float) p->part[HDST__PART_SPARE_DOUBLE] = true;
     if (type[0] == 'd') hdst__write_line(&p->out, "settle_word_double(spares, %s, addend%zu);", place, n);
-    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_word_float%s(spares, %s, addend%zu, %s_up, %s_down, %s)", is_float ? "" : "_as_double", place, n, scale, scale,
+    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_word_float%s(spares, %s, addend%zu, %sUp, %sDown, %s)", is_float ? "" : "_as_double", place, n, scale, scale,
                                                              limit_text(p, type)));
 }
 
@@ -229,7 +229,7 @@ static void print_settle(hdst__printer *p, const ir_stmt *stmt, size_t n)
     p->out.indent++;
     if (hdst__find_plan(p, stmt->param)->place == HDST__PLACE_WORDS) print_settle_word(p, stmt, n);
     else if (type[0] == 'd') hdst__write_line(&p->out, "wide_add_double(%s, addend%zu);", place, n);
-    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_float%s(%s, addend%zu, %s_up, %s_down)", is_float ? "" : "_as_double", place, n, scale, scale));
+    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_float%s(%s, addend%zu, %sUp, %sDown)", is_float ? "" : "_as_double", place, n, scale, scale));
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }

@@ -65,33 +65,37 @@ const char *hdst__constant_text(hdst__arena *arena, hdst__kind kind, uint64_t bi
 
 // --- Operators ---
 
-static bool is_primary(const ir_expr *expr)     // a name, a call, a number without a sign
+// How tightly the text of print_expr holds together.
+static hdst__precedence precedence_of(const ir_expr *expr)
 {
     switch (expr->op) {
     case IR_VAR: case IR_ELEM: case IR_BROADCAST: case IR_FMA: case IR_SQRT: case IR_ABS: case IR_MIN: case IR_MAX: case IR_FIXED: case IR_FITS:
-    case IR_KEY_MIN: case IR_KEY_MAX: case IR_LENGTH: case IR_CANONICAL: return true;
-    case IR_FIELD: return expr->kind != HDST__BOOL;
-    case IR_CONST:
-        return hdst__kind_is_float(expr->kind) ? !(expr->bits >> (expr->kind == HDST__F32 ? 31 : 63))
-                                               : !hdst__kind_is_signed(expr->kind) || (int64_t)expr->bits >= 0;
-    default: return false;
+    case IR_KEY_MIN: case IR_KEY_MAX: case IR_LENGTH: case IR_CANONICAL: return HDST__PRIMARY;     // a name or a call
+    case IR_FIELD: return expr->kind != HDST__BOOL ? HDST__PRIMARY : HDST__WHOLE;
+    case IR_CONVERT: return expr->kind != HDST__BOOL ? HDST__OPERAND : HDST__WHOLE;     // a cast or a call
+    case IR_CONST:              // a number without a sign
+        if (hdst__kind_is_float(expr->kind)) return expr->bits >> (expr->kind == HDST__F32 ? 31 : 63) ? HDST__WHOLE : HDST__PRIMARY;
+        return !hdst__kind_is_signed(expr->kind) || (int64_t)expr->bits >= 0 ? HDST__PRIMARY : HDST__WHOLE;
+    default: return HDST__WHOLE;
     }
 }
 
-void hdst__print_operand(hdst__printer *p, const ir_expr *expr)
+static void print_bare(hdst__printer *p, const ir_expr *expr);
+
+static void print_expr(hdst__printer *p, const ir_expr *expr, hdst__precedence where)
 {
-    const bool bare = is_primary(expr);
+    const bool bare = precedence_of(expr) >= where;
     if (!bare) hdst__write(&p->out, "(");
-    hdst__print_expr(p, expr);
+    print_bare(p, expr);
     if (!bare) hdst__write(&p->out, ")");
 }
 
 static void print_call(hdst__printer *p, const char *name, hdst__kind suffix, const ir_expr *a, const ir_expr *b)
 {
     hdst__write(&p->out, "%s_%s(", name, hdst__cl_name(suffix));
-    hdst__print_expr(p, a);
+    print_expr(p, a, HDST__WHOLE);
     if (b) hdst__write(&p->out, ", ");
-    if (b) hdst__print_expr(p, b);
+    if (b) print_expr(p, b, HDST__WHOLE);
     hdst__write(&p->out, ")");
 }
 
@@ -104,18 +108,11 @@ static void print_part_call(hdst__printer *p, const char *name, const ir_expr *e
     print_call(p, name, kind, expr->a, expr->b);
 }
 
-// A cast or a call binds tighter than any operator between two operands.
-static void print_side(hdst__printer *p, const ir_expr *expr)
-{
-    if (expr->op == IR_CONVERT && expr->kind != HDST__BOOL) hdst__print_expr(p, expr);
-    else hdst__print_operand(p, expr);
-}
-
 static void print_infix(hdst__printer *p, const char *op, const ir_expr *expr)
 {
-    print_side(p, expr->a);
+    print_expr(p, expr->a, HDST__OPERAND);
     hdst__write(&p->out, " %s ", op);
-    print_side(p, expr->b);
+    print_expr(p, expr->b, HDST__OPERAND);
 }
 
 typedef struct spelling {
@@ -181,8 +178,8 @@ static bool print_below_rows(hdst__printer *p, const ir_expr *expr)
     if (!p->gpu || expr->op != IR_LT || expr->b->op != IR_LENGTH || index->op != IR_CONVERT) return false;
     if (hdst__kind_is_signed(index->a->kind) || !hdst__kind_is_integer(index->a->kind) || hdst__scalar_size(index->a->kind) > 4) return false;
     p->part[HDST__PART_INTEGERS] = true;
-    hdst__write(&p->out, "below_rows(%s", hdst__expr_text(p, index->a));
-    hdst__write(&p->out, ", %s)", hdst__expr_text(p, expr->b));
+    hdst__write(&p->out, "below_rows(%s", hdst__expr_text(p, index->a, HDST__WHOLE));
+    hdst__write(&p->out, ", %s)", hdst__expr_text(p, expr->b, HDST__WHOLE));
     return true;
 }
 
@@ -210,9 +207,9 @@ static void print_unary(hdst__printer *p, const ir_expr *expr)
     if (expr->op == IR_BITNOT) hdst__write(&p->out, "(%s)", hdst__cl_name(expr->kind));
     if (expr->op == IR_NOT || expr->op == IR_BITNOT || (expr->op == IR_NEG && is_float)) {
         hdst__write(&p->out, "%s", prefix);
-        hdst__print_operand(p, expr->a);
+        print_expr(p, expr->a, HDST__PRIMARY);
     } else if (expr->op == IR_ABS && is_float) {
-        hdst__write(&p->out, "fabs(%s)", hdst__expr_text(p, expr->a));
+        hdst__write(&p->out, "fabs(%s)", hdst__expr_text(p, expr->a, HDST__WHOLE));
     } else {
         print_part_call(p, spelling_of(expr->op).function, expr);
     }
@@ -223,7 +220,7 @@ static void print_sqrt(hdst__printer *p, const ir_expr *expr)
     p->rounds |= expr->kind == HDST__F32;
     const bool own = expr->kind == HDST__F32 && !p->options->facts.correctly_rounded && p->options->facts.has_double;
     if (own) p->part[HDST__PART_IN_DOUBLE] = p->uses_double = true;
-    hdst__write(&p->out, own ? "sqrt_float(%s)" : "sqrt(%s)", hdst__expr_text(p, expr->a));
+    hdst__write(&p->out, own ? "sqrt_float(%s)" : "sqrt(%s)", hdst__expr_text(p, expr->a, HDST__WHOLE));
 }
 
 // --- Conversions and choices ---
@@ -232,15 +229,15 @@ static void print_convert(hdst__printer *p, const ir_expr *expr)
 {
     const hdst__kind from = expr->a->kind, to = expr->kind;
     if (to == HDST__BOOL) {
-        hdst__print_operand(p, expr->a);
+        print_expr(p, expr->a, HDST__OPERAND);
         hdst__write(&p->out, " != 0");
     } else if (hdst__kind_is_float(from) && hdst__kind_is_integer(to)) {
         p->part[HDST__PART_FLOATS] = true;
         if (from == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
-        hdst__write(&p->out, "%s_of_%s(%s)", hdst__cl_name(to), hdst__cl_name(from), hdst__expr_text(p, expr->a));
+        hdst__write(&p->out, "%s_of_%s(%s)", hdst__cl_name(to), hdst__cl_name(from), hdst__expr_text(p, expr->a, HDST__WHOLE));
     } else {
         hdst__write(&p->out, "(%s)", hdst__cl_name(to));
-        hdst__print_operand(p, expr->a);
+        print_expr(p, expr->a, HDST__PRIMARY);
     }
 }
 
@@ -248,17 +245,17 @@ static void print_bitcast(hdst__printer *p, const ir_expr *expr)
 {
     const hdst__kind from = expr->a->kind;
     if (hdst__kind_is_float(from) && expr->bits == IR_ANY_NAN) {
-        hdst__write(&p->out, "as_%s(%s)", hdst__cl_name(expr->kind), hdst__expr_text(p, expr->a));
+        hdst__write(&p->out, "as_%s(%s)", hdst__cl_name(expr->kind), hdst__expr_text(p, expr->a, HDST__WHOLE));
     } else if (hdst__kind_is_float(from)) {
         p->part[HDST__PART_FLOATS] = true;
         if (from == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
         if (hdst__kind_is_signed(expr->kind)) hdst__write(&p->out, "(%s)", hdst__cl_name(expr->kind));
-        hdst__write(&p->out, "bits_of_%s(%s)", hdst__cl_name(from), hdst__expr_text(p, expr->a));
+        hdst__write(&p->out, "bits_of_%s(%s)", hdst__cl_name(from), hdst__expr_text(p, expr->a, HDST__WHOLE));
     } else if (hdst__kind_is_float(expr->kind)) {
-        hdst__write(&p->out, "as_%s(%s)", hdst__cl_name(expr->kind), hdst__expr_text(p, expr->a));
+        hdst__write(&p->out, "as_%s(%s)", hdst__cl_name(expr->kind), hdst__expr_text(p, expr->a, HDST__WHOLE));
     } else {
         hdst__write(&p->out, "(%s)", hdst__cl_name(expr->kind));
-        hdst__print_operand(p, expr->a);
+        print_expr(p, expr->a, HDST__PRIMARY);
     }
 }
 
@@ -274,24 +271,24 @@ static void print_select(hdst__printer *p, const ir_expr *expr)
 {
     const bool cheap = (expr->b->op == IR_VAR || expr->b->op == IR_CONST) && (expr->c->op == IR_VAR || expr->c->op == IR_CONST);
     if (cheap) {
-        hdst__print_operand(p, expr->a);
-        hdst__write(&p->out, " ? %s", hdst__expr_text(p, expr->b));
-        hdst__write(&p->out, " : %s", hdst__expr_text(p, expr->c));
+        print_expr(p, expr->a, HDST__OPERAND);
+        hdst__write(&p->out, " ? %s", hdst__expr_text(p, expr->b, HDST__OPERAND));
+        hdst__write(&p->out, " : %s", hdst__expr_text(p, expr->c, HDST__OPERAND));
         return;
     }
     p->part[HDST__PART_PICK] = true;
-    hdst__write(&p->out, "pick_%s(%s", hdst__cl_name(expr->kind), hdst__expr_text(p, expr->a));
-    hdst__write(&p->out, ", %s", hdst__expr_text(p, expr->b));
-    hdst__write(&p->out, ", %s)", hdst__expr_text(p, expr->c));
+    hdst__write(&p->out, "pick_%s(%s", hdst__cl_name(expr->kind), hdst__expr_text(p, expr->a, HDST__WHOLE));
+    hdst__write(&p->out, ", %s", hdst__expr_text(p, expr->b, HDST__WHOLE));
+    hdst__write(&p->out, ", %s)", hdst__expr_text(p, expr->c, HDST__WHOLE));
 }
 
 // --- Leaves of the tree ---
 
-const char *hdst__index_text(hdst__printer *p, const ir_expr *index)
+const char *hdst__index_text(hdst__printer *p, const ir_expr *index, hdst__precedence where)
 {
     if (!index) return "0";
     if (index->op == IR_CONST) return hdst__arena_printf(p->arena, "%" PRIu64, index->bits);
-    return hdst__expr_text(p, index);
+    return hdst__expr_text(p, index, where);
 }
 
 const char *hdst__record_text(hdst__printer *p, uint32_t record)
@@ -302,15 +299,15 @@ const char *hdst__record_text(hdst__printer *p, uint32_t record)
 static void print_elem(hdst__printer *p, const ir_expr *expr)
 {
     const ir_var *var = &p->func->vars[expr->var];
-    hdst__write(&p->out, "%s%s[%s]%s", p->var_name[expr->var], var->in_rows ? "[r]" : "", hdst__index_text(p, expr->a), var->per_record && !var->in_rows ? "[r]" : "");
+    hdst__write(&p->out, "%s%s[%s]%s", p->var_name[expr->var], var->in_rows ? "[r]" : "", hdst__index_text(p, expr->a, HDST__WHOLE), var->per_record && !var->in_rows ? "[r]" : "");
 }
 
 static void print_field(hdst__printer *p, const ir_expr *expr)
 {
-    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = hdst__index_text(p, expr->a), *word = hdst__word_text(p, expr), *vector = hdst__vector_text(p, expr);
+    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = hdst__index_text(p, expr->a, HDST__WHOLE), *word = hdst__word_text(p, expr), *vector = hdst__vector_text(p, expr);
     if (vector) hdst__write(&p->out, "%s", vector);
     else if (word) hdst__write(&p->out, "%s", word);
-    else if (expr->param < p->first_read_input) hdst__write(&p->out, "%s_of[%s]", name, element);
+    else if (expr->param < p->first_read_input) hdst__write(&p->out, "%sOf[%s]", name, element);
     else if (p->in_block) hdst__write(&p->out, "%s", hdst__block_field_text(p, expr));
     else hdst__write(&p->out, "%s(%s, %s)", name, hdst__record_text(p, expr->record), element);
     if (expr->kind == HDST__BOOL) hdst__write(&p->out, " != 0");
@@ -318,7 +315,7 @@ static void print_field(hdst__printer *p, const ir_expr *expr)
 
 static void print_broadcast(hdst__printer *p, const ir_expr *expr)
 {
-    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *row = hdst__index_text(p, expr->a), *element = hdst__index_text(p, expr->b), *vector = hdst__vector_text(p, expr);
+    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *row = hdst__index_text(p, expr->a, HDST__WHOLE), *element = hdst__index_text(p, expr->b, HDST__WHOLE), *vector = hdst__vector_text(p, expr);
     if (vector) hdst__write(&p->out, "%s", vector);
     else hdst__write(&p->out, expr->kind == HDST__BOOL ? "(%s(%s, %s) != 0)" : "%s(%s, %s)", name, row, element);
 }
@@ -336,7 +333,7 @@ static void print_key(hdst__printer *p, const ir_expr *expr)
     hdst__write(&p->out, "%s", hdst__key_text(p, expr->op == IR_KEY_MIN ? IR_ACC_MIN : IR_ACC_MAX, expr->a));
 }
 
-void hdst__print_expr(hdst__printer *p, const ir_expr *expr)
+static void print_bare(hdst__printer *p, const ir_expr *expr)
 {
     if (expr->kind == HDST__F64) p->uses_double = true;
     switch (expr->op) {
@@ -345,18 +342,18 @@ void hdst__print_expr(hdst__printer *p, const ir_expr *expr)
     case IR_ELEM: print_elem(p, expr); break;
     case IR_FIELD: print_field(p, expr); break;
     case IR_BROADCAST: print_broadcast(p, expr); break;
-    case IR_LENGTH: hdst__write(&p->out, "%s_rows", p->param_name[expr->param]); break;
+    case IR_LENGTH: hdst__write(&p->out, "%sRows", p->param_name[expr->param]); break;
     case IR_RECORD_INDEX: hdst__write(&p->out, "first + %s", hdst__record_text(p, expr->record)); break;
     case IR_NEG: case IR_BITNOT: case IR_NOT: case IR_ABS: print_unary(p, expr); break;
     case IR_SQRT: print_sqrt(p, expr); break;
-    case IR_CANONICAL: hdst__write(&p->out, "%s", hdst__canonical_text(p, expr->kind, hdst__expr_text(p, expr->a))); break;
+    case IR_CANONICAL: hdst__write(&p->out, "%s", hdst__canonical_text(p, expr->kind, hdst__expr_text(p, expr->a, HDST__WHOLE))); break;
     case IR_ISNAN:
-        hdst__write(&p->out, "isnan(%s) != 0", hdst__expr_text(p, expr->a));
+        hdst__write(&p->out, "isnan(%s) != 0", hdst__expr_text(p, expr->a, HDST__WHOLE));
         break;
     case IR_FMA:
-        hdst__write(&p->out, "fma(%s", hdst__expr_text(p, expr->a));
-        hdst__write(&p->out, ", %s", hdst__expr_text(p, expr->b));
-        hdst__write(&p->out, ", %s)", hdst__expr_text(p, expr->c));
+        hdst__write(&p->out, "fma(%s", hdst__expr_text(p, expr->a, HDST__WHOLE));
+        hdst__write(&p->out, ", %s", hdst__expr_text(p, expr->b, HDST__WHOLE));
+        hdst__write(&p->out, ", %s)", hdst__expr_text(p, expr->c, HDST__WHOLE));
         break;
     case IR_SELECT: print_select(p, expr); break;
     case IR_CONVERT: print_convert(p, expr); break;
@@ -367,11 +364,11 @@ void hdst__print_expr(hdst__printer *p, const ir_expr *expr)
     }
 }
 
-const char *hdst__expr_text(hdst__printer *p, const ir_expr *expr)
+const char *hdst__expr_text(hdst__printer *p, const ir_expr *expr, hdst__precedence where)
 {
     hdst__writer outer = p->out;
     p->out = (hdst__writer){.arena = p->arena};
-    hdst__print_expr(p, expr);
+    print_expr(p, expr, where);
     const char *text = hdst__writer_text(&p->out);
     p->out = outer;
     return text;

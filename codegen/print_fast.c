@@ -3,13 +3,13 @@
 // is read once for all of them, and their running lanes stay in registers while the block goes by. Lanes of floats go to lanes of doubles every FLUSH records, so that
 // what they lose does not grow with the dataset.
 //
-//     float16 sum0 = t_x_float_sum[0], sum1 = t_weight_float_sum[0];
+//     float16 sum0_ = t_x_FloatSum[0], sum1_ = t_weight_FloatSum[0];
 //     for (uint r = 0; r < BLOCK; r += 16) {
-//         const float16 v0 = *(const float_vector *)(w_of + r), v1 = *(__global const float_vector *)(&p_x(i, 0) + r);
-//         sum0 = ADD_PRODUCT(v0, v1, sum0);
-//         sum1 += v0;
+//         const float16 v2_ = *(const float_vector *)(w_Of + r), v3_ = *(__global const float_vector *)(&p_x_(i, 0) + r);
+//         sum0_ = ADD_PRODUCT(v2_, v3_, sum0_);
+//         sum1_ += v2_;
 //     }
-//     t_x_float_sum[0] = sum0, t_weight_float_sum[0] = sum1;
+//     t_x_FloatSum[0] = sum0_, t_weight_FloatSum[0] = sum1_;
 #include "codegen/print.h"
 #include "codegen/templates.h"
 
@@ -54,7 +54,7 @@ static uint32_t lanes_of(bool is_double) { return is_double ? 8 : 16; }
 // Doubles are added where they end; floats have a vector of their own before.
 static const char *sum_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element, bool is_double)
 {
-    return hdst__arena_printf(p->arena, "%s_%s[%s]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double_total" : "float_sum", element);
+    return hdst__arena_printf(p->arena, "%s%s[%s]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "DoubleTotal" : "FloatSum", element);
 }
 
 // --- What is added together ---
@@ -78,7 +78,7 @@ static bool are_apart(const ir_stmt *a, const ir_stmt *b)
 // The sum that the statement adds to; MOST_SUMS: it cannot join.
 static size_t find_sum(hdst__printer *p, fast_run *run, const ir_stmt *stmt)
 {
-    const char *place = sum_text(p, hdst__find_plan(p, stmt->param), stmt->leaf, hdst__index_text(p, stmt->index2), run->is_double);
+    const char *place = sum_text(p, hdst__find_plan(p, stmt->param), stmt->leaf, hdst__index_text(p, stmt->index2, HDST__WHOLE), run->is_double);
     size_t found = MOST_SUMS;
     for (size_t s = 0; s < run->sums; s++) {
         if (!strcmp(run->sum[s].place, place)) found = s;
@@ -100,12 +100,12 @@ static size_t find_read(fast_run *run, hdst__block_operand of)
 // Values that do not lie side by side are written down first.
 static hdst__block_operand put_side_by_side(hdst__printer *p, const ir_expr *value)
 {
-    const char *name = hdst__name_take(p->names, "addends"), *record = p->record;
+    const char *name = hdst__name_take(p->form_names, "addends"), *record = p->record;
     hdst__write_line(&p->out, "%s %s[BLOCK] ALIGNED;", hdst__cl_name(value->kind), name);
     hdst__write_line(&p->out, "VECTOR_LOOP(%" PRIu32 ", 1)", lanes_of(value->kind == HDST__F64));
     p->in_records = true;
     p->record = "i + r";
-    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) %s[r] = %s;", name, hdst__expr_text(p, value));
+    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) %s[r] = %s;", name, hdst__expr_text(p, value, HDST__WHOLE));
     p->record = record;
     p->in_records = false;
     return (hdst__block_operand){name, false};
@@ -131,7 +131,7 @@ static bool join(hdst__printer *p, fast_run *run, const ir_stmt *stmt)
 // --- Printing them ---
 
 // Numbered through the kernel.
-static const char *new_name(hdst__printer *p, const char *what) { return hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s%" PRIu32, what, p->fast_names++)); }
+static const char *new_name(hdst__printer *p, const char *what) { return hdst__name_take(p->form_names, hdst__arena_printf(p->arena, "%s%" PRIu32, what, p->fast_names++)); }
 
 // How many vectors of records are read side by side.
 static uint32_t choose_chains(hdst__printer *p, fast_run *run)
@@ -204,14 +204,14 @@ static void print_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
 {
     const char *name = hdst__scale_name(p, plan->accum->param, leaf);
     const uint64_t elements = plan->accum->cell[leaf].elements;
-    if (!is_double) hdst__write_line(&p->out, "float16 %s_float_sum[%" PRIu64 "] = {0};", name, elements);
-    hdst__write_line(&p->out, "double8 %s_%s_total[%" PRIu64 "] = {0};", name, real_name(is_double), elements);
+    if (!is_double) hdst__write_line(&p->out, "float16 %sFloatSum[%" PRIu64 "] = {0};", name, elements);
+    hdst__write_line(&p->out, "double8 %s%sTotal[%" PRIu64 "] = {0};", name, is_double ? "Double" : "Float", elements);
 }
 
 static void print_empty(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
 {
     const char *name = hdst__scale_name(p, plan->accum->param, leaf);
-    if (!is_double) hdst__write_line(&p->out, "fast_empty(%s_float_sum, %s_float_total, %" PRIu64 ");", name, name, plan->accum->cell[leaf].elements);
+    if (!is_double) hdst__write_line(&p->out, "fast_empty(%sFloatSum, %sFloatTotal, %" PRIu64 ");", name, name, plan->accum->cell[leaf].elements);
 }
 
 static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
@@ -221,8 +221,8 @@ static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l
     if (!narrow) p->part[HDST__PART_EXACT_DOUBLE] = true;
     print_empty(p, plan, leaf, is_double);
     hdst__write_line(&p->out, "for (uint e = 0; e < %" PRIu64 "; e++)", cell->elements);
-    hdst__write_line(&p->out, "    wide_add_%s(%s, %sfast_total(%s_%s_total[e]));", narrow ? "float" : "double", hdst__levels_place(p, plan, leaf, "e"),
-                     narrow ? "(float)" : "", hdst__scale_name(p, plan->accum->param, leaf), real_name(is_double));
+    hdst__write_line(&p->out, "    wide_add_%s(%s, %sfast_total(%s%sTotal[e]));", narrow ? "float" : "double", hdst__levels_place(p, plan, leaf, "e"),
+                     narrow ? "(float)" : "", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "Double" : "Float");
 }
 
 void hdst__print_fast_start(hdst__printer *p)

@@ -69,13 +69,13 @@ static void print_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t 
 {
     const hdst__record *record = p->func->params[plan->accum->param].record;
     const hdst__cell *cell = &plan->accum->cell[l];
-    const char *rows = plan->accum->is_table ? hdst__arena_printf(p->arena, "%s_rows * ", plan->name) : "";
+    const char *rows = plan->accum->is_table ? hdst__arena_printf(p->arena, "%sRows * ", plan->name) : "";
     hdst__write_line(&p->out, "for (ulong n = get_global_id(0); n < %s%" PRIu64 "; n += get_global_size(0)) {", rows, cell->elements);
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong row = n / %" PRIu64 ", e = n %% %" PRIu64 ";", cell->elements, cell->elements);
-    hdst__write_line(&p->out, "__global const long *word = %s_total + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name, plan->accum->device_row_words, cell->device_words,
+    hdst__write_line(&p->out, "__global const long *word = %sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name, plan->accum->device_row_words, cell->device_words,
                      cell->device_first);
-    const char *at = hdst__arena_printf(p->arena, "%s_out + row * %" PRIu64 " + %" PRIu64 "%s", plan->name, record->size, record->leaves[l].offset,
+    const char *at = hdst__arena_printf(p->arena, "%sOut + row * %" PRIu64 " + %" PRIu64 "%s", plan->name, record->size, record->leaves[l].offset,
                                         hdst__element_offset(p->arena, &record->leaves[l]));
     print_put(p, record, &record->leaves[l], at, bits_text(p, plan, l));
     p->out.indent--;
@@ -99,11 +99,11 @@ static void print_spare_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     if (!cell->digits) return;
     p->part[HDST__PART_EXACT] = true;
     if (kind[0] == 'D') p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
-    hdst__write_line(&p->out, "if (row < %s_rows && at_word >= %" PRIu64 " && at_word < %" PRIu64 ") {", plan->name, cell->device_first, cell->device_first + cell->elements);
+    hdst__write_line(&p->out, "if (row < %sRows && at_word >= %" PRIu64 " && at_word < %" PRIu64 ") {", plan->name, cell->device_first, cell->device_first + cell->elements);
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong e = at_word - %" PRIu64 ";", cell->device_first);
     hdst__write_line(&p->out, "wide_add_fixed(cell, %s_LAST, %s_LOWEST, device_table[place], %s);", kind, kind, scale_text(p, plan, l));
-    const char *at = hdst__arena_printf(p->arena, "%s_out + row * %" PRIu64 " + %" PRIu64 "%s", plan->name, record->size, record->leaves[l].offset,
+    const char *at = hdst__arena_printf(p->arena, "%sOut + row * %" PRIu64 " + %" PRIu64 "%s", plan->name, record->size, record->leaves[l].offset,
                                         hdst__element_offset(p->arena, &record->leaves[l]));
     print_put(p, record, &record->leaves[l], at, round_text(p, cell, "cell"));
     p->out.indent--;
@@ -117,7 +117,7 @@ static void print_spare(hdst__printer *p)
         if (!plan->accum->compact) continue;
         hdst__write_line(&p->out, "{");
         p->out.indent++;
-        hdst__write_line(&p->out, "const ulong words = (ulong)(%s_total - device_table);", plan->name);
+        hdst__write_line(&p->out, "const ulong words = (ulong)(%sTotal - device_table);", plan->name);
         hdst__write_line(&p->out, "const ulong row = place < words ? ULONG_MAX : (place - words) / %" PRIu64 ";", plan->accum->device_row_words);
         hdst__write_line(&p->out, "const ulong at_word = (place - words) %% %" PRIu64 ";", plan->accum->device_row_words);
         for (uint32_t l = 0; l < p->func->params[plan->accum->param].record->leaf_count; l++) print_spare_leaf(p, plan, l);
@@ -146,11 +146,11 @@ static const char *parts_text(hdst__printer *p)
 static void add_args(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++)
-        if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %s_rows", p->plan[a].name);
+        if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %sRows", p->plan[a].name);
     hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global const long *device_table");
     if (p->spare_words) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
     if (p->spare_words) hdst__kernel_add_arg(p, HDST__ARG_SPARES, 0, "__global long *spares");
-    for (size_t a = 0; a < p->tables->accum_count; a++) hdst__kernel_add_arg(p, HDST__ARG_FINISHED, (uint32_t)a, "__global uchar *%s_out", p->plan[a].name);
+    for (size_t a = 0; a < p->tables->accum_count; a++) hdst__kernel_add_arg(p, HDST__ARG_FINISHED, (uint32_t)a, "__global uchar *%sOut", p->plan[a].name);
 }
 
 void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__hole holes[HDST__FINISH_HOLES])

@@ -9,13 +9,13 @@
 // `element`: text, in range.
 static const char *state_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element, bool is_double)
 {
-    return hdst__arena_printf(p->arena, "%s_%s_levels[%s]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "double" : "float", element);
+    return hdst__arena_printf(p->arena, "%s%sLevels[%s]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "Double" : "Float", element);
 }
 
 const char *hdst__levels_place(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    const char *first = hdst__arena_printf(p->arena, "%s_total + %" PRIu64, plan->name, (uint64_t)cell->device_first);
+    const char *first = hdst__arena_printf(p->arena, "%sTotal + %" PRIu64, plan->name, (uint64_t)cell->device_first);
     return cell->elements == 1 ? first : hdst__arena_printf(p->arena, "%s + (ulong)(%s) * %" PRIu64, first, element, (uint64_t)cell->device_words);
 }
 
@@ -52,7 +52,7 @@ static void print_call(hdst__printer *p, const ir_stmt *stmt, hdst__level_shape 
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
     const bool is_double = stmt->value->kind == HDST__F64;
-    const char *element = hdst__index_text(p, stmt->index2);
+    const char *element = hdst__index_text(p, stmt->index2, HDST__WHOLE);
     p->part[HDST__PART_EXACT] = p->part[is_double ? HDST__PART_LEVELS_DOUBLE : HDST__PART_LEVELS] = true;
     if (is_double || p->options->facts.has_double) p->uses_double = true;
     p->level_shape[is_double][shape] = true;
@@ -75,7 +75,7 @@ static void print_addition(hdst__printer *p, const ir_stmt *stmt)
     p->in_records = true;
     const char *record = p->record;
     p->record = "i + r";
-    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) addends[r] = %s;", hdst__expr_text(p, stmt->value));
+    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) addends[r] = %s;", hdst__expr_text(p, stmt->value, HDST__WHOLE));
     p->record = record;
     p->in_records = false;
     print_call(p, stmt, HDST__LEVELS_P, "addends");
@@ -127,7 +127,7 @@ static void print_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
 {
     const char *type = is_double ? "double" : "float", *scale = hdst__scale_name(p, plan->accum->param, leaf);
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    hdst__write_line(&p->out, "%s_levels %s_%s_levels[%" PRIu64 "];", type, scale, type, cell->elements);
+    hdst__write_line(&p->out, "%s_levels %s%sLevels[%" PRIu64 "];", type, scale, is_double ? "Double" : "Float", cell->elements);
     print_each(p, cell, hdst__arena_printf(p->arena, "levels_start_%s(&%s, flush);", type, state_text(p, plan, leaf, element_text(cell), is_double)));
 }
 

@@ -214,18 +214,18 @@ static void print_payload(hdst__printer *p, const ir_stmt *s, const char *at)
     } else if (cell->digits && hdst__sums_floats(p, s->param, s->leaf)) {
         hdst__write_line(&p->out, "%s.%c = as_uint(%s);", at, component[1 + word], hdst__addend_text(p, s->param, s->leaf, s->value));
     } else if (cell->digits || hdst__scalar_size(integer_addend(s)->kind) > 4) {
-        const char *bits = cell->digits ? hdst__arena_printf(p->arena, "as_ulong(%s)", hdst__expr_text(p, s->value)) : hdst__arena_printf(p->arena, "(ulong)(%s)", hdst__expr_text(p, s->value));
+        const char *bits = cell->digits ? hdst__arena_printf(p->arena, "as_ulong(%s)", hdst__expr_text(p, s->value, HDST__WHOLE)) : hdst__arena_printf(p->arena, "(ulong)(%s)", hdst__expr_text(p, s->value, HDST__WHOLE));
         hdst__write_line(&p->out, "%s.%c = (uint)(%s);", at, component[1 + word], bits);
         hdst__write_line(&p->out, "%s.%c = (uint)(%s >> 32);", at, component[2 + word], bits);
     } else {
-        hdst__write_line(&p->out, "%s.%c = (uint)(%s);", at, component[1 + word], hdst__expr_text(p, integer_addend(s)));
+        hdst__write_line(&p->out, "%s.%c = (uint)(%s);", at, component[1 + word], hdst__expr_text(p, integer_addend(s), HDST__WHOLE));
     }
 }
 
 size_t hdst__print_pair(hdst__printer *p, const ir_stmt *s)
 {
     const bool first = s->leaf == 0;
-    const char *row = hdst__index_text(p, s->index);
+    const char *row = hdst__index_text(p, s->index, HDST__WHOLE);
     if (p->sink == HDST__SINK_COUNT && first) hdst__write_line(&p->out, "atomic_inc((volatile __local uint *)(rows_of + PART_HIGH((uint)(%s))));", row);
     if (p->sink != HDST__SINK_PAIRS) return 1;
     const char *at = hdst__arena_printf(p->arena, "pair_of[at + %" PRIu32 "]", s->record);
@@ -294,15 +294,15 @@ static void print_add_float(hdst__printer *p, const hdst__accum_plan *plan, uint
     const hdst__cell *cell = &plan->accum->cell[l];
     const bool floats = hdst__sums_floats(p, plan->accum->param, l), is_float = cell->kind == HDST__F32;
     const char *scale = hdst__scale_name(p, plan->accum->param, l), *type = floats ? "float" : "double";
-    const char *place = hdst__arena_printf(p->arena, "(ulong)(%s_total - device_table) + (ulong)pair.x * %" PRIu64 " + %" PRIu64, plan->name, plan->accum->device_row_words, cell->device_first);
+    const char *place = hdst__arena_printf(p->arena, "(ulong)(%sTotal - device_table) + (ulong)pair.x * %" PRIu64 " + %" PRIu64, plan->name, plan->accum->device_row_words, cell->device_first);
     const char *limit = hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->compact_bits, floats ? "f" : "");
     p->part[HDST__PART_EXACT] = p->part[HDST__PART_SPARE] = true;
     if (!is_float) p->part[HDST__PART_EXACT_DOUBLE] = p->part[HDST__PART_SPARE_DOUBLE] = p->uses_double = true;
     if (floats) hdst__write_line(&p->out, "const float addend = as_float(pair.%c);", component[1 + t->word[l]]);
     else hdst__write_line(&p->out, "const double addend = as_double((ulong)pair.%c << 32 | pair.%c);", component[2 + t->word[l]], component[1 + t->word[l]]);
     hdst__write_line(&p->out, "bool fits;");
-    hdst__write_line(&p->out, "long word = likely_below_%s(addend, %s_up, %s_%s, %s, &fits);", type, scale, scale, floats ? "least" : "down", limit);
-    if (floats) hdst__write_line(&p->out, "if (!fits) word = settle_word_float%s(spares, %s, addend, %s_up, %s_down, %s);", is_float ? "" : "_as_double", place, scale, scale, limit);
+    hdst__write_line(&p->out, "long word = likely_below_%s(addend, %sUp, %s%s, %s, &fits);", type, scale, scale, floats ? "Least" : "Down", limit);
+    if (floats) hdst__write_line(&p->out, "if (!fits) word = settle_word_float%s(spares, %s, addend, %sUp, %sDown, %s);", is_float ? "" : "_as_double", place, scale, scale, limit);
     else hdst__write_line(&p->out, "if (!fits) settle_word_double(spares, %s, addend);", place);
 }
 
@@ -347,7 +347,7 @@ static void print_write(hdst__printer *p, bool hot)
         if (cell->op == HDST__WORD_ADD)
             hdst__write_line(&p->out, "const long word = (long)((ulong)table[%" PRIu32 " * KEYS + key] << 32 | table[%" PRIu32 " * KEYS + key]);", p->parted->slot[l] + 1, p->parted->slot[l]);
         else hdst__write_line(&p->out, "const long word = table[%" PRIu32 " * KEYS + key];", p->parted->slot[l]);
-        hdst__write_line(&p->out, "__global long *to = %s_total + row * %" PRIu64 " + %" PRIu64 ";", plan->name, plan->accum->device_row_words, cell->device_first);
+        hdst__write_line(&p->out, "__global long *to = %sTotal + row * %" PRIu64 " + %" PRIu64 ";", plan->name, plan->accum->device_row_words, cell->device_first);
         if (hot) hdst__write_line(&p->out, "device_%s(to, word);", op_name[cell->op]);
         else hdst__write_line(&p->out, "*to = first ? %s : word;       // the table's first words, if nothing came before", combined[cell->op]);
         p->out.indent--;
@@ -368,7 +368,7 @@ static const char *add_text(hdst__printer *p)
 
 void hdst__parted_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup, hdst__hole holes[HDST__PARTED_HOLES])
 {
-    const char *rows = hdst__arena_printf(p->arena, "%s_stored", p->plan[0].name);
+    const char *rows = hdst__arena_printf(p->arena, "%sStored", p->plan[0].name);
     hdst__hole all[HDST__PARTED_HOLES] = {
         {"part_macros", macros_text(p)}, {"part_setup", setup}, {"part_count", count_text(p, single, spans)}, {"part_pairs", pairs_text(p, spans, records)},
         {"part_tile", hdst__template_text("part_tile.cl")}, {"part_rows", rows}, {"part_add", add_text(p)}, {"part_write", hdst__print_section(p, print_write_one)},

@@ -57,7 +57,7 @@ void hdst__print_spread_memory(hdst__printer *p)
 {
     for (size_t i = 0; p->spread && i < p->spread->count; i++) {
         const ir_var *var = &p->spread->func->vars[p->spread->carried[i]];
-        p->spread->memory[i] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s_of", var->name && var->name[0] ? var->name : "tmp"));
+        p->spread->memory[i] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s of lanes", var->name && var->name[0] ? var->name : "tmp"));
         hdst__write_line(&p->out, "__local %s %s[%" PRIu64 " * LANES];", hdst__cl_name(hdst__kind_over_block(var->kind)), p->spread->memory[i], var->elements ? var->elements : 1);
     }
 }
@@ -147,6 +147,7 @@ static void print_records(hdst__printer *p, const ir_block *body, uint32_t recor
     p->func = outer.func;
     p->var_name = outer.var_name;
     p->array_name = outer.array_name;
+    p->form_names = outer.form_names;
 }
 
 // --- Sums in registers ---
@@ -226,7 +227,7 @@ static void begin_tile(hdst__printer *p, const ir_block *body)
 const char *hdst__spread_tile(hdst__printer *p, const ir_stmt *stmt, uint32_t word)
 {
     if (!p->in_spread || !p->spread->tiled || !same_word(p->spread->tiled, stmt)) return NULL;
-    const char *row = stmt->index ? hdst__index_text(p, stmt->index) : "0";
+    const char *row = stmt->index ? hdst__index_text(p, stmt->index, HDST__WHOLE) : "0";
     const char *at = p->tile_words > 1 ? hdst__arena_printf(p->arena, "((uint)(%s) * %" PRIu32 " + %" PRIu32 ")", row, p->tile_words, word) : hdst__arena_printf(p->arena, "(uint)(%s)", row);
     return hdst__arena_printf(p->arena, "tile[%s * LANES + lane]", at);
 }
@@ -241,8 +242,8 @@ static void end_tile(hdst__printer *p)
     p->out.indent++;
     for (uint32_t w = 0; w < cell->strip_words; w++) {
         const char *from = hdst__arena_printf(p->arena, "tile[(row * %" PRIu32 " + %" PRIu32 ") * LANES + lane]", p->tile_words, w);
-        const char *element = s->index2 ? hdst__arena_printf(p->arena, "(ulong)(%s) * %" PRIu32 " + ", hdst__expr_text(p, s->index2), cell->strip_words) : "";
-        const char *to = hdst__arena_printf(p->arena, "%s_own[row * %" PRIu64 " + %s%" PRIu64 "]", p->tile->name, p->tile->accum->strip_row_words, element, cell->strip_first + w);
+        const char *element = s->index2 ? hdst__arena_printf(p->arena, "(ulong)(%s) * %" PRIu32 " + ", hdst__expr_text(p, s->index2, HDST__WHOLE), cell->strip_words) : "";
+        const char *to = hdst__arena_printf(p->arena, "%sOwn[row * %" PRIu64 " + %s%" PRIu64 "]", p->tile->name, p->tile->accum->strip_row_words, element, cell->strip_first + w);
         hdst__print_word_into(p, cell, to, from);
     }
     p->out.indent--;
@@ -256,7 +257,7 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
     const char *name = p->var_name[s->var], *type = hdst__cl_name(p->func->vars[s->var].kind);
     p->in_loop[s->var] = true;
     hdst__print_place(p, s);
-    hdst__write_line(&p->out, "for (%s %s = %s; %s < %s; %s += %s) {", type, name, outermost ? "lane" : "0", name, hdst__expr_text(p, s->hi), name, outermost ? "LANES" : "1");
+    hdst__write_line(&p->out, "for (%s %s = %s; %s < %s; %s += %s) {", type, name, outermost ? "lane" : "0", name, hdst__expr_text(p, s->hi, HDST__OPERAND), name, outermost ? "LANES" : "1");
     p->out.indent++;
     if (s->body.items[0]->kind == IR_FOR) {
         print_loops(p, s->body.items[0], false);
@@ -303,5 +304,6 @@ void hdst__print_spread(hdst__printer *p)
     p->func = outer.func;
     p->var_name = outer.var_name;
     p->array_name = outer.array_name;
+    p->form_names = outer.form_names;
     p->record = outer.record;
 }

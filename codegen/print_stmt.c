@@ -76,7 +76,7 @@ void hdst__print_place(hdst__printer *p, const ir_stmt *stmt)
 
 static void print_set(hdst__printer *p, const ir_block *block, const ir_stmt *stmt)
 {
-    const char *value = hdst__expr_text(p, stmt->value);
+    const char *value = hdst__expr_text(p, stmt->value, HDST__WHOLE);
     const char *type = declaration(p, block, stmt->var);
     hdst__write_line(&p->out, "%s%s = %s;", type, p->var_name[stmt->var], value);
 }
@@ -84,13 +84,13 @@ static void print_set(hdst__printer *p, const ir_block *block, const ir_stmt *st
 static void print_set_elem(hdst__printer *p, const ir_stmt *stmt)
 {
     const ir_var *var = &p->func->vars[stmt->var];
-    hdst__write_line(&p->out, "%s%s[%s]%s = %s;", p->var_name[stmt->var], var->in_rows ? "[r]" : "", hdst__index_text(p, stmt->index), var->per_record && !var->in_rows ? "[r]" : "",
-                     hdst__expr_text(p, stmt->value));
+    hdst__write_line(&p->out, "%s%s[%s]%s = %s;", p->var_name[stmt->var], var->in_rows ? "[r]" : "", hdst__index_text(p, stmt->index, HDST__WHOLE), var->per_record && !var->in_rows ? "[r]" : "",
+                     hdst__expr_text(p, stmt->value, HDST__WHOLE));
 }
 
 static void print_reduce(hdst__printer *p, const ir_stmt *stmt)
 {
-    const char *var = p->var_name[stmt->var], *value = hdst__expr_text(p, stmt->value);
+    const char *var = p->var_name[stmt->var], *value = hdst__expr_text(p, stmt->value, HDST__WHOLE);
     if (stmt->acc == IR_ACC_MAX) hdst__write_line(&p->out, "%s = max(%s, %s);", var, var, value);
     else hdst__write_line(&p->out, "%s %s= %s;", var, stmt->acc == IR_SUM ? "+" : stmt->acc == IR_ACC_OR ? "|" : "^", value);
 }
@@ -100,14 +100,14 @@ static void print_reduce(hdst__printer *p, const ir_stmt *stmt)
 // a thousand cycles for each such load (20 ns a record on a Zen 4).
 static void print_check(hdst__printer *p, const ir_stmt *stmt)
 {
-    const char *condition = hdst__expr_text(p, stmt->cond);
+    const char *condition = hdst__expr_text(p, stmt->cond, HDST__WHOLE);
     if (p->in_block || p->func->lane_records > 1) hdst__write_line(&p->out, "failed |= !(%s);", condition);
     else hdst__write_line(&p->out, "failed = (failed != 0) | (%s) ? failed : %" PRIu32 ";", condition, stmt->check + 1);
 }
 
 static void print_emit(hdst__printer *p, const ir_stmt *stmt)
 {
-    if (stmt->cond) hdst__write_line(&p->out, "place += %s;", hdst__expr_text(p, stmt->cond));
+    if (stmt->cond) hdst__write_line(&p->out, "place += %s;", hdst__expr_text(p, stmt->cond, HDST__WHOLE));
     else hdst__write_line(&p->out, "place++;");
 }
 
@@ -122,7 +122,7 @@ static void print_nested(hdst__printer *p, const ir_block *block)
 
 static void print_if(hdst__printer *p, const ir_stmt *stmt)
 {
-    hdst__write_line(&p->out, "if (%s) {", hdst__expr_text(p, stmt->cond));
+    hdst__write_line(&p->out, "if (%s) {", hdst__expr_text(p, stmt->cond, HDST__WHOLE));
     print_nested(p, &stmt->then);
     if (stmt->otherwise.count) {
         hdst__write_line(&p->out, "} else {");
@@ -169,7 +169,7 @@ static void print_for(hdst__printer *p, const ir_stmt *stmt)
     print_unroll(p, stmt);
     if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
     if (stmt->vectorize) hdst__write_line(&p->out, "%s", pragma_of(p, stmt));
-    const char *name = p->var_name[stmt->var], *lo = hdst__expr_text(p, stmt->lo), *hi = hdst__expr_text(p, stmt->hi);
+    const char *name = p->var_name[stmt->var], *lo = hdst__expr_text(p, stmt->lo, HDST__WHOLE), *hi = hdst__expr_text(p, stmt->hi, HDST__OPERAND);
     const char *type = belongs_to_loops(p, stmt->var) ? hdst__arena_printf(p->arena, "%s ", hdst__cl_name(p->func->vars[stmt->var].kind)) : "";
     const char *step = stmt->step == 1 ? hdst__arena_printf(p->arena, "%s++", name) : hdst__arena_printf(p->arena, "%s += %" PRIu64, name, stmt->step);
     hdst__write_line(&p->out, "for (%s%s = %s; %s < %s; %s) {", type, name, lo, name, hi, step);
@@ -188,13 +188,13 @@ static void print_loop(hdst__printer *p, const ir_stmt *stmt)
     const bool simple = stmt->after.count == 0 || (stmt->after.count == 1 && stmt->after.items[0]->kind == IR_SET);
     const char *step = "";
     if (simple && stmt->after.count)
-        step = hdst__arena_printf(p->arena, "%s = %s", p->var_name[stmt->after.items[0]->var], hdst__expr_text(p, stmt->after.items[0]->value));
-    const char *later = simple ? "" : hdst__name_take(p->names, "later");
+        step = hdst__arena_printf(p->arena, "%s = %s", p->var_name[stmt->after.items[0]->var], hdst__expr_text(p, stmt->after.items[0]->value, HDST__WHOLE));
+    const char *later = simple ? "" : hdst__name_take(p->form_names, "later");
     const char *rest = simple ? "" : hdst__arena_printf(p->arena, "%s = true", later);
     if (!simple) hdst__write_line(&p->out, "bool %s = false;", later);
     // Turns are counted where record loops are inside: a loop without a counter of its own gets its head merged with theirs, and none is vectorised.
     if (p->in_block && !p->in_records && simple && !stmt->after.count) {
-        const char *turn = hdst__name_take(p->names, "turn");
+        const char *turn = hdst__name_take(p->form_names, "turn");
         hdst__write_line(&p->out, "for (ulong %s = 0; %s != ~0UL; %s++) {", turn, turn, turn);
     } else {
         hdst__write_line(&p->out, "for (;; %s%s) {", step, rest);
@@ -206,7 +206,7 @@ static void print_loop(hdst__printer *p, const ir_stmt *stmt)
         hdst__write_line(&p->out, "}");
     }
     print_block(p, &stmt->head);
-    if (stmt->cond) hdst__write_line(&p->out, "if (!(%s)) break;", hdst__expr_text(p, stmt->cond));
+    if (stmt->cond) hdst__write_line(&p->out, "if (!(%s)) break;", hdst__expr_text(p, stmt->cond, HDST__WHOLE));
     print_block(p, &stmt->body);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
@@ -295,7 +295,7 @@ static void print_records(hdst__printer *p, ir_stmt *stmt)
 
 static void print_store(hdst__printer *p, const ir_stmt *stmt)
 {
-    if (stmt->cond) hdst__write_line(&p->out, "if (%s)", hdst__expr_text(p, stmt->cond));
+    if (stmt->cond) hdst__write_line(&p->out, "if (%s)", hdst__expr_text(p, stmt->cond, HDST__WHOLE));
     p->out.indent += stmt->cond != NULL;
     hdst__print_store(p, stmt);
     p->out.indent -= stmt->cond != NULL;

@@ -6,7 +6,7 @@
 
 static const char *rows_text(const hdst__printer *p, const hdst__accum_plan *plan)
 {
-    return plan->accum->is_table ? hdst__arena_printf(p->arena, "%s_stored", plan->name) : "1";
+    return plan->accum->is_table ? hdst__arena_printf(p->arena, "%sStored", plan->name) : "1";
 }
 
 static bool is_sum(const hdst__cell *cell)
@@ -28,12 +28,12 @@ static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
     const char *name = hdst__scale_name(p, plan->accum->param, leaf), *type = hdst__sums_floats(p, plan->accum->param, leaf) ? "float" : "double";
     p->part[HDST__PART_EXACT] = true;
     if (type[0] == 'd') p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
-    hdst__write_line(&p->out, "const int %s_s = %s_scale(scales[%" PRId32 "]);", name, type, cell->scale);
+    hdst__write_line(&p->out, "const int %sScale = %s_scale(scales[%" PRId32 "]);", name, type, cell->scale);
     const int more = plan->lane_sum && plan->lane_sum[leaf] ? HDST__LANE_BITS : 0;
-    const char *up = more ? hdst__arena_printf(p->arena, "%s_s + %d", name, more) : hdst__arena_printf(p->arena, "%s_s", name);
-    const char *down = more ? hdst__arena_printf(p->arena, "-%s_s - %d", name, more) : hdst__arena_printf(p->arena, "-%s_s", name);
-    hdst__write_line(&p->out, "const %s %s_up = %s_power(%s), %s_down = %s_power(%s);", type, name, type, up, name, type, down);
-    if (p->gpu && type[0] == 'f' && !more) hdst__write_line(&p->out, "const float %s_least = float_least(%s);", name, up);
+    const char *up = more ? hdst__arena_printf(p->arena, "%sScale + %d", name, more) : hdst__arena_printf(p->arena, "%sScale", name);
+    const char *down = more ? hdst__arena_printf(p->arena, "-%sScale - %d", name, more) : hdst__arena_printf(p->arena, "-%sScale", name);
+    hdst__write_line(&p->out, "const %s %sUp = %s_power(%s), %sDown = %s_power(%s);", type, name, type, up, name, type, down);
+    if (p->gpu && type[0] == 'f' && !more) hdst__write_line(&p->out, "const float %sLeast = float_least(%s);", name, up);
 }
 
 // What lies in front of the cells (codegen/table.h). `cells`: where they begin.
@@ -46,7 +46,7 @@ static void print_fronts(hdst__printer *p, const char **cells)
     hdst__write_line(&p->out, "__global long *marks = device_table;");
     hdst__write_line(&p->out, "__global long *front_words = marks + (%s) / %d + 1;", words, HDST__PAGE_WORDS);
     for (size_t a = 0; a < p->tables->accum_count; a++) {
-        hdst__write_line(&p->out, "__global long *%s_front = front_words%s;", p->plan[a].name, offset);
+        hdst__write_line(&p->out, "__global long *%sFront = front_words%s;", p->plan[a].name, offset);
         offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, &p->plan[a]), p->plan[a].accum->strip_row_words);
     }
     hdst__write_line(&p->out, "__global long *cells_at = front_words%s%s;", offset, offset);
@@ -60,7 +60,7 @@ static void print_totals(hdst__printer *p, const char *constant)
     if (p->tables->front) print_fronts(p, &cells);
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        hdst__write_line(&p->out, "__global %slong *%s_total = %s%s;", constant, plan->name, cells, offset);
+        hdst__write_line(&p->out, "__global %slong *%sTotal = %s%s;", constant, plan->name, cells, offset);
         offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->device_row_words);
     }
 }
@@ -85,7 +85,7 @@ static void print_strip_bases(hdst__printer *p, const char *strip)
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         if (plan->place == HDST__PLACE_STRIP || plan->place == HDST__PLACE_GROUP)
-            hdst__write_line(&p->out, "__global long *%s_own = strip_table%s;", plan->name, offset);
+            hdst__write_line(&p->out, "__global long *%sOwn = strip_table%s;", plan->name, offset);
         offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->strip_row_words);
     }
 }
@@ -104,7 +104,7 @@ static void print_private_bases(hdst__printer *p)
         if (plan->place != HDST__PLACE_PRIVATE || plan->accum->strip_row_words == 0) continue;
         const char *zeroes = "0";
         for (uint64_t w = 1; w < plan->accum->strip_row_words; w++) zeroes = hdst__arena_printf(p->arena, "%s, 0", zeroes);
-        hdst__write_line(&p->out, "long %s_own[%" PRIu64 "] = {%s};", plan->name, plan->accum->strip_row_words, zeroes);
+        hdst__write_line(&p->out, "long %sOwn[%" PRIu64 "] = {%s};", plan->name, plan->accum->strip_row_words, zeroes);
     }
 }
 
@@ -114,7 +114,7 @@ static void print_local_bases(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         if (plan->slots == 0) continue;
-        hdst__write_line(&p->out, "__local uint *%s_local = local_tables%s;", plan->name,
+        hdst__write_line(&p->out, "__local uint *%sLocal = local_tables%s;", plan->name,
                          slots[0] ? hdst__arena_printf(p->arena, " + (%s) * COPIES", slots) : "");
         slots = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu32, slots, slots[0] ? " + " : "", rows_text(p, plan), plan->slots);
     }
@@ -128,7 +128,7 @@ static void print_stored_rows(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (p->plan[a].accum->is_table)     // hdst__accum_rows
-            hdst__write_line(&p->out, "const ulong %s_stored = max(%s_rows, 1UL);", p->plan[a].name, p->plan[a].name);
+            hdst__write_line(&p->out, "const ulong %sStored = max(%sRows, 1UL);", p->plan[a].name, p->plan[a].name);
 }
 
 void hdst__print_table_bases(hdst__printer *p)
@@ -156,7 +156,7 @@ static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uin
     }
     p->part[HDST__PART_EXACT] = true;
     const char *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
-    hdst__write_line(&p->out, "wide_add_fixed(%s, %s_LAST, %s_LOWEST, %s, %s_s%s);", to, kind, kind, from, hdst__scale_name(p, plan->accum->param, leaf),
+    hdst__write_line(&p->out, "wide_add_fixed(%s, %s_LAST, %s_LOWEST, %s, %sScale%s);", to, kind, kind, from, hdst__scale_name(p, plan->accum->param, leaf),
                      word ? " + 40" : "");
 }
 
@@ -174,7 +174,7 @@ void hdst__print_strip_reset(hdst__printer *p)
 void hdst__print_strip_turn(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++)
-        if (p->plan[a].place == HDST__PLACE_STRIP) hdst__write_line(&p->out, "__global long *%s_turn = %s_own + turn * turn_words;", p->plan[a].name, p->plan[a].name);
+        if (p->plan[a].place == HDST__PLACE_STRIP) hdst__write_line(&p->out, "__global long *%sTurn = %sOwn + turn * turn_words;", p->plan[a].name, p->plan[a].name);
 }
 
 // The same to the device's front words; what overflows one goes to the cell at `to`.
@@ -186,7 +186,7 @@ static void print_front_word(hdst__printer *p, const hdst__accum_plan *plan, uin
         return;
     }
     p->part[HDST__PART_ATOMICS] = true;
-    hdst__write_line(&p->out, "if (front_add(%s, %s)) front_carry(marked(marks, cells_at, %s, %" PRIu32 "), %s_LAST, %s_LOWEST, %s, %s_s%s);", front, from, to, cell->device_words,
+    hdst__write_line(&p->out, "if (front_add(%s, %s)) front_carry(marked(marks, cells_at, %s, %" PRIu32 "), %s_LAST, %s_LOWEST, %s, %sScale%s);", front, from, to, cell->device_words,
                      cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE", cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE", from, hdst__scale_name(p, plan->accum->param, leaf), word ? " + 40" : "");
 }
 
@@ -199,12 +199,12 @@ static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, 
     const char *row_to = plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->device_row_words) : "";
     for (uint32_t w = 0; w < cell->strip_words; w++) {
         const char *from =
-            hdst__arena_printf(p->arena, "%s_own[%s%s * %" PRIu32 " + %" PRIu64 "]", plan->name, row_from, e, cell->strip_words, cell->strip_first + w);
+            hdst__arena_printf(p->arena, "%sOwn[%s%s * %" PRIu32 " + %" PRIu64 "]", plan->name, row_from, e, cell->strip_words, cell->strip_first + w);
         const char *to =
-            hdst__arena_printf(p->arena, "%s_total + %s%s * %" PRIu32 " + %" PRIu64, plan->name, row_to, e, cell->device_words, cell->device_first);
+            hdst__arena_printf(p->arena, "%sTotal + %s%s * %" PRIu32 " + %" PRIu64, plan->name, row_to, e, cell->device_words, cell->device_first);
         if (p->tables->front)
             print_front_word(p, plan, leaf, w,
-                             hdst__arena_printf(p->arena, "%s_front + %s%s * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "",
+                             hdst__arena_printf(p->arena, "%sFront + %s%s * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "",
                                                 e, cell->strip_words, cell->strip_first + w), to, from);
         else print_flush_word(p, plan, leaf, w, to, from);
         if (!table) hdst__write_line(&p->out, "%s = 0;", from);
@@ -222,7 +222,7 @@ static void print_strip_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     }
     if (p->tables->front && cell->op == HDST__WORD_ADD) {
         const char *place = hdst__arena_printf(p->arena, "%s%" PRIu64, plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "", cell->strip_first);
-        hdst__write_line(&p->out, "if (!alone || !front_add_all(%s_front + %s, %s_own + %s, %" PRIu64 "))", plan->name, place, plan->name, place, cell->elements * cell->strip_words);
+        hdst__write_line(&p->out, "if (!alone || !front_add_all(%sFront + %s, %sOwn + %s, %" PRIu64 "))", plan->name, place, plan->name, place, cell->elements * cell->strip_words);
     }
     hdst__write_line(&p->out, "for (ulong e = 0; e < %" PRIu64 "; e++) {", cell->elements);
     p->out.indent++;
@@ -260,17 +260,17 @@ static void print_merge_word(hdst__printer *p, const hdst__accum_plan *plan, uin
     const hdst__cell *cell = &plan->accum->cell[leaf];
     const uint32_t slots = hdst__slots_per_word(p, plan, leaf);
     const bool lane = plan->lane_sum && plan->lane_sum[leaf];
-    const char *own = hdst__arena_printf(p->arena, "%s_own[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first + word);
-    const char *low = hdst__arena_printf(p->arena, "%s_own[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first);
+    const char *own = hdst__arena_printf(p->arena, "%sOwn[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first + word);
+    const char *low = hdst__arena_printf(p->arena, "%sOwn[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first);
     const char *from = !lane ? own
         : word ? hdst__arena_printf(p->arena, "%s + ((%s & %d) << %d)", own, low, (1 << HDST__LANE_BITS) - 1, HDST__FIXED_BITS - HDST__LANE_BITS)
                : hdst__arena_printf(p->arena, "%s >> %d", own, HDST__LANE_BITS);
     if (slots)
-        hdst__write_line(&p->out, "local_%s%u(%s_local + (%s * %" PRIu32 " + %" PRIu32 ") * COPIES + copy, %s);", op_name[cell->op], slots * 32, plan->name,
+        hdst__write_line(&p->out, "local_%s%u(%sLocal + (%s * %" PRIu32 " + %" PRIu32 ") * COPIES + copy, %s);", op_name[cell->op], slots * 32, plan->name,
                          element, slots * cell->strip_words, plan->slot[leaf] + word * slots, from);
     else
         print_flush_word(p, plan, leaf, word,
-                         hdst__arena_printf(p->arena, "%s_total + %s * %" PRIu32 " + %" PRIu64, plan->name, element, cell->device_words, cell->device_first),
+                         hdst__arena_printf(p->arena, "%sTotal + %s * %" PRIu32 " + %" PRIu64, plan->name, element, cell->device_words, cell->device_first),
                          from);
     if (!lane || word) hdst__write_line(&p->out, "%s = 0;", own);
     if (lane && word) hdst__write_line(&p->out, "%s = 0;", low);
@@ -295,9 +295,9 @@ static void print_local_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong row = n / %" PRIu64 ", e = n %% %" PRIu64 ";", cell->elements, cell->elements);
     for (uint32_t w = 0; w < cell->strip_words; w++) {
-        const char *from = hdst__arena_printf(p->arena, "take_%s%u(%s_local + (row * %" PRIu32 " + e * %" PRIu32 " + %" PRIu32 ") * COPIES)", op_name[cell->op],
+        const char *from = hdst__arena_printf(p->arena, "take_%s%u(%sLocal + (row * %" PRIu32 " + e * %" PRIu32 " + %" PRIu32 ") * COPIES)", op_name[cell->op],
                                               slots * 32, plan->name, plan->slots, slots * cell->strip_words, plan->slot[leaf] + w * slots);
-        const char *to = hdst__arena_printf(p->arena, "%s_total + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words,
+        const char *to = hdst__arena_printf(p->arena, "%sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words,
                                             cell->device_words, cell->device_first);
         print_flush_word(p, plan, leaf, w, to, from);
     }
@@ -337,14 +337,14 @@ static void print_tables_word(hdst__printer *p, const hdst__accum_plan *plan, ui
     const hdst__cell *cell = &plan->accum->cell[leaf];
     hdst__write_line(&p->out, "all = 0;");
     hdst__write_line(&p->out, "for (ulong from = n / cells; from < tables; from += parts) {");
-    hdst__write_line(&p->out, "    __global long *word = %s_own + from * strip_words + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name,
+    hdst__write_line(&p->out, "    __global long *word = %sOwn + from * strip_words + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name,
                      plan->accum->strip_row_words, cell->strip_words, cell->strip_first + w);
     hdst__write_line(&p->out, "    const long one = *word;");
     hdst__write_line(&p->out, "    all = %s;", combine[cell->op]);
     hdst__write_line(&p->out, "    if (one != 0) *word = 0;");
     hdst__write_line(&p->out, "}");
     print_flush_word(p, plan, leaf, w,
-                     hdst__arena_printf(p->arena, "%s_total + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words, cell->device_words,
+                     hdst__arena_printf(p->arena, "%sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words, cell->device_words,
                                         cell->device_first),
                      "all");
 }

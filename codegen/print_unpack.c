@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the block form reads the records of a block:
 //   SoA, AoP   where they lie: neighbours in a leaf are neighbours in memory
-//   AoSoA      where they lie: a block never crosses one of the layout, and NAME_in points to its first record
-//   AoS        where they lie if one record loop reads the leaf and the driver's compiler has vectors for it: it reads all of the struct; or, with NAME_part, the
-//              struct is one word. Else through arrays over the block, NAME_of
+//   AoSoA      where they lie: a block never crosses one of the layout, and NAME_In points to its first record
+//   AoS        where they lie if one record loop reads the leaf and the driver's compiler has vectors for it: it reads all of the struct; or, with NAME_Part, the
+//              struct is one word. Else through arrays over the block, NAME_Of
 // A vector loop that reads every second float of an array gathers: 4 times the time of one that reads the pairs as words, and a copy record by record is quicker too.
 #include "codegen/print.h"
 
@@ -173,11 +173,11 @@ static void print_copies(hdst__printer *p, uint32_t param, size_t l)
     const char *name = p->leaf_name[param][l];
     const uint64_t elements = p->func->params[param].record->leaves[l].elements;
     if (p->from_word[param][l]) {
-        hdst__write_line(&p->out, "%s_of[0][r] = %s_part(i + r);", name, name);
+        hdst__write_line(&p->out, "%sOf[0][r] = %sPart(i + r);", name, name);
         return;
     }
-    if (elements > FEW_ELEMENTS) hdst__write_line(&p->out, "for (int e = 0; e < %" PRIu64 "; e++) %s_of[e][r] = %s(i + r, e);", elements, name, name);
-    for (uint64_t e = 0; elements <= FEW_ELEMENTS && e < elements; e++) hdst__write_line(&p->out, "%s_of[%" PRIu64 "][r] = %s(i + r, %" PRIu64 ");", name, e, name, e);
+    if (elements > FEW_ELEMENTS) hdst__write_line(&p->out, "for (int e = 0; e < %" PRIu64 "; e++) %sOf[e][r] = %s(i + r, e);", elements, name, name);
+    for (uint64_t e = 0; elements <= FEW_ELEMENTS && e < elements; e++) hdst__write_line(&p->out, "%sOf[%" PRIu64 "][r] = %s(i + r, %" PRIu64 ");", name, e, name, e);
 }
 
 // The driver's compiler has vectors for it.
@@ -209,7 +209,7 @@ static void print_arrays(hdst__printer *p, uint32_t param)
     const hdst__record *record = p->func->params[param].record;
     for (size_t l = 0; l < record->leaf_count; l++)
         if (p->unpacked[param][l])
-            hdst__write_line(&p->out, "%s %s_of[%" PRIu64 "][BLOCK] ALIGNED;", hdst__scalar_cl_name(record->leaves[l].kind), p->leaf_name[param][l],
+            hdst__write_line(&p->out, "%s %sOf[%" PRIu64 "][BLOCK] ALIGNED;", hdst__scalar_cl_name(record->leaves[l].kind), p->leaf_name[param][l],
                              record->leaves[l].elements);
     print_unpack_loop(p, param, true);
     print_unpack_loop(p, param, false);
@@ -220,7 +220,7 @@ static void print_pointers(hdst__printer *p, uint32_t param)
     const hdst__record *record = p->func->params[param].record;
     for (size_t l = 0; l < record->leaf_count; l++)
         if (hdst__leaf_is_used(&p->func->params[param], l) && record->leaves[l].kind != HDST__TEXT)
-            hdst__write_line(&p->out, "__global const %s *%s_in = &%s(i, 0);", hdst__scalar_cl_name(record->leaves[l].kind), p->leaf_name[param][l],
+            hdst__write_line(&p->out, "__global const %s *%sIn = &%s(i, 0);", hdst__scalar_cl_name(record->leaves[l].kind), p->leaf_name[param][l],
                              p->leaf_name[param][l]);
 }
 
@@ -234,7 +234,7 @@ static void print_prefetch(hdst__printer *p, uint32_t param)
         const uint64_t size = hdst__scalar_size(record->leaves[l].kind), step = input->leaf[l].element_stride / size;
         if (!hdst__leaf_is_used(&p->func->params[param], l) || record->leaves[l].kind == HDST__TEXT || record->leaves[l].elements > FEW_ELEMENTS) continue;
         for (uint64_t e = 0; e < record->leaves[l].elements; e++)
-            hdst__write_line(&p->out, "PREFETCH(%s_in + %" PRIu64 ", %" PRIu64 ")", p->leaf_name[param][l], 2 * input->leaf[l].block_stride / size + e * step, size);
+            hdst__write_line(&p->out, "PREFETCH(%sIn + %" PRIu64 ", %" PRIu64 ")", p->leaf_name[param][l], 2 * input->leaf[l].block_stride / size + e * step, size);
     }
 }
 
@@ -255,12 +255,12 @@ void hdst__print_unpack(hdst__printer *p)
 const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field)
 {
     const hdst__storage *input = p->options->input;
-    const char *name = p->leaf_name[field->param][field->leaf], *element = hdst__index_text(p, field->a);
-    if (!p->in_row && p->unpacked[field->param] && p->unpacked[field->param][field->leaf]) return hdst__arena_printf(p->arena, "%s_of[%s][r]", name, element);
-    if (!p->in_row && p->from_word[field->param] && p->from_word[field->param][field->leaf]) return hdst__arena_printf(p->arena, "%s_part(%s)", name, p->record);
+    const char *name = p->leaf_name[field->param][field->leaf], *element = hdst__index_text(p, field->a, HDST__WHOLE);
+    if (!p->in_row && p->unpacked[field->param] && p->unpacked[field->param][field->leaf]) return hdst__arena_printf(p->arena, "%sOf[%s][r]", name, element);
+    if (!p->in_row && p->from_word[field->param] && p->from_word[field->param][field->leaf]) return hdst__arena_printf(p->arena, "%sPart(%s)", name, p->record);
     if (input->layout != HDST__AOSOA) return hdst__arena_printf(p->arena, "%s(%s, %s)", name, p->record, element);
     const uint64_t step = input->leaf[field->leaf].element_stride / hdst__scalar_size(input->record->leaves[field->leaf].kind);
-    if (!field->a) return hdst__arena_printf(p->arena, "%s_in[r]", name);
-    if (field->a->op != IR_CONST) return hdst__arena_printf(p->arena, "%s_in[(%s) * %" PRIu64 " + r]", name, element, step);
-    return field->a->bits ? hdst__arena_printf(p->arena, "%s_in[%" PRIu64 " + r]", name, field->a->bits * step) : hdst__arena_printf(p->arena, "%s_in[r]", name);
+    if (!field->a) return hdst__arena_printf(p->arena, "%sIn[r]", name);
+    if (field->a->op != IR_CONST) return hdst__arena_printf(p->arena, "%sIn[(%s) * %" PRIu64 " + r]", name, element, step);
+    return field->a->bits ? hdst__arena_printf(p->arena, "%sIn[%" PRIu64 " + r]", name, field->a->bits * step) : hdst__arena_printf(p->arena, "%sIn[r]", name);
 }

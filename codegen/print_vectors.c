@@ -83,7 +83,7 @@ static void print_lane_read(hdst__printer *p, const hdst__vector_read *v, uint64
 {
     const ir_expr *e = v->of, *index = e->op == IR_FIELD ? e->a : e->b;
     const char *type = hdst__cl_name(e->kind), *space = e->op == IR_BROADCAST && p->local_broadcast[e->param] ? "__local" : "__global";
-    const char *row = e->op == IR_FIELD ? hdst__record_text(p, e->record) : hdst__index_text(p, e->a), *first = hdst__expr_text(p, index->a), *values = "";
+    const char *row = e->op == IR_FIELD ? hdst__record_text(p, e->record) : hdst__index_text(p, e->a, HDST__WHOLE), *first = hdst__expr_text(p, index->a, HDST__OPERAND), *values = "";
     for (uint64_t l = 0; l < lanes; l += WIDTH) {
         hdst__write_line(&p->out, "const %s%d %s_%" PRIu64 " = *(%s const %s%d *)&%s(%s, %s + %" PRIu64 ");", type, WIDTH, v->name, l, space, type, WIDTH, hdst__leaf_name(p, e->param, e->leaf), row,
                          first, l);
@@ -132,6 +132,6 @@ void hdst__print_record_vectors(hdst__printer *p, ir_block *body)
         const ir_expr *e = p->vector[i].of;
         const char *type = hdst__scalar_cl_name(e->kind);
         hdst__write_line(&p->out, "const %s%d %s = *(__global const %s%d *)&%s(base + at, %s);", type, WIDTH, p->vector[i].name, type, WIDTH, hdst__leaf_name(p, e->param, e->leaf),
-                         hdst__index_text(p, e->a));
+                         hdst__index_text(p, e->a, HDST__WHOLE));
     }
 }

@@ -46,7 +46,7 @@ static uint32_t vector_of(uint32_t words) { return words % 4 == 0 ? 4 : 2; }
 
 static const char *vector_name(const hdst__printer *p, uint32_t param, uint32_t record, uint32_t word)
 {
-    return hdst__arena_printf(p->arena, "%s_words%" PRIu32 "_%" PRIu32, p->param_name[param], record, word);
+    return hdst__arena_printf(p->arena, "%sRecord%" PRIu32 "Word%" PRIu32, p->param_name[param], record, word);
 }
 
 void hdst__plan_words(hdst__printer *p)
@@ -57,8 +57,6 @@ void hdst__plan_words(hdst__printer *p)
         if (param->kind != IR_INPUT || param->record->size % 8 != 0 || words > MOST_WORDS) continue;
         if (__builtin_popcountll(words_read(p, i)) < 2) continue;
         p->word_count[i] = (uint32_t)words;
-        for (uint32_t r = 0; r < HDST__LANE_RECORDS; r++)
-            for (uint32_t w = 0; w < words; w += 2) hdst__name_take(p->names, vector_name(p, i, r, w));
     }
 }
 
@@ -71,7 +69,7 @@ void hdst__print_words(hdst__printer *p)
         for (uint32_t r = 0; r < records && read; r++)
             for (uint32_t w = 0; w < words; w += vector)
                 if (read >> w & ((1u << vector) - 1))
-                    hdst__write_line(&p->out, "const uint%" PRIu32 " %s = *(__global const uint%" PRIu32 " *)(%s_at + (%s) * %" PRIu32 " + %" PRIu32 ");", vector,
+                    hdst__write_line(&p->out, "const uint%" PRIu32 " %s = *(__global const uint%" PRIu32 " *)(%sAt + (%s) * %" PRIu32 " + %" PRIu32 ");", vector,
                                      vector_name(p, i, r, w), vector, p->param_name[i], hdst__record_text(p, r), words * 4, w * 4);
     }
 }

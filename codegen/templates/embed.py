@@ -5,6 +5,8 @@
 #
 # A piece is a function, a type, an enum or a #define with the comment in front of it; the first comment of a file is a piece without a name, which goes with any of the file's.
 # A macro that pastes names (##) makes a family of functions: its uses are written out here, function by function, so that kernels hold no such macro.
+#
+# No word of a template is spelled as what users name, or as what is made from that (codegen/names.h), and macros put their arguments in parentheses: else nothing is written.
 # Usage: embed.py OUTPUT FILE...
 import os
 import re
@@ -16,6 +18,34 @@ IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 def c_bytes(data):
     values = list(data) + [0]
     return ",\n".join("    " + ", ".join(str(v) for v in values[i:i + 24]) for i in range(0, len(values), 24))
+
+
+# --- What kernels rely on ---
+
+OF_THE_PROGRAM = re.compile(r"[A-Za-z]\w*_([A-Z][a-z][A-Za-z0-9]*|[0-9a-f]{8}\w*)?")
+MACRO = re.compile(r"#define (\w+)\(([^)]*)\)(.*)")
+
+
+def code_of(text):
+    return re.sub(r"@\w+@", "hole", re.sub(r"//[^\n]*", "", text))
+
+
+def check_words(name, text):
+    for word in IDENTIFIER.findall(code_of(text)):
+        if OF_THE_PROGRAM.fullmatch(word):
+            sys.exit(f"{name}: '{word}' is spelled as names of the program are (codegen/names.h)")
+
+
+def check_macro(name, group):
+    """Families apart, whose arguments are types and numbers."""
+    match = MACRO.match(code_of(" ".join(group)))
+    if not match or "..." in match.group(2):
+        return
+    for param in filter(None, (p.strip() for p in match.group(2).split(","))):
+        for use in re.finditer(rf"\b{param}\b", match.group(3)):
+            before, after = match.group(3)[:use.start()].rstrip(), match.group(3)[use.end():].lstrip()
+            if before[-1:] not in ("(", "[", ",") or after[:1] not in (")", "]", ","):
+                sys.exit(f"{name}: macro {match.group(1)} does not put '{param}' in parentheses")
 
 
 # --- Families ---
@@ -91,13 +121,14 @@ def names_of(text):
     return [re.search(r"(\w+)\(", re.sub(r"__attribute__\(\(.*?\)\)", "", line)).group(1)]
 
 
-def pieces_of(text, families):
+def pieces_of(name, text, families):
     """[(names, text)]; no names: the file's comment."""
     comment, current, pieces, first = [], [], [], True
     for group in logical_lines(text):
         if family_of(group, families):
             comment = []
             continue
+        check_macro(name, group)
         for line in (inner for outer in group for inner in written_out(outer, families)):
             if not line:
                 continue
@@ -133,8 +164,11 @@ def main():
         out.write('// Made by codegen/templates/embed.py; do not edit.\n#include "codegen/templates.h"\n\n')
         for name, text in texts.items():
             of_engine = name.startswith(("sort_", "hash_"))
-            pieces = [([], text)] if name in skeletons or of_engine else pieces_of(text, families)
+            pieces = [([], text)] if name in skeletons or of_engine else pieces_of(name, text, families)
+            for group in logical_lines(text) if name in skeletons or of_engine else ():
+                check_macro(name, group)
             for names, piece in pieces:
+                check_words(name, piece)
                 out.write(f"static const char text_{number}[] = {{\n{c_bytes(piece.encode())}\n}};\n\n")
                 if of_engine:
                     rows["program_text"].append(f'    {{"{name}", text_{number}}},')

@@ -320,7 +320,7 @@ static void check_loop_case(const setting *s, const char *name, maker make)
 Test(kernel_levels, exact_for_each_turn_of_a_loop)
 {
     setting s = prepare_func(make_loop(), HDST__TARGET_CPU, HDST__SOA, N);
-    cr_assert_not_null(strstr(s.kernel->source, "levels_add_float_p(&many_row_float_levels[e_2], z[e_2], BLOCK"), "the sums are in levels, an element for each turn");
+    cr_assert_not_null(strstr(s.kernel->source, "levels_add_float_p(&many_row_FloatLevels[e_2_], z_[e_2_], BLOCK"), "the sums are in levels, an element for each turn");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_loop_case(&s, cases[i].name, cases[i].make);
     free(s.buffer);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Printed kernels beyond sums: outputs, filters, checks, packed records, names; what their text must and must not contain.
 #include "base/buffer.h"
-#include "codegen/names.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
+#include "tests/support/words.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -116,43 +116,80 @@ Test(kernel_text, fields_of_a_struct_that_is_one_word)
     void *buffers[] = {in};
     const hdst__kernel *kernel = make(f, 0, input, NULL);
     cr_assert_not_null(kernel);
-    cr_expect_eq(count_of(kernel->source, "_part(i + r)"), 3, "%s", kernel->source);
-    cr_expect_eq(count_of(kernel->source, "_of["), 0);
+    cr_expect_eq(count_of(kernel->source, "_Part(i + r)"), 3, "%s", kernel->source);
+    cr_expect_eq(count_of(kernel->source, "_Of["), 0);
     kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = N, .groups = 2, .output = got, .output_bytes = N * sizeof(wide)};
     cr_assert(kernel_run(&run, &c));
     for (int i = 0; i < N; i++) cr_expect(got[i].f == in[i].f && got[i].s == in[i].s && got[i].b == in[i].b, "record %d", i);
 }
 
-Test(kernel_text, names_of_the_user_may_be_words_of_opencl_or_of_the_templates)
+// Every word of the templates and of a kernel in both forms, and words of OpenCL C that stand in neither.
+static words words_of_kernels(void)
 {
-    static const char *const names[] = {"half",   "kernel",   "barrier", "float4", "i",  "r",     "count",    "wide_add_float",
-                                        "as_int", "INFINITY", "row",     "v",      "v_", "first", "atom_add", "strip"};
-    enum { NAMES = sizeof names / sizeof *names };
+    words all = {0};
+    ir_func *f = ir_kmeans(&arena);
+    cr_assert_null(hdst__passes_scalar(f));
+    const uint64_t rows[] = {0, 50, 50, 1};
+    words_add_templates(&arena, &all);
+    for (int form = 0; form < 2; form++) words_add_identifiers(&arena, &all, make(f, form, hdst__storage_make(&arena, f->params[0].record, HDST__SOA, 0, 1000), rows)->source);
+    words_add_identifiers(&arena, &all, "half kernel barrier float4 image2d_t sampler_t global constant private atom_add INFINITY M_PI v v_ v_2 a_b a_b_ moved lost turns t_value_sum0");
+    return all;
+}
+
+// A variable and a field of the input and the output for each word.
+static ir_func *make_named(const words *names)
+{
+    ir_field *fields = HDST__NEW_ARRAY(&arena, ir_field, names->count);
+    for (size_t n = 0; n < names->count; n++) fields[n] = (ir_field){names->items[n], HDST__U32, 0};
     ir_func *f = ir_new(&arena, "kernel");
-    ir_param_add(f, IR_INPUT, "global", ir_record(&arena, "number", 0, (ir_field[]){{"private", HDST__U32, 0}}, 1), false);
-    const uint32_t out = ir_param_add(f, IR_OUTPUT, "constant", ir_record(&arena, "image2d_t", 0, (ir_field[]){{"sampler_t", HDST__U32, 0}}, 1), false);
-    ir_expr *sum = ir_read(f, IR_FIELD, 0, 0, NULL, NULL);
-    for (int n = 0; n < NAMES; n++) {
-        const uint32_t var = hdst__ir_add_var(f, names[n], HDST__U32, 0);
-        ir_assign(f, &f->body, var, ir_op2(f, IR_MUL, sum, ir_number(f, HDST__U32, 3)));
-        sum = ir_op2(f, IR_ADD, hdst__ir_var(f, var), ir_number(f, HDST__U32, n));
+    ir_param_add(f, IR_INPUT, "global", ir_record(&arena, "constant", 0, fields, names->count), false);
+    const uint32_t out = ir_param_add(f, IR_OUTPUT, "private", ir_record(&arena, "sampler_t", 0, fields, names->count), false);
+    ir_expr *sum = ir_number(f, HDST__U32, 0);
+    for (uint32_t n = 0; n < names->count; n++) {
+        const uint32_t var = hdst__ir_add_var(f, names->items[n], HDST__U32, 0);
+        ir_assign(f, &f->body, var, ir_op2(f, IR_ADD, ir_op2(f, IR_MUL, sum, ir_number(f, HDST__U32, 3)), ir_read(f, IR_FIELD, 0, n, NULL, NULL)));
+        sum = hdst__ir_var(f, var);
     }
-    store(f, out, 0, sum);
-    uint32_t in[N + 64], got[N];        // the storage's arrays are rounded up to cache lines
-    for (uint32_t i = 0; i < N; i++) in[i] = i;
-    const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, HDST__SOA, 0, N);
+    for (uint32_t n = 0; n < names->count; n++) store(f, out, n, hdst__ir_var(f, n));
+    return f;
+}
+
+// What the function of these names gives in both forms, against the same sum worked out here.
+static void check_named(const words *names)
+{
+    enum { RECORDS = 70 };
+    ir_func *f = make_named(names);
+    uint32_t *in = HDST__NEW_ARRAY(&arena, uint32_t, RECORDS * names->count), *got = HDST__NEW_ARRAY(&arena, uint32_t, RECORDS * names->count);
+    for (uint32_t i = 0; i < RECORDS * names->count; i++) in[i] = i * 2654435761u;
+    const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, RECORDS);
     void *buffers[] = {in};
-    for (int form = 0; form < 2; form++) {      // as it stands: the passes would make one expression of it
+    for (int form = 0; form < 2; form++) {      // as it stands: the passes would make fewer variables of it
         const hdst__kernel *kernel = make(f, form, input, NULL);
         cr_assert_not_null(kernel);
-        kernel_case c = {
-            .kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = N, .groups = 2, .output = got, .output_bytes = sizeof got};
+        kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = RECORDS, .groups = 2, .output = got,
+                         .output_bytes = RECORDS * names->count * sizeof *got};
         cr_assert(kernel_run(&run, &c));
-        for (uint32_t i = 0; i < N; i++) {
-            uint32_t want = i;
-            for (uint32_t n = 0; n < NAMES; n++) want = want * 3 + n;
-            cr_expect_eq(got[i], want);
+        for (size_t i = 0; i < RECORDS; i++) {
+            uint32_t want = 0;
+            for (size_t n = 0; n < names->count; n++) {
+                want = want * 3 + in[i * names->count + n];
+                cr_assert_eq(got[i * names->count + n], want, "form %d: '%s'", form, names->items[n]);
+            }
         }
+    }
+}
+
+Test(kernel_text, names_of_the_user_may_be_words_of_opencl_or_of_generated_text)
+{
+    enum { TOGETHER = 96, STEP = 7 };       // of all words, one in so many: compiling them all takes minutes (test_names.c compares the text of all)
+    const words all = words_of_kernels();
+    cr_assert_gt(all.count, 1000);
+    words names = {0};
+    for (size_t n = 0; n < all.count; n++) {
+        if (n % STEP == 0 || n + 40 > all.count) words_add(&arena, &names, all.items[n]);
+        if (names.count < TOGETHER && n + 1 < all.count) continue;
+        check_named(&names);
+        names = (words){0};
     }
 }
 
@@ -181,7 +218,7 @@ Test(kernel_text, records_are_read_where_they_lie_unless_a_loop_reads_them_again
     ir_param_add(half, IR_OUTPUT, "out", ir_record(&arena, "number", 0, (ir_field[]){{"y", HDST__F64, 0}}, 1), false);
     store(half, 1, 0, ir_read(half, IR_FIELD, 0, 1, NULL, NULL));
     ir_func *const funcs[] = {kmeans, swap, half};
-    static const char *const arrays[] = {"_of[2][BLOCK]", "_of[1][BLOCK]", "_of[1][BLOCK]"};
+    static const char *const arrays[] = {"_Of[2][BLOCK]", "_Of[1][BLOCK]", "_Of[1][BLOCK]"};
     // Read again for each center; 23 bytes apart, two in a vector loop and of these one to count; one of two doubles would be gathered.
     static const size_t expected[] = {1, 3, 1};
     const uint64_t rows[] = {0, 50, 50, 1};
@@ -193,7 +230,7 @@ Test(kernel_text, records_are_read_where_they_lie_unless_a_loop_reads_them_again
         const hdst__kernel *aosoa = make(funcs[i], 0, hdst__storage_make(&arena, record, HDST__AOSOA, 256, 1000), rows);
         cr_expect_eq(count_of(aosoa->source, arrays[i]), 0);
         cr_expect_eq(count_of(aosoa->source, "#define BLOCK 256"), aosoa->count_name ? 2 : 1, "a block of the layout at a time");
-        cr_expect_neq(count_of(aosoa->source, "_in[r]"), 0);
+        cr_expect_neq(count_of(aosoa->source, "_In[r]"), 0);
     }
 }
 
@@ -205,12 +242,12 @@ Test(kernel_text, kmeans_for_gpus_keeps_centers_and_tables_in_local_memory_while
     const hdst__kernel *small = make(f, 1, input, (const uint64_t[]){0, 50, 50, 1}), *large = make(f, 1, input, (const uint64_t[]){0, 100000, 100000, 1});
     cr_assert(small && large);
     cr_expect(small->tables_in_local);
-    cr_expect_neq(count_of(small->source, "local_add64(t_local"), 0);
+    cr_expect_neq(count_of(small->source, "local_add64(t_Local"), 0);
     cr_expect_eq(count_of(small->source, "(__local const float *)"), 1, "centers");
     cr_expect(!large->tables_in_local);
-    cr_expect_eq(count_of(large->source, " t_local"), 0);
+    cr_expect_eq(count_of(large->source, " t_Local"), 0);
     cr_expect(large->merges && large->group_tables, "tables that work-groups share");
-    cr_expect_eq(count_of(large->source, "device_add(&t_own"), 25, "two coordinates, quick and settled, and the count: of the four records of a lane, and of the one at the end of a slice");
+    cr_expect_eq(count_of(large->source, "device_add(&t_Own"), 25, "two coordinates, quick and settled, and the count: of the four records of a lane, and of the one at the end of a slice");
     cr_expect_eq(count_of(large->source, "@"), 0);
 }
 

@@ -12,9 +12,9 @@ build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 // Floats: minimum and maximum know NaN and the order of zeroes: of two numbers that differ both choices are the same one; of zeroes, and where one is NaN, each choice is another operand, and
 // together their bits are -0 (+0 for a maximum) and NaN. Conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that loops vectorise.
 inline uint bits_of_float(float v) { return v != v ? 0x7fc00000u : as_uint(v); }
-#define p_x(i, e) (*(__global const float *)(p_at + (i) * 8 + 0))
-#define p_x_part(i) as_float((uint)(*(__global const ulong *)(p_at + (i) * 8)))
-#define result_y(at, i, e) (*(__global float *)(at + (i) * 4 + 0))
+#define p_x_(i, e) (*(__global const float *)(p_At + (i) * 8 + 0))
+#define p_x_Part(i) as_float((uint)(*(__global const ulong *)(p_At + (i) * 8)))
+#define result_y_(at, i, e) (*(__global float *)((at) + (i) * 4 + 0))
 #define BLOCK 128
 
 // Where strip number `strip` starts: a multiple of 128 records from the segment's first one, so that blocks are whole and a strip shares no cache line
@@ -28,25 +28,25 @@ inline ulong strip_start(ulong skip, ulong count, ulong strip, ulong strips)
 }
 
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *restrict p_data0, __global uchar *restrict result_at)
+void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *restrict p_Data0, __global uchar *restrict result_At)
 {
     const ulong strip = get_global_id(0), strips = get_global_size(0);
     const ulong start = strip_start(skip, count, strip, strips), end = strip_start(skip, count, strip + 1, strips);
-    __global const uchar *p_at = p_data0 + skip * 8;
+    __global const uchar *p_At = p_Data0 + skip * 8;
     ulong i = start;
     while (i < end) {
         ulong stop = end;
         for (; i + BLOCK <= stop; i += BLOCK) {
-            __global uchar *const result_block_at = result_at + i * 4;
+            __global uchar *const result_BlockAt = result_At + i * 4;
             VECTOR_LOOP(16, 1)
             for (int r = 0; r < BLOCK; r++) {
                 // scale.hk:5
-                result_y(result_block_at, r, 0) = as_float(bits_of_float(fma(p_x_part(i + r), 2.0f, 1.0f)));
+                result_y_(result_BlockAt, r, 0) = as_float(bits_of_float(fma(p_x_Part(i + r), 2.0f, 1.0f)));
             }
         }
         for (; i < stop; i++) {
             // scale.hk:5
-            result_y(result_at, i, 0) = as_float(bits_of_float(fma(p_x(i, 0), 2.0f, 1.0f)));
+            result_y_(result_At, i, 0) = as_float(bits_of_float(fma(p_x_(i, 0), 2.0f, 1.0f)));
         }
     }
 }

@@ -20,14 +20,14 @@ inline uint bits_of_float(float v) { return v != v ? 0x7fc00000u : as_uint(v); }
 #else
 #define TOGETHER()
 #endif
-#define p_x(i, e) (*(__global const float *)(p_at + (i) * 8 + 0))
-#define result_y(at, i, e) (*(__global float *)(at + (i) * 4 + 0))
+#define p_x_(i, e) (*(__global const float *)(p_At + (i) * 8 + 0))
+#define result_y_(at, i, e) (*(__global float *)((at) + (i) * 4 + 0))
 
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *restrict p_data0, __global uchar *restrict result_at)
+void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *restrict p_Data0, __global uchar *restrict result_At)
 {
     const uint lane = get_local_id(0);
-    __global const uchar *p_at = p_data0 + skip * 8;
+    __global const uchar *p_At = p_Data0 + skip * 8;
     ulong base = get_group_id(0) * (ulong)SPAN;
     do {
         for (; base < count; base += get_num_groups(0) * SPAN) {
@@ -36,20 +36,20 @@ void scale_HASH(ulong first, ulong skip, ulong count, __global const uchar *rest
             if (whole) {
                 const ulong i = base + lane;
                 // scale.hk:5
-                float p_x_ = p_x(i, 0);
-                float p_x_2 = p_x(i + 1 * LANES, 0);
-                float p_x_3 = p_x(i + 2 * LANES, 0);
-                float p_x_4 = p_x(i + 3 * LANES, 0);
-                result_y(result_at, i, 0) = as_float(bits_of_float(fma(p_x_, 2.0f, 1.0f)));
-                result_y(result_at, i + 1 * LANES, 0) = as_float(bits_of_float(fma(p_x_2, 2.0f, 1.0f)));
-                result_y(result_at, i + 2 * LANES, 0) = as_float(bits_of_float(fma(p_x_3, 2.0f, 1.0f)));
-                result_y(result_at, i + 3 * LANES, 0) = as_float(bits_of_float(fma(p_x_4, 2.0f, 1.0f)));
+                float p_x_2_ = p_x_(i, 0);
+                float p_x_2_2_ = p_x_(i + 1 * LANES, 0);
+                float p_x_3_ = p_x_(i + 2 * LANES, 0);
+                float p_x_4_ = p_x_(i + 3 * LANES, 0);
+                result_y_(result_At, i, 0) = as_float(bits_of_float(fma(p_x_2_, 2.0f, 1.0f)));
+                result_y_(result_At, i + 1 * LANES, 0) = as_float(bits_of_float(fma(p_x_2_2_, 2.0f, 1.0f)));
+                result_y_(result_At, i + 2 * LANES, 0) = as_float(bits_of_float(fma(p_x_3_, 2.0f, 1.0f)));
+                result_y_(result_At, i + 3 * LANES, 0) = as_float(bits_of_float(fma(p_x_4_, 2.0f, 1.0f)));
             }
             if (!whole) {
                 const ulong end = min(count, base + SPAN);
                 for (ulong i = base + lane; i < end; i += LANES) {
                     // scale.hk:5
-                    result_y(result_at, i, 0) = as_float(bits_of_float(fma(p_x(i, 0), 2.0f, 1.0f)));
+                    result_y_(result_At, i, 0) = as_float(bits_of_float(fma(p_x_(i, 0), 2.0f, 1.0f)));
                 }
             }
         }

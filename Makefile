@@ -61,7 +61,7 @@ long:
 	@$(MAKE) --no-print-directory $(BUILD)/.with-tests
 	$(NINJA) -C $(BUILD)
 	@echo "make long: LONG_SEED=$(LONG_SEED) LONG_PROGRAMS=$(LONG_PROGRAMS) LONG_KERNELS=$(LONG_KERNELS)"
-	@HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) HDST_DIFF_MISTAKES=$(LONG_PROGRAMS) HDST_DIFF_SEED=$(LONG_SEED) $(MESON) test -C $(BUILD) --no-rebuild --verbose --num-processes 1 --suite differential
+	@HDST_DIFF_HANG=600 HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) HDST_DIFF_MISTAKES=$(LONG_PROGRAMS) HDST_DIFF_SEED=$(LONG_SEED) $(MESON) test -C $(BUILD) --no-rebuild --verbose --num-processes 1 --suite differential
 	$(BUILD)/bench/math_errors --every $(LONG_FLOATS) --points $(LONG_POINTS)
 
 # Which lines of the compiler the random programs reach. Another suite: make coverage COVERAGE_SUITE=codegen

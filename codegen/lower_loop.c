@@ -27,7 +27,7 @@ static bool is_steady(const ast_expr *e, const ast_stmt *loop)
 {
     switch (e->kind) {
     case AST_NUMBER: return true;
-    case AST_NAME: return !hdst__lower_assigns(loop->then, e->decl);
+    case AST_NAME: return !hdst__lower_assigns(loop->then, e->decl) && !hdst__lower_assigns(loop->step, e->decl);        // not the counter either
     case AST_MEMBER: case AST_CONVERT: return is_steady(e->left, loop);
     case AST_UNARY: return is_steady(e->left, loop);
     case AST_BINARY:

@@ -93,16 +93,28 @@ ast_expr *hdst__parse_initializer(hdst__parser *p)
 }
 
 static const char *const scalar_names[] = {
-    "bool", "int", "unsigned", "float", "double", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "text",
-    "long", "short", "char", "signed", "size_t", "half", "uint", "ulong", "uchar", "ushort", "void",      // not types here, but never meant as values
+    "bool", "int", "unsigned", "float", "double", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
+    "long", "short", "char", "signed", "void",      // not types here, but keywords of C: never meant as values
 };
+// Types elsewhere, and names of values here if the program says so.
+static const char *const type_like_names[] = {"text", "size_t", "half", "uint", "ulong", "uchar", "ushort"};
 
-static bool is_scalar_name(const hdst__token *token)
+static bool is_one_of(const hdst__token *token, const char *const *names, size_t count)
 {
-    if (token->kind != TOKEN_NAME) return false;
-    for (size_t i = 0; i < sizeof scalar_names / sizeof *scalar_names; i++)
-        if (!strcmp(scalar_names[i], token->text)) return true;
+    for (size_t i = 0; i < count && token->kind == TOKEN_NAME; i++)
+        if (!strcmp(names[i], token->text)) return true;
     return false;
+}
+
+static bool is_scalar_name(const hdst__token *token) { return is_one_of(token, scalar_names, sizeof scalar_names / sizeof *scalar_names); }
+
+// After `(NAME`: what can only follow a cast, or the star of a pointer's. (`(uint) - x` is a difference, as `(a) - x` is.)
+static bool is_cast_to(const hdst__parser *p)
+{
+    const hdst__token_kind after = hdst__parse_peek(p, 2)->kind, operand = hdst__parse_peek(p, 3)->kind;
+    if (after == TOKEN_STAR) return operand == TOKEN_RPAREN;
+    return after == TOKEN_RPAREN && (operand == TOKEN_NAME || operand == TOKEN_NUMBER || operand == TOKEN_LPAREN || operand == TOKEN_TILDE || operand == TOKEN_BANG ||
+                                     operand == TOKEN_TRUE || operand == TOKEN_FALSE);
 }
 
 // After '(': a cast `(float)x`, or a compound literal `(record){ ... }`. Records cannot be cast to, so any other name is an expression.
@@ -111,6 +123,7 @@ static bool at_type_in_parentheses(const hdst__parser *p)
     const hdst__token *name = hdst__parse_peek(p, 1);
     if (name->kind == TOKEN_STRUCT) return true;
     if (name->kind != TOKEN_NAME) return false;
+    if (is_one_of(name, type_like_names, sizeof type_like_names / sizeof *type_like_names) && is_cast_to(p)) return true;
     return is_scalar_name(name) || (hdst__parse_peek(p, 2)->kind == TOKEN_RPAREN && hdst__parse_peek(p, 3)->kind == TOKEN_LBRACE);
 }
 

@@ -130,10 +130,20 @@ static bool leaves(const ir_stmt *s)
     return hdst__ir_block_exits(&(ir_block){&item, 1, 1});
 }
 
-// Uniform code may run ahead of record loops that do not look at what it changes; so it does not cut a run in two.
+static bool not_gathered(ir_stmt *writer, void *user)
+{
+    ir_stmt *s = user;
+    if (writer->kind != IR_REDUCE) return true;
+    return !disturbs(writer, &(ir_block){&s, 1, 1}) && !hdst__ir_stmt_writes(s, writer->var);
+}
+
+// Whether what waits for a record loop gathers something uniform that s looks at, or sets.
+static bool awaits(const ir_stmt *s, const ir_block *pending) { return !hdst__ir_visit_stmts((ir_block *)pending, not_gathered, (void *)s); }
+
+// Uniform code may run ahead of record loops that do not look at what it changes, and give nothing that it needs; so it does not cut a run in two.
 static bool may_run_ahead(const splitter *w, const ir_stmt *s)
 {
-    return !leaves(s) && !has_record_work(w->func, s) && !disturbs(s, &w->pending);
+    return !leaves(s) && !has_record_work(w->func, s) && !disturbs(s, &w->pending) && !awaits(s, &w->pending);
 }
 
 static void split_stmt(splitter *w, ir_stmt *s)

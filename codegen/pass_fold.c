@@ -222,10 +222,17 @@ static void fold_stmt(ir_func *func, ir_block *out, ir_stmt *s)
     for (size_t i = 0; i < instead->count; i++) hdst__ir_push(func, out, instead->items[i]);
 }
 
+static bool leaves_for_good(const ir_block *block)
+{
+    const ir_stmt_kind last = block->count ? block->items[block->count - 1]->kind : IR_SET;
+    return last == IR_BREAK || last == IR_CONTINUE || last == IR_RETURN;
+}
+
+// What stands behind a jump never runs: no check of it may be asked, and no pass takes it for something that may.
 static void fold_block(ir_func *func, ir_block *block)
 {
     ir_block out = {0};
-    for (size_t i = 0; i < block->count; i++) fold_stmt(func, &out, block->items[i]);
+    for (size_t i = 0; i < block->count && !leaves_for_good(&out); i++) fold_stmt(func, &out, block->items[i]);
     *block = out;
 }
 

@@ -471,7 +471,7 @@ static void mask_block(masker *m, ir_block *block, const mask_place *place)
         ir_stmt *s = before.items[i];
         switch (s->kind) {
         case IR_IF: case IR_FOR: case IR_LOOP: mask_control(m, &out, s, place, &before, i); break;
-        case IR_BREAK: mask_break(m, &out, s, place); break;
+        case IR_BREAK: mask_break(m, &out, s, place); i = before.count; break;      // what stands behind it never runs
         default: mask_plain(m, &out, s, place); break;
         }
     }

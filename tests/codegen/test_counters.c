@@ -11,7 +11,7 @@ TestSuite(counters, .init = set_up, .fini = tear_down);
 
 static const char program[] =
     "struct bounds { uint32_t n; int32_t s; int64_t l; uint8_t b; };\n"
-    "struct turns { uint32_t a, b, c, d, e, f, g, h, i, j, k, m, o; int32_t p; };\n"
+    "struct turns { uint32_t a, b, c, d, e, f, g, h, i, j, k, m, o; int32_t p; uint32_t q; };\n"
     "uint32_t first(uint32_t n, uint32_t most) { uint32_t t = 0; for (uint8_t k = 0; k < n; k++) { t += 3; if (t >= most) return t + k; } return t; }\n"
     "map turn(bounds r, broadcast uint32_t u, broadcast int64_t w, broadcast uint8_t c[]) -> turns\n"
     "{\n"
@@ -29,6 +29,7 @@ static const char program[] =
     "    t.j = first(r.n, 1500);\n"
     "    for (uint8_t k = 0; k < (r.n & 127u); k++) { t.k += k; if (t.k == 66) break; }\n"
     "    for (uint8_t q = 1; q < r.n; q++) { for (uint8_t k = q; k < r.n; k++) { t.m++; if (t.m % 300 == 0) break; } if (t.m > 3000) break; }\n"
+    "    for (uint32_t k = 0; 1u + (k & 3u) > k; k++) t.q += k + r.n;\n"        // what is compared with looks at the counter
     "    for (uint8_t k = 0; k <= u; k++) { if (k == 9) continue; t.o++; switch (t.o) { case 5: break; case 600: return t; default: t.p -= 1; } }\n"
     "    return t;\n"
     "}\n";
@@ -43,6 +44,7 @@ typedef struct bounds {
 typedef struct turns {
     uint32_t a, b, c, d, e, f, g, h, i, j, k, m, o;
     int32_t p;
+    uint32_t q;
 } turns;
 
 enum { RECORDS = 200, SKIP = 64, ROWS = 300 };
@@ -97,6 +99,7 @@ static turns narrow_unsigned(const bounds *r)
             if (++t.m % 300 == 0) break;
         if (t.m > 3000) break;
     }
+    for (uint32_t k = 0; 1u + (k & 3u) > k; k++) t.q += k + r->n;
     return t;
 }
 
@@ -152,7 +155,7 @@ static void compare(const setting *s, const turns *got, const char *who)
         const turns want = expected(&s->records[i]);
         const uint32_t *w = (const uint32_t *)&want, *g = (const uint32_t *)&got[i];
         for (size_t k = 0; k < sizeof want / sizeof *w; k++)
-            cr_assert_eq(g[k], w[k], "%s, record %d, field %c: %u, not %u", who, i, "abcdefghijkmop"[k], g[k], w[k]);
+            cr_assert_eq(g[k], w[k], "%s, record %d, field %c: %u, not %u", who, i, "abcdefghijkmopq"[k], g[k], w[k]);
     }
 }
 

@@ -53,6 +53,13 @@ static const char *shape_of(const char *expression)
     return shape(file->functions[0]->body->body[0]->value);
 }
 
+Test(parse, names_that_are_types_elsewhere_are_values_in_parentheses)
+{
+    cr_assert_str_eq(shape_of("(uchar + 1) * (half)"), "(* (+ uchar 1) half)");
+    cr_assert_str_eq(shape_of("(uint) - (ulong.x) + (text[2])"), "(+ (- uint (. ulong x)) ([] text 2))");
+    cr_assert_str_eq(shape_of("(uint)a + (ushort)(a + 1)"), "(+ (cast uint a) (cast ushort (+ a 1)))");        // refused by the checker, which says what to write
+}
+
 Test(parse, operators_bind_as_in_c)
 {
     cr_assert_str_eq(shape_of("a + b * c - d"), "(- (+ a (* b c)) d)");

@@ -22,6 +22,8 @@ static void block(ir_func *func)
 static const pass_case c = {block, HEAD};
 static const pass_case adds = {block, HEAD, .is_half = true};      // pass_accumulate follows
 
+static const pass_case gathers = {block, HEAD "  var bool any\n", .is_half = true};     // as pass_mask leaves it
+
 // Interchange: "for each record, for each row" becomes "for each row, for each record".
 Test(pass_block, a_uniform_loop_stands_around_a_record_loop)
 {
@@ -37,6 +39,13 @@ Test(pass_block, uniform_work_that_nobody_waits_for_runs_ahead)
     // What the records read before it changes is read first.
     PASS_GIVES(c, "  k = 1f\n  d = mul(p.x, k)\n  k = c[0u].y\n  store r.y = add(d, k)\n",
                "  k = 1f\n  records vectorize {\n    d = mul(p.x, k)\n  }\n  k = c[0u].y\n  records vectorize {\n    store r.y = add(d, k)\n  }\n");
+}
+
+// Also where nothing in it differs by record: whether any record takes a branch is known behind the record loop that asks.
+Test(pass_block, uniform_work_waits_for_what_records_gather)
+{
+    PASS_GIVES(gathers, "  any = false\n  reduce any |= p.a\n  if any {\n    k = c[0u].y\n  }\n  store r.y = k\n",
+               "  any = false\n  records vectorize {\n    reduce any |= p.a\n  }\n  if any {\n    k = c[0u].y\n  }\n  records vectorize {\n    store r.y = k\n  }\n");
 }
 
 Test(pass_block, a_uniform_branch_stands_around_record_loops)

@@ -105,3 +105,10 @@ Test(pass_fold, statements_that_do_nothing_go)
     PASS_LEAVES(c, "  if p.a {\n  } else {\n    accum t.value += 1d\n  }\n");
     PASS_LEAVES(c, "  for i = 0 to 3 {\n    accum t.value += 1d\n  }\n");
 }
+
+Test(pass_fold, what_stands_behind_a_jump_goes)
+{
+    PASS_GIVES(c, "  for i = 0 to 3 {\n    accum t.value += 1d\n    if true {\n      break\n    }\n    f = 2f\n    accum t.value += f64(f)\n  }\n",
+               "  for i = 0 to 3 {\n    accum t.value += 1d\n    break\n  }\n");
+    PASS_GIVES(c, "  if p.a {\n    return\n    f = 3f\n  }\n  accum t.value += 2d\n", "  if p.a {\n    return\n  }\n  accum t.value += 2d\n");
+}

@@ -73,6 +73,13 @@ Test(pass_mask, a_counted_loop_that_some_leave_stays_one)
     EXPECT_COUNT(text, "live = and(live, not(taken))", 5);
 }
 
+Test(pass_mask, what_stands_behind_a_break_is_left_out)
+{
+    const char *text = body_after("  d = 0f\n  for i = 0u to 10u {\n    d = add(d, p.x[0u])\n    if lt(9f, d) {\n      break\n      d = 7f\n    }\n  }\n  store r.y = d\n");
+    EXPECT_COUNT(text, "7f", 0);
+    EXPECT_COUNT(text, "live = and(live, not(taken))", 5);
+}
+
 Test(pass_mask, own_ends_of_a_counted_loop)
 {
     const char *text = body_after("  d = 0f\n  for i = 0u to and(p.k, 3u) {\n    d = add(d, p.x[i])\n  }\n  store r.y = d\n");

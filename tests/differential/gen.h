@@ -11,7 +11,7 @@
 typedef struct gen_record gen_record;
 
 typedef struct gen_field {
-    const char *name;
+    const char *hk, *c;             // its name in either language
     diff_kind kind;
     uint64_t count, count2;         // 0: one; both: rows of arrays
     const gen_record *record;       // a nested record, or (with count) an array of them
@@ -22,6 +22,7 @@ struct gen_record {
     const char *hk, *c;             // the name of the type in either language
     gen_field field[5];
     int field_count, leaves;
+    uint64_t numbers;               // elements of all leaves
     int pack;                       // of a schema: fields are aligned to at most so many bytes; 0: as in C
 };
 
@@ -34,6 +35,7 @@ typedef struct gen_symbol {         // what may be read: a variable, a parameter
     bool writable;
     uint64_t below;                 // a loop variable that stays below this; 0: unknown
     const char *below_rows;         // a loop variable that counts the rows of this table
+    bool sets_row;                  // may be set, but only below
 } gen_symbol;
 
 typedef struct gen_value {
@@ -69,9 +71,19 @@ typedef struct gen {
     diff_kind scalar[DIFF_PARAMS];
     const gen_record *in, *out;
     int names;
+    uint64_t name_random;           // dice of names
+    const char **used;              // names, of whatever
+    size_t used_count, used_capacity;
+    const char *four;               // the program's parameter
+    const char *left, *right;       // the parameters that are records
+    const char *record_names[32];   // of records
+    int record_count;
     bool floating;                  // this program is mostly about float and double
     bool faults;                    // the place that is being written may fail
     int loops, switches;            // how deep
+    gen_symbol counter;             // of the loop whose condition is made
+    bool counts_down;
+    diff_kind wanted;               // of bounded integers, see gen_bounded_of; K_BOOL: any
     const char *continue_label;     // of a do-while; NULL: plain continue
     diff_kind result;               // of a helper
     bool in_helper;
@@ -104,7 +116,7 @@ uint64_t gen_next(gen *g);
 bool gen_chance(gen *g, int percent);
 int gen_below(gen *g, int n);
 const char *gen_print(gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
-const char *gen_name(gen *g, const char *prefix);
+const char *gen_name(gen *g, const char *prefix);   // of the C translation
 void gen_hk(gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));     // a line
 void gen_c(gen *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *gen_c_type(diff_kind kind);
@@ -115,6 +127,10 @@ diff_kind gen_promote(diff_kind kind);
 diff_kind gen_common(diff_kind a, diff_kind b);
 diff_kind gen_kind(gen *g);
 
+// --- gen_names.c: of the kernel ---
+const char *gen_user_name(gen *g, const char *plain);
+const char *gen_inner_name(gen *g, const char *plain, const char *const *others, int count);
+
 // --- gen_expr.c ---
 gen_value gen_expr(gen *g, int depth);
 gen_value gen_integer(gen *g, int depth);
@@ -122,9 +138,26 @@ gen_value gen_condition(gen *g, int depth);
 gen_value gen_mix(gen *g);                                          // a few products of data added up: where one rounding more or less shows
 const char *gen_converted(gen *g, gen_value v, diff_kind kind);     // C text of v as `kind`
 const char *gen_argument(gen_value v);                              // kernel text of v where a comma or `=` stands beside it
+typedef struct gen_maker {          // of the branches of a conditional expression
+    gen_value (*make)(gen *g, int depth, uint64_t limit);
+    int depth;
+    uint64_t limit;
+} gen_maker;
+
+gen_value gen_ternary(gen *g, int depth /* of its condition */, const gen_maker *maker);
+gen_value gen_comparison(gen *g, int depth);
+gen_value gen_logic(gen *g, int depth);
+gen_value gen_literal(gen *g);                                      // of an integer
+bool gen_wild_integer(gen *g, gen_value *v);                        // no constant; false when there is none
+gen_value gen_cast(gen *g, gen_value v, diff_kind kind);
+const char *gen_wrapped(gen *g, gen_value v, int level);            // kernel text of v as an operand that must bind at least as tightly as `level`
+const char *gen_typed(gen *g, diff_kind kind, const char *text);    // a temporary of C text; gcc must find that it has this type
+const char *gen_temporary(gen *g, diff_kind kind, const char *text);
+
+// --- gen_bound.c ---
+gen_value gen_bounded(gen *g, int depth, uint64_t limit);           // an integer from 0 below limit, whatever the data; its outermost operator is any
+gen_value gen_bounded_of(gen *g, diff_kind kind, int depth, uint64_t limit);   // the same; its numbers are of one kind, so that few conversions stand in it
 // An index below `limit` (elements), or below the rows of table `table` when that is not -1. Gives kernel text; *c is a checked C temporary.
-// C text of a value as the pattern that accumulate() takes.
-const char *gen_pattern(gen *g, const char *c, diff_kind kind);
 const char *gen_index(gen *g, int depth, uint64_t limit, const char *table, const char *c_rows, const char **c);
 bool gen_place(gen *g, bool writable, gen_value *place);            // a scalar inside some symbol; false when there is none
 
@@ -132,15 +165,28 @@ gen_value gen_over_array(gen *g);                                   // dot or su
 
 // --- gen_record.c ---
 const gen_record *gen_new_record(gen *g, const char *name, bool nested);
-const char *gen_leaf_list(gen *g, const gen_record *outer, const gen_record *r, const char *path);     // initializers of diff_leaf
+const char *gen_leaf_list(gen *g, const gen_record *r);      // initializers of diff_leaf
+int gen_leaves_of(const gen_record *r, diff_kind *kinds, uint64_t *counts);    // of each leaf, DIFF_LEAVES at most: its kind, how many elements. Returns how many
 // Kernel text of a list in braces for a record, and the assignments of its C twin at `path`.
 const char *gen_braces(gen *g, const gen_record *r, const char *path);
 const char *gen_numbers(gen *g, const gen_record *r, const char *path);
 
-// --- gen_stmt.c ---
-void gen_block(gen *g, int statements, int depth);
+// --- gen_accum.c ---
+const char *gen_pattern(gen *g, const char *c, diff_kind kind);     // C text of a value as the pattern that accumulate() takes
+void gen_accumulate(gen *g);
 bool gen_accumulate_row(gen *g);        // false: there is no row to add to
 bool gen_accumulate_elements(gen *g);   // false: there is no array in one
+
+// --- gen_loop.c ---
+void gen_loop(gen *g, int depth);
+int gen_broadcast_table(gen *g);        // -1: none
+void gen_for_rows(gen *g, int depth, int table);
+
+// --- gen_stmt.c ---
+void gen_block(gen *g, int statements, int depth);
+void gen_declare(gen *g, gen_symbol s);
+void gen_open(gen *g, const char *hk, const char *c);
+void gen_close(gen *g);
 void gen_return(gen *g);
 void gen_emit(gen *g);
 void gen_variable(gen *g);

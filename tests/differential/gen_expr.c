@@ -6,7 +6,7 @@
 
 // --- Text ---
 
-static const char *wrapped(gen *g, gen_value v, int level)      // kernel text of v as an operand that must bind at least as tightly as `level`
+const char *gen_wrapped(gen *g, gen_value v, int level)      // kernel text of v as an operand that must bind at least as tightly as `level`
 {
     return v.level < level || (v.level < LEVEL_LEAF && gen_chance(g, 10)) ? gen_print(g, "(%s)", v.hk) : v.hk;
 }
@@ -14,7 +14,7 @@ static const char *wrapped(gen *g, gen_value v, int level)      // kernel text o
 const char *gen_argument(gen_value v) { return v.hk; }
 
 // A temporary of a type that the generator is sure of: gcc must agree with it.
-static const char *typed(gen *g, diff_kind kind, const char *text)
+const char *gen_typed(gen *g, diff_kind kind, const char *text)
 {
     const char *name = gen_name(g, "t");
     gen_c(g, "_Static_assert(__builtin_types_compatible_p(__typeof__(%s), %s), \"type\"); const %s %s = %s;", text, gen_c_type(kind), gen_c_type(kind), name,
@@ -22,7 +22,7 @@ static const char *typed(gen *g, diff_kind kind, const char *text)
     return name;
 }
 
-static const char *cast_temporary(gen *g, diff_kind kind, const char *text)
+const char *gen_temporary(gen *g, diff_kind kind, const char *text)
 {
     const char *name = gen_name(g, "t");
     gen_c(g, "const %s %s = %s;", gen_c_type(kind), name, text);
@@ -41,9 +41,7 @@ static gen_value value(const char *hk, const char *c, int level, diff_kind kind)
 
 // --- Leaves ---
 
-enum { MOST_INDICES = 20 };     // in one another: the language has a limit too
-
-static gen_value integer_literal(gen *g)
+gen_value gen_literal(gen *g)
 {
     static const uint64_t edges[] = {0, 1, 2, 3, 5, 7, 10, 31, 100, 127, 128, 255, 1000, 32767, 65535, 123456789, INT32_MAX};
     uint64_t v = edges[gen_below(g, sizeof edges / sizeof *edges)];
@@ -92,21 +90,22 @@ static gen_value inside(gen *g, const gen_symbol *s)
     diff_kind kind = s->kind;
     uint64_t count = s->count, count2 = 0;
     if (s->table >= 0) {
-        const char *row = gen_index(g, 1, 0, s->hk, gen_print(g, "ctx->rows[%d]", s->table), &index);
+        const char *row = gen_index(g, 1, g->program->params[s->table].rows, s->hk, gen_print(g, "ctx->rows[%d]", s->table), &index);
         hk = gen_print(g, "%s[%s]", hk, row);
         c = gen_print(g, "%s[%s]", c, index);
         count = 0;
     }
     for (const gen_record *r = s->record; r;) {
         const gen_field *f = &r->field[gen_below(g, r->field_count)];
-        hk = gen_print(g, "%s.%s", hk, f->name);
-        c = gen_print(g, "%s.%s", c, f->name);
+        hk = gen_print(g, "%s.%s", hk, f->hk);
+        c = gen_print(g, "%s.%s", c, f->c);
         kind = f->kind;
         count = f->count;
         count2 = f->count2;
         r = f->record;
         if (r && count) pick(g, &hk, &c, count);
-        if (r) count = 0;
+        if (r && count2) pick(g, &hk, &c, count2);
+        if (r) count = count2 = 0;
     }
     if (count) pick(g, &hk, &c, count);
     if (count2) pick(g, &hk, &c, count2);
@@ -132,35 +131,35 @@ static gen_value leaf(gen *g)
     gen_value place;
     const int which = gen_below(g, 100);
     if (which < 66 && gen_place(g, false, &place)) return place;
-    if (which < (g->floating ? 70 : 80)) return integer_literal(g);
+    if (which < (g->floating ? 70 : 80)) return gen_literal(g);
     if (which < 94) return float_literal(g);
     if (which < 96 && !g->in_helper && !g->no_index) return value("record_index()", "ctx->record", LEVEL_LEAF, K_U64);
     for (int i = 0; which < 98 && i < g->symbol_count; i++)
         if (g->symbol[i].table >= 0)
             return value(gen_print(g, "len(%s)", g->symbol[i].hk), gen_print(g, "ctx->rows[%d]", g->symbol[i].table), LEVEL_LEAF, K_U64);
-    return value("FOUR", "FOUR", LEVEL_LEAF, K_U32);
+    return value(g->four, "((uint32_t)4)", LEVEL_LEAF, K_U32);
 }
 
 // --- Operators ---
 
-static gen_value cast(gen *g, gen_value v, diff_kind kind)
+gen_value gen_cast(gen *g, gen_value v, diff_kind kind)
 {
-    const char *hk = gen_print(g, "(%s)%s", gen_c_type(kind), wrapped(g, v, LEVEL_UNARY));
-    return value(hk, cast_temporary(g, kind, gen_converted(g, v, kind)), LEVEL_UNARY, kind);
+    const char *hk = gen_print(g, "(%s)%s", gen_c_type(kind), gen_wrapped(g, v, LEVEL_UNARY));
+    return value(hk, gen_temporary(g, kind, gen_converted(g, v, kind)), LEVEL_UNARY, kind);
 }
 
 gen_value gen_integer(gen *g, int depth)
 {
     static const diff_kind kinds[] = {K_I8, K_I16, K_I32, K_I64, K_U8, K_U16, K_U32, K_U64};
     const gen_value v = gen_expr(g, depth);
-    return gen_is_float(v.kind) ? cast(g, v, kinds[gen_below(g, 8)]) : v;
+    return gen_is_float(v.kind) ? gen_cast(g, v, kinds[gen_below(g, 8)]) : v;
 }
 
 static gen_value product(gen *g, gen_value a, gen_value b, diff_kind kind)
 {
-    const char *hk = gen_print(g, "%s * %s", wrapped(g, a, LEVEL_MUL), wrapped(g, b, LEVEL_MUL + 1));
-    const char *x = cast_temporary(g, kind, gen_converted(g, a, kind)), *y = cast_temporary(g, kind, gen_converted(g, b, kind));
-    gen_value v = value(hk, typed(g, kind, gen_print(g, "%s * %s", a.c, b.c)), LEVEL_MUL, kind);
+    const char *hk = gen_print(g, "%s * %s", gen_wrapped(g, a, LEVEL_MUL), gen_wrapped(g, b, LEVEL_MUL + 1));
+    const char *x = gen_temporary(g, kind, gen_converted(g, a, kind)), *y = gen_temporary(g, kind, gen_converted(g, b, kind));
+    gen_value v = value(hk, gen_typed(g, kind, gen_print(g, "%s * %s", a.c, b.c)), LEVEL_MUL, kind);
     if (gen_is_float(kind)) v.x = x, v.y = y;
     return v;
 }
@@ -177,32 +176,32 @@ static const char *sum_text(gen *g, gen_value a, gen_value b, diff_kind kind, bo
 static gen_value sum(gen *g, gen_value a, gen_value b, bool minus)
 {
     const diff_kind kind = gen_common(a.kind, b.kind);
-    const char *hk = gen_print(g, "%s %c %s", wrapped(g, a, LEVEL_ADD), minus ? '-' : '+', wrapped(g, b, LEVEL_ADD + 1));
-    return value(hk, typed(g, kind, sum_text(g, a, b, kind, minus)), LEVEL_ADD, kind);
+    const char *hk = gen_print(g, "%s %c %s", gen_wrapped(g, a, LEVEL_ADD), minus ? '-' : '+', gen_wrapped(g, b, LEVEL_ADD + 1));
+    return value(hk, gen_typed(g, kind, sum_text(g, a, b, kind, minus)), LEVEL_ADD, kind);
 }
 
 static gen_value not_zero(gen *g, gen_value v)
 {
-    const char *hk = gen_print(g, "(%s | 1)", wrapped(g, v, LEVEL_OR));
+    const char *hk = gen_print(g, "(%s | 1)", gen_wrapped(g, v, LEVEL_OR));
     const diff_kind kind = gen_promote(v.kind);
-    return value(hk, typed(g, kind, gen_print(g, "%s | 1", v.c)), LEVEL_LEAF, kind);
+    return value(hk, gen_typed(g, kind, gen_print(g, "%s | 1", v.c)), LEVEL_LEAF, kind);
 }
 
 // An integer that is no constant: the compiler refuses to divide by a constant zero, and constant indices out of range.
-static bool wild_integer(gen *g, gen_value *v)
+bool gen_wild_integer(gen *g, gen_value *v)
 {
     const int count = g->symbol_count - GEN_CONSTANTS;
     if (count <= 0) return false;
     *v = inside(g, &g->symbol[GEN_CONSTANTS + gen_below(g, count)]);
-    if (gen_is_float(v->kind)) *v = cast(g, *v, K_I32);
+    if (gen_is_float(v->kind)) *v = gen_cast(g, *v, K_I32);
     return true;
 }
 
 static gen_value integer_division(gen *g, gen_value a, gen_value b, bool remainder)
 {
     const diff_kind kind = gen_common(a.kind, b.kind);
-    const char *hk = gen_print(g, "%s %c %s", wrapped(g, a, LEVEL_MUL), remainder ? '%' : '/', wrapped(g, b, LEVEL_MUL + 1));
-    return value(hk, typed(g, kind, gen_print(g, "%s_%s(ctx, %s, %s)", remainder ? "rem" : "div", gen_suffix(kind), a.c, b.c)), LEVEL_MUL, kind);
+    const char *hk = gen_print(g, "%s %c %s", gen_wrapped(g, a, LEVEL_MUL), remainder ? '%' : '/', gen_wrapped(g, b, LEVEL_MUL + 1));
+    return value(hk, gen_typed(g, kind, gen_print(g, "%s_%s(ctx, %s, %s)", remainder ? "rem" : "div", gen_suffix(kind), a.c, b.c)), LEVEL_MUL, kind);
 }
 
 static gen_value arithmetic(gen *g, int depth)
@@ -210,15 +209,15 @@ static gen_value arithmetic(gen *g, int depth)
     const int which = gen_below(g, 10);
     const gen_value a = gen_expr(g, depth - 1);
     gen_value b;
-    const bool wild = which >= 8 && g->faults && gen_chance(g, 50) && wild_integer(g, &b);
+    const bool wild = which >= 8 && g->faults && gen_chance(g, 50) && gen_wild_integer(g, &b);
     if (!wild) b = gen_expr(g, depth - 1);
     const diff_kind kind = gen_common(a.kind, b.kind);
     if (which < 4) return sum(g, a, b, false);
     if (which < 5) return sum(g, a, b, true);
     if (which < 8) return product(g, a, b, kind);
     if (!gen_is_float(kind)) return integer_division(g, a, wild ? b : not_zero(g, b), which == 9);
-    const char *hk = gen_print(g, "%s / %s", wrapped(g, a, LEVEL_MUL), wrapped(g, b, LEVEL_MUL + 1));
-    return value(hk, typed(g, kind, gen_print(g, "%s / %s", a.c, b.c)), LEVEL_MUL, kind);
+    const char *hk = gen_print(g, "%s / %s", gen_wrapped(g, a, LEVEL_MUL), gen_wrapped(g, b, LEVEL_MUL + 1));
+    return value(hk, gen_typed(g, kind, gen_print(g, "%s / %s", a.c, b.c)), LEVEL_MUL, kind);
 }
 
 static gen_value bits(gen *g, int depth)
@@ -226,31 +225,31 @@ static gen_value bits(gen *g, int depth)
     static const struct { const char *op; int level; } ops[] = {{"&", LEVEL_AND}, {"|", LEVEL_OR}, {"^", LEVEL_XOR}};
     const int which = gen_below(g, 3);
     const gen_value a = gen_integer(g, depth - 1), b = gen_integer(g, depth - 1);
-    const char *hk = gen_print(g, "%s %s %s", wrapped(g, a, ops[which].level), ops[which].op, wrapped(g, b, ops[which].level + 1));
+    const char *hk = gen_print(g, "%s %s %s", gen_wrapped(g, a, ops[which].level), ops[which].op, gen_wrapped(g, b, ops[which].level + 1));
     const diff_kind kind = gen_common(a.kind, b.kind);
-    return value(hk, typed(g, kind, gen_print(g, "%s %s %s", a.c, ops[which].op, b.c)), ops[which].level, kind);
+    return value(hk, gen_typed(g, kind, gen_print(g, "%s %s %s", a.c, ops[which].op, b.c)), ops[which].level, kind);
 }
 
 static gen_value shift(gen *g, int depth)
 {
     const bool left = gen_chance(g, 50);
     const gen_value a = gen_integer(g, depth - 1), b = gen_integer(g, depth - 1);
-    const char *hk = gen_print(g, "%s %s %s", wrapped(g, a, LEVEL_SHIFT), left ? "<<" : ">>", wrapped(g, b, LEVEL_SHIFT + 1));
+    const char *hk = gen_print(g, "%s %s %s", gen_wrapped(g, a, LEVEL_SHIFT), left ? "<<" : ">>", gen_wrapped(g, b, LEVEL_SHIFT + 1));
     const diff_kind kind = gen_promote(a.kind);
-    return value(hk, typed(g, kind, gen_print(g, "%s(%s, %s)", left ? "SHL" : "SHR", a.c, b.c)), LEVEL_SHIFT, kind);
+    return value(hk, gen_typed(g, kind, gen_print(g, "%s(%s, %s)", left ? "SHL" : "SHR", a.c, b.c)), LEVEL_SHIFT, kind);
 }
 
-static gen_value comparison(gen *g, int depth)
+gen_value gen_comparison(gen *g, int depth)
 {
     static const char *const ops[] = {"<", "<=", ">", ">=", "==", "!="};
     const int which = gen_below(g, 6), level = which < 4 ? LEVEL_LESS : LEVEL_EQUAL;
     const gen_value a = gen_expr(g, depth - 1), b = gen_expr(g, depth - 1);
-    const char *hk = gen_print(g, "%s %s %s", wrapped(g, a, level), ops[which], wrapped(g, b, level + 1));
-    return value(hk, cast_temporary(g, K_BOOL, gen_print(g, "%s %s %s", a.c, ops[which], b.c)), level, K_BOOL);
+    const char *hk = gen_print(g, "%s %s %s", gen_wrapped(g, a, level), ops[which], gen_wrapped(g, b, level + 1));
+    return value(hk, gen_temporary(g, K_BOOL, gen_print(g, "%s %s %s", a.c, ops[which], b.c)), level, K_BOOL);
 }
 
 // The right side is evaluated only when the left one does not decide: also what may fail in it.
-static gen_value logic(gen *g, int depth)
+gen_value gen_logic(gen *g, int depth)
 {
     const bool both = gen_chance(g, 50);
     const gen_value a = gen_condition(g, depth - 1);
@@ -263,16 +262,16 @@ static gen_value logic(gen *g, int depth)
     g->indent--;
     gen_c(g, "}");
     const int level = both ? LEVEL_LOGAND : LEVEL_LOGOR;
-    return value(gen_print(g, "%s %s %s", wrapped(g, a, level), both ? "&&" : "||", wrapped(g, b, level + 1)), name, level, K_BOOL);
+    return value(gen_print(g, "%s %s %s", gen_wrapped(g, a, level), both ? "&&" : "||", gen_wrapped(g, b, level + 1)), name, level, K_BOOL);
 }
 
 // C text of a branch goes to the buffer before the type of the result is known, so the branches are written to buffers of their own.
-static gen_value branch(gen *g, int depth, hdst__buffer *text)
+static gen_value branch(gen *g, const gen_maker *maker, hdst__buffer *text)
 {
     const hdst__buffer outer = g->c;
     hdst__buffer_init(&g->c, NULL);
     g->indent++;
-    const gen_value v = gen_expr(g, depth);
+    const gen_value v = maker->make(g, maker->depth, maker->limit);
     g->indent--;
     *text = g->c;
     g->c = outer;
@@ -288,12 +287,12 @@ static void write_branch(gen *g, hdst__buffer *text, const char *name, gen_value
     g->indent--;
 }
 
-static gen_value ternary(gen *g, int depth)
+gen_value gen_ternary(gen *g, int depth, const gen_maker *maker)
 {
-    const gen_value cond = gen_condition(g, depth - 1);
+    const gen_value cond = gen_condition(g, depth);
     const char *name = gen_name(g, "t");
     hdst__buffer yes_text, no_text;
-    const gen_value yes = branch(g, depth - 1, &yes_text), no = branch(g, depth - 1, &no_text);
+    const gen_value yes = branch(g, maker, &yes_text), no = branch(g, maker, &no_text);
     const diff_kind kind = gen_common(yes.kind, no.kind);
     gen_c(g, "%s %s;", gen_c_type(kind), name);
     gen_c(g, "if (%s) {", gen_converted(g, cond, K_BOOL));
@@ -301,8 +300,14 @@ static gen_value ternary(gen *g, int depth)
     gen_c(g, "} else {");
     write_branch(g, &no_text, name, no, kind);
     gen_c(g, "}");
-    const char *hk = gen_print(g, "%s ? %s : %s", wrapped(g, cond, LEVEL_TERNARY + 1), wrapped(g, yes, LEVEL_TERNARY), wrapped(g, no, LEVEL_TERNARY));
+    const char *hk = gen_print(g, "%s ? %s : %s", gen_wrapped(g, cond, LEVEL_TERNARY + 1), gen_wrapped(g, yes, LEVEL_TERNARY), gen_wrapped(g, no, LEVEL_TERNARY));
     return value(hk, name, LEVEL_TERNARY, kind);
+}
+
+static gen_value any(gen *g, int depth, uint64_t limit)
+{
+    (void)limit;
+    return gen_expr(g, depth);
 }
 
 static gen_value unary(gen *g, int depth)
@@ -310,13 +315,13 @@ static gen_value unary(gen *g, int depth)
     const int which = gen_below(g, 4);
     if (which == 0) {
         const gen_value a = gen_condition(g, depth - 1);
-        return value(gen_print(g, "!%s", wrapped(g, a, LEVEL_UNARY + 1)), cast_temporary(g, K_BOOL, gen_print(g, "!%s", gen_converted(g, a, K_BOOL))),
+        return value(gen_print(g, "!%s", gen_wrapped(g, a, LEVEL_UNARY + 1)), gen_temporary(g, K_BOOL, gen_print(g, "!%s", gen_converted(g, a, K_BOOL))),
                      LEVEL_UNARY, K_BOOL);
     }
     const gen_value a = which == 1 ? gen_integer(g, depth - 1) : gen_expr(g, depth - 1);
     const char op = which == 1 ? '~' : '-';
     const diff_kind kind = gen_promote(a.kind);
-    return value(gen_print(g, "%c%s", op, wrapped(g, a, LEVEL_UNARY + 1)), typed(g, kind, gen_print(g, "%c%s", op, a.c)), LEVEL_UNARY, kind);
+    return value(gen_print(g, "%c%s", op, gen_wrapped(g, a, LEVEL_UNARY + 1)), gen_typed(g, kind, gen_print(g, "%c%s", op, a.c)), LEVEL_UNARY, kind);
 }
 
 // --- Calls ---
@@ -327,7 +332,7 @@ static gen_value two_numbers(gen *g, int depth)
     const gen_value a = gen_expr(g, depth - 1), b = gen_expr(g, depth - 1);
     const diff_kind kind = gen_common(a.kind, b.kind);
     return value(gen_print(g, "%s(%s, %s)", name, gen_argument(a), gen_argument(b)),
-                 cast_temporary(g, kind, gen_print(g, "%s_%s(%s, %s)", name, gen_suffix(kind), a.c, b.c)), LEVEL_LEAF, kind);
+                 gen_temporary(g, kind, gen_print(g, "%s_%s(%s, %s)", name, gen_suffix(kind), a.c, b.c)), LEVEL_LEAF, kind);
 }
 
 static gen_value absolute(gen *g, int depth)
@@ -335,13 +340,13 @@ static gen_value absolute(gen *g, int depth)
     const gen_value a = gen_expr(g, depth - 1);
     const diff_kind kind = gen_promote(a.kind);
     const char *c = kind == K_F32 ? "fabsf" : kind == K_F64 ? "fabs" : gen_print(g, "abs_%s", gen_suffix(kind));
-    return value(gen_print(g, "abs(%s)", gen_argument(a)), cast_temporary(g, kind, gen_print(g, "%s(%s)", c, a.c)), LEVEL_LEAF, kind);
+    return value(gen_print(g, "abs(%s)", gen_argument(a)), gen_temporary(g, kind, gen_print(g, "%s(%s)", c, a.c)), LEVEL_LEAF, kind);
 }
 
 static gen_value float_operand(gen *g, int depth, diff_kind kind)
 {
     const gen_value v = gen_expr(g, depth);
-    return v.kind == kind ? v : cast(g, v, kind);
+    return v.kind == kind ? v : gen_cast(g, v, kind);
 }
 
 static diff_kind float_kind(gen *g) { return g->options.no_double || gen_chance(g, 60) ? K_F32 : K_F64; }
@@ -352,15 +357,15 @@ static gen_value float_function(gen *g, int depth)
     const char *f = kind == K_F32 ? "f" : "";
     const gen_value a = float_operand(g, depth - 1, kind);
     switch (gen_below(g, 5)) {
-    case 0: return value(gen_print(g, "sqrt(%s)", gen_argument(a)), cast_temporary(g, kind, gen_print(g, "sqrt%s(%s)", f, a.c)), LEVEL_LEAF, kind);
-    case 1: return value(gen_print(g, "fabs(%s)", gen_argument(a)), cast_temporary(g, kind, gen_print(g, "fabs%s(%s)", f, a.c)), LEVEL_LEAF, kind);
-    case 2: return value(gen_print(g, "isnan(%s)", gen_argument(a)), cast_temporary(g, K_BOOL, gen_print(g, "isnan(%s)", a.c)), LEVEL_LEAF, K_BOOL);
-    case 3: return value(gen_print(g, "isinf(%s)", gen_argument(a)), cast_temporary(g, K_BOOL, gen_print(g, "isinf(%s)", a.c)), LEVEL_LEAF, K_BOOL);
+    case 0: return value(gen_print(g, "sqrt(%s)", gen_argument(a)), gen_temporary(g, kind, gen_print(g, "sqrt%s(%s)", f, a.c)), LEVEL_LEAF, kind);
+    case 1: return value(gen_print(g, "fabs(%s)", gen_argument(a)), gen_temporary(g, kind, gen_print(g, "fabs%s(%s)", f, a.c)), LEVEL_LEAF, kind);
+    case 2: return value(gen_print(g, "isnan(%s)", gen_argument(a)), gen_temporary(g, K_BOOL, gen_print(g, "isnan(%s)", a.c)), LEVEL_LEAF, K_BOOL);
+    case 3: return value(gen_print(g, "isinf(%s)", gen_argument(a)), gen_temporary(g, K_BOOL, gen_print(g, "isinf(%s)", a.c)), LEVEL_LEAF, K_BOOL);
     default: break;
     }
     const gen_value b = float_operand(g, depth - 1, kind), c = float_operand(g, depth - 1, kind);
     return value(gen_print(g, "fma(%s, %s, %s)", gen_argument(a), gen_argument(b), gen_argument(c)),
-                 cast_temporary(g, kind, gen_print(g, "fma%s(%s, %s, %s)", f, a.c, b.c, c.c)), LEVEL_LEAF, kind);
+                 gen_temporary(g, kind, gen_print(g, "fma%s(%s, %s, %s)", f, a.c, b.c, c.c)), LEVEL_LEAF, kind);
 }
 
 static gen_value bit_cast(gen *g, int depth)
@@ -372,11 +377,11 @@ static gen_value bit_cast(gen *g, int depth)
         const char *name = single ? (is_signed ? "as_int" : "as_uint") : (is_signed ? "as_long" : "as_ulong");
         const gen_value a = float_operand(g, depth - 1, kind);
         const char *c = gen_print(g, "(%s)bits_%s(%s)", gen_c_type(integer), gen_suffix(kind), a.c);
-        return value(gen_print(g, "%s(%s)", name, gen_argument(a)), cast_temporary(g, integer, c), LEVEL_LEAF, integer);
+        return value(gen_print(g, "%s(%s)", name, gen_argument(a)), gen_temporary(g, integer, c), LEVEL_LEAF, integer);
     }
-    const gen_value a = cast(g, gen_expr(g, depth - 1), integer);
+    const gen_value a = gen_cast(g, gen_expr(g, depth - 1), integer);
     const char *c = gen_print(g, "%s_of((%s)%s)", single ? "float" : "double", single ? "uint32_t" : "uint64_t", a.c);
-    return value(gen_print(g, "%s(%s)", single ? "as_float" : "as_double", gen_argument(a)), cast_temporary(g, kind, c), LEVEL_LEAF, kind);
+    return value(gen_print(g, "%s(%s)", single ? "as_float" : "as_double", gen_argument(a)), gen_temporary(g, kind, c), LEVEL_LEAF, kind);
 }
 
 static gen_value helper_call(gen *g, int depth)
@@ -392,13 +397,13 @@ static gen_value helper_call(gen *g, int depth)
     for (int i = 0; i < h.param_count; i++) {
         const gen_value v = gen_expr(g, depth - 1);
         hk = gen_print(g, "%s%s%s", hk, i ? ", " : "", gen_argument(v));
-        c = gen_print(g, "%s, %s", c, cast_temporary(g, h.param[i], gen_converted(g, v, h.param[i])));
+        c = gen_print(g, "%s, %s", c, gen_temporary(g, h.param[i], gen_converted(g, v, h.param[i])));
     }
     if (array) {
         hk = gen_print(g, "%s%s%s", hk, h.param_count ? ", " : "", array->hk);
         c = gen_print(g, "%s, %s", c, array->c);
     }
-    return value(gen_print(g, "%s)", hk), cast_temporary(g, h.result, gen_print(g, "%s)", c)), LEVEL_LEAF, h.result);
+    return value(gen_print(g, "%s)", hk), gen_temporary(g, h.result, gen_print(g, "%s)", c)), LEVEL_LEAF, h.result);
 }
 
 // --- dot and sum ---
@@ -408,19 +413,19 @@ typedef struct array {
     diff_kind kind;
     uint64_t count;
     const gen_symbol *symbol;
-    const char *path;               // within the symbol, or its row
+    const char *path, *c_path;      // within the symbol, or its row
 } array;
 
 // The arrays of numbers inside a symbol that can be named without an index, rows of tables with one (put_row).
 static int arrays_in(gen *g, const gen_symbol *s, array *found)
 {
     int count = 0;
-    if (!s->record && s->table < 0 && s->count && s->kind != K_BOOL) found[count++] = (array){s->hk, s->c, s->kind, s->count, s, ""};
+    if (!s->record && s->table < 0 && s->count && s->kind != K_BOOL) found[count++] = (array){s->hk, s->c, s->kind, s->count, s, "", ""};
     for (int i = 0; s->record && i < s->record->field_count; i++) {
         const gen_field *f = &s->record->field[i];
-        const char *path = gen_print(g, ".%s", f->name);
+        const char *path = gen_print(g, ".%s", f->hk), *c_path = gen_print(g, ".%s", f->c);
         if (!f->record && f->count && !f->count2 && f->kind != K_BOOL)
-            found[count++] = (array){gen_print(g, "%s%s", s->hk, path), gen_print(g, "%s%s", s->c, path), f->kind, f->count, s, path};
+            found[count++] = (array){gen_print(g, "%s%s", s->hk, path), gen_print(g, "%s%s", s->c, c_path), f->kind, f->count, s, path, c_path};
     }
     return count;
 }
@@ -431,9 +436,9 @@ static array put_row(gen *g, array a)
     const gen_symbol s = *a.symbol;
     const char *index;
     if (s.table < 0) return a;
-    const char *row = gen_index(g, 1, 0, s.hk, gen_print(g, "ctx->rows[%d]", s.table), &index);
+    const char *row = gen_index(g, 1, g->program->params[s.table].rows, s.hk, gen_print(g, "ctx->rows[%d]", s.table), &index);
     a.hk = gen_print(g, "%s[%s]%s", s.hk, row, a.path);
-    a.c = gen_print(g, "%s[%s]%s", s.c, index, a.path);
+    a.c = gen_print(g, "%s[%s]%s", s.c, index, a.c_path);
     return a;
 }
 
@@ -462,7 +467,7 @@ gen_value gen_over_array(gen *g)
     const char *hk = product ? gen_print(g, "dot(%s, %s)", a.hk, b.hk) : gen_print(g, "sum(%s)", a.hk);
     const char *c = product ? gen_print(g, "dot_%s(%s, %s, %" PRIu64 ")", gen_suffix(a.kind), a.c, b.c, a.count)
                             : gen_print(g, "sum_%s(%s, %" PRIu64 ")", gen_suffix(a.kind), a.c, a.count);
-    return value(hk, cast_temporary(g, kind, c), LEVEL_LEAF, kind);
+    return value(hk, gen_temporary(g, kind, c), LEVEL_LEAF, kind);
 }
 
 // --- What roundings show in: sums of products of data ---
@@ -471,7 +476,7 @@ static gen_value datum(gen *g, diff_kind kind)
 {
     const int count = g->symbol_count - GEN_CONSTANTS;
     const gen_value v = count > 0 ? inside(g, &g->symbol[GEN_CONSTANTS + gen_below(g, count)]) : float_literal(g);
-    return v.kind == kind || gen_chance(g, 10) ? v : cast(g, v, kind);
+    return v.kind == kind || gen_chance(g, 10) ? v : gen_cast(g, v, kind);
 }
 
 gen_value gen_mix(gen *g)
@@ -495,8 +500,8 @@ gen_value gen_mix(gen *g)
 gen_value gen_condition(gen *g, int depth)
 {
     const int which = gen_below(g, 10);
-    if (depth > 0 && which < 6) return comparison(g, depth);
-    if (depth > 0 && which < 8) return logic(g, depth);
+    if (depth > 0 && which < 6) return gen_comparison(g, depth);
+    if (depth > 0 && which < 8) return gen_logic(g, depth);
     return gen_expr(g, depth);
 }
 
@@ -507,78 +512,15 @@ gen_value gen_expr(gen *g, int depth)
     if (which < (g->floating ? 75 : 50)) return arithmetic(g, depth);
     if (which < 58) return bits(g, depth);
     if (which < 64) return shift(g, depth);
-    if (which < 69) return comparison(g, depth);
-    if (which < 73) return logic(g, depth);
-    if (which < 78) return ternary(g, depth);
+    if (which < 69) return gen_comparison(g, depth);
+    if (which < 73) return gen_logic(g, depth);
+    if (which < 78) return gen_ternary(g, depth - 1, &(gen_maker){any, depth - 1, 0});
     if (which < 84) return unary(g, depth);
-    if (which < 88) return cast(g, gen_expr(g, depth - 1), gen_kind(g));
+    if (which < 88) return gen_cast(g, gen_expr(g, depth - 1), gen_kind(g));
     if (which < 91) return two_numbers(g, depth);
     if (which < 93) return absolute(g, depth);
     if (which < 95) return float_function(g, depth);
     if (which < 97) return bit_cast(g, depth);
     if (which < 98) return gen_over_array(g);
     return g->helper_count ? helper_call(g, depth) : leaf(g);
-}
-
-// --- Indices ---
-
-static const char *loop_variable(gen *g, uint64_t limit, const char **c)
-{
-    for (int tries = 0; tries < 8 && g->symbol_count; tries++) {
-        const gen_symbol *s = &g->symbol[gen_below(g, g->symbol_count)];
-        if (!s->below || s->below > limit) continue;
-        *c = s->c;
-        return s->hk;
-    }
-    return NULL;
-}
-
-static const char *row_variable(gen *g, const char *table, const char **c)
-{
-    for (int i = g->symbol_count - 1; i >= 0; i--) {
-        const gen_symbol *s = &g->symbol[i];
-        if (!s->below_rows || strcmp(s->below_rows, table)) continue;
-        *c = s->c;
-        return s->hk;
-    }
-    return NULL;
-}
-
-static const char *checked(gen *g, const char *c, const char *limit)
-{
-    const char *name = gen_name(g, "t");
-    gen_c(g, "const uint64_t %s = diff_index(ctx, (uint64_t)%s, %s);", name, c, limit);
-    return name;
-}
-
-static const char *any_index(gen *g, int depth, uint64_t limit, const char *table, const char *c_rows, const char **c)
-{
-    const char *limit_text = table ? c_rows : gen_print(g, "%" PRIu64, limit), *hk;
-    if (limit && gen_chance(g, 35)) return *c = gen_print(g, "%d", gen_below(g, (int)limit));
-    if (limit && gen_chance(g, 60) && (hk = loop_variable(g, limit, c))) {
-        *c = checked(g, *c, limit_text);
-        return hk;
-    }
-    if (table && gen_chance(g, 80) && (hk = row_variable(g, table, c))) {
-        *c = checked(g, *c, limit_text);
-        return hk;
-    }
-    gen_value v;
-    if (g->faults && g->indices <= MOST_INDICES && gen_chance(g, 40) && wild_integer(g, &v)) {        // may be negative, may be too large
-        const diff_kind kind = gen_promote(v.kind);
-        *c = checked(g, typed(g, kind, gen_print(g, "rem_%s(ctx, %s, 8)", gen_suffix(kind), v.c)), limit_text);
-        return gen_print(g, "%s %% 8", wrapped(g, v, LEVEL_MUL));
-    }
-    v = g->indices > MOST_INDICES ? integer_literal(g) : gen_integer(g, depth - 1);
-    const char *type = table ? "uint64_t" : "uint32_t", *by = table ? gen_print(g, "len(%s)", table) : gen_print(g, "%" PRIu64 "u", limit);
-    *c = checked(g, gen_print(g, "((%s)%s %% %s)", type, v.c, limit_text), limit_text);
-    return gen_print(g, "(%s)%s %% %s", type, wrapped(g, v, LEVEL_UNARY), by);
-}
-
-const char *gen_index(gen *g, int depth, uint64_t limit, const char *table, const char *c_rows, const char **c)
-{
-    g->indices++;
-    const char *text = any_index(g, depth, limit, table, c_rows, c);
-    g->indices--;
-    return text;
 }

@@ -5,35 +5,43 @@
 
 #include <inttypes.h>
 
-enum { DEPTH = 3 };             // of expressions
+enum { DEPTH = 3, MOST_RECORDS = 10 /* of a program; those without others inside may be more */ };             // of expressions
 
 // --- Making ---
 
-static void random_dims(gen *g, gen_field *f, bool wide)
+static void random_dims(gen *g, gen_field *f, int level)
 {
     if (g->wide_row) f->count = 32 + (uint64_t)gen_below(g, 9);
     if (g->wide_row || !gen_chance(g, 30)) return;
     f->count = 1 + (uint64_t)gen_below(g, 5);
     if (g->program->shape == DIFF_REDUCE) return;
     if (gen_chance(g, 20)) f->count = 1 + (uint64_t)gen_below(g, 2), f->count2 = 1 + (uint64_t)gen_below(g, 4);
-    else if (!wide && gen_chance(g, 50)) f->count = gen_chance(g, 50) ? 9 + (uint64_t)gen_below(g, 24) : 32 + (uint64_t)gen_below(g, 9);         // loops over them are not unrolled
-    else if (wide && gen_chance(g, 40)) f->count = 12 + (uint64_t)gen_below(g, 40);       // more than the lanes of dot and sum
+    else if (level == 0 && gen_chance(g, 50)) f->count = gen_chance(g, 50) ? 9 + (uint64_t)gen_below(g, 24) : 32 + (uint64_t)gen_below(g, 9);         // loops over them are not unrolled
+    else if (level > 0 && gen_chance(g, 40)) f->count = 12 + (uint64_t)gen_below(g, 40);       // more than the lanes of dot and sum
 }
 
 static gen_record *random_record(gen *g, const char *name, int level);
 
+static uint64_t times(const gen_field *f) { return (f->count ? f->count : 1) * (f->count2 ? f->count2 : 1); }
+
+// A field that is a record, or an array of them, of one or two dimensions; their fields may be such too.
+static void nested_field(gen *g, gen_record *r, gen_field *f, int level)
+{
+    f->record = random_record(g, gen_print(g, "%s_part%d", r->hk, (int)(f - r->field)), level - 1);
+    f->count = gen_chance(g, 55) ? 1 + (uint64_t)gen_below(g, 3) : 0;
+    f->count2 = f->count && gen_chance(g, 15) ? 1 + (uint64_t)gen_below(g, 2) : 0;
+}
+
 static void random_field(gen *g, gen_record *r, int i, int level)
 {
     gen_field *f = &r->field[i];
-    *f = (gen_field){.name = gen_print(g, "f%d", i), .kind = gen_kind(g), .leaf = r->leaves};
-    if (level >= 0) random_dims(g, f, level > 0);
-    if (level > 0 && gen_chance(g, 15)) {
-        const bool many = gen_chance(g, 40);
-        f->record = random_record(g, gen_print(g, "%s_part%d", r->hk, i), many ? -1 : 0);
-        f->count = many ? 1 + (uint64_t)gen_below(g, 3) : 0;
-        f->count2 = 0;
-    }
+    const char *others[5];
+    for (int k = 0; k < i; k++) others[k] = r->field[k].hk;
+    *f = (gen_field){.hk = gen_inner_name(g, gen_print(g, "f%d", i), others, i), .c = gen_print(g, "f%d", i), .kind = gen_kind(g), .leaf = r->leaves};
+    if (level > 0 && g->record_count < MOST_RECORDS && gen_chance(g, level > 1 ? 30 : 15)) nested_field(g, r, f, level);
+    else if (level > -2) random_dims(g, f, level);
     r->leaves += f->record ? f->record->leaves : 1;
+    r->numbers += times(f) * (f->record ? f->record->numbers : 1);
 }
 
 static void write_c(gen *g, const gen_record *r)
@@ -44,7 +52,7 @@ static void write_c(gen *g, const gen_record *r)
         const gen_field *f = &r->field[i];
         const char *dims = f->count ? gen_print(g, "[%" PRIu64 "]", f->count) : "";
         if (f->count2) dims = gen_print(g, "%s[%" PRIu64 "]", dims, f->count2);
-        gen_c(g, "    %s%s %s%s;", f->record ? "struct " : "", f->record ? f->record->c : gen_c_type(f->kind), f->name, dims);
+        gen_c(g, "    %s%s %s%s;", f->record ? "struct " : "", f->record ? f->record->c : gen_c_type(f->kind), f->c, dims);
     }
     if (r->pack) gen_c(g, "} __attribute__((aligned(%d)));", r->pack);
     else gen_c(g, "};");
@@ -56,9 +64,9 @@ static void write_hk(gen *g, const gen_record *r)
     gen_hk(g, "struct %s {", r->hk);
     for (int i = 0; i < r->field_count; i++) {
         const gen_field *f = &r->field[i];
-        const char *dims = f->count ? gen_print(g, f->count == 4 ? "[FOUR]" : "[%" PRIu64 "]", f->count) : "";
+        const char *dims = f->count ? f->count == 4 ? gen_print(g, "[%s]", g->four) : gen_print(g, "[%" PRIu64 "]", f->count) : "";
         if (f->count2) dims = gen_print(g, "%s[%" PRIu64 "]", dims, f->count2);
-        gen_hk(g, "    %s %s%s;", f->record ? f->record->hk : gen_c_type(f->kind), f->name, dims);
+        gen_hk(g, "    %s %s%s;", f->record ? f->record->hk : gen_c_type(f->kind), f->hk, dims);
     }
     gen_hk(g, "};");
 }
@@ -71,20 +79,22 @@ static void write_yaml(gen *g, const gen_record *r)
     hdst__buffer_puts(&g->yaml, "    fields:\n");
     for (int i = 0; i < r->field_count; i++) {
         const gen_field *f = &r->field[i];
-        hdst__buffer_printf(&g->yaml, "      - {name: %s, type: %s", f->name, f->record ? f->record->hk : types[f->kind]);
+        hdst__buffer_printf(&g->yaml, "      - {name: %s, type: %s", f->hk, f->record ? f->record->hk : types[f->kind]);
         if (f->count2) hdst__buffer_printf(&g->yaml, ", count: [%" PRIu64 ", %" PRIu64 "]", f->count, f->count2);
-        else if (f->count) hdst__buffer_printf(&g->yaml, f->count == 4 ? ", count: FOUR" : ", count: %" PRIu64, f->count);
+        else if (f->count == 4) hdst__buffer_printf(&g->yaml, ", count: %s", g->four);
+        else if (f->count) hdst__buffer_printf(&g->yaml, ", count: %" PRIu64, f->count);
         hdst__buffer_puts(&g->yaml, "}\n");
     }
 }
 
-// level: 1: may hold records; 0: only numbers and arrays; -1: only numbers
-static gen_record *random_record(gen *g, const char *name, int level)
+// level: above 0: may hold records, which are of the level below; 0: only numbers and arrays; -1: they are short; below: only numbers
+static gen_record *random_record(gen *g, const char *plain, int level)
 {
     gen_record *r = HDST__NEW(g->arena, gen_record);
-    r->hk = name;
-    r->c = gen_print(g, "p%" PRIu64 "_%s", g->program->seed, name);
-    r->field_count = 1 + gen_below(g, level < 0 ? 2 : 4);
+    r->hk = gen_inner_name(g, plain, g->record_names, g->record_count);
+    if (g->record_count < (int)(sizeof g->record_names / sizeof *g->record_names)) g->record_names[g->record_count++] = r->hk;
+    r->c = gen_print(g, "p%" PRIu64 "_%s", g->program->seed, plain);
+    r->field_count = 1 + gen_below(g, level < 0 || g->record_count > 10 ? 2 : 4);
     if (g->schema && gen_chance(g, 40)) r->pack = 1 << gen_below(g, 4);
     for (int i = 0; i < r->field_count; i++) random_field(g, r, i, level);
     write_c(g, r);
@@ -93,29 +103,42 @@ static gen_record *random_record(gen *g, const char *name, int level)
     return r;
 }
 
-const gen_record *gen_new_record(gen *g, const char *name, bool nested) { return random_record(g, name, nested); }
+const gen_record *gen_new_record(gen *g, const char *name, bool nested) { return random_record(g, name, nested ? gen_chance(g, 30) ? 3 : 1 : 0); }
 
-const char *gen_leaf_list(gen *g, const gen_record *outer, const gen_record *r, const char *path)
+// One initializer of diff_leaf for each leaf; `dims` is that of the arrays around.
+static const char *leaf_list(gen *g, const gen_record *outer, const gen_record *r, const char *path, const char *dims, int dim_count, uint64_t around)
 {
     const char *list = "";
     for (int i = 0; i < r->field_count; i++) {
         const gen_field *f = &r->field[i];
-        const char *name = gen_print(g, "%s%s", path, f->name);
-        const uint64_t count = (f->count ? f->count : 1) * (f->count2 ? f->count2 : 1);
-        if (f->record && f->count) {
-            for (int k = 0; k < f->record->field_count; k++) {
-                const gen_field *inner = &f->record->field[k];
-                list = gen_print(g, "%s{%d, offsetof(struct %s, %s[0].%s), %" PRIu64 ", sizeof(struct %s)}, ", list, (int)inner->kind, outer->c, name, inner->name, count,
-                                 f->record->c);
-            }
-        } else if (f->record) {
-            list = gen_print(g, "%s%s", list, gen_leaf_list(g, outer, f->record, gen_print(g, "%s.", name)));
-        } else {
-            list = gen_print(g, "%s{%d, offsetof(struct %s, %s), %" PRIu64 ", sizeof(%s)}, ", list, (int)f->kind, outer->c, name, count, gen_c_type(f->kind));
-        }
+        const char *name = gen_print(g, "%s%s%s%s", path, f->c, f->count ? "[0]" : "", f->count2 ? "[0]" : ""), *inner = dims;
+        const char *size = f->record ? gen_print(g, "sizeof(struct %s)", f->record->c) : gen_print(g, "sizeof(%s)", gen_c_type(f->kind));
+        if (f->count) inner = gen_print(g, "%s{%" PRIu64 ", %s * %" PRIu64 "}, ", inner, f->count, size, f->count2 ? f->count2 : 1);
+        if (f->count2) inner = gen_print(g, "%s{%" PRIu64 ", %s}, ", inner, f->count2, size);
+        const int inner_count = dim_count + (f->count > 0) + (f->count2 > 0);
+        if (f->record) list = gen_print(g, "%s%s", list, leaf_list(g, outer, f->record, gen_print(g, "%s.", name), inner, inner_count, around * times(f)));
+        else list = gen_print(g, "%s{%d, offsetof(struct %s, %s), %" PRIu64 ", %d, {%s}}, ", list, (int)f->kind, outer->c, name, around * times(f), inner_count, inner);
     }
     return list;
 }
+
+const char *gen_leaf_list(gen *g, const gen_record *r) { return leaf_list(g, r, r, "", "", 0, 1); }
+
+static int kinds_of(const gen_record *r, diff_kind *kinds, uint64_t *counts, int count, uint64_t around)
+{
+    for (int i = 0; i < r->field_count; i++) {
+        const gen_field *f = &r->field[i];
+        if (f->record) {
+            count = kinds_of(f->record, kinds, counts, count, around * times(f));
+        } else {
+            kinds[count] = f->kind;
+            counts[count++] = around * times(f);
+        }
+    }
+    return count;
+}
+
+int gen_leaves_of(const gen_record *r, diff_kind *kinds, uint64_t *counts) { return kinds_of(r, kinds, counts, 0, 1); }
 
 // --- Lists in braces ---
 
@@ -143,8 +166,16 @@ const char *gen_numbers(gen *g, const gen_record *r, const char *path)
     for (int i = 0; i < r->field_count; i++)
         if (r->field[i].record || r->field[i].count || r->field_count < 2) return NULL;
     for (int i = 0; i < r->field_count; i++)
-        list = gen_print(g, "%s%s%s", list, i ? ", " : "", number(g, &r->field[i], gen_print(g, "%s.%s", path, r->field[i].name)));
+        list = gen_print(g, "%s%s%s", list, i ? ", " : "", number(g, &r->field[i], gen_print(g, "%s.%s", path, r->field[i].c)));
     return list;
+}
+
+// A zero for a field without name.
+static const char *zero_text(gen *g, const gen_field *f)
+{
+    const char *text = f->record ? gen_print(g, "{ %s }", zero_text(g, &f->record->field[0])) : "0";
+    if (f->count) text = gen_print(g, "{ %s }", text);
+    return f->count2 ? gen_print(g, "{ %s }", text) : text;
 }
 
 const char *gen_braces(gen *g, const gen_record *r, const char *path)
@@ -157,8 +188,8 @@ const char *gen_braces(gen *g, const gen_record *r, const char *path)
             if (named) continue;
             break;
         }
-        const char *text = field_text(g, f, gen_print(g, "%s.%s", path, f->name), 0);
-        list = gen_print(g, named ? "%s%s.%s = %s" : "%s%s%.0s%s", list, *list ? ", " : "", f->name, text);
+        const char *text = field_text(g, f, gen_print(g, "%s.%s", path, f->c), 0);
+        list = gen_print(g, named ? "%s%s.%s = %s" : "%s%s%.0s%s", list, *list ? ", " : "", f->hk, text);
     }
-    return gen_print(g, "{ %s }", *list ? list : r->field[0].record || r->field[0].count ? "{ 0 }" : "0");
+    return gen_print(g, "{ %s }", *list ? list : zero_text(g, &r->field[0]));
 }

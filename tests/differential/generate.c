@@ -23,20 +23,21 @@ static void add_param(gen *g, int i)
     p->kind = accum ? DIFF_ACCUM : DIFF_BROADCAST;
     p->is_table = gen_chance(g, 60);
     p->rows = p->is_table ? 1 + (uint64_t)gen_below(g, 7) : 1;
-    p->name = gen_print(g, "%c%d", accum ? 't' : 'b', i);
+    p->name = gen_user_name(g, accum ? "t" : "b");
     const bool record = gen_chance(g, 60);
     g->wide_row = accum && record && gen_chance(g, 35);
-    if (record) g->row[i] = gen_new_record(g, gen_print(g, "row%d", i), false);
+    if (record) g->row[i] = gen_new_record(g, gen_print(g, "row%d", i), !g->wide_row && gen_chance(g, 35));
     else g->scalar[i] = accum && gen_chance(g, 30) ? K_F32 : gen_kind(g);
     g->wide_row = false;
     if (!accum) return;
-    for (int f = 0; p->is_table && record && f < g->row[i]->field_count; f++)
-        if (g->row[i]->field[f].count >= 32 && gen_chance(g, 50)) p->rows = 60;         // more than fits local memory when there is little
+    diff_kind kinds[DIFF_LEAVES] = {g->scalar[i]};
+    uint64_t counts[DIFF_LEAVES] = {1};
+    const int leaves = record ? gen_leaves_of(g->row[i], kinds, counts) : 1;
     const bool all_sums = gen_chance(g, 40);
-    for (int l = 0; l < (record ? g->row[i]->leaves : 1); l++) {
-        const diff_kind kind = record ? g->row[i]->field[l].kind : g->scalar[i];
-        const bool sums = (all_sums && kind != K_BOOL) || (record && g->row[i]->field[l].count > 8 && gen_is_float(kind));       // for gen_accumulate_elements
-        p->law[l] = sums ? L_SUM : random_law(g, kind);
+    for (int l = 0; l < leaves; l++) {
+        const bool sums = (all_sums && kinds[l] != K_BOOL) || (counts[l] > 8 && gen_is_float(kinds[l]));       // for gen_accumulate_elements
+        p->law[l] = sums ? L_SUM : random_law(g, kinds[l]);
+        if (p->is_table && counts[l] >= 32 && g->row[i]->numbers < 200 && gen_chance(g, 50)) p->rows = 60;         // more than fits local memory when there is little
     }
 }
 
@@ -49,15 +50,15 @@ static const char *param_text(gen *g, int i)
 
 static void declare_params(gen *g)
 {
-    if (g->program->shape == DIFF_FOLD) g->symbol[g->symbol_count++] = (gen_symbol){.hk = "b", .c = "(*right)", .record = g->in, .table = -1};
-    g->symbol[g->symbol_count++] = (gen_symbol){.hk = "a", .c = "(*in)", .record = g->in, .table = -1};
+    if (g->program->shape == DIFF_FOLD) g->symbol[g->symbol_count++] = (gen_symbol){.hk = g->right, .c = "(*right)", .record = g->in, .table = -1};
+    g->symbol[g->symbol_count++] = (gen_symbol){.hk = g->left, .c = "(*in)", .record = g->in, .table = -1};
     for (int i = 1; i < g->program->param_count && !g->no_params; i++) {
         const diff_param *p = &g->program->params[i];
         if (p->kind == DIFF_ACCUM) continue;
-        const char *c = p->is_table ? p->name : gen_print(g, "%s[0]", p->name);
+        const char *base = gen_print(g, "b%d", i), *c = p->is_table ? base : gen_print(g, "%s[0]", base);
         g->symbol[g->symbol_count++] = (gen_symbol){.hk = p->name, .c = c, .kind = g->scalar[i], .record = g->row[i], .table = p->is_table ? i : -1};
         const char *type = g->row[i] ? gen_print(g, "struct %s", g->row[i]->c) : gen_c_type(g->scalar[i]);
-        gen_c(g, "const %s *const %s = ctx->table[%d]; (void)%s;", type, p->name, i, p->name);
+        gen_c(g, "const %s *const %s = ctx->table[%d]; (void)%s;", type, base, i, base);
     }
 }
 
@@ -68,36 +69,37 @@ static void declare_constants(gen *g)
     const char *values = "";
     const int count = 3 + gen_below(g, 3);
     for (int i = 0; i < count; i++) values = gen_print(g, "%s%s%d.%df", values, i ? ", " : "", gen_below(g, 100), gen_below(g, 1000));
-    gen_hk(g, "enum { FOUR_ = 4, FIVE };");
-    gen_hk(g, "param uint32_t FOUR = 4;");
-    gen_hk(g, "const float K[%d] = { %s };", count, values);
+    const char *five = g->options.plain_names ? "FIVE" : gen_user_name(g, "FIVE"), *array = g->options.plain_names ? "K" : gen_user_name(g, "K");
+    gen_hk(g, "enum { %s = 4, %s };", gen_user_name(g, "FOUR_"), five);
+    gen_hk(g, "param uint32_t %s = 4;", g->four);
+    gen_hk(g, "const float %s[%d] = { %s };", array, count, values);
     gen_c(g, "enum { p%" PRIu64 "_FIVE = 5 };", g->program->seed);
     gen_c(g, "static const float p%" PRIu64 "_K[%d] = { %s };", g->program->seed, count, values);
     g->symbol[g->symbol_count++] =
-        (gen_symbol){.hk = "K", .c = gen_print(g, "p%" PRIu64 "_K", g->program->seed), .kind = K_F32, .count = (uint64_t)count, .table = -1};
-    g->symbol[g->symbol_count++] = (gen_symbol){.hk = "FIVE", .c = gen_print(g, "p%" PRIu64 "_FIVE", g->program->seed), .kind = K_I32, .table = -1};
+        (gen_symbol){.hk = array, .c = gen_print(g, "p%" PRIu64 "_K", g->program->seed), .kind = K_F32, .count = (uint64_t)count, .table = -1};
+    g->symbol[g->symbol_count++] = (gen_symbol){.hk = five, .c = gen_print(g, "p%" PRIu64 "_FIVE", g->program->seed), .kind = K_I32, .table = -1};
 }
 
 static void make_helper(gen *g)
 {
     gen_helper h = {
-        .hk = gen_print(g, "h%d", g->helper_count), .c = gen_print(g, "p%" PRIu64 "_h%d", g->program->seed, g->helper_count), .result = gen_kind(g)};
+        .hk = gen_user_name(g, "h"), .c = gen_print(g, "p%" PRIu64 "_h%d", g->program->seed, g->helper_count), .result = gen_kind(g)};
     const int scope = gen_scope(g);
     h.param_count = gen_below(g, 3);
     h.array = h.param_count == 0 || gen_chance(g, 30) ? 3 + (uint64_t)gen_below(g, 3) : 0;
     const char *hk = "", *c = "diff_context *ctx";
     for (int i = 0; i < h.param_count; i++) {
         h.param[i] = gen_kind(g);
-        const char *name = gen_name(g, "q");
-        hk = gen_print(g, "%s%s%s %s", hk, i ? ", " : "", gen_c_type(h.param[i]), name);
+        const char *name = gen_name(g, "q"), *user = gen_user_name(g, "q");
+        hk = gen_print(g, "%s%s%s %s", hk, i ? ", " : "", gen_c_type(h.param[i]), user);
         c = gen_print(g, "%s, %s %s", c, gen_c_type(h.param[i]), name);
-        g->symbol[g->symbol_count++] = (gen_symbol){.hk = name, .c = name, .kind = h.param[i], .table = -1, .writable = true};
+        g->symbol[g->symbol_count++] = (gen_symbol){.hk = user, .c = name, .kind = h.param[i], .table = -1, .writable = true};
     }
     if (h.array) {
-        const char *name = gen_name(g, "q");
-        hk = gen_print(g, "%s%sfloat %s[%" PRIu64 "]", hk, h.param_count ? ", " : "", name, h.array);
+        const char *name = gen_name(g, "q"), *user = gen_user_name(g, "q");
+        hk = gen_print(g, "%s%sfloat %s[%" PRIu64 "]", hk, h.param_count ? ", " : "", user, h.array);
         c = gen_print(g, "%s, const float *%s", c, name);
-        g->symbol[g->symbol_count++] = (gen_symbol){.hk = name, .c = name, .kind = K_F32, .count = h.array, .table = -1};
+        g->symbol[g->symbol_count++] = (gen_symbol){.hk = user, .c = name, .kind = K_F32, .count = h.array, .table = -1};
     }
     gen_hk(g, "%s %s(%s)", gen_c_type(h.result), h.hk, hk);
     gen_hk(g, "{");
@@ -149,7 +151,7 @@ static void make_function(gen *g)
     const diff_shape shape = g->program->shape;
     const char *params = "", *out = shape == DIFF_MAP || shape == DIFF_FLAT_MAP ? gen_print(g, " -> %s", g->out->hk) : "";
     for (int i = 1; i < g->program->param_count; i++) params = gen_print(g, "%s%s", params, param_text(g, i));
-    gen_hk(g, "%s f(%s a%s)%s", words[shape], g->in->hk, params, out);
+    gen_hk(g, "%s %s(%s %s%s)%s", words[shape], g->program->f, g->in->hk, g->left, params, out);
     g->returns = shape == DIFF_MAP ? RETURN_RECORD : shape == DIFF_FLAT_MAP ? RETURN_EMITS : shape == DIFF_FILTER ? RETURN_KEEP : RETURN_NOTHING;
     g->emit_to = "ctx->emit";
     function_body(g, "f", g->options.statements ? g->options.statements : 4 + gen_below(g, 8));
@@ -160,7 +162,7 @@ static bool make_first_map(gen *g)
 {
     const bool flat = gen_chance(g, 40);
     const gen_record *out = g->out;
-    gen_hk(g, "%s m(%s a) -> %s", flat ? "flat_map" : "map", g->in->hk, g->in->hk);
+    gen_hk(g, "%s %s(%s %s) -> %s", flat ? "flat_map" : "map", g->program->m, g->in->hk, g->left, g->in->hk);
     g->returns = flat ? RETURN_EMITS : RETURN_RECORD;
     g->emit_to = gen_print(g, "p%" PRIu64 "_next", g->program->seed);
     g->out = g->in;
@@ -196,7 +198,7 @@ static void make_chain(gen *g)
     g->no_params = true;
     gen_c(g, "static void p%" PRIu64 "_next(diff_context *ctx, const void *in);", p->seed);
     if (p->filtered) {
-        gen_hk(g, "filter g(%s a)", g->in->hk);
+        gen_hk(g, "filter %s(%s %s)", p->g, g->in->hk, g->left);
         g->returns = RETURN_KEEP;
         function_body(g, "g", 1 + gen_below(g, 3));
     }
@@ -210,7 +212,7 @@ static void make_chain(gen *g)
 // reduce f(item a, item b): each field by a law of its own. In C: every record accumulates into one row.
 static void make_reduce(gen *g)
 {
-    static const char *const forms[] = {"a.%s + b.%s", "min(a.%s, b.%s)", "max(a.%s, b.%s)", "a.%s & b.%s", "a.%s | b.%s", "a.%s ^ b.%s"};
+    static const char *const forms[] = {"%s.%s + %s.%s", "min(%s.%s, %s.%s)", "max(%s.%s, %s.%s)", "%s.%s & %s.%s", "%s.%s | %s.%s", "%s.%s ^ %s.%s"};
     diff_param *p = &g->program->params[1];
     const char *list = "";
     gen_c(g, "static void p%" PRIu64 "_run(diff_context *ctx, const void *in_)", g->program->seed);
@@ -222,15 +224,15 @@ static void make_reduce(gen *g)
         p->law[i] = random_law(g, f->kind);
         p->accumulated[i] = true;
         for (uint64_t e = 0; e < (f->count ? f->count : 1); e++) {
-            const char *path = f->count ? gen_print(g, "%s[%" PRIu64 "]", f->name, e) : f->name;
-            const char *value = gen_print(g, forms[p->law[i]], path, path);
+            const char *index = f->count ? gen_print(g, "[%" PRIu64 "]", e) : "", *path = gen_print(g, "%s%s", f->hk, index);
+            const char *value = gen_print(g, forms[p->law[i]], g->left, path, g->right, path);
             values = gen_print(g, "%s%s%s", values, e ? ", " : "", value);
-            gen_c(g, "    ctx->accumulate(ctx, 1, 0, %d, %" PRIu64 ", %s);", i, e, gen_pattern(g, gen_print(g, "in->%s", path), f->kind));
+            gen_c(g, "    ctx->accumulate(ctx, 1, 0, %d, %" PRIu64 ", %s);", i, e, gen_pattern(g, gen_print(g, "in->%s%s", f->c, index), f->kind));
         }
-        list = gen_print(g, f->count ? "%s%s.%s = { %s }" : "%s%s.%s = %s", list, i ? ", " : "", f->name, values);
+        list = gen_print(g, f->count ? "%s%s.%s = { %s }" : "%s%s.%s = %s", list, i ? ", " : "", f->hk, values);
     }
     gen_c(g, "}");
-    gen_hk(g, "reduce f(%s a, %s b) { return (%s){ %s }; }", g->in->hk, g->in->hk, g->in->hk, list);
+    gen_hk(g, "reduce %s(%s %s, %s %s) { return (%s){ %s }; }", g->program->f, g->in->hk, g->left, g->in->hk, g->right, g->in->hk, list);
 }
 
 // A reduce that is no field-wise one: its body has a variable.
@@ -239,7 +241,7 @@ static void make_fold(gen *g)
     diff_program *p = g->program;
     p->ordered = gen_chance(g, 30);
     if (!p->ordered) gen_hk(g, gen_chance(g, 50) ? "associative" : "associative commutative");
-    gen_hk(g, "reduce f(%s a, %s b)", g->in->hk, g->in->hk);
+    gen_hk(g, "reduce %s(%s %s, %s %s)", p->f, g->in->hk, g->left, g->in->hk, g->right);
     g->returns = RETURN_RECORD;
     g->no_index = true;
     g->out = g->in;
@@ -263,7 +265,7 @@ static void make_params(gen *g)
     }
     p->param_count = 1;
     if (p->shape == DIFF_FOLD) return;
-    p->param_count = 1 + (p->shape == DIFF_ACCUMULATING_MAP) + gen_below(g, 3);
+    p->param_count = 1 + (p->shape == DIFF_ACCUMULATING_MAP) + gen_below(g, gen_chance(g, 8) ? DIFF_PARAMS - 1 : 3);
     for (int i = 1; i < p->param_count; i++) add_param(g, i);
 }
 
@@ -272,21 +274,33 @@ static void make_exports(gen *g)
     const diff_program *p = g->program;
     gen_c(g, "__attribute__((visibility(\"default\"))) const diff_exports p%" PRIu64 " = {", p->seed);
     gen_c(g, p->shape == DIFF_FOLD ? "    .fold = p%" PRIu64 "_f," : "    .run = p%" PRIu64 "_run,", p->seed);
-    gen_c(g, "    .in_size = sizeof(struct %s), .in = {%s}, .in_leaves = %d,", g->in->c, gen_leaf_list(g, g->in, g->in, ""), g->in->leaves);
-    if (g->out) gen_c(g, "    .out_size = sizeof(struct %s), .out = {%s}, .out_leaves = %d,", g->out->c, gen_leaf_list(g, g->out, g->out, ""), g->out->leaves);
+    gen_c(g, "    .in_size = sizeof(struct %s), .in = {%s}, .in_leaves = %d,", g->in->c, gen_leaf_list(g, g->in), g->in->leaves);
+    if (g->out) gen_c(g, "    .out_size = sizeof(struct %s), .out = {%s}, .out_leaves = %d,", g->out->c, gen_leaf_list(g, g->out), g->out->leaves);
     for (int i = 1; i < p->param_count; i++) {
         if (g->row[i])
             gen_c(g, "    .row_size[%d] = sizeof(struct %s), .row[%d] = {%s}, .row_leaves[%d] = %d,", i, g->row[i]->c, i,
-                  gen_leaf_list(g, g->row[i], g->row[i], ""), i, g->row[i]->leaves);
+                  gen_leaf_list(g, g->row[i]), i, g->row[i]->leaves);
         else
-            gen_c(g, "    .row_size[%d] = sizeof(%s), .row[%d] = {{%d, 0, 1, 0}}, .row_leaves[%d] = 1,", i, gen_c_type(g->scalar[i]), i, (int)g->scalar[i], i);
+            gen_c(g, "    .row_size[%d] = sizeof(%s), .row[%d] = {{%d, 0, 1}}, .row_leaves[%d] = 1,", i, gen_c_type(g->scalar[i]), i, (int)g->scalar[i], i);
     }
     gen_c(g, "};");
 }
 
+static void name_program(gen *g)
+{
+    diff_program *p = g->program;
+    const bool plain = g->options.plain_names;
+    g->four = plain ? "FOUR" : gen_user_name(g, "FOUR");
+    g->left = plain ? "a" : gen_user_name(g, "a");
+    g->right = plain ? "b" : gen_user_name(g, "b");
+    p->f = plain ? "f" : gen_user_name(g, "f");
+    p->g = plain ? "g" : gen_user_name(g, "g");
+    p->m = plain ? "m" : gen_user_name(g, "m");
+}
+
 diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_options *options)
 {
-    gen g = {.arena = arena, .random = seed * UINT64_C(0x2545f4914f6cdd1d) + 1};
+    gen g = {.arena = arena, .random = seed * UINT64_C(0x2545f4914f6cdd1d) + 1, .name_random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1};
     if (options) g.options = *options;
     diff_program *p = g.program = HDST__NEW(arena, diff_program);
     hdst__buffer_init(&g.hk, NULL);
@@ -301,13 +315,13 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     gen_hk(&g, "// program %" PRIu64, seed);
     p->filtered = !reduces && gen_chance(&g, 20);
     p->mapped = !reduces && gen_chance(&g, 15);
+    name_program(&g);
     g.schema = gen_chance(&g, 25);
     if (g.schema) gen_hk(&g, "import \"records.yaml\";");
     g.in = gen_new_record(&g, "item", p->shape != DIFF_REDUCE);
     if (p->shape == DIFF_MAP || p->shape == DIFF_FLAT_MAP) g.out = gen_new_record(&g, "result", true);
     make_params(&g);
     declare_constants(&g);
-    gen_c(&g, "#define FOUR ((uint32_t)4)");
     if (p->shape == DIFF_REDUCE) {
         make_reduce(&g);
     } else {
@@ -318,7 +332,7 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     make_exports(&g);
     p->hk = hdst__arena_strdup(arena, hdst__buffer_text(&g.hk));
     p->c = hdst__arena_strdup(arena, hdst__buffer_text(&g.c));
-    if (g.schema) p->yaml = hdst__arena_printf(arena, "params: [FOUR]\nrecords:\n%s", hdst__buffer_text(&g.yaml));
+    if (g.schema) p->yaml = hdst__arena_printf(arena, "params: [%s]\nrecords:\n%s", g.four, hdst__buffer_text(&g.yaml));
     hdst__buffer_destroy(&g.yaml);
     hdst__buffer_destroy(&g.hk);
     hdst__buffer_destroy(&g.c);
@@ -337,7 +351,7 @@ static double random_real(gen *g, bool single)
     case 0: return gen_chance(g, 50) ? 0.0 : -0.0;
     case 1: return gen_below(g, 20) - 10;
     case 2: return single ? float_of((uint32_t)gen_next(g) & 0x807fffff) : double_of(gen_next(g) & UINT64_C(0x800fffffffffffff));    // denormals
-    case 3: return single ? float_of((uint32_t)gen_next(g)) : double_of(gen_next(g));                       // anything, NaN and infinities too
+    case 3: return single ? float_of((uint32_t)gen_next(g)) : double_of(gen_next(g));                       // anything
     case 4: return gen_chance(g, 60) ? 1e5 * gen_below(g, 100) : gen_chance(g, 50) ? INFINITY : gen_chance(g, 50) ? -INFINITY : NAN;
     default: return ((double)(gen_next(g) >> 11) * 0x1p-53 - 0.5) * 16;
     }
@@ -355,15 +369,33 @@ static uint64_t random_integer(gen *g, diff_kind kind)
     }
 }
 
+// NaNs of either sign, quiet and signalling, with payloads; as bits, for a conversion would make signalling ones quiet.
+static uint64_t random_nan(gen *g, bool single)
+{
+    const uint64_t quiet = single ? UINT64_C(1) << 22 : UINT64_C(1) << 51, sign = single ? UINT64_C(1) << 31 : UINT64_C(1) << 63;
+    const uint64_t payload[] = {0, 1, quiet - 1, gen_next(g) & (quiet - 1)};
+    uint64_t bits = (single ? UINT64_C(0x7f800000) : UINT64_C(0x7ff0000000000000)) | payload[gen_below(g, 4)] | (gen_chance(g, 50) ? sign : 0);
+    if (gen_chance(g, 60) || !(bits & (quiet - 1))) bits |= quiet;
+    return bits;
+}
+
+static uint64_t random_bits(gen *g, diff_kind kind)
+{
+    const bool single = kind == K_F32;
+    if (!gen_is_float(kind)) return random_integer(g, kind);
+    if (g->tame ? !gen_below(g, g->tame) && gen_chance(g, 50) : gen_chance(g, 8)) return random_nan(g, single);
+    const double real = random_real(g, single);
+    const float rounded = (float)real;
+    uint64_t bits = 0;
+    memcpy(&bits, single ? (const void *)&rounded : &real, single ? sizeof rounded : sizeof real);
+    return bits;
+}
+
 static void fill_one(gen *g, const diff_leaf *leaf, char *to)
 {
-    const double real = random_real(g, leaf->kind == K_F32);
-    const float single = (float)real;
-    const uint64_t integer = random_integer(g, leaf->kind > K_U64 ? K_U64 : leaf->kind);
-    static const size_t sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8};
-    if (leaf->kind == K_F32) memcpy(to, &single, sizeof single);
-    else if (leaf->kind == K_F64) memcpy(to, &real, sizeof real);
-    else memcpy(to, &integer, sizes[leaf->kind]);       // little-endian hosts
+    static const size_t sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
+    const uint64_t bits = random_bits(g, leaf->kind);
+    memcpy(to, &bits, sizes[leaf->kind]);           // little-endian hosts
 }
 
 void diff_fill(uint64_t seed, const diff_leaf *leaves, int leaf_count, size_t size, uint64_t count, void *records)
@@ -373,5 +405,5 @@ void diff_fill(uint64_t seed, const diff_leaf *leaves, int leaf_count, size_t si
     memset(records, 0, size * count);
     for (uint64_t i = 0; i < count; i++)
         for (int l = 0; l < leaf_count; l++)
-            for (size_t e = 0; e < leaves[l].count; e++) fill_one(&g, &leaves[l], (char *)records + i * size + leaves[l].offset + e * leaves[l].stride);
+            for (size_t e = 0; e < leaves[l].count; e++) fill_one(&g, &leaves[l], (char *)records + i * size + diff_leaf_at(&leaves[l], e));
 }

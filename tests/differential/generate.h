@@ -22,12 +22,16 @@ typedef struct diff_options {
     bool no_faults;                     // no program that can fail a check
     bool no_double;                     // for devices without double
     int statements;                     // of the function's outermost block; 0: the default
+    bool plain_names;                   // f0, v1 ...: for tests of something else
+    const char *const *words;           // more words to name things by; they change the names alone
+    size_t word_count;
 } diff_options;
 
 typedef struct diff_program {
     uint64_t seed;
     diff_shape shape;
-    const char *hk;                     // the kernel; the function is called "f", see `filtered` and `mapped`
+    const char *hk;                     // the kernel
+    const char *f, *g, *m;              // its function's name, see `filtered` and `mapped`
     const char *yaml;                   // what it imports as "records.yaml"; NULL: nothing
     const char *c;                      // the translation: external name p<seed>, of type const diff_exports; needs #include "runtime.h" before
     diff_param params[DIFF_PARAMS];
@@ -36,6 +40,9 @@ typedef struct diff_program {
     bool ordered;                       // DIFF_FOLD: in input order; else by the fixed tree
     bool filtered, mapped;              // a filter `g`, a map (or flat_map) `m` of the same record run before `f`, in this order: one fused stage
 } diff_program;
+
+// The words of a text, each once.
+size_t diff_words_of(hdst__arena *arena, const char *text, const char ***words);
 
 // Everything lives in the arena. The same seed and options give the same program.
 diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_options *options);

@@ -26,7 +26,8 @@ typedef struct diff_data {          // what a program runs over; in the arena
     void *tables[DIFF_PARAMS];      // rows of broadcasts, C structs; NULL otherwise
 } diff_data;
 
-diff_data diff_make_data(hdst__arena *arena, const diff_program *program, const diff_exports *exports, uint64_t count);
+// `at_zero`: the first record is number 0. Data for which the program ends; count 0 when none was found.
+diff_data diff_make_data(hdst__arena *arena, const diff_program *program, const diff_exports *exports, uint64_t count, bool at_zero);
 
 typedef struct diff_result {        // in the arena
     uint64_t failed_record;         // UINT64_MAX: none; then the rest counts
@@ -39,13 +40,26 @@ typedef struct diff_result {        // in the arena
     uint64_t *cells[DIFF_PARAMS];   // by parameter, of accumulators: the value of (row, leaf, element) at diff_cell
 } diff_result;
 
-enum { DIFF_ELEMENTS = 40 };
-static inline uint64_t diff_cell(uint64_t row, int leaf, uint64_t element) { return (row * DIFF_LEAVES + (uint64_t)leaf) * DIFF_ELEMENTS + element; }
+// Where the cell of (row, leaf, element) of a parameter is, and how many there are.
+static inline uint64_t diff_cells_of_row(const diff_exports *exports, int param, int leaves)
+{
+    uint64_t count = 0;
+    for (int l = 0; l < leaves; l++) count += exports->row[param][l].count;
+    return count;
+}
+static inline uint64_t diff_cell(const diff_exports *exports, int param, uint64_t row, int leaf, uint64_t element)
+{
+    return row * diff_cells_of_row(exports, param, exports->row_leaves[param]) + diff_cells_of_row(exports, param, leaf) + element;
+}
+static inline uint64_t diff_cells(const diff_exports *exports, int param, uint64_t rows) { return rows * diff_cells_of_row(exports, param, exports->row_leaves[param]); }
 
 diff_result diff_reference(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data);
 // NULL when equal (NaNs of any payload are); else what differs first, in the arena.
 const char *diff_compare(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected,
                          const diff_result *found);
+
+// From now on a crash names this seed. With HDST_DIFF_HANG=SECONDS a program that takes longer ends the run in the same way.
+void diff_watch(uint64_t seed);
 
 // --- The back end under test: text to IR, and the interpreter ---
 

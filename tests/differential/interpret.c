@@ -35,7 +35,7 @@ static ir_func *lower(hdst__arena *arena, const diff_program *program, hdst__dia
     }
     ir_func *stages[3];
     size_t count = 0;
-    const char *const names[] = {program->filtered ? "g" : NULL, program->mapped ? "m" : NULL, "f"};
+    const char *const names[] = {program->filtered ? program->g : NULL, program->mapped ? program->m : NULL, program->f};
     for (int i = 0; i < 3; i++) {
         if (!names[i]) continue;
         const ast_function *function = hdst__module_function(module, names[i]);
@@ -89,8 +89,8 @@ static const char *compare_layout(hdst__arena *arena, const hdst__record *record
     if (record->size != size) return hdst__arena_printf(arena, "%s has %" PRIu64 " bytes, gcc's %zu", record->name, record->size, size);
     for (int i = 0; i < count; i++) {
         const hdst__leaf *leaf = &record->leaves[i];
-        if ((int)leaf->kind != (int)leaves[i].kind || leaf->elements != leaves[i].count || leaf->offset != leaves[i].offset ||
-            hdst__leaf_offset(leaf, leaf->elements - 1) != leaves[i].offset + (leaves[i].count - 1) * leaves[i].stride)
+        if ((int)leaf->kind != (int)leaves[i].kind || leaf->elements != leaves[i].count || hdst__leaf_offset(leaf, 0) != diff_leaf_at(&leaves[i], 0) ||
+            hdst__leaf_offset(leaf, leaf->elements - 1) != diff_leaf_at(&leaves[i], leaves[i].count - 1) || hdst__leaf_offset(leaf, leaf->elements / 2) != diff_leaf_at(&leaves[i], leaves[i].count / 2))
             return hdst__arena_printf(arena, "%s.%s lies elsewhere than in gcc's", record->name, leaf->path);
     }
     return NULL;
@@ -145,11 +145,11 @@ static void read_cells(hdst__arena *arena, const diff_program *program, const di
             continue;
         }
         const diff_param *p = &program->params[k];
-        result->cells[k] = HDST__NEW_ARRAY(arena, uint64_t, p->rows * DIFF_LEAVES * DIFF_ELEMENTS);
+        result->cells[k] = HDST__NEW_ARRAY(arena, uint64_t, diff_cells(exports, k, p->rows));
         for (uint64_t row = 0; row < p->rows; row++)
             for (int l = 0; l < exports->row_leaves[k]; l++)
                 for (uint64_t e = 0; e < exports->row[k][l].count; e++)
-                    result->cells[k][diff_cell(row, l, e)] = hdst__table_read(run->tables, b->rows, run->device_table, i, row, (uint32_t)l, e);
+                    result->cells[k][diff_cell(exports, k, row, l, e)] = hdst__table_read(run->tables, b->rows, run->device_table, i, row, (uint32_t)l, e);
     }
 }
 

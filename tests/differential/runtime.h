@@ -11,22 +11,35 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { DIFF_PARAMS = 8, DIFF_LEAVES = 16 };
+enum { DIFF_PARAMS = 12, DIFF_LEAVES = 96, DIFF_DIMS = 6 };
 
 typedef enum diff_kind { K_BOOL, K_I8, K_I16, K_I32, K_I64, K_U8, K_U16, K_U32, K_U64, K_F32, K_F64, K_COUNT } diff_kind;
 typedef enum diff_law { L_SUM, L_MIN, L_MAX, L_AND, L_OR, L_XOR } diff_law;
-typedef enum diff_fault { FAULT_NONE, FAULT_INDEX, FAULT_DIVISION } diff_fault;
+typedef enum diff_fault { FAULT_NONE, FAULT_INDEX, FAULT_DIVISION, FAULT_ENDLESS /* more turns than a record has: no program for this test */ } diff_fault;
 
-typedef struct diff_leaf {      // where gcc puts a scalar or an array of scalars
+typedef struct diff_leaf {      // where gcc puts a scalar or an array of scalars, or the scalars of an array of records
     diff_kind kind;
-    size_t offset, count, stride;
+    size_t offset, count;       // elements over all dimensions, the last one varying first
+    int dims;
+    struct { size_t count, stride; } dim[DIFF_DIMS];
 } diff_leaf;
+
+static inline size_t diff_leaf_at(const diff_leaf *leaf, size_t element)
+{
+    size_t at = leaf->offset;
+    for (int d = leaf->dims - 1; d >= 0; d--) {
+        at += element % leaf->dim[d].count * leaf->dim[d].stride;
+        element /= leaf->dim[d].count;
+    }
+    return at;
+}
 
 typedef struct diff_context {
     jmp_buf failed;
     diff_fault fault;
     uint64_t fault_index, fault_limit;
     uint64_t record;                        // record_index()
+    uint64_t turns;                         // of loops that this record may still take
     const void *table[DIFF_PARAMS];         // by parameter: broadcast rows
     uint64_t rows[DIFF_PARAMS];
     bool kept;                              // what the last filter said
@@ -57,6 +70,11 @@ static inline uint64_t diff_index(diff_context *ctx, uint64_t index, uint64_t li
 {
     if (index >= limit) diff_fail(ctx, FAULT_INDEX, index, limit);
     return index;
+}
+
+static inline void diff_turn(diff_context *ctx)
+{
+    if (ctx->turns-- == 0) diff_fail(ctx, FAULT_ENDLESS, 0, 0);
 }
 
 // --- Numeric rules ---

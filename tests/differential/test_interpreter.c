@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs on the interpreter against their C translations: outputs, kept records, accumulators and the first failing record, bit for bit.
 //
-// HDST_DIFF_PROGRAMS: how many (1,000 unless given); HDST_DIFF_SEED: the first seed (1). A difference prints the seed, the program and what differs.
+// HDST_DIFF_PROGRAMS: how many (900 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_RECORDS: over how many records each (300); HDST_DIFF_SHOW: writes the programs too. A difference prints the seed, the program and what differs.
 #include "harness.h"
 
 #include <criterion/criterion.h>
@@ -12,7 +12,7 @@
 enum { BATCH = 100, RECORDS = 300, SHOWN = 3, PROGRESS = 1000 /* programs between two lines */ };
 
 typedef struct tally {
-    int programs, failing, different, shown;
+    int programs, failing, different, shown, endless /* for all data that were tried */;
 } tally;
 
 static uint64_t setting(const char *name, uint64_t otherwise)
@@ -48,25 +48,73 @@ static bool try_form(hdst__arena *arena, tally *t, const diff_program *program, 
     return !wrong;
 }
 
+// Of a program whose text was replaced (reduce.py): the function as lowered is what its other forms are compared with. false: the text is no such program.
+static bool instead(hdst__arena *arena, const diff_program *program, const diff_exports *exports, diff_data *data, diff_result *expected)
+{
+    hdst__diags diags;
+    const diff_compiled compiled = diff_compile(arena, program, &diags, DIFF_LOWERED);
+    const char *wrong = compiled.wrong;
+    data->room = 100 * data->count;
+    if (!wrong) *expected = diff_interpret(arena, program, exports, data, &compiled, HDST__AOS, &wrong);
+    if (wrong) fprintf(stderr, "no program: %s\n", wrong);
+    return !wrong;
+}
+
+// How many records fail when each is run by itself.
+static uint64_t failing_alone(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data)
+{
+    uint64_t failing = 0;
+    for (uint64_t i = 0; i < data->count; i++) {
+        diff_data one = *data;
+        one.records = (char *)data->records + i * exports->in_size;
+        one.first = data->first + i;
+        one.count = 1;
+        diff_result found = {0};
+        instead(arena, program, exports, &one, &found);
+        failing += found.failed_record != UINT64_MAX;
+    }
+    return failing;
+}
+
+// The text of a file, in the arena.
+static const char *text_of(hdst__arena *arena, const char *path)
+{
+    enum { MOST = 1 << 20 };
+    char *text = hdst__arena_alloc(arena, MOST);
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file, "%s", path);
+    text[fread(text, 1, MOST - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
 static void run_program(const diff_library *library, tally *t, const diff_program *program)
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
     hdst__arena_init(&arena, NULL, &out_of_memory);
     if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
+    diff_watch(program->seed);
     const diff_exports *exports = diff_library_find(library, program);
     cr_assert_not_null(exports);
-    diff_data data = diff_make_data(&arena, program, exports, RECORDS);
-    const diff_result expected = diff_reference(&arena, program, exports, &data);
+    diff_data data = diff_make_data(&arena, program, exports, setting("HDST_DIFF_RECORDS", RECORDS), false);
+    if (!data.count) {
+        t->endless++;
+        hdst__arena_destroy(&arena);
+        return;
+    }
+    diff_result expected = diff_reference(&arena, program, exports, &data);
     data.room = expected.outputs;
     t->programs++;
+    if (getenv("HDST_DIFF_TEXT") && !instead(&arena, program, exports, &data, &expected)) t->endless++;
     t->failing += expected.failed_record != UINT64_MAX;
     const diff_form last = program->shape == DIFF_FOLD ? DIFF_SCALAR : DIFF_ROW;
     for (diff_form form = DIFF_LOWERED; form <= last; form++)
         if (!try_form(&arena, t, program, exports, &data, &expected, form)) break;
     if (expected.failed_record != UINT64_MAX) {
         data.skip = true;
-        const diff_result rest = diff_reference(&arena, program, exports, &data);
+        diff_result rest = diff_reference(&arena, program, exports, &data);
+        if (getenv("HDST_DIFF_TEXT")) rest.skipped = failing_alone(&arena, program, exports, &data);
         data.room = rest.outputs;
         try_form(&arena, t, program, exports, &data, &rest, DIFF_SKIP);
     }
@@ -81,6 +129,8 @@ static void run_batch(uint64_t first, int count, tally *t)
     if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
     diff_program *programs[BATCH];
     for (int i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + (uint64_t)i, NULL);
+    if (getenv("HDST_DIFF_TEXT")) programs[0]->hk = text_of(&arena, getenv("HDST_DIFF_TEXT"));
+    for (int i = 0; i < count && getenv("HDST_DIFF_SHOW"); i++) printf("%s", programs[i]->hk);
     diff_library library = {0};
     cr_assert(diff_library_open(&library, programs, count), "the C translations of seeds %" PRIu64 "... do not compile", first);
     for (int i = 0; i < count; i++) run_program(&library, t, programs[i]);
@@ -90,13 +140,14 @@ static void run_batch(uint64_t first, int count, tally *t)
 
 Test(differential, random_programs_give_the_bits_of_their_c_translations)
 {
-    const uint64_t count = setting("HDST_DIFF_PROGRAMS", 1000), first = setting("HDST_DIFF_SEED", 1);
+    const uint64_t count = setting("HDST_DIFF_PROGRAMS", 900), first = setting("HDST_DIFF_SEED", 1);
     tally t = {0};
     for (uint64_t done = 0; done < count; done += BATCH) {
         run_batch(first + done, count - done < BATCH ? (int)(count - done) : BATCH, &t);
-        if (count > PROGRESS && t.programs % PROGRESS == 0) fprintf(stderr, "%d of %" PRIu64 " programs, %d differ\n", t.programs, count, t.different);
+        if (count > PROGRESS && (done + BATCH) % PROGRESS == 0) fprintf(stderr, "%d of %" PRIu64 " programs, %d differ\n", t.programs, count, t.different);
     }
-    fprintf(stderr, "%d programs from seed %" PRIu64 ", %d with a failing record\n", t.programs, first, t.failing);
+    fprintf(stderr, "%d programs from seed %" PRIu64 ", %d with a failing record; %d more without data for which they end\n", t.programs, first, t.failing, t.endless);
     cr_expect_eq(t.different, 0, "%d programs differ", t.different);
     if (count >= 100) cr_expect(t.failing > 0 && t.failing < t.programs / 4, "%d of %d programs fail: they say little", t.failing, t.programs);
+    if (count >= 100) cr_expect(t.endless < t.programs / 20, "%d programs besides %d have no data: they say nothing", t.endless, t.programs);
 }

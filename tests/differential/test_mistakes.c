@@ -80,7 +80,7 @@ static int run_program(uint64_t seed)
     jmp_buf out_of_memory;
     hdst__arena_init(&arena, NULL, &out_of_memory);
     if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
-    const diff_program *program = diff_generate(&arena, seed, NULL);
+    const diff_program *program = diff_generate(&arena, seed, &(diff_options){.plain_names = true});
     int wrong = 0;
     for (uint64_t i = 0; i < EACH; i++) wrong += !try_mistake(&arena, program, diff_mistake_at((int)((seed * EACH + i) % (uint64_t)diff_mistake_count())));
     wrong += !try_typed(&arena, program, diff_typed_at((int)(seed % (uint64_t)diff_typed_count())));

@@ -58,8 +58,8 @@ static const hdst__source_text *source_of(const hdst__diags *d, hdst__span span)
 void hdst__span_position(const hdst__diags *d, hdst__span span, uint32_t *line, uint32_t *column)
 {
     const hdst__source_text *source = source_of(d, span);
-    *line = *column = 1;
-    if (!source) return;
+    *line = *column = span.offset != HDST__WHOLE_FILE;
+    if (!source || !*line) return;
     const size_t offset = span.offset < source->length ? span.offset : source->length;
     size_t first = 0, end = source->line_count;     // the last line that begins at the place or before it
     while (end - first > 1) {
@@ -99,8 +99,10 @@ void hdst__diag_render(const hdst__diags *d, const hdst__diag *diag, hdst__buffe
     const hdst__source_text *source = source_of(d, diag->span);
     uint32_t line, column;
     hdst__span_position(d, diag->span, &line, &column);
-    hdst__buffer_printf(out, "%s:%u:%u: %s: %s\n", source ? source->name : "?", line, column, words[diag->severity], diag->message);
-    if (source && source->length) {
+    hdst__buffer_puts(out, source ? source->name : "?");
+    if (line) hdst__buffer_printf(out, ":%u:%u", line, column);
+    hdst__buffer_printf(out, ": %s: %s\n", words[diag->severity], diag->message);
+    if (source && source->length && line) {
         render_line(source, diag->span, out);
         hdst__buffer_puts(out, "\n");
     }
@@ -127,43 +129,11 @@ hdst_status hdst__diags_to_error(const hdst__diags *d, hdst_status code, hdst_er
         if (diag->hint) hdst__error_hint(error, "%s", diag->hint);
         hdst__buffer text;
         hdst__buffer_init(&text, d->arena->allocator);
-        if (source && source->length) render_line(source, diag->span, &text);
+        if (source && source->length && line) render_line(source, diag->span, &text);
         if (d->errors > 1) hdst__buffer_printf(&text, "\n(and %zu more error%s)", d->errors - 1, d->errors > 2 ? "s" : "");
         hdst__error_cause(error, "%s", hdst__buffer_text(&text));
         hdst__buffer_destroy(&text);
         return code;
     }
     return hdst__error_set(error, code, "%zu errors", d->errors);
-}
-
-static size_t min3(size_t a, size_t b, size_t c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
-
-// Levenshtein distance with one row; names longer than the row are never near.
-static size_t distance(const char *a, const char *b)
-{
-    enum { LONGEST = 64 };
-    size_t row[LONGEST + 1], n = strlen(a), m = strlen(b);
-    if (n > LONGEST || m > LONGEST) return LONGEST;
-    for (size_t j = 0; j <= m; j++) row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t above = row[j];
-            row[j] = min3(row[j - 1] + 1, above + 1, diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
-        }
-    }
-    return row[m];
-}
-
-const char *hdst__nearest_name(const char *name, const char *const *names, size_t count)
-{
-    const char *best = NULL;
-    size_t length = strlen(name), best_distance = length / 3 + 2;     // one slip in a short name, more in a long one
-    for (size_t i = 0; i < count; i++) {
-        size_t d = distance(name, names[i]);
-        if (d < best_distance && d < length) best = names[i], best_distance = d;
-    }
-    return best;
 }

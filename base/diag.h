@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/suggest.h"
 
 #include <stdint.h>
 
@@ -18,7 +19,8 @@ typedef struct hdst__source_text {
     size_t line_count;
 } hdst__source_text;
 
-// A stretch of a source. source is an index into hdst__diags.sources; length 0 means a point.
+// A stretch of a source. source is an index into hdst__diags.sources; length 0 means a point. An offset of HDST__WHOLE_FILE: what is told is at no place in it.
+#define HDST__WHOLE_FILE UINT32_MAX
 typedef struct hdst__span {
     uint32_t source, offset, length;
 } hdst__span;
@@ -51,7 +53,7 @@ void hdst__diag_error(hdst__diags *diags, hdst__span span, const char *hint, con
 void hdst__diag_warning(hdst__diags *diags, hdst__span span, const char *hint, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void hdst__diag_note(hdst__diags *diags, hdst__span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-// line and column count from 1; the column counts bytes
+// line and column count from 1, both are 0 for a whole file; the column counts bytes
 void hdst__span_position(const hdst__diags *diags, hdst__span span, uint32_t *line, uint32_t *column);
 
 // "file:line:column: error: message", the line, a caret with tildes under the span, the hint.
@@ -59,8 +61,5 @@ void hdst__diag_render(const hdst__diags *diags, const hdst__diag *diag, hdst__b
 void hdst__diags_render(const hdst__diags *diags, hdst__buffer *out);   // all of them, in order of report
 // Fills `error` from the first error; the cause is its source line with the caret. Returns `code`, or HDST_OK when there was none.
 hdst_status hdst__diags_to_error(const hdst__diags *diags, hdst_status code, hdst_error *error);
-
-// The entry of `names` nearest to `name` by edit distance, if close enough to be a slip of the pen; else NULL.
-const char *hdst__nearest_name(const char *name, const char *const *names, size_t count);
 
 #endif

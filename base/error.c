@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
 
+#include "base/suggest.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -88,6 +90,12 @@ void hdst__error_hint(hdst_error *error, const char *format, ...)
     va_end(args);
 }
 
+void hdst__error_suggest(hdst_error *error, const char *what, const char *name, const char *const *names, size_t count)
+{
+    enum { MOST = 300 };        // a hint that is read
+    if (error) hdst__suggest(error->hint, MOST, what, name, names, count);
+}
+
 void hdst__error_at(hdst_error *error, const char *file, uint32_t line, uint32_t column)
 {
     if (!error) return;
@@ -96,12 +104,19 @@ void hdst__error_at(hdst_error *error, const char *file, uint32_t line, uint32_t
     error->column = column;
 }
 
+// "cannot open 'x.csv'" needs no "x.csv: " in front.
+static bool is_named(const char *message, const char *file)
+{
+    const char *at = strstr(message, file);
+    return at && at > message && at[-1] == '\'' && at[strlen(file)] == '\'';
+}
+
 uint64_t hdst_error_format(const hdst_error *e, char *text, uint64_t size)
 {
     char place[300] = "";
     if (e->file[0] && e->line && e->column) snprintf(place, sizeof place, "%s:%u:%u: ", e->file, e->line, e->column);
     else if (e->file[0] && e->line) snprintf(place, sizeof place, "%s:%u: ", e->file, e->line);
-    else if (e->file[0]) snprintf(place, sizeof place, "%s: ", e->file);
+    else if (e->file[0] && !is_named(e->message, e->file)) snprintf(place, sizeof place, "%s: ", e->file);
     int length = snprintf(text, (size_t)size, "%s%s%s%s%s%s", place, e->message[0] ? e->message : hdst_status_text(e->code),
                           e->cause[0] ? "\n" : "", e->cause, e->hint[0] ? "\nhint: " : "", e->hint);
     return length < 0 ? 0 : (uint64_t)length;

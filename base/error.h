@@ -8,6 +8,7 @@
 #include "hdst/error.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 
 // All return `code`, so that `return hdst__error_set(...)` reads well. Texts are cut at the field's size, at a UTF-8 boundary.
 hdst_status hdst__error_set(hdst_error *error, hdst_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -16,6 +17,8 @@ hdst_status hdst__error_memory(hdst_error *error, const char *what);     // "out
 // These add to an error that was set; each may be left out.
 void hdst__error_cause(hdst_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void hdst__error_hint(hdst_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// "did you mean 'x'?", else "its fields are x, y" (base/suggest.h); nothing where there is none.
+void hdst__error_suggest(hdst_error *error, const char *what, const char *name, const char *const *names, size_t count);
 void hdst__error_at(hdst_error *error, const char *file, uint32_t line, uint32_t column);
 
 #endif

@@ -61,6 +61,8 @@ ast_expr *hdst__check_poisoned(ast_expr *expr);         // gives it the poison t
 // --- Reports ---
 const char *hdst__check_type_name(hdst__checker *c, const hdst__type *type);        // "point" rather than "struct point"
 const char *hdst__check_near(hdst__checker *c, const char *name, const char *const *names, size_t count);   // "did you mean 'x'?" or NULL
+// The same, else what there is: "its fields are x, y".
+const char *hdst__check_near_or_all(hdst__checker *c, const char *what, const char *name, const char *const *names, size_t count);
 // The function cannot run yet because of `what` (a construct that parses and checks). The first reason stays.
 void hdst__check_unsupported(hdst__checker *c, hdst__span span, const char *what);
 

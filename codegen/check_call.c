@@ -211,8 +211,35 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
     return call;
 }
 
+// Functions of C and OpenCL that people reach for, and what there is instead; NULL: as the one above.
+static const struct { const char *name, *instead; } foreign_calls[] = {
+    {"printf", "a kernel cannot print: return or emit what you want to see, or let a check fail and use `hdst replay`, which shows every step of a record"},
+    {"fprintf", NULL}, {"print", NULL}, {"puts", NULL}, {"putchar", NULL}, {"cout", NULL},
+    {"malloc", "a kernel has no memory of its own: declare an array with its size, float x[8];"}, {"calloc", NULL}, {"realloc", NULL}, {"free", NULL}, {"alloca", NULL},
+    {"rand", "random numbers depend on an index and a stream only, so that every device draws the same: rng, uniform, normal, exponential"}, {"srand", NULL}, {"random", NULL},
+    {"drand48", NULL},
+    {"get_global_id", "a function is about one record; record_index() is its number"}, {"get_local_id", NULL}, {"get_group_id", NULL}, {"get_global_size", NULL},
+    {"atomic_add", "accumulators are added to by all records at once: declare `accum T name` and write name += x"}, {"atomic_inc", NULL}, {"atomicAdd", NULL},
+    {"barrier", "records do not wait for one another; what they share is accumulated or reduced"}, {"__syncthreads", NULL},
+    {"assert", "to end a run at a record that must not be, let a check fail: an index out of range or a division by zero names the record"}, {"abort", NULL}, {"exit", NULL},
+    {"memcpy", "records and arrays are assigned as values: a = b;"}, {"memset", "a new record or array is all zero: T x = {0};"},
+    {"fopen", "a kernel opens no files: bind what it needs to a broadcast parameter"}, {"scanf", NULL},
+};
+
+static const char *instead_of(const char *name)
+{
+    const char *instead = NULL;
+    for (size_t i = 0; i < sizeof foreign_calls / sizeof *foreign_calls; i++) {
+        if (foreign_calls[i].instead) instead = foreign_calls[i].instead;
+        if (!strcmp(foreign_calls[i].name, name)) return instead;
+    }
+    return NULL;
+}
+
 static const char *call_hint(hdst__checker *c, const char *name)
 {
+    const char *instead = instead_of(name);
+    if (instead) return instead;
     if (c->diags->count >= HDST__DIAG_LIMIT) return NULL;
     size_t count = 0;
     const char **names = HDST__NEW_ARRAY(c->arena, const char *, HDST__BI_COUNT + c->module->function_count);

@@ -17,7 +17,7 @@ static ast_expr *record(hdst__checker *c, ast_expr *list, const hdst__record *r)
             if (!field) {
                 const char **names = HDST__NEW_ARRAY(c->arena, const char *, r->field_count);
                 for (size_t k = 0; k < r->field_count; k++) names[k] = r->fields[k].name;
-                const char *hint = hdst__check_near(c, init->field, names, r->field_count);
+                const char *hint = hdst__check_near_or_all(c, "its fields are", init->field, names, r->field_count);
                 hdst__diag_error(c->diags, init->span, hint, "the record '%s' has no field '%s'", r->name, init->field);
             }
         } else if (next < r->field_count) {

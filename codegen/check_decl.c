@@ -29,6 +29,14 @@ const char *hdst__check_type_name(hdst__checker *c, const hdst__type *type)
     return strncmp(name, "struct ", 7) ? name : name + 7;
 }
 
+const char *hdst__check_near_or_all(hdst__checker *c, const char *what, const char *name, const char *const *names, size_t count)
+{
+    char hint[240];
+    if (c->diags->count >= HDST__DIAG_LIMIT) return NULL;       // it would not be shown
+    hdst__suggest(hint, sizeof hint, what, name, names, count);
+    return *hint ? hdst__arena_strdup(c->arena, hint) : NULL;
+}
+
 const char *hdst__check_near(hdst__checker *c, const char *name, const char *const *names, size_t count)
 {
     if (c->diags->count >= HDST__DIAG_LIMIT) return NULL;       // it would not be shown
@@ -83,16 +91,22 @@ static const struct { const char *name, *instead; } foreign_types[] = {
     {"float2", "float and an array: float x[2]"}, {"float4", "float and an array: float x[4]"}, {"_Bool", "bool"},
 };
 
+// What is read as the type of a declaration when it is misspelt: `retrun x;`, `filtre f(p a)`.
+static const char *const statement_words[] = {"return", "emit", "map", "filter", "flat_map", "reduce", "group", "join"};
+
 static const char *type_hint(hdst__checker *c, const char *name)
 {
+    if (!strcmp(name, "emit")) return "write emit(...);";
+    if (!strcmp(name, "var") || !strcmp(name, "let")) return "write the type: float, int32_t ...";
     for (size_t i = 0; i < sizeof foreign_types / sizeof *foreign_types; i++)
         if (!strcmp(foreign_types[i].name, name)) return hdst__arena_printf(c->arena, "write %s", foreign_types[i].instead);
     if (c->diags->count >= HDST__DIAG_LIMIT) return NULL;
     size_t words = sizeof type_words / sizeof *type_words, count = 0;
-    const char **names = HDST__NEW_ARRAY(c->arena, const char *, words + c->struct_count + c->module->record_count);
+    const char **names = HDST__NEW_ARRAY(c->arena, const char *, words + c->struct_count + c->module->record_count + sizeof statement_words / sizeof *statement_words);
     for (size_t i = 0; i < c->struct_count; i++) names[count++] = c->structs[i]->name;
     for (size_t i = 0; i < c->module->record_count; i++) names[count++] = c->module->records[i]->name;
     for (size_t i = 0; i < words; i++) names[count++] = type_words[i].name;
+    for (size_t i = 0; i < sizeof statement_words / sizeof *statement_words; i++) names[count++] = statement_words[i];
     const char *near = hdst__check_near(c, name, names, count);
     return near ? near : "declare it with `struct`, or import the schema that has it: import \"file.yaml\";";
 }

@@ -52,9 +52,13 @@ static const char *name_hint(hdst__checker *c, const char *name)
         return hdst__arena_printf(c->arena, "'%s' is a record type; a value is written (%s){ ... }", name, name);
     if (c->diags->count >= HDST__DIAG_LIMIT) return NULL;
     size_t count = 0;
-    const char **names = HDST__NEW_ARRAY(c->arena, const char *, c->scope_count + c->module->global_count);
+    const size_t known = sizeof known_constants / sizeof *known_constants;
+    const char **names = HDST__NEW_ARRAY(c->arena, const char *, c->scope_count + c->module->global_count + known + 2);
     for (size_t i = c->scope_count; i-- > 0;) names[count++] = c->scope[i]->name;
     for (size_t i = 0; i < c->module->global_count; i++) names[count++] = c->module->globals[i]->name;
+    for (size_t i = 0; i < known; i++) names[count++] = known_constants[i].name;
+    names[count++] = "true";
+    names[count++] = "false";
     return hdst__check_near(c, name, names, count);
 }
 
@@ -124,7 +128,7 @@ static ast_expr *member(hdst__checker *c, ast_expr *e)
     }
     const char **names = HDST__NEW_ARRAY(c->arena, const char *, type->record->field_count);
     for (size_t i = 0; i < type->record->field_count; i++) names[i] = type->record->fields[i].name;
-    const char *hint = hdst__check_near(c, e->name, names, type->record->field_count);
+    const char *hint = hdst__check_near_or_all(c, "its fields are", e->name, names, type->record->field_count);
     hdst__diag_error(c->diags, e->name_span, hint, "the record '%s' has no field '%s'", type->record->name, e->name);
     return hdst__check_poisoned(e);
 }

@@ -31,7 +31,7 @@ static void close_scope(hdst__checker *c, scope saved)
 void hdst__check_declare(hdst__checker *c, ast_decl *decl)
 {
     for (size_t i = c->block_start; i < c->scope_count; i++) {
-        if (strcmp(c->scope[i]->name, decl->name)) continue;
+        if (strcmp(c->scope[i]->name, decl->name) || (decl->type && hdst__check_is_poison(decl->type))) continue;   // `retrun x;` is read as a declaration
         uint32_t line, column;
         hdst__span_position(c->diags, c->scope[i]->span, &line, &column);
         hdst__diag_error(c->diags, decl->span, NULL, "'%s' is declared already, in line %u", decl->name, line);
@@ -82,7 +82,7 @@ static bool writable(hdst__checker *c, const ast_expr *begin, const ast_decl *de
         hdst__diag_error(c->diags, begin->span, NULL, "only variables can be assigned to");
         return false;
     }
-    const char *copy = hdst__arena_printf(c->arena, "work on a copy: T my_%s = %s;", decl->name, decl->name);
+    const char *copy = hdst__arena_printf(c->arena, "work on a copy: %s my_%s = %s;", hdst__check_type_name(c, decl->type), decl->name, decl->name);
     bool helper_number = decl->kind == AST_PARAM && c->function->kind == AST_HELPER && !decl->is_const && hdst__check_is_arithmetic(decl->type);
     if (decl->kind == AST_LOCAL && !decl->is_const) return true;
     if (helper_number) return true;

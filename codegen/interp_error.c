@@ -23,6 +23,9 @@ static void describe(const ir_check *check, uint64_t index, uint64_t limit, char
     const char *what = check->what ? check->what : "";
     if (check->kind == IR_CHECK_EMIT) snprintf(text, size, "'%s' emits %llu records, room is for %llu,", what, (unsigned long long)index, (unsigned long long)limit);
     else if (check->kind == IR_CHECK_DIVISION) snprintf(text, size, "division by zero");
+    else if (check->kind == IR_CHECK_KEY && limit == 0) snprintf(text, size, "key '%s' is %lld, and the result has no rows,", what, (long long)index);
+    else if (check->kind == IR_CHECK_KEY && index > INT64_MAX) snprintf(text, size, "key '%s' is %lld, out of range 0..%llu,", what, (long long)index, (unsigned long long)limit - 1);
+    else if (check->kind == IR_CHECK_KEY) snprintf(text, size, "key '%s' is %llu, out of range 0..%llu,", what, (unsigned long long)index, (unsigned long long)limit - 1);
     else if (limit == 0) snprintf(text, size, "index %lld out of range: %s has no rows", (long long)index, *what ? what : "the table");
     // An index that was negative in the source arrives as a number near 2^64.
     else if (index > INT64_MAX) snprintf(text, size, "index %lld out of range 0..%llu", (long long)index, (unsigned long long)limit - 1);
@@ -33,6 +36,7 @@ static const char *hint_of(const ir_check *check, char *text, size_t size)
 {
     if (check->kind == IR_CHECK_DIVISION) return "test the divisor before you divide";
     if (check->kind == IR_CHECK_EMIT) return "raise --memory (the output of a record must fit a share of it), or emit less from one record";
+    if (check->kind == IR_CHECK_KEY) return "a dense result has a row for each key from 0 on: give hdst_reduce_dense more rows, or use hdst_reduce_by_key";
     if (check->kind != IR_CHECK_TABLE_INDEX || !check->what) return NULL;
     snprintf(text, size, "`len(%s)` is the number of its rows, set when the table is bound", check->what);
     return text;

@@ -135,7 +135,7 @@ struct ir_stmt {
 
 // What may go wrong at one place. The message is made when it happens, by running the record again in the interpreter, which knows the values (IR_CHECK's index
 // and limit).
-typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION, IR_CHECK_EMIT /* too many records */ } ir_check_kind;
+typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION, IR_CHECK_EMIT /* too many records */, IR_CHECK_KEY /* of a dense result */ } ir_check_kind;
 
 typedef struct ir_check {
     ir_check_kind kind;

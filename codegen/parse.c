@@ -63,7 +63,7 @@ bool hdst__parse_expect(hdst__parser *p, hdst__token_kind kind, const char *why)
     if (hdst__parse_accept(p, kind)) return true;
     if (kind == TOKEN_SEMICOLON && p->at > 0 && forgotten_semicolon(p, why)) return true;
     const hdst__token *found = &p->tokens[p->at];
-    hdst__parse_error(p, found->span, NULL, "expected %s%s%s, found %s", hdst__token_name(kind), *why ? " " : "", why, hdst__token_name(found->kind));
+    hdst__parse_error(p, found->span, hdst__parse_instead(p, found), "expected %s%s%s, found %s", hdst__token_name(kind), *why ? " " : "", why, hdst__parse_found(p, found));
     return false;
 }
 
@@ -75,7 +75,7 @@ const char *hdst__parse_name(hdst__parser *p, const char *what, hdst__span *span
     if (token->kind >= TOKEN_IF)
         hdst__parse_error(p, token->span, NULL, "expected %s; %s is a word of the language", what, hdst__token_name(token->kind));
     else
-        hdst__parse_error(p, token->span, NULL, "expected %s, found %s", what, hdst__token_name(token->kind));
+        hdst__parse_error(p, token->span, NULL, "expected %s, found %s", what, hdst__parse_found(p, token));
     return "";
 }
 
@@ -160,18 +160,18 @@ ast_type_name *hdst__parse_dims(hdst__parser *p, ast_type_name *type)
 
 // --- Parameters ---
 
+static const char *const qualifier_words[] = {"broadcast", "lookup", "accum", "key", "stream", "optional"};
+
 // Qualifiers are words of the language only here, and only when a type and a name follow.
 static ast_qualifier qualifier(hdst__parser *p)
 {
-    static const struct { const char *word; ast_qualifier qualifier; } words[] = {
-        {"broadcast", AST_BROADCAST}, {"lookup", AST_LOOKUP}, {"accum", AST_ACCUM}, {"key", AST_KEY}, {"stream", AST_STREAM}, {"optional", AST_OPTIONAL},
-    };
+    static const ast_qualifier meant[] = {AST_BROADCAST, AST_LOOKUP, AST_ACCUM, AST_KEY, AST_STREAM, AST_OPTIONAL};
     hdst__token_kind next = hdst__parse_peek(p, 1)->kind;
     if (next != TOKEN_STRUCT && (next != TOKEN_NAME || hdst__parse_peek(p, 2)->kind != TOKEN_NAME)) return AST_PLAIN;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (!hdst__parse_is_name(p, 0, words[i].word)) continue;
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++) {
+        if (!hdst__parse_is_name(p, 0, qualifier_words[i])) continue;
         p->at++;
-        return words[i].qualifier;
+        return meant[i];
     }
     return AST_PLAIN;
 }
@@ -190,10 +190,15 @@ static ast_decl *parameter(hdst__parser *p, ast_decl_kind kind)
     decl->kind = kind;
     decl->qualifier = qualifier(p);
     if (hdst__parse_accept(p, TOKEN_CONST)) decl->is_const = true;
+    const size_t type = p->at;
     decl->written = hdst__parse_type_name(p);
     if (hdst__parse_is(p, TOKEN_STAR))
         hdst__parse_error(p, p->tokens[p->at].span, "an array is written with its size, a table as `broadcast T v[]`", "there are no pointers");
+    if (hdst__parse_brackets_of_type(p, decl->written)) return decl;
     decl->name = hdst__parse_name(p, "the name of the parameter", &decl->span);
+    if (decl->qualifier == AST_PLAIN)
+        hdst__parse_unknown_qualifier(p, type, qualifier_words, sizeof qualifier_words / sizeof *qualifier_words,
+                                      kind == AST_PARAM ? "a parameter is TYPE NAME, or broadcast, accum, lookup, stream TYPE NAME" : "a field is TYPE NAME or key TYPE NAME");
     if (decl->qualifier == AST_LOOKUP) lookup_key(p, decl);
     else decl->written = hdst__parse_dims(p, decl->written);
     return decl;
@@ -236,7 +241,13 @@ static void output(hdst__parser *p, ast_function *f)
 
 static void identity(hdst__parser *p, ast_function *f)
 {
-    if (!hdst__parse_is_name(p, 0, "identity")) return;
+    static const char *const words[] = {"identity"};
+    const hdst__token *found = &p->tokens[p->at];
+    const bool misspelt = !p->panic && found->kind == TOKEN_NAME && hdst__parse_peek(p, 1)->kind == TOKEN_LBRACE && strcmp(found->text, words[0]);
+    if (misspelt)
+        hdst__diag_error(p->diags, found->span, hdst__parse_near(p, found->text, words, 1, "a reduce may say `identity { ... }` in front of its body"), "expected '{', found '%s'",
+                         found->text);
+    if (!misspelt && !hdst__parse_is_name(p, 0, "identity")) return;
     const hdst__token *word = &p->tokens[p->at++];
     if (f->kind != AST_REDUCE) hdst__diag_error(p->diags, word->span, NULL, "only a reduce has an identity");
     if (!p->panic) f->identity = hdst__parse_braces(p, NULL);
@@ -257,15 +268,17 @@ static void function_body(hdst__parser *p, ast_function *f, ast_file *file)
     HDST__PUSH(p->arena, file->functions, file->function_count, file->function_capacity, f);
 }
 
+enum { KINDS = 6 };
+static const char *const kind_words[KINDS] = {"map", "filter", "flat_map", "reduce", "group", "join"};
+
 static bool function_kind(const hdst__parser *p, size_t ahead, ast_function_kind *kind)
 {
-    static const struct { const char *word; ast_function_kind kind; } words[] = {
-        {"map", AST_MAP}, {"filter", AST_FILTER}, {"flat_map", AST_FLAT_MAP}, {"reduce", AST_REDUCE}, {"group", AST_GROUP}, {"join", AST_JOIN},
-    };
-    if (hdst__parse_peek(p, ahead + 1)->kind != TOKEN_NAME) return false;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (!hdst__parse_is_name(p, ahead, words[i].word)) continue;
-        *kind = words[i].kind;
+    static const ast_function_kind meant[] = {AST_MAP, AST_FILTER, AST_FLAT_MAP, AST_REDUCE, AST_GROUP, AST_JOIN};
+    const hdst__token_kind next = hdst__parse_peek(p, ahead + 1)->kind;
+    if (next != TOKEN_NAME && (next < TOKEN_IF || next == TOKEN_STRUCT || hdst__parse_peek(p, ahead + 2)->kind != TOKEN_LPAREN)) return false;
+    for (size_t i = 0; i < KINDS; i++) {
+        if (!hdst__parse_is_name(p, ahead, kind_words[i])) continue;
+        *kind = meant[i];
         return true;
     }
     return false;
@@ -291,6 +304,10 @@ static void operator_function(hdst__parser *p, ast_file *file)
     }
     p->at++;
     f->name = hdst__parse_name(p, "the name of the function", &f->span);
+    if (!p->panic && hdst__parse_is(p, TOKEN_NAME) && hdst__parse_peek(p, 1)->kind == TOKEN_LPAREN)       // `map T f(...)`
+        hdst__parse_error(p, f->span, hdst__arena_printf(p->arena, "write %s %s(...) -> %s; no -> where there is no output", kind_words[f->kind - AST_MAP],
+                                                         p->tokens[p->at].text, strcmp(f->name, "void") ? f->name : "T"),
+                          "the output of '%s' stands behind its parameters", p->tokens[p->at].text);
     if ((f->associative || f->commutative) && f->kind != AST_REDUCE)
         hdst__diag_error(p->diags, laws, NULL, "only a reduce can be associative or commutative");
     parameters(p, f);
@@ -302,8 +319,7 @@ static void operator_function(hdst__parser *p, ast_file *file)
 // `mapp f(T a) -> U`, or `float f(T a) -> float`
 static void misplaced_output(hdst__parser *p, const ast_type_name *type)
 {
-    static const char *const kinds[] = {"map", "filter", "flat_map", "reduce", "group", "join"};
-    const char *near = hdst__nearest_name(type->name, kinds, sizeof kinds / sizeof *kinds);
+    const char *near = hdst__nearest_name(type->name, kind_words, KINDS);
     if (near)
         hdst__parse_error(p, type->span, hdst__arena_printf(p->arena, "did you mean '%s'?", near), "unknown kind of function '%s'", type->name);
     else
@@ -327,7 +343,8 @@ static void import(hdst__parser *p, ast_file *file)
 {
     p->at++;
     const hdst__token *name = &p->tokens[p->at];
-    if (!hdst__parse_expect(p, TOKEN_STRING, "after 'import'")) return;
+    if (name->kind != TOKEN_STRING) hdst__parse_error(p, name->span, "import \"file.yaml\"; or import \"file.hk\";", "expected the file's name in quotes after 'import'");
+    if (!hdst__parse_accept(p, TOKEN_STRING)) return;
     HDST__PUSH(p->arena, file->imports, file->import_count, file->import_capacity, ((ast_import){name->text, name->span}));
     hdst__parse_expect(p, TOKEN_SEMICOLON, "after the import");
 }
@@ -347,7 +364,10 @@ static void param_or_const(hdst__parser *p, ast_file *file)
 {
     ast_decl_kind kind = hdst__parse_is(p, TOKEN_CONST) ? AST_CONST : AST_GLOBAL_PARAM;
     p->at++;
+    if (kind == AST_GLOBAL_PARAM && hdst__parse_is(p, TOKEN_NAME) && hdst__parse_peek(p, 1)->kind == TOKEN_SEMICOLON)
+        hdst__parse_error(p, p->tokens[p->at].span, hdst__arena_printf(p->arena, "param uint32_t %s;", p->tokens[p->at].text), "a param is written with its type");
     ast_type_name *type = hdst__parse_type_name(p);
+    if (hdst__parse_brackets_of_type(p, type)) return;
     do {
         ast_decl *decl = global(p, file, kind, type);
         if (kind == AST_CONST && !decl->value) hdst__parse_error(p, decl->span, NULL, "the constant '%s' needs a value", decl->name);
@@ -372,15 +392,29 @@ static void enumeration(hdst__parser *p, ast_file *file)
     hdst__parse_expect(p, TOKEN_SEMICOLON, "after the enum");
 }
 
+// `key uint32_t k;`: keys are a matter of what a function gives, not of the record.
+static void refuse_qualified_field(hdst__parser *p, size_t first)
+{
+    const hdst__token *word = &p->tokens[first], *type = &p->tokens[first + 1], *name = &p->tokens[first + 2];
+    if (!p->panic && word->kind == TOKEN_NAME && !strcmp(word->text, "key") && name->kind == TOKEN_NAME)
+        hdst__parse_error(p, word->span, hdst__arena_printf(p->arena, "call the field \"key\", or declare it where a function gives it: map f(...) -> (key %s %s, ...)", type->text, name->text),
+                          "a field of a struct is not declared 'key'");
+    else
+        hdst__parse_unknown_qualifier(p, first, NULL, 0, "a field is TYPE NAME;");
+}
+
 static void fields(hdst__parser *p, ast_struct *record)
 {
     while (!p->panic && !hdst__parse_is(p, TOKEN_RBRACE)) {
+        const size_t first = p->at;
         ast_type_name *type = hdst__parse_type_name(p);
+        hdst__parse_brackets_of_type(p, type);
         do {
             ast_decl *field = HDST__NEW(p->arena, ast_decl);
             if (hdst__parse_is(p, TOKEN_STAR))
                 hdst__parse_error(p, p->tokens[p->at].span, "give arrays their size: float x[D];", "there are no pointers");
             field->name = hdst__parse_name(p, "the name of a field", &field->span);
+            if (p->at == first + 2) refuse_qualified_field(p, first);
             field->written = hdst__parse_dims(p, type);
             if (hdst__parse_is(p, TOKEN_ASSIGN))
                 hdst__parse_error(p, p->tokens[p->at].span, NULL, "fields have no values of their own; a new record is all zero");
@@ -403,6 +437,13 @@ static void structure(hdst__parser *p, ast_file *file)
     hdst__parse_expect(p, TOKEN_SEMICOLON, "after the '}' of the record");
 }
 
+static void unknown_declaration(hdst__parser *p, const ast_type_name *type)
+{
+    static const char *const words[] = {"associative", "commutative", "import", "param", "const", "enum", "struct", "map", "filter", "flat_map", "reduce", "group", "join"};
+    hdst__parse_error(p, type->span, hdst__parse_near(p, type->name, words, sizeof words / sizeof *words, "functions are map, filter, flat_map, reduce, group, join, or `TYPE name(...)`"),
+                      "unknown kind of declaration '%s'", type->name);
+}
+
 static void helper_or_variable(hdst__parser *p, ast_file *file)
 {
     ast_type_name *type = hdst__parse_type_name(p);
@@ -416,8 +457,7 @@ static void helper_or_variable(hdst__parser *p, ast_file *file)
     else if (after->kind == TOKEN_LPAREN)
         helper(p, file, type);
     else if (after->kind == TOKEN_NAME)
-        hdst__parse_error(p, type->span, "functions are map, filter, flat_map, reduce, group, join, or `TYPE name(...)`",
-                          "unknown kind of declaration '%s'", type->name);
+        unknown_declaration(p, type);
     else
         hdst__parse_error(p, name->span, "write `const` for a constant, `param` for what the program sets, `broadcast` or `accum` in a parameter list",
                           "there are no global variables");

@@ -99,7 +99,7 @@ static void useless(hdst__parser *p, const ast_expr *expr)
     else if (hdst__parse_is(p, TOKEN_SEMICOLON))
         hdst__parse_error(p, expr->span, comparison ? "write = to assign" : "assign it, return it or accumulate it", "this statement does nothing");
     else
-        hdst__parse_error(p, hdst__parse_peek(p, 0)->span, NULL, "expected an assignment or ';', found %s", hdst__token_name(hdst__parse_peek(p, 0)->kind));
+        hdst__parse_error(p, hdst__parse_peek(p, 0)->span, hdst__parse_instead(p, hdst__parse_peek(p, 0)), "expected an assignment or ';', found %s", hdst__parse_found(p, hdst__parse_peek(p, 0)));
 }
 
 static ast_stmt *without_comma(hdst__parser *p)
@@ -247,7 +247,7 @@ static ast_stmt *jump(hdst__parser *p)
 
 static ast_stmt *simple(hdst__parser *p)
 {
-    if (hdst__parse_refused_word(p)) return NULL;
+    if (hdst__parse_refused_word(p) || hdst__parse_unknown_statement(p)) return NULL;
     bool declares = hdst__parse_at_declaration(p);
     ast_stmt *stmt = declares ? declaration(p) : assignment_or_call(p);
     hdst__parse_expect(p, TOKEN_SEMICOLON, declares ? "after the declaration" : "after the statement");
@@ -310,7 +310,7 @@ static void missing_brace(hdst__parser *p, const hdst__token *open)
     uint32_t line, column;
     hdst__span_position(p->diags, open->span, &line, &column);
     hdst__parse_error(p, found->span, NULL, "expected '}' before %s, to close the '{' of line %u",
-                      found->kind == TOKEN_NAME ? hdst__arena_printf(p->arena, "'%s'", found->text) : hdst__token_name(found->kind), line);
+                      hdst__parse_found(p, found), line);
 }
 
 ast_stmt *hdst__parse_block(hdst__parser *p)

@@ -384,7 +384,8 @@ static void resolve(reader *r, uint32_t index, uint32_t asked_by, uint32_t depth
 static void declare(reader *r, yaml_tree *name, const key *layout_align_fields)
 {
     if (name->kind != YAML_TREE_SCALAR) {
-        hdst__diag_error(r->diags, name->span, "record: point", "the name of a record must be a name");
+        hdst__diag_error(r->diags, name->span, name->kind == YAML_TREE_MAPPING ? "did you mean 'records'? `record: point` names a single one" : "record: point",
+                         "the name of a record must be a name");
         return;
     }
     const hdst__complaint *wrong = hdst__check_name(r->arena, "record", name->text);

@@ -85,13 +85,20 @@ typedef struct taking {
     void *rows;
 } taking;
 
+static hdst_status too_many(const taking *t, uint64_t records, hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_USAGE, "%llu record%s from number %llu on are asked for, there are %llu in all", (unsigned long long)t->count, t->count == 1 ? "" : "s",
+                    (unsigned long long)t->first, (unsigned long long)records);
+    hdst__error_hint(error, "records count from 0; hdst_count says how many there are, and hdst_slice takes as many as there are");
+    return HDST_E_USAGE;
+}
+
 static hdst_status take(hdst__plan *plan, const hdst__reader *records, void *user, hdst_error *error)
 {
     taking *t = user;
     uint64_t left = t->first < records->records ? records->records - t->first : 0;
     if (t->all && (t->first > records->records || t->count > left))
-        return hdst__error_set(error, HDST_E_USAGE, "records %llu to %llu of %llu", (unsigned long long)t->first, (unsigned long long)(t->first + t->count),
-                               (unsigned long long)records->records);
+        return too_many(t, records->records, error);
     t->taken = t->count < left ? t->count : left;
     return copy_rows(plan, records, t->first, t->taken, t->rows, error);
 }

@@ -23,9 +23,8 @@ static bool unknown(const walk *w, const hdst__record *inside, const char *name)
     const char *names[MOST];
     const size_t count = inside->field_count < MOST ? inside->field_count : MOST;
     for (size_t i = 0; i < count; i++) names[i] = inside->fields[i].name;
-    const char *near = hdst__nearest_name(name, names, count);
     hdst__error_set(w->error, HDST_E_USAGE, "record '%s' has no field '%s'", inside->name, name);
-    if (near) hdst__error_hint(w->error, "did you mean '%s'?", near);
+    hdst__error_suggest(w->error, "its fields are", name, names, count);
     return false;
 }
 
@@ -100,11 +99,21 @@ static uint32_t leaf_at(const walk *w, uint64_t element)
     return l;
 }
 
+static void list_fields(const hdst__record *record, hdst_error *error)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    size_t count = 0;
+    for (; count < record->field_count && count < MOST; count++) names[count] = record->fields[count].name;
+    hdst__error_suggest(error, "its fields are", "", names, count);
+}
+
 hdst_status hdst__field_find(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error)
 {
     const bool named = path && *path;
     if (!named && record->leaf_count != 1) {
         hdst__error_set(error, HDST_E_USAGE, "record '%s' has several fields: name one", record->name);
+        list_fields(record, error);
         return HDST_E_USAGE;
     }
     if (!named) {

@@ -67,7 +67,7 @@ static const char *qualifier_word(ast_qualifier qualifier)
 static const ast_decl *find_parameter(const hdst_map_spec *spec, const char *name, ast_qualifier wanted, hdst_error *error)
 {
     enum { MOST = 64 };
-    const char *names[MOST], *near;
+    const char *names[MOST];
     size_t n = 0;
     for (size_t i = 0; i < spec->function->param_count; i++) {
         const ast_decl *param = spec->function->params[i];
@@ -81,9 +81,8 @@ static const ast_decl *find_parameter(const hdst_map_spec *spec, const char *nam
         }
         if (n < MOST) names[n++] = param->name;
     }
-    near = hdst__nearest_name(name, names, n);
     hdst__error_set(error, HDST_E_USAGE, "'%s' has no parameter '%s'", spec->function->name, name);
-    if (near) hdst__error_hint(error, "did you mean '%s'?", near);
+    hdst__error_suggest(error, "its parameters are", name, names, n);
     return NULL;
 }
 

@@ -182,9 +182,8 @@ static const hdst__record *find_record(hdst_module *module, const char *name, hd
             return scalar_record(module, (hdst__kind)kind);
     const char **names = HDST__NEW_ARRAY(&module->arena, const char *, module->tree->record_count);
     for (size_t i = 0; i < module->tree->record_count; i++) names[i] = module->tree->records[i]->name;
-    const char *near = hdst__nearest_name(name, names, module->tree->record_count);
     hdst__error_set(error, HDST_E_USAGE, "the module has no record '%s'", name);
-    if (near) hdst__error_hint(error, "did you mean '%s'?", near);
+    hdst__error_suggest(error, "its records are", name, names, module->tree->record_count);
     return NULL;
 }
 
@@ -204,12 +203,11 @@ const ast_function *hdst__module_find_function(hdst_module *module, const char *
     const ast_function *function = hdst__module_function(module->tree, name);
     if (function) return function;
     enum { MOST = 64 };
-    const char *names[MOST], *near;
+    const char *names[MOST];
     size_t n = 0;
     for (size_t i = 0; i < module->tree->function_count && n < MOST; i++) names[n++] = module->tree->functions[i]->name;
-    near = hdst__nearest_name(name, names, n);
     hdst__error_set(error, HDST_E_USAGE, "the module has no function '%s'", name);
-    if (near) hdst__error_hint(error, "did you mean '%s'?", near);
+    hdst__error_suggest(error, "its functions are", name, names, n);
     return NULL;
 }
 

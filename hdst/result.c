@@ -176,9 +176,8 @@ static const hdst__result_table *find_table(hdst_result *result, const char *nam
         if (is_called(&result->tables[i], name)) return &result->tables[i];
         if (n < MOST) names[n++] = result->tables[i].name;
     }
-    const char *near = hdst__nearest_name(name, names, n);
     hdst__error_set(&result->view_error, HDST_E_USAGE, "the result has no accumulator '%s'", name);
-    if (near) hdst__error_hint(&result->view_error, "did you mean '%s'?", near);
+    hdst__error_suggest(&result->view_error, "its accumulators are", name, names, n);
     return NULL;
 }
 
@@ -254,16 +253,15 @@ static const hdst__leaf *find_leaf(hdst_result *result, const hdst__record *reco
 {
     if (!field && record->leaf_count == 1) return &record->leaves[0];
     enum { MOST = 64 };
-    const char *names[MOST], *near;
+    const char *names[MOST];
     size_t n = 0;
     for (size_t i = 0; i < record->leaf_count; i++) {
         if (field && !strcmp(record->leaves[i].path, field)) return &record->leaves[i];
         if (n < MOST) names[n++] = record->leaves[i].path;
     }
-    near = field ? hdst__nearest_name(field, names, n) : NULL;
     hdst__error_set(&result->view_error, HDST_E_USAGE, field ? "record '%s' has no field '%s'" : "record '%s' has several fields: name one%.0s",
                     record->name, field ? field : "");
-    if (near) hdst__error_hint(&result->view_error, "did you mean '%s'?", near);
+    hdst__error_suggest(&result->view_error, "its fields are", field ? field : "", names, n);
     return NULL;
 }
 

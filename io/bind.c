@@ -99,12 +99,38 @@ static void bind_in_order(hdst__bound_source *bound)
     }
 }
 
+static void add_part(char *text, size_t size, const char *part)
+{
+    enum { END = 5 };           // " ..." and the NUL
+    const size_t used = strlen(text);
+    if (used >= 4 && !strcmp(text + used - 4, " ...")) return;
+    if (used + strlen(part) + 2 + END <= size) snprintf(text + used, size - used, "%s%s", used ? ", " : "", part);
+    else snprintf(text + used, size - used, " ...");
+}
+
+// "x, y[3]" and "lon, lat", as far as they fit.
+static void list_numbers(const hdst__source *source, const hdst__record *record, char *fields, char *columns, size_t size)
+{
+    fields[0] = columns[0] = 0;
+    for (uint32_t i = 0; i < record->leaf_count; i++) {
+        char part[100];
+        const hdst__leaf *leaf = &record->leaves[i];
+        if (leaf->elements > 1) snprintf(part, sizeof part, "%.70s[%llu]", leaf->path, (unsigned long long)leaf->elements);
+        else snprintf(part, sizeof part, "%.90s", leaf->path);
+        add_part(fields, size, part);
+    }
+    for (size_t i = 0; i < source->column_count; i++)
+        if (source->columns[i].name) add_part(columns, size, source->columns[i].name);
+}
+
 static hdst_status width_error(const hdst__source *source, const hdst__record *record, hdst_error *error)
 {
     hdst__error_set(error, HDST_E_FORMAT, "'%s' has %llu number%s in a row, record '%s' takes %llu", source->name, (unsigned long long)source->width,
                     source->width == 1 ? "" : "s", record->name, (unsigned long long)record->elements);
     hdst__error_at(error, source->name, 0, 0);
-    hdst__error_hint(error, "choose columns, or set the record's sizes (params) to fit");
+    char fields[150], columns[150];
+    list_numbers(source, record, fields, columns, sizeof fields);
+    hdst__error_hint(error, "'%.60s' takes %s%s%s; choose columns, or set the record's sizes (params) to fit", record->name, fields, *columns ? ", the file has " : "", columns);
     return HDST_E_FORMAT;
 }
 

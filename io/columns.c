@@ -74,16 +74,7 @@ static hdst_status unknown_name(const choice *c, const char *part, size_t length
     refuse(c, "there is no column", part, length);
     char name[128];
     snprintf(name, sizeof name, "%.*s", (int)(length < 127 ? length : 127), part);
-    const char *near = hdst__nearest_name(name, c->names, c->available);
-    if (near) {
-        hdst__error_hint(c->error, "did you mean '%s'?", near);
-        return HDST_E_USAGE;
-    }
-    char all[400] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < c->available && used < sizeof all - 1; i++)
-        used += (size_t)snprintf(all + used, sizeof all - used, "%s'%.60s'", i ? ", " : "", c->names[i]);
-    hdst__error_hint(c->error, "the columns are %s", all);
+    hdst__error_suggest(c->error, "the columns are", name, c->names, c->available);
     return HDST_E_USAGE;
 }
 

@@ -12,6 +12,16 @@ int hdst_refuse_argument(const char *tool, const char *what, const char *subject
     return hdst_status_exit_code(HDST_E_USAGE);
 }
 
+int hdst_refuse_unknown(const char *tool, const char *what, const char *subject, const char *const *words, size_t count)
+{
+    char word[80];              // without the value of --option=VALUE
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(subject, "="), subject);
+    const char *near_name = hdst__nearest_name(word, words, count);
+    if (!near_name) return hdst_refuse_argument(tool, what, subject);
+    fprintf(stderr, "%s: %s '%s'\nhint: did you mean '%s'?\n", tool, what, subject, near_name);
+    return hdst_status_exit_code(HDST_E_USAGE);
+}
+
 int hdst_take_param(const char *tool, hdst_params *params, char *text)
 {
     char *value = strchr(text, '='), *end;

@@ -14,6 +14,8 @@ typedef struct hdst_params {
 
 // Says what is wrong with the words on the command line; returns the exit code for it. `tool` is "hdst schema" and so on.
 int hdst_refuse_argument(const char *tool, const char *what, const char *subject);
+// The same for a word that is none of `words`, with the one that was probably meant.
+int hdst_refuse_unknown(const char *tool, const char *what, const char *subject, const char *const *words, size_t count);
 // "D=2", "D=-1", "eps=0.5". The name is cut off in place. 0, or the exit code after a message.
 int hdst_take_param(const char *tool, hdst_params *params, char *text);
 // The whole file, to be freed; NULL after a message.

@@ -2,6 +2,7 @@
 // `hdst cache [list|clear]`: the compiled kernels that are kept between runs.
 #include "base/diag.h"
 #include "engine/program_cache.h"
+#include "tools/arguments.h"
 #include "tools/commands.h"
 
 #include <errno.h>
@@ -57,11 +58,7 @@ static int look_after(bool remove)
 static int wrong_use(const char *word)
 {
     static const char *const words[] = {"list", "clear", "--help"};
-    const char *near_name = hdst__nearest_name(word, words, 3);
-    fprintf(stderr, "hdst cache: unknown argument '%s'\nhint: ", word);
-    if (near_name) fprintf(stderr, "did you mean '%s'?\n", near_name);
-    else fputs("usage: hdst cache [list|clear]\n", stderr);
-    return 2;
+    return hdst_refuse_unknown("hdst cache", "unknown argument", word, words, 3);
 }
 
 int hdst_cache_command(int argc, char **argv)

@@ -2,6 +2,7 @@
 // `hdst devices [--json]`: the devices that programs can use, their capabilities, and why one cannot be used.
 #include "base/diag.h"
 #include "engine/engine.h"
+#include "tools/arguments.h"
 #include "tools/commands.h"
 
 #include <inttypes.h>
@@ -118,11 +119,7 @@ static int print_devices(bool json)
 static int wrong_use(const char *word)
 {
     static const char *const options[] = {"--json", "--help"};
-    const char *near_name = hdst__nearest_name(word, options, 2);
-    fprintf(stderr, "hdst devices: unknown argument '%s'\nhint: ", word);
-    if (near_name) fprintf(stderr, "did you mean '%s'?\n", near_name);
-    else fputs("usage: hdst devices [--json]\n", stderr);
-    return 2;
+    return hdst_refuse_unknown("hdst devices", "unknown argument", word, options, 2);
 }
 
 int hdst_devices_command(int argc, char **argv)

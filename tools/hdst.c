@@ -38,10 +38,10 @@ static void print_usage(FILE *out)
 
 static int unknown_command(const char *word)
 {
-    const char *names[COMMANDS];
+    const char *names[COMMANDS + 2] = {[COMMANDS] = "--help", "--version"};
     for (int i = 0; i < COMMANDS; i++) names[i] = commands[i].name;
-    const char *near_name = hdst__nearest_name(word, names, COMMANDS);
-    fprintf(stderr, "hdst: unknown command '%s'\n", word);
+    const char *near_name = hdst__nearest_name(word, names, COMMANDS + 2);
+    fprintf(stderr, "hdst: unknown %s '%s'\n", *word == '-' ? "option" : "command", word);
     if (near_name) fprintf(stderr, "hint: did you mean '%s'?\n", near_name);
     else fputs("hint: `hdst --help` lists the commands\n", stderr);
     return 2;

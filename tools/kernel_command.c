@@ -43,7 +43,8 @@ static int option(hdst_kernel_request *r, int *i, int argc, char **argv)
     if (!strcmp(word, "--fast-sums")) return r->fast_sums = true, 0;
     if (!strcmp(word, "--param")) return *i + 1 < argc ? hdst_take_param(tool, &r->params, argv[++*i]) : refuse("no value for", word);
     if (!strncmp(word, "--param=", 8)) return hdst_take_param(tool, &r->params, word + 8);
-    return refuse("unknown option", word);
+    static const char *const options[] = {"--schema", "--target", "--function", "--ir", "--fast-sums", "--param", "--help"};
+    return hdst_refuse_unknown(tool, "unknown option", word, options, sizeof options / sizeof *options);
 }
 
 static int check_action(const hdst_kernel_request *r)
@@ -53,13 +54,8 @@ static int check_action(const hdst_kernel_request *r)
     if (!r->action) return fputs(usage, stderr), hdst_status_exit_code(HDST_E_USAGE);
     while (action < 3 && strcmp(r->action, actions[action])) action++;
     while (r->target && target < 3 && strcmp(r->target, targets[target])) target++;
-    if (action == 3) {
-        const char *near_name = hdst__nearest_name(r->action, actions, 3);
-        if (!near_name) return refuse("unknown action", r->action);
-        fprintf(stderr, "hdst kernel: unknown action '%s'\nhint: did you mean '%s'?\n", r->action, near_name);
-        return hdst_status_exit_code(HDST_E_USAGE);
-    }
-    if (target == 3) return refuse("the targets are cpu, gpu and interp, not", r->target);
+    if (action == 3) return hdst_refuse_unknown(tool, "unknown action", r->action, actions, 3);
+    if (target == 3) return hdst_refuse_unknown(tool, "the targets are cpu, gpu and interp, not", r->target, targets, 3);
     if (strcmp(r->action, "show") && (r->ir || r->target || r->function || r->fast_sums))
         return refuse("--ir, --target, --function and --fast-sums belong to show, not to", r->action);
     return r->file ? 0 : refuse("no FILE given to", r->action);
@@ -112,12 +108,10 @@ static void print_function(const ast_module *module, const ast_function *f, hdst
 static hdst_status print_check(const hdst_kernel_request *r, const ast_module *module, hdst__buffer *out, hdst_error *error)
 {
     size_t missing = 0;
-    hdst__buffer_printf(out, "%s: ok, %zu function%s, %zu record%s\n", r->file, module->function_count, module->function_count == 1 ? "" : "s",
-                        module->record_count, module->record_count == 1 ? "" : "s");
-    for (size_t i = 0; i < module->function_count; i++) {
-        print_function(module, module->functions[i], out);
-        missing += module->functions[i]->unsupported != NULL;
-    }
+    for (size_t i = 0; i < module->function_count; i++) missing += module->functions[i]->unsupported != NULL;
+    hdst__buffer_printf(out, "%s: %s, %zu function%s, %zu record%s\n", r->file, missing ? "not available yet" : "ok", module->function_count,
+                        module->function_count == 1 ? "" : "s", module->record_count, module->record_count == 1 ? "" : "s");
+    for (size_t i = 0; i < module->function_count; i++) print_function(module, module->functions[i], out);
     if (!missing) return HDST_OK;
     return hdst__error_set(error, HDST_E_UNSUPPORTED, "%zu of its functions use%s what is not available yet", missing, missing == 1 ? "s" : "");
 }

@@ -114,8 +114,7 @@ static const ast_function *find_function(show *s, hdst_error *error)
         if (!strcmp(names[i], s->request->function)) return module->functions[i];
     }
     hdst__error_set(error, HDST_E_USAGE, "there is no function '%s'", s->request->function);
-    const char *near_name = hdst__nearest_name(s->request->function, names, module->function_count);
-    if (near_name) hdst__error_hint(error, "did you mean '%s'?", near_name);
+    hdst__error_suggest(error, "its functions are", s->request->function, names, module->function_count);
     return NULL;
 }
 

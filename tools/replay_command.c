@@ -4,6 +4,7 @@
 #include "codegen/module.h"
 #include "codegen/schema.h"
 #include "hdst/replay_file.h"
+#include "tools/arguments.h"
 #include "tools/commands.h"
 #include "tools/replay_print.h"
 
@@ -228,6 +229,7 @@ int hdst_replay_command(int argc, char **argv)
         fputs(usage, stdout);
         return 0;
     }
+    if (argc == 2 && argv[1][0] == '-' && argv[1][1]) return hdst_refuse_unknown("hdst replay", "unknown option", argv[1], (const char *const[]){"--help"}, 1);
     if (argc != 2 || argv[1][0] == '-') {
         fputs(usage, stderr);
         return hdst_status_exit_code(HDST_E_USAGE);

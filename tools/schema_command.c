@@ -28,12 +28,13 @@ static int refuse(const char *what, const char *subject) { return hdst_refuse_ar
 
 static int parse_arguments(request *r, int argc, char **argv)
 {
+    static const char *const options[] = {"--param", "--help"};
     for (int i = 1; i < argc; i++) {
         char *word = argv[i];
         int code = 0;
         if (!strcmp(word, "--param")) code = i + 1 < argc ? hdst_take_param(tool, &r->params, argv[++i]) : refuse("no value for", word);
         else if (!strncmp(word, "--param=", 8)) code = hdst_take_param(tool, &r->params, word + 8);
-        else if (word[0] == '-' && word[1]) code = refuse("unknown option", word);
+        else if (word[0] == '-' && word[1]) code = hdst_refuse_unknown(tool, "unknown option", word, options, sizeof options / sizeof *options);
         else if (!r->action) r->action = word;
         else if (!r->file) r->file = word;
         else code = refuse("one file at a time, not also", word);
@@ -43,12 +44,9 @@ static int parse_arguments(request *r, int argc, char **argv)
     for (size_t i = 0; r->action && i < sizeof actions / sizeof *actions; i++)
         if (!strcmp(r->action, actions[i])) return r->file ? 0 : refuse("no FILE given to", r->action);
     if (r->action) {
-        const char *near_name = hdst__nearest_name(r->action, actions, sizeof actions / sizeof *actions);
-        if (!near_name) return refuse("unknown action", r->action);
-        fprintf(stderr, "hdst schema: unknown action '%s'\nhint: did you mean '%s'?\n", r->action, near_name);
-    } else {
-        fputs(usage, stderr);
+        return hdst_refuse_unknown(tool, "unknown action", r->action, actions, sizeof actions / sizeof *actions);
     }
+    fputs(usage, stderr);
     return hdst_status_exit_code(HDST_E_USAGE);
 }
 
@@ -88,8 +86,7 @@ static hdst_status check_params(const request *r, const hdst__schema *schema, hd
         for (size_t j = 0; j < schema->param_count; j++) known |= !strcmp(names[j] = schema->params[j].name, r->params.items[i].name);
         if (known) continue;
         hdst__error_set(error, HDST_E_USAGE, "the schema has no param '%s'", r->params.items[i].name);
-        const char *near_name = hdst__nearest_name(r->params.items[i].name, names, schema->param_count);
-        if (near_name) hdst__error_hint(error, "did you mean '%s'?", near_name);
+        hdst__error_suggest(error, "its params are", r->params.items[i].name, names, schema->param_count);
         return HDST_E_USAGE;
     }
     return HDST_OK;

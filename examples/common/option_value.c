@@ -8,41 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- Near names ---
-
-enum { LONGEST = 40 };
-
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
-// Insertions, deletions, substitutions and swaps of neighbours that lead from a to b (optimal string alignment).
-static size_t typing_errors(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b), cost[LONGEST + 1][LONGEST + 1];
-    if (n > LONGEST || m > LONGEST) return SIZE_MAX;
-    for (size_t i = 0; i <= n; i++) cost[i][0] = i;
-    for (size_t j = 0; j <= m; j++) cost[0][j] = j;
-    for (size_t i = 1; i <= n; i++)
-        for (size_t j = 1; j <= m; j++) {
-            cost[i][j] = smaller(smaller(cost[i - 1][j], cost[i][j - 1]) + 1, cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) cost[i][j] = smaller(cost[i][j], cost[i - 2][j - 2] + 1);
-        }
-    return cost[n][m];
-}
-
-const char *option_near_name(const char *word, const char *const *names, size_t count)
-{
-    const char *best = NULL;
-    size_t least = strlen(word) < 4 ? 2 : 3, length = strlen(word);
-    for (size_t i = 0; i < count; i++) {
-        size_t errors = typing_errors(word, names[i]);
-        if (length >= 3 && !strncmp(word, names[i], length)) errors = smaller(errors, 1);
-        if (errors >= least) continue;
-        least = errors;
-        best = names[i];
-    }
-    return best;
-}
-
 // --- Values ---
 
 static hdst_status not_a(const option *o, const char *what, const char *value, const char *hint, hdst_error *error)

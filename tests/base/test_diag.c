@@ -18,6 +18,36 @@ static void tear_down(void) { hdst__arena_destroy(&arena); }
 
 TestSuite(diag, .init = set_up, .fini = tear_down);
 
+Test(diag, what_is_about_a_whole_file_has_no_line)
+{
+    hdst__diags_add_source(&diags, "f.hk", "one\ntwo\n", 8);
+    hdst__diag_error(&diags, (hdst__span){0, HDST__WHOLE_FILE, 0}, "hint", "wrong");
+    hdst__buffer out;
+    hdst__buffer_init(&out, NULL);
+    hdst__diags_render(&diags, &out);
+    cr_expect_str_eq(hdst__buffer_text(&out), "f.hk: error: wrong\n    hint: hint\n");
+    hdst_error error = HDST_ERROR_INIT;
+    char text[100];
+    cr_expect_eq(hdst__diags_to_error(&diags, HDST_E_KERNEL, &error), HDST_E_KERNEL);
+    hdst_error_format(&error, text, sizeof text);
+    cr_expect_str_eq(text, "f.hk: wrong\nhint: hint");
+    hdst__buffer_destroy(&out);
+}
+
+Test(diag, a_file_that_the_message_names_is_not_named_again)
+{
+    hdst_error error = HDST_ERROR_INIT;
+    char text[100];
+    hdst__error_set(&error, HDST_E_IO, "cannot open '%s'", "x.csv");
+    hdst__error_at(&error, "x.csv", 0, 0);
+    hdst_error_format(&error, text, sizeof text);
+    cr_expect_str_eq(text, "cannot open 'x.csv'");
+    hdst__error_set(&error, HDST_E_IO, "cannot open '%s'", "max.csv");        // another one
+    hdst__error_at(&error, "x.csv", 0, 0);
+    hdst_error_format(&error, text, sizeof text);
+    cr_expect_str_eq(text, "x.csv: cannot open 'max.csv'");
+}
+
 Test(diag, renders_place_line_and_caret)
 {
     uint32_t source = hdst__diags_add_source(&diags, "a.hk", "one\n\ttwo three\n", 15);
@@ -39,12 +69,4 @@ Test(diag, a_second_error_at_the_same_place_is_dropped)
     cr_assert_eq(hdst__diags_to_error(&diags, HDST_E_KERNEL, &error), HDST_E_KERNEL);
     cr_assert_str_eq(error.message, "first");
     cr_assert_eq(error.line, 1);
-}
-
-Test(diag, nearest_name_forgives_a_slip_only)
-{
-    const char *const names[] = {"center", "point", "x"};
-    cr_assert_str_eq(hdst__nearest_name("centre", names, 3), "center");
-    cr_assert_null(hdst__nearest_name("velocity", names, 3));
-    cr_assert_null(hdst__nearest_name("y", names, 3));
 }

@@ -264,7 +264,7 @@ Test(operators, a_key_out_of_range_names_the_record)
         cr_assert_eq(hdst_collect(dense, &out, &n, &error), HDST_E_RECORD);
         cr_assert_null(out);
         cr_assert_eq(error.record, 0);
-        cr_assert(strstr(error.message, "-5000 out of range 0..9"), "%s", error.message);
+        cr_assert(strstr(error.message, "key 'bucket' is -5000, out of range 0..9,"), "%s", error.message);
         cr_assert_eq(error.line, 13, "the place is the reduce's: line %u", error.line);
         hdst_context_destroy(j.context);
     }

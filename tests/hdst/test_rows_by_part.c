@@ -266,12 +266,12 @@ Test(rows_by_part, errors_are_those_of_a_stage)
     message_of(false, sums, N, sizeof *sums, "sum", "add", of_stage, sizeof of_stage);
     message_of(true, sums, N, sizeof *sums, "sum", "add", of_parts, sizeof of_parts);
     cr_assert_str_eq(of_parts, of_stage);
-    cr_assert(strstr(of_parts, "index 100 out of range 0..99 in record 40,123"), "%s", of_parts);
+    cr_assert(strstr(of_parts, "key 'key' is 100, out of range 0..99, in record 40,123"), "%s", of_parts);
     low[250].key = -3;
     message_of(false, low, 300, sizeof *low, "low", "total", of_stage, sizeof of_stage);
     message_of(true, low, 300, sizeof *low, "low", "total", of_parts, sizeof of_parts);
     cr_assert_str_eq(of_parts, of_stage);
-    cr_assert(strstr(of_parts, "index -3 out of range") && strstr(of_parts, "record 250"), "%s", of_parts);
+    cr_assert(strstr(of_parts, "key 'key' is -3, out of range") && strstr(of_parts, "record 250"), "%s", of_parts);
 }
 
 Test(rows_by_part, records_with_errors_are_left_out)

@@ -120,7 +120,7 @@ Test(sticky_errors, views_of_what_is_not_there)
     hdst_error error;
     cr_assert_null(hdst_result_field(r, "tt", "x").base);
     hdst_result_status(r, &error);
-    expect(error, HDST_E_USAGE, "no accumulator 'tt'", "'t'");
+    expect(error, HDST_E_USAGE, "no accumulator 'tt'", "its accumulators are t");
     cr_assert_null(hdst_result_field(r, "t", "xs").base);
     cr_assert_null(hdst_result_field(r, NULL, "x").base);
     hdst_result_status(r, &error);

@@ -178,14 +178,15 @@ static const struct {
     {"a,b\n1,\"x\n\ny\"\n1,2\n", NULL, 2, false, HDST_E_FORMAT, 2, 4, "'x??y' is not a number, in column 'b'", ""},
     {"a,b\n\"x\ny\",2\n\"z\n\",b\n", "b", 1, false, HDST_E_FORMAT, 5, 3, "'b' is not a number, in column 'b'", ""},
     {"1,2\n3,\"4\" 5\n", NULL, 2, false, HDST_E_FORMAT, 2, 7, "text follows a quoted field", "written twice"},
-    {"x,y\n1,2\n", "x,z", 2, false, HDST_E_USAGE, 0, 0, "there is no column 'z'", "'x', 'y'"},
+    {"x,y\n1,2\n", "x,z", 2, false, HDST_E_USAGE, 0, 0, "there is no column 'z'", "the columns are x, y"},
     {"longitude,latitude\n1,2\n", "longitude,lattitude", 2, false, HDST_E_USAGE, 0, 0, "there is no column 'lattitude'", "did you mean 'latitude'?"},
     {"1,2\n", "0,2", 2, false, HDST_E_USAGE, 0, 0, "there is no column '2'", "from 0 to 1"},
     {"1,2\n", "0,0", 2, false, HDST_E_USAGE, 0, 0, "a column is chosen twice, again by '0'", ""},
     {"1,2\n", "1-0", 2, false, HDST_E_USAGE, 0, 0, "runs backwards", ""},
     {"1,2\n", "0,,1", 2, false, HDST_E_USAGE, 0, 0, "empty part", ""},
     {"x,x\n1,2\n", "x", 1, false, HDST_E_USAGE, 0, 0, "several columns have the name 'x'", "columns 0 and 1"},
-    {"1,2,3\n", NULL, 2, false, HDST_E_FORMAT, 0, 0, "has 3 numbers in a row, record 'point' takes 2", "choose columns"},
+    {"1,2,3\n", NULL, 2, false, HDST_E_FORMAT, 0, 0, "has 3 numbers in a row, record 'point' takes 2", "'point' takes x[2]; choose columns"},
+    {"lon,lat\n1,2\n", NULL, 3, false, HDST_E_FORMAT, 0, 0, "has 2 numbers in a row, record 'point' takes 3", "'point' takes x[3], the file has lon, lat; choose columns"},
     {"\xFF\xFE" "1\0,\0", NULL, 1, false, HDST_E_FORMAT, 1, 1, "the text is in UTF-16", "iconv"},
 };
 

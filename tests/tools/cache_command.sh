@@ -32,7 +32,8 @@ for left in mine.bin $one.txt ${one}0.bin $one.bin.saved.by.me $two.note; do che
 
 expect 0 'usage: hdst cache' '' --help
 expect 2 '' "did you mean 'clear'?" claer
-expect 2 '' 'usage: hdst cache' whatever
+expect 2 '' '`hdst cache --help` lists actions' whatever
+expect 2 '' "did you mean 'clear'?" claer
 expect 2 '' "unknown argument 'now'" clear now
 HDST_CACHE_DIR=$folder/out expect 6 '' 'Not a directory' list
 HDST_CACHE_DIR='' XDG_CACHE_HOME='' HOME='' expect 6 '' 'nor HOME is set' list

@@ -24,6 +24,11 @@ expect 0 'reduce f, associative' '' check product.hk
 expect 0 'not declared commutative; not field-wise: the result is not a OP b' '' check product.hk
 expect 0 'map f' '' check imports.hk
 expect 0 'struct total {' '' header --param=D=2 "$programs/kmeans/kmeans.hk"
+expect 2 '' "did you mean '--param'?" check product.hk --parm D=2
+expect 2 '' "did you mean '--target'?" show product.hk --taret=cpu
+expect 2 '' "did you mean 'gpu'?" show product.hk --target gpus
+expect 2 '' "hint: its functions are f" show product.hk --function what
+expect 3 '' "product.hk: error: a value was given for the param 'D', which is not declared" check product.hk --param D=2
 expect 0 'usage: hdst kernel' '' --help
 printf 'struct bill { uint32_t user; float due; };\ngroup most(key uint32_t user, stream bill b) -> float { float m = 0; for (bill e : b) m = max(m, e.due); return m; }\n' >group.hk
 printf 'struct bill { uint32_t user; float due; };\ngroup none(key uint32_t who, stream bill b) -> float { return 0.0f; }\n' >nameless.hk

@@ -22,6 +22,8 @@ expect 0 'record point: 12 bytes' '' show --param=D=2 point.yaml
 expect 0 'struct point {' '' header point.yaml --param D=2
 expect 0 "'itemsize': 12" '' numpy point.yaml --param D=2
 expect 0 'usage: hdst schema' '' --help
+expect 2 '' "did you mean '--param'?" check point.yaml --parm D=2
+expect 2 '' "hint: its params are D" check point.yaml --param Size=2
 # schema errors: nothing on stdout
 expect 3 '' "point.yaml:1:10: error: param 'D' has no value" header point.yaml
 expect 3 '' "bad.yaml:2:26: error: unknown type 'flot32'" check bad.yaml

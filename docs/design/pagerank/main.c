@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PageRank of the graph in edges.txt: twenty iterations, damping 0.85.
+// Not there yet: hdst_read_value, hdst_source_open_edges, hdst_source_vertices. This program does not compile today.
 #include "hdst/hdst.h"
 
 #include <stdio.h>

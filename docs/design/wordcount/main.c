@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often each word occurs in book.txt, and which is the most frequent.
+// Not there yet: hdst_result_text, hdst_source_open_lines, hdst_text. This program does not compile today.
 #include "hdst/hdst.h"
 
 #include <stdio.h>

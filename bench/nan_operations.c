@@ -30,6 +30,8 @@
     OP("x - 0", "$x - ($T)0", x)                                                                            \
     OP("0 / 0", "($T)0 / ($x - $x)", 0 / (x - x))                                                           \
     OP("sqrt", "sqrt($x)", sqrt(x))                                                                         \
+    OP("rsqrt", "rsqrt($x)", x == 0 ? copysign((T)INFINITY, x) : 1 / sqrt(x))                               \
+    OP("rsqrt(-0.0)", "rsqrt(-($T)0)", -INFINITY)                                                           \
     OP("sqrt(-1)", "sqrt(-fabs($x) - ($T)1)", sqrt(-fabs(x) - 1))                                           \
     OP("fma", "fma($x, $y, $x)", fma(x, y, x))                                                              \
     OP("fma(y, 1, -x)", "fma($y, ($T)1, -$x)", y - x)                                                       \

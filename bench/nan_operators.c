@@ -30,6 +30,7 @@ static const char operators_text[] = NAN_RECORD_TEXT
     "associative reduce later(rec a, rec b) { return b; }\n"
     "reduce last(rec a, rec b) { return b; }\n"
     "reduce most(most a, most b) { return (most){ .most = max(a.most, b.most), .n = a.n + b.n }; }\n"
+    "reduce first(most a, most b) { return a; }\n"
     "map to_pair(rec p) -> pair { return (pair){ .key = p.x, .most = p.y, .n = 1 }; }\n"
     "map to_parts(rec p) -> (key double key, double least, float most, float total, uint32_t n, uint32_t none)\n"
     "{ return (p.u * p.v, p.v, -p.x, p.x, 1, 0); }\n"
@@ -231,6 +232,8 @@ static void keys_as_they_came(job *j)
     hdst_source_destroy(source);
     hdst_source_destroy(single);
     EXPECT_SET("reduce_by_key", hdst_reduce_by_key(hdst_cache(raw), j->module, "most"), right, NUMBERS);
+    for (size_t k = 0; k < NUMBERS; k++) right[k].n = 1;
+    EXPECT_SET("reduce_by_key in order", hdst_reduce_by_key(raw, j->module, "first"), right, NUMBERS);
     EXPECT_SET("count_by_key", hdst_count_by_key(alone, j->module, "counted"), of_key, NUMBERS);
     EXPECT_SET("distinct", hdst_distinct(alone), keys, NUMBERS);
     size_t n = 0;
@@ -277,8 +280,9 @@ static void accumulators(job *j)
 
 static void reduces(job *j)
 {
-    record right = canonical(&j->records[60]);      // a NaN of a payload in all fields but one
-    hdst_dataset *some = hdst_slice(j->raw, 0, 61), *one = hdst_slice(j->raw, 60, 1);
+    enum { FIRST = 61 };
+    record right = canonical(&j->records[FIRST - 1]);       // x and u are NaNs with payloads
+    hdst_dataset *some = hdst_slice(j->raw, 0, FIRST), *one = hdst_slice(j->raw, FIRST - 1, 1);
     EXPECT("associative reduce", hdst_reduce(some, j->module, "later"), &right, 1);
     EXPECT("associative reduce of one", hdst_reduce(one, j->module, "later"), &right, 1);
     EXPECT("reduce in order", hdst_reduce(some, j->module, "last"), &right, 1);
@@ -286,15 +290,15 @@ static void reduces(job *j)
     typedef struct kept { uint64_t n, u; uint32_t x, m; } kept;
     static kept kept_of[PARTS + 1];
     static state of_part[PARTS];
-    for (size_t i = 0; i < RECORDS; i++) {
+    for (size_t i = 0; i < FIRST; i++) {        // the last ones are NaNs
         const record *r = &j->records[i];
         const record c = canonical(r);
         kept_of[r->part] = (kept){0, c.u, c.x, r->n};
         of_part[r->part] = (state){c.u, c.x, r->part};
     }
     kept_of[PARTS] = (kept){0, one_nan_double, one_nan_float, 0};
-    EXPECT_SET("group", hdst_group_function(j->raw, "part", j->module, "keeps"), of_part, PARTS);
-    EXPECT("reduce_dense", hdst_reduce_dense(hdst_map_function(j->raw, j->module, "send"), j->module, "pick", PARTS + 1), kept_of, PARTS + 1);
+    EXPECT_SET("group", hdst_group_function(some, "part", j->module, "keeps"), of_part, PARTS);
+    EXPECT("reduce_dense", hdst_reduce_dense(hdst_map_function(some, j->module, "send"), j->module, "pick", PARTS + 1), kept_of, PARTS + 1);
 }
 
 static void wide_records(job *j)

@@ -333,9 +333,18 @@ static void print_key(hdst__printer *p, const ir_expr *expr)
     hdst__write(&p->out, "%s", hdst__key_text(p, expr->op == IR_KEY_MIN ? IR_ACC_MIN : IR_ACC_MAX, expr->a));
 }
 
-static void print_bare(hdst__printer *p, const ir_expr *expr)
+// Makes a NaN of a float, which has any sign and payload, and gives it: a device is free to.
+static bool makes_nan(const ir_expr *expr)
 {
-    if (expr->kind == HDST__F64) p->uses_double = true;
+    switch (expr->op) {
+    case IR_NEG: case IR_ABS: case IR_SQRT: case IR_ADD: case IR_SUB: case IR_MUL: case IR_DIV: case IR_MIN: case IR_MAX: case IR_FMA: return hdst__kind_is_float(expr->kind);
+    case IR_CONVERT: return hdst__kind_is_float(expr->kind) && hdst__kind_is_float(expr->a->kind);
+    default: return false;
+    }
+}
+
+static void print_operation(hdst__printer *p, const ir_expr *expr)
+{
     switch (expr->op) {
     case IR_CONST: hdst__write(&p->out, "%s", hdst__constant_text(p->arena, expr->kind, expr->bits)); break;
     case IR_VAR: hdst__write(&p->out, "%s", p->var_name[expr->var]); break;
@@ -362,6 +371,19 @@ static void print_bare(hdst__printer *p, const ir_expr *expr)
     case IR_KEY_MIN: case IR_KEY_MAX: print_key(p, expr); break;
     default: print_binary(p, expr); break;
     }
+}
+
+static void print_bare(hdst__printer *p, const ir_expr *expr)
+{
+    if (expr->kind == HDST__F64) p->uses_double = true;
+    const bool foreign = p->options->facts.foreign_nans && makes_nan(expr);
+    if (foreign) {
+        p->part[HDST__PART_FLOATS] = true;
+        if (expr->kind == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
+        hdst__write(&p->out, "foreign_nan_%s(", hdst__cl_name(expr->kind));
+    }
+    print_operation(p, expr);
+    if (foreign) hdst__write(&p->out, ")");
 }
 
 const char *hdst__expr_text(hdst__printer *p, const ir_expr *expr, hdst__precedence where)

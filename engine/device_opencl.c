@@ -379,6 +379,7 @@ hdst_status hdst__device_open_opencl(hdst__engine *engine, const hdst__device_in
     self->base.facts = (hdst__target_facts){
         .target = gpu ? HDST__TARGET_GPU : HDST__TARGET_CPU, .local_bytes = engine->local_bytes && engine->local_bytes < info->local_bytes ? engine->local_bytes : info->local_bytes, .max_group = info->max_group, .compute_units = info->compute_units,
         .correctly_rounded = info->correctly_rounded, .has_double = info->has_double, .has_int64_atomics = info->has_int64_atomics,
+        .foreign_nans = engine->foreign_nans,
         .portable = engine->portable_kernels || !strcmp(info->platform, "Oclgrind"),     // which has no compiler built-ins
     };
     hdst__budget_init(&self->base.budget, "device memory", "--device-memory", engine->device_memory ? engine->device_memory : info->memory_bytes / 4 * 3);

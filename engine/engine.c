@@ -48,6 +48,7 @@ static bool copy_options(hdst__engine *engine, const hdst__engine_options *optio
     engine->sample_seconds = 2e-3;
     engine->portable_kernels = options->portable_kernels;
     engine->gpu_form_on_cpu = options->gpu_form_on_cpu;
+    engine->foreign_nans = options->foreign_nans;
     engine->spare_cells = options->spare_cells;
     engine->part_always = options->part_always;
     engine->local_bytes = options->local_bytes;

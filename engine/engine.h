@@ -47,6 +47,7 @@ typedef struct hdst__engine_options {
     hdst__hpr hpr;
     bool portable_kernels;          // print kernels without compiler built-ins (Oclgrind)
     bool gpu_form_on_cpu;           // tests: print the GPU form on a CPU device
+    bool foreign_nans;              // tests: kernels' operations give NaNs that no processor makes
     bool part_always;               // tests: compact tables are made by way of pairs, whatever their size
     uint64_t spare_cells;           // tests: of compact tables (codegen/table.h); 0: as many as may be needed
     uint64_t local_bytes;           // tests: of local memory, less than the device has; 0: what it has

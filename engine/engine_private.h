@@ -23,7 +23,7 @@ struct hdst__engine {
     char *wanted;                       // the `device` option
     char *cache_dir;                    // the option, or NULL
     uint64_t device_memory;
-    bool portable_kernels, gpu_form_on_cpu, skip_failed, fast_sums;
+    bool portable_kernels, gpu_form_on_cpu, foreign_nans, skip_failed, fast_sums;
     bool part_always;           // see hdst__plan_may_part
     uint64_t spare_cells;       // 0: chosen by rule
     uint64_t local_bytes;       // at most; 0: the device's

@@ -4,6 +4,7 @@
 // T: the type, B: unsigned integers of its size, I: how its bits are read, NAN_BITS: the one NaN that bits show.
 #define FLOAT_OPERATIONS(T, B, NAN_BITS)                                                                   \
     inline B bits_of_##T(T v) { return v != v ? NAN_BITS : as_##B(v); }                                    \
+    inline T foreign_nan_##T(T v) { return v != v ? as_##T(~(B)0x12345) : v; }                             \
     inline T min_##T(T a, T b) { return as_##T(as_##B(a < b ? a : b) | as_##B(b < a ? b : a)); }           \
     inline T max_##T(T a, T b)                                                                             \
     {                                                                                                      \

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // NaNs through maps, filters, sorts, keys, accumulators, reduces and groups.
+#define _GNU_SOURCE
 #include "bench/nan_rule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef struct pair { uint32_t key, most, n; } pair;
 typedef struct keyed { uint64_t key, least; uint32_t most, total, n, none; } keyed;
@@ -26,6 +29,7 @@ static const char operators_text[] = NAN_RECORD_TEXT
     "struct wide { float v[64]; double w[16]; };\n"
     "map product(rec p) -> rec { rec q = p; q.x = p.x * p.y; q.u = p.u - p.v; q.v = -p.v; return q; }\n"
     "filter some(rec p) { return p.n % 3u != 1u; }\n"
+    "map part_of(rec p) -> uint32_t { return p.part; }\n"
     "flat_map twice(rec p) -> rec { if (p.part == 0) return; emit(p); if (p.x != p.y) { rec q = p; q.x = p.y / p.x; emit(q); } }\n"
     "associative reduce later(rec a, rec b) { return b; }\n"
     "reduce last(rec a, rec b) { return b; }\n"
@@ -93,12 +97,30 @@ static void expect(job *j, const char *name, hdst_dataset *d, void *right, size_
 static hdst_dataset *product_of(job *j, hdst_dataset *d) { return hdst_map_function(d, j->module, "product"); }
 static hdst_dataset *some_of(job *j, hdst_dataset *d) { return hdst_filter_function(d, j->module, "some"); }
 
+// What a file holds of the records that a map gives.
+static void file_of(job *j, const record *right)
+{
+    char path[] = "/tmp/nan-cases-XXXXXX.raw";
+    static record got[RECORDS + 1];
+    hdst_error error = HDST_ERROR_INIT;
+    const int file = mkstemps(path, 4);
+    if (file < 0 || j->failed) return;
+    if (hdst_save(product_of(j, j->raw), path, &error) != HDST_OK) nan_fail(j, "save", &error);
+    FILE *in = fopen(path, "rb");
+    const size_t count = in ? fread(got, sizeof *got, RECORDS + 1, in) : 0;
+    if (in) fclose(in);
+    close(file);
+    unlink(path);
+    if (!j->failed) nan_tell_records(j->look, "map, file", got, count, right, RECORDS, sizeof *got);
+}
+
 static void maps_and_filters(job *j)
 {
     static record right[2 * RECORDS];
     size_t n = 0;
     for (size_t i = 0; i < RECORDS; i++) right[i] = right_product(&j->records[i]);
     EXPECT("map", product_of(j, j->raw), right, RECORDS);
+    file_of(j, right);
     EXPECT("map of arrays", product_of(j, hdst_cache(hdst_with_layout(j->raw, HDST_SOA))), right, RECORDS);
     for (size_t i = 0; i < RECORDS; i++)
         if (i % 3 != 1) right[n++] = j->records[i];
@@ -132,6 +154,11 @@ static void what_goes_through(job *j)
     EXPECT("layout", hdst_cache(hdst_with_layout(j->raw, HDST_AOSOA)), right, RECORDS);
     EXPECT("sample", hdst_sample(j->raw, 1.0, 7), right, RECORDS);
     EXPECT("union, slice", hdst_union(j->raw, hdst_slice(j->raw, 50, 100)), right, RECORDS + 100);
+    size_t n = 0;
+    for (uint32_t part = 0; part < PARTS; part++)
+        for (size_t i = 0; i < RECORDS; i++)
+            if (j->records[i].part == part) right[n++] = j->records[i];
+    EXPECT("partition", hdst_partition(j->raw, j->module, "part_of", PARTS), right, RECORDS);
     EXPECT("zip_with_index", hdst_zip_with_index(j->raw, j->module, "numbered"), counted_up, RECORDS);
     EXPECT("map, zip_with_index", hdst_zip_with_index(product_of(j, j->raw), j->module, "numbered"), mapped, RECORDS);
 }

@@ -336,8 +336,8 @@ HDST_API hdst_dataset *hdst_group(hdst_dataset *dataset, const char *key, const 
 HDST_API hdst_dataset *hdst_group_function(hdst_dataset *dataset, const char *key, hdst_module *module, const char *function);
 // Reduced by key, one record for each key that occurred: of the same type as the records that came, whose key fields are declared `key` (several make a
 // compound key, and so does a record) or called "key"; the other fields are, in order, those that the reduce takes. Keys may be numbers, bools, arrays and
-// records of these; floats are keys by their bits (-0 is not 0, each NaN is a key of its own). The result is in the order of the keys' hash, the same on every
-// device and in every run; sums of floats are exact. A reduce that is not field-wise (docs/kernel-language.md) works on the records of a key as hdst_group
+// records of these; floats are keys by their bits (-0 is not 0, each NaN is a key of its own, but functions give one only). The result is in the order of
+// the keys' hash, the same on every device and in every run; sums of floats are exact. A reduce that is not field-wise (docs/kernel-language.md) works on the records of a key as hdst_group
 // does, and takes its memory.
 HDST_API hdst_dataset *hdst_reduce_by_key(hdst_dataset *dataset, hdst_module *module, const char *function);
 // The records in the order of `parts` parts, those of a part in the order of the dataset: `function` is a map that gives each record's part as a uint32_t below

@@ -383,22 +383,22 @@ Test(by_key, compound_keys_and_all_laws)
 Test(by_key, float_keys)
 {
     static const uint32_t patterns[] = {0, 0x80000000, 0x3f800000, 0x7fc00000, 0x7f800000, 0xff800000, 1, /* as the fourth */ 0x7fc00001, 0xffc00000};
-    enum { PATTERNS = sizeof patterns / sizeof *patterns, KEYS = PATTERNS - 2, NAN_KEY = 3 };
+    enum { PATTERNS = sizeof patterns / sizeof *patterns, FLOAT_KEYS = PATTERNS - 2, NAN_KEY = 3 };
     uint64_t times_of[PATTERNS] = {0};
     for (uint32_t i = 0; i < N; i++) {
         const uint64_t p = next_random() % PATTERNS;
         memcpy(&rows[i].v, &patterns[p], 4);
-        times_of[p < KEYS ? p : NAN_KEY]++;
+        times_of[p < FLOAT_KEYS ? p : NAN_KEY]++;
     }
     job j;
     ON_EACH_FORM(j) {
         uint64_t n;
         by_float *got = collect(hdst_reduce_by_key(hdst_map_function(j.data, j.module, "float_key"), j.module, "count"), &n);
-        cr_assert_eq(n, KEYS);
+        cr_assert_eq(n, FLOAT_KEYS);
         for (uint64_t i = 0; i < n; i++) {
             uint32_t p = 0;
-            while (p < KEYS && patterns[p] != float_bits(got[i].f)) p++;
-            cr_assert(p < KEYS && times_of[p] == got[i].n);
+            while (p < FLOAT_KEYS && patterns[p] != float_bits(got[i].f)) p++;
+            cr_assert(p < FLOAT_KEYS && times_of[p] == got[i].n);
         }
         hdst_context_destroy(j.context);
     }

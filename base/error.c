@@ -114,6 +114,11 @@ static bool is_named(const char *message, const char *file)
 uint64_t hdst_error_format(const hdst_error *e, char *text, uint64_t size)
 {
     char place[300] = "";
+    if (size && !text) size = 0;
+    if (!e) {
+        if (size) *text = 0;
+        return 0;
+    }
     if (e->file[0] && e->line && e->column) snprintf(place, sizeof place, "%s:%u:%u: ", e->file, e->line, e->column);
     else if (e->file[0] && e->line) snprintf(place, sizeof place, "%s:%u: ", e->file, e->line);
     else if (e->file[0] && !is_named(e->message, e->file)) snprintf(place, sizeof place, "%s: ", e->file);

@@ -2,6 +2,7 @@
 // Discovery over all platforms. Only cheap queries: nothing here makes a context or starts a device.
 #include "engine/device_list.h"
 
+#include "base/diag.h"
 #include "engine/budget.h"
 #include "engine/driver_gate.h"
 
@@ -218,11 +219,34 @@ static hdst_status not_there(const hdst__device_list *list, const char *wanted, 
     return HDST_E_DEVICE;
 }
 
+static const char *const names[] = {"all", "cpu", "gpu", "interp"};
+enum { NAMES = sizeof names / sizeof *names };
+
 static hdst_status malformed(const char *wanted, hdst_error *error)
 {
+    const char *near = hdst__nearest_name(wanted, names, NAMES), *what = "all, cpu, gpu, interp, or indices as `hdst devices` shows them: 0 or 0,1";
     hdst__error_set(error, HDST_E_USAGE, "'%s' does not name a device", wanted);
-    hdst__error_hint(error, "all, cpu, gpu, interp, or indices as `hdst devices` shows them: 0 or 0,1");
+    if (near) hdst__error_hint(error, "did you mean '%s'? %s", near, what);
+    else hdst__error_hint(error, "%s", what);
     return HDST_E_USAGE;
+}
+
+static bool is_name(const char *wanted)
+{
+    for (size_t i = 0; i < NAMES; i++)
+        if (strcmp(wanted, names[i]) == 0) return true;
+    return false;
+}
+
+hdst_status hdst__device_list_check(const char *wanted, hdst_error *error)
+{
+    if (!wanted || !*wanted || is_name(wanted)) return HDST_OK;
+    for (const char *at = wanted;; at++) {
+        const size_t digits = strspn(at, "0123456789");
+        at += digits;
+        if (!digits || (*at && *at != ',')) return malformed(wanted, error);
+        if (!*at) return HDST_OK;
+    }
 }
 
 // Enumerators are in order of speed: the interpreter, CPUs, GPUs. Within a class more compute units win, then the first.
@@ -278,8 +302,6 @@ static hdst_status choose_indices(const hdst__device_list *list, const char *wan
 
 hdst_status hdst__device_list_choose(const hdst__device_list *list, const char *wanted, size_t *chosen, size_t *others, hdst_error *error)
 {
-    static const char *const names[] = {"all", "cpu", "gpu", "interp"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(wanted, names[i]) == 0) return choose_class(list, wanted, chosen, others, error);
+    if (is_name(wanted)) return choose_class(list, wanted, chosen, others, error);
     return choose_indices(list, wanted, chosen, others, error);
 }

@@ -21,6 +21,8 @@ void hdst__device_list_clear(hdst__device_list *list, const hdst__allocator *all
 // The interpreter's entry, at place `index`.
 void hdst__device_list_interp(hdst__device_info *info, uint32_t index);
 
+// Whether `wanted` can name a device, without asking which there are; NULL and "" mean all. HDST_E_USAGE with the near name.
+hdst_status hdst__device_list_check(const char *wanted, hdst_error *error);
 // Resolves `wanted` ("all", "cpu", "gpu", "interp", "INDEX[,INDEX]") to the fastest device that it names; *others tells how many more it named.
 hdst_status hdst__device_list_choose(const hdst__device_list *list, const char *wanted, size_t *chosen, size_t *others, hdst_error *error);
 

@@ -39,7 +39,7 @@ static hdst_status run_for(hdst_dataset *dataset, const char *what, plan_user us
     hdst_error own;
     if (!error) error = &own;
     *error = (hdst_error)HDST_ERROR_INIT;
-    hdst_status status = hdst__object_status(&dataset->object, error);
+    hdst_status status = hdst__check_alive(what, "dataset", dataset, error);
     if (status != HDST_OK) return status;
     hdst__lock(dataset->object.context);
     status = hdst__dataset_has_records(dataset, what, error);
@@ -106,6 +106,7 @@ static hdst_status take(hdst__plan *plan, const hdst__reader *records, void *use
 hdst_status hdst_dataset_take(hdst_dataset *dataset, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     taking t = {.first = first, .count = count, .all = true, .rows = rows};
+    if (count && hdst__check_pointer(__func__, "rows", rows, error) != HDST_OK) return HDST_E_USAGE;
     return run_for(dataset, "hdst_dataset_take", take, &t, error);
 }
 
@@ -113,8 +114,11 @@ hdst_status hdst_take(hdst_dataset *dataset, uint64_t count, void *rows, uint64_
 {
     taking t = {.count = count, .rows = rows};
     if (taken) *taken = 0;
+    hdst_status status = count ? hdst__check_pointer(__func__, "rows", rows, error) : HDST_OK;
+    if (status == HDST_OK) status = hdst__check_alive(__func__, "dataset", dataset, error);
+    if (status != HDST_OK) return status;
     hdst_dataset *first = hdst_slice(dataset, 0, count);
-    hdst_status status = run_for(first, "hdst_take", take, &t, error);
+    status = run_for(first, "hdst_take", take, &t, error);
     hdst__object_destroy(&first->object);
     if (taken && status == HDST_OK) *taken = t.taken;
     return status;
@@ -144,7 +148,12 @@ static hdst_status collect(hdst__plan *plan, const hdst__reader *records, void *
 hdst_status hdst_collect(hdst_dataset *dataset, void **rows, uint64_t *count, hdst_error *error)
 {
     collecting c = {0};
-    hdst_status status = run_for(dataset, "hdst_collect", collect, &c, error);
+    if (rows) *rows = NULL;
+    if (count) *count = 0;
+    hdst_status status = hdst__check_pointer(__func__, "rows", rows, error);
+    if (status == HDST_OK) status = hdst__check_pointer(__func__, "count", count, error);
+    if (status != HDST_OK) return status;
+    status = run_for(dataset, "hdst_collect", collect, &c, error);
     *rows = c.rows;
     *count = c.count;
     return status;
@@ -152,7 +161,7 @@ hdst_status hdst_collect(hdst_dataset *dataset, void **rows, uint64_t *count, hd
 
 void hdst_rows_destroy(hdst_context *context, void *rows)
 {
-    if (context->object.context) hdst__free(&context->allocator, rows);
+    if (context && context->object.context) hdst__free(&context->allocator, rows);
 }
 
 // --- Counting ---
@@ -175,14 +184,16 @@ static hdst_dataset *same_count(hdst_dataset *dataset)
 
 hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error)
 {
+    hdst_status status = hdst__check_pointer(__func__, "count", count, error);
+    if (status != HDST_OK) return status;
     *count = 0;
-    if (dataset->object.error || !dataset->record) return run_for(dataset, "hdst_count", read_count, count, error);
+    if (!dataset || dataset->object.error || !dataset->record) return run_for(dataset, "hdst_count", read_count, count, error);
     dataset = same_count(dataset);
     if (dataset->op != HDST__OP_FILTER && dataset->op != HDST__OP_FLAT_MAP && dataset->op != HDST__OP_SAMPLE) return run_for(dataset, "hdst_count", read_count, count, error);
     hdst__lock(dataset->object.context);
     hdst_dataset *counted = hdst__dataset_new(dataset->object.context, HDST__OP_COUNT, dataset);
     hdst__unlock(dataset->object.context);
-    hdst_status status = run_for(counted, "hdst_count", read_count, count, error);
+    status = run_for(counted, "hdst_count", read_count, count, error);
     hdst__object_destroy(&counted->object);
     return status;
 }
@@ -248,8 +259,11 @@ hdst_status hdst_save(hdst_dataset *dataset, const char *path, hdst_error *error
 {
     hdst_error own;
     if (!error) error = &own;
+    hdst_status status = hdst__check_alive(__func__, "dataset", dataset, error);
+    if (status == HDST_OK) status = hdst__check_pointer(__func__, "path", path, error);
+    if (status != HDST_OK) return status;
     saving s = {.path = path, .format = format_of(path)};
-    if (s.format || dataset->object.error) return run_for(dataset, "hdst_save", save, &s, error);
+    if (s.format) return run_for(dataset, "hdst_save", save, &s, error);
     hdst__error_set(error, HDST_E_USAGE, "'%s' names no format that records can be saved in", path);
     hdst__error_hint(error, "end the name in .npy, .csv, or .raw (the bytes of the C structs)");
     return HDST_E_USAGE;

@@ -2,6 +2,8 @@
 // Contexts: options, devices, the objects' common end.
 #include "hdst/object.h"
 
+#include "engine/device_list.h"
+
 #include <string.h>
 
 _Static_assert((int)HDST_HPR_NONE == (int)HDST__HPR_NONE && (int)HDST_HPR_CLUSTER == (int)HDST__HPR_CLUSTER, "one enum, two names");
@@ -17,12 +19,11 @@ static void log_through(int level, const char *message, void *user)
     options->log((hdst_log_level)level, message, options->log_user);
 }
 
-// Options of an older program are shorter: what it does not know keeps its default.
-static hdst_context_options read_options(const hdst_context_options *given)
+// Options of an older program are shorter, down to those that were there first: what it does not know keeps its default.
+static hdst_status read_options(hdst_context_options *options, const hdst_context_options *given, hdst_error *error)
 {
-    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-    return options;
+    const size_t least = offsetof(hdst_context_options, unchecked);
+    return given ? hdst__read_options("hdst_context_options", "HDST_CONTEXT_OPTIONS_INIT", options, least, sizeof *options, given, given->size, error) : HDST_OK;
 }
 
 typedef struct context_block {      // the context and its options, which the log refers to
@@ -62,6 +63,10 @@ static hdst_status check_options(const hdst_context_options *options, hdst_error
         hdst__error_hint(error, "set all three functions or none");
         return HDST_E_USAGE;
     }
+    hdst_status status = hdst__device_list_check(options->device, error);
+    if (status != HDST_OK) return status;
+    if ((unsigned)options->log_level > HDST_LOG_DEBUG) return hdst__error_set(error, HDST_E_USAGE, "log_level is %d, which means nothing", (int)options->log_level);
+    if ((unsigned)options->on_error > HDST_ON_ERROR_SKIP) return hdst__error_set(error, HDST_E_USAGE, "on_error is %d, which means nothing", (int)options->on_error);
     if ((unsigned)options->tuning > HDST_TUNING_FULL) {
         hdst__error_set(error, HDST_E_USAGE, "tuning is %d, which means nothing", (int)options->tuning);
         hdst__error_hint(error, "HDST_TUNING_AUTO, HDST_TUNING_OFF or HDST_TUNING_FULL");
@@ -75,11 +80,14 @@ static hdst_status check_options(const hdst_context_options *options, hdst_error
 
 hdst_context *hdst_context_create(const hdst_context_options *given)
 {
-    hdst_context_options options = read_options(given);
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_status status = read_options(&options, given, &error);
+    if (status == HDST_OK) status = check_options(&options, &error);
+    if (status != HDST_OK) options.allocator = (hdst_allocator){0};     // whose parts may be missing
     hdst_context *context = allocate_context(&options);
     if (context == &no_context) return context;
-    hdst_error error;
-    if (check_options(&options, &error) != HDST_OK) {
+    if (status != HDST_OK) {
         hdst__object_fail(&context->object, &error);
         return context;
     }
@@ -107,7 +115,7 @@ void hdst_context_destroy(hdst_context *context)
     hdst__free(&allocator, context);
 }
 
-hdst_status hdst_context_status(const hdst_context *context, hdst_error *error) { return hdst__object_status(&context->object, error); }
+hdst_status hdst_context_status(const hdst_context *context, hdst_error *error) { return hdst__check_alive(__func__, "context", context, error); }
 
 void hdst_context_cancel(hdst_context *context)
 {
@@ -126,8 +134,6 @@ static void publish_device(const hdst__device_info *from, hdst_device_info *to)
 
 static hdst_status list_devices(hdst_context *context, const hdst__device_info **devices, size_t *count, hdst_error *error)
 {
-    hdst_status status = hdst__object_status(&context->object, error);
-    if (status != HDST_OK) return status;
     const char *note;
     return hdst__engine_devices(context->engine, devices, count, &note, error);
 }
@@ -136,8 +142,12 @@ hdst_status hdst_device_count(hdst_context *context, uint32_t *count, hdst_error
 {
     const hdst__device_info *devices;
     size_t n = 0;
+    if (count) *count = 0;
+    hdst_status status = hdst__check_alive(__func__, "context", context, error);
+    if (status == HDST_OK) status = hdst__check_pointer(__func__, "count", count, error);
+    if (status != HDST_OK) return status;
     hdst__lock(context);
-    hdst_status status = list_devices(context, &devices, &n, error);
+    status = list_devices(context, &devices, &n, error);
     hdst__unlock(context);
     *count = status == HDST_OK ? (uint32_t)n : 0;
     return status;
@@ -147,8 +157,11 @@ hdst_status hdst_device_get(hdst_context *context, uint32_t position, hdst_devic
 {
     const hdst__device_info *devices;
     size_t n = 0;
+    hdst_status status = hdst__check_alive(__func__, "context", context, error);
+    if (status == HDST_OK) status = hdst__check_pointer(__func__, "info", info, error);
+    if (status != HDST_OK) return status;
     hdst__lock(context);
-    hdst_status status = list_devices(context, &devices, &n, error);
+    status = list_devices(context, &devices, &n, error);
     if (status == HDST_OK && position < n) publish_device(&devices[position], info);
     else if (status == HDST_OK) status = hdst__error_set(error, HDST_E_USAGE, "device position %u; there are %zu devices", position, n);
     hdst__unlock(context);
@@ -158,8 +171,10 @@ hdst_status hdst_device_get(hdst_context *context, uint32_t position, hdst_devic
 hdst_status hdst_device_chosen(hdst_context *context, hdst_device_info *info, hdst_error *error)
 {
     const hdst__device_info *device;
+    hdst_status status = hdst__check_alive(__func__, "context", context, error);
+    if (status == HDST_OK) status = hdst__check_pointer(__func__, "info", info, error);
+    if (status != HDST_OK) return status;
     hdst__lock(context);
-    hdst_status status = hdst__object_status(&context->object, error);
     if (status == HDST_OK) status = hdst__engine_device(context->engine, &device, error);
     if (status == HDST_OK) publish_device(device, info);
     hdst__unlock(context);

@@ -73,7 +73,8 @@ bool hdst__same_records(const hdst__record *a, const hdst__record *b)
 
 static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_module *module, const char *record, hdst_error *error)
 {
-    if (hdst__object_status(&source->object, error) != HDST_OK || hdst__object_status(&module->object, error) != HDST_OK) return error->code;
+    if (hdst__object_status(&source->object, error) != HDST_OK || hdst__check_object(source->object.context, "hdst_read", "module", module, error) != HDST_OK) return error->code;
+    if (hdst__check_pointer("hdst_read", "record", record, error) != HDST_OK) return error->code;
     dataset->record = hdst__module_find_record(module, record, error);
     if (!dataset->record) return error->code;
     hdst_status status = hdst__source_bind(source->source, dataset->record, &dataset->bound, error);
@@ -92,8 +93,8 @@ static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_mo
 
 hdst_dataset *hdst_read(hdst_source *source, hdst_module *module, const char *record)
 {
+    HDST__NEEDS(hdst_dataset, source, "source");
     hdst_context *context = source->object.context;
-    if (!context) return &hdst__no_dataset;
     hdst__lock(context);
     hdst_dataset *dataset = hdst__dataset_new(context, HDST__OP_READ, NULL);
     hdst_error error = HDST_ERROR_INIT;
@@ -101,3 +102,5 @@ hdst_dataset *hdst_read(hdst_source *source, hdst_module *module, const char *re
     hdst__unlock(context);
     return dataset;
 }
+
+hdst_status hdst_dataset_status(const hdst_dataset *dataset, hdst_error *error) { return hdst__check_alive(__func__, "dataset", dataset, error); }

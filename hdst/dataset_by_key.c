@@ -59,16 +59,18 @@ static hdst_status fill_reduce(hdst_dataset *dataset, hdst_error *error)
 
 hdst_dataset *hdst_reduce_by_key(hdst_dataset *from, hdst_module *module, const char *function)
 {
+    HDST__NEEDS(hdst_dataset, from, "dataset");
     hdst_context *context = from->object.context;
-    if (!context) return from;
-    if (!module->object.context) return &hdst__no_dataset;
     hdst_error error = HDST_ERROR_INIT;
     hdst__lock(context);
-    hdst_map_spec *spec = hdst__map_spec_make(module, function);
+    hdst_status status = hdst__check_object(context, __func__, "module", module, &error);
+    if (status == HDST_OK) status = hdst__check_pointer(__func__, "function", function, &error);
+    hdst_map_spec *spec = status == HDST_OK ? hdst__map_spec_make(module, function) : NULL;
     hdst_dataset *dataset = hdst__dataset_new(context, HDST__OP_REDUCE_BY_KEY, from);
-    if (!dataset->object.context) hdst__object_drop(&spec->object);
+    if (!dataset->object.context) hdst__object_drop(spec ? &spec->object : NULL);
     else dataset->spec = spec;
-    if (!dataset->object.error && fill_reduce(dataset, &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
+    if (status == HDST_OK && !dataset->object.error) status = fill_reduce(dataset, &error);
+    if (status != HDST_OK) hdst__dataset_fail(dataset, &error);
     hdst__unlock(context);
     return dataset;
 }
@@ -98,7 +100,8 @@ static hdst_status check_count(const hdst__record *from, const hdst__record *to,
 
 static hdst_status fill_ones(hdst_dataset *dataset, hdst_module *module, const char *name, hdst_error *error)
 {
-    hdst_status status = hdst__object_status(&module->object, error);
+    hdst_status status = hdst__check_object(dataset->object.context, "hdst_count_by_key", "module", module, error);
+    if (status == HDST_OK) status = hdst__check_pointer("hdst_count_by_key", "record", name, error);
     if (status == HDST_OK) status = hdst__dataset_has_records(dataset->parent, "hdst_count_by_key", error);
     if (status == HDST_OK) status = check_key(dataset->parent, "hdst_count_by_key", false, error);
     if (status != HDST_OK) return status;
@@ -114,8 +117,8 @@ static hdst_status fill_ones(hdst_dataset *dataset, hdst_module *module, const c
 
 hdst_dataset *hdst_count_by_key(hdst_dataset *from, hdst_module *module, const char *record)
 {
+    HDST__NEEDS(hdst_dataset, from, "dataset");
     hdst_context *context = from->object.context;
-    if (!context) return from;
     hdst_error error = HDST_ERROR_INIT;
     hdst__lock(context);
     hdst_dataset *ones = hdst__dataset_new(context, HDST__OP_ONES, from);
@@ -129,8 +132,8 @@ hdst_dataset *hdst_count_by_key(hdst_dataset *from, hdst_module *module, const c
 
 hdst_dataset *hdst_distinct(hdst_dataset *from)
 {
+    HDST__NEEDS(hdst_dataset, from, "dataset");
     hdst_context *context = from->object.context;
-    if (!context) return from;
     hdst_error error = HDST_ERROR_INIT;
     hdst__lock(context);
     hdst_dataset *dataset = hdst__dataset_new(context, HDST__OP_DISTINCT, from);
@@ -185,8 +188,8 @@ static hdst_dataset *copy_in(const hdst_dataset *from, hdst_container container)
 
 hdst_dataset *hdst_with_container(hdst_dataset *from, hdst_container container)
 {
+    HDST__NEEDS(hdst_dataset, from, "reduction");
     hdst_context *context = from->object.context;
-    if (!context) return from;
     hdst_error error = HDST_ERROR_INIT;
     hdst__lock(context);
     hdst_dataset *dataset = from;

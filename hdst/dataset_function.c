@@ -148,51 +148,46 @@ static hdst_dataset *add_operator(hdst_dataset *parent, hdst__operator op, hdst_
     return dataset;
 }
 
-static hdst_dataset *with_spec(hdst_dataset *parent, hdst__operator op, const hdst_map_spec *spec)
+// An operator that was given something else than it needs.
+static hdst_dataset *misused(hdst_dataset *parent, hdst__operator op, const hdst_error *error)
 {
-    if (!parent->object.context) return parent;
+    return hdst__dataset_fail(hdst__dataset_new(parent->object.context, op, parent), error);
+}
+
+static hdst_dataset *with_spec(const char *call, hdst_dataset *parent, hdst__operator op, const hdst_map_spec *spec)
+{
+    hdst_error error = HDST_ERROR_INIT;
     hdst__lock(parent->object.context);
-    hdst_dataset *dataset = add_operator(parent, op, hdst__map_spec_copy(spec));
+    const bool fits = hdst__check_object(parent->object.context, call, "spec", spec, &error) == HDST_OK;
+    hdst_dataset *dataset = fits ? add_operator(parent, op, hdst__map_spec_copy(spec)) : misused(parent, op, &error);
     hdst__unlock(parent->object.context);
     return dataset;
 }
 
-static hdst_dataset *with_function(hdst_dataset *parent, hdst__operator op, hdst_module *module, const char *function, uint64_t rows)
+static hdst_dataset *with_function(const char *call, hdst_dataset *parent, hdst__operator op, hdst_module *module, const char *function, uint64_t rows)
 {
-    if (!parent->object.context) return parent;
-    if (!module->object.context) return &hdst__no_dataset;
+    hdst_error error = HDST_ERROR_INIT;
     hdst__lock(parent->object.context);
-    hdst_dataset *dataset = add_operator(parent, op, hdst__map_spec_make(module, function));
+    hdst_status status = hdst__check_object(parent->object.context, call, "module", module, &error);
+    if (status == HDST_OK) status = hdst__check_pointer(call, "function", function, &error);
+    hdst_dataset *dataset = status == HDST_OK ? add_operator(parent, op, hdst__map_spec_make(module, function)) : misused(parent, op, &error);
     if (dataset->object.context) dataset->count = rows;
     hdst__unlock(parent->object.context);
     return dataset;
 }
 
-hdst_dataset *hdst_map(hdst_dataset *dataset, const hdst_map_spec *spec) { return with_spec(dataset, HDST__OP_MAP, spec); }
-hdst_dataset *hdst_filter(hdst_dataset *dataset, const hdst_map_spec *spec) { return with_spec(dataset, HDST__OP_FILTER, spec); }
-hdst_dataset *hdst_flat_map(hdst_dataset *dataset, const hdst_map_spec *spec) { return with_spec(dataset, HDST__OP_FLAT_MAP, spec); }
+#define SPEC(op) HDST__NEEDS(hdst_dataset, dataset, "dataset"); return with_spec(__func__, dataset, op, spec)
+#define FUNCTION(op, rows) HDST__NEEDS(hdst_dataset, dataset, "dataset"); return with_function(__func__, dataset, op, module, function, rows)
 
-hdst_dataset *hdst_map_function(hdst_dataset *dataset, hdst_module *module, const char *function)
-{
-    return with_function(dataset, HDST__OP_MAP, module, function, 0);
-}
-
-hdst_dataset *hdst_filter_function(hdst_dataset *dataset, hdst_module *module, const char *function)
-{
-    return with_function(dataset, HDST__OP_FILTER, module, function, 0);
-}
-
-hdst_dataset *hdst_flat_map_function(hdst_dataset *dataset, hdst_module *module, const char *function)
-{
-    return with_function(dataset, HDST__OP_FLAT_MAP, module, function, 0);
-}
-
-hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, const char *function)
-{
-    return with_function(dataset, HDST__OP_REDUCE, module, function, 0);
-}
+hdst_dataset *hdst_map(hdst_dataset *dataset, const hdst_map_spec *spec) { SPEC(HDST__OP_MAP); }
+hdst_dataset *hdst_filter(hdst_dataset *dataset, const hdst_map_spec *spec) { SPEC(HDST__OP_FILTER); }
+hdst_dataset *hdst_flat_map(hdst_dataset *dataset, const hdst_map_spec *spec) { SPEC(HDST__OP_FLAT_MAP); }
+hdst_dataset *hdst_map_function(hdst_dataset *dataset, hdst_module *module, const char *function) { FUNCTION(HDST__OP_MAP, 0); }
+hdst_dataset *hdst_filter_function(hdst_dataset *dataset, hdst_module *module, const char *function) { FUNCTION(HDST__OP_FILTER, 0); }
+hdst_dataset *hdst_flat_map_function(hdst_dataset *dataset, hdst_module *module, const char *function) { FUNCTION(HDST__OP_FLAT_MAP, 0); }
+hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, const char *function) { FUNCTION(HDST__OP_REDUCE, 0); }
 
 hdst_dataset *hdst_reduce_dense(hdst_dataset *dataset, hdst_module *module, const char *function, uint64_t rows)
 {
-    return with_function(dataset, HDST__OP_REDUCE_DENSE, module, function, rows);
+    FUNCTION(HDST__OP_REDUCE_DENSE, rows);
 }

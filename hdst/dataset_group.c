@@ -155,21 +155,30 @@ static hdst_dataset *add_group(hdst_dataset *parent, const char *key, hdst_map_s
     return dataset;
 }
 
+static hdst_dataset *misused(hdst_dataset *parent, const hdst_error *error)
+{
+    return hdst__dataset_fail(hdst__dataset_new(parent->object.context, HDST__OP_GROUP, parent), error);
+}
+
 hdst_dataset *hdst_group(hdst_dataset *parent, const char *key, const hdst_map_spec *spec)
 {
-    if (!parent->object.context) return parent;
+    HDST__NEEDS(hdst_dataset, parent, "dataset");
+    hdst_error error = HDST_ERROR_INIT;
     hdst__lock(parent->object.context);
-    hdst_dataset *dataset = add_group(parent, key, hdst__map_spec_copy(spec));
+    const bool fits = hdst__check_object(parent->object.context, __func__, "spec", spec, &error) == HDST_OK;
+    hdst_dataset *dataset = fits ? add_group(parent, key, hdst__map_spec_copy(spec)) : misused(parent, &error);
     hdst__unlock(parent->object.context);
     return dataset;
 }
 
 hdst_dataset *hdst_group_function(hdst_dataset *parent, const char *key, hdst_module *module, const char *function)
 {
-    if (!parent->object.context) return parent;
-    if (!module->object.context) return &hdst__no_dataset;
+    HDST__NEEDS(hdst_dataset, parent, "dataset");
+    hdst_error error = HDST_ERROR_INIT;
     hdst__lock(parent->object.context);
-    hdst_dataset *dataset = add_group(parent, key, hdst__map_spec_make(module, function));
+    hdst_status status = hdst__check_object(parent->object.context, __func__, "module", module, &error);
+    if (status == HDST_OK) status = hdst__check_pointer(__func__, "function", function, &error);
+    hdst_dataset *dataset = status == HDST_OK ? add_group(parent, key, hdst__map_spec_make(module, function)) : misused(parent, &error);
     hdst__unlock(parent->object.context);
     return dataset;
 }

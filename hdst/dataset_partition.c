@@ -3,6 +3,7 @@
 #include "hdst/dataset.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { MOST_PARTS = 1 << 24 };
 
@@ -40,22 +41,30 @@ static hdst_dataset *add_partition(hdst_dataset *from, hdst_dataset *numbers, ui
     return error.code == HDST_OK ? dataset : hdst__dataset_fail(dataset, &error);
 }
 
-// `numbers`: the map over the records.
-static hdst_dataset *partition(hdst_dataset *from, hdst_dataset *numbers, uint64_t parts)
+// By a function of the module, or by the map of a spec. What is wrong with these is told in the name of the call.
+static hdst_dataset *partition(const char *call, hdst_dataset *from, hdst_module *module, const char *function, const hdst_map_spec *spec, uint64_t parts)
 {
-    if (!numbers->object.context) return numbers;
-    hdst__lock(from->object.context);
-    hdst_dataset *dataset = add_partition(from, numbers, parts);
-    hdst__unlock(from->object.context);
+    const bool by_spec = !strcmp(call, "hdst_partition_by");
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_context *context = from->object.context;
+    hdst_status status = hdst__check_object(context, call, by_spec ? "spec" : "module", by_spec ? (const void *)spec : module, &error);
+    if (status == HDST_OK && !by_spec) status = hdst__check_pointer(call, "function", function, &error);
+    hdst_dataset *numbers = status != HDST_OK ? NULL : by_spec ? hdst_map(from, spec) : hdst_map_function(from, module, function);
+    if (numbers && !numbers->object.context) return numbers;
+    hdst__lock(context);
+    hdst_dataset *dataset = numbers ? add_partition(from, numbers, parts) : hdst__dataset_fail(hdst__dataset_new(context, HDST__OP_PARTITION, from), &error);
+    hdst__unlock(context);
     return dataset;
 }
 
 hdst_dataset *hdst_partition(hdst_dataset *from, hdst_module *module, const char *function, uint64_t parts)
 {
-    return from->object.context ? partition(from, hdst_map_function(from, module, function), parts) : from;
+    HDST__NEEDS(hdst_dataset, from, "dataset");
+    return partition(__func__, from, module, function, NULL, parts);
 }
 
 hdst_dataset *hdst_partition_by(hdst_dataset *from, const hdst_map_spec *spec, uint64_t parts)
 {
-    return from->object.context ? partition(from, hdst_map(from, spec), parts) : from;
+    HDST__NEEDS(hdst_dataset, from, "dataset");
+    return partition(__func__, from, NULL, NULL, spec, parts);
 }

@@ -16,7 +16,6 @@ static hdst_status find_value(hdst_dataset *dataset, const char *what, const cha
 
 static hdst_dataset *pick(hdst_dataset *from, const char *what, const char *extreme, uint64_t count, const char *field, bool largest)
 {
-    if (!from->object.context) return from;
     hdst__lock(from->object.context);
     hdst_dataset *sieve = hdst__dataset_new(from->object.context, HDST__OP_SIEVE, from);
     hdst_error error = HDST_ERROR_INIT;
@@ -32,6 +31,6 @@ static hdst_dataset *pick(hdst_dataset *from, const char *what, const char *extr
     return dataset;
 }
 
-hdst_dataset *hdst_top(hdst_dataset *dataset, uint64_t count, const char *field) { return pick(dataset, "hdst_top", NULL, count, field, true); }
-hdst_dataset *hdst_min_by(hdst_dataset *dataset, const char *field) { return pick(dataset, "hdst_min_by", "min_by", 1, field, false); }
-hdst_dataset *hdst_max_by(hdst_dataset *dataset, const char *field) { return pick(dataset, "hdst_max_by", "max_by", 1, field, true); }
+hdst_dataset *hdst_top(hdst_dataset *dataset, uint64_t count, const char *field) { HDST__NEEDS(hdst_dataset, dataset, "dataset"); return pick(dataset, "hdst_top", NULL, count, field, true); }
+hdst_dataset *hdst_min_by(hdst_dataset *dataset, const char *field) { HDST__NEEDS(hdst_dataset, dataset, "dataset"); return pick(dataset, "hdst_min_by", "min_by", 1, field, false); }
+hdst_dataset *hdst_max_by(hdst_dataset *dataset, const char *field) { HDST__NEEDS(hdst_dataset, dataset, "dataset"); return pick(dataset, "hdst_max_by", "max_by", 1, field, true); }

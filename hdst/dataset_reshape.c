@@ -12,7 +12,7 @@ enum { MOST_NESTED = 200 };     // caches below one another: a run goes into the
 
 hdst_dataset *hdst_with_layout(hdst_dataset *from, hdst_layout layout)
 {
-    if (!from->object.context) return from;
+    HDST__NEEDS(hdst_dataset, from, "dataset");
     hdst__lock(from->object.context);
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_LAYOUT, from);
     hdst_error error = HDST_ERROR_INIT;
@@ -29,7 +29,7 @@ hdst_dataset *hdst_with_layout(hdst_dataset *from, hdst_layout layout)
 
 hdst_dataset *hdst_cache(hdst_dataset *from)
 {
-    if (!from->object.context) return from;
+    HDST__NEEDS(hdst_dataset, from, "dataset");
     hdst__lock(from->object.context);
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_CACHE, from);
     hdst_error error = HDST_ERROR_INIT;
@@ -49,7 +49,7 @@ hdst_dataset *hdst_cache(hdst_dataset *from)
 
 void hdst_uncache(hdst_dataset *dataset)
 {
-    if (!dataset->object.context) return;
+    if (!dataset || !dataset->object.context) return;
     hdst__lock(dataset->object.context);
     if (dataset->kept) hdst__kept_release(dataset->kept);
     hdst__unlock(dataset->object.context);
@@ -59,7 +59,7 @@ void hdst_uncache(hdst_dataset *dataset)
 
 hdst_dataset *hdst_slice(hdst_dataset *from, uint64_t first, uint64_t count)
 {
-    if (!from->object.context) return from;
+    HDST__NEEDS(hdst_dataset, from, "dataset");
     hdst__lock(from->object.context);
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_SLICE, from);
     hdst_error error = HDST_ERROR_INIT;
@@ -74,7 +74,7 @@ hdst_dataset *hdst_slice(hdst_dataset *from, uint64_t first, uint64_t count)
 
 hdst_dataset *hdst_sample(hdst_dataset *from, double fraction, uint64_t seed)
 {
-    if (!from->object.context) return from;
+    HDST__NEEDS(hdst_dataset, from, "dataset");
     hdst__lock(from->object.context);
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_SAMPLE, from);
     hdst_error error = HDST_ERROR_INIT;
@@ -97,14 +97,12 @@ hdst_dataset *hdst_sample(hdst_dataset *from, double fraction, uint64_t seed)
 
 // --- Several as one ---
 
-static hdst_status fill_union(hdst_dataset *dataset, hdst_dataset *const *inputs, size_t count, hdst_error *error)
+static hdst_status fill_union(hdst_dataset *dataset, const char *call, const char *const names[2], hdst_dataset *const *inputs, size_t count, hdst_error *error)
 {
     dataset->inputs = hdst__alloc_zero(HDST__ALLOCATOR(dataset), count * sizeof *dataset->inputs);
     if (!dataset->inputs) return hdst__error_memory(error, "a union");
     for (size_t i = 0; i < count; i++) {
-        hdst_status status = hdst__object_status(&inputs[i]->object, error);
-        if (status == HDST_OK && inputs[i]->object.context != dataset->object.context)
-            status = hdst__error_set(error, HDST_E_USAGE, "a union of datasets of several contexts");
+        hdst_status status = hdst__check_object(dataset->object.context, call, names[i > 0], inputs[i], error);
         if (status == HDST_OK) status = hdst__dataset_has_records(inputs[i], "hdst_union", error);
         if (status != HDST_OK) return status;
         if (!hdst__same_records(inputs[i]->record, inputs[0]->record)) {
@@ -122,20 +120,32 @@ static hdst_status fill_union(hdst_dataset *dataset, hdst_dataset *const *inputs
 static const hdst_error nothing_to_unite = {.code = HDST_E_USAGE, .message = "a union of no datasets", .hint = "give one at least: it says which record there is"};
 static hdst_dataset no_union = {.object = {.error = (hdst_error *)&nothing_to_unite}};
 
-hdst_dataset *hdst_union_all(hdst_dataset *const *datasets, size_t count)
+// names: of the first dataset, of others.
+static hdst_dataset *unite(const char *call, const char *const names[2], hdst_dataset *const *datasets, size_t count)
 {
-    if (count == 0) return &no_union;
     hdst_context *context = datasets[0]->object.context;
-    if (!context) return &hdst__no_dataset;
     hdst__lock(context);
     hdst_dataset *dataset = hdst__dataset_new(context, HDST__OP_UNION, datasets[0]);
     hdst_error error = HDST_ERROR_INIT;
-    if (!dataset->object.error && fill_union(dataset, datasets, count, &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
+    if (!dataset->object.error && fill_union(dataset, call, names, datasets, count, &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
     hdst__unlock(context);
     return dataset;
 }
 
-hdst_dataset *hdst_union(hdst_dataset *first, hdst_dataset *second) { return hdst_union_all((hdst_dataset *[]){first, second}, 2); }
+hdst_dataset *hdst_union_all(hdst_dataset *const *datasets, size_t count)
+{
+    static const char *const names[] = {"datasets", "datasets"};
+    if (count == 0) return &no_union;
+    HDST__NEEDS(hdst_dataset, datasets ? datasets[0] : NULL, "datasets");
+    return unite(__func__, names, datasets, count);
+}
+
+hdst_dataset *hdst_union(hdst_dataset *first, hdst_dataset *second)
+{
+    static const char *const names[] = {"first", "second"};
+    HDST__NEEDS(hdst_dataset, first, "first");
+    return unite(__func__, names, (hdst_dataset *[]){first, second}, 2);
+}
 
 // --- Records with their index ---
 
@@ -171,7 +181,8 @@ static bool zip_fits(const hdst__record *from, const hdst__record *to)
 
 static hdst_status fill_zip(hdst_dataset *dataset, hdst_module *module, const char *name, hdst_error *error)
 {
-    hdst_status status = hdst__object_status(&module->object, error);
+    hdst_status status = hdst__check_object(dataset->object.context, "hdst_zip_with_index", "module", module, error);
+    if (status == HDST_OK) status = hdst__check_pointer("hdst_zip_with_index", "record", name, error);
     if (status == HDST_OK) status = hdst__dataset_has_records(dataset->parent, "hdst_zip_with_index", error);
     if (status != HDST_OK) return status;
     const hdst__record *to = hdst__module_find_record(module, name, error);
@@ -187,7 +198,7 @@ static hdst_status fill_zip(hdst_dataset *dataset, hdst_module *module, const ch
 
 hdst_dataset *hdst_zip_with_index(hdst_dataset *from, hdst_module *module, const char *record)
 {
-    if (!from->object.context) return from;
+    HDST__NEEDS(hdst_dataset, from, "dataset");
     hdst__lock(from->object.context);
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_ZIP, from);
     hdst_error error = HDST_ERROR_INIT;

@@ -95,7 +95,7 @@ static hdst_status fill_sort(hdst_dataset *dataset, const char *keys, hdst_error
 
 hdst_dataset *hdst_sort(hdst_dataset *from, const char *keys)
 {
-    if (!from->object.context) return from;
+    HDST__NEEDS(hdst_dataset, from, "dataset");
     hdst__lock(from->object.context);
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_SORT, from);
     hdst_error error = HDST_ERROR_INIT;

@@ -6,6 +6,8 @@
 //   (hdst_run) or from the object's _status function. So a pipeline of ten operators needs one check.
 // - Graph nodes (datasets) belong to the context. Sources, schemas, modules, specs, values and results are the caller's: each has a _destroy that takes NULL.
 //   Destroying the context frees what is left; an object must not be used after its context. An object that others still use lives on until they are gone.
+// - NULL for an object, or for what must be there, is an error as any other (HDST_E_USAGE), and so is an object of another context. The object that is made
+//   has the error; where nothing has a context that it could belong to, it is a constant.
 // - Functions that can fail late return hdst_status and fill a caller-owned hdst_error (NULL is fine).
 // - Threads: contexts are independent. A context and its objects may be used from several threads; calls lock the context; a result's views must not
 //   be read while another thread runs that result.
@@ -245,6 +247,9 @@ HDST_API void hdst_value_destroy(hdst_value *value);
 
 // The source's rows as `record` of the module: columns fill the fields in order (or by name where the source has names for all fields).
 HDST_API hdst_dataset *hdst_read(hdst_source *source, hdst_module *module, const char *record);
+// What is wrong with it, or with what it was made from; what its records hold is not looked at.
+HDST_API hdst_status hdst_dataset_status(const hdst_dataset *dataset, hdst_error *error);
+
 // Operators on datasets. Each makes a new dataset of those it is given, which stay as they are; nothing runs yet. docs/datasets.md tells each with an example.
 // A dataset holds records in an order; the index of a record is its place, from 0, in the dataset that a function runs over (`record_index()`).
 
@@ -281,6 +286,8 @@ HDST_API hdst_status hdst_dataset_take(hdst_dataset *dataset, uint64_t first, ui
 HDST_API hdst_map_spec *hdst_map_spec_create(hdst_module *module, const char *function);
 HDST_API hdst_status hdst_bind_value(hdst_map_spec *spec, const char *parameter, hdst_value *value);   // the error sticks to the spec too
 HDST_API hdst_status hdst_bind_accum(hdst_map_spec *spec, const char *parameter, uint64_t rows);      // a table of `rows` accumulators
+// The first error of all calls on the spec, which is what a dataset made with it has too.
+HDST_API hdst_status hdst_map_spec_status(const hdst_map_spec *spec, hdst_error *error);
 HDST_API void hdst_map_spec_destroy(hdst_map_spec *spec);
 
 // A map's code may be given apart, for devices of a class, in place of its body in the module; a map that is only declared there (`map f(T a) -> U;`) needs it

@@ -46,10 +46,13 @@ hdst_map_spec *hdst__map_spec_make(hdst_module *module, const char *function)
 
 hdst_map_spec *hdst_map_spec_create(hdst_module *module, const char *function)
 {
+    HDST__NEEDS(hdst_map_spec, module, "module");
     hdst_context *context = module->object.context;
-    if (!context) return &no_spec;
+    hdst_error error = HDST_ERROR_INIT;
     hdst__lock(context);
-    hdst_map_spec *spec = hdst__map_spec_make(module, function);
+    hdst_map_spec *spec;
+    if (hdst__check_pointer(__func__, "function", function, &error) == HDST_OK) spec = hdst__map_spec_make(module, function);
+    else if ((spec = hdst__object_create(context, sizeof *spec, release_spec, &no_spec)) != &no_spec) hdst__object_fail(&spec->object, &error);
     hdst__unlock(context);
     return spec;
 }
@@ -110,7 +113,8 @@ static hdst_status check_value(const hdst_map_spec *spec, const ast_decl *param,
 
 static hdst_status bind_value(hdst_map_spec *spec, const char *name, hdst_value *value, hdst_error *error)
 {
-    if (hdst__object_status(&value->object, error) != HDST_OK) return error->code;
+    if (hdst__check_object(spec->object.context, "hdst_bind_value", "value", value, error) != HDST_OK) return error->code;
+    if (hdst__check_pointer("hdst_bind_value", "parameter", name, error) != HDST_OK) return error->code;
     const ast_decl *param = find_parameter(spec, name, AST_BROADCAST, error);
     if (!param) return error->code;
     if (check_value(spec, param, value, error) != HDST_OK) return error->code;
@@ -126,7 +130,8 @@ static hdst_status bind_value(hdst_map_spec *spec, const char *name, hdst_value 
 
 hdst_status hdst_bind_value(hdst_map_spec *spec, const char *parameter, hdst_value *value)
 {
-    if (spec->object.error) return spec->object.error->code;
+    const hdst_status before = hdst__check_alive(__func__, "spec", spec, NULL);
+    if (before != HDST_OK) return before;
     hdst_error error = HDST_ERROR_INIT;
     hdst__lock(spec->object.context);
     hdst_status status = bind_value(spec, parameter, value, &error);
@@ -137,6 +142,7 @@ hdst_status hdst_bind_value(hdst_map_spec *spec, const char *parameter, hdst_val
 
 static hdst_status bind_accum(hdst_map_spec *spec, const char *name, uint64_t rows, hdst_error *error)
 {
+    if (hdst__check_pointer("hdst_bind_accum", "parameter", name, error) != HDST_OK) return error->code;
     const ast_decl *param = find_parameter(spec, name, AST_ACCUM, error);
     if (!param) return error->code;
     if (!param->is_table && rows != 1)
@@ -147,7 +153,8 @@ static hdst_status bind_accum(hdst_map_spec *spec, const char *name, uint64_t ro
 
 hdst_status hdst_bind_accum(hdst_map_spec *spec, const char *parameter, uint64_t rows)
 {
-    if (spec->object.error) return spec->object.error->code;
+    const hdst_status before = hdst__check_alive(__func__, "spec", spec, NULL);
+    if (before != HDST_OK) return before;
     hdst_error error = HDST_ERROR_INIT;
     hdst__lock(spec->object.context);
     hdst_status status = bind_accum(spec, parameter, rows, &error);
@@ -195,6 +202,8 @@ hdst_map_spec *hdst__map_spec_copy(const hdst_map_spec *from)
     if (hdst__map_spec_copy_code(spec, from) != HDST_OK) hdst__object_fail(&spec->object, &hdst__no_memory);
     return spec;
 }
+
+hdst_status hdst_map_spec_status(const hdst_map_spec *spec, hdst_error *error) { return hdst__check_alive(__func__, "spec", spec, error); }
 
 void hdst_map_spec_destroy(hdst_map_spec *spec)
 {

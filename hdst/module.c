@@ -107,11 +107,19 @@ static bool keep_schemas(hdst_module *module, const hdst_module_options *options
     return true;
 }
 
-static hdst_module_options read_options(const hdst_module_options *given)
+// Options are as long as `size` says, which must be one of the lengths that there were; what a newer program has beyond them must be zeroes.
+static hdst_status read_options(hdst_module_options *options, const hdst_module_options *given, hdst_error *error)
 {
-    hdst_module_options options = HDST_MODULE_OPTIONS_INIT;
-    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
-    return options;
+    return given ? hdst__read_options("hdst_module_options", "HDST_MODULE_OPTIONS_INIT", options, sizeof *options, sizeof *options, given, given->size, error) : HDST_OK;
+}
+
+static hdst_status check_options(const hdst_context *context, const char *call, const hdst_module_options *options, hdst_error *error)
+{
+    hdst_status status = options->param_count ? hdst__check_pointer(call, "params", options->params, error) : HDST_OK;
+    for (size_t i = 0; i < options->param_count && status == HDST_OK; i++) status = hdst__check_pointer(call, "params[].name", options->params[i].name, error);
+    if (status == HDST_OK && options->schema_count) status = hdst__check_pointer(call, "schemas", options->schemas, error);
+    for (size_t i = 0; i < options->schema_count && status == HDST_OK; i++) status = hdst__check_object(context, call, "schemas[]", options->schemas[i], error);
+    return status;
 }
 
 static hdst_module *parse_locked(hdst_context *context, const char *name, const char *text, const hdst_module_options *options)
@@ -123,11 +131,24 @@ static hdst_module *parse_locked(hdst_context *context, const char *name, const 
     return module;
 }
 
+static hdst_module *fail_locked(hdst_context *context, const hdst_error *error)
+{
+    hdst_module *module = hdst__object_create(context, sizeof *module, release_module, &no_module);
+    if (module != &no_module) hdst__object_fail(&module->object, error);
+    return module;
+}
+
 hdst_module *hdst_module_parse(hdst_context *context, const char *name, const char *text, const hdst_module_options *given)
 {
-    hdst_module_options options = read_options(given);
+    HDST__NEEDS(hdst_module, context, "context");
+    hdst_module_options options = HDST_MODULE_OPTIONS_INIT;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_status status = hdst__check_pointer(__func__, "name", name, &error);
+    if (status == HDST_OK) status = hdst__check_pointer(__func__, "text", text, &error);
+    if (status == HDST_OK) status = read_options(&options, given, &error);
     hdst__lock(context);
-    hdst_module *module = parse_locked(context, name, text, &options);
+    if (status == HDST_OK) status = check_options(context, __func__, &options, &error);
+    hdst_module *module = status == HDST_OK ? parse_locked(context, name, text, &options) : fail_locked(context, &error);
     hdst__unlock(context);
     return module;
 }
@@ -137,25 +158,27 @@ hdst_module *hdst_module_load(hdst_context *context, const char *path, const hds
     hdst_module_options options = HDST_MODULE_OPTIONS_INIT;
     options.params = params;
     options.param_count = count;
-    hdst_error error;
+    HDST__NEEDS(hdst_module, context, "context");
+    hdst_error error = HDST_ERROR_INIT;
     char *text;
     hdst__lock(context);
     hdst_module *module;
-    hdst_status status = hdst__read_file(&context->allocator, path, &text, &error);
+    hdst_status status = hdst__check_pointer(__func__, "path", path, &error);
+    if (status == HDST_OK) status = check_options(context, __func__, &options, &error);
+    if (status == HDST_OK) status = hdst__read_file(&context->allocator, path, &text, &error);
     if (status == HDST_OK) {
         module = parse_locked(context, path, text, &options);
         hdst__free(&context->allocator, text);
     } else {
-        module = hdst__object_create(context, sizeof *module, release_module, &no_module);
-        hdst__object_fail(&module->object, &error);
+        module = fail_locked(context, &error);
     }
     hdst__unlock(context);
     return module;
 }
 
-const char *hdst_module_diagnostics(const hdst_module *module) { return module->diagnostics ? module->diagnostics : ""; }
+const char *hdst_module_diagnostics(const hdst_module *module) { return module && module->object.context && module->diagnostics ? module->diagnostics : ""; }
 
-hdst_status hdst_module_status(const hdst_module *module, hdst_error *error) { return hdst__object_status(&module->object, error); }
+hdst_status hdst_module_status(const hdst_module *module, hdst_error *error) { return hdst__check_alive(__func__, "module", module, error); }
 
 void hdst_module_destroy(hdst_module *module)
 {
@@ -213,7 +236,7 @@ const ast_function *hdst__module_find_function(hdst_module *module, const char *
 
 uint64_t hdst_module_record_size(hdst_module *module, const char *name)
 {
-    if (module->object.error) return 0;
+    if (!module || module->object.error || !name) return 0;
     hdst__lock(module->object.context);
     const hdst__record *record = hdst__module_find_record(module, name, NULL);
     hdst__unlock(module->object.context);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+const hdst_error hdst__given_null = {.code = HDST_E_USAGE, .message = "NULL was given for an object"};
 hdst_error hdst__no_memory = {.code = HDST_E_MEMORY, .retriable = true, .message = "out of memory"};
 
 void hdst__lock(hdst_context *context)
@@ -21,7 +22,7 @@ void hdst__unlock(hdst_context *context)
 
 void *hdst__object_create(hdst_context *context, size_t bytes, void (*release)(hdst__object *), void *stand_in)
 {
-    if (!context->object.context) return stand_in;
+    if (!context || !context->object.context) return stand_in;
     hdst__object *object = hdst__alloc_zero(&context->allocator, bytes);
     if (!object) return stand_in;
     object->context = context;
@@ -95,7 +96,52 @@ hdst_status hdst__object_fail(hdst__object *object, const hdst_error *error)
 
 hdst_status hdst__object_inherit(hdst__object *object, const hdst__object *from)
 {
-    return from->error ? hdst__object_fail(object, from->error) : HDST_OK;
+    hdst_error error;
+    return from->error && hdst__object_status(from, &error) != HDST_OK ? hdst__object_fail(object, &error) : HDST_OK;
+}
+
+// --- What a call is given ---
+
+hdst_status hdst__check_pointer(const char *call, const char *name, const void *pointer, hdst_error *error)
+{
+    if (pointer) return HDST_OK;
+    return hdst__error_set(error, HDST_E_USAGE, "%s was given NULL for '%s'", call, name);
+}
+
+hdst_status hdst__read_options(const char *type, const char *init, void *options, size_t least, size_t bytes, const void *given, size_t size, hdst_error *error)
+{
+    enum { MOST = 4096 };       // no struct of options is so large: what `size` holds was never set
+    bool unknown = false;
+    if (size < least || size > MOST || size % sizeof(void *)) {
+        hdst__error_set(error, HDST_E_USAGE, "%s of size %zu; they have %zu bytes", type, size, bytes);
+        hdst__error_hint(error, "start from %s, which sets `size` and the defaults", init);
+        return HDST_E_USAGE;
+    }
+    for (size_t i = bytes; i < size; i++) unknown |= ((const char *)given)[i] != 0;
+    if (unknown) return hdst__error_set(error, HDST_E_USAGE, "%s of size %zu ask for something that this version of hdst (%s) does not know", type, size, HDST_VERSION_TEXT);
+    memcpy(options, given, size < bytes ? size : bytes);
+    return HDST_OK;
+}
+
+const hdst__object *hdst__needs(const hdst__object *object, const hdst__object *given_null)
+{
+    if (!object) return given_null;
+    return object->context ? NULL : object;
+}
+
+hdst_status hdst__check_alive(const char *call, const char *name, const void *object, hdst_error *error)
+{
+    hdst_status status = hdst__check_pointer(call, name, object, error);
+    return status == HDST_OK ? hdst__object_status(object, error) : status;
+}
+
+hdst_status hdst__check_object(const hdst_context *context, const char *call, const char *name, const void *given, hdst_error *error)
+{
+    const hdst__object *object = given;
+    if (!object || !object->context || object->context == context) return hdst__check_alive(call, name, given, error);
+    hdst__error_set(error, HDST_E_USAGE, "%s was given a '%s' of another context", call, name);
+    hdst__error_hint(error, "objects of two contexts do not mix: make all of them from one");
+    return HDST_E_USAGE;
 }
 
 hdst_status hdst__object_status(const hdst__object *object, hdst_error *error)
@@ -104,6 +150,7 @@ hdst_status hdst__object_status(const hdst__object *object, hdst_error *error)
         if (error) *error = (hdst_error)HDST_ERROR_INIT;
         return HDST_OK;
     }
+    if (object->call) return hdst__check_pointer(object->call, object->argument, NULL, error);
     if (error) *error = *object->error;
     return object->error->code;
 }

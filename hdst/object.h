@@ -15,11 +15,12 @@
 typedef struct hdst__object hdst__object;
 
 struct hdst__object {
-    hdst_context *context;      // NULL: a constant object that stands in when there was no memory for a real one
+    hdst_context *context;      // NULL: a constant that stands in where no object could be made, of which there is nothing but this head: nobody looks further
     hdst_error *error;          // the sticky error, or NULL
     void (*release)(hdst__object *object);      // frees what the object holds, not the object
     uint32_t uses;              // the caller's handle and every object that refers to this one
     hdst__object *next, *previous;              // all objects of the context
+    const char *call, *argument;                // of a stand-in that a call returns which was given NULL for an object: which ones
 };
 
 struct hdst_context {
@@ -55,6 +56,27 @@ hdst_status hdst__object_status(const hdst__object *object, hdst_error *error);
 
 void hdst__lock(hdst_context *context);
 void hdst__unlock(hdst_context *context);
+
+// --- What a call is given. The caller's objects may be NULL, of another context, in error or stand-ins ---
+
+// The first object of a call that makes one: NULL, or a stand-in, makes a stand-in of what the call returns. Only heads are looked at, whatever their types.
+#define HDST__NEEDS(type, object_, name)                                                                               \
+    do {                                                                                                               \
+        static const hdst__object given_null = {.error = (hdst_error *)&hdst__given_null, .call = __func__, .argument = (name)}; \
+        const hdst__object *instead = hdst__needs((const hdst__object *)(object_), &given_null);                      \
+        if (instead) return (type *)instead;                                                                           \
+    } while (0)
+extern const hdst_error hdst__given_null;
+const hdst__object *hdst__needs(const hdst__object *object, const hdst__object *given_null);       // what is to be returned; NULL: go on
+// Another object of a call: neither NULL, nor of another context, nor in error.
+hdst_status hdst__check_object(const hdst_context *context, const char *call, const char *name, const void *object, hdst_error *error);
+// Anything else that must not be NULL.
+hdst_status hdst__check_pointer(const char *call, const char *name, const void *pointer, hdst_error *error);
+// Options of `bytes` bytes of which `least` were there from the start: copies the `size` bytes that the caller says to have over the defaults. What a newer program
+// has beyond must be zeroes.
+hdst_status hdst__read_options(const char *type, const char *init, void *options, size_t least, size_t bytes, const void *given, size_t size, hdst_error *error);
+// The object of a call that makes none, with a context: HDST_OK. Its own error, or that it is NULL, else.
+hdst_status hdst__check_alive(const char *call, const char *name, const void *object, hdst_error *error);
 
 #define HDST__STAND_IN(type, name) static type name = {.object = {.error = &hdst__no_memory}}
 #define HDST__ALLOCATOR(object_pointer) (&(object_pointer)->object.context->allocator)

@@ -34,8 +34,8 @@ static void release_result(hdst__object *object)
 
 hdst_result *hdst_result_create(hdst_dataset *dataset)
 {
+    HDST__NEEDS(hdst_result, dataset, "dataset");
     hdst_context *context = dataset->object.context;
-    if (!context) return &no_result;
     hdst__lock(context);
     hdst_result *result = hdst__object_create(context, sizeof *result, release_result, &no_result);
     if (result != &no_result) {
@@ -146,9 +146,10 @@ hdst_status hdst_run(hdst_result *result, hdst_error *error)
     hdst_error ignored;
     if (!error) error = &ignored;
     *error = (hdst_error)HDST_ERROR_INIT;
-    if (!result->object.context) return hdst__object_status(&result->object, error);
+    hdst_status status = hdst__check_alive(__func__, "result", result, error);
+    if (status != HDST_OK) return status;
     hdst__lock(result->object.context);
-    hdst_status status = hdst__result_run(result, error);
+    status = hdst__result_run(result, error);
     hdst__unlock(result->object.context);
     return status;
 }
@@ -286,7 +287,7 @@ static bool is_packed(const hdst__leaf *leaf)
 hdst_view hdst_result_field(hdst_result *result, const char *table, const char *field)
 {
     hdst_view view = {0};
-    if (!result->object.context) return view;
+    if (!result || !result->object.context) return view;
     hdst__lock(result->object.context);
     hdst__row_block block;
     const hdst__leaf *leaf = hdst__result_find_rows(result, table, &block) ? find_leaf(result, block.record, field) : NULL;
@@ -299,7 +300,7 @@ hdst_view hdst_result_field(hdst_result *result, const char *table, const char *
 const void *hdst_result_rows(hdst_result *result, const char *table, uint64_t *rows)
 {
     if (rows) *rows = 0;
-    if (!result->object.context) return NULL;
+    if (!result || !result->object.context) return NULL;
     hdst__lock(result->object.context);
     hdst__row_block block = {0};
     bool found = hdst__result_find_rows(result, table, &block);
@@ -322,7 +323,7 @@ const uint64_t *hdst_result_parts(hdst_result *result, uint64_t *parts)
     uint64_t ignored;
     if (!parts) parts = &ignored;
     *parts = 0;
-    if (!result->object.context) return NULL;
+    if (!result || !result->object.context) return NULL;
     hdst__lock(result->object.context);
     const uint64_t *counts = find_parts(result, parts);
     hdst__unlock(result->object.context);
@@ -331,7 +332,8 @@ const uint64_t *hdst_result_parts(hdst_result *result, uint64_t *parts)
 
 hdst_status hdst_result_status(const hdst_result *result, hdst_error *error)
 {
-    if (result->object.error) return hdst__object_status(&result->object, error);
+    const hdst_status status = hdst__check_alive(__func__, "result", result, error);
+    if (status != HDST_OK) return status;
     if (error) *error = result->view_error;
     return result->view_error.code;
 }
@@ -341,7 +343,7 @@ hdst_status hdst_result_status(const hdst_result *result, hdst_error *error)
 hdst_run_stats hdst_result_stats(const hdst_result *result)
 {
     hdst_run_stats to = {0};
-    if (!result->object.context || !result->planned) return to;
+    if (!result || !result->object.context || !result->planned) return to;
     const hdst__run_stats *from = &result->plan.stats;
     to = (hdst_run_stats){.records = from->records, .total_seconds = from->total_seconds, .read_seconds = from->read_seconds,
         .compile_seconds = from->compile_seconds, .run_seconds = from->run_seconds, .bytes_to_device = from->bytes_to_device,
@@ -361,10 +363,7 @@ const char *hdst_explain(hdst_result *result, hdst_error *error)
 {
     hdst_error ignored;
     if (!error) error = &ignored;
-    if (!result->object.context) {
-        hdst__object_status(&result->object, error);
-        return "";
-    }
+    if (hdst__check_alive(__func__, "result", result, error) != HDST_OK) return "";
     hdst__lock(result->object.context);
     hdst__buffer text;
     hdst__buffer_init(&text, HDST__ALLOCATOR(result));

@@ -38,10 +38,24 @@ static void parse(hdst_schema *schema, const char *name, const char *yaml, const
     if (hdst__diags_to_error(&schema->diags, HDST_E_SCHEMA, &error) != HDST_OK) hdst__object_fail(&schema->object, &error);
 }
 
+// What both loaders are given. HDST_E_USAGE.
+static hdst_status check_params(const char *call, const char *name, const char *text, const hdst_param *params, size_t count, hdst_error *error)
+{
+    hdst_status status = hdst__check_pointer(call, name, text, error);
+    if (status == HDST_OK && count) status = hdst__check_pointer(call, "params", params, error);
+    for (size_t i = 0; i < count && status == HDST_OK; i++) status = hdst__check_pointer(call, "params[].name", params[i].name, error);
+    return status;
+}
+
 hdst_schema *hdst_schema_parse(hdst_context *context, const char *name, const char *yaml, const hdst_param *params, size_t count)
 {
+    HDST__NEEDS(hdst_schema, context, "context");
+    hdst_error error = HDST_ERROR_INIT;
     hdst__lock(context);
     hdst_schema *schema = new_schema(context);
+    hdst_status status = hdst__check_pointer(__func__, "name", name, &error);
+    if (status == HDST_OK) status = check_params(__func__, "yaml", yaml, params, count, &error);
+    if (status != HDST_OK && schema != &no_schema) hdst__object_fail(&schema->object, &error);
     if (!schema->object.error) parse(schema, name, yaml, params, count);
     hdst__unlock(context);
     return schema;
@@ -49,11 +63,14 @@ hdst_schema *hdst_schema_parse(hdst_context *context, const char *name, const ch
 
 hdst_schema *hdst_schema_load(hdst_context *context, const char *path, const hdst_param *params, size_t count)
 {
+    HDST__NEEDS(hdst_schema, context, "context");
     hdst__lock(context);
     hdst_schema *schema = new_schema(context);
-    hdst_error error;
+    hdst_error error = HDST_ERROR_INIT;
     char *yaml = NULL;
-    if (!schema->object.error && hdst__read_file(&context->allocator, path, &yaml, &error) != HDST_OK) hdst__object_fail(&schema->object, &error);
+    hdst_status status = check_params(__func__, "path", path, params, count, &error);
+    if (status == HDST_OK && !schema->object.error) status = hdst__read_file(&context->allocator, path, &yaml, &error);
+    if (status != HDST_OK && schema != &no_schema) hdst__object_fail(&schema->object, &error);
     if (yaml) parse(schema, path, yaml, params, count);
     hdst__free(&context->allocator, yaml);
     hdst__unlock(context);
@@ -62,6 +79,7 @@ hdst_schema *hdst_schema_load(hdst_context *context, const char *path, const hds
 
 hdst_schema *hdst_schema_create(hdst_context *context)
 {
+    HDST__NEEDS(hdst_schema, context, "context");
     hdst__lock(context);
     hdst_schema *schema = new_schema(context);
     hdst__unlock(context);
@@ -112,27 +130,35 @@ static hdst_status build_locked(hdst_schema *schema, const build_step *step, hds
     return status;
 }
 
-static hdst_status build_step_public(hdst_schema *schema, const build_step *step, hdst_error *error)
+// A NULL name sticks too: what follows would be fields of nothing.
+static hdst_status build_step_public(const char *call, hdst_schema *schema, const build_step *step, hdst_error *error)
 {
+    hdst_error own;
+    if (!error) error = &own;
+    hdst_status status = hdst__check_alive(call, "schema", schema, error);
+    if (status != HDST_OK) return status;
     hdst__lock(schema->object.context);
-    hdst_status status = build_locked(schema, step, error);
+    status = hdst__check_pointer(call, "name", step->name, error);
+    if (status == HDST_OK && step->what == ADD_NESTED) status = hdst__check_pointer(call, "record", step->record, error);
+    if (status == HDST_OK) status = build_locked(schema, step, error);
+    else hdst__object_fail(&schema->object, error);
     hdst__unlock(schema->object.context);
     return status;
 }
 
 hdst_status hdst_schema_add_record(hdst_schema *schema, const char *name, hdst_layout layout, uint32_t align, uint32_t block, hdst_error *error)
 {
-    return build_step_public(schema, &(build_step){.what = ADD_RECORD, .name = name, .layout = layout, .align = align, .block = block}, error);
+    return build_step_public(__func__, schema, &(build_step){.what = ADD_RECORD, .name = name, .layout = layout, .align = align, .block = block}, error);
 }
 
 hdst_status hdst_schema_add_field(hdst_schema *schema, const char *name, hdst_type type, uint64_t count, hdst_error *error)
 {
-    return build_step_public(schema, &(build_step){.what = ADD_FIELD, .name = name, .type = type, .count = count}, error);
+    return build_step_public(__func__, schema, &(build_step){.what = ADD_FIELD, .name = name, .type = type, .count = count}, error);
 }
 
 hdst_status hdst_schema_add_nested(hdst_schema *schema, const char *name, const char *record, uint64_t count, hdst_error *error)
 {
-    return build_step_public(schema, &(build_step){.what = ADD_NESTED, .name = name, .record = record, .count = count}, error);
+    return build_step_public(__func__, schema, &(build_step){.what = ADD_NESTED, .name = name, .record = record, .count = count}, error);
 }
 
 hdst_status hdst__schema_settle(hdst_schema *schema) { return build_locked(schema, &(build_step){.what = CLOSE}, NULL); }
@@ -141,7 +167,7 @@ hdst__record *hdst__schema_record_at(const hdst_schema *schema, size_t index) { 
 
 uint64_t hdst_schema_record_size(hdst_schema *schema, const char *name)
 {
-    if (!schema->object.context) return 0;
+    if (!schema || !schema->object.context || !name) return 0;
     hdst__lock(schema->object.context);
     uint64_t size = 0;
     if (hdst__schema_settle(schema) == HDST_OK) {
@@ -152,7 +178,7 @@ uint64_t hdst_schema_record_size(hdst_schema *schema, const char *name)
     return size;
 }
 
-hdst_status hdst_schema_status(const hdst_schema *schema, hdst_error *error) { return hdst__object_status(&schema->object, error); }
+hdst_status hdst_schema_status(const hdst_schema *schema, hdst_error *error) { return hdst__check_alive(__func__, "schema", schema, error); }
 
 void hdst_schema_destroy(hdst_schema *schema)
 {

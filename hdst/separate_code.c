@@ -108,7 +108,8 @@ static hdst_status set_function(hdst_map_spec *spec, hdst_device_class device_cl
 
 hdst_status hdst_map_spec_set_opencl(hdst_map_spec *spec, hdst_device_class device_class, const char *text, const char *kernel, uint32_t group)
 {
-    if (spec->object.error) return spec->object.error->code;
+    const hdst_status before = hdst__check_alive(__func__, "spec", spec, NULL);
+    if (before != HDST_OK) return before;
     hdst_error error = HDST_ERROR_INIT;
     hdst__lock(spec->object.context);
     hdst_status status = set_opencl(spec, device_class, text, kernel, group, &error);
@@ -119,7 +120,8 @@ hdst_status hdst_map_spec_set_opencl(hdst_map_spec *spec, hdst_device_class devi
 
 hdst_status hdst_map_spec_set_function(hdst_map_spec *spec, hdst_device_class device_class, hdst_part_function function, void *user)
 {
-    if (spec->object.error) return spec->object.error->code;
+    const hdst_status before = hdst__check_alive(__func__, "spec", spec, NULL);
+    if (before != HDST_OK) return before;
     hdst_error error = HDST_ERROR_INIT;
     hdst__lock(spec->object.context);
     hdst_status status = set_function(spec, device_class, function, user, &error);

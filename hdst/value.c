@@ -40,7 +40,7 @@ static void fill_in(hdst_value *value, hdst_module *module, const char *type, ui
 {
     hdst_error error;
     if (hdst__object_inherit(&value->object, &module->object) != HDST_OK) return;
-    value->record = hdst__module_find_record(module, type, &error);
+    if (hdst__check_pointer("hdst_value_create", "type", type, &error) == HDST_OK) value->record = hdst__module_find_record(module, type, &error);
     if (!value->record || resize(value, rows, &error) != HDST_OK) {
         hdst__object_fail(&value->object, &error);
         return;
@@ -53,8 +53,8 @@ static void fill_in(hdst_value *value, hdst_module *module, const char *type, ui
 
 hdst_value *hdst_value_create(hdst_module *module, const char *type, uint64_t rows)
 {
+    HDST__NEEDS(hdst_value, module, "module");
     hdst_context *context = module->object.context;
-    if (!context) return &no_value;
     hdst__lock(context);
     hdst_value *value = hdst__object_create(context, sizeof *value, release_value, &no_value);
     if (!value->object.error) fill_in(value, module, type, rows);
@@ -82,10 +82,12 @@ hdst_status hdst__value_on_host(const hdst_value *value, const void **rows, hdst
 
 hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows)
 {
-    if (value->object.error) return value->object.error->code;
     hdst_error error;
+    hdst_status status = hdst__check_alive(__func__, "value", value, NULL);
+    if (status != HDST_OK) return status;
     hdst__lock(value->object.context);
-    hdst_status status = set_rows(value, data, rows, &error);
+    status = rows ? hdst__check_pointer(__func__, "data", data, &error) : HDST_OK;
+    if (status == HDST_OK) status = set_rows(value, data, rows, &error);
     if (status != HDST_OK) hdst__object_fail(&value->object, &error);
     hdst__unlock(value->object.context);
     return status;
@@ -108,10 +110,8 @@ static hdst_status take_resident(hdst_value *value, const hdst__row_block *from,
 static hdst_status take_rows(hdst_value *value, hdst_result *result, const char *table, hdst_error *error)
 {
     hdst__row_block from = {0};
-    hdst_status status = hdst__object_status(&value->object, error);
-    if (status == HDST_OK) status = hdst__object_status(&result->object, error);
+    hdst_status status = hdst__check_object(value->object.context, "hdst_value_set_result", "result", result, error);
     if (status != HDST_OK) return status;
-    if (value->object.context != result->object.context) return hdst__error_set(error, HDST_E_USAGE, "a value and a result of two contexts");
     if (!hdst__result_find_block(result, table, &from)) {
         *error = result->view_error;
         return error->code;
@@ -133,13 +133,15 @@ hdst_status hdst_value_set_result(hdst_value *value, hdst_result *result, const 
     hdst_error own;
     if (!error) error = &own;
     *error = (hdst_error)HDST_ERROR_INIT;
+    hdst_status status = hdst__check_alive(__func__, "value", value, error);
+    if (status != HDST_OK) return status;
     hdst__lock(value->object.context);
-    hdst_status status = take_rows(value, result, table, error);
+    status = take_rows(value, result, table, error);
     hdst__unlock(value->object.context);
     return status;
 }
 
-hdst_status hdst_value_status(const hdst_value *value, hdst_error *error) { return hdst__object_status(&value->object, error); }
+hdst_status hdst_value_status(const hdst_value *value, hdst_error *error) { return hdst__check_alive(__func__, "value", value, error); }
 
 void hdst_value_destroy(hdst_value *value)
 {

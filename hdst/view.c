@@ -84,6 +84,7 @@ hdst_status hdst_view_save(hdst_view view, const char *path, hdst_error *error)
 {
     hdst_error own;
     if (!error) error = &own;
+    if (!path) return hdst__error_set(error, HDST_E_USAGE, "hdst_view_save was given NULL for 'path'");
     if (!view.base) return hdst__error_set(error, HDST_E_USAGE, "there is nothing to save: the view is empty");
     if ((unsigned)view.type >= HDST_TEXT) return hdst__error_set(error, HDST_E_UNSUPPORTED, "text fields cannot be saved as .npy");
     uint64_t shape[2] = {view.rows, view.elements};

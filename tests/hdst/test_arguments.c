@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+// All public functions with NULL for each object, with objects of another context, with objects in error and with those that stand in for none: never a crash, and an
+// error that names the call and the argument. tests/package/arguments.py compares the list with the headers.
+#include "tests/hdst/support.h"
+
+// One of each, of one context.
+typedef struct objects {
+    hdst_context *context;
+    hdst_source *source;
+    hdst_schema *schema;
+    hdst_module *module;
+    hdst_dataset *dataset;
+    hdst_map_spec *spec, *table;
+    hdst_value *value;
+    hdst_result *result;
+} objects;
+
+static const char text[] =
+    "struct item { uint32_t key; uint32_t v; };\nstruct count { uint32_t key; uint64_t n; };\nstruct numbered { uint64_t i; uint32_t key; uint32_t v; };\n"
+    "map twice(item a) -> item { return a; }\nfilter odd(item a) { return a.v % 2 == 1; }\nmap part(item a) -> uint32_t { return a.key; }\n"
+    "flat_map both(item a) -> item { emit(a); }\nmap look(item a, broadcast item b[], accum uint64_t s) { s += b[0].v; }\n"
+    "map sums(item a, accum uint64_t t[]) { t[0] += a.v; }\nreduce total(uint32_t a, uint32_t b) { return a + b; }\n"
+    "group one(key uint32_t key, stream item s) -> item { item r; r.key = key; r.v = 0; for (item e : s) { r.v += e.v; } return r; }\n";
+
+static const uint32_t rows[] = {0, 1, 1, 2, 2, 3};
+
+static objects make_objects(hdst_context *context)
+{
+    objects o = {.context = context};
+    o.source = hdst_source_from_memory(context, rows, 3, 8);
+    o.schema = hdst_schema_create(context);
+    hdst_schema_add_record(o.schema, "other", HDST_AOS, 0, 0, NULL);
+    hdst_schema_add_field(o.schema, "x", HDST_UINT32, 1, NULL);
+    o.module = hdst_module_parse(context, "arguments.hk", text, NULL);
+    if (context && !hdst_context_status(context, NULL)) cr_assert_eq(hdst_module_status(o.module, NULL), HDST_OK, "%s", hdst_module_diagnostics(o.module));
+    o.dataset = hdst_read(o.source, o.module, "item");
+    o.spec = hdst_map_spec_create(o.module, "twice");
+    o.table = hdst_map_spec_create(o.module, "look");
+    o.value = hdst_value_create(o.module, "item", 1);
+    o.result = hdst_result_create(o.dataset);
+    return o;
+}
+
+static hdst_error error;
+static const char *call;            // the one at hand
+
+static void expect(hdst_status status, const char *argument, const char *words)
+{
+    cr_assert_eq(status, HDST_E_USAGE, "%s, %s: %s", call, argument, hdst_status_text(status));
+    cr_assert_eq(error.code, HDST_E_USAGE, "%s, %s", call, argument);
+    cr_assert(strstr(error.message, call) && strstr(error.message, words), "%s, %s: %s", call, argument, error.message);
+    cr_assert(strstr(error.message, argument), "%s, %s: %s", call, argument, error.message);
+}
+
+#define STATUS(made)                                                                                                                            \
+    _Generic((made), hdst_context *: hdst_context_status, hdst_source *: hdst_source_status, hdst_schema *: hdst_schema_status,                  \
+             hdst_module *: hdst_module_status, hdst_dataset *: hdst_dataset_status, hdst_map_spec *: hdst_map_spec_status,                      \
+             hdst_value *: hdst_value_status, hdst_result *: hdst_result_status)((made), &error)
+
+// A call that makes an object with the error; a call that gives the error; calls that have none to give.
+#define MAKES(function, argument, ...) (call = #function, expect(STATUS(function(__VA_ARGS__)), argument, "NULL"))
+#define GIVES(function, argument, ...) (call = #function, error = (hdst_error)HDST_ERROR_INIT, expect(function(__VA_ARGS__), argument, "NULL"))
+#define ASKS(function, argument, ...)                    \
+    do {                                                 \
+        call = #function;                                \
+        cr_assert(!function(__VA_ARGS__), "%s", call);   \
+    } while (0)
+#define ENDS(function, argument, ...) (call = #function, function(__VA_ARGS__))
+#define MIXES(function, argument, ...) (call = #function, expect(STATUS(function(__VA_ARGS__)), argument, "another context"))
+
+static bool never(uint64_t first, uint64_t count, void *records, char *message, void *user) { return first && count && records && message && user; }
+
+static bool no_part(const hdst_part *part, char *message, void *user) { return part && message && user; }
+
+static hdst_status bind_and_ask(hdst_map_spec *spec, hdst_status status)
+{
+    cr_assert_neq(status, HDST_OK, "%s", call);
+    const hdst_status stuck = hdst_map_spec_status(spec, &error);
+    cr_assert_eq(stuck, status, "%s: the spec has the error", call);
+    return status;
+}
+
+// An error of a spec is read from it.
+#define BINDS(function, argument, words, ...)                                                           \
+    do {                                                                                                \
+        hdst_map_spec *spec = hdst_map_spec_create(o.module, "look");                                   \
+        call = #function;                                                                               \
+        expect(bind_and_ask(spec, function(spec, __VA_ARGS__)), argument, words);                        \
+        hdst_map_spec_destroy(spec);                                                                    \
+    } while (0)
+
+Test(arguments, null)
+{
+    const objects o = make_objects(context_on("interp"));
+    uint64_t count, left[6];
+    uint32_t devices;
+    hdst_device_info info;
+    hdst_type type;
+    void *taken;
+    cr_assert_eq(STATUS(o.result), HDST_OK);
+    // --- Contexts
+    GIVES(hdst_context_status, "context", NULL, &error);
+    GIVES(hdst_device_count, "context", NULL, &devices, &error);
+    GIVES(hdst_device_count, "count", o.context, NULL, &error);
+    GIVES(hdst_device_get, "context", NULL, 0, &info, &error);
+    GIVES(hdst_device_get, "info", o.context, 0, NULL, &error);
+    GIVES(hdst_device_chosen, "context", NULL, &info, &error);
+    GIVES(hdst_device_chosen, "info", o.context, NULL, &error);
+    ENDS(hdst_context_destroy, "context", NULL);
+    ENDS(hdst_context_cancel, "context", NULL);
+    // --- Sources
+    MAKES(hdst_source_open, "context", NULL, "a.npy");
+    MAKES(hdst_source_open, "path", o.context, NULL);
+    MAKES(hdst_source_open_columns, "context", NULL, "a.npy", NULL);
+    MAKES(hdst_source_open_columns, "path", o.context, NULL, NULL);
+    MAKES(hdst_source_open_all, "context", NULL, (const char *[]){"a.npy"}, 1, NULL);
+    MAKES(hdst_source_open_all, "paths", o.context, NULL, 1, NULL);
+    MAKES(hdst_source_open_all, "paths", o.context, (const char *[]){"a.npy", NULL}, 2, NULL);
+    MAKES(hdst_source_open_raw, "context", NULL, "a.raw");
+    MAKES(hdst_source_open_raw, "path", o.context, NULL);
+    MAKES(hdst_source_from_memory, "context", NULL, rows, 3, 8);
+    MAKES(hdst_source_from_memory, "rows", o.context, NULL, 3, 8);
+    MAKES(hdst_source_from_floats, "context", NULL, (const float *)rows, 3, 2);
+    MAKES(hdst_source_from_floats, "table", o.context, NULL, 3, 2);
+    MAKES(hdst_source_from_range, "context", NULL, 0, 1);
+    MAKES(hdst_source_from_callback, "context", NULL, 1, never, NULL);
+    MAKES(hdst_source_from_callback, "fill", o.context, 1, NULL, NULL);
+    ASKS(hdst_source_rows, "source", NULL);
+    ASKS(hdst_source_columns, "source", NULL);
+    ASKS(hdst_source_column_name, "source", NULL, 0);
+    ASKS(hdst_source_column_type, "source", NULL, 0, &type);
+    ASKS(hdst_source_column_type, "type", o.source, 0, NULL);
+    ASKS(*hdst_source_note, "source", NULL);
+    GIVES(hdst_source_status, "source", NULL, &error);
+    ENDS(hdst_source_destroy, "source", NULL);
+    // --- Schemas
+    MAKES(hdst_schema_load, "context", NULL, "a.yaml", NULL, 0);
+    MAKES(hdst_schema_load, "path", o.context, NULL, NULL, 0);
+    MAKES(hdst_schema_load, "params", o.context, "a.yaml", NULL, 1);
+    MAKES(hdst_schema_parse, "context", NULL, "a", "", NULL, 0);
+    MAKES(hdst_schema_parse, "name", o.context, NULL, "", NULL, 0);
+    MAKES(hdst_schema_parse, "yaml", o.context, "a", NULL, NULL, 0);
+    MAKES(hdst_schema_parse, "params", o.context, "a", "", NULL, 1);
+    MAKES(hdst_schema_parse, "params", o.context, "a", "", HDST_PARAM(NULL, 1));
+    MAKES(hdst_schema_create, "context", NULL);
+    GIVES(hdst_schema_add_record, "schema", NULL, "a", HDST_AOS, 0, 0, &error);
+    GIVES(hdst_schema_add_record, "name", hdst_schema_create(o.context), NULL, HDST_AOS, 0, 0, &error);
+    GIVES(hdst_schema_add_field, "schema", NULL, "x", HDST_INT8, 1, &error);
+    GIVES(hdst_schema_add_field, "name", hdst_schema_create(o.context), NULL, HDST_INT8, 1, &error);
+    GIVES(hdst_schema_add_nested, "schema", NULL, "x", "a", 1, &error);
+    GIVES(hdst_schema_add_nested, "name", hdst_schema_create(o.context), NULL, "a", 1, &error);
+    GIVES(hdst_schema_add_nested, "record", hdst_schema_create(o.context), "x", NULL, 1, &error);
+    ASKS(hdst_schema_record_size, "schema", NULL, "a");
+    ASKS(hdst_schema_record_size, "record", o.schema, NULL);
+    GIVES(hdst_schema_status, "schema", NULL, &error);
+    ENDS(hdst_schema_destroy, "schema", NULL);
+    // --- Modules
+    hdst_module_options options = HDST_MODULE_OPTIONS_INIT;
+    options.schema_count = 1;
+    MAKES(hdst_module_load, "context", NULL, "a.hk", NULL, 0);
+    MAKES(hdst_module_load, "path", o.context, NULL, NULL, 0);
+    MAKES(hdst_module_load, "params", o.context, "a.hk", NULL, 1);
+    MAKES(hdst_module_parse, "context", NULL, "a", "", NULL);
+    MAKES(hdst_module_parse, "name", o.context, NULL, "", NULL);
+    MAKES(hdst_module_parse, "text", o.context, "a", NULL, NULL);
+    MAKES(hdst_module_parse, "schemas", o.context, "a", "", &options);
+    options.schemas = (hdst_schema *const[]){NULL};
+    MAKES(hdst_module_parse, "schemas", o.context, "a", "", &options);
+    ASKS(*hdst_module_diagnostics, "module", NULL);
+    GIVES(hdst_module_status, "module", NULL, &error);
+    ASKS(hdst_module_record_size, "module", NULL, "item");
+    ASKS(hdst_module_record_size, "record", o.module, NULL);
+    ENDS(hdst_module_destroy, "module", NULL);
+    // --- Values
+    MAKES(hdst_value_create, "module", NULL, "item", 1);
+    MAKES(hdst_value_create, "type", o.module, NULL, 1);
+    call = "hdst_value_set";
+    cr_assert_eq(hdst_value_set(NULL, rows, 1), HDST_E_USAGE);
+    hdst_value *value = hdst_value_create(o.module, "item", 1);
+    cr_assert_eq(hdst_value_set(value, NULL, 1), HDST_E_USAGE);
+    expect(hdst_value_status(value, &error), "data", "NULL");
+    cr_assert_eq(hdst_value_set(o.value, NULL, 0), HDST_OK);
+    GIVES(hdst_value_set_result, "value", NULL, o.result, NULL, &error);
+    GIVES(hdst_value_set_result, "result", o.value, NULL, NULL, &error);
+    GIVES(hdst_value_status, "value", NULL, &error);
+    ENDS(hdst_value_destroy, "value", NULL);
+    // --- Datasets
+    MAKES(hdst_read, "source", NULL, o.module, "item");
+    MAKES(hdst_read, "module", o.source, NULL, "item");
+    MAKES(hdst_read, "record", o.source, o.module, NULL);
+    GIVES(hdst_dataset_status, "dataset", NULL, &error);
+    MAKES(hdst_with_layout, "dataset", NULL, HDST_SOA);
+    MAKES(hdst_cache, "dataset", NULL);
+    ENDS(hdst_uncache, "dataset", NULL);
+    MAKES(hdst_slice, "dataset", NULL, 0, 1);
+    MAKES(hdst_sample, "dataset", NULL, 0.5, 1);
+    MAKES(hdst_union, "first", NULL, o.dataset);
+    MAKES(hdst_union, "second", o.dataset, NULL);
+    MAKES(hdst_union_all, "datasets", NULL, 1);
+    MAKES(hdst_union_all, "datasets", (hdst_dataset *[]){NULL, o.dataset}, 2);
+    MAKES(hdst_union_all, "datasets", (hdst_dataset *[]){o.dataset, NULL}, 2);
+    MAKES(hdst_sort, "dataset", NULL, "key");
+    MAKES(hdst_zip_with_index, "dataset", NULL, o.module, "numbered");
+    MAKES(hdst_zip_with_index, "module", o.dataset, NULL, "numbered");
+    MAKES(hdst_zip_with_index, "record", o.dataset, o.module, NULL);
+    GIVES(hdst_dataset_take, "dataset", NULL, 0, 1, left, &error);
+    GIVES(hdst_dataset_take, "rows", o.dataset, 0, 1, NULL, &error);
+    // --- Specs
+    MAKES(hdst_map_spec_create, "module", NULL, "twice");
+    MAKES(hdst_map_spec_create, "function", o.module, NULL);
+    BINDS(hdst_bind_value, "value", "NULL", "b", NULL);
+    BINDS(hdst_bind_value, "parameter", "NULL", NULL, o.value);
+    BINDS(hdst_bind_accum, "parameter", "NULL", NULL, 1);
+    cr_assert_eq(hdst_bind_value(NULL, "b", o.value), HDST_E_USAGE);
+    cr_assert_eq(hdst_bind_accum(NULL, "s", 1), HDST_E_USAGE);
+    cr_assert_eq(hdst_map_spec_set_opencl(NULL, HDST_DEVICE_CPU, "", "key", 0), HDST_E_USAGE);
+    cr_assert_eq(hdst_map_spec_set_function(NULL, HDST_DEVICE_CPU, no_part, NULL), HDST_E_USAGE);
+    cr_assert_eq(hdst_map_spec_set_opencl(hdst_map_spec_create(o.module, "twice"), HDST_DEVICE_CPU, NULL, NULL, 0), HDST_E_USAGE);
+    cr_assert_eq(hdst_map_spec_set_function(hdst_map_spec_create(o.module, "twice"), HDST_DEVICE_CPU, NULL, NULL), HDST_E_USAGE);
+    GIVES(hdst_map_spec_status, "spec", NULL, &error);
+    ENDS(hdst_map_spec_destroy, "spec", NULL);
+    // --- Operators with functions
+    MAKES(hdst_map, "dataset", NULL, o.spec);
+    MAKES(hdst_map, "spec", o.dataset, NULL);
+    MAKES(hdst_filter, "dataset", NULL, o.spec);
+    MAKES(hdst_filter, "spec", o.dataset, NULL);
+    MAKES(hdst_flat_map, "dataset", NULL, o.spec);
+    MAKES(hdst_flat_map, "spec", o.dataset, NULL);
+    MAKES(hdst_map_function, "dataset", NULL, o.module, "twice");
+    MAKES(hdst_map_function, "module", o.dataset, NULL, "twice");
+    MAKES(hdst_map_function, "function", o.dataset, o.module, NULL);
+    MAKES(hdst_filter_function, "dataset", NULL, o.module, "odd");
+    MAKES(hdst_filter_function, "module", o.dataset, NULL, "odd");
+    MAKES(hdst_flat_map_function, "dataset", NULL, o.module, "both");
+    MAKES(hdst_flat_map_function, "module", o.dataset, NULL, "both");
+    MAKES(hdst_reduce, "dataset", NULL, o.module, "total");
+    MAKES(hdst_reduce, "module", o.dataset, NULL, "total");
+    MAKES(hdst_min_by, "dataset", NULL, "v");
+    MAKES(hdst_max_by, "dataset", NULL, "v");
+    MAKES(hdst_top, "dataset", NULL, 1, "v");
+    MAKES(hdst_reduce_dense, "dataset", NULL, o.module, "total", 3);
+    MAKES(hdst_reduce_dense, "module", o.dataset, NULL, "total", 3);
+    MAKES(hdst_group, "dataset", NULL, "key", o.spec);
+    MAKES(hdst_group, "spec", o.dataset, "key", NULL);
+    MAKES(hdst_group_function, "dataset", NULL, "key", o.module, "one");
+    MAKES(hdst_group_function, "module", o.dataset, "key", NULL, "one");
+    MAKES(hdst_group_function, "function", o.dataset, "key", o.module, NULL);
+    MAKES(hdst_reduce_by_key, "dataset", NULL, o.module, "total");
+    MAKES(hdst_reduce_by_key, "module", o.dataset, NULL, "total");
+    MAKES(hdst_reduce_by_key, "function", o.dataset, o.module, NULL);
+    MAKES(hdst_partition, "dataset", NULL, o.module, "part", 3);
+    MAKES(hdst_partition, "module", o.dataset, NULL, "part", 3);
+    MAKES(hdst_partition, "function", o.dataset, o.module, NULL, 3);
+    MAKES(hdst_partition_by, "dataset", NULL, o.spec, 3);
+    MAKES(hdst_partition_by, "spec", o.dataset, NULL, 3);
+    MAKES(hdst_with_container, "reduction", NULL, HDST_CONTAINER_TABLE);
+    MAKES(hdst_count_by_key, "dataset", NULL, o.module, "count");
+    MAKES(hdst_count_by_key, "module", o.dataset, NULL, "count");
+    MAKES(hdst_count_by_key, "record", o.dataset, o.module, NULL);
+    MAKES(hdst_distinct, "dataset", NULL);
+    // --- Actions
+    MAKES(hdst_result_create, "dataset", NULL);
+    GIVES(hdst_run, "result", NULL, &error);
+    ENDS(hdst_result_destroy, "result", NULL);
+    cr_assert_null(hdst_result_field(NULL, NULL, NULL).base);
+    ASKS(hdst_result_rows, "result", NULL, NULL, &count);
+    ASKS(hdst_result_parts, "result", NULL, &count);
+    GIVES(hdst_result_status, "result", NULL, &error);
+    cr_assert_eq(hdst_result_stats(NULL).records, 0);
+    ASKS(*hdst_explain, "result", NULL, &error);
+    GIVES(hdst_count, "dataset", NULL, &count, &error);
+    GIVES(hdst_count, "count", o.dataset, NULL, &error);
+    GIVES(hdst_take, "dataset", NULL, 1, left, NULL, &error);
+    GIVES(hdst_take, "rows", o.dataset, 1, NULL, NULL, &error);
+    GIVES(hdst_collect, "dataset", NULL, &taken, &count, &error);
+    GIVES(hdst_collect, "rows", o.dataset, NULL, &count, &error);
+    GIVES(hdst_collect, "count", o.dataset, &taken, NULL, &error);
+    ENDS(hdst_rows_destroy, "context", NULL, NULL);
+    GIVES(hdst_save, "dataset", NULL, "a.npy", &error);
+    GIVES(hdst_save, "path", o.dataset, NULL, &error);
+    GIVES(hdst_view_save, "path", (hdst_view){rows, 8, 3, 1, HDST_UINT32}, NULL, &error);
+    // What was sound before is sound still.
+    RUN(o.result);
+    hdst_context_destroy(o.context);
+}
+
+// Each second object of a call; the context that it came from ends first, and what was made is still told, and freed, without it.
+Test(arguments, of_another_context)
+{
+    const objects o = make_objects(context_on("interp")), other = make_objects(context_on("interp"));
+    hdst_module_options options = HDST_MODULE_OPTIONS_INIT;
+    options.schemas = &other.schema;
+    options.schema_count = 1;
+    MIXES(hdst_module_parse, "schemas", o.context, "a", "", &options);
+    MIXES(hdst_read, "module", o.source, other.module, "item");
+    MIXES(hdst_zip_with_index, "module", o.dataset, other.module, "numbered");
+    MIXES(hdst_union, "second", o.dataset, other.dataset);
+    MIXES(hdst_union_all, "datasets", (hdst_dataset *[]){o.dataset, other.dataset}, 2);
+    MIXES(hdst_map, "spec", o.dataset, other.spec);
+    MIXES(hdst_filter, "spec", o.dataset, other.spec);
+    MIXES(hdst_flat_map, "spec", o.dataset, other.spec);
+    MIXES(hdst_map_function, "module", o.dataset, other.module, "twice");
+    MIXES(hdst_filter_function, "module", o.dataset, other.module, "odd");
+    MIXES(hdst_flat_map_function, "module", o.dataset, other.module, "both");
+    MIXES(hdst_reduce, "module", o.dataset, other.module, "total");
+    MIXES(hdst_reduce_dense, "module", o.dataset, other.module, "total", 3);
+    MIXES(hdst_group, "spec", o.dataset, "key", other.spec);
+    MIXES(hdst_group_function, "module", o.dataset, "key", other.module, "one");
+    MIXES(hdst_reduce_by_key, "module", o.dataset, other.module, "total");
+    MIXES(hdst_partition, "module", o.dataset, other.module, "part", 3);
+    MIXES(hdst_partition_by, "spec", o.dataset, other.spec, 3);
+    MIXES(hdst_count_by_key, "module", o.dataset, other.module, "count");
+    BINDS(hdst_bind_value, "value", "another context", "b", other.value);
+    call = "hdst_value_set_result";
+    expect(hdst_value_set_result(o.value, other.result, NULL, &error), "result", "another context");
+    hdst_result *mixed = hdst_result_create(hdst_map(o.dataset, other.spec));
+    hdst_context_destroy(other.context);
+    cr_assert_eq(hdst_run(mixed, &error), HDST_E_USAGE);
+    RUN(o.result);
+    hdst_context_destroy(o.context);
+}
+
+static hdst_status run_of(hdst_dataset *dataset)
+{
+    hdst_result *result = hdst_result_create(dataset);
+    const hdst_status status = hdst_run(result, &error);
+    hdst_result_destroy(result);
+    return status;
+}
+
+// Objects that stand in for none, made of one another through everything there is: the first error comes out at the end.
+static void expect_all(const objects *o, const char *message, const char *of_module)
+{
+    cr_assert_eq(run_of(hdst_distinct(hdst_reduce_by_key(hdst_map(hdst_cache(hdst_sort(hdst_slice(o->dataset, 0, 1), "key")), o->spec), o->module, "total"))), HDST_E_USAGE);
+    cr_assert_str_eq(error.message, message);
+    cr_assert_eq(run_of(hdst_top(hdst_partition(hdst_union(hdst_with_layout(o->dataset, HDST_SOA), o->dataset), o->module, "part", 2), 1, "v")), HDST_E_USAGE);
+    cr_assert_str_eq(error.message, message);
+    cr_assert_eq(hdst_value_status(o->value, &error), HDST_E_USAGE);
+    cr_assert_str_eq(error.message, of_module);
+    cr_assert_eq(hdst_map_spec_status(o->spec, &error), HDST_E_USAGE);
+    cr_assert_str_eq(error.message, of_module);
+    cr_assert_eq(hdst_result_status(o->result, &error), HDST_E_USAGE);
+    cr_assert_str_eq(error.message, message);
+    uint64_t count;
+    cr_assert_eq(hdst_count(o->dataset, &count, NULL), HDST_E_USAGE);
+    cr_assert_eq(hdst_save(o->dataset, "/dev/null/a.npy", NULL), HDST_E_USAGE);
+    cr_assert_eq(hdst_value_set(o->value, rows, 1), HDST_E_USAGE);
+    cr_assert_eq(hdst_bind_value(o->table, "b", o->value), HDST_E_USAGE);
+    cr_assert_eq(hdst_bind_accum(o->table, "s", 1), HDST_E_USAGE);
+    cr_assert_eq(hdst_source_rows(o->source), 0);
+    cr_assert_eq(hdst_module_record_size(o->module, "item"), 0);
+    cr_assert_null(hdst_result_rows(o->result, NULL, NULL));
+    hdst_uncache(o->dataset);
+    hdst_result_destroy(o->result);
+    hdst_value_destroy(o->value);
+    hdst_map_spec_destroy(o->spec);
+    hdst_map_spec_destroy(o->table);
+    hdst_module_destroy(o->module);
+    hdst_schema_destroy(o->schema);
+    hdst_source_destroy(o->source);
+}
+
+Test(arguments, what_is_made_of_nothing)
+{
+    const objects o = make_objects(NULL);
+    expect_all(&o, "hdst_source_from_memory was given NULL for 'context'", "hdst_module_parse was given NULL for 'context'");
+}
+
+Test(arguments, what_is_made_in_a_context_that_failed)
+{
+    hdst_context_options options = {0};
+    hdst_context *context = hdst_context_create(&options);
+    cr_assert_eq(hdst_context_status(context, &error), HDST_E_USAGE);
+    cr_assert(strstr(error.message, "hdst_context_options of size 0"), "%s", error.message);
+    cr_assert(strstr(error.hint, "HDST_CONTEXT_OPTIONS_INIT"));
+    char message[512];
+    strcpy(message, error.message);
+    const objects o = make_objects(context);
+    expect_all(&o, message, message);
+    hdst_context_destroy(context);
+}
+
+// --- Options ---
+
+static hdst_status create_with(size_t size, const char *device)
+{
+    struct { hdst_context_options options; uint64_t more[2]; } given = {HDST_CONTEXT_OPTIONS_INIT, {0, 0}};
+    given.options.size = size == SIZE_MAX ? sizeof given : size;
+    given.options.device = device;
+    given.more[1] = size == SIZE_MAX - 1 ? 1 : 0;
+    if (size == SIZE_MAX - 1) given.options.size = sizeof given;
+    hdst_context *context = hdst_context_create(&given.options);
+    const hdst_status status = hdst_context_status(context, &error);
+    hdst_context_destroy(context);
+    return status;
+}
+
+Test(arguments, the_size_of_options)
+{
+    const size_t whole = sizeof(hdst_context_options), bad[] = {0, 3, 8, whole - 1, whole + 1, 1 << 20, SIZE_MAX - 1 /* asks for more */};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) cr_expect_eq(create_with(bad[i], "interp"), HDST_E_USAGE, "size %zu", bad[i]);
+    cr_expect_eq(create_with(whole, "interp"), HDST_OK);
+    cr_expect_eq(create_with(offsetof(hdst_context_options, unchecked), "interp"), HDST_OK, "an older program");
+    cr_expect_eq(create_with(SIZE_MAX, "interp"), HDST_OK, "a newer program that asks for nothing new");
+    hdst_context *context = context_on("interp");
+    hdst_module_options options = {0};
+    cr_assert_eq(hdst_module_status(hdst_module_parse(context, "a", "", &options), &error), HDST_E_USAGE);
+    cr_assert(strstr(error.message, "hdst_module_options of size 0"), "%s", error.message);
+    hdst_context_destroy(context);
+}
+
+Test(arguments, the_name_of_a_device)
+{
+    static const char *const bad[] = {"gpuu", "0,", ",1", "1;2", "-1", "interpreter", "0x1"}, *const good[] = {"", "all", "interp", "cpu", "0", "7", "0,1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) cr_expect_eq(create_with(sizeof(hdst_context_options), bad[i]), HDST_E_USAGE, "%s", bad[i]);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) cr_expect_eq(create_with(sizeof(hdst_context_options), good[i]), HDST_OK, "%s", good[i]);
+    create_with(sizeof(hdst_context_options), "gpuu");
+    cr_assert_str_eq(error.message, "'gpuu' does not name a device");
+    cr_assert(strstr(error.hint, "did you mean 'gpu'?"), "%s", error.hint);
+}
+
+// Functions without objects: hdst_version, hdst_status_text, hdst_status_exit_code, hdst_error_format, hdst_view_double, hdst_view_int64, hdst_context_create.
+Test(arguments, functions_without_objects)
+{
+    hdst_error none = HDST_ERROR_INIT;
+    cr_assert_not_null(hdst_version());
+    cr_assert_not_null(hdst_status_text((hdst_status)999));
+    cr_assert(hdst_status_exit_code((hdst_status)999) >= 0);
+    cr_assert(hdst_error_format(&none, NULL, 0) > 0);
+    cr_assert_eq(hdst_error_format(NULL, NULL, 0), 0);
+    cr_assert_eq(hdst_view_double((hdst_view){0}, 0, 0), 0);
+    cr_assert_eq(hdst_view_int64((hdst_view){0}, 0, 0), 0);
+    hdst_context *context = hdst_context_create(NULL);
+    cr_assert_eq(hdst_context_status(context, NULL), HDST_OK);
+    hdst_context_destroy(context);
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "option_value.h"
 
+#include "base/suggest.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -76,10 +78,27 @@ static int find_word(const char *words, const char *word)
     return -1;
 }
 
+static hdst_status unknown_word(const option *o, const char *value, hdst_error *error)
+{
+    enum { MOST = 16 };
+    char words[200], hint[250];
+    const char *names[MOST];
+    size_t count = 0;
+    snprintf(words, sizeof words, "%s", o->value);
+    for (char *at = words; at && count < MOST;) {
+        names[count++] = at;
+        at = strchr(at, '|');
+        if (at) *at++ = 0;
+    }
+    const char *near_name = strchr(value, '|') ? NULL : hdst__nearest_name(value, names, count);
+    if (near_name) snprintf(hint, sizeof hint, "did you mean '%s'? %s", near_name, o->value);
+    return not_a(o, "one of its words", value, near_name ? hint : o->value, error);
+}
+
 static hdst_status read_word(const option *o, const char *value, hdst_error *error)
 {
     int at = value[0] && !strchr(value, '|') ? find_word(o->value, value) : -1;
-    if (at < 0) return not_a(o, "one of its words", value, o->value, error);
+    if (at < 0) return unknown_word(o, value, error);
     if (o->missing && find_word(o->missing, value) >= 0)
         return options_misuse(error, "leave the option out; --help says which words there are", "--%s %s is not available yet", o->name, value);
     *(int *)o->to = at;

@@ -189,10 +189,10 @@ Test(options, sizes_that_are_none_are_told)
 Test(options, words_that_are_none_are_told)
 {
     const misuse cases[] = {
-        {{"--layout", "soaa"}, "--layout: not one of its words: 'soaa'", "aos|soa|aosoa|aop"},
-        {{"--layout", "ao"}, "--layout: not one of its words: 'ao'", "aos|soa|aosoa|aop"},
+        {{"--layout", "soaa"}, "--layout: not one of its words: 'soaa'", "did you mean 'soa'? aos|soa|aosoa|aop"},
+        {{"--layout", "ao"}, "--layout: not one of its words: 'ao'", "did you mean 'aos'? aos|soa|aosoa|aop"},
         {{"--layout", "aos|soa"}, "--layout: not one of its words: 'aos|soa'", "aos|soa|aosoa|aop"},
-        {{"--hpr", "nodes"}, "--hpr: not one of its words: 'nodes'", "none|block|device|node|cluster"},
+        {{"--hpr", "nodes"}, "--hpr: not one of its words: 'nodes'", "did you mean 'node'? none|block|device|node|cluster"},
         {{"--layout="}, "--layout: not one of its words: ''", "aos|soa|aosoa|aop"},
     };
     EXPECT_MISUSES(cases);

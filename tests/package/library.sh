@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The shared library keeps its manners: a SONAME, only hdst_ names outside, no OpenCL loader linked, nothing that prints, exits or takes signals,
-# and no state that outlives a context. usage: library.sh LIBHDST.SO LIBHDST-INTERNAL.A
+# and no state that outlives a context. usage: library.sh LIBHDST.SO LIBHDST-INTERNAL.A hardened|plain
 set -eu
-library=$1 archive=$2
+library=$1 archive=$2 kind=$3
 failed=0
 fail() { echo "FAIL: $1"; shift; printf '    %s\n' "$@"; failed=1; }
 
@@ -25,6 +25,13 @@ fail() { echo "FAIL: $1"; shift; printf '    %s\n' "$@"; failed=1; }
     case "$used" in *memcpy*) ;; *) fail "no undefined names were read" ;; esac
     forbidden=$(printf '%s\n' $used | grep -xE '_?exit|_Exit|quick_exit|atexit|on_exit|puts|putchar|printf|vprintf|__v?printf_chk|perror|stdout|stderr|stdin|signal|sigaction|raise' || true)
     [ -z "$forbidden" ] || fail "the library may not use" $forbidden
+
+    if [ "$kind" = hardened ]; then
+        readelf -dW "$library" | grep -qE 'BIND_NOW|FLAGS.*NOW' || fail "functions are bound late: the link has no -z now"
+        readelf -lW "$library" | grep -q GNU_RELRO || fail "tables of addresses can be written: the link has no -z relro"
+        case "$used" in *__stack_chk_fail*) ;; *) fail "no function has a stack protector" ;; esac
+        case "$used" in *snprintf_chk*) ;; *) fail "_FORTIFY_SOURCE is not in effect" ;; esac
+    fi
 
     # Constant tables of pointers live in .data.rel.ro; anything in .data or .bss can be written. ask_lock, run_lock and running guard what is the drivers' (engine/driver_gate.c).
     state=$(objdump -t "$archive" | awk 'NF > 4 && $(NF-2) ~ /^(\.data|\.bss|\.tdata|\.tbss)(\.[^r]|$)/ && $NF !~ /^\./ && $NF !~ /^(ask_lock|run_lock|running)$/ {print $NF " (" $(NF-2) ")"}')

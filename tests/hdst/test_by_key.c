@@ -6,6 +6,7 @@
 #include "hdst/dataset.h"
 #include "tests/shuffle/bignum.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -305,6 +306,28 @@ static double double_of(uint64_t k, uint64_t count)
 }
 
 // Doubles take two words; so do keys of 64 bits.
+// Addends far below the last bit of two words, behind a sample that has none: what is left of the others cancels out.
+Test(by_key, doubles_finer_than_two_words)
+{
+    enum { FINE_KEYS = 100, FINE = 300000 };
+    static wide in[FINE];
+    for (uint32_t i = 0; i < FINE; i++) in[i] = (wide){i % FINE_KEYS, i / FINE_KEYS % 2 ? -1.25 : 1.25};
+    for (uint32_t k = 0; k < FINE_KEYS; k++) in[FINE - 1000 + k] = (wide){k, 0};
+    for (uint32_t k = 0; k < FINE_KEYS; k++) in[FINE - 900 + k] = (wide){k, ldexp(k + 1, -200)};
+    double left[FINE_KEYS] = {0};
+    for (uint32_t i = 0; i < FINE; i++)
+        if (fabs(in[i].v) > 1) left[in[i].k] += in[i].v;       // exact: small multiples of a quarter
+    job j;
+    ON_EACH_FORM(j) {
+        uint64_t n;
+        wide *got = collect(hdst_reduce_by_key(hdst_read(hdst_source_from_memory(j.context, in, FINE, sizeof *in), j.module, "wide"), j.module, "add_double"), &n);
+        cr_assert_eq(n, FINE_KEYS);
+        for (uint64_t i = 0; i < n; i++)
+            cr_assert_eq(got[i].v, left[got[i].k] + ldexp((double)got[i].k + 1, -200), "key %u on %s: %a", (unsigned)got[i].k, forms[form_], got[i].v);
+        hdst_context_destroy(j.context);
+    }
+}
+
 Test(by_key, sums_of_doubles)
 {
     static wide in[N];

@@ -1,33 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making IR: variables, parameters, expressions, statements; deep copies. Walking is in ir_walk.c.
 #include "codegen/ir.h"
+#include "codegen/name_map.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 // --- Names ---
 
-// The number behind `name` in "name_12"; 1 for the name itself, 0 for another name.
-static unsigned long number_of(const char *taken, const char *name, size_t length)
+// By name: the largest number N of a variable "name_N", 1 for "name" itself.
+typedef struct hdst__var_names {
+    hdst__name_map numbers;     // to uint64_t
+    size_t known;               // variables that are in it
+} var_names;
+
+static void note_number(ir_func *func, const char *name, uint64_t number)
 {
-    if (strncmp(taken, name, length)) return 0;
-    if (!taken[length]) return 1;
-    if (taken[length] != '_' || taken[length + 1] < '1' || taken[length + 1] > '9') return 0;
-    char *end;
-    unsigned long number = strtoul(taken + length + 1, &end, 10);
-    return *end || number > UINT32_MAX ? 0 : number;
+    uint64_t *most = hdst__name_map_find(&func->var_names->numbers, name);
+    if (!most) {
+        most = HDST__NEW(func->arena, uint64_t);
+        hdst__name_map_add(&func->var_names->numbers, func->arena, name, most);
+    }
+    if (number > *most) *most = number;
+}
+
+// "d" is number 1 of d; "d_12" is number 12 of d, too.
+static void note_name(ir_func *func, const char *name)
+{
+    note_number(func, name, 1);
+    const char *end = name + strlen(name), *digits = end;
+    while (digits > name && digits[-1] >= '0' && digits[-1] <= '9') digits--;
+    while (digits < end && *digits == '0') digits++;
+    if (digits == end || digits == name || digits[-1] != '_' || end - digits > 10) return;
+    const unsigned long number = strtoul(digits, NULL, 10);
+    if (number <= UINT32_MAX) note_number(func, hdst__arena_strndup(func->arena, name, (size_t)(digits - 1 - name)), number);
 }
 
 // "d", then "d_2", "d_3" ...: what a reader of the printed kernel recognises.
 static const char *unique_name(ir_func *func, const char *name)
 {
-    const size_t length = strlen(name);
-    unsigned long most = 0;
-    for (size_t i = 0; i < func->var_count; i++) {
-        unsigned long number = number_of(func->vars[i].name, name, length);
-        if (number > most) most = number;
-    }
-    return most ? hdst__arena_printf(func->arena, "%s_%lu", name, most + 1) : hdst__arena_strdup(func->arena, name);
+    if (!func->var_names || func->var_names->known > func->var_count) func->var_names = HDST__NEW(func->arena, var_names);
+    for (; func->var_names->known < func->var_count; func->var_names->known++) note_name(func, func->vars[func->var_names->known].name);
+    const uint64_t *most = hdst__name_map_find(&func->var_names->numbers, name);
+    return most ? hdst__arena_printf(func->arena, "%s_%" PRIu64, name, *most + 1) : hdst__arena_strdup(func->arena, name);
 }
 
 uint32_t hdst__ir_add_var(ir_func *func, const char *name, hdst__kind kind, uint64_t elements)
@@ -194,6 +210,7 @@ ir_func *hdst__ir_copy_func(hdst__arena *arena, const ir_func *func)
     ir_func *copy = HDST__NEW(arena, ir_func);
     *copy = *func;
     copy->arena = arena;
+    copy->var_names = NULL;
     copy->params = copy_array(arena, func->params, func->param_count, sizeof *func->params);
     copy->vars = copy_array(arena, func->vars, func->var_count, sizeof *func->vars);
     copy->checks = copy_array(arena, func->checks, func->check_count, sizeof *func->checks);
@@ -258,5 +275,6 @@ void hdst__ir_drop_unused_vars(ir_func *func)
         func->vars[kept++] = func->vars[i];
     }
     func->var_count = kept;
+    func->var_names = NULL;
     hdst__ir_rename(func, &func->body, number);
 }

@@ -373,17 +373,20 @@ static const char *tier_why(const hdst__cell *cell, bool levels, bool lane, bool
 
 const char *hdst__tables_why(hdst__printer *p)
 {
-    const char *why = "";
+    hdst__writer why = {.arena = p->arena};
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const ir_param *param = &p->func->params[plan->accum->param];
-        why = hdst__arena_printf(p->arena, "%saccum %s: %s\n", why, param->name, place_why(p, plan->place));
-        for (size_t l = 0; l < param->record->leaf_count; l++)
-            why = hdst__arena_printf(p->arena, "%s    %s: %s\n", why, param->record->leaves[l].path, tier_why(&plan->accum->cell[l], plan->level_sum[0] && (plan->level_sum[0][l] || plan->level_sum[1][l]), plan->lane_sum && plan->lane_sum[l], plan->pair_sum && plan->pair_sum[l]));
+        hdst__write_line(&why, "accum %s: %s", param->name, place_why(p, plan->place));
+        for (size_t l = 0; l < param->record->leaf_count; l++) {
+            const bool levels = plan->level_sum[0] && (plan->level_sum[0][l] || plan->level_sum[1][l]);
+            const char *how = tier_why(&plan->accum->cell[l], levels, plan->lane_sum && plan->lane_sum[l], plan->pair_sum && plan->pair_sum[l]);
+            hdst__write_line(&why, "    %s: %s", param->record->leaves[l].path, how);
+        }
     }
     if (p->options->fast_sums && p->tables->scale_count && hdst__tables_fast_sums(p->tables) == 0)
-        why = hdst__arena_printf(p->arena, "%sfast sums were asked for, but this form has exact ones only\n", why);
-    return why;
+        hdst__write_line(&why, "fast sums were asked for, but this form has exact ones only");
+    return hdst__writer_text(&why);
 }
 
 // --- Entry ---

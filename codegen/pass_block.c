@@ -201,8 +201,9 @@ static void split_around(ir_func *func, size_t first, size_t end)
 static void start_at_zero(ir_func *func)
 {
     ir_block zeroes = {0}, body = {0};
+    const uint8_t *met = hdst__ir_first_meetings(func->arena, &func->body, func->var_count);
     for (uint32_t v = 0; v < func->var_count; v++)
-        if (func->vars[v].per_record && !func->vars[v].elements && hdst__ir_first_meeting(&func->body, v) == IR_MAY_READ)
+        if (func->vars[v].per_record && !func->vars[v].elements && met[v] == IR_MAY_READ)
             hdst__ir_push(func, &zeroes, hdst__ir_set(func, v, hdst__ir_const(func, func->vars[v].kind, 0)));
     if (!zeroes.count) return;
     hdst__ir_push(func, &body, hdst__block_records(func, zeroes, NULL));

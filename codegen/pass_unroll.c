@@ -168,8 +168,9 @@ static bool *find_own(const unroller *w, const ir_block *body, const size_t *ins
     bool *own = HDST__NEW_ARRAY(w->func->arena, bool, var_count + 1);
     size_t *mentions = HDST__NEW_ARRAY(w->func->arena, size_t, var_count + 1);
     hdst__ir_tally(body, mentions, false);
+    const uint8_t *met = hdst__ir_first_meetings(w->func->arena, body, var_count);
     for (uint32_t v = 0; v < var_count; v++)
-        own[v] = mentions[v] && !w->func->vars[v].elements && (v >= w->var_count || inside[v] == w->mentions[v]) && hdst__ir_first_meeting(body, v) != IR_MAY_READ;
+        own[v] = mentions[v] && !w->func->vars[v].elements && (v >= w->var_count || inside[v] == w->mentions[v]) && met[v] != IR_MAY_READ;
     return own;
 }
 

@@ -29,10 +29,39 @@ void hdst__arena_destroy(hdst__arena *arena)
     arena->blocks = NULL;
 }
 
-static void fail(hdst__arena *arena)
+void hdst__arena_compiles(hdst__arena *arena, const hdst__cancel *cancel)
 {
+    arena->cancel = cancel;
+    arena->limit = HDST__COMPILE_BYTES;
+    arena->ended = HDST_OK;
+}
+
+void hdst__arena_compiled(hdst__arena *arena)
+{
+    arena->cancel = NULL;
+    arena->limit = 0;
+}
+
+hdst_status hdst__arena_error(const hdst__arena *arena, const char *what, hdst_error *error)
+{
+    if (arena->ended == HDST_E_CANCELLED) return hdst__cancel_error(0, 0, error);
+    if (arena->ended != HDST_E_KERNEL) return hdst__error_memory(error, what);
+    hdst__error_set(error, HDST_E_KERNEL, "the compiler needs more than %zu MiB for this", HDST__COMPILE_BYTES >> 20);
+    hdst__error_cause(error, "what is made of the text grows with its statements times those of the helpers that they call, and with the fields of records");
+    hdst__error_hint(error, "write fewer statements or fields: a loop over an array in place of a statement for each element");
+    return HDST_E_KERNEL;
+}
+
+static void fail(hdst__arena *arena, hdst_status why)
+{
+    arena->ended = why;
     if (!arena->out_of_memory) abort();     // an entry point forgot its handler: a defect of the library
     longjmp(*arena->out_of_memory, 1);
+}
+
+void hdst__arena_look(hdst__arena *arena)
+{
+    if (arena->out_of_memory && hdst__cancel_asked(arena->cancel)) fail(arena, HDST_E_CANCELLED);
 }
 
 static hdst__arena_block *add_block(hdst__arena *arena, size_t bytes)
@@ -40,7 +69,7 @@ static hdst__arena_block *add_block(hdst__arena *arena, size_t bytes)
     // A large request gets a block of its own behind the current one, so that the current one stays in use.
     size_t size = bytes > BLOCK_BYTES / 4 ? bytes : BLOCK_BYTES;
     hdst__arena_block *block = hdst__alloc(arena->allocator, HEADER + size);
-    if (!block) fail(arena);
+    if (!block) fail(arena, HDST_E_MEMORY);
     block->used = 0;
     block->size = size;
     if (size != BLOCK_BYTES && arena->blocks) {
@@ -55,8 +84,10 @@ static hdst__arena_block *add_block(hdst__arena *arena, size_t bytes)
 
 void *hdst__arena_alloc(hdst__arena *arena, size_t bytes)
 {
-    if (bytes > SIZE_MAX / 2) fail(arena);
+    if (bytes > SIZE_MAX / 2) fail(arena, HDST_E_MEMORY);
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    hdst__arena_look(arena);
+    if (arena->limit && arena->out_of_memory && arena->bytes + bytes > arena->limit) fail(arena, HDST_E_KERNEL);
     hdst__arena_block *block = arena->blocks;
     if (!block || block->size - block->used < bytes) block = add_block(arena, bytes);
     void *pointer = (char *)block + HEADER + block->used;
@@ -70,7 +101,7 @@ void *hdst__arena_grow(hdst__arena *arena, void *old, size_t *capacity, size_t n
     if (needed <= *capacity) return old;
     size_t wanted = *capacity ? *capacity * 2 : 8;
     if (wanted < needed) wanted = needed;
-    if (wanted > SIZE_MAX / 2 / element_bytes) fail(arena);
+    if (wanted > SIZE_MAX / 2 / element_bytes) fail(arena, HDST_E_MEMORY);
     void *grown = hdst__arena_alloc(arena, wanted * element_bytes);
     if (old) memcpy(grown, old, *capacity * element_bytes);
     *capacity = wanted;

@@ -13,6 +13,7 @@
 #define HDST_BASE_ARENA_H
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,10 +26,20 @@ typedef struct hdst__arena {
     jmp_buf *out_of_memory;     // where a failed allocation jumps; may be replaced by a later entry point
     hdst__arena_block *blocks;
     size_t bytes;               // handed out so far
+    size_t limit;               // of bytes; 0: as much as there is
+    const hdst__cancel *cancel; // looked at by every allocation; NULL: cannot be cancelled
+    hdst_status ended;          // why it jumped: HDST_E_MEMORY, HDST_E_CANCELLED, or HDST_E_KERNEL where the limit was reached
 } hdst__arena;
 
 void hdst__arena_init(hdst__arena *arena, const hdst__allocator *allocator, jmp_buf *out_of_memory);
 void hdst__arena_destroy(hdst__arena *arena);   // safe to call twice
+
+// Of a compiler's arena: it leaves by the same jump when the call is cancelled, or when it has grown to HDST__COMPILE_BYTES.
+#define HDST__COMPILE_BYTES ((size_t)512 << 20)
+void hdst__arena_compiles(hdst__arena *arena, const hdst__cancel *cancel);
+void hdst__arena_compiled(hdst__arena *arena);  // from here on it does neither
+void hdst__arena_look(hdst__arena *arena);      // jumps when the call is cancelled: for long work that allocates nothing
+hdst_status hdst__arena_error(const hdst__arena *arena, const char *what, hdst_error *error);   // behind the jump: why. `what` was made: "a plan"
 
 void *hdst__arena_alloc(hdst__arena *arena, size_t bytes);    // zeroed, aligned to 16; never NULL
 // Grows an array to hold at least `needed` elements, doubling; copies what was there. Never NULL.

@@ -215,7 +215,10 @@ static void walk_stmt(prover *p, ir_stmt *s)
 
 static void walk(prover *p, ir_block *block)
 {
-    for (size_t i = 0; i < block->count; i++) walk_stmt(p, block->items[i]);
+    for (size_t i = 0; i < block->count; i++) {
+        hdst__arena_look(p->func->arena);
+        walk_stmt(p, block->items[i]);
+    }
 }
 
 void hdst__pass_checks(ir_func *func)

@@ -416,6 +416,7 @@ static void learn_block(rounds *r, const ir_block *block)
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
         p->effort = 0;
+        hdst__arena_look(p->func->arena);       // long work that allocates nothing
         if (s->kind == IR_SET && hdst__kind_is_integer(s->value->kind)) widen_by(r, s->var, hdst__prover_range(p, s->value));
         if (s->kind == IR_FOR) {
             const range lo = hdst__prover_range(p, s->lo), hi = hdst__prover_range(p, s->hi);

@@ -415,7 +415,8 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
 {
     jmp_buf out_of_memory;
     plan->arena.out_of_memory = &out_of_memory;
-    if (setjmp(out_of_memory)) return hdst__error_memory(error, "a plan");
+    hdst__arena_compiles(&plan->arena, plan->device->engine->cancel);
+    if (setjmp(out_of_memory)) return hdst__arena_error(&plan->arena, "a plan", error);
     note_params(plan, request->values);
     choose_pieces(plan, &plan->arena);
     plan->code.callback = request->callback;
@@ -451,7 +452,10 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     hdst__arena_init(&plan->pieces, device->engine->allocator, NULL);
     hdst_status status = build(plan, request, error);
     plan->arena.out_of_memory = NULL;
+    // Nothing ends the driver's compiler while it works: it is asked before and behind it.
+    if (status == HDST_OK) status = hdst__cancel_check(device->engine->cancel, 0, 0, error);
     if (status == HDST_OK) status = device->ops->load(device, &plan->code, &plan->program, error);
+    if (status == HDST_OK) status = hdst__cancel_check(device->engine->cancel, 0, 0, error);
     if (status == HDST_OK) status = take_memory(plan, error);
     if (status == HDST_OK) status = hdst__launch_plan_slots(plan, error);
     plan->compile_seconds = hdst__now() - start;

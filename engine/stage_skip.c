@@ -37,13 +37,15 @@ hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_e
 {
     jmp_buf out_of_memory;
     hdst__arena_init(&stage->skip_arena, stage->engine->allocator, &out_of_memory);
+    hdst__arena_compiles(&stage->skip_arena, stage->engine->cancel);
     if (setjmp(out_of_memory)) {
         hdst__arena_destroy(&stage->skip_arena);
-        return hdst__error_memory(error, "a kernel that skips records");
+        return hdst__arena_error(&stage->skip_arena, "a kernel that skips records", error);
     }
     ir_func *func = hdst__ir_copy_func(&stage->skip_arena, stage->spec.func);
     const char *wrong = stage->spec.kind == HDST__STAGE_FOLD ? skip_in_fold(stage, func) : hdst__passes_skip(func, &stage->skip_param);
     stage->skip_arena.out_of_memory = NULL;
+    hdst__arena_compiled(&stage->skip_arena);
     if (wrong) return hdst__error_set(error, HDST_E_INTERNAL, "the compiler made a function that does not verify: %s", wrong);
     stage->skip_func = func;
     hdst__stage_tell_skipped(stage, first);

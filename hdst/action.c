@@ -15,8 +15,10 @@ static hdst_status make_plan(hdst__arena *arena, hdst_dataset *dataset, hdst__pl
 {
     jmp_buf out_of_memory;
     arena->out_of_memory = &out_of_memory;
-    hdst_status status = setjmp(out_of_memory) ? hdst__error_memory(error, "a plan") : hdst__plan_make(arena, dataset, plan, error);
+    hdst__arena_compiles(arena, &dataset->object.context->cancel);
+    hdst_status status = setjmp(out_of_memory) ? hdst__arena_error(arena, "a plan", error) : hdst__plan_make(arena, dataset, plan, error);
     arena->out_of_memory = NULL;
+    hdst__arena_compiled(arena);
     return status;
 }
 

@@ -15,8 +15,10 @@ static hdst_status make_plan(hdst__kept *kept, hdst_error *error)
 {
     jmp_buf out_of_memory;
     kept->arena.out_of_memory = &out_of_memory;
-    hdst_status status = setjmp(out_of_memory) ? hdst__error_memory(error, "a plan") : hdst__plan_make(&kept->arena, kept->dataset->parent, &kept->plan, error);
+    hdst__arena_compiles(&kept->arena, &kept->dataset->object.context->cancel);
+    hdst_status status = setjmp(out_of_memory) ? hdst__arena_error(&kept->arena, "a plan", error) : hdst__plan_make(&kept->arena, kept->dataset->parent, &kept->plan, error);
     kept->arena.out_of_memory = NULL;
+    hdst__arena_compiled(&kept->arena);
     if (status == HDST_OK) kept->plan.target->keeps = kept->plan.target->feeds = true;
     return status;
 }

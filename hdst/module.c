@@ -48,14 +48,17 @@ static void gather_records(const hdst_module_options *options, hdst__record **to
 }
 
 // In its own function, because of setjmp: what the arena's longjmp could clobber is not used after it.
-static hdst_status compile(hdst_module *module, const char *name, const char *text, const hdst_module_options *options)
+static hdst_status compile(hdst_module *module, const char *name, const char *text, const hdst_module_options *options, hdst_error *error)
 {
     jmp_buf out_of_memory;
     hdst__arena_init(&module->arena, HDST__ALLOCATOR(module), &out_of_memory);
+    hdst__arena_compiles(&module->arena, &module->object.context->cancel);
     if (setjmp(out_of_memory)) {
         module->arena.out_of_memory = NULL;
         module->tree = NULL;
-        return HDST_E_MEMORY;
+        const hdst_status status = hdst__arena_error(&module->arena, "a module", error);
+        hdst__error_at(error, name, 0, 0);
+        return status;
     }
     hdst__diags_init(&module->diags, &module->arena);
     hdst__param_value *params = HDST__NEW_ARRAY(&module->arena, hdst__param_value, options->param_count);
@@ -70,15 +73,16 @@ static hdst_status compile(hdst_module *module, const char *name, const char *te
         .read_import = options->import_file ? read_through_callback : NULL, .import_user = &adapter};
     module->tree = hdst__module_compile(&module->diags, name, text, strlen(text), &front);
     module->arena.out_of_memory = NULL;
+    hdst__arena_compiled(&module->arena);
     return HDST_OK;
 }
 
 static void finish(hdst_module *module, const char *name, const char *text, const hdst_module_options *options)
 {
     hdst_error error = HDST_ERROR_INIT;
-    hdst_status status = compile(module, name, text, options);
+    hdst_status status = compile(module, name, text, options, &error);
     if (status != HDST_OK) {
-        hdst__object_fail(&module->object, &hdst__no_memory);
+        hdst__object_fail(&module->object, &error);
         return;
     }
     hdst__buffer rendered;

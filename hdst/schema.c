@@ -24,9 +24,13 @@ static void parse(hdst_schema *schema, const char *name, const char *yaml, const
 {
     jmp_buf out_of_memory;
     schema->arena.out_of_memory = &out_of_memory;
+    hdst_error error;
+    hdst__arena_compiles(&schema->arena, &schema->object.context->cancel);
     if (setjmp(out_of_memory)) {
         schema->arena.out_of_memory = NULL;
-        hdst__object_fail(&schema->object, &hdst__no_memory);
+        hdst__arena_error(&schema->arena, "a schema", &error);
+        hdst__error_at(&error, name, 0, 0);
+        hdst__object_fail(&schema->object, &error);
         return;
     }
     hdst__param_value *values = HDST__NEW_ARRAY(&schema->arena, hdst__param_value, count);
@@ -34,7 +38,7 @@ static void parse(hdst_schema *schema, const char *name, const char *yaml, const
         values[i] = (hdst__param_value){.name = params[i].name, .bits = (uint64_t)params[i].value, .real = (double)params[i].value};
     hdst__schema_read(&schema->diags, name, yaml, strlen(yaml), values, count, false, &schema->schema);
     schema->arena.out_of_memory = NULL;
-    hdst_error error;
+    hdst__arena_compiled(&schema->arena);
     if (hdst__diags_to_error(&schema->diags, HDST_E_SCHEMA, &error) != HDST_OK) hdst__object_fail(&schema->object, &error);
 }
 

@@ -157,9 +157,11 @@ static hdst_status run_in_arena(const hdst_kernel_request *r, const texts *t, hd
     hdst__arena arena;
     jmp_buf out_of_memory;
     hdst__arena_init(&arena, NULL, &out_of_memory);
+    hdst__arena_compiles(&arena, NULL);
     if (setjmp(out_of_memory)) {
+        const hdst_status status = hdst__arena_error(&arena, "compiling the kernel", error);
         hdst__arena_destroy(&arena);
-        return hdst__error_memory(error, "compiling the kernel");
+        return status;
     }
     hdst_status status = run(r, t, &arena, out, messages, error);
     hdst__arena_destroy(&arena);

@@ -10,6 +10,8 @@ static void expect(ir_meeting wanted, const char *body)     // of v
 {
     const ir_func *func = pass_read("  input p p {f32 x, u32 k, bool a}\n  var f32 v\n  var f32 w\n  var u32 i\n", body);
     cr_expect_eq(hdst__ir_first_meeting(&func->body, 0), wanted, "%s", body);
+    const uint8_t *all = hdst__ir_first_meetings(func->arena, &func->body, func->var_count);
+    for (uint32_t v = 0; v < func->var_count; v++) cr_expect_eq(all[v], hdst__ir_first_meeting(&func->body, v), "%s of\n%s", func->vars[v].name, body);
 }
 
 Test(ir_meet, statements_in_order)

@@ -237,3 +237,25 @@ Test(cancel, a_text_file_that_is_opened)
     cr_assert_eq(error.code, HDST_E_CANCELLED);
     unlink(path);
 }
+
+// --- Compiling ---
+
+static char *import_that_cancels(const char *name, const char *importing, void *user)
+{
+    (void)name, (void)importing;
+    hdst_context_cancel(*(hdst_context **)user);
+    return strdup("struct item { uint64_t key; uint64_t value; };\n");
+}
+
+Test(cancel, a_module_that_is_compiled)
+{
+    hdst_context *context = hdst_context_create(NULL);
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_module_options options = HDST_MODULE_OPTIONS_INIT;
+    options.import_file = import_that_cancels;
+    options.import_user = &context;
+    hdst_module *module = hdst_module_parse(context, "a.hk", "import \"b.hk\";\nmap f(item a) -> uint64_t { return a.key; }\n", &options);
+    cr_expect_eq(hdst_module_status(module, &error), HDST_E_CANCELLED, "%s", error.message);
+    cr_expect_eq(hdst_module_status(hdst_module_parse(context, "c.hk", text, NULL), &error), HDST_OK, "%s", error.message);
+    hdst_context_destroy(context);
+}

@@ -53,7 +53,8 @@ bench:
 # Random programs on the interpreter and as kernels, by the thousand: other ones in every run. It prints the seed; with the same one they are the same.
 LONG_PROGRAMS ?= 10000
 LONG_KERNELS ?= 2000
-# Then the errors of the mathematics: every how many-th float, and how many points where there are too many numbers to try all. Then all of tests/mutation.
+LONG_PIPELINES ?= 500
+# Then the errors of the mathematics: every how many-th float, and how many points where there are too many numbers to try all.
 LONG_FLOATS ?= 1
 LONG_POINTS ?= 10000000
 ifndef LONG_SEED
@@ -63,10 +64,9 @@ long:
 	@sh tools/setup.sh build test
 	@$(MAKE) --no-print-directory $(BUILD)/.with-tests
 	$(NINJA) -C $(BUILD)
-	@echo "make long: LONG_SEED=$(LONG_SEED) LONG_PROGRAMS=$(LONG_PROGRAMS) LONG_KERNELS=$(LONG_KERNELS)"
-	@HDST_DIFF_HANG=600 HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) HDST_DIFF_MISTAKES=$(LONG_PROGRAMS) HDST_DIFF_SEED=$(LONG_SEED) $(MESON) test -C $(BUILD) --no-rebuild --verbose --num-processes 1 --suite differential
+	@echo "make long: LONG_SEED=$(LONG_SEED) LONG_PROGRAMS=$(LONG_PROGRAMS) LONG_KERNELS=$(LONG_KERNELS) LONG_PIPELINES=$(LONG_PIPELINES)"
+	@HDST_DIFF_HANG=600 HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) HDST_DIFF_PIPELINES=$(LONG_PIPELINES) HDST_DIFF_MISTAKES=$(LONG_PROGRAMS) HDST_DIFF_SEED=$(LONG_SEED) $(MESON) test -C $(BUILD) --no-rebuild --verbose --num-processes 1 --suite differential
 	$(BUILD)/bench/math_errors --every $(LONG_FLOATS) --points $(LONG_POINTS)
-	@python3 tests/mutation/run.py
 
 # Which lines of the compiler the random programs reach. Another suite: make coverage COVERAGE_SUITE=codegen
 COVERAGE_SUITE ?= differential

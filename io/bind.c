@@ -38,7 +38,7 @@ static int matching_column(const hdst__source *source, const hdst__leaf *leaf)
 {
     int column = find_column(source, leaf->path);
     if (column >= 0 && source->columns[column].count == leaf->elements) return column;
-    if (column != NONE || leaf->elements < 2) return NONE;
+    if (column != NONE || !leaf->dims) return NONE;         // arrays of one element are x[0] too
     char name[512];
     if (hdst__element_name(leaf, 0, name, sizeof name) >= sizeof name) return NONE;
     column = find_column(source, name);

@@ -82,7 +82,7 @@ typedef struct gen {
     bool faults;                    // the place that is being written may fail
     int loops, switches;            // how deep
     gen_symbol counter;             // of the loop whose condition is made
-    bool counts_down;
+    bool counts_down, breaks;       // breaks: behind some turns, whatever the condition says
     diff_kind wanted;               // of bounded integers, see gen_bounded_of; K_BOOL: any
     const char *continue_label;     // of a do-while; NULL: plain continue
     diff_kind result;               // of a helper
@@ -144,6 +144,7 @@ typedef struct gen_maker {          // of the branches of a conditional expressi
     uint64_t limit;
 } gen_maker;
 
+gen_value gen_inside(gen *g, const gen_symbol *s);                  // a scalar in it
 gen_value gen_ternary(gen *g, int depth /* of its condition */, const gen_maker *maker);
 gen_value gen_comparison(gen *g, int depth);
 gen_value gen_logic(gen *g, int depth);
@@ -166,6 +167,7 @@ gen_value gen_over_array(gen *g);                                   // dot or su
 // --- gen_record.c ---
 const gen_record *gen_new_record(gen *g, const char *name, bool nested);
 const char *gen_leaf_list(gen *g, const gen_record *r);      // initializers of diff_leaf
+void gen_paths_of(gen *g, const gen_record *r, const char **paths);     // kernel text of the first element of each leaf
 int gen_leaves_of(const gen_record *r, diff_kind *kinds, uint64_t *counts);    // of each leaf, DIFF_LEAVES at most: its kind, how many elements. Returns how many
 // Kernel text of a list in braces for a record, and the assignments of its C twin at `path`.
 const char *gen_braces(gen *g, const gen_record *r, const char *path);
@@ -185,6 +187,7 @@ void gen_for_rows(gen *g, int depth, int table);
 // --- gen_stmt.c ---
 void gen_block(gen *g, int statements, int depth);
 void gen_declare(gen *g, gen_symbol s);
+bool gen_declare_row(gen *g);           // a variable with the number of a row of a broadcast; false: there is none
 void gen_open(gen *g, const char *hk, const char *c);
 void gen_close(gen *g);
 void gen_return(gen *g);

@@ -127,6 +127,17 @@ bool gen_accumulate_row(gen *g)
     return true;
 }
 
+// A number in the table whose row is named by the variable that was declared last, or by one that stands further up.
+static gen_value of_row(gen *g, int scope)
+{
+    const char *name = g->symbol[scope - 1].below_rows;
+    for (int i = 0; name && i < g->symbol_count; i++) {
+        const gen_symbol s = g->symbol[i];
+        if (s.table >= 0 && !strcmp(s.hk, name)) return gen_inside(g, &s);
+    }
+    return gen_mix(g);
+}
+
 // A loop that adds to every element of an accumulator's array of floats, as gradients do. Returns false when there is none.
 bool gen_accumulate_elements(gen *g)
 {
@@ -139,6 +150,7 @@ bool gen_accumulate_elements(gen *g)
         }
     if (!field) return false;
     const char *row, *hk = pick_row(g, param, &row), *i = gen_name(g, "i"), *user = gen_user_name(g, "i");
+    const bool shared = gen_chance(g, 35) && gen_declare_row(g);
     const int scope = gen_scope(g);
     gen_open(g, gen_print(g, "for (uint32_t %s = 0; %s < %" PRIu64 "; %s++) ", user, user, field->count, user),
              gen_print(g, "for (uint32_t %s = 0; %s < %" PRIu64 "; %s++) ", i, i, field->count, i));
@@ -146,7 +158,7 @@ bool gen_accumulate_elements(gen *g)
     gen_declare(g, (gen_symbol){.hk = user, .c = i, .kind = K_U32, .table = -1, .below = field->count});
     const bool faults = g->faults;
     g->faults = false;
-    const gen_value v = gen_chance(g, 60) ? gen_mix(g) : gen_expr(g, DEPTH);
+    const gen_value v = shared ? of_row(g, scope) : gen_chance(g, 60) ? gen_mix(g) : gen_expr(g, DEPTH);
     g->faults = faults;
     g->program->params[param].accumulated[field->leaf] = true;
     const char *value = gen_name(g, "t");

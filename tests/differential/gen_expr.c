@@ -71,6 +71,7 @@ static gen_value float_literal(gen *g)
     static const char *const texts[] = {"0.0", "1.0", "0.5", "2.0", "3.25", "0.1", "1e-3", "1e10", "7.75e-12", "1e30", "1.17549435e-38", "100.0"};
     const char *text = texts[gen_below(g, sizeof texts / sizeof *texts)];
     if (gen_chance(g, 4)) return value("INFINITY", "INFINITY", LEVEL_LEAF, K_F32);
+    if (gen_chance(g, 3)) return value("NAN", "NAN", LEVEL_LEAF, K_F32);
     if (g->options.no_double || gen_chance(g, 60)) return value(gen_print(g, "%sf", text), gen_print(g, "%sf", text), LEVEL_LEAF, K_F32);
     return value(text, text, LEVEL_LEAF, K_F64);
 }
@@ -84,7 +85,7 @@ static void pick(gen *g, const char **hk, const char **c, uint64_t count)
 }
 
 // Walks from a symbol down to a scalar.
-static gen_value inside(gen *g, const gen_symbol *s)
+gen_value gen_inside(gen *g, const gen_symbol *s)
 {
     const char *hk = s->hk, *c = s->c, *index;
     diff_kind kind = s->kind;
@@ -122,7 +123,7 @@ bool gen_place(gen *g, bool writable, gen_value *place)
     int chosen = candidates[count > 5 && gen_chance(g, 50) ? count - 1 - gen_below(g, 5) : gen_below(g, count)];
     if (chosen < GEN_CONSTANTS && gen_chance(g, 75)) chosen = candidates[gen_below(g, count)]; // constants: less often than what differs from record to record
     const gen_symbol s = g->symbol[chosen];
-    *place = inside(g, &s);
+    *place = gen_inside(g, &s);
     return true;
 }
 
@@ -192,7 +193,7 @@ bool gen_wild_integer(gen *g, gen_value *v)
 {
     const int count = g->symbol_count - GEN_CONSTANTS;
     if (count <= 0) return false;
-    *v = inside(g, &g->symbol[GEN_CONSTANTS + gen_below(g, count)]);
+    *v = gen_inside(g, &g->symbol[GEN_CONSTANTS + gen_below(g, count)]);
     if (gen_is_float(v->kind)) *v = gen_cast(g, *v, K_I32);
     return true;
 }
@@ -356,7 +357,12 @@ static gen_value float_function(gen *g, int depth)
     const diff_kind kind = float_kind(g);
     const char *f = kind == K_F32 ? "f" : "";
     const gen_value a = float_operand(g, depth - 1, kind);
-    switch (gen_below(g, 5)) {
+    switch (gen_below(g, 6)) {
+    case 4: {
+        const gen_value b = float_operand(g, depth - 1, kind);
+        return value(gen_print(g, "copysign(%s, %s)", gen_argument(a), gen_argument(b)),
+                     gen_temporary(g, kind, gen_print(g, "sign_of_%s(%s, %s)", gen_suffix(kind), a.c, b.c)), LEVEL_LEAF, kind);
+    }
     case 0: return value(gen_print(g, "sqrt(%s)", gen_argument(a)), gen_temporary(g, kind, gen_print(g, "sqrt%s(%s)", f, a.c)), LEVEL_LEAF, kind);
     case 1: return value(gen_print(g, "fabs(%s)", gen_argument(a)), gen_temporary(g, kind, gen_print(g, "fabs%s(%s)", f, a.c)), LEVEL_LEAF, kind);
     case 2: return value(gen_print(g, "isnan(%s)", gen_argument(a)), gen_temporary(g, K_BOOL, gen_print(g, "isnan(%s)", a.c)), LEVEL_LEAF, K_BOOL);
@@ -382,6 +388,14 @@ static gen_value bit_cast(gen *g, int depth)
     const gen_value a = gen_cast(g, gen_expr(g, depth - 1), integer);
     const char *c = gen_print(g, "%s_of((%s)%s)", single ? "float" : "double", single ? "uint32_t" : "uint64_t", a.c);
     return value(gen_print(g, "%s(%s)", single ? "as_float" : "as_double", gen_argument(a)), gen_temporary(g, kind, c), LEVEL_LEAF, kind);
+}
+
+static gen_value hash_call(gen *g, int depth)
+{
+    const gen_value a = gen_expr(g, depth - 1);
+    const char *sign = gen_is_signed(a.kind) ? "u" : "";
+    const char *word = gen_is_float(a.kind) ? gen_print(g, "bits_%s(%s)", gen_suffix(a.kind), a.c) : gen_print(g, "(%s%s)%s", sign, gen_c_type(a.kind), a.c);
+    return value(gen_print(g, "hash(%s)", gen_argument(a)), gen_temporary(g, K_U64, gen_print(g, "hash_of(%s)", word)), LEVEL_LEAF, K_U64);
 }
 
 static gen_value helper_call(gen *g, int depth)
@@ -475,7 +489,7 @@ gen_value gen_over_array(gen *g)
 static gen_value datum(gen *g, diff_kind kind)
 {
     const int count = g->symbol_count - GEN_CONSTANTS;
-    const gen_value v = count > 0 ? inside(g, &g->symbol[GEN_CONSTANTS + gen_below(g, count)]) : float_literal(g);
+    const gen_value v = count > 0 ? gen_inside(g, &g->symbol[GEN_CONSTANTS + gen_below(g, count)]) : float_literal(g);
     return v.kind == kind || gen_chance(g, 10) ? v : gen_cast(g, v, kind);
 }
 
@@ -520,7 +534,8 @@ gen_value gen_expr(gen *g, int depth)
     if (which < 91) return two_numbers(g, depth);
     if (which < 93) return absolute(g, depth);
     if (which < 95) return float_function(g, depth);
-    if (which < 97) return bit_cast(g, depth);
+    if (which < 96) return bit_cast(g, depth);
+    if (which < 97) return hash_call(g, depth);
     if (which < 98) return gen_over_array(g);
     return g->helper_count ? helper_call(g, depth) : leaf(g);
 }

@@ -52,11 +52,25 @@ static gen_value relation(gen *g, int depth, uint64_t limit)
     }
 }
 
+// Beyond what a narrow counter reaches, now and then by one only. In a loop with a break alone: others that can be seen never to end have no meaning, and C compilers take what
+// leads to them for something that is never run.
+static gen_value far_bound(gen *g)
+{
+    static const char *const far[] = {"128", "200", "256", "300", "1000", "32768", "40000", "65536", "70000", "2147483648", "4294967296"};
+    const char *text = far[gen_below(g, sizeof far / sizeof *far)];
+    const gen_value b = value(text, text, LEVEL_LEAF, strlen(text) == 10 ? K_I64 : K_I32);
+    if (gen_chance(g, 50)) return b;
+    const gen_value low = gen_bounded_of(g, b.kind, 1, 64);
+    const char *hk = gen_print(g, "%s - %s", text, gen_wrapped(g, low, LEVEL_ADD + 1));
+    const diff_kind kind = gen_common(b.kind, low.kind);
+    return value(hk, gen_typed(g, kind, gen_print(g, "%s - %s", text, low.c)), LEVEL_ADD, kind);
+}
+
 static gen_value any_relation(gen *g, int depth, uint64_t limit)
 {
     static const char *const ops[] = {"<", "<=", ">", ">=", "!=", "=="};
     (void)limit;
-    const gen_value i = counter_of(g), b = gen_chance(g, 60) ? gen_bounded(g, depth, 1 + (uint64_t)gen_below(g, 300)) : gen_expr(g, depth);
+    const gen_value i = counter_of(g), b = g->breaks && gen_chance(g, 40) ? far_bound(g) : gen_chance(g, 60) ? gen_bounded(g, depth, 1 + (uint64_t)gen_below(g, 300)) : gen_expr(g, depth);
     const int which = gen_chance(g, 60) ? gen_below(g, 2) : gen_below(g, 6);
     return gen_chance(g, 80) ? compare(g, i, ops[which], b) : compare(g, b, ops[which], i);
 }
@@ -240,6 +254,8 @@ static void endless_loop(gen *g, int depth)
     if (form != FOR_LOOP) gen_hk(g, "%s %s = %s;", type, user, gen_argument(start));
     gen_declare(g, (gen_symbol){.hk = user, .c = i, .kind = kind, .table = -1, .writable = gen_chance(g, 15)});
     g->counter = g->symbol[g->symbol_count - 1];
+    const bool outer_breaks = g->breaks;
+    g->breaks = breaks != NULL;
     const step s = any_step(g, user, i, kind);
     const gen_maker rel = {any_relation, 2, 0};
     if (form == DO_LOOP) {
@@ -272,6 +288,7 @@ static void endless_loop(gen *g, int depth)
     gen_c(g, "}");
     gen_leave(g, scope);
     g->counter = outer;
+    g->breaks = outer_breaks;
 }
 
 // --- while, do: beside a count ---

@@ -140,6 +140,19 @@ static int kinds_of(const gen_record *r, diff_kind *kinds, uint64_t *counts, int
 
 int gen_leaves_of(const gen_record *r, diff_kind *kinds, uint64_t *counts) { return kinds_of(r, kinds, counts, 0, 1); }
 
+static int paths_of(gen *g, const gen_record *r, const char **paths, int count, const char *path)
+{
+    for (int i = 0; i < r->field_count; i++) {
+        const gen_field *f = &r->field[i];
+        const char *name = gen_print(g, "%s%s%s%s", path, f->hk, f->count ? "[0]" : "", f->count2 ? "[0]" : "");
+        if (f->record) count = paths_of(g, f->record, paths, count, gen_print(g, "%s.", name));
+        else paths[count++] = name;
+    }
+    return count;
+}
+
+void gen_paths_of(gen *g, const gen_record *r, const char **paths) { paths_of(g, r, paths, 0, ""); }
+
 // --- Lists in braces ---
 
 static const char *number(gen *g, const gen_field *f, const char *path)

@@ -100,6 +100,13 @@ static void declare_row(gen *g, int table)
     gen_declare(g, (gen_symbol){.hk = user, .c = name, .kind = kind, .table = -1, .below = p->rows, .below_rows = p->name, .sets_row = true});
 }
 
+bool gen_declare_row(gen *g)
+{
+    const int table = gen_broadcast_table(g);
+    if (table >= 0) declare_row(g, table);
+    return table >= 0;
+}
+
 static bool set_row(gen *g)
 {
     for (int i = g->symbol_count - 1; i >= 0; i--) {
@@ -247,12 +254,19 @@ static void jump(gen *g, int depth)
 
 // --- Return ---
 
+static void give(gen *g)
+{
+    const char *which = g->out == g->in ? "in" : "out";
+    gen_c(g, "diff_give(&r_, p%" PRIu64 ".%s, p%" PRIu64 ".%s_leaves);", g->program->seed, which, g->program->seed, which);
+}
+
 static void return_record(gen *g)
 {
     gen_c(g, "{");
     gen_c(g, "struct %s r_ = {0};", g->out->c);
     const char *list = gen_braces(g, g->out, "r_");
     gen_hk(g, "return (%s)%s;", g->out->hk, list);
+    give(g);
     gen_c(g, "*out = r_;");
     gen_c(g, "return;");
     gen_c(g, "}");
@@ -272,6 +286,7 @@ void gen_emit(gen *g)
         list = gen_braces(g, g->out, "r_");
         gen_hk(g, "emit((%s)%s);", g->out->hk, list);
     }
+    give(g);
     gen_c(g, "%s(ctx, &r_);", g->emit_to);
     gen_c(g, "}");
 }
@@ -306,7 +321,7 @@ static void statement(gen *g, int depth)
     else if (which < 20) declare_scalar(g);
     else if (which < 25) declare_array(g);
     else if (which < 29) declare_record(g);
-    else if (which < 31 && gen_broadcast_table(g) >= 0) declare_row(g, gen_broadcast_table(g));
+    else if (which < 32 && gen_declare_row(g)) return;
     else if (which < 52) assign(g);
     else if (which < 67) {
         if (gen_chance(g, 30) && gen_accumulate_row(g)) return;

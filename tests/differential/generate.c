@@ -19,7 +19,7 @@ static diff_law random_law(gen *g, diff_kind kind)
 static void add_param(gen *g, int i)
 {
     diff_param *p = &g->program->params[i];
-    const bool accum = g->program->shape == DIFF_ACCUMULATING_MAP ? i == 1 || gen_chance(g, 50) : (g->program->shape == DIFF_MAP || g->program->shape == DIFF_FLAT_MAP) && gen_chance(g, 40);
+    const bool accum = g->program->shape == DIFF_ACCUMULATING_MAP ? i == 1 || gen_chance(g, 50) : (g->program->shape == DIFF_MAP || g->program->shape == DIFF_FLAT_MAP) && !g->options.only_map && gen_chance(g, 40);
     p->kind = accum ? DIFF_ACCUM : DIFF_BROADCAST;
     p->is_table = gen_chance(g, 60);
     p->rows = p->is_table ? 1 + (uint64_t)gen_below(g, 7) : 1;
@@ -29,6 +29,7 @@ static void add_param(gen *g, int i)
     if (record) g->row[i] = gen_new_record(g, gen_print(g, "row%d", i), !g->wide_row && gen_chance(g, 35));
     else g->scalar[i] = accum && gen_chance(g, 30) ? K_F32 : gen_kind(g);
     g->wide_row = false;
+    g->program->row_name[i] = g->row[i] ? g->row[i]->hk : gen_c_type(g->scalar[i]);
     if (!accum) return;
     diff_kind kinds[DIFF_LEAVES] = {g->scalar[i]};
     uint64_t counts[DIFF_LEAVES] = {1};
@@ -307,19 +308,23 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     hdst__buffer_init(&g.c, NULL);
     hdst__buffer_init(&g.yaml, NULL);
     p->seed = seed;
-    p->shape = random_shape(&g);
+    p->shape = g.options.only_map ? DIFF_MAP : random_shape(&g);
     const bool reduces = p->shape == DIFF_REDUCE || p->shape == DIFF_FOLD;
     g.floating = gen_chance(&g, 40);
     p->may_fail = !reduces && !g.options.no_faults && gen_chance(&g, 15);
     g.faults = p->may_fail;
     gen_hk(&g, "// program %" PRIu64, seed);
-    p->filtered = !reduces && gen_chance(&g, 20);
-    p->mapped = !reduces && gen_chance(&g, 15);
+    p->filtered = !reduces && !g.options.only_map && gen_chance(&g, 20);
+    p->mapped = !reduces && !g.options.only_map && gen_chance(&g, 15);
     name_program(&g);
-    g.schema = gen_chance(&g, 25);
+    gen_c(&g, "__attribute__((visibility(\"default\"))) extern const diff_exports p%" PRIu64 ";", seed);
+    g.schema = !g.options.only_map && gen_chance(&g, 25);
     if (g.schema) gen_hk(&g, "import \"records.yaml\";");
     g.in = gen_new_record(&g, "item", p->shape != DIFF_REDUCE);
     if (p->shape == DIFF_MAP || p->shape == DIFF_FLAT_MAP) g.out = gen_new_record(&g, "result", true);
+    p->in_name = g.in->hk;
+    gen_paths_of(&g, g.in, p->in_path);
+    if (g.out) p->out_name = g.out->hk, gen_paths_of(&g, g.out, p->out_path);
     make_params(&g);
     declare_constants(&g);
     if (p->shape == DIFF_REDUCE) {

@@ -21,6 +21,7 @@ typedef struct diff_param {             // as in the function's parameter list; 
 typedef struct diff_options {
     bool no_faults;                     // no program that can fail a check
     bool no_double;                     // for devices without double
+    bool only_map;                      // one map, without accumulators; its records are declared in the kernel
     int statements;                     // of the function's outermost block; 0: the default
     bool plain_names;                   // f0, v1 ...: for tests of something else
     const char *const *words;           // more words to name things by; they change the names alone
@@ -34,7 +35,10 @@ typedef struct diff_program {
     const char *f, *g, *m;              // its function's name, see `filtered` and `mapped`
     const char *yaml;                   // what it imports as "records.yaml"; NULL: nothing
     const char *c;                      // the translation: external name p<seed>, of type const diff_exports; needs #include "runtime.h" before
+    const char *in_name, *out_name;     // records of the function; out_name: maps and flat_maps
+    const char *in_path[DIFF_LEAVES], *out_path[DIFF_LEAVES];  // first element of each leaf, as the kernel names it
     diff_param params[DIFF_PARAMS];
+    const char *row_name[DIFF_PARAMS];  // the type of a broadcast's or accumulator's rows
     int param_count;
     bool may_fail;
     bool ordered;                       // DIFF_FOLD: in input order; else by the fixed tree

@@ -54,7 +54,9 @@ static inline uint64_t diff_cell(const diff_exports *exports, int param, uint64_
 static inline uint64_t diff_cells(const diff_exports *exports, int param, uint64_t rows) { return rows * diff_cells_of_row(exports, param, exports->row_leaves[param]); }
 
 diff_result diff_reference(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data);
-// NULL when equal (NaNs of any payload are); else what differs first, in the arena.
+// The exact sum of numbers of a kind, integers extended to 64 bits, as accumulators keep it.
+uint64_t diff_sum(diff_kind kind, const uint64_t *numbers, uint64_t count);
+// NULL when equal, bit for bit; else what differs first, in the arena.
 const char *diff_compare(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected,
                          const diff_result *found);
 
@@ -64,7 +66,7 @@ void diff_watch(uint64_t seed);
 // --- The back end under test: text to IR, and the interpreter ---
 
 typedef enum diff_form {
-    DIFF_LOWERED,                   // fma placed and exits structured, nothing else
+    DIFF_LOWERED,                   // fma placed, exits structured, NaNs made one, nothing else
     DIFF_SCALAR,                    // after all scalar passes
     DIFF_BLOCK,                     // and those of the block form, with tiers and scales of float sums drawn at random
     DIFF_ROW,                       // those of the row form instead, likewise

@@ -73,6 +73,7 @@ diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst
     if (form == DIFF_LOWERED) {
         hdst__pass_fma(func);
         hdst__pass_exits(func);
+        hdst__pass_nans(func);
     } else {
         result.wrong = hdst__passes_scalar(func);
         uint32_t counter;

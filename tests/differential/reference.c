@@ -178,6 +178,13 @@ static uint64_t finish(const cell *c, diff_kind kind, diff_law law)
     return cut(kind, law == L_AND ? ~c->word : c->word);
 }
 
+uint64_t diff_sum(diff_kind kind, const uint64_t *numbers, uint64_t count)
+{
+    cell c = {0};
+    for (uint64_t i = 0; i < count; i++) add(&(addition){&c, kind, L_SUM, numbers[i]});
+    return finish(&c, kind, L_SUM);
+}
+
 // --- Running ---
 
 static void emit(diff_context *ctx, const void *record)
@@ -331,11 +338,6 @@ diff_result diff_reference(hdst__arena *arena, const diff_program *program, cons
 
 // --- Comparing ---
 
-static bool equal_bits(diff_kind kind, uint64_t a, uint64_t b)
-{
-    return a == b || (is_float(kind) && isnan(real_of(kind, a)) && isnan(real_of(kind, b)));
-}
-
 static uint64_t load(const void *base, uint64_t size, uint64_t i, const diff_leaf *leaf, uint64_t e)
 {
     static const size_t sizes[K_COUNT] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
@@ -365,7 +367,7 @@ static const char *compare_cells(hdst__arena *arena, const diff_program *program
             for (int l = 0; l < exports->row_leaves[i]; l++)
                 for (uint64_t e = 0; e < exports->row[i][l].count; e++) {
                     const uint64_t a = expected->cells[i][diff_cell(exports, i, row, l, e)], b = found->cells[i][diff_cell(exports, i, row, l, e)];
-                    if (!equal_bits(exports->row[i][l].kind, a, b))
+                    if (a != b)
                         return hdst__arena_printf(arena, "accumulator %s row %" PRIu64 " leaf %d element %" PRIu64 ": %" PRIx64 ", not %" PRIx64,
                                                   program->params[i].name, row, l, e, a, b);
                 }
@@ -382,7 +384,7 @@ static const char *compare_outputs(hdst__arena *arena, const diff_exports *expor
         for (int l = 0; l < exports->out_leaves; l++)
             for (uint64_t e = 0; e < exports->out[l].count; e++) {
                 const uint64_t a = load(expected->output, exports->out_size, i, &exports->out[l], e), b = load(found->output, exports->out_size, i, &exports->out[l], e);
-                if (!equal_bits(exports->out[l].kind, a, b))
+                if (a != b)
                     return hdst__arena_printf(arena, "output record %" PRIu64 " leaf %d element %" PRIu64 ": %" PRIx64 ", not %" PRIx64, i, l, e, a, b);
             }
     return NULL;

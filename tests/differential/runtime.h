@@ -164,6 +164,40 @@ static inline double double_of(uint64_t bits)
     return v;
 }
 
+// Functions give one NaN, the quiet, positive one without payload: in every record of a map, flat_map or reduce, also in fields that are only copied. (What filters let
+// through is what it was.)
+static inline void diff_give(void *record, const diff_leaf *leaves, int count)
+{
+    for (int l = 0; l < count; l++)
+        for (size_t e = 0; e < leaves[l].count; e++) {
+            char *at = (char *)record + diff_leaf_at(&leaves[l], e);
+            uint32_t word;
+            uint64_t wide;
+            if (leaves[l].kind == K_F32) {
+                memcpy(&word, at, sizeof word);
+                word = bits_f32(float_of(word));
+                memcpy(at, &word, sizeof word);
+            } else if (leaves[l].kind == K_F64) {
+                memcpy(&wide, at, sizeof wide);
+                wide = bits_f64(double_of(wide));
+                memcpy(at, &wide, sizeof wide);
+            }
+        }
+}
+
+// hash of one number: its 32 bits, or 64, with zeroes in front, through a step of SplitMix64 from 0.
+static inline uint64_t hash_of(uint64_t word)
+{
+    uint64_t h = word + UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+    return h ^ h >> 31;
+}
+
+// copysign sees no sign of a NaN.
+static inline float sign_of_f32(float a, float b) { return copysignf(a, isnan(b) ? 1.0f : b); }
+static inline double sign_of_f64(double a, double b) { return copysign(a, isnan(b) ? 1.0 : b); }
+
 // --- dot and sum: 16 lanes, then the upper half onto the lower one ---
 
 #define DIFF_LANES(s, T, R, MULTIPLY_ADD)                                                                                          \

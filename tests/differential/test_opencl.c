@@ -2,7 +2,7 @@
 // Random programs as OpenCL kernels, in the form for CPUs and in the form for GPUs (most times with so little local memory that large tables, or all, have no room there), all on an OpenCL CPU device, against their C translations: outputs, kept records, accumulators
 // and the first failing record, bit for bit. A random layout each. Every kernel costs the driver's compiler about half a second, so there are few.
 //
-// HDST_DIFF_KERNELS: how many (50 unless given); HDST_DIFF_SEED: the first seed (1).
+// HDST_DIFF_KERNELS: how many (40 unless given); HDST_DIFF_SEED: the first seed (1).
 #include "harness.h"
 
 #include "engine/engine.h"
@@ -177,7 +177,7 @@ static int run_batch(hdst__engine *const *engines, uint64_t first, int count)
 
 Test(differential, kernels_in_both_forms_give_the_bits_of_their_c_translations)
 {
-    const uint64_t count = setting("HDST_DIFF_KERNELS", 50), first = setting("HDST_DIFF_SEED", 1);
+    const uint64_t count = setting("HDST_DIFF_KERNELS", 40), first = setting("HDST_DIFF_SEED", 1);
     hdst__engine *engines[FORMS];
     for (int form = 0; form < FORMS; form++)
         engines[form] = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .gpu_form_on_cpu = form != CPU_FORM, .local_bytes = local_bytes[form]});

@@ -172,8 +172,16 @@ static bool add_platforms(hdst__device_list *list, const hdst__allocator *alloca
     return true;
 }
 
+hdst_status hdst__device_lost(hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_DEVICE, "this process was forked from one that uses OpenCL: the drivers' threads are not here");
+    hdst__error_hint(error, "fork before the first context looks for devices, or let the child exec a program; device 'interp' works here");
+    return HDST_E_DEVICE;
+}
+
 hdst_status hdst__device_list_fill(hdst__device_list *list, const hdst__allocator *allocator, const hdst__opencl *cl, hdst_error *error)
 {
+    if (cl && hdst__driver_is_lost()) return hdst__device_lost(error);
     hdst__driver_ask_begin();
     bool added = !cl || add_platforms(list, allocator, cl);
     hdst__driver_ask_end();

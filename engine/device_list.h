@@ -16,6 +16,8 @@ typedef struct hdst__device_list {
 
 // `cl` may be NULL (no loader: `note` must have been set by the caller). HDST_E_MEMORY only: a platform that does not answer is left out and named in `note`.
 hdst_status hdst__device_list_fill(hdst__device_list *list, const hdst__allocator *allocator, const hdst__opencl *cl, hdst_error *error);
+// What there is to say where hdst__driver_is_lost. HDST_E_DEVICE.
+hdst_status hdst__device_lost(hdst_error *error);
 void hdst__device_list_clear(hdst__device_list *list, const hdst__allocator *allocator);
 
 // The interpreter's entry, at place `index`.

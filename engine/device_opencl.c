@@ -2,6 +2,7 @@
 // OpenCL devices: context, queues, memory and the order of commands. Every call is checked.
 #include "engine/device_opencl.h"
 
+#include "engine/driver_gate.h"
 #include "engine/engine_private.h"
 
 #include <string.h>
@@ -32,6 +33,7 @@ static void destroy(hdst__device *device)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     const hdst__opencl *cl = self->cl;
+    if (hdst__driver_is_lost()) return;         // what is the driver's stays: nothing of it may be called
     hdst__opencl_forget_built(self);
     release_event(self, &self->last_in);
     release_event(self, &self->last_launch);
@@ -104,6 +106,7 @@ static hdst_status create_objects(hdst__opencl_device *self, hdst__memory *memor
 
 static void drop(hdst__opencl_device *self, hdst__memory *memory)
 {
+    if (hdst__driver_is_lost()) return;
     if (memory->object) self->cl->clReleaseMemObject(memory->object);
     if (memory->pinned) self->cl->clReleaseMemObject(memory->pinned);
     hdst__device_free_host_memory(&self->base, memory);
@@ -163,7 +166,7 @@ static hdst_status alloc(hdst__device *device, hdst__memory_kind kind, uint64_t 
 static void release(hdst__device *device, hdst__memory *memory)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
-    if (!memory) return;
+    if (!memory || hdst__driver_is_lost()) return;
     // A buffer must not go away mapped. Nothing can be done about a failure here.
     if (memory->mapped && to_device(device, memory, NULL) == HDST_OK) self->cl->clFinish(self->in);
     drop(self, memory);
@@ -284,6 +287,7 @@ static void CL_CALLBACK on_finished(cl_event event, cl_int code, void *user)
 static void finish(hdst__device *device)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
+    if (hdst__driver_is_lost()) return;
     self->cl->clFinish(self->in);
     self->cl->clFinish(self->compute);
     self->cl->clFinish(self->out);

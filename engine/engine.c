@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine object: options, discovery at first use, the choice of a device.
+#include "engine/driver_gate.h"
 #include "engine/engine_private.h"
 #include "engine/levels.h"
 
@@ -134,6 +135,7 @@ static hdst_status choose(hdst__engine *engine, hdst_error *error)
 hdst_status hdst__engine_open(hdst__engine *engine, hdst__device **device, hdst_error *error)
 {
     hdst_status status = engine->open ? HDST_OK : choose(engine, error);
+    if (status == HDST_OK && engine->chosen->class_ != HDST__DEVICE_INTERP && hdst__driver_is_lost()) return hdst__device_lost(error);
     if (status == HDST_OK && !engine->open) {
         const hdst__device_info *info = engine->chosen;
         if (info->class_ == HDST__DEVICE_INTERP) {

@@ -106,6 +106,7 @@ typedef struct hdst_context_options {
 
 #define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL, false, {0}, false, HDST_TUNING_AUTO, HDST_HPR_AUTO}
 
+// After fork() in a process that has looked for devices the child has HDST_E_DEVICE from all but the interpreter: fork first, or exec.
 // NULL options: the defaults. Opens no device yet (the first run or device query does).
 HDST_API hdst_context *hdst_context_create(const hdst_context_options *options);
 HDST_API void hdst_context_destroy(hdst_context *context);

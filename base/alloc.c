@@ -13,6 +13,7 @@ void *hdst__alloc(const hdst__allocator *a, size_t bytes)
 void *hdst__alloc_zero(const hdst__allocator *a, size_t bytes)
 {
     if (!(a && a->allocate)) return calloc(1, bytes ? bytes : 1);
+    if (a->allocate_zero) return a->allocate_zero(bytes ? bytes : 1, a->user);
     void *pointer = hdst__alloc(a, bytes);
     if (pointer) memset(pointer, 0, bytes);
     return pointer;

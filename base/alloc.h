@@ -5,12 +5,13 @@
 
 #include <stddef.h>
 
-// Same layout as the public hdst_allocator. NULL functions mean malloc, realloc and free.
+// NULL functions mean malloc, realloc and free. The first four are what the public hdst_allocator has.
 typedef struct hdst__allocator {
     void *(*allocate)(size_t bytes, void *user);
     void *(*reallocate)(void *pointer, size_t bytes, void *user);
     void (*release)(void *pointer, void *user);
     void *user;
+    void *(*allocate_zero)(size_t bytes, void *user);   // NULL: allocate, and the bytes are cleared
 } hdst__allocator;
 
 // A NULL allocator means the C library's. All return NULL on failure; sizes of 0 give a valid pointer.

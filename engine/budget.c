@@ -5,22 +5,53 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
+
+enum { ALLOWANCE = 3 << 19, ALLOWANCE_SHARE = 16 };
+
+typedef struct head {               // in front of every block, which stays aligned to 16 bytes
+    uint64_t bytes;                 // with the head
+    bool small;
+    char pad[7];
+} head;
+
+_Static_assert(sizeof(head) == 16, "blocks are aligned as the inner allocator's");
 
 void hdst__budget_init(hdst__budget *budget, const char *name, const char *option, uint64_t limit)
 {
     budget->name = name;
     budget->option = option;
     budget->limit = limit;
+    budget->allowance = limit / ALLOWANCE_SHARE + ALLOWANCE;
+    budget->inner = NULL;
     atomic_init(&budget->used, 0);
     atomic_init(&budget->peak, 0);
+    atomic_init(&budget->small, 0);
+    atomic_init(&budget->refused, 0);
+    atomic_init(&budget->refused_bytes, 0);
+}
+
+// Of what is small, what counts.
+static uint64_t over(const hdst__budget *budget)
+{
+    const uint64_t small = atomic_load(&budget->small);
+    return small > budget->allowance ? small - budget->allowance : 0;
+}
+
+static bool refuse(hdst__budget *budget, uint64_t bytes)
+{
+    atomic_fetch_add(&budget->refused, 1);
+    atomic_store(&budget->refused_bytes, bytes);
+    return false;
 }
 
 bool hdst__budget_reserve(hdst__budget *budget, uint64_t bytes)
 {
+    const uint64_t beside = over(budget), limit = budget->limit > beside ? budget->limit - beside : 0;
     uint64_t used = atomic_load(&budget->used), next;
     do {
-        if (bytes > budget->limit || used > budget->limit - bytes) return false;
+        if (bytes > limit || used > limit - bytes) return refuse(budget, bytes);
         next = used + bytes;
     } while (!atomic_compare_exchange_weak(&budget->used, &used, next));
     uint64_t peak = atomic_load(&budget->peak);
@@ -35,28 +66,117 @@ void hdst__budget_release(hdst__budget *budget, uint64_t bytes)
 
 uint64_t hdst__budget_left(const hdst__budget *budget)
 {
-    uint64_t used = atomic_load(&budget->used);
+    const uint64_t used = atomic_load(&budget->used) + over(budget);
     return used < budget->limit ? budget->limit - used : 0;
 }
 
-void *hdst__budget_alloc(hdst__budget *budget, const hdst__allocator *allocator, uint64_t bytes, const char *what, hdst_error *error)
+// --- The allocator ---
+
+static bool reserve_small(hdst__budget *budget, uint64_t bytes)
 {
-    if (!hdst__budget_reserve(budget, bytes)) {
-        hdst__budget_error(budget, bytes, what, error);
-        return NULL;
-    }
-    void *memory = hdst__alloc(allocator, bytes ? bytes : 1);
-    if (memory) return memory;
-    hdst__budget_release(budget, bytes);
-    hdst__error_memory(error, what);
-    return NULL;
+    const uint64_t small = atomic_fetch_add(&budget->small, bytes) + bytes;
+    if (small <= budget->allowance || atomic_load(&budget->used) + (small - budget->allowance) <= budget->limit) return true;
+    atomic_fetch_sub(&budget->small, bytes);
+    return refuse(budget, bytes);
 }
 
-void hdst__budget_free(hdst__budget *budget, const hdst__allocator *allocator, void *memory, uint64_t bytes)
+static bool count(hdst__budget *budget, uint64_t bytes, bool small) { return small ? reserve_small(budget, bytes) : hdst__budget_reserve(budget, bytes); }
+
+static void count_back(hdst__budget *budget, uint64_t bytes, bool small) { atomic_fetch_sub(small ? &budget->small : &budget->used, bytes); }
+
+// `counted`: false when the budget was what refused.
+static void *take(hdst__budget *budget, uint64_t bytes, bool small, bool zero, bool *counted)
 {
+    if (bytes > SIZE_MAX / 2) bytes = SIZE_MAX / 2;     // which nobody has
+    bytes += sizeof(head);
+    *counted = count(budget, bytes, small);
+    head *block = !*counted ? NULL : zero ? hdst__alloc_zero(budget->inner, bytes) : hdst__alloc(budget->inner, bytes);
+    if (block) *block = (head){.bytes = bytes, .small = small};
+    else if (*counted) count_back(budget, bytes, small);
+    return block ? block + 1 : NULL;
+}
+
+static void *retake(hdst__budget *budget, void *memory, uint64_t bytes, bool small, bool *counted)
+{
+    if (!memory) return take(budget, bytes, small, false, counted);
+    head *block = (head *)memory - 1, before = *block;
+    if (bytes > SIZE_MAX / 2) bytes = SIZE_MAX / 2;
+    bytes += sizeof(head);
+    small = small && before.small;
+    // What is new is counted first; a block that changes sides counts on both meanwhile.
+    const uint64_t more = small == before.small ? bytes > before.bytes ? bytes - before.bytes : 0 : bytes;
+    *counted = count(budget, more, small);
+    block = *counted ? hdst__realloc(budget->inner, block, bytes) : NULL;
+    if (!block) {
+        if (*counted) count_back(budget, more, small);
+        return NULL;
+    }
+    if (small != before.small) count_back(budget, before.bytes, before.small);
+    else if (bytes < before.bytes) count_back(budget, before.bytes - bytes, small);
+    *block = (head){.bytes = bytes, .small = small};
+    return block + 1;
+}
+
+static void *allocate(size_t bytes, void *user)
+{
+    bool counted;
+    return take(user, bytes, bytes < HDST__BUDGET_LARGE, false, &counted);
+}
+
+static void *allocate_zero(size_t bytes, void *user)
+{
+    bool counted;
+    return take(user, bytes, bytes < HDST__BUDGET_LARGE, true, &counted);
+}
+
+static void *reallocate(void *memory, size_t bytes, void *user)
+{
+    bool counted;
+    return retake(user, memory, bytes, bytes < HDST__BUDGET_LARGE, &counted);
+}
+
+static void release(void *memory, void *user)
+{
+    hdst__budget *budget = user;
     if (!memory) return;
-    hdst__free(allocator, memory);
-    hdst__budget_release(budget, bytes);
+    head *block = (head *)memory - 1;
+    count_back(budget, block->bytes, block->small);
+    hdst__free(budget->inner, block);
+}
+
+hdst__allocator hdst__budget_allocator(hdst__budget *budget, const hdst__allocator *inner)
+{
+    budget->inner = inner;
+    return (hdst__allocator){allocate, reallocate, release, budget, allocate_zero};
+}
+
+static void *told(hdst__budget *budget, void *memory, uint64_t bytes, bool counted, const char *what, hdst_error *error)
+{
+    if (!memory && counted) hdst__error_memory(error, what);
+    else if (!memory) hdst__budget_error(budget, bytes, what, error);
+    return memory;
+}
+
+void *hdst__budget_alloc(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error)
+{
+    bool counted;
+    void *memory = take(budget, bytes, false, false, &counted);
+    return told(budget, memory, bytes, counted, what, error);
+}
+
+void *hdst__budget_alloc_zero(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error)
+{
+    bool counted;
+    void *memory = take(budget, bytes, false, true, &counted);
+    return told(budget, memory, bytes, counted, what, error);
+}
+
+void *hdst__budget_realloc(hdst__budget *budget, void *memory, uint64_t bytes, const char *what, hdst_error *error)
+{
+    bool counted;
+    const uint64_t before = memory ? ((head *)memory - 1)->bytes - sizeof(head) : 0;
+    void *grown = retake(budget, memory, bytes, false, &counted);
+    return told(budget, grown, bytes > before ? bytes - before : bytes, counted, what, error);
 }
 
 const char *hdst__bytes_text(uint64_t bytes, char text[24])
@@ -69,13 +189,28 @@ const char *hdst__bytes_text(uint64_t bytes, char text[24])
     return text;
 }
 
+// What did not fit may be needed where a device works on it and where the program finds it, and what comes beside it takes a share.
+enum { NEEDED_TWICE = 5, MIB = 1 << 20 };
+
 hdst_status hdst__budget_error(const hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error)
 {
     char wanted[24], left[24], limit[24];
     hdst__error_set(error, HDST_E_MEMORY, "%s: %s needs %s, %s of %s are left", budget->name, what, hdst__bytes_text(bytes, wanted),
                     hdst__bytes_text(hdst__budget_left(budget), left), hdst__bytes_text(budget->limit, limit));
-    hdst__error_hint(error, "raise it with %s, or use smaller tables or fewer cached datasets", budget->option);
+    const uint64_t used = budget->limit - hdst__budget_left(budget);
+    if (bytes < UINT64_MAX / 8)
+        hdst__error_hint(error, "%s %" PRIu64 "M would do, or use smaller tables or fewer cached datasets", budget->option, (used + NEEDED_TWICE * bytes / 2) / MIB + 2 + budget->limit / MIB);
+    else hdst__error_hint(error, "raise it with %s, or use smaller tables or fewer cached datasets", budget->option);
     return HDST_E_MEMORY;
+}
+
+void hdst__budget_explain(hdst__budget *budget, uint64_t refused_before, hdst_error *error)
+{
+    static const char prefix[] = "out of memory: ";
+    char what[sizeof error->message];
+    if (!error || error->code != HDST_E_MEMORY || strncmp(error->message, prefix, sizeof prefix - 1) || atomic_load(&budget->refused) == refused_before) return;
+    snprintf(what, sizeof what, "%s", error->message + sizeof prefix - 1);
+    hdst__budget_error(budget, atomic_load(&budget->refused_bytes), what, error);
 }
 
 // --- What the machine and its cgroups allow ---
@@ -149,9 +284,24 @@ uint64_t hdst__cgroup_memory_limit(const char *membership, const char *mount)
     return least;
 }
 
+// `ulimit -v`: what is left of it. UINT64_MAX: there is no such limit.
+static uint64_t address_space_left(void)
+{
+    struct rlimit space;
+    unsigned long long pages = 0;
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%llu", &pages) != 1) pages = 0;
+    if (file) fclose(file);
+    const uint64_t used = pages * (uint64_t)sysconf(_SC_PAGE_SIZE);
+    return used < space.rlim_cur ? space.rlim_cur - used : 0;
+}
+
 uint64_t hdst__host_memory_limit(void)
 {
     uint64_t limit = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGE_SIZE);
+    const uint64_t space = address_space_left();
+    if (space < limit) limit = space;
     char text[4096];
     FILE *file = fopen("/proc/self/cgroup", "r");
     if (!file) return limit;

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory budgets as objects: whoever takes much memory reserves it first and gives it back later. One budget for the host, one per device.
+// Memory budgets as objects, one for the host and one per device. The host's is kept by the allocator itself: all memory of an engine, and of the objects above it, comes
+// from `hdst__budget_allocator`, which counts every block and refuses what would pass the limit. So nobody can forget to count, and nobody counts twice. Only memory that
+// does not come from there (buffers that a driver makes) is reserved by hand.
+//
+// Blocks that a run plans for come from hdst__budget_alloc, and so do, in effect, all others of HDST__BUDGET_LARGE bytes and more: they count from the first byte. What is
+// smaller (texts, plans, what the compiler makes) has an allowance of its own, a sixteenth of the limit and 1.5 MiB, and counts once it passes that. So what the user's
+// hook sees is never more than 1.1 times the limit and 2 MiB.
 #ifndef HDST_ENGINE_BUDGET_H
 #define HDST_ENGINE_BUDGET_H
 
@@ -15,20 +21,33 @@ typedef struct hdst__budget {
     const char *option;         // the option that raises it: "--memory"
     uint64_t limit;             // bytes
     _Atomic uint64_t used, peak;
+    _Atomic uint64_t small;     // bytes of small blocks
+    uint64_t allowance;         // of these, bytes that do not count
+    _Atomic uint64_t refused, refused_bytes;    // how often there was no room; what was asked for the last time
+    const hdst__allocator *inner;   // where the blocks come from; NULL: malloc
 } hdst__budget;
+
+enum { HDST__BUDGET_LARGE = 128 << 10 };
 
 void hdst__budget_init(hdst__budget *budget, const char *name, const char *option, uint64_t limit);
 // Thread-safe. False, with nothing reserved, when the limit would be passed.
 bool hdst__budget_reserve(hdst__budget *budget, uint64_t bytes);
 void hdst__budget_release(hdst__budget *budget, uint64_t bytes);
 uint64_t hdst__budget_left(const hdst__budget *budget);
-// Memory that counts towards the budget. NULL: no room in the budget, or none at all; the error says what it was for. `bytes` are given back with it; NULL is fine.
-void *hdst__budget_alloc(hdst__budget *budget, const hdst__allocator *allocator, uint64_t bytes, const char *what, hdst_error *error);
-void hdst__budget_free(hdst__budget *budget, const hdst__allocator *allocator, void *memory, uint64_t bytes);
+// An allocator whose blocks count. The budget outlives it and all of them; `inner` (NULL: malloc) outlives the budget. To be called once, before anything is taken.
+hdst__allocator hdst__budget_allocator(hdst__budget *budget, const hdst__allocator *inner);
+// Memory that counts from the first byte, zeroed or not, to be freed through the budget's allocator. NULL: no room in the budget, or none at all; the error says what it was
+// for. It may be NULL.
+void *hdst__budget_alloc(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);
+void *hdst__budget_alloc_zero(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);
+void *hdst__budget_realloc(hdst__budget *budget, void *memory, uint64_t bytes, const char *what, hdst_error *error);
 // HDST_E_MEMORY: what was wanted for what, what is left of the limit, which option raises it.
 hdst_status hdst__budget_error(const hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);
 
-// What this process may use at most, bytes: the machine's memory, or less where a cgroup (v2 or v1) says so.
+// Where an error only says "out of memory: what", but the budget is what refused since `refused` had that value: the same as hdst__budget_error.
+void hdst__budget_explain(hdst__budget *budget, uint64_t refused_before, hdst_error *error);
+
+// What this process may use at most, bytes: the machine's memory, or less where a cgroup (v2 or v1) or a limit of its address space (`ulimit -v`) says so.
 uint64_t hdst__host_memory_limit(void);
 // The least memory limit of the cgroups that `membership` (the text of /proc/self/cgroup) names below `mount` ("/sys/fs/cgroup"); UINT64_MAX: none.
 uint64_t hdst__cgroup_memory_limit(const char *membership, const char *mount);

@@ -91,6 +91,8 @@ static hdst_status in_threads(hdst__by_key_pass *run, hdst__by_key_step step, ui
     return HDST_OK;
 }
 
+enum { LEAST_SHARE = 2 << 20 };         // of the budget, for a thread that is worth it
+
 static uint32_t thread_count(uint64_t records)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -98,7 +100,18 @@ static uint32_t thread_count(uint64_t records)
     return (uint32_t)(wanted < most ? wanted : most);
 }
 
+uint32_t hdst__by_key_threads(const hdst__by_key_pass *run)
+{
+    const uint32_t wanted = thread_count(run->records);
+    const uint64_t fit = run->room / LEAST_SHARE;
+    return fit >= wanted ? wanted : fit ? (uint32_t)fit : 1;
+}
+
+uint64_t hdst__by_key_share(const hdst__by_key_pass *run) { return run->room / hdst__by_key_threads(run); }
+
 // --- Steps ---
+
+enum { CHUNK_SHARE = 8 };               // of a thread's memory: a chunk of each part, of raw records and of rows
 
 static hdst_status make_worker(hdst__by_key_pass *run, hdst__by_key_worker *worker, hdst_error *error)
 {
@@ -109,14 +122,17 @@ static hdst_status make_worker(hdst__by_key_pass *run, hdst__by_key_worker *work
     worker->blocks = choice->blocks;
     worker->stray = UINT64_MAX;
     worker->raw.allocator = worker->rows.allocator = allocator;
+    const uint64_t chunk = hdst__by_key_share(run) / CHUNK_SHARE >> choice->part_bits;
     bool made = hdst__key_batch_create(&worker->batch, allocator, keyed);
     made = made && hdst__key_parts_create(&worker->raw, allocator, choice->part_bits, keyed->raw_bytes, hdst__by_key_more, worker);
     made = made && hdst__key_parts_create(&worker->rows, allocator, choice->part_bits, keyed->row_words * 8, hdst__by_key_more, worker);
+    hdst__key_parts_limit(&worker->raw, chunk);
+    hdst__key_parts_limit(&worker->rows, chunk);
     made = made && (!choice->blocks || hdst__key_table_create(&worker->block, allocator, keyed->row_words, keyed->key_words, choice->block_bits, 0));
     worker->combines = !choice->sorted && choice->tier_count[HDST__TIER_WIDE] == 0 && run->engine->hpr != HDST__HPR_NONE && worker->raw.chunk_room == worker->rows.chunk_room;
     made = hdst__by_key_piece_memory(run, &worker->piece) && made;
     if (!made) return hdst__error_memory(error, "a reduce by key");
-    if (hdst__by_key_first_slab(worker)) return HDST_OK;
+    if (hdst__by_key_buffer(worker) && hdst__by_key_first_slab(worker)) return HDST_OK;
     *error = worker->error;
     return error->code;
 }
@@ -136,7 +152,7 @@ static void free_worker(hdst__by_key_pass *run, hdst__by_key_worker *worker)
     hdst__by_key_free_sorter(worker);
     hdst__by_key_free_combiner(worker);
     hdst__free(allocator, worker->sorted);
-    hdst__free(allocator, worker->read_memory);
+    hdst__free(allocator, worker->buffer);
     hdst__by_key_keep_slabs(run, worker->slabs);
     hdst__by_key_keep_slabs(run, worker->spare);
 }
@@ -144,7 +160,7 @@ static void free_worker(hdst__by_key_pass *run, hdst__by_key_worker *worker)
 static hdst_status make_workers(hdst__by_key_pass *run, hdst_error *error)
 {
     const hdst__allocator *allocator = run->engine->allocator;
-    run->workers = thread_count(run->records);
+    run->workers = hdst__by_key_threads(run);
     run->worker = hdst__alloc_zero(allocator, run->workers * sizeof *run->worker);
     run->result = hdst__alloc_zero(allocator, (sizeof *run->result << run->choice.part_bits) + sizeof *run->result);
     if (!run->worker || !run->result) return hdst__error_memory(error, "a reduce by key");
@@ -158,6 +174,7 @@ void hdst__by_key_init_pass(hdst__by_key_pass *run)
     const double now = hdst__now();
     memcpy(&run->seed, &now, sizeof run->seed);
     run->seed = hdst__key_mix64(run->seed ^ (uintptr_t)run);       // of the clock and of where memory lies: nobody can make keys for it
+    run->room = hdst__budget_left(&run->engine->memory);
     pthread_mutex_init(&run->lock, NULL);
     pthread_cond_init(&run->counted, NULL);
 }
@@ -216,6 +233,7 @@ static void note_stray(hdst__by_key_pass *run)
 
 hdst_status hdst__by_key_begin(hdst__by_key_pass *run, hdst_error *error)
 {
+    run->room = hdst__budget_left(&run->engine->memory);
     hdst_status status = hdst__by_key_choose(run, error);
     if (status == HDST_OK && run->keyed->rows) status = hdst__by_key_take_rows(run, error);
     else if (status == HDST_OK) hdst__by_key_expect_rows(run);

@@ -9,7 +9,8 @@
 
 enum {
     SAMPLE_RECORDS = 1 << 17, SAMPLE_BYTES = 32 << 20, LEAST_SAMPLE = 1024,
-    MAP_BITS = 21,                      // of the hash: a bit for each value of them, to count distinct keys
+    MAP_BITS = 21, FEW_MAP_BITS = 17, MAP_SHARE = 16,       // of the hash: a bit for each value of them, to count distinct keys; where memory is short
+    BLOCK_SHARE = 8, PART_SHARE = 4, PART_BYTES = 5 << 10,  // of a thread's memory: tables; chunks and lines of all parts, of one at least
     ADDENDS = 1 << 14,                  // of a float sum that are looked at
     BLOCK_BYTES = 512 << 10,            // of a thread's table, and of a part's: what fits a core's second-level cache beside the records
     SORTED_BYTES = 1 << 20,             // of raw records that are sorted at once
@@ -19,12 +20,12 @@ enum {
 
 // Linear counting: of m bits, b are set after d different hashes, where 1 - b/m is e^(-d/m) (Whang, Vander-Zanden, Taylor, "A linear-time probabilistic counting
 // algorithm for database applications", 1990).
-static double distinct_in(const uint64_t *map)
+static double distinct_in(const uint64_t *map, uint32_t bits)
 {
     uint64_t set = 0;
-    const double m = (double)(UINT64_C(1) << MAP_BITS);
-    for (uint64_t i = 0; i < (UINT64_C(1) << MAP_BITS) / 64; i++) set += (uint64_t)__builtin_popcountll(map[i]);
-    return -m * log1p(-(double)set / m);
+    const double m = (double)(UINT64_C(1) << bits);
+    for (uint64_t i = 0; i < (UINT64_C(1) << bits) / 64; i++) set += (uint64_t)__builtin_popcountll(map[i]);
+    return -m * log1p(-(double)(set < (UINT64_C(1) << bits) ? set : set - 1) / m);
 }
 
 // n draws from D keys, all as likely, give D (1 - e^(-n/D)) different ones: D from what was seen. At most `most`.
@@ -69,12 +70,25 @@ static uint32_t bits_for(double rows)
     return bits;
 }
 
+// Parts of which each has memory for a chunk and a line of either kind.
+static uint32_t most_part_bits(const hdst__by_key_pass *run)
+{
+    const uint64_t fit = hdst__by_key_share(run) / PART_SHARE / PART_BYTES;
+    uint32_t bits = 0;
+    while (bits < MOST_PART_BITS && UINT64_C(2) << bits <= fit) bits++;
+    return bits;
+}
+
 static void choose_tables(hdst__by_key_pass *run, double seen)
 {
     hdst__by_key_choice *c = &run->choice;
     const double row_bytes = 8.0 * run->keyed->row_words, records = (double)run->records;
     const uint32_t forced = run->engine->by_key_table_bits;
-    c->block_bits = bits_for(BLOCK_BYTES / row_bytes);
+    const uint64_t share = hdst__by_key_share(run) / BLOCK_SHARE;
+    const uint32_t most_parts = most_part_bits(run);
+    const double table_bytes = (double)(share < BLOCK_BYTES ? share : BLOCK_BYTES);
+    c->block_bits = bits_for(table_bytes / row_bytes);
+    if (table_bytes < BLOCK_BYTES && c->block_bits) c->block_bits--;        // which is rounded up
     if (c->block_bits < LEAST_TABLE_BITS) c->block_bits = LEAST_TABLE_BITS;
     if (forced) c->block_bits = forced;
     const double room = (double)(UINT64_C(1) << c->block_bits) / 2;
@@ -83,9 +97,11 @@ static void choose_tables(hdst__by_key_pass *run, double seen)
     c->sorted = run->by_key->container == HDST__CONTAINER_SORTED;
     c->blocks = !none && (asked ? run->by_key->container == HDST__CONTAINER_TABLE : !wide && (few || often));
     const uint32_t needed = c->sorted ? bits_for(records * run->keyed->raw_bytes / SORTED_BYTES) : bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES), least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
-    c->part_bits = needed < least ? least : needed > MOST_PART_BITS ? MOST_PART_BITS : needed;
+    c->part_bits = needed < least ? least : needed;
+    if (c->part_bits > most_parts) c->part_bits = most_parts;
     if (run->engine->by_key_part_bits) c->part_bits = run->engine->by_key_part_bits;
-    const uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->part_bits));
+    uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->part_bits));
+    while (table_bits > LEAST_TABLE_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > (double)hdst__by_key_share(run) / PART_SHARE) table_bits--;
     c->table_bits = forced ? forced : table_bits < LEAST_TABLE_BITS ? LEAST_TABLE_BITS : table_bits;
     const char *why = c->sorted ? "sorted runs, as was asked for"
         : asked && c->blocks ? "a hash table for each thread, as was asked for, and parts by hash"
@@ -105,7 +121,7 @@ static void choose_rows(hdst__by_key_pass *run)
     hdst__by_key_choice *c = &run->choice;
     const uint32_t row_bits = 32 - keyed->row_shift, forced = run->engine->by_key_part_bits;
     const uint32_t needed = bits_for((double)keyed->row_count * 8 * (keyed->cell_words ? keyed->cell_words : 1) / PART_ROWS_BYTES);
-    const uint32_t wanted = forced ? forced : needed < LEAST_ROW_PARTS ? LEAST_ROW_PARTS : needed > MOST_PART_BITS ? MOST_PART_BITS : needed;
+    const uint32_t wanted = forced ? forced : needed < LEAST_ROW_PARTS ? LEAST_ROW_PARTS : needed > most_part_bits(run) ? most_part_bits(run) : needed;
     c->part_bits = wanted < row_bits ? wanted : row_bits;
     c->table_bits = row_bits - c->part_bits + 1;        // of what combines pairs that pile up: rows have places of their own
     c->distinct = (double)keyed->row_count;
@@ -126,6 +142,7 @@ typedef struct sample {
     hdst__key_batch batch;
     void **memory;
     uint64_t *map;
+    uint32_t map_bits;
     hdst__addends *addends;
 } sample;
 
@@ -136,7 +153,7 @@ static void look_at_piece(hdst__by_key_pass *run, sample *s, const hdst__by_key_
         const uint64_t left = piece->count - done;
         hdst__key_batch_open(&s->batch, keyed, piece->storage, piece->buffers, piece->at + done, left < keyed->batch ? (uint32_t)left : keyed->batch);
         for (uint32_t i = 0; i < s->batch.count; i++) {
-            const uint32_t bit = s->batch.hash[i] >> (32 - MAP_BITS);
+            const uint32_t bit = s->batch.hash[i] >> (32 - s->map_bits);
             s->map[bit / 64] |= UINT64_C(1) << bit % 64;
         }
         look_at_addends(run->keyed, &s->batch, s->addends);
@@ -154,7 +171,7 @@ static hdst_status look(hdst__by_key_pass *run, sample *s, hdst_error *error)
     }
     run->next_record = 0;
     if (status != HDST_OK) return status;
-    const double seen = distinct_in(s->map);
+    const double seen = distinct_in(s->map, s->map_bits);
     run->choice.distinct = hdst__by_key_distinct_of(seen, (double)wanted, (double)run->records);
     choose_tiers(run, s->addends);
     if (run->keyed->rows) choose_rows(run);
@@ -173,13 +190,15 @@ hdst_status hdst__by_key_choose(hdst__by_key_pass *run, hdst_error *error)
     const hdst__allocator *allocator = run->engine->allocator;
     const hdst__record *record = run->keyed->record;
     const uint64_t most = hdst__by_key_sample(run);
-    sample s = {.map = HDST__NEW_ARRAY(run->arena, uint64_t, (UINT64_C(1) << MAP_BITS) / 64), .addends = HDST__NEW_ARRAY(run->arena, hdst__addends, record->leaf_count)};
+    sample s = {.map_bits = run->room / MAP_SHARE < (1 << MAP_BITS) / 8 ? FEW_MAP_BITS : MAP_BITS, .addends = HDST__NEW_ARRAY(run->arena, hdst__addends, record->leaf_count)};
     run->choice.sampled = run->end < most ? run->end : most;
     for (uint32_t i = 0; i < record->leaf_count; i++) hdst__addends_init(&s.addends[i]);
+    s.map = hdst__alloc_zero(allocator, (UINT64_C(1) << s.map_bits) / 8);
     hdst_status status = HDST_E_MEMORY;
-    const bool made = hdst__key_batch_create(&s.batch, allocator, run->keyed);
+    const bool made = s.map && hdst__key_batch_create(&s.batch, allocator, run->keyed);
     if (hdst__by_key_piece_memory(run, &s.memory) && made) status = look(run, &s, error);
     else hdst__error_memory(error, "a reduce by key");
+    hdst__free(allocator, s.map);
     hdst__by_key_free_piece(run, s.memory);
     hdst__key_batch_destroy(&s.batch, allocator);
     return status;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { PIECE_BYTES = 256 << 10 };
+enum { PIECE_BYTES = 256 << 10, PIECE_SHARE = 16 };
 
 static void one_extent(hdst__by_key_pass *run)
 {
@@ -45,7 +45,7 @@ hdst_status hdst__by_key_open_input(hdst__by_key_pass *run, hdst_error *error)
     const hdst__reader *reader = run->input->reader;
     run->records = run->end = reader->records;
     const hdst__layout layout = reader->layout == HDST__AOS ? HDST__AOS : HDST__SOA;       // what the reader gives without much moving about
-    const uint64_t fit = PIECE_BYTES / reader->record->size, batch = HDST__KEY_BATCH;
+    const uint64_t share = hdst__by_key_share(run) / PIECE_SHARE, bytes = share < PIECE_BYTES ? share : PIECE_BYTES, fit = bytes / reader->record->size, batch = HDST__KEY_BATCH;
     run->piece = hdst__storage_make(run->arena, reader->record, layout, 0, fit < batch ? batch : fit / batch * batch);
     if (!run->piece) return hdst__error_memory(error, "a reduce by key");
     if (reader->records == 0 || reader->layout == HDST__AOSOA) return HDST_OK;

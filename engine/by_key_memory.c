@@ -5,12 +5,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { LEAST_SLAB = 256 << 10, MOST_SLAB = 32 << 20, HUGE_PAGE = 2 << 20 };
+enum { LEAST_SLAB = 256 << 10, SLAB_SHARE = 4, RESERVE_SHARE = 4, MOST_SLAB = 32 << 20, HUGE_PAGE = 2 << 20 };
 
 void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what, hdst_error *error)
 {
     hdst__engine *engine = run->engine;
-    char *memory = hdst__budget_alloc(&engine->memory, engine->allocator, bytes, what, error);
+    char *memory = hdst__budget_alloc(&engine->memory, bytes, what, error);
     if (!memory) return NULL;
     // Much memory is touched at random: in large pages, where the system gives them, that costs far less. Only advice; whether it is taken does not matter.
     char *page = memory + (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
@@ -18,12 +18,15 @@ void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what
     return memory;
 }
 
-void hdst__by_key_give(hdst__by_key_pass *run, void *memory, uint64_t bytes)
-{
-    hdst__budget_free(&run->engine->memory, run->engine->allocator, memory, bytes);
-}
+void hdst__by_key_give(hdst__by_key_pass *run, void *memory) { hdst__free(run->engine->allocator, memory); }
 
 // --- Chunks ---
+
+static uint64_t least_slab(const hdst__by_key_pass *run)
+{
+    const uint64_t share = hdst__by_key_share(run) / SLAB_SHARE;
+    return share < LEAST_SLAB ? share : LEAST_SLAB;
+}
 
 // An eighth of what a thread may need, and no more of what is left than lets all threads have several.
 static uint64_t slab_bytes(const hdst__by_key_pass *run, uint64_t least)
@@ -31,12 +34,12 @@ static uint64_t slab_bytes(const hdst__by_key_pass *run, uint64_t least)
     const uint64_t all = run->records * run->keyed->raw_bytes, left = hdst__budget_left(&run->engine->memory);
     uint64_t bytes = all / 8 / run->workers;
     if (bytes > left / 8 / run->workers) bytes = left / 8 / run->workers;
-    bytes = bytes < LEAST_SLAB ? LEAST_SLAB : bytes > MOST_SLAB ? MOST_SLAB : bytes;
+    bytes = bytes < least_slab(run) ? least_slab(run) : bytes > MOST_SLAB ? MOST_SLAB : bytes;
     return bytes < least ? least : bytes;
 }
 
-// One that an earlier run left, or a new one.
-static hdst__by_key_slab *next_slab(hdst__by_key_pass *run, uint64_t least, hdst_error *error)
+// One that an earlier run left, or a new one. A part of the budget is left to the tables that come after; only a thread's first slab it must have.
+static hdst__by_key_slab *next_slab(hdst__by_key_pass *run, uint64_t least, bool first, hdst_error *error)
 {
     hdst__by_key_slab *slab = run->by_key->slabs;
     if (slab && slab->bytes >= least) {
@@ -44,6 +47,10 @@ static hdst__by_key_slab *next_slab(hdst__by_key_pass *run, uint64_t least, hdst
         return slab;
     }
     const uint64_t bytes = slab_bytes(run, least);
+    if (!first && hdst__budget_left(&run->engine->memory) < bytes + run->room / RESERVE_SHARE) {
+        hdst__budget_error(&run->engine->memory, bytes, "the pairs of a reduce by key", error);
+        return NULL;
+    }
     slab = hdst__by_key_take(run, bytes, "the pairs of a reduce by key", error);
     if (slab) slab->bytes = bytes;
     return slab;
@@ -95,7 +102,7 @@ static bool new_slab(hdst__by_key_worker *worker, uint64_t least)
         if (hdst__by_key_piles_up(worker) && !hdst__by_key_combine(worker, &freed)) return false;
         if (freed) return true;
         pthread_mutex_lock(&run->lock);
-        slab = next_slab(run, least + 128, &worker->error);
+        slab = next_slab(run, least + 128, !worker->slabs, &worker->error);
         pthread_mutex_unlock(&run->lock);
     }
     if (!slab && !hdst__by_key_combine(worker, &freed)) return false;
@@ -112,7 +119,7 @@ static bool new_slab(hdst__by_key_worker *worker, uint64_t least)
     return slab;
 }
 
-bool hdst__by_key_first_slab(hdst__by_key_worker *worker) { return new_slab(worker, LEAST_SLAB / 2); }
+bool hdst__by_key_first_slab(hdst__by_key_worker *worker) { return new_slab(worker, least_slab(worker->run) / 2); }
 
 void *hdst__by_key_more(void *user, uint64_t bytes)
 {
@@ -132,7 +139,7 @@ static void give_all(hdst__by_key_pass *run, hdst__by_key_slab **slabs)
     while (*slabs) {
         hdst__by_key_slab *slab = *slabs;
         *slabs = slab->next;
-        hdst__by_key_give(run, slab, slab->bytes);
+        hdst__by_key_give(run, slab);
     }
 }
 
@@ -152,7 +159,7 @@ void hdst__by_key_keep_slabs(hdst__by_key_pass *run, hdst__by_key_slab *slabs)
         hdst__by_key_slab *slab = slabs;
         slabs = slab->next;
         if (hdst__budget_left(&run->engine->memory) < run->engine->memory.limit / 2) {
-            hdst__by_key_give(run, slab, slab->bytes);
+            hdst__by_key_give(run, slab);
             continue;
         }
         slab->next = by_key->slabs;

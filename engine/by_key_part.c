@@ -85,10 +85,10 @@ static bool goes_on(hdst__by_key_worker *worker)
     return hdst__cancel_check(worker->run->engine->cancel, 0, 0, &worker->error) == HDST_OK;
 }
 
-static bool each_of(hdst__by_key_worker *worker, const hdst__key_chunk *chunk, hdst__by_key_adder add)
+static bool each_of(hdst__by_key_worker *worker, const hdst__key_chunk *chunk, uint64_t record, hdst__by_key_adder add)
 {
     for (; chunk; chunk = chunk->next)
-        if (!goes_on(worker) || !add(worker, chunk)) return false;
+        if (!goes_on(worker) || !(worker->split ? hdst__by_key_add_picked(worker, chunk->data, chunk->bytes, record, add) : add(worker, chunk))) return false;
     return true;
 }
 
@@ -97,7 +97,8 @@ bool hdst__by_key_each_chunk(hdst__by_key_worker *worker, uint32_t part, hdst__b
     const hdst__by_key_pass *run = worker->run;
     for (uint32_t w = 0; w < run->workers; w++) {
         const hdst__by_key_worker *from = &run->worker[w];
-        if (!each_of(worker, from->raw.part[part].first, add_raw) || !each_of(worker, from->rows.part[part].first, add_rows)) return false;
+        if (!each_of(worker, from->raw.part[part].first, from->raw.record_bytes, add_raw)) return false;
+        if (!each_of(worker, from->rows.part[part].first, from->rows.record_bytes, add_rows)) return false;
     }
     return hdst__by_key_read_spilled(worker, 0, part, add_raw) == HDST_OK && hdst__by_key_read_spilled(worker, 1, part, add_rows) == HDST_OK;
 }
@@ -180,46 +181,107 @@ static bool sort_rows(hdst__by_key_worker *worker)
         hdst__free(worker->run->engine->allocator, worker->sorted);
         worker->sorted_words = words + words / 4;
         worker->sorted = hdst__alloc(worker->run->engine->allocator, worker->sorted_words * sizeof *worker->sorted);
-        if (!worker->sorted) return no_memory(worker);
+        if (!worker->sorted) {
+            worker->sorted_words = 0;
+            return no_memory(worker);
+        }
     }
     hdst__key_table_sorted(&worker->table, worker->sorted);
     return true;
 }
 
-// `rows`: in order, or NULL: those of the table.
-static bool write_result(hdst__by_key_worker *worker, uint32_t part, const uint64_t *rows, uint64_t count)
+static void write_rows(const hdst__by_key_worker *worker, const uint64_t *rows, uint64_t count, char *to)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint64_t size = keyed->record->size;
-    char *to = hdst__by_key_place(worker, part, count);
-    if (!to || (!rows && !sort_rows(worker))) return false;
-    if (!rows) rows = worker->sorted;
-    worker->out += count;
-    if (atomic_load(&worker->run->stop)) return true;
     if (worker->wide.count == 0) {
         hdst__keyed_write_all(keyed, rows, count, to);
-        return true;
+        return;
     }
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t *row = rows + i * keyed->row_words;
-        const uint64_t *wide = hdst__key_table_find(&worker->wide, hdst__by_key_wide_hash(worker->run, (uint32_t)row[0], row + 1), row + 1, false);
+        const uint64_t *wide = hdst__key_table_find((hdst__key_table *)&worker->wide, hdst__by_key_wide_hash(worker->run, (uint32_t)row[0], row + 1), row + 1, false);
         hdst__keyed_write(keyed, row, wide ? (const int64_t *)wide + 1 + keyed->key_words : NULL, to + i * size);
     }
+}
+
+// A bufferful at a time, as number `at` and on of the part's.
+static bool write_to_file(hdst__by_key_worker *worker, uint32_t part, uint64_t at, const uint64_t *rows, uint64_t count)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    if (!hdst__by_key_buffer(worker)) return false;
+    const uint64_t most = worker->buffer_bytes / keyed->record->size;
+    for (uint64_t done = 0, now; done < count; done += now) {
+        now = count - done < most ? count - done : most;
+        write_rows(worker, rows + done * keyed->row_words, now, worker->buffer);
+        if (!hdst__by_key_put_in_file(worker, part, at + done, worker->buffer, now)) return false;
+    }
+    return true;
+}
+
+// The rows of a part, or of a piece of it, in order.
+static bool reduce(hdst__by_key_worker *worker, uint32_t part, const uint64_t **rows, uint64_t *count)
+{
+    const hdst__by_key_choice *choice = &worker->run->choice;
+    worker->sorts = choice->sorted;
+    if (!worker->sorts) hdst__key_table_clear(&worker->table, choice->part_bits + worker->split);
+    hdst__key_table_destroy(&worker->wide);
+    if (!hdst__by_key_each_chunk(worker, part, add_raw, add_rows)) return false;
+    note_longest(worker);
+    if (worker->sorts) return hdst__by_key_sorted_end(worker, rows, count);
+    *count = worker->table.count;
+    if (!sort_rows(worker)) return false;
+    *rows = worker->sorted;
+    return true;
+}
+
+// Where a table for the part has no room its keys are taken apart by further bits of the hash, and what was written of it is read anew for each piece.
+static bool split(hdst__by_key_worker *worker)
+{
+    const uint32_t bits = worker->run->choice.part_bits + worker->split;
+    if (worker->error.code != HDST_E_MEMORY || bits >= 32 || atomic_load(&worker->run->stop)) return false;
+    worker->error = (hdst_error)HDST_ERROR_INIT;
+    worker->split++;
+    worker->piece_of_part *= 2;
+    hdst__free(worker->run->engine->allocator, worker->sorted);         // what is taken was enough for half of it, or was too much
+    worker->sorted = NULL;
+    worker->sorted_words = 0;
+    hdst__by_key_free_sorter(worker);
+    return true;
+}
+
+static bool reduce_in_pieces(hdst__by_key_worker *worker, uint32_t part)
+{
+    hdst__by_key_pass *run = worker->run;
+    const uint64_t *rows;
+    uint64_t count, all = 0;
+    hdst__by_key_begin_part_in_file(worker, part);
+    for (worker->piece_of_part = (uint64_t)part << worker->split; worker->piece_of_part >> worker->split == part && !atomic_load(&run->stop);) {
+        if (!reduce(worker, part, &rows, &count)) {
+            if (!split(worker)) return false;
+            continue;
+        }
+        if (!write_to_file(worker, part, all, rows, count)) return false;
+        all += count;
+        worker->piece_of_part++;
+    }
+    worker->out += all;
+    hdst__by_key_end_part_in_file(worker, part, all);
     return true;
 }
 
 static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
 {
-    hdst__by_key_pass *run = worker->run;
     const uint64_t *rows = NULL;
     uint64_t count;
-    worker->sorts = run->choice.sorted;
-    if (!worker->sorts) hdst__key_table_clear(&worker->table, run->choice.part_bits);
-    hdst__key_table_destroy(&worker->wide);
-    if (!hdst__by_key_each_chunk(worker, part, add_raw, add_rows)) return false;
-    note_longest(worker);
-    if (!worker->sorts) return write_result(worker, part, NULL, worker->table.count);
-    return hdst__by_key_sorted_end(worker, &rows, &count) && write_result(worker, part, rows, count);
+    if (worker->split) return reduce_in_pieces(worker, part);           // as the part before
+    if (!reduce(worker, part, &rows, &count)) return split(worker) && reduce_in_pieces(worker, part);
+    char *to = hdst__by_key_place(worker, part, count);
+    worker->out += count;
+    if (atomic_load(&worker->run->stop)) return true;
+    if (!to) return write_to_file(worker, part, 0, rows, count);
+    write_rows(worker, rows, count, to);
+    return true;
 }
 
 hdst_status hdst__by_key_part(hdst__by_key_worker *worker)
@@ -229,6 +291,6 @@ hdst_status hdst__by_key_part(hdst__by_key_worker *worker)
     if (!run->choice.sorted && !worker->table.rows && !hdst__key_table_create(&worker->table, run->engine->allocator, keyed->row_words, keyed->key_words, run->choice.table_bits, run->choice.part_bits))
         return hdst__error_memory(&worker->error, "a part of a reduce by key");
     for (uint32_t part; hdst__by_key_take_part(run, &part);)
-        if (!reduce_part(worker, part) || !hdst__by_key_placed(worker, part)) return worker->error.code;
+        if (!reduce_part(worker, part)) return worker->error.code;
     return HDST_OK;
 }

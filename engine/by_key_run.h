@@ -40,19 +40,16 @@ typedef struct hdst__by_key_slab {      // memory for chunks
     uint64_t bytes;
 } hdst__by_key_slab;
 
+// What a thread wrote at once: where the records of a part are. A directory of these (of raw records, by part; then of rows, by part) is in the file, behind them.
 typedef struct hdst__by_key_extent_on_disk {
     uint64_t offset, bytes;
+    uint64_t before;                    // where the entry for the same part is in the directory written before; UINT64_MAX: this is the first
 } hdst__by_key_extent_on_disk;
-
-typedef struct hdst__by_key_spilled {   // what a thread wrote at once
-    struct hdst__by_key_spilled *next;
-    hdst__by_key_extent_on_disk extent[];       // of raw records, by part; then of rows, by part
-} hdst__by_key_spilled;
 
 typedef struct hdst__by_key_result {    // of a part
     uint64_t first, count;              // in the whole result; `first` of a part is known once that of the part before it and its count are
     char *records;                      // NULL: they are where they belong
-    bool passes;                        // the budget has no room for them: they go to the file
+    bool passes;                        // the budget has no room for them: they are in the file
 } hdst__by_key_result;
 
 typedef struct hdst__by_key_extent {    // records of the input that lie in the host's memory
@@ -74,6 +71,7 @@ typedef struct hdst__by_key_pass {
     const hdst__by_key_input *input;    // NULL: records come in slices
     uint64_t records;                   // that may be expected
     hdst__arena *arena;                 // of the run
+    uint64_t room;                      // bytes that the budget had left when the run began: what all its memory is a share of
     hdst__by_key_extent *extent;
     uint64_t extents;                   // 0: records are copied in pieces
     hdst__keyed *keyed;
@@ -88,7 +86,8 @@ typedef struct hdst__by_key_pass {
     uint32_t next_part;
     uint32_t parts_counted;             // of these, and of the next, `first` is known
     hdst__spill spill;
-    hdst__by_key_spilled *spilled;
+    hdst__by_key_extent_on_disk *directory;     // the last one; NULL: nothing was spilled
+    uint64_t directory_at;              // where it is in the file
     atomic_bool stop;
     struct hdst__by_key_worker *worker;
     uint32_t workers;
@@ -112,7 +111,10 @@ typedef struct hdst__by_key_worker {
     struct hdst__by_key_combiner *combiner;
     bool combines;                      // it may pay
     uint64_t combined_in, combined_out;
-    char *read_memory;                  // for what was
+    char *buffer;                       // for what was spilled, and for what goes to a file
+    uint64_t buffer_bytes;
+    uint32_t split;                     // bits of the hash by which the part at hand is taken piece by piece, as one table for it has no room
+    uint64_t piece_of_part;             // which one: the part's bits of the hash and these
     hdst__key_table table, wide;        // of a part
     uint64_t *sorted, sorted_words;
     struct hdst__by_key_sorter *sorter; // of parts that are sorted
@@ -161,6 +163,8 @@ void hdst__by_key_end_pass(hdst__by_key_pass *run);
 void hdst__by_key_drop(hdst__by_key *by_key);                                   // what is open; the engine's mutex is held
 
 // by_key_choose.c: looks at the first records. Sets tiers and scales in run->keyed.
+uint32_t hdst__by_key_threads(const hdst__by_key_pass *run);                    // as many as pay, and as have enough of the budget each
+uint64_t hdst__by_key_share(const hdst__by_key_pass *run);                      // bytes of the budget for each thread
 uint64_t hdst__by_key_sample(const hdst__by_key_pass *run);                     // so many are looked at, where there are more
 hdst_status hdst__by_key_choose(hdst__by_key_pass *run, hdst_error *error);
 // by_key_block.c: all records of the input that no other thread takes; what is left in its table.
@@ -171,6 +175,7 @@ hdst_status hdst__by_key_flush(hdst__by_key_worker *worker);
 // by_key_part.c: all parts that no other thread takes.
 hdst_status hdst__by_key_part(hdst__by_key_worker *worker);
 bool hdst__by_key_take_part(hdst__by_key_pass *run, uint32_t *part);            // the next one. false: none is left, or the run must end
+char *hdst__by_key_buffer(hdst__by_key_worker *worker);                         // worker->buffer. NULL: no memory, the error is set
 // A part's raw records and its rows: the chunks of all threads, and then what was spilled of them. false: no memory or the file cannot be read, the error is set.
 typedef bool (*hdst__by_key_adder)(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
 bool hdst__by_key_each_chunk(hdst__by_key_worker *worker, uint32_t part, hdst__by_key_adder add_raw, hdst__by_key_adder add_rows);
@@ -213,12 +218,14 @@ void hdst__by_key_free_combiner(hdst__by_key_worker *worker);
 hdst_status hdst__by_key_spill(hdst__by_key_worker *worker);        // all its chunks; their memory is free then
 // All the rest too, where some had to be spilled: what the chunks took is the result's then.
 hdst_status hdst__by_key_spill_rest(hdst__by_key_pass *run, hdst_error *error);
+// What was not, of the piece of the part that is taken now.
+bool hdst__by_key_add_picked(hdst__by_key_worker *worker, const char *from, uint64_t bytes, uint64_t record, hdst__by_key_adder add);
 hdst_status hdst__by_key_read_spilled(hdst__by_key_worker *worker, uint32_t kind /* 0: raw, 1: rows */, uint32_t part, hdst__by_key_adder add);
 void hdst__by_key_forget_spilled(hdst__by_key_pass *run);
 
 // by_key_memory.c
 void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what, hdst_error *error);    // counts towards the budget; NULL: error is set
-void hdst__by_key_give(hdst__by_key_pass *run, void *memory, uint64_t bytes);
+void hdst__by_key_give(hdst__by_key_pass *run, void *memory);
 void *hdst__by_key_more(void *worker, uint64_t bytes);      // hdst__key_memory
 bool hdst__by_key_first_slab(hdst__by_key_worker *worker);  // so that each thread has one, to spill from and fill again
 void hdst__by_key_give_slabs(hdst__by_key_worker *worker);  // back to the budget; nothing is in them
@@ -228,9 +235,12 @@ void hdst__by_key_free_kept(hdst__by_key *by_key);
 // Room for the rows that are expected. None, where the budget is short: then parts keep their rows until all are counted.
 void hdst__by_key_expect_rows(hdst__by_key_pass *run);
 hdst_status hdst__by_key_take_rows(hdst__by_key_pass *run, hdst_error *error);      // the same for keys that are numbers of rows, whose result has a place in any case
-// The place of a part's rows: where they belong, or memory of its own. Waits for the count of the part before. NULL: error is set.
+// The place of a part's rows: where they belong, or memory of its own. Waits for the count of the part before. NULL: there is none, they go to the file.
 char *hdst__by_key_place(hdst__by_key_worker *worker, uint32_t part, uint64_t count);
-bool hdst__by_key_placed(hdst__by_key_worker *worker, uint32_t part);           // the rows are there. false: error is set
+// Records in order to the file, as number `at` and on of the part's, which does not change that way: begin waits for the part before, end tells the number of all.
+void hdst__by_key_begin_part_in_file(hdst__by_key_worker *worker, uint32_t part);
+bool hdst__by_key_put_in_file(hdst__by_key_worker *worker, uint32_t part, uint64_t at, const void *records, uint64_t count);     // false: error is set
+void hdst__by_key_end_part_in_file(hdst__by_key_worker *worker, uint32_t part, uint64_t count);
 void hdst__by_key_give_part(hdst__by_key_pass *run, hdst__by_key_result *result);
 void hdst__by_key_forget_rows(hdst__by_key *by_key);                            // of the last run
 hdst_status hdst__by_key_join(hdst__by_key_pass *run, hdst_error *error);       // all rows one after another

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { PIECE_BYTES = 4 << 20, DIGIT = 8, RUNS = 48, LEAST_ROWS = 16 };
+enum { PIECE_BYTES = 4 << 20, PIECE_SHARE = 8, DIGIT = 8, RUNS = 48, LEAST_ROWS = 16 };
 
 typedef struct row_list {
     uint64_t *rows, count, room;        // in rows
@@ -46,7 +46,8 @@ static bool make_sorter(hdst__by_key_worker *worker)
     sorter *s = worker->sorter = hdst__alloc_zero(allocator, sizeof *s);
     if (!s) return no_memory(worker);
     const uint64_t row_bytes = (uint64_t)keyed->row_words * 8, least = row_bytes < keyed->raw_bytes ? row_bytes : keyed->raw_bytes;
-    s->room = forced ? keyed->raw_bytes << forced : PIECE_BYTES;
+    const uint64_t share = hdst__by_key_share(worker->run) / PIECE_SHARE;
+    s->room = forced ? keyed->raw_bytes << forced : share < PIECE_BYTES ? share : PIECE_BYTES;
     if (s->room < LEAST_ROWS * row_bytes) s->room = LEAST_ROWS * row_bytes;
     const uint64_t most = s->room / least;
     s->raw = hdst__alloc(allocator, s->room);

@@ -21,7 +21,7 @@ typedef struct hdst__by_key_stream {
 
 static void forget_first(stream *s)
 {
-    hdst__by_key_give(&s->run, s->first, s->wanted * s->run.keyed->record->size);
+    hdst__by_key_give(&s->run, s->first);
     s->first = NULL;
 }
 

@@ -28,6 +28,7 @@ typedef struct hdst__memory {
     uint64_t bytes;
     void *host;                 // shared: page-aligned; on the interpreter always set
     void *allocation;           // what to free
+    void *buffer;               // of the back end: memory of the host that is the device's
     void *object, *pinned;      // of the back end
     bool mapped;                // of the back end: the host owns it now
 } hdst__memory;

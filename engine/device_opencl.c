@@ -90,6 +90,18 @@ static hdst_status create_buffer(hdst__opencl_device *self, cl_mem_flags flags, 
     return fail(self, "clCreateBuffer", code, error);
 }
 
+// A CPU's buffers are memory of the host: they come from the hook and count there, whoever touches them. (One that stands in for a GPU keeps to what a GPU does.)
+static bool is_host_memory(const hdst__opencl_device *self) { return self->base.info->class_ == HDST__DEVICE_CPU && self->base.unified; }
+
+static hdst_status create_in_host_memory(hdst__opencl_device *self, hdst__memory *memory, const char *what, hdst_error *error)
+{
+    hdst__memory own = {.bytes = memory->bytes};
+    hdst_status status = hdst__device_host_memory(&self->base, &own, what, error);
+    if (status != HDST_OK) return status;
+    memory->buffer = own.allocation;
+    return create_buffer(self, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, hdst__page_round(memory->bytes), own.host, &memory->object, error);
+}
+
 // Page-aligned host memory is wrapped once: on a unified device that is the buffer, elsewhere it pins the pages for quick copies to a buffer beside it.
 static hdst_status create_objects(hdst__opencl_device *self, hdst__memory *memory, const char *what, hdst_error *error)
 {
@@ -101,6 +113,7 @@ static hdst_status create_objects(hdst__opencl_device *self, hdst__memory *memor
         if (status != HDST_OK) return status;
     }
     if (memory->object) return HDST_OK;
+    if (is_host_memory(self)) return create_in_host_memory(self, memory, what, error);
     return create_buffer(self, CL_MEM_READ_WRITE, hdst__page_round(memory->bytes), NULL, &memory->object, error);
 }
 
@@ -110,6 +123,7 @@ static void drop(hdst__opencl_device *self, hdst__memory *memory)
     if (memory->object) self->cl->clReleaseMemObject(memory->object);
     if (memory->pinned) self->cl->clReleaseMemObject(memory->pinned);
     hdst__device_free_host_memory(&self->base, memory);
+    hdst__free(self->base.engine->allocator, memory->buffer);
     hdst__budget_release(&self->base.budget, hdst__page_round(memory->bytes));
     hdst__free(self->base.engine->allocator, memory);
 }

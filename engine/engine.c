@@ -66,13 +66,12 @@ hdst__engine *hdst__engine_create(const hdst__engine_options *options)
     if (!options) options = &defaults;
     hdst__engine *engine = hdst__alloc_zero(options->allocator, sizeof *engine);
     if (!engine) return NULL;
-    if (options->allocator) {
-        engine->own_allocator = *options->allocator;
-        engine->allocator = &engine->own_allocator;
-    }
+    if (options->allocator) engine->own_allocator = *options->allocator;
+    hdst__budget_init(&engine->memory, "host memory", "--memory", options->memory ? options->memory : hdst__host_memory_limit() / 4 * 3);
+    engine->counting = hdst__budget_allocator(&engine->memory, &engine->own_allocator);
+    engine->allocator = &engine->counting;
     pthread_mutex_init(&engine->mutex, NULL);
     engine->cancel = options->cancel;
-    hdst__budget_init(&engine->memory, "host memory", "--memory", options->memory ? options->memory : hdst__host_memory_limit() / 4 * 3);
     if (!copy_options(engine, options)) {
         hdst__engine_destroy(engine);
         return NULL;
@@ -94,8 +93,14 @@ void hdst__engine_destroy(hdst__engine *engine)
     hdst__free(engine->allocator, engine->cache_dir);
     pthread_mutex_destroy(&engine->mutex);
     hdst__allocator allocator = engine->own_allocator;      // the engine itself is freed through it
-    hdst__free(engine->allocator ? &allocator : NULL, engine);
+    hdst__free(&allocator, engine);
 }
+
+const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine) { return engine->allocator; }
+
+uint64_t hdst__engine_refusals(const hdst__engine *engine) { return atomic_load(&engine->memory.refused); }
+
+void hdst__engine_explain_memory(hdst__engine *engine, uint64_t refusals, hdst_error *error) { hdst__budget_explain(&engine->memory, refusals, error); }
 
 // --- Discovery and choice, under the mutex ---
 

@@ -5,6 +5,7 @@
 #ifndef HDST_ENGINE_ENGINE_H
 #define HDST_ENGINE_ENGINE_H
 
+#include "engine/spill.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/cancel.h"
@@ -183,12 +184,16 @@ typedef struct hdst__run_stats {    // of the last run
 typedef struct hdst__rows {
     void *records;
     uint64_t count, bytes;
+    hdst__spill file;           // where the budget has no room for them: a temporary file that is read like memory
+    bool mapped;
 } hdst__rows;
 
 // The same piece by piece, in order, through a few megabytes: `take` gets each once and may stop it with an error.
 typedef hdst_status (*hdst__take_rows)(void *user, const void *records, uint64_t count, hdst_error *error);
 hdst_status hdst__engine_stream(hdst__engine *engine, const hdst__reader *reader, hdst__take_rows take, void *user, hdst__run_stats *stats, hdst_error *error);
 hdst_status hdst__engine_read(hdst__engine *engine, const hdst__reader *reader, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error);
+// The same, through a temporary file where the budget has no room; `writable`: what is changed there stays in memory, and does not count.
+hdst_status hdst__engine_read_all(hdst__engine *engine, const hdst__reader *reader, bool writable, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error);
 void hdst__engine_free_rows(hdst__engine *engine, hdst__rows *rows);    // safe on zeroed ones, and twice
 
 // Rows of a value in the device's memory: what a run computed there and another one reads, without a way through the host. One thread at a time per object.
@@ -229,6 +234,11 @@ hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *va
 hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error);
 // After a fold's run that ended with HDST_E_RECORD: the records that it could not combine, as C structs one after another: what came of those so far, and the next. The stage's.
 const void *hdst__stage_failed_pair(const hdst__stage *stage);
+// What counts towards the engine's budget: for all objects above it. It ends with the engine.
+const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine);
+// How often the budget refused memory so far; and of an error for memory after that, why, and which budget would do.
+uint64_t hdst__engine_refusals(const hdst__engine *engine);
+void hdst__engine_explain_memory(hdst__engine *engine, uint64_t refusals, hdst_error *error);
 const hdst__run_stats *hdst__stage_stats(const hdst__stage *stage);
 // Device, form, layout, tables and tiers with the reasons, slices, memory: a text for people. Appended to `out`.
 hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *values, hdst__buffer *out, hdst_error *error);

@@ -17,8 +17,8 @@
 #include <stdatomic.h>
 
 struct hdst__engine {
-    const hdst__allocator *allocator;   // &own_allocator, or NULL
-    hdst__allocator own_allocator;
+    const hdst__allocator *allocator;   // what counts towards `memory`, for everything but the engine itself
+    hdst__allocator counting, own_allocator;    // it; what the blocks come from
     hdst__log log;
     char *wanted;                       // the `device` option
     char *cache_dir;                    // the option, or NULL

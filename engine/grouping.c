@@ -17,10 +17,9 @@ void hdst__grouping_release(hdst__grouping *g)
     if (!g->engine) return;
     hdst__free(g->engine->allocator, g->rows);
     hdst__free(g->engine->allocator, g->run);
-    hdst__budget_release(&g->engine->memory, g->reserved);
     g->rows = NULL;
     g->run = NULL;
-    g->row_count = g->run_count = g->reserved = 0;
+    g->row_count = g->run_count = 0;
     g->large = false;
 }
 

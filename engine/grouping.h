@@ -37,7 +37,6 @@ typedef struct hdst__grouping {
     uint64_t row_count;
     hdst__run *run;
     uint64_t run_count;
-    uint64_t reserved;              // bytes of the host's budget
 
     bool large;                     // those of one hash, or dense key, that have no room at once: `rows` has the first record of each of its keys, `run` their counts and where
                                     // they would lie if the keys' records stood one after another. hdst__large_open reads them

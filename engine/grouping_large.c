@@ -11,17 +11,16 @@
 
 static hdst_status grow(hdst__grouping *g, uint64_t *capacity, hdst_error *error)
 {
-    const hdst__allocator *allocator = g->engine->allocator;
-    const uint64_t more = *capacity ? *capacity : 8, bytes = more * (g->record->size + sizeof *g->run);
+    static const char what[] = "keys with one hash";
+    hdst__budget *budget = &g->engine->memory;
+    const uint64_t more = *capacity ? *capacity : 8;
     if (g->run_count < *capacity) return HDST_OK;
-    if (!hdst__budget_reserve(&g->engine->memory, bytes)) return hdst__budget_error(&g->engine->memory, bytes, "keys with one hash", error);
-    g->reserved += bytes;
-    char *rows = hdst__realloc(allocator, g->rows, (*capacity + more) * g->record->size);
+    char *rows = hdst__budget_realloc(budget, g->rows, (*capacity + more) * g->record->size, what, error);
     if (rows) g->rows = rows;
-    hdst__run *run = hdst__realloc(allocator, g->run, (*capacity + more) * sizeof *run);
+    hdst__run *run = rows ? hdst__budget_realloc(budget, g->run, (*capacity + more) * sizeof *run, what, error) : NULL;
     if (run) g->run = run;
     *capacity += more;
-    return rows && run ? HDST_OK : hdst__error_memory(error, "keys with one hash");
+    return run ? HDST_OK : HDST_E_MEMORY;
 }
 
 static hdst_status count_one(hdst__grouping *g, const char *row, uint64_t *capacity, hdst_error *error)

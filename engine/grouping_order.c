@@ -261,9 +261,8 @@ static hdst_status make_runs(ordering *o, hdst_error *error)
         o->runs[p] = runs;
         runs += of;
     }
-    g->run = hdst__budget_alloc(&g->engine->memory, g->engine->allocator, runs ? runs * sizeof *g->run : 1, "runs of equal keys", error);
+    g->run = hdst__budget_alloc(&g->engine->memory, runs * sizeof *g->run, "runs of equal keys", error);
     if (!g->run) return HDST_E_MEMORY;
-    g->reserved += runs ? runs * sizeof *g->run : 1;
     g->run_count = runs;
     o->next = 0;
     hdst__in_threads(o->threads, write_runs, o);
@@ -290,10 +289,9 @@ hdst_status hdst__grouping_order(hdst__grouping *g, hdst__rows *input, hdst_erro
     o.base = g->whole ? 0 : g->from;
     o.threads = thread_count(o.count);
     choose_parts(&o, g->whole ? g->end : g->step);
-    const uint64_t bytes = o.count * o.size + 1, tables = ((uint64_t)o.parts * (o.threads + 2) + 1) * sizeof *o.place, words = 2 * o.count * (g->wide ? sizeof(hdst__group_entry) : sizeof(uint64_t));
-    if (!hdst__budget_reserve(budget, words)) return hdst__budget_error(budget, words, "the order of records by key", error);
-    o.place = hdst__budget_alloc(budget, allocator, tables, "the order of records by key", error);
-    o.parted = o.place ? hdst__budget_alloc(budget, allocator, bytes, "records by key", error) : NULL;
+    const uint64_t bytes = o.count * o.size + 1, tables = ((uint64_t)o.parts * (o.threads + 2) + 1) * sizeof *o.place;
+    o.place = hdst__budget_alloc(budget, tables, "the order of records by key", error);
+    o.parted = o.place ? hdst__budget_alloc(budget, bytes, "records by key", error) : NULL;
     hdst_status status = o.parted ? HDST_OK : HDST_E_MEMORY;
     if (status == HDST_OK) {
         memset(o.place, 0, tables);
@@ -302,16 +300,14 @@ hdst_status hdst__grouping_order(hdst__grouping *g, hdst__rows *input, hdst_erro
         status = order(&o, error);
     }
     for (uint32_t t = 0; t < o.threads; t++) hdst__free(allocator, o.worker[t].words);
-    hdst__budget_release(budget, words);
-    hdst__budget_free(budget, allocator, o.parted, bytes);
+    hdst__free(allocator, o.parted);
     const bool ordered = status == HDST_OK && (g->bad_record == UINT64_MAX || g->engine->skip_failed);
     if (ordered) {
         g->rows = input->records;       // in order now, and the grouping's
         g->row_count = o.begin[o.parts];
-        g->reserved += input->bytes;
         *input = (hdst__rows){0};
         status = make_runs(&o, error);
     }
-    hdst__budget_free(budget, allocator, o.place, tables);
+    hdst__free(allocator, o.place);
     return status;
 }

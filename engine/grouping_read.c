@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { BATCH_BYTES = 1 << 20, SURVEY = 4096 /* shares of a part, counted in one pass */ };
+enum { BATCH_BYTES = 1 << 20, BATCH_SHARE = 8, SURVEY = 4096 /* shares of a part, counted in one pass */ };
 
 uint32_t hdst__group_hash(const hdst__grouping *g, const char *row)
 {
@@ -23,7 +23,7 @@ hdst_status hdst__group_batch_make(const hdst__grouping *g, hdst__group_batch *b
     jmp_buf out_of_memory;
     hdst__arena_init(&b->arena, g->engine->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) return hdst__error_memory(error, "records by key");
-    const uint64_t fit = BATCH_BYTES / g->record->size + 1;
+    const uint64_t share = hdst__budget_left(&g->engine->memory) / BATCH_SHARE, fit = (share < BATCH_BYTES ? share : BATCH_BYTES) / g->record->size + 1;
     b->records = fit < input->records ? fit : input->records;
     b->storage = hdst__storage_make(&b->arena, g->record, HDST__AOS, 0, b->records);
     b->rows = hdst__arena_alloc(&b->arena, b->records * g->record->size);
@@ -50,7 +50,7 @@ void hdst__group_forget_bad(hdst__grouping *g)
 static hdst_status take_rows(hdst__grouping *g, hdst__rows *rows, hdst_error *error)
 {
     const uint64_t bytes = g->most * g->record->size;
-    *rows = (hdst__rows){.records = hdst__budget_alloc(&g->engine->memory, g->engine->allocator, bytes, "records by key", error), .bytes = bytes};
+    *rows = (hdst__rows){.records = hdst__budget_alloc(&g->engine->memory, bytes, "records by key", error), .bytes = bytes};
     return rows->records ? HDST_OK : HDST_E_MEMORY;
 }
 

@@ -11,7 +11,6 @@ void hdst__output_init(hdst__output *output, const hdst__allocator *allocator, h
 void hdst__output_destroy(hdst__output *output)
 {
     hdst__free(output->allocator, output->records);
-    if (output->budget) hdst__budget_release(output->budget, output->capacity * output->record_bytes);
     output->records = NULL;
     output->count = output->capacity = 0;
 }
@@ -24,15 +23,9 @@ void hdst__output_reset(hdst__output *output)
 hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_error *error)
 {
     if (records <= output->capacity) return HDST_OK;
-    uint64_t more = records - output->capacity;
     if (records > SIZE_MAX / 2 / output->record_bytes) return hdst__error_memory(error, "output records");
-    if (!hdst__budget_reserve(output->budget, more * output->record_bytes))
-        return hdst__budget_error(output->budget, more * output->record_bytes, "output records", error);
-    char *grown = hdst__realloc(output->allocator, output->records, records * output->record_bytes);
-    if (!grown) {
-        hdst__budget_release(output->budget, more * output->record_bytes);
-        return hdst__error_memory(error, "output records");
-    }
+    char *grown = hdst__budget_realloc(output->budget, output->records, records * output->record_bytes, "output records", error);
+    if (!grown) return HDST_E_MEMORY;
     output->records = grown;
     output->capacity = records;
     return HDST_OK;

@@ -200,7 +200,9 @@ static hdst_status choose_strips(hdst__launch_plan *plan, hdst_error *error)
         plan->items = 1;
         plan->items_why = "one strip: the budget has no room for more tables";
     }
-    if (bytes > most) return hdst__budget_error(&plan->device->budget, bytes, "the table of a strip", error);
+    if (bytes > most)
+        return hdst__budget_error(left == host ? &plan->device->engine->memory : &plan->device->budget, bytes + (plan->front_words + plan->device_words) * sizeof(int64_t),
+                                  "the table of accumulators, and that of a strip,", error);
     return HDST_OK;
 }
 

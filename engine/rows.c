@@ -5,18 +5,18 @@
 #include "codegen/layout.h"
 #include "engine/executor.h"
 
-enum { BATCH_BYTES = 16 << 20, PIECE_BYTES = 4 << 20 };     // between two looks at whether the run was cancelled; of what goes through
+enum {
+    BATCH_BYTES = 16 << 20,             // between two looks at whether the run was cancelled
+    PIECE_BYTES = 4 << 20, PIECE_SHARE = 8,     // of what goes through; of what the budget has left
+    KEEP_SHARE = 4,                     // of it, what rows that may as well be in a file leave
+};
 
 static hdst_status take_memory(hdst__engine *engine, const hdst__reader *reader, hdst__rows *rows, hdst_error *error)
 {
     uint64_t bytes;
     if (__builtin_mul_overflow(reader->records, reader->record->size, &bytes) || bytes > SIZE_MAX / 2) return hdst__error_memory(error, "records");
-    if (!hdst__budget_reserve(&engine->memory, bytes)) return hdst__budget_error(&engine->memory, bytes, "records", error);
-    rows->records = hdst__alloc_zero(engine->allocator, bytes ? bytes : 1);
-    if (!rows->records) {
-        hdst__budget_release(&engine->memory, bytes);
-        return hdst__error_memory(error, "records");
-    }
+    rows->records = hdst__budget_alloc_zero(&engine->memory, bytes, "records", error);
+    if (!rows->records) return HDST_E_MEMORY;
     rows->bytes = bytes;
     return HDST_OK;
 }
@@ -89,7 +89,7 @@ hdst_status hdst__engine_read(hdst__engine *engine, const hdst__reader *reader, 
 hdst_status hdst__engine_stream(hdst__engine *engine, const hdst__reader *reader, hdst__take_rows take, void *user, hdst__run_stats *stats, hdst_error *error)
 {
     const double start = hdst__now();
-    const uint64_t size = reader->record->size, fit = PIECE_BYTES / size + 1, most = reader->records < fit ? reader->records : fit;
+    const uint64_t size = reader->record->size, share = hdst__budget_left(&engine->memory) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1, most = reader->records < fit ? reader->records : fit;
     batches b = {.engine = engine, .reader = reader, .take = take, .user = user, .batch = most, .piece = hdst__alloc_zero(engine->allocator, most * size)};
     if (!b.piece) return hdst__error_memory(error, "records");
     pthread_mutex_lock(&engine->mutex);
@@ -100,10 +100,45 @@ hdst_status hdst__engine_stream(hdst__engine *engine, const hdst__reader *reader
     return status;
 }
 
+static hdst_status to_file(void *user, const void *records, uint64_t count, hdst_error *error)
+{
+    hdst__rows *rows = user;
+    const uint64_t size = rows->bytes;          // of a record, meanwhile
+    rows->count += count;
+    return hdst__spill_add(&rows->file, records, count * size, error);
+}
+
+static hdst_status read_through_file(hdst__engine *engine, const hdst__reader *reader, bool writable, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error)
+{
+    *rows = (hdst__rows){.bytes = reader->record->size};
+    hdst_status status = hdst__spill_open(&rows->file, error);
+    if (status == HDST_OK) status = hdst__engine_stream(engine, reader, to_file, rows, stats, error);
+    rows->bytes = rows->file.bytes;
+    const void *data = NULL;
+    if (status == HDST_OK) status = writable ? hdst__spill_map_private(&rows->file, &rows->records, error) : hdst__spill_map(&rows->file, &data, error);
+    if (data) rows->records = (void *)data;
+    rows->mapped = rows->records != NULL;
+    if (status != HDST_OK) hdst__engine_free_rows(engine, rows);
+    return status;
+}
+
+hdst_status hdst__engine_read_all(hdst__engine *engine, const hdst__reader *reader, bool writable, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error)
+{
+    uint64_t bytes;
+    hdst_error full = HDST_ERROR_INIT;
+    if (__builtin_mul_overflow(reader->records, reader->record->size, &bytes)) return hdst__error_memory(error, "records");
+    if (bytes <= hdst__budget_left(&engine->memory) / KEEP_SHARE * (KEEP_SHARE - 1)) {
+        hdst_status status = hdst__engine_read(engine, reader, rows, stats, &full);
+        if (status != HDST_OK && status != HDST_E_MEMORY && error) *error = full;
+        if (status != HDST_E_MEMORY) return status;
+    }
+    return read_through_file(engine, reader, writable, rows, stats, error);
+}
+
 void hdst__engine_free_rows(hdst__engine *engine, hdst__rows *rows)
 {
-    if (!rows->records) return;
-    hdst__free(engine->allocator, rows->records);
-    hdst__budget_release(&engine->memory, rows->bytes);
+    if (rows->mapped) hdst__spill_unmap(&rows->file, rows->records);
+    else if (rows->records) hdst__free(engine->allocator, rows->records);
+    hdst__spill_close(&rows->file);
     *rows = (hdst__rows){0};
 }

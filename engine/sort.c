@@ -36,11 +36,10 @@ static void forget(hdst__sort *sort)
     if (sort->owned) hdst__free(sort->engine->allocator, sort->rows);
     if (sort->mapped) sort->device->ops->to_device(sort->device, sort->mapped, NULL);
     hdst__sort_runs_release(&sort->runs);
-    hdst__budget_release(&sort->engine->memory, sort->reserved);
     sort->rows = NULL;
     sort->mapped = NULL;
     sort->owned = sort->resident = sort->device_did = false;
-    sort->reserved = sort->records = 0;
+    sort->records = 0;
     sort->way = NULL;
 }
 
@@ -107,12 +106,13 @@ static void free_workspace(const hdst__sort *sort, workspace *w)
 
 static hdst_status make_workspace(const hdst__sort *sort, uint64_t records, workspace *w, hdst_error *error)
 {
-    const hdst__allocator *allocator = sort->engine->allocator;
-    *w = (workspace){hdst__alloc_zero(allocator, records * sort->record->size), hdst__alloc(allocator, records * sizeof *w->entries),
-                     hdst__alloc(allocator, records * sizeof *w->scratch)};
-    if (w->rows && w->entries && w->scratch) return HDST_OK;
+    hdst__budget *budget = &sort->engine->memory;
+    *w = (workspace){.rows = hdst__budget_alloc_zero(budget, records * sort->record->size, "a sort", error)};
+    w->entries = w->rows ? hdst__budget_alloc(budget, records * sizeof *w->entries, "a sort", error) : NULL;
+    w->scratch = w->entries ? hdst__budget_alloc(budget, records * sizeof *w->scratch, "a sort", error) : NULL;
+    if (w->scratch) return HDST_OK;
     free_workspace(sort, w);
-    return hdst__error_memory(error, "a sort");
+    return HDST_E_MEMORY;
 }
 
 static const hdst__sort_entry *sort_workspace(const hdst__sort *sort, const workspace *w, uint64_t records)
@@ -145,8 +145,8 @@ static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, h
         hdst__sort_entry **unused = order == w.entries ? &w.scratch : &w.entries;
         hdst__free(sort->engine->allocator, *unused);       // before the sorted rows need memory
         *unused = NULL;
-        sort->rows = hdst__alloc(sort->engine->allocator, records * size);
-        status = sort->rows ? gather(sort, &w, order, records, error) : hdst__error_memory(error, "a sort");
+        sort->rows = hdst__budget_alloc(&sort->engine->memory, records * size, "a sort", error);
+        status = sort->rows ? gather(sort, &w, order, records, error) : HDST_E_MEMORY;
     }
     free_workspace(sort, &w);
     sort->owned = true;
@@ -201,16 +201,9 @@ static hdst_status sort_through_runs(hdst__sort *sort, const hdst__reader *input
     bool done = false;
     hdst_status tried = hdst__sort_runs_on_device(sort, input, room, &done, error);
     if (tried != HDST_OK) return tried;
-    if (done) {
-        if (!hdst__budget_reserve(&sort->engine->memory, merging)) return hdst__budget_error(&sort->engine->memory, merging, "a sort", error);
-        sort->reserved = merging;
-        return hdst__sort_runs_end(&sort->runs, merging, error);
-    }
+    if (done) return hdst__sort_runs_end(&sort->runs, merging, error);
     if (each < 64 || merging < hdst__sort_runs_least(&sort->runs)) return hdst__budget_error(&sort->engine->memory, 128 * (size + 32), "a sort", error);
-    if (!hdst__budget_reserve(&sort->engine->memory, room)) return hdst__budget_error(&sort->engine->memory, room, "a sort", error);
     hdst_status status = make_runs(sort, input, each, error);
-    hdst__budget_release(&sort->engine->memory, room - merging);
-    sort->reserved = merging;
     sort->way = "merge sort on the host, in runs";
     return status == HDST_OK ? hdst__sort_runs_end(&sort->runs, merging, error) : status;
 }
@@ -231,12 +224,8 @@ static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hds
     if (tried != HDST_OK || done) return tried;
     const uint64_t room = hdst__budget_left(&sort->engine->memory) / 4 * 3;
     const uint64_t each = size > sizeof(hdst__sort_entry) ? 2 * size + sizeof(hdst__sort_entry) : size + 2 * sizeof(hdst__sort_entry);
-    if (__builtin_mul_overflow(records, each, &bytes) || bytes > room || !hdst__budget_reserve(&sort->engine->memory, bytes))
-        return sort_through_runs(sort, input, room, error);
-    hdst_status status = sort_in_memory(sort, input, error);
-    hdst__budget_release(&sort->engine->memory, bytes - records * size);
-    sort->reserved = records * size;
-    return status;
+    if (__builtin_mul_overflow(records, each, &bytes) || bytes > room) return sort_through_runs(sort, input, room, error);
+    return sort_in_memory(sort, input, error);
 }
 
 hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error)

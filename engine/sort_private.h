@@ -27,7 +27,6 @@ struct hdst__sort {
     hdst__segment input;        // on the device, where the input is not there already; kept for the next run
     hdst__arena arena;          // of its storage
     hdst__sort_runs runs;       // sorted, in a file
-    uint64_t reserved;          // bytes of the host's budget that the result holds
 };
 
 // sort_on_device.c: *done is false, and nothing has happened, where the device cannot, has no room or does not pay.

@@ -85,6 +85,13 @@ hdst_status hdst__spill_map(const hdst__spill *spill, const void **data, hdst_er
     return HDST_OK;
 }
 
+hdst_status hdst__spill_map_private(const hdst__spill *spill, void **data, hdst_error *error)
+{
+    void *at = mmap(NULL, spill->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, spill->fd, 0);
+    *data = at == MAP_FAILED ? NULL : at;
+    return *data ? HDST_OK : failed(spill, "cannot be read back", errno, error);
+}
+
 void hdst__spill_unmap(const hdst__spill *spill, const void *data)
 {
     if (data) munmap((void *)data, spill->bytes);

@@ -25,6 +25,8 @@ hdst_status hdst__spill_add(hdst__spill *spill, const void *data, uint64_t bytes
 hdst_status hdst__spill_put(hdst__spill *spill, uint64_t offset, const void *data, uint64_t bytes, hdst_error *error);
 // All that was written, for reading, until unmap: pages that the system takes back as it likes. HDST_E_IO.
 hdst_status hdst__spill_map(const hdst__spill *spill, const void **data, hdst_error *error);
+// The same for a caller who may write to it: what is written stays in this process's memory.
+hdst_status hdst__spill_map_private(const hdst__spill *spill, void **data, hdst_error *error);
 void hdst__spill_unmap(const hdst__spill *spill, const void *data);     // NULL is fine
 // Bytes that were written.
 hdst_status hdst__spill_read(const hdst__spill *spill, uint64_t offset, void *data, uint64_t bytes, hdst_error *error);

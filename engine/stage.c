@@ -44,7 +44,6 @@ static void drop_plans(hdst__stage *stage)
     stage->plan = NULL;
     drop_levels(stage);
     hdst__free(stage->engine->allocator, stage->table);
-    hdst__budget_release(&stage->engine->memory, stage->table_words * sizeof(int64_t));
     stage->table = NULL;
     stage->table_words = 0;
 }
@@ -124,13 +123,9 @@ static hdst_status take_table(hdst__stage *stage, hdst_error *error)
 {
     uint64_t words = stage->plan->front_words + stage->plan->device_words;
     if (!stage->plan->tables || stage->plan->table->host || hdst__tables_are_compact(stage->plan->tables)) return HDST_OK;      // its contents come to the host by themselves
-    if (words > UINT64_MAX / 16 || !hdst__budget_reserve(&stage->engine->memory, words * sizeof(int64_t)))
-        return hdst__budget_error(&stage->engine->memory, words * sizeof(int64_t), "the table of results", error);
-    stage->table = hdst__alloc_zero(stage->engine->allocator, words * sizeof(int64_t));
-    if (!stage->table) {
-        hdst__budget_release(&stage->engine->memory, words * sizeof(int64_t));
-        return hdst__error_memory(error, "the table of results");
-    }
+    if (words > UINT64_MAX / 16) return hdst__budget_error(&stage->engine->memory, UINT64_MAX / 2, "the table of results", error);
+    stage->table = hdst__budget_alloc_zero(&stage->engine->memory, words * sizeof(int64_t), "the table of results", error);
+    if (!stage->table) return HDST_E_MEMORY;
     stage->table_words = words;
     return HDST_OK;
 }

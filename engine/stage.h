@@ -38,7 +38,7 @@ struct hdst__stage {
     char finish_why_not[160];           // not empty: they do not fit
     bool needs_wide;                    // the spare cells of a compact table did not do
     int64_t *table;
-    uint64_t table_words;               // reserved in the host's budget
+    uint64_t table_words;
     hdst__callback callback;            // with spec.separate
     void *pair;                         // of a fold that failed: the two records, as C structs
     hdst__run_stats stats;

@@ -33,7 +33,7 @@ void hdst__stage_spill_init(hdst__stage *stage)
 
 bool hdst__stage_may_spill(const hdst__stage *stage)
 {
-    return stage->spec.may_spill && !stage->spec.sink && !stage->spec.enough && stage->plan && stage->plan->output_param && !stage->spill_why[0];
+    return stage->spec.may_spill && !stage->spec.sink && stage->plan && stage->plan->output_param && !stage->spill_why[0];
 }
 
 void hdst__stage_spill(hdst__stage *stage, const hdst_error *full)

@@ -18,9 +18,8 @@ void hdst__top_release(hdst__top *top)
 {
     if (!top->engine) return;
     hdst__free(top->engine->allocator, top->rows);
-    hdst__budget_release(&top->engine->memory, top->reserved);
     top->rows = NULL;
-    top->row_count = top->reserved = 0;
+    top->row_count = 0;
 }
 
 // The bits of a number of this kind; signed integers extended. Always inline, so that loops over many numbers know the kind.
@@ -59,7 +58,7 @@ typedef struct picking {
     hdst__top *top;
     hdst__group_entry *entries, *scratch;   // keys are complements: the smallest is the best; index: the row's place in `rows`
     char *rows, *spare;
-    uint64_t count, room, reserved;
+    uint64_t count, room;
     bool full;                      // `wanted` were found: from then on only better ones than the worst of them come in
     uint64_t worst;                 // its key
 } picking;
@@ -133,17 +132,17 @@ static hdst_status look_at(void *user, const void *records, uint64_t count, hdst
 
 static hdst_status take_memory(hdst__top *top, picking *p, uint64_t records, hdst_error *error)
 {
-    const hdst__allocator *allocator = top->engine->allocator;
+    static const char what[] = "the records with the largest values";
+    hdst__budget *budget = &top->engine->memory;
     const uint64_t size = top->record->size, wanted = top->wanted < records ? top->wanted : records;
     p->room = wanted > records / 2 ? records : 2 * wanted > LEAST_ROOM ? 2 * wanted : LEAST_ROOM < records ? LEAST_ROOM : records;
     const uint64_t bytes = 2 * p->room * (size + sizeof *p->entries);
-    if (!hdst__budget_reserve(&top->engine->memory, bytes)) return hdst__budget_error(&top->engine->memory, bytes, "the records with the largest values", error);
-    p->reserved = bytes;
-    p->rows = hdst__alloc(allocator, p->room * size);
-    p->spare = hdst__alloc(allocator, p->room * size);
-    p->entries = hdst__alloc(allocator, p->room * sizeof *p->entries);
-    p->scratch = hdst__alloc(allocator, p->room * sizeof *p->scratch);
-    return p->rows && p->spare && p->entries && p->scratch ? HDST_OK : hdst__error_memory(error, "the records with the largest values");
+    if (bytes > hdst__budget_left(budget)) return hdst__budget_error(budget, bytes, what, error);
+    p->rows = hdst__budget_alloc(budget, p->room * size, what, error);
+    p->spare = p->rows ? hdst__budget_alloc(budget, p->room * size, what, error) : NULL;
+    p->entries = p->spare ? hdst__budget_alloc(budget, p->room * sizeof *p->entries, what, error) : NULL;
+    p->scratch = p->entries ? hdst__budget_alloc(budget, p->room * sizeof *p->scratch, what, error) : NULL;
+    return p->scratch ? HDST_OK : HDST_E_MEMORY;
 }
 
 static void end_picking(hdst__top *top, picking *p)
@@ -153,7 +152,6 @@ static void end_picking(hdst__top *top, picking *p)
     hdst__free(allocator, p->spare);
     hdst__free(allocator, p->entries);
     hdst__free(allocator, p->scratch);
-    hdst__budget_release(&top->engine->memory, p->reserved);
 }
 
 // --- Running ---
@@ -163,9 +161,8 @@ static hdst_status give(hdst__top *top, picking *p, hdst_error *error)
 {
     const uint64_t size = top->record->size;
     cut(top, p);
-    top->rows = hdst__budget_alloc(&top->engine->memory, top->engine->allocator, p->count * size, "the records with the largest values", error);
+    top->rows = hdst__budget_alloc(&top->engine->memory, p->count * size, "the records with the largest values", error);
     if (!top->rows) return HDST_E_MEMORY;
-    top->reserved = p->count * size;
     memcpy(top->rows, p->rows, p->count * size);
     top->row_count = p->count;
     return HDST_OK;
@@ -193,15 +190,10 @@ hdst_status hdst__top_append(hdst__top *top, const void *rows, uint64_t count, h
 {
     const uint64_t size = top->record->size, bytes = count * size;
     if (count == 0) return HDST_OK;
-    if (!hdst__budget_reserve(&top->engine->memory, bytes)) return hdst__budget_error(&top->engine->memory, bytes, "the records with the largest values", error);
-    char *grown = hdst__realloc(top->engine->allocator, top->rows, (top->row_count + count) * size);
-    if (!grown) {
-        hdst__budget_release(&top->engine->memory, bytes);
-        return hdst__error_memory(error, "the records with the largest values");
-    }
+    char *grown = hdst__budget_realloc(&top->engine->memory, top->rows, (top->row_count + count) * size, "the records with the largest values", error);
+    if (!grown) return HDST_E_MEMORY;
     memcpy(grown + top->row_count * size, rows, bytes);
     top->rows = grown;
     top->row_count += count;
-    top->reserved += bytes;
     return HDST_OK;
 }

@@ -18,7 +18,6 @@ typedef struct hdst__top {
     // Of the last run
     char *rows;                     // as C structs
     uint64_t row_count, seen, kept; // kept: records that were among the best when they came
-    uint64_t reserved;              // bytes of the host's budget
     hdst__run_stats stats;
 } hdst__top;
 

@@ -46,6 +46,7 @@ static hdst_status run_for(hdst_dataset *dataset, const char *what, plan_user us
     hdst__lock(dataset->object.context);
     status = hdst__dataset_has_records(dataset, what, error);
     if (status == HDST_OK) status = run_locked(dataset, use, user, error);
+    hdst__explain_memory(dataset->object.context, error);
     hdst__unlock(dataset->object.context);
     return status;
 }
@@ -126,44 +127,51 @@ hdst_status hdst_take(hdst_dataset *dataset, uint64_t count, void *rows, uint64_
     return status;
 }
 
-typedef struct collecting {
-    void *rows;
-    uint64_t count;
-} collecting;
-
+// A copy that is the caller's. Where it is a file that is read like memory, the context knows it by its address.
 static hdst_status collect(hdst__plan *plan, const hdst__reader *records, void *user, hdst_error *error)
 {
-    collecting *c = user;
-    const hdst__allocator *allocator = &plan->context->allocator;
-    uint64_t bytes;
-    if (__builtin_mul_overflow(records->records, records->record->size, &bytes) || bytes > SIZE_MAX / 2) return hdst__error_memory(error, "records");
-    c->rows = hdst__alloc_zero(allocator, bytes ? bytes : 1);
-    if (!c->rows) return hdst__error_memory(error, "records");
-    c->count = records->records;
-    hdst_status status = copy_rows(plan, records, 0, c->count, c->rows, error);
-    if (status == HDST_OK) return HDST_OK;
-    hdst__free(allocator, c->rows);
-    *c = (collecting){0};
-    return status;
+    hdst__rows *rows = user;
+    hdst_context *context = plan->context;
+    hdst__run_stats ignored = {0};
+    hdst_status status = hdst__engine_read_all(context->engine, records, true, rows, &ignored, error);
+    if (status != HDST_OK || !rows->mapped) return status;
+    hdst__rows *grown = hdst__realloc(&context->allocator, context->mapped, (context->mapped_count + 1) * sizeof *grown);
+    if (!grown) {
+        hdst__engine_free_rows(context->engine, rows);
+        return hdst__error_memory(error, "records");
+    }
+    context->mapped = grown;
+    context->mapped[context->mapped_count++] = *rows;
+    return HDST_OK;
 }
 
 hdst_status hdst_collect(hdst_dataset *dataset, void **rows, uint64_t *count, hdst_error *error)
 {
-    collecting c = {0};
+    hdst__rows all = {0};
     if (rows) *rows = NULL;
     if (count) *count = 0;
     hdst_status status = hdst__check_pointer(__func__, "rows", rows, error);
     if (status == HDST_OK) status = hdst__check_pointer(__func__, "count", count, error);
     if (status != HDST_OK) return status;
-    status = run_for(dataset, "hdst_collect", collect, &c, error);
-    *rows = c.rows;
-    *count = c.count;
+    status = run_for(dataset, "hdst_collect", collect, &all, error);
+    *rows = status == HDST_OK ? all.records : NULL;
+    *count = status == HDST_OK ? all.count : 0;
     return status;
 }
 
 void hdst_rows_destroy(hdst_context *context, void *rows)
 {
-    if (context && context->object.context) hdst__free(&context->allocator, rows);
+    if (!context || !context->object.context || !rows) return;
+    hdst__lock(context);
+    size_t i = 0;
+    while (i < context->mapped_count && context->mapped[i].records != rows) i++;
+    if (i == context->mapped_count) {
+        hdst__free(&context->allocator, rows);
+    } else {
+        hdst__engine_free_rows(context->engine, &context->mapped[i]);
+        context->mapped[i] = context->mapped[--context->mapped_count];
+    }
+    hdst__unlock(context);
 }
 
 // --- Counting ---

@@ -38,7 +38,7 @@ static hdst_context *allocate_context(const hdst_context_options *options)
     if (!block) return &no_context;
     hdst_context *context = &block->context;
     block->options = *options;
-    context->allocator = allocator;
+    context->allocator = context->hook = allocator;
     context->unchecked = options->unchecked;
     context->log = (hdst__log){options->log ? log_through : NULL, &block->options, (hdst__log_level)options->log_level};
     if (pthread_mutex_init(&context->lock, NULL) != 0) {
@@ -51,7 +51,7 @@ static hdst_context *allocate_context(const hdst_context_options *options)
 
 static bool copy_text(hdst_context *context, char **to, const char *from)
 {
-    *to = from ? hdst__strdup(&context->allocator, from) : NULL;
+    *to = from ? hdst__strdup(&context->hook, from) : NULL;
     return !from || *to;
 }
 
@@ -94,10 +94,11 @@ hdst_context *hdst_context_create(const hdst_context_options *given)
     if (copy_text(context, &context->device, options.device) && copy_text(context, &context->cache_dir, options.cache_dir) &&
         copy_text(context, &context->replay_dir, options.replay_dir))
         context->engine = hdst__engine_create(&(hdst__engine_options){
-            .allocator = &context->allocator, .log = &context->log, .cancel = &context->cancel, .device = context->device, .memory = options.memory,
+            .allocator = &context->hook, .log = &context->log, .cancel = &context->cancel, .device = context->device, .memory = options.memory,
             .device_memory = options.device_memory, .skip_failed = options.on_error == HDST_ON_ERROR_SKIP, .fast_sums = options.fast_sums,
             .tuning = (hdst__tuning_mode)options.tuning, .hpr = (hdst__hpr)options.hpr, .cache_dir = context->cache_dir});
-    if (!context->engine) context->object.error = &hdst__no_memory;
+    if (context->engine) context->allocator = *hdst__engine_allocator(context->engine);
+    else context->object.error = &hdst__no_memory;
     return context;
 }
 
@@ -105,12 +106,14 @@ void hdst_context_destroy(hdst_context *context)
 {
     if (!context || !context->object.context) return;
     hdst__object_free_all(context);
+    for (size_t i = 0; i < context->mapped_count; i++) hdst__engine_free_rows(context->engine, &context->mapped[i]);
+    hdst__free(&context->allocator, context->mapped);
+    if (context->object.error != &hdst__no_memory) hdst__free(&context->allocator, context->object.error);
     if (context->engine) hdst__engine_destroy(context->engine);
-    hdst__allocator allocator = context->allocator;
+    hdst__allocator allocator = context->hook;
     hdst__free(&allocator, context->device);
     hdst__free(&allocator, context->cache_dir);
     hdst__free(&allocator, context->replay_dir);
-    if (context->object.error != &hdst__no_memory) hdst__free(&allocator, context->object.error);
     pthread_mutex_destroy(&context->lock);
     hdst__free(&allocator, context);
 }

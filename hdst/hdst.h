@@ -86,7 +86,8 @@ typedef enum hdst_hpr {
 typedef struct hdst_context_options {
     size_t size;
     const char *device;         // "all" (NULL too): the fastest; "cpu", "gpu", "interp", or an index of hdst_device_get ("1", "0,2")
-    uint64_t memory;            // budget of host memory in bytes; 0: three quarters of the machine's (or the control group's)
+    uint64_t memory;            // budget of host memory in bytes; 0: three quarters of the machine's (or of what the control group or `ulimit -v` leave). All that comes from
+                                // the allocator stays within 1.1 times it and 2 MiB; a driver's own memory does not count
     uint64_t device_memory;     // budget of each device's memory in bytes; 0: three quarters of what it reports
     const char *cache_dir;      // compiled kernels; NULL: $HDST_CACHE_DIR, $XDG_CACHE_HOME/hdst, ~/.cache/hdst
     hdst_allocator allocator;   // zeroes: malloc
@@ -427,7 +428,7 @@ HDST_API const char *hdst_explain(hdst_result *result, hdst_error *error);
 HDST_API hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error);
 // Copies the first `count` records, as C structs, to `rows`, or as many as there are; *taken (may be NULL) is their number.
 HDST_API hdst_status hdst_take(hdst_dataset *dataset, uint64_t count, void *rows, uint64_t *taken, hdst_error *error);
-// All records as C structs in memory of the caller, to be given back with hdst_rows_destroy before the context ends. *rows is NULL after an error.
+// All records as C structs in memory of the caller (where the budget has none: a temporary file that is read and written like memory), to be given back with hdst_rows_destroy before the context ends. *rows is NULL after an error.
 HDST_API hdst_status hdst_collect(hdst_dataset *dataset, void **rows, uint64_t *count, hdst_error *error);
 HDST_API void hdst_rows_destroy(hdst_context *context, void *rows);     // NULL is fine
 

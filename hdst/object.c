@@ -11,6 +11,12 @@ void hdst__lock(hdst_context *context)
     if (!context || !context->object.context) return;
     pthread_mutex_lock(&context->lock);
     hdst__cancel_begin(&context->cancel);
+    context->refusals = context->engine ? hdst__engine_refusals(context->engine) : 0;
+}
+
+void hdst__explain_memory(const hdst_context *context, hdst_error *error)
+{
+    if (context && context->engine) hdst__engine_explain_memory(context->engine, context->refusals, error);
 }
 
 void hdst__unlock(hdst_context *context)
@@ -90,6 +96,7 @@ hdst_status hdst__object_fail(hdst__object *object, const hdst_error *error)
     if (object->error) return object->error->code;
     hdst_error *copy = object->context ? hdst__alloc(&object->context->allocator, sizeof *copy) : NULL;
     if (copy) *copy = *error;
+    if (copy) hdst__explain_memory(object->context, copy);
     object->error = copy ? copy : &hdst__no_memory;
     return object->error->code;
 }

@@ -25,12 +25,16 @@ struct hdst__object {
 
 struct hdst_context {
     hdst__object object;
-    hdst__allocator allocator;
+    hdst__allocator allocator;  // of everything: the engine's, which counts towards the budget, once there is one
+    hdst__allocator hook;       // where all memory comes from: of the context itself and its options
     hdst__log log;
     hdst__engine *engine;
     pthread_mutex_t lock;       // held by every public call on the context or its objects, except cancel
     hdst__cancel cancel;        // of the call that holds it
     hdst__object *objects;
+    hdst__rows *mapped;         // what hdst_collect gave through files, until hdst_rows_destroy
+    size_t mapped_count;
+    uint64_t refusals;          // of the budget, when the lock was taken
     uint64_t datasets, plans;   // made so far: numbers for the next ones
     bool closing;               // the context is being destroyed: references no longer count
     char *device, *cache_dir, *replay_dir;      // copies of the options
@@ -55,6 +59,8 @@ hdst_status hdst__object_inherit(hdst__object *object, const hdst__object *from)
 hdst_status hdst__object_status(const hdst__object *object, hdst_error *error);
 
 void hdst__lock(hdst_context *context);
+// An error that says "out of memory" also says so of the budget, where that refused memory since the lock was taken: what for, and which budget would do.
+void hdst__explain_memory(const hdst_context *context, hdst_error *error);
 void hdst__unlock(hdst_context *context);
 
 // --- What a call is given. The caller's objects may be NULL, of another context, in error or stand-ins ---

@@ -138,7 +138,7 @@ static hdst_status fill_pieces(void *user, uint64_t first, uint64_t count, const
 
 static void drop_pieces(group_node *group)
 {
-    hdst__budget_free(&group->grouping.engine->memory, group->grouping.engine->allocator, group->piece, group->piece_bytes);
+    hdst__free(group->grouping.engine->allocator, group->piece);
     group->piece = NULL;
     group->piece_count = group->piece_bytes = 0;
 }
@@ -151,7 +151,7 @@ static hdst_status cut_runs(group_node *group, uint64_t most, hdst_error *error)
     for (uint64_t i = 0; i < group->grouping.run_count; i++) pieces += (group->grouping.run[i].count - 1) / most + 1;
     drop_pieces(group);
     group->piece_bytes = pieces * sizeof *group->piece;
-    group->piece = hdst__budget_alloc(&engine->memory, engine->allocator, group->piece_bytes, "runs of equal keys", error);
+    group->piece = hdst__budget_alloc(&engine->memory, group->piece_bytes, "runs of equal keys", error);
     if (!group->piece) return HDST_E_MEMORY;
     for (uint64_t i = 0; i < group->grouping.run_count; i++) {
         hdst__run *run = &group->grouping.run[i];
@@ -281,6 +281,45 @@ static hdst_status key_error(const hdst__node *node, hdst_error *error)
     return HDST_E_RECORD;
 }
 
+enum { RESULT_SHARE = 8 };              // of the budget: more records of a result that comes in parts go to a file, or little would be left for the parts
+
+static void forget_file(group_node *group)
+{
+    hdst__spill_unmap(&group->file, group->mapped);
+    hdst__spill_close(&group->file);
+    group->mapped = NULL;
+    group->filed = (hdst__output){0};
+}
+
+static hdst_status add_to_file(group_node *group, const hdst__output *from, hdst_error *error)
+{
+    hdst__output *so_far = &group->result;
+    const uint64_t size = so_far->record_bytes;
+    hdst_status status = HDST_OK;
+    if (!group->file.open) {
+        status = hdst__spill_open(&group->file, error);
+        if (status == HDST_OK) status = hdst__spill_add(&group->file, so_far->records, so_far->count * size, error);
+        hdst__output_destroy(so_far);
+    }
+    return status == HDST_OK ? hdst__spill_add(&group->file, from->records, from->count * size, error) : status;
+}
+
+static hdst_status add_result(group_node *group, const hdst__output *from, hdst_error *error)
+{
+    const uint64_t bytes = (group->result.count + from->count) * from->record_bytes, most = group->grouping.engine->memory.limit / RESULT_SHARE;
+    if (group->file.open || bytes > most) return add_to_file(group, from, error);
+    return hdst__output_add(&group->result, from->records, from->count, error);
+}
+
+static hdst_status end_file(group_node *group, const hdst__output **result, hdst_error *error)
+{
+    if (!group->file.open || !group->file.bytes) return HDST_OK;
+    hdst_status status = hdst__spill_map(&group->file, &group->mapped, error);
+    group->filed = (hdst__output){.records = (char *)group->mapped, .count = group->file.bytes / group->result.record_bytes, .record_bytes = group->result.record_bytes};
+    *result = &group->filed;
+    return status;
+}
+
 // A part of the keys, at most all of them.
 static hdst_status run_part(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
@@ -293,7 +332,7 @@ static hdst_status run_part(hdst__node *node, const hdst__output **result, hdst_
     if (status != HDST_OK) return status;
     *result = node->dataset->dense || !group->grouping.whole ? &group->result : from;
     if (node->dataset->dense) put_dense(node, from);
-    else if (!group->grouping.whole) status = hdst__output_add(&group->result, from->records, from->count, error);
+    else if (!group->grouping.whole) status = add_result(group, from, error);
     return status;
 }
 
@@ -319,7 +358,9 @@ static hdst_status run_input(hdst__node *node, const hdst__reader *input, const 
     group->input = input;
     *result = &group->result;
     hdst__output_reset(&group->result);
-    const hdst_status status = run_parts(node, result, stats, error);
+    forget_file(group);
+    hdst_status status = run_parts(node, result, stats, error);
+    if (status == HDST_OK) status = end_file(group, result, error);
     hdst__plan_add_stats(stats, &group->grouping.stats);
     stats->skipped += group->grouping.skipped;
     if (group->grouping.parts > group->parts) group->parts = group->grouping.parts;
@@ -368,6 +409,7 @@ void hdst__group_node_release(hdst__node *node)
     if (!group || !group->grouping.engine) return;
     hdst__grouping_release(&group->grouping);
     drop_pieces(group);
+    forget_file(group);
     for (int i = 0; i < 2; i++) hdst__output_destroy(&group->level[i]);
     hdst__output_destroy(&group->result);
     hdst__output_destroy(&group->large);

@@ -27,13 +27,13 @@ static hdst_status take_piece(const group_node *group, uint64_t most, piece *p, 
 {
     hdst__engine *engine = group->grouping.engine;
     *p = (piece){.most = most, .bytes = most * group->grouping.record->size};
-    p->rows = hdst__budget_alloc(&engine->memory, engine->allocator, p->bytes, "records of one key", error);
+    p->rows = hdst__budget_alloc(&engine->memory, p->bytes, "records of one key", error);
     return p->rows ? HDST_OK : HDST_E_MEMORY;
 }
 
 static void free_piece(const group_node *group, piece *p)
 {
-    hdst__budget_free(&group->grouping.engine->memory, group->grouping.engine->allocator, p->rows, p->bytes);
+    hdst__free(group->grouping.engine->allocator, p->rows);
     *p = (piece){0};
 }
 

@@ -194,7 +194,7 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
 {
     const hdst__node *input = node->inputs[0];
     hdst__stage_spec spec = {.kind = stage_kind(node), .func = node->func, .reader = input->reader, .cache = input->resident, .identity = node->identity,
-                             .keep_output = node->keeps, .may_spill = node->feeds, .enough = node->enough, .takes_rows = true, .built_in = !node->dataset->spec};
+                             .keep_output = node->keeps, .may_spill = node->kind == HDST__NODE_STAGE, .enough = node->enough, .takes_rows = true, .built_in = !node->dataset->spec};
     if (node->nothing) {
         spec.reader = hdst__range_node_reader(node);
         spec.cache = NULL;

@@ -303,6 +303,36 @@ static hdst_status unpack_guarded(unpacker *u, const msgpack_object *object, hds
     return status;
 }
 
+// msgpack takes memory for as many items as a list or map says it has, before it looks for them. So each must have its byte.
+static bool has_all_items(const unsigned char *bytes, uint64_t count)
+{
+    uint64_t at = 0, items = 1;
+    while (items > 0) {
+        if (at >= count || items > count - at) return false;
+        const unsigned char type = bytes[at++];
+        uint64_t length = 0, skip = 0, more = 0;
+        const unsigned width = type >= 0xc4 && type <= 0xc6 ? 1u << (type - 0xc4) : type >= 0xc7 && type <= 0xc9 ? 1u << (type - 0xc7)      // bin, ext
+            : type >= 0xd9 && type <= 0xdb ? 1u << (type - 0xd9) : type >= 0xdc && type <= 0xdf ? 2u << (type & 1) : 0;                     // str; array, map
+        if (width > count - at) return false;
+        for (unsigned i = 0; i < width; i++) length = length << 8 | bytes[at++];
+        if (type >= 0x80 && type <= 0x8f) more = 2 * (uint64_t)(type & 0x0f);
+        else if (type >= 0x90 && type <= 0x9f) more = type & 0x0f;
+        else if (type >= 0xa0 && type <= 0xbf) skip = type & 0x1f;
+        else if (type >= 0xc4 && type <= 0xc6) skip = length;
+        else if (type >= 0xc7 && type <= 0xc9) skip = length + 1;
+        else if (type == 0xca || type == 0xcb) skip = 4u << (type - 0xca);
+        else if (type >= 0xcc && type <= 0xd3) skip = 1u << (type & 3);
+        else if (type >= 0xd4 && type <= 0xd8) skip = 1 + (1u << (type - 0xd4));
+        else if (type >= 0xd9 && type <= 0xdb) skip = length;
+        else if (type == 0xdc || type == 0xdd) more = length;
+        else if (type == 0xde || type == 0xdf) more = 2 * length;
+        if (skip > count - at) return false;
+        at += skip;
+        items += more - 1;
+    }
+    return true;
+}
+
 hdst_status hdst__replay_read(const char *path, hdst__arena *arena, hdst__replay *replay, hdst_error *error)
 {
     *replay = (hdst__replay){0};
@@ -322,7 +352,8 @@ hdst_status hdst__replay_read(const char *path, hdst__arena *arena, hdst__replay
     msgpack_unpacked unpacked;
     msgpack_unpacked_init(&unpacked);
     size_t end = 0;
-    const msgpack_unpack_return got = msgpack_unpack_next(&unpacked, bytes, file.bytes, &end);
+    const bool all = has_all_items((const unsigned char *)bytes, file.bytes);
+    const msgpack_unpack_return got = all ? msgpack_unpack_next(&unpacked, bytes, file.bytes, &end) : MSGPACK_UNPACK_CONTINUE;
     if (got == MSGPACK_UNPACK_SUCCESS && end == file.bytes) {
         status = unpack_guarded(&u, &unpacked.data, replay);
     } else {

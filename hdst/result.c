@@ -22,6 +22,13 @@ static void forget_rows(hdst_result *result)
     result->ran = false;
 }
 
+// A run that failed leaves its plan and statistics, and nothing else that takes memory.
+static void forget_run(hdst_result *result)
+{
+    forget_rows(result);
+    if (result->planned) hdst__plan_release(&result->plan);
+}
+
 static void release_result(hdst__object *object)
 {
     hdst_result *result = (hdst_result *)object;
@@ -67,7 +74,7 @@ static hdst_status make_plan(hdst_result *result, hdst_error *error)
 static hdst_status read_table(hdst_result *result, hdst__result_table *table, hdst_error *error)
 {
     hdst__run_stats ignored = {0};
-    hdst_status status = hdst__engine_read(result->object.context->engine, hdst__dataset_cache_own_reader(table->resident), &table->read, &ignored, error);
+    hdst_status status = hdst__engine_read_all(result->object.context->engine, hdst__dataset_cache_own_reader(table->resident), false, &table->read, &ignored, error);
     if (status == HDST_OK) table->rows = table->read.records;
     return status;
 }
@@ -123,7 +130,7 @@ static hdst_status take_records(hdst_result *result, hdst_error *error)
         result->record_count = target->row_count;
         return HDST_OK;
     }
-    hdst_status status = hdst__engine_read(result->object.context->engine, &target->reader, &result->read, &result->plan.stats, error);
+    hdst_status status = hdst__engine_read_all(result->object.context->engine, &target->reader, false, &result->read, &result->plan.stats, error);
     result->records = result->read.records;
     result->record_count = result->read.count;
     return status;
@@ -138,7 +145,7 @@ hdst_status hdst__result_run(hdst_result *result, hdst_error *error)
     if (status == HDST_OK) status = hdst__plan_run(&result->plan, error);
     if (status == HDST_OK) status = add_tables(result, &result->plan, false, error);
     if (status == HDST_OK) status = take_records(result, error);
-    if (status != HDST_OK) forget_rows(result);
+    if (status != HDST_OK) forget_run(result);
     result->ran = status == HDST_OK;
     return status;
 }
@@ -152,6 +159,7 @@ hdst_status hdst_run(hdst_result *result, hdst_error *error)
     if (status != HDST_OK) return status;
     hdst__lock(result->object.context);
     status = hdst__result_run(result, error);
+    hdst__explain_memory(result->object.context, error);
     hdst__unlock(result->object.context);
     return status;
 }
@@ -211,7 +219,7 @@ bool hdst__result_find_block(hdst_result *result, const char *table, hdst__row_b
 static bool read_resident(hdst_result *result)
 {
     hdst__run_stats ignored = {0};
-    if (hdst__engine_read(result->object.context->engine, &result->plan.target->reader, &result->read, &ignored, &result->view_error) != HDST_OK) return false;
+    if (hdst__engine_read_all(result->object.context->engine, &result->plan.target->reader, false, &result->read, &ignored, &result->view_error) != HDST_OK) return false;
     result->records = result->read.records;
     return true;
 }

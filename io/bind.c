@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STAGING_BYTES = 1 << 20 };
+enum { STAGING_BYTES = 120 << 10};
 
 enum { NONE = -1, SEVERAL = -2 };
 

@@ -35,6 +35,14 @@ bool hdst__key_parts_create(hdst__key_parts *parts, const hdst__allocator *alloc
     return true;
 }
 
+void hdst__key_parts_limit(hdst__key_parts *parts, uint64_t bytes)
+{
+    const uint64_t line = (uint64_t)parts->group * parts->record_bytes, room = ((bytes > line ? bytes : line) + LINE - 1) / LINE * LINE;
+    if (room >= parts->chunk_room) return;
+    parts->chunk_room = room;
+    parts->chunk_bytes = room / line * line;
+}
+
 void hdst__key_parts_destroy(hdst__key_parts *parts)
 {
     hdst__free(parts->allocator, parts->part);

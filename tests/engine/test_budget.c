@@ -105,19 +105,75 @@ static void *refuse_more(void *pointer, size_t bytes, void *user)
 
 static void release(void *pointer, void *user) { (void)pointer, (void)user; }
 
+enum { HEAD = 16 };     // of a block: it counts too
+
 Test(budget, memory_counts_until_it_is_given_back)
 {
     hdst__budget budget;
     hdst_error error = HDST_ERROR_INIT;
-    const hdst__allocator none = {refuse, refuse_more, release, NULL};
     hdst__budget_init(&budget, "host memory", "--memory", 1000);
-    void *memory = hdst__budget_alloc(&budget, NULL, 600, "a table", &error);
+    const hdst__allocator counting = hdst__budget_allocator(&budget, NULL);
+    void *memory = hdst__budget_alloc(&budget, 600 - HEAD, "a table", &error);
     cr_assert(memory && hdst__budget_left(&budget) == 400);
-    cr_assert_null(hdst__budget_alloc(&budget, NULL, 401, "a table", &error));
+    cr_assert_null(hdst__budget_alloc(&budget, 401, "a table", &error));
     cr_assert(error.code == HDST_E_MEMORY && strstr(error.message, "a table needs 401 B") && strstr(error.hint, "--memory"));
-    cr_assert_null(hdst__budget_alloc(&budget, &none, 400, "a table", &error));
-    cr_assert(error.code == HDST_E_MEMORY && hdst__budget_left(&budget) == 400);
-    hdst__budget_free(&budget, NULL, memory, 600);
-    hdst__budget_free(&budget, NULL, NULL, 600);
+    memory = hdst__budget_realloc(&budget, memory, 700 - HEAD, "a table", &error);
+    cr_assert(memory && hdst__budget_left(&budget) == 300);
+    cr_assert_null(hdst__budget_realloc(&budget, memory, 1001 - HEAD, "a table", &error));
+    cr_assert_eq(hdst__budget_left(&budget), 300);
+    hdst__free(&counting, memory);
+    hdst__free(&counting, NULL);
     cr_assert_eq(hdst__budget_left(&budget), 1000);
+}
+
+Test(budget, what_the_hook_refuses_does_not_count)
+{
+    hdst__budget budget;
+    hdst_error error = HDST_ERROR_INIT;
+    const hdst__allocator none = {refuse, refuse_more, release, NULL, NULL};
+    hdst__budget_init(&budget, "host memory", "--memory", 1000);
+    const hdst__allocator counting = hdst__budget_allocator(&budget, &none);
+    cr_assert_null(hdst__budget_alloc(&budget, 400, "a table", &error));
+    cr_assert(error.code == HDST_E_MEMORY && strstr(error.message, "out of memory"));
+    cr_assert_null(hdst__alloc(&counting, 1));
+    cr_assert_null(hdst__alloc_zero(&counting, 1 << 20));
+    cr_assert_eq(hdst__budget_left(&budget), 1000);
+    cr_assert_eq(budget.small, 0);
+}
+
+// Whoever asks: what is large counts, what is small counts together, and the sum is what was promised.
+Test(budget, no_block_of_its_allocator_escapes_it)
+{
+    enum { LIMIT = 4 << 20, MOST = LIMIT / 10 * 11 + (2 << 20), SMALL = 1000, LARGE = HDST__BUDGET_LARGE };
+    hdst__budget budget;
+    hdst__budget_init(&budget, "host memory", "--memory", LIMIT);
+    const hdst__allocator counting = hdst__budget_allocator(&budget, NULL);
+    static void *block[MOST / SMALL];
+    size_t count = 0, bytes = 0;
+    while ((block[count] = hdst__alloc(&counting, LARGE))) count++, bytes += LARGE + HEAD;
+    cr_assert(bytes <= LIMIT && bytes + LARGE + HEAD > LIMIT);
+    while ((block[count] = hdst__alloc_zero(&counting, SMALL))) count++, bytes += SMALL + HEAD;
+    cr_assert(bytes > LIMIT + (1 << 20) && bytes <= MOST, "%zu of %d", bytes, MOST);
+    cr_assert_null(hdst__realloc(&counting, block[count - 1], LARGE));
+    cr_assert(budget.refused >= 3);
+    while (count--) hdst__free(&counting, block[count]);
+    cr_assert_eq(budget.used + budget.small, 0);
+    cr_assert_eq(hdst__budget_left(&budget), LIMIT);
+}
+
+Test(budget, a_small_block_that_grows_large_changes_sides)
+{
+    hdst__budget budget;
+    hdst__budget_init(&budget, "host memory", "--memory", 4 << 20);
+    const hdst__allocator counting = hdst__budget_allocator(&budget, NULL);
+    char *memory = hdst__alloc(&counting, 10);
+    memcpy(memory, "012345678", 10);
+    cr_assert(budget.small == 10 + HEAD && budget.used == 0);
+    memory = hdst__realloc(&counting, memory, HDST__BUDGET_LARGE);
+    cr_assert(budget.small == 0 && budget.used == HDST__BUDGET_LARGE + HEAD);
+    memory = hdst__realloc(&counting, memory, 20);
+    cr_assert_str_eq(memory, "012345678");
+    cr_assert(budget.small == 0 && budget.used == 20 + HEAD);
+    hdst__free(&counting, memory);
+    cr_assert_eq(budget.used, 0);
 }

@@ -124,19 +124,24 @@ Test(segment, the_ring_keeps_its_memory_while_it_fits_and_shrinks_to_the_budget)
     hdst__ring_destroy(&ring, device);
 }
 
-Test(segment, large_memory_can_have_huge_pages_and_takes_no_more_of_the_budget)
+Test(segment, large_memory_can_have_huge_pages_where_the_budget_has_room_for_what_is_left_out_in_front)
 {
-    enum { BYTES = 9 << 20 };
+    enum { BYTES = 9 << 20, HUGE = 2 << 20, HEAD = 16 };
     hdst_error error = HDST_ERROR_INIT;
-    hdst__engine *roomy = hdst__engine_create(&(hdst__engine_options){.device = "interp", .memory = 16 << 20});
+    hdst__engine *roomy = hdst__engine_create(&(hdst__engine_options){.device = "interp", .memory = 80 << 20}), *tight = hdst__engine_create(&(hdst__engine_options){.device = "interp", .memory = 10 << 20});
     hdst__device *on;
     hdst__memory *memory;
     cr_assert_eq(hdst__engine_open(roomy, &on, &error), HDST_OK);
     cr_assert_eq(on->ops->alloc(on, HDST__MEMORY_SHARED, BYTES, "a test", &memory, &error), HDST_OK);
-    cr_expect_eq((uintptr_t)memory->host % (2 << 20), 0);
-    cr_expect_eq(roomy->memory.used, BYTES);
+    cr_expect_eq((uintptr_t)memory->host % HUGE, 0);
+    cr_expect_eq(roomy->memory.used, BYTES + HUGE + HEAD);
     memset(memory->host, 1, BYTES);
     on->ops->release(on, memory);
     cr_expect_eq(roomy->memory.used, 0);
+    cr_assert_eq(hdst__engine_open(tight, &on, &error), HDST_OK);
+    cr_assert_eq(on->ops->alloc(on, HDST__MEMORY_SHARED, BYTES, "a test", &memory, &error), HDST_OK);
+    cr_expect_lt(tight->memory.used, BYTES + (1 << 16));
+    on->ops->release(on, memory);
+    hdst__engine_destroy(tight);
     hdst__engine_destroy(roomy);
 }

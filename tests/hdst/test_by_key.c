@@ -697,8 +697,8 @@ Test(by_key, nowhere_to_spill)
     cr_assert(strstr(error.message, "/nowhere/at/all"), "%s", error.message);
     hdst_context_destroy(context);
     unsetenv("TMPDIR");
-    r = spilling_job(&context, 1 << 16);
-    cr_assert_eq(hdst_run(r, &error), HDST_E_MEMORY, "%s", error.message);
+    r = spilling_job(&context, 1 << 16);        // hardly any memory will do where there is a file
+    cr_assert_eq(hdst_run(r, &error), HDST_OK, "%s", error.message);
     hdst_context_destroy(context);
 }
 

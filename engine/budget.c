@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { ALLOWANCE = 3 << 19, ALLOWANCE_SHARE = 16 };
+enum { ALLOWANCE = (2 << 20) - (64 << 10) /* for the engine and the context themselves */, ALLOWANCE_SHARE = 10 };
 
 typedef struct head {               // in front of every block, which stays aligned to 16 bytes
     uint64_t bytes;                 // with the head

@@ -54,7 +54,7 @@ bench:
 LONG_PROGRAMS ?= 10000
 LONG_KERNELS ?= 2000
 LONG_PIPELINES ?= 500
-# Then the errors of the mathematics: every how many-th float, and how many points where there are too many numbers to try all.
+# Then the errors of the mathematics: every how many-th float, and how many points where there are too many numbers to try all. Then all of tests/mutation.
 LONG_FLOATS ?= 1
 LONG_POINTS ?= 10000000
 ifndef LONG_SEED
@@ -68,6 +68,7 @@ long:
 	@HDST_DIFF_HANG=600 HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) HDST_DIFF_PIPELINES=$(LONG_PIPELINES) HDST_DIFF_MISTAKES=$(LONG_PROGRAMS) HDST_DIFF_SEED=$(LONG_SEED) $(MESON) test -C $(BUILD) --no-rebuild --verbose --num-processes 1 --suite differential
 	for device in interp cpu; do $(BUILD)/tests/hdst/budget_matrix $$device 4 16 64 256 && $(BUILD)/tests/hdst/budget_matrix $$device 2 1024 || [ $$? = 77 ] || exit 1; done
 	$(BUILD)/bench/math_errors --every $(LONG_FLOATS) --points $(LONG_POINTS)
+	@python3 tests/mutation/run.py
 
 # Which lines of the compiler the random programs reach. Another suite: make coverage COVERAGE_SUITE=codegen
 COVERAGE_SUITE ?= differential

@@ -67,7 +67,7 @@ bool hdst__parse_expect(hdst__parser *p, hdst__token_kind kind, const char *why)
     return false;
 }
 
-const char *hdst__parse_name(hdst__parser *p, const char *what, hdst__span *span)
+const char *hdst__parse_type_word(hdst__parser *p, const char *what, hdst__span *span)
 {
     const hdst__token *token = &p->tokens[p->at];
     *span = token->span;
@@ -76,6 +76,16 @@ const char *hdst__parse_name(hdst__parser *p, const char *what, hdst__span *span
         hdst__parse_error(p, token->span, NULL, "expected %s; %s is a word of the language", what, hdst__token_name(token->kind));
     else
         hdst__parse_error(p, token->span, NULL, "expected %s, found %s", what, hdst__parse_found(p, token));
+    return "";
+}
+
+// A variable called float could be declared, and `(float & 1)` would be read as a cast. (In `acum float t` it is the type, behind a word too many.)
+const char *hdst__parse_name(hdst__parser *p, const char *what, hdst__span *span)
+{
+    const hdst__token *token = &p->tokens[p->at];
+    if (!hdst__parse_is_type_word(token) || hdst__parse_peek(p, 1)->kind == TOKEN_NAME) return hdst__parse_type_word(p, what, span);
+    hdst__parse_error(p, token->span, NULL, "expected %s; '%s' is the name of a type", what, token->text);
+    *span = token->span;
     return "";
 }
 
@@ -138,7 +148,7 @@ ast_type_name *hdst__parse_type_name(hdst__parser *p)
     if (hdst__parse_refused_word(p)) return type;
     bool combined = is_base_word(p);
     if (hdst__parse_accept(p, TOKEN_STRUCT)) type->after_struct = true;
-    type->name = hdst__parse_name(p, "a type", &type->span);
+    type->name = hdst__parse_type_word(p, "a type", &type->span);
     while (combined && !p->panic && is_base_word(p)) type->name = hdst__arena_printf(p->arena, "%s %s", type->name, p->tokens[p->at++].text);
     type->span = hdst__parse_since(p, first);
     return type;
@@ -162,12 +172,14 @@ ast_type_name *hdst__parse_dims(hdst__parser *p, ast_type_name *type)
 
 static const char *const qualifier_words[] = {"broadcast", "lookup", "accum", "key", "stream", "optional"};
 
-// Qualifiers are words of the language only here, and only when a type and a name follow.
+// Qualifiers are words of the language only here, and only when a type and a name follow (or brackets that should stand behind the name).
 static ast_qualifier qualifier(hdst__parser *p)
 {
     static const ast_qualifier meant[] = {AST_BROADCAST, AST_LOOKUP, AST_ACCUM, AST_KEY, AST_STREAM, AST_OPTIONAL};
     hdst__token_kind next = hdst__parse_peek(p, 1)->kind;
-    if (next != TOKEN_STRUCT && (next != TOKEN_NAME || hdst__parse_peek(p, 2)->kind != TOKEN_NAME)) return AST_PLAIN;
+    const hdst__token_kind after = hdst__parse_peek(p, 2)->kind;
+    const bool has_type = after == TOKEN_NAME || (after == TOKEN_LBRACKET && hdst__parse_is_type_word(hdst__parse_peek(p, 1)));
+    if (next != TOKEN_STRUCT && (next != TOKEN_NAME || !has_type)) return AST_PLAIN;
     for (size_t i = 0; i < sizeof meant / sizeof *meant; i++) {
         if (!hdst__parse_is_name(p, 0, qualifier_words[i])) continue;
         p->at++;

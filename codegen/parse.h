@@ -50,7 +50,9 @@ bool hdst__parse_is_name(const hdst__parser *p, size_t ahead, const char *name);
 bool hdst__parse_accept(hdst__parser *p, hdst__token_kind kind);
 // Takes the token or reports "expected KIND <why>". `why` may be "" or "after ...".
 bool hdst__parse_expect(hdst__parser *p, hdst__token_kind kind, const char *why);
-const char *hdst__parse_name(hdst__parser *p, const char *what, hdst__span *span);     // "" after an error
+const char *hdst__parse_type_word(hdst__parser *p, const char *what, hdst__span *span);    // "" after an error
+const char *hdst__parse_name(hdst__parser *p, const char *what, hdst__span *span);     // the same of what is no type of numbers
+bool hdst__parse_is_type_word(const hdst__token *token);        // float, int32_t, long ...: never meant as the name of anything else
 void hdst__parse_error(hdst__parser *p, hdst__span span, const char *hint, const char *format, ...) __attribute__((format(printf, 4, 5)));
 bool hdst__parse_enter(hdst__parser *p);       // false, with an error, at the nesting limit; else call leave
 void hdst__parse_leave(hdst__parser *p);

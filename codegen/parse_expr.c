@@ -106,7 +106,7 @@ static bool is_one_of(const hdst__token *token, const char *const *names, size_t
     return false;
 }
 
-static bool is_scalar_name(const hdst__token *token) { return is_one_of(token, scalar_names, sizeof scalar_names / sizeof *scalar_names); }
+bool hdst__parse_is_type_word(const hdst__token *token) { return is_one_of(token, scalar_names, sizeof scalar_names / sizeof *scalar_names); }
 
 // After `(NAME`: what can only follow a cast, or the star of a pointer's. (`(uint) - x` is a difference, as `(a) - x` is.)
 static bool is_cast_to(const hdst__parser *p)
@@ -124,7 +124,7 @@ static bool at_type_in_parentheses(const hdst__parser *p)
     if (name->kind == TOKEN_STRUCT) return true;
     if (name->kind != TOKEN_NAME) return false;
     if (is_one_of(name, type_like_names, sizeof type_like_names / sizeof *type_like_names) && is_cast_to(p)) return true;
-    return is_scalar_name(name) || (hdst__parse_peek(p, 2)->kind == TOKEN_RPAREN && hdst__parse_peek(p, 3)->kind == TOKEN_LBRACE);
+    return hdst__parse_is_type_word(name) || (hdst__parse_peek(p, 2)->kind == TOKEN_RPAREN && hdst__parse_peek(p, 3)->kind == TOKEN_LBRACE);
 }
 
 static ast_expr *unary(hdst__parser *p);

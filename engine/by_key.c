@@ -171,6 +171,8 @@ static hdst_status make_workers(hdst__by_key_pass *run, hdst_error *error)
 
 void hdst__by_key_init_pass(hdst__by_key_pass *run)
 {
+    if (run->engine->by_key_look_after) run->keyed->look_after = run->engine->by_key_look_after;
+    if (run->engine->by_key_full) run->keyed->full = (int64_t)run->engine->by_key_full;
     const double now = hdst__now();
     memcpy(&run->seed, &now, sizeof run->seed);
     run->seed = hdst__key_mix64(run->seed ^ (uintptr_t)run);       // of the clock and of where memory lies: nobody can make keys for it
@@ -196,6 +198,7 @@ static void note_stats(hdst__by_key_pass *run)
 {
     hdst__by_key *by_key = run->by_key;
     uint64_t in = 0, to_parts = 0, out = 0, flushes = 0, strays = 0;
+    memset(by_key->engine->by_key_moved, 0, sizeof by_key->engine->by_key_moved);
     by_key->combined_in = by_key->combined_out = by_key->crowded_parts = by_key->crowded_blocks = by_key->longest = 0;
     for (uint32_t i = 0; i < run->workers; i++) {
         in += run->worker[i].in;
@@ -207,6 +210,7 @@ static void note_stats(hdst__by_key_pass *run)
         strays += run->worker[i].strays;
         by_key->crowded_parts += run->worker[i].crowded_parts;
         by_key->crowded_blocks += run->worker[i].block_was_crowded;
+        for (int from = 0; from < 3; from++) by_key->engine->by_key_moved[from] += run->worker[i].moved[from];
         if (run->worker[i].longest > by_key->longest) by_key->longest = run->worker[i].longest;
     }
     by_key->choice = run->choice;

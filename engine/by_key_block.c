@@ -58,6 +58,7 @@ static bool look_through(hdst__by_key_worker *worker)
         uint64_t *row = table->rows + at * table->row_words;
         if (!row[0] || !hdst__keyed_is_full(keyed, row)) continue;
         if (!add_row(worker, row)) return false;
+        worker->moved[0]++;
         memset(row + 1 + keyed->key_words, 0, keyed->cell_words * sizeof *row);
     }
     return true;
@@ -81,7 +82,7 @@ static bool add_to_block(hdst__by_key_worker *worker)
         if (batch->misfit[i] && !add_raw(worker, i)) return false;
     hdst__key_table_add(&worker->block, keyed, batch);
     worker->since_flush += batch->count;
-    if (keyed->fixed && worker->block.adds >= HDST__KEY_ADDS && !look_through(worker)) return false;
+    if (keyed->fixed && worker->block.adds >= keyed->look_after && !look_through(worker)) return false;
     return !hdst__key_table_is_crowded(&worker->block) || give_up_block(worker);
 }
 

@@ -63,6 +63,7 @@ static bool put_full_aside(hdst__by_key_worker *worker, uint64_t *row)
     char *place;
     if (!put_aside(worker, &worker->combiner->full, worker->rows.record_bytes, &place)) return false;
     memcpy(place, row, worker->rows.record_bytes);
+    worker->moved[1]++;
     memset(row + 1 + keyed->key_words, 0, keyed->cell_words * sizeof *row);
     return true;
 }
@@ -98,7 +99,7 @@ static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
             memcpy(place, raw + (uint64_t)i * keyed->raw_bytes, keyed->raw_bytes);
         }
         hdst__key_table_add(&worker->table, keyed, &c->batch);
-        if (keyed->fixed && worker->table.adds >= HDST__KEY_ADDS && !look_through(worker)) return false;
+        if (keyed->fixed && worker->table.adds >= keyed->look_after && !look_through(worker)) return false;
         if (hdst__key_table_is_crowded(&worker->table)) return false;
     }
     return true;

@@ -52,6 +52,7 @@ bool hdst__by_key_move_cells(hdst__by_key_worker *worker, uint32_t hash, const u
     const hdst__keyed *keyed = worker->run->keyed;
     int64_t *wide = (int64_t *)hdst__by_key_wide(worker, hash, key);
     if (!wide) return no_memory(worker);
+    worker->moved[2]++;
     for (uint64_t c = 0; c < keyed->value_count; c++) {
         const hdst__value_column *column = &keyed->value[c];
         uint64_t *word = cells + column->word;
@@ -150,7 +151,7 @@ static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
         hdst__key_batch_words(&worker->batch, keyed, false);
         hdst__key_table_add(&worker->table, keyed, &worker->batch);
         if (worker->batch.misfits && !hdst__by_key_add_misfits(worker)) return false;
-        if (keyed->fixed && worker->table.adds >= HDST__KEY_ADDS && !look_through(worker)) return false;
+        if (keyed->fixed && worker->table.adds >= keyed->look_after && !look_through(worker)) return false;
         if (!hdst__key_table_is_crowded(&worker->table)) continue;
         const hdst__key_chunk rest = rest_of(chunk, (first + worker->batch.count) * keyed->raw_bytes);
         return sort_instead(worker) && hdst__by_key_sorted_add(worker, &rest);

@@ -43,7 +43,7 @@ static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
         hdst__key_batch_words(&worker->batch, keyed, false);
         hdst__row_table_add(&worker->row_table, keyed, &worker->batch);
         if (worker->batch.misfits && !hdst__by_key_add_misfits(worker)) return false;
-        if (keyed->fixed && worker->row_table.adds >= HDST__KEY_ADDS && !look_through(worker)) return false;
+        if (keyed->fixed && worker->row_table.adds >= keyed->look_after && !look_through(worker)) return false;
     }
     return true;
 }

@@ -121,6 +121,7 @@ typedef struct hdst__by_key_worker {
     bool sorts;                         // the part at hand
     uint64_t crowded_parts, longest;    // sorted as keys crowd in the table; places from a key's home, of all tables
     bool block_was_crowded;
+    uint64_t moved[3];                  // rows with a word that could overflow, from: the block, piles, parts
     uint64_t in, to_parts, out;         // records; pairs and rows that left the blocks; keys
     uint64_t flushes;
     hdst__row_table row_table;          // of a part, where keys are numbers of rows

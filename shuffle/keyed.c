@@ -91,7 +91,7 @@ static void place_raw(hdst__keyed *keyed)
 hdst__keyed *hdst__keyed_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const ir_accum_op *laws)
 {
     hdst__keyed *keyed = HDST__NEW(arena, hdst__keyed);
-    *keyed = (hdst__keyed){.record = record};
+    *keyed = (hdst__keyed){.record = record, .look_after = HDST__KEY_ADDS, .full = HDST__KEY_FULL};
     keyed->value = HDST__NEW_ARRAY(arena, hdst__value_column, record->elements);
     add_keys(arena, keyed, key_leaves, count);
     uint32_t number = 0;

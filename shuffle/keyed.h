@@ -42,6 +42,8 @@ typedef struct hdst__keyed {
     uint32_t wide_words, wide_row_words;
     uint32_t raw_bytes, raw_key_at;     // of a raw record: {uint32 hash, small values, key words, values of 8 bytes}
     uint32_t batch;                     // records that are taken apart at once
+    uint64_t look_after;                // records after which a table is looked through for words that grew past `full`: HDST__KEY_ADDS and HDST__KEY_FULL,
+    int64_t full;                       // or less, in tests
     uint64_t fixed;                     // float sums that are held in words; without one no table needs to be looked through
     const hdst__record *rows;           // of results whose key is the number of a row and left out; NULL: any key
     uint64_t row_count;                 // then: keys are below it, 2^32 at most
@@ -118,7 +120,7 @@ static inline bool hdst__cells_are_full(const hdst__keyed *keyed, const uint64_t
     for (uint64_t c = 0; c < keyed->value_count; c++) {
         const hdst__value_column *column = &keyed->value[c];
         for (uint32_t w = 0; column->cell.digits && w < column->words; w++)
-            if ((int64_t)cells[column->word + w] >= HDST__KEY_FULL || (int64_t)cells[column->word + w] <= -HDST__KEY_FULL) return true;
+            if ((int64_t)cells[column->word + w] >= keyed->full || (int64_t)cells[column->word + w] <= -keyed->full) return true;
     }
     return false;
 }

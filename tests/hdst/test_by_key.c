@@ -6,6 +6,7 @@
 #include "hdst/dataset.h"
 #include "tests/shuffle/bignum.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -305,6 +306,28 @@ static double double_of(uint64_t k, uint64_t count)
 }
 
 // Doubles take two words; so do keys of 64 bits.
+// Addends far below the last bit of two words, behind a sample that has none: what is left of the others cancels out.
+Test(by_key, doubles_finer_than_two_words)
+{
+    enum { FINE_KEYS = 100, FINE = 300000 };
+    static wide in[FINE];
+    for (uint32_t i = 0; i < FINE; i++) in[i] = (wide){i % FINE_KEYS, i / FINE_KEYS % 2 ? -1.25 : 1.25};
+    for (uint32_t k = 0; k < FINE_KEYS; k++) in[FINE - 1000 + k] = (wide){k, 0};
+    for (uint32_t k = 0; k < FINE_KEYS; k++) in[FINE - 900 + k] = (wide){k, ldexp(k + 1, -200)};
+    double left[FINE_KEYS] = {0};
+    for (uint32_t i = 0; i < FINE; i++)
+        if (fabs(in[i].v) > 1) left[in[i].k] += in[i].v;       // exact: small multiples of a quarter
+    job j;
+    ON_EACH_FORM(j) {
+        uint64_t n;
+        wide *got = collect(hdst_reduce_by_key(hdst_read(hdst_source_from_memory(j.context, in, FINE, sizeof *in), j.module, "wide"), j.module, "add_double"), &n);
+        cr_assert_eq(n, FINE_KEYS);
+        for (uint64_t i = 0; i < n; i++)
+            cr_assert_eq(got[i].v, left[got[i].k] + ldexp((double)got[i].k + 1, -200), "key %u on %s: %a", (unsigned)got[i].k, forms[form_], got[i].v);
+        hdst_context_destroy(j.context);
+    }
+}
+
 Test(by_key, sums_of_doubles)
 {
     static wide in[N];
@@ -485,26 +508,55 @@ Test(by_key, no_record_and_one)
     }
 }
 
-// More additions to one word than it has bits for: it moves on before it is full.
+// More additions to one word than it has bits for: it moves on before it is full. The first records, which say how large addends are, have smaller ones than the rest: all
+// together come to 2^63 units and more.
+enum { HEAVY = 12 << 20, FIRST_OF_HEAVY = 1 << 18 };
+static float heavy_value(uint64_t i) { return i % 64 == 0 ? 0x1p-37f : i < FIRST_OF_HEAVY ? 1.984375f : 7.9375f; }
+static float heavy_sum(void) { return (float)(FIRST_OF_HEAVY / 64 * 63 * 1.984375 + (HEAVY - FIRST_OF_HEAVY) / 64 * 63 * 7.9375); }    // the tiny ones are below half of its last place
+
 static bool fill_heavy(uint64_t first, uint64_t count, void *records, char *message, void *user)
 {
     (void)message, (void)user;
-    for (uint64_t i = 0; i < count; i++) ((sum *)records)[i] = (sum){7, (first + i) % 64 ? 1.984375f : 0x1p-37f};
+    for (uint64_t i = 0; i < count; i++) ((sum *)records)[i] = (sum){7, heavy_value(first + i)};
     return true;
 }
 
 Test(by_key, words_do_not_overflow)
 {
-    const uint64_t many = UINT64_C(10) << 20;
     hdst_context *context = context_on("interp");
     hdst_module *module = module_of(context, kernels);
     for (container = HDST_CONTAINER_TABLE; container <= HDST_CONTAINER_SORTED; container++) {
         uint64_t n;
-        sum *got = collect(hdst_reduce_by_key(hdst_read(hdst_source_from_callback(context, many, fill_heavy, NULL), module, "sum"), module, "add"), &n);
-        // 63/64 of them are 127/64; what the others come to is below a half of the last place.
-        cr_assert(n == 1 && got[0].v == (float)((double)(many / 64 * 63) * 1.984375), "%a", (double)got[0].v);
+        sum *got = collect(hdst_reduce_by_key(hdst_read(hdst_source_from_callback(context, HEAVY, fill_heavy, NULL), module, "sum"), module, "add"), &n);
+        cr_assert(n == 1 && got[0].v == heavy_sum(), "%a", (double)got[0].v);
     }
     hdst_context_destroy(context);
+}
+
+// With limits that few records reach each level is seen to move words on: threads' tables, parts' tables, sorted runs.
+Test(by_key, words_move_on_at_every_level)
+{
+    enum { MOVED_KEYS = 50 };
+    static const struct { hdst_container container; int from; } cases[] = {{HDST_CONTAINER_TABLE, 0}, {HDST_CONTAINER_PARTS, 2}, {HDST_CONTAINER_SORTED, 2}};
+    static sum pairs[N];
+    float expected[MOVED_KEYS] = {0};
+    for (uint32_t i = 0; i < N; i++) {
+        pairs[i] = (sum){i * 7 % MOVED_KEYS, (float)(i % 100) * 0.125f + 0.125f};
+        expected[pairs[i].k] += pairs[i].v;         // exact: multiples of 1/8 below 2^20
+    }
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        hdst_context *context = context_on("interp");
+        hdst_module *module = module_of(context, kernels);
+        context->engine->by_key_look_after = 1000;
+        context->engine->by_key_full = 1;
+        container = cases[c].container;
+        uint64_t n;
+        sum *got = collect(hdst_reduce_by_key(hdst_read(hdst_source_from_memory(context, pairs, N, sizeof(sum)), module, "sum"), module, "add"), &n);
+        cr_assert_eq(n, MOVED_KEYS);
+        for (uint64_t i = 0; i < n; i++) cr_assert_eq(got[i].v, expected[got[i].k], "key %u", (unsigned)got[i].k);
+        cr_assert_gt(context->engine->by_key_moved[cases[c].from], 0, "container %d", (int)cases[c].container);
+        hdst_context_destroy(context);
+    }
 }
 
 // Pairs that the memory budget has no room for go through a file.
@@ -674,15 +726,15 @@ Test(by_key, pairs_that_pile_up_are_combined)
 // The same with so many records of one key that its word has to move on.
 Test(by_key, words_do_not_overflow_in_piles)
 {
-    const uint64_t many = UINT64_C(10) << 20;
     hdst_context *context = context_with_memory(64 << 20);
     hdst_module *module = module_of(context, kernels);
-    hdst_dataset *pairs = hdst_read(hdst_source_from_callback(context, many, fill_heavy, NULL), module, "sum");
+    hdst_dataset *pairs = hdst_read(hdst_source_from_callback(context, HEAVY, fill_heavy, NULL), module, "sum");
     hdst_result *r = hdst_result_create(hdst_with_container(hdst_reduce_by_key(pairs, module, "add"), HDST_CONTAINER_PARTS));
     RUN(r);
     uint64_t n;
     const sum *got = hdst_result_rows(r, NULL, &n);
-    cr_assert(n == 1 && got[0].v == (float)((double)(many / 64 * 63) * 1.984375), "%a", (double)got[0].v);
+    cr_assert(n == 1 && got[0].v == heavy_sum(), "%a", (double)got[0].v);
+    cr_assert_gt(context->engine->by_key_moved[1], 0);
     cr_assert(strstr(hdst_explain(r, NULL), "combined where they piled up"), "%s", hdst_explain(r, NULL));
     hdst_context_destroy(context);
 }

@@ -2,6 +2,9 @@
 // Records in parts that the program names, against plain C: order, counts, reductions that keep the parts, numbers that are no parts.
 #include "tests/hdst/support.h"
 
+#include "engine/parting.h"
+#include "hdst/dataset.h"
+
 #include <stdlib.h>
 
 typedef struct row { uint32_t k; float v; int16_t a; double w; } row;
@@ -280,6 +283,35 @@ Test(partition, a_number_that_is_no_part)
         cr_assert(error.record == 4321 && hdst_status_exit_code(error.code) == 7);
         hdst_context_destroy(j.context);
     }
+}
+
+// In the engine: of several such records the first one is told, also where they are left out.
+static hdst_status fill_numbers(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    (void)user, (void)error, (void)storage;
+    for (uint64_t i = 0; i < count; i++) ((uint32_t *)buffers[0])[to_first + i] = (first + i) % 1000 == 777 ? (uint32_t)(first + i) : (uint32_t)((first + i) % 5);
+    return HDST_OK;
+}
+
+Test(partition, the_first_bad_part_is_told)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "interp";
+    options.on_error = HDST_ON_ERROR_SKIP;
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module *module = module_of(context, "struct number { uint32_t n; };\n");
+    const hdst__record *number = hdst_read(hdst_source_from_memory(context, rows, 1, 4), module, "number")->record;
+    const hdst__reader reader = {fill_numbers, NULL, N, number, HDST__AOS, 0};
+    const char *why;
+    uint64_t record;
+    uint32_t told;
+    hdst__parting *parting = hdst__parting_create(context->engine, number, 5, &why);
+    cr_assert_not_null(parting);
+    cr_assert_eq(hdst__parting_run(parting, &reader, &reader, NULL), HDST_OK);
+    hdst__parting_bad(parting, &record, &told);
+    cr_assert(record == 777 && told == 777, "%llu %u", (unsigned long long)record, (unsigned)told);
+    hdst__parting_destroy(parting);
+    hdst_context_destroy(context);
 }
 
 Test(partition, records_without_a_part_may_be_left_out)

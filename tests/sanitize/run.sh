@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # `make sanitize`: every part prints PASS or FAIL lines; the last line is "N passed, N failed".
-# usage: tests/sanitize/run.sh [address] [thread] [fuzz] [oclgrind]      (none: all four)
+# usage: tests/sanitize/run.sh [address] [thread] [fuzz] [oclgrind] [mutation]      (none: all five)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 passed=0 failed=0
@@ -145,11 +145,16 @@ oclgrind() {
     unset OCL_ICD_VENDORS OCLGRIND_LOG OCLGRIND_DATA_RACES OCLGRIND_CHECK_API HDST_CACHE_DIR
 }
 
-for part in "${@:-address thread fuzz oclgrind}"; do
+# Mistakes made on purpose, ten of them, other ones each day: tests must notice. `make long` makes all of them.
+mutation() {
+    if python3 tests/mutation/run.py --some 10; then pass "mutation: all caught"; else fail "mutation: see above"; fi
+}
+
+for part in "${@:-address thread fuzz oclgrind mutation}"; do
     for name in $part; do
         case "$name" in
-            address|thread|fuzz|oclgrind) echo "== $name"; "$name" ;;
-            *) echo "no such part: $name (address, thread, fuzz, oclgrind)" >&2; exit 2 ;;
+            address|thread|fuzz|oclgrind|mutation) echo "== $name"; "$name" ;;
+            *) echo "no such part: $name (address, thread, fuzz, oclgrind, mutation)" >&2; exit 2 ;;
         esac
     done
 done

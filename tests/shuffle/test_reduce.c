@@ -142,3 +142,30 @@ Test(reduce, tables_of_three_devices_meet)
     for (int d = 0; d < 3; d++) free(table[d]);
     hdst__arena_destroy(&f.arena);
 }
+
+// Keys of minima and maxima are unsigned: those of numbers on both sides of zero, and of a table that nothing was added to.
+Test(reduce, extremes_on_both_sides_of_zero_meet)
+{
+    fixture f;
+    row out;
+    start(&f);
+    static const double values[][3] = {{-3, 0, 0}, {-3, 8, 0}, {8, -3, 0}, {8, 0, -3}, {0, 0, 8}};      // 0: that table has none
+    for (size_t c = 0; c < sizeof values / sizeof *values; c++) {
+        int64_t *table[3] = {new_table(&f), new_table(&f), new_table(&f)};
+        double high = -1e300;
+        int16_t low = INT16_MAX;
+        for (int d = 0; d < 3; d++) {
+            if (values[c][d] == 0) continue;
+            put(&f, table[d], 1, 2, 0, (uint64_t)(int64_t)values[c][d]);
+            put(&f, table[d], 1, 3, 0, f64(values[c][d]));
+            if (values[c][d] > high) high = values[c][d];
+            if (values[c][d] < low) low = (int16_t)values[c][d];
+        }
+        hdst__tables_merge(f.tables, rows, table[0], table[1]);
+        hdst__tables_merge(f.tables, rows, table[0], table[2]);
+        hdst__table_read_rows(f.tables, rows, table[0], 0, &f.record, 1, 1, &out);
+        cr_expect(out.high == high && out.low == low, "case %zu: %g %d", c, out.high, (int)out.low);
+        for (int d = 0; d < 3; d++) free(table[d]);
+    }
+    hdst__arena_destroy(&f.arena);
+}

@@ -3,6 +3,7 @@
 #include "shuffle/reduce.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,6 +167,23 @@ Test(reduce, extremes_on_both_sides_of_zero_meet)
         hdst__table_read_rows(f.tables, rows, table[0], 0, &f.record, 1, 1, &out);
         cr_expect(out.high == high && out.low == low, "case %zu: %g %d", c, out.high, (int)out.low);
         for (int d = 0; d < 3; d++) free(table[d]);
+    }
+    hdst__arena_destroy(&f.arena);
+}
+
+// What is not finite stays, whichever table has it.
+Test(reduce, infinities_and_nans_of_one_table_stay)
+{
+    fixture f;
+    row out;
+    start(&f);
+    for (int with = 0; with < 2; with++) {
+        int64_t *table[2] = {new_table(&f), new_table(&f)};
+        for (int d = 0; d < 2; d++) put(&f, table[d], 1, 0, 0, f32(d == with ? (float)INFINITY : 1)), put(&f, table[d], 1, 0, 1, f32(d == with ? (float)NAN : 1));
+        hdst__tables_merge(f.tables, rows, table[0], table[1]);
+        hdst__table_read_rows(f.tables, rows, table[0], 0, &f.record, 1, 1, &out);
+        cr_expect(isinf(out.x[0]) && isnan(out.x[1]), "table %d: %g %g", with, (double)out.x[0], (double)out.x[1]);
+        for (int d = 0; d < 2; d++) free(table[d]);
     }
     hdst__arena_destroy(&f.arena);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -176,4 +177,15 @@ Test(budget, a_small_block_that_grows_large_changes_sides)
     cr_assert(budget.small == 0 && budget.used == 20 + HEAD);
     hdst__free(&counting, memory);
     cr_assert_eq(budget.used, 0);
+}
+
+Test(budget, a_limit_of_the_address_space_counts)
+{
+    struct rlimit space;
+    const uint64_t before = hdst__host_memory_limit(), limit = UINT64_C(1) << 30;
+    cr_assert_eq(getrlimit(RLIMIT_AS, &space), 0);
+    space.rlim_cur = limit;
+    cr_assert_eq(setrlimit(RLIMIT_AS, &space), 0);      // this process is the test's own
+    cr_assert_lt(hdst__host_memory_limit(), limit, "what is in use already is not left");
+    cr_assert_leq(hdst__host_memory_limit(), before);
 }

@@ -376,6 +376,9 @@ Test(replay, broken_files_are_refused_in_words)
     write_file(other, bytes, length - 1);
     cr_expect_eq(show(other, text, sizeof text), 6);
     EXPECT_IN(text, "cut off");
+    write_file(other, "\xdd\xff\xff\xff\xff that many items are not in this file", 39);     // so no memory is taken for them
+    cr_expect_eq(show(other, text, sizeof text), 6);
+    EXPECT_IN(text, "cut off");
     char *version = memmem(bytes, length, "\xa7version\x01", 9);
     cr_assert_not_null(version);
     version[8] = 2;                     // of a later hdst

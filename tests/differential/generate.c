@@ -257,7 +257,7 @@ static diff_shape random_shape(gen *g)
 static void make_params(gen *g)
 {
     diff_program *p = g->program;
-    p->params[0] = (diff_param){.kind = DIFF_RECORD, .name = "a"};
+    p->params[0] = (diff_param){.kind = DIFF_RECORD, .name = g->left};
     if (p->shape == DIFF_REDUCE) {
         p->param_count = 2;
         p->params[1] = (diff_param){.kind = DIFF_ACCUM, .name = "result", .rows = 1};

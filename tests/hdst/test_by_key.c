@@ -683,11 +683,11 @@ Test(by_key, records_with_errors_are_skipped_in_front)
     }
 }
 
-// Pairs that pile up become rows where keys come often: no file is needed. Some addends fit no word, and cancel out.
+// Pairs that pile up become rows where keys come often: no file is needed. Some addends fit no word, and cancel out but for one.
 enum { PILED = 3900000, PILED_KEYS = 40000 };
 
-static float piled_value(uint64_t n) { return n % 1000 == 999 ? (n / 1000 % 2 ? 0x1p100f : -0x1p100f) : (float)(n / PILED_KEYS % 8) + 0.5f; }
-static uint32_t piled_key(uint64_t n) { return n % 1000 == 999 ? 5 : (uint32_t)(n * 7919 % PILED_KEYS); }
+static float piled_value(uint64_t n) { return n == 2000 ? 0x1p90f : n % 1000 == 999 ? (n / 1000 % 2 ? 0x1p100f : -0x1p100f) : (float)(n / PILED_KEYS % 8) + 0.5f; }
+static uint32_t piled_key(uint64_t n) { return n == 2000 ? 6 : n % 1000 == 999 ? 5 : (uint32_t)(n * 7919 % PILED_KEYS); }
 
 static bool fill_piled(uint64_t first, uint64_t count, void *records, char *message, void *user)
 {
@@ -723,10 +723,12 @@ Test(by_key, pairs_that_pile_up_are_combined)
     hdst_context_destroy(context);
 }
 
-// The same with so many records of one key that its word has to move on.
-Test(by_key, words_do_not_overflow_in_piles)
+// The same with so many records of one key that its word has to move on: seen among records, and (with limits that only rows meet) among rows.
+static void heavy_pile(uint64_t look_after, uint64_t full)
 {
     hdst_context *context = context_with_memory(64 << 20);
+    context->engine->by_key_look_after = look_after;
+    context->engine->by_key_full = full;
     hdst_module *module = module_of(context, kernels);
     hdst_dataset *pairs = hdst_read(hdst_source_from_callback(context, HEAVY, fill_heavy, NULL), module, "sum");
     hdst_result *r = hdst_result_create(hdst_with_container(hdst_reduce_by_key(pairs, module, "add"), HDST_CONTAINER_PARTS));
@@ -738,6 +740,9 @@ Test(by_key, words_do_not_overflow_in_piles)
     cr_assert(strstr(hdst_explain(r, NULL), "combined where they piled up"), "%s", hdst_explain(r, NULL));
     hdst_context_destroy(context);
 }
+
+Test(by_key, words_do_not_overflow_in_piles) { heavy_pile(0, 0); }
+Test(by_key, words_of_rows_move_on_in_piles) { heavy_pile(UINT64_C(1) << 40, UINT64_C(1) << 50); }
 
 Test(by_key, nowhere_to_spill)
 {

@@ -281,6 +281,9 @@ Test(partition, a_number_that_is_no_part)
         cr_assert_eq(hdst_count(hdst_partition(j.data, j.module, "by_a", 5), &n, &error), HDST_E_RECORD);
         cr_assert(strstr(error.message, "'by_a' gives part 4294967294, out of range 0..4, in record 4321"), "%s", error.message);
         cr_assert(error.record == 4321 && hdst_status_exit_code(error.code) == 7);
+        rows[4321].a = 1;               // the number behind the last part is left
+        cr_assert_eq(hdst_count(hdst_partition(j.data, j.module, "by_a", 5), &n, &error), HDST_E_RECORD);
+        cr_assert(strstr(error.message, "'by_a' gives part 5, out of range 0..4, in record 9999"), "%s", error.message);
         hdst_context_destroy(j.context);
     }
 }

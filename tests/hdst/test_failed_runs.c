@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// A result whose run failed holds nothing: bytes at the allocator hook before and after, for every kind of result; the next run works again.
+#include "tests/hdst/support.h"
+
+#include <stdlib.h>
+
+typedef struct item { uint32_t key, at; } item;
+
+enum { RECORDS = 1 << 17, KEYS = 1 << 16, LEAST_HELD = 256 << 10, OF_A_PLAN = 192 << 10 };
+
+static const char kernels[] =
+    "struct item { uint32_t key; uint32_t at; };\n"
+    "map pairs(item i) -> (key uint32_t key, uint64_t n) { return (i.key, 1); }\n"
+    "map counts(item i, accum uint64_t some[], accum uint64_t seen[]) { some[i.key] += 1; seen[i.key] += 1; }\n"
+    "map part(item i) -> uint32_t { return i.at % 16u; }\n"
+    "filter odd(item i) { return i.at % 2u == 1u; }\n"
+    "reduce add(uint64_t a, uint64_t b) { return a + b; }\n"
+    "group last(key uint32_t key, stream item i) -> item { uint32_t at = 0u; for (item e : i) at = e.at; return (item){ .key = key, .at = at }; }\n";
+
+// --- The hook ---
+
+static _Atomic uint64_t taken;
+
+static void *allocate(size_t bytes, void *user)
+{
+    (void)user;
+    size_t *block = malloc(bytes + 16);
+    if (!block) return NULL;
+    *block = bytes;
+    taken += bytes;
+    return block + 2;
+}
+
+static void release(void *pointer, void *user)
+{
+    (void)user;
+    if (!pointer) return;
+    taken -= ((size_t *)pointer)[-2];
+    free((size_t *)pointer - 2);
+}
+
+static void *reallocate(void *pointer, size_t bytes, void *user)
+{
+    char *block = allocate(bytes, user);
+    if (!block || !pointer) return block;
+    const size_t before = ((size_t *)pointer)[-2];
+    memcpy(block, pointer, before < bytes ? before : bytes);
+    release(pointer, user);
+    return block;
+}
+
+// --- Jobs ---
+
+typedef struct job {
+    hdst_context *context;
+    hdst_module *module;
+    uint64_t records;
+    bool fails;                 // the source does, when most of it is read
+} job;
+
+static bool fill(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    const job *j = user;
+    if (j->fails && first + count == j->records) return snprintf(message, 512, "the disk is gone"), false;
+    for (uint64_t i = 0; i < count; i++) ((item *)records)[i] = (item){(uint32_t)((first + i) * 40503 % KEYS), (uint32_t)(first + i)};
+    return true;
+}
+
+static hdst_dataset *dense(job *j, hdst_dataset *d) { return hdst_reduce_dense(hdst_map_function(d, j->module, "pairs"), j->module, "add", KEYS); }
+static hdst_dataset *by_key(job *j, hdst_dataset *d) { return hdst_reduce_by_key(hdst_map_function(d, j->module, "pairs"), j->module, "add"); }
+static hdst_dataset *group(job *j, hdst_dataset *d) { return hdst_group_function(d, "key", j->module, "last"); }
+static hdst_dataset *sort(job *j, hdst_dataset *d) { return (void)j, hdst_sort(d, "key"); }
+static hdst_dataset *partition(job *j, hdst_dataset *d) { return hdst_partition(d, j->module, "part", 16); }
+static hdst_dataset *top(job *j, hdst_dataset *d) { return (void)j, hdst_top(d, RECORDS / 2, "at"); }
+static hdst_dataset *filter(job *j, hdst_dataset *d) { return hdst_filter_function(d, j->module, "odd"); }
+static hdst_dataset *as_it_is(job *j, hdst_dataset *d) { return (void)j, d; }
+
+static hdst_dataset *accumulators(job *j, hdst_dataset *d, uint64_t seen)
+{
+    hdst_map_spec *spec = hdst_map_spec_create(j->module, "counts");
+    hdst_bind_accum(spec, "some", KEYS);
+    hdst_bind_accum(spec, "seen", seen);
+    return hdst_map(d, spec);
+}
+
+static hdst_dataset *counts(job *j, hdst_dataset *d) { return accumulators(j, d, KEYS); }
+
+static const struct { const char *name; hdst_dataset *(*make)(job *, hdst_dataset *); uint64_t rows; } kinds[] = {
+    {"dense", dense, KEYS}, {"by key", by_key, KEYS}, {"group", group, KEYS}, {"sort", sort, RECORDS}, {"partition", partition, RECORDS}, {"top", top, RECORDS / 2},
+    {"filter", filter, RECORDS / 2}, {"read", as_it_is, RECORDS}, {"accumulators", counts, 0},
+};
+
+static hdst_dataset *open_job(job *j, const char *device, uint64_t records, uint64_t memory)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    options.memory = memory;
+    options.allocator = (hdst_allocator){allocate, reallocate, release, NULL};
+    *j = (job){.context = hdst_context_create(&options), .records = records};
+    j->module = module_of(j->context, kernels);
+    return hdst_read(hdst_source_from_callback(j->context, records, fill, j), j->module, "item");
+}
+
+static void works(hdst_result *r, const char *device, size_t kind)
+{
+    RUN(r);
+    uint64_t rows;
+    if (kinds[kind].rows) hdst_result_rows(r, NULL, &rows);
+    else rows = hdst_view_int64(hdst_result_field(r, "seen", NULL), 7, 0) == RECORDS / KEYS ? 0 : 1;
+    cr_assert_eq(rows, kinds[kind].rows, "%s, %s: %llu rows", device, kinds[kind].name, (unsigned long long)rows);
+}
+
+static void holds_nothing(hdst_result *r, const char *device, const char *name, uint64_t before)
+{
+    uint64_t rows = 1;
+    hdst_error error;
+    cr_assert(taken < before + OF_A_PLAN, "%s, %s: %llu bytes more than before the run", device, name, (unsigned long long)(taken - before));
+    cr_assert(!hdst_result_rows(r, NULL, &rows) && rows == 0, "%s, %s", device, name);
+    cr_assert(hdst_result_status(r, &error) == HDST_E_USAGE && strstr(error.message, "holds nothing"), "%s, %s: %s", device, name, error.message);
+}
+
+// What the context keeps for the next run (the device, segments for input) is there before: another result ran and ended.
+static uint64_t without_a_result(hdst_dataset *dataset)
+{
+    hdst_result *r = hdst_result_create(dataset);
+    hdst_run(r, NULL);
+    hdst_result_destroy(r);
+    return taken;
+}
+
+static void check(const char *device, size_t kind)
+{
+    job j;
+    hdst_error error;
+    hdst_dataset *dataset = open_job(&j, device, RECORDS, 0);
+    dataset = kinds[kind].make(&j, dataset);
+    const uint64_t before = without_a_result(dataset);
+    hdst_result *r = hdst_result_create(dataset);
+    works(r, device, kind);
+    cr_assert(taken > before + LEAST_HELD, "%s, %s: the result holds %llu bytes only", device, kinds[kind].name, (unsigned long long)(taken - before));
+    j.fails = true;
+    cr_assert_eq(hdst_run(r, &error), HDST_E_IO, "%s, %s: %s", device, kinds[kind].name, error.message);
+    holds_nothing(r, device, kinds[kind].name, before);
+    j.fails = false;
+    works(r, device, kind);
+    hdst_context_destroy(j.context);
+    cr_assert_eq(taken, 0);
+}
+
+Test(failed_runs, hold_nothing)
+{
+    const bool cpu = have_cpu();
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        check("interp", i);
+        if (cpu) check("cpu", i);
+    }
+}
+
+// The first table fits the budget, the second does not.
+static void check_out_of_memory(const char *device)
+{
+    job j;
+    hdst_error error;
+    hdst_dataset *items = open_job(&j, device, RECORDS, 8 << 20);
+    hdst_dataset *fits = counts(&j, items);
+    const uint64_t before = without_a_result(fits);
+    hdst_result *r = hdst_result_create(accumulators(&j, items, 16 << 20));
+    for (int turn = 0; turn < 2; turn++) {
+        cr_assert_eq(hdst_run(r, &error), HDST_E_MEMORY, "%s: %s", device, error.message);
+        holds_nothing(r, device, "out of memory", before);
+    }
+    hdst_result *other = hdst_result_create(fits);
+    works(other, device, sizeof kinds / sizeof *kinds - 1);
+    hdst_context_destroy(j.context);
+    cr_assert_eq(taken, 0);
+}
+
+Test(failed_runs, hold_nothing_for_lack_of_memory)
+{
+    check_out_of_memory("interp");
+    if (have_cpu()) check_out_of_memory("cpu");
+}

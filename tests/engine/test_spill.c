@@ -44,6 +44,11 @@ Test(spill, is_read_back_at_any_place_and_has_no_name, .init = make_folder)
     cr_assert_eq(hdst__spill_read(&spill, 0, read, 10000, NULL), HDST_OK);
     cr_assert(!memcmp(read, written, 10000));
     cr_assert_eq(hdst__spill_read(&spill, 9999, read, 2, NULL), HDST_E_IO);
+    cr_assert_eq(hdst__spill_put(&spill, 12000, written, 100, NULL), HDST_OK);         // behind a gap, and then in front again
+    cr_assert_eq(hdst__spill_put(&spill, 50, written, 10, NULL), HDST_OK);
+    cr_assert_eq(spill.bytes, 12100);
+    cr_assert_eq(hdst__spill_add(&spill, written, 1, NULL), HDST_OK);
+    cr_assert_eq(spill.bytes, 12101);
     hdst__spill_close(&spill);
     hdst__spill_close(&spill);
     cr_assert_eq(rmdir(folder), 0, "something was left in the folder");

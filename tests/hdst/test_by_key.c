@@ -306,17 +306,17 @@ static double double_of(uint64_t k, uint64_t count)
 }
 
 // Doubles take two words; so do keys of 64 bits.
-// Addends far below the last bit of two words, behind a sample that has none: what is left of the others cancels out.
-Test(by_key, doubles_finer_than_two_words)
+// Addends far below the last bit of a word, or of two, behind a sample that has none: what is left of the others cancels out.
+static void addends_finer_than_words(double base)
 {
     enum { FINE_KEYS = 100, FINE = 300000 };
     static wide in[FINE];
-    for (uint32_t i = 0; i < FINE; i++) in[i] = (wide){i % FINE_KEYS, i / FINE_KEYS % 2 ? -1.25 : 1.25};
+    for (uint32_t i = 0; i < FINE; i++) in[i] = (wide){i % FINE_KEYS, i / FINE_KEYS % 2 ? -base : base};
     for (uint32_t k = 0; k < FINE_KEYS; k++) in[FINE - 1000 + k] = (wide){k, 0};
     for (uint32_t k = 0; k < FINE_KEYS; k++) in[FINE - 900 + k] = (wide){k, ldexp(k + 1, -200)};
     double left[FINE_KEYS] = {0};
     for (uint32_t i = 0; i < FINE; i++)
-        if (fabs(in[i].v) > 1) left[in[i].k] += in[i].v;       // exact: small multiples of a quarter
+        if (fabs(in[i].v) > 1) left[in[i].k] += in[i].v;       // exact: signs take turns
     job j;
     ON_EACH_FORM(j) {
         uint64_t n;
@@ -327,6 +327,9 @@ Test(by_key, doubles_finer_than_two_words)
         hdst_context_destroy(j.context);
     }
 }
+
+Test(by_key, doubles_finer_than_a_word) { addends_finer_than_words(1.25); }
+Test(by_key, doubles_finer_than_two_words) { addends_finer_than_words(1.25 + 0x1p-45); }
 
 Test(by_key, sums_of_doubles)
 {

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 static const char kernels[] =
+    "struct one_way { uint32_t a; float b; };\n"
+    "struct other_way { uint32_t a; int32_t b; };\n"
     "struct point { float x[2]; };\n"
     "struct cell { int32_t a; };\n"
     "struct late { float x[2]; uint64_t i; };\n"
@@ -81,6 +83,8 @@ Test(graph_misuse, records_that_do_not_fit)
     expect(hdst_zip_with_index(points, module, "numberd"), HDST_E_USAGE, "no record 'numberd'", "did you mean 'numbered'?");
     expect(hdst_union(points, hdst_map_function(points, module, "good")), HDST_E_USAGE, "a union of records of 'point' and of 'good'", "the same fields");
     expect(hdst_union_all(NULL, 0), HDST_E_USAGE, "a union of no datasets", "at least");
+    expect(hdst_union(hdst_read(hdst_source_from_memory(context, "", 0, 8), module, "one_way"), hdst_read(hdst_source_from_memory(context, "", 0, 8), module, "other_way")), HDST_E_USAGE,
+           "a union of records of 'one_way' and of 'other_way'", "the same fields");
     expect(hdst_union(points, hdst_sample(points, 2, 0)), HDST_E_USAGE, "a sample of the fraction 2", "from 0");
     expect(hdst_sample(points, -0.5, 0), HDST_E_USAGE, "a sample of the fraction -0.5", "from 0");
     expect(hdst_with_layout(points, (hdst_layout)9), HDST_E_USAGE, "layout 9", "");

@@ -331,6 +331,8 @@ Test(pipeline, numbers_beyond_int64_are_read_as_its_limits)
         const int64_t got = hdst_view_int64((hdst_view){.base = &d[i], .stride = 8, .rows = 1, .elements = 1, .type = HDST_FLOAT64}, 0, 0);
         cr_expect_eq(got, expected[i], "%g: %lld", d[i], (long long)got);
     }
+    const uint64_t large[] = {UINT64_C(1) << 63, UINT64_MAX, 5};
+    for (int i = 0; i < 3; i++) cr_expect_eq(hdst_view_double((hdst_view){.base = &large[i], .stride = 8, .rows = 1, .elements = 1, .type = HDST_UINT64}, 0, 0), (double)large[i]);
     cr_expect_eq(hdst_view_int64((hdst_view){.base = &f, .stride = 4, .rows = 1, .elements = 1, .type = HDST_FLOAT32}, 0, 0), INT64_MAX);
 }
 

@@ -73,6 +73,9 @@ Test(decimal, texts_between_two_floats_are_rounded_once)
     check_real("1.000000059604644775390625");
     check_real("16777217");
     check_real("16777217.0000000000000001");
+    check_real("0.5000000298023224");       // as a double exactly between two floats, and itself a little above
+    check_real("0.7500000298023224");
+    check_real("0.5000000894069671");       // and below
 }
 
 Test(decimal, the_edges_of_the_types)

@@ -243,6 +243,8 @@ Test(source_npy, versions_2_and_3_and_no_rows)
 }
 
 static const struct { const char *header; int bytes; const char *message; } bad[] = {
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), }", 4,
+     "there are too many dimensions"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 23, "the file is truncated: the header promises 3 rows of 8 bytes, there are 23 bytes after it"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 25, "1 bytes follow the array's data"},
     {"{'descr': '|O', 'fortran_order': False, 'shape': (3,), }", 24, "the array holds Python objects (dtype '|O'), which are not read"},

@@ -79,7 +79,8 @@ class Tree:
         self.source, self.build = os.path.join(folder, "tree"), os.path.join(folder, "build")
         copy_tree(self.source)
         self.check(["meson", "setup", self.build, self.source, "-Dtests=enabled"])
-        self.tests = json.loads(subprocess.run(["meson", "introspect", self.build, "--tests"], check=True, stdout=subprocess.PIPE).stdout)
+        self.tests, targets = (json.loads(subprocess.run(["meson", "introspect", self.build, what], check=True, stdout=subprocess.PIPE).stdout) for what in ("--tests", "--targets"))
+        self.files_of = {target["id"]: target["filename"] for target in targets}
         self.environment = dict(os.environ, HDST_CACHE_DIR=os.path.join(folder, "kernels"), POCL_CACHE_DIR=os.path.join(folder, "pocl"), TMPDIR=os.path.join(folder, "tmp"))
         for name in ("kernels", "pocl", "tmp"):
             os.mkdir(os.path.join(folder, name), 0o700)
@@ -99,6 +100,7 @@ class Tree:
         test = found[0]
         command = test["cmd"] + (["--filter", "*/" + part] if part else [])
         built = [word for word in test["cmd"] if word.startswith(self.build + os.sep) and not os.path.isdir(word)]
+        built += [name for target in test.get("depends", []) for name in self.files_of.get(target, [])]
         return command, dict(self.environment, **{k: v for k, v in test["env"].items() if not k.startswith("HDST_CACHE")}), test["workdir"] or self.build, [os.path.relpath(b, self.build) for b in built]
 
     def compile(self, tests):

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names on devices: a program computes the same whatever its names are, also where they are words that generated kernels are made of.
 //
-// usage: name_bits [--passes N] [--each N] [DEVICE ...]   (default: interp and cpu; names as hdst_context_options has them: interp, cpu, gpu, 0, 1 ...)
+// usage: name_bits [--passes N] [--each N] [--from K] [DEVICE ...]   (default: interp and cpu; names as hdst_context_options has them: interp, cpu, gpu, 0, 1 ...)
 // Every word of generated text stands in a place of each role (local, parameter, field, table, function, record or constant), 24 words in a program; --passes leaves roles out, --each
-// runs every N-th program only. What is computed is compared with the same in C. Exit code 1 when something differs; 4: no such device.
+// runs every N-th program only, from the K-th on. What is computed is compared with the same in C. Exit code 1 when something differs; 4: no such device.
 #include <hdst/hdst.h>
 
 #include "name_words.h"
@@ -165,7 +165,7 @@ static bool run_program(hdst_context *context, const char *text, const char *con
 }
 
 // In each pass every word stands in a place of the next role.
-static size_t run_all(hdst_context *context, const char **words, size_t count, int passes, size_t each, const answer *right, size_t *programs)
+static size_t run_all(hdst_context *context, const char **words, size_t count, int passes, size_t each, size_t from, const answer *right, size_t *programs)
 {
     static char text[MOST_TEXT];
     size_t wrong = 0, turn = 0;
@@ -173,7 +173,7 @@ static size_t run_all(hdst_context *context, const char **words, size_t count, i
         for (size_t first = 0; first < count; first += PLACES) {
             const char *names[PLACES];
             for (size_t w = 0; w < PLACES; w++) names[(w + (size_t)pass * PLACES_OF_ROLE) % PLACES] = words[(first + w) % count];
-            if (turn++ % each) continue;
+            if (turn++ % each != from) continue;
             write_program(text, names);
             wrong += !run_program(context, text, names, right);
             ++*programs;
@@ -181,7 +181,7 @@ static size_t run_all(hdst_context *context, const char **words, size_t count, i
     return wrong;
 }
 
-static int run_device(const char *device, int passes, size_t each, const answer *right)
+static int run_device(const char *device, int passes, size_t each, size_t from, const answer *right)
 {
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     hdst_device_info info;
@@ -199,7 +199,7 @@ static int run_device(const char *device, int passes, size_t each, const answer 
         if (is_a_name(context, diff_words[w])) words[count++] = diff_words[w];
         else refused++;
     }
-    wrong = run_all(context, words, count, passes, each, right, &programs);
+    wrong = run_all(context, words, count, passes, each, from, right, &programs);
     printf("%s (%s): %zu words (the language keeps %zu for itself), %zu programs, %zu wrong\n", device, info.name, count, refused, programs, wrong);
     hdst_context_destroy(context);
     return wrong || count < 1000 ? 1 : 0;
@@ -209,20 +209,21 @@ int main(int argc, char **argv)
 {
     static char *usual[] = {"interp", "cpu"};
     int passes = ROLES, code = 0;
-    size_t each = 1;
+    size_t each = 1, from = 0;
     while (argc > 2 && argv[1][0] == '-') {
         if (!strcmp(argv[1], "--passes")) passes = atoi(argv[2]);
         else if (!strcmp(argv[1], "--each")) each = (size_t)atoi(argv[2]);
-        else return fprintf(stderr, "usage: name_bits [--passes N] [--each N] [DEVICE ...]\n"), 2;
+        else if (!strcmp(argv[1], "--from")) from = (size_t)atoi(argv[2]);
+        else return fprintf(stderr, "usage: name_bits [--passes N] [--each N] [--from K] [DEVICE ...]\n"), 2;
         argc -= 2, argv += 2;
     }
-    if (passes < 1 || each < 1) return fprintf(stderr, "name_bits: numbers above 0, please\n"), 2;
+    if (passes < 1 || each < 1 || from >= each) return fprintf(stderr, "name_bits: numbers above 0, please, and K below N\n"), 2;
     make_data();
     answer right = in_c();
     if (!items || !right.made) return 5;
     char **devices = argc > 1 ? argv + 1 : usual;
     const int count = argc > 1 ? argc - 1 : 2;
-    for (int d = 0; d < count && !code; d++) code = run_device(devices[d], passes, each, &right);
+    for (int d = 0; d < count && !code; d++) code = run_device(devices[d], passes, each, from, &right);
     free(right.made);
     free(items);
     return code;

@@ -154,8 +154,8 @@ Test(device_opencl, a_program_on_disk_without_the_kernel_is_compiled_anew_and_re
     void *now = hdst__program_cache_read(&engine->cache, &b, &kept);
     cr_assert_not_null(now);
     cr_assert(kept != length || memcmp(now, bytes, length) != 0, "the wrong program stays on disk");
-    free(bytes);
-    free(now);
+    hdst__free(engine->allocator, bytes);
+    hdst__free(engine->allocator, now);
     hdst__engine_destroy(engine);
 }
 

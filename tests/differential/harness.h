@@ -77,8 +77,10 @@ typedef struct diff_compiled {
     const ir_func *func;
     const hdst__tables *tables;
     const int32_t *scales;          // DIFF_BLOCK, DIFF_ROW
-    const char *wrong;              // NULL, or what went wrong, with the compiler's messages
+    const char *wrong;              // NULL, or what went wrong, with the compiler's messages; diff_too_large
 } diff_compiled;
+
+extern const char diff_too_large[];     // with its helpers in place a function has more statements than the compiler takes, and it says so: no program for this test
 
 // An hdst__import_reader; user: the program.
 bool diff_read_import(const char *name, const char *importing_file, char **text, size_t *length, const hdst__allocator *allocator, void *user);

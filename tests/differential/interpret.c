@@ -20,6 +20,8 @@ bool diff_read_import(const char *name, const char *importing_file, char **text,
     return *text != NULL;
 }
 
+const char diff_too_large[] = "a function is too large";
+
 static ir_func *lower(hdst__arena *arena, const diff_program *program, hdst__diags *diags, const char **wrong)
 {
     hdst__diags_init(diags, arena);
@@ -41,9 +43,15 @@ static ir_func *lower(hdst__arena *arena, const diff_program *program, hdst__dia
         const ast_function *function = hdst__module_function(module, names[i]);
         *wrong = function ? function->unsupported : "a function is missing";
         if (*wrong) return NULL;
-        stages[count++] = hdst__lower(arena, module, function);
+        stages[count] = hdst__lower(arena, module, function);
+        if (!stages[count++]) {
+            *wrong = diags->errors == 1 && strstr(diags->items[0].message, "statements") ? diff_too_large : "a function is not lowered, without a reason";
+            return NULL;
+        }
     }
-    return hdst__fuse(arena, stages, count);
+    ir_func *func = hdst__fuse(arena, stages, count);
+    if (!func) *wrong = diff_too_large;     // so that the planner makes several stages of it
+    return func;
 }
 
 // Float sums in every tier, at scales that suit most data, some of it, or none.

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { DIFF_PARAMS = 12, DIFF_LEAVES = 96, DIFF_DIMS = 6 };
+enum { DIFF_PARAMS = 12, DIFF_LEAVES = 96, DIFF_DIMS = 8 };
 
 typedef enum diff_kind { K_BOOL, K_I8, K_I16, K_I32, K_I64, K_U8, K_U16, K_U32, K_U64, K_F32, K_F64, K_COUNT } diff_kind;
 typedef enum diff_law { L_SUM, L_MIN, L_MAX, L_AND, L_OR, L_XOR } diff_law;

@@ -115,6 +115,7 @@ Test(cancel, a_reduction_by_key_in_the_hosts_memory)
     hdst_result *read = hdst_result_create(cached), *result = hdst_result_create(reduces(cached, module));
     hdst_error error;
     RUN(read);
+    RUN(result);                                    // planned and compiled: these look for themselves
     hdst__cancel_begin(&f.context->cancel);         // what the public call does, and a cancel at its very start
     hdst__cancel_ask(&f.context->cancel);
     cr_assert_eq(hdst__result_run(result, &error), HDST_E_CANCELLED);

@@ -30,8 +30,10 @@ typedef struct hdst__mask_region {
     size_t at;
     const ir_block *inside;
     bool in_loop;               // it may be entered more than once for a record
-    size_t *reads;              // by variable: inside
-    size_t var_count;
+    hdst__arena *arena;
+    uint32_t *read;             // variables that are read inside, sorted, each as often as it is read
+    size_t reads, capacity;     // of `read`
+    size_t var_count;           // when it was entered
 } hdst__mask_region;
 
 hdst__mask_region *hdst__mask_region_enter(ir_func *func, const hdst__mask_region *outer, const ir_block *around, size_t at, const ir_block *inside, bool in_loop);

@@ -32,12 +32,9 @@ static bool need_reads(ir_expr **expr, void *user)
     return true;
 }
 
-static bool writes_needed(const slice *s, const ir_stmt *stmt)
-{
-    for (uint32_t v = 0; v < s->func->var_count; v++)
-        if (s->needed[v] && hdst__ir_stmt_writes(stmt, v)) return true;
-    return false;
-}
+static bool leaves_needed(ir_stmt *s, void *user) { return !hdst__ir_writes(s, s->var) || !((const slice *)user)->needed[s->var]; }
+
+static bool writes_needed(const slice *s, ir_stmt *stmt) { return !hdst__ir_visit_stmts(&(ir_block){&stmt, 1, 1}, leaves_needed, (void *)s); }
 
 // From the last statement to the first: the assignments that what is needed comes from.
 static bool find_slice(slice *s, const ir_block *from)
@@ -66,7 +63,9 @@ bool hdst__block_recompute(ir_func *func, ir_block *body, const ir_block *from)
 {
     const size_t vars = func->var_count;
     slice s = {func, HDST__NEW_ARRAY(func->arena, bool, vars + 1), HDST__NEW_ARRAY(func->arena, bool, from->count + 1), 0, false};
-    for (uint32_t v = 0; v < vars; v++) s.needed[v] = func->vars[v].varying && !func->vars[v].elements && hdst__block_reads_first(body, v);
+    uint8_t *access = HDST__NEW_ARRAY(func->arena, uint8_t, vars + 1);
+    hdst__ir_accesses(body, access);
+    for (uint32_t v = 0; v < vars; v++) s.needed[v] = func->vars[v].varying && !func->vars[v].elements && access[v] && !(access[v] & IR_SET_FIRST);
     if (!find_slice(&s, from)) return false;
     uint32_t *name = HDST__NEW_ARRAY(func->arena, uint32_t, vars + 1);      // 0: none; variable 0 is older than any new one
     ir_block out = {0};

@@ -23,6 +23,8 @@ typedef struct splitter {
     ir_func *func;
     ir_block *out;
     ir_block pending;           // statements for record loops, in order
+    uint64_t *read_by;          // by variable: the last run of additions that reads it
+    uint64_t run;               // the additions that wait, as a number
 } splitter;
 
 static const char scatter_why[] = "additions to a table, row by row";
@@ -88,20 +90,41 @@ static bool mixes(const ir_block *run)      // control together with too little 
     return control && nodes < FEW_NODES;
 }
 
+static bool note_addend(ir_expr **slot, void *user)
+{
+    const splitter *w = user;
+    if ((*slot)->op == IR_VAR || (*slot)->op == IR_ELEM) w->read_by[(*slot)->var] = w->run;
+    return true;
+}
+
+static bool leaves_additions(ir_stmt *s, void *user)
+{
+    const splitter *w = user;
+    return !hdst__ir_writes(s, s->var) || w->read_by[s->var] != w->run;
+}
+
+// Whether s changes what one of the additions that wait reads. They may be thousands: they are not looked through.
+static bool disturbs_additions(const splitter *w, ir_stmt *s) { return !hdst__ir_visit_stmts(&(ir_block){&s, 1, 1}, leaves_additions, (void *)w); }
+
 static void flush(splitter *w)
 {
     const bool together = mixes(&w->pending);
     ir_block group = {0}, additions = {0};
     bool group_control = false;
+    ++w->run;
     for (size_t i = 0; i < w->pending.count; i++) {
         ir_stmt *s = w->pending.items[i];
         if (s->kind == IR_ACCUM) {
             hdst__ir_push(w->func, &additions, s);
+            hdst__ir_visit_own_exprs(s, note_addend, w);
             continue;
         }
-        const bool control = together || is_control(s), late = disturbs(s, &additions);
+        const bool control = together || is_control(s), late = disturbs_additions(w, s);
         if (late || control != group_control) emit_records(w, &group, control_why(&group));
-        if (late) emit_records(w, &additions, scatter_why);
+        if (late) {
+            emit_records(w, &additions, scatter_why);
+            ++w->run;
+        }
         group_control = control;
         hdst__ir_push(w->func, &group, s);
     }
@@ -112,7 +135,7 @@ static void flush(splitter *w)
 
 // --- Splitting ---
 
-static void split(ir_func *func, ir_block *block);
+static void split(splitter *around, ir_block *block);
 
 static bool has_record_work(const ir_func *func, const ir_stmt *s)
 {
@@ -154,16 +177,17 @@ static void split_stmt(splitter *w, ir_stmt *s)
     }
     if (!may_run_ahead(w, s)) flush(w);
     ir_block *nested[HDST__IR_NESTED];
-    for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) split(w->func, nested[n]);
+    for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) split(w, nested[n]);
     hdst__ir_push(w->func, w->out, s);
 }
 
-static void split(ir_func *func, ir_block *block)
+static void split(splitter *around, ir_block *block)
 {
     ir_block out = {0};
-    splitter w = {.func = func, .out = &out};
+    splitter w = {.func = around->func, .out = &out, .read_by = around->read_by, .run = around->run};
     for (size_t i = 0; i < block->count; i++) split_stmt(&w, block->items[i]);
     flush(&w);
+    around->run = w.run;
     *block = out;
 }
 
@@ -182,13 +206,14 @@ static void append(ir_func *func, ir_block *to, const ir_block *more)
 }
 
 // What makes output records one after another is one record loop: all of a record's come before the next one's.
-static void split_around(ir_func *func, size_t first, size_t end)
+static void split_around(splitter *w, size_t first, size_t end)
 {
+    ir_func *func = w->func;
     ir_block *body = &func->body, out = {0};
     ir_block before = {body->items, first, first}, give = {body->items + first, end - first, end - first};
     ir_block after = {body->items + end, body->count - end, body->count - end};
-    split(func, &before);
-    split(func, &after);
+    split(w, &before);
+    split(w, &after);
     append(func, &out, &before);
     hdst__ir_push(func, &out, hdst__block_records(func, give, "output records come one after another"));
     append(func, &out, &after);
@@ -216,8 +241,9 @@ void hdst__pass_block(ir_func *func, uint32_t block)
     size_t first, end;
     hdst__ir_visit_stmts(&func->body, drop_message, NULL);
     func->block = block;
-    if (!func->counts && hdst__ir_emit_range(func, &first, &end)) split_around(func, first, end);
-    else split(func, &func->body);
+    splitter w = {.func = func, .read_by = HDST__NEW_ARRAY(func->arena, uint64_t, func->var_count + 1)};
+    if (!func->counts && hdst__ir_emit_range(func, &first, &end)) split_around(&w, first, end);
+    else split(&w, &func->body);
     hdst__block_mark_per_record(func);
     start_at_zero(func);
 }

@@ -8,6 +8,8 @@
 // The expression must be small, and what it reads must stay until the last read.
 #include "codegen/kernel.h"
 
+#include <string.h>
+
 enum { MOST_NODES = 16 };
 
 typedef struct filled {
@@ -15,6 +17,7 @@ typedef struct filled {
     uint32_t array, counter;
     const ir_stmt *fill;
     ir_expr *value;             // of element number `counter`
+    size_t reads;               // of the array, in the whole function
 } filled;
 
 // --- The loop that fills ---
@@ -46,7 +49,7 @@ static bool is_fill(ir_func *func, const ir_stmt *s, filled *f)
     const ir_stmt *set = s->body.items[s->body.count - 1];
     if (set->kind != IR_SET_ELEM || set->index->op != IR_VAR || set->index->var != s->var) return false;
     if (!hdst__ir_is_const(s->hi, func->vars[set->var].elements)) return false;
-    *f = (filled){func, set->var, s->var, s, filled_with(func, s)};
+    *f = (filled){func, set->var, s->var, s, filled_with(func, s), 0};
     return f->value && !hdst__ir_expr_reads(f->value, set->var);
 }
 
@@ -68,15 +71,14 @@ static bool sets_more(const filled *f, const ir_block *block, size_t at)
 
 static bool stays_until_read(const filled *f, const ir_block *block, size_t at)
 {
-    const size_t reads = hdst__ir_block_reads(&f->func->body, f->array);
     size_t seen = 0;
     ir_expr *element = hdst__ir_copy(f->func, f->value);
     hdst__ir_substitute_expr(f->func, &element, f->counter, hdst__ir_const(f->func, f->fill->lo->kind, 0));
-    for (size_t i = at + 1; i < block->count && seen < reads; i++) {
+    for (size_t i = at + 1; i < block->count && seen < f->reads; i++) {
         if (hdst__ir_stmt_writes(block->items[i], f->array) || !hdst__ir_visit_expr(&element, not_written, block->items[i])) return false;
         seen += hdst__ir_stmt_reads(block->items[i], f->array);
     }
-    return seen == reads;
+    return seen == f->reads;
 }
 
 typedef struct use {
@@ -136,13 +138,21 @@ static void replace_reads(const filled *f, ir_block *block)
     *block = out;
 }
 
-// One array at a time, as the blocks change.
-static bool contract_one(ir_func *func, ir_block *block)
+static bool count_read(ir_expr **slot, void *user)
+{
+    if ((*slot)->op == IR_ELEM) ((size_t *)user)[(*slot)->var]++;
+    return true;
+}
+
+// One array at a time, as the blocks change. `reads`: by variable, of arrays.
+static bool contract_one(ir_func *func, ir_block *block, const size_t *reads)
 {
     for (size_t i = 0; i < block->count; i++) {
         filled f;
         ir_block *nested[HDST__IR_NESTED];
-        if (is_fill(func, block->items[i], &f) && !sets_more(&f, block, i) && stays_until_read(&f, block, i)) {
+        const bool fills = is_fill(func, block->items[i], &f);
+        if (fills) f.reads = reads[f.array];
+        if (fills && !sets_more(&f, block, i) && stays_until_read(&f, block, i)) {
             use u = {&f, false};
             hdst__ir_visit_stmts(block, only_plain, &u);
             if (!u.other) {
@@ -151,12 +161,17 @@ static bool contract_one(ir_func *func, ir_block *block)
             }
         }
         for (int n = 0, count = hdst__ir_nested(block->items[i], nested); n < count; n++)
-            if (contract_one(func, nested[n])) return true;
+            if (contract_one(func, nested[n], reads)) return true;
     }
     return false;
 }
 
 void hdst__pass_contract(ir_func *func)
 {
-    while (contract_one(func, &func->body)) {}
+    size_t *reads = NULL, capacity = 0;
+    do {
+        reads = hdst__arena_grow(func->arena, reads, &capacity, func->var_count + 1, sizeof *reads);
+        memset(reads, 0, capacity * sizeof *reads);
+        hdst__ir_visit_exprs(&func->body, count_read, reads);
+    } while (contract_one(func, &func->body, reads));
 }

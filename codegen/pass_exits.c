@@ -21,7 +21,11 @@
 //                                            if not(done) {
 //                                              accum t.n += 100u
 //                                            }
+//
+// So it is also after each 64 exits of a block: what follows each stands in the `else` of the one before, and thousands would nest as deep.
 #include "codegen/lower.h"
+
+enum { MOST_NESTED = 64 };      // early exits of a block, each with what follows in its `else`
 
 typedef struct exits {
     ir_func *func;
@@ -139,9 +143,43 @@ static bool structure_loop(exits *x, ir_block *block, size_t at, bool flagged, b
     return false;
 }
 
+// What follows the first exits of a long row stands behind a flag, beside what it follows instead of in it: passes and compilers of kernels see blocks of a bounded depth.
+static void structure_apart(exits *x, ir_block *block)
+{
+    ir_block all = {0};
+    for (size_t at = 0; at < block->count;) {
+        ir_block part = {0};
+        for (size_t taken = 0; at < block->count && taken < MOST_NESTED; at++) {
+            taken += may_exit(x, block->items[at]);
+            hdst__ir_push(x->func, &part, block->items[at]);
+        }
+        const bool is_first = !all.count;
+        structure(x, &part, true, false);
+        if (is_first) {
+            append(x, &all, &part);
+            continue;
+        }
+        ir_stmt *test = hdst__ir_if(x->func, hdst__ir_unary(x->func, IR_NOT, HDST__BOOL, flag_of(x)));
+        test->then = part;
+        hdst__ir_push(x->func, &all, test);
+    }
+    *block = all;
+}
+
+static bool is_long(const exits *x, const ir_block *block)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < block->count && found <= MOST_NESTED; i++) found += may_exit(x, block->items[i]);
+    return found > MOST_NESTED;
+}
+
 // `flagged`: something further out has to know that the exit was taken. `in_loop`: the exit leaves a loop inside the region.
 static void structure(exits *x, ir_block *block, bool flagged, bool in_loop)
 {
+    if (!in_loop && is_long(x, block)) {
+        structure_apart(x, block);
+        return;
+    }
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *stmt = block->items[i];
         if (stmt->kind == x->exit) {

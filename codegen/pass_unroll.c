@@ -12,6 +12,8 @@
 #include "codegen/interp.h"
 #include "codegen/kernel.h"
 
+#include <stdlib.h>
+
 enum {
     MOST_TURNS = 8,
     MOST_NODES = 512,           // of all copies together: what is longer stays a loop, for the sake of the driver's compile time
@@ -20,11 +22,19 @@ enum {
     TOO_LONG,
 };
 
+// Statements are numbered in their order, from 1: the first and the last that names a variable (0: none does); a loop and the last in it.
+typedef struct place {
+    size_t first, last;
+} place;
+
 typedef struct unroller {
     ir_func *func;
-    const size_t *mentions;     // by variable, before the pass: in the whole function
+    const place *named;         // by variable, before the pass
     size_t var_count;           // of those
+    size_t at;                  // the statement that the pass has come to, by its number before it
     const bool *constant;       // by variable: an array that would have only constant indices; a counter that unrolling makes one. NULL: that does not count
+    uint32_t *number;           // by variable: itself, but while a copy gets its own. One for all copies: not as much as there are variables for each
+    size_t numbered;
 } unroller;
 
 static bool add_size(ir_expr **expr, void *user)
@@ -162,66 +172,132 @@ static void own_counters(ir_func *func, const ir_block *copy, ir_block *block)
     }
 }
 
-// By variable: whether a turn sets it for itself, and nothing else knows it. `inside`: by variable, before the pass: mentions in the body.
-static bool *find_own(const unroller *w, const ir_block *body, const size_t *inside, size_t var_count)
+typedef struct var_list {
+    hdst__arena *arena;
+    uint32_t *items;
+    size_t count, capacity;
+} var_list;
+
+static void list_var(var_list *l, uint32_t var) { HDST__PUSH(l->arena, l->items, l->count, l->capacity, var); }
+
+static bool list_read(ir_expr **slot, void *user)
 {
-    bool *own = HDST__NEW_ARRAY(w->func->arena, bool, var_count + 1);
-    size_t *mentions = HDST__NEW_ARRAY(w->func->arena, size_t, var_count + 1);
-    hdst__ir_tally(body, mentions, false);
-    const uint8_t *met = hdst__ir_first_meetings(w->func->arena, body, var_count);
-    for (uint32_t v = 0; v < var_count; v++)
-        own[v] = mentions[v] && !w->func->vars[v].elements && (v >= w->var_count || inside[v] == w->mentions[v]) && met[v] != IR_MAY_READ;
+    if ((*slot)->op == IR_VAR || (*slot)->op == IR_ELEM) list_var(user, (*slot)->var);
+    return true;
+}
+
+static bool list_stmt(ir_stmt *s, void *user)
+{
+    if (hdst__ir_writes(s, s->var)) list_var(user, s->var);
+    return hdst__ir_visit_own_exprs(s, list_read, user);
+}
+
+static int compare_vars(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+// What a turn sets for itself, and nothing else knows.
+static bool is_own(const unroller *w, const ir_block *body, const place *loop, uint32_t var)
+{
+    if (w->func->vars[var].elements) return false;
+    const place *named = var < w->var_count ? &w->named[var] : NULL;
+    const bool inside = !named || !named->first || (named->first > loop->first && named->last <= loop->last);
+    return inside && hdst__ir_first_meeting(body, var) != IR_MAY_READ;
+}
+
+// In order of their numbers.
+static var_list find_own(const unroller *w, ir_block *body, const place *loop)
+{
+    var_list all = {.arena = w->func->arena}, own = {.arena = w->func->arena};
+    hdst__ir_visit_stmts(body, list_stmt, &all);
+    if (all.count) qsort(all.items, all.count, sizeof *all.items, compare_vars);
+    for (size_t i = 0; i < all.count; i++)
+        if ((!i || all.items[i] != all.items[i - 1]) && is_own(w, body, loop, all.items[i])) list_var(&own, all.items[i]);
     return own;
 }
 
-static void own_variables(const unroller *w, const bool *own, size_t var_count, ir_block *copy)
+static void number_all(unroller *w)
 {
-    uint32_t *number = HDST__NEW_ARRAY(w->func->arena, uint32_t, var_count + 1);
-    for (uint32_t v = 0; v < var_count; v++) {
-        const ir_var var = w->func->vars[v];
-        number[v] = own[v] ? hdst__ir_add_var(w->func, var.name, var.kind, 0) : v;
-        w->func->vars[number[v]].varying = var.varying;
-    }
-    hdst__ir_rename(w->func, copy, number);
+    const size_t known = w->numbered;
+    w->number = hdst__arena_grow(w->func->arena, w->number, &w->numbered, w->func->var_count + 1, sizeof *w->number);
+    for (size_t v = known; v < w->numbered; v++) w->number[v] = (uint32_t)v;
 }
 
-static void push_turns(const unroller *w, ir_block *out, const ir_stmt *s, uint64_t count, const size_t *inside)
+static void own_variables(unroller *w, const var_list *own, ir_block *copy)
 {
-    const size_t var_count = w->func->var_count;
-    const bool *own = find_own(w, &s->body, inside, var_count);
+    number_all(w);
+    for (size_t i = 0; i < own->count; i++) {
+        const ir_var var = w->func->vars[own->items[i]];
+        const uint32_t number = hdst__ir_add_var(w->func, var.name, var.kind, 0);
+        w->func->vars[number].varying = var.varying;
+        w->number[own->items[i]] = number;
+    }
+    hdst__ir_rename(w->func, copy, w->number);
+    for (size_t i = 0; i < own->count; i++) w->number[own->items[i]] = own->items[i];
+}
+
+static void push_turns(unroller *w, ir_block *out, ir_stmt *s, uint64_t count, const place *loop)
+{
+    const var_list own = find_own(w, &s->body, loop);
     for (uint64_t turn = 0; turn < count; turn++) {
         ir_block copy = hdst__ir_copy_block(w->func, &s->body);
         hdst__ir_substitute(w->func, &copy, s->var, hdst__ir_const(w->func, s->lo->kind, s->lo->bits + turn * s->step));
-        if (turn) own_variables(w, own, var_count, &copy);
+        if (turn) own_variables(w, &own, &copy);
         if (turn) own_counters(w->func, &copy, &copy);
         for (size_t k = 0; k < copy.count; k++) hdst__ir_push(w->func, out, copy.items[k]);
     }
 }
 
-static void unroll_block(const unroller *w, ir_block *block)
+static void unroll_block(unroller *w, ir_block *block)
 {
     ir_block out = {0};
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
-        size_t *inside = NULL;
-        if (count_turns(s, MOST_TURNS_OF_ARRAYS)) {
-            inside = HDST__NEW_ARRAY(w->func->arena, size_t, w->func->var_count + 1);
-            hdst__ir_tally(&s->body, inside, false);
-        }
+        place loop = {++w->at, 0};
         ir_block *nested[HDST__IR_NESTED];
         for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) unroll_block(w, nested[n]);
+        loop.last = w->at;
         const uint64_t count = turns(w, s);
-        if (count) push_turns(w, &out, s, count, inside);
+        if (count) push_turns(w, &out, s, count, &loop);
         else hdst__ir_push(w->func, &out, s);
     }
     *block = out;
 }
 
+// --- Where variables are named ---
+
+typedef struct naming {
+    place *named;
+    size_t at;
+} naming;
+
+static void name_var(const naming *n, uint32_t var)
+{
+    if (!n->named[var].first) n->named[var].first = n->at;
+    n->named[var].last = n->at;
+}
+
+static bool name_read(ir_expr **slot, void *user)
+{
+    if ((*slot)->op == IR_VAR || (*slot)->op == IR_ELEM) name_var(user, (*slot)->var);
+    return true;
+}
+
+static bool name_stmt(ir_stmt *s, void *user)
+{
+    naming *n = user;
+    n->at++;
+    if (hdst__ir_writes(s, s->var)) name_var(n, s->var);
+    return hdst__ir_visit_own_exprs(s, name_read, n);
+}
+
 static void unroll(ir_func *func, const bool *constant)
 {
-    size_t *mentions = HDST__NEW_ARRAY(func->arena, size_t, func->var_count + 1);
-    hdst__ir_tally(&func->body, mentions, false);
-    const unroller w = {func, mentions, func->var_count, constant};
+    naming n = {HDST__NEW_ARRAY(func->arena, place, func->var_count + 1), 0};
+    hdst__ir_visit_stmts(&func->body, name_stmt, &n);
+    unroller w = {.func = func, .named = n.named, .var_count = func->var_count, .constant = constant};
     unroll_block(&w, &func->body);
 }
 

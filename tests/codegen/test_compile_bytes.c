@@ -54,6 +54,21 @@ static void branches(hdst__buffer *text, int n)
     hdst__buffer_puts(text, "}\n");
 }
 
+static void returns(hdst__buffer *text, int n)
+{
+    hdst__buffer_puts(text, "struct p { uint32_t x; };\nmap f(p r) -> uint32_t\n{\n");
+    for (int i = 0; i < n; i++) hdst__buffer_printf(text, "    if (r.x == %du) return %du;\n", i, 2 * i);
+    hdst__buffer_puts(text, "    return 0;\n}\n");
+}
+
+// Each is set to zero by a loop that is unrolled.
+static void arrays(hdst__buffer *text, int n)
+{
+    begin(text);
+    for (int i = 0; i < n; i++) hdst__buffer_printf(text, "    { uint32_t a[4]; a[v & 3u] = v; v = a[(v + 1u) & 3u] + %du; }\n", i);
+    hdst__buffer_puts(text, "    g += v;\n}\n");
+}
+
 // The bytes of all that is made of it for a target: tree, IR, passes, text.
 static size_t bytes_of(shape *write, int n, hdst__target target)
 {
@@ -104,3 +119,5 @@ Test(compile_bytes, loops)
     expect_linear("loops that all records make alike", loops_of_all, 200);
     expect_linear("loops that records leave apart", loops_apart, 200);
 }
+Test(compile_bytes, early_returns) { expect_linear("early returns", returns, 300); }
+Test(compile_bytes, local_arrays) { expect_linear("local arrays", arrays, 100); }

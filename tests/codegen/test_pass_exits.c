@@ -88,3 +88,42 @@ Test(pass_exits, a_loop_with_a_way_to_a_second_turn_stays)
     PASS_LEAVES(c, "  n = 0\n  loop while true {\n    n = add(n, 1)\n    if lt(p.n, n) {\n      break\n    }\n    if lt(9, n) {\n      break\n    }\n  }\n");
     PASS_LEAVES(c, "  loop while p.a {\n    accum t.value += 1d\n    break\n  }\n");
 }
+
+static size_t depth_of(const ir_block *block)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < block->count; i++) {
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(block->items[i], nested); n < count; n++) {
+            const size_t depth = 1 + depth_of(nested[n]);
+            if (depth > most) most = depth;
+        }
+    }
+    return most;
+}
+
+static const char *returns(hdst__buffer *text, int n, const char *indent)
+{
+    for (int i = 0; i < n; i++) hdst__buffer_printf(text, "%sif eq(p.n, %d) {\n%s  accum t.value += %dd\n%s  return\n%s}\n%saccum t.value += f64(p.x)\n", indent, i - 8, indent, i, indent, indent, indent);
+    return hdst__buffer_text(text);
+}
+
+// 3,000 would nest as deep, for all that comes after.
+Test(pass_exits, many_returns_nest_no_deeper_than_some)
+{
+    hdst__buffer some, more, inside;
+    hdst__buffer_init(&some, NULL);
+    hdst__buffer_init(&more, NULL);
+    hdst__buffer_init(&inside, NULL);
+    const size_t few = depth_of(&pass_after(&c, returns(&some, 60, "  "))->body);
+    const size_t many = depth_of(&pass_after(&c, returns(&more, 300, "  "))->body);
+    cr_expect_geq(few, 60);
+    cr_expect_leq(many, 70, "%zu deep", many);
+    hdst__buffer_puts(&inside, "  if p.a {\n");
+    returns(&inside, 200, "    ");
+    hdst__buffer_puts(&inside, "  }\n  accum t.value += 1000d\n");
+    cr_expect_leq(depth_of(&pass_after(&c, hdst__buffer_text(&inside))->body), 70);
+    hdst__buffer_destroy(&some);
+    hdst__buffer_destroy(&more);
+    hdst__buffer_destroy(&inside);
+}

@@ -45,6 +45,14 @@ expect 3 '' "the param 'D' has no value" header "$programs/kmeans/kmeans.hk"
 expect 3 '' 'kmeans.hk:3:16: error' header "$programs/kmeans/kmeans.hk"
 expect 3 '' "which is not declared" check given.hk --param E=2
 expect 3 '' "error: unknown type 'flot'" check <(printf 'flot f(int a) { return a; }')
+# too large once its helpers are in place: 900 bytes, 16,384 calls
+{
+    printf 'struct p { float x; };\nfloat h0(float a) { return a + 1; }\n'
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do printf 'float h%d(float a) { return h%d(a) * 2 + h%d(a + 1); }\n' $i $((i - 1)) $((i - 1)); done
+    printf 'map f(p r, accum double g) { g += h13(r.x); }\n'
+} >chain.hk
+for target in cpu gpu interp; do expect 3 '' "chain.hk:16:5: error: 'f' has more than 10000 statements once its helper functions are in place" show chain.hk --target $target; done
+expect 3 '' "hint: " show chain.hk --ir
 # usage
 expect 2 '' 'usage: hdst kernel'
 expect 2 '' "did you mean 'check'?" chekc given.hk

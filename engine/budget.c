@@ -30,6 +30,7 @@ void hdst__budget_init(hdst__budget *budget, const char *name, const char *optio
     atomic_init(&budget->small, 0);
     atomic_init(&budget->refused, 0);
     atomic_init(&budget->refused_bytes, 0);
+    atomic_init(&budget->keeps, false);
 }
 
 // Of what is small, what counts.
@@ -96,6 +97,13 @@ static void *take(hdst__budget *budget, uint64_t bytes, bool small, bool zero, b
     return block ? block + 1 : NULL;
 }
 
+static void *retake_elsewhere(hdst__budget *budget, const void *memory, uint64_t before, uint64_t bytes, bool small, bool *counted)
+{
+    void *copy = take(budget, bytes, small, false, counted);
+    if (copy) memcpy(copy, memory, before < bytes ? before : bytes);
+    return copy;
+}
+
 static void *retake(hdst__budget *budget, void *memory, uint64_t bytes, bool small, bool *counted)
 {
     if (!memory) return take(budget, bytes, small, false, counted);
@@ -103,6 +111,7 @@ static void *retake(hdst__budget *budget, void *memory, uint64_t bytes, bool sma
     if (bytes > SIZE_MAX / 2) bytes = SIZE_MAX / 2;
     bytes += sizeof(head);
     small = small && before.small;
+    if (atomic_load(&budget->keeps)) return retake_elsewhere(budget, memory, before.bytes - sizeof(head), bytes - sizeof(head), small, counted);
     // What is new is counted first; a block that changes sides counts on both meanwhile.
     const uint64_t more = small == before.small ? bytes > before.bytes ? bytes - before.bytes : 0 : bytes;
     *counted = count(budget, more, small);
@@ -138,11 +147,13 @@ static void *reallocate(void *memory, size_t bytes, void *user)
 static void release(void *memory, void *user)
 {
     hdst__budget *budget = user;
-    if (!memory) return;
+    if (!memory || atomic_load(&budget->keeps)) return;
     head *block = (head *)memory - 1;
     count_back(budget, block->bytes, block->small);
     hdst__free(budget->inner, block);
 }
+
+void hdst__budget_keep(hdst__budget *budget) { atomic_store(&budget->keeps, true); }
 
 hdst__allocator hdst__budget_allocator(hdst__budget *budget, const hdst__allocator *inner)
 {

@@ -24,6 +24,7 @@ typedef struct hdst__budget {
     _Atomic uint64_t small;     // bytes of small blocks
     uint64_t allowance;         // of these, bytes that do not count
     _Atomic uint64_t refused, refused_bytes;    // how often there was no room; what was asked for the last time
+    _Atomic bool keeps;             // see hdst__budget_keep
     const hdst__allocator *inner;   // where the blocks come from; NULL: malloc
 } hdst__budget;
 
@@ -36,6 +37,8 @@ void hdst__budget_release(hdst__budget *budget, uint64_t bytes);
 uint64_t hdst__budget_left(const hdst__budget *budget);
 // An allocator whose blocks count. The budget outlives it and all of them; `inner` (NULL: malloc) outlives the budget. To be called once, before anything is taken.
 hdst__allocator hdst__budget_allocator(hdst__budget *budget, const hdst__allocator *inner);
+// From now on no block goes back to the inner allocator, nor moves from where it lies: somebody may still use any of them.
+void hdst__budget_keep(hdst__budget *budget);
 // Memory that counts from the first byte, zeroed or not, to be freed through the budget's allocator. NULL: no room in the budget, or none at all; the error says what it was
 // for. It may be NULL.
 void *hdst__budget_alloc(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);

@@ -69,6 +69,7 @@ typedef struct hdst__ticket {
     void *user;
     _Atomic int code;           // of the back end: how it ended
     void *begun, *launch, *finished;        // of the back end
+    uint64_t launches;          // of the back end
     double seconds;             // of the last launch (all its kernels), after `settle`
 } hdst__ticket;
 
@@ -102,7 +103,7 @@ typedef struct hdst__device_ops {
     // A kernel of the engine's own: `groups` work-groups of `local` work-items. Counts as a launch. OpenCL devices only.
     hdst_status (*work)(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local, hdst_error *error);
     hdst_status (*mark)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
-    // After `done`, or waiting for the place: the error that a command before the mark ended with, its time, and the end of the ticket.
+    // After `done`, or waiting for the place, unless the device is given up (give_up.h): the error that a command before the mark ended with, its time, and the end of the ticket.
     hdst_status (*settle)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
     void (*finish)(hdst__device *device);       // waits for all that was submitted; failures are not told
     // A run went well and nothing is in flight: what was compiled may be kept on disk. False: not now, say it again after the next run.

@@ -4,6 +4,7 @@
 
 #include "engine/driver_gate.h"
 #include "engine/engine_private.h"
+#include "engine/give_up.h"
 
 #include <string.h>
 
@@ -44,6 +45,8 @@ static void destroy(hdst__device *device)
     if (self->compute) cl->clReleaseCommandQueue(self->compute);
     if (self->out) cl->clReleaseCommandQueue(self->out);
     if (self->context) cl->clReleaseContext(self->context);
+    pthread_cond_destroy(&self->wait.condition);
+    pthread_mutex_destroy(&self->wait.mutex);
     hdst__free(device->engine->allocator, self);
 }
 
@@ -76,6 +79,7 @@ hdst_status hdst__opencl_launched(hdst__opencl_device *self, cl_event event, hds
     release_event(self, &self->last_small);
     self->in_awaited = true;
     self->has_new[COMPUTE] = true;
+    self->launches++;
     return flush(self, error);
 }
 
@@ -128,13 +132,27 @@ static void drop(hdst__opencl_device *self, hdst__memory *memory)
     hdst__free(self->base.engine->allocator, memory);
 }
 
+// Waits for it, and for no launch but on a device that has no thread left for it.
+static hdst_status map(hdst__opencl_device *self, const hdst__memory *memory, cl_map_flags flags, uint64_t bytes, void **address, hdst_error *error)
+{
+    cl_int code;
+    cl_event event;
+    *address = self->cl->clEnqueueMapBuffer(self->in, memory->object, CL_FALSE, flags, 0, bytes, 0, NULL, &event, &code);
+    if (code != CL_SUCCESS) return fail(self, "clEnqueueMapBuffer", code, error);
+    TRY(self, error, clFlush, self->in);
+    self->has_new[IN] = false;
+    hdst_status status = hdst__opencl_await(self, event, &code, error);
+    if (status == HDST_OK) self->cl->clReleaseEvent(event);
+    return status == HDST_OK && code < 0 ? fail(self, "clEnqueueMapBuffer", code, error) : status;
+}
+
 static hdst_status to_host(hdst__device *device, hdst__memory *memory, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (memory->kind != HDST__MEMORY_SHARED || !device->unified || memory->mapped) return HDST_OK;
-    cl_int code;
-    void *address = self->cl->clEnqueueMapBuffer(self->in, memory->object, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, hdst__page_round(memory->bytes), 0, NULL, NULL, &code);
-    if (code != CL_SUCCESS) return fail(self, "clEnqueueMapBuffer", code, error);
+    void *address;
+    hdst_status status = map(self, memory, CL_MAP_READ | CL_MAP_WRITE, hdst__page_round(memory->bytes), &address, error);
+    if (status != HDST_OK) return status;
     if (address != memory->host) return hdst__error_set(error, HDST_E_INTERNAL, "%s maps wrapped memory to another address", device->info->name);
     memory->mapped = true;
     return HDST_OK;
@@ -182,8 +200,19 @@ static void release(hdst__device *device, hdst__memory *memory)
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (!memory || hdst__driver_is_lost()) return;
     // A buffer must not go away mapped. Nothing can be done about a failure here.
-    if (memory->mapped && to_device(device, memory, NULL) == HDST_OK) self->cl->clFinish(self->in);
-    drop(self, memory);
+    if (memory->mapped && to_device(device, memory, NULL) == HDST_OK) hdst__opencl_await_queue(self, self->in, NULL);
+    if (!hdst__given_up(device)) drop(self, memory);
+}
+
+// A CPU device's commands are submitted and then awaited. Elsewhere the driver waits for copies, once the launches have ended that they stand behind.
+static bool awaits_copies(const hdst__opencl_device *self) { return self->base.engine->cancel && self->base.info->class_ == HDST__DEVICE_CPU; }
+
+static hdst_status await_copy(hdst__opencl_device *self, const char *function, cl_event event, hdst_error *error)
+{
+    cl_int code;
+    hdst_status status = flush(self, error);
+    if (status == HDST_OK) status = hdst__opencl_await(self, event, &code, error);
+    return status == HDST_OK && code < 0 ? fail(self, function, code, error) : status;
 }
 
 // What is small and the host does not own goes the way of the launches: it is too little to overlap them, and no queue waits for another.
@@ -193,10 +222,13 @@ static hdst_status write(hdst__device *device, hdst__memory *memory, uint64_t of
     const bool small = count <= SMALL_COPY && memory->kind == HDST__MEMORY_DEVICE;
     if (count == 0) return HDST_OK;
     cl_event event;
-    TRY(self, error, clEnqueueWriteBuffer, small ? self->compute : self->in, memory->object, wait ? CL_TRUE : CL_FALSE, offset, count, bytes, 0, NULL, &event);
+    const bool awaits = wait && awaits_copies(self);
+    hdst_status status = wait && small && !awaits ? hdst__opencl_await_launches(self, error) : HDST_OK;
+    if (status != HDST_OK) return status;
+    TRY(self, error, clEnqueueWriteBuffer, small ? self->compute : self->in, memory->object, wait && !awaits ? CL_TRUE : CL_FALSE, offset, count, bytes, 0, NULL, &event);
     if (small) note_small(self, event);
     else note_in(self, event);
-    return HDST_OK;
+    return awaits ? await_copy(self, "clEnqueueWriteBuffer", event, error) : HDST_OK;
 }
 
 // Small reads stay in the queue of the launches: no copy worth overlapping, and no wait between queues. Each read follows the one before, so that the last
@@ -212,17 +244,18 @@ static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t off
     if (self->last_launch && !small) after[waits++] = self->last_launch;
     if (self->last_small && !small) after[waits++] = self->last_small;
     if (self->last_out && !(small && self->last_out_is_small)) after[waits++] = self->last_out;
-    if (wait) {
-        hdst_status status = flush(self, error);
-        if (status != HDST_OK) return status;
-    }
-    TRY(self, error, clEnqueueReadBuffer, small ? self->compute : self->out, memory->object, wait ? CL_TRUE : CL_FALSE, offset, count, bytes, waits, waits ? after : NULL,
+    const bool awaits = wait && awaits_copies(self);
+    hdst_status status = wait ? flush(self, error) : HDST_OK;
+    if (status == HDST_OK && wait && !awaits) status = hdst__opencl_await_launches(self, error);
+    if (status != HDST_OK) return status;
+    TRY(self, error, clEnqueueReadBuffer, small ? self->compute : self->out, memory->object, wait && !awaits ? CL_TRUE : CL_FALSE, offset, count, bytes, waits, waits ? after : NULL,
         &event);
     replace_event(self, &self->last_out, event);
     self->last_out_is_small = small;
-    self->has_new[small ? COMPUTE : OUT] = !wait;
-    if (wait) release_event(self, &self->last_out);     // it stands for nothing that a later mark could mean
-    return HDST_OK;
+    self->has_new[small ? COMPUTE : OUT] = !wait || awaits;
+    if (awaits) status = await_copy(self, "clEnqueueReadBuffer", event, error);
+    if (wait && !hdst__given_up(device)) release_event(self, &self->last_out);      // it stands for nothing that a later mark could mean
+    return status;
 }
 
 static hdst_status part(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *out, hdst_error *error)
@@ -255,11 +288,15 @@ static hdst_status wrap(hdst__device *device, void *host, uint64_t bytes, hdst__
 static hdst_status unwrap(hdst__device *device, hdst__memory *memory, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
-    cl_int code;
-    void *address = self->cl->clEnqueueMapBuffer(self->in, memory->object, CL_TRUE, CL_MAP_READ, 0, memory->bytes, 0, NULL, NULL, &code);
-    hdst_status status = code == CL_SUCCESS ? HDST_OK : fail(self, "clEnqueueMapBuffer", code, error);
-    if (status == HDST_OK && address != memory->host) status = hdst__error_set(error, HDST_E_INTERNAL, "%s maps wrapped memory to another address", device->info->name);
-    if (code == CL_SUCCESS && self->cl->clEnqueueUnmapMemObject(self->in, memory->object, address, 0, NULL, NULL) == CL_SUCCESS) self->cl->clFinish(self->in);
+    void *address = NULL;
+    hdst_status status = map(self, memory, CL_MAP_READ, memory->bytes, &address, error);
+    const bool is_mapped = status == HDST_OK;
+    if (is_mapped && address != memory->host) status = hdst__error_set(error, HDST_E_INTERNAL, "%s maps wrapped memory to another address", device->info->name);
+    if (is_mapped && self->cl->clEnqueueUnmapMemObject(self->in, memory->object, address, 0, NULL, NULL) == CL_SUCCESS) {
+        hdst_status ended = hdst__opencl_await_queue(self, self->in, status == HDST_OK ? error : NULL);
+        if (status == HDST_OK) status = ended;
+    }
+    if (hdst__given_up(device)) return status;
     self->cl->clReleaseMemObject(memory->object);
     *memory = (hdst__memory){0};
     return status;
@@ -301,10 +338,9 @@ static void CL_CALLBACK on_finished(cl_event event, cl_int code, void *user)
 static void finish(hdst__device *device)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
+    const cl_command_queue queues[] = {self->in, self->compute, self->out};
     if (hdst__driver_is_lost()) return;
-    self->cl->clFinish(self->in);
-    self->cl->clFinish(self->compute);
-    self->cl->clFinish(self->out);
+    for (int i = IN; i <= OUT && !hdst__given_up(device); i++) hdst__opencl_await_queue(self, queues[i], NULL);
 }
 
 // The last read stands for the launches before it; without one the last launch does. With neither, earlier marks stand for all there was: the ticket has ended.
@@ -314,6 +350,7 @@ static hdst_status mark(hdst__device *device, hdst__ticket *ticket, hdst_error *
     hdst_status status = flush(self, error);
     if (status != HDST_OK) return status;
     atomic_store(&ticket->code, CL_COMPLETE);
+    ticket->launches = self->launches;
     ticket->begun = self->begun;
     ticket->launch = self->last_launch;
     ticket->finished = self->last_out ? self->last_out : self->last_launch;
@@ -345,8 +382,10 @@ static double launch_seconds(const hdst__opencl_device *self, cl_event begun, cl
 static hdst_status settle(hdst__device *device, hdst__ticket *ticket, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
-    if (!ticket->notify && ticket->finished) atomic_store(&ticket->code, self->cl->clWaitForEvents(1, (cl_event *)&ticket->finished));
     cl_int code = atomic_load(&ticket->code), launch = CL_COMPLETE;
+    hdst_status status = !ticket->notify && ticket->finished ? hdst__opencl_await(self, ticket->finished, &code, error) : HDST_OK;
+    if (status != HDST_OK) return status;
+    if (ticket->launches > self->ended) self->ended = ticket->launches;
     if (ticket->launch) self->cl->clGetEventInfo(ticket->launch, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof launch, &launch, NULL);
     ticket->seconds = launch_seconds(self, ticket->begun, ticket->launch);
     release_event(self, (cl_event *)&ticket->begun);
@@ -405,6 +444,8 @@ hdst_status hdst__device_open_opencl(hdst__engine *engine, const hdst__device_in
     self->platform = engine->list.platform[info->index];
     self->device = engine->list.device[info->index];
     self->cache = &engine->cache;
+    pthread_mutex_init(&self->wait.mutex, NULL);
+    hdst__pieces_init(&self->wait.condition);
     cl_uint align_bits = 0;
     if (self->cl->clGetDeviceInfo(self->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits, NULL) == CL_SUCCESS)
         self->base.has_parts = align_bits / 8 <= HDST__PART_BYTES;

@@ -8,12 +8,20 @@
 #include "engine/opencl.h"
 #include "engine/program_cache.h"
 
+#include <pthread.h>
+
 typedef struct hdst__built {        // a program that was built, shared by all stages that print the same source
     struct hdst__built *next;
     hdst__hash key;
     cl_program program;
     bool on_disk;
 } hdst__built;
+
+typedef struct hdst__opencl_wait {      // for the driver's thread to tell that a command has ended
+    pthread_mutex_t mutex;
+    pthread_cond_t condition;
+    bool ended;                         // guarded by the mutex
+} hdst__opencl_wait;
 
 typedef struct hdst__opencl_device {
     hdst__device base;
@@ -29,6 +37,8 @@ typedef struct hdst__opencl_device {
     bool in_awaited;                // the launches' queue stands behind last_in already
     bool has_new[3];                // in, compute, out: commands that the driver was not told to start
     cl_event begun;                 // the first kernel of the last launch, when it has several
+    uint64_t launches, ended;       // launches so far; of them, those that are known to have ended
+    hdst__opencl_wait wait;
     hdst__program_cache *cache;     // the engine's
     hdst__built *built;
 } hdst__opencl_device;
@@ -55,6 +65,11 @@ void hdst__opencl_forget_built(hdst__opencl_device *device);
 
 // device_opencl.c: `event` is the last launch from now on; the driver may start it while the host goes on.
 hdst_status hdst__opencl_launched(hdst__opencl_device *device, cl_event event, hdst_error *error);
+
+// device_opencl_wait.c: for a command that the driver was told to start, for all that was submitted to a queue, for all launches. HDST_E_CANCELLED: the device was given up.
+hdst_status hdst__opencl_await(hdst__opencl_device *device, cl_event event, cl_int *code, hdst_error *error);      // code: how it ended; may be NULL
+hdst_status hdst__opencl_await_queue(hdst__opencl_device *device, cl_command_queue queue, hdst_error *error);
+hdst_status hdst__opencl_await_launches(hdst__opencl_device *device, hdst_error *error);
 
 // device_opencl_call.c
 hdst_status hdst__opencl_call(hdst__opencl_device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);

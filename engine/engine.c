@@ -2,13 +2,14 @@
 // The engine object: options, discovery at first use, the choice of a device.
 #include "engine/driver_gate.h"
 #include "engine/engine_private.h"
+#include "engine/give_up.h"
 #include "engine/levels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TUNING_LEAST = 1 << 20, SORT_LEAST = 1 << 18, PICK_LEAST = 1 << 19 };
+enum { TUNING_LEAST = 1 << 20, SORT_LEAST = 1 << 18, PICK_LEAST = 1 << 19, GRACE_SECONDS = 2 };
 
 static hdst__tuning_mode tuning_mode(const hdst__engine *engine, hdst__tuning_mode wanted)
 {
@@ -47,6 +48,7 @@ static bool copy_options(hdst__engine *engine, const hdst__engine_options *optio
     engine->pick_least = PICK_LEAST;
     engine->by_key_device_least = BY_KEY_LEAST;
     engine->sample_seconds = 2e-3;
+    engine->grace_seconds = GRACE_SECONDS;
     engine->portable_kernels = options->portable_kernels;
     engine->gpu_form_on_cpu = options->gpu_form_on_cpu;
     engine->foreign_nans = options->foreign_nans;
@@ -81,7 +83,7 @@ hdst__engine *hdst__engine_create(const hdst__engine_options *options)
 
 void hdst__engine_destroy(hdst__engine *engine)
 {
-    if (!engine) return;
+    if (!engine || engine->given_up) return;
     if (engine->open) {
         hdst__ring_destroy(&engine->ring, engine->open);
         engine->open->ops->destroy(engine->open);
@@ -95,6 +97,8 @@ void hdst__engine_destroy(hdst__engine *engine)
     hdst__allocator allocator = engine->own_allocator;      // the engine itself is freed through it
     hdst__free(&allocator, engine);
 }
+
+bool hdst__engine_given_up(const hdst__engine *engine) { return engine->given_up; }
 
 const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine) { return engine->allocator; }
 
@@ -140,6 +144,7 @@ static hdst_status choose(hdst__engine *engine, hdst_error *error)
 hdst_status hdst__engine_open(hdst__engine *engine, hdst__device **device, hdst_error *error)
 {
     hdst_status status = engine->open ? HDST_OK : choose(engine, error);
+    if (engine->given_up) return hdst__given_up_before(engine->open->info->name, error);
     if (status == HDST_OK && engine->chosen->class_ != HDST__DEVICE_INTERP && hdst__driver_is_lost()) return hdst__device_lost(error);
     if (status == HDST_OK && !engine->open) {
         const hdst__device_info *info = engine->chosen;

@@ -70,6 +70,8 @@ typedef struct hdst__device_info {
 // Opens nothing yet. NULL only when out of memory.
 hdst__engine *hdst__engine_create(const hdst__engine_options *options);
 void hdst__engine_destroy(hdst__engine *engine);
+// Whether its device was given up (give_up.h): then all memory stays, the engine's too, and so must what it was created with.
+bool hdst__engine_given_up(const hdst__engine *engine);
 
 // All devices of all platforms and the interpreter. Opens the OpenCL loader (dlopen) at first use; without one only the interpreter is listed and
 // *loader_note says what is missing (else NULL). The array belongs to the engine.

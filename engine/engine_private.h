@@ -37,6 +37,7 @@ struct hdst__engine {
     void *tuning_clock_user;
 
     uint32_t binary_after;              // processes of a program until its binary is asked for; 0: as the driver is; tests set it to 1
+    double grace_seconds;               // a device that goes on for so long after a cancel is given up; tests set it lower
     double sample_seconds;              // what a look at the data may take, about; tests that need all of the sample set it higher
     uint64_t by_key_device_least;       // records that a device reduces by key; tests set it lower
     uint32_t by_key_table_bits, by_key_part_bits;       // tests: sizes of tables and number of parts of reductions by key; 0: chosen
@@ -53,6 +54,7 @@ struct hdst__engine {
     hdst__device *open;                 // the chosen one, once a stage needed it
     hdst__program_cache cache;
     bool has_cache;                     // it was set up
+    bool given_up;                      // the open device was, see give_up.h: nothing here is freed
     hdst__ring ring;
     hdst__budget memory;                // of the host; atomic in itself
 

@@ -2,6 +2,7 @@
 #include "engine/executor.h"
 
 #include "engine/engine_private.h"
+#include "engine/give_up.h"
 #include "engine/store.h"
 #include "engine/window.h"
 
@@ -56,7 +57,7 @@ hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *
     executor->device = device;
     executor->told_words = sizes->told_words;
     pthread_mutex_init(&executor->mutex, NULL);
-    pthread_cond_init(&executor->finished, NULL);
+    hdst__pieces_init(&executor->finished);
     hdst_status status = HDST_OK;
     for (uint32_t i = 0; i < HDST__SLOTS; i++) {
         hdst__slot *slot = &executor->slot[i];
@@ -72,7 +73,7 @@ hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *
 
 void hdst__executor_destroy(hdst__executor *executor)
 {
-    if (!executor) return;
+    if (!executor || hdst__given_up(executor->device)) return;      // the driver may still tell that a slice has ended
     hdst__device *device = executor->device;
     for (uint32_t i = 0; i < HDST__SLOTS; i++) {
         device->ops->release(device, executor->slot[i].output);
@@ -330,12 +331,18 @@ static void count_outputs(const hdst__slot *slot, hdst__pass *pass)
 
 static hdst_status wait_for(hdst__executor *executor, hdst__slot *slot, hdst_error *error)
 {
-    if (slot->ticket.notify) {
+    hdst__device *device = executor->device;
+    hdst__patience patience = {0};
+    bool ends = false;
+    if (slot->ticket.notify && !hdst__given_up(device)) {
         pthread_mutex_lock(&executor->mutex);
-        while (!slot->done) pthread_cond_wait(&executor->finished, &executor->mutex);
+        while (!slot->done && !ends) {
+            hdst__pieces_wait(&executor->finished, &executor->mutex);
+            ends = !slot->done && hdst__patience_ends(&patience, device->engine);
+        }
         pthread_mutex_unlock(&executor->mutex);
     }
-    return executor->device->ops->settle(executor->device, &slot->ticket, error);
+    return ends ? hdst__give_up(device, error) : device->ops->settle(device, &slot->ticket, error);
 }
 
 // --- A window of the output ---
@@ -558,6 +565,6 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
     // The table was read behind the last slice, but pieces of an earlier one may have come later.
     if (status == HDST_OK && pass->was_cut && pass->table) status = take_table_again(executor, pass, error);
     // A record that failed comes before whatever ended the submission of later ones.
-    if (pass->failure != UINT64_MAX) return HDST_OK;
+    if (pass->failure != UINT64_MAX && !hdst__given_up(executor->device)) return HDST_OK;
     return status == HDST_OK ? hdst__cancel_check(executor->device->engine->cancel, pass->stats->device[0].records, pass->reader->records, error) : status;
 }

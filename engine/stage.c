@@ -54,7 +54,7 @@ void hdst__stage_destroy(hdst__stage *stage)
     hdst__engine *engine = stage->engine;
     pthread_mutex_lock(&engine->mutex);
     drop_plans(stage);
-    if (stage->spec.separate) hdst__callback_destroy(&stage->callback);
+    if (stage->spec.separate && !engine->given_up) hdst__callback_destroy(&stage->callback);
     hdst__output_destroy(&stage->output);
     hdst__output_destroy(&stage->partial);
     hdst__free(engine->allocator, stage->pair);

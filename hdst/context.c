@@ -109,6 +109,7 @@ void hdst_context_destroy(hdst_context *context)
     for (size_t i = 0; i < context->mapped_count; i++) hdst__engine_free_rows(context->engine, &context->mapped[i]);
     hdst__free(&context->allocator, context->mapped);
     if (context->object.error != &hdst__no_memory) hdst__free(&context->allocator, context->object.error);
+    if (context->engine && hdst__engine_given_up(context->engine)) return;     // a device may still use what there was
     if (context->engine) hdst__engine_destroy(context->engine);
     hdst__allocator allocator = context->hook;
     hdst__free(&allocator, context->device);

@@ -115,6 +115,7 @@ HDST_API hdst_status hdst_context_status(const hdst_context *context, hdst_error
 // Ends the call on this context, or on an object of it, that works at this moment: it returns HDST_E_CANCELLED (or the object that it makes has that error), and
 // a result holds nothing. Concerns no later call; when none works, or what works is about to end, nothing happens. So a program that runs several calls in a
 // loop sets a flag of its own besides. From any thread and in a signal handler: it takes no lock and changes one atomic word. docs/datasets.md says how soon.
+// Where a kernel on an OpenCL device does not end within two seconds the device is given up: this context has HDST_E_DEVICE from then on, and its memory stays taken.
 HDST_API void hdst_context_cancel(hdst_context *context);
 
 typedef enum hdst_device_class { HDST_DEVICE_INTERP, HDST_DEVICE_CPU, HDST_DEVICE_GPU } hdst_device_class;

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 hdst_status program_fail(hdst_error *error, hdst_status code, uint64_t record, const char *hint, const char *format, ...)
 {
@@ -141,7 +142,12 @@ int program_main(const program_info *info, common_options *common, const program
     else if (status == HDST_OK) status = check(common, steps, settings, &error);
     if (status == HDST_OK && !common->help) status = run_program(&run, steps, settings, &error);
     options_free(common);
-    if (status != HDST_OK) return report_error(info->name, &error);
+    if (status != HDST_OK) {
+        const int code = report_error(info->name, &error);
+        fflush(stdout);
+        if (status == HDST_E_CANCELLED) _exit(code);       // a kernel may still be at work, for which a driver's exit handlers may wait
+        return code;
+    }
     if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
     fprintf(stderr, "%s: cannot write to standard output\n", info->name);
     return 6;

@@ -270,16 +270,17 @@ const char *hdst__canonical_text(hdst__printer *p, hdst__kind kind, const char *
 static void print_select(hdst__printer *p, const ir_expr *expr)
 {
     const bool cheap = (expr->b->op == IR_VAR || expr->b->op == IR_CONST) && (expr->c->op == IR_VAR || expr->c->op == IR_CONST);
-    if (cheap) {
-        print_expr(p, expr->a, HDST__OPERAND);
-        hdst__write(&p->out, " ? %s", hdst__expr_text(p, expr->b, HDST__OPERAND));
-        hdst__write(&p->out, " : %s", hdst__expr_text(p, expr->c, HDST__OPERAND));
-        return;
+    if (!cheap) {
+        p->part[HDST__PART_PICK] = true;
+        hdst__write(&p->out, "pick_%s(", hdst__cl_name(expr->kind));
     }
-    p->part[HDST__PART_PICK] = true;
-    hdst__write(&p->out, "pick_%s(%s", hdst__cl_name(expr->kind), hdst__expr_text(p, expr->a, HDST__WHOLE));
-    hdst__write(&p->out, ", %s", hdst__expr_text(p, expr->b, HDST__WHOLE));
-    hdst__write(&p->out, ", %s)", hdst__expr_text(p, expr->c, HDST__WHOLE));
+    // in place: texts of their own would be copied at each level of a chain of thousands
+    print_expr(p, expr->a, cheap ? HDST__OPERAND : HDST__WHOLE);
+    hdst__write(&p->out, cheap ? " ? " : ", ");
+    print_expr(p, expr->b, cheap ? HDST__OPERAND : HDST__WHOLE);
+    hdst__write(&p->out, cheap ? " : " : ", ");
+    print_expr(p, expr->c, cheap ? HDST__OPERAND : HDST__WHOLE);
+    if (!cheap) hdst__write(&p->out, ")");
 }
 
 // --- Leaves of the tree ---

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/writer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void append(hdst__writer *writer, const char *bytes, size_t length)
@@ -29,22 +30,33 @@ static void append_lines(hdst__writer *writer, const char *text, size_t length)
     }
 }
 
+// Most texts are short: what the arena would keep of them is as much as the kernel itself.
+static void append_format(hdst__writer *writer, const char *format, va_list args)
+{
+    char brief[128];
+    va_list again;
+    va_copy(again, args);
+    const int length = vsnprintf(brief, sizeof brief, format, args);
+    const bool fits = length >= 0 && (size_t)length < sizeof brief;
+    const char *text = fits ? brief : hdst__arena_vprintf(writer->arena, format, again);
+    va_end(again);
+    append_lines(writer, text, fits ? (size_t)length : strlen(text));
+}
+
 void hdst__write(hdst__writer *writer, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    const char *text = hdst__arena_vprintf(writer->arena, format, args);
+    append_format(writer, format, args);
     va_end(args);
-    append_lines(writer, text, strlen(text));
 }
 
 void hdst__write_line(hdst__writer *writer, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    const char *text = hdst__arena_vprintf(writer->arena, format, args);
+    append_format(writer, format, args);
     va_end(args);
-    append_lines(writer, text, strlen(text));
     append_lines(writer, "\n", 1);
 }
 

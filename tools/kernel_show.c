@@ -105,6 +105,27 @@ static void show_function(show *s, const ast_function *function)
     else s->failed++;
 }
 
+// What is made of a function goes before the next one's turn: many together would come to the limit of one.
+static hdst_status show_apart(show *s, const ast_function *function, hdst_error *error)
+{
+    hdst__arena own, *const outer = s->arena;
+    jmp_buf failed, *const handler = outer->out_of_memory;
+    hdst__arena_init(&own, outer->allocator, &failed);
+    hdst__arena_compiles(&own, outer->cancel);
+    outer->out_of_memory = &failed;         // messages are kept there
+    hdst_status status = HDST_OK;
+    if (setjmp(failed)) {
+        status = hdst__arena_error(outer->ended ? outer : &own, "compiling the kernel", error);
+    } else {
+        s->arena = &own;
+        show_function(s, function);
+    }
+    s->arena = outer;
+    outer->out_of_memory = handler;
+    hdst__arena_destroy(&own);
+    return status;
+}
+
 static const ast_function *find_function(show *s, hdst_error *error)
 {
     const ast_module *module = s->module;
@@ -122,15 +143,16 @@ hdst_status hdst_kernel_show(const hdst_kernel_request *request, const ast_modul
                              hdst_error *error)
 {
     show s = {request, module, arena, out, messages, 0};
+    hdst_status status = HDST_OK;
     if (request->function) {
         const ast_function *function = find_function(&s, error);
         if (!function) return HDST_E_USAGE;
         if (function->kind == AST_HELPER)
             return hdst__error_set(error, HDST_E_USAGE, "'%s' is a helper: it is printed inside the functions that call it", function->name);
-        show_function(&s, function);
+        status = show_apart(&s, function, error);
     } else {
-        for (size_t i = 0; i < module->function_count; i++)
-            if (module->functions[i]->kind != AST_HELPER) show_function(&s, module->functions[i]);
+        for (size_t i = 0; i < module->function_count && !status; i++)
+            if (module->functions[i]->kind != AST_HELPER) status = show_apart(&s, module->functions[i], error);
     }
-    return s.failed ? HDST_E_KERNEL : HDST_OK;
+    return status ? status : s.failed ? HDST_E_KERNEL : HDST_OK;
 }

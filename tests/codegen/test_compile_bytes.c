@@ -61,6 +61,15 @@ static void returns(hdst__buffer *text, int n)
     hdst__buffer_puts(text, "    return 0;\n}\n");
 }
 
+// A switch whose cases are found by a chain of selects.
+static void cases(hdst__buffer *text, int n)
+{
+    begin(text);
+    hdst__buffer_puts(text, "    switch (r.x) {\n");
+    for (int i = 0; i < n; i++) hdst__buffer_printf(text, "    case %d: v += %du;\n", i, 3 * i);
+    hdst__buffer_puts(text, "    }\n    g += v;\n}\n");
+}
+
 // Each is set to zero by a loop that is unrolled.
 static void arrays(hdst__buffer *text, int n)
 {
@@ -121,3 +130,4 @@ Test(compile_bytes, loops)
 }
 Test(compile_bytes, early_returns) { expect_linear("early returns", returns, 300); }
 Test(compile_bytes, local_arrays) { expect_linear("local arrays", arrays, 100); }
+Test(compile_bytes, cases) { expect_linear("cases of a switch", cases, 500); }

@@ -125,13 +125,23 @@ static void note_longest(hdst__by_key_worker *worker)
     if (worker->table.longest > worker->longest) worker->longest = worker->table.longest;
 }
 
-// Keys crowd in the table: what it has so far is the sorter's, and all that follows.
+// Keys crowd in the table: what it has so far is the sorter's, and so are all that follow and the memory.
 static bool sort_instead(hdst__by_key_worker *worker)
 {
     note_longest(worker);
     worker->sorts = true;
     worker->crowded_parts++;
-    return hdst__by_key_sorted_add_table(worker);
+    const bool good = hdst__by_key_sorted_add_table(worker);
+    hdst__key_table_destroy(&worker->table);
+    return good;
+}
+
+static bool ready_table(hdst__by_key_worker *worker, uint32_t skip)
+{
+    const hdst__by_key_pass *run = worker->run;
+    if (worker->table.rows) hdst__key_table_clear(&worker->table, skip);
+    else if (!hdst__key_table_create(&worker->table, run->engine->allocator, run->keyed->row_words, run->keyed->key_words, run->choice.table_bits, skip)) return no_memory(worker);
+    return true;
 }
 
 static hdst__key_chunk rest_of(const hdst__key_chunk *chunk, uint64_t from)
@@ -225,7 +235,7 @@ static bool reduce(hdst__by_key_worker *worker, uint32_t part, const uint64_t **
 {
     const hdst__by_key_choice *choice = &worker->run->choice;
     worker->sorts = choice->sorted;
-    if (!worker->sorts) hdst__key_table_clear(&worker->table, choice->part_bits + worker->split);
+    if (!worker->sorts && !ready_table(worker, choice->part_bits + worker->split)) return false;
     hdst__key_table_destroy(&worker->wide);
     if (!hdst__by_key_each_chunk(worker, part, add_raw, add_rows)) return false;
     note_longest(worker);
@@ -251,6 +261,19 @@ static bool split(hdst__by_key_worker *worker)
     return true;
 }
 
+// The next piece, which is as large as its place in the part lets it be, as long as the last one's rows say that it will fit: where keys crowd under few hashes, or under one,
+// pieces there are small and few.
+static void next_piece(hdst__by_key_worker *worker, uint64_t count)
+{
+    uint64_t expected = count;
+    if (count > worker->most_rows) worker->most_rows = count;
+    worker->piece_of_part++;
+    while (worker->split && worker->piece_of_part % 2 == 0 && (expected *= 2) <= worker->most_rows) {
+        worker->piece_of_part /= 2;
+        worker->split--;
+    }
+}
+
 static bool reduce_in_pieces(hdst__by_key_worker *worker, uint32_t part)
 {
     hdst__by_key_pass *run = worker->run;
@@ -264,7 +287,7 @@ static bool reduce_in_pieces(hdst__by_key_worker *worker, uint32_t part)
         }
         if (!write_to_file(worker, part, all, rows, count)) return false;
         all += count;
-        worker->piece_of_part++;
+        next_piece(worker, count);
     }
     worker->out += all;
     hdst__by_key_end_part_in_file(worker, part, all);
@@ -287,11 +310,7 @@ static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
 
 hdst_status hdst__by_key_part(hdst__by_key_worker *worker)
 {
-    hdst__by_key_pass *run = worker->run;
-    const hdst__keyed *keyed = run->keyed;
-    if (!run->choice.sorted && !worker->table.rows && !hdst__key_table_create(&worker->table, run->engine->allocator, keyed->row_words, keyed->key_words, run->choice.table_bits, run->choice.part_bits))
-        return hdst__error_memory(&worker->error, "a part of a reduce by key");
-    for (uint32_t part; hdst__by_key_take_part(run, &part);)
+    for (uint32_t part; hdst__by_key_take_part(worker->run, &part);)
         if (!reduce_part(worker, part)) return worker->error.code;
     return HDST_OK;
 }

@@ -115,6 +115,7 @@ typedef struct hdst__by_key_worker {
     uint64_t buffer_bytes;
     uint32_t split;                     // bits of the hash by which the part at hand is taken piece by piece, as one table for it has no room
     uint64_t piece_of_part;             // which one: the part's bits of the hash and these
+    uint64_t most_rows;                 // of a piece so far
     hdst__key_table table, wide;        // of a part
     uint64_t *sorted, sorted_words;
     struct hdst__by_key_sorter *sorter; // of parts that are sorted

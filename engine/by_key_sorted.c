@@ -132,14 +132,30 @@ static void sort_piece(hdst__by_key_worker *worker)
 
 // --- Runs to rows ---
 
-static bool make_room(hdst__by_key_worker *worker, row_list *list, uint64_t rows)
+static void free_list(hdst__by_key_worker *worker, row_list *list)
 {
-    if (rows <= list->room) return true;
-    const uint64_t room = rows + rows / 2;
-    hdst__free(worker->run->engine->allocator, list->rows);     // lists are filled from their beginnings
+    hdst__free(worker->run->engine->allocator, list->rows);
+    *list = (row_list){0};
+}
+
+static bool take_list(hdst__by_key_worker *worker, row_list *list, uint64_t room)
+{
     list->rows = hdst__alloc(worker->run->engine->allocator, room * worker->run->keyed->row_words * sizeof *list->rows);
     list->room = list->rows ? room : 0;
-    return list->rows || no_memory(worker);
+    return list->rows != NULL;
+}
+
+// With some to spare; where there is no memory for that, just as much, and lists that hold nothing give theirs back.
+static bool make_room(hdst__by_key_worker *worker, row_list *list, uint64_t rows)
+{
+    sorter *s = worker->sorter;
+    if (rows <= list->room) return true;
+    free_list(worker, list);                                    // lists are filled from their beginnings
+    if (take_list(worker, list, rows + rows / 2)) return true;
+    for (uint32_t i = 0; i < RUNS; i++)
+        if (s->run[i].count == 0) free_list(worker, &s->run[i]);
+    if (list != &s->merged) free_list(worker, &s->merged);
+    return take_list(worker, list, rows) || no_memory(worker);
 }
 
 static void combine(const hdst__keyed *keyed, uint64_t *row, const uint64_t *from, uint64_t step)

@@ -6,15 +6,9 @@
 
 enum { HASH_BITS = 32, LEAST_BITS = 4 };
 
-static uint32_t bits_in(uint32_t bits, uint32_t skip)
-{
-    const uint32_t most = HASH_BITS - skip;
-    return bits < LEAST_BITS ? LEAST_BITS : bits > most ? (most > LEAST_BITS ? most : LEAST_BITS) : bits;
-}
-
 bool hdst__key_table_create(hdst__key_table *table, const hdst__allocator *allocator, uint32_t row_words, uint32_t key_words, uint32_t bits, uint32_t skip)
 {
-    bits = bits_in(bits, skip);
+    if (bits < LEAST_BITS) bits = LEAST_BITS;
     *table = (hdst__key_table){.allocator = allocator, .row_words = row_words, .key_words = key_words, .bits = bits, .skip = skip};
     table->rows = hdst__alloc_zero(allocator, ((size_t)row_words * 8) << bits);
     return table->rows;
@@ -38,10 +32,10 @@ bool hdst__key_table_has_room(const hdst__key_table *table, uint64_t more)
     return table->count + more <= (UINT64_C(1) << table->bits) / 2;
 }
 
-// Keys share a prefix of the hash, so what is behind it says the place.
+// Keys share a prefix of the hash, so what is behind it says the place. There may be more places than hashes: keys of one hash need them.
 static inline uint64_t home(const hdst__key_table *table, uint32_t hash)
 {
-    return (uint32_t)(hash << table->skip) >> (HASH_BITS - table->bits);
+    return (uint32_t)((uint64_t)hash << table->skip) >> (HASH_BITS - table->bits);
 }
 
 static inline bool same_key(const uint64_t *a, const uint64_t *b, uint32_t words)
@@ -77,7 +71,8 @@ bool hdst__key_table_grow(hdst__key_table *table, uint64_t more)
 {
     uint32_t bits = table->bits;
     while (table->count + more > (UINT64_C(1) << bits) / 2) bits++;
-    if (bits_in(bits, table->skip) == table->bits) return table->count + more < UINT64_C(1) << table->bits;
+    if (bits == table->bits) return true;
+    if (bits >= HASH_BITS) return false;
     hdst__key_table larger;
     if (!hdst__key_table_create(&larger, table->allocator, table->row_words, table->key_words, bits, table->skip)) return false;
     const uint64_t size = UINT64_C(1) << table->bits;

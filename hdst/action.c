@@ -35,20 +35,32 @@ static hdst_status run_locked(hdst_dataset *dataset, plan_user use, void *user, 
     return status;
 }
 
-// Runs the dataset and gives its records to `use`.
-static hdst_status run_for(hdst_dataset *dataset, const char *what, plan_user use, void *user, hdst_error *error)
+// What an action runs, made of the dataset that it was given; to be dropped. A stand-in where there is no memory.
+typedef hdst_dataset *(*derive)(hdst_dataset *from, const void *user);
+
+// Runs the dataset, or what `make` makes of it (not NULL), and gives its records to `use`. One lock around all: a cancel concerns what happens between two of them.
+static hdst_status run_derived(hdst_dataset *dataset, derive make, const char *what, plan_user use, void *user, hdst_error *error)
 {
     hdst_error own;
     if (!error) error = &own;
     *error = (hdst_error)HDST_ERROR_INIT;
     hdst_status status = hdst__check_alive(what, "dataset", dataset, error);
     if (status != HDST_OK) return status;
-    hdst__lock(dataset->object.context);
+    hdst_context *context = dataset->object.context;
+    hdst__lock(context);
     status = hdst__dataset_has_records(dataset, what, error);
-    if (status == HDST_OK) status = run_locked(dataset, use, user, error);
-    hdst__explain_memory(dataset->object.context, error);
-    hdst__unlock(dataset->object.context);
+    hdst_dataset *run = status == HDST_OK && make ? make(dataset, user) : dataset;
+    if (status == HDST_OK) status = hdst__object_status(&run->object, error);
+    if (status == HDST_OK) status = run_locked(run, use, user, error);
+    if (run != dataset) hdst__object_drop(&run->object);
+    hdst__explain_memory(context, error);
+    hdst__unlock(context);
     return status;
+}
+
+static hdst_status run_for(hdst_dataset *dataset, const char *what, plan_user use, void *user, hdst_error *error)
+{
+    return run_derived(dataset, NULL, what, use, user, error);
 }
 
 // --- Taking records ---
@@ -113,16 +125,19 @@ hdst_status hdst_dataset_take(hdst_dataset *dataset, uint64_t first, uint64_t co
     return run_for(dataset, "hdst_dataset_take", take, &t, error);
 }
 
+static hdst_dataset *first_records(hdst_dataset *from, const void *user)
+{
+    hdst_dataset *first = hdst__dataset_new(from->object.context, HDST__OP_SLICE, from);
+    if (first->object.context) first->count = ((const taking *)user)->count;
+    return first;
+}
+
 hdst_status hdst_take(hdst_dataset *dataset, uint64_t count, void *rows, uint64_t *taken, hdst_error *error)
 {
     taking t = {.count = count, .rows = rows};
     if (taken) *taken = 0;
     hdst_status status = count ? hdst__check_pointer(__func__, "rows", rows, error) : HDST_OK;
-    if (status == HDST_OK) status = hdst__check_alive(__func__, "dataset", dataset, error);
-    if (status != HDST_OK) return status;
-    hdst_dataset *first = hdst_slice(dataset, 0, count);
-    status = run_for(first, "hdst_take", take, &t, error);
-    hdst__object_destroy(&first->object);
+    if (status == HDST_OK) status = run_derived(dataset, first_records, "hdst_take", take, &t, error);
     if (taken && status == HDST_OK) *taken = t.taken;
     return status;
 }
@@ -192,6 +207,12 @@ static hdst_dataset *same_count(hdst_dataset *dataset)
     return dataset;
 }
 
+static hdst_dataset *counting(hdst_dataset *from, const void *user)
+{
+    (void)user;
+    return hdst__dataset_new(from->object.context, HDST__OP_COUNT, from);
+}
+
 hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error)
 {
     hdst_status status = hdst__check_pointer(__func__, "count", count, error);
@@ -200,12 +221,7 @@ hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error
     if (!dataset || dataset->object.error || !dataset->record) return run_for(dataset, "hdst_count", read_count, count, error);
     dataset = same_count(dataset);
     if (dataset->op != HDST__OP_FILTER && dataset->op != HDST__OP_FLAT_MAP && dataset->op != HDST__OP_SAMPLE) return run_for(dataset, "hdst_count", read_count, count, error);
-    hdst__lock(dataset->object.context);
-    hdst_dataset *counted = hdst__dataset_new(dataset->object.context, HDST__OP_COUNT, dataset);
-    hdst__unlock(dataset->object.context);
-    status = run_for(counted, "hdst_count", read_count, count, error);
-    hdst__object_destroy(&counted->object);
-    return status;
+    return run_derived(dataset, counting, "hdst_count", read_count, count, error);
 }
 
 // --- Saving ---

@@ -162,6 +162,27 @@ Test(cancel, it_concerns_the_call_in_progress_alone)
     hdst_context_cancel(NULL);
 }
 
+// A cancel concerns the call whose number it finds: an action that took two would lose one that comes between them.
+Test(cancel, an_action_is_one_call)
+{
+    static const char odd[] = "struct item { uint64_t key; uint64_t value; };\nfilter odd(item a) { return (a.value & 1) != 0; }\n";
+    feed f = {.context = context_on("interp")};
+    hdst_module *module = module_of(f.context, odd);
+    hdst_dataset *items = hdst_read(hdst_source_from_callback(f.context, 1000, give, &f), module, "item");
+    hdst_dataset *some = hdst_filter_function(items, module, "odd");
+    item rows[10];
+    uint64_t count = 0;
+    uint64_t before = atomic_load(&f.context->cancel.word) / HDST__CANCEL_NEXT;
+    cr_assert_eq(hdst_take(some, 10, rows, &count, NULL), HDST_OK);
+    cr_assert_eq(count, 10);
+    cr_assert_eq(rows[9].value, 19);
+    cr_assert_eq(atomic_load(&f.context->cancel.word) / HDST__CANCEL_NEXT, before + 1);
+    cr_assert_eq(hdst_count(some, &count, NULL), HDST_OK);
+    cr_assert_eq(count, 500);
+    cr_assert_eq(atomic_load(&f.context->cancel.word) / HDST__CANCEL_NEXT, before + 2);
+    hdst_context_destroy(f.context);
+}
+
 Test(cancel, actions_that_copy_records)
 {
     enum { N = 3000000 };

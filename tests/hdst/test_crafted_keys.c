@@ -137,7 +137,7 @@ static void make_keys(size_t size)
 static __int128 addend(uint32_t i, uint32_t time)
 {
     const int64_t v = (int64_t)(mix(i * 3 + time) >> 40) - (1 << 23);
-    return (i + time) % 97 ? v : (__int128)v << 60;
+    return (i + time) % 97 ? v : (__int128)v * (INT64_C(1) << 60);
 }
 
 static double value(__int128 units) { return ldexp((double)units, -20); }       // rounded once, to nearest even

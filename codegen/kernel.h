@@ -121,8 +121,8 @@ typedef struct hdst__target_facts {     // of the device, from queries
     uint32_t compute_units;
     bool correctly_rounded;             // CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT for float
     bool has_double, has_int64_atomics;
-    bool foreign_nans;                  // tests: operations give NaNs that no processor makes, so that whoever shows which one it is is found out
     bool portable;                      // no compiler built-ins or pragmas beyond OpenCL C 1.2 (Oclgrind)
+    bool foreign_nans;                  // tests: operations give NaNs that no processor makes, so that whoever shows which one it is is found out
 } hdst__target_facts;
 
 // One argument of a kernel, in order. The engine walks this list; nothing about the order is fixed.

@@ -35,7 +35,8 @@ static void report(hdst__diags *d, hdst__severity severity, hdst__span span, con
     const hdst__diag *last = d->count ? &d->items[d->count - 1] : NULL;
     if (severity == HDST__ERROR && last && last->severity == HDST__ERROR && last->span.source == span.source && last->span.offset == span.offset) return;
     if (severity == HDST__ERROR) d->errors++;
-    if (d->count >= HDST__DIAG_LIMIT) return;
+    if (d->errors > HDST__DIAG_LIMIT) return;
+    if (severity != HDST__ERROR && d->count - d->errors >= HDST__DIAG_LIMIT) return;        // all errors so far are among the kept ones
     hdst__diag diag = {severity, span, hdst__arena_vprintf(d->arena, format, args), hint ? hdst__arena_strdup(d->arena, hint) : NULL};
     HDST__PUSH(d->arena, d->items, d->count, d->capacity, diag);
 }

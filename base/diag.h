@@ -43,7 +43,7 @@ typedef struct hdst__diags {
     size_t errors;          // how many of severity HDST__ERROR were reported, kept or not
 } hdst__diags;
 
-enum { HDST__DIAG_LIMIT = 50 };     // later ones are counted, not kept
+enum { HDST__DIAG_LIMIT = 50 };     // of errors, and of warnings and notes: an error is kept behind any number of these. Later errors are counted, not kept
 
 void hdst__diags_init(hdst__diags *diags, hdst__arena *arena);
 uint32_t hdst__diags_add_source(hdst__diags *diags, const char *name, const char *text, size_t length);

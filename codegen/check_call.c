@@ -222,7 +222,7 @@ static const struct { const char *name, *instead; } foreign_calls[] = {
     {"atomic_add", "accumulators are added to by all records at once: declare `accum T name` and write name += x"}, {"atomic_inc", NULL}, {"atomicAdd", NULL},
     {"barrier", "records do not wait for one another; what they share is accumulated or reduced"}, {"__syncthreads", NULL},
     {"assert", "to end a run at a record that must not be, let a check fail: an index out of range or a division by zero names the record"}, {"abort", NULL}, {"exit", NULL},
-    {"memcpy", "records and arrays are assigned as values: a = b;"}, {"memset", "a new record or array is all zero: T x = {0};"},
+    {"memcpy", "a record is assigned as a value, a = b; an array element by element: for (uint32_t i = 0; i < len(a); i++) a[i] = b[i];"}, {"memset", "a new record or array is all zero: T x = {0};"},
     {"fopen", "a kernel opens no files: bind what it needs to a broadcast parameter"}, {"scanf", NULL},
 };
 
@@ -240,7 +240,7 @@ static const char *call_hint(hdst__checker *c, const char *name)
 {
     const char *instead = instead_of(name);
     if (instead) return instead;
-    if (c->diags->count >= HDST__DIAG_LIMIT) return NULL;
+    if (c->diags->errors >= HDST__DIAG_LIMIT) return NULL;
     size_t count = 0;
     const char **names = HDST__NEW_ARRAY(c->arena, const char *, HDST__BI_COUNT + c->module->function_count);
     for (int i = 0; i < HDST__BI_COUNT; i++)

@@ -32,14 +32,14 @@ const char *hdst__check_type_name(hdst__checker *c, const hdst__type *type)
 const char *hdst__check_near_or_all(hdst__checker *c, const char *what, const char *name, const char *const *names, size_t count)
 {
     char hint[240];
-    if (c->diags->count >= HDST__DIAG_LIMIT) return NULL;       // it would not be shown
+    if (c->diags->errors >= HDST__DIAG_LIMIT) return NULL;       // it would not be shown
     hdst__suggest(hint, sizeof hint, what, name, names, count);
     return *hint ? hdst__arena_strdup(c->arena, hint) : NULL;
 }
 
 const char *hdst__check_near(hdst__checker *c, const char *name, const char *const *names, size_t count)
 {
-    if (c->diags->count >= HDST__DIAG_LIMIT) return NULL;       // it would not be shown
+    if (c->diags->errors >= HDST__DIAG_LIMIT) return NULL;       // it would not be shown
     const char *near = hdst__nearest_name(name, names, count < HDST__NEAR_NAMES ? count : HDST__NEAR_NAMES);
     return near ? hdst__arena_printf(c->arena, "did you mean '%s'?", near) : NULL;
 }
@@ -100,7 +100,7 @@ static const char *type_hint(hdst__checker *c, const char *name)
     if (!strcmp(name, "var") || !strcmp(name, "let")) return "write the type: float, int32_t ...";
     for (size_t i = 0; i < sizeof foreign_types / sizeof *foreign_types; i++)
         if (!strcmp(foreign_types[i].name, name)) return hdst__arena_printf(c->arena, "write %s", foreign_types[i].instead);
-    if (c->diags->count >= HDST__DIAG_LIMIT) return NULL;
+    if (c->diags->errors >= HDST__DIAG_LIMIT) return NULL;
     size_t words = sizeof type_words / sizeof *type_words, count = 0;
     const char **names = HDST__NEW_ARRAY(c->arena, const char *, words + c->struct_count + c->module->record_count + sizeof statement_words / sizeof *statement_words);
     for (size_t i = 0; i < c->struct_count; i++) names[count++] = c->structs[i]->name;

@@ -50,7 +50,7 @@ static const char *name_hint(hdst__checker *c, const char *name)
     if (hdst__name_map_find(&c->functions, name)) return hdst__arena_printf(c->arena, "'%s' is a function: call it", name);
     if (hdst__name_map_find(&c->records, name) || hdst__name_map_find(&c->structs_by_name, name))
         return hdst__arena_printf(c->arena, "'%s' is a record type; a value is written (%s){ ... }", name, name);
-    if (c->diags->count >= HDST__DIAG_LIMIT) return NULL;
+    if (c->diags->errors >= HDST__DIAG_LIMIT) return NULL;
     size_t count = 0;
     const size_t known = sizeof known_constants / sizeof *known_constants;
     const char **names = HDST__NEW_ARRAY(c->arena, const char *, c->scope_count + c->module->global_count + known + 2);

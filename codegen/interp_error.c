@@ -18,14 +18,24 @@ static void with_separators(uint64_t value, char text[32])
     text[out] = 0;
 }
 
+static bool is_key(const ir_check *check) { return check->kind == IR_CHECK_KEY || check->kind == IR_CHECK_UNSIGNED_KEY; }
+
+// A negative key arrives as a number near 2^64; an unsigned one may be as large.
+static void describe_key(const ir_check *check, uint64_t key, uint64_t limit, char *text, size_t size)
+{
+    char number[24];
+    if (check->kind == IR_CHECK_UNSIGNED_KEY) snprintf(number, sizeof number, "%llu", (unsigned long long)key);
+    else snprintf(number, sizeof number, "%lld", (long long)key);
+    if (limit == 0) snprintf(text, size, "key '%s' is %s, and the result has no rows,", check->what, number);
+    else snprintf(text, size, "key '%s' is %s, out of range 0..%llu,", check->what, number, (unsigned long long)limit - 1);
+}
+
 static void describe(const ir_check *check, uint64_t index, uint64_t limit, char *text, size_t size)
 {
     const char *what = check->what ? check->what : "";
     if (check->kind == IR_CHECK_EMIT) snprintf(text, size, "'%s' emits %llu records, room is for %llu,", what, (unsigned long long)index, (unsigned long long)limit);
     else if (check->kind == IR_CHECK_DIVISION) snprintf(text, size, "division by zero");
-    else if (check->kind == IR_CHECK_KEY && limit == 0) snprintf(text, size, "key '%s' is %lld, and the result has no rows,", what, (long long)index);
-    else if (check->kind == IR_CHECK_KEY && index > INT64_MAX) snprintf(text, size, "key '%s' is %lld, out of range 0..%llu,", what, (long long)index, (unsigned long long)limit - 1);
-    else if (check->kind == IR_CHECK_KEY) snprintf(text, size, "key '%s' is %llu, out of range 0..%llu,", what, (unsigned long long)index, (unsigned long long)limit - 1);
+    else if (is_key(check)) describe_key(check, index, limit, text, size);
     else if (limit == 0) snprintf(text, size, "index %lld out of range: %s has no rows", (long long)index, *what ? what : "the table");
     // An index that was negative in the source arrives as a number near 2^64.
     else if (index > INT64_MAX) snprintf(text, size, "index %lld out of range 0..%llu", (long long)index, (unsigned long long)limit - 1);
@@ -36,7 +46,7 @@ static const char *hint_of(const ir_check *check, char *text, size_t size)
 {
     if (check->kind == IR_CHECK_DIVISION) return "test the divisor before you divide";
     if (check->kind == IR_CHECK_EMIT) return "raise --memory (the output of a record must fit a share of it), or emit less from one record";
-    if (check->kind == IR_CHECK_KEY) return "a dense result has a row for each key from 0 on: give hdst_reduce_dense more rows, or use hdst_reduce_by_key";
+    if (is_key(check)) return "a dense result has a row for each key from 0 on: give hdst_reduce_dense more rows, or use hdst_reduce_by_key";
     if (check->kind != IR_CHECK_TABLE_INDEX || !check->what) return NULL;
     snprintf(text, size, "`len(%s)` is the number of its rows, set when the table is bound", check->what);
     return text;

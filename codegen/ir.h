@@ -131,11 +131,12 @@ struct ir_stmt {
     bool vectorize;                 // IR_RECORDS; IR_FOR in row form
     uint32_t lanes, interleave;     // with vectorize: turns of a vector, vectors side by side; 0: not chosen yet
     const char *scalar_why;         // IR_RECORDS without vectorize (IR_FOR in row form, where it is meant): the reason, for people
+    uint32_t place;                 // a pass's own: which statement of the function this is, in the order of a walk
 };
 
 // What may go wrong at one place. The message is made when it happens, by running the record again in the interpreter, which knows the values (IR_CHECK's index
 // and limit).
-typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION, IR_CHECK_EMIT /* too many records */, IR_CHECK_KEY /* of a dense result */ } ir_check_kind;
+typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION, IR_CHECK_EMIT /* too many records */, IR_CHECK_KEY /* of a dense result */, IR_CHECK_UNSIGNED_KEY } ir_check_kind;
 
 typedef struct ir_check {
     ir_check_kind kind;

@@ -310,6 +310,17 @@ static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, cons
     return hdst__writer_text(&text);
 }
 
+// Drivers name files after kernels, and file systems take 255 bytes: PoCL ends the process when they refuse. Functions that were fused have the names of all.
+enum { MOST_OF_NAME = 64 };
+
+static const char *kernel_name(hdst__printer *p, const char *text)
+{
+    hdst__hash hash = HDST__HASH_INIT;
+    hdst__hash_add_text(&hash, text);
+    const char *function = hdst__arena_printf(p->arena, "%.*s", MOST_OF_NAME, p->func->name);
+    return hdst__arena_printf(p->arena, "%s%08" PRIx32, hdst__name_spell(p->arena, function), (uint32_t)hash.low);
+}
+
 void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *template, hdst__hole *holes, size_t hole_count)
 {
     if (p->uses_double) p->part[HDST__PART_PICK_DOUBLE] = p->part[HDST__PART_PICK];
@@ -321,9 +332,7 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
     hdst__prelude(p, whole_text(p, kernel, template, all, hole_count + 3), head_text(p), &all[hole_count].text, &all[hole_count + 1].text);
     const char *text = whole_text(p, kernel, template, all, hole_count + 3);
     hdst__writer source = {.arena = p->arena};
-    hdst__hash hash = HDST__HASH_INIT;
-    hdst__hash_add_text(&hash, text);
-    kernel->name = hdst__arena_printf(p->arena, "%s%08" PRIx32, hdst__name_spell(p->arena, p->func->name), (uint32_t)hash.low);
+    kernel->name = kernel_name(p, text);
     hdst__template_expand(&source, text, &(hdst__hole){"name", kernel->name}, 1);
     kernel->source = hdst__writer_text(&source);
     kernel->build_options = p->options->facts.correctly_rounded ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";

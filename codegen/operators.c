@@ -209,7 +209,7 @@ static ir_expr *checked_row(dense *d, hdst__span span, const hdst__diags *diags)
     uint32_t key = set(func, "key", HDST__U64, hdst__ir_convert(func, HDST__U64, leaf_expr(func, IR_FIELD, 0, d->key_leaf, leaf->kind)));
     ir_expr *inside = hdst__ir_binary(func, IR_LT, HDST__BOOL, hdst__ir_var(func, key), leaf_expr(func, IR_LENGTH, d->table, 0, HDST__U64));
     ir_stmt *check = hdst__ir_stmt(func, IR_CHECK, span);
-    check->check = hdst__ir_add_check(func, (ir_check){IR_CHECK_KEY, span, leaf->path, diags});
+    check->check = hdst__ir_add_check(func, (ir_check){hdst__kind_is_signed(leaf->kind) ? IR_CHECK_KEY : IR_CHECK_UNSIGNED_KEY, span, leaf->path, diags});
     check->cond = inside;
     check->index = hdst__ir_var(func, key);
     check->index2 = leaf_expr(func, IR_LENGTH, d->table, 0, HDST__U64);

@@ -49,21 +49,21 @@ bool hdst__parse_unknown_statement(hdst__parser *p)
     static const char *const words[] = {"if", "for", "while", "switch"};
     const hdst__token *word = hdst__parse_peek(p, 0), *token = hdst__parse_peek(p, 1);
     if (p->panic || word->kind != TOKEN_NAME || token->kind != TOKEN_LPAREN) return false;
-    bool clauses = false;
+    bool clauses = false, closed = false;
     enum { MOST = 1000 };       // tokens that are looked at: a file of unclosed calls must not be read over and over
-    for (int depth = 0; token->kind != TOKEN_END && token - word < MOST; token++) {
+    for (int depth = 0; !closed && token->kind != TOKEN_END && token - word < MOST; token++) {
         if (token->kind == TOKEN_LPAREN) depth++;
         if (token->kind == TOKEN_SEMICOLON && depth == 1) clauses = true;
         if (token->kind == TOKEN_LBRACE || token->kind == TOKEN_RBRACE) clauses &= depth == 0;
-        if (token->kind == TOKEN_RPAREN && --depth == 0) break;
+        closed = token->kind == TOKEN_RPAREN && --depth == 0;
     }
-    if (token->kind != TOKEN_RPAREN) return false;
-    const bool same_line = !token[1].starts_line;
-    if (!clauses && token[1].kind != TOKEN_LBRACE && (token[1].kind != TOKEN_NAME || !same_line)) return false;
+    if (!closed) return false;
+    // `token` is what stands behind the ')'
+    if (!clauses && token->kind != TOKEN_LBRACE && (token->kind != TOKEN_NAME || token->starts_line)) return false;
     const bool elif = !strcmp(word->text, "elif") || !strcmp(word->text, "elseif") || !strcmp(word->text, "elsif");
     const char *hint = elif ? "write else if (...)" : hdst__parse_near(p, word->text, words, sizeof words / sizeof *words, NULL);
-    if (!hint && token[1].kind == TOKEN_NAME) return false;         // more likely a call without its ';'
+    if (!hint && token->kind == TOKEN_NAME) return false;         // more likely a call without its ';'
     hdst__parse_error(p, word->span, hint ? hint : "there are if, for, while, do, switch", "unknown kind of statement '%s'", word->text);
-    p->at = (size_t)(token - p->tokens) + 1;        // what stands between the brackets would be misread
+    p->at = (size_t)(token - p->tokens);        // what stands between the brackets would be misread
     return true;
 }

@@ -5,6 +5,8 @@
 //            d = sub(p.x, c[j].x)                 records vectorize {
 //          }                                        d = sub(p.x, c_x_j)
 //                                                 }
+//
+// A loop within the record loop, over the elements of a row (pass_elements.c), counts alike for all records, but it counts there: what reads its variable stays.
 #include "codegen/block_form.h"
 
 #include <string.h>
@@ -13,6 +15,8 @@ typedef struct hoister {
     ir_func *func;
     ir_block *before;           // the record loop
     size_t first;               // of the statements put there for this record loop
+    bool *counts;               // by variable: a loop within this record loop; variables that the pass makes are not there
+    size_t var_count;           // when the pass began
 } hoister;
 
 // "_j" for row j, "_j1" for row j + 1, "" for what has one row.
@@ -50,11 +54,13 @@ static ir_expr *hoisted(hoister *h, ir_expr *e)
     return hdst__ir_var(h->func, var);
 }
 
-static bool differs(const ir_func *func, const ir_expr *e)
+static bool changes(const hoister *h, uint32_t var) { return h->func->vars[var].varying || (var < h->var_count && h->counts[var]); }
+
+static bool differs(const hoister *h, const ir_expr *e)
 {
     if (e->op == IR_FIELD || e->op == IR_RECORD_INDEX || e->op == IR_FIXED || e->op == IR_FITS) return true;     // the last two know a scale of the launch
-    if ((e->op == IR_VAR || e->op == IR_ELEM) && func->vars[e->var].varying) return true;
-    return (e->a && differs(func, e->a)) || (e->b && differs(func, e->b)) || (e->c && differs(func, e->c));
+    if ((e->op == IR_VAR || e->op == IR_ELEM) && changes(h, e->var)) return true;
+    return (e->a && differs(h, e->a)) || (e->b && differs(h, e->b)) || (e->c && differs(h, e->c));
 }
 
 // The largest trees that do not differ, parents first.
@@ -62,7 +68,7 @@ static void hoist_from(hoister *h, ir_expr **slot)
 {
     ir_expr *e = *slot;
     if (!e || e->op == IR_CONST || e->op == IR_VAR || e->op == IR_LENGTH) return;
-    if (!differs(h->func, e)) {
+    if (!differs(h, e)) {
         *slot = hoisted(h, e);
         return;
     }
@@ -82,21 +88,44 @@ static void hoist_stmts(hoister *h, ir_block *block)
     }
 }
 
-static void hoist_block(ir_func *func, ir_block *block)
+// Notes that loops within count, or that they do no more.
+static void note_counters(hoister *h, ir_block *block, bool counts)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        if (s->kind == IR_FOR) h->counts[s->var] = counts;
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) note_counters(h, nested[n], counts);
+    }
+}
+
+static void hoist_records(hoister *h, ir_block *before, ir_stmt *records)
+{
+    h->before = before;
+    h->first = before->count;
+    note_counters(h, &records->body, true);
+    hoist_stmts(h, &records->body);
+    note_counters(h, &records->body, false);
+}
+
+static void hoist_block(hoister *h, ir_block *block)
 {
     ir_block out = {0};
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
         ir_block *nested[HDST__IR_NESTED];
         if (s->kind == IR_RECORDS) {
-            hoister h = {func, &out, out.count};
-            hoist_stmts(&h, &s->body);
+            hoist_records(h, &out, s);
         } else {
-            for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) hoist_block(func, nested[n]);
+            for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) hoist_block(h, nested[n]);
         }
-        hdst__ir_push(func, &out, s);
+        hdst__ir_push(h->func, &out, s);
     }
     *block = out;
 }
 
-void hdst__pass_hoist(ir_func *func) { hoist_block(func, &func->body); }
+void hdst__pass_hoist(ir_func *func)
+{
+    hoister h = {.func = func, .counts = HDST__NEW_ARRAY(func->arena, bool, func->var_count + 1), .var_count = func->var_count};
+    hoist_block(&h, &func->body);
+}

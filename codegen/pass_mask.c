@@ -16,6 +16,7 @@
 //         }
 //
 // Turns are repeated four times, so that values stay in registers for as many of them, when the body is small and has no loop of its own.
+// A loop that is the same for all, but stands under a mask, is asked for too: nobody may have come to it, and it may have no end.
 // An index under a mask is 0 where the mask says no: it may have been proven in range for the others only.
 // Not masked: what emits, and additions to rows that differ inside such loops; the additions, one by one, are the work there, not the loop.
 #include "codegen/block_form.h"
@@ -24,6 +25,7 @@ enum {
     TURNS = 4,
     MOST_NODES = 320,           // of a body that is repeated
     MUCH_NODES = 192,           // of a branch that is worth asking whether anyone takes it
+    FEW_TURNS = 64,             // of a loop that is run through though nobody may be in it
     FEW_NODES = 48,             // of a branch that is computed by all: less than the cost of asking whether anyone takes it
 };
 
@@ -41,6 +43,7 @@ typedef struct mask_place {     // where a statement stands
     uint32_t live;              // the mask of the masked loop around; NO_MASK: `break` leaves a loop as it is
     const hdst__mask_region *region;
     bool in_loop;
+    bool maybe_empty;           // nobody may be in the mask (any more)
 } mask_place;
 
 static void mask_block(masker *m, ir_block *block, const mask_place *place);
@@ -235,9 +238,9 @@ static uint32_t ask_whether_any(masker *m, ir_block *out, uint32_t mask)
 static void mask_branch(masker *m, ir_block *out, ir_stmt *branch, bool when, uint32_t mask, const mask_place *place, const ir_block *around, size_t at)
 {
     ir_block *body = when ? &branch->then : &branch->otherwise;
-    mask_place inside = {mask, place->live, NULL, place->in_loop};
-    inside.region = hdst__mask_region_enter(m->func, place->region, around, at, body, place->in_loop);
     const bool ask = (has_loop(body) || nodes_of(body) >= MUCH_NODES) && !(m->func->emits && gives(branch));     // what emits must not stand in a branch
+    mask_place inside = {mask, place->live, NULL, place->in_loop, !ask || hdst__ir_block_exits(body)};
+    inside.region = hdst__mask_region_enter(m->func, place->region, around, at, body, place->in_loop);
     ir_block *to = out;
     if (ask) {
         ir_stmt *test = hdst__ir_if(m->func, var(m, ask_whether_any(m, out, mask)));
@@ -294,7 +297,8 @@ static mask_place inside_loop(masker *m, const masked_loop *l, const mask_place 
 {
     ir_block *whole = HDST__NEW(m->func->arena, ir_block);
     hdst__ir_push(m->func, whole, l->loop);
-    return (mask_place){l->live, l->live, hdst__mask_region_enter(m->func, place->region, around, at, whole, place->in_loop), true};
+    const bool left = l->loop->kind == IR_LOOP || hdst__ir_loop_exits(l->loop);      // within a turn
+    return (mask_place){l->live, l->live, hdst__mask_region_enter(m->func, place->region, around, at, whole, place->in_loop), true, left};
 }
 
 static void leave_unless(masker *m, ir_block *out, uint32_t live, ir_expr *cond) { set(m, out, live, both(m, var(m, live), cond)); }
@@ -425,12 +429,23 @@ static void mask_for(masker *m, ir_block *out, ir_stmt *s, const mask_place *pla
     push(m, out, loop);
 }
 
-// A loop that all records of the mask run through alike.
+static bool has_few_turns(const ir_stmt *s)
+{
+    return s->kind == IR_FOR && s->lo->op == IR_CONST && s->hi->op == IR_CONST && s->hi->bits - s->lo->bits <= FEW_TURNS;
+}
+
+// A loop that all records of the mask run through alike. Where there are none nothing may hold for it, not even that it ends.
 static void keep_loop(masker *m, ir_block *out, ir_stmt *s, const mask_place *place)
 {
-    const mask_place inside = {place->mask, NO_MASK, place->region, true};
+    const bool ask = place->mask != NO_MASK && place->maybe_empty && !has_few_turns(s);
+    const mask_place inside = {place->mask, NO_MASK, place->region, true, place->maybe_empty && !ask};
     ir_block *nested[HDST__IR_NESTED];
     if (s->kind == IR_FOR) m->counts_alike[s->var] = true;
+    if (ask) {
+        ir_stmt *test = hdst__ir_if(m->func, var(m, ask_whether_any(m, out, place->mask)));
+        push(m, out, test);
+        out = &test->then;
+    }
     for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) mask_block(m, nested[n], &inside);
     push(m, out, s);
 }
@@ -502,8 +517,8 @@ void hdst__pass_mask(ir_func *func)
     if (!hdst__ir_emit_range(func, &first, &end)) first = end = 0;
     while (first < end && !func->placed && can_flatten(&m, func->body.items[first])) first++;
     ir_block parts[] = {part_of(&m, 0, first), part_of(&m, first, end), part_of(&m, end, func->body.count)};      // the middle is done record by record
-    mask_block(&m, &parts[0], &(mask_place){NO_MASK, NO_MASK, NULL, false});
-    mask_block(&m, &parts[2], &(mask_place){NO_MASK, NO_MASK, NULL, false});
+    mask_block(&m, &parts[0], &(mask_place){NO_MASK, NO_MASK, NULL, false, false});
+    mask_block(&m, &parts[2], &(mask_place){NO_MASK, NO_MASK, NULL, false, false});
     func->body = (ir_block){0};
     for (size_t i = 0; i < 3; i++) append(&m, &func->body, &parts[i]);
 }

@@ -24,7 +24,12 @@ typedef struct nest {
 typedef struct spreader {
     ir_func *func;
     const bool *wide;           // by param: accumulators of which the work-group has a table in device memory
+    size_t *outside;            // by variable: how often it is named; while a loop is looked at, outside of that
+    size_t *last_write;         // by variable: the body's last item that writes it (0 as well where none does: nothing is before that one)
 } spreader;
+
+// Whether only the loop that is looked at names it.
+static bool is_local(const spreader *sp, uint32_t var) { return sp->outside[var] == 0; }
 
 static bool reads_variables(ir_expr **e, void *user)
 {
@@ -78,13 +83,14 @@ static hdst__nest counted(const nest *n)
 }
 
 // Variables that hold an index give way to what they were set to.
-static void put_indices_in_place(ir_func *func, const nest *n)
+static void put_indices_in_place(const spreader *sp, const nest *n)
 {
+    ir_func *func = sp->func;
     const hdst__nest c = counted(n);
     ir_block *body = &n->loop[n->depth - 1]->body, out = {0};
     for (size_t i = 0; i < body->count; i++) {
         const ir_stmt *s = body->items[i];
-        const bool index = s->kind == IR_SET && hdst__linear_of(&c, s->value, NULL).known && hdst__ir_block_writes(body, s->var) == 1 && hdst__row_is_local(func, n->loop[0], s->var);
+        const bool index = s->kind == IR_SET && hdst__linear_of(&c, s->value, NULL).known && hdst__ir_block_writes(body, s->var) == 1 && is_local(sp, s->var);
         if (index) hdst__ir_substitute(func, body, s->var, s->value);
         else hdst__ir_push(func, &out, body->items[i]);
     }
@@ -103,7 +109,7 @@ static bool adds_alone(const spreader *sp, const nest *n)
     const ir_block *body = &n->loop[n->depth - 1]->body;
     for (size_t i = 0; i < body->count; i++) {
         const ir_stmt *s = body->items[i];
-        if (s->kind == IR_SET && hdst__row_is_local(sp->func, n->loop[0], s->var) && !hdst__block_reads_first(body, s->var)) continue;
+        if (s->kind == IR_SET && is_local(sp, s->var) && !hdst__block_reads_first(body, s->var)) continue;
         if (s->kind != IR_ACCUM || !sp->wide[s->param]) return false;
         if (!tells_turns_apart(n, s->index2) && !tells_turns_apart(n, s->index)) return false;
         for (size_t k = 0; k < i; k++) {        // two additions to one leaf meet in the same turn only if they name the same cell
@@ -127,50 +133,88 @@ static void longest_outside(nest *n)
         if (turns_of(n->loop[i]) > turns_of(n->loop[0])) exchange(n->loop[0], n->loop[i]);
 }
 
-// Whether what the loop reads is still so when the body has ended.
-static bool can_wait(const ir_func *func, const ir_stmt *loop, size_t at)
+typedef struct waiting {
+    const spreader *sp;
+    size_t at;
+} waiting;
+
+static bool stays(ir_expr **slot, void *user)
 {
-    for (uint32_t v = 0; v < func->var_count; v++) {
-        if (hdst__row_is_local(func, loop, v) || !hdst__ir_stmt_reads(loop, v)) continue;
-        for (size_t i = at + 1; i < func->body.count; i++)
-            if (hdst__ir_stmt_writes(func->body.items[i], v)) return false;
-    }
-    return true;
+    const waiting *w = user;
+    const ir_expr *e = *slot;
+    return (e->op != IR_VAR && e->op != IR_ELEM) || is_local(w->sp, e->var) || w->sp->last_write[e->var] <= w->at;
+}
+
+static bool writes_local(ir_stmt *s, void *user) { return !hdst__ir_writes(s, s->var) || is_local(user, s->var); }
+
+// Whether what the loop reads is still so when the body has ended, and nobody waits for what it writes.
+static bool can_wait(spreader *sp, ir_stmt *loop, size_t at)
+{
+    waiting w = {sp, at};
+    ir_block one = {&loop, 1, 1};
+    return hdst__ir_visit_exprs(&one, stays, &w) && hdst__ir_visit_stmts(&one, writes_local, sp);
 }
 
 // The statement, if it is such a loop; it may be changed then, and is left alone if not.
-static ir_stmt *taken_from(const spreader *sp, size_t at)
+static ir_stmt *taken_from(spreader *sp, size_t at)
 {
     ir_func *func = sp->func;
     ir_stmt *s = func->body.items[at];
     const ir_block one = {&s, 1, 1};
     nest n = {0};
-    if (s->kind != IR_FOR || !can_wait(func, s, at)) return NULL;
-    for (uint32_t v = 0; v < func->var_count; v++)
-        if (hdst__ir_stmt_writes(s, v) && !hdst__row_is_local(func, s, v)) return NULL;
+    if (s->kind != IR_FOR || !can_wait(sp, s, at)) return NULL;
     ir_stmt *copy = hdst__ir_copy_block(func, &one).items[0];
-    func->body.items[at] = copy;
     const bool is = find_nest(func, copy, &n);
     if (is) longest_outside(&n);
-    if (is) put_indices_in_place(func, &n);
-    if (is && turns_of(n.loop[0]) >= LEAST_TURNS && adds_alone(sp, &n)) return copy;
-    func->body.items[at] = s;
-    return NULL;
+    if (is) put_indices_in_place(sp, &n);
+    return is && turns_of(n.loop[0]) >= LEAST_TURNS && adds_alone(sp, &n) ? copy : NULL;
+}
+
+static ir_stmt *taken_apart(spreader *sp, size_t at)
+{
+    ir_block one = {&sp->func->body.items[at], 1, 1};
+    hdst__ir_tally(&one, sp->outside, true);
+    ir_stmt *taken = taken_from(sp, at);
+    if (taken) sp->func->body.items[at] = taken;
+    hdst__ir_tally(&one, sp->outside, false);
+    return taken;
+}
+
+typedef struct noting {
+    size_t *last_write, at;
+} noting;
+
+static bool note_write(ir_stmt *s, void *user)
+{
+    const noting *n = user;
+    if (hdst__ir_writes(s, s->var)) n->last_write[s->var] = n->at;
+    return true;
+}
+
+static spreader spreader_of(ir_func *func, const bool *wide)
+{
+    spreader sp = {func, wide, HDST__NEW_ARRAY(func->arena, size_t, func->var_count), HDST__NEW_ARRAY(func->arena, size_t, func->var_count)};
+    hdst__ir_tally(&func->body, sp.outside, false);
+    for (size_t i = 0; i < func->body.count; i++) {
+        noting n = {sp.last_write, i};
+        hdst__ir_visit_stmts(&(ir_block){&func->body.items[i], 1, 1}, note_write, &n);
+    }
+    return sp;
 }
 
 ir_func *hdst__pass_spread(ir_func *func, const bool *wide)
 {
-    const spreader sp = {func, wide};
-    ir_block stays = {0}, taken = {0};
+    ir_block left = {0}, taken = {0};
     if (func->emits) return NULL;
     hdst__pass_uniform(func);
+    spreader sp = spreader_of(func, wide);
     for (size_t i = 0; i < func->body.count; i++) {
-        ir_stmt *loop = taken_from(&sp, i);
-        hdst__ir_push(func, loop ? &taken : &stays, func->body.items[i]);
+        ir_stmt *loop = taken_apart(&sp, i);
+        hdst__ir_push(func, loop ? &taken : &left, func->body.items[i]);
     }
     if (taken.count == 0) return NULL;
     ir_func group = *func;
     group.body = taken;
-    func->body = stays;
+    func->body = left;
     return hdst__ir_copy_func(func->arena, &group);
 }

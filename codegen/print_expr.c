@@ -16,18 +16,33 @@ const char *hdst__cl_name(hdst__kind kind)
 
 // --- Constants ---
 
+enum { REAL_TEXT = 40 };
+
+// The fewest digits that read back; returns what follows them. The program that hdst is a part of may have set a locale with another decimal mark, of any number of bytes: it becomes a point.
+static const char *shortest_text(char text[REAL_TEXT], double v, bool single)
+{
+    static const char plain[] = "0123456789e+-";
+    for (int digits = 1; digits <= (single ? 9 : 17); digits++) {      // as many always do
+        snprintf(text, REAL_TEXT, "%.*g", digits, v);
+        if (single ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v) break;
+    }
+    char *mark = text + strspn(text, plain);
+    if (!*mark) return strchr(text, 'e') ? "" : ".0";
+    const char *after = mark + strcspn(mark, plain);
+    memmove(mark + 1, after, strlen(after) + 1);
+    *mark = '.';
+    return "";
+}
+
 static const char *float_text(hdst__arena *arena, uint32_t bits)
 {
     float v;
     memcpy(&v, &bits, sizeof v);
     if (isnan(v)) return hdst__arena_printf(arena, "as_float(0x%08" PRIx32 "u)", bits);
     if (isinf(v)) return signbit(v) ? "-INFINITY" : "INFINITY";
-    for (int digits = 1; digits <= 9; digits++) {
-        char text[40];
-        snprintf(text, sizeof text, "%.*g", digits, (double)v);
-        if (strtof(text, NULL) == v) return hdst__arena_printf(arena, "%s%sf", text, strpbrk(text, ".e") ? "" : ".0");
-    }
-    return hdst__arena_printf(arena, "%af", (double)v);
+    char text[REAL_TEXT];
+    const char *end = shortest_text(text, (double)v, true);
+    return hdst__arena_printf(arena, "%s%sf", text, end);
 }
 
 static const char *double_text(hdst__arena *arena, uint64_t bits)
@@ -36,12 +51,9 @@ static const char *double_text(hdst__arena *arena, uint64_t bits)
     memcpy(&v, &bits, sizeof v);
     if (isnan(v)) return hdst__arena_printf(arena, "as_double(0x%016" PRIx64 "UL)", bits);
     if (isinf(v)) return signbit(v) ? "-(double)INFINITY" : "(double)INFINITY";
-    for (int digits = 1; digits <= 17; digits++) {
-        char text[40];
-        snprintf(text, sizeof text, "%.*g", digits, v);
-        if (strtod(text, NULL) == v) return hdst__arena_printf(arena, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
-    }
-    return hdst__arena_printf(arena, "%a", v);
+    char text[REAL_TEXT];
+    const char *end = shortest_text(text, v, false);
+    return hdst__arena_printf(arena, "%s%s", text, end);
 }
 
 static const char *signed_text(hdst__arena *arena, hdst__kind kind, int64_t v)

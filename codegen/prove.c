@@ -49,16 +49,29 @@ static const ir_expr *without_widening(const ir_expr *e)
     return e;
 }
 
-static range counter_range(prover *p, const ir_stmt *loop, hdst__kind kind)
+// Bounds are worked out where a loop begins: of variables that its turns write only what always holds says something of them.
+static range bound_range(prover *p, const ir_expr *e, uint64_t since)
 {
-    const range lo = hdst__prover_range(p, loop->lo), hi = hdst__prover_range(p, loop->hi);
+    if (p->always || hdst__prover_is_current(p, e, since)) return hdst__prover_range(p, e);
+    const size_t hidden = p->hidden;
+    p->always = true;
+    p->hidden = p->fact_count;
+    const range r = hdst__prover_range(p, e);
+    p->always = false;
+    p->hidden = hidden;
+    return r;
+}
+
+static range counter_range(prover *p, const known *v, hdst__kind kind)
+{
+    const range lo = bound_range(p, v->loop->lo, v->loop_time), hi = bound_range(p, v->loop->hi, v->loop_time);
     return hdst__range_meet((range){lo.low, hi.high - 1}, hdst__range_of_kind(kind));
 }
 
 static range variable_range(prover *p, const ir_expr *e)
 {
     const known *v = &p->vars[e->var];
-    if (v->loop && (!p->earlier || v->loops == 1)) return counter_range(p, v->loop, e->kind);
+    if (v->loop && (!p->earlier || v->loops == 1)) return counter_range(p, v, e->kind);
     if (p->always) return v->always;
     const ir_expr *same = same_as(p, e->var);
     return same ? hdst__range_meet(v->here, hdst__prover_range(p, same)) : v->here;
@@ -192,6 +205,14 @@ static bool subtracts_safely(prover *p, const ir_expr *e)      // something that
     return b.low >= 0 && a.low >= b.high;
 }
 
+// A conversion after which what was at most some length is so still, or negative: one that cuts bits off. A negative number may become any.
+static bool keeps_small(prover *p, const ir_expr *e)
+{
+    if (!hdst__kind_is_integer(e->a->kind)) return false;
+    const bool keeps_negative = hdst__kind_is_signed(e->kind) && hdst__scalar_size(e->kind) >= hdst__scalar_size(e->a->kind);
+    return keeps_negative || hdst__prover_range(p, e->a).low >= 0;
+}
+
 // Whether a number is at most length(param), or negative.
 static bool at_most_length(prover *p, const ir_expr *e, uint32_t param)
 {
@@ -200,7 +221,7 @@ static bool at_most_length(prover *p, const ir_expr *e, uint32_t param)
     p->depth++;
     switch (e->op) {
     case IR_LENGTH: yes = e->param == param; break;
-    case IR_CONVERT: yes = hdst__kind_is_integer(e->a->kind) && at_most_length(p, e->a, param); break;     // bits are cut off at most
+    case IR_CONVERT: yes = keeps_small(p, e) && at_most_length(p, e->a, param); break;
     case IR_MIN: yes = at_most_length(p, e->a, param) || at_most_length(p, e->b, param); break;
     case IR_DIV: case IR_SHR: yes = !hdst__kind_is_signed(e->kind) && at_most_length(p, e->a, param); break;
     case IR_SUB: yes = at_most_length(p, e->a, param) && subtracts_safely(p, e); break;
@@ -226,7 +247,7 @@ static bool below_length(prover *p, const ir_expr *e, uint32_t param);
 static bool variable_below_length(prover *p, const ir_expr *e, uint32_t param)
 {
     const known *v = &p->vars[e->var];
-    if (v->loop) return (!p->earlier || v->loops == 1) && at_most_length(p, v->loop->hi, param);
+    if (v->loop) return (p->always || hdst__prover_is_current(p, v->loop->hi, v->loop_time)) && (!p->earlier || v->loops == 1) && at_most_length(p, v->loop->hi, param);
     return ask_of_value(p, e->var, param, below_length);
 }
 

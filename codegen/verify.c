@@ -8,7 +8,10 @@ typedef struct verifier {
     unsigned loops;             // around the statement
     bool in_records;
     bool *looping;              // by variable: counts a loop around the statement
+    uint8_t *set;               // block form, by variable: who sets it, as SET_BY_
 } verifier;
+
+enum { SET_BY_RECORD_COUNTER = 1, SET_BY_OTHERS = 2 };     // a counted loop within a record loop; anything else
 
 static bool fail(verifier *v, const char *what, const char *where)
 {
@@ -55,6 +58,7 @@ static bool variable(verifier *v, uint32_t var, bool array, hdst__kind kind, con
     REQUIRE(v->func->vars[var].kind == kind, "variable of another type", where);
     REQUIRE(v->in_records || !v->func->block || (!v->func->vars[var].varying && !v->func->vars[var].per_record),
             "varying variable outside of a record loop", where);
+    REQUIRE(v->in_records || v->set[var] != SET_BY_RECORD_COUNTER, "variable that only counts within record loops, outside of one", where);
     return true;
 }
 
@@ -289,9 +293,22 @@ static bool block_ok(verifier *v, const ir_block *block)
     return true;
 }
 
+// Variables that are none are found by block_ok.
+static void note_setters(verifier *v, const ir_block *block, bool in_records)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        if (s->var < v->func->var_count && hdst__ir_writes(s, s->var)) v->set[s->var] |= in_records && s->kind == IR_FOR ? SET_BY_RECORD_COUNTER : SET_BY_OTHERS;
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) note_setters(v, nested[n], in_records || s->kind == IR_RECORDS);
+    }
+}
+
 const char *hdst__ir_verify(const ir_func *func)
 {
-    verifier v = {.func = func, .looping = HDST__NEW_ARRAY(func->arena, bool, func->var_count + 1)};
+    const size_t vars = func->var_count + 1;
+    verifier v = {.func = func, .looping = HDST__NEW_ARRAY(func->arena, bool, vars), .set = HDST__NEW_ARRAY(func->arena, uint8_t, vars)};
+    if (func->block) note_setters(&v, &func->body, false);
     block_ok(&v, &func->body);
     return v.wrong;
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STAGING_BYTES = 120 << 10};
+enum { STAGING_BYTES = 120 << 10 /* of rows that are read at once: a small block for the memory budget */ };
 
 enum { NONE = -1, SEVERAL = -2 };
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_HEADER = 1 << 20, MAX_DEPTH = 16, MAX_DIMS = 32, MAX_NAME = 512 };
+enum { MAX_HEADER = 1 << 20, MAX_DEPTH = 16, MAX_DIMS = HDST__NPY_DIMS, MAX_NAME = 512 };
 #define MAX_ROW ((uint64_t)1 << 28)
 
 typedef struct parser {
@@ -335,13 +335,18 @@ static hdst_status apply_shape(parser *p)
     static const char *const want = "records are the rows of an array (m, d), the numbers of an array (m,), or a structured array (m,)";
     if (p->dims == 0) return bad_shape(p, "a single number is no table", want);
     if (h->has_fields && p->dims != 1) return bad_shape(p, "a structured array must have one dimension", "flatten it with a.ravel()");
-    if (p->dims > 2) return bad_shape(p, "a table has at most two dimensions", "reshape it, for example: a.reshape(len(a), -1)");
     h->rows = p->shape[0];
-    if (p->dims == 2) {
-        if (p->shape[1] > HDST__MAX_COLUMNS) return bad_shape(p, "there are more than 1,048,576 columns", "is it transposed? Rows are records");
-        h->columns[0].count = p->shape[1];
-        h->row_bytes *= p->shape[1];
-        h->column_major = p->fortran && p->shape[1] > 1;
+    h->dims = p->dims - 1;
+    uint64_t numbers = 1;           // in a row
+    for (size_t d = 0; d < h->dims; d++) {
+        h->dim[d] = p->shape[d + 1];
+        if (__builtin_mul_overflow(numbers, h->dim[d], &numbers) || numbers > HDST__MAX_COLUMNS)
+            return bad_shape(p, "there are more than 1,048,576 columns", "is it transposed? Rows are records");
+    }
+    if (h->dims) {
+        h->columns[0].count = numbers;
+        h->row_bytes *= numbers;
+        h->column_major = p->fortran && numbers > 1;
     }
     if (h->row_bytes == 0 || h->column_count == 0) return bad_shape(p, "a row has no numbers", want);
     return HDST_OK;
@@ -436,6 +441,17 @@ void hdst__npy_header_destroy(hdst__npy_header *header)
     hdst__free(header->allocator, header->columns);
     header->columns = NULL;
     header->column_count = 0;
+}
+
+uint64_t hdst__npy_fortran_place(const hdst__npy_header *header, uint64_t number)
+{
+    uint64_t stride = 1, place = 0;
+    for (size_t d = 0; d < header->dims; d++) stride *= header->dim[d];
+    for (size_t d = header->dims; d-- > 0; number /= header->dim[d]) {
+        stride /= header->dim[d];       // of the dimensions before this one
+        place += number % header->dim[d] * stride;
+    }
+    return place;
 }
 
 uint64_t hdst__npy_scalar_bytes(const hdst__npy_column *column) { return column->is_half ? 2 : hdst__scalar_size(column->kind); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy files as sources: rows of a two-dimensional array, numbers of a one-dimensional one, records of a structured one. Rows in C order and native byte order
+// .npy files as sources: rows of an array of two or more dimensions, numbers of a one-dimensional one, records of a structured one. Rows in C order and native byte order
 // are read straight to where they are wanted; the other byte order is turned there; columns of a Fortran-ordered array and half floats go through a buffer.
 #include "io/source.h"
 
@@ -13,14 +13,15 @@
 enum { BUFFER_BYTES = 1 << 18 };
 
 typedef struct npy_column {         // beside the source's column of the same number
-    uint64_t file_offset, file_bytes;   // in a row of the file; of one number
+    uint64_t file_offset, file_bytes;   // in a row of the file, with column_major in one in C order; of one number
     bool is_half, is_swapped;
 } npy_column;
 
 typedef struct npy_state {
     hdst__file file;
-    uint64_t data_offset, file_row_bytes;
-    bool column_major, repack;      // repack: a row of the source is not a row of the file
+    hdst__npy_header header;        // its columns went into those of the source
+    uint64_t file_row_bytes;
+    bool repack;                    // a row of the source is not a row of the file
     npy_column *columns;
     void *buffer;                   // when repacking
     uint64_t buffer_bytes;
@@ -63,7 +64,7 @@ static hdst_status read_repacked_rows(hdst__source *source, uint64_t first, uint
     uint64_t chunk = state->buffer_bytes / state->file_row_bytes;
     for (uint64_t done = 0; done < count;) {
         uint64_t part = count - done < chunk ? count - done : chunk;
-        hdst_status status = hdst__file_read(&state->file, state->data_offset + (first + done) * state->file_row_bytes, state->buffer,
+        hdst_status status = hdst__file_read(&state->file, state->header.data_offset + (first + done) * state->file_row_bytes, state->buffer,
                                              part * state->file_row_bytes, error);
         if (status != HDST_OK) return status;
         for (size_t c = 0; c < source->column_count; c++)
@@ -81,8 +82,8 @@ static hdst_status read_columns(hdst__source *source, uint64_t first, uint64_t c
     for (size_t c = 0; c < source->column_count; c++) {
         uint64_t size = state->columns[c].file_bytes, chunk = state->buffer_bytes / size;
         for (uint64_t e = 0; e < source->columns[c].count; e++) {
-            // file_offset is the place in a row, so the column's number times the size.
-            uint64_t column = state->data_offset + (state->columns[c].file_offset + e * size) * source->rows;
+            const uint64_t number = state->columns[c].file_offset / size + e;
+            uint64_t column = state->header.data_offset + hdst__npy_fortran_place(&state->header, number) * size * source->rows;
             for (uint64_t done = 0; done < count;) {
                 uint64_t part = count - done < chunk ? count - done : chunk;
                 hdst_status status = hdst__file_read(&state->file, column + (first + done) * size, state->buffer, part * size, error);
@@ -99,9 +100,9 @@ static hdst_status read_npy(hdst__source *source, const hdst__kind *as, uint64_t
 {
     (void)as;
     npy_state *state = source->state;
-    if (state->column_major) return read_columns(source, first, count, rows, error);
+    if (state->header.column_major) return read_columns(source, first, count, rows, error);
     if (state->repack) return read_repacked_rows(source, first, count, rows, error);
-    hdst_status status = hdst__file_read(&state->file, state->data_offset + first * source->row_bytes, rows, count * source->row_bytes, error);
+    hdst_status status = hdst__file_read(&state->file, state->header.data_offset + first * source->row_bytes, rows, count * source->row_bytes, error);
     if (status != HDST_OK) return status;
     for (size_t c = 0; c < source->column_count; c++)
         for (uint64_t e = 0; state->columns[c].is_swapped && e < source->columns[c].count; e++)
@@ -124,8 +125,10 @@ static bool add_column(hdst__source *source, const hdst__npy_column *column, uin
 }
 
 // Columns of an array without fields are counted, fields are named and counted.
-static hdst_status add_chosen(hdst__source *source, const hdst__npy_header *header, const char *list, hdst_error *error)
+static hdst_status add_chosen(hdst__source *source, const char *list, hdst_error *error)
 {
+    npy_state *state = source->state;
+    const hdst__npy_header *header = &state->header;
     size_t available = header->has_fields ? header->column_count : (size_t)header->columns[0].count, *chosen, count;
     const char **names = NULL;
     if (header->has_fields) {
@@ -136,7 +139,6 @@ static hdst_status add_chosen(hdst__source *source, const hdst__npy_header *head
     hdst_status status = hdst__columns_choose(source->allocator, source->name, list, names, available, &chosen, &count, error);
     hdst__free(source->allocator, names);
     if (status != HDST_OK) return status;
-    npy_state *state = source->state;
     state->columns = hdst__alloc(source->allocator, count * sizeof *state->columns);
     bool added = state->columns != NULL;
     for (size_t i = 0; i < count && added; i++)
@@ -147,31 +149,31 @@ static hdst_status add_chosen(hdst__source *source, const hdst__npy_header *head
     return added ? HDST_OK : hdst__error_memory(error, source->name);
 }
 
-static hdst_status add_all(hdst__source *source, const hdst__npy_header *header, hdst_error *error)
+static hdst_status add_all(hdst__source *source, hdst_error *error)
 {
     npy_state *state = source->state;
+    const hdst__npy_header *header = &state->header;
     state->columns = hdst__alloc(source->allocator, header->column_count * sizeof *state->columns);
     bool added = state->columns != NULL;
     for (size_t i = 0; i < header->column_count && added; i++) added = add_column(source, &header->columns[i], 0, header->columns[i].count);
     return added ? HDST_OK : hdst__error_memory(error, source->name);
 }
 
-static hdst_status set_up(hdst__source *source, const hdst__npy_header *header, const char *columns, hdst_error *error)
+static hdst_status set_up(hdst__source *source, const char *columns, hdst_error *error)
 {
     npy_state *state = source->state;
-    state->data_offset = header->data_offset;
+    const hdst__npy_header *header = &state->header;
     state->file_row_bytes = header->row_bytes;
-    state->column_major = header->column_major;
     state->repack = header->column_major;
     for (size_t i = 0; i < header->column_count; i++) state->repack |= header->columns[i].is_half;
     source->rows = header->rows;
     source->row_bytes = state->repack ? 0 : header->row_bytes;
     if (state->repack) {
-        state->buffer_bytes = state->file_row_bytes > BUFFER_BYTES && !state->column_major ? state->file_row_bytes : BUFFER_BYTES;
+        state->buffer_bytes = state->file_row_bytes > BUFFER_BYTES && !header->column_major ? state->file_row_bytes : BUFFER_BYTES;
         state->buffer = hdst__alloc(source->allocator, state->buffer_bytes);
         if (!state->buffer) return hdst__error_memory(error, source->name);
     }
-    return columns ? add_chosen(source, header, columns, error) : add_all(source, header, error);
+    return columns ? add_chosen(source, columns, error) : add_all(source, error);
 }
 
 hdst__source *hdst__source_npy(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error)
@@ -184,12 +186,11 @@ hdst__source *hdst__source_npy(const hdst__allocator *allocator, const char *pat
         hdst__source_close(source);
         return NULL;
     }
-    hdst__npy_header header;
     hdst_status status = hdst__file_open(&state->file, source->name, error);
-    if (status == HDST_OK) status = hdst__npy_header_read(&header, allocator, &state->file, error);
+    if (status == HDST_OK) status = hdst__npy_header_read(&state->header, allocator, &state->file, error);
     if (status == HDST_OK) {
-        status = set_up(source, &header, columns, error);
-        hdst__npy_header_destroy(&header);
+        status = set_up(source, columns, error);
+        hdst__npy_header_destroy(&state->header);
     }
     if (status == HDST_OK) return source;
     hdst__source_close(source);

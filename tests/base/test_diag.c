@@ -70,3 +70,18 @@ Test(diag, a_second_error_at_the_same_place_is_dropped)
     cr_assert_str_eq(error.message, "first");
     cr_assert_eq(error.line, 1);
 }
+
+Test(diag, an_error_behind_any_number_of_warnings_is_kept)
+{
+    uint32_t source = hdst__diags_add_source(&diags, "a.hk", "x", 1);
+    for (int i = 0; i < 3 * HDST__DIAG_LIMIT; i++) hdst__diag_warning(&diags, (hdst__span){source, 0, 1}, NULL, "careful");
+    cr_assert_eq(diags.count, HDST__DIAG_LIMIT);
+    hdst__diag_error(&diags, (hdst__span){source, 0, 1}, "this way", "wrong");
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(hdst__diags_to_error(&diags, HDST_E_KERNEL, &error), HDST_E_KERNEL);
+    cr_expect_str_eq(error.message, "wrong");
+    cr_expect_eq(error.line, 1);
+    for (uint32_t i = 1; i < 3 * HDST__DIAG_LIMIT; i++) hdst__diag_error(&diags, (hdst__span){source, i, 0}, NULL, "and more");
+    cr_expect_eq(diags.count, 2 * HDST__DIAG_LIMIT);
+    cr_expect_eq(diags.errors, 3 * HDST__DIAG_LIMIT);
+}

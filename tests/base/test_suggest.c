@@ -33,6 +33,23 @@ Test(suggest, the_nearest_of_several_is_taken_and_a_name_is_not_suggested_for_it
     cr_assert_null(hdst__nearest_name(much, names, 3));
     const char *const longer[] = {much};
     cr_assert_null(hdst__nearest_name("pp", longer, 1));
+    cr_assert_str_eq(hdst__nearest_name("pointx", (const char *[]){"pointa", "pointb"}, 2), "pointa", "the first of equals");
+    cr_assert_str_eq(hdst__nearest_name("dev", (const char *[]){"device", "dew"}, 2), "dew", "a slip rather than a beginning");
+}
+
+// Names of more than 64 letters are never near, whichever of the two they are.
+Test(suggest, long_names_are_not_compared)
+{
+    char name[80], other[80];
+    for (int n = 60; n < 70; n++) {
+        for (int m = 60; m < 70; m++) {
+            memset(name, 'a', sizeof name);
+            memset(other, 'a', sizeof other);
+            name[0] = 'b';
+            name[n] = other[m] = 0;
+            cr_expect_eq(near(name, other) != NULL, n <= 64 && m <= 64, "%d and %d letters", n, m);
+        }
+    }
 }
 
 Test(suggest, the_hint_lists_what_there_is_as_far_as_it_fits)
@@ -54,4 +71,13 @@ Test(suggest, the_hint_lists_what_there_is_as_far_as_it_fits)
         cr_assert_lt(strlen(hint), bytes);
     }
     cr_assert_str_eq(hint, "its fields are name, name, name, name, name, name, name, name, name and 91 more");
+    char large[1000], wanted[1000] = "its fields are name";
+    for (int i = 1; i < 16; i++) strcat(wanted, ", name");
+    strcat(wanted, " and 84 more");
+    hdst__suggest(large, sizeof large, "its fields are", "velocity", many, 100);
+    cr_assert_str_eq(large, wanted, "%s", large);
+    for (size_t bytes = 1; bytes <= sizeof hint; bytes++) {        // whole, or not at all
+        hdst__suggest(hint, bytes, NULL, "pint", names, 3);
+        cr_assert(!*hint || !strcmp(hint, "did you mean 'point'?"), "%s", hint);
+    }
 }

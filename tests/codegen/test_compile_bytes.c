@@ -2,6 +2,7 @@
 // What compiling takes grows as the text does: the bytes that the compiler's arena hands out for a program of some shape, four times as long, and what it may take at most.
 #include "codegen/interp.h"
 #include "codegen/kernel.h"
+#include "codegen/writer.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -78,6 +79,25 @@ static void arrays(hdst__buffer *text, int n)
     hdst__buffer_puts(text, "    g += v;\n}\n");
 }
 
+// Each is filled by one loop and read by another: its elements become expressions.
+static void filled_arrays(hdst__buffer *text, int n)
+{
+    hdst__buffer_puts(text, "struct p { uint32_t x[100]; };\nmap f(p r, accum uint64_t g)\n{\n    uint32_t v = 0;\n");
+    for (int i = 0; i < n; i++) {
+        hdst__buffer_printf(text, "    uint32_t a%d[100];\n    for (uint32_t i = 0; i < 100; i++) a%d[i] = r.x[i] + %du;\n", i, i, i);
+        hdst__buffer_printf(text, "    for (uint32_t i = 0; i < 100; i++) v = v * 3u + a%d[i];\n", i);
+    }
+    hdst__buffer_puts(text, "    g += v;\n}\n");
+}
+
+// Each is filled from the one before.
+static void arrays_of_arrays(hdst__buffer *text, int n)
+{
+    hdst__buffer_puts(text, "struct p { uint32_t x[100]; };\nmap f(p r, accum uint64_t g)\n{\n    uint32_t v = 0, a0[100];\n    for (uint32_t i = 0; i < 100; i++) a0[i] = r.x[i];\n");
+    for (int i = 1; i < n; i++) hdst__buffer_printf(text, "    uint32_t a%d[100];\n    for (uint32_t i = 0; i < 100; i++) a%d[i] = a%d[i] ^ %du;\n", i, i, i - 1, i);
+    hdst__buffer_printf(text, "    for (uint32_t i = 0; i < 100; i++) v = v * 3u + a%d[i];\n    g += v;\n}\n", n - 1);
+}
+
 // The bytes of all that is made of it for a target: tree, IR, passes, text.
 static size_t bytes_of(shape *write, int n, hdst__target target)
 {
@@ -129,5 +149,24 @@ Test(compile_bytes, loops)
     expect_linear("loops that records leave apart", loops_apart, 200);
 }
 Test(compile_bytes, early_returns) { expect_linear("early returns", returns, 300); }
-Test(compile_bytes, local_arrays) { expect_linear("local arrays", arrays, 100); }
+Test(compile_bytes, local_arrays)
+{
+    expect_linear("local arrays", arrays, 400);
+    expect_linear("arrays filled by a loop", filled_arrays, 200);
+    expect_linear("arrays filled from arrays", arrays_of_arrays, 200);
+}
 Test(compile_bytes, cases) { expect_linear("cases of a switch", cases, 500); }
+
+// What is written is kept once, with the room that it grows into, however many short pieces it comes in.
+Test(compile_bytes, short_texts_leave_nothing_behind)
+{
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    cr_assert(setjmp(out_of_memory) == 0);
+    hdst__writer writer = {.arena = &arena};
+    for (int i = 0; i < 100000; i++) hdst__write(&writer, "%d;", i % 10);
+    cr_expect_eq(writer.length, 200000);
+    cr_expect_leq(arena.bytes, 4 * writer.length + 1000, "%zu bytes", arena.bytes);
+    hdst__arena_destroy(&arena);
+}

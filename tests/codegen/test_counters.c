@@ -10,8 +10,8 @@
 TestSuite(counters, .init = set_up, .fini = tear_down);
 
 static const char program[] =
-    "struct bounds { uint32_t n; int32_t s; int64_t l; uint8_t b; };\n"
-    "struct turns { uint32_t a, b, c, d, e, f, g, h, i, j, k, m, o; int32_t p; uint32_t q; };\n"
+    "struct bounds { uint32_t n; int32_t s; int64_t l; uint8_t b; int8_t low; };\n"
+    "struct turns { uint32_t a, b, c, d, e, f, g, h, i, j, k, m, o; int32_t p; uint32_t q, r, s, u, v, w; };\n"
     "uint32_t first(uint32_t n, uint32_t most) { uint32_t t = 0; for (uint8_t k = 0; k < n; k++) { t += 3; if (t >= most) return t + k; } return t; }\n"
     "map turn(bounds r, broadcast uint32_t u, broadcast int64_t w, broadcast uint8_t c[]) -> turns\n"
     "{\n"
@@ -30,6 +30,11 @@ static const char program[] =
     "    for (uint8_t k = 0; k < (r.n & 127u); k++) { t.k += k; if (t.k == 66) break; }\n"
     "    for (uint8_t q = 1; q < r.n; q++) { for (uint8_t k = q; k < r.n; k++) { t.m++; if (t.m % 300 == 0) break; } if (t.m > 3000) break; }\n"
     "    for (uint32_t k = 0; 1u + (k & 3u) > k; k++) t.q += k + r.n;\n"        // what is compared with looks at the counter
+    "    for (uint8_t k = 0; k <= r.low; k++) t.r++;\n"                      // not once below 0
+    "    for (int8_t k = -128; k <= r.low - 100; k++) t.s++;\n"
+    "    for (uint32_t k = 0; k <= (int64_t)r.low; k++) t.u++;\n"
+    "    for (uint8_t k = 0; k < r.low; k++) t.v++;\n"
+    "    for (uint8_t k = 0; k < 200; k += 300) t.w += k + 1;\n"            // a step beyond the counter's type
     "    for (uint8_t k = 0; k <= u; k++) { if (k == 9) continue; t.o++; switch (t.o) { case 5: break; case 600: return t; default: t.p -= 1; } }\n"
     "    return t;\n"
     "}\n";
@@ -39,12 +44,13 @@ typedef struct bounds {
     int32_t s;
     int64_t l;
     uint8_t b;
+    int8_t low;
 } bounds;
 
 typedef struct turns {
     uint32_t a, b, c, d, e, f, g, h, i, j, k, m, o;
     int32_t p;
-    uint32_t q;
+    uint32_t q, r, s, u, v, w;
 } turns;
 
 enum { RECORDS = 200, SKIP = 64, ROWS = 300 };
@@ -103,9 +109,19 @@ static turns narrow_unsigned(const bounds *r)
     return t;
 }
 
+static void signed_bounds(const bounds *r, turns *t)
+{
+    for (uint8_t k = 0; k <= r->low; k++) t->r++;
+    for (int8_t k = -128; k <= r->low - 100; k++) t->s++;
+    for (uint32_t k = 0; k <= (int64_t)r->low; k++) t->u++;
+    for (uint8_t k = 0; k < r->low; k++) t->v++;
+    for (uint8_t k = 0; k < 200; k = (uint8_t)(k + 300)) t->w += k + 1;
+}
+
 static turns expected(const bounds *r)
 {
     turns t = narrow_unsigned(r);
+    signed_bounds(r, &t);
     for (int8_t k = -3; k < r->s; k = (int8_t)(uint8_t)(k + 1)) {
         t.d += 2;
         if (t.d > 700) break;
@@ -142,7 +158,7 @@ static void make_setting(setting *s)
     for (int i = 0; i < ROWS; i++) table[i] = (uint8_t)(i * 7);
     for (int i = 0; i < RECORDS; i++) {
         static const int64_t ends[] = {2147483641, 2147483647, 2147483648, 5000000000, 0, INT64_MAX};
-        s->records[i] = (bounds){.n = (uint32_t)(i * 3), .s = i - 20 + (i % 7 == 0) * 5000, .l = ends[i % 6], .b = (uint8_t)(256 - i)};
+        s->records[i] = (bounds){.n = (uint32_t)(i * 3), .s = i - 20 + (i % 7 == 0) * 5000, .l = ends[i % 6], .b = (uint8_t)(256 - i), .low = (int8_t)(i - 90)};
     }
     s->broadcast[1] = (hdst__interp_table){&shared, 1};
     s->broadcast[2] = (hdst__interp_table){&beyond, 1};
@@ -155,7 +171,7 @@ static void compare(const setting *s, const turns *got, const char *who)
         const turns want = expected(&s->records[i]);
         const uint32_t *w = (const uint32_t *)&want, *g = (const uint32_t *)&got[i];
         for (size_t k = 0; k < sizeof want / sizeof *w; k++)
-            cr_assert_eq(g[k], w[k], "%s, record %d, field %c: %u, not %u", who, i, "abcdefghijkmopq"[k], g[k], w[k]);
+            cr_assert_eq(g[k], w[k], "%s, record %d, field %c: %u, not %u", who, i, "abcdefghijkmopqrsuvw"[k], g[k], w[k]);
     }
 }
 

@@ -588,6 +588,42 @@ Test(interp, a_fold_reports_the_first_failing_pair)
     cr_expect_eq(run.failed_record, 300);
 }
 
+// A record that fails far behind the first block, or the first step of a fold, is not come to.
+Test(interp, what_is_cancelled_goes_no_further)
+{
+    enum { N = 100000 };
+    static number numbers[N], table[50], result[N];
+    static const hdst__interp_table broadcast[3] = {{0}, {table, 50}};
+    hdst__diags diags;
+    hdst__cancel cancel = {0};
+    hdst_error error = HDST_ERROR_INIT;
+    const ir_func *map = checked_func(&diags), *fold = uneven();
+    numbers[N - 1].v = 53;
+    hdst__interp_run run = run_numbers(map, numbers, N, result);
+    run.broadcast = broadcast;
+    run.cancel = &cancel;
+    hdst__cancel_begin(&cancel);
+    cr_assert_eq(hdst__interpret(&run, &error), HDST_OK);
+    cr_expect_eq(run.failed_record, N - 1);
+    hdst__cancel_ask(&cancel);
+    cr_expect_eq(hdst__interpret(&run, &error), HDST_E_CANCELLED);
+    cr_expect_eq(run.failed_record, UINT64_MAX);
+    hdst__cancel_end(&cancel);
+    numbers[N - 1].v = 0xdead;
+    for (int ordered = 0; ordered < 2; ordered++) {
+        hdst_status (*run_fold)(hdst__interp_run *, hdst_error *) = ordered ? hdst__interpret_fold_ordered : hdst__interpret_fold;
+        run = run_numbers(fold, numbers, N, result);
+        run.cancel = &cancel;
+        hdst__cancel_begin(&cancel);
+        cr_assert_eq(run_fold(&run, &error), HDST_OK);
+        cr_expect_eq(run.failed_record, N - 1);
+        hdst__cancel_ask(&cancel);
+        cr_expect_eq(run_fold(&run, &error), HDST_E_CANCELLED);
+        cr_expect_eq(run.failed_record, UINT64_MAX, "%d", ordered);
+        hdst__cancel_end(&cancel);
+    }
+}
+
 // --- The bound on additions ---
 
 Test(interp, additions_per_record_follow_the_loops)

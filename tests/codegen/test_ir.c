@@ -177,3 +177,19 @@ Test(ir, verifier_finds_input_read_outside_of_record_loops)
     func->block = 64;
     assert_wrong("f: input read outside of a record loop in 'field'");
 }
+
+Test(ir, verifier_finds_a_counter_of_record_loops_read_outside)
+{
+    const uint32_t sum = hdst__ir_add_var(func, "sum", HDST__U32, 0), i = hdst__ir_add_var(func, "i", HDST__U32, 0);
+    ir_stmt *records = hdst__ir_stmt(func, IR_RECORDS, nowhere), *read = hdst__ir_set(func, sum, hdst__ir_var(func, i));
+    hdst__ir_push(func, &records->body, hdst__ir_for(func, i, hdst__ir_const(func, HDST__U32, 0), hdst__ir_const(func, HDST__U32, 3), 1));
+    func->block = 64;
+    hdst__ir_push(func, &func->body, read);
+    cr_expect_null(hdst__ir_verify(func), "%s", hdst__ir_verify(func));
+    hdst__ir_push(func, &func->body, records);
+    assert_wrong("f: variable that only counts within record loops, outside of one in 'var'");
+    ir_stmt *around = hdst__ir_for(func, i, hdst__ir_const(func, HDST__U32, 0), hdst__ir_const(func, HDST__U32, 3), 1);
+    hdst__ir_push(func, &around->body, read);
+    func->body.items[0] = around;
+    cr_expect_null(hdst__ir_verify(func), "%s", hdst__ir_verify(func));
+}

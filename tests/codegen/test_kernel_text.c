@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Printed kernels beyond sums: outputs, filters, checks, packed records, names; what their text must and must not contain.
 #include "base/buffer.h"
+#include "tests/support/comma_locale.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
 #include "tests/support/words.h"
@@ -45,9 +46,9 @@ enum { N = 500 };
 typedef struct __attribute__((packed)) odd { uint8_t tag; double d; int64_t l; float f; int16_t s; } odd;     // 23 bytes
 
 // Swaps the fields of a packed record around, keeps the records with d < 0.5, fails for some tags.
-static ir_func *make_odd(void)
+static ir_func *make_odd(const char *name)
 {
-    ir_func *f = ir_new(&arena, "swap");
+    ir_func *f = ir_new(&arena, name);
     ir_param_add(
         f, IR_INPUT, "p",
         ir_record(&arena, "odd", 1, (ir_field[]){{"tag", HDST__U8, 0}, {"d", HDST__F64, 0}, {"l", HDST__I64, 0}, {"f", HDST__F32, 0}, {"s", HDST__I16, 0}}, 5),
@@ -69,10 +70,10 @@ static ir_func *make_odd(void)
     return f;
 }
 
-Test(kernel_text, packed_records_filters_and_failing_records)
+static void check_odd(const char *name)
 {
     typedef struct __attribute__((packed)) swapped { int16_t s; uint8_t tag; float f; int64_t l; double d; } swapped;
-    ir_func *f = make_odd();
+    ir_func *f = make_odd(name);
     cr_assert_null(hdst__passes_scalar(f));
     odd *in = HDST__NEW_ARRAY(&arena, odd, N);
     swapped *out = HDST__NEW_ARRAY(&arena, swapped, N);
@@ -95,6 +96,41 @@ Test(kernel_text, packed_records_filters_and_failing_records)
         }
         cr_expect_eq(c.emitted, at);
     }
+}
+
+Test(kernel_text, packed_records_filters_and_failing_records) { check_odd("swap"); }
+
+// Drivers call files by them.
+Test(kernel_text, functions_may_have_names_that_no_file_can_have)
+{
+    char name[1001] = "";
+    memset(name, 'a', sizeof name - 1);
+    check_odd(name);
+}
+
+// The program in which hdst runs may have set one.
+Test(kernel_text, a_locale_with_decimal_commas_changes_no_number)
+{
+    static const double numbers[] = {0.5, -0.25, 1e-300, 1.25e30, 3, 1.7976931348623157e308, 4.9406564584124654e-324, 0.1};
+    enum { NUMBERS = sizeof numbers / sizeof *numbers };
+    if (!set_comma_locale()) cr_skip_test("there is no locale with decimal commas");
+    ir_func *f = ir_new(&arena, "numbers");
+    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "one", 0, (ir_field[]){{"x", HDST__F64, 0}}, 1), false);
+    const uint32_t out = ir_param_add(f, IR_OUTPUT, "out", ir_record(&arena, "pair", 0, (ir_field[]){{"d", HDST__F64, NUMBERS}, {"f", HDST__F32, NUMBERS}}, 2), false);
+    for (uint32_t n = 0; n < NUMBERS; n++) {
+        store(f, out, 0, ir_op2(f, IR_MUL, ir_read(f, IR_FIELD, 0, 0, NULL, NULL), ir_number(f, HDST__F64, numbers[n])))->index = ir_number(f, HDST__U32, n);
+        store(f, out, 1, ir_number(f, HDST__F32, (float)numbers[n]))->index = ir_number(f, HDST__U32, n);
+    }
+    double in[] = {1, -2};
+    struct { double d[NUMBERS]; float f[NUMBERS]; } got[2];
+    void *buffers[] = {in};
+    const hdst__storage *input = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, 2);
+    const hdst__kernel *kernel = make(f, 1, input, NULL);
+    cr_assert_not_null(kernel);
+    kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = 2, .groups = 1, .output = got, .output_bytes = sizeof got};
+    cr_assert(kernel_run(&run, &c));
+    for (int i = 0; i < 2; i++)
+        for (int n = 0; n < NUMBERS; n++) cr_expect(got[i].d[n] == in[i] * numbers[n] && got[i].f[n] == (float)numbers[n], "%g: %g, %g", numbers[n], got[i].d[n], (double)got[i].f[n]);
 }
 
 // A struct that is one word, one of whose fields nobody reads: in vector loops the others are taken from the word.
@@ -213,7 +249,7 @@ Test(kernel_text, kmeans_for_cpu_devices_has_blocks_vector_loops_and_no_barrier)
 
 Test(kernel_text, records_are_read_where_they_lie_unless_a_loop_reads_them_again)
 {
-    ir_func *kmeans = ir_kmeans(&arena), *swap = make_odd(), *half = ir_new(&arena, "half");
+    ir_func *kmeans = ir_kmeans(&arena), *swap = make_odd("swap"), *half = ir_new(&arena, "half");
     ir_param_add(half, IR_INPUT, "p", ir_record(&arena, "point", 0, (ir_field[]){{"x", HDST__F32, 0}, {"y", HDST__F64, 0}}, 2), false);
     ir_param_add(half, IR_OUTPUT, "out", ir_record(&arena, "number", 0, (ir_field[]){{"y", HDST__F64, 0}}, 1), false);
     store(half, 1, 0, ir_read(half, IR_FIELD, 0, 1, NULL, NULL));
@@ -293,7 +329,7 @@ Test(kernel_text, private_memory_that_no_device_has_is_refused_with_the_arrays_n
 
 Test(kernel_text, a_device_without_double_is_named_as_such)
 {
-    ir_func *f = make_odd();
+    ir_func *f = make_odd("swap");
     cr_assert_null(hdst__passes_scalar(f));
     hdst__kernel_options options = {.facts = facts_of(0), .input = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, 100)};
     options.facts.has_double = false;

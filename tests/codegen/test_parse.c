@@ -162,3 +162,12 @@ Test(parse, deep_nesting_is_an_error_not_a_crash)
         cr_assert_gt(diags.errors, before);
     }
 }
+
+Test(parse, a_long_call_is_a_call_wherever_its_inner_brackets_lie)
+{
+    const char *const records = repeat("(p){1}, ", 1000);       // seven tokens each: with so many more in front every place has a ')' once
+    for (int more = 0; more < 7; more++) {
+        parse(hdst__arena_printf(&arena, "int f(int a) { g(%.*s%s1); }", more, "~~~~~~~", records));
+        cr_assert_eq(diags.errors, 0, "%d more: %s", more, diags.count ? diags.items[0].message : "");
+    }
+}

@@ -70,6 +70,26 @@ Test(pass_checks, counters_of_loops_stay_below_their_ends)
     PASS_LEAVES(c, "  for i = 0u to u32(add(length(c), 1ul)) {\n    check 1: lt(u64(i), length(c))\n  }\n");
 }
 
+// What a loop counts from and to is worked out once, in front of it.
+Test(pass_checks, bounds_are_those_that_the_loop_began_with)
+{
+    PASS_LEAVES(c, "  j = and(p.k, 7u)\n  for i = j to 10u {\n    j = 5u\n    check 0: lt(u64(sub(i, 5u)), 5ul)\n  }\n");
+    PASS_LEAVES(c, "  j = and(p.k, 7u)\n  for i = j to 10u {\n    if gt(j, 4u) {\n      check 0: lt(u64(sub(i, 5u)), 5ul)\n    }\n    j = p.k\n  }\n");
+    PASS_LEAVES(c, "  j = and(p.k, 7u)\n  for i = 0u to j {\n    j = 4u\n    check 0: lt(u64(i), 4ul)\n  }\n");
+    PASS_GIVES(c, "  j = and(p.k, 7u)\n  if gt(j, 4u) {\n    for i = j to 10u {\n      check 0: lt(u64(sub(i, 5u)), 5ul)\n    }\n  }\n",
+               "  j = and(p.k, 7u)\n  if gt(j, 4u) {\n    for i = j to 10u {\n      check 0: true of u64(sub(i, 5u)), 5ul\n    }\n  }\n");
+}
+
+// A length whose bits were cut off may be negative; made wider again without a sign it is beyond all rows.
+Test(pass_checks, lengths_that_became_negative_are_no_lengths)
+{
+    PASS_LEAVES(c, "  for l = 0ul to u64(i8(length(c))) {\n    check 1: lt(l, length(c))\n  }\n");
+    PASS_LEAVES(c, "  for i = 0u to u32(i8(length(c))) {\n    check 1: lt(u64(i), length(c))\n  }\n");
+    PASS_LEAVES(c, "  for s = 0 to i32(i8(min(i64(length(c)), -129l))) {\n    check 1: lt(u64(s), length(c))\n  }\n");
+    PASS_GIVES(c, "  for s = 0 to i32(i8(length(c))) {\n    check 1: lt(u64(s), length(c))\n  }\n", "  for s = 0 to i32(i8(length(c))) {\n    check 1: true of u64(s), length(c)\n  }\n");
+    PASS_GIVES(c, "  for l = 0ul to u64(u8(length(c))) {\n    check 1: lt(l, length(c))\n  }\n", "  for l = 0ul to u64(u8(length(c))) {\n    check 1: true of l, length(c)\n  }\n");
+}
+
 Test(pass_checks, a_variable_is_what_it_was_set_to_last)
 {
     PASS_GIVES(c, "  j = and(p.k, 3u)\n  check 0: lt(u64(j), 4ul)\n", "  j = and(p.k, 3u)\n  check 0: true of u64(j), 4ul\n");

@@ -45,3 +45,21 @@ Test(pass_hoist, what_differs_constants_and_variables_stay)
     PASS_LEAVES(c, "  records vectorize {\n    q = fixed(t.value, f64(p.x))\n    reduce sum += q\n  }\n");
     PASS_LEAVES(c, "  k = add(c[0u].y, 1f)\n");         // outside already
 }
+
+// The loop over a row counts within the record loop: before it, its variable holds nothing yet.
+Test(pass_hoist, what_reads_the_counter_of_a_loop_over_a_row_stays)
+{
+    static const pass_case rows = {hdst__pass_hoist,
+                                   "  block 64\n  rows\n  input p p {f32 x}\n  broadcast row c[] {f32 y[9]}\n  output r r {f32 x[18]}\n"
+                                   "  var u32 i\n  var f32 k\n  check 0 index y\n",
+                                   .runs_in_block = true};
+    PASS_LEAVES(rows, "  records {\n    for i = 0u to 18u vectorize {\n      store r.x[i] = 0f\n    }\n    for i = 0u to 9u vectorize {\n"
+                      "      store r.x[add(9u, i)] = c[0u].y[i]\n    }\n  }\n");
+    PASS_GIVES(rows, "  records {\n    for i = 0u to 18u vectorize {\n      store r.x[i] = add(f32(i), add(c[0u].y[1u], p.x))\n    }\n  }\n",
+               "  c_y1_0 = c[0u].y[1u]\n  records {\n    for i = 0u to 18u vectorize {\n      store r.x[i] = add(f32(i), add(c_y1_0, p.x))\n    }\n  }\n");
+    // After the record loop the variable is free to count around others.
+    PASS_GIVES(rows, "  records {\n    for i = 0u to 18u vectorize {\n      store r.x[i] = add(f32(i), 1f)\n    }\n  }\n"
+                     "  for i = 0u to 9u {\n    records vectorize {\n      store r.x[add(i, 1u)] = p.x\n    }\n  }\n",
+               "  records {\n    for i = 0u to 18u vectorize {\n      store r.x[i] = add(f32(i), 1f)\n    }\n  }\n"
+               "  for i = 0u to 9u {\n    i1 = add(i, 1u)\n    records vectorize {\n      store r.x[i1] = p.x\n    }\n  }\n");
+}

@@ -104,6 +104,33 @@ Test(pass_mask, a_branch_with_a_loop_is_skipped_when_nobody_takes_it)
     EXPECT_COUNT(text, "reduce any |= taken\n  if any {\n    for j = 0u to u32(length(c)) {\n      accum t.value += select(taken, f64(c[j].y), 0d)\n", 1);
 }
 
+Test(pass_mask, a_loop_of_all_in_a_loop_is_skipped_when_nobody_comes_to_it)
+{
+    const char *text = body_after("  n = 0u\n  loop while lt(n, and(p.k, 3u)) {\n    loop while true {\n      accum t.value += 1d\n      break\n    }\n    n = add(n, 1u)\n  }\n");
+    EXPECT_COUNT(text, "    reduce any_2 |= live\n    if any_2 {\n      loop while true {\n", 1);       // it might have no end where some do come to it
+    text = body_after("  n = 0u\n  loop while lt(n, and(p.k, 3u)) {\n    for j = 0u to u32(length(c)) {\n      accum t.value += 1d\n    }\n    n = add(n, 1u)\n  }\n");
+    EXPECT_COUNT(text, "    if any_2 {\n      for j = 0u", 1);
+    text = body_after("  n = 0u\n  loop while lt(n, and(p.k, 3u)) {\n    for j = 0u to 12u {\n      accum t.value += 1d\n    }\n    n = add(n, 1u)\n  }\n");
+    EXPECT_COUNT(text, "any_2", 0);             // a few turns cost less than to ask
+}
+
+Test(pass_mask, a_loop_of_all_behind_a_break_is_skipped_when_all_have_left)
+{
+    static const char turns[] = "  for i = 0u to and(p.k, 7u) {\n    if p.a {\n      %s\n    }\n    loop while true {\n      accum t.value += 1d\n      break\n    }\n  }\n";
+    char before[400];
+    snprintf(before, sizeof before, turns, "break");
+    EXPECT_COUNT(body_after(before), "reduce any_2 |= live\n    if any_2 {\n      loop while true {\n", 1);
+    snprintf(before, sizeof before, turns, "list[and(i, 3u)] = 1f");
+    EXPECT_COUNT(body_after(before), "any_2", 0);          // a turn begins with somebody in it
+}
+
+Test(pass_mask, a_loop_of_all_in_a_branch_that_emits_is_skipped_when_nobody_takes_it)
+{
+    static const pass_case emits = {mask, "  input p p {u32 k, bool a}\n  accum double t {f64 value of float}\n  output r r {u32 z}\n"};
+    const char *text = pass_body(pass_after(&emits, "  if p.a {\n    loop while true {\n      accum t.value += 1d\n      break\n    }\n    store r.z = p.k\n    emit\n  }\n"));
+    EXPECT_COUNT(text, "  if any {\n    loop while true {\n", 1);
+}
+
 // 20 statements of 5 or 11 nodes each
 static const char *long_branch(const char *step)
 {

@@ -83,6 +83,10 @@ static const char program[] = "param uint32_t D;\n"
                               "    spread += z;\n"
                               "}\n"
                               "map shared_row(point p, broadcast point c[], accum total all) { uint32_t best = 0; for (uint32_t i = 0; i < D; i++) all.z[i] += c[best].z[0]; }\n"
+                              "map shared_counts(point p, broadcast point c[], accum total t[], accum total all)\n"
+                              "{\n"
+                              "    for (uint32_t i = 0; i < D; i++) { all.n[i] += c[0].kind + i; t[1].n[i] -= (int64_t)c[2].x[i]; }\n"
+                              "}\n"
                               "map place_far(point p, accum tally t) { t.kinds[hash(p.kind) & 255] += 1; }\n";
 
 static ir_func *compile(const char *name, uint32_t elements)
@@ -271,6 +275,8 @@ Test(row, additions_of_what_all_records_share)
         }
     check("shared_rows", 45, HDST__AOS, HDST__TARGET_CPU, true, NULL);
     check("shared_rows", 33, HDST__SOA, HDST__TARGET_CPU, true, NULL);
+    check("shared_counts", 45, HDST__AOS, HDST__TARGET_CPU, true, NULL);
+    check("shared_counts", 33, HDST__SOA, HDST__TARGET_CPU, true, NULL);
 }
 
 Test(row, additions_that_the_record_places)

@@ -63,6 +63,7 @@ typedef struct gen {
     int tame;                       // of data: one in so many numbers is of any kind; 0: all are
     bool wide_row;                  // the fields of a record that is made are long arrays
     int indices;                    // around the one that is made
+    int expressions;                // of the program so far, see gen_is_long
     gen_symbol symbol[64];
     int symbol_count;
     gen_helper helper[3];
@@ -156,6 +157,7 @@ const char *gen_typed(gen *g, diff_kind kind, const char *text);    // a tempora
 const char *gen_temporary(gen *g, diff_kind kind, const char *text);
 
 // --- gen_bound.c ---
+bool gen_is_long(const gen *g);                                     // the program: what else is written is as short as can be
 gen_value gen_bounded(gen *g, int depth, uint64_t limit);           // an integer from 0 below limit, whatever the data; its outermost operator is any
 gen_value gen_bounded_of(gen *g, diff_kind kind, int depth, uint64_t limit);   // the same; its numbers are of one kind, so that few conversions stand in it
 // An index below `limit` (elements), or below the rows of table `table` when that is not -1. Gives kernel text; *c is a checked C temporary.

@@ -4,7 +4,14 @@
 
 #include <inttypes.h>
 
-enum { MOST_INDICES = 20 };     // in one another: the language has a limit too
+enum {
+    MOST_INDICES = 20,          // in one another: the language has a limit too
+    MOST_EXPRESSIONS = 10000    // of a program: one in some thousands would be longer than the megabyte that a kernel file may be, for indices in indices multiply
+};
+
+bool gen_is_long(const gen *g) { return g->expressions > MOST_EXPRESSIONS; }
+
+static bool is_full(const gen *g) { return g->indices > MOST_INDICES || gen_is_long(g); }
 
 static gen_value value(const char *hk, const char *c, int level, diff_kind kind) { return (gen_value){.hk = hk, .c = c, .level = level, .kind = kind}; }
 
@@ -36,7 +43,7 @@ static gen_value binary(gen *g, gen_value a, const char *op, gen_value b, int le
     return value(hk, gen_typed(g, kind, gen_print(g, "%s %s %s", a.c, op, b.c)), level, kind);
 }
 
-static gen_value any_number(gen *g, int depth) { return g->indices > MOST_INDICES ? gen_literal(g) : gen_integer(g, depth); }
+static gen_value any_number(gen *g, int depth) { return is_full(g) ? gen_literal(g) : gen_integer(g, depth); }
 
 static gen_value number(gen *g, int depth)
 {
@@ -136,6 +143,7 @@ gen_value gen_bounded(gen *g, int depth, uint64_t limit)
 {
     const gen_symbol *s;
     const int which = gen_below(g, 100);
+    g->expressions++;
     if (depth <= 0 || which < 12) {
         if (gen_chance(g, 50) && (s = bounded_symbol(g, limit))) return value(s->hk, s->c, LEVEL_LEAF, s->kind);
         if (gen_chance(g, 50)) return masked(g, 0, limit);
@@ -215,13 +223,13 @@ static const char *any_index(gen *g, int depth, uint64_t limit, const char *tabl
         return hk;
     }
     gen_value v;
-    if (g->faults && g->indices <= MOST_INDICES && gen_chance(g, 40) && gen_wild_integer(g, &v)) {        // may be negative, may be too large
+    if (g->faults && !is_full(g) && gen_chance(g, 40) && gen_wild_integer(g, &v)) {        // may be negative, may be too large
         const diff_kind kind = gen_promote(v.kind);
         *c = checked(g, gen_typed(g, kind, gen_print(g, "rem_%s(ctx, %s, 8)", gen_suffix(kind), v.c)), limit_text);
         return gen_print(g, "%s %% 8", gen_wrapped(g, v, LEVEL_MUL));
     }
     if (table) return row_index(g, depth, limit, table, c_rows, c);
-    v = gen_bounded_of(g, gen_chance(g, 40) ? K_U32 : K_F32 /* any */, g->indices > MOST_INDICES ? 0 : depth, limit);
+    v = gen_bounded_of(g, gen_chance(g, 40) ? K_U32 : K_F32 /* any */, is_full(g) ? 0 : depth, limit);
     if (v.kind == K_BOOL) v = gen_cast(g, v, K_U32);
     *c = checked(g, v.c, limit_text);
     return v.hk;

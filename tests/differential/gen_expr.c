@@ -522,7 +522,8 @@ gen_value gen_condition(gen *g, int depth)
 gen_value gen_expr(gen *g, int depth)
 {
     const int which = gen_below(g, 100);
-    if (depth <= 0 || which < 15) return leaf(g);
+    g->expressions++;
+    if (depth <= 0 || which < 15 || gen_is_long(g)) return leaf(g);
     if (which < (g->floating ? 75 : 50)) return arithmetic(g, depth);
     if (which < 58) return bits(g, depth);
     if (which < 64) return shift(g, depth);

@@ -57,12 +57,14 @@ static bool is_name(const char *name)
     return true;
 }
 
-static bool is_used(const gen *g, const char *name)
+static bool is_among(const char *const *names, size_t count, const char *name)
 {
-    for (size_t i = 0; i < g->used_count; i++)
-        if (!strcmp(g->used[i], name)) return true;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(names[i], name)) return true;
     return false;
 }
+
+static bool is_used(const gen *g, const char *name) { return is_among(g->used, g->used_count, name); }
 
 static const char *word(gen *g)
 {
@@ -95,6 +97,7 @@ const char *gen_user_name(gen *g, const char *plain)
         name = other;
         break;
     }
+    while (is_used(g, name)) name = gen_print(g, "%s_", name);      // somebody may be called like a plain name by chance
     HDST__PUSH(g->arena, g->used, g->used_count, g->used_capacity, name);
     return name;
 }
@@ -105,12 +108,11 @@ const char *gen_inner_name(gen *g, const char *plain, const char *const *others,
     if (g->options.plain_names) return plain;
     for (int tries = 0; tries < 20; tries++) {
         const char *name = g->used_count && dice_below(g, 100) < 25 ? g->used[dice_below(g, g->used_count)] : dice_below(g, 100) < 30 ? plain : candidate(g);
-        bool taken = !is_name(name);
-        for (int i = 0; i < count; i++) taken |= !strcmp(others[i], name);
-        if (taken) continue;
+        if (!is_name(name) || is_among(others, (size_t)count, name)) continue;
         HDST__PUSH(g->arena, g->used, g->used_count, g->used_capacity, name);
         return name;
     }
+    while (is_among(others, (size_t)count, plain)) plain = gen_print(g, "%s_", plain);
     return plain;
 }
 

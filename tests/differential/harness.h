@@ -70,13 +70,14 @@ typedef enum diff_form {
     DIFF_SCALAR,                    // after all scalar passes
     DIFF_BLOCK,                     // and those of the block form, with tiers and scales of float sums drawn at random
     DIFF_ROW,                       // those of the row form instead, likewise
+    DIFF_BLOCK_OF_ROWS,             // the block form in which whole rows go row by row, as records that lie as C structs get it
     DIFF_SKIP,                      // the block form in which records that fail take no part; for data with `skip`
 } diff_form;
 
 typedef struct diff_compiled {
     const ir_func *func;
     const hdst__tables *tables;
-    const int32_t *scales;          // DIFF_BLOCK, DIFF_ROW
+    const int32_t *scales;          // from DIFF_BLOCK on
     const char *wrong;              // NULL, or what went wrong, with the compiler's messages; diff_too_large
 } diff_compiled;
 
@@ -88,5 +89,10 @@ diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst
 // Also whether the library's record layouts are those of gcc. *wrong is set when it did not run.
 diff_result diff_interpret(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data,
                            const diff_compiled *compiled, hdst__layout layout, const char **wrong);
+
+// For reduce.py, which replaces a program's text: no C translation goes with it, so the function as lowered, in the interpreter, is what its other forms are compared with. false: the text is no such program.
+bool diff_instead(hdst__arena *arena, const diff_program *program, const diff_exports *exports, diff_data *data, diff_result *expected);
+// The text of a file, in the arena; ends the run where it cannot be read.
+const char *diff_text_of(hdst__arena *arena, const char *path);
 
 #endif

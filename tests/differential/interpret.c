@@ -3,9 +3,12 @@
 #include "harness.h"
 
 #include "codegen/interp.h"
+#include "codegen/row_form.h"
 #include "shuffle/reduce.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 _Static_assert((int)K_BOOL == (int)HDST__BOOL && (int)K_U64 == (int)HDST__U64 && (int)K_F64 == (int)HDST__F64, "kinds are numbered alike");
 
@@ -22,6 +25,17 @@ bool diff_read_import(const char *name, const char *importing_file, char **text,
 
 const char diff_too_large[] = "a function is too large";
 
+// Whether the compiler has nothing else to say, but for warnings, than that functions are too large.
+static bool says_too_large(const hdst__diags *diags)
+{
+    for (size_t i = 0; i < diags->count; i++) {
+        const char *message = diags->items[i].message;
+        if (diags->items[i].severity == HDST__ERROR && !strstr(message, "grows too large with its helper functions") && !strstr(message, "statements once its helper functions are in place"))
+            return false;
+    }
+    return diags->errors > 0;
+}
+
 static ir_func *lower(hdst__arena *arena, const diff_program *program, hdst__diags *diags, const char **wrong)
 {
     hdst__diags_init(diags, arena);
@@ -31,7 +45,7 @@ static ir_func *lower(hdst__arena *arena, const diff_program *program, hdst__dia
         hdst__buffer text;
         hdst__buffer_init(&text, NULL);
         hdst__diags_render(diags, &text);
-        *wrong = hdst__arena_strdup(arena, hdst__buffer_text(&text));
+        *wrong = says_too_large(diags) ? diff_too_large : hdst__arena_strdup(arena, hdst__buffer_text(&text));
         hdst__buffer_destroy(&text);
         return NULL;
     }
@@ -45,7 +59,7 @@ static ir_func *lower(hdst__arena *arena, const diff_program *program, hdst__dia
         if (*wrong) return NULL;
         stages[count] = hdst__lower(arena, module, function);
         if (!stages[count++]) {
-            *wrong = diags->errors == 1 && strstr(diags->items[0].message, "statements") ? diff_too_large : "a function is not lowered, without a reason";
+            *wrong = says_too_large(diags) ? diff_too_large : "a function is not lowered, without a reason";
             return NULL;
         }
     }
@@ -68,7 +82,10 @@ static const char *to_cpu_form(hdst__arena *arena, const diff_program *program, 
     }
     result->tables = hdst__tables_make(arena, func, tiers);
     result->scales = scales;
-    return form == DIFF_ROW ? hdst__passes_row(func, result->tables) : hdst__passes_block(func, result->tables);
+    if (form == DIFF_ROW) return hdst__passes_row(func, result->tables);
+    func->apart = form == DIFF_BLOCK_OF_ROWS;
+    if (func->apart) hdst__pass_row_loops(func, result->tables);
+    return hdst__passes_block(func, result->tables);
 }
 
 diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst__diags *diags, diff_form form)
@@ -107,7 +124,7 @@ static const char *compare_layout(hdst__arena *arena, const hdst__record *record
 
 static int find_param(const diff_program *program, const char *name)
 {
-    for (int i = 0; i < program->param_count; i++)
+    for (int i = 1; i < program->param_count; i++)     // an accumulator may be called as the record is
         if (!strcmp(program->params[i].name, name)) return i;
     return -1;
 }
@@ -180,6 +197,7 @@ diff_result diff_interpret(hdst__arena *arena, const diff_program *program, cons
     hdst__storage_copy(storage, buffers, skip, plain, plain_buffer, 0, data->count);
     const uint64_t room = func->emits ? data->room : data->count;
     result.output = hdst__arena_alloc(arena, room * exports->out_size + 1);
+    memset(result.output, 0xA5, room * exports->out_size);      // a zero that was not stored is not there
     result.gives = func->emits ? HDST__NEW_ARRAY(arena, uint32_t, data->count) : NULL;
     hdst__interp_run run = {.func = func, .input = {storage}, .input_buffers = {(const void *const *)buffers}, .input_skip = {skip}, .first = data->first,
                             .count = data->count, .broadcast = b.broadcast, .accum_rows = b.rows, .output = result.output,
@@ -200,4 +218,29 @@ diff_result diff_interpret(hdst__arena *arena, const diff_program *program, cons
     }
     read_cells(arena, program, exports, &run, &b, &result);
     return result;
+}
+
+bool diff_instead(hdst__arena *arena, const diff_program *program, const diff_exports *exports, diff_data *data, diff_result *expected)
+{
+    hdst__diags diags;
+    const diff_compiled compiled = diff_compile(arena, program, &diags, DIFF_LOWERED);
+    const char *wrong = compiled.wrong;
+    data->room = 100 * data->count;
+    if (!wrong) *expected = diff_interpret(arena, program, exports, data, &compiled, HDST__AOS, &wrong);
+    if (wrong) fprintf(stderr, "no program: %s\n", wrong);
+    return !wrong;
+}
+
+const char *diff_text_of(hdst__arena *arena, const char *path)
+{
+    enum { MOST = 1 << 20 };
+    char *text = hdst__arena_alloc(arena, MOST);
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        perror(path);
+        exit(1);
+    }
+    text[fread(text, 1, MOST - 1, file)] = 0;
+    fclose(file);
+    return text;
 }

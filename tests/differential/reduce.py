@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the program of a seed smaller as long as its forms differ among one another (from the function as lowered, in the interpreter).
 
-usage: reduce.py TEST-PROGRAM SEED        (build/tests/differential/test_differential_interpreter)
+usage: reduce.py TEST-PROGRAM SEED        (build/tests/differential/test_differential_interpreter, or ..._opencl)
 
 Lines and balanced blocks go first, then operands. Types of records stay, for the data have them.
 """
@@ -14,7 +14,7 @@ import tempfile
 
 
 def run(program, seed, path):
-    env = dict(os.environ, HDST_DIFF_PROGRAMS='1', HDST_DIFF_SEED=str(seed))
+    env = dict(os.environ, HDST_DIFF_PROGRAMS='1', HDST_DIFF_KERNELS='1', HDST_DIFF_SEED=str(seed))
     if path:
         env['HDST_DIFF_TEXT'] = path
     try:
@@ -66,7 +66,7 @@ def smaller_terms(lines):
 def main():
     program, seed = sys.argv[1], int(sys.argv[2])
     output = run(program, seed, None)
-    found = re.search(r'^--- seed \d+ \((.*?)\): (.*)\n((?:.*\n)*?)(?=\d+ programs from)', output, re.M)
+    found = re.search(r'^--- seed \d+ \((.*?)\): (.*)\n((?:.*\n)*?)(?=\d+ (?:programs|kernels) from)', output, re.M)
     if not found:
         sys.exit('reduce.py: it does not differ')
     want = (found.group(1), 'error' in found.group(2))

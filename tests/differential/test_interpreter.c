@@ -35,7 +35,7 @@ static void report(tally *t, const diff_program *program, const char *form, cons
 static bool try_form(hdst__arena *arena, tally *t, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected,
                      diff_form form)
 {
-    static const char *const names[] = {"as lowered", "scalar passes", "block form", "row form", "skipping form"};
+    static const char *const names[] = {"as lowered", "scalar passes", "block form", "row form", "block form over rows", "skipping form"};
     hdst__diags diags;
     const diff_compiled compiled = diff_compile(arena, program, &diags, form);
     const char *wrong = compiled.wrong;
@@ -49,18 +49,6 @@ static bool try_form(hdst__arena *arena, tally *t, const diff_program *program, 
     return !wrong;
 }
 
-// Of a program whose text was replaced (reduce.py): the function as lowered is what its other forms are compared with. false: the text is no such program.
-static bool instead(hdst__arena *arena, const diff_program *program, const diff_exports *exports, diff_data *data, diff_result *expected)
-{
-    hdst__diags diags;
-    const diff_compiled compiled = diff_compile(arena, program, &diags, DIFF_LOWERED);
-    const char *wrong = compiled.wrong;
-    data->room = 100 * data->count;
-    if (!wrong) *expected = diff_interpret(arena, program, exports, data, &compiled, HDST__AOS, &wrong);
-    if (wrong) fprintf(stderr, "no program: %s\n", wrong);
-    return !wrong;
-}
-
 // How many records fail when each is run by itself.
 static uint64_t failing_alone(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data)
 {
@@ -71,22 +59,10 @@ static uint64_t failing_alone(hdst__arena *arena, const diff_program *program, c
         one.first = data->first + i;
         one.count = 1;
         diff_result found = {0};
-        instead(arena, program, exports, &one, &found);
+        diff_instead(arena, program, exports, &one, &found);
         failing += found.failed_record != UINT64_MAX;
     }
     return failing;
-}
-
-// The text of a file, in the arena.
-static const char *text_of(hdst__arena *arena, const char *path)
-{
-    enum { MOST = 1 << 20 };
-    char *text = hdst__arena_alloc(arena, MOST);
-    FILE *file = fopen(path, "r");
-    cr_assert_not_null(file, "%s", path);
-    text[fread(text, 1, MOST - 1, file)] = 0;
-    fclose(file);
-    return text;
 }
 
 static void run_program(const diff_library *library, tally *t, const diff_program *program)
@@ -107,9 +83,9 @@ static void run_program(const diff_library *library, tally *t, const diff_progra
     diff_result expected = diff_reference(&arena, program, exports, &data);
     data.room = expected.outputs;
     t->programs++;
-    if (getenv("HDST_DIFF_TEXT") && !instead(&arena, program, exports, &data, &expected)) t->endless++;
+    if (getenv("HDST_DIFF_TEXT") && !diff_instead(&arena, program, exports, &data, &expected)) t->endless++;
     t->failing += expected.failed_record != UINT64_MAX;
-    const diff_form last = program->shape == DIFF_FOLD ? DIFF_SCALAR : DIFF_ROW;
+    const diff_form last = program->shape == DIFF_FOLD ? DIFF_SCALAR : DIFF_BLOCK_OF_ROWS;
     for (diff_form form = DIFF_LOWERED; form <= last; form++)
         if (!try_form(&arena, t, program, exports, &data, &expected, form)) break;
     if (expected.failed_record != UINT64_MAX) {
@@ -130,7 +106,7 @@ static void run_batch(uint64_t first, int count, tally *t)
     if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
     diff_program *programs[BATCH];
     for (int i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + (uint64_t)i, NULL);
-    if (getenv("HDST_DIFF_TEXT")) programs[0]->hk = text_of(&arena, getenv("HDST_DIFF_TEXT"));
+    if (getenv("HDST_DIFF_TEXT")) programs[0]->hk = diff_text_of(&arena, getenv("HDST_DIFF_TEXT"));
     for (int i = 0; i < count && getenv("HDST_DIFF_SHOW"); i++) printf("%s", programs[i]->hk);
     diff_library library = {0};
     cr_assert(diff_library_open(&library, programs, count), "the C translations of seeds %" PRIu64 "... do not compile", first);
@@ -151,5 +127,5 @@ Test(differential, random_programs_give_the_bits_of_their_c_translations)
     cr_expect_leq(t.too_large, 2 + t.programs / 100, "%d programs are too large", t.too_large);
     cr_expect_eq(t.different, 0, "%d programs differ", t.different);
     if (count >= 100) cr_expect(t.failing > 0 && t.failing < t.programs / 4, "%d of %d programs fail: they say little", t.failing, t.programs);
-    if (count >= 100) cr_expect(t.endless < t.programs / 20, "%d programs besides %d have no data: they say nothing", t.endless, t.programs);
+    if (count >= 100) cr_expect(t.endless < 5 + t.programs / 20, "%d programs besides %d have no data: they say nothing", t.endless, t.programs);
 }

@@ -2,7 +2,7 @@
 // Random programs as OpenCL kernels, in the form for CPUs and in the form for GPUs (most times with so little local memory that large tables, or all, have no room there), all on an OpenCL CPU device, against their C translations: outputs, kept records, accumulators
 // and the first failing record, bit for bit. A random layout each. Every kernel costs the driver's compiler about half a second, so there are few.
 //
-// HDST_DIFF_KERNELS: how many (40 unless given); HDST_DIFF_SEED: the first seed (1).
+// HDST_DIFF_KERNELS: how many (40 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_FORM: all in one form (0 to 3, in the order of `names`).
 #include "harness.h"
 
 #include "engine/engine.h"
@@ -47,7 +47,7 @@ typedef struct trial {
 
 static int find_param(const diff_program *program, const char *name)
 {
-    for (int i = 0; i < program->param_count; i++)
+    for (int i = 1; i < program->param_count; i++)     // an accumulator may be called as the record is
         if (!strcmp(program->params[i].name, name)) return i;
     return -1;
 }
@@ -76,6 +76,13 @@ static const char *compile(trial *t, hdst__diags *diags)
     return hdst__passes_scalar(func);
 }
 
+static uint64_t read_cell(const trial *t, const hdst__stage_output *output, size_t accum, uint64_t row, int leaf, uint64_t element)
+{
+    const hdst__tables *tables = output->tables;
+    if (tables->front) return hdst__front_read(tables, t->values.rows, &output->front, accum, row, (uint32_t)leaf, element);
+    return hdst__table_read(tables, t->values.rows, output->table, accum, row, (uint32_t)leaf, element);
+}
+
 static diff_result read_output(const trial *t, const hdst__stage_output *output)
 {
     diff_result found = {.failed_record = UINT64_MAX, .output = (void *)output->records, .outputs = output->record_count};
@@ -85,8 +92,7 @@ static diff_result read_output(const trial *t, const hdst__stage_output *output)
         found.cells[k] = HDST__NEW_ARRAY(t->arena, uint64_t, diff_cells(t->exports, k, rows));
         for (uint64_t row = 0; row < rows; row++)
             for (int l = 0; l < t->exports->row_leaves[k]; l++)
-                for (uint64_t e = 0; e < t->exports->row[k][l].count; e++)
-                    found.cells[k][diff_cell(t->exports, k, row, l, e)] = hdst__table_read(output->tables, t->values.rows, output->table, a, row, (uint32_t)l, e);
+                for (uint64_t e = 0; e < t->exports->row[k][l].count; e++) found.cells[k][diff_cell(t->exports, k, row, l, e)] = read_cell(t, output, a, row, l, e);
     }
     return found;
 }
@@ -143,7 +149,8 @@ static bool run_program(hdst__engine *engine, const char *form, const diff_libra
         hdst__arena_destroy(&arena);
         return true;
     }
-    const diff_result expected = diff_reference(&arena, program, exports, &data);
+    diff_result expected = diff_reference(&arena, program, exports, &data);
+    if (getenv("HDST_DIFF_TEXT") && !diff_instead(&arena, program, exports, &data, &expected)) return true;
     trial t = {.arena = &arena, .program = program, .exports = exports, .data = &data, .expected = &expected};
     const char *wrong = run_trial(&t, engine);
     if (wrong == diff_too_large) wrong = NULL;      // test_interpreter.c counts these
@@ -167,10 +174,14 @@ static int run_batch(hdst__engine *const *engines, uint64_t first, int count)
     if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
     diff_program *programs[BATCH];
     for (int i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + (uint64_t)i, NULL);
+    if (getenv("HDST_DIFF_TEXT")) programs[0]->hk = diff_text_of(&arena, getenv("HDST_DIFF_TEXT"));
     diff_library library = {0};
     cr_assert(diff_library_open(&library, programs, count));
     int different = 0;
-    for (int i = 0; i < count; i++) different += !run_program(engines[forms[i % TURN]], names[forms[i % TURN]], &library, programs[i]);
+    for (int i = 0; i < count; i++) {
+        const uint64_t form = setting("HDST_DIFF_FORM", (uint64_t)forms[i % TURN]) % FORMS;
+        different += !run_program(engines[form], names[form], &library, programs[i]);
+    }
     diff_library_close(&library);
     hdst__arena_destroy(&arena);
     return different;

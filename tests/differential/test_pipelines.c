@@ -57,19 +57,31 @@ static uint64_t extended(diff_kind kind, uint64_t bits)     // a signed integer'
     return kind >= K_I8 && kind <= K_I64 ? (uint64_t)((int64_t)(bits << shift) >> shift) : bits;
 }
 
+// Whether record i of a is record k of b; if not, which leaf and element differ first.
+static bool same_but(const records *a, uint64_t i, const records *b, uint64_t k, int *leaf, size_t *element)
+{
+    for (*leaf = 0; *leaf < a->leaf_count; ++*leaf)
+        for (*element = 0; *element < a->leaves[*leaf].count; ++*element)
+            if (number(a, i, *leaf, *element) != number(b, k, *leaf, *element)) return false;
+    return true;
+}
+
 static bool same(const records *a, uint64_t i, const records *b, uint64_t k)
 {
-    for (int l = 0; l < a->leaf_count; l++)
-        for (size_t e = 0; e < a->leaves[l].count; e++)
-            if (number(a, i, l, e) != number(b, k, l, e)) return false;
-    return true;
+    int leaf;
+    size_t element;
+    return same_but(a, i, b, k, &leaf, &element);
 }
 
 static const char *first_difference(trial *t, const records *want, const records *found)
 {
     if (want->count != found->count) return hdst__arena_printf(t->arena, "%" PRIu64 " records, not %" PRIu64, want->count, found->count);
+    int leaf;
+    size_t element;
     for (uint64_t i = 0; i < want->count; i++)
-        if (!same(want, i, found, i)) return hdst__arena_printf(t->arena, "record %" PRIu64 " is another", i);
+        if (!same_but(want, i, found, i, &leaf, &element))
+            return hdst__arena_printf(t->arena, "record %" PRIu64 " is another: number %d, element %zu, is %" PRIx64 ", not %" PRIx64, i, leaf, element,
+                                      number(found, i, leaf, element), number(want, i, leaf, element));
     return NULL;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text files in all their dialects give the same numbers; everything malformed gets a place and a message.
 #include "tests/io/helper.h"
+#include "tests/support/comma_locale.h"
 
-#include <locale.h>
 #include <math.h>
 
 TestSuite(source_csv, .init = set_up, .fini = tear_down);
@@ -109,8 +109,7 @@ Test(source_csv, a_word_above_a_number_makes_a_header_also_where_it_is_not_chose
 
 Test(source_csv, a_locale_with_decimal_commas_changes_nothing)
 {
-    static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE"};
-    for (int i = 0; i < 3 && !setlocale(LC_ALL, locales[i]); i++) {}
+    if (!set_comma_locale()) cr_skip_test("there is no locale with decimal commas");
     expect_floats("1,2.5\n-3,4000.00000000000000000000000000000\n", NULL, 2, four, 2);
 }
 
@@ -202,6 +201,27 @@ Test(source_csv, what_is_malformed_gets_a_place_and_a_message)
         cr_expect(error.line == bad[i].line && error.column == bad[i].column, "%s: at %u:%u", bad[i].text, error.line, error.column);
         cr_expect(strstr(error.file, "a.csv"), "%s", error.file);
     }
+}
+
+// Of many fields and columns those that fit are named.
+Test(source_csv, a_record_of_many_fields_over_another_file)
+{
+    enum { FIELDS = 40, COLUMNS = 30 };
+    hdst__record *record = hdst__arena_alloc(&arena, sizeof *record);
+    hdst__field *fields = hdst__arena_alloc(&arena, FIELDS * sizeof *fields);
+    char *text = hdst__arena_alloc(&arena, COLUMNS * 32);
+    const char *why;
+    size_t used = 0;
+    for (int i = 0; i < FIELDS; i++) fields[i] = (hdst__field){.name = hdst__arena_printf(&arena, "field%d", i), .type = hdst__type_scalar(HDST__F32)};
+    *record = (hdst__record){.name = "wide", .fields = fields, .field_count = FIELDS};
+    cr_assert(hdst__record_finish(&arena, record, &why));
+    for (int i = 0; i < COLUMNS; i++) used += (size_t)sprintf(text + used, "column%d%c", i, i + 1 < COLUMNS ? ',' : '\n');
+    for (int i = 0; i < COLUMNS; i++) used += (size_t)sprintf(text + used, "%d%c", i, i + 1 < COLUMNS ? ',' : '\n');
+    hdst_error error = HDST_ERROR_INIT;
+    error = failure_of(open_text(text, NULL, &error), record, error);
+    const char *of_file = strstr(error.hint, " ..., the file has column0, column1, "), *end = strstr(error.hint, " ...; choose columns");
+    cr_assert(strstr(error.hint, "'wide' takes field0, field1, ") == error.hint && of_file && end && of_file < end, "%s", error.hint);
+    cr_assert(strstr(error.hint, "column29") == NULL && strstr(error.hint, "field39") == NULL, "%s", error.hint);
 }
 
 Test(source_csv, the_cause_shows_the_line_with_a_caret)

@@ -174,6 +174,32 @@ Test(source_npy, fortran_order_and_chosen_columns)
     hdst__source_close(source);
 }
 
+// A row is a[i] as a.ravel() has it: its last dimension runs fastest, whatever the order of the file.
+Test(source_npy, rows_may_have_several_dimensions)
+{
+    enum { A = 2, B = 3, C = 4, NUMBERS = A * B * C };
+    static double rows[ROWS][A][B][C], fortran[C][B][A][ROWS];
+    static float expected[ROWS][NUMBERS], chosen[ROWS][3];
+    for (int i = 0; i < ROWS; i++)
+        for (int n = 0; n < NUMBERS; n++) {
+            const int a = n / (B * C), b = n / C % B, c = n % C;
+            rows[i][a][b][c] = fortran[c][b][a][i] = expected[i][n] = (float)(i * 1000 + a * 100 + b * 10 + c);
+        }
+    for (int i = 0; i < ROWS; i++) chosen[i][0] = expected[i][23], chosen[i][1] = expected[i][1], chosen[i][2] = expected[i][4];
+    const char *paths[] = {write_npy("c.npy", header("'<f8'", "(300, 2, 3, 4)"), rows, sizeof rows),
+                           write_npy("f.npy", "{'descr': '<f8', 'fortran_order': True, 'shape': (300, 2, 3, 4), }", fortran, sizeof fortran)};
+    for (int file = 0; file < 2; file++) {
+        hdst__source *source = OPEN_OK(hdst__source_npy(NULL, paths[file], NULL, error));
+        cr_expect_eq(source->rows, ROWS);
+        cr_expect_eq(source->width, NUMBERS);
+        expect_records(source, array_record(HDST__F32, NUMBERS), expected, ROWS);
+        hdst__source_close(source);
+        source = OPEN_OK(hdst__source_npy(NULL, paths[file], "23,1,4", error));
+        expect_records(source, array_record(HDST__F32, 3), chosen, ROWS);
+        hdst__source_close(source);
+    }
+}
+
 #pragma pack(push, 1)
 struct mixed { int16_t n; double y; float x[2]; uint8_t gap[3]; };
 #pragma pack(pop)
@@ -256,11 +282,14 @@ static const struct { const char *header; int bytes; const char *message; } bad[
     {"{'descr': '<i3', 'fortran_order': False, 'shape': (3,), }", 9, "the array holds values of this type (dtype '<i3')"},
     {"{'descr': '', 'fortran_order': False, 'shape': (3,), }", 9, "(dtype '')"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (), }", 4, "the array has shape (): a single number is no table"},
-    {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 3), }", 24, "the array has shape (1, 2, 3): a table has at most two dimensions"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 0), }", 0, "the array has shape (3, 0): a row has no numbers"},
     {"{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (3, 1), }", 12, "a structured array must have one dimension"},
     {"{'descr': [], 'fortran_order': False, 'shape': (3,), }", 0, "a row has no numbers"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 9999999), }", 0, "there are more than 1,048,576 columns"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1024, 1025), }", 0, "there are more than 1,048,576 columns"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4294967296, 4294967296), }", 0, "there are more than 1,048,576 columns"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2, 0, 2), }", 0, "the array has shape (3, 2, 0, 2): a row has no numbers"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2, 2), }", 47, "the file is truncated: the header promises 3 rows of 16 bytes"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 4), }", 0, "the file is truncated"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }", 0, "a number is too large"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }", 0, "a whole number is expected"},

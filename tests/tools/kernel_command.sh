@@ -29,6 +29,9 @@ expect 2 '' "did you mean '--target'?" show product.hk --taret=cpu
 expect 2 '' "did you mean 'gpu'?" show product.hk --target gpus
 expect 2 '' "hint: its functions are f" show product.hk --function what
 expect 3 '' "product.hk: error: a value was given for the param 'D', which is not declared" check product.hk --param D=2
+expect 3 '' "hint: declare it: param uint32_t D;" check product.hk --param D=2
+printf 'map f(pont p, accum double s) { s += p.x[0]; }\n' >pont.hk
+expect 3 '' "hint: did you mean 'point'?" check pont.hk --schema point.yaml
 expect 0 'usage: hdst kernel' '' --help
 printf 'struct bill { uint32_t user; float due; };\ngroup most(key uint32_t user, stream bill b) -> float { float m = 0; for (bill e : b) m = max(m, e.due); return m; }\n' >group.hk
 printf 'struct bill { uint32_t user; float due; };\ngroup none(key uint32_t who, stream bill b) -> float { return 0.0f; }\n' >nameless.hk
@@ -37,6 +40,7 @@ expect 0 'for row = first to end' '' show group.hk --ir
 expect 0 '__kernel' '' show group.hk --target gpu
 expect 0 '' "no field of its records has the name and type of its key" show nameless.hk
 # what checks but cannot run yet
+expect 3 'wordcount.hk: not available yet, ' '2 of its functions use what is not available yet' check "$programs/wordcount/wordcount.hk"
 expect 3 'not available yet: text, at' '2 of its functions use what is not available yet' check "$programs/wordcount/wordcount.hk"
 # kernel errors: nothing on stdout
 expect 3 '' "bad.hk:2:41: error: the record 'point' has no field 'y'" check bad.hk
@@ -53,6 +57,16 @@ expect 3 '' "error: unknown type 'flot'" check <(printf 'flot f(int a) { return 
 } >chain.hk
 for target in cpu gpu interp; do expect 3 '' "chain.hk:16:5: error: 'f' has more than 10000 statements once its helper functions are in place" show chain.hk --target $target; done
 expect 3 '' "hint: " show chain.hk --ir
+# each function has the compiler's memory to itself: 12 that take 60 MB each
+{
+    printf 'struct p { uint32_t x; };\n'
+    for f in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        printf 'map f%d(p r, accum uint64_t g)\n{\n    uint32_t v = r.x;\n    switch (r.x) {\n' $f
+        for i in $(seq 3000); do printf '    case %d: v += %du;\n' $i $i; done
+        printf '    }\n    g += v;\n}\n'
+    done
+} >cases.hk
+expect 0 'f12' '' show cases.hk --target cpu
 # usage
 expect 2 '' 'usage: hdst kernel'
 expect 2 '' "did you mean 'check'?" chekc given.hk

@@ -33,7 +33,7 @@ wide() {
 # usage: compile HEADER COMPILER LANGUAGE STANDARD
 compile() {
     printf '#include "%s"\n#include "%s"\nint main(void) { return 0; }\n' "$1" "$1" >"$folder/main.$3"
-    "$2" "-std=$4" -Wall -Wextra -Werror -pedantic -Wno-unused-function -fsyntax-only "$folder/main.$3" 2>"$folder/log" && { compiled=$((compiled + 1)); return; }
+    $2 "-std=$4" -Wall -Wextra -Werror -pedantic -Wno-unused-function -fsyntax-only "$folder/main.$3" 2>"$folder/log" && { compiled=$((compiled + 1)); return; }
     echo "FAIL: $1 by $2 as $4"
     head -20 "$folder/log"
     failures=$((failures + 1))
@@ -42,11 +42,11 @@ compile() {
 wide >"$folder/wide.yaml"
 "$hdst" schema header "$folder/wide.yaml" >"$folder/wide.h" || exit 1
 for header in "$golden"/*.h "$folder/wide.h"; do
-    for compiler in ${CC:-cc} clang; do
-        command -v "$compiler" >/dev/null && compile "$header" "$compiler" c c11
+    for compiler in "${CC:-cc}" clang; do
+        command -v "${compiler%% *}" >/dev/null && compile "$header" "$compiler" c c11
     done
-    for compiler in ${CXX:-c++} clang++; do
-        if command -v "$compiler" >/dev/null; then compile "$header" "$compiler" cpp c++11; else echo "note: no $compiler here, so not tried"; fi
+    for compiler in "${CXX:-c++}" clang++; do
+        if command -v "${compiler%% *}" >/dev/null; then compile "$header" "$compiler" cpp c++11; else echo "note: no $compiler here, so not tried"; fi
     done
 done
 # The assertions are there to fail: a header with one offset wrong must not compile.

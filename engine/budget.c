@@ -25,12 +25,21 @@ void hdst__budget_init(hdst__budget *budget, const char *name, const char *optio
     budget->limit = limit;
     budget->allowance = limit / ALLOWANCE_SHARE + ALLOWANCE;
     budget->inner = NULL;
+    budget->of = NULL;
     atomic_init(&budget->used, 0);
     atomic_init(&budget->peak, 0);
     atomic_init(&budget->small, 0);
     atomic_init(&budget->refused, 0);
     atomic_init(&budget->refused_bytes, 0);
+    atomic_init(&budget->refused_left, 0);
     atomic_init(&budget->keeps, false);
+}
+
+void hdst__budget_init_share(hdst__budget *share, hdst__budget *of, uint64_t limit)
+{
+    hdst__budget_init(share, of->name, of->option, limit);
+    share->allowance = 0;
+    share->of = of;
 }
 
 // Of what is small, what counts.
@@ -40,10 +49,15 @@ static uint64_t over(const hdst__budget *budget)
     return small > budget->allowance ? small - budget->allowance : 0;
 }
 
-static bool refuse(hdst__budget *budget, uint64_t bytes)
+static uint64_t left_of(const hdst__budget *budget, uint64_t used) { return used < budget->limit ? budget->limit - used : 0; }
+
+static bool refuse(hdst__budget *budget, uint64_t bytes, uint64_t left)
 {
-    atomic_fetch_add(&budget->refused, 1);
-    atomic_store(&budget->refused_bytes, bytes);
+    for (; budget; budget = budget->of) {
+        atomic_store(&budget->refused_bytes, bytes);
+        atomic_store(&budget->refused_left, left);
+        atomic_fetch_add(&budget->refused, 1);
+    }
     return false;
 }
 
@@ -52,7 +66,7 @@ bool hdst__budget_reserve(hdst__budget *budget, uint64_t bytes)
     const uint64_t beside = over(budget), limit = budget->limit > beside ? budget->limit - beside : 0;
     uint64_t used = atomic_load(&budget->used), next;
     do {
-        if (bytes > limit || used > limit - bytes) return refuse(budget, bytes);
+        if (bytes > limit || used > limit - bytes) return refuse(budget, bytes, left_of(budget, used + beside));
         next = used + bytes;
     } while (!atomic_compare_exchange_weak(&budget->used, &used, next));
     uint64_t peak = atomic_load(&budget->peak);
@@ -67,8 +81,7 @@ void hdst__budget_release(hdst__budget *budget, uint64_t bytes)
 
 uint64_t hdst__budget_left(const hdst__budget *budget)
 {
-    const uint64_t used = atomic_load(&budget->used) + over(budget);
-    return used < budget->limit ? budget->limit - used : 0;
+    return left_of(budget, atomic_load(&budget->used) + over(budget));
 }
 
 // --- The allocator ---
@@ -76,9 +89,10 @@ uint64_t hdst__budget_left(const hdst__budget *budget)
 static bool reserve_small(hdst__budget *budget, uint64_t bytes)
 {
     const uint64_t small = atomic_fetch_add(&budget->small, bytes) + bytes;
-    if (small <= budget->allowance || atomic_load(&budget->used) + (small - budget->allowance) <= budget->limit) return true;
+    const uint64_t used = atomic_load(&budget->used), before = small - bytes;
+    if (small <= budget->allowance || used + (small - budget->allowance) <= budget->limit) return true;
     atomic_fetch_sub(&budget->small, bytes);
-    return refuse(budget, bytes);
+    return refuse(budget, bytes, left_of(budget, used + (before > budget->allowance ? before - budget->allowance : 0)));
 }
 
 static bool count(hdst__budget *budget, uint64_t bytes, bool small) { return small ? reserve_small(budget, bytes) : hdst__budget_reserve(budget, bytes); }
@@ -200,19 +214,37 @@ const char *hdst__bytes_text(uint64_t bytes, char text[24])
     return text;
 }
 
-// What did not fit may be needed where a device works on it and where the program finds it, and what comes beside it takes a share.
-enum { NEEDED_TWICE = 5, MIB = 1 << 20 };
+// What did not fit may be needed where a device works on it and where the program finds it. What comes beside takes shares of the limit.
+enum { NEEDED_TWICE = 5, BESIDE_SHARE = 8, LEAST_BESIDE = 2 << 20, MIB = 1 << 20 };
 
-hdst_status hdst__budget_error(const hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error)
+static uint64_t in_use(const hdst__budget *budget) { return budget->limit - hdst__budget_left(budget); }
+
+static void name_limit(const hdst__budget *budget, uint64_t bytes, hdst_error *error)
+{
+    hdst__error_hint(error, "%s %" PRIu64 "M would do, or use smaller tables or fewer cached datasets", budget->option, (bytes + LEAST_BESIDE + MIB - 1) / MIB);
+}
+
+hdst_status hdst__budget_error_of_all(const hdst__budget *budget, uint64_t bytes, uint64_t later, const char *what, hdst_error *error)
+{
+    hdst__budget_error(budget, bytes, what, error);
+    uint64_t all;
+    if (!__builtin_add_overflow(bytes, later, &all) && all < UINT64_MAX / 8) name_limit(budget, in_use(budget) + all + (in_use(budget) + all) / BESIDE_SHARE, error);
+    return HDST_E_MEMORY;
+}
+
+static hdst_status error_with(const hdst__budget *budget, uint64_t bytes, uint64_t bytes_left, const char *what, hdst_error *error)
 {
     char wanted[24], left[24], limit[24];
     hdst__error_set(error, HDST_E_MEMORY, "%s: %s needs %s, %s of %s are left", budget->name, what, hdst__bytes_text(bytes, wanted),
-                    hdst__bytes_text(hdst__budget_left(budget), left), hdst__bytes_text(budget->limit, limit));
-    const uint64_t used = budget->limit - hdst__budget_left(budget);
-    if (bytes < UINT64_MAX / 8)
-        hdst__error_hint(error, "%s %" PRIu64 "M would do, or use smaller tables or fewer cached datasets", budget->option, (used + NEEDED_TWICE * bytes / 2) / MIB + 2 + budget->limit / MIB);
+                    hdst__bytes_text(bytes_left, left), hdst__bytes_text(budget->limit, limit));
+    if (bytes < UINT64_MAX / 8) name_limit(budget, budget->limit - bytes_left + NEEDED_TWICE * bytes / 2 + budget->limit / BESIDE_SHARE, error);
     else hdst__error_hint(error, "raise it with %s, or use smaller tables or fewer cached datasets", budget->option);
     return HDST_E_MEMORY;
+}
+
+hdst_status hdst__budget_error(const hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error)
+{
+    return error_with(budget, bytes, hdst__budget_left(budget), what, error);
 }
 
 void hdst__budget_explain(hdst__budget *budget, uint64_t refused_before, hdst_error *error)
@@ -221,7 +253,7 @@ void hdst__budget_explain(hdst__budget *budget, uint64_t refused_before, hdst_er
     char what[sizeof error->message];
     if (!error || error->code != HDST_E_MEMORY || strncmp(error->message, prefix, sizeof prefix - 1) || atomic_load(&budget->refused) == refused_before) return;
     snprintf(what, sizeof what, "%s", error->message + sizeof prefix - 1);
-    hdst__budget_error(budget, atomic_load(&budget->refused_bytes), what, error);
+    error_with(budget, atomic_load(&budget->refused_bytes), atomic_load(&budget->refused_left), what, error);
 }
 
 // --- What the machine and its cgroups allow ---

@@ -23,14 +23,18 @@ typedef struct hdst__budget {
     _Atomic uint64_t used, peak;
     _Atomic uint64_t small;     // bytes of small blocks
     uint64_t allowance;         // of these, bytes that do not count
-    _Atomic uint64_t refused, refused_bytes;    // how often there was no room; what was asked for the last time
+    _Atomic uint64_t refused, refused_bytes, refused_left;      // how often there was no room; the last time, what was asked for, and what was left for whoever asked
     _Atomic bool keeps;             // see hdst__budget_keep
     const hdst__allocator *inner;   // where the blocks come from; NULL: malloc
+    struct hdst__budget *of;        // this is a share of it; NULL: of none
 } hdst__budget;
 
 enum { HDST__BUDGET_LARGE = 128 << 10 };
 
 void hdst__budget_init(hdst__budget *budget, const char *name, const char *option, uint64_t limit);
+// What one of several threads may take of a budget, so that none of them takes what another needs. Its inner allocator is the budget's own, so all blocks count there too;
+// what it refuses the budget refused. Small blocks count from the first byte.
+void hdst__budget_init_share(hdst__budget *share, hdst__budget *of, uint64_t limit);
 // Thread-safe. False, with nothing reserved, when the limit would be passed.
 bool hdst__budget_reserve(hdst__budget *budget, uint64_t bytes);
 void hdst__budget_release(hdst__budget *budget, uint64_t bytes);
@@ -46,8 +50,11 @@ void *hdst__budget_alloc_zero(hdst__budget *budget, uint64_t bytes, const char *
 void *hdst__budget_realloc(hdst__budget *budget, void *memory, uint64_t bytes, const char *what, hdst_error *error);
 // HDST_E_MEMORY: what was wanted for what, what is left of the limit, which option raises it.
 hdst_status hdst__budget_error(const hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);
+// The same where it is known what will be needed later, beside it: the limit that is named is nearer to the least.
+hdst_status hdst__budget_error_of_all(const hdst__budget *budget, uint64_t bytes, uint64_t later, const char *what, hdst_error *error);
 
-// Where an error only says "out of memory: what", but the budget is what refused since `refused` had that value: the same as hdst__budget_error.
+// Where an error only says "out of memory: what", but the budget is what refused since `refused` had that value: what hdst__budget_error
+// would have said then. By now memory may have been given back.
 void hdst__budget_explain(hdst__budget *budget, uint64_t refused_before, hdst_error *error);
 
 // What this process may use at most, bytes: the machine's memory, or less where a cgroup (v2 or v1) or a limit of its address space (`ulimit -v`) says so.

@@ -119,6 +119,7 @@ static hdst_status make_worker(hdst__by_key_pass *run, hdst__by_key_worker *work
     const hdst__keyed *keyed = run->keyed;
     const hdst__by_key_choice *choice = &run->choice;
     worker->run = run;
+    worker->allocator = *allocator;
     worker->blocks = choice->blocks;
     worker->stray = UINT64_MAX;
     worker->raw.allocator = worker->rows.allocator = allocator;
@@ -131,6 +132,7 @@ static hdst_status make_worker(hdst__by_key_pass *run, hdst__by_key_worker *work
     made = made && (!choice->blocks || hdst__key_table_create(&worker->block, allocator, keyed->row_words, keyed->key_words, choice->block_bits, 0));
     worker->combines = !choice->sorted && choice->tier_count[HDST__TIER_WIDE] == 0 && run->engine->hpr != HDST__HPR_NONE && worker->raw.chunk_room == worker->rows.chunk_room;
     made = hdst__by_key_piece_memory(run, &worker->piece) && made;
+    made = hdst__by_key_make_bounds(worker) && made;
     if (!made) return hdst__error_memory(error, "a reduce by key");
     if (hdst__by_key_buffer(worker) && hdst__by_key_first_slab(worker)) return HDST_OK;
     *error = worker->error;
@@ -151,7 +153,8 @@ static void free_worker(hdst__by_key_pass *run, hdst__by_key_worker *worker)
     hdst__by_key_free_piece(run, worker->piece);
     hdst__by_key_free_sorter(worker);
     hdst__by_key_free_combiner(worker);
-    hdst__free(allocator, worker->sorted);
+    hdst__free(&worker->allocator, worker->sorted);
+    hdst__free(allocator, worker->bounds);
     hdst__free(allocator, worker->buffer);
     hdst__by_key_keep_slabs(run, worker->slabs);
     hdst__by_key_keep_slabs(run, worker->spare);
@@ -199,7 +202,7 @@ static void note_stats(hdst__by_key_pass *run)
     hdst__by_key *by_key = run->by_key;
     uint64_t in = 0, to_parts = 0, out = 0, flushes = 0, strays = 0;
     memset(by_key->engine->by_key_moved, 0, sizeof by_key->engine->by_key_moved);
-    by_key->combined_in = by_key->combined_out = by_key->crowded_parts = by_key->crowded_blocks = by_key->longest = 0;
+    by_key->combined_in = by_key->combined_out = by_key->crowded_parts = by_key->crowded_blocks = by_key->longest = by_key->pieces = by_key->range_count = 0;
     for (uint32_t i = 0; i < run->workers; i++) {
         in += run->worker[i].in;
         to_parts += run->worker[i].to_parts;
@@ -210,6 +213,8 @@ static void note_stats(hdst__by_key_pass *run)
         strays += run->worker[i].strays;
         by_key->crowded_parts += run->worker[i].crowded_parts;
         by_key->crowded_blocks += run->worker[i].block_was_crowded;
+        by_key->pieces += run->worker[i].pieces;
+        by_key->range_count += run->worker[i].range_count;
         for (int from = 0; from < 3; from++) by_key->engine->by_key_moved[from] += run->worker[i].moved[from];
         if (run->worker[i].longest > by_key->longest) by_key->longest = run->worker[i].longest;
     }
@@ -255,9 +260,11 @@ hdst_status hdst__by_key_add(hdst__by_key_pass *run, hdst_error *error)
 hdst_status hdst__by_key_finish(hdst__by_key_pass *run, hdst_error *error)
 {
     const bool rows = run->keyed->rows;
+    const uint32_t parts = UINT32_C(1) << run->choice.part_bits, threads = rows || parts > run->workers ? run->workers : parts;
     hdst_status status = in_threads(run, hdst__by_key_flush, run->workers, error);
     if (status == HDST_OK) status = hdst__by_key_spill_rest(run, error);
-    if (status == HDST_OK) status = in_threads(run, rows ? hdst__by_key_row_part : hdst__by_key_part, run->workers, error);
+    if (status == HDST_OK && !rows) hdst__by_key_share_memory(run, threads);
+    if (status == HDST_OK) status = in_threads(run, rows ? hdst__by_key_row_part : hdst__by_key_part, threads, error);
     if (status == HDST_OK && !rows) status = hdst__by_key_join(run, error);
     if (status == HDST_OK) note_stats(run);
     return status;
@@ -357,6 +364,8 @@ void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out)
     if (by_key->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", by_key->flushes);
     if (by_key->crowded_blocks) hdst__buffer_printf(out, "    tables of threads given up, as keys crowd in few of their places: %" PRIu64 "\n", by_key->crowded_blocks);
     if (by_key->crowded_parts) hdst__buffer_printf(out, "    parts in sorted runs, as keys crowd in few places of their tables: %" PRIu64 "\n", by_key->crowded_parts);
+    if (by_key->pieces)
+        hdst__buffer_printf(out, "    pieces of parts that the memory budget has no room for: %" PRIu64 ", %" PRIu64 " of them ranges of the keys of one hash\n", by_key->pieces, by_key->range_count);
     if (by_key->combined_in)
         hdst__buffer_printf(out, "    combined where they piled up: %" PRIu64 " pairs and rows to %" PRIu64 "\n", by_key->combined_in, by_key->combined_out);
     char bytes[24];

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results of several runs of a reduction by key, over parts that the program named: a key must lie in one of them only. The rows of a part are in the order of (hash,
-// key), so all parts are gone through side by side, by a heap of the hashes that come next.
+// key), so all parts are merged in that order, by a heap of the rows that come next, and equal keys follow one another.
 #include "engine/by_key_run.h"
 
 #include <string.h>
+
+enum { STEPS = 1 << 16 };               // rows between two looks at whether the run was cancelled
 
 typedef struct head {                   // of a part
     uint32_t hash, part;
@@ -11,41 +13,46 @@ typedef struct head {                   // of a part
 } head;
 
 typedef struct across {
-    const hdst__allocator *allocator;
+    hdst__engine *engine;
     const hdst__keyed *keyed;
     const hdst__storage *storage;
     const char *rows;
     hdst__key_batch batch;
     head *heap;
     uint64_t count;
-    head *same;                         // rows that have the hash of the last one
-    uint64_t same_count;
+    uint64_t *key, *last;               // key_words words: of each part's head; of the row before
 } across;
 
-static uint32_t hash_of(across *a, uint64_t row)
+static uint64_t *key_of(const across *a, const head *h) { return a->key + (uint64_t)h->part * a->keyed->key_words; }
+
+static void read_row(across *a, head *h)
 {
     const void *const buffers[] = {a->rows};
-    hdst__key_batch_open(&a->batch, a->keyed, a->storage, buffers, row, 1);
-    return a->batch.hash[0];
+    hdst__key_batch_open(&a->batch, a->keyed, a->storage, buffers, h->at, 1);
+    h->hash = a->batch.hash[0];
+    memcpy(key_of(a, h), a->batch.key, a->keyed->key_words * sizeof *a->key);
 }
 
-static bool same_key(const across *a, uint64_t first, uint64_t second)
+static int compare_keys(const across *a, const uint64_t *x, const uint64_t *y)
 {
-    const hdst__record *record = a->keyed->record;
-    for (uint64_t c = 0; c < a->keyed->key_count; c++) {
-        const hdst__key_column *column = &a->keyed->key[c];
-        const uint64_t at = hdst__leaf_offset(&record->leaves[column->leaf], column->element);
-        if (memcmp(a->rows + first * record->size + at, a->rows + second * record->size + at, column->bytes)) return false;
-    }
-    return true;
+    for (uint32_t w = 0; w < a->keyed->key_words; w++)
+        if (x[w] != y[w]) return x[w] < y[w] ? -1 : 1;
+    return 0;
+}
+
+static bool comes_before(const across *a, const head *x, const head *y)
+{
+    if (x->hash != y->hash) return x->hash < y->hash;
+    const int keys = compare_keys(a, key_of(a, x), key_of(a, y));
+    return keys ? keys < 0 : x->part < y->part;
 }
 
 static void sift_down(across *a, uint64_t at)
 {
     const head moved = a->heap[at];
     for (uint64_t child = 2 * at + 1; child < a->count; at = child, child = 2 * at + 1) {
-        if (child + 1 < a->count && a->heap[child + 1].hash < a->heap[child].hash) child++;
-        if (moved.hash <= a->heap[child].hash) break;
+        if (child + 1 < a->count && comes_before(a, &a->heap[child + 1], &a->heap[child])) child++;
+        if (!comes_before(a, &a->heap[child], &moved)) break;
         a->heap[at] = a->heap[child];
     }
     a->heap[at] = moved;
@@ -55,34 +62,41 @@ static void next_row(across *a)
 {
     head *first = a->heap;
     if (++first->at == first->end) *first = a->heap[--a->count];
-    else first->hash = hash_of(a, first->at);
+    else read_row(a, first);
     if (a->count) sift_down(a, 0);
 }
 
-// Whether the row's key is among those of its hash that came before; else it is one of them now. At most one row of a part matters: of its own keys none are equal.
-static bool is_twice(across *a, uint64_t most, hdst__by_key_twice *twice)
+static hdst_status merge(across *a, hdst__by_key_twice *twice, hdst_error *error)
 {
-    const head *row = a->heap;
-    if (a->same_count && a->same[0].hash != row->hash) a->same_count = 0;
-    for (uint64_t i = 0; i < a->same_count; i++) {
-        if (!same_key(a, a->same[i].at, row->at)) continue;
-        *twice = (hdst__by_key_twice){true, row->at, {a->same[i].part, row->part}};
-        return true;
+    head last = {0};
+    for (uint64_t row = 0; a->count; row++) {
+        const head now = a->heap[0];
+        const hdst_status status = row % STEPS ? HDST_OK : hdst__cancel_check(a->engine->cancel, 0, 0, error);
+        if (status != HDST_OK) return status;
+        if (row && now.hash == last.hash && compare_keys(a, a->last, key_of(a, &now)) == 0) {
+            *twice = (hdst__by_key_twice){true, now.at, {last.part, now.part}};
+            return HDST_OK;
+        }
+        last = now;
+        memcpy(a->last, key_of(a, &now), a->keyed->key_words * sizeof *a->last);
+        next_row(a);
     }
-    if (a->same_count < most) a->same[a->same_count++] = *row;
-    return false;
+    return HDST_OK;
 }
 
 static hdst_status look(across *a, const uint64_t *counts, uint64_t parts, hdst__by_key_twice *twice, hdst_error *error)
 {
     uint64_t first = 0;
-    if (!a->storage || !hdst__key_batch_create(&a->batch, a->allocator, a->keyed)) return hdst__error_memory(error, "a reduce by key in parts");
-    for (uint64_t p = 0; p < parts; first += counts[p++])
-        if (counts[p]) a->heap[a->count++] = (head){hash_of(a, first), (uint32_t)p, first, first + counts[p]};
+    if (!a->storage || !hdst__key_batch_create(&a->batch, a->engine->allocator, a->keyed)) return hdst__error_memory(error, "a reduce by key in parts");
+    for (uint64_t p = 0; p < parts; first += counts[p++]) {
+        if (!counts[p]) continue;
+        a->heap[a->count] = (head){.part = (uint32_t)p, .at = first, .end = first + counts[p]};
+        read_row(a, &a->heap[a->count++]);
+    }
     for (uint64_t i = a->count / 2; i-- > 0;) sift_down(a, i);
-    while (a->count && !is_twice(a, first, twice)) next_row(a);
-    hdst__key_batch_destroy(&a->batch, a->allocator);
-    return HDST_OK;
+    const hdst_status status = merge(a, twice, error);
+    hdst__key_batch_destroy(&a->batch, a->engine->allocator);
+    return status;
 }
 
 static void make(across *a, hdst__arena *arena, const uint64_t *counts, uint64_t parts)
@@ -91,16 +105,17 @@ static void make(across *a, hdst__arena *arena, const uint64_t *counts, uint64_t
     for (uint64_t p = 0; p < parts; p++) all += counts[p];
     a->storage = hdst__storage_make(arena, a->keyed->record, HDST__AOS, 0, all + 1);
     a->heap = HDST__NEW_ARRAY(arena, head, parts + 1);
-    a->same = HDST__NEW_ARRAY(arena, head, all + 1);
+    a->key = HDST__NEW_ARRAY(arena, uint64_t, parts * a->keyed->key_words + 1);
+    a->last = HDST__NEW_ARRAY(arena, uint64_t, a->keyed->key_words + 1);
 }
 
 hdst_status hdst__by_key_across(hdst__by_key *by_key, const void *rows, const uint64_t *counts, uint64_t parts, hdst__by_key_twice *twice, hdst_error *error)
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
-    across a = {.allocator = by_key->engine->allocator, .keyed = by_key->keyed, .rows = rows};
+    across a = {.engine = by_key->engine, .keyed = by_key->keyed, .rows = rows};
     *twice = (hdst__by_key_twice){0};
-    hdst__arena_init(&arena, a.allocator, &out_of_memory);
+    hdst__arena_init(&arena, by_key->engine->allocator, &out_of_memory);
     hdst_status status = HDST_E_MEMORY;
     if (setjmp(out_of_memory)) {
         hdst__error_memory(error, "a reduce by key in parts");

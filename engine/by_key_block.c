@@ -64,12 +64,14 @@ static bool look_through(hdst__by_key_worker *worker)
     return true;
 }
 
-// Keys crowd in the table: parts do without it, for as long as the run lasts.
-static bool give_up_block(hdst__by_key_worker *worker)
+// Keys crowd in the table: parts do without it, for as long as the run lasts. The batch's records from `first` on go there too; those with misfits did.
+static bool give_up_block(hdst__by_key_worker *worker, uint32_t first)
 {
     worker->block_was_crowded = true;
     if (!flush(worker)) return false;
     worker->blocks = false;
+    for (uint32_t i = first; i < worker->batch.count; i++)
+        if (!(worker->batch.misfits && worker->batch.misfit[i]) && !add_raw(worker, i)) return false;
     return true;
 }
 
@@ -80,10 +82,10 @@ static bool add_to_block(hdst__by_key_worker *worker)
     hdst__key_batch_words(batch, keyed, true);
     for (uint32_t i = 0; batch->misfits && i < batch->count; i++)
         if (batch->misfit[i] && !add_raw(worker, i)) return false;
-    hdst__key_table_add(&worker->block, keyed, batch);
-    worker->since_flush += batch->count;
+    const uint32_t added = hdst__key_table_add(&worker->block, keyed, batch);
+    worker->since_flush += added;
     if (keyed->fixed && worker->block.adds >= keyed->look_after && !look_through(worker)) return false;
-    return !hdst__key_table_is_crowded(&worker->block) || give_up_block(worker);
+    return added == batch->count || give_up_block(worker, added);
 }
 
 // Keys that are no numbers of rows: the others take part.

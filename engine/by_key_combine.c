@@ -57,12 +57,18 @@ static bool put_aside(const hdst__by_key_worker *worker, pile *p, uint64_t bytes
 
 // --- One part ---
 
-static bool put_full_aside(hdst__by_key_worker *worker, uint64_t *row)
+static bool copy_aside(hdst__by_key_worker *worker, const uint64_t *row)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
     char *place;
     if (!put_aside(worker, &worker->combiner->full, worker->rows.record_bytes, &place)) return false;
     memcpy(place, row, worker->rows.record_bytes);
+    return true;
+}
+
+static bool put_full_aside(hdst__by_key_worker *worker, uint64_t *row)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    if (!copy_aside(worker, row)) return false;
     worker->moved[1]++;
     memset(row + 1 + keyed->key_words, 0, keyed->cell_words * sizeof *row);
     return true;
@@ -98,22 +104,27 @@ static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
             if (!put_aside(worker, &c->misfits, keyed->raw_bytes, &place)) return false;
             memcpy(place, raw + (uint64_t)i * keyed->raw_bytes, keyed->raw_bytes);
         }
-        hdst__key_table_add(&worker->table, keyed, &c->batch);
+        if (hdst__key_table_add(&worker->table, keyed, &c->batch) < c->batch.count) return false;
         if (keyed->fixed && worker->table.adds >= keyed->look_after && !look_through(worker)) return false;
-        if (hdst__key_table_is_crowded(&worker->table)) return false;
     }
     return true;
 }
 
+// A row that was put aside before stays as it is: were more added to it each time that records pile up, its words would overflow. So no word of a row in chunks grows
+// beyond 2 HDST__KEY_FULL and HDST__KEY_ADDS addends, which a part's table, with HDST__KEY_FULL and as many addends in its own, can still take.
 static bool add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint64_t bytes = worker->rows.record_bytes;
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
+        const uint64_t *from = (const uint64_t *)(const void *)(chunk->data + at);
+        if (keyed->fixed && hdst__keyed_is_full(keyed, from)) {
+            if (!copy_aside(worker, from)) return false;
+            continue;
+        }
         if (!has_room(&worker->table, 1)) return false;
-        uint64_t *row = hdst__key_table_combine(&worker->table, keyed, (const uint64_t *)(const void *)(chunk->data + at));
-        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !put_full_aside(worker, row)) return false;
-        if (hdst__key_table_is_crowded(&worker->table)) return false;
+        uint64_t *row = hdst__key_table_combine(&worker->table, keyed, from);
+        if (!row || (keyed->fixed && hdst__keyed_is_full(keyed, row) && !put_full_aside(worker, row))) return false;
     }
     return true;
 }

@@ -18,9 +18,12 @@ uint64_t *hdst__by_key_wide(hdst__by_key_worker *worker, uint32_t hash, const ui
 {
     const hdst__keyed *keyed = worker->run->keyed;
     hdst__key_table *wide = &worker->wide;
-    if (!wide->rows && !hdst__key_table_create(wide, worker->run->engine->allocator, keyed->wide_row_words, keyed->key_words, 6, 0)) return NULL;
+    if (!wide->rows && !hdst__key_table_create(wide, &worker->allocator, keyed->wide_row_words, keyed->key_words, 6, 0)) return NULL;
     if (!hdst__key_table_has_room(wide, 1) && !hdst__key_table_grow(wide, 1)) return NULL;
-    return hdst__key_table_find(wide, hdst__by_key_wide_hash(worker->run, hash, key), key, true) + 1 + keyed->key_words;
+    uint64_t *row;
+    while (!(row = hdst__key_table_find(wide, hdst__by_key_wide_hash(worker->run, hash, key), key, true)))        // by chance alone
+        if (!hdst__key_table_grow(wide, UINT64_C(1) << wide->bits)) return NULL;
+    return row + 1 + keyed->key_words;
 }
 
 static bool no_memory(hdst__by_key_worker *worker)
@@ -86,10 +89,10 @@ static bool goes_on(hdst__by_key_worker *worker)
     return hdst__cancel_check(worker->run->engine->cancel, 0, 0, &worker->error) == HDST_OK;
 }
 
-static bool each_of(hdst__by_key_worker *worker, const hdst__key_chunk *chunk, uint64_t record, hdst__by_key_adder add)
+static bool each_of(hdst__by_key_worker *worker, const hdst__key_chunk *chunk, uint32_t kind, hdst__by_key_adder add)
 {
     for (; chunk; chunk = chunk->next)
-        if (!goes_on(worker) || !(worker->split ? hdst__by_key_add_picked(worker, chunk->data, chunk->bytes, record, add) : add(worker, chunk))) return false;
+        if (!goes_on(worker) || !(worker->split ? hdst__by_key_add_picked(worker, chunk->data, chunk->bytes, kind, add) : add(worker, chunk))) return false;
     return true;
 }
 
@@ -98,8 +101,8 @@ bool hdst__by_key_each_chunk(hdst__by_key_worker *worker, uint32_t part, hdst__b
     const hdst__by_key_pass *run = worker->run;
     for (uint32_t w = 0; w < run->workers; w++) {
         const hdst__by_key_worker *from = &run->worker[w];
-        if (!each_of(worker, from->raw.part[part].first, from->raw.record_bytes, add_raw)) return false;
-        if (!each_of(worker, from->rows.part[part].first, from->rows.record_bytes, add_rows)) return false;
+        if (!each_of(worker, from->raw.part[part].first, 0, add_raw)) return false;
+        if (!each_of(worker, from->rows.part[part].first, 1, add_rows)) return false;
     }
     return hdst__by_key_read_spilled(worker, 0, part, add_raw) == HDST_OK && hdst__by_key_read_spilled(worker, 1, part, add_rows) == HDST_OK;
 }
@@ -138,9 +141,10 @@ static bool sort_instead(hdst__by_key_worker *worker)
 
 static bool ready_table(hdst__by_key_worker *worker, uint32_t skip)
 {
-    const hdst__by_key_pass *run = worker->run;
+    const hdst__keyed *keyed = worker->run->keyed;
+    const uint32_t bits = worker->run->choice.table_bits;
     if (worker->table.rows) hdst__key_table_clear(&worker->table, skip);
-    else if (!hdst__key_table_create(&worker->table, run->engine->allocator, run->keyed->row_words, run->keyed->key_words, run->choice.table_bits, skip)) return no_memory(worker);
+    else if (!hdst__key_table_create(&worker->table, &worker->allocator, keyed->row_words, keyed->key_words, bits > worker->split ? bits - worker->split : 0, skip)) return no_memory(worker);
     return true;
 }
 
@@ -159,7 +163,7 @@ static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
         hdst__key_batch_open_raw(&worker->batch, keyed, chunk->data + first * keyed->raw_bytes, left < keyed->batch ? (uint32_t)left : keyed->batch);
         if (!make_room(worker, worker->batch.count)) return false;
         hdst__key_batch_words(&worker->batch, keyed, false);
-        hdst__key_table_add(&worker->table, keyed, &worker->batch);
+        worker->batch.count = hdst__key_table_add(&worker->table, keyed, &worker->batch);
         if (worker->batch.misfits && !hdst__by_key_add_misfits(worker)) return false;
         if (keyed->fixed && worker->table.adds >= keyed->look_after && !look_through(worker)) return false;
         if (!hdst__key_table_is_crowded(&worker->table)) continue;
@@ -177,10 +181,11 @@ static bool add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
         if (!make_room(worker, 1)) return false;
         uint64_t *row = hdst__key_table_combine(&worker->table, keyed, (const uint64_t *)(const void *)(chunk->data + at));
+        if (!row) {
+            const hdst__key_chunk rest = rest_of(chunk, at);
+            return sort_instead(worker) && hdst__by_key_sorted_add_rows(worker, &rest);
+        }
         if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__by_key_move_full(worker, row)) return false;
-        if (!hdst__key_table_is_crowded(&worker->table)) continue;
-        const hdst__key_chunk rest = rest_of(chunk, at + bytes);
-        return sort_instead(worker) && hdst__by_key_sorted_add_rows(worker, &rest);
     }
     return true;
 }
@@ -189,9 +194,9 @@ static bool sort_rows(hdst__by_key_worker *worker)
 {
     const uint64_t words = worker->table.count * worker->table.row_words;
     if (words > worker->sorted_words) {
-        hdst__free(worker->run->engine->allocator, worker->sorted);
+        hdst__free(&worker->allocator, worker->sorted);
         worker->sorted_words = words + words / 4;
-        worker->sorted = hdst__alloc(worker->run->engine->allocator, worker->sorted_words * sizeof *worker->sorted);
+        worker->sorted = hdst__alloc(&worker->allocator, worker->sorted_words * sizeof *worker->sorted);
         if (!worker->sorted) {
             worker->sorted_words = 0;
             return no_memory(worker);
@@ -234,7 +239,8 @@ static bool write_to_file(hdst__by_key_worker *worker, uint32_t part, uint64_t a
 static bool reduce(hdst__by_key_worker *worker, uint32_t part, const uint64_t **rows, uint64_t *count)
 {
     const hdst__by_key_choice *choice = &worker->run->choice;
-    worker->sorts = choice->sorted;
+    worker->sorts = choice->sorted || worker->ranges;
+    if (worker->ranges) hdst__key_table_destroy(&worker->table);        // the sorter has its memory
     if (!worker->sorts && !ready_table(worker, choice->part_bits + worker->split)) return false;
     hdst__key_table_destroy(&worker->wide);
     if (!hdst__by_key_each_chunk(worker, part, add_raw, add_rows)) return false;
@@ -246,34 +252,6 @@ static bool reduce(hdst__by_key_worker *worker, uint32_t part, const uint64_t **
     return true;
 }
 
-// Where a table for the part has no room its keys are taken apart by further bits of the hash, and what was written of it is read anew for each piece.
-static bool split(hdst__by_key_worker *worker)
-{
-    const uint32_t bits = worker->run->choice.part_bits + worker->split;
-    if (worker->error.code != HDST_E_MEMORY || bits >= 32 || atomic_load(&worker->run->stop)) return false;
-    worker->error = (hdst_error)HDST_ERROR_INIT;
-    worker->split++;
-    worker->piece_of_part *= 2;
-    hdst__free(worker->run->engine->allocator, worker->sorted);         // what is taken was enough for half of it, or was too much
-    worker->sorted = NULL;
-    worker->sorted_words = 0;
-    hdst__by_key_free_sorter(worker);
-    return true;
-}
-
-// The next piece, which is as large as its place in the part lets it be, as long as the last one's rows say that it will fit: where keys crowd under few hashes, or under one,
-// pieces there are small and few.
-static void next_piece(hdst__by_key_worker *worker, uint64_t count)
-{
-    uint64_t expected = count;
-    if (count > worker->most_rows) worker->most_rows = count;
-    worker->piece_of_part++;
-    while (worker->split && worker->piece_of_part % 2 == 0 && (expected *= 2) <= worker->most_rows) {
-        worker->piece_of_part /= 2;
-        worker->split--;
-    }
-}
-
 static bool reduce_in_pieces(hdst__by_key_worker *worker, uint32_t part)
 {
     hdst__by_key_pass *run = worker->run;
@@ -282,12 +260,12 @@ static bool reduce_in_pieces(hdst__by_key_worker *worker, uint32_t part)
     hdst__by_key_begin_part_in_file(worker, part);
     for (worker->piece_of_part = (uint64_t)part << worker->split; worker->piece_of_part >> worker->split == part && !atomic_load(&run->stop);) {
         if (!reduce(worker, part, &rows, &count)) {
-            if (!split(worker)) return false;
+            if (!hdst__by_key_split(worker)) return false;
             continue;
         }
         if (!write_to_file(worker, part, all, rows, count)) return false;
         all += count;
-        next_piece(worker, count);
+        hdst__by_key_next_piece(worker, count);
     }
     worker->out += all;
     hdst__by_key_end_part_in_file(worker, part, all);
@@ -299,7 +277,7 @@ static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
     const uint64_t *rows = NULL;
     uint64_t count;
     if (worker->split) return reduce_in_pieces(worker, part);           // as the part before
-    if (!reduce(worker, part, &rows, &count)) return split(worker) && reduce_in_pieces(worker, part);
+    if (!reduce(worker, part, &rows, &count)) return hdst__by_key_split(worker) && reduce_in_pieces(worker, part);
     char *to = hdst__by_key_place(worker, part, count);
     worker->out += count;
     if (atomic_load(&worker->run->stop)) return true;

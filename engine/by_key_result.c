@@ -12,7 +12,7 @@ enum { ROWS_SHARE = 2 };                // of the memory of a run
 void hdst__by_key_forget_rows(hdst__by_key *by_key)
 {
     hdst__by_key_pass run = {.engine = by_key->engine};
-    if (by_key->mapped) hdst__spill_unmap(&by_key->file, by_key->mapped);
+    if (by_key->mapped) hdst__engine_unmap(by_key->engine, &by_key->file, by_key->mapped);
     else hdst__by_key_give(&run, by_key->rows);
     hdst__spill_close(&by_key->file);
     by_key->mapped = NULL;
@@ -62,8 +62,8 @@ char *hdst__by_key_place(hdst__by_key_worker *worker, uint32_t part, uint64_t co
     pthread_mutex_unlock(&run->lock);
     if (count == 0 || atomic_load(&run->stop)) return &worker->nothing;
     if ((result->first + count) * size <= run->by_key->row_bytes) return run->by_key->rows + result->first * size;
-    // What waits for the others leaves room for their tables.
-    if (hdst__budget_left(&run->engine->memory) / 2 > count * size) result->records = hdst__by_key_take(run, count * size, what, &ignored);
+    // What waits for the others leaves them what they may take.
+    if (hdst__budget_left(&run->engine->memory) > hdst__by_key_shared_memory(run) + count * size) result->records = hdst__by_key_take(run, count * size, what, &ignored);
     result->passes = !result->records;
     return result->records;
 }
@@ -117,15 +117,21 @@ static const char *rows_of(const hdst__by_key_pass *run, const hdst__by_key_resu
     return run->by_key->rows + result->first * run->keyed->record->size;
 }
 
-static hdst_status join_in_memory(hdst__by_key_pass *run, char *rows, uint64_t bytes)
+static hdst_status join_in_memory(hdst__by_key_pass *run, char *rows, uint64_t bytes, hdst_error *error)
 {
     hdst__by_key *by_key = run->by_key;
     const uint64_t size = run->keyed->record->size, count = by_key->row_count;
-    for (uint32_t p = 0; p < UINT32_C(1) << run->choice.part_bits; p++) {
+    hdst_status status = HDST_OK;
+    for (uint32_t p = 0; p < UINT32_C(1) << run->choice.part_bits && status == HDST_OK; p++) {
         hdst__by_key_result *result = &run->result[p];
         const char *from = rows_of(run, result);
-        if (from) memcpy(rows + result->first * size, from, result->count * size);
+        status = hdst__cancel_check(run->engine->cancel, 0, 0, error);
+        if (from && status == HDST_OK) memcpy(rows + result->first * size, from, result->count * size);
         hdst__by_key_give_part(run, result);
+    }
+    if (status != HDST_OK) {
+        hdst__by_key_give(run, rows);
+        return status;
     }
     hdst__by_key_forget_rows(by_key);
     by_key->rows = rows;
@@ -141,7 +147,8 @@ static hdst_status join_in_file(hdst__by_key_pass *run, hdst_error *error)
     for (uint32_t p = 0; p < UINT32_C(1) << run->choice.part_bits && status == HDST_OK; p++) {
         hdst__by_key_result *result = &run->result[p];
         const char *from = rows_of(run, result);
-        if (from) status = to_file(run, result->first, from, result->count, error);
+        status = hdst__cancel_check(run->engine->cancel, 0, 0, error);
+        if (from && status == HDST_OK) status = to_file(run, result->first, from, result->count, error);
         hdst__by_key_give_part(run, result);
     }
     hdst__by_key_give(run, by_key->rows);
@@ -160,5 +167,5 @@ hdst_status hdst__by_key_join(hdst__by_key_pass *run, hdst_error *error)
     by_key->row_count = count;
     if (bytes <= by_key->row_bytes && by_key->rows && !by_key->file.open) return HDST_OK;
     char *rows = by_key->file.open ? NULL : hdst__by_key_take(run, bytes, what, &ignored);
-    return rows ? join_in_memory(run, rows, bytes) : join_in_file(run, error);
+    return rows ? join_in_memory(run, rows, bytes, error) : join_in_file(run, error);
 }

@@ -2,7 +2,6 @@
 // The last level of a reduction whose keys are numbers of rows: a part is a stretch of rows, whose cells lie one after another in the cache.
 #include "engine/by_key_run.h"
 
-
 hdst_status hdst__by_key_take_rows(hdst__by_key_pass *run, hdst_error *error)
 {
     hdst__by_key *by_key = run->by_key;

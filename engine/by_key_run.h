@@ -11,6 +11,7 @@
 // by_key_choose.c   what a sample says: scales, tables, parts
 // by_key_block.c    records to tables of threads and to parts
 // by_key_part.c     parts to rows
+// by_key_pieces.c   parts whose rows the budget has no room for
 // by_key_sorted.c   parts to rows, by sorting
 // by_key_across.c   results of several runs, over parts that the program named
 // by_key_rows.c     parts to rows where keys are numbers of rows
@@ -91,6 +92,7 @@ typedef struct hdst__by_key_pass {
     atomic_bool stop;
     struct hdst__by_key_worker *worker;
     uint32_t workers;
+    uint32_t shares;                    // of them, those that reduce parts, each with its share of the memory
     hdst__by_key_result *result;        // by part, and one more
 } hdst__by_key_pass;
 
@@ -113,9 +115,16 @@ typedef struct hdst__by_key_worker {
     uint64_t combined_in, combined_out;
     char *buffer;                       // for what was spilled, and for what goes to a file
     uint64_t buffer_bytes;
+    hdst__budget memory;                // of the part at hand: this thread's share
+    hdst__allocator allocator;          // for it
     uint32_t split;                     // bits of the hash by which the part at hand is taken piece by piece, as one table for it has no room
     uint64_t piece_of_part;             // which one: the part's bits of the hash and these
     uint64_t most_rows;                 // of a piece so far
+    bool ranges;                        // the piece is one hash, taken by ranges of its keys
+    bool has_from;                      // not the first of them
+    uint64_t *bounds;                   // keys: the range's first one, and where it and those after it end, the nearest last
+    uint32_t ends;                      // without one the range has no end
+    uint64_t pieces, range_count;       // that were reduced; of them, ranges
     hdst__key_table table, wide;        // of a part
     uint64_t *sorted, sorted_words;
     struct hdst__by_key_sorter *sorter; // of parts that are sorted
@@ -145,7 +154,7 @@ struct hdst__by_key {
     hdst__by_key_choice choice;
     bool ran;
     uint64_t keys, flushes, spilled, combined_in, combined_out;
-    uint64_t crowded_parts, crowded_blocks, longest;    // of the workers
+    uint64_t crowded_parts, crowded_blocks, longest, pieces, range_count;       // of the workers
     uint64_t stray, stray_key;          // of the last run: the first record whose key is no number of a row, UINT64_MAX without one
     hdst__by_key_slab *slabs;           // not in use
     char *rows;                         // the result
@@ -161,19 +170,26 @@ hdst_status hdst__by_key_add(hdst__by_key_pass *run, hdst_error *error);       /
 hdst_status hdst__by_key_finish(hdst__by_key_pass *run, hdst_error *error);    // all were added: their rows
 void hdst__by_key_init_pass(hdst__by_key_pass *run);
 void hdst__by_key_end_pass(hdst__by_key_pass *run);
+uint32_t hdst__by_key_threads(const hdst__by_key_pass *run);                    // as many as pay, and as have enough of the budget each
+uint64_t hdst__by_key_share(const hdst__by_key_pass *run);                      // bytes of the budget for each thread
 // by_key_stream.c
 void hdst__by_key_drop(hdst__by_key *by_key);                                   // what is open; the engine's mutex is held
 
 // by_key_choose.c: looks at the first records. Sets tiers and scales in run->keyed.
-uint32_t hdst__by_key_threads(const hdst__by_key_pass *run);                    // as many as pay, and as have enough of the budget each
-uint64_t hdst__by_key_share(const hdst__by_key_pass *run);                      // bytes of the budget for each thread
 uint64_t hdst__by_key_sample(const hdst__by_key_pass *run);                     // so many are looked at, where there are more
 hdst_status hdst__by_key_choose(hdst__by_key_pass *run, hdst_error *error);
-// by_key_block.c: all records of the input that no other thread takes; what is left in its table.
 double hdst__by_key_distinct_of(double seen, double n, double most);    // keys in all, where n records had `seen`
 // by_key_block.c: all records of the input that no other thread takes, and then what is left in its table.
 hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker);
 hdst_status hdst__by_key_flush(hdst__by_key_worker *worker);
+// by_key_pieces.c: where the part at hand, or the piece, has no room, a piece of it. false: it cannot be made smaller, or the error is another; it stays.
+bool hdst__by_key_split(hdst__by_key_worker *worker);
+void hdst__by_key_next_piece(hdst__by_key_worker *worker, uint64_t rows);       // behind one that had so many
+// Of records of a part, those of the piece, to the front of the worker's buffer; their bytes. `from` may lie there.
+uint64_t hdst__by_key_pick(const hdst__by_key_worker *worker, const char *from, uint64_t bytes, uint32_t kind);
+bool hdst__by_key_make_bounds(hdst__by_key_worker *worker);                    // false: no memory
+void hdst__by_key_share_memory(hdst__by_key_pass *run, uint32_t threads);      // before parts are reduced by so many
+uint64_t hdst__by_key_shared_memory(const hdst__by_key_pass *run);             // what they may still take, together
 // by_key_part.c: all parts that no other thread takes.
 hdst_status hdst__by_key_part(hdst__by_key_worker *worker);
 bool hdst__by_key_take_part(hdst__by_key_pass *run, uint32_t *part);            // the next one. false: none is left, or the run must end
@@ -191,6 +207,8 @@ bool hdst__by_key_sorted_add(hdst__by_key_worker *worker, const hdst__key_chunk 
 bool hdst__by_key_sorted_add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
 bool hdst__by_key_sorted_add_table(hdst__by_key_worker *worker);               // the rows of the worker's table, which stay there
 bool hdst__by_key_sorted_end(hdst__by_key_worker *worker, const uint64_t **rows, uint64_t *count);
+// Of the keys at hand, one about in the middle, with others before it. NULL: there are no two.
+const uint64_t *hdst__by_key_sorted_middle(const hdst__by_key_worker *worker);
 void hdst__by_key_free_sorter(hdst__by_key_worker *worker);
 // Who has wide cells: a hash that cannot be foreseen, for their table is in no order. Where hashes say all of a key so does this one.
 uint32_t hdst__by_key_wide_hash(const hdst__by_key_pass *run, uint32_t hash, const uint64_t *key);
@@ -221,8 +239,8 @@ hdst_status hdst__by_key_spill(hdst__by_key_worker *worker);        // all its c
 // All the rest too, where some had to be spilled: what the chunks took is the result's then.
 hdst_status hdst__by_key_spill_rest(hdst__by_key_pass *run, hdst_error *error);
 // What was not, of the piece of the part that is taken now.
-bool hdst__by_key_add_picked(hdst__by_key_worker *worker, const char *from, uint64_t bytes, uint64_t record, hdst__by_key_adder add);
-hdst_status hdst__by_key_read_spilled(hdst__by_key_worker *worker, uint32_t kind /* 0: raw, 1: rows */, uint32_t part, hdst__by_key_adder add);
+bool hdst__by_key_add_picked(hdst__by_key_worker *worker, const char *from, uint64_t bytes, uint32_t kind /* 0: raw, 1: rows */, hdst__by_key_adder add);
+hdst_status hdst__by_key_read_spilled(hdst__by_key_worker *worker, uint32_t kind, uint32_t part, hdst__by_key_adder add);
 void hdst__by_key_forget_spilled(hdst__by_key_pass *run);
 
 // by_key_memory.c

@@ -17,6 +17,7 @@ typedef struct hdst__by_key_sorter {
     uint64_t room, count, most;         // bytes there; records; at most
     uint64_t bytes, key_at;             // of a record
     bool has_rows;                      // they are rows, not raw records
+    bool ordered;                       // `order` is
     uint64_t *order, *scratch;          // hash << 32 | place in the piece
     row_list run[RUNS], piece, merged;  // run[i]: rows of 2^i pieces, or none; of the piece
 } sorter;
@@ -27,34 +28,54 @@ static bool no_memory(hdst__by_key_worker *worker)
     return false;
 }
 
+static void free_buffers(hdst__by_key_worker *worker)
+{
+    sorter *s = worker->sorter;
+    void *const memory[] = {s->raw, s->batch, s->order, s->scratch};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) hdst__free(&worker->allocator, memory[i]);
+}
+
 void hdst__by_key_free_sorter(hdst__by_key_worker *worker)
 {
-    const hdst__allocator *allocator = worker->run->engine->allocator;
     sorter *s = worker->sorter;
     if (!s) return;
-    void *const memory[] = {s->raw, s->batch, s->order, s->scratch, s->piece.rows, s->merged.rows, s};
-    for (uint32_t i = 0; i < RUNS; i++) hdst__free(allocator, s->run[i].rows);
-    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) hdst__free(allocator, memory[i]);
+    free_buffers(worker);
+    hdst__free(&worker->allocator, s->piece.rows);
+    hdst__free(&worker->allocator, s->merged.rows);
+    for (uint32_t i = 0; i < RUNS; i++) hdst__free(&worker->allocator, s->run[i].rows);
+    hdst__free(&worker->allocator, s);
     worker->sorter = NULL;
 }
 
-static bool make_sorter(hdst__by_key_worker *worker)
+static bool take_buffers(hdst__by_key_worker *worker, uint64_t least)
 {
-    const hdst__allocator *allocator = worker->run->engine->allocator;
+    const hdst__allocator *allocator = &worker->allocator;
     const hdst__keyed *keyed = worker->run->keyed;
-    const uint32_t forced = worker->run->engine->by_key_table_bits;
-    sorter *s = worker->sorter = hdst__alloc_zero(allocator, sizeof *s);
-    if (!s) return no_memory(worker);
-    const uint64_t row_bytes = (uint64_t)keyed->row_words * 8, least = row_bytes < keyed->raw_bytes ? row_bytes : keyed->raw_bytes;
-    const uint64_t share = hdst__by_key_share(worker->run) / PIECE_SHARE;
-    s->room = forced ? keyed->raw_bytes << forced : share < PIECE_BYTES ? share : PIECE_BYTES;
-    if (s->room < LEAST_ROWS * row_bytes) s->room = LEAST_ROWS * row_bytes;
+    sorter *s = worker->sorter;
     const uint64_t most = s->room / least;
     s->raw = hdst__alloc(allocator, s->room);
     s->batch = hdst__alloc(allocator, (uint64_t)keyed->batch * keyed->raw_bytes);
     s->order = hdst__alloc(allocator, most * sizeof *s->order);
     s->scratch = hdst__alloc(allocator, most * sizeof *s->scratch);
-    return (s->raw && s->batch && s->order && s->scratch) || no_memory(worker);
+    if (s->raw && s->batch && s->order && s->scratch) return true;
+    free_buffers(worker);
+    s->raw = s->batch = NULL;
+    s->order = s->scratch = NULL;
+    return false;
+}
+
+// The records of a piece, and what puts them in order, take no more than half of what is left: rows need the other half.
+static bool make_sorter(hdst__by_key_worker *worker)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    const uint32_t forced = worker->run->engine->by_key_table_bits;
+    sorter *s = worker->sorter = hdst__alloc_zero(&worker->allocator, sizeof *s);
+    if (!s) return no_memory(worker);
+    const uint64_t row_bytes = (uint64_t)keyed->row_words * 8, least = row_bytes < keyed->raw_bytes ? row_bytes : keyed->raw_bytes, least_room = LEAST_ROWS * row_bytes;
+    const uint64_t share = hdst__by_key_share(worker->run) / PIECE_SHARE, fit = hdst__budget_left(&worker->memory) / 2 / (least + 2 * sizeof *s->order) * least, wanted = share < fit ? share : fit;
+    s->room = forced ? keyed->raw_bytes << forced : wanted < PIECE_BYTES ? wanted : PIECE_BYTES;
+    if (s->room < least_room) s->room = least_room;
+    return take_buffers(worker, least) || no_memory(worker);
 }
 
 // --- The order of a piece ---
@@ -128,19 +149,33 @@ static void sort_piece(hdst__by_key_worker *worker)
         s->scratch = swap;
     }
     if (worker->run->keyed->key_words) order_equal_hashes(worker, s->order, s->scratch, s->count);
+    s->ordered = true;
+}
+
+static bool same_keys(const hdst__by_key_worker *worker, uint64_t i, uint64_t j)        // places in the order
+{
+    const uint64_t *order = worker->sorter->order;
+    return order[i] >> 32 == order[j] >> 32 && compare_keys(key_at(worker, order[i]), key_at(worker, order[j]), worker->run->keyed->key_words) == 0;
+}
+
+static uint64_t keys_in_piece(const hdst__by_key_worker *worker)
+{
+    uint64_t keys = 1;
+    for (uint64_t i = 1; i < worker->sorter->count; i++) keys += !same_keys(worker, i - 1, i);
+    return keys;
 }
 
 // --- Runs to rows ---
 
 static void free_list(hdst__by_key_worker *worker, row_list *list)
 {
-    hdst__free(worker->run->engine->allocator, list->rows);
+    hdst__free(&worker->allocator, list->rows);
     *list = (row_list){0};
 }
 
 static bool take_list(hdst__by_key_worker *worker, row_list *list, uint64_t room)
 {
-    list->rows = hdst__alloc(worker->run->engine->allocator, room * worker->run->keyed->row_words * sizeof *list->rows);
+    list->rows = hdst__alloc(&worker->allocator, room * worker->run->keyed->row_words * sizeof *list->rows);
     list->room = list->rows ? room : 0;
     return list->rows != NULL;
 }
@@ -264,15 +299,25 @@ static bool keep_piece(hdst__by_key_worker *worker)
     return true;
 }
 
+// Most keys come once in it; where there is no room for that they are counted.
+static bool room_for_piece(hdst__by_key_worker *worker)
+{
+    sorter *s = worker->sorter;
+    if (make_room(worker, &s->piece, s->count)) return true;
+    worker->error = (hdst_error)HDST_ERROR_INIT;
+    return make_room(worker, &s->piece, keys_in_piece(worker));
+}
+
 static bool end_piece(hdst__by_key_worker *worker)
 {
     sorter *s = worker->sorter;
     if (s->count == 0) return true;
     sort_piece(worker);
     s->piece.count = 0;
-    if (!make_room(worker, &s->piece, s->count)) return false;
+    if (!room_for_piece(worker)) return false;
     if (!(s->has_rows ? reduce_rows(worker) : reduce_raw(worker))) return false;
     s->count = 0;
+    s->ordered = false;
     return keep_piece(worker);
 }
 
@@ -333,4 +378,17 @@ bool hdst__by_key_sorted_end(hdst__by_key_worker *worker, const uint64_t **rows,
     if (s->piece.count) *rows = s->piece.rows;
     *count = s->piece.count;
     return true;
+}
+
+const uint64_t *hdst__by_key_sorted_middle(const hdst__by_key_worker *worker)
+{
+    const sorter *s = worker->sorter;
+    const row_list *most = NULL;
+    if (!s) return NULL;
+    for (uint32_t i = 0; i < RUNS; i++)
+        if (s->run[i].count > (most ? most->count : 1)) most = &s->run[i];
+    if (most && (!s->ordered || most->count >= s->count)) return most->rows + most->count / 2 * worker->run->keyed->row_words + 1;
+    for (uint64_t i = s->ordered ? s->count / 2 : s->count; i < s->count; i++)
+        if (!same_keys(worker, 0, i)) return key_at(worker, s->order[i]);
+    return most ? most->rows + most->count / 2 * worker->run->keyed->row_words + 1 : NULL;
 }

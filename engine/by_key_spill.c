@@ -80,44 +80,31 @@ char *hdst__by_key_buffer(hdst__by_key_worker *worker)
     return worker->buffer;
 }
 
-// Those of the piece of a part that is taken now, to the front of the buffer. `from` may lie there.
-static uint64_t pick(const hdst__by_key_worker *worker, const char *from, uint64_t bytes, uint64_t record)
-{
-    const uint32_t shift = 32 - worker->run->choice.part_bits - worker->split;
-    uint64_t kept = 0;
-    for (uint64_t at = 0; at < bytes; at += record) {
-        uint32_t hash;                  // both kinds begin with it
-        memcpy(&hash, from + at, sizeof hash);
-        if ((uint64_t)hash >> shift != worker->piece_of_part) continue;
-        memmove(worker->buffer + kept, from + at, record);
-        kept += record;
-    }
-    return kept;
-}
+static uint64_t record_bytes(const hdst__by_key_worker *worker, uint32_t kind) { return kind ? worker->rows.record_bytes : worker->raw.record_bytes; }
 
-bool hdst__by_key_add_picked(hdst__by_key_worker *worker, const char *from, uint64_t bytes, uint64_t record, hdst__by_key_adder add)
+bool hdst__by_key_add_picked(hdst__by_key_worker *worker, const char *from, uint64_t bytes, uint32_t kind, hdst__by_key_adder add)
 {
     if (!hdst__by_key_buffer(worker)) return false;
-    const uint64_t most = worker->buffer_bytes / record * record;
+    const uint64_t record = record_bytes(worker, kind), most = worker->buffer_bytes / record * record;
     for (uint64_t done = 0; done < bytes; done += most) {
-        const hdst__key_chunk chunk = {.bytes = pick(worker, from + done, bytes - done < most ? bytes - done : most, record), .data = worker->buffer};
+        const hdst__key_chunk chunk = {.bytes = hdst__by_key_pick(worker, from + done, bytes - done < most ? bytes - done : most, kind), .data = worker->buffer};
         if (chunk.bytes && !add(worker, &chunk)) return false;
     }
     return true;
 }
 
 // One extent, a bufferful at a time.
-static hdst_status read_extent(hdst__by_key_worker *worker, const hdst__by_key_extent_on_disk *extent, uint64_t record, hdst__by_key_adder add)
+static hdst_status read_extent(hdst__by_key_worker *worker, const hdst__by_key_extent_on_disk *extent, uint32_t kind, hdst__by_key_adder add)
 {
     hdst__by_key_pass *run = worker->run;
-    const uint64_t most = worker->buffer_bytes / record * record;
+    const uint64_t record = record_bytes(worker, kind), most = worker->buffer_bytes / record * record;
     hdst_status status = HDST_OK;
     for (uint64_t done = 0; done < extent->bytes && status == HDST_OK; done += most) {
         const uint64_t left = extent->bytes - done;
         hdst__key_chunk chunk = {.bytes = left < most ? left : most, .data = worker->buffer};
         status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
         if (status == HDST_OK) status = hdst__spill_read(&run->spill, extent->offset + done, chunk.data, chunk.bytes, &worker->error);
-        if (status == HDST_OK && worker->split) chunk.bytes = pick(worker, chunk.data, chunk.bytes, record);
+        if (status == HDST_OK && worker->split) chunk.bytes = hdst__by_key_pick(worker, chunk.data, chunk.bytes, kind);
         if (status == HDST_OK && chunk.bytes && !add(worker, &chunk)) status = worker->error.code;
     }
     return status;
@@ -127,14 +114,13 @@ static hdst_status read_extent(hdst__by_key_worker *worker, const hdst__by_key_e
 hdst_status hdst__by_key_read_spilled(hdst__by_key_worker *worker, uint32_t kind, uint32_t part, hdst__by_key_adder add)
 {
     hdst__by_key_pass *run = worker->run;
-    const uint64_t record = kind ? worker->rows.record_bytes : worker->raw.record_bytes;
     if (!run->directory) return HDST_OK;
     if (!hdst__by_key_buffer(worker)) return HDST_E_MEMORY;
     hdst__by_key_extent_on_disk extent = run->directory[entry_of(run, kind, part)];
-    hdst_status status = read_extent(worker, &extent, record, add);
+    hdst_status status = read_extent(worker, &extent, kind, add);
     while (status == HDST_OK && extent.before != UINT64_MAX) {
         status = hdst__spill_read(&run->spill, extent.before, &extent, sizeof extent, &worker->error);
-        if (status == HDST_OK) status = read_extent(worker, &extent, record, add);
+        if (status == HDST_OK) status = read_extent(worker, &extent, kind, add);
     }
     return status;
 }

@@ -2,7 +2,6 @@
 // OpenCL devices: context, queues, memory and the order of commands. Every call is checked.
 #include "engine/device_opencl.h"
 
-#include "engine/driver_gate.h"
 #include "engine/engine_private.h"
 #include "engine/give_up.h"
 
@@ -34,7 +33,6 @@ static void destroy(hdst__device *device)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     const hdst__opencl *cl = self->cl;
-    if (hdst__driver_is_lost()) return;         // what is the driver's stays: nothing of it may be called
     hdst__opencl_forget_built(self);
     release_event(self, &self->last_in);
     release_event(self, &self->last_launch);
@@ -123,7 +121,6 @@ static hdst_status create_objects(hdst__opencl_device *self, hdst__memory *memor
 
 static void drop(hdst__opencl_device *self, hdst__memory *memory)
 {
-    if (hdst__driver_is_lost()) return;
     if (memory->object) self->cl->clReleaseMemObject(memory->object);
     if (memory->pinned) self->cl->clReleaseMemObject(memory->pinned);
     hdst__device_free_host_memory(&self->base, memory);
@@ -198,7 +195,7 @@ static hdst_status alloc(hdst__device *device, hdst__memory_kind kind, uint64_t 
 static void release(hdst__device *device, hdst__memory *memory)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
-    if (!memory || hdst__driver_is_lost()) return;
+    if (!memory) return;
     // A buffer must not go away mapped. Nothing can be done about a failure here.
     if (memory->mapped && to_device(device, memory, NULL) == HDST_OK) hdst__opencl_await_queue(self, self->in, NULL);
     if (!hdst__given_up(device)) drop(self, memory);
@@ -339,7 +336,6 @@ static void finish(hdst__device *device)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     const cl_command_queue queues[] = {self->in, self->compute, self->out};
-    if (hdst__driver_is_lost()) return;
     for (int i = IN; i <= OUT && !hdst__given_up(device); i++) hdst__opencl_await_queue(self, queues[i], NULL);
 }
 

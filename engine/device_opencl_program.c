@@ -181,8 +181,9 @@ hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst
     }
     hdst_status status = find_or_build(self, code->kernel, &program->built, error);
     if (status == HDST_OK) {
-        status = create_kernels(self, program, code->kernel, error);
-        if (status != HDST_OK && program->built->on_disk) status = build_anew(self, program, code->kernel, error);
+        const bool on_disk = program->built->on_disk;
+        status = create_kernels(self, program, code->kernel, on_disk ? NULL : error);       // what goes well in the end leaves no error
+        if (status != HDST_OK && on_disk) status = build_anew(self, program, code->kernel, error);
     }
     if (status == HDST_OK) *out = program;
     else hdst__opencl_unload(device, program);

@@ -100,6 +100,11 @@ void hdst__engine_destroy(hdst__engine *engine)
 
 bool hdst__engine_given_up(const hdst__engine *engine) { return engine->given_up; }
 
+void hdst__engine_unmap(const hdst__engine *engine, const hdst__spill *file, const void *data)
+{
+    if (!engine->given_up) hdst__spill_unmap(file, data);
+}
+
 const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine) { return engine->allocator; }
 
 uint64_t hdst__engine_refusals(const hdst__engine *engine) { return atomic_load(&engine->memory.refused); }
@@ -169,6 +174,15 @@ hdst_status hdst__engine_devices(hdst__engine *engine, const hdst__device_info *
         *count = engine->list.count;
         if (loader_note) *loader_note = engine->list.note[0] ? engine->list.note : NULL;
     }
+    pthread_mutex_unlock(&engine->mutex);
+    return status;
+}
+
+hdst_status hdst__engine_has_device(hdst__engine *engine, hdst_error *error)
+{
+    pthread_mutex_lock(&engine->mutex);
+    hdst_status status = choose(engine, error);
+    if (engine->given_up) status = hdst__given_up_before(engine->open->info->name, error);
     pthread_mutex_unlock(&engine->mutex);
     return status;
 }

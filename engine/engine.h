@@ -70,8 +70,12 @@ typedef struct hdst__device_info {
 // Opens nothing yet. NULL only when out of memory.
 hdst__engine *hdst__engine_create(const hdst__engine_options *options);
 void hdst__engine_destroy(hdst__engine *engine);
+// To be called before anything else is asked of it: in a process that was forked from the one with its drivers all that needs its device gives HDST_E_DEVICE from then on.
+void hdst__engine_look_for_fork(hdst__engine *engine);
 // Whether its device was given up (give_up.h): then all memory stays, the engine's too, and so must what it was created with.
 bool hdst__engine_given_up(const hdst__engine *engine);
+// hdst__spill_unmap of what a device may have read where it lies: it stays where the device was given up.
+void hdst__engine_unmap(const hdst__engine *engine, const hdst__spill *file, const void *data);
 
 // All devices of all platforms and the interpreter. Opens the OpenCL loader (dlopen) at first use; without one only the interpreter is listed and
 // *loader_note says what is missing (else NULL). The array belongs to the engine.
@@ -79,6 +83,8 @@ hdst_status hdst__engine_devices(hdst__engine *engine, const hdst__device_info *
 // The device that the options ask for: resolves "all" to the fastest (logged at INFO when several were there), falls back to the interpreter when there is no
 // OpenCL at all (logged at WARN). "cpu"/"gpu"/INDEX that is not there: HDST_E_DEVICE with what there is as the hint.
 hdst_status hdst__engine_device(hdst__engine *engine, const hdst__device_info **device, hdst_error *error);
+// Whether there is that device, and it was not given up: the error that a stage would end with.
+hdst_status hdst__engine_has_device(hdst__engine *engine, hdst_error *error);
 
 // Where a stage's records come from: fills records [first, first + count) of the input at record `to_first` of a storage. Called from one thread at a time, in any order.
 typedef struct hdst__reader {

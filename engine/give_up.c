@@ -44,7 +44,10 @@ hdst_status hdst__given_up_before(const char *device, hdst_error *error)
     return HDST_E_DEVICE;
 }
 
-static hdst_status told(const hdst__device *device, hdst_error *error) { return hdst__given_up_before(device->info->name, error); }
+static hdst_status told(const hdst__device *device, hdst_error *error)
+{
+    return hdst__driver_is_lost() ? hdst__device_lost(error) : hdst__given_up_before(device->info->name, error);
+}
 
 static void destroy(hdst__device *device) { (void)device; }
 static void release(hdst__device *device, hdst__memory *memory) { (void)device, (void)memory; }
@@ -113,6 +116,11 @@ static const hdst__device_ops given_up = {
 };
 
 bool hdst__given_up(const hdst__device *device) { return device->ops == &given_up; }
+
+void hdst__engine_look_for_fork(hdst__engine *engine)
+{
+    if (engine->open && engine->open->info->class_ != HDST__DEVICE_INTERP && hdst__driver_is_lost()) engine->open->ops = &given_up;
+}
 
 hdst_status hdst__give_up(hdst__device *device, hdst_error *error)
 {

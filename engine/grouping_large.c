@@ -65,13 +65,14 @@ static bool is_before(const hdst__grouping *g, const char *a, const char *b)
     return left[w] < right[w];
 }
 
-// By their bits, as everywhere: the least of those that are left comes next.
-static void sort_keys(hdst__grouping *g, char *row)
+// By their bits, as everywhere: the least of those that are left comes next. Somebody may have made keys of one hash: their number squared is how long it takes.
+static hdst_status sort_keys(hdst__grouping *g, char *row, hdst_error *error)
 {
     const uint64_t size = g->record->size;
     uint64_t at = 0;
     for (uint64_t i = 0; i < g->run_count; i++) {
         uint64_t least = i;
+        if (hdst__cancel_asked(g->engine->cancel)) return hdst__cancel_error(0, 0, error);
         for (uint64_t k = i + 1; k < g->run_count; k++)
             if (is_before(g, g->rows + k * size, g->rows + least * size)) least = k;
         const uint64_t count = g->run[least].count;
@@ -82,6 +83,7 @@ static void sort_keys(hdst__grouping *g, char *row)
         g->run[i] = (hdst__run){at, count};
         at += count;
     }
+    return HDST_OK;
 }
 
 hdst_status hdst__grouping_list_large(hdst__grouping *g, const hdst__reader *input, hdst_error *error)
@@ -91,7 +93,7 @@ hdst_status hdst__grouping_list_large(hdst__grouping *g, const hdst__reader *inp
     pthread_mutex_lock(&g->engine->mutex);
     hdst_status status = hdst__group_batch_make(g, &b, input, error);
     if (status == HDST_OK) status = count_all(g, input, &b, error);
-    if (status == HDST_OK) sort_keys(g, b.rows);        // which has room for a record
+    if (status == HDST_OK) status = sort_keys(g, b.rows, error);        // which has room for a record
     pthread_mutex_unlock(&g->engine->mutex);
     hdst__arena_destroy(&b.arena);
     if (!g->parts) g->stats.records += input->records;

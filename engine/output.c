@@ -20,10 +20,19 @@ void hdst__output_reset(hdst__output *output)
     output->count = 0;
 }
 
+enum { LEFT_SHARE = 4 };
+
+static bool fits(const hdst__output *output, uint64_t bytes)
+{
+    const uint64_t has = hdst__budget_left(output->budget) + output->capacity * output->record_bytes;
+    return !output->leaves_room || bytes <= has / LEFT_SHARE * (LEFT_SHARE - 1);
+}
+
 hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_error *error)
 {
     if (records <= output->capacity) return HDST_OK;
     if (records > SIZE_MAX / 2 / output->record_bytes) return hdst__error_memory(error, "output records");
+    if (!fits(output, records * output->record_bytes)) return hdst__budget_error(output->budget, records * output->record_bytes, "output records, and room beside them,", error);
     char *grown = hdst__budget_realloc(output->budget, output->records, records * output->record_bytes, "output records", error);
     if (!grown) return HDST_E_MEMORY;
     output->records = grown;

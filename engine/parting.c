@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { PIECE_BYTES = 256 << 10 };
+enum { PIECE_BYTES = 256 << 10, PIECE_SHARE = 16 };      // of a piece at most; of what the budget has left
 
 struct hdst__parting {
     hdst__engine *engine;
@@ -42,7 +42,7 @@ static const hdst__record *add_number(hdst__arena *arena, const hdst__record *re
 
 static bool make_pieces(hdst__parting *p)
 {
-    const uint64_t fit = PIECE_BYTES / p->numbered->size + 1;
+    const uint64_t share = hdst__budget_left(&p->engine->memory) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / p->numbered->size + 1;
     p->record_piece = hdst__storage_make(&p->arena, p->record, HDST__AOS, 0, fit);
     p->numbered_piece = hdst__storage_make(&p->arena, p->numbered, HDST__AOS, 0, fit);
     if (!p->record_piece || !p->numbered_piece) return false;

@@ -348,6 +348,18 @@ static hdst_status take_results(hdst__launch_plan *plan, hdst_error *error)
     return HDST_OK;
 }
 
+enum { RESULT_SHARE = 4 };              // of a table, for the records that it becomes and what reads the input
+
+// Where the calling thread runs the function it adds to the one table, in the host's memory; a kernel's work-items have tables of their own beside it.
+static hdst_status take_accumulators(hdst__launch_plan *plan, hdst_error *error)
+{
+    static const char what[] = "the table of accumulators";
+    const hdst__budget *host = &plan->device->engine->memory;
+    const uint64_t bytes = (plan->front_words + plan->device_words) * sizeof(int64_t);
+    const hdst_status status = device_memory(plan, bytes, what, &plan->table, error);
+    return status == HDST_E_MEMORY && !plan->kernel && hdst__budget_left(host) < bytes ? hdst__budget_error_of_all(host, bytes, bytes / RESULT_SHARE, what, error) : status;
+}
+
 static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
 {
     if (plan->tables && plan->device_words > UINT64_MAX / 16)
@@ -355,8 +367,7 @@ static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
     const bool stays = plan->tables && hdst__tables_are_compact(plan->tables);     // nobody else can read it
     if (plan->tables && !plan->device->unified && plan->device->has_parts && !stays) return take_results(plan, error);
     hdst_status status = device_memory(plan, sizeof(uint64_t), "the error word", &plan->error_word, error);
-    if (status == HDST_OK && plan->tables) status = device_memory(plan, (plan->front_words + plan->device_words) * sizeof(int64_t), "the table of accumulators", &plan->table, error);
-    return status;
+    return status == HDST_OK && plan->tables ? take_accumulators(plan, error) : status;
 }
 
 static void release_table(hdst__launch_plan *plan)

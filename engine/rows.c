@@ -137,8 +137,7 @@ hdst_status hdst__engine_read_all(hdst__engine *engine, const hdst__reader *read
 
 void hdst__engine_free_rows(hdst__engine *engine, hdst__rows *rows)
 {
-    if (rows->mapped && engine->given_up) return;       // its device may still read them
-    if (rows->mapped) hdst__spill_unmap(&rows->file, rows->records);
+    if (rows->mapped) hdst__engine_unmap(engine, &rows->file, rows->records);
     else if (rows->records) hdst__free(engine->allocator, rows->records);
     hdst__spill_close(&rows->file);
     *rows = (hdst__rows){0};

@@ -57,11 +57,13 @@ hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hds
         if (!fits(&ring->segment[i], storage)) hdst__ring_destroy(ring, device);
     ring->next = 0;
     while (ring->count < count) {
-        hdst_status status = hdst__segment_create(device, HDST__MEMORY_SHARED, storage, "a segment for input", &ring->segment[ring->count], error);
+        hdst_error full = HDST_ERROR_INIT;
+        hdst_status status = hdst__segment_create(device, HDST__MEMORY_SHARED, storage, "a segment for input", &ring->segment[ring->count], &full);
         if (status == HDST_E_MEMORY && ring->count) {
             hdst__log_write(&device->engine->log, HDST__LOG_INFO, "memory for %u segments of input only: reading and computing overlap less", ring->count);
             return HDST_OK;
         }
+        if (status != HDST_OK && error) *error = full;
         if (status != HDST_OK) return status;
         ring->count++;
     }

@@ -298,7 +298,8 @@ static hdst_status run_wide(hdst__stage *stage, const hdst__stage_values *values
 static hdst_status pass_to_host(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
 {
     hdst_error full = HDST_ERROR_INIT;
-    if (!hdst__stage_may_spill(stage)) return pass_over(stage, values, NULL, failure, error);
+    stage->output.leaves_room = hdst__stage_may_spill(stage);
+    if (!stage->output.leaves_room) return pass_over(stage, values, NULL, failure, error);
     hdst_status status = pass_over(stage, values, NULL, failure, &full);
     if (status != HDST_OK && status != HDST_E_MEMORY && error) *error = full;
     if (status != HDST_E_MEMORY) return status;

@@ -7,7 +7,7 @@
 
 void hdst__stage_forget_file(hdst__stage *stage)
 {
-    hdst__spill_unmap(&stage->file, stage->mapped);
+    hdst__engine_unmap(stage->engine, &stage->file, stage->mapped);
     hdst__spill_close(&stage->file);
     stage->mapped = NULL;
 }

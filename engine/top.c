@@ -136,8 +136,9 @@ static hdst_status take_memory(hdst__top *top, picking *p, uint64_t records, hds
     hdst__budget *budget = &top->engine->memory;
     const uint64_t size = top->record->size, wanted = top->wanted < records ? top->wanted : records;
     p->room = wanted > records / 2 ? records : 2 * wanted > LEAST_ROOM ? 2 * wanted : LEAST_ROOM < records ? LEAST_ROOM : records;
-    const uint64_t bytes = 2 * p->room * (size + sizeof *p->entries);
-    if (bytes > hdst__budget_left(budget)) return hdst__budget_error(budget, bytes, what, error);
+    uint64_t bytes;
+    if (__builtin_mul_overflow(p->room, 2 * (size + sizeof *p->entries), &bytes)) bytes = UINT64_MAX;
+    if (bytes > hdst__budget_left(budget)) return hdst__budget_error_of_all(budget, bytes, wanted * size, what, error);      // and the result
     p->rows = hdst__budget_alloc(budget, p->room * size, what, error);
     p->spare = p->rows ? hdst__budget_alloc(budget, p->room * size, what, error) : NULL;
     p->entries = p->spare ? hdst__budget_alloc(budget, p->room * sizeof *p->entries, what, error) : NULL;

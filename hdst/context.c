@@ -105,6 +105,7 @@ hdst_context *hdst_context_create(const hdst_context_options *given)
 void hdst_context_destroy(hdst_context *context)
 {
     if (!context || !context->object.context) return;
+    if (context->engine) hdst__engine_look_for_fork(context->engine);
     hdst__object_free_all(context);
     for (size_t i = 0; i < context->mapped_count; i++) hdst__engine_free_rows(context->engine, &context->mapped[i]);
     hdst__free(&context->allocator, context->mapped);

@@ -12,8 +12,8 @@
 // - Threads: contexts are independent. A context and its objects may be used from several threads; calls lock the context; a result's views must not
 //   be read while another thread runs that result.
 // - Sizes are bytes, counts are records, times are seconds. Strings are UTF-8 and copied.
-// - The library prints nothing, installs no signal handler, never exits, and has no global state but two locks and a count of runs, which contexts share because
-//   OpenCL drivers do not stand being asked from two threads at certain moments.
+// - The library prints nothing, installs no signal handler, never exits, and has no global state but two locks, a count of runs and the number of the process that
+//   asked the drivers first, which contexts share because OpenCL drivers do not stand being asked from two threads at certain moments, or from a forked child.
 #ifndef HDST_HDST_H
 #define HDST_HDST_H
 
@@ -347,8 +347,8 @@ HDST_API hdst_dataset *hdst_group_function(hdst_dataset *dataset, const char *ke
 // Reduced by key, one record for each key that occurred: of the same type as the records that came, whose key fields are declared `key` (several make a
 // compound key, and so does a record) or called "key"; the other fields are, in order, those that the reduce takes. Keys may be numbers, bools, arrays and
 // records of these; floats are keys by their bits (-0 is not 0, each NaN is a key of its own, but functions give one only). The result is in the order of
-// the keys' hash, the same on every device and in every run; sums of floats are exact. A reduce that is not field-wise (docs/kernel-language.md) works on the records of a key as hdst_group
-// does, and takes its memory.
+// the keys' hash, the same on every device and in every run; sums of floats are exact. A reduce that is not field-wise (docs/kernel-language.md) works on the
+// records of a key as hdst_group does, and takes its memory.
 HDST_API hdst_dataset *hdst_reduce_by_key(hdst_dataset *dataset, hdst_module *module, const char *function);
 // The records in the order of `parts` parts, those of a part in the order of the dataset: `function` is a map that gives each record's part as a uint32_t below
 // `parts`. One that is not ends the run with the record's number, or with HDST_ON_ERROR_SKIP leaves the record out. hdst_result_parts tells how many records
@@ -429,7 +429,9 @@ HDST_API const char *hdst_explain(hdst_result *result, hdst_error *error);
 HDST_API hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error);
 // Copies the first `count` records, as C structs, to `rows`, or as many as there are; *taken (may be NULL) is their number.
 HDST_API hdst_status hdst_take(hdst_dataset *dataset, uint64_t count, void *rows, uint64_t *taken, hdst_error *error);
-// All records as C structs in memory of the caller (where the budget has none: a temporary file that is read and written like memory), to be given back with hdst_rows_destroy before the context ends. *rows is NULL after an error.
+// All records as C structs in memory of the caller (where the budget has none: a temporary file that is read and written like memory), to be given back with
+// hdst_rows_destroy before the context ends. *rows is NULL after an error. The context is the dataset's: rows are plain memory, which says not whose it is, so another one is
+// not noticed, as little as free() would notice a foreign pointer, and its count of memory is wrong from then on.
 HDST_API hdst_status hdst_collect(hdst_dataset *dataset, void **rows, uint64_t *count, hdst_error *error);
 HDST_API void hdst_rows_destroy(hdst_context *context, void *rows);     // NULL is fine
 

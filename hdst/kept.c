@@ -36,17 +36,24 @@ hdst_status hdst__kept_make(hdst_dataset *cache, hdst_error *error)
     return status;
 }
 
+static hdst_status fill(hdst__kept *kept, hdst__run_stats *stats, hdst_error *error)
+{
+    hdst_status status = hdst__plan_run(&kept->plan, error);
+    hdst__plan_add_stats(stats, &kept->plan.stats);
+    if (status != HDST_OK) return status;
+    kept->resident = kept->plan.target->resident;
+    if (!kept->resident) kept->resident = kept->made = hdst__dataset_cache_create(kept->dataset->object.context->engine, &kept->plan.target->reader);
+    return kept->resident ? HDST_OK : hdst__error_memory(error, "a cached dataset");
+}
+
 hdst_status hdst__kept_fill(hdst_dataset *cache, hdst__reader *reader, hdst__dataset_cache **resident, hdst__run_stats *stats, hdst_error *error)
 {
     hdst__kept *kept = cache->kept;
+    hdst_status status = kept->filled ? HDST_OK : fill(kept, stats, error);
+    kept->filled = status == HDST_OK;
     if (!kept->filled) {
-        hdst_status status = hdst__plan_run(&kept->plan, error);
-        hdst__plan_add_stats(stats, &kept->plan.stats);
-        if (status != HDST_OK) return status;
-        kept->resident = kept->plan.target->resident;
-        if (!kept->resident) kept->resident = kept->made = hdst__dataset_cache_create(cache->object.context->engine, &kept->plan.target->reader);
-        if (!kept->resident) return hdst__error_memory(error, "a cached dataset");
-        kept->filled = true;
+        hdst__kept_release(kept);       // what those of its stages hold that came to their end
+        return status;
     }
     *reader = kept->made ? hdst__dataset_cache_reader(kept->made) : kept->plan.target->reader;
     *resident = kept->resident;

@@ -135,14 +135,13 @@ bool hdst__node_is_known(const hdst__node *node)
     }
 }
 
-// Sorts and what goes by key may stay on the host, as the size of the input has it. A device that is not there is an error all the same.
+// Sorts and what goes by key may stay on the host, as the size of the input has it. A device that is not there, or was given up, is an error all the same.
 static hdst_status find_device(const hdst__plan *plan, hdst_error *error)
 {
-    const hdst__device_info *info;
     for (size_t i = 0; i < plan->node_count; i++) {
         const hdst__node_kind kind = plan->nodes[i]->kind;
         if (kind == HDST__NODE_SORT || kind == HDST__NODE_PARTITION || kind == HDST__NODE_TOP || kind == HDST__NODE_GROUP || kind == HDST__NODE_BY_KEY)
-            return hdst__engine_device(plan->context->engine, &info, error);
+            return hdst__engine_has_device(plan->context->engine, error);
     }
     return HDST_OK;
 }

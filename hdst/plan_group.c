@@ -281,11 +281,11 @@ static hdst_status key_error(const hdst__node *node, hdst_error *error)
     return HDST_E_RECORD;
 }
 
-enum { RESULT_SHARE = 8 };              // of the budget: more records of a result that comes in parts go to a file, or little would be left for the parts
+enum { RESULT_SHARE = 8 };              // of what the budget had left: more records of a result that comes in parts go to a file, or little would be left for the parts
 
 static void forget_file(group_node *group)
 {
-    hdst__spill_unmap(&group->file, group->mapped);
+    if (group->mapped) hdst__engine_unmap(group->grouping.engine, &group->file, group->mapped);
     hdst__spill_close(&group->file);
     group->mapped = NULL;
     group->filed = (hdst__output){0};
@@ -306,7 +306,7 @@ static hdst_status add_to_file(group_node *group, const hdst__output *from, hdst
 
 static hdst_status add_result(group_node *group, const hdst__output *from, hdst_error *error)
 {
-    const uint64_t bytes = (group->result.count + from->count) * from->record_bytes, most = group->grouping.engine->memory.limit / RESULT_SHARE;
+    const uint64_t bytes = (group->result.count + from->count) * from->record_bytes, most = group->room / RESULT_SHARE;
     if (group->file.open || bytes > most) return add_to_file(group, from, error);
     return hdst__output_add(&group->result, from->records, from->count, error);
 }
@@ -359,6 +359,7 @@ static hdst_status run_input(hdst__node *node, const hdst__reader *input, const 
     *result = &group->result;
     hdst__output_reset(&group->result);
     forget_file(group);
+    group->room = hdst__budget_left(&group->grouping.engine->memory) + group->result.capacity * group->result.record_bytes;
     hdst_status status = run_parts(node, result, stats, error);
     if (status == HDST_OK) status = end_file(group, result, error);
     hdst__plan_add_stats(stats, &group->grouping.stats);

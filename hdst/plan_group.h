@@ -16,6 +16,7 @@ typedef struct hdst__group_node {
     hdst__output level[2];          // what runs gave, of a level and the one below
     hdst__output result;            // of a dense reduce, or where keys come in parts: the records
     hdst__output large, carried;    // of keys that have no room at once: their results; of a reduce, what the pieces of one gave
+    uint64_t room;                  // bytes that the budget had for it and all else when the run began
     hdst__spill file;               // in place of `result` where keys come in parts and the budget has no room for all of them
     const void *mapped;
     hdst__output filed;             // it, once all is there

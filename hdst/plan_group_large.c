@@ -152,7 +152,7 @@ static hdst_status run_over_file(hdst__node *node, const hdst__spill *file, hdst
     if (status != HDST_OK) return status;
     status = hdst__group_run_levels(node, rows, file->bytes / group->grouping.record->size, &result, stats, error);
     if (status == HDST_OK) status = hdst__output_add(&group->large, result->records, result->count, error);
-    hdst__spill_unmap(file, rows);
+    hdst__engine_unmap(group->grouping.engine, file, rows);
     return status;
 }
 

@@ -54,7 +54,15 @@ hdst_result *hdst_result_create(hdst_dataset *dataset)
     return result;
 }
 
-// The compiler leaves by longjmp when memory is out; what was made stays in the arena until the result ends.
+// What was made of a plan that did not come to its end: the next run begins anew.
+static void forget_plan(hdst_result *result)
+{
+    hdst__arena_destroy(&result->arena);
+    hdst__arena_init(&result->arena, HDST__ALLOCATOR(result), NULL);
+    result->plan = (hdst__plan){0};
+}
+
+// The compiler leaves by longjmp when memory is out.
 static hdst_status make_plan(hdst_result *result, hdst_error *error)
 {
     if (result->planned) return HDST_OK;
@@ -65,6 +73,7 @@ static hdst_status make_plan(hdst_result *result, hdst_error *error)
     result->arena.out_of_memory = NULL;
     hdst__arena_compiled(&result->arena);
     result->planned = status == HDST_OK;
+    if (!result->planned) forget_plan(result);
     return status;
 }
 

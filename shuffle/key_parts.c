@@ -51,18 +51,21 @@ void hdst__key_parts_destroy(hdst__key_parts *parts)
     *parts = (hdst__key_parts){.allocator = parts->allocator};
 }
 
+// The length of its last chunk stands in the part as long as records come.
+static void note_length(hdst__key_part *part)
+{
+    if (part->last) part->last->bytes = (uint64_t)(part->at - part->last->data);
+}
+
 static bool new_chunk(hdst__key_parts *parts, hdst__key_part *part)
 {
     const uint64_t head = (sizeof(hdst__key_chunk) + LINE - 1) / LINE * LINE;
     hdst__key_chunk *chunk = parts->more(parts->user, head + parts->chunk_room);
     if (!chunk) return false;
     *chunk = (hdst__key_chunk){.data = (char *)chunk + head};
-    if (part->last) {
-        part->last->bytes = (uint64_t)(part->at - part->last->data);
-        part->last->next = chunk;
-    } else {
-        part->first = chunk;
-    }
+    note_length(part);
+    if (part->last) part->last->next = chunk;
+    else part->first = chunk;
     part->last = chunk;
     part->at = chunk->data;
     part->end = chunk->data + parts->chunk_bytes;
@@ -73,7 +76,7 @@ hdst__key_chunk *hdst__key_parts_detach(hdst__key_parts *parts, uint32_t number)
 {
     hdst__key_part *part = &parts->part[number];
     hdst__key_chunk *first = part->first;
-    if (part->last) part->last->bytes = (uint64_t)(part->at - part->last->data);
+    note_length(part);
     *part = (hdst__key_part){0};
     return first;
 }
@@ -93,7 +96,12 @@ bool hdst__key_parts_put(hdst__key_parts *parts, uint32_t number, const void *re
     return true;
 }
 
-void hdst__key_parts_seal(hdst__key_parts *parts, uint32_t number) { parts->part[number].end = parts->part[number].at; }
+void hdst__key_parts_seal(hdst__key_parts *parts, uint32_t number)
+{
+    hdst__key_part *part = &parts->part[number];
+    part->end = part->at;
+    note_length(part);          // hdst__key_parts_end may have been here before
+}
 
 static void copy_lines(char *to, const char *from, uint64_t bytes)
 {
@@ -121,7 +129,7 @@ bool hdst__key_parts_end(hdst__key_parts *parts)
 {
     for (uint32_t p = 0; p < UINT32_C(1) << parts->bits; p++) {
         if (parts->fill[p] && !hdst__key_parts_flush_line(parts, p)) return false;
-        if (parts->part[p].last) parts->part[p].last->bytes = (uint64_t)(parts->part[p].at - parts->part[p].last->data);
+        note_length(&parts->part[p]);
     }
 #ifdef __SSE2__
     _mm_sfence();

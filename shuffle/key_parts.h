@@ -37,10 +37,10 @@ typedef struct hdst__key_parts {
 } hdst__key_parts;
 
 // record_bytes is a multiple of 4. false: no memory. Fine to destroy when zeroed; chunks belong to whoever gave the memory.
-// Chunks of at most `bytes`, as far as a record has room, from now on; before any is taken.
-void hdst__key_parts_limit(hdst__key_parts *parts, uint64_t bytes);
 bool hdst__key_parts_create(hdst__key_parts *parts, const hdst__allocator *allocator, uint32_t bits, uint32_t record_bytes, hdst__key_memory more, void *user);
 void hdst__key_parts_destroy(hdst__key_parts *parts);
+// Chunks of at most `bytes` from now on, or of one line where that is larger. Before any is taken.
+void hdst__key_parts_limit(hdst__key_parts *parts, uint64_t bytes);
 // The chunks of a part: it has none then. Records in its line stay there.
 hdst__key_chunk *hdst__key_parts_detach(hdst__key_parts *parts, uint32_t part);
 // Records behind those of the part's chunks, not by way of its line. false: no memory

@@ -24,6 +24,7 @@ void hdst__key_table_clear(hdst__key_table *table, uint32_t skip)
 {
     memset(table->rows, 0, ((size_t)table->row_words * 8) << table->bits);
     table->count = table->adds = table->longest = 0;
+    table->crowded = false;
     table->skip = skip;
 }
 
@@ -48,23 +49,52 @@ static inline bool same_key(const uint64_t *a, const uint64_t *b, uint32_t words
 static inline uint64_t *find(hdst__key_table *table, uint32_t hash, const uint64_t *key, uint32_t key_words, uint32_t row_words, bool make)
 {
     const uint64_t mask = (UINT64_C(1) << table->bits) - 1, tag = HDST__KEY_USED | hash;
-    for (uint64_t at = home(table, hash);; at = (at + 1) & mask) {
+    uint64_t at = home(table, hash);
+    for (uint32_t left = HDST__KEY_PROBES; left; left--, at = (at + 1) & mask) {
         uint64_t *row = table->rows + at * row_words;
         if (row[0] == tag && same_key(row + 1, key, key_words)) return row;
         if (row[0]) continue;
         if (!make) return NULL;
-        const uint64_t distance = (at - home(table, hash)) & mask;
-        if (distance > table->longest) table->longest = distance;
+        if (HDST__KEY_PROBES - left > table->longest) table->longest = HDST__KEY_PROBES - left;
         row[0] = tag;
         for (uint32_t w = 0; w < key_words; w++) row[1 + w] = key[w];
         table->count++;
         return row;
     }
+    if (make) table->crowded = true;
+    return NULL;
 }
 
 uint64_t *hdst__key_table_find(hdst__key_table *table, uint32_t hash, const uint64_t *key, bool make)
 {
     return find(table, hash, key, table->key_words, table->row_words, make);
+}
+
+// For a row that is not there yet.
+static uint64_t *free_place(hdst__key_table *table, uint32_t hash)
+{
+    const uint64_t mask = (UINT64_C(1) << table->bits) - 1, first = home(table, hash);
+    for (uint64_t distance = 0;; distance++) {
+        uint64_t *row = table->rows + ((first + distance) & mask) * table->row_words;
+        if (row[0]) continue;
+        if (distance > table->longest) table->longest = distance;
+        return row;
+    }
+}
+
+// In the order of their places, from one behind a free place on. So no row stands farther from its home than before: with homes twice as far apart, rows that fill a stretch
+// in front of a row's place are at most as many as stood between its old home and its old place.
+static void move_rows(const hdst__key_table *from, hdst__key_table *to)
+{
+    const uint64_t size = UINT64_C(1) << from->bits;
+    uint64_t first = 0;
+    while (from->rows[first * from->row_words]) first++;
+    for (uint64_t i = 1; i < size; i++) {
+        const uint64_t *row = from->rows + ((first + i) & (size - 1)) * from->row_words;
+        if (row[0]) memcpy(free_place(to, (uint32_t)row[0]), row, (size_t)from->row_words * 8);
+    }
+    to->count = from->count;
+    to->adds = from->adds;
 }
 
 bool hdst__key_table_grow(hdst__key_table *table, uint64_t more)
@@ -75,12 +105,7 @@ bool hdst__key_table_grow(hdst__key_table *table, uint64_t more)
     if (bits >= HASH_BITS) return false;
     hdst__key_table larger;
     if (!hdst__key_table_create(&larger, table->allocator, table->row_words, table->key_words, bits, table->skip)) return false;
-    const uint64_t size = UINT64_C(1) << table->bits;
-    for (uint64_t i = 0; i < size; i++) {
-        const uint64_t *from = table->rows + i * table->row_words;
-        if (from[0]) memcpy(hdst__key_table_find(&larger, (uint32_t)from[0], from + 1, true), from, (size_t)table->row_words * 8);
-    }
-    larger.adds = table->adds;
+    move_rows(table, &larger);
     hdst__key_table_destroy(table);
     *table = larger;
     return true;
@@ -89,11 +114,16 @@ bool hdst__key_table_grow(hdst__key_table *table, uint64_t more)
 // --- Adding ---
 
 // The most frequent shape: a small key, one sum.
-static void add_small(hdst__key_table *table, const hdst__key_batch *batch)
+static uint32_t add_small(hdst__key_table *table, const hdst__key_batch *batch)
 {
     const uint32_t *hash = batch->hash;
     const uint64_t *word = batch->word;
-    for (uint32_t i = 0; i < batch->count; i++) find(table, hash[i], NULL, 0, 2, true)[1] += word[i];
+    for (uint32_t i = 0; i < batch->count; i++) {
+        uint64_t *row = find(table, hash[i], NULL, 0, 2, true);
+        if (!row) return i;
+        row[1] += word[i];
+    }
+    return batch->count;
 }
 
 static void add_column(uint64_t *const *row, uint32_t at, const uint64_t *word, uint32_t count, hdst__word_op op)
@@ -104,28 +134,30 @@ static void add_column(uint64_t *const *row, uint32_t at, const uint64_t *word, 
         for (uint32_t i = 0; i < count; i++) row[i][at] = hdst__words_combined(op, row[i][at], word[i]);
 }
 
-void hdst__key_table_add(hdst__key_table *table, const hdst__keyed *keyed, const hdst__key_batch *batch)
+uint32_t hdst__key_table_add(hdst__key_table *table, const hdst__keyed *keyed, const hdst__key_batch *batch)
 {
     table->adds += batch->count;
-    if (table->key_words == 0 && table->row_words == 2 && keyed->value_count == 1 && keyed->value[0].cell.op == HDST__WORD_ADD) {
-        add_small(table, batch);
-        return;
-    }
+    if (table->key_words == 0 && table->row_words == 2 && keyed->value_count == 1 && keyed->value[0].cell.op == HDST__WORD_ADD) return add_small(table, batch);
     uint64_t *row[HDST__KEY_BATCH];
-    for (uint32_t i = 0; i < batch->count; i++)
-        row[i] = find(table, batch->hash[i], batch->key + (size_t)i * table->key_words, table->key_words, table->row_words, true);
+    uint32_t count = 0;
+    for (; count < batch->count; count++) {
+        row[count] = find(table, batch->hash[count], batch->key + (size_t)count * table->key_words, table->key_words, table->row_words, true);
+        if (!row[count]) break;
+    }
     for (uint64_t c = 0; c < keyed->value_count; c++) {
         const hdst__value_column *column = &keyed->value[c];
         for (uint32_t w = 0; w < column->words; w++) {
             const uint64_t *word = batch->word + (size_t)(column->word + w) * keyed->batch;
-            add_column(row, 1 + table->key_words + column->word + w, word, batch->count, column->cell.op);
+            add_column(row, 1 + table->key_words + column->word + w, word, count, column->cell.op);
         }
     }
+    return count;
 }
 
 uint64_t *hdst__key_table_combine(hdst__key_table *table, const hdst__keyed *keyed, const uint64_t *from)
 {
     uint64_t *row = hdst__key_table_find(table, (uint32_t)from[0], from + 1, true);
+    if (!row) return NULL;
     const uint32_t cells = 1 + table->key_words;
     for (uint64_t c = 0; c < keyed->value_count; c++) {
         const hdst__value_column *column = &keyed->value[c];

@@ -2,7 +2,7 @@
 // A kernel that never ends, on an OpenCL device, and a cancel: the run returns, its context goes, another one works, the process ends. A plain program, because Criterion
 // does not start under the thread sanitizer, and because the process ends with the kernel still at work. Exits with 7 when all is right, which `main` turns into 0: a child
 // does the work, so that its way of ending is seen too.
-// usage: endless short|streamed|cached|sorted DEVICE
+// usage: endless short|streamed|cached|sorted|grouped DEVICE
 #include "engine/engine_private.h"
 #include "hdst/object.h"
 
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RECORDS = 600000, RIGHT = 7, NO_DEVICE = 77 };
+enum { RECORDS = 600000, ROWS = 3 /* of the table */, RIGHT = 7, NO_DEVICE = 77 };
 
 // The loop's end depends on the data, and its turns on a table, so that no compiler may leave it out.
 static const char kernel[] = "struct item { uint32_t x; uint32_t y; };\n"
@@ -35,6 +35,17 @@ static const char kernel[] = "struct item { uint32_t x; uint32_t y; };\n"
                              "    r.y = a.y;\n"
                              "    while (k > 0) { k = (k | 1u) + (k & 2u) * 2u; r.y += k; }\n"
                              "    return r;\n"
+                             "}\n"
+                             "group again(key uint32_t x, stream item i, broadcast uint32_t n[]) -> item\n"
+                             "{\n"
+                             "    uint32_t k = x & n[0];\n"
+                             "    uint32_t s = 0;\n"
+                             "    for (item e : i) s += e.y;\n"
+                             "    while (k > 0) {\n"
+                             "        for (item e : i) s = (s ^ e.y) * 3u + k;\n"
+                             "        k = n[s % 3u];\n"
+                             "    }\n"
+                             "    return (item){ .x = x, .y = s };\n"
                              "}\n";
 
 // --- An allocator that sees whether anything goes that a device may still use ---
@@ -92,6 +103,17 @@ static bool fill(uint64_t first, uint64_t count, void *records, char *message, v
     return true;
 }
 
+// Of one key, and more than the budget has room for: the kernel reads them where they lie, in a file that is mapped.
+enum { LITTLE_MEMORY = 4 << 20 };
+
+static bool fill_one_key(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    uint32_t *to = records;
+    (void)first, (void)message, (void)user;
+    for (uint64_t i = 0; i < count; i++) to[2 * i] = 1, to[2 * i + 1] = 1;
+    return true;
+}
+
 typedef struct delayed {
     hdst_context *context;
     unsigned milliseconds;
@@ -115,11 +137,16 @@ static int wrong(const char *what, const hdst_error *error)
 
 static bool is_given_up(const hdst_error *error) { return error->code == HDST_E_CANCELLED && strstr(error->message, "given up"); }
 
-// A cancel that comes before the first kernel began ends the run as ever, so the next one comes later.
-static hdst_status run_for_ever(hdst_result *result, hdst_context *context, hdst_error *error)
+// A cancel that comes before the first kernel began ends the run as ever, so the next one comes later. In between there is a run that ends: it leaves what is compiled for the
+// data to the next one, which would look at the data first, on the host, and not get to the device.
+static hdst_status run_for_ever(hdst_result *result, hdst_context *context, hdst_value *value, hdst_error *error)
 {
+    const uint32_t none[ROWS] = {0}, all[ROWS] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
     for (delayed d = {context, 20};; d.milliseconds *= 2) {
         pthread_t thread;
+        hdst_value_set(value, none, ROWS);
+        if (hdst_run(result, error) != HDST_OK) return HDST_E_INTERNAL;
+        hdst_value_set(value, all, ROWS);
         if (pthread_create(&thread, NULL, cancel_later, &d)) return HDST_E_INTERNAL;
         hdst_status status = hdst_run(result, error);
         pthread_join(thread, NULL);
@@ -152,25 +179,22 @@ static int work(const char *how, const char *name)
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     options.device = name;
     options.allocator = (hdst_allocator){take, retake, give, NULL};
+    if (!strcmp(how, "grouped")) options.memory = LITTLE_MEMORY;
     hdst_context *context = hdst_context_create(&options);
     hdst_error error = HDST_ERROR_INIT;
     hdst_device_info device;
     if (hdst_device_chosen(context, &device, &error) == HDST_E_DEVICE) return NO_DEVICE;
     context->engine->grace_seconds = 0.1;
-    const bool sorts = !strcmp(how, "sorted");
+    const bool sorts = !strcmp(how, "sorted"), groups = !strcmp(how, "grouped");
     const uint64_t records = strcmp(how, "short") ? RECORDS : RECORDS / 10;      // which is one piece: then the wait is for a slice, else for memory to read the next into
-    const uint32_t none = 0, all = UINT32_MAX;
     hdst_module *module = hdst_module_parse(context, "endless.hk", kernel, NULL);
-    hdst_value *value = hdst_value_create(module, "uint32_t", 1);
-    hdst_value_set(value, &none, 1);
-    hdst_map_spec *spec = hdst_map_spec_create(module, sorts ? "shift" : "turn");
+    hdst_value *value = hdst_value_create(module, "uint32_t", ROWS);
+    hdst_map_spec *spec = hdst_map_spec_create(module, groups ? "again" : sorts ? "shift" : "turn");
     hdst_bind_value(spec, "n", value);
-    hdst_dataset *items = hdst_read(hdst_source_from_callback(context, records, fill, NULL), module, "item");
-    hdst_dataset *turned = hdst_map(strcmp(how, "cached") ? items : hdst_cache(items), spec);
+    hdst_dataset *items = hdst_read(hdst_source_from_callback(context, records, groups ? fill_one_key : fill, NULL), module, "item");
+    hdst_dataset *turned = groups ? hdst_group(items, "x", spec) : hdst_map(strcmp(how, "cached") ? items : hdst_cache(items), spec);
     hdst_result *result = hdst_result_create(sorts ? hdst_sort(turned, "y desc") : turned);
-    if (hdst_run(result, &error) != HDST_OK) return wrong("the run that ends", &error);
-    hdst_value_set(value, &all, 1);
-    hdst_status status = run_for_ever(result, context, &error);
+    hdst_status status = run_for_ever(result, context, value, &error);
     if (status != HDST_E_CANCELLED || !is_given_up(&error)) return wrong("the run that does not end", &error);
     watching = true;
     if (hdst_run(result, &error) != HDST_E_DEVICE || !strstr(error.hint, "new context")) return wrong("the next run", &error);
@@ -187,7 +211,7 @@ static int work(const char *how, const char *name)
 int main(int argc, char **argv)
 {
     if (argc == 4) return work(argv[1], argv[2]);
-    if (argc != 3) return wrong("usage: endless short|streamed|cached|sorted DEVICE", NULL);
+    if (argc != 3) return wrong("usage: endless short|streamed|cached|sorted|grouped DEVICE", NULL);
     const pid_t child = fork();
     if (child < 0) return wrong("fork", NULL);
     if (child == 0) {

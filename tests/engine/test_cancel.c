@@ -182,6 +182,32 @@ Test(cancel, records_are_not_put_in_order)
     close_job(&j);
 }
 
+// Keys of a hash whose records have no room: those of all records here, whatever their hash.
+Test(cancel, keys_of_one_hash_are_not_put_in_order)
+{
+    static const hdst__group_part key = {offsetof(pair, key), HDST__U64};
+    enum { KEYS = 1000 };
+    for (int cancels = 1; cancels >= 0; cancels--) {
+        job j;
+        hdst__grouping g;
+        open_job(&j, UINT64_C(1) << 30);
+        j.reader.records = KEYS;
+        j.cancel_at = cancels ? KEYS - 1 : KEYS;
+        hdst__grouping_init(&g, j.engine, j.record, &key, 1);
+        cr_assert_eq(hdst__grouping_start(&g, &j.reader, &j.error), HDST_OK);
+        g.large = true;
+        hdst__cancel_begin(&j.cancel);
+        cr_assert_eq(hdst__grouping_list_large(&g, &j.reader, &j.error), cancels ? HDST_E_CANCELLED : HDST_OK, "%d: %s", cancels, j.error.message);
+        hdst__cancel_end(&j.cancel);
+        cr_assert_eq(g.run_count, KEYS);
+        const pair *rows = (const pair *)(const void *)g.rows;
+        for (uint64_t i = 0; i < KEYS; i++)
+            cr_assert(cancels ? rows[i].key == i * UINT64_C(0x9e3779b97f4a7c15) >> 40 : i == 0 || rows[i - 1].key < rows[i].key, "%d: key %d", cancels, (int)i);
+        hdst__grouping_release(&g);
+        close_job(&j);
+    }
+}
+
 typedef struct parts {
     hdst__parting *parting;
     const hdst__record *number;

@@ -148,6 +148,7 @@ Test(device_opencl, a_program_on_disk_without_the_kernel_is_compiled_anew_and_re
     cr_assert_not_null(bytes);
     hdst__program_cache_write(&engine->cache, &b, bytes, length);
     cr_assert_eq(device->ops->load(device, &(hdst__code){.kernel = &second, .items = 1}, &program, &error), HDST_OK, "%s", error.message);
+    cr_assert_eq(error.code, HDST_OK, "what went well has an error: %s", error.message);
     cr_assert(hdst__opencl_proven(device, program));
     hdst__driver_run_end();
     device->ops->unload(device, program);

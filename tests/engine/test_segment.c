@@ -119,6 +119,7 @@ Test(segment, the_ring_keeps_its_memory_while_it_fits_and_shrinks_to_the_budget)
     cr_assert_eq(hdst__ring_prepare(&ring, device, half, 3, &error), HDST_OK, "%s", error.message);
     cr_assert_lt(ring.count, 3, "a budget of 1 MiB has no room for three times 512 KiB");
     cr_assert_gt(ring.count, 0);
+    cr_assert_eq(error.code, HDST_OK, "fewer segments are no error: %s", error.message);
     const hdst__storage *huge = hdst__storage_make(&arena, &record, HDST__SOA, 0, 1 << 20);
     cr_assert_eq(hdst__ring_prepare(&ring, device, huge, 3, &error), HDST_E_MEMORY);
     hdst__ring_destroy(&ring, device);

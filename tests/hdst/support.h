@@ -54,6 +54,7 @@ static inline hdst_module *module_of(hdst_context *context, const char *text)
             hdst_error_format(&run_error, run_text, sizeof run_text);                           \
             cr_assert_fail("%s", run_text);                                                     \
         }                                                                                       \
+        cr_assert_eq(run_error.code, HDST_OK, "what went well has an error: %s", run_error.message); \
     } while (0)
 
 #endif

@@ -74,6 +74,47 @@ Test(accums_on_device, large_tables_cross_as_rows)
     }
 }
 
+// --- A large table whose row is found from the record ---
+
+// On a GPU a work-group makes the loop's additions together, each lane some elements of all its records, so no lane has the others' fields at hand.
+static const char scattered[] =
+    "struct place { uint32_t row, weight; };\n"
+    "struct heap { float x[3000]; };\n"
+    "map scatter(place p, accum heap t[], accum uint32_t all)\n"
+    "{\n"
+    "    all += p.row ^ p.weight;\n"
+    "    for (uint32_t e = 0; e < 3000; e++) t[p.row % len(t)].x[e] += (float)(p.weight % 7 + e);\n"
+    "}\n";
+
+typedef struct place { uint32_t row, weight; } place;
+
+Test(accums_on_device, rows_of_large_tables_are_found_from_any_record)
+{
+    static place places[RECORDS];
+    static float expected[ROWS][3000];
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        places[i] = (place){i * 2654435761u, i};
+        all += places[i].row ^ i;
+        for (uint32_t e = 0; e < 3000; e++) expected[places[i].row % ROWS][e] += (float)(i % 7 + e);
+    }
+    ON_EACH_FORM {
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *m = module_of(context, scattered);
+        hdst_map_spec *spec = hdst_map_spec_create(m, "scatter");
+        hdst_bind_accum(spec, "t", ROWS);
+        hdst_dataset *read = hdst_read(hdst_source_from_memory(context, places, RECORDS, sizeof *places), m, "place");
+        hdst_result *r = hdst_result_create(hdst_map(hdst_with_layout(read, HDST_AOS), spec));
+        RUN(r);
+        if (on_gpu(form)) cr_assert(strstr(hdst_explain(r, NULL), "a table in device memory for each work-group"), "%s", hdst_explain(r, NULL));
+        const void *rows = hdst_result_rows(r, "t", NULL);
+        cr_assert_not_null(rows);
+        cr_assert_arr_eq(rows, expected, sizeof expected, "on %s", forms[form]);
+        cr_assert_eq(*(const uint32_t *)hdst_result_rows(r, "all", NULL), all, "on %s", forms[form]);
+        hdst_context_destroy(context);
+    }
+}
+
 // --- A loop over a reduce by key, as PageRank is ---
 
 static const char rank[] =

@@ -66,7 +66,12 @@ static void expect(hdst_status status, const char *argument, const char *words)
         cr_assert(!function(__VA_ARGS__), "%s", call);   \
     } while (0)
 #define ENDS(function, argument, ...) (call = #function, function(__VA_ARGS__))
-#define MIXES(function, argument, ...) (call = #function, expect(STATUS(function(__VA_ARGS__)), argument, "another context"))
+#define MIXES(function, argument, ...)                                                          \
+    do {                                                                                        \
+        call = #function;                                                                       \
+        expect(STATUS(function(__VA_ARGS__)), argument, "another context");                     \
+        cr_assert(strstr(error.hint, "make all of them from one"), "%s: %s", call, error.hint); \
+    } while (0)
 
 static bool never(uint64_t first, uint64_t count, void *records, char *message, void *user) { return first && count && records && message && user; }
 
@@ -129,7 +134,7 @@ Test(arguments, null)
     ASKS(hdst_source_columns, "source", NULL);
     ASKS(hdst_source_column_name, "source", NULL, 0);
     ASKS(hdst_source_column_type, "source", NULL, 0, &type);
-    ASKS(hdst_source_column_type, "type", o.source, 0, NULL);
+    ASKS(hdst_source_column_type, "type", hdst_source_from_floats(o.context, (const float *)rows, 3, 2), 0, NULL);
     ASKS(*hdst_source_note, "source", NULL);
     GIVES(hdst_source_status, "source", NULL, &error);
     ENDS(hdst_source_destroy, "source", NULL);
@@ -141,7 +146,7 @@ Test(arguments, null)
     MAKES(hdst_schema_parse, "name", o.context, NULL, "", NULL, 0);
     MAKES(hdst_schema_parse, "yaml", o.context, "a", NULL, NULL, 0);
     MAKES(hdst_schema_parse, "params", o.context, "a", "", NULL, 1);
-    MAKES(hdst_schema_parse, "params", o.context, "a", "", HDST_PARAM(NULL, 1));
+    MAKES(hdst_schema_parse, "params[].name", o.context, "a", "", HDST_PARAM(NULL, 1));
     MAKES(hdst_schema_create, "context", NULL);
     GIVES(hdst_schema_add_record, "schema", NULL, "a", HDST_AOS, 0, 0, &error);
     GIVES(hdst_schema_add_record, "name", hdst_schema_create(o.context), NULL, HDST_AOS, 0, 0, &error);
@@ -166,7 +171,9 @@ Test(arguments, null)
     MAKES(hdst_module_parse, "schemas", o.context, "a", "", &options);
     options.schemas = (hdst_schema *const[]){NULL};
     MAKES(hdst_module_parse, "schemas", o.context, "a", "", &options);
+    MAKES(hdst_module_load, "params[].name", o.context, "a.hk", HDST_PARAM(NULL, 1));
     ASKS(*hdst_module_diagnostics, "module", NULL);
+    ASKS(*hdst_module_diagnostics, "", hdst_module_load(o.context, "/nowhere/a.hk", NULL, 0));
     GIVES(hdst_module_status, "module", NULL, &error);
     ASKS(hdst_module_record_size, "module", NULL, "item");
     ASKS(hdst_module_record_size, "record", o.module, NULL);
@@ -273,12 +280,20 @@ Test(arguments, null)
     GIVES(hdst_take, "dataset", NULL, 1, left, NULL, &error);
     GIVES(hdst_take, "rows", o.dataset, 1, NULL, NULL, &error);
     GIVES(hdst_collect, "dataset", NULL, &taken, &count, &error);
+    count = 7;
     GIVES(hdst_collect, "rows", o.dataset, NULL, &count, &error);
+    cr_assert_eq(count, 0);
+    taken = left;
     GIVES(hdst_collect, "count", o.dataset, &taken, NULL, &error);
+    cr_assert_null(taken);
     ENDS(hdst_rows_destroy, "context", NULL, NULL);
     GIVES(hdst_save, "dataset", NULL, "a.npy", &error);
+    GIVES(hdst_save, "dataset", NULL, "no ending", &error);
     GIVES(hdst_save, "path", o.dataset, NULL, &error);
     GIVES(hdst_view_save, "path", (hdst_view){rows, 8, 3, 1, HDST_UINT32}, NULL, &error);
+    // No rows need no room.
+    cr_assert_eq(hdst_dataset_take(o.dataset, 0, 0, NULL, &error), HDST_OK, "%s", error.message);
+    cr_assert_eq(hdst_take(o.dataset, 0, NULL, NULL, &error), HDST_OK, "%s", error.message);
     // What was sound before is sound still.
     RUN(o.result);
     hdst_context_destroy(o.context);
@@ -382,13 +397,15 @@ Test(arguments, what_is_made_in_a_context_that_failed)
 
 // --- Options ---
 
-static hdst_status create_with(size_t size, const char *device)
+// Options of `size` bytes, of which those behind the ones known here are zeroes but for the last one.
+static hdst_status create_with(size_t size, const char *device, char last)
 {
-    struct { hdst_context_options options; uint64_t more[2]; } given = {HDST_CONTEXT_OPTIONS_INIT, {0, 0}};
-    given.options.size = size == SIZE_MAX ? sizeof given : size;
+    static union { hdst_context_options options; char bytes[1 << 21]; } given;
+    memset(&given, 0, sizeof given);
+    given.options = (hdst_context_options)HDST_CONTEXT_OPTIONS_INIT;
+    given.options.size = size;
     given.options.device = device;
-    given.more[1] = size == SIZE_MAX - 1 ? 1 : 0;
-    if (size == SIZE_MAX - 1) given.options.size = sizeof given;
+    if (last) given.bytes[size - 1] = last;
     hdst_context *context = hdst_context_create(&given.options);
     const hdst_status status = hdst_context_status(context, &error);
     hdst_context_destroy(context);
@@ -397,11 +414,15 @@ static hdst_status create_with(size_t size, const char *device)
 
 Test(arguments, the_size_of_options)
 {
-    const size_t whole = sizeof(hdst_context_options), bad[] = {0, 3, 8, whole - 1, whole + 1, 1 << 20, SIZE_MAX - 1 /* asks for more */};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) cr_expect_eq(create_with(bad[i], "interp"), HDST_E_USAGE, "size %zu", bad[i]);
-    cr_expect_eq(create_with(whole, "interp"), HDST_OK);
-    cr_expect_eq(create_with(offsetof(hdst_context_options, unchecked), "interp"), HDST_OK, "an older program");
-    cr_expect_eq(create_with(SIZE_MAX, "interp"), HDST_OK, "a newer program that asks for nothing new");
+    const size_t whole = sizeof(hdst_context_options), bad[] = {0, 3, 8, whole - 1, whole + 1, 4096 + 8, 1 << 20}, newer[] = {whole + 16, 2048, 4096};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) cr_expect_eq(create_with(bad[i], "interp", 0), HDST_E_USAGE, "size %zu", bad[i]);
+    cr_expect_eq(create_with(whole, "interp", 0), HDST_OK);
+    cr_expect_eq(create_with(offsetof(hdst_context_options, unchecked), "interp", 0), HDST_OK, "an older program");
+    for (size_t i = 0; i < sizeof newer / sizeof *newer; i++) {
+        cr_expect_eq(create_with(newer[i], "interp", 0), HDST_OK, "a newer program that asks for nothing new, %zu", newer[i]);
+        cr_expect_eq(create_with(newer[i], "interp", 1), HDST_E_USAGE, "a newer program, %zu", newer[i]);
+        cr_expect(strstr(error.message, "ask for something that this version"), "%s", error.message);
+    }
     hdst_context *context = context_on("interp");
     hdst_module_options options = {0};
     cr_assert_eq(hdst_module_status(hdst_module_parse(context, "a", "", &options), &error), HDST_E_USAGE);
@@ -409,14 +430,75 @@ Test(arguments, the_size_of_options)
     hdst_context_destroy(context);
 }
 
+// What an older program does not know of has its default, whatever lies there.
+Test(arguments, options_that_are_not_there_are_not_read)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "interp";
+    options.tuning = (hdst_tuning)99;
+    options.size = offsetof(hdst_context_options, unchecked);
+    hdst_context *context = hdst_context_create(&options);
+    cr_assert_eq(hdst_context_status(context, &error), HDST_OK, "%s", error.message);
+    hdst_context_destroy(context);
+}
+
+static void *never_allocated(size_t bytes, void *user) { return bytes ? user : NULL; }
+static void never_released(void *pointer, void *user) { cr_expect(!pointer && user); }
+
+static void expect_refused(hdst_context_options options, const char *words)
+{
+    hdst_context *context = hdst_context_create(&options);
+    cr_expect_eq(hdst_context_status(context, &error), HDST_E_USAGE, "%s", words);
+    cr_expect(strstr(error.message, words), "%s: %s", words, error.message);
+    hdst_context_destroy(context);
+}
+
+Test(arguments, options_that_mean_nothing)
+{
+    const hdst_context_options none = HDST_CONTEXT_OPTIONS_INIT;
+    hdst_context_options options = none;
+    options.log_level = (hdst_log_level)(HDST_LOG_DEBUG + 1);
+    expect_refused(options, "log_level is");
+    options = none;
+    options.on_error = (hdst_on_error)(HDST_ON_ERROR_SKIP + 1);
+    expect_refused(options, "on_error is");
+    options = none;
+    options.tuning = (hdst_tuning)(HDST_TUNING_FULL + 1);
+    expect_refused(options, "tuning is");
+    options = none;
+    options.hpr = (hdst_hpr)(HDST_HPR_CLUSTER + 1);
+    expect_refused(options, "hpr is");
+    // The context that tells it takes its memory elsewhere.
+    options = none;
+    options.allocator.allocate = never_allocated;
+    expect_refused(options, "only some of allocate, reallocate and release");
+    options = none;
+    options.allocator.release = never_released;
+    expect_refused(options, "only some of allocate, reallocate and release");
+}
+
 Test(arguments, the_name_of_a_device)
 {
     static const char *const bad[] = {"gpuu", "0,", ",1", "1;2", "-1", "interpreter", "0x1"}, *const good[] = {"", "all", "interp", "cpu", "0", "7", "0,1"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) cr_expect_eq(create_with(sizeof(hdst_context_options), bad[i]), HDST_E_USAGE, "%s", bad[i]);
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) cr_expect_eq(create_with(sizeof(hdst_context_options), good[i]), HDST_OK, "%s", good[i]);
-    create_with(sizeof(hdst_context_options), "gpuu");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) cr_expect_eq(create_with(sizeof(hdst_context_options), bad[i], 0), HDST_E_USAGE, "%s", bad[i]);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) cr_expect_eq(create_with(sizeof(hdst_context_options), good[i], 0), HDST_OK, "%s", good[i]);
+    create_with(sizeof(hdst_context_options), "gpuu", 0);
     cr_assert_str_eq(error.message, "'gpuu' does not name a device");
     cr_assert(strstr(error.hint, "did you mean 'gpu'?"), "%s", error.hint);
+}
+
+Test(arguments, the_position_of_a_device)
+{
+    hdst_context *context = context_on("interp");
+    hdst_device_info info;
+    uint32_t count = 0;
+    cr_assert_eq(hdst_device_count(context, &count, NULL), HDST_OK);
+    cr_assert_geq(count, 1);
+    cr_assert_eq(hdst_device_get(context, count - 1, &info, &error), HDST_OK);
+    cr_assert_eq(info.device_class, HDST_DEVICE_INTERP);
+    cr_assert_eq(hdst_device_get(context, count, &info, &error), HDST_E_USAGE);
+    cr_assert(strstr(error.message, "device position"), "%s", error.message);
+    hdst_context_destroy(context);
 }
 
 // Functions without objects: hdst_version, hdst_status_text, hdst_status_exit_code, hdst_error_format, hdst_view_double, hdst_view_int64, hdst_context_create.
@@ -427,7 +509,14 @@ Test(arguments, functions_without_objects)
     cr_assert_not_null(hdst_status_text((hdst_status)999));
     cr_assert(hdst_status_exit_code((hdst_status)999) >= 0);
     cr_assert(hdst_error_format(&none, NULL, 0) > 0);
+    cr_assert_eq(hdst_error_format(&none, NULL, 100), hdst_error_format(&none, NULL, 0));
     cr_assert_eq(hdst_error_format(NULL, NULL, 0), 0);
+    char formatted[8] = "before";
+    cr_assert_eq(hdst_error_format(NULL, formatted, sizeof formatted), 0);
+    cr_assert_str_eq(formatted, "");
+    cr_assert_eq(hdst_view_save((hdst_view){0}, "/nowhere/a.npy", &none), HDST_E_USAGE);
+    cr_assert(strstr(none.message, "the view is empty"), "%s", none.message);
+    cr_assert_eq(hdst_view_save((hdst_view){rows, 8, 3, 1, HDST_TEXT}, "/nowhere/a.npy", &none), HDST_E_UNSUPPORTED);
     cr_assert_eq(hdst_view_double((hdst_view){0}, 0, 0), 0);
     cr_assert_eq(hdst_view_int64((hdst_view){0}, 0, 0), 0);
     hdst_context *context = hdst_context_create(NULL);

@@ -20,6 +20,7 @@ static const char kernels[] =
 // --- The hook ---
 
 static _Atomic uint64_t taken;
+static hdst_context *cancels;       // not NULL: whatever takes memory is cancelled
 
 static void *allocate(size_t bytes, void *user)
 {
@@ -28,6 +29,7 @@ static void *allocate(size_t bytes, void *user)
     if (!block) return NULL;
     *block = bytes;
     taken += bytes;
+    hdst_context_cancel(cancels);
     return block + 2;
 }
 
@@ -179,4 +181,56 @@ Test(failed_runs, hold_nothing_for_lack_of_memory)
 {
     check_out_of_memory("interp");
     if (have_cpu()) check_out_of_memory("cpu");
+}
+
+// A cache that could not be filled has nothing to keep either.
+static void check_cache(const char *device, size_t kind)
+{
+    job j;
+    hdst_error error;
+    hdst_dataset *items = open_job(&j, device, RECORDS, 0), *made = kinds[kind].make(&j, items);
+    const uint64_t before = without_a_result(made);
+    hdst_result *r = hdst_result_create(hdst_cache(made));
+    j.fails = true;
+    cr_assert_eq(hdst_run(r, &error), HDST_E_IO, "%s, %s: %s", device, kinds[kind].name, error.message);
+    holds_nothing(r, device, kinds[kind].name, before);
+    j.fails = false;
+    works(r, device, kind);
+    hdst_context_destroy(j.context);
+    cr_assert_eq(taken, 0);
+}
+
+Test(failed_runs, caches_hold_nothing)
+{
+    const bool cpu = have_cpu();
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i].rows) check_cache("interp", i);
+        if (kinds[i].rows && cpu) check_cache("cpu", i);
+    }
+}
+
+// So long that its plan takes many pieces of memory, at each of which it is cancelled.
+static hdst_dataset *long_filter(job *j, hdst_dataset *d)
+{
+    enum { STATEMENTS = 2000, LINE = 40 };
+    static char text[(STATEMENTS + 10) * LINE];
+    size_t used = (size_t)snprintf(text, sizeof text, "struct item { uint32_t key; uint32_t at; };\nfilter odd(item i) {\n    uint32_t x = i.at;\n");
+    for (int s = 0; s < STATEMENTS; s++) used += (size_t)snprintf(text + used, LINE, "    x ^= x * %du >> 3;\n", s);
+    snprintf(text + used, LINE, "    return x %% 2u == 1u;\n}\n");
+    return hdst_filter_function(d, module_of(j->context, text), "odd");
+}
+
+Test(failed_runs, plans_that_are_cancelled_leave_nothing)
+{
+    job j;
+    hdst_error error;
+    hdst_result *r = hdst_result_create(long_filter(&j, open_job(&j, "interp", 1000, 0)));
+    const uint64_t before = taken;
+    cancels = j.context;
+    for (int turn = 0; turn < 100; turn++) cr_assert_eq(hdst_run(r, &error), HDST_E_CANCELLED, "%s", error.message);
+    cancels = NULL;
+    holds_nothing(r, "interp", "cancelled", before);
+    RUN(r);
+    hdst_context_destroy(j.context);
+    cr_assert_eq(taken, 0);
 }

@@ -55,3 +55,75 @@ Test(fork, a_child_is_told_and_ends)
     RUN(result);                    // the parent's is as it was
     hdst_context_destroy(context);
 }
+
+// --- What lies on the parent's device ---
+
+static void trap(void) { _exit(100); }
+
+// From now on whoever calls the driver ends the process, where it might wait for ever.
+static void trap_driver(hdst_context *context)
+{
+    void (*const to)(void) = trap;
+    char *table = (char *)context->engine->opencl;
+    for (size_t at = sizeof(void *); at < sizeof *context->engine->opencl; at += sizeof to) memcpy(table + at, &to, sizeof to);
+}
+
+typedef struct parents {
+    hdst_context *context;
+    hdst_dataset *cached;
+    hdst_result *ran, *sum;
+    hdst_value *value, *taker;
+} parents;
+
+static int child_of_records(parents *p)
+{
+    int64_t row;
+    uint64_t count;
+    void *rows;
+    hdst_error error;
+    trap_driver(p->context);
+    if (!is_told(hdst_take(p->cached, 1, &row, NULL, &error), &error)) return 1;
+    if (!is_told(hdst_collect(p->cached, &rows, &count, &error), &error)) return 2;
+    if (hdst_result_rows(p->ran, NULL, &count) || !is_told(hdst_result_status(p->ran, &error), &error)) return 3;
+    if (!is_told(hdst_value_set_result(p->taker, p->ran, NULL, &error), &error)) return 4;
+    if (!is_told(hdst_run(p->sum, &error), &error)) return 5;
+    hdst_value_destroy(p->value);
+    hdst_uncache(p->cached);
+    hdst_context_destroy(p->context);
+    return 0;
+}
+
+static void check_records(const char *form)
+{
+    static const char kernels[] = "map next(int64_t i) -> int64_t { return i + 1; }\nmap add(int64_t i, broadcast int64_t v[], accum int64_t s) { s += i + v[i % 7]; }\n";
+    parents p = {.context = context_in_form(form)};
+    hdst_module *module = module_of(p.context, kernels);
+    p.cached = hdst_cache(hdst_map_function(hdst_read(hdst_source_from_range(p.context, 0, 100000), module, "int64_t"), module, "next"));
+    p.value = hdst_value_create(module, "int64_t", 7);
+    p.taker = hdst_value_create(module, "int64_t", 7);
+    p.ran = hdst_result_create(hdst_map_function(p.cached, module, "next"));
+    RUN(p.ran);
+    cr_assert_eq(hdst_value_set_result(p.value, p.ran, NULL, NULL), HDST_OK);
+    RUN(p.ran);                     // from now on its records stay on the device
+    cr_assert_eq(hdst_value_set_result(p.value, p.ran, NULL, NULL), HDST_OK);
+    hdst_map_spec *spec = hdst_map_spec_create(module, "add");
+    hdst_bind_value(spec, "v", p.value);
+    p.sum = hdst_result_create(hdst_map(p.cached, spec));
+    RUN(p.sum);
+    const pid_t process = fork();
+    cr_assert(process >= 0);
+    if (process == 0) _exit(child_of_records(&p));
+    int how;
+    cr_assert_eq(waitpid(process, &how, 0), process);
+    cr_assert(WIFEXITED(how));
+    cr_assert_eq(WEXITSTATUS(how), 0, "%s: step %d", form, WEXITSTATUS(how));
+    RUN(p.sum);
+    hdst_context_destroy(p.context);
+}
+
+Test(fork, a_child_gets_no_records_from_the_device)
+{
+    if (!have_cpu()) return;
+    check_records("cpu");
+    check_records("gpu-form");
+}

@@ -29,7 +29,8 @@ static const char kernels[] =
     "associative reduce right(stat a, stat b) { return b; }\n"
     "map halve(stat s) -> stat { return (stat){ .sum = s.sum / 2, .low = s.low + (int32_t)record_index() }; }\n"
     "map square(double v) -> double { return v * v; }\n"
-    "map centered(row r, broadcast stat s[]) -> double { return r.w - s[0].sum; }\n";
+    "map centered(row r, broadcast stat s[]) -> double { return r.w - s[0].sum; }\n"
+    "map far(row r) -> (key uint64_t bucket, double v) { return (18446744073709551615u - record_index(), r.w); }\n";
 
 static row rows[N];
 static const char *const forms[] = {"interp", "cpu", "gpu-form"};
@@ -266,6 +267,9 @@ Test(operators, a_key_out_of_range_names_the_record)
         cr_assert_eq(error.record, 0);
         cr_assert(strstr(error.message, "key 'bucket' is -5000, out of range 0..9,"), "%s", error.message);
         cr_assert_eq(error.line, 13, "the place is the reduce's: line %u", error.line);
+        dense = hdst_reduce_dense(hdst_map_function(j.data, j.module, "far"), j.module, "add", 10);
+        cr_assert_eq(hdst_collect(dense, &out, &n, &error), HDST_E_RECORD);
+        cr_assert(strstr(error.message, "key 'bucket' is 18446744073709551615, out of range 0..9,"), "%s", error.message);
         hdst_context_destroy(j.context);
     }
 }

@@ -146,3 +146,34 @@ Test(over_budget, nowhere_to_go)
     hdst_context_destroy(j.context);
     unsetenv("TMPDIR");
 }
+
+// --- Values ---
+
+static bool hook_refuses;
+
+static void *take(size_t bytes, void *user) { return (void)user, hook_refuses && bytes > BUDGET / 4 ? NULL : malloc(bytes); }
+static void *move(void *pointer, size_t bytes, void *user) { return (void)user, hook_refuses && bytes > BUDGET / 4 ? NULL : realloc(pointer, bytes); }
+static void give(void *pointer, void *user) { (void)user, free(pointer); }
+
+// They are the context's, and count. What the hook refuses is not told as if the budget had.
+Test(over_budget, values_count)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    hdst_error error;
+    options.device = "interp";
+    options.memory = BUDGET;
+    options.allocator = (hdst_allocator){take, move, give, NULL};
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module *module = module_of(context, kernels);
+    hdst_value *half = hdst_value_create(module, "item", BUDGET / 2 / sizeof(item));
+    cr_assert_eq(hdst_value_status(half, &error), HDST_OK, "%s", error.message);
+    cr_assert_eq(hdst_value_status(hdst_value_create(module, "item", BUDGET / sizeof(item)), &error), HDST_E_MEMORY);
+    cr_assert(strstr(error.message, "host memory: a value needs 3.0 MiB") && strstr(error.hint, "--memory"), "%s", error.message);
+    hook_refuses = true;
+    cr_assert_eq(hdst_value_status(hdst_value_create(module, "item", BUDGET / 3 / sizeof(item)), &error), HDST_E_MEMORY);
+    cr_assert_str_eq(error.message, "out of memory: a value");
+    hook_refuses = false;
+    hdst_value_destroy(half);
+    cr_assert_eq(hdst_value_status(hdst_value_create(module, "item", BUDGET / 3 * 2 / sizeof(item)), &error), HDST_OK, "%s", error.message);
+    hdst_context_destroy(context);
+}

@@ -376,3 +376,42 @@ Test(partition, mistakes)
     expect_error(hdst_partition(hdst_map_function(j.data, j.module, "totals"), j.module, "by_key", 3), HDST_E_USAGE, "'by_key' takes records of 'row'", "");
     hdst_context_destroy(j.context);
 }
+
+// Whether a key lies in two parts is looked up in little more memory than the rows take.
+enum { MANY = 1 << 20, MANY_KEYS = 1 << 19, LITTLE = 18 << 20 };
+typedef struct counted { uint32_t k, n; } counted;
+
+static bool fill_counted(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message, (void)user;
+    for (uint64_t i = 0; i < count; i++) ((counted *)records)[i] = (counted){(uint32_t)((first + i) * 7919 % MANY_KEYS), 1};
+    return true;
+}
+
+Test(partition, many_keys_in_little_memory)
+{
+    static const char text[] = "struct counted { uint32_t k; uint32_t n; };\n"
+                               "map keyed(counted c) -> (key uint32_t k, uint32_t n) { return (c.k, c.n); }\n"
+                               "map half(counted c) -> uint32_t { return c.k & 1u; }\n"
+                               "map third(counted c) -> uint32_t { return c.n + (c.k == 12u ? record_index() < 300000 ? 0u : 1u : 0u); }\n"
+                               "reduce add(uint32_t a, uint32_t b) { return a + b; }\n";
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "interp";
+    options.memory = LITTLE;
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module *module = module_of(context, text);
+    hdst_dataset *data = hdst_read(hdst_source_from_callback(context, MANY, fill_counted, NULL), module, "counted");
+    static const char *const functions[] = {"half", "third"};
+    for (int f = 0; f < 2; f++) {
+        hdst_error error;
+        uint64_t count = 0;
+        hdst_result *r = hdst_result_create(hdst_reduce_by_key(hdst_map_function(hdst_partition(data, module, functions[f], 4), module, "keyed"), module, "add"));
+        const hdst_status status = hdst_run(r, &error);
+        cr_assert_eq(status, f ? HDST_E_USAGE : HDST_OK, "%s", error.message);
+        if (f) cr_assert_str_eq(error.message, "records with the key k = 12 lie in part 1 and in part 2");
+        else hdst_result_rows(r, NULL, &count);
+        cr_assert_eq(count, f ? 0 : MANY_KEYS);
+        hdst_result_destroy(r);
+    }
+    hdst_context_destroy(context);
+}

@@ -391,3 +391,26 @@ Test(pick, nothing_to_pick_from)
         hdst_context_destroy(j.context);
     }
 }
+
+typedef struct pair { double a, b; } pair;
+
+static bool fill_pairs(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message, (void)user;
+    for (uint64_t i = 0; i < count; i++) ((pair *)records)[i] = (pair){(double)(first + i), 1};
+    return true;
+}
+
+// 2^60 records of 16 bytes are 2^64 bytes, which a word holds as none.
+Test(pick, more_than_an_address_can_tell)
+{
+    hdst_context *context = context_on("interp");
+    hdst_error error;
+    const uint64_t many = UINT64_C(1) << 60;
+    hdst_module *module = module_of(context, "struct pair { double a; double b; };\n");
+    hdst_dataset *pairs = hdst_read(hdst_source_from_callback(context, many, fill_pairs, NULL), module, "pair");
+    hdst_result *r = hdst_result_create(hdst_top(pairs, many, "a"));
+    cr_assert_eq(hdst_run(r, &error), HDST_E_MEMORY);
+    cr_assert(strstr(error.message, "the records with the largest values"), "%s", error.message);
+    hdst_context_destroy(context);
+}

@@ -244,3 +244,26 @@ Test(records, what_is_saved_reads_back)
     rmdir(folder);
     hdst_context_destroy(j.context);
 }
+
+// An array of as many dimensions as the field has, and one: (N, 2, 3), (N, 2, 1, 3).
+Test(records, a_field_of_several_dimensions_reads_back)
+{
+    hdst_context *context = context_on("interp");
+    hdst_module *module = module_of(context, "struct grid { float v[2][3]; };\nstruct cell { float x[3]; };\nstruct cells { cell at[2][1]; };\n");
+    static float numbers[N][2][3];
+    for (int i = 0; i < N * 6; i++) numbers[i / 6][i / 3 % 2][i % 3] = (float)i / 8;
+    cr_assert_not_null(mkdtemp(folder));
+    static const char *const names[] = {"grid", "cells"};
+    for (size_t i = 0; i < 2; i++) {
+        hdst_error error;
+        cr_assert_eq(hdst_save(hdst_read(hdst_source_from_memory(context, numbers, N, sizeof *numbers), module, names[i]), path_of("a.npy"), &error), HDST_OK, "%s", error.message);
+        hdst_source *saved = hdst_source_open(context, path_of("a.npy"));
+        cr_expect_eq(hdst_source_columns(saved), 6);
+        void *back = collect(hdst_read(saved, module, names[i]), N);
+        cr_expect_eq(memcmp(back, numbers, sizeof numbers), 0, "%s", names[i]);
+        hdst_rows_destroy(context, back);
+        unlink(path_of("a.npy"));
+    }
+    rmdir(folder);
+    hdst_context_destroy(context);
+}

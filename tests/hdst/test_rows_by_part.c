@@ -243,12 +243,12 @@ Test(rows_by_part, rows_are_records_of_the_next_stage)
 
 // --- Keys that are no rows ---
 
-static void message_of(bool forced, const void *in, uint64_t count, size_t size, const char *record, const char *reduce, char *message, size_t room)
+static void message_of(bool forced, const void *in, uint64_t count, size_t size, const char *record, const char *reduce, uint64_t rows, char *message, size_t room)
 {
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     hdst_context *context = open_with(&options, forced);
     hdst_module *module = module_of(context, kernels);
-    hdst_result *result = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, in, count, size), module, record), module, reduce, 100));
+    hdst_result *result = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, in, count, size), module, record), module, reduce, rows));
     hdst_error error;
     cr_assert_eq(hdst_run(result, &error), HDST_E_RECORD);
     hdst_error_format(&error, message, room);
@@ -263,15 +263,18 @@ Test(rows_by_part, errors_are_those_of_a_stage)
     for (uint32_t i = 0; i < N; i++) sums[i] = (sum){i % 100, 1};
     sums[40123].key = 100;
     sums[N - 1].key = UINT32_MAX;
-    message_of(false, sums, N, sizeof *sums, "sum", "add", of_stage, sizeof of_stage);
-    message_of(true, sums, N, sizeof *sums, "sum", "add", of_parts, sizeof of_parts);
+    message_of(false, sums, N, sizeof *sums, "sum", "add", 100, of_stage, sizeof of_stage);
+    message_of(true, sums, N, sizeof *sums, "sum", "add", 100, of_parts, sizeof of_parts);
     cr_assert_str_eq(of_parts, of_stage);
     cr_assert(strstr(of_parts, "key 'key' is 100, out of range 0..99, in record 40,123"), "%s", of_parts);
+    cr_assert(strstr(of_parts, "hint: a dense result has a row for each key from 0 on"), "%s", of_parts);
     low[250].key = -3;
-    message_of(false, low, 300, sizeof *low, "low", "total", of_stage, sizeof of_stage);
-    message_of(true, low, 300, sizeof *low, "low", "total", of_parts, sizeof of_parts);
+    message_of(false, low, 300, sizeof *low, "low", "total", 100, of_stage, sizeof of_stage);
+    message_of(true, low, 300, sizeof *low, "low", "total", 100, of_parts, sizeof of_parts);
     cr_assert_str_eq(of_parts, of_stage);
     cr_assert(strstr(of_parts, "key 'key' is -3, out of range") && strstr(of_parts, "record 250"), "%s", of_parts);
+    message_of(false, low, 300, sizeof *low, "low", "total", 0, of_stage, sizeof of_stage);
+    cr_assert(strstr(of_stage, "key 'key' is 0, and the result has no rows, in record 0"), "%s", of_stage);
 }
 
 Test(rows_by_part, records_with_errors_are_left_out)

@@ -76,6 +76,13 @@ Test(sticky_errors, a_parameter_bound_the_wrong_way)
     expect(run_of(hdst_map(points(), spec)), HDST_E_USAGE, "parameter 'c' of 'assign' is a broadcast", "hdst_bind_value");
 }
 
+Test(sticky_errors, a_parameter_that_there_is_not)
+{
+    hdst_map_spec *spec = hdst_map_spec_create(module, "assign");
+    cr_assert_eq(hdst_bind_accum(spec, "table", 2), HDST_E_USAGE);
+    expect(run_of(hdst_map(points(), spec)), HDST_E_USAGE, "'assign' has no parameter 'table'", "its parameters are p, c, t");
+}
+
 Test(sticky_errors, a_value_of_another_record)
 {
     hdst_map_spec *spec = hdst_map_spec_create(module, "assign");
@@ -121,7 +128,9 @@ Test(sticky_errors, views_of_what_is_not_there)
     cr_assert_null(hdst_result_field(r, "tt", "x").base);
     hdst_result_status(r, &error);
     expect(error, HDST_E_USAGE, "no accumulator 'tt'", "its accumulators are t");
-    cr_assert_null(hdst_result_field(r, "t", "xs").base);
+    cr_assert_null(hdst_result_field(r, "t", "weight").base);
+    hdst_result_status(r, &error);
+    expect(error, HDST_E_USAGE, "record 'total' has no field 'weight'", "its fields are x, n");
     cr_assert_null(hdst_result_field(r, NULL, "x").base);
     hdst_result_status(r, &error);
     expect(error, HDST_E_USAGE, "no records", "");

@@ -55,9 +55,10 @@ Test(key_table, it_knows_when_keys_crowd_and_forgets_it_when_cleared)
     cr_assert(hdst__key_table_create(&table, NULL, WORDS, 1, 12, 0));
     for (uint64_t key = 0; key < HDST__KEY_PROBES; key++) add(&table, 0x12345678u, key, 1);
     cr_assert(!hdst__key_table_is_crowded(&table) && table.longest == HDST__KEY_PROBES - 1);
-    add(&table, 0x12345678u, HDST__KEY_PROBES, 1);
+    const uint64_t one_more = HDST__KEY_PROBES;
+    cr_assert_null(hdst__key_table_find(&table, 0x12345678u, &one_more, true));
     cr_assert(hdst__key_table_is_crowded(&table));
-    expect_sorted(&table, HDST__KEY_PROBES + 1);
+    expect_sorted(&table, HDST__KEY_PROBES);
     hdst__key_table_clear(&table, 0);
     cr_assert(!hdst__key_table_is_crowded(&table) && table.count == 0);
     uint64_t hash = 1;
@@ -65,4 +66,43 @@ Test(key_table, it_knows_when_keys_crowd_and_forgets_it_when_cleared)
     cr_assert(!hdst__key_table_is_crowded(&table), "%llu", (unsigned long long)table.longest);
     expect_sorted(&table, 2000);
     hdst__key_table_destroy(&table);
+}
+
+// Each where it belongs, one beside the other: who comes between them would be far from home, and goes past no more of them than others do.
+Test(key_table, it_is_crowded_where_rows_at_home_fill_a_stretch)
+{
+    enum { BITS = 12, STRETCH = 1500 };
+    const uint64_t key = STRETCH;
+    hdst__key_table table;
+    cr_assert(hdst__key_table_create(&table, NULL, WORDS, 1, BITS, 0));
+    for (uint32_t i = 0; i < STRETCH; i++) add(&table, i << (32 - BITS), i, 1);
+    cr_assert(!hdst__key_table_is_crowded(&table) && table.longest == 0);
+    cr_assert_null(hdst__key_table_find(&table, 1, &key, false));
+    cr_assert(!hdst__key_table_is_crowded(&table), "looking for a key that is not there");
+    cr_assert_null(hdst__key_table_find(&table, 1, &key, true));
+    cr_assert(hdst__key_table_is_crowded(&table));
+    expect_sorted(&table, STRETCH);
+    hdst__key_table_destroy(&table);
+}
+
+// So all of them are found: neighbouring hashes in an order of their own, some of them round the table's end, with room for twice and for four times as many.
+Test(key_table, no_row_stands_farther_from_home_in_a_larger_table)
+{
+    enum { BITS = 9, KEYS = 250 };
+    for (uint32_t base = 0; base < 8; base++) {
+        hdst__key_table table;
+        cr_assert(hdst__key_table_create(&table, NULL, WORDS, 1, BITS, 0));
+        for (uint64_t key = 0; key < KEYS; key++) add(&table, (base << 29) - (uint32_t)(key * 7919 % KEYS << (16 + base)), key, key + 1);
+        for (uint32_t more = 1; more < 5; more++) {
+            const uint64_t before = table.longest;
+            cr_assert(hdst__key_table_grow(&table, more * KEYS));
+            cr_assert(table.longest <= before && table.count == KEYS, "%llu places, %llu before", (unsigned long long)table.longest, (unsigned long long)before);
+            for (uint64_t key = 0; key < KEYS; key++) {
+                const uint64_t *row = hdst__key_table_find(&table, (base << 29) - (uint32_t)(key * 7919 % KEYS << (16 + base)), &key, false);
+                cr_assert(row && row[2] == key + 1);
+            }
+            expect_sorted(&table, KEYS);
+        }
+        hdst__key_table_destroy(&table);
+    }
 }

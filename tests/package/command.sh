@@ -27,6 +27,8 @@ check "no command is wrong use" 2 "" "usage: hdst"
 check "a slip gets the near name" 2 "" "did you mean 'devices'" devcies
 check "a stranger gets no near name" 2 "" "hdst --help" frobnicate
 check "a misspelt --version gets it" 2 "" "did you mean '--version'" --verison
+check "an option is called one" 2 "" "^hdst: unknown option '--verison'" --verison
+check "a command is called one" 2 "" "^hdst: unknown command 'devcies'" devcies
 check "a misspelt --help of replay gets it" 2 "" "did you mean '--help'" replay --hepl
 check "a file is named once" 6 "" "hdst replay: cannot open '/nowhere/f.replay'" replay /nowhere/f.replay
 check "run is not there yet" 2 "" "hdst run: not there yet" run -n 4 true

@@ -27,7 +27,7 @@ void hdst__by_key_expect_rows(hdst__by_key_pass *run)
     const uint64_t bytes = (uint64_t)(expected < most ? expected : most) * run->keyed->record->size;
     hdst_error ignored;
     if (!by_key->mapped) hdst__spill_close(&by_key->file);      // of a run that failed
-    if (by_key->rows && by_key->row_bytes >= bytes / 5 * 4) return;
+    if (by_key->rows && !by_key->mapped && by_key->row_bytes >= bytes / 5 * 4) return;
     hdst__by_key_forget_rows(by_key);
     if (bytes > run->room / ROWS_SHARE) return;         // or little would be left to get them
     by_key->rows = hdst__by_key_take(run, bytes, what, &ignored);

@@ -2,6 +2,7 @@
 // Actions that need no result object: each makes a plan, runs it, gives back what it took. Caches that are filled on the way stay filled.
 #include "hdst/plan.h"
 
+#include "engine/engine_private.h"
 #include "hdst/kept.h"
 #include "io/write.h"
 
@@ -200,11 +201,17 @@ static hdst_status read_count(hdst__plan *plan, const hdst__reader *records, voi
     return HDST_OK;
 }
 
-// A map makes one record of each, and a sort changes none, so what they make is not computed to be counted.
+// A map makes one record of each, unless those that fail are left out, and a sort changes none, so what they make is not computed to be counted.
 static hdst_dataset *same_count(hdst_dataset *dataset)
 {
-    while (dataset->op == HDST__OP_MAP || dataset->op == HDST__OP_ZIP || dataset->op == HDST__OP_LAYOUT || dataset->op == HDST__OP_SORT) dataset = dataset->parent;
+    const bool maps = !dataset->object.context->engine->skip_failed;
+    while ((dataset->op == HDST__OP_MAP && maps) || dataset->op == HDST__OP_ZIP || dataset->op == HDST__OP_LAYOUT || dataset->op == HDST__OP_SORT) dataset = dataset->parent;
     return dataset;
+}
+
+static bool is_counted(const hdst_dataset *dataset)
+{
+    return dataset->op == HDST__OP_MAP || dataset->op == HDST__OP_FILTER || dataset->op == HDST__OP_FLAT_MAP || dataset->op == HDST__OP_SAMPLE;
 }
 
 static hdst_dataset *counting(hdst_dataset *from, const void *user)
@@ -220,8 +227,7 @@ hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error
     *count = 0;
     if (!dataset || dataset->object.error || !dataset->record) return run_for(dataset, "hdst_count", read_count, count, error);
     dataset = same_count(dataset);
-    if (dataset->op != HDST__OP_FILTER && dataset->op != HDST__OP_FLAT_MAP && dataset->op != HDST__OP_SAMPLE) return run_for(dataset, "hdst_count", read_count, count, error);
-    return run_derived(dataset, counting, "hdst_count", read_count, count, error);
+    return is_counted(dataset) ? run_derived(dataset, counting, "hdst_count", read_count, count, error) : run_for(dataset, "hdst_count", read_count, count, error);
 }
 
 // --- Saving ---

@@ -425,7 +425,7 @@ HDST_API hdst_run_stats hdst_result_stats(const hdst_result *result);
 HDST_API const char *hdst_explain(hdst_result *result, hdst_error *error);
 
 // Actions without a result object: each runs the dataset once.
-// The number of records. Reads and maps need no run for it.
+// The number of records. Reads and maps (but with HDST_ON_ERROR_SKIP) need no run for it.
 HDST_API hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error);
 // Copies the first `count` records, as C structs, to `rows`, or as many as there are; *taken (may be NULL) is their number.
 HDST_API hdst_status hdst_take(hdst_dataset *dataset, uint64_t count, void *rows, uint64_t *taken, hdst_error *error);

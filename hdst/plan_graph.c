@@ -3,8 +3,9 @@
 // deep the graph is.
 #include "hdst/plan.h"
 
-#include <stdlib.h>
+#include "engine/engine_private.h"
 
+#include <stdlib.h>
 
 enum { LONGEST_CHAIN = 64 };        // functions of one stage
 
@@ -98,6 +99,13 @@ static bool slices_input(const hdst_dataset *slice)
     const hdst_dataset *parent = slice->parent;
     if (slice->op != HDST__OP_SLICE || !is_function(parent) || parent->mark.consumers > 1 || has_own_code(parent)) return false;
     return !folds(parent->mark.func) && !parent->mark.drops && !parent->mark.whole;
+}
+
+// Where records that fail are left out, a function with a check may drop some, as a filter does.
+static bool may_leave_out(const hdst_dataset *dataset)
+{
+    const hdst_context *context = dataset->object.context;
+    return context->engine->skip_failed && !context->unchecked && dataset->mark.func->check_count > 0;
 }
 
 // Whether the dataset's records must exist, or be read in a way of their own.
@@ -227,7 +235,7 @@ hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__pl
             if (!mark->func) return error->code;
             bool fused = fuses_with_parent(d);
             mark->length = 1 + (fused ? d->parent->mark.length : 0);
-            mark->drops = mark->func->emits || (fused && d->parent->mark.drops);
+            mark->drops = mark->func->emits || may_leave_out(d) || (fused && d->parent->mark.drops);
             mark->whole = hdst__reads_index(mark->func) || accumulates(mark->func) || (fused && d->parent->mark.whole);
         }
     }

@@ -5,12 +5,11 @@
 #include "engine/grouping.h"
 #include "engine/parting.h"
 #include "engine/sort_private.h"
+#include "tests/engine/pairs.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct pair { uint64_t key, value; } pair;
 
 enum { RECORDS = 200000 };
 
@@ -31,32 +30,9 @@ static hdst_status fill(void *user, uint64_t first, uint64_t count, const hdst__
     job *j = user;
     (void)error;
     if (hdst__cancel_asked(&j->cancel)) j->asked_after += count;
-    cr_assert(storage->record->size == sizeof(pair) || storage->record->size == sizeof(uint32_t));
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t key = (first + i) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
-        const pair p = {key, 1};
-        const uint32_t part = (uint32_t)(key % 16);
-        for (size_t l = 0; l < storage->record->leaf_count; l++) {
-            const hdst__leaf_address *at = &storage->leaf[l];
-            char *to = (char *)buffers[at->buffer] + at->offset + (to_first + i) * at->stride;
-            if (storage->record->size == sizeof part) memcpy(to, &part, sizeof part);
-            else memcpy(to, l ? &p.value : &p.key, sizeof(uint64_t));
-        }
-    }
+    fill_pairs(first, count, storage, buffers, to_first);
     if (first <= j->cancel_at && j->cancel_at < first + count) hdst__cancel_ask(&j->cancel);
     return HDST_OK;
-}
-
-static const hdst__record *make_record(hdst__arena *arena, hdst__kind kind, size_t count)
-{
-    static const char *const names[] = {"key", "value"};
-    hdst__record *record = HDST__NEW(arena, hdst__record);
-    hdst__field *fields = HDST__NEW_ARRAY(arena, hdst__field, 2);
-    const char *why;
-    for (size_t i = 0; i < count; i++) fields[i] = (hdst__field){.name = names[i], .type = hdst__type_scalar(kind)};
-    *record = (hdst__record){.name = "pair", .fields = fields, .field_count = count};
-    cr_assert(hdst__record_finish(arena, record, &why));
-    return record;
 }
 
 static void open_job(job *j, uint64_t memory)

@@ -1,45 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All public functions with NULL for each object, with objects of another context, with objects in error and with those that stand in for none: never a crash, and an
 // error that names the call and the argument. tests/package/arguments.py compares the list with the headers.
-#include "tests/hdst/support.h"
-
-// One of each, of one context.
-typedef struct objects {
-    hdst_context *context;
-    hdst_source *source;
-    hdst_schema *schema;
-    hdst_module *module;
-    hdst_dataset *dataset;
-    hdst_map_spec *spec, *table;
-    hdst_value *value;
-    hdst_result *result;
-} objects;
-
-static const char text[] =
-    "struct item { uint32_t key; uint32_t v; };\nstruct count { uint32_t key; uint64_t n; };\nstruct numbered { uint64_t i; uint32_t key; uint32_t v; };\n"
-    "map twice(item a) -> item { return a; }\nfilter odd(item a) { return a.v % 2 == 1; }\nmap part(item a) -> uint32_t { return a.key; }\n"
-    "flat_map both(item a) -> item { emit(a); }\nmap look(item a, broadcast item b[], accum uint64_t s) { s += b[0].v; }\n"
-    "map sums(item a, accum uint64_t t[]) { t[0] += a.v; }\nreduce total(uint32_t a, uint32_t b) { return a + b; }\n"
-    "group one(key uint32_t key, stream item s) -> item { item r; r.key = key; r.v = 0; for (item e : s) { r.v += e.v; } return r; }\n";
-
-static const uint32_t rows[] = {0, 1, 1, 2, 2, 3};
-
-static objects make_objects(hdst_context *context)
-{
-    objects o = {.context = context};
-    o.source = hdst_source_from_memory(context, rows, 3, 8);
-    o.schema = hdst_schema_create(context);
-    hdst_schema_add_record(o.schema, "other", HDST_AOS, 0, 0, NULL);
-    hdst_schema_add_field(o.schema, "x", HDST_UINT32, 1, NULL);
-    o.module = hdst_module_parse(context, "arguments.hk", text, NULL);
-    if (context && !hdst_context_status(context, NULL)) cr_assert_eq(hdst_module_status(o.module, NULL), HDST_OK, "%s", hdst_module_diagnostics(o.module));
-    o.dataset = hdst_read(o.source, o.module, "item");
-    o.spec = hdst_map_spec_create(o.module, "twice");
-    o.table = hdst_map_spec_create(o.module, "look");
-    o.value = hdst_value_create(o.module, "item", 1);
-    o.result = hdst_result_create(o.dataset);
-    return o;
-}
+#include "tests/hdst/objects.h"
 
 static hdst_error error;
 static const char *call;            // the one at hand
@@ -52,13 +14,8 @@ static void expect(hdst_status status, const char *argument, const char *words)
     cr_assert(strstr(error.message, argument), "%s, %s: %s", call, argument, error.message);
 }
 
-#define STATUS(made)                                                                                                                            \
-    _Generic((made), hdst_context *: hdst_context_status, hdst_source *: hdst_source_status, hdst_schema *: hdst_schema_status,                  \
-             hdst_module *: hdst_module_status, hdst_dataset *: hdst_dataset_status, hdst_map_spec *: hdst_map_spec_status,                      \
-             hdst_value *: hdst_value_status, hdst_result *: hdst_result_status)((made), &error)
-
 // A call that makes an object with the error; a call that gives the error; calls that have none to give.
-#define MAKES(function, argument, ...) (call = #function, expect(STATUS(function(__VA_ARGS__)), argument, "NULL"))
+#define MAKES(function, argument, ...) (call = #function, expect(STATUS(function(__VA_ARGS__), &error), argument, "NULL"))
 #define GIVES(function, argument, ...) (call = #function, error = (hdst_error)HDST_ERROR_INIT, expect(function(__VA_ARGS__), argument, "NULL"))
 #define ASKS(function, argument, ...)                    \
     do {                                                 \
@@ -69,7 +26,7 @@ static void expect(hdst_status status, const char *argument, const char *words)
 #define MIXES(function, argument, ...)                                                          \
     do {                                                                                        \
         call = #function;                                                                       \
-        expect(STATUS(function(__VA_ARGS__)), argument, "another context");                     \
+        expect(STATUS(function(__VA_ARGS__), &error), argument, "another context");                     \
         cr_assert(strstr(error.hint, "make all of them from one"), "%s: %s", call, error.hint); \
     } while (0)
 
@@ -102,7 +59,7 @@ Test(arguments, null)
     hdst_device_info info;
     hdst_type type;
     void *taken;
-    cr_assert_eq(STATUS(o.result), HDST_OK);
+    cr_assert_eq(STATUS(o.result, &error), HDST_OK);
     // --- Contexts
     GIVES(hdst_context_status, "context", NULL, &error);
     GIVES(hdst_device_count, "context", NULL, &devices, &error);
@@ -123,9 +80,9 @@ Test(arguments, null)
     MAKES(hdst_source_open_all, "paths", o.context, (const char *[]){"a.npy", NULL}, 2, NULL);
     MAKES(hdst_source_open_raw, "context", NULL, "a.raw");
     MAKES(hdst_source_open_raw, "path", o.context, NULL);
-    MAKES(hdst_source_from_memory, "context", NULL, rows, 3, 8);
+    MAKES(hdst_source_from_memory, "context", NULL, objects_rows, 3, 8);
     MAKES(hdst_source_from_memory, "rows", o.context, NULL, 3, 8);
-    MAKES(hdst_source_from_floats, "context", NULL, (const float *)rows, 3, 2);
+    MAKES(hdst_source_from_floats, "context", NULL, (const float *)objects_rows, 3, 2);
     MAKES(hdst_source_from_floats, "table", o.context, NULL, 3, 2);
     MAKES(hdst_source_from_range, "context", NULL, 0, 1);
     MAKES(hdst_source_from_callback, "context", NULL, 1, never, NULL);
@@ -134,7 +91,7 @@ Test(arguments, null)
     ASKS(hdst_source_columns, "source", NULL);
     ASKS(hdst_source_column_name, "source", NULL, 0);
     ASKS(hdst_source_column_type, "source", NULL, 0, &type);
-    ASKS(hdst_source_column_type, "type", hdst_source_from_floats(o.context, (const float *)rows, 3, 2), 0, NULL);
+    ASKS(hdst_source_column_type, "type", hdst_source_from_floats(o.context, (const float *)objects_rows, 3, 2), 0, NULL);
     ASKS(*hdst_source_note, "source", NULL);
     GIVES(hdst_source_status, "source", NULL, &error);
     ENDS(hdst_source_destroy, "source", NULL);
@@ -182,7 +139,7 @@ Test(arguments, null)
     MAKES(hdst_value_create, "module", NULL, "item", 1);
     MAKES(hdst_value_create, "type", o.module, NULL, 1);
     call = "hdst_value_set";
-    cr_assert_eq(hdst_value_set(NULL, rows, 1), HDST_E_USAGE);
+    cr_assert_eq(hdst_value_set(NULL, objects_rows, 1), HDST_E_USAGE);
     hdst_value *value = hdst_value_create(o.module, "item", 1);
     cr_assert_eq(hdst_value_set(value, NULL, 1), HDST_E_USAGE);
     expect(hdst_value_status(value, &error), "data", "NULL");
@@ -290,7 +247,7 @@ Test(arguments, null)
     GIVES(hdst_save, "dataset", NULL, "a.npy", &error);
     GIVES(hdst_save, "dataset", NULL, "no ending", &error);
     GIVES(hdst_save, "path", o.dataset, NULL, &error);
-    GIVES(hdst_view_save, "path", (hdst_view){rows, 8, 3, 1, HDST_UINT32}, NULL, &error);
+    GIVES(hdst_view_save, "path", (hdst_view){objects_rows, 8, 3, 1, HDST_UINT32}, NULL, &error);
     // No rows need no room.
     cr_assert_eq(hdst_dataset_take(o.dataset, 0, 0, NULL, &error), HDST_OK, "%s", error.message);
     cr_assert_eq(hdst_take(o.dataset, 0, NULL, NULL, &error), HDST_OK, "%s", error.message);
@@ -359,7 +316,7 @@ static void expect_all(const objects *o, const char *message, const char *of_mod
     uint64_t count;
     cr_assert_eq(hdst_count(o->dataset, &count, NULL), HDST_E_USAGE);
     cr_assert_eq(hdst_save(o->dataset, "/dev/null/a.npy", NULL), HDST_E_USAGE);
-    cr_assert_eq(hdst_value_set(o->value, rows, 1), HDST_E_USAGE);
+    cr_assert_eq(hdst_value_set(o->value, objects_rows, 1), HDST_E_USAGE);
     cr_assert_eq(hdst_bind_value(o->table, "b", o->value), HDST_E_USAGE);
     cr_assert_eq(hdst_bind_accum(o->table, "s", 1), HDST_E_USAGE);
     cr_assert_eq(hdst_source_rows(o->source), 0);
@@ -516,7 +473,7 @@ Test(arguments, functions_without_objects)
     cr_assert_str_eq(formatted, "");
     cr_assert_eq(hdst_view_save((hdst_view){0}, "/nowhere/a.npy", &none), HDST_E_USAGE);
     cr_assert(strstr(none.message, "the view is empty"), "%s", none.message);
-    cr_assert_eq(hdst_view_save((hdst_view){rows, 8, 3, 1, HDST_TEXT}, "/nowhere/a.npy", &none), HDST_E_UNSUPPORTED);
+    cr_assert_eq(hdst_view_save((hdst_view){objects_rows, 8, 3, 1, HDST_TEXT}, "/nowhere/a.npy", &none), HDST_E_UNSUPPORTED);
     cr_assert_eq(hdst_view_double((hdst_view){0}, 0, 0), 0);
     cr_assert_eq(hdst_view_int64((hdst_view){0}, 0, 0), 0);
     hdst_context *context = hdst_context_create(NULL);

@@ -1,38 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects in error, given to every call that takes one: its first error comes out, or goes on to what is made, and nothing else of the object is looked at. The objects
 // failed for reasons of their own in a sound context, or stand in for what could not be made, or are those of a context that failed.
-#include "tests/hdst/support.h"
-
-typedef struct objects {
-    hdst_context *context;
-    hdst_source *source;
-    hdst_schema *schema;
-    hdst_module *module;
-    hdst_dataset *dataset;
-    hdst_map_spec *spec, *table;
-    hdst_value *value;
-    hdst_result *result;
-} objects;
-
-static const char text[] =
-    "struct item { uint32_t key; uint32_t v; };\nstruct count { uint32_t key; uint64_t n; };\nstruct numbered { uint64_t i; uint32_t key; uint32_t v; };\n"
-    "map twice(item a) -> item { return a; }\nmap look(item a, broadcast item b[], accum uint64_t s) { s += b[0].v; }\nmap part(item a) -> uint32_t { return a.key; }\n";
-
-static const uint32_t rows[] = {0, 1, 1, 2, 2, 3};
-
-static objects make_objects(hdst_context *context)
-{
-    objects o = {.context = context};
-    o.source = hdst_source_from_memory(context, rows, 3, 8);
-    o.schema = hdst_schema_create(context);
-    o.module = hdst_module_parse(context, "failed.hk", text, NULL);
-    o.dataset = hdst_read(o.source, o.module, "item");
-    o.spec = hdst_map_spec_create(o.module, "twice");
-    o.table = hdst_map_spec_create(o.module, "look");
-    o.value = hdst_value_create(o.module, "item", 1);
-    o.result = hdst_result_create(o.dataset);
-    return o;
-}
+#include "tests/hdst/objects.h"
 
 // Each for a reason of its own, beside sound ones of the same context.
 static objects make_failed(const objects *sound)
@@ -48,11 +17,6 @@ static objects make_failed(const objects *sound)
     o.result = hdst_result_create(o.dataset);
     return o;
 }
-
-#define STATUS(made, error)                                                                                                                     \
-    _Generic((made), hdst_context *: hdst_context_status, hdst_source *: hdst_source_status, hdst_schema *: hdst_schema_status,                  \
-             hdst_module *: hdst_module_status, hdst_dataset *: hdst_dataset_status, hdst_map_spec *: hdst_map_spec_status,                      \
-             hdst_value *: hdst_value_status, hdst_result *: hdst_result_status)((made), error)
 
 static hdst_error first, error;     // of the object that failed; of the call
 
@@ -125,7 +89,7 @@ static void give_spec(const objects *bad, const objects *good)
 static void give_value(const objects *bad, const objects *good)
 {
     hdst_map_spec *spec = hdst_map_spec_create(good->module, "look");
-    SETS(bad->value, bad->value, hdst_value_set, rows, 1);
+    SETS(bad->value, bad->value, hdst_value_set, objects_rows, 1);
     SETS(bad->value, spec, hdst_bind_value, "b", bad->value);
     GIVES(bad->value, hdst_value_set_result, bad->value, good->result, NULL, &error);
     hdst_map_spec_destroy(spec);
@@ -262,7 +226,7 @@ static void use_context(hdst_context *bad)
     MAKES(bad, hdst_source_open, bad, "/nowhere/items.npy");
     MAKES(bad, hdst_source_open_all, bad, (const char *[]){"/nowhere/items.npy"}, 1, NULL);
     MAKES(bad, hdst_source_open_raw, bad, "/nowhere/items.raw");
-    MAKES(bad, hdst_source_from_memory, bad, rows, 3, 8);
+    MAKES(bad, hdst_source_from_memory, bad, objects_rows, 3, 8);
     MAKES(bad, hdst_source_from_range, bad, 0, 3);
     MAKES(bad, hdst_schema_load, bad, "/nowhere/items.yaml", NULL, 0);
     MAKES(bad, hdst_schema_parse, bad, "a.yaml", "7", NULL, 0);
@@ -294,6 +258,6 @@ Test(failed_objects, of_what_stands_in_for_a_context)
     hdst_context *bad = hdst_context_create(&options);
     cr_assert_eq(hdst_context_status(bad, &error), HDST_E_MEMORY);
     use_context(bad);
-    hdst_rows_destroy(bad, (void *)rows);       // which it did not give
+    hdst_rows_destroy(bad, (void *)objects_rows);       // which it did not give
     hdst_context_destroy(bad);
 }

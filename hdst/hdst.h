@@ -237,7 +237,8 @@ HDST_API void hdst_module_destroy(hdst_module *module);
 
 // `rows` rows of a record of the module ("center") or of a scalar type ("float"), all zero at first.
 HDST_API hdst_value *hdst_value_create(hdst_module *module, const char *type, uint64_t rows);
-// Copies `rows` rows of C structs. The number may change; the next run sees it.
+// Copies `rows` rows of C structs. The number may change; the next run sees it. A run with a value that is bound to a parameter of one row and has others is
+// HDST_E_USAGE, one with a value that has an error ends with that.
 HDST_API hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows);
 // Takes the rows of an accumulator table of the result's last run, or (table NULL) its records, as they are now; rows may be of any record with the same
 // struct. In a loop: run a result, give what it computed to the value that its next run reads; records of a map stay on the device then (docs/datasets.md). On

@@ -192,12 +192,13 @@ void hdst_module_destroy(hdst_module *module)
 // A one-field record "value" around a scalar, made the first time it is asked for.
 static const hdst__record *scalar_record(hdst_module *module, hdst__kind kind)
 {
+    if (module->scalar[kind]) return module->scalar[kind];
     hdst__record *record = HDST__NEW(&module->arena, hdst__record);
     hdst__field *field = HDST__NEW(&module->arena, hdst__field);
     *field = (hdst__field){.name = "value", .type = hdst__type_scalar(kind)};
     *record = (hdst__record){.name = hdst__scalar_c_name(kind), .fields = field, .field_count = 1, .is_scalar = true};
     const char *why;
-    return hdst__record_finish(&module->arena, record, &why) ? record : NULL;
+    return module->scalar[kind] = hdst__record_finish(&module->arena, record, &why) ? record : NULL;
 }
 
 static const hdst__record *find_record(hdst_module *module, const char *name, hdst_error *error)

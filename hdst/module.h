@@ -16,6 +16,7 @@ struct hdst_module {
     size_t param_count;
     hdst__object **schemas;     // whose records the tree refers to
     size_t schema_count;
+    const hdst__record *scalar[HDST__TEXT];     // by kind, once it was asked for: a record of one field around it
 };
 
 // The record called `name`, a record of the module or a one-field record around a scalar type ("float"); NULL with the error filled (near names).

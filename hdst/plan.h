@@ -129,7 +129,7 @@ hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__pl
 hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
 hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error);
 hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error);    // tells the stage what it reads in this run; makes it first
-void hdst__stage_node_values(const hdst__node *node);                       // takes the snapshot
+hdst_status hdst__stage_node_values(const hdst__node *node, hdst_error *error);     // takes the snapshot, unless a value has an error, or rows that its parameter cannot have
 void hdst__stage_node_release(hdst__node *node);
 hdst__plan_param hdst__plan_param_of(const ir_func *func, const ir_param *param, const hdst_dataset *item);     // of an item's own function
 ir_func *hdst__plan_lower(hdst__arena *arena, const hdst_dataset *item, hdst_error *error);

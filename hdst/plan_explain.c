@@ -100,8 +100,8 @@ static hdst_status explain_stage(hdst__node *node, hdst__buffer *out, hdst_error
         return HDST_OK;
     }
     hdst_status status = hdst__stage_node_input(node, error);
+    if (status == HDST_OK) status = hdst__stage_node_values(node, error);
     if (status != HDST_OK) return status;
-    hdst__stage_node_values(node);
     return hdst__stage_explain(node->stage, node->values, out, error);
 }
 

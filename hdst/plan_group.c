@@ -195,8 +195,8 @@ static hdst_status run_pieces(hdst__node *node, const char *rows, uint64_t row_c
     if (node->stage) status = hdst__stage_set_input(node->stage, &reader, NULL, error);
     else node->stage = hdst__stage_create(group->grouping.engine, &spec);
     if (!node->stage) return hdst__error_memory(error, "a stage");
+    if (status == HDST_OK) status = hdst__stage_node_values(node, error);
     if (status != HDST_OK) return status;
-    hdst__stage_node_values(node);
     status = hdst__stage_run(node->stage, node->values, &output, error);
     hdst__plan_add_stats(stats, hdst__stage_stats(node->stage));
     if (error && status != HDST_OK) name_group(node, rows, error);

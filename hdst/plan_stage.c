@@ -7,6 +7,7 @@
 #include "hdst/replay_save.h"
 #include "shuffle/reduce.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 // --- One operator ---
@@ -87,15 +88,29 @@ static void match_range(const ir_func *range, hdst__node *node)
             node->params[j] = (hdst__plan_param){.function = range->name, .name = range->params[1].name, .data = &node->range_begin, .rows = 1};
 }
 
-void hdst__stage_node_values(const hdst__node *node)
+// Its rows may have changed since it was bound.
+static hdst_status check_value(const hdst__plan_param *param, bool is_table, hdst_error *error)
+{
+    const hdst_value *value = param->value;
+    const hdst_status status = hdst__object_status(&value->object, error);
+    if (status != HDST_OK || is_table || value->rows == 1) return status;
+    hdst__error_set(error, HDST_E_USAGE, "parameter '%s' of '%s' is one row, the value has %" PRIu64 " now", param->name, param->function, value->rows);
+    hdst__error_hint(error, "hdst_value_set with one row, or declare the parameter as a table: '%s[]'", param->name);
+    return HDST_E_USAGE;
+}
+
+hdst_status hdst__stage_node_values(const hdst__node *node, hdst_error *error)
 {
     for (size_t i = 0; node->params && i < node->func->param_count; i++) {
         const hdst__plan_param *param = &node->params[i];
+        const hdst_status status = param->value ? check_value(param, node->func->params[i].is_table, error) : HDST_OK;
+        if (status != HDST_OK) return status;
         ((const void **)node->values->broadcast)[i] = param->value ? param->value->data : param->data;
         ((hdst__value_rows **)node->values->resident)[i] = param->value && param->value->on_device ? param->value->resident : NULL;
         ((uint64_t *)node->values->rows)[i] = param->value ? param->value->rows : param->rows;
         ((uint64_t *)node->values->version)[i] = param->value ? param->value->version : param->version;
     }
+    return HDST_OK;
 }
 
 // --- Making ---
@@ -280,8 +295,8 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     hdst__stage_output output = {0};
     node->ran = false;
     hdst_status status = hdst__stage_node_input(node, error);
+    if (status == HDST_OK) status = hdst__stage_node_values(node, error);
     if (status != HDST_OK) return status;
-    hdst__stage_node_values(node);
     keep_rows(node);
     status = hdst__stage_run(node->stage, node->values, &output, error);
     if (status == HDST_E_RECORD) hdst__replay_save(node, error);

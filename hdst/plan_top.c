@@ -174,8 +174,8 @@ static hdst_status run_sample(hdst__node *node, uint64_t records, hdst__run_stat
     if (status == HDST_OK) status = hdst__stage_set_input(stage->stage, &sample, NULL, error);
     if (status != HDST_OK) return status;
     move_range(node, moved);
-    hdst__stage_node_values(stage);
-    status = hdst__stage_run(stage->stage, stage->values, &output, error);
+    status = hdst__stage_node_values(stage, error);
+    if (status == HDST_OK) status = hdst__stage_run(stage->stage, stage->values, &output, error);
     move_range(node, 0 - moved);
     if (status != HDST_OK) return status;
     stats->compile_seconds += hdst__stage_stats(stage->stage)->compile_seconds;

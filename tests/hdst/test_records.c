@@ -267,3 +267,17 @@ Test(records, a_field_of_several_dimensions_reads_back)
     rmdir(folder);
     hdst_context_destroy(context);
 }
+
+// Programs ask for it again in each turn of a loop: for each value, each dataset of numbers.
+Test(records, the_record_around_a_number_is_made_once)
+{
+    hdst_context *context = context_on("interp");
+    hdst_module *module = module_of(context, "struct pair { uint32_t a; float b; };\n");
+    uint64_t before = 0;
+    for (int i = 0; i < 20000; i++) {
+        cr_assert(hdst_module_record_size(module, "float") == 4 && hdst_module_record_size(module, "uint64_t") == 8);
+        if (i == 100) before = atomic_load(&context->engine->memory.small) + atomic_load(&context->engine->memory.used);
+    }
+    cr_assert_leq(atomic_load(&context->engine->memory.small) + atomic_load(&context->engine->memory.used), before);
+    hdst_context_destroy(context);
+}

@@ -6,6 +6,9 @@ static const char kernels[] =
     "struct point { float x[2]; };\n"
     "struct total { float x[2]; uint32_t n; };\n"
     "map assign(point p, broadcast point c[], accum total t[]) { t[0].x[0] += p.x[0] * c[0].x[0]; t[0].n += 1; }\n"
+    "map move(point p, broadcast point by) -> point { return (point){ .x = { p.x[0] + by.x[0], p.x[1] + by.x[1] } }; }\n"
+    "struct keyed { uint32_t key; float v; };\n"
+    "group scaled(key uint32_t k, stream keyed v, broadcast point by) -> float { float sum = 0.0f; for (keyed e : v) sum += e.v; return sum * by.x[1]; }\n"
     "filter all_of(point p) { return true; }\n";
 
 static float table[8];
@@ -136,4 +139,41 @@ Test(sticky_errors, views_of_what_is_not_there)
     expect(error, HDST_E_USAGE, "no records", "");
     cr_assert_eq(hdst_view_int64(hdst_result_field(r, "t", "n"), 0, 0), 4);
     cr_assert_eq(hdst_view_int64(hdst_result_field(r, "t", "n"), 2, 0), 0, "out of range reads give 0");
+}
+
+// What is wrong with a value once it is bound comes out at the run, which would read what is not there, or not know that its rows are old ones.
+static void check_value(hdst_dataset *(*made)(const hdst_map_spec *spec), const char *function)
+{
+    static const float two[2][2] = {{1, 2}, {3, 4}};
+    hdst_value *value = hdst_value_create(module, "point", 1);
+    hdst_map_spec *spec = hdst_map_spec_create(module, function);
+    hdst_bind_value(spec, "by", value);
+    hdst_result *r = hdst_result_create(made(spec));
+    hdst_error error;
+    RUN(r);
+    for (uint64_t rows = 0; rows < 3; rows++) {
+        cr_assert_eq(hdst_value_set(value, two, rows), HDST_OK);
+        hdst_run(r, &error);
+        if (rows == 1) cr_assert_eq(error.code, HDST_OK, "%s", error.message);
+        else expect(error, HDST_E_USAGE, rows ? "is one row, the value has 2 now" : "is one row, the value has 0 now", "by[]");
+    }
+    cr_assert_eq(hdst_value_set(value, two, 1), HDST_OK);
+    RUN(r);
+    cr_assert_eq(hdst_value_set(value, NULL, 1), HDST_E_USAGE);
+    hdst_run(r, &error);
+    expect(error, HDST_E_USAGE, "NULL for 'data'", "");
+}
+
+static hdst_dataset *moved(const hdst_map_spec *spec) { return hdst_map(points(), spec); }
+
+static hdst_dataset *grouped(const hdst_map_spec *spec)
+{
+    static const struct { uint32_t key; float v; } pairs[] = {{1, 2}, {2, 3}, {1, 4}};
+    return hdst_group(hdst_read(hdst_source_from_memory(context, pairs, 3, sizeof *pairs), module, "keyed"), "key", spec);
+}
+
+Test(sticky_errors, a_value_that_went_wrong_after_it_was_bound)
+{
+    check_value(moved, "move");
+    check_value(grouped, "scaled");
 }

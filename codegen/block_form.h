@@ -20,6 +20,8 @@ uint32_t hdst__block_new_var(ir_func *func, const char *name, hdst__kind kind, b
 
 // Where a loop ends that takes so many turns at a time: a whole number of groups from `lo`; `lo` when there is none (pass_jam.c).
 ir_expr *hdst__jam_end(ir_func *func, const ir_stmt *loop, uint64_t turns);
+// Whether the step over so many turns is a number of the counter's kind.
+bool hdst__jam_fits(const ir_stmt *loop, uint64_t turns);
 
 ir_expr *hdst__accum_identity(ir_func *func, const ir_stmt *accum);        // what the accumulator does not notice (pass_if_convert.c)
 

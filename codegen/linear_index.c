@@ -9,7 +9,7 @@ static bool is_wide_integer(const ir_expr *e) { return hdst__kind_is_integer(e->
 
 static hdst__linear bounded(hdst__linear l) { return l.highest >> 31 ? unknown : l; }
 
-static hdst__linear of_variable(const hdst__nest *nest, uint32_t var, const ir_block *body)
+static hdst__linear of_variable(const hdst__nest *nest, uint32_t var, const ir_block *before)
 {
     for (size_t k = 0; k < nest->depth; k++) {
         if (nest->loop[k]->var != var) continue;
@@ -17,9 +17,11 @@ static hdst__linear of_variable(const hdst__nest *nest, uint32_t var, const ir_b
         l.factor[k] = 1;
         return bounded(l);
     }
-    if (!body || hdst__ir_block_writes(body, var) != 1) return unknown;
-    for (size_t i = 0; i < body->count; i++)
-        if (body->items[i]->kind == IR_SET && body->items[i]->var == var) return hdst__linear_of(nest, body->items[i]->value, body);
+    if (!before || hdst__ir_block_writes(before, var) != 1) return unknown;
+    for (size_t i = 0; i < before->count; i++) {
+        const ir_block earlier = {before->items, i, i};         // what the value reads may be set anew behind it
+        if (before->items[i]->kind == IR_SET && before->items[i]->var == var) return hdst__linear_of(nest, before->items[i]->value, &earlier);
+    }
     return unknown;
 }
 
@@ -39,17 +41,17 @@ static hdst__linear product(hdst__linear l, const ir_expr *by)
     return bounded(l);
 }
 
-hdst__linear hdst__linear_of(const hdst__nest *nest, const ir_expr *e, const ir_block *body)
+hdst__linear hdst__linear_of(const hdst__nest *nest, const ir_expr *e, const ir_block *before)
 {
     if (!is_wide_integer(e) && e->op != IR_VAR) return unknown;
     switch (e->op) {
     case IR_CONST: return bounded((hdst__linear){.known = true, .highest = e->bits});
-    case IR_VAR: return of_variable(nest, e->var, body);
-    case IR_CONVERT: return hdst__kind_is_integer(e->a->kind) ? hdst__linear_of(nest, e->a, body) : unknown;
-    case IR_ADD: return sum(hdst__linear_of(nest, e->a, body), hdst__linear_of(nest, e->b, body));
+    case IR_VAR: return of_variable(nest, e->var, before);
+    case IR_CONVERT: return hdst__kind_is_integer(e->a->kind) ? hdst__linear_of(nest, e->a, before) : unknown;
+    case IR_ADD: return sum(hdst__linear_of(nest, e->a, before), hdst__linear_of(nest, e->b, before));
     case IR_MUL:
-        if (e->a->op == IR_CONST) return product(hdst__linear_of(nest, e->b, body), e->a);
-        return product(hdst__linear_of(nest, e->a, body), e->b);
+        if (e->a->op == IR_CONST) return product(hdst__linear_of(nest, e->b, before), e->a);
+        return product(hdst__linear_of(nest, e->a, before), e->b);
     default: return unknown;
     }
 }

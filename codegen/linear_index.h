@@ -22,8 +22,8 @@ typedef struct hdst__linear {
 } hdst__linear;
 
 bool hdst__is_plain_loop(const ir_stmt *stmt);      // counted, from 0 by 1
-// `body` (NULL: none): where variables that are set once in it, at its top, give way to their values.
-hdst__linear hdst__linear_of(const hdst__nest *nest, const ir_expr *index, const ir_block *body);
+// `before` (NULL: none): what stands in front of the index in the innermost block; variables that are set once in it, at its top, give way to their values.
+hdst__linear hdst__linear_of(const hdst__nest *nest, const ir_expr *index, const ir_block *before);
 // Whether two turns of the outermost loop never have equal indices, whatever the turns of the others.
 bool hdst__linear_tells_outermost(const hdst__nest *nest, const hdst__linear *index);
 // Marks loops of which no two different sets of turns have equal indices, as many as are found.

@@ -187,13 +187,24 @@ static bool counts(const ast_stmt *s, counter *c)
     return !hdst__lower_assigns(s->then, c->decl);
 }
 
+// The first number stays what it was where the loop began, also if its body assigns to what it came from.
+static ir_expr *first_of(lowerer *l, const ast_stmt *s, const counter *c)
+{
+    if (!s->init->value) return hdst__ir_const(l->func, c->kind, 0);
+    ir_expr *value = hdst__lower_value(l, s->init->value);
+    if (value->op == IR_CONST || is_steady(s->init->value, s)) return value;
+    const uint32_t from = hdst__ir_add_var(l->func, "from", c->kind, 0);
+    hdst__lower_push(l, hdst__ir_set(l->func, from, value));
+    return hdst__ir_var(l->func, from);
+}
+
 static bool lower_counted(lowerer *l, const ast_stmt *s)
 {
     counter c;
     if (!counts(s, &c)) return false;
     ir_block before = {0}, *outer = l->block;
     l->block = &before;         // dropped again when the loop turns out not to be countable
-    ir_expr *lo = s->init->value ? hdst__lower_value(l, s->init->value) : hdst__ir_const(l->func, c.kind, 0);
+    ir_expr *lo = first_of(l, s, &c);
     ir_expr *hi = bound(l, s, &c);
     l->block = outer;
     if (!hi) return false;

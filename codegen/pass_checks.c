@@ -163,7 +163,6 @@ static void walk_if(prover *p, ir_stmt *s)
 static void walk_for(prover *p, ir_stmt *s)
 {
     const size_t facts = p->fact_count;
-    p->vars[s->var].loop_time = p->time;
     hdst__prover_forget(p, &s->body);
     hdst__prover_set(p, s->var, NULL);
     p->vars[s->var].loop = s;

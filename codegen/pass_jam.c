@@ -7,6 +7,7 @@
 //         for j = lo to j_whole step 4 { records { d = sub(p.x, c[j].x); best = ...; d = sub(p.x, c[j + 1].x); best = ...; ... } }
 //         for j = j_whole to hi { records { d = sub(p.x, c[j].x); best = ... } }
 #include "codegen/block_form.h"
+#include "codegen/range.h"
 
 enum { TURNS = 4, MOST_NODES = 256 };
 
@@ -17,6 +18,11 @@ static bool add_size(ir_expr **expr, void *user)
     return true;
 }
 
+bool hdst__jam_fits(const ir_stmt *s, uint64_t turns)
+{
+    return s->step <= INT32_MAX / turns && (__int128)(s->step * turns) <= hdst__range_of_kind(s->lo->kind).high;
+}
+
 static bool is_jammable(const ir_stmt *s)
 {
     if (s->kind != IR_FOR || s->unroll > 1 || s->body.count != 1) return false;
@@ -24,7 +30,7 @@ static bool is_jammable(const ir_stmt *s)
     if (records->kind != IR_RECORDS || !records->vectorize) return false;
     size_t size = 0;
     hdst__ir_visit_exprs((ir_block *)&records->body, add_size, &size);
-    return size <= MOST_NODES && s->step <= INT32_MAX / TURNS;
+    return size <= MOST_NODES && hdst__jam_fits(s, TURNS);
 }
 
 static hdst__kind unsigned_of(hdst__kind kind)

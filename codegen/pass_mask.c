@@ -389,7 +389,7 @@ static void mask_for_in_step(masker *m, ir_block *out, ir_stmt *s, const mask_pl
     mask_block(m, &s->body, &inside);
     l.turn = s->body;
     ir_expr *from = s->lo;
-    if (turns_of(m, &l.turn) > 1 && s->step <= INT32_MAX / TURNS) {
+    if (turns_of(m, &l.turn) > 1 && hdst__jam_fits(s, TURNS)) {
         const uint32_t end = hdst__block_new_var(m->func, "end", s->lo->kind, false);
         set(m, out, end, hdst__jam_end(m->func, s, TURNS));
         count_to(m, out, &l, s->lo, var(m, end), TURNS);

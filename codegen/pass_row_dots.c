@@ -17,7 +17,7 @@ static bool is_tree(const ir_expr *e, uint32_t lanes, uint32_t first, uint32_t d
 }
 
 // A broadcast's floats, side by side, of row 0: by the turns of the loops around and of the loop over the elements, as a table of rows of `stride`.
-static bool is_weight(const hdst__row_taker *t, const ir_stmt *loop, const ir_block *body, const ir_expr *e, hdst__row_dot *dot)
+static bool is_weight(const hdst__row_taker *t, const ir_stmt *loop, const ir_block *before, const ir_expr *e, hdst__row_dot *dot)
 {
     if (e->op != IR_BROADCAST || e->kind != HDST__F32 || (e->a && !hdst__ir_is_const(e->a, 0)) || !e->b) return false;
     const hdst__record *record = t->func->params[e->param].record;
@@ -25,7 +25,7 @@ static bool is_weight(const hdst__row_taker *t, const ir_stmt *loop, const ir_bl
     if (nest.depth == HDST__NEST_DEPTH || !hdst__leaf_is_aligned(record, &record->leaves[e->leaf]) || !hdst__leaf_is_dense(&record->leaves[e->leaf])) return false;
     nest.loop[nest.depth] = loop;
     nest.turns[nest.depth++] = loop->hi->bits;
-    const hdst__linear l = hdst__linear_of(&nest, e->b, body);
+    const hdst__linear l = hdst__linear_of(&nest, e->b, before);
     if (!l.known || l.factor[nest.depth - 1] != 1) return false;
     uint64_t reach = loop->hi->bits - 1, units = 1;
     dot->stride = t->nest.depth ? l.factor[t->nest.depth - 1] : 0;
@@ -54,6 +54,7 @@ static bool is_dot(const hdst__row_taker *t, const ir_block *block, size_t at, h
 {
     if (at + 1 >= block->count) return false;
     const ir_stmt *lanes = block->items[at], *together = block->items[at + 1];
+    const ir_block before = {block->items, at, at};
     if (!hdst__is_plain_loop(lanes) || !hdst__ir_is_const(lanes->hi, HDST__LANES) || lanes->body.count != 3) return false;
     const ir_stmt *zero = lanes->body.items[0], *loop = lanes->body.items[1], *keep = lanes->body.items[2];
     if (zero->kind != IR_SET || !hdst__ir_is_const(zero->value, 0) || loop->kind != IR_FOR || loop->step != HDST__LANES || loop->hi->op != IR_CONST ||
@@ -65,8 +66,8 @@ static bool is_dot(const hdst__row_taker *t, const ir_block *block, size_t at, h
     if (keep->value->op != IR_VAR || keep->value->var != zero->var || together->kind != IR_SET || !is_tree(together->value, keep->var, 0, 1)) return false;
     if (hdst__ir_block_reads(&t->func->body, keep->var) != HDST__LANES || !hdst__row_is_local(t->func, lanes, zero->var)) return false;
     dot->elements = loop->hi->bits;
-    return dot->elements >= HDST__ROW_ELEMENTS && ((is_weight(t, loop, block, v->a, dot) && is_row_of(t, loop, v->b, dot)) ||
-                                                   (is_weight(t, loop, block, v->b, dot) && is_row_of(t, loop, v->a, dot)));
+    return dot->elements >= HDST__ROW_ELEMENTS && ((is_weight(t, loop, &before, v->a, dot) && is_row_of(t, loop, v->b, dot)) ||
+                                                   (is_weight(t, loop, &before, v->b, dot) && is_row_of(t, loop, v->a, dot)));
 }
 
 bool hdst__row_take_dot(hdst__row_taker *t, ir_block *block, size_t at)

@@ -8,7 +8,7 @@
 //           best = ...                                                     best = ...
 //         }                                                                d_2 = ... (and so on) }
 //                                                                       (then two turns at a time, then one)
-// The loops over elements, and what stands before the last of them, must not depend on what a turn leaves for the next one.
+// The loops over elements, and what stands before the last of them, must not depend on what a turn leaves for the next one, and have the same bounds in each.
 #include "codegen/row_form.h"
 
 enum { MOST_TURNS = 4, MOST_NODES = 400 };
@@ -85,6 +85,24 @@ static bool depends(const jammer *j)        // the merged part on what a turn le
     return false;
 }
 
+static bool is_alike(ir_expr **slot, void *user)
+{
+    const jammer *j = user;
+    const ir_expr *e = *slot;
+    return (e->op != IR_VAR && e->op != IR_ELEM) || (e->var != j->loop->var && !j->own[e->var]);
+}
+
+// Whether the loops of the merged part, which are one for all turns, have the same bounds in each.
+static bool has_bounds_alike(jammer *j, const ir_block *block)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        if (s->kind != IR_FOR) continue;
+        if (!hdst__ir_visit_expr(&s->lo, is_alike, j) || !hdst__ir_visit_expr(&s->hi, is_alike, j) || !has_bounds_alike(j, &s->body)) return false;
+    }
+    return true;
+}
+
 static bool add_size(ir_expr **expr, void *user)
 {
     (void)expr;
@@ -95,7 +113,7 @@ static bool add_size(ir_expr **expr, void *user)
 static bool is_jammable(jammer *j)
 {
     ir_block *body = &j->loop->body;
-    if (j->loop->unroll > 1 || hdst__ir_loop_exits(j->loop) || j->loop->step > INT32_MAX / MOST_TURNS) return false;
+    if (j->loop->unroll > 1 || hdst__ir_loop_exits(j->loop) || !hdst__jam_fits(j->loop, MOST_TURNS)) return false;
     j->merged = 0;
     for (size_t i = 0; i < body->count; i++)
         if (body->items[i]->kind == IR_FOR) j->merged = i + 1;
@@ -105,7 +123,7 @@ static bool is_jammable(jammer *j)
     j->own = HDST__NEW_ARRAY(j->func->arena, bool, j->func->var_count + 1);
     j->own_count = j->func->var_count;
     for (uint32_t v = 0; v < j->own_count; v++) j->own[v] = hdst__ir_block_writes(body, v) && is_own(j->func, j->loop, v);
-    return !depends(j);
+    return !depends(j) && has_bounds_alike(j, body);
 }
 
 // --- Copies of the body ---

@@ -46,6 +46,22 @@ static bool is_even(ir_stmt *s)
     return !variables;
 }
 
+static bool not_set_in(ir_expr **slot, void *user)
+{
+    const ir_expr *e = *slot;
+    return (e->op != IR_VAR && e->op != IR_ELEM) || !hdst__ir_stmt_writes(user, e->var);
+}
+
+// Whether each turn of the loop behind may make the assignments anew: it changes neither what they set nor what they read.
+static bool may_go_inside(const ir_block *body, size_t sets, ir_stmt *inner)
+{
+    for (size_t i = 0; i < sets; i++) {
+        ir_stmt *s = body->items[i];
+        if (hdst__ir_stmt_writes(inner, s->var) || !hdst__ir_visit_expr(&s->value, not_set_in, inner)) return false;
+    }
+    return true;
+}
+
 // The nest down to a body of assignments and additions. What is assigned between two loops goes into the inner one.
 static bool find_nest(ir_func *func, ir_stmt *s, nest *n)
 {
@@ -58,7 +74,7 @@ static bool find_nest(ir_func *func, ir_stmt *s, nest *n)
         if (sets == body->count) return false;
         ir_stmt *inner = body->items[sets];
         if (inner->kind != IR_FOR) return true;
-        if (sets + 1 < body->count) return false;
+        if (sets + 1 < body->count || !may_go_inside(body, sets, inner)) return false;
         ir_block all = {0};
         for (size_t i = 0; i < sets; i++) hdst__ir_push(func, &all, body->items[i]);
         for (size_t i = 0; i < inner->body.count; i++) hdst__ir_push(func, &all, inner->body.items[i]);

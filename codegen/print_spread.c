@@ -252,9 +252,12 @@ static void end_tile(hdst__printer *p)
 
 // --- A nest ---
 
+// A small counter would wrap where a lane goes on by as many elements as there are lanes.
+static const char *counter_type(hdst__kind kind) { return hdst__scalar_size(kind) < 4 ? "int" : hdst__cl_name(kind); }
+
 static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
 {
-    const char *name = p->var_name[s->var], *type = hdst__cl_name(p->func->vars[s->var].kind);
+    const char *name = p->var_name[s->var], *type = counter_type(p->func->vars[s->var].kind);
     p->in_loop[s->var] = true;
     hdst__print_place(p, s);
     hdst__write_line(&p->out, "for (%s %s = %s; %s < %s; %s += %s) {", type, name, outermost ? "lane" : "0", name, hdst__expr_text(p, s->hi, HDST__OPERAND), name, outermost ? "LANES" : "1");

@@ -49,22 +49,10 @@ static const ir_expr *without_widening(const ir_expr *e)
     return e;
 }
 
-// Bounds are worked out where a loop begins: of variables that its turns write only what always holds says something of them.
-static range bound_range(prover *p, const ir_expr *e, uint64_t since)
-{
-    if (p->always || hdst__prover_is_current(p, e, since)) return hdst__prover_range(p, e);
-    const size_t hidden = p->hidden;
-    p->always = true;
-    p->hidden = p->fact_count;
-    const range r = hdst__prover_range(p, e);
-    p->always = false;
-    p->hidden = hidden;
-    return r;
-}
-
+// Nothing in a loop writes what its bounds read (verify.c), so they are what they were where it began.
 static range counter_range(prover *p, const known *v, hdst__kind kind)
 {
-    const range lo = bound_range(p, v->loop->lo, v->loop_time), hi = bound_range(p, v->loop->hi, v->loop_time);
+    const range lo = hdst__prover_range(p, v->loop->lo), hi = hdst__prover_range(p, v->loop->hi);
     return hdst__range_meet((range){lo.low, hi.high - 1}, hdst__range_of_kind(kind));
 }
 
@@ -247,7 +235,7 @@ static bool below_length(prover *p, const ir_expr *e, uint32_t param);
 static bool variable_below_length(prover *p, const ir_expr *e, uint32_t param)
 {
     const known *v = &p->vars[e->var];
-    if (v->loop) return (p->always || hdst__prover_is_current(p, v->loop->hi, v->loop_time)) && (!p->earlier || v->loops == 1) && at_most_length(p, v->loop->hi, param);
+    if (v->loop) return (!p->earlier || v->loops == 1) && at_most_length(p, v->loop->hi, param);
     return ask_of_value(p, e->var, param, below_length);
 }
 

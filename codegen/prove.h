@@ -16,7 +16,6 @@ typedef struct hdst__fact {         // a op b, of integers or (EQ, NE) bools, he
 
 typedef struct hdst__known {        // of a variable
     const ir_stmt *loop;            // the loop around this place that counts it
-    uint64_t loop_time;             // when that began: what its turns write was written later
     size_t loops;                   // that count it, anywhere
     const ir_expr *only;            // what it is set to, when that is at one place only
     bool is_set;

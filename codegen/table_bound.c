@@ -18,6 +18,7 @@ typedef struct bounds {
     hdst__nest nest;            // plain loops around the place
     uint64_t trips[HDST__NEST_DEPTH], repeats;      // of them; of all other loops together
     const ir_block *body;       // of the innermost loop
+    size_t at;                  // its statement that the place is in
 } bounds;
 
 static interval whole(hdst__kind kind)
@@ -102,9 +103,10 @@ static uint64_t count_block(bounds *b, const ir_block *block, uint32_t param, ui
 static uint64_t count_addition(const bounds *b, const ir_stmt *s)
 {
     bool told[HDST__NEST_DEPTH] = {false};
+    const ir_block before = b->body ? (ir_block){b->body->items, b->at, b->at} : (ir_block){0};
     const ir_expr *const index[] = {s->index, s->index2};
     for (int i = 0; i < 2; i++) {
-        const hdst__linear l = index[i] ? hdst__linear_of(&b->nest, index[i], b->body) : (hdst__linear){0};
+        const hdst__linear l = index[i] ? hdst__linear_of(&b->nest, index[i], &before) : (hdst__linear){0};
         hdst__linear_tells(&b->nest, &l, told);
     }
     uint64_t count = b->repeats;
@@ -161,7 +163,10 @@ static uint64_t count_stmt(bounds *b, const ir_stmt *s, uint32_t param, uint32_t
 static uint64_t count_block(bounds *b, const ir_block *block, uint32_t param, uint32_t leaf)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < block->count; i++) count = plus(count, count_stmt(b, block->items[i], param, leaf));
+    for (size_t i = 0; i < block->count; i++) {
+        if (block == b->body) b->at = i;
+        count = plus(count, count_stmt(b, block->items[i], param, leaf));
+    }
     return count;
 }
 

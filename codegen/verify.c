@@ -8,6 +8,7 @@ typedef struct verifier {
     unsigned loops;             // around the statement
     bool in_records;
     bool *looping;              // by variable: counts a loop around the statement
+    uint32_t *bounding;         // by variable: how many loops around the statement have it in their bounds
     uint8_t *set;               // block form, by variable: who sets it, as SET_BY_
 } verifier;
 
@@ -166,14 +167,36 @@ static bool nested_ok(verifier *v, const ir_stmt *s, bool is_loop)
     return ok;
 }
 
+typedef struct bound_reads {
+    uint32_t *bounding, change;
+} bound_reads;
+
+static bool count_bound(ir_expr **slot, void *user)
+{
+    const bound_reads *b = user;
+    if ((*slot)->op == IR_VAR || (*slot)->op == IR_ELEM) b->bounding[(*slot)->var] += b->change;
+    return true;
+}
+
+// From here on (1) nothing that a loop's bounds read may be written; from here on (minus 1) it may again.
+static void count_bounds(verifier *v, const ir_stmt *s, uint32_t change)
+{
+    bound_reads b = {v->bounding, change};
+    ir_expr *bounds[] = {s->lo, s->hi};
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) hdst__ir_visit_expr(&bounds[i], count_bound, &b);
+}
+
 static bool for_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     REQUIRE(s->lo && s->hi && s->step >= 1, "bounds missing", where);
     REQUIRE(!s->vectorize || v->func->rows, "marked in another form than rows", where);
     REQUIRE(s->lo->kind == s->hi->kind && hdst__kind_is_integer(s->lo->kind), "type of the bounds", where);
     if (!variable(v, s->var, false, s->lo->kind, where)) return false;
+    REQUIRE(!v->bounding[s->var], "what a loop's bounds read is written in it", where);
     v->looping[s->var] = true;
+    count_bounds(v, s, 1);
     bool ok = nested_ok(v, s, true);
+    count_bounds(v, s, UINT32_MAX);
     v->looping[s->var] = false;
     return ok;
 }
@@ -203,6 +226,7 @@ static bool set_ok(verifier *v, const ir_stmt *s, const char *where)
     REQUIRE(s->value, "value missing", where);
     if (!variable(v, s->var, s->kind == IR_SET_ELEM, s->value->kind, where)) return false;
     REQUIRE(!v->looping[s->var], "a loop's variable is written in it", where);
+    REQUIRE(!v->bounding[s->var], "what a loop's bounds read is written in it", where);
     REQUIRE(!v->func->vars[s->var].init, "a constant array is written", where);
     const ir_var *var = &v->func->vars[s->var];
     if (v->func->block && v->in_records && s->kind != IR_REDUCE)
@@ -307,7 +331,8 @@ static void note_setters(verifier *v, const ir_block *block, bool in_records)
 const char *hdst__ir_verify(const ir_func *func)
 {
     const size_t vars = func->var_count + 1;
-    verifier v = {.func = func, .looping = HDST__NEW_ARRAY(func->arena, bool, vars), .set = HDST__NEW_ARRAY(func->arena, uint8_t, vars)};
+    verifier v = {.func = func, .looping = HDST__NEW_ARRAY(func->arena, bool, vars), .bounding = HDST__NEW_ARRAY(func->arena, uint32_t, vars),
+                  .set = HDST__NEW_ARRAY(func->arena, uint8_t, vars)};
     if (func->block) note_setters(&v, &func->body, false);
     block_ok(&v, &func->body);
     return v.wrong;

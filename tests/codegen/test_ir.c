@@ -139,6 +139,26 @@ Test(ir, verifier_finds_a_loop_variable_written_in_its_loop)
     assert_wrong("f: a loop's variable is written in it in 'set'");
 }
 
+Test(ir, verifier_finds_a_bound_written_in_its_loop)
+{
+    ir_stmt *loop = make_loop();
+    const uint32_t begin = hdst__ir_add_var(func, "begin", HDST__U32, 0);
+    loop->lo = hdst__ir_var(func, begin);
+    cr_expect_null(hdst__ir_verify(func));
+    hdst__ir_push(func, &func->body, hdst__ir_set(func, begin, hdst__ir_const(func, HDST__U32, 9)));
+    cr_expect_null(hdst__ir_verify(func), "behind it all is well");
+    hdst__ir_push(func, &loop->body, hdst__ir_set(func, begin, hdst__ir_const(func, HDST__U32, 9)));
+    assert_wrong("f: what a loop's bounds read is written in it in 'set'");
+}
+
+Test(ir, verifier_finds_a_loop_that_counts_by_its_own_bound)
+{
+    ir_stmt *loop = make_loop(), *inner = hdst__ir_for(func, hdst__ir_add_var(func, "end", HDST__U32, 0), hdst__ir_const(func, HDST__U32, 0), hdst__ir_const(func, HDST__U32, 3), 1);
+    loop->hi = hdst__ir_var(func, inner->var);
+    hdst__ir_push(func, &loop->body, inner);
+    assert_wrong("f: what a loop's bounds read is written in it in 'for'");
+}
+
 Test(ir, verifier_finds_an_accumulation_into_an_input)
 {
     make_loop()->body.items[0]->then.items[0]->param = 0;

@@ -36,7 +36,7 @@ Test(ir_meet, loops_may_make_no_turn)
     expect(IR_MEETS_NOT, "  for i = 0u to and(p.k, 3u) {\n    v = 1f\n    w = v\n  }\n");
     expect(IR_MAY_READ, "  for i = 0u to and(p.k, 3u) {\n    v = 1f\n  }\n  w = v\n");
     expect(IR_MAY_READ, "  for i = 0u to and(p.k, 3u) {\n    w = v\n    v = 1f\n  }\n");
-    expect(IR_MAY_READ, "  for i = 0u to u32(v) {\n    v = 1f\n  }\n");
+    expect(IR_MAY_READ, "  for i = 0u to u32(v) {\n    w = 1f\n  }\n  v = 1f\n");
     expect(IR_MAY_READ, "  loop while lt(v, 2f) {\n    v = 3f\n  }\n");
     expect(IR_MEETS_NOT, "  for i = 0u to and(p.k, 3u) {\n    for i = 0u to 2u {\n      v = 1f\n      w = v\n    }\n  }\n");
 }

@@ -40,3 +40,10 @@ Test(pass_row_jam, loops_that_need_the_turn_before_stay)
     PASS_LEAVES(c, "  for j = 0u to u32(length(c)) {\n    for i = 0u to 40u {\n      far[i] = add(far[i], c[j].y[i])\n    }\n  }\n  store r.y = far[3u]\n");
     PASS_LEAVES(c, "  for j = 0u to u32(length(c)) {\n    best = add(best, c[j].y[0u])\n  }\n  store r.y = best\n");         // no loop inside
 }
+
+Test(pass_row_jam, loops_whose_bounds_differ_from_turn_to_turn_stay)
+{
+    PASS_LEAVES(c, "  for j = 0u to 40u {\n    e = 0f\n    for i = 0u to j {\n      e = add(e, p.x[i])\n    }\n    best = add(best, e)\n  }\n  store r.y = best\n");
+    PASS_LEAVES(c, "  for j = 0u to 40u {\n    e = 0f\n    for i = j to 40u {\n      e = add(e, p.x[i])\n    }\n    best = add(best, e)\n  }\n  store r.y = best\n");
+    PASS_LEAVES(c, "  for j = 0u to 40u {\n    e = p.x[j]\n    for i = 0u to and(u32(e), 31u) {\n      far[i] = p.x[i]\n    }\n    best = add(best, e)\n  }\n  store r.y = best\n");
+}

@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain program: every operator at the memory budgets named (MiB), over inputs that exceed them. What the library takes is counted at the allocator hook, and its peak
-// must not pass 1.1 times the budget and 2 MiB; answers are compared with arithmetic on the generator. A job with tables may also end with the error for memory; then the
-// budget that the error names must do, and half of it not, unless that is little. Use: budget_matrix [--rss] DEVICE FACTOR MIB...; FACTOR: bytes of input for each byte of the budget, 0.85 or 4. The variable
+// A plain program: every operator by itself at the memory budgets named (MiB), over inputs that exceed them (budget.h tells what is looked at); answers are compared with
+// arithmetic on the generator. Use: budget_matrix [--rss] DEVICE FACTOR MIB...; FACTOR: bytes of input for each byte of the budget, 0.85 or 4. The variable
 // BUDGET_MATRIX_ONLY is a part of the names of the jobs to run.
-//
-// --rss has a second witness, which sees memory that comes by another way than the hook: what the system says that the process has of its own (not of files), sampled while
-// a job runs, above what it had before. The job runs twice, and the second run counts: drivers compile, start threads and grow their heaps in the first, some hundred MB that
-// are not the library's. What may come beside the budget is slack() (fragments of the C library's heap, of each thread too, stacks, what the driver keeps for its queues) and
-// what the job takes itself to check the answer.
-#include "hdst/hdst.h"
+#include "tests/hdst/budget.h"
 
-#include <inttypes.h>
-#include <malloc.h>
-#include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,79 +29,6 @@ static const char kernels[] =
     "flat_map twice(item i) -> item { emit(i); emit(i); }\n"
     "reduce add(sums a, sums b) { return (sums){ .n = a.n + b.n, .s = a.s + b.s }; }\n"
     "group last(key uint64_t key, stream item i) -> item { uint32_t v = 0u; uint32_t at = 0u; for (item e : i) { v = e.v; at = e.at; } return (item){ .key = key, .v = v, .at = at }; }\n";
-
-// --- The hook ---
-
-static _Atomic size_t taken, peak;
-
-static void note(size_t more)
-{
-    const size_t now = atomic_fetch_add(&taken, more) + more;
-    size_t before = atomic_load(&peak);
-    while (before < now && !atomic_compare_exchange_weak(&peak, &before, now)) {}
-}
-
-static void *allocate(size_t bytes, void *user)
-{
-    (void)user;
-    size_t *block = malloc(bytes + 16);
-    if (!block) return NULL;
-    *block = bytes;
-    note(bytes);
-    return block + 2;
-}
-
-static void release(void *pointer, void *user)
-{
-    (void)user;
-    if (!pointer) return;
-    size_t *block = (size_t *)pointer - 2;
-    atomic_fetch_sub(&taken, *block);
-    free(block);
-}
-
-static void *reallocate(void *pointer, size_t bytes, void *user)
-{
-    if (!pointer) return allocate(bytes, user);
-    size_t *block = (size_t *)pointer - 2, before = *block;
-    block = realloc(block, bytes + 16);
-    if (!block) return NULL;
-    *block = bytes;
-    if (bytes > before) note(bytes - before);
-    else atomic_fetch_sub(&taken, before - bytes);
-    return block + 2;
-}
-
-// --- The second witness ---
-
-static _Atomic bool watching;
-static _Atomic size_t rss_peak, own;
-
-// Of a job, for its check.
-static void *own_memory(size_t bytes)
-{
-    atomic_fetch_add(&own, bytes);
-    return calloc(bytes, 1);
-}
-
-static size_t anonymous_bytes(void)
-{
-    unsigned long long resident = 0, of_files = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%*u %llu %llu", &resident, &of_files) != 2) exit(1);
-    fclose(file);
-    return (size_t)(resident - of_files) * (size_t)sysconf(_SC_PAGE_SIZE);
-}
-
-static void *watch(void *nothing)
-{
-    while (atomic_load(&watching)) {
-        const size_t now = anonymous_bytes();
-        if (now > atomic_load(&rss_peak)) atomic_store(&rss_peak, now);
-        usleep(500);
-    }
-    return nothing;
-}
 
 // --- What goes in ---
 
@@ -201,7 +117,7 @@ static hdst_status check_rows(job *j, hdst_dataset *dataset, uint64_t rows, bool
     if (status != HDST_OK) return status;
     const struct { uint64_t n; double s; } *got = hdst_result_rows(r, NULL, &n);
     EXPECT(n == rows);
-    double *sum = own_memory(rows * sizeof *sum);
+    double *sum = budget_own_memory(rows * sizeof *sum);
     for (uint64_t i = 0; i < j->records; i++) sum[by_at ? i / 8 : value_at(i) % rows] += value_at(i);
     for (uint64_t k = 0; k < n && all != UINT64_MAX; k++) all = got[k].s == sum[k] ? all + got[k].n : UINT64_MAX;
     free(sum);
@@ -241,7 +157,7 @@ static hdst_status distinct_or_count(job *j, hdst_dataset *dataset, uint64_t key
     if (status != HDST_OK) return status;
     const uint64_t *got = hdst_result_rows(r, NULL, &n);
     EXPECT(n == keys);
-    uint8_t *seen = own_memory(keys);
+    uint8_t *seen = budget_own_memory(keys);
     uint64_t good = 0;
     for (uint64_t k = 0; k < n; k++) {
         const uint64_t rank = rank_of(got[k * words]);
@@ -421,7 +337,7 @@ static hdst_status value(job *j, uint64_t rows)
     hdst_status status;
     hdst_value *t = hdst_value_create(j->module, "uint32_t", rows);
     if ((status = hdst_value_status(t, &j->error)) != HDST_OK) return status;
-    uint32_t *numbers = own_memory(rows * sizeof *numbers);
+    uint32_t *numbers = budget_own_memory(rows * sizeof *numbers);
     uint64_t sum = 0;
     for (uint64_t k = 0; k < rows; k++) numbers[k] = (uint32_t)k;
     for (uint64_t i = 0; i < j->records; i++) sum += (uint32_t)i % rows;
@@ -516,125 +432,28 @@ static hdst_status save_flat_map(job *j) { return through_file(j, hdst_flat_map_
 static hdst_status save_csv(job *j) { return through_file(j, hdst_filter_function(items(j, FEW), j->module, "most"), "budget_matrix.csv", j->records - count_from(j, 3, 8)); }
 
 // Only jobs whose tables have to be in memory may end with the error for it, below so many MiB; what streams has to work at every budget.
-enum { IN_MEMORY = 1 << 30, TABLES = 4 };
-static const struct { const char *name; hdst_status (*run)(job *); unsigned least; } jobs[] = {
-    {"accumulators", accumulators, TABLES}, {"dense, few rows", dense_few, TABLES}, {"dense, many rows", dense_many, IN_MEMORY}, {"by key, few", by_key_few}, {"by key, many", by_key_many},
+enum { TABLES = 4 };
+typedef struct entry { const char *name; hdst_status (*run)(job *); unsigned least; } entry;
+static const entry jobs[] = {
+    {"accumulators", accumulators, TABLES}, {"dense, few rows", dense_few, TABLES}, {"dense, many rows", dense_many, BUDGET_IN_MEMORY}, {"by key, few", by_key_few}, {"by key, many", by_key_many},
     {"by key, all different", by_key_all}, {"distinct", distinct}, {"count by key", count_by_key}, {"count", count}, {"sort", sort}, {"sort, saved", save_sorted},
-    {"group, few keys", group_few}, {"group, many keys", group_many}, {"group of a map", group_mapped}, {"partition", partition}, {"top, min_by", pick, TABLES}, {"top, half", pick_many, IN_MEMORY}, {"cache", cached, TABLES},
-    {"union, slice", united, TABLES}, {"slice of a filter", sliced}, {"value, small", small_value}, {"value, large", large_value, IN_MEMORY}, {"filter", filtered}, {"map", mapped}, {"read", as_it_is},
+    {"group, few keys", group_few}, {"group, many keys", group_many}, {"group of a map", group_mapped}, {"partition", partition}, {"top, min_by", pick, TABLES}, {"top, half", pick_many, BUDGET_IN_MEMORY}, {"cache", cached, TABLES},
+    {"union, slice", united, TABLES}, {"slice of a filter", sliced}, {"value, small", small_value}, {"value, large", large_value, BUDGET_IN_MEMORY}, {"filter", filtered}, {"map", mapped}, {"read", as_it_is},
     {"collect", collect}, {"collect of a map", collect_mapped}, {"save of a filter, npy", save_filter}, {"save of a flat_map, raw", save_flat_map}, {"save and read, csv", save_csv},
 };
 
-// --- One cell of the table ---
-
-typedef struct cell {
-    hdst_status status;
-    uint64_t budget, peak, left;
-    uint64_t rss;                   // how much the process grew meanwhile, as the system counts; 0: not asked for
-    hdst_error error;
-    char wrong[300];
-} cell;
-
-static void ignore_log(hdst_log_level level, const char *message, void *user) { (void)level, (void)message, (void)user; }
-
-static cell measure(size_t i, const char *device, uint64_t budget, uint64_t bytes)
+static void run_entry(const budget_job *what, hdst_context *context, budget_cell *cell)
 {
-    job j = {.records = bytes / sizeof(item), .error = HDST_ERROR_INIT};
-    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = device;
-    options.memory = budget;
-    options.log = ignore_log;
-    options.allocator = (hdst_allocator){allocate, reallocate, release, NULL};
-    atomic_store(&peak, atomic_load(&taken));
-    cell c = {.budget = budget};
-    j.context = hdst_context_create(&options);
-    j.module = hdst_module_parse(j.context, "matrix.hk", kernels, NULL);
+    const entry *e = what->what;
+    job j = {.context = context, .records = what->bytes / sizeof(item), .error = HDST_ERROR_INIT};
+    j.module = hdst_module_parse(context, "matrix.hk", kernels, NULL);
     if (hdst_module_status(j.module, NULL) != HDST_OK) {
         fprintf(stderr, "%s\n", hdst_module_diagnostics(j.module));
         exit(1);
     }
-    c.status = jobs[i].run(&j);
-    c.error = j.error;
-    memcpy(c.wrong, j.wrong, sizeof c.wrong);
-    hdst_context_destroy(j.context);
-    c.peak = atomic_load(&peak);
-    c.left = atomic_load(&taken);
-    return c;
-}
-
-static uint64_t slack(void) { return (4 << 20) + ((uint64_t)sysconf(_SC_NPROCESSORS_ONLN) << 16); }
-
-// The second of two runs, watched.
-static cell measure_rss(size_t i, const char *device, uint64_t budget, uint64_t bytes)
-{
-    pthread_t watcher;
-    cell c = measure(i, device, budget, bytes < 8 * budget ? bytes : 8 * budget);
-    if (c.status != HDST_OK) return c;
-    malloc_trim(0);
-    const size_t before = anonymous_bytes();
-    atomic_store(&rss_peak, before);
-    atomic_store(&own, 0);
-    atomic_store(&watching, true);
-    if (pthread_create(&watcher, NULL, watch, NULL) != 0) exit(1);
-    c = measure(i, device, budget, bytes);
-    atomic_store(&watching, false);
-    pthread_join(watcher, NULL);
-    const size_t grown = atomic_load(&rss_peak) - before, checks = atomic_load(&own);
-    c.rss = grown > checks ? grown - checks : 1;
-    return c;
-}
-
-static bool is_bad(const cell *c)
-{
-    const uint64_t most = c->budget / 10 * 11 + (2 << 20);
-    return c->peak > most || c->rss > most + slack() || c->left || c->wrong[0] || (c->status != HDST_OK && c->status != HDST_E_MEMORY);
-}
-
-static void print(const cell *c, const char *device, size_t i)
-{
-    char rss[40] = "";
-    if (c->rss) snprintf(rss, sizeof rss, " (process %.2f MiB)", (double)c->rss / (1 << 20));
-    printf("%-9s %-24s %6.0f MiB %9.2f MiB%s  %s%s\n", device, jobs[i].name, (double)c->budget / (1 << 20), (double)c->peak / (1 << 20), rss,
-           c->wrong[0] ? c->wrong : c->left ? "memory is lost" : c->status == HDST_OK ? "right" : c->error.message, is_bad(c) ? "   BAD" : "");
-    if (c->status != HDST_OK) printf("          hint: %s\n", c->error.hint);
-    fflush(stdout);
-}
-
-enum { LITTLE = 16 << 20 };         // where the least shares of a budget count more than what the job needs
-
-// What the hint names: "... --memory 12M ...". 0: nothing.
-static uint64_t named(const hdst_error *error)
-{
-    const char *at = strstr(error->hint, "--memory ");
-    return at ? strtoull(at + strlen("--memory "), NULL, 10) << 20 : 0;
-}
-
-static bool check(size_t i, const char *device, uint64_t budget, uint64_t bytes, bool rss)
-{
-    cell c = (rss ? measure_rss : measure)(i, device, budget, bytes);
-    print(&c, device, i);
-    if (is_bad(&c)) return false;
-    if (c.status == HDST_OK || strstr(c.error.message, "a buffer may have")) return true;       // the device's own limit: no budget changes it
-    if (budget >> 20 >= jobs[i].least) return printf("          BAD: what this job needs does not depend on its input\n"), false;
-    const uint64_t least = named(&c.error);
-    if (least <= budget || least > 128 * (bytes + budget)) return printf("          BAD: the error names no budget that would do\n"), false;
-    c = measure(i, device, least, bytes);
-    print(&c, device, i);
-    if (c.status != HDST_OK || is_bad(&c)) return printf("          BAD: the budget that the error named does not do\n"), false;
-    if (least < LITTLE || measure(i, device, least / 2, bytes).status == HDST_E_MEMORY) return true;
-    printf("          BAD: half the budget that the error named does\n");
-    return false;
-}
-
-static bool have(const char *device)
-{
-    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = device;
-    hdst_context *context = hdst_context_create(&options);
-    hdst_device_info info;
-    const bool there = hdst_device_chosen(context, &info, NULL) == HDST_OK;
-    hdst_context_destroy(context);
-    return there;
+    cell->status = e->run(&j);
+    cell->error = j.error;
+    memcpy(cell->wrong, j.wrong, sizeof cell->wrong);
 }
 
 int main(int argc, char **argv)
@@ -643,7 +462,7 @@ int main(int argc, char **argv)
     argc -= rss, argv += rss;
     bool good = argc > 3;
     const char *only = getenv("BUDGET_MATRIX_ONLY");
-    if (good && !have(argv[1])) {
+    if (good && !budget_have(argv[1])) {
         fprintf(stderr, "no device '%s': skipped\n", argv[1]);
         return 77;
     }
@@ -651,8 +470,10 @@ int main(int argc, char **argv)
     if (!mkdtemp(folder) || chdir(folder) != 0) return 1;
     for (int b = 3; b < argc; b++) {
         const uint64_t budget = strtoull(argv[b], NULL, 10) << 20, bytes = (uint64_t)((double)budget * strtod(argv[2], NULL));
-        for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
-            if (!only || strstr(jobs[i].name, only)) good &= check(i, argv[1], budget, bytes, rss);
+        for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+            const budget_job what = {.name = jobs[i].name, .bytes = bytes, .least = jobs[i].least, .run = run_entry, .what = &jobs[i]};
+            if (!only || strstr(jobs[i].name, only)) good &= budget_check(&what, argv[1], budget, rss);
+        }
     }
     if (chdir("/") == 0) rmdir(folder);
     return !good;

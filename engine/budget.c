@@ -2,6 +2,7 @@
 #include "engine/budget.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,11 +225,16 @@ static void name_limit(const hdst__budget *budget, uint64_t bytes, hdst_error *e
     hdst__error_hint(error, "%s %" PRIu64 "M would do, or use smaller tables or fewer cached datasets", budget->option, (bytes + LEAST_BESIDE + MIB - 1) / MIB);
 }
 
-hdst_status hdst__budget_error_of_all(const hdst__budget *budget, uint64_t bytes, uint64_t later, const char *what, hdst_error *error)
+hdst_status hdst__budget_error_of_all(const hdst__budget *budget, uint64_t bytes, uint64_t later, uint64_t more, const char *what, hdst_error *error)
 {
     hdst__budget_error(budget, bytes, what, error);
-    uint64_t all;
-    if (!__builtin_add_overflow(bytes, later, &all) && all < UINT64_MAX / 8) name_limit(budget, in_use(budget) + all + (in_use(budget) + all) / BESIDE_SHARE, error);
+    uint64_t all, least;
+    if (__builtin_add_overflow(bytes, later, &all) || __builtin_add_overflow(all, more, &least) || least >= UINT64_MAX / 8) return HDST_E_MEMORY;
+    const uint64_t left = hdst__budget_left(budget), usual = budget->limit / 8 * 3, share = left < usual ? left : usual;
+    const double in_share = share ? (double)all / (double)share * (double)budget->limit : INFINITY;
+    least += in_use(budget);
+    if (more && in_share < (double)least) least = (uint64_t)in_share;
+    name_limit(budget, least + least / BESIDE_SHARE, error);
     return HDST_E_MEMORY;
 }
 

@@ -50,8 +50,9 @@ void *hdst__budget_alloc_zero(hdst__budget *budget, uint64_t bytes, const char *
 void *hdst__budget_realloc(hdst__budget *budget, void *memory, uint64_t bytes, const char *what, hdst_error *error);
 // HDST_E_MEMORY: what was wanted for what, what is left of the limit, which option raises it.
 hdst_status hdst__budget_error(const hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);
-// The same where it is known what will be needed later, beside it: the limit that is named is nearer to the least.
-hdst_status hdst__budget_error_of_all(const hdst__budget *budget, uint64_t bytes, uint64_t later, const char *what, hdst_error *error);
+// The same where it is known what will be needed later, beside it: the limit that is named is nearer to the least. `more`: what may come into use with a larger limit, at most,
+// by who holds the records that are read, and who takes three quarters at most; less than that of a small one, where they lie in a file.
+hdst_status hdst__budget_error_of_all(const hdst__budget *budget, uint64_t bytes, uint64_t later, uint64_t more, const char *what, hdst_error *error);
 
 // Where an error only says "out of memory: what", but the budget is what refused since `refused` had that value: what hdst__budget_error
 // would have said then. By now memory may have been given back.

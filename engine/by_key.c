@@ -37,6 +37,14 @@ hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec 
     return NULL;
 }
 
+void hdst__by_key_forget(hdst__by_key *by_key)
+{
+    pthread_mutex_lock(&by_key->engine->mutex);
+    hdst__by_key_drop(by_key);
+    hdst__by_key_free_kept(by_key);
+    pthread_mutex_unlock(&by_key->engine->mutex);
+}
+
 void hdst__by_key_destroy(hdst__by_key *by_key)
 {
     if (!by_key) return;

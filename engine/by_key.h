@@ -44,6 +44,7 @@ typedef struct hdst__by_key_input {
 
 // NULL: out of memory.
 hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec *spec);
+void hdst__by_key_forget(hdst__by_key *by_key);         // gives back what the last run gave, and the memory that it kept for the next one
 void hdst__by_key_destroy(hdst__by_key *by_key);        // NULL is fine
 // *rows, of *count records, is the reduction's, until its next run; NULL where they stayed on the device. Memory is kept between runs.
 hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *input, const void **rows, uint64_t *count, hdst_error *error);

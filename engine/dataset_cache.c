@@ -15,6 +15,7 @@ hdst__dataset_cache *hdst__dataset_cache_create(hdst__engine *engine, const hdst
     if (!cache) return NULL;
     cache->engine = engine;
     cache->reader = *reader;
+    cache->reader.held = true;
     hdst__arena_init(&cache->arena, engine->allocator, NULL);
     return cache;
 }

@@ -75,6 +75,8 @@ hdst__parting *hdst__parting_create(hdst__engine *engine, const hdst__record *re
     return p;
 }
 
+void hdst__parting_forget(hdst__parting *p) { hdst__sort_forget(p->sort); }
+
 void hdst__parting_destroy(hdst__parting *p)
 {
     if (!p) return;
@@ -201,7 +203,7 @@ static hdst_status fill_parted(void *user, uint64_t first, uint64_t count, const
 
 hdst__reader hdst__parting_reader(hdst__parting *p)
 {
-    return (hdst__reader){fill_parted, p, p->seen - p->counts[p->parts], p->record, HDST__AOS, 0};
+    return (hdst__reader){fill_parted, p, p->seen - p->counts[p->parts], p->record, HDST__AOS, 0, true};
 }
 
 void hdst__parting_explain(const hdst__parting *p, hdst__buffer *out)

@@ -10,6 +10,7 @@ typedef struct hdst__parting hdst__parting;
 
 // The record must outlive it. NULL: out of memory, or there is no room for a number in front of the record; *why then says so.
 hdst__parting *hdst__parting_create(hdst__engine *engine, const hdst__record *record, uint64_t parts, const char **why);
+void hdst__parting_forget(hdst__parting *parting);      // gives the records back; the counts stay
 void hdst__parting_destroy(hdst__parting *parting);     // NULL is fine
 // `numbers` has a uint32_t for each record. One that is no part ends the run with HDST_E_RECORD (hdst__parting_bad; the message is the caller's), or where the engine
 // skips records that fail the record is left out. What was read last is forgotten.

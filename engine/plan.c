@@ -348,7 +348,18 @@ static hdst_status take_results(hdst__launch_plan *plan, hdst_error *error)
     return HDST_OK;
 }
 
-enum { RESULT_SHARE = 4 };              // of a table, for the records that it becomes and what reads the input
+enum { HELD_TWICE = 2 };                // the input, by what a cache holds and by the cache
+
+// The rows that the table becomes.
+static uint64_t bytes_of_results(const hdst__launch_plan *plan)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; plan->tables && i < plan->tables->accum_count; i++) {
+        const uint32_t param = plan->tables->accum[i].param;
+        bytes += plan->rows[param] * plan->func->params[param].record->size;
+    }
+    return bytes;
+}
 
 // Where the calling thread runs the function it adds to the one table, in the host's memory; a kernel's work-items have tables of their own beside it.
 static hdst_status take_accumulators(hdst__launch_plan *plan, hdst_error *error)
@@ -357,7 +368,11 @@ static hdst_status take_accumulators(hdst__launch_plan *plan, hdst_error *error)
     const hdst__budget *host = &plan->device->engine->memory;
     const uint64_t bytes = (plan->front_words + plan->device_words) * sizeof(int64_t);
     const hdst_status status = device_memory(plan, bytes, what, &plan->table, error);
-    return status == HDST_E_MEMORY && !plan->kernel && hdst__budget_left(host) < bytes ? hdst__budget_error_of_all(host, bytes, bytes / RESULT_SHARE, what, error) : status;
+    if (status != HDST_E_MEMORY || plan->kernel || hdst__budget_left(host) >= bytes) return status;
+    uint64_t input;
+    if (__builtin_mul_overflow(plan->reader.records, HELD_TWICE * plan->reader.record->size, &input)) input = UINT64_MAX;
+    if (!plan->reader.held) input = 0;
+    return hdst__budget_error_of_all(host, bytes, bytes_of_results(plan), input, what, error);
 }
 
 static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)

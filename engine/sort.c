@@ -7,9 +7,10 @@
 #include "engine/executor.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { BATCH_BYTES = 16 << 20, PIECE_BYTES = 1 << 20 };     // between two looks at whether the run was cancelled; of a copy to another layout
+enum { BATCH_BYTES = 16 << 20, PIECE_BYTES = 1 << 20, PIECE_SHARE = 4 };     // between two looks at whether the run was cancelled; of a copy to another layout, and of what the budget has left
 
 hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count)
 {
@@ -41,6 +42,18 @@ static void forget(hdst__sort *sort)
     sort->owned = sort->resident = sort->device_did = false;
     sort->records = 0;
     sort->way = NULL;
+    sort->told[0] = 0;
+}
+
+void hdst__sort_forget(hdst__sort *sort)
+{
+    char told[sizeof sort->told];
+    pthread_mutex_lock(&sort->engine->mutex);
+    memcpy(told, sort->told, sizeof told);
+    forget(sort);
+    memcpy(sort->told, told, sizeof told);
+    hdst__sort_release_device(sort);
+    pthread_mutex_unlock(&sort->engine->mutex);
 }
 
 void hdst__sort_destroy(hdst__sort *sort)
@@ -228,6 +241,15 @@ static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hds
     return sort_in_memory(sort, input, error);
 }
 
+static void tell(hdst__sort *sort)
+{
+    char passes[40] = "", runs[340] = "", bytes[24];
+    if (sort->device_did) snprintf(passes, sizeof passes, ", %u passes", (unsigned)hdst__device_sort_passes(sort->on_device));
+    if (sort->runs.count)
+        snprintf(runs, sizeof runs, ": %zu to merge, %s written to %s", sort->runs.count, hdst__bytes_text(sort->runs.spilled, bytes), sort->runs.file.folder);
+    snprintf(sort->told, sizeof sort->told, "%s%s%s", sort->way, passes, runs);
+}
+
 hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error)
 {
     const double start = hdst__now();
@@ -235,7 +257,8 @@ hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__da
     forget(sort);
     sort->stats = (hdst__run_stats){0};
     hdst_status status = sort_records(sort, input, cache, keep, error);
-    if (status != HDST_OK) forget(sort);
+    if (status == HDST_OK) tell(sort);
+    else forget(sort);
     sort->stats.records = status == HDST_OK ? sort->records : 0;
     sort->stats.total_seconds = hdst__now() - start;
     sort->stats.run_seconds = sort->stats.total_seconds - sort->stats.read_seconds;
@@ -263,7 +286,7 @@ static hdst_status copy_pieces(hdst__sort *sort, uint64_t first, uint64_t count,
 // C structs are everybody's form between stages; here they are wanted in another layout.
 static hdst_status scatter(hdst__sort *sort, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
 {
-    const uint64_t size = sort->record->size, fit = PIECE_BYTES / size + 1;
+    const uint64_t size = sort->record->size, share = hdst__budget_left(&sort->engine->memory) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1;
     hdst__arena arena;
     jmp_buf out_of_memory;
     hdst_status status;
@@ -293,17 +316,12 @@ static hdst_status fill_sorted(void *user, uint64_t first, uint64_t count, const
 
 hdst__reader hdst__sort_reader(hdst__sort *sort)
 {
-    return sort->resident ? sort->store.cache.reader : (hdst__reader){fill_sorted, sort, sort->records, sort->record, HDST__AOS, 0};
+    return sort->resident ? sort->store.cache.reader : (hdst__reader){fill_sorted, sort, sort->records, sort->record, HDST__AOS, 0, true};
 }
 
 hdst__dataset_cache *hdst__sort_resident(hdst__sort *sort) { return sort->resident ? &sort->store.cache : NULL; }
 
 void hdst__sort_explain(const hdst__sort *sort, hdst__buffer *out)
 {
-    char bytes[24];
-    if (!sort->way) return;
-    hdst__buffer_printf(out, "  %s", sort->way);
-    if (sort->device_did) hdst__buffer_printf(out, ", %u passes", (unsigned)hdst__device_sort_passes(sort->on_device));
-    if (sort->runs.count) hdst__buffer_printf(out, ": %zu to merge, %s written to %s", sort->runs.count, hdst__bytes_text(sort->runs.spilled, bytes), sort->runs.file.folder);
-    hdst__buffer_puts(out, "\n");
+    if (sort->told[0]) hdst__buffer_printf(out, "  %s\n", sort->told);
 }

@@ -18,6 +18,7 @@ typedef struct hdst__sort hdst__sort;
 
 // Keys are in order of weight, at least one; they and the record must outlive the sort. NULL: out of memory.
 hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count);
+void hdst__sort_forget(hdst__sort *sort);       // gives the records back; how it sorted stays
 void hdst__sort_destroy(hdst__sort *sort);      // NULL is fine
 // Reads the input (a cached dataset's where it lies) and sorts it. `keep`: a stage reads the result, so it is best left on the device. The records are then what hdst__sort_reader reads, until the next run or the sort's end.
 hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error);

@@ -18,6 +18,8 @@ void hdst__sort_release_device(hdst__sort *sort)
     hdst__store_release(&sort->store);
     hdst__arena_destroy(&sort->arena);
     sort->on_device = NULL;
+    hdst__store_init(&sort->store, sort->engine, sort->record);
+    sort->store.whole = true;
 }
 
 // --- The input ---
@@ -129,14 +131,6 @@ static hdst_status prepare(hdst__sort *sort, hdst_error *error)
     return sort->on_device ? HDST_OK : hdst__error_memory(error, "a sort");
 }
 
-// Gives all memory back; the next run may try again.
-static void give_up(hdst__sort *sort)
-{
-    hdst__sort_release_device(sort);
-    hdst__store_init(&sort->store, sort->engine, sort->record);
-    sort->store.whole = true;
-}
-
 static hdst_status give_to_host(hdst__sort *sort, hdst__memory *output, hdst_error *error)
 {
     hdst_status status = sort->device->ops->to_host(sort->device, output, error);
@@ -180,7 +174,7 @@ hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hd
     if (status == HDST_E_MEMORY) status = HDST_OK;          // the budget was not enough after all
     if (status != HDST_OK && error) *error = full;
     hdst__driver_run_end();
-    if (!*done) give_up(sort);
+    if (!*done) hdst__sort_release_device(sort);
     return status;
 }
 
@@ -243,7 +237,7 @@ hdst_status hdst__sort_runs_on_device(hdst__sort *sort, const hdst__reader *inpu
     for (uint64_t first = 0; first < input->records && status == HDST_OK; first += each)
         status = make_run(sort, input, first, input->records - first < each ? input->records - first : each, &full);
     hdst__driver_run_end();
-    give_up(sort);                      // its memory is needed to merge
+    hdst__sort_release_device(sort);                      // its memory is needed to merge
     *done = status == HDST_OK;
     sort->way = "radix sort on the device, in runs";
     if (status == HDST_E_MEMORY) {      // the budget was not enough after all

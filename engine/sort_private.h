@@ -13,7 +13,8 @@ struct hdst__sort {
     hdst__sort_field *field;
     size_t field_count;
     hdst__run_stats stats;
-    const char *way;            // how the last run sorted: for people
+    const char *way;            // how it sorts: for people
+    char told[420];             // how the last run sorted, in a line; "": it did not
     uint64_t records;
 
     char *rows;                 // sorted, in host memory; NULL: elsewhere
@@ -33,7 +34,7 @@ struct hdst__sort {
 hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, bool *done, hdst_error *error);
 // The same for runs, which go to sort->runs, with `room` bytes of the host's memory.
 hdst_status hdst__sort_runs_on_device(hdst__sort *sort, const hdst__reader *input, uint64_t room, bool *done, hdst_error *error);
-void hdst__sort_release_device(hdst__sort *sort);
+void hdst__sort_release_device(hdst__sort *sort);       // gives all memory there back; the next run may try again
 
 // sort_host.c: an index array sorted by merging. Memory for both arrays is the caller's.
 typedef struct hdst__sort_entry {

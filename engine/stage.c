@@ -48,6 +48,20 @@ static void drop_plans(hdst__stage *stage)
     stage->table_words = 0;
 }
 
+void hdst__stage_forget(hdst__stage *stage, bool all)
+{
+    hdst__engine *engine = stage->engine;
+    pthread_mutex_lock(&engine->mutex);
+    const hdst__record *record = stage->store.cache.reader.record;
+    hdst__output_destroy(&stage->output);
+    hdst__output_destroy(&stage->partial);
+    hdst__store_release(&stage->store);
+    hdst__store_init(&stage->store, engine, record);
+    hdst__stage_forget_file(stage);
+    if (all) drop_plans(stage);
+    pthread_mutex_unlock(&engine->mutex);
+}
+
 void hdst__stage_destroy(hdst__stage *stage)
 {
     if (!stage) return;

@@ -82,7 +82,7 @@ static hdst_status fill_from_store(void *user, uint64_t first, uint64_t count, c
 void hdst__store_init(hdst__store *store, hdst__engine *engine, const hdst__record *record)
 {
     *store = (hdst__store){.cache = {.engine = engine}};
-    store->cache.reader = (hdst__reader){fill_from_store, store, 0, record, HDST__AOS, 0};
+    store->cache.reader = (hdst__reader){fill_from_store, store, 0, record, HDST__AOS, 0, true};
     hdst__arena_init(&store->arena, engine->allocator, NULL);
     hdst__arena_init(&store->cache.arena, engine->allocator, NULL);
 }

@@ -7,7 +7,9 @@
 
 #include <string.h>
 
-enum { LEAST_ROOM = 4096 /* records */ };
+// Who holds the input may have some bytes beside each record; a cache has a copy of what it reads.
+enum { BESIDE_RECORD = 8, HELD_TWICE = 2 };
+enum { LEAST_ROOM = 4096 /* records */, LEAST_BYTES = 256 << 10 /* or what these are */ };
 
 void hdst__top_init(hdst__top *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted, bool largest)
 {
@@ -130,15 +132,17 @@ static hdst_status look_at(void *user, const void *records, uint64_t count, hdst
 
 // --- Memory ---
 
-static hdst_status take_memory(hdst__top *top, picking *p, uint64_t records, hdst_error *error)
+static hdst_status take_memory(hdst__top *top, picking *p, const hdst__reader *from, hdst_error *error)
 {
     static const char what[] = "the records with the largest values";
     hdst__budget *budget = &top->engine->memory;
-    const uint64_t size = top->record->size, wanted = top->wanted < records ? top->wanted : records;
-    p->room = wanted > records / 2 ? records : 2 * wanted > LEAST_ROOM ? 2 * wanted : LEAST_ROOM < records ? LEAST_ROOM : records;
-    uint64_t bytes;
+    const uint64_t records = from->records, size = top->record->size, wanted = top->wanted < records ? top->wanted : records, fit = LEAST_BYTES / size + 1, least = fit < LEAST_ROOM ? fit : LEAST_ROOM;
+    p->room = wanted > records / 2 ? records : 2 * wanted > least ? 2 * wanted : least < records ? least : records;
+    uint64_t bytes, input;
     if (__builtin_mul_overflow(p->room, 2 * (size + sizeof *p->entries), &bytes)) bytes = UINT64_MAX;
-    if (bytes > hdst__budget_left(budget)) return hdst__budget_error_of_all(budget, bytes, wanted * size, what, error);      // and the result
+    if (__builtin_mul_overflow(records, HELD_TWICE * (size + BESIDE_RECORD), &input)) input = UINT64_MAX;
+    if (!from->held) input = 0;
+    if (bytes > hdst__budget_left(budget)) return hdst__budget_error_of_all(budget, bytes, wanted * size, input, what, error);      // and the result
     p->rows = hdst__budget_alloc(budget, p->room * size, what, error);
     p->spare = p->rows ? hdst__budget_alloc(budget, p->room * size, what, error) : NULL;
     p->entries = p->spare ? hdst__budget_alloc(budget, p->room * sizeof *p->entries, what, error) : NULL;
@@ -177,7 +181,7 @@ hdst_status hdst__top_run(hdst__top *top, const hdst__reader *input, hdst_error 
     top->seen = top->kept = 0;
     top->stats = (hdst__run_stats){0};
     if (input->records == 0 || top->wanted == 0) return HDST_OK;
-    hdst_status status = take_memory(top, &p, input->records, error);
+    hdst_status status = take_memory(top, &p, input, error);
     if (status == HDST_OK) status = hdst__engine_stream(top->engine, input, look_at, &p, &top->stats, error);
     if (status == HDST_OK) status = give(top, &p, error);
     if (status != HDST_OK) hdst__top_release(top);

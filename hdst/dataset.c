@@ -87,7 +87,7 @@ static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_mo
     hdst__object_retain(&module->object);
     dataset->layout = dataset->record->layout;
     dataset->block = dataset->record->block;
-    dataset->reader = (hdst__reader){hdst__bound_source_fill, dataset->bound, source->source->rows, dataset->record, dataset->layout, dataset->block};
+    dataset->reader = (hdst__reader){hdst__bound_source_fill, dataset->bound, source->source->rows, dataset->record, dataset->layout, dataset->block, false};
     return HDST_OK;
 }
 

@@ -126,7 +126,7 @@ bool hdst__node_is_known(const hdst__node *node)
 {
     switch (node->kind) {
     case HDST__NODE_READ: return true;
-    case HDST__NODE_STAGE: case HDST__NODE_FOLD: case HDST__NODE_SORT: case HDST__NODE_PARTITION: case HDST__NODE_GROUP: case HDST__NODE_BY_KEY: case HDST__NODE_TOP: return node->ran;
+    case HDST__NODE_STAGE: case HDST__NODE_FOLD: case HDST__NODE_SORT: case HDST__NODE_PARTITION: case HDST__NODE_GROUP: case HDST__NODE_BY_KEY: case HDST__NODE_TOP: return node->ran && !node->dropped;
     case HDST__NODE_CACHE: {
         const hdst__plan *plan = hdst__kept_plan(node->dataset->kept);
         return hdst__kept_is_filled(node->dataset->kept) || all_known(plan->nodes, plan->node_count);
@@ -150,7 +150,10 @@ hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error)
 {
     hdst_status status = find_device(plan, error);
     plan->stats = (hdst__run_stats){0};
-    for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++)
+    hdst__plan_drop_last_run(plan);
+    for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) {
         if (!plan->nodes[i]->taker) status = hdst__plan_run_node(plan, plan->nodes[i], error);
+        if (status == HDST_OK) hdst__plan_drop_unread(plan, plan->nodes[i]);
+    }
     return status;
 }

@@ -15,6 +15,7 @@
 // plan_parted.c   such that keep the parts of a partition
 // plan_reader.c   how the next stage reads what a node holds: rows, slices, unions
 // plan.c          making, running, ending
+// plan_drop.c     what nodes give back in the middle of a run where memory is short
 // plan_explain.c  a plan as a text for people
 // kept.c          cached datasets: a plan of their own, which runs once
 #ifndef HDST_PLAN_H
@@ -67,6 +68,7 @@ struct hdst__node {
     struct hdst__node *taker;       // a stage: who takes its records slice by slice, and runs it; they are nowhere in whole then. NULL: it runs in its turn and keeps them
     uint64_t enough;                // a stage: nobody reads more records of it than these, from the first on; 0: all
     bool ran;                       // a stage or a sort: its reader is the last run's
+    bool dropped;                   // its records of this run were given back: all who read them have run
 
     // Stages and folds
     hdst_dataset **items;           // operators, first to last
@@ -122,6 +124,9 @@ hdst_status hdst__plan_run_node(hdst__plan *plan, hdst__node *node, hdst_error *
 // Whether nothing has to be computed to read the node's records: they are in files, or filled caches, or were computed by the last run.
 bool hdst__node_is_known(const hdst__node *node);
 
+// plan_drop.c
+void hdst__plan_drop_unread(hdst__plan *plan, const hdst__node *ran);       // where memory is short, once a node has run: what nobody reads any more
+void hdst__plan_drop_last_run(hdst__plan *plan);        // where memory is short, before a run
 // plan_graph.c
 bool hdst__reads_index(ir_func *func);      // whether it asks which record of its input it has
 hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error);
@@ -130,6 +135,7 @@ hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_err
 hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error);
 hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error);    // tells the stage what it reads in this run; makes it first
 hdst_status hdst__stage_node_values(const hdst__node *node, hdst_error *error);     // takes the snapshot, unless a value has an error, or rows that its parameter cannot have
+void hdst__stage_node_drop(hdst__node *node, bool all);     // its records; `all`: also what it works with
 void hdst__stage_node_release(hdst__node *node);
 hdst__plan_param hdst__plan_param_of(const ir_func *func, const ir_param *param, const hdst_dataset *item);     // of an item's own function
 ir_func *hdst__plan_lower(hdst__arena *arena, const hdst_dataset *item, hdst_error *error);

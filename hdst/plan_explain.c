@@ -96,7 +96,7 @@ static void explain_node(const hdst__node *node, hdst__buffer *out)
 static hdst_status explain_stage(hdst__node *node, hdst__buffer *out, hdst_error *error)
 {
     if (!hdst__node_is_known(node->inputs[0])) {
-        hdst__buffer_printf(out, "stage %s: what it reads is computed by the next run\n", node->func->name);
+        hdst__buffer_printf(out, "stage %s: what it reads is computed by the next run%s\n", node->func->name, node->ran ? "; memory was short, so the last one gave it back" : "");
         return HDST_OK;
     }
     hdst_status status = hdst__stage_node_input(node, error);

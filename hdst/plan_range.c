@@ -40,5 +40,5 @@ static hdst_status fill_nothing(void *user, uint64_t first, uint64_t count, cons
 
 hdst__reader hdst__range_node_reader(const hdst__node *node)
 {
-    return (hdst__reader){fill_nothing, NULL, node->inputs[0]->reader.records, node->nothing, HDST__AOP /* no fields, no buffers */, 0};
+    return (hdst__reader){fill_nothing, NULL, node->inputs[0]->reader.records, node->nothing, HDST__AOP /* no fields, no buffers */, 0, false};
 }

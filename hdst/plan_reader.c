@@ -38,7 +38,7 @@ static hdst_status fill_from_rows(void *user, uint64_t first, uint64_t count, co
 
 hdst__reader hdst__reader_of_rows(hdst__node *node, const hdst__record *record)
 {
-    return (hdst__reader){fill_from_rows, node, node->row_count, record, HDST__AOS, 0};
+    return (hdst__reader){fill_from_rows, node, node->row_count, record, HDST__AOS, 0, true};
 }
 
 static hdst_status fill_from_slice(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
@@ -54,7 +54,7 @@ hdst__reader hdst__reader_of_slice(hdst__node *node)
     const hdst__reader *from = &node->inputs[0]->reader;
     const hdst_dataset *slice = node->dataset;
     uint64_t left = slice->first < from->records ? from->records - slice->first : 0;
-    return (hdst__reader){fill_from_slice, node, slice->count < left ? slice->count : left, from->record, from->layout, from->block};
+    return (hdst__reader){fill_from_slice, node, slice->count < left ? slice->count : left, from->record, from->layout, from->block, from->held};
 }
 
 static hdst_status fill_from_union(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
@@ -80,7 +80,8 @@ static hdst_status fill_from_union(void *user, uint64_t first, uint64_t count, c
 hdst_status hdst__reader_of_union(hdst__node *node, hdst__reader *reader, hdst_error *error)
 {
     const hdst__reader *from = &node->inputs[0]->reader;
-    *reader = (hdst__reader){fill_from_union, node, 0, from->record, from->layout, from->block};
+    *reader = (hdst__reader){fill_from_union, node, 0, from->record, from->layout, from->block, false};
+    for (size_t i = 0; i < node->input_count; i++) reader->held |= node->inputs[i]->reader.held;
     for (size_t i = 0; i < node->input_count; i++)
         if (__builtin_add_overflow(reader->records, node->inputs[i]->reader.records, &reader->records))
             return hdst__error_set(error, HDST_E_USAGE, "a union of more than 2^64 records");

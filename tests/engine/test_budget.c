@@ -52,10 +52,15 @@ Test(budget, its_error_names_a_limit_near_the_least)
     cr_assert(hdst__budget_reserve(&budget, UINT64_C(60) << 20));
     hdst__budget_error(&budget, 8 << 20, "rows", &error);
     cr_assert(strstr(error.hint, "--memory 90M would do"), "%s", error.hint);          // 60 in use, 20, 8 for shares of 64, 2
-    hdst__budget_error_of_all(&budget, 8 << 20, 4 << 20, "rows", &error);
+    hdst__budget_error_of_all(&budget, 8 << 20, 4 << 20, 0, "rows", &error);
     cr_assert(strstr(error.message, "rows needs 8.0 MiB, 4.0 MiB of 64.0 MiB are left"), "%s", error.message);
     cr_assert(strstr(error.hint, "--memory 83M would do"), "%s", error.hint);          // 60, 8, 4, an eighth of these, 2
-    hdst__budget_error_of_all(&budget, UINT64_MAX - 1, 4 << 20, "rows", &error);
+    hdst__budget_error_of_all(&budget, 8 << 20, 4 << 20, 16 << 20, "rows", &error);
+    cr_assert(strstr(error.hint, "--memory 101M would do"), "%s", error.hint);         // 16 more may come into use
+    hdst__budget_release(&budget, UINT64_C(28) << 20);
+    hdst__budget_error_of_all(&budget, 40 << 20, 0, UINT64_C(1) << 40, "rows", &error);
+    cr_assert(strstr(error.hint, "--memory 122M would do"), "%s", error.hint);         // of 107 five eighths would be in use and 40 are left; an eighth, 2
+    hdst__budget_error_of_all(&budget, UINT64_MAX - 1, 4 << 20, 0, "rows", &error);
     cr_assert(!strstr(error.hint, "would do"), "%s", error.hint);
 }
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where memory is short nodes give back what nobody reads any more in this run, or what the last run left, so that a chain of operators that hold records needs no more than the
+// two or three of them that are at work. What a later run would use again stays where there is plenty.
+#include "hdst/plan.h"
+
+#include "engine/engine_private.h"
+#include "engine/parting.h"
+#include "hdst/plan_group.h"
+
+enum { SHORT = 4, VERY_SHORT = 2 };     // a quarter of the budget is taken, a half
+
+static bool is_short(const hdst__plan *plan, unsigned share)
+{
+    const hdst__budget *memory = &plan->context->engine->memory;
+    return memory->limit - hdst__budget_left(memory) > memory->limit / share;
+}
+
+// Its reader reads those of its inputs, whenever it is asked.
+static bool passes_on(const hdst__node *node)
+{
+    return node->kind == HDST__NODE_LAYOUT || node->kind == HDST__NODE_SLICE || node->kind == HDST__NODE_UNION;
+}
+
+static bool holds(const hdst__node *node) { return node->kind != HDST__NODE_READ && node->kind != HDST__NODE_CACHE && !passes_on(node); }
+
+// A stage runs in the turn of who takes its records slice by slice, or of the top that asks for candidates.
+static const hdst__node *runs_with(const hdst__node *node) { return node->taker ? node->taker : node->held ? node->held : node; }
+
+// Whether the node's records are read by somebody who has not run yet, or by the user. Nodes stand in an order of running; `ran` is the last one that did.
+static bool is_wanted(const hdst__plan *plan, const hdst__node *node, const hdst__node *ran)
+{
+    if (node == plan->target) return true;
+    for (size_t i = 0; i < plan->node_count; i++) {
+        const hdst__node *reader = plan->nodes[i];
+        for (size_t k = 0; k < reader->input_count; k++) {
+            if (reader->inputs[k] != node) continue;
+            if (passes_on(reader) ? is_wanted(plan, reader, ran) : runs_with(reader)->number > ran->number) return true;
+        }
+    }
+    return false;
+}
+
+// Rows of accumulators are the result's, whoever read them as records.
+static void drop(hdst__node *node, bool all)
+{
+    node->dropped = !node->table_count;
+    hdst__stage_node_drop(node, all);
+    if (node->kind == HDST__NODE_STAGE || node->kind == HDST__NODE_FOLD) return;
+    if (node->sort) hdst__sort_forget(node->sort);
+    if (node->parting) hdst__parting_forget(node->parting);
+    hdst__group_node_release(node);
+    hdst__top_node_release(node);
+    hdst__parted_release(node);
+    if (node->by_key && !node->table_count) hdst__by_key_forget(node->by_key);
+    if (node->table_count) return;
+    node->rows = NULL;
+    node->resident = NULL;
+}
+
+void hdst__plan_drop_unread(hdst__plan *plan, const hdst__node *ran)
+{
+    const bool all = is_short(plan, VERY_SHORT);
+    if (!is_short(plan, SHORT)) return;
+    for (size_t i = 0; i < plan->node_count; i++) {
+        hdst__node *node = plan->nodes[i];
+        if (holds(node) && !node->dropped && runs_with(node)->number <= ran->number && !is_wanted(plan, node, ran)) drop(node, all);
+    }
+}
+
+// A stage alone keeps what it works with: it would take the same again.
+void hdst__plan_drop_last_run(hdst__plan *plan)
+{
+    const bool some = is_short(plan, SHORT), all = is_short(plan, VERY_SHORT);
+    size_t holders = 0;
+    for (size_t i = 0; i < plan->node_count; i++) holders += holds(plan->nodes[i]);
+    for (size_t i = 0; i < plan->node_count; i++) {
+        hdst__node *node = plan->nodes[i];
+        if (some && holds(node) && node->ran && !node->dropped) drop(node, all && holders > 1);
+        node->dropped = false;
+    }
+}

@@ -54,6 +54,7 @@ bench:
 LONG_PROGRAMS ?= 10000
 LONG_KERNELS ?= 2000
 LONG_PIPELINES ?= 500
+LONG_CHAINS ?= 300
 # Then the errors of the mathematics: every how many-th float, and how many points where there are too many numbers to try all. Then all of tests/mutation.
 LONG_FLOATS ?= 1
 LONG_POINTS ?= 10000000
@@ -64,9 +65,10 @@ long:
 	@sh tools/setup.sh build test
 	@$(MAKE) --no-print-directory $(BUILD)/.with-tests
 	$(NINJA) -C $(BUILD)
-	@echo "make long: LONG_SEED=$(LONG_SEED) LONG_PROGRAMS=$(LONG_PROGRAMS) LONG_KERNELS=$(LONG_KERNELS) LONG_PIPELINES=$(LONG_PIPELINES)"
+	@echo "make long: LONG_SEED=$(LONG_SEED) LONG_PROGRAMS=$(LONG_PROGRAMS) LONG_KERNELS=$(LONG_KERNELS) LONG_PIPELINES=$(LONG_PIPELINES) LONG_CHAINS=$(LONG_CHAINS)"
 	@HDST_DIFF_HANG=600 HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) HDST_DIFF_PIPELINES=$(LONG_PIPELINES) HDST_DIFF_MISTAKES=$(LONG_PROGRAMS) HDST_DIFF_SEED=$(LONG_SEED) $(MESON) test -C $(BUILD) --no-rebuild --verbose --num-processes 1 --suite differential
 	for device in interp cpu; do $(BUILD)/tests/hdst/budget_matrix --rss $$device 4 16 64 256 && $(BUILD)/tests/hdst/budget_matrix $$device 2 1024 || [ $$? = 77 ] || exit 1; done
+	for device in interp cpu gpu-form; do $(BUILD)/tests/hdst/budget_chains $$device 16 $(LONG_SEED)-$$(( $(LONG_SEED) + $(LONG_CHAINS) - 1 )) || [ $$? = 77 ] || exit 1; done
 	$(BUILD)/bench/math_errors --every $(LONG_FLOATS) --points $(LONG_POINTS)
 	@python3 tests/mutation/run.py
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/hdst/chain_operations.h"
 
+#include "tests/hdst/budget.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -409,6 +411,8 @@ EXPECT(expect_union)
 #define KEYED .most_parts = CHAIN_PARTS_OF_KEYS
 #define OF(kind, of, often) .name = #kind " " #of, .weight = often, .make = make_##kind, .expect = expect_each, .function = #of, .each = of, ANY
 
+enum { TABLES = 4 };
+
 const chain_operation chain_operations[] = {
     {.name = "filter all", .weight = 0, .make = make_filter, .expect = expect_each, .function = "all", .each = all, ANY},     // the first: takes parts away
     {OF(map, halved, 3), .keeps_parts = true},
@@ -420,17 +424,17 @@ const chain_operation chain_operations[] = {
     {.name = "filter none", .weight = 1, .make = make_filter, .expect = expect_each, .function = "none", .each = none, ANY},
     {OF(flat_map, twice, 2)},
     {OF(flat_map, fan, 2)},
-    {.name = "map with value", .weight = 1, .make = make_few_looked_up, .expect = expect_few_looked_up, .function = "looked_up", .each = looked_up, .keeps_parts = true, ANY},
-    {.name = "map with large value", .weight = 1, .make = make_many_looked_up, .expect = expect_many_looked_up, .function = "looked_up", .each = looked_up, .keeps_parts = true, .in_memory = true, ANY},
+    {.name = "map with value", .weight = 1, .make = make_few_looked_up, .expect = expect_few_looked_up, .function = "looked_up", .each = looked_up, .keeps_parts = true, ANY, .least = TABLES},
+    {.name = "map with large value", .weight = 1, .make = make_many_looked_up, .expect = expect_many_looked_up, .function = "looked_up", .each = looked_up, .keeps_parts = true, .least = BUDGET_IN_MEMORY, ANY},
     {.name = "zip with index", .weight = 2, .make = make_indexed, .expect = expect_indexed, .most_parts = CHAIN_NO_PARTS},
     {.name = "sort v", .weight = 4, .make = make_sort, .expect = expect_sort, .function = "v", ANY},
     {.name = "sort v desc, at", .weight = 4, .make = make_sort, .expect = expect_sort, .function = "v desc, at", ANY},
     {.name = "sort key, at desc", .weight = 4, .make = make_sort, .expect = expect_sort, .function = "key, at desc", ANY},
     {.name = "partition by key", .weight = 4, .make = make_partition, .expect = expect_partition, .function = "part_of_key", ANY},
     {.name = "partition by v", .weight = 3, .make = make_partition, .expect = expect_partition, .function = "part_of_v", ANY},
-    {.name = "top few", .weight = 2, .make = make_top_few, .expect = expect_top_few, ANY},
-    {.name = "top many", .weight = 2, .make = make_top_many, .expect = expect_top_many, .in_memory = true, ANY},
-    {.name = "max_by", .weight = 1, .make = make_max_by, .expect = expect_max_by, .filled = true, ANY},
+    {.name = "top few", .weight = 2, .make = make_top_few, .expect = expect_top_few, ANY, .least = TABLES},
+    {.name = "top many", .weight = 2, .make = make_top_many, .expect = expect_top_many, .least = BUDGET_IN_MEMORY, ANY},
+    {.name = "max_by", .weight = 1, .make = make_max_by, .expect = expect_max_by, .filled = true, ANY, .least = TABLES},
     {.name = "group last", .weight = 4, .make = make_group, .expect = expect_group, .function = "last", ANY},
     {.name = "group told", .weight = 4, .make = make_group, .expect = expect_group, .function = "told", ANY},
     {.name = "by key add", .weight = 6, .make = make_by_key, .expect = expect_by_key, .function = "add", KEYED},
@@ -438,8 +442,8 @@ const chain_operation chain_operations[] = {
     {.name = "by key folded", .weight = 3, .make = make_by_key, .expect = expect_by_key, .function = "folded", KEYED},
     {.name = "count by key", .weight = 2, .make = make_counted, .expect = expect_counted, KEYED},
     {.name = "distinct", .weight = 5, .make = make_distinct, .expect = expect_distinct, KEYED},
-    {.name = "dense few", .weight = 1, .make = make_dense_few, .expect = expect_dense_few, .function = "few_rows", .most_parts = CHAIN_NO_PARTS},
-    {.name = "dense many", .weight = 2, .make = make_dense_many, .expect = expect_dense_many, .function = "many_rows", .in_memory = true, .most_parts = CHAIN_NO_PARTS},
+    {.name = "dense few", .weight = 1, .make = make_dense_few, .expect = expect_dense_few, .function = "few_rows", .most_parts = CHAIN_NO_PARTS, .least = TABLES},
+    {.name = "dense many", .weight = 2, .make = make_dense_many, .expect = expect_dense_many, .function = "many_rows", .least = BUDGET_IN_MEMORY, .most_parts = CHAIN_NO_PARTS},
     {.name = "reduce", .weight = 1, .make = make_reduce, .expect = expect_reduce, .function = "of_all", .filled = true, ANY},
     {.name = "slice", .weight = 3, .make = make_slice, .expect = expect_slice, ANY},
     {.name = "cache", .weight = 5, .make = make_cache, .expect = expect_same, ANY},

@@ -36,7 +36,7 @@ struct chain_operation {
     chain_rows (*expect)(const chain_operation *op, const chain_scene *scene, const chain_rows *in, const chain_rows *other, uint64_t number);
     const char *function;           // or fields
     unsigned (*each)(const chain_item *in, uint32_t numbers, chain_item *out);      // what a function makes of an item: up to CHAIN_MOST
-    bool in_memory;                 // what it needs grows with the input and has to be in memory
+    unsigned least;                 // it has something that must be in memory: the error for memory is right below so many MiB
     bool two;                       // takes another dataset too
     bool filled;                    // takes no empty dataset
     chain_parts most_parts;         // which it can stand behind

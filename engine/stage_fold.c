@@ -83,15 +83,23 @@ hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error)
 
 // --- In order ---
 
-enum { BATCH = 4096 };                  // records read at a time
+enum { BATCH = 4096, BATCH_BYTES = 8 << 20, BATCH_SHARE = 8 };      // records read at a time, at most; bytes, as read and as C structs; of what the budget has left
 
 typedef struct ordered {
     hdst__arena arena;
-    const hdst__storage *storage;       // of BATCH records, in the reader's layout
+    uint64_t batch;                     // records read at a time
+    const hdst__storage *storage;       // of so many, in the reader's layout
     const hdst__storage *structs;       // of one more, as C structs: the result so far stands before the batch
     void **buffers;
     char *rows, *result;
 } ordered;
+
+static uint64_t batch_records(const hdst__stage *stage)
+{
+    const uint64_t share = hdst__budget_left(&stage->engine->memory) / BATCH_SHARE, bytes = share < BATCH_BYTES ? share : BATCH_BYTES;
+    const uint64_t fit = bytes / (2 * hdst__segment_record_bytes(stage->reader.record)), most = stage->reader.records < BATCH ? stage->reader.records : BATCH;
+    return fit > most ? most : fit ? fit : 1;
+}
 
 static bool make_ordered(ordered *o, const hdst__stage *stage)
 {
@@ -100,11 +108,12 @@ static bool make_ordered(ordered *o, const hdst__stage *stage)
     const hdst__record *record = stage->spec.func->params[0].record;
     hdst__arena_init(&o->arena, stage->engine->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) return false;
-    o->storage = hdst__storage_make(&o->arena, reader->record, reader->layout, reader->block, BATCH);
-    o->structs = hdst__storage_make(&o->arena, record, HDST__AOS, 0, BATCH + 1);
+    o->batch = batch_records(stage);
+    o->storage = hdst__storage_make(&o->arena, reader->record, reader->layout, reader->block, o->batch);
+    o->structs = hdst__storage_make(&o->arena, record, HDST__AOS, 0, o->batch + 1);
     o->buffers = HDST__NEW_ARRAY(&o->arena, void *, o->storage->buffers);
     for (uint32_t i = 0; i < o->storage->buffers; i++) o->buffers[i] = hdst__arena_alloc(&o->arena, o->storage->buffer_bytes[i]);
-    o->rows = hdst__arena_alloc(&o->arena, (BATCH + 1) * record->size);
+    o->rows = hdst__arena_alloc(&o->arena, (o->batch + 1) * record->size);
     o->result = hdst__arena_alloc(&o->arena, record->size);
     o->arena.out_of_memory = NULL;
     return true;
@@ -143,8 +152,8 @@ hdst_status hdst__stage_fold_ordered(hdst__stage *stage, hdst_error *error)
     if (records == 0) return empty_input(stage, error);
     ordered o = {0};
     hdst_status status = make_ordered(&o, stage) ? HDST_OK : hdst__error_memory(error, "a reduce");
-    for (uint64_t first = 0; first < records && status == HDST_OK; first += BATCH)
-        status = fold_batch(stage, &o, first, records - first < BATCH ? records - first : BATCH, error);      // the interpreter looks at whether it was cancelled
+    for (uint64_t first = 0; first < records && status == HDST_OK; first += o.batch)
+        status = fold_batch(stage, &o, first, records - first < o.batch ? records - first : o.batch, error);      // the interpreter looks at whether it was cancelled
     if (status == HDST_OK) status = give_one(stage, o.result, error);
     stage->stats.device[0].records = records;
     hdst__arena_destroy(&o.arena);

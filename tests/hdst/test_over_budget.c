@@ -177,3 +177,29 @@ Test(over_budget, values_count)
     cr_assert_eq(hdst_value_status(hdst_value_create(module, "item", BUDGET / 3 * 2 / sizeof(item)), &error), HDST_OK, "%s", error.message);
     hdst_context_destroy(context);
 }
+
+// Record by record, so a few of them at a time will do: 20 MB of records of 64 KiB.
+enum { WIDE = 8192, WIDE_RECORDS = 300 };
+typedef struct wide { double d[WIDE]; } wide;
+
+static bool fill_wide(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message, (void)user;
+    for (uint64_t i = 0; i < count; i++) ((wide *)records)[i].d[0] = (double)(first + i);
+    return true;
+}
+
+Test(over_budget, wide_records_reduced_in_order)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "interp";
+    options.memory = 48 << 20;
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module *module = module_of(context, "struct wide { double d[8192]; };\nreduce mix(wide a, wide b) { wide c = b; c.d[0] = a.d[0] * 0.5 + b.d[0]; return c; }\n");
+    hdst_result *r = hdst_result_create(hdst_reduce(hdst_read(hdst_source_from_callback(context, WIDE_RECORDS, fill_wide, NULL), module, "wide"), module, "mix"));
+    double expected = 0;
+    for (int i = 1; i < WIDE_RECORDS; i++) expected = expected * 0.5 + i;
+    RUN(r);
+    cr_assert_eq(((const wide *)hdst_result_rows(r, NULL, NULL))->d[0], expected);
+    hdst_context_destroy(context);
+}

@@ -94,17 +94,6 @@ void hdst__dataset_cache_destroy(hdst__dataset_cache *cache)
     hdst__free(engine->allocator, cache);
 }
 
-void hdst__dataset_cache_release(hdst__dataset_cache *cache)
-{
-    hdst__engine *engine = cache->engine;
-    pthread_mutex_lock(&engine->mutex);
-    release_segments(cache);
-    hdst__arena_init(&cache->arena, engine->allocator, NULL);
-    cache->device = NULL;
-    cache->streamed = false;
-    pthread_mutex_unlock(&engine->mutex);
-}
-
 // Equal segments, as few as fit: a short last one would be a launch for little.
 static uint64_t records_per_segment(const hdst__dataset_cache *cache)
 {

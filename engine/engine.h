@@ -103,7 +103,6 @@ hdst__dataset_cache *hdst__dataset_cache_create(hdst__engine *engine, const hdst
 // Reads the dataset on the host: from the segments once they are all there and the host can reach them, else as the cache itself reads it.
 hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache);
 void hdst__dataset_cache_destroy(hdst__dataset_cache *cache);
-void hdst__dataset_cache_release(hdst__dataset_cache *cache);    // gives the memory back; the next run reads again. Not during a run.
 
 // Where records go that a stage gives, in place of its output: slice by slice, in the order of the input, from memory that is the stage's and is used again when `take` returns.
 // Both are called with the engine's mutex held.

@@ -95,16 +95,6 @@ static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool
 
 static uint64_t dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
 
-// All accumulators again, when pieces of a slice came after the last one.
-static hdst_status take_table_again(hdst__executor *executor, const hdst__pass *pass, hdst_error *error)
-{
-    hdst__device *device = executor->device;
-    if (!pass->launch.finished) return device->ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, true, error);
-    hdst_status status = device->ops->finish_table(device, pass->program, &pass->launch, error);
-    device->ops->finish(device);
-    return status;
-}
-
 // The table at the end (or rows on the device, made of it), and the error word with it if both are in one memory: a copy less to wait for.
 static hdst_status read_words(hdst__slot *slot, hdst__pass *pass, bool last, hdst_error *error)
 {
@@ -185,7 +175,8 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     }
     if (status == HDST_OK) status = launch_slice(executor, pass, slot, &launch, error);
     if (pass->in_place) device->ops->unpart(device, &place);
-    bool last = alone || launch.first + count == pass->reader->records;
+    // Pieces of a slice that was cut come behind all that was submitted so far, so each of them reads what the last slice did, too.
+    const bool last = alone || launch.first + count == pass->reader->records;
     if (status == HDST_OK) status = read_results(executor, slot, pass, last, error);
     return status == HDST_OK ? device->ops->mark(device, &slot->ticket, error) : status;
 }
@@ -305,7 +296,6 @@ static uint64_t piece_records(const hdst__slot *slot, const hdst__pass *pass)
 static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, hdst_error *error)
 {
     const uint64_t first = slot->skip, count = slot->count, each = piece_records(slot, pass);
-    pass->was_cut = true;
     if (count == 1) {
         note_failure(pass, (slot->segment->first + first) << 16 | HDST__TOO_MANY);
         return HDST_OK;
@@ -562,8 +552,6 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
         hdst_status closed = hdst__window_close(pass->window, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = closed;
     }
-    // The table was read behind the last slice, but pieces of an earlier one may have come later.
-    if (status == HDST_OK && pass->was_cut && pass->table) status = take_table_again(executor, pass, error);
     // A record that failed comes before whatever ended the submission of later ones.
     if (pass->failure != UINT64_MAX && !hdst__given_up(executor->device)) return HDST_OK;
     return status == HDST_OK ? hdst__cancel_check(executor->device->engine->cancel, pass->stats->device[0].records, pass->reader->records, error) : status;

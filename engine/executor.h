@@ -65,7 +65,6 @@ typedef struct hdst__pass {
     double *seconds_per_record;         // measured here; 0: not known
     double *outputs_per_record;         // COUNTED: measured here
     uint64_t outputs;                   // COUNTED: records that came out so far
-    bool was_cut;                       // a slice's output did not fit: it ran again in pieces
     hdst__run_stats *stats;
     uint64_t failure;                   // out: UINT64_MAX, or the error word of the failing record with the smallest index
 } hdst__pass;

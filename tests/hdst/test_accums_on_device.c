@@ -227,3 +227,31 @@ Test(accums_on_device, without_room_there_the_host_rounds_with_one_warning)
     cr_assert_eq(warnings, 1);
     hdst_context_destroy(context);
 }
+
+// The first slice's output does not fit, which is seen when the last one has been submitted, and the accumulators read behind it: they are read again behind each piece.
+Test(accums_on_device, behind_the_pieces_of_a_slice_that_was_cut)
+{
+    enum { ITEMS = 1400000, BURST = 5000, BURST_END = 20000, EACH = 60 };
+    if (!have_cpu()) return;
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "cpu";
+    options.memory = 40 << 20;
+    hdst_context *context = hdst_context_create(&options);
+    context->engine->gpu_form_on_cpu = true;
+    hdst_module *module = module_of(context, "struct item { uint32_t n; float v; };\n"
+                                             "flat_map burst(item a, accum uint64_t seen, accum uint64_t given) -> item\n"
+                                             "{ seen += 1; for (uint32_t i = 0u; i < a.n; i++) { given += 1; emit((item){ .n = i, .v = a.v }); } }\n");
+    struct { uint32_t n; float v; } *items = calloc(ITEMS, sizeof *items), *got;
+    for (uint32_t i = 0; i < ITEMS; i++) items[i].n = i >= BURST && i < BURST_END ? EACH : 0, items[i].v = (float)i;
+    hdst_map_spec *spec = hdst_map_spec_create(module, "burst");
+    hdst_result *r = hdst_result_create(hdst_flat_map(hdst_read(hdst_source_from_memory(context, items, ITEMS, sizeof *items), module, "item"), spec));
+    RUN(r);
+    uint64_t n;
+    got = (void *)hdst_result_rows(r, NULL, &n);
+    cr_assert_eq(n, (BURST_END - BURST) * EACH, "%llu", (unsigned long long)n);
+    for (uint64_t i = 0; i < n; i++) cr_assert(got[i].n == i % EACH && got[i].v == (float)(BURST + i / EACH), "record %llu", (unsigned long long)i);
+    cr_assert_eq(hdst_view_int64(hdst_result_field(r, "seen", NULL), 0, 0), ITEMS);
+    cr_assert_eq(hdst_view_int64(hdst_result_field(r, "given", NULL), 0, 0), (int64_t)n);
+    free(items);
+    hdst_context_destroy(context);
+}

@@ -481,3 +481,23 @@ Test(operators, what_is_totalled_on_the_way_to_a_slice_sees_all_records)
         hdst_context_destroy(j.context);
     }
 }
+
+// Who reads all records of a filter does not get fewer, because another one needs only the first ones.
+Test(operators, a_slice_ends_nothing_that_others_read)
+{
+    enum { RECORDS = 3000000, WANTED = 10 };
+    hdst_context *context = context_on("interp");
+    hdst_module *module = module_of(context, "struct pair { uint32_t key; float v; };\nfilter most(pair i) { return i.key % 8u != 3u; }\n");
+    struct { uint32_t key; float v; } *items = malloc(RECORDS * sizeof *items), *got;
+    uint64_t left = 0, n;
+    for (uint32_t i = 0; i < RECORDS; i++) items[i].key = i, items[i].v = (float)i, left += i % 8 != 3;
+    hdst_dataset *some = hdst_filter_function(hdst_read(hdst_source_from_memory(context, items, RECORDS, sizeof *items), module, "pair"), module, "most");
+    hdst_result *r = hdst_result_create(hdst_union(hdst_slice(some, 0, WANTED), some));
+    RUN(r);
+    got = (void *)hdst_result_rows(r, NULL, &n);
+    cr_assert_eq(n, WANTED + left, "%llu", (unsigned long long)n);
+    for (uint64_t i = 0; i < WANTED; i++) cr_assert(!memcmp(got + i, got + WANTED + i, sizeof *got));
+    cr_assert_eq(got[n - 1].key, RECORDS - 1);
+    free(items);
+    hdst_context_destroy(context);
+}

@@ -203,3 +203,32 @@ Test(over_budget, wide_records_reduced_in_order)
     cr_assert_eq(((const wide *)hdst_result_rows(r, NULL, NULL))->d[0], expected);
     hdst_context_destroy(context);
 }
+
+enum { MANY = 200000, MANY_KEYS = 120001 };
+static bool fill_many(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message, (void)user;
+    for (uint64_t i = 0; i < count; i++) ((item *)records)[i] = (item){(uint32_t)((first + i) * 7919 % MANY_KEYS), (float)(first + i)};
+    return true;
+}
+
+// The result of the first parts of the keys still has room in memory, that of all has not: it moves to a file, and what comes goes behind it.
+Test(over_budget, the_result_of_a_group_moves_to_a_file_half_way)
+{
+    static float expected[MANY_KEYS];
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "interp";
+    options.memory = 4 << 20;
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module *module = module_of(context, kernels);
+    hdst_result *r = hdst_result_create(hdst_group_function(hdst_read(hdst_source_from_callback(context, MANY, fill_many, NULL), module, "item"), "key", module, "latest"));
+    for (uint64_t i = 0; i < MANY; i++) expected[i * 7919 % MANY_KEYS] = (float)i;
+    for (int turn = 0; turn < 2; turn++) {
+        uint64_t n;
+        RUN(r);
+        const item *got = hdst_result_rows(r, NULL, &n);
+        cr_assert_eq(n, MANY_KEYS, "%llu keys", (unsigned long long)n);
+        for (uint64_t i = 0; i < n; i++) cr_assert_eq(got[i].v, expected[got[i].key], "key %u", (unsigned)got[i].key);
+    }
+    hdst_context_destroy(context);
+}

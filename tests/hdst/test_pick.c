@@ -414,3 +414,52 @@ Test(pick, more_than_an_address_can_tell)
     cr_assert(strstr(error.message, "the records with the largest values"), "%s", error.message);
     hdst_context_destroy(context);
 }
+
+// A map in front that totals must see each record once, so there is no second run for those that are equal to the limit: they come with the others.
+Test(pick, equal_values_behind_a_map_that_totals)
+{
+    enum { RECORDS = 200000, WANTED = 50 };
+    static float x[RECORDS];
+    const char *const devices[] = {"interp", "cpu"};
+    for (int d = 0; d < (have_cpu() ? 2 : 1); d++) {
+        hdst_context *context = context_on(devices[d]);
+        hdst_module *module = module_of(context, "map tally(float x, accum uint64_t n) -> float { n += 1; return x * 2.0f; }\n");
+        context->engine->pick_least = 1000;
+        for (int i = 0; i < RECORDS; i++) x[i] = (float)(i % 10);
+        hdst_dataset *values = hdst_map_function(hdst_read(hdst_source_from_floats(context, x, RECORDS, 1), module, "float"), module, "tally");
+        hdst_result *r = hdst_result_create(hdst_top(values, WANTED, NULL));
+        for (int turn = 0; turn < 2; turn++) {
+            uint64_t n;
+            RUN(r);
+            const float *got = hdst_result_rows(r, NULL, &n);
+            cr_assert_eq(n, WANTED, "%s: %llu", devices[d], (unsigned long long)n);
+            for (uint64_t i = 0; i < n; i++) cr_assert_eq(got[i], 18.0f);
+            cr_assert_eq(hdst_view_int64(hdst_result_field(r, "n", NULL), 0, 0), RECORDS);
+        }
+        cr_assert(strstr(hdst_explain(r, NULL), "a sample of"), "%s", hdst_explain(r, NULL));
+        hdst_context_destroy(context);
+    }
+}
+
+// A sample from all over would give each record another index, and with it values that there are not.
+Test(pick, values_that_depend_on_the_index)
+{
+    enum { RECORDS = 200000, WANTED = 20, END = 3000 };
+    static float x[RECORDS];
+    const char *const devices[] = {"interp", "cpu"};
+    for (int d = 0; d < (have_cpu() ? 2 : 1); d++) {
+        hdst_context *context = context_on(devices[d]);
+        hdst_module *module = module_of(context, "map early(float x) -> float { return record_index() < 3000ul ? x : 0.0f; }\n");
+        context->engine->pick_least = 1000;
+        for (int i = 0; i < RECORDS; i++) x[i] = i < END ? (float)i / END : 1000 + (float)i;
+        hdst_dataset *values = hdst_map_function(hdst_read(hdst_source_from_floats(context, x, RECORDS, 1), module, "float"), module, "early");
+        hdst_result *r = hdst_result_create(hdst_top(values, WANTED, NULL));
+        uint64_t n;
+        RUN(r);
+        const float *got = hdst_result_rows(r, NULL, &n);
+        cr_assert_eq(n, WANTED, "%s: %llu", devices[d], (unsigned long long)n);
+        for (uint64_t i = 0; i < n; i++) cr_assert_eq(got[i], x[END - 1 - i], "%s: %a", devices[d], (double)got[i]);
+        cr_assert(strstr(hdst_explain(r, NULL), "a sample of"), "%s", hdst_explain(r, NULL));
+        hdst_context_destroy(context);
+    }
+}

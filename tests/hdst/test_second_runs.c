@@ -43,3 +43,29 @@ Test(second_runs, few_or_no_keys_behind_a_result_in_a_file)
     }
     hdst_context_destroy(context);
 }
+
+// What a cache's maps totalled when it was filled is each result's own: it stays as it is when the cache is given up and filled again.
+Test(second_runs, accumulators_of_a_cache_stay_with_the_result)
+{
+    enum { RECORDS = 100 };
+    static float x[RECORDS];
+    hdst_context *context = context_on("interp");
+    hdst_module *module = module_of(context, "map tally(float x, broadcast uint64_t by, accum uint64_t n) -> float { n += by; return x + (float)by; }\n");
+    hdst_value *by = hdst_value_create(module, "uint64_t", 1);
+    hdst_map_spec *spec = hdst_map_spec_create(module, "tally");
+    hdst_bind_value(spec, "by", by);
+    hdst_dataset *cached = hdst_cache(hdst_map(hdst_read(hdst_source_from_floats(context, x, RECORDS, 1), module, "float"), spec));
+    hdst_result *r[4];
+    for (uint64_t turn = 0; turn < 4; turn++) {
+        cr_assert_eq(hdst_value_set(by, &(uint64_t){turn + 1}, 1), HDST_OK);
+        r[turn] = hdst_result_create(cached);
+        RUN(r[turn]);
+        for (uint64_t before = 0; before <= turn; before++) {
+            cr_assert_eq(hdst_view_int64(hdst_result_field(r[before], "n", NULL), 0, 0), (int64_t)(RECORDS * (before + 1)), "turn %d, result %d: %d", (int)turn, (int)before,
+                         (int)hdst_view_int64(hdst_result_field(r[before], "n", NULL), 0, 0));
+            cr_assert_eq(hdst_view_double(hdst_result_field(r[before], NULL, NULL), RECORDS - 1, 0), (double)(before + 1));
+        }
+        hdst_uncache(cached);
+    }
+    hdst_context_destroy(context);
+}

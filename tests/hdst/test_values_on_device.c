@@ -214,3 +214,80 @@ Test(values_on_device, later_slices_may_leave_nothing)
     }
     free(data);
 }
+
+// A C function reads the rows on the host. They are those of the last result each time, not the first one's.
+static bool add_first(const hdst_part *part, char *message, void *user)
+{
+    (void)message, (void)user;
+    for (uint64_t i = 0; i < part->count; i++) ((float *)part->output)[i] = ((const float *)part->records)[i] + ((const float *)part->values[0])[(part->first + i) % part->value_rows[0]];
+    return true;
+}
+
+static void check_rows_on_host(const char *device)
+{
+    enum { RECORDS = 70000 };
+    static float x[RECORDS];
+    hdst_context *context = context_on(device);
+    hdst_module *module = module_of(context, "map scaled(float x, broadcast float by) -> float { return x * by; }\nmap plus(float x, broadcast float rows[]) -> float;\n");
+    for (int i = 0; i < RECORDS; i++) x[i] = (float)(i % 1000);
+    hdst_value *by = hdst_value_create(module, "float", 1), *rows = hdst_value_create(module, "float", 1);
+    hdst_map_spec *scaled = hdst_map_spec_create(module, "scaled"), *plus = hdst_map_spec_create(module, "plus");
+    hdst_bind_value(scaled, "by", by);
+    hdst_bind_value(plus, "rows", rows);
+    hdst_map_spec_set_function(plus, HDST_DEVICE_INTERP, add_first, NULL);
+    hdst_map_spec_set_function(plus, HDST_DEVICE_CPU, add_first, NULL);
+    hdst_dataset *numbers = hdst_read(hdst_source_from_floats(context, x, RECORDS, 1), module, "float");
+    hdst_result *first = hdst_result_create(hdst_map(numbers, scaled)), *second = hdst_result_create(hdst_map(numbers, plus));
+    for (int turn = 1; turn < 5; turn++) {
+        hdst_error error;
+        cr_assert_eq(hdst_value_set(by, &(float){(float)turn}, 1), HDST_OK);
+        RUN(first);
+        cr_assert_eq(hdst_value_set_result(rows, first, NULL, &error), HDST_OK, "%s", error.message);
+        RUN(second);
+        const float *got = hdst_result_rows(second, NULL, NULL);
+        for (int i = 0; i < RECORDS; i++) cr_assert_eq(got[i], x[i] * (float)(turn + 1), "%s, turn %d: record %d is %g", device, turn, i, (double)got[i]);
+    }
+    hdst_context_destroy(context);
+}
+
+Test(values_on_device, rows_that_are_read_on_the_host_are_the_last_ones)
+{
+    check_rows_on_host("interp");
+    if (have_cpu()) check_rows_on_host("cpu");
+}
+
+// Rows of a result, on the device, and then rows of the program's own: the next run has those.
+static void check_rows_in_turn(const char *form)
+{
+    enum { RECORDS = 5000, ROWS = 7 };
+    static float x[RECORDS], own[ROWS];
+    hdst_context *context = context_in_form(form);
+    hdst_module *module = module_of(context, "map scaled(float x, broadcast float by) -> float { return x * by; }\nmap plus(float x, broadcast float rows[]) -> float { return x + rows[3]; }\n");
+    for (int i = 0; i < RECORDS; i++) x[i] = (float)i;
+    hdst_value *by = hdst_value_create(module, "float", 1), *rows = hdst_value_create(module, "float", 1);
+    hdst_map_spec *scaled = hdst_map_spec_create(module, "scaled"), *plus = hdst_map_spec_create(module, "plus");
+    hdst_bind_value(scaled, "by", by);
+    hdst_bind_value(plus, "rows", rows);
+    hdst_dataset *numbers = hdst_read(hdst_source_from_floats(context, x, RECORDS, 1), module, "float");
+    hdst_result *first = hdst_result_create(hdst_map(numbers, scaled)), *second = hdst_result_create(hdst_map(numbers, plus));
+    for (int turn = 1; turn < 7; turn++) {
+        const bool from_result = turn % 3 != 0;
+        hdst_error error;
+        own[3] = (float)(turn * 100);
+        cr_assert_eq(hdst_value_set(by, &(float){(float)turn}, 1), HDST_OK);
+        RUN(first);
+        cr_assert_eq(from_result ? hdst_value_set_result(rows, first, NULL, &error) : hdst_value_set(rows, own, ROWS), HDST_OK);
+        RUN(second);
+        const float *got = hdst_result_rows(second, NULL, NULL);
+        cr_assert_eq(got[1], 1 + (from_result ? 3 * (float)turn : own[3]), "%s, turn %d: %g", form, turn, (double)got[1]);
+    }
+    hdst_context_destroy(context);
+}
+
+Test(values_on_device, rows_of_a_result_and_of_the_program_in_turn)
+{
+    check_rows_in_turn("interp");
+    if (!have_cpu()) return;
+    check_rows_in_turn("cpu");
+    check_rows_in_turn("gpu-form");
+}

@@ -70,12 +70,49 @@ static bool only_stores(const ir_stmt *s)
     return true;
 }
 
-// Moves the stores in front of the emit, which are the last of `out`, into a branch with it.
+// Each store has a branch of its own: what stands between stores goes on for all records.
+static void guard_stores(ir_func *func, ir_block *block, size_t first, const ir_expr *cond)
+{
+    for (size_t i = first; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        ir_block *nested[HDST__IR_NESTED];
+        if (only_stores(s)) {
+            block->items[i] = hdst__ir_if(func, hdst__ir_copy(func, cond));
+            hdst__ir_push(func, &block->items[i]->then, s);
+            continue;
+        }
+        for (int n = 0, count = hdst__ir_stores(s) ? hdst__ir_nested(s, nested) : 0; n < count; n++) guard_stores(func, nested[n], 0, cond);
+    }
+}
+
+static bool not_set_by(ir_expr **slot, void *user) { return ((*slot)->op != IR_VAR && (*slot)->op != IR_ELEM) || !hdst__ir_block_writes(user, (*slot)->var); }
+
+// Where the condition is not known before the emit: what is stored is worked out, and stored with it.
+static void store_later(ir_func *func, ir_block *block, size_t first, ir_block *branch)
+{
+    for (size_t i = first; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        if (s->kind != IR_STORE) continue;
+        const uint32_t given = hdst__ir_add_var(func, "given", s->value->kind, 0);
+        func->vars[given].varying = s->value->varying;
+        block->items[i] = hdst__ir_set(func, given, s->value);
+        s->value = hdst__ir_var(func, given);
+        hdst__ir_push(func, branch, s);
+    }
+}
+
+// Moves the stores right in front of the emit, which are the last of `out`, into a branch with it. Those before them mostly follow the filter whose condition it is (fuse.c).
 static void guard(ir_func *func, ir_block *out, ir_stmt *emit)
 {
     ir_stmt *test = hdst__ir_if(func, emit->cond);
-    size_t first = out->count;
+    size_t first = out->count, begin;
     while (first > 0 && only_stores(out->items[first - 1])) first--;
+    for (begin = first; begin > 0 && !hdst__ir_emits(out->items[begin - 1]);) begin--;
+    while (begin < first && !hdst__ir_stores(out->items[begin])) begin++;
+    ir_block before = {out->items, first, first};
+    ir_block own = {out->items + begin, first - begin, first - begin};
+    if (hdst__ir_visit_expr(&emit->cond, not_set_by, &own)) guard_stores(func, &before, begin, emit->cond);
+    else store_later(func, &before, begin, &test->then);
     for (size_t i = first; i < out->count; i++) hdst__ir_push(func, &test->then, out->items[i]);
     out->count = first;
     emit->cond = NULL;

@@ -29,8 +29,13 @@ Test(pass_emits, only_what_comes_out_is_stored)
     static const pass_case c = {hdst__pass_place, head};
     PASS_GIVES(c, "  a = p.x\n  store result.y = a\n  for e = 0u to 3u {\n    store result.w[e] = p.z[e]\n  }\n  emit if lt(a, 1f)\n",
                "  a = p.x\n  if lt(a, 1f) {\n    store result.y = a\n    for e = 0u to 3u {\n      store result.w[e] = p.z[e]\n    }\n    emit\n  }\n");
-    PASS_GIVES(c, "  store result.y = p.x\n  a = p.x\n  store result.y = a\n  emit if lt(a, 1f)\n",      // the first one is stored again, or never comes out
-               "  store result.y = p.x\n  a = p.x\n  if lt(a, 1f) {\n    store result.y = a\n    emit\n  }\n");
+    PASS_GIVES(c, "  store result.y = p.x\n  a = p.x\n  store result.y = a\n  emit if lt(a, 1f)\n",
+               "  given = p.x\n  a = p.x\n  if lt(a, 1f) {\n    store result.y = given\n    store result.y = a\n    emit\n  }\n");
+    PASS_GIVES(c, "  q = lt(p.x, 1f)\n  store result.y = p.x\n  a = mul(p.x, 2f)\n  for e = 0u to 3u {\n    store result.w[e] = a\n  }\n  emit if q\n",
+               "  q = lt(p.x, 1f)\n  if q {\n    store result.y = p.x\n  }\n  a = mul(p.x, 2f)\n  if q {\n    for e = 0u to 3u {\n      store result.w[e] = a\n    }\n    emit\n  }\n");
+    PASS_GIVES(c, "  store result.y = 1f\n  emit\n  q = lt(p.x, 1f)\n  if lt(p.n, 3) {\n    store result.y = p.x\n    a = 1f\n  } else {\n    store result.y = 2f\n  }\n  b = a\n  emit if q\n",
+               "  store result.y = 1f\n  emit\n  q = lt(p.x, 1f)\n  if lt(p.n, 3) {\n    if q {\n      store result.y = p.x\n    }\n    a = 1f\n  } else {\n    if q {\n      store result.y = 2f\n    }\n  }\n  b = a\n"
+               "  if q {\n    emit\n  }\n");
     PASS_LEAVES(c, "  store result.y = p.x\n  emit\n");
     PASS_LEAVES(c, "  if lt(p.n, 3) {\n    store result.y = p.x\n    emit\n  }\n");
 }

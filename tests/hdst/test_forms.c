@@ -185,7 +185,7 @@ static void add_dots_of_the_row_before(const sample *p)
 Test(forms, dots_with_the_row_that_the_turn_before_left)
 {
     each_form_adds_up(RECORDS "map f(sample p, broadcast net n, accum net g, accum total t[])\n{\n    double s = 0;\n    uint32_t k = 7;\n"
-                      "    for (uint32_t h = 0; h < 16; h++) {\n        float d = dot(n.w[k], p.x);\n        s = s * 0.5 + d;\n        k = h;\n"
+                      "    for (uint32_t h = 0; h < 16; h++) {\n        uint32_t last = k;\n        k = h;\n        float d = dot(n.w[last], p.x);\n        s = s * 0.5 + d;\n"
                       "        for (uint32_t i = 0; i < 64; i++) g.w[h][i] += d * p.x[i];\n    }\n    t[0].n[0] += (int64_t)(s * 1000);\n}\n", true, add_dots_of_the_row_before);
 }
 

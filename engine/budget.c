@@ -230,7 +230,7 @@ hdst_status hdst__budget_error_of_all(const hdst__budget *budget, uint64_t bytes
     hdst__budget_error(budget, bytes, what, error);
     uint64_t all, least;
     if (__builtin_add_overflow(bytes, later, &all) || __builtin_add_overflow(all, more, &least) || least >= UINT64_MAX / 8) return HDST_E_MEMORY;
-    const uint64_t left = hdst__budget_left(budget), usual = budget->limit / 8 * 3, share = left < usual ? left : usual;
+    const uint64_t left = hdst__budget_left(budget), usual = budget->limit / 4, share = left < usual ? left : usual;
     const double in_share = share ? (double)all / (double)share * (double)budget->limit : INFINITY;
     least += in_use(budget);
     if (more && in_share < (double)least) least = (uint64_t)in_share;

@@ -48,7 +48,7 @@ static void drop_plans(hdst__stage *stage)
     stage->table_words = 0;
 }
 
-void hdst__stage_forget(hdst__stage *stage, bool all)
+void hdst__stage_forget(hdst__stage *stage)
 {
     hdst__engine *engine = stage->engine;
     pthread_mutex_lock(&engine->mutex);
@@ -58,8 +58,14 @@ void hdst__stage_forget(hdst__stage *stage, bool all)
     hdst__store_release(&stage->store);
     hdst__store_init(&stage->store, engine, record);
     hdst__stage_forget_file(stage);
-    if (all) drop_plans(stage);
     pthread_mutex_unlock(&engine->mutex);
+}
+
+void hdst__stage_forget_plan(hdst__stage *stage)
+{
+    pthread_mutex_lock(&stage->engine->mutex);
+    drop_plans(stage);
+    pthread_mutex_unlock(&stage->engine->mutex);
 }
 
 void hdst__stage_destroy(hdst__stage *stage)

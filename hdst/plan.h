@@ -126,6 +126,7 @@ bool hdst__node_is_known(const hdst__node *node);
 
 // plan_drop.c
 void hdst__plan_drop_unread(hdst__plan *plan, const hdst__node *ran);       // where memory is short, once a node has run: what nobody reads any more
+void hdst__node_drop_work(hdst__node *node);            // what it works with, where memory is very short
 void hdst__plan_drop_last_run(hdst__plan *plan);        // where memory is short, before a run
 // plan_graph.c
 bool hdst__reads_index(ir_func *func);      // whether it asks which record of its input it has
@@ -135,7 +136,7 @@ hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_err
 hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error);
 hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error);    // tells the stage what it reads in this run; makes it first
 hdst_status hdst__stage_node_values(const hdst__node *node, hdst_error *error);     // takes the snapshot, unless a value has an error, or rows that its parameter cannot have
-void hdst__stage_node_drop(hdst__node *node, bool all);     // its records; `all`: also what it works with
+void hdst__stage_node_drop(hdst__node *node);       // its records
 void hdst__stage_node_release(hdst__node *node);
 hdst__plan_param hdst__plan_param_of(const ir_func *func, const ir_param *param, const hdst_dataset *item);     // of an item's own function
 ir_func *hdst__plan_lower(hdst__arena *arena, const hdst_dataset *item, hdst_error *error);

@@ -9,9 +9,9 @@
 
 enum { SHORT = 4, VERY_SHORT = 2 };     // a quarter of the budget is taken, a half
 
-static bool is_short(const hdst__plan *plan, unsigned share)
+static bool is_short(const hdst_context *context, unsigned share)
 {
-    const hdst__budget *memory = &plan->context->engine->memory;
+    const hdst__budget *memory = &context->engine->memory;
     return memory->limit - hdst__budget_left(memory) > memory->limit / share;
 }
 
@@ -41,10 +41,10 @@ static bool is_wanted(const hdst__plan *plan, const hdst__node *node, const hdst
 }
 
 // Rows of accumulators are the result's, whoever read them as records.
-static void drop(hdst__node *node, bool all)
+static void drop_records(hdst__node *node)
 {
     node->dropped = !node->table_count;
-    hdst__stage_node_drop(node, all);
+    hdst__stage_node_drop(node);
     if (node->kind == HDST__NODE_STAGE || node->kind == HDST__NODE_FOLD) return;
     if (node->sort) hdst__sort_forget(node->sort);
     if (node->parting) hdst__parting_forget(node->parting);
@@ -57,25 +57,38 @@ static void drop(hdst__node *node, bool all)
     node->resident = NULL;
 }
 
-void hdst__plan_drop_unread(hdst__plan *plan, const hdst__node *ran)
+void hdst__node_drop_work(hdst__node *node)
 {
-    const bool all = is_short(plan, VERY_SHORT);
-    if (!is_short(plan, SHORT)) return;
-    for (size_t i = 0; i < plan->node_count; i++) {
-        hdst__node *node = plan->nodes[i];
-        if (holds(node) && !node->dropped && runs_with(node)->number <= ran->number && !is_wanted(plan, node, ran)) drop(node, all);
-    }
+    if (node->stage && is_short(node->dataset->object.context, VERY_SHORT)) hdst__stage_forget_plan(node->stage);
 }
 
 // A stage alone keeps what it works with: it would take the same again.
-void hdst__plan_drop_last_run(hdst__plan *plan)
+static bool is_alone(const hdst__plan *plan)
 {
-    const bool some = is_short(plan, SHORT), all = is_short(plan, VERY_SHORT);
     size_t holders = 0;
     for (size_t i = 0; i < plan->node_count; i++) holders += holds(plan->nodes[i]);
+    return holders < 2;
+}
+
+void hdst__plan_drop_unread(hdst__plan *plan, const hdst__node *ran)
+{
+    if (!is_short(plan->context, SHORT)) return;
+    const bool alone = is_alone(plan);
     for (size_t i = 0; i < plan->node_count; i++) {
         hdst__node *node = plan->nodes[i];
-        if (some && holds(node) && node->ran && !node->dropped) drop(node, all && holders > 1);
+        if (!holds(node) || runs_with(node)->number > ran->number) continue;
+        if (!alone) hdst__node_drop_work(node);
+        if (!node->dropped && !is_wanted(plan, node, ran)) drop_records(node);
+    }
+}
+
+void hdst__plan_drop_last_run(hdst__plan *plan)
+{
+    const bool some = is_short(plan->context, SHORT), alone = is_alone(plan);
+    for (size_t i = 0; i < plan->node_count; i++) {
+        hdst__node *node = plan->nodes[i];
+        if (some && holds(node) && node->ran && !node->dropped) drop_records(node);
+        if (some && !alone) hdst__node_drop_work(node);
         node->dropped = false;
     }
 }

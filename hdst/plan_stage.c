@@ -311,9 +311,9 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     return HDST_OK;
 }
 
-void hdst__stage_node_drop(hdst__node *node, bool all)
+void hdst__stage_node_drop(hdst__node *node)
 {
-    if (node->stage) hdst__stage_forget(node->stage, all);
+    if (node->stage) hdst__stage_forget(node->stage);
     if (node->table_count || node->kind != HDST__NODE_STAGE) return;
     node->rows = NULL;
     node->resident = NULL;

@@ -269,6 +269,7 @@ static hdst_status run_sieved(hdst__node *node, hdst__run_stats *stats, hdst_err
     let_all_through(top);
     if (has_limit) limit_to(top, limit, adds_up);
     status = run_stage(node, 0, stats, error);
+    hdst__node_drop_work(node->inputs[0]);
     if (status == HDST_OK) status = pick(node, &node->inputs[0]->reader, stats, error);
     return status == HDST_OK && has_limit && !adds_up && top->best.row_count < top->best.wanted ? add_equal_ones(node, limit, stats, error) : status;
 }

@@ -59,7 +59,7 @@ Test(budget, its_error_names_a_limit_near_the_least)
     cr_assert(strstr(error.hint, "--memory 101M would do"), "%s", error.hint);         // 16 more may come into use
     hdst__budget_release(&budget, UINT64_C(28) << 20);
     hdst__budget_error_of_all(&budget, 40 << 20, 0, UINT64_C(1) << 40, "rows", &error);
-    cr_assert(strstr(error.hint, "--memory 122M would do"), "%s", error.hint);         // of 107 five eighths would be in use and 40 are left; an eighth, 2
+    cr_assert(strstr(error.hint, "--memory 182M would do"), "%s", error.hint);         // of 160 three quarters would be in use; an eighth, 2
     hdst__budget_error_of_all(&budget, UINT64_MAX - 1, 4 << 20, 0, "rows", &error);
     cr_assert(!strstr(error.hint, "would do"), "%s", error.hint);
 }

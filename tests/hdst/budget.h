@@ -30,6 +30,7 @@ typedef struct budget_job {
     const char *name;
     uint64_t bytes;                 // of its input
     unsigned least;                 // it may end with the error for memory below so many MiB only
+    unsigned within;                // then this part of the budget that the error names does not do; 0: half
     void (*run)(const struct budget_job *job, hdst_context *context, budget_cell *cell);        // fills status, error and wrong
     const void *what;
 } budget_job;

@@ -78,8 +78,8 @@ static bool operation(walk *w, const ast_expr *e, hdst__kind kind, const char *p
     case AST_AND: *op = IR_ACC_AND; return true;
     case AST_OR: *op = IR_ACC_OR; return true;
     case AST_XOR: *op = IR_ACC_XOR; return true;
-    case AST_LOGAND: *op = IR_ACC_AND; return true;
-    case AST_LOGOR: *op = IR_ACC_OR; return true;
+    case AST_LOGAND: *op = IR_ACC_AND; return kind == HDST__BOOL;       // of numbers it is not that of their bits
+    case AST_LOGOR: *op = IR_ACC_OR; return kind == HDST__BOOL;
     default: return false;
     }
 }

@@ -35,15 +35,15 @@ bool hdst__leaf_is_dense(const hdst__leaf *leaf)
     return dense;
 }
 
-// Bytes from element 0 of the leaf to element (e) in the C struct, as text: " + (e) * 4".
+// Bytes from element 0 of the leaf to element (e) in the C struct, as text: " + (e) * 4". (e) is of 32 bits mostly, and so is the offset where that is enough.
 const char *hdst__element_offset(hdst__arena *arena, const hdst__leaf *leaf)
 {
     if (leaf->elements == 1) return "";
     uint64_t inner = 1;
-    if (hdst__leaf_is_dense(leaf)) return hdst__arena_printf(arena, " + (e) * %" PRIu64, hdst__scalar_size(leaf->kind));
-    const char *text = "";
+    const char *e = hdst__leaf_offset(leaf, leaf->elements - 1) - leaf->offset > INT32_MAX ? "(ulong)(e)" : "(e)", *text = "";
+    if (hdst__leaf_is_dense(leaf)) return hdst__arena_printf(arena, " + %s * %" PRIu64, e, hdst__scalar_size(leaf->kind));
     for (uint32_t d = leaf->dims; d-- > 0;) {
-        text = hdst__arena_printf(arena, "%s + (e) / %" PRIu64 " %% %" PRIu64 " * %" PRIu64, text, inner, leaf->dim[d].count, leaf->dim[d].stride);
+        text = hdst__arena_printf(arena, "%s + %s / %" PRIu64 " %% %" PRIu64 " * %" PRIu64, text, e, inner, leaf->dim[d].count, leaf->dim[d].stride);
         inner *= leaf->dim[d].count;
     }
     return text;
@@ -81,7 +81,7 @@ static const char *input_address(hdst__printer *p, uint32_t param, size_t l)
         return hdst__arena_printf(p->arena, "%sAt + (i) * %" PRIu64 " + %" PRIu64 "%s", data, input->record->size, leaf->offset,
                                   hdst__element_offset(p->arena, leaf));
     case HDST__AOSOA:
-        step = leaf->elements > 1 ? hdst__arena_printf(p->arena, " + (e) * %" PRIu64, at->element_stride) : "";
+        step = leaf->elements > 1 ? hdst__arena_printf(p->arena, " + (e) * %" PRIu64 "UL", at->element_stride) : "";
         return hdst__arena_printf(p->arena, "%sAt + (skip + (i)) / %" PRIu64 " * %" PRIu64 " + (skip + (i)) %% %" PRIu64 " * %" PRIu64 " + %" PRIu64 "%s",
                                   data, input->block, at->block_stride, input->block, size, at->offset, step);
     default:

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { MAX_LEAVES = 10000, MAX_PATH_BYTES = 1000 };
+#define MAX_ELEMENTS ((uint64_t)UINT32_MAX - 16)        // of a leaf: loops over them count to the end, by 16 even, in 32 bits
 #define MAX_RECORD_BYTES ((uint64_t)1 << 40)
 
 static const struct scalar {
@@ -137,11 +138,12 @@ static const char *make_leaf(hdst__arena *arena, const hdst__field *field, const
         if (leaf->dims == HDST__LEAF_DIMS) return hdst__arena_printf(arena, "'%s' has more than %d dimensions", leaf->path, HDST__LEAF_DIMS);
         leaf->dim[leaf->dims].count = type->count;
         leaf->dim[leaf->dims++].stride = hdst__type_size(type->element);
-        leaf->elements *= type->count;
+        leaf->elements = multiply(leaf->elements, type->count);
     }
     if (leaf->dims + inner->dims > HDST__LEAF_DIMS) return hdst__arena_printf(arena, "'%s' has more than %d dimensions", leaf->path, HDST__LEAF_DIMS);
     for (uint32_t d = 0; d < inner->dims; d++) leaf->dim[leaf->dims++] = inner->dim[d];
-    leaf->elements *= inner->elements;
+    leaf->elements = multiply(leaf->elements, inner->elements);
+    if (leaf->elements > MAX_ELEMENTS) return hdst__arena_printf(arena, "'%s' has more than %llu numbers", leaf->path, (unsigned long long)MAX_ELEMENTS);
     return NULL;
 }
 

@@ -304,6 +304,8 @@ Test(check, other_reduces_say_why_not)
         {"reduce f(r a, r b) { return (r){ .x = a.x + b.x, .n = a.n + b.n }; }", AST_ORDERED, "in.lo is not given"},
         {"reduce f(r a, r b) { return a; }", AST_ORDERED, "not built from its parts"},
         {"reduce f(bool a, bool b) { return a + b; }", AST_ORDERED, "the result is not a OP b"},
+        {"reduce f(int a, int b) { return a && b; }", AST_ORDERED, "the result is not a OP b"},
+        {"associative commutative reduce f(int a, int b) { return a || b; }", AST_ASSOCIATIVE_COMMUTATIVE, "the result is not a OP b"},
         {"reduce f(r a, r b) { return (r){ .x = a.x + b.x, .n = b.n + a.n, .in = { min(a.in.lo, b.in.lo), a.in.any || b.in.any,"
          " { a.in.h[0] | b.in.h[0], max(a.in.h[1], b.in.h[1]) } } }; }", AST_ORDERED, "in.h[1] is combined in another way than the elements before it"},
     };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values travel through every pair of layouts and come back; addresses are checked against the rule written out by hand.
 #include "codegen/layout.h"
+#include "codegen/print.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -158,4 +159,18 @@ Test(layout, a_storage_beyond_all_memory_is_refused)
 {
     cr_assert_null(hdst__storage_make(&arena, make_point(), HDST__SOA, 0, (uint64_t)1 << 60));
     cr_assert_null(hdst__storage_make(&arena, make_point(), HDST__AOSOA, 256, UINT64_MAX));
+}
+
+// Elements are numbered in 32 bits; their bytes may be more.
+Test(layout, offsets_of_elements_beyond_two_gibibytes_are_of_64_bits)
+{
+    const hdst__type *f32 = hdst__type_scalar(HDST__F32), *f64 = hdst__type_scalar(HDST__F64);
+    hdst__field pair_fields[] = {{"a", f32}, {"b", f64}};
+    hdst__record *pair = finish((hdst__record){.name = "pair", .fields = pair_fields, .field_count = 2});
+    hdst__field fields[] = {{"small", hdst__type_array(&arena, f32, 1 << 29)}, {"large", hdst__type_array(&arena, f32, (1 << 29) + 1)},
+                            {"pairs", hdst__type_array(&arena, hdst__type_record(&arena, pair), 1 << 28)}};
+    const hdst__record *record = finish((hdst__record){.name = "record", .fields = fields, .field_count = 3});
+    cr_expect_str_eq(hdst__element_offset(&arena, &record->leaves[0]), " + (e) * 4");
+    cr_expect_str_eq(hdst__element_offset(&arena, &record->leaves[1]), " + (ulong)(e) * 4");
+    cr_expect_str_eq(hdst__element_offset(&arena, &record->leaves[2]), " + (ulong)(e) / 1 % 268435456 * 16");
 }

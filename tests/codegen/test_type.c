@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 static hdst__arena arena;
@@ -159,10 +160,28 @@ Test(type, sizes_that_do_not_fit_are_refused_not_wrapped)
 {
     hdst__field huge[] = {{"x", array(array(scalar(HDST__F64), (uint64_t)1 << 40), (uint64_t)1 << 40)}};
     cr_assert_str_eq(refusal(huge, 1), "field 'x' is larger than 2^40 bytes");
-    hdst__field sum[] = {{"x", array(scalar(HDST__U8), (uint64_t)1 << 40)}, {"y", scalar(HDST__U8)}};
-    cr_assert_str_eq(refusal(sum, 2), "the record is larger than 2^40 bytes");
-    cr_assert(make("largest", 0, sum, 1)->size == (uint64_t)1 << 40);
+    hdst__field sum[65];
+    for (int i = 0; i < 65; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "x%d", i);
+        sum[i] = (hdst__field){hdst__arena_strdup(&arena, name), i < 64 ? array(scalar(HDST__F64), (uint64_t)1 << 31) : scalar(HDST__U8)};
+    }
+    cr_assert_str_eq(refusal(sum, 65), "the record is larger than 2^40 bytes");
+    cr_assert(make("largest", 0, sum, 64)->size == (uint64_t)1 << 40);
     cr_assert_str_eq(refusal(NULL, 0), "the record has no fields");
+}
+
+// Loops over the elements of a field count in 32 bits, those of 16 lanes too.
+Test(type, fields_of_more_numbers_than_32_bits_count_are_refused)
+{
+    hdst__field flat[] = {{"x", array(scalar(HDST__U8), UINT32_MAX - 16)}}, more[] = {{"x", array(scalar(HDST__U8), UINT32_MAX - 15)}};
+    hdst__field square[] = {{"x", array(array(scalar(HDST__U8), 1 << 16), 1 << 16)}};
+    cr_assert_eq(make("flat", 0, flat, 1)->elements, UINT32_MAX - 16);
+    cr_assert_str_eq(refusal(more, 1), "'x' has more than 4294967279 numbers");
+    cr_assert_str_eq(refusal(square, 1), "'x' has more than 4294967279 numbers");
+    hdst__field row[] = {{"x", array(scalar(HDST__U8), 1 << 16)}};
+    hdst__field rows[] = {{"r", array(nested(make("row", 0, row, 1)), 1 << 16)}};
+    cr_assert_str_eq(refusal(rows, 1), "'r.x' has more than 4294967279 numbers");
 }
 
 Test(type, nine_dimensions_are_refused)

@@ -230,3 +230,30 @@ Test(forms, a_check_is_made_of_an_index_that_only_seems_in_range)
         hdst_context_destroy(context);
     }
 }
+
+// --- Reduces ---
+
+// Of numbers && and || are not what & and | are of their bits.
+Test(forms, conditions_of_numbers_are_combined_as_such)
+{
+    static const int32_t numbers[] = {2, 1, 4, 8}, none[] = {2, 0, 4, 8};
+    for (size_t form = 0; form < 3; form++) {
+        if (form && !have_cpu()) return;
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *module = module_of(context, "reduce every(int32_t a, int32_t b) { return a && b; }\nassociative reduce some(int32_t a, int32_t b) { return a || b; }\n");
+        for (int n = 0; n < 2; n++) {
+            hdst_source *source = hdst_source_from_memory(context, n ? none : numbers, 4, sizeof *numbers);
+            hdst_result *every = hdst_result_create(hdst_reduce(hdst_read(source, module, "int32_t"), module, "every"));
+            hdst_result *some = hdst_result_create(hdst_reduce(hdst_read(source, module, "int32_t"), module, "some"));
+            RUN(every);
+            RUN(some);
+            cr_expect_eq(*(const int32_t *)hdst_result_rows(every, NULL, NULL), !n, "%s", forms[form]);
+            cr_expect_eq(*(const int32_t *)hdst_result_rows(some, NULL, NULL), 1, "%s", forms[form]);
+            hdst_result_destroy(every);
+            hdst_result_destroy(some);
+            hdst_source_destroy(source);
+        }
+        hdst_module_destroy(module);
+        hdst_context_destroy(context);
+    }
+}

@@ -24,6 +24,7 @@
 #include "base/arena.h"
 #include "engine/by_key.h"
 #include "engine/output.h"
+#include "engine/spill.h"
 #include "hdst/dataset.h"
 
 typedef enum hdst__node_kind {
@@ -94,6 +95,9 @@ struct hdst__node {
     const hdst__field_place *key_fields;
     const hdst__node *parted;       // of a reduction by key: the partition whose parts it keeps; NULL: none
     hdst__output parted_rows;       // then: its records, part by part
+    hdst__spill parted_file;        // or, where the budget has no room for all of them, a file
+    const void *parted_mapped;
+    uint64_t parted_room;           // bytes that the budget had when the run began
     struct hdst__parting *parting;  // of a partition: made at the first run
     const uint64_t *part_counts;    // records of each part, where there are parts, after a run
     uint64_t *own_counts;           // of a reduction by key that keeps parts
@@ -173,8 +177,9 @@ uint64_t hdst__partition_count(const hdst__node *node);         // of its parts
 // plan_parted.c, of a reduction by key, whose node has its by_key_spec:
 void hdst__parted_make(hdst__arena *arena, hdst__node *node);      // node->parted, if there is a partition below
 void hdst__parted_release(hdst__node *node);
-// A part's records, from record `first` of the input on: adds what they give to node->parted_rows, in the order of hash and key.
+// A part's records, from record `first` of the input on: gives what they give to hdst__parted_add, in the order of hash and key.
 typedef hdst_status (*hdst__part_step)(hdst__node *node, const hdst__reader *part, uint64_t first, hdst__run_stats *stats, hdst_error *error);
+hdst_status hdst__parted_add(hdst__node *node, const void *rows, uint64_t count, hdst_error *error);
 // All parts. The result is the node's rows then, and their counts. node->by_key is there, to tell keys apart.
 hdst_status hdst__parted_run(hdst__node *node, hdst__part_step step, hdst__run_stats *stats, hdst_error *error);
 // plan_by_key.c

@@ -91,7 +91,7 @@ static hdst_status run_part(hdst__node *node, const hdst__reader *part, uint64_t
     uint64_t count;
     hdst_status status = hdst__by_key_run(node->by_key, &input, &rows, &count, error);
     hdst__plan_add_stats(stats, hdst__by_key_stats(node->by_key));
-    return status == HDST_OK ? hdst__output_add(&node->parted_rows, rows, count, error) : status;
+    return status == HDST_OK ? hdst__parted_add(node, rows, count, error) : status;
 }
 
 hdst_status hdst__by_key_node_run(hdst__plan *plan, hdst__node *node, hdst_error *error)

@@ -373,7 +373,7 @@ static hdst_status run_part_of_user(hdst__node *node, const hdst__reader *part, 
     (void)first;
     const hdst__output *result;
     const hdst_status status = run_input(node, part, &result, stats, error);
-    return status == HDST_OK ? hdst__output_add(&node->parted_rows, result->records, result->count, error) : status;
+    return status == HDST_OK ? hdst__parted_add(node, result->records, result->count, error) : status;
 }
 
 static hdst_status run_all(hdst__node *node, hdst__run_stats *stats, hdst_error *error)

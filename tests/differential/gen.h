@@ -91,6 +91,8 @@ typedef struct gen {
     bool no_params;                 // a helper, or a stage before the last: only its record
     enum { RETURN_VALUE, RETURN_NOTHING, RETURN_RECORD, RETURN_KEEP, RETURN_EMITS } returns;
     const char *emit_to;            // C text of what takes an emitted record
+    uint64_t units, length;         // of a theme: rows of its sums, elements of the record's array
+    int array;                      // of a theme: number of the record's field
     bool no_index;                  // behind a flat_map: record_index() is for another test
 } gen;
 
@@ -145,6 +147,7 @@ typedef struct gen_maker {          // of the branches of a conditional expressi
     uint64_t limit;
 } gen_maker;
 
+gen_value gen_product(gen *g, gen_value a, gen_value b);
 gen_value gen_inside(gen *g, const gen_symbol *s);                  // a scalar in it
 gen_value gen_ternary(gen *g, int depth /* of its condition */, const gen_maker *maker);
 gen_value gen_comparison(gen *g, int depth);
@@ -175,7 +178,20 @@ int gen_leaves_of(const gen_record *r, diff_kind *kinds, uint64_t *counts);    /
 const char *gen_braces(gen *g, const gen_record *r, const char *path);
 const char *gen_numbers(gen *g, const gen_record *r, const char *path);
 
+// A record of these fields, numbers and arrays of them; five at most.
+typedef struct gen_wish {
+    diff_kind kind;
+    uint64_t count, count2;             // as in gen_field
+} gen_wish;
+const gen_record *gen_wished_record(gen *g, const char *name, const gen_wish *wish, int count);
+
 // --- gen_accum.c ---
+typedef struct gen_cell {               // a number in an accumulator
+    int param, leaf;
+    diff_kind kind;
+    const char *hk, *row, *element;     // row, element (its number among those of the leaf): C text
+} gen_cell;
+void gen_accumulate_value(gen *g, gen_cell cell, gen_value v);      // by the law of the cell's leaf
 const char *gen_pattern(gen *g, const char *c, diff_kind kind);     // C text of a value as the pattern that accumulate() takes
 void gen_accumulate(gen *g);
 bool gen_accumulate_row(gen *g);        // false: there is no row to add to
@@ -185,6 +201,11 @@ bool gen_accumulate_elements(gen *g);   // false: there is no array in one
 void gen_loop(gen *g, int depth);
 int gen_broadcast_table(gen *g);        // -1: none
 void gen_for_rows(gen *g, int depth, int table);
+
+// --- gen_theme.c ---
+const gen_record *gen_theme_input(gen *g);
+void gen_theme_params(gen *g);          // sets some, from number 1 on
+void gen_theme_body(gen *g);
 
 // --- gen_stmt.c ---
 void gen_block(gen *g, int statements, int depth);

@@ -45,27 +45,32 @@ static cell_path walk(gen *g, int param, const char *hk)
     return path;
 }
 
+void gen_accumulate_value(gen *g, gen_cell cell, gen_value v)
+{
+    diff_param *p = &g->program->params[cell.param];
+    const diff_law law = p->law[cell.leaf];
+    p->accumulated[cell.leaf] = true;
+    const char *value = gen_name(g, "t"), *type = gen_c_type(cell.kind);
+    gen_c(g, "%s %s = %s;", type, value, gen_converted(g, v, cell.kind));
+    static const char *const ops[] = {"+=", NULL, NULL, "&=", "|=", "^="};
+    if (law == L_MIN || law == L_MAX) {
+        gen_hk(g, "acc_%s(%s, %s);", law == L_MIN ? "min" : "max", cell.hk, gen_argument(v));
+    } else if (law == L_SUM && gen_chance(g, 20)) {
+        gen_hk(g, "%s -= %s;", cell.hk, gen_argument(v));
+        gen_c(g, "%s = (%s)-%s;", value, type, value);
+    } else {
+        gen_hk(g, "%s %s %s;", cell.hk, ops[law], gen_argument(v));
+    }
+    gen_c(g, "ctx->accumulate(ctx, %d, %s, %d, %s, %s);", cell.param, cell.row, cell.leaf, cell.element, gen_pattern(g, value, cell.kind));
+}
+
 static void accumulate_at(gen *g, int param, const char *row, cell_path path)
 {
-    diff_param *p = &g->program->params[param];
-    const diff_law law = p->law[path.leaf];
     const bool faults = g->faults;
     g->faults = false;
     const gen_value v = gen_is_float(path.kind) && gen_chance(g, 40) ? gen_mix(g) : gen_expr(g, DEPTH);
     g->faults = faults;
-    p->accumulated[path.leaf] = true;
-    const char *value = gen_name(g, "t"), *type = gen_c_type(path.kind);
-    gen_c(g, "%s %s = %s;", type, value, gen_converted(g, v, path.kind));
-    static const char *const ops[] = {"+=", NULL, NULL, "&=", "|=", "^="};
-    if (law == L_MIN || law == L_MAX) {
-        gen_hk(g, "acc_%s(%s, %s);", law == L_MIN ? "min" : "max", path.hk, gen_argument(v));
-    } else if (law == L_SUM && gen_chance(g, 20)) {
-        gen_hk(g, "%s -= %s;", path.hk, gen_argument(v));
-        gen_c(g, "%s = (%s)-%s;", value, type, value);
-    } else {
-        gen_hk(g, "%s %s %s;", path.hk, ops[law], gen_argument(v));
-    }
-    gen_c(g, "ctx->accumulate(ctx, %d, %s, %d, %s, %s);", param, row, path.leaf, path.element, gen_pattern(g, value, path.kind));
+    gen_accumulate_value(g, (gen_cell){param, path.leaf, path.kind, path.hk, row, path.element}, v);
 }
 
 // The row that is added to, or the accumulator itself.

@@ -156,8 +156,9 @@ gen_value gen_integer(gen *g, int depth)
     return gen_is_float(v.kind) ? gen_cast(g, v, kinds[gen_below(g, 8)]) : v;
 }
 
-static gen_value product(gen *g, gen_value a, gen_value b, diff_kind kind)
+gen_value gen_product(gen *g, gen_value a, gen_value b)
 {
+    const diff_kind kind = gen_common(a.kind, b.kind);
     const char *hk = gen_print(g, "%s * %s", gen_wrapped(g, a, LEVEL_MUL), gen_wrapped(g, b, LEVEL_MUL + 1));
     const char *x = gen_temporary(g, kind, gen_converted(g, a, kind)), *y = gen_temporary(g, kind, gen_converted(g, b, kind));
     gen_value v = value(hk, gen_typed(g, kind, gen_print(g, "%s * %s", a.c, b.c)), LEVEL_MUL, kind);
@@ -215,7 +216,7 @@ static gen_value arithmetic(gen *g, int depth)
     const diff_kind kind = gen_common(a.kind, b.kind);
     if (which < 4) return sum(g, a, b, false);
     if (which < 5) return sum(g, a, b, true);
-    if (which < 8) return product(g, a, b, kind);
+    if (which < 8) return gen_product(g, a, b);
     if (!gen_is_float(kind)) return integer_division(g, a, wild ? b : not_zero(g, b), which == 9);
     const char *hk = gen_print(g, "%s / %s", gen_wrapped(g, a, LEVEL_MUL), gen_wrapped(g, b, LEVEL_MUL + 1));
     return value(hk, gen_typed(g, kind, gen_print(g, "%s / %s", a.c, b.c)), LEVEL_MUL, kind);
@@ -501,7 +502,7 @@ gen_value gen_mix(gen *g)
         gen_value term = datum(g, kind);
         if (gen_chance(g, 60)) {
             const gen_value factor = datum(g, kind);
-            term = product(g, term, factor, gen_common(term.kind, factor.kind));
+            term = gen_product(g, term, factor);
         }
         const bool swap = !g->faults && gen_chance(g, 50);      // C evaluates `v` first: with faults it must stand first
         v = sum(g, swap ? term : v, swap ? v : term, gen_chance(g, 40));

@@ -32,16 +32,27 @@ static void nested_field(gen *g, gen_record *r, gen_field *f, int level)
     f->count2 = f->count && gen_chance(g, 15) ? 1 + (uint64_t)gen_below(g, 2) : 0;
 }
 
+static void name_field(gen *g, gen_record *r, int i)
+{
+    const char *others[5];
+    for (int k = 0; k < i; k++) others[k] = r->field[k].hk;
+    r->field[i] = (gen_field){.hk = gen_inner_name(g, gen_print(g, "f%d", i), others, i), .c = gen_print(g, "f%d", i), .leaf = r->leaves};
+}
+
+static void count_field(gen_record *r, const gen_field *f)
+{
+    r->leaves += f->record ? f->record->leaves : 1;
+    r->numbers += times(f) * (f->record ? f->record->numbers : 1);
+}
+
 static void random_field(gen *g, gen_record *r, int i, int level)
 {
     gen_field *f = &r->field[i];
-    const char *others[5];
-    for (int k = 0; k < i; k++) others[k] = r->field[k].hk;
-    *f = (gen_field){.hk = gen_inner_name(g, gen_print(g, "f%d", i), others, i), .c = gen_print(g, "f%d", i), .kind = gen_kind(g), .leaf = r->leaves};
+    name_field(g, r, i);
+    f->kind = gen_kind(g);
     if (level > 0 && g->record_count < MOST_RECORDS && gen_chance(g, level > 1 ? 30 : 15)) nested_field(g, r, f, level);
     else if (level > -2) random_dims(g, f, level);
-    r->leaves += f->record ? f->record->leaves : 1;
-    r->numbers += times(f) * (f->record ? f->record->numbers : 1);
+    count_field(r, f);
 }
 
 static void write_c(gen *g, const gen_record *r)
@@ -87,19 +98,46 @@ static void write_yaml(gen *g, const gen_record *r)
     }
 }
 
-// level: above 0: may hold records, which are of the level below; 0: only numbers and arrays; -1: they are short; below: only numbers
-static gen_record *random_record(gen *g, const char *plain, int level)
+static void write_record(gen *g, const gen_record *r)
+{
+    write_c(g, r);
+    if (g->schema) write_yaml(g, r);
+    else write_hk(g, r);
+}
+
+static gen_record *new_record(gen *g, const char *plain)
 {
     gen_record *r = HDST__NEW(g->arena, gen_record);
     r->hk = gen_inner_name(g, plain, g->record_names, g->record_count);
     if (g->record_count < (int)(sizeof g->record_names / sizeof *g->record_names)) g->record_names[g->record_count++] = r->hk;
     r->c = gen_print(g, "p%" PRIu64 "_%s", g->program->seed, plain);
+    return r;
+}
+
+// level: above 0: may hold records, which are of the level below; 0: only numbers and arrays; -1: they are short; below: only numbers
+static gen_record *random_record(gen *g, const char *plain, int level)
+{
+    gen_record *r = new_record(g, plain);
     r->field_count = 1 + gen_below(g, level < 0 || g->record_count > 10 ? 2 : 4);
     if (g->schema && gen_chance(g, 40)) r->pack = 1 << gen_below(g, 4);
     for (int i = 0; i < r->field_count; i++) random_field(g, r, i, level);
-    write_c(g, r);
-    if (g->schema) write_yaml(g, r);
-    else write_hk(g, r);
+    write_record(g, r);
+    return r;
+}
+
+const gen_record *gen_wished_record(gen *g, const char *plain, const gen_wish *wish, int count)
+{
+    gen_record *r = new_record(g, plain);
+    r->field_count = count;
+    if (g->schema && gen_chance(g, g->program->theme == DIFF_TOTALS ? 60 : 15)) r->pack = 1 << gen_below(g, 4);
+    for (int i = 0; i < count; i++) {
+        name_field(g, r, i);
+        r->field[i].kind = wish[i].kind;
+        r->field[i].count = wish[i].count;
+        r->field[i].count2 = wish[i].count2;
+        count_field(r, &r->field[i]);
+    }
+    write_record(g, r);
     return r;
 }
 

@@ -135,9 +135,11 @@ static void function_body(gen *g, const char *name, int statements)
     else gen_c(g, "(void)out_;");
     declare_params(g);
     if (fold) gen_variable(g);
-    gen_block(g, statements, 3);
-    if (g->returns == RETURN_NOTHING && gen_chance(g, 60)) gen_accumulate_row(g);
-    if (g->returns == RETURN_NOTHING && gen_chance(g, 60)) gen_accumulate_elements(g);
+    const bool theme = g->program->theme && !strcmp(name, "f");
+    gen_block(g, theme ? gen_chance(g, 75) ? 0 : 1 + gen_below(g, 3) : statements, 3);
+    if (theme) gen_theme_body(g);
+    if (g->returns == RETURN_NOTHING && !theme && gen_chance(g, 60)) gen_accumulate_row(g);
+    if (g->returns == RETURN_NOTHING && !theme && gen_chance(g, 60)) gen_accumulate_elements(g);
     if (g->returns == RETURN_EMITS) gen_emit(g);
     else if (g->returns != RETURN_NOTHING) gen_return(g);
     g->indent--;
@@ -254,6 +256,16 @@ static diff_shape random_shape(gen *g)
     return gen_chance(g, 6) ? DIFF_REDUCE : gen_chance(g, 6) ? DIFF_FOLD : gen_chance(g, 20) ? DIFF_FLAT_MAP : (diff_shape)gen_below(g, 3);
 }
 
+// All themes in turn, and no dice: all other programs are as they would be without themes.
+static void choose_theme(diff_program *p, int percent)
+{
+    const uint64_t share = (uint64_t)percent, turn = p->seed * share / 100;
+    if (p->seed * share % 100 >= share) return;
+    p->shape = DIFF_ACCUMULATING_MAP;
+    p->theme = (diff_theme)(1 + turn % (DIFF_THEMES - 1));
+    p->turn = turn / (DIFF_THEMES - 1);
+}
+
 static void make_params(gen *g)
 {
     diff_program *p = g->program;
@@ -266,6 +278,10 @@ static void make_params(gen *g)
     }
     p->param_count = 1;
     if (p->shape == DIFF_FOLD) return;
+    if (p->theme) {
+        gen_theme_params(g);
+        return;
+    }
     p->param_count = 1 + (p->shape == DIFF_ACCUMULATING_MAP) + gen_below(g, gen_chance(g, 8) ? DIFF_PARAMS - 1 : 3);
     for (int i = 1; i < p->param_count; i++) add_param(g, i);
 }
@@ -309,6 +325,7 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     hdst__buffer_init(&g.yaml, NULL);
     p->seed = seed;
     p->shape = g.options.only_map ? DIFF_MAP : random_shape(&g);
+    choose_theme(p, g.options.themes);
     const bool reduces = p->shape == DIFF_REDUCE || p->shape == DIFF_FOLD;
     g.floating = gen_chance(&g, 40);
     p->may_fail = !reduces && !g.options.no_faults && gen_chance(&g, 15);
@@ -320,7 +337,7 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     gen_c(&g, "__attribute__((visibility(\"default\"))) extern const diff_exports p%" PRIu64 ";", seed);
     g.schema = !g.options.only_map && gen_chance(&g, 25);
     if (g.schema) gen_hk(&g, "import \"records.yaml\";");
-    g.in = gen_new_record(&g, "item", p->shape != DIFF_REDUCE);
+    g.in = p->theme ? gen_theme_input(&g) : gen_new_record(&g, "item", p->shape != DIFF_REDUCE);
     if (p->shape == DIFF_MAP || p->shape == DIFF_FLAT_MAP) g.out = gen_new_record(&g, "result", true);
     p->in_name = g.in->hk;
     gen_paths_of(&g, g.in, p->in_path);

@@ -9,6 +9,16 @@
 
 typedef enum diff_shape { DIFF_MAP, DIFF_ACCUMULATING_MAP, DIFF_FILTER, DIFF_REDUCE /* field by field: an accumulator "result" */, DIFF_FLAT_MAP, DIFF_FOLD } diff_shape;
 
+// What most of the function is about: shapes that the compiler has forms of its own for.
+typedef enum diff_theme {
+    DIFF_ANYTHING,
+    DIFF_LAYER,             // sums of a factor times an array of the record, dots of that with a broadcast's rows
+    DIFF_NEAREST,           // such an array is added to a row of a table
+    DIFF_BY_KEY,            // a few numbers for each of many rows
+    DIFF_TOTALS,            // sums of all records
+    DIFF_THEMES
+} diff_theme;
+
 typedef struct diff_param {             // as in the function's parameter list; 0 is the record
     enum { DIFF_RECORD, DIFF_BROADCAST, DIFF_ACCUM } kind;
     const char *name;
@@ -22,6 +32,7 @@ typedef struct diff_options {
     bool no_faults;                     // no program that can fail a check
     bool no_double;                     // for devices without double
     bool only_map;                      // one map, without accumulators; its records are declared in the kernel
+    int themes;                         // percent of programs that have one
     int statements;                     // of the function's outermost block; 0: the default
     bool plain_names;                   // f0, v1 ...: for tests of something else
     const char *const *words;           // more words to name things by; they change the names alone
@@ -31,6 +42,8 @@ typedef struct diff_options {
 typedef struct diff_program {
     uint64_t seed;
     diff_shape shape;
+    diff_theme theme;
+    uint64_t turn;                      // number of the program among those of its theme
     const char *hk;                     // the kernel
     const char *f, *g, *m;              // its function's name, see `filtered` and `mapped`
     const char *yaml;                   // what it imports as "records.yaml"; NULL: nothing

@@ -29,6 +29,11 @@ typedef struct diff_data {          // what a program runs over; in the arena
 // `at_zero`: the first record is number 0. Data for which the program ends; count 0 when none was found.
 diff_data diff_make_data(hdst__arena *arena, const diff_program *program, const diff_exports *exports, uint64_t count, bool at_zero);
 
+typedef struct diff_addends {       // of a cell that is a sum of floats or doubles
+    double floats, doubles;         // sums of the sizes of those that are floats, of the others
+    uint64_t count;
+} diff_addends;
+
 typedef struct diff_result {        // in the arena
     uint64_t failed_record;         // UINT64_MAX: none; then the rest counts
     uint64_t skipped;
@@ -38,6 +43,8 @@ typedef struct diff_result {        // in the arena
     uint64_t outputs;               // how many
     uint32_t *gives;                // by input record: how many came of it; NULL: not known
     uint64_t *cells[DIFF_PARAMS];   // by parameter, of accumulators: the value of (row, leaf, element) at diff_cell
+    diff_addends *addends[DIFF_PARAMS];     // of the reference alone, likewise
+    bool *rounded[DIFF_PARAMS];     // by leaf: sums were rounded at each addition; NULL: all are exact
 } diff_result;
 
 // Where the cell of (row, leaf, element) of a parameter is, and how many there are.
@@ -56,7 +63,9 @@ static inline uint64_t diff_cells(const diff_exports *exports, int param, uint64
 diff_result diff_reference(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data);
 // The exact sum of numbers of a kind, integers extended to 64 bits, as accumulators keep it.
 uint64_t diff_sum(diff_kind kind, const uint64_t *numbers, uint64_t count);
-// NULL when equal, bit for bit; else what differs first, in the arena.
+// Of an element in C structs, extended to 64 bits as cells are.
+uint64_t diff_load(const void *structs, uint64_t size, uint64_t i, const diff_leaf *leaf, uint64_t e);
+// NULL when equal, bit for bit but for sums that `found` says are rounded; else what differs first, in the arena.
 const char *diff_compare(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data, const diff_result *expected,
                          const diff_result *found);
 

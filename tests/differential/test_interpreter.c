@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs on the interpreter against their C translations: outputs, kept records, accumulators and the first failing record, bit for bit.
 //
-// HDST_DIFF_PROGRAMS: how many (900 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_RECORDS: over how many records each (300); HDST_DIFF_SHOW: writes the programs too. A difference prints the seed, the program and what differs.
+// HDST_DIFF_PROGRAMS: how many (900 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_RECORDS: over how many records each (300); HDST_DIFF_THEMES: how many of a hundred have a theme (12); HDST_DIFF_SHOW: writes the programs too. A difference prints the seed, the program and what differs.
 #include "harness.h"
 
 #include <criterion/criterion.h>
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCH = 100, RECORDS = 300, SHOWN = 3, PROGRESS = 1000 /* programs between two lines */ };
+enum { BATCH = 100, RECORDS = 300, THEMES = 12 /* percent */, SHOWN = 3, PROGRESS = 1000 /* programs between two lines */ };
 
 typedef struct tally {
     int programs, failing, different, shown, endless /* for all data that were tried */, too_large;
@@ -105,7 +105,8 @@ static void run_batch(uint64_t first, int count, tally *t)
     hdst__arena_init(&arena, NULL, &out_of_memory);
     if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
     diff_program *programs[BATCH];
-    for (int i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + (uint64_t)i, NULL);
+    const diff_options options = {.themes = (int)setting("HDST_DIFF_THEMES", THEMES)};
+    for (int i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + (uint64_t)i, &options);
     if (getenv("HDST_DIFF_TEXT")) programs[0]->hk = diff_text_of(&arena, getenv("HDST_DIFF_TEXT"));
     for (int i = 0; i < count && getenv("HDST_DIFF_SHOW"); i++) printf("%s", programs[i]->hk);
     diff_library library = {0};

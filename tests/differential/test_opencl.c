@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs as OpenCL kernels, in the form for CPUs and in the form for GPUs (most times with so little local memory that large tables, or all, have no room there), all on an OpenCL CPU device, against their C translations: outputs, kept records, accumulators
-// and the first failing record, bit for bit. A random layout each. Every kernel costs the driver's compiler about half a second, so there are few.
+// Random programs as OpenCL kernels, all on an OpenCL CPU device, in the forms of `forms`: that for CPUs and that for GPUs (most times with so little local memory that large tables, or all, have
+// no room there), against their C translations: outputs, kept records, accumulators and the first failing record, bit for bit; fast sums as close as their roundings allow. A random layout each.
+// Every kernel costs the driver's compiler about half a second, so there are few.
 //
-// HDST_DIFF_KERNELS: how many (40 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_FORM: all in one form (0 to 3, in the order of `names`).
+// HDST_DIFF_KERNELS: how many (24 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_THEMES: how many of a hundred have a theme (50); HDST_DIFF_FORM: all in one form (its number in
+// `forms`); HDST_DIFF_SHOW: writes the programs too.
 #include "harness.h"
 
 #include "engine/engine.h"
@@ -13,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCH = 100, RECORDS = 1300 };
+enum { BATCH = 100, RECORDS = 1300, THEMES = 50 /* percent */ };
 
 static uint64_t setting(const char *name, uint64_t otherwise)
 {
@@ -83,17 +85,39 @@ static uint64_t read_cell(const trial *t, const hdst__stage_output *output, size
     return hdst__table_read(tables, t->values.rows, output->table, accum, row, (uint32_t)leaf, element);
 }
 
-static diff_result read_output(const trial *t, const hdst__stage_output *output)
+// Rows that the device made C structs of; NULL: it did not.
+static const void *read_rows(const trial *t, hdst__stage *stage, size_t accum, int param)
 {
-    diff_result found = {.failed_record = UINT64_MAX, .output = (void *)output->records, .outputs = output->record_count};
-    for (size_t a = 0; output->tables && a < output->tables->accum_count; a++) {
-        int k = t->program_param[output->tables->accum[a].param];
-        uint64_t rows = t->program->params[k].rows;
-        found.cells[k] = HDST__NEW_ARRAY(t->arena, uint64_t, diff_cells(t->exports, k, rows));
-        for (uint64_t row = 0; row < rows; row++)
-            for (int l = 0; l < t->exports->row_leaves[k]; l++)
-                for (uint64_t e = 0; e < t->exports->row[k][l].count; e++) found.cells[k][diff_cell(t->exports, k, row, l, e)] = read_cell(t, output, a, row, l, e);
+    if (!hdst__stage_finished(stage, accum)) return NULL;
+    void *rows = hdst__arena_alloc(t->arena, t->program->params[param].rows * t->exports->row_size[param]);
+    hdst_error error;
+    cr_assert_eq(hdst__stage_read_finished(stage, accum, rows, &error), HDST_OK, "%s", error.message);
+    return rows;
+}
+
+static void read_accum(const trial *t, hdst__stage *stage, const hdst__stage_output *output, size_t a, diff_result *found)
+{
+    const hdst__accum *accum = &output->tables->accum[a];
+    const int k = accum->param < t->func->param_count ? t->program_param[accum->param] : -1;
+    if (k < 0) return;              // how many records were skipped: the statistics say it
+    const int leaves = t->exports->row_leaves[k];
+    const void *rows = read_rows(t, stage, a, k);
+    found->cells[k] = HDST__NEW_ARRAY(t->arena, uint64_t, diff_cells(t->exports, k, t->program->params[k].rows));
+    found->rounded[k] = HDST__NEW_ARRAY(t->arena, bool, (size_t)leaves);
+    for (int l = 0; l < leaves; l++) {
+        const diff_leaf *leaf = &t->exports->row[k][l];
+        found->rounded[k][l] = accum->cell[l].fast;
+        for (uint64_t row = 0; row < t->program->params[k].rows; row++)
+            for (uint64_t e = 0; e < leaf->count; e++)
+                found->cells[k][diff_cell(t->exports, k, row, l, e)] =
+                    rows ? diff_load(rows, t->exports->row_size[k], row, leaf, e) : read_cell(t, output, a, row, l, e);
     }
+}
+
+static diff_result read_output(const trial *t, hdst__stage *stage, const hdst__stage_output *output)
+{
+    diff_result found = {.failed_record = UINT64_MAX, .output = (void *)output->records, .outputs = output->record_count, .skipped = hdst__stage_stats(stage)->skipped};
+    for (size_t a = 0; output->tables && a < output->tables->accum_count; a++) read_accum(t, stage, output, a, &found);
     return found;
 }
 
@@ -111,6 +135,15 @@ static hdst__stage_kind stage_kind(const diff_program *program)
     return program->shape != DIFF_FOLD ? HDST__STAGE_MAP : program->ordered ? HDST__STAGE_FOLD_ORDERED : HDST__STAGE_FOLD;
 }
 
+static uint64_t dice(const diff_program *program) { return program->seed * UINT64_C(0x9e3779b97f4a7c15) >> 40; }
+
+// Rows of sums of a factor times an array that records have lie as C structs, or there is no form for them.
+static hdst__layout layout_of(const diff_program *program)
+{
+    if (!program->theme) return (hdst__layout)(program->seed / 2 % 4);
+    return program->theme == DIFF_LAYER && dice(program) % 8 ? HDST__AOS : (hdst__layout)(dice(program) / 8 % 4);
+}
+
 static const char *run_trial(trial *t, hdst__engine *engine)
 {
     hdst__diags diags;
@@ -119,23 +152,63 @@ static const char *run_trial(trial *t, hdst__engine *engine)
     bind(t);
     const hdst__record *record = t->func->params[0].record;
     memory_reader memory = {hdst__storage_make(t->arena, record, HDST__AOS, 0, t->data->count), t->data->records};
-    hdst__layout layout = (hdst__layout)(t->program->seed / 2 % 4);
+    hdst__layout layout = layout_of(t->program);
     hdst__reader reader = {fill, &memory, t->data->count, record, layout, layout == HDST__AOSOA ? 64 : 0};
-    hdst__stage *stage = hdst__stage_create(engine, &(hdst__stage_spec){stage_kind(t->program), t->func, reader, NULL, NULL});
+    hdst__stage *stage = hdst__stage_create(engine, &(hdst__stage_spec){stage_kind(t->program), t->func, reader, NULL, NULL, .takes_rows = true, .keep_rows = dice(t->program) % 2});
     hdst__stage_output output = {0};
     hdst_error error = HDST_ERROR_INIT;
     hdst_status status = hdst__stage_run(stage, &t->values, &output, &error);
     if (status != HDST_OK || t->expected->failed_record != UINT64_MAX) {
         wrong = check_failure(t, status, &error);
     } else {
-        diff_result found = read_output(t, &output);
+        diff_result found = read_output(t, stage, &output);
         if (!wrong) wrong = diff_compare(t->arena, t->program, t->exports, t->data, t->expected, &found);
     }
     hdst__stage_destroy(stage);
     return wrong;
 }
 
-static bool run_program(hdst__engine *engine, const char *form, const diff_library *library, const diff_program *program)
+// --- Forms ---
+
+static const struct {
+    const char *name;
+    hdst__engine_options options;
+} forms[] = {
+    {"CPU", {0}},
+    {"GPU", {.gpu_form_on_cpu = true}},
+    {"GPU, 16 KiB of local memory", {.gpu_form_on_cpu = true, .local_bytes = 16384}},
+    {"GPU, 512 bytes of local memory", {.gpu_form_on_cpu = true, .local_bytes = 512}},
+    {"GPU, 4 KiB of local memory, tables by way of pairs", {.gpu_form_on_cpu = true, .local_bytes = 4096, .part_always = true}},
+    {"GPU, 8 KiB of local memory, tables by way of pairs, few spare cells", {.gpu_form_on_cpu = true, .local_bytes = 8192, .part_always = true, .spare_cells = 4}},
+    {"CPU, fast sums", {.fast_sums = true}},
+    {"GPU, fast sums", {.gpu_form_on_cpu = true, .fast_sums = true}},
+    {"CPU, foreign NaNs", {.foreign_nans = true}},
+    {"GPU, foreign NaNs", {.gpu_form_on_cpu = true, .foreign_nans = true}},
+    {"CPU, no tables of blocks", {.hpr = HDST__HPR_NONE}},
+    {"GPU, no tables of blocks", {.gpu_form_on_cpu = true, .hpr = HDST__HPR_NONE}},
+    {"CPU, skipping", {.skip_failed = true}},
+    {"GPU, skipping", {.gpu_form_on_cpu = true, .skip_failed = true}},
+};
+enum { CPU, GPU, GPU_16K, GPU_512, GPU_4K, GPU_8K, CPU_FAST, GPU_FAST, CPU_NANS, GPU_NANS, CPU_NONE, GPU_NONE, CPU_SKIP, GPU_SKIP, FORMS = sizeof forms / sizeof *forms, TURN = 16 };
+
+// By the seed alone, so that a program by itself runs in the same form.
+static const int turns[DIFF_THEMES][TURN] = {
+    [DIFF_ANYTHING] = {CPU, GPU_16K, CPU, GPU, CPU_NANS, GPU_512, CPU, GPU_NANS, CPU_NONE, GPU_16K, CPU, GPU, CPU_FAST, GPU_512, GPU_NONE, GPU_FAST},
+    [DIFF_LAYER] = {CPU, CPU_FAST, CPU, GPU_4K, CPU, CPU_FAST, CPU, GPU_512, CPU_NANS, GPU, CPU_FAST, GPU_16K, CPU, CPU_FAST, GPU_4K, CPU_NONE},
+    [DIFF_NEAREST] = {GPU_16K, GPU_4K, CPU, GPU, GPU_4K, GPU_16K, GPU_8K, CPU, GPU_4K, GPU_512, CPU_FAST, GPU_16K, GPU_NANS, GPU_4K, CPU, GPU_NONE},
+    [DIFF_BY_KEY] = {GPU_8K, GPU_4K, GPU_512, GPU_8K, CPU, GPU_4K, GPU_8K, GPU_16K, GPU_8K, CPU, GPU_4K, GPU, GPU_8K, CPU_NONE, GPU_4K, GPU_NONE},
+    [DIFF_TOTALS] = {CPU_FAST, GPU_FAST, GPU, CPU, CPU_FAST, GPU, CPU, GPU_FAST, CPU_FAST, GPU_16K, CPU_NANS, GPU_FAST, CPU, GPU_512, CPU_FAST, GPU_NANS},
+};
+
+static int form_of(const diff_program *program)
+{
+    const uint64_t form = setting("HDST_DIFF_FORM", FORMS);
+    if (form < FORMS) return (int)form;
+    if (program->may_fail && dice(program) % 3 == 0) return program->seed % 2 ? GPU_SKIP : CPU_SKIP;
+    return turns[program->theme][(program->theme ? program->turn : dice(program)) % TURN];
+}
+
+static bool run_program(hdst__engine *engine, int form, const diff_library *library, const diff_program *program)
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
@@ -149,21 +222,16 @@ static bool run_program(hdst__engine *engine, const char *form, const diff_libra
         hdst__arena_destroy(&arena);
         return true;
     }
+    data.skip = forms[form].options.skip_failed;
     diff_result expected = diff_reference(&arena, program, exports, &data);
     if (getenv("HDST_DIFF_TEXT") && !diff_instead(&arena, program, exports, &data, &expected)) return true;
     trial t = {.arena = &arena, .program = program, .exports = exports, .data = &data, .expected = &expected};
     const char *wrong = run_trial(&t, engine);
     if (wrong == diff_too_large) wrong = NULL;      // test_interpreter.c counts these
-    if (wrong) fprintf(stderr, "--- seed %" PRIu64 " (%s form): %s\n%s", program->seed, form, wrong, program->hk);
+    if (wrong) fprintf(stderr, "--- seed %" PRIu64 " (%s form): %s\n%s", program->seed, forms[form].name, wrong, program->hk);
     hdst__arena_destroy(&arena);
     return !wrong;
 }
-
-enum { CPU_FORM, GPU_FORM, SMALL_GPU_FORM, TINY_GPU_FORM, FORMS };
-static const char *const names[FORMS] = {"CPU", "GPU", "GPU, 16 KiB of local memory", "GPU, 512 bytes of local memory"};
-static const uint64_t local_bytes[FORMS] = {0, 0, 16384, 512};
-static const int forms[] = {CPU_FORM, SMALL_GPU_FORM, CPU_FORM, GPU_FORM, CPU_FORM, SMALL_GPU_FORM, CPU_FORM, TINY_GPU_FORM};
-enum { TURN = sizeof forms / sizeof *forms };
 
 // Programs are translated by the hundred: one call of the C compiler for each lot. Returns how many differ.
 static int run_batch(hdst__engine *const *engines, uint64_t first, int count)
@@ -173,14 +241,16 @@ static int run_batch(hdst__engine *const *engines, uint64_t first, int count)
     hdst__arena_init(&arena, NULL, &out_of_memory);
     if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
     diff_program *programs[BATCH];
-    for (int i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + (uint64_t)i, NULL);
+    const diff_options options = {.themes = (int)setting("HDST_DIFF_THEMES", THEMES)};
+    for (int i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + (uint64_t)i, &options);
     if (getenv("HDST_DIFF_TEXT")) programs[0]->hk = diff_text_of(&arena, getenv("HDST_DIFF_TEXT"));
+    for (int i = 0; i < count && getenv("HDST_DIFF_SHOW"); i++) printf("%s", programs[i]->hk);
     diff_library library = {0};
     cr_assert(diff_library_open(&library, programs, count));
     int different = 0;
     for (int i = 0; i < count; i++) {
-        const uint64_t form = setting("HDST_DIFF_FORM", (uint64_t)forms[i % TURN]) % FORMS;
-        different += !run_program(engines[form], names[form], &library, programs[i]);
+        const int form = form_of(programs[i]);
+        different += !run_program(engines[form], form, &library, programs[i]);
     }
     diff_library_close(&library);
     hdst__arena_destroy(&arena);
@@ -189,10 +259,13 @@ static int run_batch(hdst__engine *const *engines, uint64_t first, int count)
 
 Test(differential, kernels_in_both_forms_give_the_bits_of_their_c_translations)
 {
-    const uint64_t count = setting("HDST_DIFF_KERNELS", 40), first = setting("HDST_DIFF_SEED", 1);
+    const uint64_t count = setting("HDST_DIFF_KERNELS", 24), first = setting("HDST_DIFF_SEED", 1);
     hdst__engine *engines[FORMS];
-    for (int form = 0; form < FORMS; form++)
-        engines[form] = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .gpu_form_on_cpu = form != CPU_FORM, .local_bytes = local_bytes[form]});
+    for (int form = 0; form < FORMS; form++) {
+        hdst__engine_options options = forms[form].options;
+        options.device = "cpu";
+        engines[form] = hdst__engine_create(&options);
+    }
     const hdst__device_info *device;
     hdst_error error;
     if (hdst__engine_device(engines[0], &device, &error) != HDST_OK) cr_skip("no OpenCL CPU device: %s\n", error.message);

@@ -5,6 +5,7 @@
 #include "codegen/interp.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { UNTOUCHED, IN_PROGRESS, DONE, FAILED };
@@ -259,6 +260,10 @@ static bool enum_value(hdst__checker *c, ast_decl *decl)
     }
     if (!decl->previous) return true;
     if (!hdst__check_global(c, decl->previous)) return false;
+    if ((int64_t)decl->previous->bits == INT32_MAX) {
+        hdst__diag_error(c->diags, decl->span, "give it a value", "the value of '%s' does not fit int32_t: '%s' is the largest already", decl->name, decl->previous->name);
+        return false;
+    }
     decl->bits = hdst__eval_binary(IR_ADD, HDST__I32, decl->previous->bits, 1);
     return true;
 }
@@ -270,23 +275,40 @@ static const hdst__param_value *given_value(hdst__checker *c, const char *name)
     return NULL;
 }
 
+static double as_double(hdst__kind kind, uint64_t bits)
+{
+    double value;
+    const uint64_t wide = hdst__eval_convert(HDST__F64, kind, bits);
+    memcpy(&value, &wide, sizeof value);
+    return value;
+}
+
+// Floats round; nothing else may change, and nothing finite become infinite.
+static bool survives(hdst__kind from, uint64_t before, hdst__kind kind, uint64_t after)
+{
+    const double given = as_double(from, before), taken = as_double(kind, after);
+    if (hdst__kind_is_float(kind)) return !isfinite(given) || isfinite(taken);
+    const bool is_signed = hdst__kind_is_signed(kind);
+    if (from == HDST__F64) return given == taken && given < (is_signed ? 0x1p63 : 0x1p64);     // the largest integers are no doubles: 2^63 would seem to survive
+    const bool was_negative = from == HDST__I64 && (int64_t)before < 0, is_negative = is_signed && (int64_t)after < 0;
+    return before == after && was_negative == is_negative;
+}
+
+static const char *given_text(hdst__checker *c, const hdst__param_value *given)
+{
+    if (given->is_real) return hdst__arena_printf(c->arena, "%.17g", given->real);
+    if (given->is_unsigned) return hdst__arena_printf(c->arena, "%" PRIu64, given->bits);
+    return hdst__arena_printf(c->arena, "%" PRId64, (int64_t)given->bits);
+}
+
 static bool convert_given(hdst__checker *c, ast_decl *decl, const hdst__param_value *given)
 {
-    hdst__kind kind = decl->type->kind;
-    uint64_t real;
-    double value = given->is_real ? given->real : (double)(int64_t)given->bits;
-    memcpy(&real, &value, sizeof real);
-    if (hdst__kind_is_float(kind)) {
-        decl->bits = hdst__eval_convert(kind, HDST__F64, real);
-        return true;
-    }
-    decl->bits = given->is_real ? hdst__eval_convert(kind, HDST__F64, real) : hdst__eval_convert(kind, HDST__I64, given->bits);
-    uint64_t back = hdst__eval_convert(HDST__F64, kind, decl->bits);
-    double after;
-    memcpy(&after, &back, sizeof after);
-    // A value above INT64_MAX comes in as a negative number for an unsigned 64-bit param; everything else must survive the conversion.
-    if (after == value || (kind == HDST__U64 && !given->is_real && (int64_t)given->bits >= 0)) return true;
-    hdst__diag_error(c->diags, decl->span, NULL, "the param '%s' was set to %.17g, which does not fit %s", decl->name, value, hdst__scalar_c_name(kind));
+    const hdst__kind kind = decl->type->kind, from = given->is_real ? HDST__F64 : given->is_unsigned ? HDST__U64 : HDST__I64;
+    uint64_t bits = given->bits;
+    if (given->is_real) memcpy(&bits, &given->real, sizeof bits);
+    decl->bits = hdst__eval_convert(kind, from, bits);
+    if (survives(from, bits, kind, decl->bits)) return true;
+    hdst__diag_error(c->diags, decl->span, NULL, "the param '%s' was set to %s, which does not fit %s", decl->name, given_text(c, given), hdst__scalar_c_name(kind));
     return false;
 }
 

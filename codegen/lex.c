@@ -123,8 +123,9 @@ static void char_constant(lexer *l)
 {
     size_t start = l->at++;
     uint64_t value = 0;
-    if (l->at < l->length && l->text[l->at] != '\'' && l->text[l->at] != '\n') value = (unsigned char)character(l);
-    if (peek(l, 0) == '\'') l->at++;
+    const bool empty = peek(l, 0) == '\'';
+    if (l->at < l->length && !empty && l->text[l->at] != '\n') value = (unsigned char)character(l);
+    if (peek(l, 0) == '\'' && !empty) l->at++;
     else {
         hdst__diag_error(l->diags, span_of(l, start, l->at), "it holds one byte, as 'a'; a text is written \"...\"", "bad character constant");
         while (is_letter(peek(l, 0))) l->at++;

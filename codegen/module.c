@@ -93,7 +93,7 @@ static hdst__param_value *schema_params(hdst__checker *c, size_t *count)
     for (size_t i = 0; i < c->module->global_count; i++) {
         const ast_decl *decl = c->module->globals[i];
         if (decl->kind == AST_GLOBAL_PARAM && decl->type && hdst__kind_is_integer(decl->type->kind))
-            params[(*count)++] = (hdst__param_value){.name = decl->name, .bits = decl->bits};
+            params[(*count)++] = (hdst__param_value){.name = decl->name, .bits = decl->bits, .is_unsigned = !hdst__kind_is_signed(decl->type->kind)};
     }
     for (size_t i = 0; i < c->options->param_count; i++)
         if (!hdst__name_map_find(&c->globals, c->options->params[i].name)) params[(*count)++] = c->options->params[i];

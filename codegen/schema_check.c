@@ -37,6 +37,23 @@ static bool is_listed(const char *name, const char *const *list, size_t count)
 
 #define IS_LISTED(name, list) is_listed((name), (list), sizeof(list) / sizeof *(list))
 
+// The integer types of <stdint.h>, which the header includes, and their limits: uint_fast8_t, UINT_FAST8_MAX.
+static bool is_of_stdint(const char *name, bool limit)
+{
+    static const char *const types[2][6] = {{"int", "uint", "int_fast", "uint_fast", "int_least", "uint_least"}, {"INT", "UINT", "INT_FAST", "UINT_FAST", "INT_LEAST", "UINT_LEAST"}};
+    static const char *const sizes[2][6] = {{"8_", "16_", "32_", "64_", "ptr_", "max_"}, {"8_", "16_", "32_", "64_", "PTR_", "MAX_"}};
+    for (size_t t = 0; t < 6; t++) {
+        const size_t length = strlen(types[limit][t]);
+        if (strncmp(name, types[limit][t], length)) continue;
+        for (size_t s = 0; s < 6; s++) {
+            const char *end = name + length + strlen(sizes[limit][s]);
+            if (strncmp(name + length, sizes[limit][s], strlen(sizes[limit][s]))) continue;
+            if (limit ? !strcmp(end, "MIN") || !strcmp(end, "MAX") : !strcmp(end, "t")) return true;
+        }
+    }
+    return false;
+}
+
 // Field names become names of C and C++ members, so the keywords of both are out, and the object-like macros that their compilers and headers are known to define.
 // The kernel language's words are C's; those it adds (map, filter, key ...) mean something only in their places and stay free.
 static const char *reserved_as(const char *name)
@@ -52,12 +69,14 @@ static const char *reserved_as(const char *name)
         "not", "not_eq", "operator", "or", "or_eq", "private", "protected", "public", "reinterpret_cast", "requires", "static_cast", "template", "this",
         "throw", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
     };
-    static const char *const macros[] = {"NULL", "offsetof", "linux", "unix", "i386"};
-    static const char *const types[] = {"size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "intmax_t", "uintmax_t"};
+    static const char *const macros[] = {
+        "NULL", "offsetof", "linux", "unix", "i386", "SIZE_MAX", "PTRDIFF_MIN", "PTRDIFF_MAX", "SIG_ATOMIC_MIN", "SIG_ATOMIC_MAX", "WCHAR_MIN", "WCHAR_MAX", "WINT_MIN", "WINT_MAX",
+    };
+    static const char *const types[] = {"size_t", "ptrdiff_t", "max_align_t"};
     if (IS_LISTED(name, c)) return "a keyword of C";
     if (IS_LISTED(name, cpp)) return "a keyword of C++";
-    if (IS_LISTED(name, macros)) return "a macro of C";
-    if (IS_LISTED(name, types)) return "the name of a type";
+    if (IS_LISTED(name, macros) || is_of_stdint(name, true)) return "a macro of C";
+    if (IS_LISTED(name, types) || is_of_stdint(name, false)) return "the name of a type";
     for (int kind = 0; kind < HDST__TEXT; kind++)
         if (!strcmp(name, hdst__scalar_c_name(kind))) return "the name of a type";
     return NULL;

@@ -89,7 +89,8 @@ static void set_param(reader *r, hdst__schema_param *param)
         if (strcmp(r->values[i].name, param->name)) continue;
         if (r->values[i].is_real) hdst__diag_error(r->diags, param->span, NULL, "param '%s' must be a whole number, not %g", param->name, r->values[i].real);
         param->given = true;
-        param->value = r->values[i].is_real ? 1 : r->values[i].bits;
+        const bool is_large = r->values[i].is_unsigned && r->values[i].bits > INT64_MAX;
+        param->value = r->values[i].is_real ? 1 : is_large ? INT64_MAX : r->values[i].bits;
     }
 }
 
@@ -119,9 +120,12 @@ static void read_params(reader *r, const yaml_tree *list)
     }
 }
 
+// 010: eight in YAML 1.1, ten in YAML 1.2.
+static bool is_octal(const char *text) { return text[0] == '0' && text[1] && !text[strspn(text, "0123456789")]; }
+
 static void unknown_param(reader *r, const yaml_tree *node)
 {
-    const char *hint = "a count is a number, a param, or a list of them: count: 784, count: D, count: [H, D]";
+    const char *hint = is_octal(node->text) ? "numbers are decimal: leave the zeroes in front out" : "a count is a number, a param, or a list of them: count: 784, count: D, count: [H, D]";
     if (hdst__check_name(r->arena, "param", node->text)) {
         hdst__diag_error(r->diags, node->span, hint, "%s is no count", hdst__quoted(r->arena, node->text));
         return;
@@ -166,7 +170,7 @@ static bool parse_integer(const char *text, int64_t *value)
 {
     bool negative = *text == '-';
     if (negative) text++;
-    if (!*text) return false;
+    if (!*text || is_octal(text)) return false;
     *value = 0;
     for (; *text; text++) {
         if (*text < '0' || *text > '9') return false;

@@ -110,6 +110,7 @@ typedef struct hdst__param_value {      // a compile-time size or switch: `--par
     uint64_t bits;                      // as a signed or unsigned integer
     double real;                        // for floating params
     bool is_real;
+    bool is_unsigned;                   // bits above INT64_MAX are a large number, not a negative one
 } hdst__param_value;
 
 #endif

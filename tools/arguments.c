@@ -29,6 +29,7 @@ int hdst_take_param(const char *tool, hdst_params *params, char *text)
     if (params->count == HDST_MAX_PARAMS) return hdst_refuse_argument(tool, "too many params: no room for", text);
     hdst__param_value param = {.name = text};
     errno = 0;
+    param.is_unsigned = value[1] != '-';
     param.bits = value[1] == '-' ? (uint64_t)strtoll(value + 1, &end, 10) : strtoull(value + 1, &end, 10);
     if (*end || end == value + 1) {
         param.is_real = true;

@@ -4,6 +4,7 @@
 #include "codegen/kernel.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,6 +241,39 @@ Test(check, params_come_from_the_caller_then_from_the_default)
     cr_assert_eq(m->globals[1]->bits, 0x3e800000);
     cr_assert_eq(m->globals[2]->bits, 1);
     cr_assert_eq(m->globals[3]->bits, (uint64_t)-4);
+}
+
+// Integers keep their value or are refused; a float is what C makes of the number, rounded once.
+Test(check, given_params_keep_their_value)
+{
+    static const struct { const char *type; hdst__param_value given; bool good; uint64_t bits; } cases[] = {
+        {"int64_t", {.bits = (uint64_t)INT64_MIN}, true, (uint64_t)INT64_MIN},
+        {"int64_t", {.bits = (UINT64_C(1) << 53) + 1, .is_unsigned = true}, true, (UINT64_C(1) << 53) + 1},
+        {"int64_t", {.bits = UINT64_C(1) << 63, .is_unsigned = true}, false, 0},
+        {"int32_t", {.bits = UINT64_MAX, .is_unsigned = true}, false, 0},
+        {"uint64_t", {.bits = UINT64_MAX, .is_unsigned = true}, true, UINT64_MAX},
+        {"uint64_t", {.bits = UINT64_MAX}, false, 0},
+        {"uint32_t", {.bits = UINT32_MAX}, true, UINT32_MAX},
+        {"int64_t", {.is_real = true, .real = 0x1p63}, false, 0},
+        {"int64_t", {.is_real = true, .real = -0x1p63}, true, (uint64_t)INT64_MIN},
+        {"uint64_t", {.is_real = true, .real = 0x1p63}, true, UINT64_C(1) << 63},
+        {"uint64_t", {.is_real = true, .real = 0x1p64}, false, 0},
+        {"int8_t", {.is_real = true, .real = NAN}, false, 0},
+        {"float", {.bits = (UINT64_C(1) << 54) + (UINT64_C(1) << 30) + 1}, true, 0x5a800001},      // a double would lose the 1, and round to even
+        {"float", {.is_real = true, .real = 1e39}, false, 0},
+        {"float", {.is_real = true, .real = INFINITY}, true, 0x7f800000},
+        {"double", {.bits = UINT64_MAX, .is_unsigned = true}, true, 0x43f0000000000000},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdst__param_value given = cases[i].given;
+        given.name = "N";
+        const hdst__front_options options = {.params = &given, .param_count = 1};
+        const char *text = hdst__arena_printf(&arena, "param %s N;", cases[i].type);
+        ast_module *m = hdst__module_compile(&diags, "test.hk", text, strlen(text), &options);
+        cr_expect_eq(diags.errors == 0, cases[i].good, "case %zu", i);
+        if (cases[i].good) cr_expect_eq(m->globals[0]->bits, cases[i].bits, "case %zu: %llx", i, (unsigned long long)m->globals[0]->bits);
+        diags.errors = 0;
+    }
 }
 
 // --- Imports ---

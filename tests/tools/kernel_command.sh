@@ -14,6 +14,8 @@ printf 'map f(point p, accum double s) { s += p.x[0]; }\nreduce add(double a, do
 printf 'import "point.yaml";\nmap f(point p, accum double s) { s += p.y; }\n' >bad.hk
 printf 'associative\nreduce f(float a, float b) { return a * b; }\n' >product.hk
 printf 'import "point.yaml"; import "other/helper.hk";\nmap f(point p, accum double s) { s += twice(p.x[1]); }\n' >imports.hk
+printf 'param int32_t N;\nmap f(float x) -> float { return x * N; }\n' >number.hk
+printf 'param uint64_t N;\nmap f(uint64_t x) -> uint64_t { return x ^ N; }\n' >large.hk
 mkdir other
 printf 'import "../point.yaml";\nfloat twice(float x) { return 2 * x; }\n' >other/helper.hk
 
@@ -28,6 +30,8 @@ expect 2 '' "did you mean '--param'?" check product.hk --parm D=2
 expect 2 '' "did you mean '--target'?" show product.hk --taret=cpu
 expect 2 '' "did you mean 'gpu'?" show product.hk --target gpus
 expect 2 '' "hint: its functions are f" show product.hk --function what
+expect 3 '' "the param 'N' was set to 18446744073709551615, which does not fit int32_t" check number.hk --param N=18446744073709551615
+expect 0 '18446744073709551615ul' '' show large.hk --ir --function f --param N=18446744073709551615
 expect 3 '' "product.hk: error: a value was given for the param 'D', which is not declared" check product.hk --param D=2
 expect 3 '' "hint: declare it: param uint32_t D;" check product.hk --param D=2
 printf 'map f(pont p, accum double s) { s += p.x[0]; }\n' >pont.hk

@@ -127,10 +127,18 @@ static bool finds_stmts(hdst__parted *t, const ir_func *func, const hdst__accum 
 
 // --- Payload ---
 
+// To a wider type that holds all values of the one before; 64 bits hold them as words do. (uint16_t makes 65535 of an int8_t's -1.)
+static bool keeps_value(const ir_expr *e)
+{
+    if (e->op != IR_CONVERT || !hdst__kind_is_integer(e->kind) || !hdst__kind_is_integer(e->a->kind)) return false;
+    const uint64_t from = hdst__scalar_size(e->a->kind), to = hdst__scalar_size(e->kind);
+    return from < to && (to == 8 || hdst__kind_is_signed(e->kind) || !hdst__kind_is_signed(e->a->kind));
+}
+
 static const ir_expr *integer_addend(const ir_stmt *s)
 {
     const ir_expr *e = s->value;
-    while (e->op == IR_CONVERT && hdst__kind_is_integer(e->kind) && hdst__kind_is_integer(e->a->kind) && hdst__scalar_size(e->a->kind) < hdst__scalar_size(e->kind)) e = e->a;
+    while (keeps_value(e)) e = e->a;
     return e;
 }
 

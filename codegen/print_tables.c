@@ -28,8 +28,9 @@ static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
     const char *name = hdst__scale_name(p, plan->accum->param, leaf), *type = hdst__sums_floats(p, plan->accum->param, leaf) ? "float" : "double";
     p->part[HDST__PART_EXACT] = true;
     if (type[0] == 'd') p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
-    hdst__write_line(&p->out, "const int %sScale = %s_scale(scales[%" PRId32 "]);", name, type, cell->scale);
     const int more = plan->lane_sum && plan->lane_sum[leaf] ? HDST__LANE_BITS : 0;
+    const char *scale = hdst__arena_printf(p->arena, "%s_scale(scales[%" PRId32 "])", type, cell->scale);
+    hdst__write_line(&p->out, more ? "const int %sScale = max(%s, %d);" : "const int %sScale = %s;", name, scale, HDST__LANE_LEAST_SCALE);
     const char *up = more ? hdst__arena_printf(p->arena, "%sScale + %d", name, more) : hdst__arena_printf(p->arena, "%sScale", name);
     const char *down = more ? hdst__arena_printf(p->arena, "-%sScale - %d", name, more) : hdst__arena_printf(p->arena, "-%sScale", name);
     hdst__write_line(&p->out, "const %s %sUp = %s_power(%s), %sDown = %s_power(%s);", type, name, type, up, name, type, down);

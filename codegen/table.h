@@ -35,6 +35,7 @@ enum {
     HDST__FIXED_BITS = 40,          // an addend in fixed point is below 2^40, so 2^23 of them fit an int64
     HDST__FLUSH_ADDS = 1 << 23,
     HDST__LANE_BITS = 13,           // GPU: a lane's own word counts multiples of 2^-(s + 13); 32 addends are below 2^58, so it takes 2^10 (FLUSH_ADDS >> LANE_BITS) before it merges
+    HDST__LANE_LEAST_SCALE = -81,   // its running sums stand beside 1.5 * 2^(46 - s), a float's largest at that
     // Flags of a wide cell, or-ed
     HDST__FLAG_NAN = 1, HDST__FLAG_INF = 2, HDST__FLAG_NEG_INF = 4,
 };

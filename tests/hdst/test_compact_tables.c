@@ -135,6 +135,40 @@ static void make_wild(void)
     pairs[301] = (pair){8, FLT_MAX};
 }
 
+// What a conversion makes of a number below zero is not what the number's own type makes of it.
+Test(compact_tables, parts_add_what_conversions_make)
+{
+    static const char wide[] =
+        "struct pair { uint32_t key; int8_t small; int16_t value; };\n"
+        "struct total { int64_t a; int64_t b; };\n"
+        "map gather(pair p, accum total t[])\n"
+        "{\n"
+        "    t[p.key].a += (int64_t)(uint32_t)p.small;\n"
+        "    t[p.key].b += (int64_t)(int32_t)(uint16_t)p.value;\n"
+        "}\n";
+    typedef struct small { uint32_t key; int8_t small; int16_t value; } small;
+    static small records[RECORDS];
+    static int64_t a[ROWS], b[ROWS];
+    uint64_t state = 3;
+    if (!have_cpu()) return;
+    for (int i = 0; i < RECORDS; i++) {
+        const uint64_t bits = random_bits(&state);
+        records[i] = (small){(uint32_t)(bits % ROWS), (int8_t)(bits >> 40), (int16_t)(bits >> 20)};
+        a[records[i].key] += (uint32_t)records[i].small;
+        b[records[i].key] += (uint16_t)records[i].value;
+    }
+    hdst_context *context = gpu_context(0, true);
+    hdst_module *m = module_of(context, wide);
+    hdst_map_spec *spec = hdst_map_spec_create(m, "gather");
+    hdst_bind_accum(spec, "t", ROWS);
+    hdst_result *r = hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(context, records, RECORDS, sizeof *records), m, "pair"), spec));
+    RUN(r);
+    const struct total { int64_t a, b; } *to = hdst_result_rows(r, "t", NULL);
+    for (int k = 0; k < ROWS; k++) cr_assert(to[k].a == a[k] && to[k].b == b[k], "row %d: %lld %lld, not %lld %lld", k, (long long)to[k].a, (long long)to[k].b, (long long)a[k], (long long)b[k]);
+    expect_explained(r, "parts of");
+    hdst_context_destroy(context);
+}
+
 static row row_of_sums(const sums *s) { return (row){s->sum, s->n, 0, s->twice, s->all}; }
 
 static row row_of_bounds(const bounds *b) { return (row){.least = b->least, .n = (uint32_t)b->most, .all = (uint32_t)b->every}; }

@@ -98,6 +98,39 @@ Test(double_sums, with_infinities_and_nan)
     expect_equal_bits(rows, "NaN");
 }
 
+// Floats of 2^exponent, which a float's range leaves hardly any room above. Even kinds: with those of the other sign, which come next, they come to zero, but for a small one in a
+// hundred. Odd ones: whole numbers of units, which a double adds exactly.
+static void expect_sums_of_floats(int exponent, int kind)
+{
+    static const char text[] = "struct one { float x; };\nstruct sums { float narrow; double wide; };\nmap add(one r, accum sums s) { s.narrow += r.x; s.wide += r.x; }\n";
+    static const char *const forms[] = {"interp", "cpu", "gpu-form"};
+    static float x[RECORDS];
+    uint64_t state = 5;
+    double right = 0;
+    for (int i = 0; i < RECORDS; i++) {
+        const uint64_t bits = random_bits(&state);
+        const float mantissa = kind < 2 ? 1 + (float)(bits % 0x800000) * 0x1p-23f : 1;
+        x[i] = kind % 2 == 0 && i % 2 ? -x[i - 1] : ldexpf(bits >> 63 ? -mantissa : mantissa, exponent);
+        if (kind % 2 == 0 && i % 200 / 2 == 50) x[i] = 0x1p-137f;
+        right += kind % 2 || i % 200 / 2 == 50 ? (double)x[i] : 0;
+    }
+    for (size_t f = 0; f < 3 && (f == 0 || have_cpu()); f++) {
+        hdst_context *context = context_in_form(forms[f]);
+        hdst_module *m = module_of(context, text);
+        hdst_result *r = hdst_result_create(hdst_map_function(hdst_read(hdst_source_from_memory(context, x, RECORDS, sizeof *x), m, "one"), m, "add"));
+        RUN(r);
+        const double wide = hdst_view_double(hdst_result_field(r, "s", "wide"), 0, 0), narrow = hdst_view_double(hdst_result_field(r, "s", "narrow"), 0, 0);
+        cr_assert(wide == right && narrow == (double)(float)right, "%s, 2^%d, kind %d: %a and %a, not %a", forms[f], exponent, kind, wide, narrow, right);
+        hdst_context_destroy(context);
+    }
+}
+
+Test(double_sums, of_floats_near_the_largest)
+{
+    for (int kind = 0; kind < 4; kind++)
+        for (int exponent = 96; exponent < 128; exponent += exponent < 110 ? 4 : 1) expect_sums_of_floats(exponent, kind);
+}
+
 // Independent of the interpreter: whole numbers whose sum a double has exactly.
 Test(double_sums, of_whole_numbers_are_right)
 {

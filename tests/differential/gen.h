@@ -60,7 +60,7 @@ typedef struct gen {
     hdst__buffer hk, c, yaml;
     int indent;
     bool schema;                    // records are declared in YAML, some of them packed
-    int tame;                       // of data: one in so many numbers is of any kind; 0: all are
+    diff_reals reals;               // of data
     bool wide_row;                  // the fields of a record that is made are long arrays
     int indices;                    // around the one that is made
     int expressions;                // of the program so far, see gen_is_long

@@ -21,9 +21,9 @@ static gen_value value_of(const char *hk, const char *c, diff_kind kind) { retur
 // The array that the theme is about, among others: as it is in a neural net's samples or KMeans' points.
 static const gen_record *input_with_array(gen *g)
 {
-    static const uint64_t lengths[] = {32, 33, 36, 40, 47, 48, 50, 61, 64, 71};
+    static const uint64_t lengths[] = {32, 33, 36, 40, 47, 49, 50, 61, 64, 71};
     gen_wish wish[5];
-    const bool vectors = gen_chance(g, g->program->theme == DIFF_LAYER ? 25 : 50);         // everything lies at multiples of four floats
+    const bool vectors = gen_chance(g, g->program->theme == DIFF_LAYER ? 15 : 50);         // everything lies at multiples of four floats
     int count = gen_below(g, 3);
     for (int i = 0; i < count; i++) wish[i] = vectors ? (gen_wish){K_F32, 4, 0} : (gen_wish){scalar_kind(g), gen_chance(g, 20) ? 3 : 0, 0};
     g->array = gen_below(g, count + 1);
@@ -37,12 +37,13 @@ static const gen_record *input_with_array(gen *g)
 static const gen_record *input_of_numbers(gen *g)
 {
     static const diff_kind keys[] = {K_U32, K_U32, K_U16, K_U8, K_I32, K_U64};
-    const bool keyed = g->program->theme == DIFF_BY_KEY;
+    const bool keyed = g->program->theme == DIFF_BY_KEY, alike = !keyed && gen_chance(g, 60);       // a product of two kinds is one of converted numbers
+    const diff_kind real = gen_chance(g, 70) || g->options.no_double ? K_F32 : K_F64;
     gen_wish wish[5];
     int count = 0;
     if (keyed) wish[count++] = (gen_wish){keys[gen_below(g, 6)], 0, 0};
     for (int more = (keyed ? 1 : 2) + gen_below(g, 3); more > 0; more--)
-        wish[count++] = (gen_wish){keyed || gen_chance(g, 15) ? scalar_kind(g) : gen_chance(g, 70) || g->options.no_double ? K_F32 : K_F64, keyed || gen_chance(g, 80) ? 0 : 2 + (uint64_t)gen_below(g, 11), 0};
+        wish[count++] = (gen_wish){alike ? real : keyed || gen_chance(g, 15) ? scalar_kind(g) : gen_chance(g, 70) || g->options.no_double ? K_F32 : K_F64, keyed || gen_chance(g, 80) ? 0 : 2 + (uint64_t)gen_below(g, 11), 0};
     return gen_wished_record(g, "item", wish, count);
 }
 
@@ -69,7 +70,7 @@ static diff_param *add_param(gen *g, bool accum, const char *plain, uint64_t row
 
 static void layer_params(gen *g)
 {
-    static const uint64_t units[] = {1, 3, 6, 9, 10, 11, 12, 13, 16, 17, 20};     // loops of up to eight turns are unrolled
+    static const uint64_t units[] = {3, 9, 10, 11, 12, 13, 14, 15, 16, 17, 20};     // loops of up to eight turns are unrolled
     g->units = one_of(g, units, sizeof units / sizeof *units);
     if (g->units * g->length > MOST_SUMS) g->units = MOST_SUMS / g->length;
     const bool flat = gen_chance(g, 30);
@@ -100,14 +101,15 @@ static diff_law any_law(gen *g, diff_kind kind)
 static void by_key_params(gen *g)
 {
     static const uint64_t rows[] = {20, 100, 400, 700, 1000, 1000, 1000, 2000, 5000};
-    static const diff_kind kinds[] = {K_F32, K_F32, K_F32, K_U32, K_U32, K_I32, K_I32, K_F64, K_I64, K_I16};
+    static const diff_kind kinds[] = {K_F32, K_F32, K_F32, K_U32, K_I32, K_I64, K_I64, K_F64, K_I64, K_I64};
     gen_wish wish[4];
-    const int fields = gen_chance(g, 12) ? 4 : 1 + gen_below(g, 3);
-    const bool counts = gen_chance(g, 20);          // whole numbers alone
-    for (int i = 0; i < fields; i++) wish[i] = (gen_wish){counts ? K_U32 : g->options.no_double ? K_F32 : kinds[gen_below(g, 10)], 0, 0};
+    const bool wide = gen_chance(g, 50);            // integers of 64 bits beside a float: so few fields that pairs have room for them
+    const int fields = wide ? 2 : gen_chance(g, 12) ? 4 : 1 + gen_below(g, 3);
+    const bool counts = !wide && gen_chance(g, 20);      // whole numbers alone
+    for (int i = 0; i < fields; i++) wish[i] = (gen_wish){wide ? i == 0 ? K_I64 : K_F32 : counts ? K_U32 : g->options.no_double ? K_F32 : kinds[gen_below(g, 10)], 0, 0};
     g->units = one_of(g, rows, fields > 2 ? 7 : 9);
     diff_param *p = add_param(g, true, "t", g->units, gen_wished_record(g, "row1", wish, fields));
-    for (int i = 0; i < fields; i++) p->law[i] = counts || wish[i].kind == K_F64 || wish[i].kind == K_I64 ? L_SUM : any_law(g, wish[i].kind);
+    for (int i = 0; i < fields; i++) p->law[i] = wide || counts || wish[i].kind == K_F64 || wish[i].kind == K_I64 ? L_SUM : any_law(g, wish[i].kind);
 }
 
 static void totals_params(gen *g)
@@ -386,9 +388,11 @@ static gen_value key(gen *g)
     return value_of(gen_print(g, "(uint32_t)%s %% (uint32_t)len(%s)", k.hk, name), gen_temporary(g, K_U32, gen_print(g, "(uint32_t)%s %% (uint32_t)ctx->rows[%d]", k.c, ACCUM_FIRST)), K_U32);
 }
 
-// What is added to a row: mostly a field of the record, or a count.
-static gen_value addend(gen *g)
+// What is added to a row: mostly a field of the record, or a count. To integers of 64 bits often narrower ones, which pairs carry as they are.
+static gen_value addend(gen *g, diff_kind to)
 {
+    static const diff_kind narrow[] = {K_I8, K_I16, K_I32, K_I32, K_U32};
+    if (to == K_I64 && gen_chance(g, 70)) return gen_cast(g, addend(g, K_I32), narrow[gen_below(g, 5)]);
     const gen_field *f = &g->in->field[gen_below(g, g->in->field_count)];
     if (gen_chance(g, 20)) return value_of("1", "1", K_I32);
     if (gen_chance(g, 25) || f->count) return gen_chance(g, 60) ? gen_mix(g) : gen_expr(g, 2);
@@ -397,7 +401,7 @@ static gen_value addend(gen *g)
 
 static void by_key(gen *g)
 {
-    const bool named = gen_chance(g, 70), some = gen_chance(g, 20);
+    const bool named = gen_chance(g, 85), some = gen_chance(g, 20);
     const gen_value row = named ? declared(g, K_U32, key(g)) : key(g);
     if (some) {
         const gen_value cond = gen_condition(g, 2);
@@ -408,7 +412,7 @@ static void by_key(gen *g)
     for (int i = 0; i < r->field_count; i++) {
         const gen_field *f = &r->field[i];
         const char *hk = gen_print(g, "%s[%s].%s", g->program->params[ACCUM_FIRST].name, row.hk, f->hk);
-        if (gen_chance(g, 95)) gen_accumulate_value(g, (gen_cell){ACCUM_FIRST, f->leaf, f->kind, hk, row.c, "0"}, counts && !gen_is_float(f->kind) ? value_of("1", "1", K_I32) : addend(g));
+        if (gen_chance(g, 95)) gen_accumulate_value(g, (gen_cell){ACCUM_FIRST, f->leaf, f->kind, hk, row.c, "0"}, counts && !gen_is_float(f->kind) ? value_of("1", "1", K_I32) : addend(g, f->kind));
     }
     if (some) gen_close(g);
 }
@@ -421,8 +425,8 @@ static gen_value term(gen *g)
     gen_symbol in = {.hk = g->left, .c = "(*in)", .record = g->in, .table = -1};
     const gen_value a = gen_inside(g, &in);
     const int which = gen_below(g, 10);
-    if (which < 3) return a;
-    if (which < 4) return gen_product(g, a, a);
+    if (which < 2) return a;
+    if (which < 3) return gen_product(g, a, a);
     if (which < 8) return gen_product(g, a, gen_inside(g, &in));
     return any_real(g);
 }

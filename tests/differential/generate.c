@@ -5,7 +5,6 @@
 #include "gen.h"
 
 #include <inttypes.h>
-#include <limits.h>
 
 // --- Parameters ---
 
@@ -136,7 +135,7 @@ static void function_body(gen *g, const char *name, int statements)
     declare_params(g);
     if (fold) gen_variable(g);
     const bool theme = g->program->theme && !strcmp(name, "f");
-    gen_block(g, theme ? gen_chance(g, 75) ? 0 : 1 + gen_below(g, 3) : statements, 3);
+    gen_block(g, theme ? gen_chance(g, g->program->theme == DIFF_BY_KEY ? 90 : 75) ? 0 : 1 + gen_below(g, 3) : statements, 3);
     if (theme) gen_theme_body(g);
     if (g->returns == RETURN_NOTHING && !theme && gen_chance(g, 60)) gen_accumulate_row(g);
     if (g->returns == RETURN_NOTHING && !theme && gen_chance(g, 60)) gen_accumulate_elements(g);
@@ -331,7 +330,7 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     p->may_fail = !reduces && !g.options.no_faults && gen_chance(&g, 15);
     g.faults = p->may_fail;
     gen_hk(&g, "// program %" PRIu64, seed);
-    p->filtered = !reduces && !g.options.only_map && gen_chance(&g, 20);
+    p->filtered = !reduces && !g.options.only_map && gen_chance(&g, 20) && !(p->theme && seed / 4 % 4);    // few filters keep some and leave others out
     p->mapped = !reduces && !g.options.only_map && gen_chance(&g, 15);
     name_program(&g);
     gen_c(&g, "__attribute__((visibility(\"default\"))) extern const diff_exports p%" PRIu64 ";", seed);
@@ -366,15 +365,20 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
 // What exact sums keep in a few words: multiples of 1/256.
 static double tame_real(gen *g) { return (gen_below(g, 4096) - 2048) / 256.0; }
 
+enum { FEW = 150 };     // one in so many
+
 static double random_real(gen *g, bool single)
 {
-    if (g->tame && gen_below(g, g->tame)) return tame_real(g);
+    const bool finite = g->reals == DIFF_FEW_FINITE;
+    if (g->reals == DIFF_TAME || (g->reals != DIFF_ALL_REALS && gen_below(g, FEW))) return tame_real(g);
     switch (gen_below(g, 12)) {
     case 0: return gen_chance(g, 50) ? 0.0 : -0.0;
     case 1: return gen_below(g, 20) - 10;
     case 2: return single ? float_of((uint32_t)gen_next(g) & 0x807fffff) : double_of(gen_next(g) & UINT64_C(0x800fffffffffffff));    // denormals
-    case 3: return single ? float_of((uint32_t)gen_next(g)) : double_of(gen_next(g));                       // anything
-    case 4: return gen_chance(g, 60) ? 1e5 * gen_below(g, 100) : gen_chance(g, 50) ? INFINITY : gen_chance(g, 50) ? -INFINITY : NAN;
+    case 3:                                                                                                 // anything
+        if (finite) return tame_real(g);
+        return single ? float_of((uint32_t)gen_next(g)) : double_of(gen_next(g));
+    case 4: return finite || gen_chance(g, 60) ? 1e5 * gen_below(g, 100) : gen_chance(g, 50) ? INFINITY : gen_chance(g, 50) ? -INFINITY : NAN;
     default: return ((double)(gen_next(g) >> 11) * 0x1p-53 - 0.5) * 16;
     }
 }
@@ -401,11 +405,17 @@ static uint64_t random_nan(gen *g, bool single)
     return bits;
 }
 
+static bool is_nan(gen *g)
+{
+    if (g->reals == DIFF_ALL_REALS) return gen_chance(g, 8);
+    return g->reals == DIFF_FEW_ODD && !gen_below(g, FEW) && gen_chance(g, 50);
+}
+
 static uint64_t random_bits(gen *g, diff_kind kind)
 {
     const bool single = kind == K_F32;
     if (!gen_is_float(kind)) return random_integer(g, kind);
-    if (g->tame ? !gen_below(g, g->tame) && gen_chance(g, 50) : gen_chance(g, 8)) return random_nan(g, single);
+    if (is_nan(g)) return random_nan(g, single);
     const double real = random_real(g, single);
     const float rounded = (float)real;
     uint64_t bits = 0;
@@ -420,10 +430,9 @@ static void fill_one(gen *g, const diff_leaf *leaf, char *to)
     memcpy(to, &bits, sizes[leaf->kind]);           // little-endian hosts
 }
 
-void diff_fill(uint64_t seed, const diff_leaf *leaves, int leaf_count, size_t size, uint64_t count, void *records)
+void diff_fill(uint64_t seed, diff_reals reals, const diff_leaf *leaves, int leaf_count, size_t size, uint64_t count, void *records)
 {
-    static const int tame[] = {0, 150, INT_MAX};        // data of all kinds; a few of them among tame ones; hardly any
-    gen g = {.random = seed, .tame = tame[seed % 3]};
+    gen g = {.random = seed, .reals = reals};
     memset(records, 0, size * count);
     for (uint64_t i = 0; i < count; i++)
         for (int l = 0; l < leaf_count; l++)

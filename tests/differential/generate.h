@@ -64,7 +64,15 @@ size_t diff_words_of(hdst__arena *arena, const char *text, const char ***words);
 // Everything lives in the arena. The same seed and options give the same program.
 diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_options *options);
 
-// Fills records laid out as `leaves` say with values of all sorts: small, edges of the kind, of any magnitude; zeros of both signs, denormals, infinities, NaN.
-void diff_fill(uint64_t seed, const diff_leaf *leaves, int leaf_count, size_t size, uint64_t count, void *records);
+// Floats of a program's data. One NaN or infinity among them and a sum of all records is no number, whatever else is wrong with it.
+typedef enum diff_reals {
+    DIFF_ALL_REALS,         // small, of any magnitude; zeros of both signs, denormals, infinities, NaN
+    DIFF_FEW_ODD,           // a few of these among multiples of 1/256
+    DIFF_FEW_FINITE,        // likewise, no infinities, NaNs or numbers of any magnitude
+    DIFF_TAME,              // multiples of 1/256, which exact sums like
+} diff_reals;
+
+// Fills records laid out as `leaves` say: with such floats, integers that are small, edges of the kind or any.
+void diff_fill(uint64_t seed, diff_reals reals, const diff_leaf *leaves, int leaf_count, size_t size, uint64_t count, void *records);
 
 #endif

@@ -242,6 +242,17 @@ static bool ends(const diff_exports *exports, diff_context *ctx, const void *in)
     return run_record(exports, ctx, in) || ctx->fault != FAULT_ENDLESS;
 }
 
+// Most themes are about sums that fit a few words; in sums of all records each addend is to count.
+static diff_reals reals_of(const diff_program *program)
+{
+    static const diff_reals any[] = {DIFF_ALL_REALS, DIFF_FEW_ODD, DIFF_TAME};
+    static const diff_reals of_rows[] = {DIFF_ALL_REALS, DIFF_ALL_REALS, DIFF_FEW_ODD, DIFF_FEW_ODD, DIFF_FEW_ODD, DIFF_FEW_FINITE, DIFF_TAME, DIFF_TAME};
+    static const diff_reals of_all[] = {DIFF_ALL_REALS, DIFF_FEW_ODD, DIFF_FEW_FINITE, DIFF_FEW_FINITE, DIFF_FEW_FINITE, DIFF_TAME, DIFF_TAME, DIFF_TAME};
+    const uint64_t dice = program->seed * UINT64_C(0x9e3779b97f4a7c15) >> 50;
+    if (!program->theme) return any[program->seed % 3];
+    return (program->theme == DIFF_LAYER || program->theme == DIFF_TOTALS ? of_all : of_rows)[dice % 8];
+}
+
 // Records for which the program takes too many turns become others, or one for which it ends. Returns how many records there are then: none, or all.
 static uint64_t settle(hdst__arena *arena, const diff_program *program, const diff_exports *exports, diff_data *data)
 {
@@ -258,7 +269,7 @@ static uint64_t settle(hdst__arena *arena, const diff_program *program, const di
         ctx.record = data->first + i;
         bool fine = ends(exports, &ctx, record);
         for (uint64_t k = 1; !fine && k <= TRIES; k++) {
-            diff_fill(program->seed + (i * TRIES + k) * 3000003, exports->in, exports->in_leaves, size, 1, other);
+            diff_fill(program->seed + (i * TRIES + k) * 3000003, reals_of(program), exports->in, exports->in_leaves, size, 1, other);
             if (k == TRIES && good) memcpy(other, good, size);
             fine = ends(exports, &ctx, other);
             if (fine) memcpy(record, other, size);
@@ -269,25 +280,16 @@ static uint64_t settle(hdst__arena *arena, const diff_program *program, const di
     return data->count;
 }
 
-// Most themes are about sums that fit a few words: their data are tame (diff_fill).
-static uint64_t data_seed(const diff_program *program)
-{
-    const uint64_t dice = program->seed * UINT64_C(0x9e3779b97f4a7c15) >> 50;
-    return program->theme && dice % 4 ? program->seed * 3 + 1 + dice / 4 % 2 : program->seed;
-}
-
 diff_data diff_make_data(hdst__arena *arena, const diff_program *program, const diff_exports *exports, uint64_t count, bool at_zero)
 {
     diff_data data = {.count = count, .first = program->seed % 3 || at_zero ? 0 : 1000000};
-    const uint64_t seed = data_seed(program);
+    const diff_reals reals = reals_of(program);
     data.records = hdst__arena_alloc(arena, exports->in_size * count);
-    diff_fill(seed, exports->in, exports->in_leaves, exports->in_size, count, data.records);
+    diff_fill(program->seed, reals, exports->in, exports->in_leaves, exports->in_size, count, data.records);
     for (int i = 1; i < program->param_count; i++) {
         if (program->params[i].kind != DIFF_BROADCAST) continue;
-        // Of another seed that is as tame: a multiple of 3 away.
         data.tables[i] = hdst__arena_alloc(arena, exports->row_size[i] * program->params[i].rows);
-        diff_fill(seed + (uint64_t)i * 1000002, exports->row[i], exports->row_leaves[i], exports->row_size[i], program->params[i].rows,
-                  data.tables[i]);
+        diff_fill(program->seed + (uint64_t)i * 1000002, reals, exports->row[i], exports->row_leaves[i], exports->row_size[i], program->params[i].rows, data.tables[i]);
     }
     if (!exports->fold) data.count = settle(arena, program, exports, &data);
     return data;

@@ -257,6 +257,47 @@ Test(compact_tables, parts_have_minima_maxima_and_bits)
     if (have_cpu()) compare("gather_bounds", 0, true, "has a table in local memory");
 }
 
+// --- Integers of 64 bits, of which a pair carries the narrower addend ---
+
+static const char integers[] =
+    "struct pair { uint32_t key; float value; };\n"
+    "struct counts { int64_t whole; int64_t small; int64_t high; };\n"
+    "map count(pair p, accum counts t[])\n"
+    "{\n"
+    "    t[p.key].whole += (int32_t)p.value * 1000000;\n"
+    "    t[p.key].small += (int8_t)(p.value / 8.0f);\n"
+    "    t[p.key].high += p.key + 4294960000u;\n"
+    "}\n";
+
+typedef struct counts { int64_t whole, small, high; } counts;
+
+Test(compact_tables, parts_extend_narrow_addends_by_their_own_sign)
+{
+    if (!have_cpu()) return;
+    static counts expected[ROWS];
+    uint64_t state = 13, count;
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        pairs[i] = (pair){(uint32_t)(random_bits(&state) % ROWS), (float)(random_bits(&state) % 2000) - 1000};
+        counts *to = &expected[pairs[i].key];
+        to->whole += (int32_t)pairs[i].value * 1000000;
+        to->small += (int8_t)(pairs[i].value / 8.0f);
+        to->high += pairs[i].key + 4294960000u;
+    }
+    hdst_context *context = gpu_context(0, true);
+    hdst_module *m = module_of(context, integers);
+    hdst_map_spec *spec = hdst_map_spec_create(m, "count");
+    hdst_bind_accum(spec, "t", ROWS);
+    hdst_result *r = hdst_result_create(hdst_map(dataset(context, m, RECORDS), spec));
+    RUN(r);
+    const counts *got = hdst_result_rows(r, "t", &count);
+    cr_assert_eq(count, ROWS);
+    for (int k = 0; k < ROWS; k++)
+        cr_assert(got[k].whole == expected[k].whole && got[k].small == expected[k].small && got[k].high == expected[k].high, "row %d: %lld, %lld, %lld, not %lld, %lld, %lld", k,
+                  (long long)got[k].whole, (long long)got[k].small, (long long)got[k].high, (long long)expected[k].whole, (long long)expected[k].small, (long long)expected[k].high);
+    expect_explained(r, "has a table in local memory");
+    hdst_context_destroy(context);
+}
+
 // --- Doubles, which are two words of a pair ---
 
 static const char doubles[] =

@@ -100,14 +100,14 @@ static diff_law any_law(gen *g, diff_kind kind)
 // Tables with so many rows that they have no room in local memory, of whatever size that is.
 static void by_key_params(gen *g)
 {
-    static const uint64_t rows[] = {20, 100, 400, 700, 1000, 1000, 1000, 2000, 5000};
+    static const uint64_t rows[] = {20, 100, 400, 700, 1000, 1000, 1000, 2000, 5000}, many[] = {1500, 2000, 3000, 5000};
     static const diff_kind kinds[] = {K_F32, K_F32, K_F32, K_U32, K_I32, K_I64, K_I64, K_F64, K_I64, K_I64};
     gen_wish wish[4];
-    const bool wide = gen_chance(g, 50);            // integers of 64 bits beside a float: so few fields that pairs have room for them
-    const int fields = wide ? 2 : gen_chance(g, 12) ? 4 : 1 + gen_below(g, 3);
+    const bool wide = gen_chance(g, 50);            // integers of 64 bits: so many rows, of so few fields, that they go by way of pairs
+    const int fields = wide ? 1 + gen_below(g, 2) : gen_chance(g, 12) ? 4 : 1 + gen_below(g, 3);
     const bool counts = !wide && gen_chance(g, 20);      // whole numbers alone
-    for (int i = 0; i < fields; i++) wish[i] = (gen_wish){wide ? i == 0 ? K_I64 : K_F32 : counts ? K_U32 : g->options.no_double ? K_F32 : kinds[gen_below(g, 10)], 0, 0};
-    g->units = one_of(g, rows, fields > 2 ? 7 : 9);
+    for (int i = 0; i < fields; i++) wish[i] = (gen_wish){wide ? i == 0 ? K_I64 : gen_chance(g, 50) ? K_F32 : K_U32 : counts ? K_U32 : g->options.no_double ? K_F32 : kinds[gen_below(g, 10)], 0, 0};
+    g->units = wide ? one_of(g, many, 4) : one_of(g, rows, fields > 2 ? 7 : 9);
     diff_param *p = add_param(g, true, "t", g->units, gen_wished_record(g, "row1", wish, fields));
     for (int i = 0; i < fields; i++) p->law[i] = wide || counts || wish[i].kind == K_F64 || wish[i].kind == K_I64 ? L_SUM : any_law(g, wish[i].kind);
 }

@@ -138,8 +138,10 @@ static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint
         print_fast_take(p, plan, leaf, element);
         return;
     }
-    hdst__write_line(&p->out, "%sOwn[%" PRIu64 "] += lane_take(%s, %sScale);", plan->name, cell->strip_first + element * cell->strip_words,
-                     lane_name(p, plan->accum->param, leaf, element), hdst__scale_name(p, plan->accum->param, leaf));
+    const char *own = hdst__arena_printf(p->arena, "%sOwn[%" PRIu64 "]", plan->name, cell->strip_first + element * cell->strip_words);
+    const char *scale = hdst__scale_name(p, plan->accum->param, leaf), *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
+    hdst__write_line(&p->out, "%s = lane_room(%s + lane_take(%s, %sScale), %sTotal + %" PRIu64 ", %s_LAST, %s_LOWEST, %sScale + %d);", own, own,
+                     lane_name(p, plan->accum->param, leaf, element), scale, plan->name, cell->device_first + element * cell->device_words, kind, kind, scale, HDST__LANE_BITS);
 }
 
 void hdst__print_lane_sums(hdst__printer *p)

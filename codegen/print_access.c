@@ -243,14 +243,23 @@ size_t hdst__print_vector_stores(hdst__printer *p, ir_stmt *const *stmts, size_t
     return n;
 }
 
+enum { MOST_RECORDS = 1 << 16 };        // of a block, and more
+
+// Records of a block are numbered by an int, which vector loops want; their bytes may be more than it holds.
+static const char *output_record(const hdst__printer *p, const ir_param *param)
+{
+    return !p->gpu && param->record->size > INT32_MAX / MOST_RECORDS ? "(ulong)(i)" : "(i)";
+}
+
 void hdst__print_output_macros(hdst__printer *p)
 {
     for (uint32_t i = 0; i < p->func->param_count; i++) {
         const ir_param *param = &p->func->params[i];
         if (param->kind != IR_OUTPUT) continue;
+        const char *record = output_record(p, param);
         for (size_t l = 0; l < param->record->leaf_count; l++) {
             const hdst__leaf *leaf = &param->record->leaves[l];
-            const char *address = hdst__arena_printf(p->arena, "(at) + (i) * %" PRIu64 " + %" PRIu64 "%s", param->record->size, leaf->offset, hdst__element_offset(p->arena, leaf));
+            const char *address = hdst__arena_printf(p->arena, "(at) + %s * %" PRIu64 " + %" PRIu64 "%s", record, param->record->size, leaf->offset, hdst__element_offset(p->arena, leaf));
             if (hdst__leaf_is_aligned(param->record, leaf))
                 hdst__write_line(&p->out, "#define %s(at, i, e) (*(__global %s *)(%s))", p->leaf_name[i][l], hdst__scalar_cl_name(leaf->kind), address);
             else

@@ -133,6 +133,23 @@ Test(kernel_text, a_locale_with_decimal_commas_changes_no_number)
         for (int n = 0; n < NUMBERS; n++) cr_expect(got[i].d[n] == in[i] * numbers[n] && got[i].f[n] == (float)numbers[n], "%g: %g, %g", numbers[n], got[i].d[n], (double)got[i].f[n]);
 }
 
+// Records of a block are numbered by an int; where their bytes are more than it holds they are counted in 64 bits.
+Test(kernel_text, blocks_of_output_beyond_two_gibibytes)
+{
+    enum { SMALL = 100, LARGE = 32000000 };
+    for (int large = 0; large < 2; large++) {
+        ir_func *f = ir_new(&arena, "wide");
+        ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "one", 0, (ir_field[]){{"x", HDST__F32, 0}}, 1), false);
+        const uint32_t out = ir_param_add(f, IR_OUTPUT, "out", ir_record(&arena, "row", 0, (ir_field[]){{"a", HDST__F32, large ? LARGE : SMALL}, {"b", HDST__F32, 0}}, 2), false);
+        store(f, out, 1, ir_op2(f, IR_ADD, ir_read(f, IR_FIELD, 0, 0, NULL, NULL), ir_number(f, HDST__F32, 1)));
+        cr_assert_null(hdst__passes_scalar(f));
+        const hdst__kernel *kernel = make(f, 0, hdst__storage_make(&arena, f->params[0].record, HDST__SOA, 0, N), NULL);
+        cr_assert_not_null(kernel);
+        cr_expect(strstr(kernel->source, "_BlockAt, r, 0) ="), "%s", kernel->source);
+        cr_expect_eq(count_of(kernel->source, large ? "(at) + (ulong)(i) * 128000004" : "(at) + (i) * 404"), 2, "%s", kernel->source);
+    }
+}
+
 // A struct that is one word, one of whose fields nobody reads: in vector loops the others are taken from the word.
 Test(kernel_text, fields_of_a_struct_that_is_one_word)
 {

@@ -196,7 +196,7 @@ static four begin_where_the_body_moves(const sample *p)
     int64_t s = 0;
     int32_t x = 51 + (int32_t)p->u;
     for (int32_t i = x; i < 100; i++) {
-        s = s * 5 + i;
+        s = (int64_t)((uint64_t)s * 5 + (uint64_t)i);       // as kernels do, where C does not say
         x = i / 2;
     }
     return (four){{s, x, 0, 0}};

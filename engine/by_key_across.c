@@ -33,17 +33,10 @@ static void read_row(across *a, head *h)
     memcpy(key_of(a, h), a->batch.key, a->keyed->key_words * sizeof *a->key);
 }
 
-static int compare_keys(const across *a, const uint64_t *x, const uint64_t *y)
-{
-    for (uint32_t w = 0; w < a->keyed->key_words; w++)
-        if (x[w] != y[w]) return x[w] < y[w] ? -1 : 1;
-    return 0;
-}
-
 static bool comes_before(const across *a, const head *x, const head *y)
 {
     if (x->hash != y->hash) return x->hash < y->hash;
-    const int keys = compare_keys(a, key_of(a, x), key_of(a, y));
+    const int keys = hdst__key_compare(key_of(a, x), key_of(a, y), a->keyed->key_words);
     return keys ? keys < 0 : x->part < y->part;
 }
 
@@ -73,7 +66,7 @@ static hdst_status merge(across *a, hdst__by_key_twice *twice, hdst_error *error
         const head now = a->heap[0];
         const hdst_status status = row % STEPS ? HDST_OK : hdst__cancel_check(a->engine->cancel, 0, 0, error);
         if (status != HDST_OK) return status;
-        if (row && now.hash == last.hash && compare_keys(a, a->last, key_of(a, &now)) == 0) {
+        if (row && now.hash == last.hash && hdst__key_compare(a->last, key_of(a, &now), a->keyed->key_words) == 0) {
             *twice = (hdst__by_key_twice){true, now.at, {last.part, now.part}};
             return HDST_OK;
         }

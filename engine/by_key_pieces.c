@@ -46,19 +46,12 @@ static uint64_t *bound(const hdst__by_key_worker *worker, uint32_t i) { return w
 
 static void set_bound(hdst__by_key_worker *worker, uint32_t i, const uint64_t *key) { memcpy(bound(worker, i), key, worker->run->keyed->key_words * sizeof *key); }
 
-static int compare_keys(const uint64_t *a, const uint64_t *b, uint32_t words)
-{
-    for (uint32_t w = 0; w < words; w++)
-        if (a[w] != b[w]) return a[w] < b[w] ? -1 : 1;
-    return 0;
-}
-
 // As rows are compared, word by word.
 static bool in_range(const hdst__by_key_worker *worker, const uint64_t *key)
 {
     const uint32_t words = worker->run->keyed->key_words;
-    if (worker->has_from && compare_keys(key, bound(worker, 0), words) < 0) return false;
-    return worker->ends == 0 || compare_keys(key, bound(worker, worker->ends), words) < 0;
+    if (worker->has_from && hdst__key_compare(key, bound(worker, 0), words) < 0) return false;
+    return worker->ends == 0 || hdst__key_compare(key, bound(worker, worker->ends), words) < 0;
 }
 
 // Ends about in the middle of the keys that had no room. Where very many ends wait their turn, the nearest is forgotten: the range before it goes on to the one after.

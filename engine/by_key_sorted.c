@@ -99,13 +99,6 @@ static const uint64_t *key_at(const hdst__by_key_worker *worker, uint64_t entry)
     return (const uint64_t *)(const void *)(s->raw + (uint32_t)entry * s->bytes + s->key_at);
 }
 
-static int compare_keys(const uint64_t *a, const uint64_t *b, uint32_t words)
-{
-    for (uint32_t w = 0; w < words; w++)
-        if (a[w] != b[w]) return a[w] < b[w] ? -1 : 1;
-    return 0;
-}
-
 // Entries of equal hashes by their keys: merges runs of 1, 2, 4 ... of them, in place of `entry`.
 static void by_key_words(const hdst__by_key_worker *worker, uint64_t *entry, uint64_t *scratch, uint64_t count)
 {
@@ -115,7 +108,7 @@ static void by_key_words(const hdst__by_key_worker *worker, uint64_t *entry, uin
             const uint64_t middle = first + run < count ? first + run : count, end = first + 2 * run < count ? first + 2 * run : count;
             uint64_t a = first, b = middle;
             for (uint64_t to = first; to < end; to++)
-                scratch[to] = a < middle && (b == end || compare_keys(key_at(worker, entry[a]), key_at(worker, entry[b]), words) <= 0) ? entry[a++] : entry[b++];
+                scratch[to] = a < middle && (b == end || hdst__key_compare(key_at(worker, entry[a]), key_at(worker, entry[b]), words) <= 0) ? entry[a++] : entry[b++];
         }
         memcpy(entry, scratch, count * sizeof *entry);
     }
@@ -128,7 +121,7 @@ static void order_equal_hashes(const hdst__by_key_worker *worker, uint64_t *entr
     for (uint64_t first = 0, end; first < count; first = end) {
         bool same = true;
         for (end = first + 1; end < count && entry[end] >> 32 == entry[first] >> 32; end++)
-            same = same && compare_keys(key_at(worker, entry[first]), key_at(worker, entry[end]), words) == 0;
+            same = same && hdst__key_compare(key_at(worker, entry[first]), key_at(worker, entry[end]), words) == 0;
         if (!same) by_key_words(worker, entry + first, scratch + first, end - first);
     }
 }
@@ -155,7 +148,7 @@ static void sort_piece(hdst__by_key_worker *worker)
 static bool same_keys(const hdst__by_key_worker *worker, uint64_t i, uint64_t j)        // places in the order
 {
     const uint64_t *order = worker->sorter->order;
-    return order[i] >> 32 == order[j] >> 32 && compare_keys(key_at(worker, order[i]), key_at(worker, order[j]), worker->run->keyed->key_words) == 0;
+    return order[i] >> 32 == order[j] >> 32 && hdst__key_compare(key_at(worker, order[i]), key_at(worker, order[j]), worker->run->keyed->key_words) == 0;
 }
 
 static uint64_t keys_in_piece(const hdst__by_key_worker *worker)
@@ -209,7 +202,7 @@ static uint64_t *add_batch(const hdst__by_key_worker *worker, row_list *list, ui
     const hdst__key_batch *batch = &worker->batch;
     for (uint32_t i = 0; i < batch->count; i++) {
         const uint64_t tag = HDST__KEY_USED | batch->hash[i], *key = batch->key + (size_t)i * keyed->key_words;
-        if (!row || row[0] != tag || compare_keys(row + 1, key, keyed->key_words)) {
+        if (!row || row[0] != tag || hdst__key_compare(row + 1, key, keyed->key_words)) {
             row = list->rows + list->count++ * keyed->row_words;
             memset(row, 0, keyed->row_words * sizeof *row);
             row[0] = tag;
@@ -227,7 +220,7 @@ static bool reduce_rows(hdst__by_key_worker *worker)
     uint64_t *row = NULL;
     for (uint64_t i = 0; i < s->count; i++) {
         const uint64_t *from = (const uint64_t *)(const void *)(s->raw + (uint32_t)s->order[i] * s->bytes);
-        const bool same = row && compare_keys(row, from, 1 + keyed->key_words) == 0;
+        const bool same = row && hdst__key_compare(row, from, 1 + keyed->key_words) == 0;
         if (!same) row = memcpy(s->piece.rows + s->piece.count++ * keyed->row_words, from, s->bytes);
         else combine(keyed, row, from + 1 + keyed->key_words, 1);
         if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__by_key_move_full(worker, row)) return false;
@@ -259,7 +252,7 @@ static bool reduce_raw(hdst__by_key_worker *worker)
 
 static int compare_rows(const hdst__keyed *keyed, const uint64_t *a, const uint64_t *b)
 {
-    return a[0] != b[0] ? (a[0] < b[0] ? -1 : 1) : compare_keys(a + 1, b + 1, keyed->key_words);
+    return a[0] != b[0] ? (a[0] < b[0] ? -1 : 1) : hdst__key_compare(a + 1, b + 1, keyed->key_words);
 }
 
 // The rows of the piece and of one run, which comes before it, to the piece.

@@ -58,7 +58,8 @@ typedef struct hdst__plan_table {   // an accumulator
 
 struct hdst__node {
     hdst__node_kind kind;
-    uint32_t number;                // for people, from 1
+    uint32_t number;                // in the order of running, from 1; people see it
+    uint32_t read_until;            // plan_drop.c: the number of the last node that reads its records
     hdst_dataset *dataset;          // whose records these are
     hdst__node **inputs;
     size_t input_count;

@@ -26,18 +26,17 @@ static bool holds(const hdst__node *node) { return node->kind != HDST__NODE_READ
 // A stage runs in the turn of who takes its records slice by slice, or of the top that asks for candidates.
 static const hdst__node *runs_with(const hdst__node *node) { return node->taker ? node->taker : node->held ? node->held : node; }
 
-// Whether the node's records are read by somebody who has not run yet, or by the user. Nodes stand in an order of running; `ran` is the last one that did.
-static bool is_wanted(const hdst__plan *plan, const hdst__node *node, const hdst__node *ran)
+// Until which node's turn each one's records are read: the last that reads them, for ever if the user does. Nodes stand in an order of running, who reads behind what is read; so
+// one way through them, from the last on, is enough however often unions meet.
+static void note_last_readers(hdst__plan *plan)
 {
-    if (node == plan->target) return true;
-    for (size_t i = 0; i < plan->node_count; i++) {
+    for (size_t i = 0; i < plan->node_count; i++) plan->nodes[i]->read_until = plan->nodes[i] == plan->target ? UINT32_MAX : 0;
+    for (size_t i = plan->node_count; i-- > 0;) {
         const hdst__node *reader = plan->nodes[i];
-        for (size_t k = 0; k < reader->input_count; k++) {
-            if (reader->inputs[k] != node) continue;
-            if (passes_on(reader) ? is_wanted(plan, reader, ran) : runs_with(reader)->number > ran->number) return true;
-        }
+        const uint32_t until = passes_on(reader) ? reader->read_until : runs_with(reader)->number;
+        for (size_t k = 0; k < reader->input_count; k++)
+            if (reader->inputs[k]->read_until < until) reader->inputs[k]->read_until = until;
     }
-    return false;
 }
 
 // Rows of accumulators are the result's, whoever read them as records.
@@ -74,11 +73,12 @@ void hdst__plan_drop_unread(hdst__plan *plan, const hdst__node *ran)
 {
     if (!is_short(plan->context, SHORT)) return;
     const bool alone = is_alone(plan);
+    note_last_readers(plan);            // who takes records slice by slice may have changed since the last node
     for (size_t i = 0; i < plan->node_count; i++) {
         hdst__node *node = plan->nodes[i];
         if (!holds(node) || runs_with(node)->number > ran->number) continue;
         if (!alone) hdst__node_drop_work(node);
-        if (!node->dropped && !is_wanted(plan, node, ran)) drop_records(node);
+        if (!node->dropped && node->read_until <= ran->number) drop_records(node);
     }
 }
 

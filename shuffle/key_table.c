@@ -173,10 +173,7 @@ uint64_t *hdst__key_table_combine(hdst__key_table *table, const hdst__keyed *key
 
 static bool comes_before(const uint64_t *a, const uint64_t *b, uint32_t key_words)
 {
-    if (a[0] != b[0]) return a[0] < b[0];
-    for (uint32_t w = 1; w <= key_words; w++)
-        if (a[w] != b[w]) return a[w] < b[w];
-    return false;
+    return a[0] != b[0] ? a[0] < b[0] : hdst__key_compare(a + 1, b + 1, key_words) < 0;
 }
 
 // Behind those that are there; the few that come after it move up.

@@ -23,6 +23,14 @@ typedef struct hdst__key_table {
 enum { HDST__KEY_PROBES = 256 };
 static inline bool hdst__key_table_is_crowded(const hdst__key_table *table) { return table->crowded; }
 
+// By their words, as the results of reductions by key stand: below 0, 0, above 0.
+static inline int hdst__key_compare(const uint64_t *a, const uint64_t *b, uint32_t key_words)
+{
+    for (uint32_t w = 0; w < key_words; w++)
+        if (a[w] != b[w]) return a[w] < b[w] ? -1 : 1;
+    return 0;
+}
+
 // Room for 1 << bits rows. false: no memory.
 bool hdst__key_table_create(hdst__key_table *table, const hdst__allocator *allocator, uint32_t row_words, uint32_t key_words, uint32_t bits, uint32_t skip);
 void hdst__key_table_destroy(hdst__key_table *table);           // fine on a zeroed one, and twice

@@ -232,3 +232,24 @@ Test(over_budget, the_result_of_a_group_moves_to_a_file_half_way)
     }
     hdst_context_destroy(context);
 }
+
+// Where memory is short it is asked who reads the sorted records still. All ways to the reader are 2^60, the records of each level as many as before.
+Test(over_budget, unions_that_meet_again_and_again)
+{
+    enum { LEVELS = 60, NUMBERS = 200000 };
+    static float x[NUMBERS];
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "interp";
+    options.memory = 2 << 20;
+    for (int i = 0; i < NUMBERS; i++) x[i] = (float)(i * 7919 % NUMBERS);
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module *module = module_of(context, "filter all(float x) { return x >= 0.0f; }\n");
+    hdst_dataset *d = hdst_sort(hdst_filter_function(hdst_read(hdst_source_from_floats(context, x, NUMBERS, 1), module, "float"), module, "all"), "value");
+    for (int i = 0; i < LEVELS; i++) d = hdst_union(hdst_slice(d, 0, NUMBERS / 2), hdst_slice(d, NUMBERS / 2, NUMBERS));
+    float first[3];
+    uint64_t taken;
+    hdst_error error;
+    cr_assert_eq(hdst_take(hdst_filter_function(d, module, "all"), 3, first, &taken, &error), HDST_OK, "%s", error.message);
+    cr_assert(taken == 3 && first[0] == 0 && first[1] == 1 && first[2] == 2);
+    hdst_context_destroy(context);
+}

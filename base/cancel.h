@@ -6,7 +6,7 @@
 #ifndef HDST_BASE_CANCEL_H
 #define HDST_BASE_CANCEL_H
 
-#include "base/error.h"
+#include "base/error_object.h"
 
 #include <stdatomic.h>
 

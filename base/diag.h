@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
-#include "base/error.h"
+#include "base/error_object.h"
 #include "base/suggest.h"
 
 #include <stdint.h>

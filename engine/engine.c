@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine object: options, discovery at first use, the choice of a device.
-#include "engine/driver_gate.h"
+#include "engine/device/driver_gate.h"
 #include "engine/engine_private.h"
-#include "engine/give_up.h"
-#include "engine/levels.h"
+#include "engine/device/give_up.h"
+#include "engine/stage/reduction_levels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,30 +5,30 @@
 #ifndef HDST_ENGINE_ENGINE_H
 #define HDST_ENGINE_ENGINE_H
 
-#include "engine/spill.h"
+#include "engine/memory/spill.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/cancel.h"
-#include "base/error.h"
+#include "base/error_object.h"
 #include "base/log.h"
-#include "codegen/ir.h"
-#include "codegen/kernel.h"
-#include "codegen/layout.h"
-#include "shuffle/reduce.h"
+#include "codegen/ir/ir.h"
+#include "codegen/opencl/kernel.h"
+#include "record/layout.h"
+#include "accum/reduce.h"
 
 typedef struct hdst__engine hdst__engine;
 typedef struct hdst__dataset_cache hdst__dataset_cache;
 typedef struct hdst__stage hdst__stage;
 typedef struct hdst__value_rows hdst__value_rows;
 
-// Whether slices try other shapes of a GPU kernel, see plan_tuning.h.
+// Whether slices try other shapes of a GPU kernel, see launch_shape.h.
 typedef enum hdst__tuning_mode {
     HDST__TUNING_AUTO,              // what needs no compiler at once; what does once the kernel has run for a while
     HDST__TUNING_OFF,               // the rules' shapes; files are neither read nor written
     HDST__TUNING_FULL,              // everything at once
 } hdst__tuning_mode;
 
-// The highest level at which reductions combine (engine/levels.h). Results are the same, to the bit.
+// The highest level at which reductions combine (engine/stage/reduction_levels.h). Results are the same, to the bit.
 typedef enum hdst__hpr {
     HDST__HPR_AUTO,                 // of the options only: as HDST_HPR says (none, block, device, node, cluster), else all
     HDST__HPR_NONE, HDST__HPR_BLOCK, HDST__HPR_DEVICE, HDST__HPR_NODE, HDST__HPR_CLUSTER,
@@ -50,7 +50,7 @@ typedef struct hdst__engine_options {
     bool gpu_form_on_cpu;           // tests: print the GPU form on a CPU device
     bool foreign_nans;              // tests: kernels' operations give NaNs that no processor makes
     bool part_always;               // tests: compact tables are made by way of pairs, whatever their size
-    uint64_t spare_cells;           // tests: of compact tables (codegen/table.h); 0: as many as may be needed
+    uint64_t spare_cells;           // tests: of compact tables (accum/accumulators.h); 0: as many as may be needed
     uint64_t local_bytes;           // tests: of local memory, less than the device has; 0: what it has
 } hdst__engine_options;
 
@@ -214,7 +214,7 @@ hdst_status hdst__value_rows_take(hdst__value_rows *rows, const hdst__dataset_ca
 hdst_status hdst__value_rows_read(hdst__value_rows *rows, const void **host, hdst_error *error);
 
 typedef struct hdst__stage_output { // owned by the stage, valid until its next run
-    const int64_t *table;           // the node's table: all accumulators (codegen/table.h); NULL where the device made rows of them
+    const int64_t *table;           // the node's table: all accumulators (accum/accumulators.h); NULL where the device made rows of them
     hdst__front front;              // where tables->front: the parts of the table
     const hdst__tables *tables;
     const void *records;            // C structs, in input order, only the kept ones

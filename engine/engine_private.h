@@ -4,14 +4,14 @@
 #define HDST_ENGINE_ENGINE_PRIVATE_H
 
 #include "base/cancel.h"
-#include "engine/budget.h"
-#include "engine/device_list.h"
-#include "engine/device.h"
+#include "engine/memory/budget.h"
+#include "engine/device/device_list.h"
+#include "engine/device/device.h"
 #include "engine/engine.h"
-#include "engine/opencl.h"
-#include "engine/program_cache.h"
-#include "engine/segment.h"
-#include "engine/tuning.h"
+#include "engine/device/opencl.h"
+#include "engine/device/program_cache.h"
+#include "engine/memory/segment.h"
+#include "engine/stage/shape_search.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Actions that need no result object: each makes a plan, runs it, gives back what it took. Caches that are filled on the way stay filled.
-#include "hdst/plan.h"
+#include "plan/plan.h"
 
 #include "engine/engine_private.h"
-#include "hdst/kept.h"
+#include "plan/materialised.h"
 #include "io/write.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 // Contexts: options, devices, the objects' common end.
 #include "hdst/object.h"
 
-#include "engine/device_list.h"
+#include "engine/device/device_list.h"
 
 #include <string.h>
 

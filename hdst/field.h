@@ -3,8 +3,8 @@
 #ifndef HDST_FIELD_H
 #define HDST_FIELD_H
 
-#include "codegen/type.h"
-#include "base/error.h"
+#include "record/type.h"
+#include "base/error_object.h"
 
 typedef struct hdst__field_place {
     uint32_t leaf;              // of the record

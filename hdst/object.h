@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/cancel.h"
-#include "base/error.h"
+#include "base/error_object.h"
 #include "base/log.h"
 #include "engine/engine.h"
 #include "hdst/hdst.h"

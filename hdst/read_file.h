@@ -3,7 +3,7 @@
 #define HDST_READ_FILE_H
 
 #include "base/alloc.h"
-#include "base/error.h"
+#include "base/error_object.h"
 
 // A whole text file, NUL-terminated; the caller frees it. HDST_E_IO with the system's words; HDST_E_FORMAT for one with NUL bytes or above 64 MiB:
 // schemas and kernels are small, so such a file is a mistake.

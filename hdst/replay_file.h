@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "codegen/type.h"
+#include "record/type.h"
 
 typedef struct hdst__replay_table {     // bound to a parameter
     const char *parameter;

@@ -2,10 +2,10 @@
 // What a group function failed on is all records of a key. Of a reduce by key that is no accumulation it is two records; which ones, a run through the interpreter tells.
 #include "hdst/replay_save.h"
 
-#include "codegen/interp.h"
-#include "engine/grouping.h"
-#include "hdst/module.h"
-#include "hdst/plan_group.h"
+#include "codegen/interp/interp.h"
+#include "shuffle/group/group.h"
+#include "hdst/module_object.h"
+#include "plan/plan_group.h"
 
 #include <string.h>
 

@@ -4,10 +4,10 @@
 #include "hdst/replay_save.h"
 
 #include "base/files.h"
-#include "codegen/interp.h"
-#include "hdst/module.h"
+#include "codegen/interp/interp.h"
+#include "hdst/module_object.h"
 #include "hdst/replay_file.h"
-#include "hdst/schema.h"
+#include "hdst/schema_object.h"
 
 #include <stdio.h>
 #include <stdlib.h>

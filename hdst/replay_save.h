@@ -3,7 +3,7 @@
 #ifndef HDST_REPLAY_SAVE_H
 #define HDST_REPLAY_SAVE_H
 
-#include "hdst/plan.h"
+#include "plan/plan.h"
 #include "hdst/replay_file.h"
 
 // After a run of the stage `node` that ended with HDST_E_RECORD: saves the record and all that its function needs below the context's folder for that (hdst_context_options,

@@ -2,7 +2,7 @@
 // Results: an action over a dataset, its runs, and views of what they gave.
 #include "hdst/result.h"
 
-#include "hdst/kept.h"
+#include "plan/materialised.h"
 
 #include <stdlib.h>
 #include <string.h>

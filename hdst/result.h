@@ -2,7 +2,7 @@
 #ifndef HDST_RESULT_H
 #define HDST_RESULT_H
 
-#include "hdst/plan.h"
+#include "plan/plan.h"
 
 typedef struct hdst__result_table {
     const char *function, *name;    // "assign", "t"

@@ -2,7 +2,7 @@
 #ifndef HDST_VALUE_H
 #define HDST_VALUE_H
 
-#include "hdst/module.h"
+#include "hdst/module_object.h"
 
 struct hdst_value {
     hdst__object object;

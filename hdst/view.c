@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading numbers through a view, and writing one as a file.
-#include "base/error.h"
+#include "base/error_object.h"
 #include "hdst/hdst.h"
 #include "io/write.h"
 

@@ -4,8 +4,8 @@
 #define HDST_IO_COLUMNS_H
 
 #include "base/alloc.h"
-#include "base/error.h"
-#include "codegen/type.h"
+#include "base/error_object.h"
+#include "record/type.h"
 
 enum { HDST__MAX_COLUMNS = 1 << 20 };
 

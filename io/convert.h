@@ -6,7 +6,7 @@
 #ifndef HDST_IO_CONVERT_H
 #define HDST_IO_CONVERT_H
 
-#include "codegen/type.h"
+#include "record/type.h"
 
 // Writes `count` scalars of kind `to`, to_stride bytes apart, from scalars of kind `from`, from_stride apart; no alignment needed. Text is not a number.
 // Returns how many were written before one did not fit: `count` when all did.

@@ -3,7 +3,7 @@
 #ifndef HDST_IO_DECIMAL_H
 #define HDST_IO_DECIMAL_H
 
-#include "codegen/type.h"
+#include "record/type.h"
 
 #include <locale.h>
 

@@ -4,7 +4,7 @@
 #define HDST_IO_FILE_H
 
 #include "base/alloc.h"
-#include "base/error.h"
+#include "base/error_object.h"
 
 // --- Reading ---
 

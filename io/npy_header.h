@@ -4,7 +4,7 @@
 #define HDST_IO_NPY_HEADER_H
 
 #include "base/alloc.h"
-#include "codegen/type.h"
+#include "record/type.h"
 #include "io/file.h"
 
 enum { HDST__NPY_DIMS = 32 };

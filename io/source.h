@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/cancel.h"
-#include "base/error.h"
-#include "codegen/layout.h"
+#include "base/error_object.h"
+#include "record/layout.h"
 
 typedef struct hdst__source hdst__source;
 typedef struct hdst__bound_source hdst__bound_source;

@@ -3,7 +3,7 @@
 #ifndef HDST_IO_WRITE_H
 #define HDST_IO_WRITE_H
 
-#include "codegen/type.h"
+#include "record/type.h"
 #include "io/file.h"
 
 // An array of numbers in C order. shape has `dims` entries (0: a single number); data holds their product.

@@ -19,16 +19,16 @@ import subprocess
 import sys
 import tempfile
 
-GROUPS = {      # by the beginning of the file's name
-    'checker': ('check', 'module.c', 'eval.c'),
-    'lowering': ('lower', 'fuse'),
-    'passes': ('pass', 'block_'),
-    'code given apart': ('kernel_separate',),
-    'printers': ('print', 'kernel'),
-    'interpreter': ('interp',),
-    'front': ('lex', 'parse'),
-    'ir': ('ir_', 'verify'),
-    'ir as text': ('dump',),
+GROUPS = {      # by the beginning of the path within codegen/; the first that fits
+    'checker': ('front/check', 'front/module.c', 'ir/eval.c'),
+    'lowering': ('lower/lower', 'lower/fuse'),
+    'passes': ('pass/',),
+    'code given apart': ('opencl/external_kernel',),
+    'printers': ('opencl/print', 'opencl/kernel'),
+    'interpreter': ('interp/',),
+    'front': ('front/lex', 'front/parse'),
+    'ir as text': ('ir/ir_dump',),
+    'ir': ('ir/ir_',),
 }
 REQUIRED = ('checker', 'passes', 'printers')
 
@@ -44,9 +44,9 @@ def counts_of(build):
         for report in pathlib.Path(folder).glob('*.gcov.json.gz'):
             for source in json.load(gzip.open(report))['files']:
                 path = pathlib.PurePath(source['file'])
-                if path.suffix != '.c' or path.parent.name != 'codegen':
+                if path.suffix != '.c' or 'codegen' not in path.parts:
                     continue
-                counts = lines.setdefault(path.name, {})
+                counts = lines.setdefault('/'.join(path.parts[path.parts.index('codegen') + 1:]), {})
                 for line in source['lines']:
                     counts[line['line_number']] = counts.get(line['line_number'], 0) + line['count']
     return lines
@@ -85,7 +85,7 @@ def main():
         print(f'{group:16} {percent:5.1f} %  {ran} of {total} lines')
         for name in files:
             missed = sorted(n for n, c in lines[name].items() if not c)
-            print(f'    {name:24} {100 - 100 * len(missed) / len(lines[name]):5.1f} %  {ranges(missed) if options.missed else ""}')
+            print(f'    {name:34} {100 - 100 * len(missed) / len(lines[name]):5.1f} %  {ranges(missed) if options.missed else ""}')
     if low:
         sys.exit(f'coverage.py: less than {options.least:g} % of {", ".join(low)}')
 

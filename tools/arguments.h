@@ -3,7 +3,7 @@
 #ifndef HDST_TOOLS_ARGUMENTS_H
 #define HDST_TOOLS_ARGUMENTS_H
 
-#include "codegen/kernel.h"
+#include "codegen/opencl/kernel.h"
 
 enum { HDST_MAX_PARAMS = 64 };
 

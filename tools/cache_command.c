@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `hdst cache [list|clear]`: the compiled kernels that are kept between runs.
 #include "base/diag.h"
-#include "engine/program_cache.h"
+#include "engine/device/program_cache.h"
 #include "tools/arguments.h"
 #include "tools/commands.h"
 

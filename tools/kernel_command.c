@@ -2,7 +2,7 @@
 // hdst kernel check|show|header FILE [--schema FILE] [--param NAME=VALUE]...
 #include "tools/kernel_command.h"
 
-#include "codegen/schema.h"
+#include "record/schema.h"
 #include "tools/commands.h"
 
 #include <stdio.h>

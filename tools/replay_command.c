@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst replay FILE: runs a record that failed through the interpreter and shows every step.
-#include "codegen/kernel.h"
-#include "codegen/module.h"
-#include "codegen/schema.h"
+#include "codegen/opencl/kernel.h"
+#include "codegen/front/module.h"
+#include "record/schema.h"
 #include "hdst/replay_file.h"
 #include "tools/arguments.h"
 #include "tools/commands.h"

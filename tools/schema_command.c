@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst schema check|show|header|numpy FILE [--param NAME=VALUE]...
-#include "codegen/schema.h"
+#include "record/schema.h"
 #include "tools/arguments.h"
 #include "tools/commands.h"
 

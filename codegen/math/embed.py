@@ -17,7 +17,7 @@ def c_bytes(data):
 def main():
     output, files = sys.argv[1], [f for f in sys.argv[2:] if f.endswith('.hk')]
     with open(output, "w") as out:
-        out.write('// Made by codegen/math/embed.py; do not edit.\n#include "codegen/math.h"\n\n')
+        out.write('// Made by codegen/math/embed.py; do not edit.\n#include "codegen/front/math.h"\n\n')
         functions, rows = [], []
         for number, path in enumerate(files):
             with open(path, "rb") as source:

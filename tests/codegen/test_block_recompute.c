@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rare record loop computes again instead of keeping it in arrays, on IR alone.
-#include "codegen/block_form.h"
+#include "codegen/pass/block_form.h"
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference interpreter on hand-made IR, against the same computation in plain C.
-#include "codegen/interp.h"
-#include "codegen/kernel.h"
+#include "codegen/interp/interp.h"
+#include "codegen/opencl/kernel.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

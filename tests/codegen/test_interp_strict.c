@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the interpreter says, when it is strict, to indices that nothing keeps in range: a kernel would be outside its memory there.
-#include "codegen/interp.h"
+#include "codegen/interp/interp.h"
 #include "tests/support/ir_text.h"
 
 #include <criterion/criterion.h>
@@ -83,7 +83,7 @@ Test(interp_strict, guarded_indices_are_fine)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) cr_expect_str_empty(run(cases[i], ROWS, true), "%s", cases[i]);
 }
 
-// There is storage for one row even then (codegen/ir.h).
+// There is storage for one row even then (codegen/ir/ir.h).
 Test(interp_strict, row_0_of_an_empty_table_is_fine)
 {
     cr_expect_str_empty(run("  accum t[0u].v[1u] += f64(c[0u].y[1u])\n", 0, true));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building, copying, dumping and verifying IR, on functions made by hand.
-#include "codegen/ir.h"
+#include "codegen/ir/ir.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

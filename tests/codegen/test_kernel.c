@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Printed kernels on PoCL, both forms, against the interpreter: the same bits.
-#include "shuffle/reduce.h"
+#include "accum/reduce.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
 

@@ -2,7 +2,7 @@
 // Accumulators of printed kernels on PoCL, in both forms, against the interpreter (which is tested against big integers): every law and kind, addends over
 // 200 binades with denormals and cancellation, every tier, scales that are right, too fine and too coarse, flushes after few records, several strips and
 // work-groups.
-#include "shuffle/reduce.h"
+#include "accum/reduce.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
 

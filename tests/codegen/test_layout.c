@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values travel through every pair of layouts and come back; addresses are checked against the rule written out by hand.
-#include "codegen/layout.h"
-#include "codegen/print.h"
+#include "record/layout.h"
+#include "codegen/opencl/print.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 // Names of users and of generated text cannot meet: programs whose names are the words that generated text is made of, each in every role, give the kernels that other names give.
 // Kernels are compared token by token: words that are none of the program's are the same, those of the program stand for each other one to one. So a name that meant something to a
 // kernel, or met another, would show; what such kernels compute is looked at in test_kernel_text.c.
-#include "codegen/kernel.h"
-#include "codegen/names.h"
-#include "codegen/table.h"
+#include "codegen/opencl/kernel.h"
+#include "codegen/opencl/identifiers.h"
+#include "accum/accumulators.h"
 #include "tests/support/words.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parser alone: the shape of trees, shown as S-expressions, and what it makes of broken text.
-#include "codegen/parse.h"
+#include "codegen/front/parse.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass accumulate on IR alone, behind the pass block: additions become words of the strip table. The interpreter runs both: every cell has the same value.
-#include "codegen/block_form.h"
+#include "codegen/pass/block_form.h"
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>

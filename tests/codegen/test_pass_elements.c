@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass elements on IR alone: which loops over a record's elements SIMD can take, and exact sums in them.
-#include "codegen/row_form.h"
+#include "codegen/pass/row_form.h"
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passes of pass_emits.c on IR alone, and the bound on what a record emits.
+// The passes of emit_counts.c on IR alone, and the bound on what a record emits.
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass hoist on IR alone, in block form.
-#include "codegen/block_form.h"
+#include "codegen/pass/block_form.h"
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass jam on IR alone: a uniform loop around one vectorised record loop takes four turns at a time.
-#include "codegen/block_form.h"
+#include "codegen/pass/block_form.h"
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>

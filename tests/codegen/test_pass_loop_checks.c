@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass loop-checks on IR alone.
-#include "codegen/kernel.h"
+#include "codegen/opencl/kernel.h"
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass mask on IR alone. The interpreter runs what was and what became of it: the same bits whatever the records do.
-#include "codegen/block_form.h"
+#include "codegen/pass/block_form.h"
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass narrow on IR alone: which arithmetic may be done in the small type, and which needs the bits above it.
-#include "codegen/block_form.h"
+#include "codegen/pass/block_form.h"
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The jam of the row form on IR alone.
-#include "codegen/row_form.h"
+#include "codegen/pass/row_form.h"
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scalar passes one by one, on small kernels: what the dump says before and after.
-#include "codegen/kernel.h"
+#include "codegen/opencl/kernel.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function that skips records with errors, against the plain one: the records that pass give the same, the others nothing.
-#include "codegen/block_form.h"
-#include "codegen/interp.h"
-#include "codegen/kernel.h"
-#include "shuffle/reduce.h"
+#include "codegen/pass/block_form.h"
+#include "codegen/interp/interp.h"
+#include "codegen/opencl/kernel.h"
+#include "accum/reduce.h"
 #include "tests/support/random_checks.h"
 
 #include <criterion/criterion.h>

@@ -63,7 +63,7 @@ Test(pass_uniform, it_goes_round_until_nothing_changes)
     expect_varying("  for i = 0u to 4u {\n    if lt(v, 0f) {\n      e[0u] = 1f\n    }\n    v = u\n    u = p.x\n  }\n", "uve");
 }
 
-// Each record makes a loop that is marked for itself (pass_elements.c), whatever it works on.
+// Each record makes a loop that is marked for itself (element_loops.c), whatever it works on.
 Test(pass_uniform, what_a_marked_loop_sets_varies)
 {
     static const pass_case rows = {hdst__pass_uniform, "  rows\n  input p p {f32 x}\n  broadcast c c[] {f64 y}\n  accum t t {f64 s[4]}\n  var u32 i\n  var f64 u\n"};

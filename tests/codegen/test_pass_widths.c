@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass widths on IR alone: how many records make a vector of 64 bytes, by what a record loop mostly works on.
-#include "codegen/block_form.h"
+#include "codegen/pass/block_form.h"
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>

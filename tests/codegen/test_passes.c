@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // No pass changes what a function computes: every program of passes/programs.hk runs in the interpreter before and after each pass, on random records.
-#include "codegen/block_form.h"
-#include "codegen/row_form.h"
+#include "codegen/pass/block_form.h"
+#include "codegen/pass/row_form.h"
 #include "tests/support/program_run.h"
 
 #include <criterion/criterion.h>

@@ -2,8 +2,8 @@
 // Sums over the rows of a block of records, and dots of them: which kernels have them, and that exact ones have the interpreter's bits, whatever the addends are: those
 // that a double would round, what does not fit the table's words, what is not finite, tables with front words, rows that are no multiple of a vector. Fast ones are near
 // the exact ones.
-#include "codegen/row_sums.h"
-#include "shuffle/reduce.h"
+#include "codegen/pass/row_sums.h"
+#include "accum/reduce.h"
 #include "tests/support/kernel_run.h"
 
 #include <criterion/criterion.h>

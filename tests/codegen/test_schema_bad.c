@@ -2,7 +2,7 @@
 // Every file of schema/bad is a schema with mistakes. Its comments say which errors must come, all of them and no other:
 //     # expect: LINE:COLUMN: message | hint         (" | hint" may be left out when there is none)
 //     # param: NAME=VALUE                           given from outside
-#include "codegen/schema.h"
+#include "record/schema.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

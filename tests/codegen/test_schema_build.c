@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records made in C equal those from YAML, and are refused for the same reasons.
-#include "codegen/schema.h"
+#include "record/schema.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

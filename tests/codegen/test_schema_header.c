@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is written from schemas: goldens (tests/refresh-goldens writes them anew), and the golden header put to use beside the library's own addresses.
-#include "codegen/layout.h"
-#include "codegen/schema.h"
+#include "record/layout.h"
+#include "record/schema.h"
 #include "schema/golden/nested.h"
 
 #include <criterion/criterion.h>

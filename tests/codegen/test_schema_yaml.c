@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a good schema becomes. Mistakes are in test_schema_bad.c.
-#include "codegen/schema.h"
+#include "record/schema.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

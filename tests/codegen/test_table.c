@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of accumulator tables, the keys of minimum and maximum, scales and tiers from samples.
-#include "codegen/table.h"
+#include "accum/accumulators.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Offsets and sizes are checked against structs that the C compiler lays out here.
-#include "codegen/type.h"
+#include "record/type.h"
 
 #include <criterion/criterion.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include "generate.h"
 
 #include "../shuffle/bignum.h"
-#include "codegen/kernel.h"
+#include "codegen/opencl/kernel.h"
 
 typedef struct diff_library {       // C translations of several programs, compiled and loaded
     void *handle;

@@ -2,9 +2,9 @@
 // The side under test: kernel text through the compiler to the interpreter.
 #include "harness.h"
 
-#include "codegen/interp.h"
-#include "codegen/row_form.h"
-#include "shuffle/reduce.h"
+#include "codegen/interp/interp.h"
+#include "codegen/pass/row_form.h"
+#include "accum/reduce.h"
 
 #include <inttypes.h>
 #include <stdio.h>

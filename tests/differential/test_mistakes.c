@@ -5,7 +5,7 @@
 #include "harness.h"
 #include "mistakes.h"
 
-#include "codegen/kernel.h"
+#include "codegen/opencl/kernel.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include "harness.h"
 
 #include "engine/engine.h"
-#include "shuffle/reduce.h"
+#include "accum/reduce.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -18,6 +18,10 @@ uchar ushort uint ulong uchar4 float4 double2 half quad kernel global local cons
 CLK_LOCAL_MEM_FENCE CL_VERSION_1_2 INT_MAX UINT_MAX LONG_MAX MAXFLOAT HUGE_VALF FP_CONTRACT OPENCL main end first next this class new template private public
 '''
 
+ROOMS = ('accum', 'codegen', 'shuffle')                                    # whose templates are read
+TEXTS = ('codegen/lower', 'codegen/pass', 'codegen/opencl')                # whose strings name what is generated
+LEAST_FILES = 100
+
 
 def words_of(path):
     text = path.read_text()
@@ -30,7 +34,9 @@ def words_of(path):
 
 def main():
     output, depfile, folder = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-    files = sorted(folder.glob('templates/*.cl')) + sorted(p for pattern in ('print*.c', 'kernel*.c', 'pass*.c', 'lower*.c', 'fuse.c', 'block_*.c', 'row_form.c') for p in folder.glob(pattern))
+    files = sorted(p for room in ROOMS for p in (folder / room).rglob('*.cl')) + sorted(p for room in TEXTS for p in (folder / room).glob('*.c'))
+    if len(files) < LEAST_FILES:
+        sys.exit(f'{folder}: only {len(files)} files with generated texts')
     words = set(BUILT_INS.split())
     for path in files:
         words.update(w for w in words_of(path) if len(w) < 40)

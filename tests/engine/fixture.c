@@ -3,7 +3,7 @@
 
 #include "engine/engine_private.h"
 
-#include "shuffle/reduce.h"
+#include "accum/reduce.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

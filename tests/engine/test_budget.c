@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/budget.h"
-#include "engine/output.h"
+#include "engine/memory/budget.h"
+#include "engine/memory/output.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

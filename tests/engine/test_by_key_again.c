@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reduction by key that runs again: the first result lies in a file that is read like memory, the next ones have hardly a record, or none. (Behind a plan the first result is
 // mostly given back before the second run.)
-#include "engine/by_key.h"
+#include "shuffle/aggregate/aggregate.h"
 #include "engine/engine_private.h"
 #include "tests/engine/pairs.h"
 

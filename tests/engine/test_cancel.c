@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that is cancelled while its last record is read does none of the work that would follow on the host: sorting, grouping, parting, reducing by key, merging.
-#include "engine/by_key.h"
+#include "shuffle/aggregate/aggregate.h"
 #include "engine/engine_private.h"
-#include "engine/grouping.h"
-#include "engine/parting.h"
-#include "engine/sort_private.h"
+#include "shuffle/group/group.h"
+#include "shuffle/group/repartition.h"
+#include "shuffle/sort/sort_private.h"
 #include "tests/engine/pairs.h"
 
 #include <criterion/criterion.h>

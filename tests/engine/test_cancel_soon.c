@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much is done after a cancel, wherever it comes: counted in stretches of large blocks that are touched for the first time, and of files that are written or read.
 // The run is asked to end at one of these events; whoever does not look goes through all that are left.
-#include "engine/by_key.h"
+#include "shuffle/aggregate/aggregate.h"
 #include "engine/engine_private.h"
-#include "engine/grouping.h"
-#include "engine/parting.h"
-#include "engine/sort_private.h"
+#include "shuffle/group/group.h"
+#include "shuffle/group/repartition.h"
+#include "shuffle/sort/sort_private.h"
 #include "tests/engine/pairs.h"
 
 #include <criterion/criterion.h>

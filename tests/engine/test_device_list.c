@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/device_list.h"
+#include "engine/device/device_list.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The OpenCL back end and its kernel cache. Every test is a process of its own and opens OpenCL there.
 #define _GNU_SOURCE     // nftw
-#include "engine/device_opencl.h"
-#include "engine/driver_gate.h"
+#include "engine/device/device_opencl.h"
+#include "engine/device/driver_gate.h"
 #include "engine/engine_private.h"
 #include "fixture.h"
 

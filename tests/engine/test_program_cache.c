@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/program_cache.h"
+#include "engine/device/program_cache.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

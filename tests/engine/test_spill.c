@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Temporary files: what was written is read back at any place, no name is seen, and a folder that is not there or a full disk is told.
-#include "engine/spill.h"
+#include "engine/memory/spill.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records that stay on a device: chunks, what is read back from them in every layout, memory that is used again and given back.
 #include "engine/engine_private.h"
-#include "engine/store.h"
+#include "engine/memory/store.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for a quick shape, with made-up times; and stages that run it on PoCL (GPU form on the CPU), whose results no shape may change.
 #include "engine/engine_private.h"
-#include "engine/plan_tuning.h"
-#include "engine/stage.h"
+#include "engine/stage/launch_shape.h"
+#include "engine/stage/stage.h"
 #include "fixture.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a schema: they are read or refused, and what is read can be written in every form and laid out.
-#include "codegen/layout.h"
-#include "codegen/schema.h"
+#include "record/layout.h"
+#include "record/schema.h"
 
 #include <stdlib.h>
 

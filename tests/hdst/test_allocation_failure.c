@@ -2,7 +2,7 @@
 // Every allocation of the main path fails once: the job then says "out of memory", leaks nothing and crashes nowhere.
 #include "tests/hdst/support.h"
 
-#include "engine/dataset_cache.h"
+#include "engine/memory/dataset_cache.h"
 #include "hdst/result.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "tests/hdst/support.h"
 
 #include "engine/engine_private.h"
-#include "hdst/dataset.h"
+#include "plan/dataset.h"
 #include "tests/shuffle/bignum.h"
 
 #include <math.h>

@@ -3,8 +3,8 @@
 // others, with the same rows in the same order, which are sorted here by the hash as docs/datasets.md describes it.
 #include "tests/hdst/support.h"
 
-#include "hdst/dataset.h"
-#include "shuffle/key_table.h"
+#include "plan/dataset.h"
+#include "shuffle/aggregate/key_table.h"
 
 #include <math.h>
 #include <stdlib.h>

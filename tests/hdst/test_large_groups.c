@@ -2,7 +2,7 @@
 // Groups and reduces by key whose keys have more records than the memory budget has room for: the results of a run without a budget, to the bit.
 #include "tests/hdst/support.h"
 
-#include "codegen/key_hash.h"
+#include "record/key_hash.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 // Records in parts that the program names, against plain C: order, counts, reductions that keep the parts, numbers that are no parts.
 #include "tests/hdst/support.h"
 
-#include "engine/parting.h"
-#include "hdst/dataset.h"
+#include "shuffle/group/repartition.h"
+#include "plan/dataset.h"
 
 #include <stdlib.h>
 

@@ -33,7 +33,7 @@ fail() { echo "FAIL: $1"; shift; printf '    %s\n' "$@"; failed=1; }
         case "$used" in *snprintf_chk*) ;; *) fail "_FORTIFY_SOURCE is not in effect" ;; esac
     fi
 
-    # Constant tables of pointers live in .data.rel.ro; anything in .data or .bss can be written. ask_lock, run_lock, running and opener guard what is the drivers' (engine/driver_gate.c).
+    # Constant tables of pointers live in .data.rel.ro; anything in .data or .bss can be written. ask_lock, run_lock, running and opener guard what is the drivers' (engine/device/driver_gate.c).
     state=$(objdump -t "$archive" | awk 'NF > 4 && $(NF-2) ~ /^(\.data|\.bss|\.tdata|\.tbss)(\.[^r]|$)/ && $NF !~ /^\./ && $NF !~ /^(ask_lock|run_lock|running|opener)$/ {print $NF " (" $(NF-2) ")"}')
     [ -z "$state" ] || fail "file-scope variables that can be written" "$state"
 }

@@ -10,7 +10,7 @@ import re
 import sys
 
 NAME = re.compile(r'\bhdst_[a-z0-9_]*[a-z0-9]\b|\bHDST_[A-Z0-9_]*[A-Z0-9]\b')
-FOLDERS = ('base', 'codegen', 'io', 'shuffle', 'engine', 'hdst', 'tools', 'tests', 'bench', 'examples')
+FOLDERS = ('base', 'record', 'accum', 'codegen', 'io', 'shuffle', 'engine', 'plan', 'hdst', 'tools', 'tests', 'bench', 'examples')
 HEAD_LINES = 6
 
 

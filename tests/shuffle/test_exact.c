@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wide cells against a big-integer evaluator of the tests (bignum.h): the sum, rounded once, whatever was added in whatever order.
-#include "codegen/table.h"
+#include "accum/accumulators.h"
 
 #include "bignum.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows read from tables with front words, beside wide cells that were given all parts of each sum: every scale there may be, sums of either sign, ties, cells that are marked or hold
 // what nobody may look at.
-#include "shuffle/reduce.h"
+#include "accum/reduce.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

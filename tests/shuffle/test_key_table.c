@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hash table of reductions by key: room, order, keys that come round from its end, crowds.
-#include "shuffle/key_table.h"
+#include "shuffle/aggregate/key_table.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of several devices, merged and read out as values and as C structs.
-#include "shuffle/reduce.h"
+#include "accum/reduce.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a printed kernel once through cl_run, for tests and measurements: argument list, buffers and launch, straight from what codegen/kernel.h says.
+// Runs a printed kernel once through cl_run, for tests and measurements: argument list, buffers and launch, straight from what codegen/opencl/kernel.h says.
 #ifndef HDST_TESTS_KERNEL_RUN_H
 #define HDST_TESTS_KERNEL_RUN_H
 
-#include "codegen/interp.h"
-#include "codegen/kernel.h"
+#include "codegen/interp/interp.h"
+#include "codegen/opencl/kernel.h"
 #include "tests/support/cl_run.h"
 
 typedef struct kernel_case {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/program_run.h"
 
-#include "shuffle/reduce.h"
+#include "accum/reduce.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef HDST_TESTS_PROGRAM_RUN_H
 #define HDST_TESTS_PROGRAM_RUN_H
 
-#include "codegen/interp.h"
-#include "codegen/kernel.h"
+#include "codegen/interp/interp.h"
+#include "codegen/opencl/kernel.h"
 
 typedef struct program_result {
     uint64_t failed_record;

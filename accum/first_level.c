@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads tables with front words (accum/accumulators.h). A float sum that fits its front words is rounded from there: one conversion, one product with a power of two.
+#include "accum/reduce.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TOGETHER = 64 };     // elements whose marks are looked at once
+
+hdst__front hdst__front_of(const hdst__tables *tables, const uint64_t *rows, const int64_t *memory, const int32_t *scale)
+{
+    const uint64_t count = hdst__tables_strip_words(tables, rows);
+    const int64_t *words = memory + hdst__tables_mark_words(tables, rows);
+    return (hdst__front){.marks = memory, .words = words, .low = words + count, .cells = words + 2 * count, .scale = scale};
+}
+
+static bool is_marked(const hdst__front *front, const int64_t *cell, uint64_t words)
+{
+    const uint64_t first = (uint64_t)(cell - front->cells), last = first + words - 1;
+    for (uint64_t page = first / HDST__PAGE_WORDS; page <= last / HDST__PAGE_WORDS; page++)
+        if (front->marks[page]) return true;
+    return false;
+}
+
+// Where element `element` of a row is.
+typedef struct place {
+    const int64_t *word, *low, *cell;
+} place;
+
+static place place_of(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, uint64_t row, const hdst__cell *cell, uint64_t element)
+{
+    const hdst__accum *a = &tables->accum[accum];
+    const uint64_t word = hdst__tables_strip_first(tables, rows, accum) + row * a->strip_row_words + cell->strip_first + element * cell->strip_words;
+    return (place){front->words + word, front->low + word,
+                   front->cells + hdst__tables_device_first(tables, rows, accum) + row * a->device_row_words + cell->device_first + element * cell->device_words};
+}
+
+// As kernels clamp it (templates/exact.cl, exact_double.cl).
+static int32_t scale_of(const hdst__cell *cell, const hdst__front *front)
+{
+    const int32_t s = front->scale[cell->scale], least = cell->of_floats ? -100 : -970, most = cell->of_floats ? 86 : 980;
+    return s < least ? least : s > most ? most : s;
+}
+
+// --- One cell ---
+
+static uint64_t read_sum(const hdst__cell *cell, place at, const hdst__front *front)
+{
+    int64_t all[HDST__F64_DIGITS + 1] = {0};
+    const int32_t s = scale_of(cell, front);
+    if (is_marked(front, at.cell, cell->device_words)) memcpy(all, at.cell, cell->device_words * sizeof *all);
+    if (cell->strip_words == 1) hdst__wide_add_fixed(all, cell->kind, *at.low, s + HDST__FIXED_BITS);
+    for (uint32_t w = 0; w < cell->strip_words; w++) hdst__wide_add_fixed(all, cell->kind, at.word[w], s + (int32_t)w * HDST__FIXED_BITS);
+    return hdst__cell_read(cell, all);
+}
+
+// What is no float sum has all in its front word.
+static uint64_t read_cell(const hdst__cell *cell, place at, const hdst__front *front)
+{
+    return cell->digits ? read_sum(cell, at, front) : hdst__cell_read(cell, at.word);
+}
+
+uint64_t hdst__front_read(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, uint64_t row, uint32_t leaf, uint64_t element)
+{
+    const hdst__cell *cell = &tables->accum[accum].cell[leaf];
+    return read_cell(cell, place_of(tables, rows, front, accum, row, cell, element), front);
+}
+
+// --- Rows ---
+
+// Sums whose cells are zero. 2^unit is that of the last word: such products neither overflow nor get into the denormals, so the conversion is the only rounding.
+static bool is_direct(const hdst__cell *cell, int32_t unit)
+{
+    return cell->digits && cell->strip_words && (cell->kind == HDST__F32 ? unit >= -125 && unit <= 20 : unit >= -1020 && unit <= 900);
+}
+
+static __int128 two_words(int64_t high, int64_t low) { return (__int128)high * ((__int128)1 << HDST__FIXED_BITS) + low; }
+
+static bool any(const int64_t *word, uint64_t count)
+{
+    int64_t all = 0;
+    for (uint64_t i = 0; i < count; i++) all |= word[i];
+    return all != 0;
+}
+
+// The float next to high * 2^40 + low, times `two`, the power of 2 of the low word; `half`: of the high one, halved. A float has 24 bits: where the high word has 26 or more, all that
+// counts of the low one is whether it is zero, which one bit more says.
+static float round_two(int64_t high, int64_t low, float half, float two)
+{
+    enum { LEAST = 26, MOST = 62 };
+    const int64_t sum = (int64_t)((uint64_t)high + (uint64_t)(low >> HDST__FIXED_BITS));
+    const uint64_t size = sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum, rest = (uint64_t)low & ((UINT64_C(1) << HDST__FIXED_BITS) - 1);
+    if (size - (UINT64_C(1) << LEAST) >= (UINT64_C(1) << MOST) - (UINT64_C(1) << LEAST)) return (float)two_words(high, low) * two;
+    return (float)(sum * 2 + (rest != 0)) * half;
+}
+
+static void round_floats(const hdst__cell *cell, place at, uint64_t count, int32_t s, char *to)
+{
+    float *out = (float *)(void *)to;       // aligned, as in the C struct
+    const float one = ldexpf(1, -s), half = ldexpf(1, -s - 1), two = ldexpf(1, -s - HDST__FIXED_BITS);
+    if (cell->strip_words == 2)
+        for (uint64_t e = 0; e < count; e++) out[e] = round_two(at.word[2 * e], at.word[2 * e + 1], half, two);
+    else if (any(at.low, count))
+        for (uint64_t e = 0; e < count; e++) out[e] = at.low[e] ? round_two(at.word[e], at.low[e], half, two) : (float)at.word[e] * one;
+    else
+        for (uint64_t e = 0; e < count; e++) out[e] = (float)at.word[e] * one;
+}
+
+static void round_doubles(const hdst__cell *cell, place at, uint64_t count, int32_t s, char *to)
+{
+    double *out = (double *)(void *)to;
+    const double one = ldexp(1, -s), two = ldexp(1, -s - HDST__FIXED_BITS);
+    if (cell->strip_words == 2)
+        for (uint64_t e = 0; e < count; e++) out[e] = (double)two_words(at.word[2 * e], at.word[2 * e + 1]) * two;
+    else
+        for (uint64_t e = 0; e < count; e++) out[e] = (double)at.word[e] * one;     // their low words are not in use
+}
+
+static void read_leaf(const hdst__cell *cell, const hdst__leaf *leaf, const hdst__front *front, place at, char *to)
+{
+    const size_t size = hdst__scalar_size(cell->kind);
+    const bool together = hdst__leaf_offset(leaf, cell->elements - 1) == leaf->offset + (cell->elements - 1) * size;
+    const int32_t s = cell->digits ? scale_of(cell, front) : 0;
+    const bool direct = together && is_direct(cell, -s) && is_direct(cell, -s - HDST__FIXED_BITS);
+    for (uint64_t first = 0; first < cell->elements; first += TOGETHER) {
+        const uint64_t left = cell->elements - first, count = left < TOGETHER ? left : TOGETHER, word = first * cell->strip_words;
+        const place here = {at.word + word, at.low + word, at.cell + first * cell->device_words};
+        if (direct && !is_marked(front, here.cell, count * cell->device_words)) {
+            (cell->kind == HDST__F32 ? round_floats : round_doubles)(cell, here, count, s, to + leaf->offset + first * size);
+            continue;
+        }
+        for (uint64_t e = 0; e < count; e++) {
+            const uint64_t w = e * cell->strip_words, bits = read_cell(cell, (place){here.word + w, here.low + w, here.cell + e * cell->device_words}, front);
+            memcpy(to + hdst__leaf_offset(leaf, first + e), &bits, size);       // little-endian hosts
+        }
+    }
+}
+
+void hdst__front_read_rows(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, const hdst__record *record, void *out)
+{
+    const hdst__accum *a = &tables->accum[accum];
+    const uint64_t count = a->is_table ? rows[a->param] : 1;
+    char *to = memset(out, 0, count * record->size);
+    for (uint64_t row = 0; row < count; row++, to += record->size)
+        for (size_t leaf = 0; leaf < record->leaf_count; leaf++)
+            if (a->cell[leaf].elements) read_leaf(&a->cell[leaf], &record->leaves[leaf], front, place_of(tables, rows, front, accum, row, &a->cell[leaf], 0), to);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of the language that hdst does not carry yet. They are typed like the rest, so that a program can be checked today; the function that uses
+// one is marked as not available yet.
+#include "codegen/front/check.h"
+
+#include <string.h>
+
+typedef enum later_typing {
+    TEXT, TOKENS, LENGTH_OF_TEXT, IS_TEXT, NUMBER_OF_TEXT, REAL_OF_TEXT, COUNTER, HAS, CHARACTERS,
+} later_typing;
+
+static const struct later { const char *name; size_t least, most; later_typing typing; } later[] = {
+    {"tokens", 2, 2, TOKENS}, {"chars", 1, 1, CHARACTERS}, {"lower", 1, 1, TEXT}, {"upper", 1, 1, TEXT}, {"find", 2, 2, LENGTH_OF_TEXT},
+    {"starts_with", 2, 2, IS_TEXT},
+    {"ends_with", 2, 2, IS_TEXT}, {"parse_int", 1, 1, NUMBER_OF_TEXT}, {"parse_float", 1, 1, REAL_OF_TEXT},
+    {"source_index", 0, 0, COUNTER},
+    {"source_offset", 0, 0, COUNTER}, {"has", 1, 2, HAS},
+};
+
+bool hdst__check_later_name(hdst__checker *c, ast_expr *name)
+{
+    if (strcmp(name->name, "WORD") && strcmp(name->name, "SPACE")) return false;
+    hdst__check_unsupported(c, name->span, "tokens");
+    name->type = hdst__type_scalar(HDST__TEXT);
+    return true;
+}
+
+static void all_texts(hdst__checker *c, ast_expr *call)
+{
+    for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_to_type(c, call->args[i], hdst__type_scalar(HDST__TEXT), "the argument");
+}
+
+// has(o) of an optional side of a join, has(t, k) of a lookup table
+static void has(hdst__checker *c, ast_expr *call)
+{
+    call->type = hdst__type_scalar(HDST__BOOL);
+    ast_expr *of = call->args[0];
+    ast_decl *decl = of->kind == AST_NAME ? hdst__check_find(c, of->name) : NULL;
+    ast_qualifier wanted = call->arg_count == 1 ? AST_OPTIONAL : AST_LOOKUP;
+    if (!decl || decl->qualifier != wanted) {
+        hdst__diag_error(c->diags, of->span, NULL, "%s",
+                         call->arg_count == 1 ? "has(o) asks for an optional parameter of a join" : "has(t, k) asks a lookup table for a key");
+        hdst__check_poisoned(call);
+        return;
+    }
+    of->decl = decl;
+    of->type = decl->type;
+    if (call->arg_count == 1) return;
+    call->args[1] = hdst__check_value(c, call->args[1]);
+    call->args[1] = hdst__check_to_type(c, call->args[1], decl->key ? decl->key : hdst__type_scalar(HDST__U64), "the key");
+}
+
+static void typed(hdst__checker *c, ast_expr *call, later_typing typing)
+{
+    static const hdst__type text = {.kind = HDST__TEXT}, words = {.kind = HDST__STREAM, .element = &text};
+    for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_value(c, call->args[i]);
+    hdst__kind kind = HDST__VOID;
+    switch (typing) {
+    case TOKENS:
+        all_texts(c, call);
+        call->type = &words;
+        return;
+    case TEXT: case CHARACTERS: kind = HDST__TEXT; all_texts(c, call); break;
+    case LENGTH_OF_TEXT: case NUMBER_OF_TEXT: kind = HDST__I64; all_texts(c, call); break;
+    case IS_TEXT: kind = HDST__BOOL; all_texts(c, call); break;
+    case REAL_OF_TEXT: kind = HDST__F64; all_texts(c, call); break;
+    case COUNTER: kind = HDST__U64; break;
+    case HAS: break;    // see below
+    }
+    call->type = hdst__type_scalar(kind);
+}
+
+bool hdst__check_later_call(hdst__checker *c, ast_expr *call)
+{
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+        if (strcmp(later[i].name, call->name)) continue;
+        hdst__check_unsupported(c, call->span, hdst__arena_printf(c->arena, "%s()", call->name));
+        if (!hdst__check_argument_count(c, call, later[i].least, later[i].most)) hdst__check_poisoned(call);
+        else if (later[i].typing == HAS) has(c, call);
+        else typed(c, call, later[i].typing);
+        return true;
+    }
+    return false;
+}

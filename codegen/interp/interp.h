@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference interpreter: runs IR over a block of records at a time, on the host, with no driver. It is the oracle of the tests, the device for
+// tiny inputs, and what makes the message of a failing record.
+#ifndef HDST_CODEGEN_INTERP_INTERP_H
+#define HDST_CODEGEN_INTERP_INTERP_H
+
+#include "base/cancel.h"
+#include "codegen/interp/interp_trace.h"
+#include "codegen/ir/ir.h"
+#include "record/layout.h"
+#include "accum/accumulators.h"
+
+typedef struct hdst__interp_table {     // bound to a broadcast parameter
+    const void *data;                   // rows as C structs
+    uint64_t rows;
+} hdst__interp_table;
+
+enum { HDST__ROWS_SEEN = 256 };
+
+typedef struct hdst__rows_seen {        // rows of the tables that were added to, the first of them
+    uint64_t row[HDST__ROWS_SEEN];
+    size_t count;
+} hdst__rows_seen;
+
+typedef struct hdst__interp_run {
+    const ir_func *func;
+    const hdst__allocator *allocator;
+    const hdst__cancel *cancel;         // looked at after every turn of a loop and every block: then HDST_E_CANCELLED; NULL: never
+    // inputs: one storage per IR_INPUT parameter (two for a reduce)
+    const hdst__storage *input[2];
+    const void *const *input_buffers[2];
+    uint64_t input_skip[2];             // records before the slice in the storage
+    uint64_t first;                     // what record_index() is for the slice's first record
+    uint64_t count;
+    const hdst__interp_table *broadcast;        // by param index; entries of other kinds unused
+    const uint64_t *accum_rows;                 // by param index
+    const hdst__tables *tables;                 // NULL when there are no accums
+    int64_t *device_table;                      // added to; NULL: nothing is kept (sampling addends, finding out why a record failed)
+    void *output;                               // records as C structs, or NULL
+    uint64_t output_room;                       // of a function that emits: records that fit `output`
+    uint32_t *emits_of;                         // of a function that emits: how many records each input record gave; may be NULL
+    hdst__addends *addends;                     // NULL, or one per float-sum leaf: sampled while running (scalar form)
+    hdst__rows_seen *rows_seen;                 // NULL, or a sample of where additions to first leaves go (scalar form)
+    const int32_t *scales;              // block form: one per float-sum leaf; NULL: all 0
+    const hdst__trace *trace;           // scalar form and a single record: who watches; or NULL
+    bool strict;                        // tests of the compiler: HDST_E_INTERNAL where a lane that is concerned reads or writes with an index that nothing keeps in range. A
+                                        // kernel would be outside its memory there; the interpreter else takes index 0
+    bool skip_failed;                   // hdst__interpret_fold_ordered: a record that fails takes no part, and the fold goes on
+    void *failed_pair;                  // folds: room for what is combined where it fails first: what came so far, the next record, as C structs one after another; or NULL
+    // Out
+    uint64_t skipped;                   // with skip_failed: how many took no part; failed_record is the first of them
+    uint64_t failed_record;             // index over the whole input of the first failing record, UINT64_MAX: none
+    uint32_t failed_check;
+    uint64_t failed_index, failed_limit;        // the values of the check, for the message
+    uint64_t emitted;                   // output records in all, also those that did not fit; without IR_EMIT one per input record
+    uint32_t full_check;                // when they did not fit: the check of the emit that was the first too many
+} hdst__interp_run;
+
+// HDST_OK also when a record failed (see failed_record): then the run stopped after the block of that record, and what it wrote is not to be used.
+// Reads scalar form, and block form as the tests of its passes want it: a record loop runs its records side by side, and what stands outside must be uniform.
+// HDST_E_MEMORY, HDST_E_CANCELLED; HDST_E_INTERNAL when `func` breaks the rules of its form. Without `output` nothing is stored; what would be emitted is counted all the same.
+hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error);
+
+// A reduce that is no field-wise one: `func` has two inputs and an output. Uses of `run`: input[0], input_buffers[0], input_skip[0], count, first, broadcast,
+// allocator; `output` takes the result as C structs. failed_record is the place (from `first`) of the right-hand record of the failing pair.
+// One level of an associative reduce: each run of HDST__FOLD_RECORDS records, in order, becomes one output record.
+hdst_status hdst__interpret_fold_level(hdst__interp_run *run, hdst_error *error);
+// Levels until one record is left, which is the output (untouched when count is 0). The tree depends on `count` alone.
+hdst_status hdst__interpret_fold(hdst__interp_run *run, hdst_error *error);
+// All records in order, one after another, into one.
+hdst_status hdst__interpret_fold_ordered(hdst__interp_run *run, hdst_error *error);
+
+// "index 53 out of range 0..49" and the like, for check `check` with these values; then place and record are added by hdst__check_to_error.
+void hdst__check_to_error(const ir_func *func, uint32_t check, uint64_t index, uint64_t limit, uint64_t record, hdst_error *error);
+
+// One operation on bit patterns, as every back end must compute it; used by the interpreter and by constant folding.
+uint64_t hdst__eval_unary(ir_op op, hdst__kind kind, hdst__kind operand, uint64_t a);
+uint64_t hdst__eval_binary(ir_op op, hdst__kind operand, uint64_t a, uint64_t b);
+uint64_t hdst__eval_fma(hdst__kind kind, uint64_t a, uint64_t b, uint64_t c);
+uint64_t hdst__eval_convert(hdst__kind to, hdst__kind from, uint64_t a);
+
+#endif

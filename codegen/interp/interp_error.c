@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The message of a failed check: what, where in the kernel, in which record.
+#include "codegen/interp/interp.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// 1048577 as "1,048,577"
+static void with_separators(uint64_t value, char text[32])
+{
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    size_t out = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) text[out++] = ',';
+        text[out++] = digits[i];
+    }
+    text[out] = 0;
+}
+
+static bool is_key(const ir_check *check) { return check->kind == IR_CHECK_KEY || check->kind == IR_CHECK_UNSIGNED_KEY; }
+
+// A negative key arrives as a number near 2^64; an unsigned one may be as large.
+static void describe_key(const ir_check *check, uint64_t key, uint64_t limit, char *text, size_t size)
+{
+    char number[24];
+    if (check->kind == IR_CHECK_UNSIGNED_KEY) snprintf(number, sizeof number, "%llu", (unsigned long long)key);
+    else snprintf(number, sizeof number, "%lld", (long long)key);
+    if (limit == 0) snprintf(text, size, "key '%s' is %s, and the result has no rows,", check->what, number);
+    else snprintf(text, size, "key '%s' is %s, out of range 0..%llu,", check->what, number, (unsigned long long)limit - 1);
+}
+
+static void describe(const ir_check *check, uint64_t index, uint64_t limit, char *text, size_t size)
+{
+    const char *what = check->what ? check->what : "";
+    if (check->kind == IR_CHECK_EMIT) snprintf(text, size, "'%s' emits %llu records, room is for %llu,", what, (unsigned long long)index, (unsigned long long)limit);
+    else if (check->kind == IR_CHECK_DIVISION) snprintf(text, size, "division by zero");
+    else if (is_key(check)) describe_key(check, index, limit, text, size);
+    else if (limit == 0) snprintf(text, size, "index %lld out of range: %s has no rows", (long long)index, *what ? what : "the table");
+    // An index that was negative in the source arrives as a number near 2^64.
+    else if (index > INT64_MAX) snprintf(text, size, "index %lld out of range 0..%llu", (long long)index, (unsigned long long)limit - 1);
+    else snprintf(text, size, "index %llu out of range 0..%llu", (unsigned long long)index, (unsigned long long)limit - 1);
+}
+
+static const char *hint_of(const ir_check *check, char *text, size_t size)
+{
+    if (check->kind == IR_CHECK_DIVISION) return "test the divisor before you divide";
+    if (check->kind == IR_CHECK_EMIT) return "raise --memory (the output of a record must fit a share of it), or emit less from one record";
+    if (is_key(check)) return "a dense result has a row for each key from 0 on: give hdst_reduce_dense more rows, or use hdst_reduce_by_key";
+    if (check->kind != IR_CHECK_TABLE_INDEX || !check->what) return NULL;
+    snprintf(text, size, "`len(%s)` is the number of its rows, set when the table is bound", check->what);
+    return text;
+}
+
+void hdst__check_to_error(const ir_func *func, uint32_t check, uint64_t index, uint64_t limit, uint64_t record, hdst_error *error)
+{
+    const ir_check *c = &func->checks[check];
+    char what[160], number[32], message[224], hint[256];
+    describe(c, index, limit, what, sizeof what);
+    with_separators(record, number);
+    snprintf(message, sizeof message, "%s in record %s", what, number);
+    // One diagnostic of its own, so that place and source line look as those of the compiler.
+    hdst__diag diag = {.severity = HDST__ERROR, .span = c->span, .message = message, .hint = hint_of(c, hint, sizeof hint)};
+    const hdst__diags *home = c->diags ? c->diags : func->diags;
+    if (home) {
+        hdst__diags diags = *home;
+        diags.items = &diag;
+        diags.count = diags.errors = 1;
+        hdst__diags_to_error(&diags, HDST_E_RECORD, error);
+    } else {
+        hdst__error_set(error, HDST_E_RECORD, "%s", message);
+        if (diag.hint) hdst__error_hint(error, "%s", diag.hint);
+    }
+    if (error) error->record = record;
+}

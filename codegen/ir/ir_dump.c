@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// IR as text, for people and for tests: `hdst kernel show --ir`. The text says all but places in the source: tests/support/ir_text.c reads it back.
+//
+//     func assign
+//       input point p {f32 x[2]} reads x
+//       broadcast center c[] {f32 x[2]}
+//       accum total t[] {f32 x[2], u32 n}
+//       var u32 best varying
+//       check 0 table index c
+//     {
+//       best = 0u
+//       for j = 0u to u32(length(c)) {
+//         if lt(d, best_d) {
+//           best_d = d
+//         }
+//       }
+//       accum t[best].x[0] += p.x[0]
+//     }
+#include "codegen/ir/ir.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct dumper {
+    const ir_func *func;
+    hdst__buffer *out;
+    int depth;
+} dumper;
+
+static const char *const op_names[] = {
+    [IR_CONST] = "const", [IR_VAR] = "var", [IR_ELEM] = "elem", [IR_FIELD] = "field", [IR_BROADCAST] = "broadcast", [IR_LENGTH] = "length",
+    [IR_RECORD_INDEX] = "record_index", [IR_NEG] = "neg", [IR_BITNOT] = "bitnot", [IR_NOT] = "not", [IR_ABS] = "abs", [IR_SQRT] = "sqrt",
+    [IR_CANONICAL] = "canonical", [IR_ISNAN] = "isnan", [IR_ADD] = "add", [IR_SUB] = "sub", [IR_MUL] = "mul", [IR_DIV] = "div", [IR_REM] = "rem", [IR_AND] = "and",
+    [IR_OR] = "or", [IR_XOR] = "xor", [IR_SHL] = "shl", [IR_SHR] = "shr", [IR_MIN] = "min", [IR_MAX] = "max", [IR_LT] = "lt", [IR_LE] = "le",
+    [IR_GT] = "gt", [IR_GE] = "ge", [IR_EQ] = "eq", [IR_NE] = "ne", [IR_FMA] = "fma", [IR_SELECT] = "select", [IR_CONVERT] = "convert",
+    [IR_BITCAST] = "bitcast", [IR_FIXED] = "fixed", [IR_FITS] = "fits", [IR_KEY_MIN] = "key_min", [IR_KEY_MAX] = "key_max",
+};
+
+static const char *const stmt_names[] = {
+    [IR_SET] = "set", [IR_SET_ELEM] = "set_elem", [IR_IF] = "if", [IR_FOR] = "for", [IR_LOOP] = "loop", [IR_BREAK] = "break",
+    [IR_CONTINUE] = "continue", [IR_RETURN] = "return", [IR_ACCUM] = "accum", [IR_STORE] = "store", [IR_EMIT] = "emit",
+    [IR_CHECK] = "check", [IR_RECORDS] = "records", [IR_REDUCE] = "reduce", [IR_ACCUM_WORDS] = "words", [IR_ACCUM_WIDE] = "wide", [IR_ACCUM_BLOCK] = "block",
+};
+
+static const char *const kind_names[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "text"};
+
+const char *hdst__ir_op_name(ir_op op) { return op <= IR_KEY_MAX ? op_names[op] : "?"; }
+const char *hdst__ir_stmt_name(ir_stmt_kind kind) { return kind <= IR_ACCUM_WIDE ? stmt_names[kind] : "?"; }
+
+static const char *kind_name(hdst__kind kind) { return (int)kind < HDST__SCALAR_KINDS ? kind_names[kind] : "?"; }
+
+// --- Expressions ---
+
+// Digits that give the number back; a NaN that is not the usual one with its bits.
+static void dump_float(hdst__buffer *out, hdst__kind kind, uint64_t bits)
+{
+    double value;
+    uint32_t low = (uint32_t)bits;
+    float single;
+    memcpy(&value, &bits, sizeof value);
+    memcpy(&single, &low, sizeof single);
+    if (kind == HDST__F32 ? isnan(single) : isnan(value)) {
+        hdst__buffer_printf(out, kind == HDST__F32 ? "nanf" : "nand");
+        if (bits != (kind == HDST__F32 ? UINT64_C(0x7fc00000) : UINT64_C(0x7ff8000000000000))) hdst__buffer_printf(out, ":0x%" PRIx64, bits);
+    } else if (kind == HDST__F32) {
+        hdst__buffer_printf(out, "%.9gf", (double)single);
+    } else {
+        hdst__buffer_printf(out, "%.17gd", value);
+    }
+}
+
+static void dump_const(hdst__buffer *out, hdst__kind kind, uint64_t bits)
+{
+    if (kind == HDST__BOOL) hdst__buffer_puts(out, bits ? "true" : "false");
+    else if (hdst__kind_is_float(kind)) dump_float(out, kind, bits);
+    else if (kind == HDST__I32) hdst__buffer_printf(out, "%" PRId64, (int64_t)bits);
+    else if (kind == HDST__U32) hdst__buffer_printf(out, "%" PRIu64 "u", bits);
+    else if (kind == HDST__U64) hdst__buffer_printf(out, "%" PRIu64 "ul", bits);
+    else if (kind == HDST__I64) hdst__buffer_printf(out, "%" PRId64 "l", (int64_t)bits);
+    else hdst__buffer_printf(out, "%" PRId64 "%s", (int64_t)bits, kind_name(kind));     // i8, i16, u8, u16
+}
+
+static void dump_expr(dumper *d, const ir_expr *e);
+
+static void dump_index(dumper *d, const ir_expr *index)
+{
+    if (!index) return;
+    hdst__buffer_puts(d->out, "[");
+    dump_expr(d, index);
+    hdst__buffer_puts(d->out, "]");
+}
+
+static const ir_param *param_of(const dumper *d, uint32_t param) { return param < d->func->param_count ? &d->func->params[param] : NULL; }
+
+static void dump_leaf(dumper *d, uint32_t param, const ir_expr *row, uint32_t leaf, const ir_expr *element)
+{
+    const ir_param *p = param_of(d, param);
+    hdst__buffer_puts(d->out, p ? p->name : "?");
+    dump_index(d, row);
+    bool known = p && leaf < p->record->leaf_count;
+    hdst__buffer_printf(d->out, ".%s", known ? p->record->leaves[leaf].path : "?");
+    dump_index(d, element);
+}
+
+static void dump_call(dumper *d, const char *name, const ir_expr *e)
+{
+    hdst__buffer_printf(d->out, "%s(", name);
+    const ir_expr *operands[] = {e->a, e->b, e->c};
+    for (int i = 0; i < 3 && operands[i]; i++) {
+        if (i) hdst__buffer_puts(d->out, ", ");
+        dump_expr(d, operands[i]);
+    }
+    hdst__buffer_puts(d->out, ")");
+}
+
+static void dump_expr(dumper *d, const ir_expr *e)
+{
+    switch (e->op) {
+    case IR_CONST: dump_const(d->out, e->kind, e->bits); break;
+    case IR_VAR: case IR_ELEM:
+        hdst__buffer_puts(d->out, e->var < d->func->var_count ? d->func->vars[e->var].name : "?");
+        if (e->op == IR_ELEM) dump_index(d, e->a);
+        break;
+    case IR_FIELD:
+        dump_leaf(d, e->param, NULL, e->leaf, e->a);
+        if (d->func->lane_records > 1) hdst__buffer_printf(d->out, "@%" PRIu32, e->record);
+        break;
+    case IR_BROADCAST: dump_leaf(d, e->param, e->a, e->leaf, e->b); break;
+    case IR_LENGTH: hdst__buffer_printf(d->out, "length(%s)", param_of(d, e->param) ? param_of(d, e->param)->name : "?"); break;
+    case IR_CONVERT: dump_call(d, kind_name(e->kind), e); break;
+    case IR_BITCAST: hdst__buffer_puts(d->out, e->bits == IR_ANY_NAN ? "loose_" : "as_"); dump_call(d, kind_name(e->kind), e); break;
+    case IR_FIXED: case IR_FITS:        // of the cell that comes first
+        hdst__buffer_printf(d->out, "%s%s(", hdst__ir_op_name(e->op), e->bits ? "1" : "");
+        dump_leaf(d, e->param, NULL, e->leaf, NULL);
+        hdst__buffer_puts(d->out, ", ");
+        dump_expr(d, e->a);
+        hdst__buffer_puts(d->out, ")");
+        break;
+    default: dump_call(d, hdst__ir_op_name(e->op), e);
+    }
+}
+
+// --- Statements ---
+
+static void line(dumper *d, const char *text)
+{
+    for (int i = 0; i < d->depth; i++) hdst__buffer_puts(d->out, "  ");
+    hdst__buffer_puts(d->out, text);
+}
+
+static void dump_block(dumper *d, const ir_block *block);
+
+static void dump_body(dumper *d, const ir_block *block)
+{
+    hdst__buffer_puts(d->out, " {\n");
+    d->depth++;
+    dump_block(d, block);
+    d->depth--;
+    line(d, "}");
+}
+
+static const char *acc_text(ir_accum_op acc)
+{
+    static const char *const texts[] = {[IR_SUM] = " += ", [IR_ACC_MIN] = " min= ", [IR_ACC_MAX] = " max= ", [IR_ACC_AND] = " &= ",
+                                        [IR_ACC_OR] = " |= ", [IR_ACC_XOR] = " ^= "};
+    return texts[acc];
+}
+
+static const char *var_name(const dumper *d, uint32_t var) { return var < d->func->var_count ? d->func->vars[var].name : "?"; }
+
+static void dump_if(dumper *d, const ir_stmt *s)
+{
+    line(d, "if ");
+    dump_expr(d, s->cond);
+    dump_body(d, &s->then);
+    if (!s->otherwise.count) return;
+    hdst__buffer_puts(d->out, " else");
+    dump_body(d, &s->otherwise);
+}
+
+static void dump_for(dumper *d, const ir_stmt *s)
+{
+    line(d, "for ");
+    hdst__buffer_printf(d->out, "%s = ", var_name(d, s->var));
+    dump_expr(d, s->lo);
+    hdst__buffer_puts(d->out, " to ");
+    dump_expr(d, s->hi);
+    if (s->step != 1) hdst__buffer_printf(d->out, " step %" PRIu64, s->step);
+    if (s->unroll > 1) hdst__buffer_printf(d->out, " jammed %u", s->unroll);
+    if (s->vectorize) hdst__buffer_puts(d->out, " vectorize");
+    dump_body(d, &s->body);
+}
+
+static void dump_loop(dumper *d, const ir_stmt *s)
+{
+    line(d, "loop");
+    if (s->head.count) {
+        hdst__buffer_puts(d->out, " head");
+        dump_body(d, &s->head);
+    }
+    hdst__buffer_puts(d->out, " while ");
+    if (s->cond) dump_expr(d, s->cond);
+    else hdst__buffer_puts(d->out, "true");
+    dump_body(d, &s->body);
+    if (!s->after.count) return;
+    hdst__buffer_puts(d->out, " step");
+    dump_body(d, &s->after);
+}
+
+static void dump_target(dumper *d, const char *word, const ir_stmt *s, const char *assign)
+{
+    line(d, word);
+    dump_leaf(d, s->param, s->kind == IR_STORE ? NULL : s->index, s->leaf, s->kind == IR_STORE ? s->index : s->index2);
+    hdst__buffer_puts(d->out, assign);
+    dump_expr(d, s->value);
+}
+
+static void dump_words(dumper *d, const ir_stmt *s)
+{
+    char word[32];
+    snprintf(word, sizeof word, " word %" PRIu32 " takes ", s->word);
+    dump_target(d, "words ", s, word);
+}
+
+// Most checks are `index < limit`, which says what the message will say; others name the two.
+static void dump_check(dumper *d, const ir_stmt *s)
+{
+    line(d, "check ");
+    hdst__buffer_printf(d->out, "%" PRIu32 ": ", s->check);
+    dump_expr(d, s->cond);
+    if (!s->index || (s->cond->op == IR_LT && hdst__ir_expr_equal(s->cond->a, s->index) && hdst__ir_expr_equal(s->cond->b, s->index2))) return;
+    hdst__buffer_puts(d->out, " of ");
+    dump_expr(d, s->index);
+    hdst__buffer_puts(d->out, ", ");
+    dump_expr(d, s->index2);
+}
+
+static void dump_stmt(dumper *d, const ir_stmt *s)
+{
+    switch (s->kind) {
+    case IR_SET: case IR_SET_ELEM: case IR_REDUCE:
+        line(d, s->kind == IR_REDUCE ? "reduce " : "");
+        hdst__buffer_puts(d->out, var_name(d, s->var));
+        if (s->kind == IR_SET_ELEM) dump_index(d, s->index);
+        hdst__buffer_puts(d->out, s->kind == IR_REDUCE ? acc_text(s->acc) : " = ");
+        dump_expr(d, s->value);
+        break;
+    case IR_IF: dump_if(d, s); break;
+    case IR_FOR: dump_for(d, s); break;
+    case IR_LOOP: dump_loop(d, s); break;
+    case IR_ACCUM: dump_target(d, "accum ", s, acc_text(s->acc)); break;
+    case IR_STORE:
+        dump_target(d, "store ", s, " = ");
+        if (!s->cond) break;
+        hdst__buffer_puts(d->out, " where ");
+        dump_expr(d, s->cond);
+        break;
+    case IR_ACCUM_WORDS: dump_words(d, s); break;
+    case IR_ACCUM_WIDE: dump_target(d, "wide ", s, " += "); break;
+    case IR_ACCUM_BLOCK: dump_target(d, "block ", s, " += "); break;
+    case IR_EMIT:
+        line(d, s->cond ? "emit if " : "emit");
+        if (s->cond) dump_expr(d, s->cond);
+        break;
+    case IR_CHECK: dump_check(d, s); break;
+    case IR_RECORDS:
+        line(d, s->vectorize ? "records vectorize" : "records");
+        if (s->vectorize && s->lanes) hdst__buffer_printf(d->out, " %" PRIu32 " by %" PRIu32, s->lanes, s->interleave);
+        if (!s->vectorize && s->scalar_why) hdst__buffer_printf(d->out, " (%s)", s->scalar_why);
+        dump_body(d, &s->body);
+        break;
+    default: line(d, hdst__ir_stmt_name(s->kind));
+    }
+    hdst__buffer_puts(d->out, "\n");
+}
+
+static void dump_block(dumper *d, const ir_block *block)
+{
+    for (size_t i = 0; i < block->count; i++) dump_stmt(d, block->items[i]);
+}
+
+// --- Functions ---
+
+// The leaves of its rows, and how an accumulator's add: {f32 x[2], f64 d of float, u32 n max}
+static void dump_leaves(const ir_param *p, hdst__buffer *out)
+{
+    static const char *const laws[] = {[IR_SUM] = "", [IR_ACC_MIN] = " min", [IR_ACC_MAX] = " max", [IR_ACC_AND] = " and", [IR_ACC_OR] = " or", [IR_ACC_XOR] = " xor"};
+    for (size_t i = 0; i < p->record->leaf_count; i++) {
+        const hdst__leaf *leaf = &p->record->leaves[i];
+        hdst__buffer_printf(out, "%s%s %s", i ? ", " : " {", kind_name(leaf->kind), leaf->path);
+        if (leaf->dims) hdst__buffer_printf(out, "[%" PRIu64 "]", leaf->elements);
+        if (p->leaf_from_float && p->leaf_from_float[i]) hdst__buffer_puts(out, " of float");
+        if (p->leaf_op) hdst__buffer_puts(out, laws[p->leaf_op[i]]);
+    }
+    hdst__buffer_puts(out, "}");
+}
+
+static void dump_params(const ir_func *func, hdst__buffer *out)
+{
+    static const char *const words[] = {"input", "broadcast", "accum", "output"};
+    for (size_t i = 0; i < func->param_count; i++) {
+        const ir_param *p = &func->params[i];
+        hdst__buffer_printf(out, "  %s %s %s%s", words[p->kind], p->record->name ? p->record->name : "?", p->name, p->is_table ? "[]" : "");
+        dump_leaves(p, out);
+        if (p->leaf_used) {
+            hdst__buffer_puts(out, " reads");
+            for (size_t leaf = 0; leaf < p->record->leaf_count; leaf++)
+                if (p->leaf_used[leaf]) hdst__buffer_printf(out, " %s", p->record->leaves[leaf].path);
+        }
+        hdst__buffer_puts(out, "\n");
+    }
+}
+
+static void dump_vars(const ir_func *func, hdst__buffer *out)
+{
+    for (size_t i = 0; i < func->var_count; i++) {
+        const ir_var *v = &func->vars[i];
+        hdst__buffer_printf(out, "  var %s %s", kind_name(v->kind), v->name);
+        if (v->elements) hdst__buffer_printf(out, "[%" PRIu64 "]", v->elements);
+        for (uint64_t e = 0; v->init && e < v->elements; e++) {
+            hdst__buffer_puts(out, e ? ", " : " const {");
+            dump_const(out, v->kind, v->init[e]);
+        }
+        hdst__buffer_printf(out, "%s%s%s\n", v->init ? "}" : "", v->varying ? " varying" : "", v->per_record ? " per record" : "");
+    }
+}
+
+static void dump_checks(const ir_func *func, hdst__buffer *out)
+{
+    static const char *const words[] = {"index", "table index", "division", "emit"};
+    for (size_t i = 0; i < func->check_count; i++)
+        hdst__buffer_printf(out, "  check %zu %s %s\n", i, words[func->checks[i].kind], func->checks[i].what ? func->checks[i].what : "");
+}
+
+void hdst__ir_dump(const ir_func *func, hdst__buffer *out)
+{
+    hdst__buffer_printf(out, "func %s\n", func->name);
+    if (func->block) hdst__buffer_printf(out, "  block %" PRIu32 "\n", func->block);
+    if (func->rows) hdst__buffer_puts(out, "  rows\n");
+    dump_params(func, out);
+    dump_vars(func, out);
+    dump_checks(func, out);
+    dumper d = {func, out, 1};
+    hdst__buffer_puts(out, "{\n");
+    dump_block(&d, &func->body);
+    hdst__buffer_puts(out, "}\n");
+}

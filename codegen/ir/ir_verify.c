@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verifier: is a function well formed? It runs after every pass, so that a pass that breaks a rule of codegen/ir/ir.h is named at once.
+#include "codegen/ir/ir.h"
+
+typedef struct verifier {
+    const ir_func *func;
+    const char *wrong;          // the first thing found
+    unsigned loops;             // around the statement
+    bool in_records;
+    bool *looping;              // by variable: counts a loop around the statement
+    uint32_t *bounding;         // by variable: how many loops around the statement have it in their bounds
+    uint8_t *set;               // block form, by variable: who sets it, as SET_BY_
+} verifier;
+
+enum { SET_BY_RECORD_COUNTER = 1, SET_BY_OTHERS = 2 };     // a counted loop within a record loop; anything else
+
+static bool fail(verifier *v, const char *what, const char *where)
+{
+    if (!v->wrong) v->wrong = hdst__arena_printf(v->func->arena, "%s: %s in '%s'", v->func->name, what, where);
+    return false;
+}
+
+#define REQUIRE(condition, what, where)                                                                                \
+    do {                                                                                                               \
+        if (!(condition)) return fail(v, (what), (where));                                                             \
+    } while (0)
+
+// --- Expressions ---
+
+static int operand_count(ir_op op)
+{
+    switch (op) {
+    case IR_CONST: case IR_VAR: case IR_LENGTH: case IR_RECORD_INDEX: case IR_FIELD: case IR_BROADCAST: return 0;  // their indices are looked at apart
+    case IR_ELEM: case IR_NEG: case IR_BITNOT: case IR_NOT: case IR_ABS: case IR_SQRT: case IR_CANONICAL: case IR_ISNAN: case IR_CONVERT: case IR_BITCAST:
+    case IR_FIXED: case IR_FITS: case IR_KEY_MIN: case IR_KEY_MAX: return 1;
+    case IR_FMA: case IR_SELECT: return 3;
+    default: return 2;
+    }
+}
+
+static bool leaf_is(verifier *v, uint32_t param, uint32_t leaf, ir_param_kind kind, hdst__kind type, const char *where)
+{
+    REQUIRE(param < v->func->param_count, "no such parameter", where);
+    const ir_param *p = &v->func->params[param];
+    REQUIRE(p->kind == kind, "wrong kind of parameter", where);
+    REQUIRE(leaf < p->record->leaf_count, "no such leaf", where);
+    REQUIRE(p->record->leaves[leaf].kind == type, "leaf of another type", where);
+    return true;
+}
+
+static bool is_index(const ir_expr *e) { return !e || hdst__kind_is_integer(e->kind); }
+
+static bool integer_or_bool(hdst__kind kind) { return hdst__kind_is_integer(kind) || kind == HDST__BOOL; }
+
+static bool variable(verifier *v, uint32_t var, bool array, hdst__kind kind, const char *where)
+{
+    REQUIRE(var < v->func->var_count, "no such variable", where);
+    REQUIRE((v->func->vars[var].elements != 0) == array, array ? "a scalar used as an array" : "an array used as a scalar", where);
+    REQUIRE(v->func->vars[var].kind == kind, "variable of another type", where);
+    REQUIRE(v->in_records || !v->func->block || (!v->func->vars[var].varying && !v->func->vars[var].per_record),
+            "varying variable outside of a record loop", where);
+    REQUIRE(v->in_records || v->set[var] != SET_BY_RECORD_COUNTER, "variable that only counts within record loops, outside of one", where);
+    return true;
+}
+
+static bool access_ok(verifier *v, const ir_expr *e, const char *where)
+{
+    switch (e->op) {
+    case IR_VAR: return variable(v, e->var, false, e->kind, where);
+    case IR_ELEM:
+        REQUIRE(is_index(e->a), "index is no integer", where);
+        return variable(v, e->var, true, e->kind, where);
+    case IR_FIELD:
+        REQUIRE(is_index(e->a), "index is no integer", where);
+        REQUIRE(!v->func->block || v->in_records, "input read outside of a record loop", where);
+        return leaf_is(v, e->param, e->leaf, IR_INPUT, e->kind, where);
+    case IR_BROADCAST:
+        REQUIRE(is_index(e->a) && is_index(e->b), "index is no integer", where);
+        return leaf_is(v, e->param, e->leaf, IR_BROADCAST_TABLE, e->kind, where);
+    case IR_LENGTH:
+        REQUIRE(e->param < v->func->param_count, "no such parameter", where);
+        REQUIRE(e->kind == HDST__U64, "length is not u64", where);
+        return true;
+    case IR_RECORD_INDEX:
+        REQUIRE(e->kind == HDST__U64, "record_index is not u64", where);
+        REQUIRE(!v->func->block || v->in_records, "record_index outside of a record loop", where);
+        return true;
+    default: return true;
+    }
+}
+
+static bool unary_ok(verifier *v, const ir_expr *e, const char *where)
+{
+    hdst__kind a = e->a->kind;
+    switch (e->op) {
+    case IR_NEG: case IR_ABS: REQUIRE(e->kind == a && a != HDST__BOOL && a != HDST__TEXT, "operand type", where); break;
+    case IR_BITNOT: REQUIRE(e->kind == a && hdst__kind_is_integer(a), "operand type", where); break;
+    case IR_NOT: REQUIRE(e->kind == HDST__BOOL && a == HDST__BOOL, "operand type", where); break;
+    case IR_SQRT: case IR_CANONICAL: REQUIRE(e->kind == a && hdst__kind_is_float(a), "operand type", where); break;
+    case IR_ISNAN: REQUIRE(e->kind == HDST__BOOL && hdst__kind_is_float(a), "operand type", where); break;
+    case IR_BITCAST: REQUIRE(hdst__scalar_size(e->kind) == hdst__scalar_size(a), "bit cast between sizes", where); break;
+    case IR_FIXED:
+        REQUIRE(e->kind == HDST__I64 && e->bits < 2, "result type", where);
+        return leaf_is(v, e->param, e->leaf, IR_ACCUM_TABLE, a, where);
+    case IR_FITS:
+        REQUIRE(e->kind == HDST__BOOL, "result type", where);
+        return leaf_is(v, e->param, e->leaf, IR_ACCUM_TABLE, a, where);
+    case IR_KEY_MIN: case IR_KEY_MAX: REQUIRE(e->kind == HDST__U64, "result type", where); break;
+    default: break;
+    }
+    return true;
+}
+
+static bool binary_ok(verifier *v, const ir_expr *e, const char *where)
+{
+    hdst__kind a = e->a->kind, b = e->b->kind;
+    if (e->op == IR_SHL || e->op == IR_SHR) {
+        REQUIRE(e->kind == a && hdst__kind_is_integer(a) && b == HDST__U32, "operand types of a shift", where);
+        return true;
+    }
+    REQUIRE(a == b, "operands of two types", where);
+    if (e->op >= IR_LT && e->op <= IR_NE) {
+        REQUIRE(e->kind == HDST__BOOL, "comparison is not bool", where);
+        return true;
+    }
+    REQUIRE(e->kind == a, "result type", where);
+    if (e->op == IR_AND || e->op == IR_OR || e->op == IR_XOR) REQUIRE(integer_or_bool(a), "operand type", where);
+    else REQUIRE(a != HDST__BOOL && a != HDST__TEXT, "operand type", where);
+    REQUIRE(e->op != IR_REM || hdst__kind_is_integer(a), "operand type", where);
+    return true;
+}
+
+static bool ternary_ok(verifier *v, const ir_expr *e, const char *where)
+{
+    REQUIRE(e->kind == e->b->kind && e->b->kind == e->c->kind, "operands of two types", where);
+    if (e->op == IR_SELECT) REQUIRE(e->a->kind == HDST__BOOL, "condition is not bool", where);
+    else REQUIRE(e->a->kind == e->kind && hdst__kind_is_float(e->kind), "operand type", where);
+    return true;
+}
+
+static bool expr_ok(ir_expr **slot, void *user)
+{
+    verifier *v = user;
+    const ir_expr *e = *slot;
+    const char *where = hdst__ir_op_name(e->op);
+    REQUIRE((int)e->kind < HDST__SCALAR_KINDS, "no scalar", where);
+    int count = operand_count(e->op);
+    REQUIRE((count < 1 || e->a) && (count < 2 || e->b) && (count < 3 || e->c), "operand missing", where);
+    if (!access_ok(v, e, where)) return false;
+    if (e->op == IR_ELEM) return true;
+    if (count == 1) return unary_ok(v, e, where);
+    if (count == 2) return binary_ok(v, e, where);
+    return count == 3 ? ternary_ok(v, e, where) : true;
+}
+
+// --- Statements ---
+
+static bool block_ok(verifier *v, const ir_block *block);
+
+static bool nested_ok(verifier *v, const ir_stmt *s, bool is_loop)
+{
+    ir_block *nested[HDST__IR_NESTED];
+    v->loops += is_loop;
+    bool ok = true;
+    for (int i = 0, count = hdst__ir_nested((ir_stmt *)s, nested); i < count; i++) ok = ok && block_ok(v, nested[i]);
+    v->loops -= is_loop;
+    return ok;
+}
+
+typedef struct bound_reads {
+    uint32_t *bounding, change;
+} bound_reads;
+
+static bool count_bound(ir_expr **slot, void *user)
+{
+    const bound_reads *b = user;
+    if ((*slot)->op == IR_VAR || (*slot)->op == IR_ELEM) b->bounding[(*slot)->var] += b->change;
+    return true;
+}
+
+// From here on (1) nothing that a loop's bounds read may be written; from here on (minus 1) it may again.
+static void count_bounds(verifier *v, const ir_stmt *s, uint32_t change)
+{
+    bound_reads b = {v->bounding, change};
+    ir_expr *bounds[] = {s->lo, s->hi};
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) hdst__ir_visit_expr(&bounds[i], count_bound, &b);
+}
+
+static bool for_ok(verifier *v, const ir_stmt *s, const char *where)
+{
+    REQUIRE(s->lo && s->hi && s->step >= 1, "bounds missing", where);
+    REQUIRE(!s->vectorize || v->func->rows, "marked in another form than rows", where);
+    REQUIRE(s->lo->kind == s->hi->kind && hdst__kind_is_integer(s->lo->kind), "type of the bounds", where);
+    if (!variable(v, s->var, false, s->lo->kind, where)) return false;
+    REQUIRE(!v->bounding[s->var], "what a loop's bounds read is written in it", where);
+    v->looping[s->var] = true;
+    count_bounds(v, s, 1);
+    bool ok = nested_ok(v, s, true);
+    count_bounds(v, s, UINT32_MAX);
+    v->looping[s->var] = false;
+    return ok;
+}
+
+static bool accum_ok(verifier *v, const ir_stmt *s, const char *where)
+{
+    REQUIRE(s->value && is_index(s->index) && is_index(s->index2), "value or index", where);
+    REQUIRE(s->kind == IR_ACCUM || v->func->block || v->func->rows, "in scalar form", where);
+    if (s->kind != IR_ACCUM_WORDS) return leaf_is(v, s->param, s->leaf, IR_ACCUM_TABLE, s->value->kind, where);
+    REQUIRE(s->value->kind == HDST__I64 || s->value->kind == HDST__U64, "word type", where);
+    REQUIRE(s->param < v->func->param_count && v->func->params[s->param].kind == IR_ACCUM_TABLE, "no such accumulator", where);
+    REQUIRE(s->leaf < v->func->params[s->param].record->leaf_count, "no such leaf", where);
+    return true;
+}
+
+static bool accum_block_ok(verifier *v, const ir_stmt *s, const char *where)
+{
+    REQUIRE(v->func->block && !v->in_records, "outside of block form, or in a record loop", where);
+    REQUIRE(s->value && hdst__kind_is_float(s->value->kind) && !s->index && (!s->index2 || (is_index(s->index2) && !s->index2->varying)), "type, row or element", where);
+    REQUIRE(s->param < v->func->param_count && v->func->params[s->param].kind == IR_ACCUM_TABLE, "no such accumulator", where);
+    REQUIRE(s->leaf < v->func->params[s->param].record->leaf_count, "no such leaf", where);
+    return true;
+}
+
+static bool set_ok(verifier *v, const ir_stmt *s, const char *where)
+{
+    REQUIRE(s->value, "value missing", where);
+    if (!variable(v, s->var, s->kind == IR_SET_ELEM, s->value->kind, where)) return false;
+    REQUIRE(!v->looping[s->var], "a loop's variable is written in it", where);
+    REQUIRE(!v->bounding[s->var], "what a loop's bounds read is written in it", where);
+    REQUIRE(!v->func->vars[s->var].init, "a constant array is written", where);
+    const ir_var *var = &v->func->vars[s->var];
+    if (v->func->block && v->in_records && s->kind != IR_REDUCE)
+        REQUIRE(var->varying || var->per_record, "uniform variable set in a record loop", where);
+    if (s->kind == IR_REDUCE) REQUIRE(!var->varying && !var->per_record, "reduction to a varying variable", where);
+    return true;
+}
+
+static bool records_ok(verifier *v, const ir_stmt *s, const char *where)
+{
+    REQUIRE(v->func->block && !v->in_records, "record loop out of place", where);
+    unsigned loops = v->loops;
+    v->loops = 0;               // no break leaves a record loop
+    v->in_records = true;
+    bool ok = nested_ok(v, s, false);
+    v->in_records = false;
+    v->loops = loops;
+    for (size_t i = 0; ok && s->vectorize && i < s->body.count; i++) {
+        ir_stmt_kind kind = s->body.items[i]->kind;
+        REQUIRE(kind == IR_SET || kind == IR_SET_ELEM || kind == IR_STORE || kind == IR_CHECK || kind == IR_REDUCE ||
+                    (kind == IR_EMIT && v->func->counts),
+                "a vectorised record loop holds", hdst__ir_stmt_name(kind));
+    }
+    return ok;
+}
+
+static bool is_condition(const ir_expr *e) { return e && e->kind == HDST__BOOL; }
+
+static bool store_ok(verifier *v, const ir_stmt *s, const char *where)
+{
+    REQUIRE(s->value && is_index(s->index), "value or index", where);
+    REQUIRE(!s->cond || s->cond->kind == HDST__BOOL, "condition is not bool", where);
+    REQUIRE(!v->func->block || v->in_records, "store outside of a record loop", where);
+    return leaf_is(v, s->param, s->leaf, IR_OUTPUT, s->value->kind, where);
+}
+
+static bool emit_ok(verifier *v, const ir_stmt *s, const char *where)
+{
+    REQUIRE(!s->cond || is_condition(s->cond), "condition is not bool", where);
+    REQUIRE(v->func->emits, "in a function that is not marked to emit", where);
+    REQUIRE(!v->func->block || v->in_records, "outside of a record loop", where);
+    return true;
+}
+
+static bool stmt_ok(verifier *v, ir_stmt *s)
+{
+    const char *where = hdst__ir_stmt_name(s->kind);
+    const bool inside = v->in_records;
+    if (s->kind == IR_ACCUM_BLOCK) v->in_records = true;        // its value is that of every record
+    const bool exprs_ok = hdst__ir_visit_own_exprs(s, expr_ok, v);
+    v->in_records = inside;
+    if (!exprs_ok) return false;
+    switch (s->kind) {
+    case IR_SET: return set_ok(v, s, where);
+    case IR_SET_ELEM:
+        REQUIRE(s->index && is_index(s->index), "index is no integer", where);
+        return set_ok(v, s, where);
+    case IR_REDUCE:
+        REQUIRE(v->in_records || !v->func->block, "reduction outside of a record loop", where);
+        return set_ok(v, s, where);
+    case IR_IF:
+        REQUIRE(is_condition(s->cond), "condition is not bool", where);
+        return nested_ok(v, s, false);
+    case IR_FOR: return for_ok(v, s, where);
+    case IR_LOOP:
+        REQUIRE(!s->cond || is_condition(s->cond), "condition is not bool", where);
+        return nested_ok(v, s, true);
+    case IR_BREAK: case IR_CONTINUE: REQUIRE(v->loops, "outside of a loop", where); return true;
+    case IR_RETURN: REQUIRE(!v->func->block, "in block form", where); return true;
+    case IR_ACCUM: case IR_ACCUM_WORDS: case IR_ACCUM_WIDE: return accum_ok(v, s, where);
+    case IR_ACCUM_BLOCK: return accum_block_ok(v, s, where);
+    case IR_STORE: return store_ok(v, s, where);
+    case IR_EMIT: return emit_ok(v, s, where);
+    case IR_CHECK:
+        REQUIRE(is_condition(s->cond), "condition is not bool", where);
+        REQUIRE(!s->index || (s->index->kind == HDST__U64 && s->index2 && s->index2->kind == HDST__U64), "index or limit is not u64", where);
+        REQUIRE(s->check < v->func->check_count, "no such check", where);
+        return true;
+    case IR_RECORDS: return records_ok(v, s, where);
+    }
+    return fail(v, "unknown statement", where);
+}
+
+static bool block_ok(verifier *v, const ir_block *block)
+{
+    for (size_t i = 0; i < block->count; i++)
+        if (!stmt_ok(v, block->items[i])) return false;
+    return true;
+}
+
+// Variables that are none are found by block_ok.
+static void note_setters(verifier *v, const ir_block *block, bool in_records)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        if (s->var < v->func->var_count && hdst__ir_writes(s, s->var)) v->set[s->var] |= in_records && s->kind == IR_FOR ? SET_BY_RECORD_COUNTER : SET_BY_OTHERS;
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) note_setters(v, nested[n], in_records || s->kind == IR_RECORDS);
+    }
+}
+
+const char *hdst__ir_verify(const ir_func *func)
+{
+    const size_t vars = func->var_count + 1;
+    verifier v = {.func = func, .looping = HDST__NEW_ARRAY(func->arena, bool, vars), .bounding = HDST__NEW_ARRAY(func->arena, uint32_t, vars),
+                  .set = HDST__NEW_ARRAY(func->arena, uint8_t, vars)};
+    if (func->block) note_setters(&v, &func->body, false);
+    block_ok(&v, &func->body);
+    return v.wrong;
+}

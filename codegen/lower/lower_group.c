@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups. A group runs over the records with one key, which lie one after another in a table; so it is a map over the runs.
+//
+// group span(key int32_t k, stream row s) -> int64_t { int64_t n = 0; for (row r : s) n += r.a; return n; }
+//
+// in run, broadcast s[], out result
+//   first = run.first; end = first + run.count; k = s[first].k
+//   n = 0
+//   for row in first .. end
+//     n = add(n, s[row].a)
+//   result = n
+#include "codegen/lower/lower.h"
+
+#include <string.h>
+
+const hdst__record *hdst__group_run_record(hdst__arena *arena)
+{
+    hdst__record *record = HDST__NEW(arena, hdst__record);
+    hdst__field *fields = HDST__NEW_ARRAY(arena, hdst__field, 2);
+    fields[0] = (hdst__field){.name = "first", .type = hdst__type_scalar(HDST__U64)};
+    fields[1] = (hdst__field){.name = "count", .type = hdst__type_scalar(HDST__U64)};
+    *record = (hdst__record){.name = "run", .fields = fields, .field_count = 2};
+    const char *why = NULL;
+    hdst__record_finish(arena, record, &why);       // two numbers: cannot fail
+    return record;
+}
+
+ir_expr *hdst__group_run_leaf(ir_func *func, uint32_t leaf)
+{
+    ir_expr *e = hdst__ir_const(func, HDST__U64, 0);
+    e->op = IR_FIELD;
+    e->leaf = leaf;
+    return e;
+}
+
+static uint32_t set_u64(lowerer *l, const char *name, ir_expr *value)
+{
+    uint32_t var = hdst__ir_add_var(l->func, name, HDST__U64, 0);
+    hdst__lower_push(l, hdst__ir_set(l->func, var, value));
+    return var;
+}
+
+static const ast_decl *find(const ast_function *function, ast_qualifier qualifier)
+{
+    for (size_t i = 0; i < function->param_count; i++)
+        if (function->params[i]->qualifier == qualifier) return function->params[i];
+    return NULL;
+}
+
+// The stream's field that is called as the key parameter, if it is of its type.
+static const hdst__key_leaf *key_by_name(lowerer *l, const ast_decl *key, const hdst__record *stream)
+{
+    const hdst__field *field = hdst__record_field(stream, key->name);
+    if (!field || !hdst__type_equal(field->type, key->type)) return NULL;
+    const uint32_t count = hdst__lower_leaf_count(key->type);
+    uint32_t before = 0;
+    for (const hdst__field *f = stream->fields; f != field; f++) before += hdst__lower_leaf_count(f->type);
+    hdst__key_leaf *leaves = HDST__NEW_ARRAY(l->arena, hdst__key_leaf, count);
+    for (uint32_t i = 0; i < count; i++) leaves[i].leaf = before + i;
+    return leaves;
+}
+
+// Element `element` (NULL: the only one) of a leaf of the key, in the first record.
+static ir_expr *key_value(lowerer *l, uint32_t stream, const hdst__leaf *leaf, const hdst__key_leaf *at, ir_expr *element)
+{
+    ir_expr *value = hdst__ir_const(l->func, leaf->kind, 0);
+    value->op = IR_BROADCAST;
+    value->param = stream;
+    value->leaf = at->leaf;
+    value->a = hdst__ir_var(l->func, l->group[0]);
+    if (leaf->elements == 1) return value;
+    ir_expr *base = hdst__ir_const(l->func, HDST__U32, at->element);
+    value->b = element ? hdst__ir_binary(l->func, IR_ADD, HDST__U32, element, base) : base;
+    return value;
+}
+
+static void bind_key(lowerer *l, const ast_decl *key, uint32_t stream, const hdst__key_leaf *at)
+{
+    lower_place place = hdst__lower_new_local(l, key->name, key->type);
+    for (uint32_t i = 0; i < hdst__lower_leaf_count(key->type); i++) {
+        const hdst__leaf *from = &l->func->params[stream].record->leaves[at[i].leaf];
+        const uint64_t elements = hdst__lower_leaf_elements(key->type, i);
+        if (!l->func->vars[place.first + i].elements) {
+            hdst__lower_push(l, hdst__ir_set(l->func, place.first + i, key_value(l, stream, from, &at[i], NULL)));
+            continue;
+        }
+        const uint32_t e = hdst__ir_add_var(l->func, "e", HDST__U32, 0);
+        ir_stmt *loop = hdst__ir_for(l->func, e, hdst__ir_const(l->func, HDST__U32, 0), hdst__ir_const(l->func, HDST__U32, elements), 1);
+        ir_stmt *set = hdst__ir_set(l->func, place.first + i, key_value(l, stream, from, &at[i], hdst__ir_var(l->func, e)));
+        set->kind = IR_SET_ELEM;
+        set->index = hdst__ir_var(l->func, e);
+        hdst__ir_push(l->func, &loop->body, set);
+        hdst__lower_push(l, loop);
+    }
+    hdst__lower_bind(l, key, place, false);
+}
+
+bool hdst__lower_group_params(lowerer *l, const ast_function *function, const hdst__key_leaf *key)
+{
+    const ast_decl *stream = find(function, AST_STREAM), *key_param = find(function, AST_KEY);
+    const hdst__type *element = stream->type->element;
+    const hdst__record *record = hdst__lower_row_record(l->arena, element);
+    if (!key) key = key_by_name(l, key_param, record);
+    if (!key) return false;
+    hdst__ir_add_param(l->func, (ir_param){.kind = IR_INPUT, .name = "run", .bind = "run", .record = hdst__group_run_record(l->arena)});
+    const uint32_t table = hdst__ir_add_param(l->func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = stream->name, .bind = stream->name, .record = record, .is_table = true});
+    l->group[0] = set_u64(l, "first", hdst__group_run_leaf(l->func, 0));
+    l->group[1] = set_u64(l, "end", hdst__ir_binary(l->func, IR_ADD, HDST__U64, hdst__ir_var(l->func, l->group[0]), hdst__group_run_leaf(l->func, 1)));
+    hdst__lower_bind(l, stream, (lower_place){.base = PLACE_BROADCAST, .type = element, .first = table, .name = stream->name}, true);
+    bind_key(l, key_param, table, key);
+    return true;
+}
+
+void hdst__lower_for_in(lowerer *l, const ast_stmt *s)
+{
+    lower_place record = hdst__lower_find(l, s->value->decl)->place;
+    const uint32_t row = hdst__ir_add_var(l->func, "row", HDST__U64, 0), outer = l->switch_continue;
+    record.row = hdst__ir_var(l->func, row);
+    ir_stmt *loop = hdst__ir_for(l->func, row, hdst__ir_var(l->func, l->group[0]), hdst__ir_var(l->func, l->group[1]), 1);
+    loop->span = s->span;
+    ir_block *around = l->block;
+    l->block = &loop->body;
+    l->switch_continue = NO_VAR;
+    if (hdst__lower_assigns(s->then, s->decl)) {
+        lower_place copy = hdst__lower_new_local(l, s->decl->name, s->decl->type);
+        hdst__lower_copy(l, &copy, &record);
+        record = copy;
+    }
+    hdst__lower_bind(l, s->decl, record, false);
+    if (s->then) hdst__lower_stmt(l, s->then);
+    l->block = around;
+    l->switch_continue = outer;
+    hdst__lower_push(l, loop);
+}

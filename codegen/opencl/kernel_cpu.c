@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// The form for CPU devices: one work-item is a strip of records; blocks through the block-form body, then the tail through the scalar one. Measured: with the
+// record loops innermost and vectorised this is as fast as hand-written C, while GPU shapes are 13 to 44 times slower on a CPU device.
+#include "codegen/pass/row_sums.h"
+
+#include <inttypes.h>
+
+enum { PRIVATE_WORDS = 16, MOST_LAYOUT_BLOCK = 512, LEAST_STEP = 64, LEAST_FRONT = 8 * HDST__PAGE_WORDS, MOST_WORDS_TWICE = 1 << 10 };
+
+static void plan_tables(hdst__printer *p, const ir_func *block)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum *accum = &p->tables->accum[a];
+        p->plan[a].place = p->options->no_blocks ? HDST__PLACE_DEVICE : hdst__accum_is_private(p->func, accum, PRIVATE_WORDS) && hdst__accum_is_private(block, accum, PRIVATE_WORDS) ? HDST__PLACE_PRIVATE
+                                                                                                                                        : HDST__PLACE_STRIP;
+        const size_t leaves = p->func->params[accum->param].record->leaf_count;
+        for (int i = 0; i < 2; i++) p->plan[a].level_sum[i] = HDST__NEW_ARRAY(p->arena, bool, leaves);
+    }
+}
+
+// Cells of a table that are worth a way around them. Block form: levels and what blocks leave over go to the cells directly.
+static bool has_front(const hdst__printer *p, const ir_func *block)
+{
+    return p->options->front && !p->options->no_blocks && !block->block && p->tables->scale_count && p->options->rows && hdst__tables_device_words(p->tables, p->options->rows) >= LEAST_FRONT;
+}
+
+// A strip's output begins where there is room for that of all records before it, or where the counts say.
+static void print_first_place(hdst__printer *p)
+{
+    if (p->way == HDST__OUTPUT_BOUNDED) {
+        hdst__write_line(&p->out, "ulong place = start * %" PRIu64 ";", p->emit_bound);
+    } else if (p->way == HDST__OUTPUT_COUNTED) {
+        hdst__write_line(&p->out, "const ulong begin = places[2];");
+        hdst__write_line(&p->out, "ulong place = begin, all = 0;");
+        hdst__write_line(&p->out, "for (ulong s = 0; s < strips; s++) {");
+        hdst__write_line(&p->out, "    place += s < strip ? places[%d + s] : 0;", HDST__COUNTS_AT);
+        hdst__write_line(&p->out, "    all += places[%d + s];", HDST__COUNTS_AT);
+        hdst__write_line(&p->out, "}");
+        hdst__write_line(&p->out, "const bool fits = begin <= room && all <= room - begin;");
+        hdst__write_line(&p->out, "if (strip == 0) {");
+        hdst__write_line(&p->out, "    places[0] = all;");
+        hdst__write_line(&p->out, "    places[1] = fits ? begin + all : ULONG_MAX;");
+        hdst__write_line(&p->out, "}");
+        hdst__write_line(&p->out, "if (!fits) return;");
+        if (p->tables->accum_count == 0 && !p->has_checks) hdst__write_line(&p->out, "if (places[%d + strip] == 0) return;", HDST__COUNTS_AT);
+    }
+    if (!p->spare_records) return;
+    hdst__write_line(&p->out, "// What is stored and does not come out goes to a place of the strip's own behind the output, once all is there that does.");
+    hdst__write_line(&p->out, "const ulong own_end = place + places[%d + strip], spare = room + strip * %" PRIu64 ";", HDST__COUNTS_AT, p->spare_records);
+}
+
+static void print_own_place(hdst__printer *p)
+{
+    hdst__print_file_scope(p);
+    if (p->spare_records) hdst__write_line(&p->out, "#define OWN(place) ((place) < own_end ? (place) : spare)");
+}
+
+static void print_setup(hdst__printer *p)
+{
+    hdst__print_input_bases(p);
+    print_first_place(p);
+    hdst__print_table_bases(p);
+    hdst__print_levels_start(p);
+}
+
+static void print_finish(hdst__printer *p)
+{
+    hdst__print_levels_end(p);
+    if (p->way != HDST__OUTPUT_BOUNDED) return;
+    hdst__write_line(&p->out, "places[2 * strip] = start * %" PRIu64 ";", p->emit_bound);
+    hdst__write_line(&p->out, "places[2 * strip + 1] = place - start * %" PRIu64 ";", p->emit_bound);
+}
+
+// Blocks start where blocks of the layout do, or at a whole number of blocks after that.
+static void print_alignment(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "const ulong past = (skip + i) %% BLOCK;");
+    hdst__write_line(&p->out, "if (past && stop - i > BLOCK - past) stop = i + BLOCK - past;");
+}
+
+static void print_chunk(hdst__printer *p)
+{
+    if (p->tables->accum_count == 0) {
+        hdst__write_line(&p->out, "ulong stop = end;");
+    } else {
+        hdst__print_strip_reset(p);
+        hdst__write_line(&p->out, "// The table is added to the device's before a word could overflow.");
+        hdst__write_line(&p->out, "const ulong room = flush < 1 ? 1 : flush >= BLOCK ? flush - flush %% BLOCK : flush;");
+        hdst__write_line(&p->out, "ulong stop = end - i > room ? i + room : end;");
+    }
+    if (p->options->input->layout == HDST__AOSOA) print_alignment(p);
+}
+
+static void print_block_loop(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "for (; i + BLOCK <= stop; i += BLOCK) {");
+    p->out.indent++;
+    hdst__print_block_output(p);
+    hdst__print_unpack(p);
+    hdst__print_function(p);
+    hdst__print_fast_flush(p);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// Records that do hardly more than count wait for the one before them if both count the same: what was stored is loaded at once. In two tables each waits for the last but one.
+// Both take half a first-level cache at most.
+static bool has_strips_twice(const hdst__printer *p, const ir_func *func)
+{
+    const uint64_t *rows = p->options->rows, one[] = {1};
+    const hdst__tables *tables = p->tables;
+    if (!tables->accum_count || tables->front || !hdst__row_only_scatters(func)) return false;
+    uint64_t words = 0;
+    bool in_strips = false;
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        in_strips |= p->plan[a].place == HDST__PLACE_STRIP;
+        if (accum->is_table && !rows) return false;
+        words += hdst__accum_rows(accum, accum->is_table ? rows : one) * accum->strip_row_words;
+        for (size_t l = 0; l < accum->leaf_count; l++)
+            if (accum->cell[l].op != HDST__WORD_ADD) return false;
+    }
+    return in_strips && words <= MOST_WORDS_TWICE;
+}
+
+static void print_loop_in_turn(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "while (i < stop) {");
+    p->out.indent++;
+    hdst__write_line(&p->out, "#pragma unroll");
+    hdst__write_line(&p->out, "for (uint turn = 0; turn < 2 && i < stop; turn++, i++) {");
+    p->out.indent++;
+    hdst__print_strip_turn(p);
+    hdst__print_function(p);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+static void print_record_loop(hdst__printer *p)
+{
+    if (p->row_sums) {
+        hdst__print_row_sums_block(p);
+        return;
+    }
+    if (p->strips_twice) {
+        print_loop_in_turn(p);
+        return;
+    }
+    hdst__write_line(&p->out, "for (; i < stop; i++) {");
+    p->out.indent++;
+    hdst__print_function(p);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+static void print_flush(hdst__printer *p)
+{
+    if (p->strips_twice) hdst__write_line(&p->out, "for (ulong w = 0; w < strip_words; w++) strip_table[w] += strip_table[turn_words + w];");
+    hdst__print_strip_flush(p);
+}
+
+// Blocks of the layout are read whole, in order: with half of one at a time the processor's prefetching loses the thread (measured: KMeans 1.2 times slower).
+// True where little is computed for a record, as blocks of many records say: then memory is what counts.
+static bool follow_layout(ir_func *block, const hdst__storage *input)
+{
+    const bool little = block->block > MOST_LAYOUT_BLOCK / 2;
+    if (block->block && input->layout == HDST__AOSOA && input->block <= MOST_LAYOUT_BLOCK) block->block = (uint32_t)input->block;
+    return little;
+}
+
+static const char *strip_step(hdst__printer *p, const ir_func *block)
+{
+    return hdst__arena_printf(p->arena, "%" PRIu32, block->block > LEAST_STEP ? block->block : LEAST_STEP);
+}
+
+static const char *block_define(hdst__printer *p, const ir_func *block)
+{
+    if (p->row_sums) return hdst__arena_printf(p->arena, "#define BLOCK %d\n", HDST__ROW_SUMS_BLOCK);
+    return hdst__arena_printf(p->arena, "#define BLOCK %" PRIu32 "\n", block->block ? block->block : 1);
+}
+
+// --- The kernel that counts ---
+
+typedef struct count_texts {
+    const char *setup, *block_define, *chunk, *block_loop, *record_loop;
+} count_texts;
+
+static void print_count_chunk(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "ulong stop = end;");
+    if (p->options->input->layout == HDST__AOSOA) print_alignment(p);
+}
+
+static bool print_counts(hdst__printer *p, const ir_func *func, hdst__diags *diags, count_texts *texts)
+{
+    ir_func *count;
+    *texts = (count_texts){"", "", "", "", ""};
+    if (!hdst__emit_count_form(p, func, diags, &count)) return false;
+    if (!count) return true;
+    ir_func *block = hdst__ir_copy_func(p->arena, count);
+    const char *wrong = hdst__passes_cpu(block, hdst__tables_make(p->arena, block, NULL), p->options->input);
+    if (wrong) {
+        hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: form for CPU devices that counts of '%s': %s", count->name, wrong);
+        return false;
+    }
+    follow_layout(block, p->options->input);
+    hdst__writer outer = p->out;
+    bool **const unpacked = p->unpacked, **const from_word = p->from_word;
+    p->unpacked = HDST__NEW_ARRAY(p->arena, bool *, func->param_count);     // this form reads other fields
+    p->from_word = HDST__NEW_ARRAY(p->arena, bool *, func->param_count);
+    if (block->block) hdst__plan_unpack(p, block);
+    const char **text[] = {&texts->setup, &texts->chunk, &texts->block_loop, &texts->record_loop};
+    void (*const print[])(hdst__printer *) = {hdst__print_input_bases, print_count_chunk, print_block_loop, print_record_loop};
+    for (size_t i = 0; i < sizeof print / sizeof *print; i++) {
+        const bool in_blocks = print[i] == print_block_loop;
+        if (in_blocks && !block->block) continue;
+        p->out = (hdst__writer){.arena = p->arena};
+        hdst__print_count_of(p, in_blocks || !block->block ? block : count, print[i]);
+        *text[i] = hdst__writer_text(&p->out);
+    }
+    p->out = outer;
+    p->unpacked = unpacked;
+    p->from_word = from_word;
+    texts->block_define = hdst__arena_printf(p->arena, "#undef BLOCK\n%s", block_define(p, block));
+    return true;
+}
+
+// --- Row form: sums over a block of records ---
+
+// `rows`: the function in row form, in which all records add one after another. NULL with *wrong NULL: nothing is to be had by blocks.
+static ir_func *with_row_sums(hdst__arena *arena, const ir_func *func, const ir_func *rows, hdst__tables *tables, const hdst__kernel_options *options, hdst__row_sums *sums, const char **wrong)
+{
+    ir_func *split = hdst__ir_copy_func(arena, func);
+    *wrong = NULL;
+    if (rows->block || !options->facts.has_double || !hdst__pass_row_sums(split, tables, options->input, sums)) return NULL;
+    *wrong = hdst__passes_row(split, tables);
+    hdst__row_sums_renumber(split, sums);
+    for (size_t i = 0; i < sums->count && options->fast_sums; i++)
+        ((hdst__cell *)&hdst__tables_accum(tables, sums->sum[i].param)->cell[sums->sum[i].leaf])->fast = true;      // of this kernel's own tables
+    split->form_why = hdst__arena_printf(arena, "%s; sums over %d records", rows->form_why, HDST__ROW_SUMS_BLOCK);
+    return *wrong ? NULL : split;
+}
+
+const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
+{
+    hdst__tables *tables = (hdst__tables *)hdst__tables_make(arena, func, options->tiers);
+    ir_func *block = hdst__ir_copy_func(arena, func);
+    const bool singly = options->no_blocks && tables->accum_count;     // a block of records would combine them
+    if (singly) block->form_why = "record by record, each addend straight to the device's table";
+    const char *wrong = singly ? NULL : hdst__passes_cpu(block, tables, options->input);
+    hdst__row_sums sums = {0};
+    ir_func *split = wrong || singly ? NULL : with_row_sums(arena, func, block, tables, options, &sums, &wrong);
+    if (split) block = split;
+    if (wrong) {
+        hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: form for CPU devices of '%s': %s", func->name, wrong);
+        return NULL;
+    }
+    const bool prefetches = follow_layout(block, options->input);
+    hdst__printer *p = hdst__printer_create(arena, func, options, tables);
+    p->prefetches = prefetches;
+    plan_tables(p, block);
+    tables->front = has_front(p, block);
+    hdst__emit_plan(p);
+    if (p->way == HDST__OUTPUT_BOUNDED) p->emit_bound = hdst__ir_emit_bound(block);    // branches became conditions, which all count
+    if (block->block) hdst__plan_unpack(p, block);
+    if (split) p->row_sums = &sums;
+    p->strips_twice = !split && !singly && has_strips_twice(p, func);
+    const uint64_t bytes = hdst__private_bytes(p, block) + (block->block ? hdst__private_bytes(p, func) : 0) + hdst__row_sums_bytes(&sums);
+    if (!hdst__private_fits(p, block, bytes, HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;
+
+    hdst__kernel_add_common_args(p);
+    hdst__printer_use(p, block);
+    const char *block_loop = block->block ? hdst__print_section(p, print_block_loop) : "";
+    ir_func *single = hdst__ir_copy_func(arena, block->block ? func : block);      // rows: one after another
+    if (p->way == HDST__OUTPUT_COUNTED) hdst__pass_place(single);
+    hdst__printer_use(p, single);
+    p->singly = block->block != 0;
+    count_texts counts;
+    if (!print_counts(p, func, diags, &counts)) return NULL;
+    hdst__hole holes[] = {
+        {"title", hdst__arena_printf(arena, "%s", func->name)},
+        {"block_define", block_define(p, block)},
+        {"strip_step", strip_step(p, block)},
+        {"block_loop", block_loop},
+        {"record_loop", hdst__print_section(p, print_record_loop)},
+        {"file_scope", hdst__print_section(p, print_own_place)},
+        {"setup", hdst__print_section(p, print_setup)},
+        {"chunk", hdst__print_section(p, print_chunk)},
+        {"flush", hdst__print_section(p, print_flush)},
+        {"finish", hdst__print_section(p, print_finish)},
+        {"count_setup", counts.setup},
+        {"count_block_define", counts.block_define},
+        {"count_chunk", counts.chunk},
+        {"count_block_loop", counts.block_loop},
+        {"count_record_loop", counts.record_loop},
+    };
+    if (!hdst__device_can(p, diags)) return NULL;
+    hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
+    *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .strips_twice = p->strips_twice, .private_bytes = bytes};
+    kernel->why = hdst__arena_printf(arena, "form: %s\n%s%s",
+                                     block->form_why ? block->form_why
+                                     : block->block  ? "block"
+                                                     : "record by record",
+                                     hdst__emit_why(p), hdst__tables_why(p));
+    hdst__kernel_finish(p, kernel, "kernel_cpu.cl", holes, sizeof holes / sizeof *holes);
+    return kernel;
+}

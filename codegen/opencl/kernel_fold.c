@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A reduce that is declared associative: each work-item folds a run of records in their order. The function's first input is the running value, which lives in
+// private arrays, one per leaf; the second is read from memory; what it stores is the next running value.
+#include "codegen/opencl/kernel_parts.h"
+
+#include <inttypes.h>
+
+enum { FOLD_GROUP = 64 };
+
+static uint32_t output_of(const ir_func *func)
+{
+    uint32_t i = 0;
+    while (i + 1 < func->param_count && func->params[i].kind != IR_OUTPUT) i++;
+    return i;
+}
+
+static const hdst__leaf *leaf_of(const hdst__printer *p, size_t l)
+{
+    return &p->func->params[0].record->leaves[l];
+}
+
+// for (e ...) `statement`, with names of the leaf put in: running value, next value, record from memory, output.
+static void print_each(hdst__printer *p, size_t l, const char *statement)
+{
+    hdst__write_line(&p->out, "for (ulong e = 0; e < %" PRIu64 "; e++) %s;", leaf_of(p, l)->elements, statement);
+}
+
+static void print_fold_setup(hdst__printer *p)
+{
+    const uint32_t output = output_of(p->func);
+    hdst__print_input_bases(p);
+    for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++)
+        hdst__write_line(&p->out, "%s %sOf[%" PRIu64 "], %sOf[%" PRIu64 "];", hdst__cl_name(leaf_of(p, l)->kind), p->leaf_name[0][l], leaf_of(p, l)->elements,
+                         p->leaf_name[output][l], leaf_of(p, l)->elements);
+}
+
+static void print_fold_load(hdst__printer *p)
+{
+    const size_t read = p->func->params[1].record->leaf_count;      // what only the running value has begins at 0 (hdst__passes_skip_fold)
+    for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++)
+        print_each(p, l, l < read ? hdst__arena_printf(p->arena, "%sOf[e] = %s(i, e)", p->leaf_name[0][l], p->leaf_name[1][l])
+                                  : hdst__arena_printf(p->arena, "%sOf[e] = 0", p->leaf_name[0][l]));
+}
+
+static void print_fold_body(hdst__printer *p)
+{
+    hdst__print_function(p);
+    for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++)
+        print_each(p, l, hdst__arena_printf(p->arena, "%sOf[e] = %sOf[e]", p->leaf_name[0][l], p->leaf_name[output_of(p->func)][l]));
+}
+
+static void print_fold_store(hdst__printer *p)
+{
+    const uint32_t output = output_of(p->func);
+    for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++) {
+        const char *to = hdst__arena_printf(p->arena, "%s(%sAt, n, e)", p->leaf_name[output][l], p->param_name[output]),
+                   *from = hdst__arena_printf(p->arena, "%sOf[e]", p->leaf_name[0][l]);
+        if (p->func->makes && hdst__kind_is_float(leaf_of(p, l)->kind)) from = hdst__canonical_text(p, leaf_of(p, l)->kind, from);
+        if (hdst__leaf_is_aligned(p->func->params[output].record, leaf_of(p, l))) {
+            print_each(p, l, hdst__arena_printf(p->arena, "%s = %s", to, from));
+        } else {
+            hdst__use_bytes(p, leaf_of(p, l)->kind);        // the input may lie aligned where the output does not
+            print_each(p, l, hdst__arena_printf(p->arena, "write_%s(%s, %s)", hdst__cl_name(leaf_of(p, l)->kind), to, from));
+        }
+    }
+}
+
+static uint64_t fold_private_bytes(hdst__printer *p, const ir_func *func)
+{
+    return hdst__private_bytes(p, func) + 2 * func->params[0].record->size;
+}
+
+const hdst__kernel *hdst__kernel_make_fold(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
+{
+    ir_func *all = hdst__ir_copy_func(arena, func);     // every leaf travels: a run of one record is that record
+    all->params[0].leaf_used = all->params[1].leaf_used = NULL;
+    hdst__printer *p = hdst__printer_create(arena, all, options, hdst__tables_make(arena, all, NULL));
+    p->first_read_input = 1;
+    const uint64_t bytes = fold_private_bytes(p, all);
+    if (!hdst__private_fits(p, all, bytes, p->gpu ? HDST__GPU_PRIVATE_LIMIT : HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;
+    hdst__kernel_add_common_args(p);
+    hdst__printer_use(p, all);
+    hdst__hole holes[] = {
+        {"title", func->name},
+        {"run", hdst__arena_printf(arena, "%d", HDST__FOLD_RECORDS)},
+        {"body", hdst__print_section(p, print_fold_body)},
+        {"file_scope", hdst__print_section(p, hdst__print_file_scope)},
+        {"setup", hdst__print_section(p, print_fold_setup)},
+        {"load", hdst__print_section(p, print_fold_load)},
+        {"store", hdst__print_section(p, print_fold_store)},
+    };
+    for (size_t l = 0; l < all->params[0].record->leaf_count; l++) p->uses_double |= leaf_of(p, l)->kind == HDST__F64;
+    if (!hdst__device_can(p, diags)) return NULL;
+    hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
+    *kernel = (hdst__kernel){
+        .func = all, .local_size = p->gpu ? FOLD_GROUP : 1, .private_bytes = bytes, .why = "form: a fold of 64 records in order per work-item\n"};
+    hdst__kernel_finish(p, kernel, "kernel_fold.cl", holes, sizeof holes / sizeof *holes);
+    return kernel;
+}

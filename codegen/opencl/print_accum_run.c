@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPU form: additions that stand together. Each float addend is put in fixed point and added at once, as 0 if it does not fit for sure; one test for all of them says
+// whether that happened. Only then is one after the other looked at: what fits after all is added, and the rest goes to the device's wide cell. So there is
+// no branch between the additions. Sums of a whole dataset stay floats, in levels (templates/lanes.cl), with the same kind of test.
+#include "codegen/opencl/print.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { MOST_SUMS = 32 };
+
+static const char *type_of(const hdst__printer *p, const ir_stmt *stmt) { return hdst__sums_floats(p, stmt->param, stmt->leaf) ? "float" : "double"; }
+
+static bool is_lane_sum(const hdst__printer *p, const ir_stmt *stmt)
+{
+    const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
+    return plan->lane_sum && plan->lane_sum[stmt->leaf];
+}
+
+// Its addends go to two words.
+static bool is_double_word(const hdst__printer *p, const ir_stmt *stmt)
+{
+    return hdst__find_cell(p, stmt->param, stmt->leaf)->tier == HDST__TIER_TWO && type_of(p, stmt)[0] == 'd';
+}
+
+static bool is_quick(const hdst__printer *p, const ir_stmt *stmt)
+{
+    const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
+    if (is_lane_sum(p, stmt)) return true;
+    return (plan->accum->cell[stmt->leaf].tier == HDST__TIER_ONE || is_double_word(p, stmt)) && plan->place != HDST__PLACE_DEVICE;
+}
+
+static void print_double_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
+{
+    p->part[HDST__PART_EXACT] = p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    hdst__write_line(&p->out, "const double addend%zu = %s;", n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
+    hdst__write_line(&p->out, "long high%zu, low%zu;", n, n);
+    hdst__write_line(&p->out, "const bool fits%zu = split_double(addend%zu, %sUp, &high%zu, &low%zu);", n, n, hdst__scale_name(p, stmt->param, stmt->leaf), n, n);
+    hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "high%zu", n));
+    hdst__print_add_word(p, stmt, 1, hdst__arena_printf(p->arena, "low%zu", n));
+    hdst__write_line(&p->out, "quick &= fits%zu;", n);
+}
+
+// Of addends to words of a compact table, which no number of them that there may be makes overflow.
+static const char *limit_text(hdst__printer *p, const char *type) { return hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->compact_bits, type[0] == 'f' ? "f" : ""); }
+
+static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
+{
+    if (is_double_word(p, stmt)) {
+        print_double_word(p, stmt, n);
+        return;
+    }
+    const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt);
+    p->part[HDST__PART_EXACT] = true;
+    if (type[0] == 'd' || hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    hdst__write_line(&p->out, "const %s addend%zu = %s;", type, n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
+    hdst__write_line(&p->out, "bool fits%zu;", n);
+    const bool words = hdst__find_plan(p, stmt->param)->place == HDST__PLACE_WORDS;
+    hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "likely_%s%s(addend%zu, %sUp, %s%s, %s&fits%zu)", words ? "below_" : "", type, n, scale, scale, type[0] == 'd' ? "Down" : "Least",
+                                                        words ? hdst__arena_printf(p->arena, "%s, ", limit_text(p, type)) : "", n));
+    hdst__write_line(&p->out, "quick &= fits%zu;", n);
+}
+
+// Out of line and into local memory, so that it takes no registers.
+static void print_settle_value(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element, const char *value)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const char *scale = hdst__scale_name(p, plan->accum->param, leaf);
+    const bool is_float = cell->kind == HDST__F32;
+    p->part[HDST__PART_LOCAL] = p->part[HDST__PART_EXACT] = p->part[is_float ? HDST__PART_SETTLE : HDST__PART_SETTLE_DOUBLE] = true;
+    if (!is_float) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    hdst__write_line(&p->out, "settle_lane_%s(%sLocal + %" PRIu64 " * COPIES + copy, %sTotal + %" PRIu64 ", %s, %sUp * 0x1p-%df, %sDown * 0x1p%df);", is_float ? "float" : "double",
+                     plan->name, plan->slot[leaf] + element * 2 * cell->strip_words, plan->name, cell->device_first + element * cell->device_words, value, scale, HDST__LANE_BITS, scale,
+                     HDST__LANE_BITS);
+}
+
+// --- Sums in a lane's registers ---
+
+enum { LANE_TURNS = 32 };       // additions to a lane's running sums before they go to its word
+
+static const char *lane_name(hdst__printer *p, uint32_t param, uint32_t leaf, uint64_t element)
+{
+    return hdst__arena_printf(p->arena, "%sSum%" PRIu64, hdst__scale_name(p, param, leaf), element);
+}
+
+static const char *lane_of(hdst__printer *p, const ir_stmt *stmt) { return lane_name(p, stmt->param, stmt->leaf, stmt->index2 ? stmt->index2->bits : 0); }
+
+typedef void (*print_lane)(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element);
+
+static bool for_each_lane(hdst__printer *p, print_lane print)
+{
+    bool any = false;
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        const uint32_t leaves = (uint32_t)p->func->params[plan->accum->param].record->leaf_count;
+        for (uint32_t l = 0; plan->lane_sum && l < leaves; l++)
+            for (uint64_t e = 0; plan->lane_sum[l] && e < plan->accum->cell[l].elements; e++, any = true) print(p, plan, l, e);
+    }
+    return any;
+}
+
+static bool is_fast(const hdst__printer *p) { return p->options->fast_sums; }
+
+static void print_lane_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
+{
+    const char *name = lane_name(p, plan->accum->param, leaf, element);
+    if (is_fast(p)) {
+        hdst__write_line(&p->out, "float %s = 0;      // rounded at each addition", name);
+        return;
+    }
+    hdst__write_line(&p->out, "float %s[3];", name);
+    hdst__write_line(&p->out, "lane_start(%s, %sScale);", name, hdst__scale_name(p, plan->accum->param, leaf));
+}
+
+// The lanes' plain sums become one, in two steps, which one lane adds.
+static void print_fast_take(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
+{
+    const char *name = lane_name(p, plan->accum->param, leaf, element);
+    hdst__write_line(&p->out, "fast_lanes[lane] = %s;", name);
+    hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+    hdst__write_line(&p->out, "if (lane < FAST_STEP) for (uint n = lane + FAST_STEP; n < LANES; n += FAST_STEP) fast_lanes[lane] += fast_lanes[n];");
+    hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+    hdst__write_line(&p->out, "if (lane == 0) {");
+    p->out.indent++;
+    hdst__write_line(&p->out, "float all = 0;");
+    hdst__write_line(&p->out, "for (uint n = 0; n < min(FAST_STEP, LANES); n++) all += fast_lanes[n];");
+    print_settle_value(p, plan, leaf, element, "all");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+    hdst__write_line(&p->out, "%s = 0;", name);
+}
+
+static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    if (is_fast(p)) {
+        print_fast_take(p, plan, leaf, element);
+        return;
+    }
+    const char *own = hdst__arena_printf(p->arena, "%sOwn[%" PRIu64 "]", plan->name, cell->strip_first + element * cell->strip_words);
+    const char *scale = hdst__scale_name(p, plan->accum->param, leaf), *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
+    hdst__write_line(&p->out, "%s = lane_room(%s + lane_take(%s, %sScale), %sTotal + %" PRIu64 ", %s_LAST, %s_LOWEST, %sScale + %d);", own, own,
+                     lane_name(p, plan->accum->param, leaf, element), scale, plan->name, cell->device_first + element * cell->device_words, kind, kind, scale, HDST__LANE_BITS);
+}
+
+void hdst__print_lane_sums(hdst__printer *p)
+{
+    if (!for_each_lane(p, print_lane_start)) return;
+    if (is_fast(p)) {
+        hdst__write_line(&p->out, "enum { FAST_STEP = 16 };");
+        hdst__write_line(&p->out, "__local float fast_lanes[LANES];");
+        return;
+    }
+    p->part[HDST__PART_LANES] = true;
+    hdst__write_line(&p->out, "uint turns = 0;      // additions to each sum since they went to the lane's words");
+}
+
+void hdst__print_lane_takes(hdst__printer *p)
+{
+    if (for_each_lane(p, print_lane_take) && !is_fast(p)) hdst__write_line(&p->out, "turns = 0;");
+}
+
+// The additions of the run to one sum, at most; `first`: whether statement n is the first on its sum.
+static size_t additions_to(hdst__printer *p, ir_stmt *const *sum, size_t count, size_t n, bool *first)
+{
+    size_t times = 0;
+    *first = true;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_lane_sum(p, sum[i]) || strcmp(lane_of(p, sum[i]), lane_of(p, sum[n]))) continue;
+        times++;
+        if (i < n) *first = false;
+    }
+    return times;
+}
+
+static void print_room(hdst__printer *p, size_t turns)
+{
+    hdst__write_line(&p->out, "if (turns > %zu) {", LANE_TURNS - turns);
+    p->out.indent++;
+    hdst__print_lane_takes(p);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    hdst__write_line(&p->out, "turns += %zu;", turns);
+}
+
+// What the sums were, for the case that an addend does not fit.
+static void print_lane_olds(hdst__printer *p, ir_stmt *const *sum, size_t count, bool restore)
+{
+    for (size_t n = 0; n < count; n++) {
+        bool first;
+        if (!is_lane_sum(p, sum[n])) continue;
+        additions_to(p, sum, count, n, &first);
+        for (int l = 0; first && l < 3; l++)
+            if (restore) hdst__write_line(&p->out, "%s[%d] = old%zu_%d;", lane_of(p, sum[n]), l, n, l);
+            else hdst__write_line(&p->out, "const float old%zu_%d = %s[%d];", n, l, lane_of(p, sum[n]), l);
+    }
+}
+
+static size_t most_turns(hdst__printer *p, ir_stmt *const *sum, size_t count)
+{
+    size_t most = 0;
+    for (size_t n = 0; n < count; n++) {
+        bool first;
+        const size_t times = is_lane_sum(p, sum[n]) ? additions_to(p, sum, count, n, &first) : 0;
+        if (times > most) most = times;
+    }
+    return most;
+}
+
+static void print_settle_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
+{
+    const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt), *place = hdst__arena_printf(p->arena, "(ulong)((%s) - device_table)", hdst__device_place(p, stmt));
+    const bool is_float = hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F32;
+    p->part[HDST__PART_SPARE] = true;
+    if (!is_float) p->part[HDST__PART_SPARE_DOUBLE] = true;
+    if (type[0] == 'd') hdst__write_line(&p->out, "settle_word_double(spares, %s, addend%zu);", place, n);
+    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_word_float%s(spares, %s, addend%zu, %sUp, %sDown, %s)", is_float ? "" : "_as_double", place, n, scale, scale,
+                                                             limit_text(p, type)));
+}
+
+static void print_settle(hdst__printer *p, const ir_stmt *stmt, size_t n)
+{
+    const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt), *place = hdst__device_place(p, stmt);
+    const bool is_float = hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F32;
+    if (is_lane_sum(p, stmt)) {
+        print_settle_value(p, hdst__find_plan(p, stmt->param), stmt->leaf, stmt->index2 ? stmt->index2->bits : 0, hdst__arena_printf(p->arena, "addend%zu", n));
+        return;
+    }
+    hdst__write_line(&p->out, "if (!fits%zu) {", n);
+    p->out.indent++;
+    if (hdst__find_plan(p, stmt->param)->place == HDST__PLACE_WORDS) print_settle_word(p, stmt, n);
+    else if (type[0] == 'd') hdst__write_line(&p->out, "wide_add_double(%s, addend%zu);", place, n);
+    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_float%s(%s, addend%zu, %sUp, %sDown)", is_float ? "" : "_as_double", place, n, scale, scale));
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+static void print_lane_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
+{
+    p->part[HDST__PART_EXACT] = true;
+    if (hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    if (is_fast(p)) {
+        hdst__write_line(&p->out, "%s += %s;", lane_of(p, stmt), hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
+        return;
+    }
+    hdst__write_line(&p->out, "const float addend%zu = %s;", n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
+    hdst__write_line(&p->out, "lane_add(%s, addend%zu, &moved, &lost);", lane_of(p, stmt), n);
+}
+
+static void print_settles(hdst__printer *p, ir_stmt *const *sum, size_t count, bool lanes)
+{
+    hdst__write_line(&p->out, lanes ? "if (lane_failed(moved, lost)) {" : "if (!quick) {");
+    p->out.indent++;
+    if (lanes) print_lane_olds(p, sum, count, true);
+    for (size_t n = 0; n < count; n++)
+        if (is_lane_sum(p, sum[n]) == lanes) print_settle(p, sum[n], n);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
+{
+    const size_t turns = is_fast(p) ? 0 : most_turns(p, sum, count);
+    bool words = false;
+    for (size_t n = 0; n < count; n++) words |= !is_lane_sum(p, sum[n]);
+    hdst__write_line(&p->out, "{");
+    p->out.indent++;
+    if (turns) {
+        print_room(p, turns);
+        hdst__write_line(&p->out, "uint moved = 0, lost = 0;");
+        print_lane_olds(p, sum, count, false);
+    }
+    if (words) hdst__write_line(&p->out, "bool quick = true;");
+    for (size_t n = 0; n < count; n++) {
+        if (is_lane_sum(p, sum[n])) print_lane_sum(p, sum[n], n);
+        else print_sum(p, sum[n], n);
+    }
+    if (turns) print_settles(p, sum, count, true);
+    if (words) print_settles(p, sum, count, false);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+size_t hdst__print_accum_run(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+{
+    ir_stmt *sum[MOST_SUMS], *pair[MOST_SUMS];
+    size_t sums = 0, pairs = 0, n = 0;
+    for (; n < count && stmts[n]->kind == IR_ACCUM && sums < MOST_SUMS && pairs < MOST_SUMS; n++) {
+        if (n) hdst__print_place(p, stmts[n]);
+        if (hdst__is_pair_sum(p, stmts[n])) pair[pairs++] = stmts[n];
+        else if (is_quick(p, stmts[n])) sum[sums++] = stmts[n];
+        else hdst__print_accum(p, stmts[n]);
+    }
+    if (sums) print_sums(p, sum, sums);
+    hdst__print_pair_sums(p, pair, pairs);
+    return n;
+}

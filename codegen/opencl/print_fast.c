@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPU form: sums of a whole dataset that may be rounded at each addition (fast_sums), a block at a time. Sums that stand together are added together: a vector of records
+// is read once for all of them, and their running lanes stay in registers while the block goes by. Lanes of floats go to lanes of doubles every FLUSH records, so that
+// what they lose does not grow with the dataset.
+//
+//     float16 sum0_ = t_x_FloatSum[0], sum1_ = t_weight_FloatSum[0];
+//     for (uint r = 0; r < BLOCK; r += 16) {
+//         const float16 v2_ = *(const float_vector *)(w_Of + r), v3_ = *(__global const float_vector *)(&p_x_(i, 0) + r);
+//         sum0_ = ADD_PRODUCT(v2_, v3_, sum0_);
+//         sum1_ += v2_;
+//     }
+//     t_x_FloatSum[0] = sum0_, t_weight_FloatSum[0] = sum1_;
+#include "codegen/opencl/print.h"
+#include "codegen/opencl/templates.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    FLUSH = 4096,
+    MOST_SUMS = 10,             // at once: with what they read they fit in 32 registers of 16 floats
+    MOST_READS = 2 * MOST_SUMS,
+    CHAINS = 6,                 // of additions that hide each other's latency
+    MOST_CHAINS = 4,            // of one sum
+};
+
+typedef struct fast_sum {
+    const ir_stmt *stmt;        // the first that adds to it
+    const char *place, *name[MOST_CHAINS];      // in memory, in registers
+} fast_sum;
+
+typedef struct fast_read {
+    hdst__block_operand of;
+    const char *name[MOST_CHAINS];
+} fast_read;
+
+typedef struct fast_addend {
+    size_t sum, a, b;           // b == a for what is no product
+    bool product;
+} fast_addend;
+
+typedef struct fast_run {
+    bool is_double;
+    fast_sum sum[MOST_SUMS];
+    fast_read read[MOST_READS];
+    fast_addend addend[MOST_READS];
+    size_t sums, reads, addends;
+} fast_run;
+
+static const char *real_name(bool is_double) { return is_double ? "double" : "float"; }
+static const char *vector_name(bool is_double) { return is_double ? "double8" : "float16"; }
+static uint32_t lanes_of(bool is_double) { return is_double ? 8 : 16; }
+
+// Doubles are added where they end; floats have a vector of their own before.
+static const char *sum_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element, bool is_double)
+{
+    return hdst__arena_printf(p->arena, "%s%s[%s]", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "DoubleTotal" : "FloatSum", element);
+}
+
+// --- What is added together ---
+
+static bool differ_by_constants(const ir_expr *a, const ir_expr *b)
+{
+    const ir_expr *base_a = a->op == IR_ADD && a->b->op == IR_CONST ? a->a : a, *base_b = b->op == IR_ADD && b->b->op == IR_CONST ? b->a : b;
+    const uint64_t ahead_a = base_a == a ? 0 : a->b->bits, ahead_b = base_b == b ? 0 : b->b->bits;
+    return hdst__ir_expr_equal(base_a, base_b) && ahead_a != ahead_b;
+}
+
+// Elements that cannot be the same one.
+static bool are_apart(const ir_stmt *a, const ir_stmt *b)
+{
+    if (a->param != b->param || a->leaf != b->leaf) return true;
+    if (!a->index2 || !b->index2) return false;
+    if (a->index2->op == IR_CONST && b->index2->op == IR_CONST) return a->index2->bits != b->index2->bits;
+    return differ_by_constants(a->index2, b->index2);
+}
+
+// The sum that the statement adds to; MOST_SUMS: it cannot join.
+static size_t find_sum(hdst__printer *p, fast_run *run, const ir_stmt *stmt)
+{
+    const char *place = sum_text(p, hdst__find_plan(p, stmt->param), stmt->leaf, hdst__index_text(p, stmt->index2, HDST__WHOLE), run->is_double);
+    size_t found = MOST_SUMS;
+    for (size_t s = 0; s < run->sums; s++) {
+        if (!strcmp(run->sum[s].place, place)) found = s;
+        else if (!are_apart(run->sum[s].stmt, stmt)) return MOST_SUMS;
+    }
+    if (found < MOST_SUMS || run->sums == MOST_SUMS) return found;
+    run->sum[run->sums] = (fast_sum){.stmt = stmt, .place = place};
+    return run->sums++;
+}
+
+static size_t find_read(fast_run *run, hdst__block_operand of)
+{
+    for (size_t i = 0; i < run->reads; i++)
+        if (!strcmp(run->read[i].of.text, of.text)) return i;
+    run->read[run->reads] = (fast_read){.of = of};
+    return run->reads++;
+}
+
+// Values that do not lie side by side are written down first.
+static hdst__block_operand put_side_by_side(hdst__printer *p, const ir_expr *value)
+{
+    const char *name = hdst__name_take(p->form_names, "addends"), *record = p->record;
+    hdst__write_line(&p->out, "%s %s[BLOCK] ALIGNED;", hdst__cl_name(value->kind), name);
+    hdst__write_line(&p->out, "VECTOR_LOOP(%" PRIu32 ", 1)", lanes_of(value->kind == HDST__F64));
+    p->in_records = true;
+    p->record = "i + r";
+    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) %s[r] = %s;", name, hdst__expr_text(p, value, HDST__WHOLE));
+    p->record = record;
+    p->in_records = false;
+    return (hdst__block_operand){name, false};
+}
+
+static bool join(hdst__printer *p, fast_run *run, const ir_stmt *stmt)
+{
+    const ir_expr *value = stmt->value;
+    if ((value->kind == HDST__F64) != run->is_double || run->addends == MOST_READS || run->reads + 2 > MOST_READS) return false;
+    const size_t sum = find_sum(p, run, stmt);
+    if (sum == MOST_SUMS) return false;
+    bool product = value->op == IR_MUL;
+    hdst__block_operand a = hdst__block_operand_of(p, product ? value->a : value), b = product ? hdst__block_operand_of(p, value->b) : a;
+    if (!a.text || !b.text) {
+        a = b = put_side_by_side(p, value);
+        product = false;
+    }
+    const size_t first = find_read(run, a), second = find_read(run, b);
+    run->addend[run->addends++] = (fast_addend){sum, first, second, product};
+    return true;
+}
+
+// --- Printing them ---
+
+// Numbered through the kernel.
+static const char *new_name(hdst__printer *p, const char *what) { return hdst__name_take(p->form_names, hdst__arena_printf(p->arena, "%s%" PRIu32, what, p->fast_names++)); }
+
+// How many vectors of records are read side by side.
+static uint32_t choose_chains(hdst__printer *p, fast_run *run)
+{
+    uint32_t chains = 1;
+    while (chains < MOST_CHAINS && chains * run->sums < CHAINS && p->func->block % (2 * chains * lanes_of(run->is_double)) == 0) chains *= 2;
+    for (uint32_t c = 0; c < chains; c++) {
+        for (size_t s = 0; s < run->sums; s++) run->sum[s].name[c] = new_name(p, "sum");
+        for (size_t i = 0; i < run->reads; i++) run->read[i].name[c] = new_name(p, "v");
+    }
+    return chains;
+}
+
+static void print_chain(hdst__printer *p, const fast_run *run, uint32_t chain)
+{
+    const char *real = real_name(run->is_double), *ahead = chain ? hdst__arena_printf(p->arena, " + %" PRIu32, chain * lanes_of(run->is_double)) : "";
+    for (size_t i = 0; i < run->reads; i++) {
+        const fast_read *read = &run->read[i];
+        hdst__write_line(&p->out, "const %s %s = *(%sconst %s_vector *)(%s + r%s);", vector_name(run->is_double), read->name[chain], read->of.global ? "__global " : "",
+                         real, read->of.text, ahead);
+    }
+    for (size_t i = 0; i < run->addends; i++) {
+        const fast_addend *add = &run->addend[i];
+        const char *sum = run->sum[add->sum].name[chain], *a = run->read[add->a].name[chain], *b = run->read[add->b].name[chain];
+        if (add->product) hdst__write_line(&p->out, "%s = ADD_PRODUCT(%s, %s, %s);", sum, a, b, sum);
+        else hdst__write_line(&p->out, "%s += %s;", sum, a);
+    }
+}
+
+static void print_run(hdst__printer *p, fast_run *run)
+{
+    const uint32_t chains = choose_chains(p, run);
+    for (size_t s = 0; s < run->sums; s++)
+        for (uint32_t c = 0; c < chains; c++) hdst__write_line(&p->out, "%s %s = %s;", vector_name(run->is_double), run->sum[s].name[c], c ? "0" : run->sum[s].place);
+    hdst__write_line(&p->out, "for (uint r = 0; r < BLOCK; r += %" PRIu32 ") {", chains * lanes_of(run->is_double));
+    p->out.indent++;
+    for (uint32_t c = 0; c < chains; c++) print_chain(p, run, c);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    for (size_t s = 0; s < run->sums; s++) {
+        const char *all = run->sum[s].name[0];
+        for (uint32_t c = 1; c < chains; c++) all = hdst__arena_printf(p->arena, "%s + %s", all, run->sum[s].name[c]);
+        hdst__write_line(&p->out, "%s = %s;", run->sum[s].place, all);
+    }
+}
+
+static void note_use(hdst__printer *p, const ir_stmt *stmt)
+{
+    const bool is_double = stmt->value->kind == HDST__F64;
+    p->part[HDST__PART_EXACT] = p->part[is_double ? HDST__PART_LEVELS_DOUBLE : HDST__PART_LEVELS] = p->uses_double = true;
+    ((hdst__cell *)&hdst__find_plan(p, stmt->param)->accum->cell[stmt->leaf])->fast = true;      // of this kernel's own tables
+}
+
+size_t hdst__print_fast_run(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+{
+    fast_run run = {.is_double = stmts[0]->value->kind == HDST__F64};
+    size_t n = 0;
+    hdst__write_line(&p->out, "{");
+    p->out.indent++;
+    for (; n < count && stmts[n]->kind == IR_ACCUM_BLOCK && join(p, &run, stmts[n]); n++) note_use(p, stmts[n]);
+    print_run(p, &run);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    return n;
+}
+
+// --- Every sum ---
+
+static void print_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
+{
+    const char *name = hdst__scale_name(p, plan->accum->param, leaf);
+    const uint64_t elements = plan->accum->cell[leaf].elements;
+    if (!is_double) hdst__write_line(&p->out, "float16 %sFloatSum[%" PRIu64 "] = {0};", name, elements);
+    hdst__write_line(&p->out, "double8 %s%sTotal[%" PRIu64 "] = {0};", name, is_double ? "Double" : "Float", elements);
+}
+
+static void print_empty(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
+{
+    const char *name = hdst__scale_name(p, plan->accum->param, leaf);
+    if (!is_double) hdst__write_line(&p->out, "fast_empty(%sFloatSum, %sFloatTotal, %" PRIu64 ");", name, name, plan->accum->cell[leaf].elements);
+}
+
+static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const bool narrow = cell->kind == HDST__F32;
+    if (!narrow) p->part[HDST__PART_EXACT_DOUBLE] = true;
+    print_empty(p, plan, leaf, is_double);
+    hdst__write_line(&p->out, "for (uint e = 0; e < %" PRIu64 "; e++)", cell->elements);
+    hdst__write_line(&p->out, "    wide_add_%s(%s, %sfast_total(%s%sTotal[e]));", narrow ? "float" : "double", hdst__levels_place(p, plan, leaf, "e"),
+                     narrow ? "(float)" : "", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "Double" : "Float");
+}
+
+void hdst__print_fast_start(hdst__printer *p)
+{
+    hdst__levels_each(p, print_start);
+    if (hdst__levels_of(p, false)) hdst__write_line(&p->out, "uint unflushed = 0;     // records in the sums of floats");
+}
+
+void hdst__print_fast_flush(hdst__printer *p)
+{
+    if (!p->options->fast_sums || p->func->counts || !hdst__levels_of(p, false)) return;
+    hdst__write_line(&p->out, "unflushed += BLOCK;");
+    hdst__write_line(&p->out, "if (unflushed >= %d) {", FLUSH);
+    p->out.indent++;
+    hdst__levels_each(p, print_empty);
+    hdst__write_line(&p->out, "unflushed = 0;");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+void hdst__print_fast_end(hdst__printer *p) { hdst__levels_each(p, print_end); }
+
+const char *hdst__fast_text(hdst__printer *p, bool is_double)
+{
+    const hdst__hole holes[] = {{"real", real_name(is_double)}, {"reals", vector_name(is_double)}};
+    hdst__writer text = {.arena = p->arena};
+    hdst__template_expand(&text, "typedef @reals@ @real@_vector __attribute__((aligned(sizeof(@real@))));      // as it lies in memory, wherever it begins\n", holes, 2);
+    if (!is_double || !p->part[HDST__PART_LEVELS]) hdst__write(&text, "%s", hdst__template_text("fast.cl"));
+    if (!is_double) hdst__write(&text, "%s", hdst__template_text("fast_empty.cl"));
+    return hdst__writer_text(&text);
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables around a kernel's body: pointers to them, scales, and the flush that adds a strip's or work-group's table to the device table (accum/accumulators.h).
+#include "codegen/opencl/print.h"
+
+#include <inttypes.h>
+
+static const char *rows_text(const hdst__printer *p, const hdst__accum_plan *plan)
+{
+    return plan->accum->is_table ? hdst__arena_printf(p->arena, "%sStored", plan->name) : "1";
+}
+
+static bool is_sum(const hdst__cell *cell)
+{
+    return cell->tier != HDST__TIER_PLAIN;
+}
+
+static size_t leaf_count(const hdst__printer *p, const hdst__accum_plan *plan)
+{
+    return p->func->params[plan->accum->param].record->leaf_count;
+}
+
+// --- Bases ---
+
+static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    if (!is_sum(cell) || cell->tier == HDST__TIER_WIDE || plan->place == HDST__PLACE_DEVICE) return;
+    const char *name = hdst__scale_name(p, plan->accum->param, leaf), *type = hdst__sums_floats(p, plan->accum->param, leaf) ? "float" : "double";
+    p->part[HDST__PART_EXACT] = true;
+    if (type[0] == 'd') p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    const int more = plan->lane_sum && plan->lane_sum[leaf] ? HDST__LANE_BITS : 0;
+    const char *scale = hdst__arena_printf(p->arena, "%s_scale(scales[%" PRId32 "])", type, cell->scale);
+    hdst__write_line(&p->out, more ? "const int %sScale = max(%s, %d);" : "const int %sScale = %s;", name, scale, HDST__LANE_LEAST_SCALE);
+    const char *up = more ? hdst__arena_printf(p->arena, "%sScale + %d", name, more) : hdst__arena_printf(p->arena, "%sScale", name);
+    const char *down = more ? hdst__arena_printf(p->arena, "-%sScale - %d", name, more) : hdst__arena_printf(p->arena, "-%sScale", name);
+    hdst__write_line(&p->out, "const %s %sUp = %s_power(%s), %sDown = %s_power(%s);", type, name, type, up, name, type, down);
+    if (p->gpu && type[0] == 'f' && !more) hdst__write_line(&p->out, "const float %sLeast = float_least(%s);", name, up);
+}
+
+// What lies in front of the cells (accum/accumulators.h). `cells`: where they begin.
+static void print_fronts(hdst__printer *p, const char **cells)
+{
+    const char *words = "", *offset = "";
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        words = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, words, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->device_row_words);
+    p->part[HDST__PART_FRONT] = p->part[HDST__PART_EXACT] = true;
+    hdst__write_line(&p->out, "__global long *marks = device_table;");
+    hdst__write_line(&p->out, "__global long *front_words = marks + (%s) / %d + 1;", words, HDST__PAGE_WORDS);
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        hdst__write_line(&p->out, "__global long *%sFront = front_words%s;", p->plan[a].name, offset);
+        offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, &p->plan[a]), p->plan[a].accum->strip_row_words);
+    }
+    hdst__write_line(&p->out, "__global long *cells_at = front_words%s%s;", offset, offset);
+    hdst__write_line(&p->out, "const bool alone = start == 0 && end == count;      // nobody else adds to the device's table meanwhile");
+    *cells = "cells_at";
+}
+
+static void print_totals(hdst__printer *p, const char *constant)
+{
+    const char *offset = "", *cells = "device_table";
+    if (p->tables->front) print_fronts(p, &cells);
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        hdst__write_line(&p->out, "__global %slong *%sTotal = %s%s;", constant, plan->name, cells, offset);
+        offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->device_row_words);
+    }
+}
+
+static void print_device_bases(hdst__printer *p)
+{
+    print_totals(p, "");
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        for (uint32_t l = 0; l < leaf_count(p, &p->plan[a]); l++) print_scale(p, &p->plan[a], l);
+}
+
+// `strip`: whose table, as text.
+static void print_strip_bases(hdst__printer *p, const char *strip)
+{
+    const char *offset = "";
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        offset = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, offset, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->strip_row_words);
+    hdst__write_line(&p->out, "const ulong strip_words = %s;", offset);
+    if (p->strips_twice) hdst__write_line(&p->out, "const ulong turn_words = (strip_words + %d) / %d * %d + %d;", HDST__TURN_UNIT - 1, HDST__TURN_UNIT, HDST__TURN_UNIT, HDST__TURN_APART);
+    hdst__write_line(&p->out, "__global long *strip_table = strip_tables + %s * %s;", strip, p->strips_twice ? "2 * turn_words" : "strip_words");
+    offset = "";
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        if (plan->place == HDST__PLACE_STRIP || plan->place == HDST__PLACE_GROUP)
+            hdst__write_line(&p->out, "__global long *%sOwn = strip_table%s;", plan->name, offset);
+        offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->strip_row_words);
+    }
+}
+
+static bool has_group_tables(const hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->plan[a].place == HDST__PLACE_GROUP) return true;
+    return false;
+}
+
+static void print_private_bases(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        if (plan->place != HDST__PLACE_PRIVATE || plan->accum->strip_row_words == 0) continue;
+        const char *zeroes = "0";
+        for (uint64_t w = 1; w < plan->accum->strip_row_words; w++) zeroes = hdst__arena_printf(p->arena, "%s, 0", zeroes);
+        hdst__write_line(&p->out, "long %sOwn[%" PRIu64 "] = {%s};", plan->name, plan->accum->strip_row_words, zeroes);
+    }
+}
+
+static void print_local_bases(hdst__printer *p)
+{
+    const char *slots = "";
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        if (plan->slots == 0) continue;
+        hdst__write_line(&p->out, "__local uint *%sLocal = local_tables%s;", plan->name,
+                         slots[0] ? hdst__arena_printf(p->arena, " + (%s) * COPIES", slots) : "");
+        slots = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu32, slots, slots[0] ? " + " : "", rows_text(p, plan), plan->slots);
+    }
+    if (!slots[0]) return;
+    p->part[HDST__PART_LOCAL] = true;
+    hdst__write_line(&p->out, "const uint copy = lane %% COPIES;");
+    hdst__write_line(&p->out, "const ulong local_words = (ulong)(%s) * COPIES;", slots);
+}
+
+static void print_stored_rows(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->plan[a].accum->is_table)     // hdst__accum_rows
+            hdst__write_line(&p->out, "const ulong %sStored = max(%sRows, 1UL);", p->plan[a].name, p->plan[a].name);
+}
+
+void hdst__print_table_bases(hdst__printer *p)
+{
+    if (p->tables->accum_count == 0) return;
+    print_stored_rows(p);
+    print_device_bases(p);
+    if (p->gpu) print_local_bases(p);
+    if (!p->gpu) print_strip_bases(p, "strip");
+    else if (has_group_tables(p)) print_strip_bases(p, p->group_tables ? hdst__arena_printf(p->arena, "get_group_id(0) %% %" PRIu32, p->group_tables) : "get_group_id(0)");
+    print_private_bases(p);
+}
+
+// --- Adding to the device table ---
+
+// One word of the table that is flushed, from `from`, to the cell at `to`.
+static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t word, const char *to, const char *from)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    static const char *const function[] = {"device_add", "device_max", "device_or", "device_xor"};
+    if (!is_sum(cell)) {
+        p->part[HDST__PART_ATOMICS] = true;
+        hdst__write_line(&p->out, "%s(%s, %s);", function[cell->op], to, from);
+        return;
+    }
+    p->part[HDST__PART_EXACT] = true;
+    const char *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
+    hdst__write_line(&p->out, "wide_add_fixed(%s, %s_LAST, %s_LOWEST, %s, %sScale%s);", to, kind, kind, from, hdst__scale_name(p, plan->accum->param, leaf),
+                     word ? " + 40" : "");
+}
+
+// --- CPU ---
+
+void hdst__print_strip_reset(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->plan[a].place == HDST__PLACE_STRIP) {
+            hdst__write_line(&p->out, "for (ulong w = 0; w < %s; w++) strip_table[w] = 0;", p->strips_twice ? "2 * turn_words" : "strip_words");
+            return;
+        }
+}
+
+void hdst__print_strip_turn(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->plan[a].place == HDST__PLACE_STRIP) hdst__write_line(&p->out, "__global long *%sTurn = %sOwn + turn * turn_words;", p->plan[a].name, p->plan[a].name);
+}
+
+// The same to the device's front words; what overflows one goes to the cell at `to`.
+static void print_front_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t word, const char *front, const char *to, const char *from)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    if (!is_sum(cell)) {
+        print_flush_word(p, plan, leaf, word, front, from);
+        return;
+    }
+    p->part[HDST__PART_ATOMICS] = true;
+    hdst__write_line(&p->out, "if (front_add(%s, %s)) front_carry(marked(marks, cells_at, %s, %" PRIu32 "), %s_LAST, %s_LOWEST, %s, %sScale%s);", front, from, to, cell->device_words,
+                     cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE", cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE", from, hdst__scale_name(p, plan->accum->param, leaf), word ? " + 40" : "");
+}
+
+// Element `e` of a leaf: a loop's variable, or a number.
+static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *e)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const bool table = plan->place == HDST__PLACE_STRIP;
+    const char *row_from = table && plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "";
+    const char *row_to = plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->device_row_words) : "";
+    for (uint32_t w = 0; w < cell->strip_words; w++) {
+        const char *from =
+            hdst__arena_printf(p->arena, "%sOwn[%s%s * %" PRIu32 " + %" PRIu64 "]", plan->name, row_from, e, cell->strip_words, cell->strip_first + w);
+        const char *to =
+            hdst__arena_printf(p->arena, "%sTotal + %s%s * %" PRIu32 " + %" PRIu64, plan->name, row_to, e, cell->device_words, cell->device_first);
+        if (p->tables->front)
+            print_front_word(p, plan, leaf, w,
+                             hdst__arena_printf(p->arena, "%sFront + %s%s * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "",
+                                                e, cell->strip_words, cell->strip_first + w), to, from);
+        else print_flush_word(p, plan, leaf, w, to, from);
+        if (!table) hdst__write_line(&p->out, "%s = 0;", from);
+    }
+}
+
+// Private words are named by constants, so that the compiler keeps them in registers.
+static void print_strip_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    if (cell->strip_words == 0) return;
+    if (plan->place == HDST__PLACE_PRIVATE || cell->elements == 1) {
+        for (uint64_t e = 0; e < cell->elements; e++) print_strip_element(p, plan, leaf, hdst__arena_printf(p->arena, "%" PRIu64, e));
+        return;
+    }
+    if (p->tables->front && cell->op == HDST__WORD_ADD) {
+        const char *place = hdst__arena_printf(p->arena, "%s%" PRIu64, plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "", cell->strip_first);
+        hdst__write_line(&p->out, "if (!alone || !front_add_all(%sFront + %s, %sOwn + %s, %" PRIu64 "))", plan->name, place, plan->name, place, cell->elements * cell->strip_words);
+    }
+    hdst__write_line(&p->out, "for (ulong e = 0; e < %" PRIu64 "; e++) {", cell->elements);
+    p->out.indent++;
+    print_strip_element(p, plan, leaf, "e");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+void hdst__print_strip_flush(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        if (plan->place == HDST__PLACE_DEVICE) continue;
+        const bool table = plan->accum->is_table;
+        if (table) hdst__write_line(&p->out, "for (ulong row = 0; row < %s; row++) {", rows_text(p, plan));
+        p->out.indent += table;
+        for (uint32_t l = 0; l < leaf_count(p, plan); l++) print_strip_leaf(p, plan, l);
+        p->out.indent -= table;
+        if (table) hdst__write_line(&p->out, "}");
+    }
+}
+
+// --- GPU ---
+
+void hdst__print_group_reset(hdst__printer *p)
+{
+    if (p->part[HDST__PART_LOCAL]) hdst__write_line(&p->out, "for (ulong w = lane; w < local_words; w += LANES) local_tables[w] = 0;");
+}
+
+static const char *const op_name[] = {"add", "max", "or", "xor"};
+
+// A lane's private word into the local table, or to the device where local memory has no form for it.
+static void print_merge_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element, uint32_t word)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const uint32_t slots = hdst__slots_per_word(p, plan, leaf);
+    const bool lane = plan->lane_sum && plan->lane_sum[leaf];
+    const char *own = hdst__arena_printf(p->arena, "%sOwn[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first + word);
+    const char *low = hdst__arena_printf(p->arena, "%sOwn[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first);
+    const char *from = !lane ? own
+        : word ? hdst__arena_printf(p->arena, "%s + ((%s & %d) << %d)", own, low, (1 << HDST__LANE_BITS) - 1, HDST__FIXED_BITS - HDST__LANE_BITS)
+               : hdst__arena_printf(p->arena, "%s >> %d", own, HDST__LANE_BITS);
+    if (slots)
+        hdst__write_line(&p->out, "local_%s%u(%sLocal + (%s * %" PRIu32 " + %" PRIu32 ") * COPIES + copy, %s);", op_name[cell->op], slots * 32, plan->name,
+                         element, slots * cell->strip_words, plan->slot[leaf] + word * slots, from);
+    else
+        print_flush_word(p, plan, leaf, word,
+                         hdst__arena_printf(p->arena, "%sTotal + %s * %" PRIu32 " + %" PRIu64, plan->name, element, cell->device_words, cell->device_first),
+                         from);
+    if (!lane || word) hdst__write_line(&p->out, "%s = 0;", own);
+    if (lane && word) hdst__write_line(&p->out, "%s = 0;", low);
+}
+
+static void print_merge_private(hdst__printer *p, const hdst__accum_plan *plan)
+{
+    for (uint32_t l = 0; l < leaf_count(p, plan); l++) {
+        const hdst__cell *cell = &plan->accum->cell[l];
+        if (cell->strip_words == 0 || (plan->pair_sum && plan->pair_sum[l])) continue;
+        for (uint64_t e = 0; e < cell->elements; e++)
+            for (uint32_t w = 0; w < cell->strip_words; w++) print_merge_word(p, plan, l, hdst__arena_printf(p->arena, "%" PRIu64, e), w);
+    }
+}
+
+static void print_local_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const uint32_t slots = hdst__slots_per_word(p, plan, leaf);
+    if (slots == 0 || cell->strip_words == 0) return;
+    hdst__write_line(&p->out, "for (ulong n = lane; n < %s * %" PRIu64 "; n += LANES) {", rows_text(p, plan), cell->elements);
+    p->out.indent++;
+    hdst__write_line(&p->out, "const ulong row = n / %" PRIu64 ", e = n %% %" PRIu64 ";", cell->elements, cell->elements);
+    for (uint32_t w = 0; w < cell->strip_words; w++) {
+        const char *from = hdst__arena_printf(p->arena, "take_%s%u(%sLocal + (row * %" PRIu32 " + e * %" PRIu32 " + %" PRIu32 ") * COPIES)", op_name[cell->op],
+                                              slots * 32, plan->name, plan->slots, slots * cell->strip_words, plan->slot[leaf] + w * slots);
+        const char *to = hdst__arena_printf(p->arena, "%sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words,
+                                            cell->device_words, cell->device_first);
+        print_flush_word(p, plan, leaf, w, to, from);
+    }
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+void hdst__print_group_flush(hdst__printer *p)
+{
+    hdst__print_lane_takes(p);
+    hdst__print_pair_takes(p);
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->plan[a].place == HDST__PLACE_PRIVATE) print_merge_private(p, &p->plan[a]);
+    if (!p->part[HDST__PART_LOCAL]) return;
+    hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        if (p->plan[a].slots == 0) continue;
+        for (uint32_t l = 0; l < leaf_count(p, &p->plan[a]); l++) print_local_leaf(p, &p->plan[a], l);
+    }
+    hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+}
+
+// --- GPU: tables of work-groups in device memory ---
+
+void hdst__print_merge_bases(hdst__printer *p)
+{
+    print_stored_rows(p);
+    print_device_bases(p);
+    print_strip_bases(p, "0");
+    if (p->group_tables) hdst__write_line(&p->out, "const ulong tables = %" PRIu32 ";", p->group_tables);
+    else hdst__write_line(&p->out, "const ulong tables = min((ulong)get_num_groups(0), (count + SPAN - 1) / SPAN);    // of work-groups that had records");
+}
+
+static void print_tables_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t w)
+{
+    static const char *const combine[] = {"all + one", "(long)max((ulong)all, (ulong)one)", "all | one", "all ^ one"};
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    hdst__write_line(&p->out, "all = 0;");
+    hdst__write_line(&p->out, "for (ulong from = n / cells; from < tables; from += parts) {");
+    hdst__write_line(&p->out, "    __global long *word = %sOwn + from * strip_words + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name,
+                     plan->accum->strip_row_words, cell->strip_words, cell->strip_first + w);
+    hdst__write_line(&p->out, "    const long one = *word;");
+    hdst__write_line(&p->out, "    all = %s;", combine[cell->op]);
+    hdst__write_line(&p->out, "    if (one != 0) *word = 0;");
+    hdst__write_line(&p->out, "}");
+    print_flush_word(p, plan, leaf, w,
+                     hdst__arena_printf(p->arena, "%sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words, cell->device_words,
+                                        cell->device_first),
+                     "all");
+}
+
+static void print_tables_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    if (cell->strip_words == 0) return;
+    hdst__write_line(&p->out, "cells = (ulong)%s * %" PRIu64 ";", rows_text(p, plan), cell->elements);
+    hdst__write_line(&p->out, "parts = clamp((ulong)get_global_size(0) / cells, 1UL, max(tables, 1UL));");
+    hdst__write_line(&p->out, "for (ulong n = get_global_id(0); n < cells * parts; n += get_global_size(0)) {");
+    p->out.indent++;
+    hdst__write_line(&p->out, "const ulong row = n %% cells / %" PRIu64 ", e = n %% cells %% %" PRIu64 ";", cell->elements, cell->elements);
+    hdst__write_line(&p->out, "long all;");
+    for (uint32_t w = 0; w < cell->strip_words; w++) print_tables_word(p, plan, leaf, w);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+void hdst__print_merge(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "ulong cells, parts;");
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        for (uint32_t l = 0; p->plan[a].place == HDST__PLACE_GROUP && l < leaf_count(p, &p->plan[a]); l++) print_tables_leaf(p, &p->plan[a], l);
+}
+
+void hdst__print_finish_bases(hdst__printer *p)
+{
+    print_stored_rows(p);
+    print_totals(p, "const ");
+}

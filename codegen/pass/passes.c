@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of the passes. The verifier runs after each: it is cheap, and a pass that broke something is named.
+#include "codegen/pass/row_form.h"
+
+typedef struct pass {
+    const char *name;
+    void (*run)(ir_func *func);
+} pass;
+
+// After a pass: NULL, or what the verifier says.
+static const char *ran(ir_func *func, const char *name)
+{
+    if (func->after_pass) func->after_pass(func, name, func->after_pass_user);
+    const char *wrong = hdst__ir_verify(func);
+    return wrong ? hdst__arena_printf(func->arena, "after pass %s: %s", name, wrong) : NULL;
+}
+
+static const char *run_passes(ir_func *func, const pass *passes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        passes[i].run(func);
+        const char *wrong = ran(func, passes[i].name);
+        if (wrong) return wrong;
+    }
+    return NULL;
+}
+
+#define RUN(func, passes) run_passes((func), (passes), sizeof(passes) / sizeof *(passes))
+
+const char *hdst__passes_scalar(ir_func *func)
+{
+    static const pass passes[] = {
+        {"fma", hdst__pass_fma},            // first: it goes by the expressions as written
+        {"exits", hdst__pass_exits},
+        {"fold", hdst__pass_fold},
+        {"checks", hdst__pass_checks},      // before unrolling: it goes by the bounds of loops
+        {"fold", hdst__pass_fold},
+        {"loop-checks", hdst__pass_loop_checks},
+        {"contract", hdst__pass_contract},  // before unrolling, which hides that an array is filled
+        {"overwritten", hdst__pass_overwritten},    // before unrolling too
+        {"unroll", hdst__pass_unroll},
+        {"forward", hdst__pass_forward},
+        {"fold", hdst__pass_fold},
+        {"unroll", hdst__pass_unroll_arrays},       // loops within those, whose bounds became constant; and longer ones
+        {"fold", hdst__pass_fold},
+        {"forward", hdst__pass_forward},
+        {"fold", hdst__pass_fold},
+        {"checks", hdst__pass_checks},      // what unrolling made constant, and what it repeats
+        {"fold", hdst__pass_fold},
+        {"arrays", hdst__pass_arrays},
+        {"forward", hdst__pass_forward},    // the zeroes that their elements began with
+        {"fold", hdst__pass_fold},
+        {"dense", hdst__pass_dense},
+        {"nans", hdst__pass_nans},          // before what is read and what varies is marked
+        {"unread", hdst__pass_unread},
+        {"uniform", hdst__pass_uniform},
+        {"if-convert", hdst__pass_if_convert},
+        {"fold", hdst__pass_fold},
+        {"unread", hdst__pass_unread},
+        {"uniform", hdst__pass_uniform},
+    };
+    const char *wrong = hdst__ir_verify(func);
+    return wrong ? hdst__arena_printf(func->arena, "as lowered: %s", wrong) : RUN(func, passes);
+}
+
+// A function that was taken apart into its checks and the rest.
+static const char *after_skip(ir_func *func)
+{
+    static const pass passes[] = {
+        {"fold", hdst__pass_fold},
+        {"unread", hdst__pass_unread},
+        {"uniform", hdst__pass_uniform},
+        {"if-convert", hdst__pass_if_convert},
+        {"fold", hdst__pass_fold},
+        {"unread", hdst__pass_unread},
+        {"uniform", hdst__pass_uniform},
+    };
+    const char *wrong = hdst__ir_verify(func);
+    return wrong ? hdst__arena_printf(func->arena, "after pass skip: %s", wrong) : RUN(func, passes);
+}
+
+const char *hdst__passes_skip(ir_func *func, uint32_t *skipped)
+{
+    *skipped = hdst__pass_skip(func);
+    return after_skip(func);
+}
+
+const char *hdst__passes_skip_fold(ir_func *func, const hdst__record *counted, bool next_is_counted)
+{
+    hdst__pass_skip_fold(func, counted, next_is_counted);
+    return after_skip(func);
+}
+
+// --- Block form ---
+
+enum {
+    BLOCK = 128,                    // records: best on Intel, within a few percent on AMD
+    MASKED_BLOCK = 64,              // with loops that go on while any record is in them: four vectors of floats, which hide each other's latency
+    SUMMING_BLOCK = 512,            // where little is kept for a record and no loop turns around records: what a block needs once is shared by more
+    FEW_BYTES = 24,                 // a few addends
+    LONGER_BLOCK = 256,             // where more is kept: so that running sums are read and written less often
+    SOME_BYTES = 64,
+    WIDE_BYTES = 512,               // of a record read: above, the columns of a block count
+    COLUMN_BYTES = 256 << 10,
+    LEAST_BLOCK = 32,
+};
+
+// The arrays of a block are to stay in the first-level cache, those of the smallest in the second; above the last limit there is no block form.
+static const struct { uint32_t records, bytes_per_record; } BLOCKS[] = {{BLOCK, 256}, {64, 1024}, {32, 4096}, {16, 8192}};
+
+static uint32_t block_for(uint64_t bytes_per_record, uint32_t most)
+{
+    for (size_t i = 0; i < sizeof BLOCKS / sizeof *BLOCKS; i++)
+        if (bytes_per_record <= BLOCKS[i].bytes_per_record) return BLOCKS[i].records < most ? BLOCKS[i].records : most;
+    return 0;
+}
+
+static const char *form(ir_func *func, const hdst__tables *tables, void (*split)(ir_func *func))
+{
+    split(func);
+    const char *wrong = ran(func, "block");
+    if (wrong) return wrong;
+    hdst__pass_accumulate(func, tables);
+    return ran(func, "accumulate");
+}
+
+static void split_at_uniform_control(ir_func *func) { hdst__pass_block(func, BLOCK); }
+
+static bool find_reduce(ir_stmt *s, void *user)
+{
+    (void)user;
+    return s->kind != IR_REDUCE;
+}
+
+static bool is_masked(const ir_func *func) { return !hdst__ir_visit_stmts((ir_block *)&func->body, find_reduce, NULL); }
+
+static bool find_loop(ir_stmt *s, void *user)
+{
+    (void)user;
+    return s->kind != IR_FOR && s->kind != IR_LOOP;
+}
+
+static bool has_loops(const ir_func *func) { return !hdst__ir_visit_stmts((ir_block *)&func->body, find_loop, NULL); }
+
+const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
+{
+    static const pass before[] = {{"narrow", hdst__pass_narrow}, {"mask", hdst__pass_mask}, {"predicate", hdst__pass_predicate}, {"settle", hdst__pass_settle}, {"fold", hdst__pass_fold},
+                                  {"uniform", hdst__pass_uniform}};
+    static const pass after[] = {{"jam", hdst__pass_jam}, {"fold", hdst__pass_fold}, {"hoist", hdst__pass_hoist}, {"widths", hdst__pass_widths}};
+    if (func->emits && !func->counts && hdst__ir_emit_bound(func) > HDST__EMIT_BOUND) hdst__pass_place(func);
+    ir_func *plain = hdst__ir_copy_func(func->arena, func);
+    const char *wrong = RUN(func, before);
+    const uint32_t most = is_masked(func) ? MASKED_BLOCK : BLOCK;
+    if (!wrong) wrong = form(func, tables, split_at_uniform_control);
+    if (wrong) return wrong;
+    const uint64_t bytes = hdst__block_bytes_per_record(func);
+    const uint32_t block = block_for(bytes, most);
+    if (!block) {
+        *func = *plain;
+        func->form_why = hdst__arena_printf(func->arena, "rows: the block form would keep %llu bytes for each record", (unsigned long long)bytes);
+        return hdst__passes_row(func, tables);
+    }
+    func->block = block;
+    if (bytes <= SOME_BYTES && most == BLOCK && tables->accum_count && !has_loops(func)) func->block = bytes <= FEW_BYTES ? SUMMING_BLOCK : LONGER_BLOCK;
+    func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes kept for each", func->block, (unsigned long long)bytes);
+    return RUN(func, after);
+}
+
+// --- Row form ---
+
+const char *hdst__passes_row(ir_func *func, const hdst__tables *tables)
+{
+    static const pass before[] = {{"narrow", hdst__pass_narrow}, {"lanes", hdst__pass_lanes}, {"unroll", hdst__pass_unroll}, {"fold", hdst__pass_fold}, {"jam", hdst__pass_row_jam}, {"fold", hdst__pass_fold}};
+    const char *wrong = RUN(func, before);
+    if (wrong) return wrong;
+    hdst__pass_elements(func, tables);
+    if ((wrong = ran(func, "elements"))) return wrong;
+    hdst__pass_widths(func);
+    return ran(func, "widths");
+}
+
+// --- Which ---
+
+uint64_t hdst__bytes_read(const ir_func *func)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < func->param_count; i++) {
+        const ir_param *param = &func->params[i];
+        for (size_t l = 0; param->kind == IR_INPUT && l < param->record->leaf_count; l++)
+            if (!param->leaf_used || param->leaf_used[l]) bytes += param->record->leaves[l].elements * hdst__scalar_size(param->record->leaves[l].kind);
+    }
+    return bytes;
+}
+
+// Block form over rows in memory: what adds to or stores whole rows goes row by row, all else has the records side by side; a block of them is small enough
+// for its columns to stay in the second-level cache.
+static const char *passes_block_of_rows(ir_func *func, const hdst__tables *tables)
+{
+    hdst__pass_row_loops(func, tables);
+    const char *wrong = hdst__passes_block(func, tables);
+    const uint64_t bytes = hdst__bytes_read(func);
+    if (wrong || !func->block || bytes < WIDE_BYTES) return wrong;
+    while (func->block > LEAST_BLOCK && func->block * bytes > COLUMN_BYTES) func->block /= 2;
+    func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes read of each", func->block, (unsigned long long)bytes);
+    hdst__pass_widths(func);            // no vector is longer than a block
+    return ran(func, "widths");
+}
+
+const char *hdst__passes_cpu(ir_func *func, const hdst__tables *tables, const hdst__storage *input)
+{
+    func->apart = input->layout == HDST__AOS;
+    if (hdst__row_only_scatters(func)) {
+        func->form_why = "record by record: it does hardly more than add to rows that records choose";
+        return hdst__passes_row(func, tables);
+    }
+    ir_func *rows = hdst__ir_copy_func(func->arena, func);
+    const char *wrong = hdst__passes_row(rows, tables);
+    if (wrong) return wrong;
+    const hdst__leaf *leaf = hdst__row_leaf(rows, input);
+    if (!leaf && input->layout == HDST__AOS) return passes_block_of_rows(func, tables);
+    if (!leaf) return hdst__passes_block(func, tables);
+    rows->form_why = hdst__arena_printf(func->arena, "rows: the %llu elements of %s lie side by side", (unsigned long long)leaf->elements, leaf->path);
+    *func = *rows;
+    return NULL;
+}

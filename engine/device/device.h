@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device = one struct of functions and its context. The interpreter (device_interp.c) is the reference: read it first.
+//
+// Locks: all functions are called with the engine's mutex held, by one thread at a time. `ticket->done` is called without any lock of the engine, from any
+// thread (a driver's, or the caller's within `mark`), exactly once for each successful `mark` of a ticket that wants it.
+//
+// Order: launches run in the order they were submitted. A launch sees every write, fill and hand-over that was submitted before it; a read sees those and every
+// launch that was submitted before it. A write does not wait for launches, so that copies overlap them: whoever rewrites memory waits for its users' ticket first.
+#ifndef HDST_ENGINE_DEVICE_DEVICE_H
+#define HDST_ENGINE_DEVICE_DEVICE_H
+
+#include "base/hash.h"
+#include "engine/memory/budget.h"
+#include "engine/engine.h"
+
+#include <stdatomic.h>
+
+typedef struct hdst__device hdst__device;
+typedef struct hdst__program hdst__program;
+
+typedef enum hdst__memory_kind {
+    HDST__MEMORY_DEVICE,        // only the device touches it, and `write`, `fill`, `read`
+    HDST__MEMORY_SHARED,        // host memory at `host` too: the same bytes on a unified device, a pinned mirror elsewhere
+} hdst__memory_kind;
+
+typedef struct hdst__memory {
+    hdst__memory_kind kind;
+    uint64_t bytes;
+    void *host;                 // shared: page-aligned; on the interpreter always set
+    void *allocation;           // what to free
+    void *buffer;               // of the back end: memory of the host that is the device's
+    void *object, *pinned;      // of the back end
+    bool mapped;                // of the back end: the host owns it now
+} hdst__memory;
+
+// What a driver compiles, or the interpreter reads. All of it outlives the program.
+typedef struct hdst__code {
+    const hdst__kernel *kernel;     // NULL on the interpreter
+    const ir_func *func;            // scalar form
+    const hdst__tables *tables;     // NULL: no accumulators
+    bool fold;                      // one output record for each HDST__FOLD_RECORDS records
+    uint32_t items;                 // work-items (CPU devices: strips)
+    struct hdst__callback *callback;    // NULL, or what to call instead of a kernel (never on GPUs)
+} hdst__code;
+
+// One slice. Memory that a kernel has no argument for may be NULL.
+typedef struct hdst__launch {
+    uint64_t first, skip, count;            // place in the whole input, records before it in the segment, records
+    const hdst__storage *storage;           // of the segment
+    hdst__memory *const *input;             // one per buffer of `storage`
+    hdst__memory *const *broadcast;         // by param
+    const void *const *values;              // by param: rows of broadcasts in the host's memory, until the run ends
+    const uint64_t *rows;                   // by param
+    hdst__memory *table, *strips, *scales, *spares, *parts, *pairs, *output, *places, *error;
+    hdst__memory *const *finished;          // by accumulator: where `finish_table` puts rows; NULL: it is not asked for
+    uint64_t flush, room;                   // room: records that fit `output`
+} hdst__launch;
+
+// An argument of a kernel of the engine's own.
+typedef struct hdst__work_arg {
+    const hdst__memory *memory;     // NULL: the number, as 64 bits
+    uint64_t number;
+} hdst__work_arg;
+
+// A place in the stream of commands: `done` is called when all launches and reads submitted before the mark have finished.
+typedef struct hdst__ticket {
+    bool notify;                // false: `done` is not called, `settle` waits
+    void (*done)(void *user);
+    void *user;
+    _Atomic int code;           // of the back end: how it ended
+    void *begun, *launch, *finished;        // of the back end
+    uint64_t launches;          // of the back end
+    double seconds;             // of the last launch (all its kernels), after `settle`
+} hdst__ticket;
+
+typedef struct hdst__device_ops {
+    void (*destroy)(hdst__device *device);
+    // Reserves the budgets. `what` is for the message when there is not enough. Contents are undefined; shared memory belongs to the host at first.
+    hdst_status (*alloc)(hdst__device *device, hdst__memory_kind kind, uint64_t bytes, const char *what, hdst__memory **memory, hdst_error *error);
+    void (*release)(hdst__device *device, hdst__memory *memory);            // NULL is fine. No launch may be using it.
+    // Shared memory has one owner at a time. to_host waits for the hand-over (not for launches: their ticket must be done).
+    hdst_status (*to_host)(hdst__device *device, hdst__memory *memory, hdst_error *error);
+    hdst_status (*to_device)(hdst__device *device, hdst__memory *memory, hdst_error *error);
+    // The host's bytes must stay until the ticket of a later launch is done, or until the call returns when `wait`.
+    hdst_status (*write)(hdst__device *device, hdst__memory *memory, uint64_t offset, const void *bytes, uint64_t count, bool wait, hdst_error *error);
+    hdst_status (*read)(hdst__device *device, hdst__memory *memory, uint64_t offset, void *bytes, uint64_t count, bool wait, hdst_error *error);
+    // A range of a memory as the output of a launch: `offset` is a multiple of HDST__PART_BYTES. It ends with unpart, which may follow right behind the launch.
+    hdst_status (*part)(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *part, hdst_error *error);
+    void (*unpart)(hdst__device *device, hdst__memory *part);
+    // Memory of the host's, as the output of launches without a copy; unified devices only. Nobody may move it before unwrap, which no launch may be using it for; the
+    // bytes are the host's to read then, also after an error. Counts towards no budget: whoever owns the memory has reserved it.
+    hdst_status (*wrap)(hdst__device *device, void *host, uint64_t bytes, hdst__memory *memory, hdst_error *error);
+    hdst_status (*unwrap)(hdst__device *device, hdst__memory *memory, hdst_error *error);
+    // Within the device, in the order of launches.
+    hdst_status (*copy)(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error);
+    // Whole 64-bit words from the start, once launches and reads that were submitted before are done.
+    hdst_status (*fill)(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error);
+    hdst_status (*load)(hdst__device *device, const hdst__code *code, hdst__program **program, hdst_error *error);
+    void (*unload)(hdst__device *device, hdst__program *program);           // NULL is fine
+    hdst_status (*launch)(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
+    // Behind the launches: makes C structs of the device's table (only where the kernel has a finish_name). Counts as a part of the launch before it.
+    hdst_status (*finish_table)(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
+    // A kernel of the engine's own: `groups` work-groups of `local` work-items. Counts as a launch. OpenCL devices only.
+    hdst_status (*work)(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local, hdst_error *error);
+    hdst_status (*mark)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
+    // After `done`, or waiting for the place, unless the device is given up (give_up.h): the error that a command before the mark ended with, its time, and the end of the ticket.
+    hdst_status (*settle)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
+    void (*finish)(hdst__device *device);       // waits for all that was submitted; failures are not told
+    // A run went well and nothing is in flight: what was compiled may be kept on disk. False: not now, say it again after the next run.
+    bool (*proven)(hdst__device *device, hdst__program *program);
+} hdst__device_ops;
+
+enum { HDST__PART_BYTES = 512 };        // what devices ask of the start of a part, at most: others have no parts
+
+struct hdst__device {
+    const hdst__device_ops *ops;
+    hdst__engine *engine;
+    const hdst__device_info *info;
+    bool unified;               // shared memory needs no copy
+    bool has_parts;
+    hdst__target_facts facts;   // for the compiler
+    hdst__budget budget;        // of the device's memory
+};
+
+hdst_status hdst__device_open_interp(hdst__engine *engine, const hdst__device_info *info, hdst__device **device, hdst_error *error);
+hdst_status hdst__device_open_opencl(hdst__engine *engine, const hdst__device_info *info, hdst__device **device, hdst_error *error);
+
+// --- For back ends ---
+
+// Host memory for `memory` (page-aligned, padded to whole pages) from the allocator and the host's budget; sets host, allocation, bytes.
+hdst_status hdst__device_host_memory(hdst__device *device, hdst__memory *memory, const char *what, hdst_error *error);
+void hdst__device_free_host_memory(hdst__device *device, hdst__memory *memory);
+uint64_t hdst__page_round(uint64_t bytes);
+// Of hdst, the device, its driver, the options and the source.
+hdst__hash hdst__device_program_key(const hdst__device *device, const hdst__kernel *kernel);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// An OpenCL device: its own context and queues, so that it can be dropped alone. Shared by device_opencl.c (memory, order) and device_opencl_program.c.
+#ifndef HDST_ENGINE_DEVICE_DEVICE_OPENCL_H
+#define HDST_ENGINE_DEVICE_DEVICE_OPENCL_H
+
+#include "base/hash.h"
+#include "engine/device/device.h"
+#include "engine/device/opencl.h"
+#include "engine/device/program_cache.h"
+
+#include <pthread.h>
+
+typedef struct hdst__built {        // a program that was built, shared by all stages that print the same source
+    struct hdst__built *next;
+    hdst__hash key;
+    cl_program program;
+    bool on_disk;
+} hdst__built;
+
+typedef struct hdst__opencl_wait {      // for the driver's thread to tell that a command has ended
+    pthread_mutex_t mutex;
+    pthread_cond_t condition;
+    bool ended;                         // guarded by the mutex
+} hdst__opencl_wait;
+
+typedef struct hdst__opencl_device {
+    hdst__device base;
+    const hdst__opencl *cl;
+    cl_platform_id platform;
+    cl_device_id device;
+    cl_context context;
+    // In-order each. Large copies in and out have queues of their own, so that they overlap the launches; the events below carry the order between queues.
+    cl_command_queue in, compute, out;
+    cl_event last_in, last_launch, last_out;    // NULL: nothing to wait for
+    cl_event last_small;            // a write or fill in the launches' queue that no launch stands behind yet; NULL: none
+    bool last_out_is_small;         // it stands in the launches' queue
+    bool in_awaited;                // the launches' queue stands behind last_in already
+    bool has_new[3];                // in, compute, out: commands that the driver was not told to start
+    cl_event begun;                 // the first kernel of the last launch, when it has several
+    uint64_t launches, ended;       // launches so far; of them, those that are known to have ended
+    hdst__opencl_wait wait;
+    hdst__program_cache *cache;     // the engine's
+    hdst__built *built;
+} hdst__opencl_device;
+
+struct hdst__program {
+    hdst__code code;
+    hdst__built *built;
+    cl_kernel kernel;
+    cl_kernel count, scan;          // run before it; NULL: none
+    cl_kernel merge;                // runs behind it; NULL: none
+    cl_kernel finish;               // makes rows of accumulators; NULL: none
+    cl_kernel spare;                // runs behind it; NULL: none
+    cl_kernel part[HDST__PART_KERNELS];     // by way of pairs: run before `kernel`, which takes the last records
+};
+
+// device_opencl_program.c
+hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **program, hdst_error *error);
+void hdst__opencl_unload(hdst__device *device, hdst__program *program);
+hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
+hdst_status hdst__opencl_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local, hdst_error *error);
+hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
+bool hdst__opencl_proven(hdst__device *device, hdst__program *program);
+void hdst__opencl_forget_built(hdst__opencl_device *device);
+
+// device_opencl.c: `event` is the last launch from now on; the driver may start it while the host goes on.
+hdst_status hdst__opencl_launched(hdst__opencl_device *device, cl_event event, hdst_error *error);
+
+// device_opencl_wait.c: for a command that the driver was told to start, for all that was submitted to a queue, for all launches. HDST_E_CANCELLED: the device was given up.
+hdst_status hdst__opencl_await(hdst__opencl_device *device, cl_event event, cl_int *code, hdst_error *error);      // code: how it ended; may be NULL
+hdst_status hdst__opencl_await_queue(hdst__opencl_device *device, cl_command_queue queue, hdst_error *error);
+hdst_status hdst__opencl_await_launches(hdst__opencl_device *device, hdst_error *error);
+
+// device_opencl_call.c
+hdst_status hdst__opencl_call(hdst__opencl_device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
+
+#endif

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenCL programs: from memory, from the disk cache or from the driver's compiler; arguments and launch.
+#include "engine/device/device_opencl.h"
+
+#include "engine/device/driver_gate.h"
+#include "engine/engine_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static hdst_status fail(const hdst__opencl_device *self, const char *function, cl_int code, hdst_error *error)
+{
+    return hdst__opencl_fail(error, function, code, self->base.info->name);
+}
+
+// --- Building ---
+
+static char *build_log(const hdst__opencl_device *self, cl_program program)
+{
+    const hdst__allocator *allocator = self->base.engine->allocator;
+    size_t length = 0;
+    if (self->cl->clGetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &length) != CL_SUCCESS || length == 0) return NULL;
+    char *text = hdst__alloc(allocator, length + 1);
+    if (!text) return NULL;
+    text[0] = 0;
+    self->cl->clGetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_LOG, length, text, NULL);
+    text[length] = 0;
+    return text;
+}
+
+static hdst_status refused(hdst__opencl_device *self, cl_program program, const hdst__kernel *kernel, const hdst__hash *key, cl_int code, hdst_error *error)
+{
+    const hdst__allocator *allocator = self->base.engine->allocator;
+    char *log = build_log(self, program);
+    hdst_status status = hdst__error_set(error, HDST_E_DRIVER, "%s: %s", self->base.info->name, hdst__opencl_error_words(code));
+    hdst__error_cause(error, "%s", log && *log ? log : "the driver gives no log");
+    char path[400];
+    if (hdst__program_cache_keep_source(self->cache, key, kernel->source, path, sizeof path))
+        hdst__error_hint(error, "the generated source is kept in %s; --device interp runs without a driver", path);
+    else
+        hdst__error_hint(error, "--device interp runs without a driver");
+    if (log) hdst__log_write(&self->base.engine->log, HDST__LOG_ERROR, "build log of %s:\n%s", kernel->name, log);
+    hdst__free(allocator, log);
+    return status;
+}
+
+static hdst_status build_from_source(hdst__opencl_device *self, const hdst__kernel *kernel, const hdst__hash *key, cl_program *out, hdst_error *error)
+{
+    cl_int code;
+    const char *text = kernel->source;
+    cl_program program = self->cl->clCreateProgramWithSource(self->context, 1, &text, NULL, &code);
+    if (code != CL_SUCCESS) return fail(self, "clCreateProgramWithSource", code, error);
+    code = self->cl->clBuildProgram(program, 1, &self->device, kernel->build_options, NULL, NULL);
+    if (code != CL_SUCCESS) {
+        hdst_status status = refused(self, program, kernel, key, code, error);
+        self->cl->clReleaseProgram(program);
+        return status;
+    }
+    *out = program;
+    return HDST_OK;
+}
+
+// False when there is no usable binary on disk.
+static bool build_from_disk(hdst__opencl_device *self, const hdst__kernel *kernel, const hdst__hash *key, cl_program *out)
+{
+    const hdst__allocator *allocator = self->base.engine->allocator;
+    size_t length;
+    unsigned char *bytes = hdst__program_cache_read(self->cache, key, &length);
+    if (!bytes) return false;
+    cl_int code, status = CL_SUCCESS;
+    const unsigned char *binary = bytes;
+    cl_program program = self->cl->clCreateProgramWithBinary(self->context, 1, &self->device, &length, &binary, &status, &code);
+    if (code == CL_SUCCESS && status == CL_SUCCESS) code = self->cl->clBuildProgram(program, 1, &self->device, kernel->build_options, NULL, NULL);
+    else if (code == CL_SUCCESS) code = status;
+    hdst__free(allocator, bytes);
+    if (code == CL_SUCCESS) {
+        *out = program;
+        return true;
+    }
+    hdst__log_write(&self->base.engine->log, HDST__LOG_DEBUG, "a program in the kernel cache is of no use to %s: %s", self->base.info->name, hdst__opencl_error_words(code));
+    if (program) self->cl->clReleaseProgram(program);
+    return false;
+}
+
+static hdst_status find_or_build(hdst__opencl_device *self, const hdst__kernel *kernel, hdst__built **out, hdst_error *error)
+{
+    hdst__hash key = hdst__device_program_key(&self->base, kernel);
+    for (hdst__built *built = self->built; built; built = built->next)
+        if (built->key.high == key.high && built->key.low == key.low) {
+            *out = built;
+            return HDST_OK;
+        }
+    hdst__built *built = hdst__alloc_zero(self->base.engine->allocator, sizeof *built);
+    if (!built) return hdst__error_memory(error, "a program");
+    built->key = key;
+    built->on_disk = build_from_disk(self, kernel, &key, &built->program);
+    hdst_status status = built->on_disk ? HDST_OK : build_from_source(self, kernel, &key, &built->program, error);
+    hdst__log_write(&self->base.engine->log, HDST__LOG_DEBUG, "kernel %s for %s: %s", kernel->name, self->base.info->name,
+                    built->on_disk ? "from the kernel cache" : status == HDST_OK ? "compiled" : "refused");
+    if (status != HDST_OK) {
+        hdst__free(self->base.engine->allocator, built);
+        return status;
+    }
+    built->next = self->built;
+    self->built = built;
+    *out = built;
+    return HDST_OK;
+}
+
+void hdst__opencl_forget_built(hdst__opencl_device *self)
+{
+    for (hdst__built *built = self->built, *next; built; built = next) {
+        next = built->next;
+        self->cl->clReleaseProgram(built->program);
+        hdst__free(self->base.engine->allocator, built);
+    }
+    self->built = NULL;
+}
+
+static hdst_status create_kernel(hdst__opencl_device *self, const hdst__built *built, const char *name, cl_kernel *kernel, hdst_error *error)
+{
+    cl_int result;
+    if (!name) return HDST_OK;
+    *kernel = self->cl->clCreateKernel(built->program, name, &result);
+    if (result == CL_SUCCESS) return HDST_OK;
+    *kernel = NULL;
+    return fail(self, "clCreateKernel", result, error);
+}
+
+static void release_kernels(hdst__opencl_device *self, hdst__program *program)
+{
+    cl_kernel *const kernels[] = {&program->kernel, &program->count, &program->scan, &program->merge, &program->finish, &program->spare};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        if (*kernels[i]) self->cl->clReleaseKernel(*kernels[i]);
+        *kernels[i] = NULL;
+    }
+    for (size_t i = 0; i < HDST__PART_KERNELS; i++) {
+        if (program->part[i]) self->cl->clReleaseKernel(program->part[i]);
+        program->part[i] = NULL;
+    }
+}
+
+static hdst_status create_kernels(hdst__opencl_device *self, hdst__program *program, const hdst__kernel *kernel, hdst_error *error)
+{
+    const hdst__built *built = program->built;
+    hdst_status status = create_kernel(self, built, kernel->name, &program->kernel, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->count_name, &program->count, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->scan_name, &program->scan, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->merge_name, &program->merge, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->finish_name, &program->finish, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->spare_name, &program->spare, error);
+    for (uint32_t i = 0; i < kernel->part_count && status == HDST_OK; i++) status = create_kernel(self, built, kernel->part_name[i], &program->part[i], error);
+    return status;
+}
+
+// A binary that the driver took, but that lacks a kernel: it is worth no more than a damaged one. Kernels of it that are in use keep it.
+static hdst_status build_anew(hdst__opencl_device *self, hdst__program *program, const hdst__kernel *kernel, hdst_error *error)
+{
+    hdst__built *built = program->built;
+    cl_program made = NULL;
+    release_kernels(self, program);
+    hdst__log_write(&self->base.engine->log, HDST__LOG_DEBUG, "the program in the kernel cache has no kernel %s: compiled anew", kernel->name);
+    hdst_status status = build_from_source(self, kernel, &built->key, &made, error);
+    if (status != HDST_OK) return status;
+    self->cl->clReleaseProgram(built->program);
+    built->program = made;
+    built->on_disk = false;
+    return create_kernels(self, program, kernel, error);
+}
+
+hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **out, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    hdst__program *program = hdst__alloc_zero(device->engine->allocator, sizeof *program);
+    if (!program) return hdst__error_memory(error, "a program");
+    program->code = *code;
+    if (code->callback) {
+        *out = program;
+        return HDST_OK;
+    }
+    hdst_status status = find_or_build(self, code->kernel, &program->built, error);
+    if (status == HDST_OK) {
+        const bool on_disk = program->built->on_disk;
+        status = create_kernels(self, program, code->kernel, on_disk ? NULL : error);       // what goes well in the end leaves no error
+        if (status != HDST_OK && on_disk) status = build_anew(self, program, code->kernel, error);
+    }
+    if (status == HDST_OK) *out = program;
+    else hdst__opencl_unload(device, program);
+    return status;
+}
+
+void hdst__opencl_unload(hdst__device *device, hdst__program *program)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    if (!program) return;
+    release_kernels(self, program);
+    hdst__free(device->engine->allocator, program);
+}
+
+// PoCL keeps machine code in a cache of its own, and makes another one of each kernel for a binary that is asked for: 0.3 s, more than all that the first launch took.
+// What the binary saves then is PoCL's look at the source, 0.02 s in each process. So it is asked for by the process in which that has come to about as much.
+enum { POCL_STARTS = 16 };
+
+static uint32_t starts_before_binary(const hdst__opencl_device *self)
+{
+    const char *kept = getenv("POCL_KERNEL_CACHE");
+    if (self->base.engine->binary_after) return self->base.engine->binary_after;
+    return hdst__platform_is_pocl(self->base.info->platform) && !(kept && !strcmp(kept, "0")) ? POCL_STARTS : 1;
+}
+
+// Counts this process. The count is of no consequence but for time: two processes that count at once may count as one.
+static bool binary_pays(hdst__opencl_device *self, const hdst__built *built)
+{
+    const uint32_t enough = starts_before_binary(self);
+    if (enough <= 1) return true;
+    hdst__hash key = built->key;
+    hdst__hash_add_text(&key, "starts");
+    size_t length;
+    char *note = hdst__program_cache_read_note(self->cache, &key, &length), text[16] = "";
+    if (note) memcpy(text, note, length < sizeof text ? length : sizeof text - 1);
+    hdst__free(self->base.engine->allocator, note);
+    const unsigned long starts = strtoul(text, NULL, 10) + 1;
+    if (starts >= enough) return true;
+    snprintf(text, sizeof text, "%lu", starts);
+    hdst__program_cache_write_note(self->cache, &key, text);
+    return false;
+}
+
+// After the first launch, because PoCL makes machine code only then.
+static void save(hdst__opencl_device *self, const hdst__built *built)
+{
+    const hdst__allocator *allocator = self->base.engine->allocator;
+    size_t length = 0;
+    if (!hdst__program_cache_usable(self->cache) || !binary_pays(self, built)) return;
+    if (self->cl->clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES, sizeof length, &length, NULL) != CL_SUCCESS || length == 0) return;
+    unsigned char *binary = hdst__alloc(allocator, length);
+    if (!binary) return;
+    if (self->cl->clGetProgramInfo(built->program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
+        hdst__program_cache_write(self->cache, &built->key, binary, length);
+    hdst__free(allocator, binary);
+}
+
+bool hdst__opencl_proven(hdst__device *device, hdst__program *program)
+{
+    hdst__built *built = program->built;
+    if (!built || built->on_disk) return true;      // a C function has nothing to keep
+    if (!hdst__driver_save_begin()) return false;
+    save((hdst__opencl_device *)device, built);
+    hdst__driver_save_end();
+    built->on_disk = true;
+    return true;
+}
+
+// --- Arguments ---
+
+typedef struct argument {       // as clSetKernelArg wants it
+    size_t size;
+    const void *value;
+    cl_ulong number;
+    cl_mem object;
+} argument;
+
+static void set_number(argument *arg, uint64_t number)
+{
+    arg->number = number;
+    arg->size = sizeof arg->number;
+    arg->value = &arg->number;
+}
+
+static void set_memory(argument *arg, const hdst__memory *memory)
+{
+    arg->object = memory ? memory->object : NULL;
+    arg->size = sizeof arg->object;
+    arg->value = &arg->object;
+}
+
+static uint64_t local_bytes(const hdst__arg *arg, const ir_func *func, const uint64_t *rows)
+{
+    uint64_t bytes = arg->local_constant;
+    for (size_t i = 0; arg->local_per_row && i < func->param_count; i++)
+        if (arg->local_per_row[i]) bytes += arg->local_per_row[i] * rows[i];
+    return bytes ? bytes : 8;
+}
+
+// Set at a time when `arg` stays where it is: the values point into it.
+static void fill_argument(const hdst__code *code, const hdst__arg *what, const hdst__launch *at, argument *arg)
+{
+    switch (what->kind) {
+    case HDST__ARG_FIRST: set_number(arg, at->first); break;
+    case HDST__ARG_SKIP: set_number(arg, at->skip); break;
+    case HDST__ARG_COUNT: set_number(arg, at->count); break;
+    case HDST__ARG_INPUT: set_memory(arg, at->input[what->index]); break;
+    case HDST__ARG_INPUT_OFFSET: set_number(arg, at->storage->leaf[what->index].offset); break;
+    case HDST__ARG_INPUT_STRIDE: set_number(arg, at->storage->leaf[what->index].element_stride); break;
+    case HDST__ARG_BROADCAST: set_memory(arg, at->broadcast[what->index]); break;
+    case HDST__ARG_ROWS: set_number(arg, at->rows[what->index]); break;
+    case HDST__ARG_DEVICE_TABLE: set_memory(arg, at->table); break;
+    case HDST__ARG_STRIP_TABLES: set_memory(arg, at->strips); break;
+    case HDST__ARG_SCALES: set_memory(arg, at->scales); break;
+    case HDST__ARG_SPARES: set_memory(arg, at->spares); break;
+    case HDST__ARG_PARTS: set_memory(arg, at->parts); break;
+    case HDST__ARG_PAIRS: set_memory(arg, at->pairs); break;
+    case HDST__ARG_FLUSH: set_number(arg, at->flush); break;
+    case HDST__ARG_OUTPUT: set_memory(arg, at->output); break;
+    case HDST__ARG_ROOM: set_number(arg, at->room); break;
+    case HDST__ARG_PLACES: set_memory(arg, at->places); break;
+    case HDST__ARG_ERROR: set_memory(arg, at->error); break;
+    case HDST__ARG_FINISHED: set_memory(arg, at->finished[what->index]); break;
+    case HDST__ARG_LOCAL:
+        arg->size = local_bytes(what, code->kernel->func, at->rows);
+        arg->value = NULL;
+        break;
+    }
+}
+
+static hdst_status set_listed(hdst__opencl_device *self, const hdst__code *code, const hdst__arg *args, size_t count, cl_kernel kernel, const hdst__launch *at, hdst_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        argument arg = {0};
+        fill_argument(code, &args[i], at, &arg);
+        HDST__CL_TRY(self->cl, self->base.info->name, error, clSetKernelArg, kernel, (cl_uint)i, arg.size, arg.value);
+    }
+    return HDST_OK;
+}
+
+static hdst_status set_arguments(hdst__opencl_device *self, const hdst__code *code, cl_kernel kernel, const hdst__launch *at, hdst_error *error)
+{
+    return set_listed(self, code, code->kernel->args, code->kernel->arg_count, kernel, at, error);
+}
+
+// Kernels of one launch follow each other in the queue.
+static hdst_status enqueue(hdst__opencl_device *self, cl_kernel kernel, size_t global, size_t local, hdst_error *error)
+{
+    cl_event event;
+    const bool waits = self->last_in && !self->in_awaited;
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueNDRangeKernel, self->compute, kernel, 1, NULL, &global, &local, waits ? 1 : 0,
+                 waits ? &self->last_in : NULL, &event);
+    return hdst__opencl_launched(self, event, error);
+}
+
+// The launch's time begins with the kernel that was submitted last.
+static hdst_status begins_here(hdst__opencl_device *self, hdst_error *error)
+{
+    if (self->begun) self->cl->clReleaseEvent(self->begun);
+    self->begun = self->last_launch;
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clRetainEvent, self->begun);
+    return HDST_OK;
+}
+
+static hdst_status merge_after(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local, hdst_error *error)
+{
+    hdst_status status = program->count ? HDST_OK : begins_here(self, error);
+    if (status == HDST_OK) status = set_arguments(self, &program->code, program->merge, at, error);
+    return status == HDST_OK ? enqueue(self, program->merge, global, local, error) : status;
+}
+
+static hdst_status count_first(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local, hdst_error *error)
+{
+    hdst_status status = set_arguments(self, &program->code, program->count, at, error);
+    if (status == HDST_OK) status = enqueue(self, program->count, global, local, error);
+    if (status != HDST_OK) return status;
+    status = begins_here(self, error);
+    if (status != HDST_OK || !program->scan) return status;
+    status = set_arguments(self, &program->code, program->scan, at, error);
+    return status == HDST_OK ? enqueue(self, program->scan, local, local, error) : status;
+}
+
+// All whole tiles of the slice. *rest is what is left of it.
+static hdst_status launch_parts(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local, hdst__launch *rest, hdst_error *error)
+{
+    const hdst__kernel *kernel = program->code.kernel;
+    hdst_status status = HDST_OK;
+    for (uint32_t i = 0; i < kernel->part_count && status == HDST_OK; i++) {
+        status = set_arguments(self, &program->code, program->part[i], at, error);
+        if (status == HDST_OK) status = enqueue(self, program->part[i], global, local, error);
+        if (status == HDST_OK && i == 0) status = begins_here(self, error);
+    }
+    const uint64_t whole = at->count / kernel->part_tile * kernel->part_tile;
+    *rest = *at;
+    rest->first += whole;
+    rest->skip += whole;
+    rest->count -= whole;
+    return status;
+}
+
+hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    const hdst__kernel *kernel = program->code.kernel;
+    if (program->code.callback) return hdst__opencl_call(self, program, at, error);
+    size_t local = kernel->local_size ? kernel->local_size : 1, global = (size_t)program->code.items;
+    if (program->code.fold) {           // a work-item for each output record
+        size_t runs = (size_t)((at->count + HDST__FOLD_RECORDS - 1) / HDST__FOLD_RECORDS);
+        global = (runs + local - 1) / local * local;
+    }
+    hdst_status status = program->count ? count_first(self, program, at, global, local, error) : HDST_OK;
+    hdst__launch rest;
+    if (status == HDST_OK && kernel->part_count) {
+        status = launch_parts(self, program, at, global, local, &rest, error);
+        if (status != HDST_OK || rest.count == 0) return status;
+        at = &rest;
+    }
+    if (status == HDST_OK) status = set_arguments(self, &program->code, program->kernel, at, error);
+    if (status == HDST_OK) status = enqueue(self, program->kernel, global, local, error);
+    return status == HDST_OK && program->merge ? merge_after(self, program, at, global, local, error) : status;
+}
+
+enum { FINISH_GROUPS_PER_UNIT = 16 };
+
+hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    const hdst__kernel *kernel = program->code.kernel;
+    const size_t local = kernel->local_size;
+    hdst_status status = self->begun || !self->last_launch ? HDST_OK : begins_here(self, error);
+    if (status == HDST_OK) status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->finish, at, error);
+    const size_t global = device->info->compute_units * FINISH_GROUPS_PER_UNIT * local;
+    if (status == HDST_OK) status = enqueue(self, program->finish, global, local, error);
+    if (status != HDST_OK || !program->spare) return status;
+    status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->spare, at, error);
+    return status == HDST_OK ? enqueue(self, program->spare, global, local, error) : status;
+}
+
+hdst_status hdst__opencl_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local, hdst_error *error)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    for (size_t i = 0; i < count; i++) {
+        argument arg = {0};
+        if (args[i].memory) set_memory(&arg, args[i].memory);
+        else set_number(&arg, args[i].number);
+        HDST__CL_TRY(self->cl, device->info->name, error, clSetKernelArg, program->kernel, (cl_uint)i, arg.size, arg.value);
+    }
+    return enqueue(self, program->kernel, (size_t)groups * local, local, error);
+}

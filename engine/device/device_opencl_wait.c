@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiting for an OpenCL device, unless the call is cancelled and the device does not come to its end: then it is given up. On a CPU device all commands may stand behind an
+// endless kernel, also those of other queues, because it keeps all threads of the driver; elsewhere only launches take long.
+#include "engine/device/device_opencl.h"
+
+#include "engine/engine_private.h"
+#include "engine/stage/executor.h"
+#include "engine/device/give_up.h"
+
+#include <time.h>
+
+static void CL_CALLBACK on_ended(cl_event event, cl_int code, void *user)
+{
+    hdst__opencl_wait *wait = user;
+    (void)event, (void)code;
+    pthread_mutex_lock(&wait->mutex);
+    wait->ended = true;
+    pthread_cond_signal(&wait->condition);
+    pthread_mutex_unlock(&wait->mutex);
+}
+
+static cl_int state_of(const hdst__opencl_device *self, cl_event event)
+{
+    cl_int state = CL_COMPLETE;
+    const cl_int code = self->cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    return code == CL_SUCCESS ? state : code;
+}
+
+// The driver's thread tells. After a device was given up it may still do so: the device's memory stays.
+static hdst_status await_told(hdst__opencl_device *self, cl_event event, hdst_error *error)
+{
+    hdst__opencl_wait *wait = &self->wait;
+    hdst__patience patience = {0};
+    wait->ended = false;
+    if (self->cl->clSetEventCallback(event, CL_COMPLETE, on_ended, wait) != CL_SUCCESS) {
+        self->cl->clWaitForEvents(1, &event);
+        return HDST_OK;
+    }
+    bool ends = false;
+    pthread_mutex_lock(&wait->mutex);
+    while (!wait->ended && !ends) {
+        hdst__pieces_wait(&wait->condition, &wait->mutex);
+        ends = !wait->ended && hdst__patience_ends(&patience, self->base.engine);
+    }
+    pthread_mutex_unlock(&wait->mutex);
+    return ends ? hdst__give_up(&self->base, error) : HDST_OK;
+}
+
+// GPUs tell late, through a thread that must be woken; so they are asked, as their drivers do in a wait, and seldom once it takes long.
+static hdst_status await_asking(hdst__opencl_device *self, cl_event event, hdst_error *error)
+{
+    static const double busy_seconds = 10e-3, share = 1.0 / 256, longest = 5e-3;
+    const double start = hdst__now();
+    hdst__patience patience = {0};
+    while (state_of(self, event) > CL_COMPLETE) {
+        const double passed = hdst__now() - start, pause = passed * share < longest ? passed * share : longest;
+        if (passed < busy_seconds) continue;
+        if (hdst__patience_ends(&patience, self->base.engine)) return hdst__give_up(&self->base, error);
+        nanosleep(&(struct timespec){.tv_nsec = (long)(pause * 1e9)}, NULL);
+    }
+    return HDST_OK;
+}
+
+hdst_status hdst__opencl_await(hdst__opencl_device *self, cl_event event, cl_int *code, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    if (!self->base.engine->cancel) self->cl->clWaitForEvents(1, &event);
+    else if (state_of(self, event) > CL_COMPLETE) status = (self->base.info->class_ == HDST__DEVICE_GPU ? await_asking : await_told)(self, event, error);
+    if (status == HDST_OK && code) *code = state_of(self, event);
+    return status;
+}
+
+hdst_status hdst__opencl_await_queue(hdst__opencl_device *self, cl_command_queue queue, hdst_error *error)
+{
+    cl_event event;
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueMarkerWithWaitList, queue, 0, NULL, &event);
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clFlush, queue);
+    hdst_status status = hdst__opencl_await(self, event, NULL, error);
+    if (status == HDST_OK) self->cl->clReleaseEvent(event);
+    return status;
+}
+
+hdst_status hdst__opencl_await_launches(hdst__opencl_device *self, hdst_error *error)
+{
+    if (!self->base.engine->cancel || self->launches == self->ended) return HDST_OK;
+    hdst_status status = hdst__opencl_await_queue(self, self->compute, error);
+    if (status == HDST_OK) self->ended = self->launches;
+    return status;
+}

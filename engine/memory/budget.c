@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/memory/budget.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { ALLOWANCE = (2 << 20) - (64 << 10) /* for the engine and the context themselves */, ALLOWANCE_SHARE = 10 };
+
+typedef struct head {               // in front of every block, which stays aligned to 16 bytes
+    uint64_t bytes;                 // with the head
+    bool small;
+    char pad[7];
+} head;
+
+_Static_assert(sizeof(head) == 16, "blocks are aligned as the inner allocator's");
+
+void hdst__budget_init(hdst__budget *budget, const char *name, const char *option, uint64_t limit)
+{
+    budget->name = name;
+    budget->option = option;
+    budget->limit = limit;
+    budget->allowance = limit / ALLOWANCE_SHARE + ALLOWANCE;
+    budget->inner = NULL;
+    budget->of = NULL;
+    atomic_init(&budget->used, 0);
+    atomic_init(&budget->peak, 0);
+    atomic_init(&budget->small, 0);
+    atomic_init(&budget->refused, 0);
+    atomic_init(&budget->refused_bytes, 0);
+    atomic_init(&budget->refused_left, 0);
+    atomic_init(&budget->keeps, false);
+}
+
+void hdst__budget_init_share(hdst__budget *share, hdst__budget *of, uint64_t limit)
+{
+    hdst__budget_init(share, of->name, of->option, limit);
+    share->allowance = 0;
+    share->of = of;
+}
+
+// Of what is small, what counts.
+static uint64_t over(const hdst__budget *budget)
+{
+    const uint64_t small = atomic_load(&budget->small);
+    return small > budget->allowance ? small - budget->allowance : 0;
+}
+
+static uint64_t left_of(const hdst__budget *budget, uint64_t used) { return used < budget->limit ? budget->limit - used : 0; }
+
+static bool refuse(hdst__budget *budget, uint64_t bytes, uint64_t left)
+{
+    for (; budget; budget = budget->of) {
+        atomic_store(&budget->refused_bytes, bytes);
+        atomic_store(&budget->refused_left, left);
+        atomic_fetch_add(&budget->refused, 1);
+    }
+    return false;
+}
+
+bool hdst__budget_reserve(hdst__budget *budget, uint64_t bytes)
+{
+    const uint64_t beside = over(budget), limit = budget->limit > beside ? budget->limit - beside : 0;
+    uint64_t used = atomic_load(&budget->used), next;
+    do {
+        if (bytes > limit || used > limit - bytes) return refuse(budget, bytes, left_of(budget, used + beside));
+        next = used + bytes;
+    } while (!atomic_compare_exchange_weak(&budget->used, &used, next));
+    uint64_t peak = atomic_load(&budget->peak);
+    while (peak < next && !atomic_compare_exchange_weak(&budget->peak, &peak, next)) {}
+    return true;
+}
+
+void hdst__budget_release(hdst__budget *budget, uint64_t bytes)
+{
+    atomic_fetch_sub(&budget->used, bytes);
+}
+
+uint64_t hdst__budget_left(const hdst__budget *budget)
+{
+    return left_of(budget, atomic_load(&budget->used) + over(budget));
+}
+
+// --- The allocator ---
+
+static bool reserve_small(hdst__budget *budget, uint64_t bytes)
+{
+    const uint64_t small = atomic_fetch_add(&budget->small, bytes) + bytes;
+    const uint64_t used = atomic_load(&budget->used), before = small - bytes;
+    if (small <= budget->allowance || used + (small - budget->allowance) <= budget->limit) return true;
+    atomic_fetch_sub(&budget->small, bytes);
+    return refuse(budget, bytes, left_of(budget, used + (before > budget->allowance ? before - budget->allowance : 0)));
+}
+
+static bool count(hdst__budget *budget, uint64_t bytes, bool small) { return small ? reserve_small(budget, bytes) : hdst__budget_reserve(budget, bytes); }
+
+static void count_back(hdst__budget *budget, uint64_t bytes, bool small) { atomic_fetch_sub(small ? &budget->small : &budget->used, bytes); }
+
+// `counted`: false when the budget was what refused.
+static void *take(hdst__budget *budget, uint64_t bytes, bool small, bool zero, bool *counted)
+{
+    if (bytes > SIZE_MAX / 2) bytes = SIZE_MAX / 2;     // which nobody has
+    bytes += sizeof(head);
+    *counted = count(budget, bytes, small);
+    head *block = !*counted ? NULL : zero ? hdst__alloc_zero(budget->inner, bytes) : hdst__alloc(budget->inner, bytes);
+    if (block) *block = (head){.bytes = bytes, .small = small};
+    else if (*counted) count_back(budget, bytes, small);
+    return block ? block + 1 : NULL;
+}
+
+static void *retake_elsewhere(hdst__budget *budget, const void *memory, uint64_t before, uint64_t bytes, bool small, bool *counted)
+{
+    void *copy = take(budget, bytes, small, false, counted);
+    if (copy) memcpy(copy, memory, before < bytes ? before : bytes);
+    return copy;
+}
+
+static void *retake(hdst__budget *budget, void *memory, uint64_t bytes, bool small, bool *counted)
+{
+    if (!memory) return take(budget, bytes, small, false, counted);
+    head *block = (head *)memory - 1, before = *block;
+    if (bytes > SIZE_MAX / 2) bytes = SIZE_MAX / 2;
+    bytes += sizeof(head);
+    small = small && before.small;
+    if (atomic_load(&budget->keeps)) return retake_elsewhere(budget, memory, before.bytes - sizeof(head), bytes - sizeof(head), small, counted);
+    // What is new is counted first; a block that changes sides counts on both meanwhile.
+    const uint64_t more = small == before.small ? bytes > before.bytes ? bytes - before.bytes : 0 : bytes;
+    *counted = count(budget, more, small);
+    block = *counted ? hdst__realloc(budget->inner, block, bytes) : NULL;
+    if (!block) {
+        if (*counted) count_back(budget, more, small);
+        return NULL;
+    }
+    if (small != before.small) count_back(budget, before.bytes, before.small);
+    else if (bytes < before.bytes) count_back(budget, before.bytes - bytes, small);
+    *block = (head){.bytes = bytes, .small = small};
+    return block + 1;
+}
+
+static void *allocate(size_t bytes, void *user)
+{
+    bool counted;
+    return take(user, bytes, bytes < HDST__BUDGET_LARGE, false, &counted);
+}
+
+static void *allocate_zero(size_t bytes, void *user)
+{
+    bool counted;
+    return take(user, bytes, bytes < HDST__BUDGET_LARGE, true, &counted);
+}
+
+static void *reallocate(void *memory, size_t bytes, void *user)
+{
+    bool counted;
+    return retake(user, memory, bytes, bytes < HDST__BUDGET_LARGE, &counted);
+}
+
+static void release(void *memory, void *user)
+{
+    hdst__budget *budget = user;
+    if (!memory || atomic_load(&budget->keeps)) return;
+    head *block = (head *)memory - 1;
+    count_back(budget, block->bytes, block->small);
+    hdst__free(budget->inner, block);
+}
+
+void hdst__budget_keep(hdst__budget *budget) { atomic_store(&budget->keeps, true); }
+
+hdst__allocator hdst__budget_allocator(hdst__budget *budget, const hdst__allocator *inner)
+{
+    budget->inner = inner;
+    return (hdst__allocator){allocate, reallocate, release, budget, allocate_zero};
+}
+
+static void *told(hdst__budget *budget, void *memory, uint64_t bytes, bool counted, const char *what, hdst_error *error)
+{
+    if (!memory && counted) hdst__error_memory(error, what);
+    else if (!memory) hdst__budget_error(budget, bytes, what, error);
+    return memory;
+}
+
+void *hdst__budget_alloc(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error)
+{
+    bool counted;
+    void *memory = take(budget, bytes, false, false, &counted);
+    return told(budget, memory, bytes, counted, what, error);
+}
+
+void *hdst__budget_alloc_zero(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error)
+{
+    bool counted;
+    void *memory = take(budget, bytes, false, true, &counted);
+    return told(budget, memory, bytes, counted, what, error);
+}
+
+void *hdst__budget_realloc(hdst__budget *budget, void *memory, uint64_t bytes, const char *what, hdst_error *error)
+{
+    bool counted;
+    const uint64_t before = memory ? ((head *)memory - 1)->bytes - sizeof(head) : 0;
+    void *grown = retake(budget, memory, bytes, false, &counted);
+    return told(budget, grown, bytes > before ? bytes - before : bytes, counted, what, error);
+}
+
+const char *hdst__bytes_text(uint64_t bytes, char text[24])
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 1024 && unit < 6) value /= 1024, unit++;
+    snprintf(text, 24, unit && value < 100 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+    return text;
+}
+
+// What did not fit may be needed where a device works on it and where the program finds it. What comes beside takes shares of the limit.
+enum { NEEDED_TWICE = 5, BESIDE_SHARE = 8, LEAST_BESIDE = 2 << 20, MIB = 1 << 20 };
+
+static uint64_t in_use(const hdst__budget *budget) { return budget->limit - hdst__budget_left(budget); }
+
+static void name_limit(const hdst__budget *budget, uint64_t bytes, hdst_error *error)
+{
+    hdst__error_hint(error, "%s %" PRIu64 "M would do, or use smaller tables or fewer cached datasets", budget->option, (bytes + LEAST_BESIDE + MIB - 1) / MIB);
+}
+
+hdst_status hdst__budget_error_of_all(const hdst__budget *budget, uint64_t bytes, uint64_t later, uint64_t more, const char *what, hdst_error *error)
+{
+    hdst__budget_error(budget, bytes, what, error);
+    uint64_t all, least;
+    if (__builtin_add_overflow(bytes, later, &all) || __builtin_add_overflow(all, more, &least) || least >= UINT64_MAX / 8) return HDST_E_MEMORY;
+    const uint64_t left = hdst__budget_left(budget), usual = budget->limit / 4, share = left < usual ? left : usual;
+    const double in_share = share ? (double)all / (double)share * (double)budget->limit : INFINITY;
+    least += in_use(budget);
+    if (more && in_share < (double)least) least = (uint64_t)in_share;
+    name_limit(budget, least + least / BESIDE_SHARE, error);
+    return HDST_E_MEMORY;
+}
+
+static hdst_status error_with(const hdst__budget *budget, uint64_t bytes, uint64_t bytes_left, const char *what, hdst_error *error)
+{
+    char wanted[24], left[24], limit[24];
+    hdst__error_set(error, HDST_E_MEMORY, "%s: %s needs %s, %s of %s are left", budget->name, what, hdst__bytes_text(bytes, wanted),
+                    hdst__bytes_text(bytes_left, left), hdst__bytes_text(budget->limit, limit));
+    if (bytes < UINT64_MAX / 8) name_limit(budget, budget->limit - bytes_left + NEEDED_TWICE * bytes / 2 + budget->limit / BESIDE_SHARE, error);
+    else hdst__error_hint(error, "raise it with %s, or use smaller tables or fewer cached datasets", budget->option);
+    return HDST_E_MEMORY;
+}
+
+hdst_status hdst__budget_error(const hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error)
+{
+    return error_with(budget, bytes, hdst__budget_left(budget), what, error);
+}
+
+void hdst__budget_explain(hdst__budget *budget, uint64_t refused_before, hdst_error *error)
+{
+    static const char prefix[] = "out of memory: ";
+    char what[sizeof error->message];
+    if (!error || error->code != HDST_E_MEMORY || strncmp(error->message, prefix, sizeof prefix - 1) || atomic_load(&budget->refused) == refused_before) return;
+    snprintf(what, sizeof what, "%s", error->message + sizeof prefix - 1);
+    error_with(budget, atomic_load(&budget->refused_bytes), atomic_load(&budget->refused_left), what, error);
+}
+
+// --- What the machine and its cgroups allow ---
+
+static uint64_t read_limit(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (!file) return UINT64_MAX;
+    char text[64] = "";
+    if (!fgets(text, sizeof text, file)) text[0] = 0;
+    fclose(file);
+    char *end;
+    uint64_t limit = strtoull(text, &end, 10);
+    // "max" has no digits; v1 says "no limit" with a number just below 2^63.
+    return end == text || limit >= UINT64_MAX / 4 ? UINT64_MAX : limit;
+}
+
+// The least limit of the cgroup `path` below `root` and of all above it: the limits of parents hold too.
+static uint64_t walk_up(const char *root, const char *path, const char *file)
+{
+    char current[1024], name[2080];
+    snprintf(current, sizeof current, "%s", path);
+    uint64_t least = UINT64_MAX;
+    for (;;) {
+        snprintf(name, sizeof name, "%s%s/%s", root, strcmp(current, "/") ? current : "", file);
+        uint64_t limit = read_limit(name);
+        if (limit < least) least = limit;
+        char *slash = strrchr(current, '/');
+        if (!slash) return least;
+        *slash = 0;
+    }
+}
+
+// One line of /proc/self/cgroup: "0::/path" (v2) or "5:memory,cpu:/path" (v1). False when it says nothing about memory.
+static bool parse_line(char *line, const char **file, const char **path, bool *v1)
+{
+    char *controllers = strchr(line, ':');
+    char *where = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!where) return false;
+    *controllers++ = 0;
+    *where++ = 0;
+    *path = where;
+    *v1 = *controllers != 0;
+    *file = *v1 ? "memory.limit_in_bytes" : "memory.max";
+    if (!*v1) return strcmp(line, "0") == 0;
+    char *rest = NULL;
+    for (char *name = strtok_r(controllers, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        if (strcmp(name, "memory") == 0) return true;
+    return false;
+}
+
+uint64_t hdst__cgroup_memory_limit(const char *membership, const char *mount)
+{
+    uint64_t least = UINT64_MAX;
+    while (*membership) {
+        size_t length = strcspn(membership, "\n");
+        char line[1024], root[512];
+        if (length < sizeof line) {
+            memcpy(line, membership, length);
+            line[length] = 0;
+            const char *file, *path;
+            bool v1;
+            if (parse_line(line, &file, &path, &v1)) {
+                snprintf(root, sizeof root, "%s%s", mount, v1 ? "/memory" : "");
+                uint64_t limit = walk_up(root, path, file);
+                if (limit < least) least = limit;
+            }
+        }
+        membership += length + (membership[length] == '\n');
+    }
+    return least;
+}
+
+// `ulimit -v`: what is left of it. UINT64_MAX: there is no such limit.
+static uint64_t address_space_left(void)
+{
+    struct rlimit space;
+    unsigned long long pages = 0;
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%llu", &pages) != 1) pages = 0;
+    if (file) fclose(file);
+    const uint64_t used = pages * (uint64_t)sysconf(_SC_PAGE_SIZE);
+    return used < space.rlim_cur ? space.rlim_cur - used : 0;
+}
+
+uint64_t hdst__host_memory_limit(void)
+{
+    uint64_t limit = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGE_SIZE);
+    const uint64_t space = address_space_left();
+    if (space < limit) limit = space;
+    char text[4096];
+    FILE *file = fopen("/proc/self/cgroup", "r");
+    if (!file) return limit;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = 0;
+    uint64_t cgroup = hdst__cgroup_memory_limit(text, "/sys/fs/cgroup");
+    return cgroup < limit ? cgroup : limit;
+}

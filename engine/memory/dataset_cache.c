@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/memory/dataset_cache.h"
+
+#include "engine/engine_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const uint64_t segment_bytes = (uint64_t)2 << 30;       // large, because each segment is a launch
+
+hdst__dataset_cache *hdst__dataset_cache_create(hdst__engine *engine, const hdst__reader *reader)
+{
+    hdst__dataset_cache *cache = hdst__alloc_zero(engine->allocator, sizeof *cache);
+    if (!cache) return NULL;
+    cache->engine = engine;
+    cache->reader = *reader;
+    cache->reader.held = true;
+    hdst__arena_init(&cache->arena, engine->allocator, NULL);
+    return cache;
+}
+
+// --- Reading on the host ---
+
+static hdst_status hand_over(const hdst__dataset_cache *cache, const hdst__segment *segment, bool to_host, hdst_error *error)
+{
+    hdst__device *device = cache->device;
+    hdst_status status = HDST_OK;
+    for (uint32_t b = 0; b < segment->buffers && status == HDST_OK; b++) status = (to_host ? device->ops->to_host : device->ops->to_device)(device, segment->memory[b], error);
+    return status;
+}
+
+static hdst_status copy_segment(const hdst__dataset_cache *cache, const hdst__segment *segment, uint64_t at, uint64_t count, const hdst__storage *storage,
+                                void *const *buffers, uint64_t to, hdst_error *error)
+{
+    const void **from = hdst__alloc(cache->engine->allocator, segment->buffers * sizeof *from);
+    if (!from) return hdst__error_memory(error, "addresses of a segment");
+    for (uint32_t b = 0; b < segment->buffers; b++) from[b] = segment->memory[b]->host;
+    hdst_status status = hand_over(cache, segment, true, error);
+    if (status == HDST_OK) hdst__storage_copy(storage, buffers, to, segment->storage, from, at, count);
+    if (status == HDST_OK) status = hand_over(cache, segment, false, error);
+    hdst__free(cache->engine->allocator, from);
+    return status;
+}
+
+static bool host_has_all(const hdst__dataset_cache *cache)
+{
+    return cache->device && cache->device->unified && !cache->streamed && cache->count && cache->loaded == cache->count;
+}
+
+static hdst_status fill_from_segments(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    const hdst__dataset_cache *cache = user;
+    if (!host_has_all(cache)) return cache->reader.fill(cache->reader.user, first, count, storage, buffers, to_first, error);
+    for (uint64_t i = 0; i < cache->count && count; i++) {
+        const hdst__segment *segment = &cache->segment[i];
+        if (first >= segment->first + segment->count) continue;
+        const uint64_t at = first - segment->first, left = segment->count - at, part = left < count ? left : count;
+        hdst_status status = copy_segment(cache, segment, at, part, storage, buffers, to_first, error);
+        if (status != HDST_OK) return status;
+        first += part;
+        to_first += part;
+        count -= part;
+    }
+    return HDST_OK;
+}
+
+hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache)
+{
+    hdst__reader reader = cache->reader;
+    reader.fill = fill_from_segments;
+    reader.user = cache;
+    return reader;
+}
+
+static void release_segments(hdst__dataset_cache *cache)
+{
+    for (uint64_t i = 0; cache->segment && i < cache->count; i++) hdst__segment_destroy(cache->device, &cache->segment[i]);
+    hdst__free(cache->engine->allocator, cache->segment);
+    hdst__arena_destroy(&cache->arena);
+    cache->segment = NULL;
+    cache->count = cache->loaded = 0;
+}
+
+const hdst__reader *hdst__dataset_cache_own_reader(const hdst__dataset_cache *cache) { return &cache->reader; }
+
+void hdst__dataset_cache_destroy(hdst__dataset_cache *cache)
+{
+    if (!cache) return;
+    hdst__engine *engine = cache->engine;
+    pthread_mutex_lock(&engine->mutex);
+    release_segments(cache);
+    pthread_mutex_unlock(&engine->mutex);
+    hdst__free(engine->allocator, cache);
+}
+
+// Equal segments, as few as fit: a short last one would be a launch for little.
+static uint64_t records_per_segment(const hdst__dataset_cache *cache)
+{
+    uint64_t bytes = cache->device->info->max_alloc_bytes < segment_bytes ? cache->device->info->max_alloc_bytes : segment_bytes;
+    uint64_t most = hdst__segment_records(&cache->reader, bytes, cache->reader.records), unit = hdst__segment_records(&cache->reader, 0, 0);
+    uint64_t segments = (cache->reader.records + most - 1) / most, each = (cache->reader.records + segments - 1) / segments;
+    if (segments > 1 && most >= HDST__PART_BYTES && HDST__PART_BYTES % unit == 0) unit = HDST__PART_BYTES;     // see HDST__PART_RECORDS
+    return (each + unit - 1) / unit * unit;
+}
+
+// Three quarters of what is left: tables, results and the staging of copies need room too.
+static bool fits(const hdst__budget *budget, uint64_t bytes)
+{
+    return bytes <= hdst__budget_left(budget) / 4 * 3;
+}
+
+static hdst_status check_budgets(const hdst__dataset_cache *cache, uint64_t each, hdst_error *error)
+{
+    const hdst__budget *host = &cache->engine->memory, *device = &cache->device->budget;
+    uint64_t record = hdst__segment_record_bytes(cache->reader.record), records = (cache->reader.records + each - 1) / each * each;
+    uint64_t bytes = record && records > UINT64_MAX / record ? UINT64_MAX : record * records;
+    if (cache->device->unified && !fits(host, bytes)) return hdst__budget_error(host, bytes, "a cached dataset, and room beside it,", error);
+    if (!fits(device, bytes)) return hdst__budget_error(device, bytes, "a cached dataset, and room beside it,", error);
+    return HDST_OK;
+}
+
+static hdst_status make_segments(hdst__dataset_cache *cache, hdst_error *error)
+{
+    const hdst__reader *reader = &cache->reader;
+    uint64_t each = records_per_segment(cache), count = (reader->records + each - 1) / each;
+    hdst__memory_kind kind = cache->device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE;
+    jmp_buf out_of_memory;
+    hdst_status fitting = check_budgets(cache, each, error);
+    if (fitting != HDST_OK) return fitting;
+    cache->segment = hdst__alloc_zero(cache->engine->allocator, count * sizeof *cache->segment);
+    if (!cache->segment) return hdst__error_memory(error, "a cached dataset");
+    cache->count = count;
+    cache->arena.out_of_memory = &out_of_memory;
+    if (setjmp(out_of_memory)) return hdst__error_memory(error, "a cached dataset");
+    for (uint64_t i = 0; i < cache->count; i++) {
+        uint64_t first = i * each, records = reader->records - first < each ? reader->records - first : each;
+        const hdst__storage *storage = hdst__storage_make(&cache->arena, reader->record, reader->layout, reader->block, records);
+        hdst_status status = hdst__segment_create(cache->device, kind, storage, "a cached dataset", &cache->segment[i], error);
+        if (status != HDST_OK) return status;
+        cache->segment[i].first = first;
+        cache->segment[i].count = records;
+    }
+    return HDST_OK;
+}
+
+hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device *device, hdst_error *error)
+{
+    if (cache->device || cache->reader.records == 0) return HDST_OK;
+    cache->device = device;
+    hdst_error cause = HDST_ERROR_INIT;
+    hdst_status status = make_segments(cache, &cause);
+    cache->arena.out_of_memory = NULL;
+    if (status == HDST_OK) return HDST_OK;
+    release_segments(cache);
+    if (status != HDST_E_MEMORY) {
+        cache->device = NULL;
+        if (error) *error = cause;
+        return status;
+    }
+    cache->streamed = true;
+    snprintf(cache->why, sizeof cache->why, "%.150s", cause.message);
+    hdst__log_write(&cache->engine->log, HDST__LOG_WARN, "a cached dataset does not fit and is read again in every run: %s", cause.message);
+    return HDST_OK;
+}
+
+hdst_status hdst__dataset_cache_to_host(hdst__dataset_cache *cache, hdst__device *device, bool *there, hdst_error *error)
+{
+    uint64_t moved = 0;
+    *there = false;
+    hdst_status status = hdst__dataset_cache_prepare(cache, device, error);
+    if (status != HDST_OK || cache->streamed || !cache->count || !cache->device->unified) return status;
+    for (; cache->loaded < cache->count && status == HDST_OK; cache->loaded++) {
+        hdst__segment *segment = &cache->segment[cache->loaded];
+        status = hdst__segment_load(segment, cache->device, &cache->reader, segment->storage, segment->first, segment->count, &moved, error);
+        if (status != HDST_OK) break;
+    }
+    for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) status = hand_over(cache, &cache->segment[i], true, error);
+    *there = status == HDST_OK;
+    if (status != HDST_OK) hdst__dataset_cache_to_device(cache, NULL);      // those that were handed over
+    return status;
+}
+
+hdst_status hdst__dataset_cache_to_device(hdst__dataset_cache *cache, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) status = hand_over(cache, &cache->segment[i], false, error);
+    return status;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/memory/output.h"
+
+#include <string.h>
+
+void hdst__output_init(hdst__output *output, const hdst__allocator *allocator, hdst__budget *budget, uint64_t record_bytes)
+{
+    *output = (hdst__output){.allocator = allocator, .budget = budget, .record_bytes = record_bytes};
+}
+
+void hdst__output_destroy(hdst__output *output)
+{
+    hdst__free(output->allocator, output->records);
+    output->records = NULL;
+    output->count = output->capacity = 0;
+}
+
+void hdst__output_reset(hdst__output *output)
+{
+    output->count = 0;
+}
+
+enum { LEFT_SHARE = 4 };
+
+static bool fits(const hdst__output *output, uint64_t bytes)
+{
+    const uint64_t has = hdst__budget_left(output->budget) + output->capacity * output->record_bytes;
+    return !output->leaves_room || bytes <= has / LEFT_SHARE * (LEFT_SHARE - 1);
+}
+
+hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_error *error)
+{
+    if (records <= output->capacity) return HDST_OK;
+    if (records > SIZE_MAX / 2 / output->record_bytes) return hdst__error_memory(error, "output records");
+    if (!fits(output, records * output->record_bytes)) return hdst__budget_error(output->budget, records * output->record_bytes, "output records, and room beside them,", error);
+    char *grown = hdst__budget_realloc(output->budget, output->records, records * output->record_bytes, "output records", error);
+    if (!grown) return HDST_E_MEMORY;
+    output->records = grown;
+    output->capacity = records;
+    return HDST_OK;
+}
+
+// Doubling keeps the copies few; where the budget has no room for that, what is needed must do.
+static hdst_status make_room(hdst__output *output, uint64_t more, hdst_error *error)
+{
+    uint64_t need = output->count + more;
+    if (need <= output->capacity) return HDST_OK;
+    if (need < output->capacity * 2 && hdst__output_reserve(output, output->capacity * 2, NULL) == HDST_OK) return HDST_OK;
+    return hdst__output_reserve(output, need, error);
+}
+
+hdst_status hdst__output_add(hdst__output *output, const void *records, uint64_t count, hdst_error *error)
+{
+    if (count == 0) return HDST_OK;
+    hdst_status status = make_room(output, count, error);
+    if (status != HDST_OK) return status;
+    memcpy(output->records + output->count * output->record_bytes, records, count * output->record_bytes);
+    output->count += count;
+    return HDST_OK;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output records of a run, gathered on the host in input order, one after another.
+#ifndef HDST_ENGINE_MEMORY_OUTPUT_H
+#define HDST_ENGINE_MEMORY_OUTPUT_H
+
+#include "engine/memory/budget.h"
+
+#include "base/alloc.h"
+
+typedef struct hdst__output {
+    const hdst__allocator *allocator;
+    hdst__budget *budget;
+    uint64_t record_bytes;
+    char *records;
+    uint64_t count, capacity;
+    struct hdst__store *store;      // not NULL: the records of this run go there instead and stay on the device
+    const struct hdst__sink *sink;  // not NULL: they go there instead, and are only counted here
+    bool leaves_room;               // they may as well be in a file: what comes behind them needs a share of the budget
+} hdst__output;
+
+void hdst__output_init(hdst__output *output, const hdst__allocator *allocator, hdst__budget *budget, uint64_t record_bytes);
+void hdst__output_destroy(hdst__output *output);
+// Forgets the records, keeps the memory.
+void hdst__output_reset(hdst__output *output);
+// Room for so many records in all. HDST_E_MEMORY, also where output that leaves room would take more than three quarters of what the budget has for it.
+hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_error *error);
+// Adds records behind those that are there.
+hdst_status hdst__output_add(hdst__output *output, const void *records, uint64_t count, hdst_error *error);
+
+#endif

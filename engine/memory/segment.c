@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/memory/segment.h"
+
+#include "engine/engine_private.h"
+
+uint64_t hdst__segment_record_bytes(const hdst__record *record)
+{
+    uint64_t leaves = 0;
+    for (size_t i = 0; i < record->leaf_count; i++) leaves += record->leaves[i].elements * hdst__scalar_size(record->leaves[i].kind);
+    return record->size > leaves ? record->size : leaves;
+}
+
+uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint64_t records)
+{
+    uint64_t unit = reader->layout == HDST__AOSOA && reader->block > 64 ? reader->block : 64, each = hdst__segment_record_bytes(reader->record);
+    uint64_t fit = bytes / (each ? each : 1) / unit * unit, need = (records + unit - 1) / unit * unit;
+    if (fit > need) fit = need;
+    return fit < unit ? unit : fit;
+}
+
+hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, const hdst__storage *storage, const char *what, hdst__segment *segment, hdst_error *error)
+{
+    *segment = (hdst__segment){.storage = storage};
+    segment->memory = hdst__alloc_zero(device->engine->allocator, storage->buffers * sizeof *segment->memory);
+    if (!segment->memory) return hdst__error_memory(error, what);
+    for (; segment->buffers < storage->buffers; segment->buffers++) {
+        hdst_status status = device->ops->alloc(device, kind, storage->buffer_bytes[segment->buffers], what, &segment->memory[segment->buffers], error);
+        if (status == HDST_OK) continue;
+        hdst__segment_destroy(device, segment);
+        return status;
+    }
+    return HDST_OK;
+}
+
+void hdst__segment_destroy(hdst__device *device, hdst__segment *segment)
+{
+    for (uint32_t i = 0; i < segment->buffers; i++) device->ops->release(device, segment->memory[i]);
+    hdst__free(device->engine->allocator, segment->memory);
+    *segment = (hdst__segment){0};
+}
+
+// --- The ring ---
+
+static bool fits(const hdst__segment *segment, const hdst__storage *storage)
+{
+    if (!storage->buffers) return true;         // records without fields take no memory, whatever the segment has
+    if (segment->buffers != storage->buffers) return false;
+    for (uint32_t i = 0; i < storage->buffers; i++)
+        if (segment->memory[i]->bytes < storage->buffer_bytes[i]) return false;
+    return true;
+}
+
+hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hdst__storage *storage, uint32_t count, hdst_error *error)
+{
+    if (count > HDST__RING_SEGMENTS) count = HDST__RING_SEGMENTS;
+    for (uint32_t i = 0; i < ring->count; i++)
+        if (!fits(&ring->segment[i], storage)) hdst__ring_destroy(ring, device);
+    ring->next = 0;
+    while (ring->count < count) {
+        hdst_error full = HDST_ERROR_INIT;
+        hdst_status status = hdst__segment_create(device, HDST__MEMORY_SHARED, storage, "a segment for input", &ring->segment[ring->count], &full);
+        if (status == HDST_E_MEMORY && ring->count) {
+            hdst__log_write(&device->engine->log, HDST__LOG_INFO, "memory for %u segments of input only: reading and computing overlap less", ring->count);
+            return HDST_OK;
+        }
+        if (status != HDST_OK && error) *error = full;
+        if (status != HDST_OK) return status;
+        ring->count++;
+    }
+    return HDST_OK;
+}
+
+void hdst__ring_destroy(hdst__ring *ring, hdst__device *device)
+{
+    for (uint32_t i = 0; i < ring->count; i++) hdst__segment_destroy(device, &ring->segment[i]);
+    ring->count = ring->next = 0;
+}
+
+// --- Loading ---
+
+static hdst_status call_reader(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first, uint64_t count, hdst_error *error)
+{
+    enum { FEW = 8 };
+    void *few[FEW] = {0};
+    const hdst__allocator *allocator = device->engine->allocator;
+    void **buffers = segment->buffers <= FEW ? few : hdst__alloc(allocator, segment->buffers * sizeof *buffers);
+    if (!buffers) return hdst__error_memory(error, "addresses of a segment");
+    for (uint32_t i = 0; i < storage->buffers; i++) buffers[i] = segment->memory[i]->host;
+    hdst_status status = reader->fill(reader->user, first, count, storage, buffers, 0, error);
+    if (buffers != few) hdst__free(allocator, buffers);
+    return status;
+}
+
+static hdst_status fill_on_host(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage,
+                                uint64_t first, uint64_t count, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (uint32_t i = 0; i < storage->buffers && status == HDST_OK; i++) status = device->ops->to_host(device, segment->memory[i], error);
+    if (status == HDST_OK) status = call_reader(segment, device, reader, storage, first, count, error);
+    segment->storage = storage;
+    segment->first = first;
+    segment->count = count;
+    return status;
+}
+
+hdst_status hdst__segment_load(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage,
+                               uint64_t first, uint64_t count, uint64_t *moved, hdst_error *error)
+{
+    hdst_status status = fill_on_host(segment, device, reader, storage, first, count, error);
+    for (uint32_t i = 0; i < storage->buffers && status == HDST_OK; i++) {
+        hdst__memory *memory = segment->memory[i];
+        status = device->ops->to_device(device, memory, error);
+        if (status != HDST_OK || device->unified) continue;
+        status = device->ops->write(device, memory, 0, memory->host, storage->buffer_bytes[i], false, error);
+        *moved += storage->buffer_bytes[i];
+    }
+    return status;
+}
+
+// Copies one run of one leaf's element (SoA, AoP), or whole records (AoS, AoSoA: from the start of leaf 0), from the staging segment to its place.
+static hdst_status copy_run(hdst__segment *to, uint64_t to_offset, const hdst__segment *from, uint64_t from_offset, uint32_t buffer, uint64_t bytes,
+                            hdst__device *device, uint64_t *moved, hdst_error *error)
+{
+    *moved += bytes;
+    return device->ops->write(device, to->memory[buffer], to_offset, (const char *)from->memory[buffer]->host + from_offset, bytes, true, error);
+}
+
+static uint64_t whole_record_offset(const hdst__storage *storage, uint64_t record)
+{
+    if (!storage->block) return record * storage->record->size;
+    return record / storage->block * storage->leaf[0].block_stride;     // pieces start at blocks
+}
+
+static hdst_status copy_piece(hdst__segment *to, uint64_t at, const hdst__segment *from, hdst__device *device, uint64_t *moved, hdst_error *error)
+{
+    const hdst__storage *target = to->storage, *source = from->storage;
+    if (target->layout == HDST__AOS || target->layout == HDST__AOSOA) {
+        uint64_t count = source->block ? (from->count + source->block - 1) / source->block * source->block : from->count;
+        return copy_run(to, whole_record_offset(target, at), from, 0, 0, whole_record_offset(source, count), device, moved, error);
+    }
+    for (uint32_t leaf = 0; leaf < target->record->leaf_count; leaf++) {
+        uint64_t size = hdst__scalar_size(target->record->leaves[leaf].kind);
+        for (uint64_t e = 0; e < target->record->leaves[leaf].elements; e++) {
+            hdst_status status = copy_run(to, hdst__storage_offset(target, leaf, at, e), from, hdst__storage_offset(source, leaf, 0, e),
+                                          target->leaf[leaf].buffer, from->count * size, device, moved, error);
+            if (status != HDST_OK) return status;
+        }
+    }
+    return HDST_OK;
+}
+
+hdst_status hdst__segment_load_staged(hdst__segment *segment, hdst__segment *staging, const hdst__storage *piece, hdst__device *device, const hdst__reader *reader,
+                                      uint64_t *moved, hdst_error *error)
+{
+    for (uint64_t at = 0; at < segment->count; at += piece->capacity) {
+        uint64_t count = segment->count - at < piece->capacity ? segment->count - at : piece->capacity;
+        hdst_status status = fill_on_host(staging, device, reader, piece, segment->first + at, count, error);
+        if (status == HDST_OK) status = copy_piece(segment, at, staging, device, moved, error);
+        if (status != HDST_OK) return status;
+    }
+    return HDST_OK;
+}

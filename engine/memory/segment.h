@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Segments: blocks of managed memory that hold some records in one layout, and the ring of them through which an input streams.
+#ifndef HDST_ENGINE_MEMORY_SEGMENT_H
+#define HDST_ENGINE_MEMORY_SEGMENT_H
+
+#include "engine/device/device.h"
+
+typedef struct hdst__segment {
+    const hdst__storage *storage;   // how the records lie in the memory now; it may be larger
+    hdst__memory **memory;          // one per buffer
+    uint32_t buffers;
+    uint64_t first, count;          // the records that it holds, of the whole input
+    uint32_t users;                 // slices of it that are in flight
+} hdst__segment;
+
+enum { HDST__RING_SEGMENTS = 3 };   // one is filled, one is copied or waits, one is computed on
+
+typedef struct hdst__ring {         // made at first use, kept for all runs of an engine: wrapping memory takes 33 ms per GiB
+    hdst__segment segment[HDST__RING_SEGMENTS];
+    uint32_t count, next;
+} hdst__ring;
+
+// Bytes that a record takes in any layout, padding of arrays and blocks aside.
+uint64_t hdst__segment_record_bytes(const hdst__record *record);
+// How many records of this layout go into `bytes`: at least one row of 64 (or block), a multiple of it, and no more than `records` needs.
+uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint64_t records);
+
+// Memory for `storage`; `what` is for messages.
+hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, const hdst__storage *storage, const char *what, hdst__segment *segment, hdst_error *error);
+void hdst__segment_destroy(hdst__device *device, hdst__segment *segment);   // safe on a zeroed one, and twice
+
+// Makes the ring's segments large enough for `storage`, `count` of them at most; fewer when the budget is short, but one.
+hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hdst__storage *storage, uint32_t count, hdst_error *error);
+void hdst__ring_destroy(hdst__ring *ring, hdst__device *device);
+
+// Fills a segment that nobody uses with records [first, first + count) and hands it to the device. *moved counts the bytes that crossed into another memory.
+hdst_status hdst__segment_load(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage,
+                               uint64_t first, uint64_t count, uint64_t *moved, hdst_error *error);
+// The same for a segment that the host cannot reach: piece by piece through `staging`, waiting for each copy. `piece` is the storage for a staging segment.
+hdst_status hdst__segment_load_staged(hdst__segment *segment, hdst__segment *staging, const hdst__storage *piece, hdst__device *device, const hdst__reader *reader,
+                                      uint64_t *moved, hdst_error *error);
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/memory/value_rows.h"
+
+#include "engine/memory/dataset_cache.h"
+#include "engine/device/driver_gate.h"
+#include "engine/engine_private.h"
+
+hdst__value_rows *hdst__value_rows_create(hdst__engine *engine)
+{
+    hdst__value_rows *rows = hdst__alloc_zero(engine->allocator, sizeof *rows);
+    if (rows) rows->engine = engine;
+    return rows;
+}
+
+void hdst__value_rows_destroy(hdst__value_rows *rows)
+{
+    if (!rows) return;
+    hdst__engine *engine = rows->engine;
+    pthread_mutex_lock(&engine->mutex);
+    if (rows->device) rows->device->ops->release(rows->device, rows->memory);
+    pthread_mutex_unlock(&engine->mutex);
+    hdst__free(engine->allocator, rows->host);
+    hdst__free(engine->allocator, rows);
+}
+
+// --- From records on the device ---
+
+static bool lies_on_device(const hdst__dataset_cache *from)
+{
+    return from->device && !from->streamed && from->count && from->loaded == from->count && from->reader.layout == HDST__AOS;
+}
+
+// The rows there are stay until there is room for the new ones.
+static hdst_status make_room(hdst__value_rows *rows, hdst__device *device, uint64_t bytes, hdst_error *error)
+{
+    hdst__memory *memory;
+    if (rows->device == device && rows->memory->bytes >= bytes) return HDST_OK;
+    hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, bytes, "a value", &memory, error);
+    if (status != HDST_OK) return status;
+    if (rows->device) rows->device->ops->release(rows->device, rows->memory);
+    rows->device = device;
+    rows->memory = memory;
+    return HDST_OK;
+}
+
+static hdst_status copy_segments(hdst__value_rows *rows, const hdst__dataset_cache *from, hdst_error *error)
+{
+    hdst__device *device = rows->device;
+    hdst__ticket ticket = {.notify = false};
+    const uint64_t size = from->reader.record->size;
+    hdst_status status = HDST_OK;
+    for (uint64_t i = 0; i < from->count && status == HDST_OK; i++)
+        status = device->ops->copy(device, rows->memory, from->segment[i].first * size, from->segment[i].memory[0], 0, from->segment[i].count * size, error);
+    if (status != HDST_OK) {
+        device->ops->finish(device);
+        return status;
+    }
+    status = device->ops->mark(device, &ticket, error);
+    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
+}
+
+static hdst_status take(hdst__value_rows *rows, const hdst__dataset_cache *from, bool *taken, hdst_error *error)
+{
+    hdst_error full = HDST_ERROR_INIT;
+    if (!lies_on_device(from)) return HDST_OK;
+    const uint64_t bytes = from->reader.records * from->reader.record->size;
+    hdst_status status = make_room(rows, from->device, bytes, &full);
+    if (status == HDST_E_MEMORY) {
+        if (!rows->warned) hdst__log_write(&rows->engine->log, HDST__LOG_WARN, "records that become a value go through the host: %s", full.message);
+        rows->warned = true;
+        return HDST_OK;
+    }
+    if (status != HDST_OK) {
+        if (error) *error = full;
+        return status;
+    }
+    *taken = true;
+    rows->copied = false;
+    rows->bytes = bytes;
+    hdst__driver_run_begin();
+    status = copy_segments(rows, from, error);
+    hdst__driver_run_end();
+    return status;
+}
+
+hdst_status hdst__value_rows_take(hdst__value_rows *rows, const hdst__dataset_cache *from, bool *taken, hdst_error *error)
+{
+    *taken = false;
+    pthread_mutex_lock(&rows->engine->mutex);
+    hdst_status status = take(rows, from, taken, error);
+    pthread_mutex_unlock(&rows->engine->mutex);
+    return status;
+}
+
+// --- On the host ---
+
+static hdst_status copy_to_host(hdst__value_rows *rows, hdst_error *error)
+{
+    if (rows->host_bytes < rows->bytes) {
+        void *grown = hdst__realloc(rows->engine->allocator, rows->host, rows->bytes);
+        if (!grown) return hdst__error_memory(error, "a value");
+        rows->host = grown;
+        rows->host_bytes = rows->bytes;
+    }
+    hdst_status status = rows->device->ops->read(rows->device, rows->memory, 0, rows->host, rows->bytes, true, error);
+    rows->copied = status == HDST_OK;
+    return status;
+}
+
+static hdst_status read_rows(hdst__value_rows *rows, const void **host, hdst_error *error)
+{
+    hdst_status status = rows->copied ? HDST_OK : copy_to_host(rows, error);
+    *host = status == HDST_OK ? rows->host : NULL;
+    return status;
+}
+
+hdst_status hdst__value_rows_read(hdst__value_rows *rows, const void **host, hdst_error *error)
+{
+    pthread_mutex_lock(&rows->engine->mutex);
+    hdst_status status = read_rows(rows, host, error);
+    pthread_mutex_unlock(&rows->engine->mutex);
+    return status;
+}
+
+hdst_status hdst__stage_value_on_host(const hdst__stage_values *values, size_t param, const void **rows, hdst_error *error)
+{
+    if (values->resident && values->resident[param]) return read_rows(values->resident[param], rows, error);
+    *rows = values->broadcast[param];
+    return HDST_OK;
+}

@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/stage/executor.h"
+
+#include "engine/engine_private.h"
+#include "engine/device/give_up.h"
+#include "engine/memory/store.h"
+#include "engine/memory/window.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static const double try_seconds = 5e-3;         // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it
+static const double slice_seconds = 0.25;       // a slice is not longer, so that a run can be cancelled, nor much shorter
+static const double output_margin = 1.25;       // a slice's output is expected to fit with so much to spare: one that does not runs twice
+static const double window_margin = 1.05, window_slack_bytes = 1 << 16;     // room in a window beyond what is expected; more would have the budget hold what nobody needs
+static const double worthwhile_seconds = 0.02;  // of work, to ask a device between slices whether a record failed
+
+double hdst__now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+// --- Slots ---
+
+static void on_done(void *user)
+{
+    hdst__slot *slot = user;
+    hdst__executor *executor = slot->executor;
+    pthread_mutex_lock(&executor->mutex);
+    slot->done = true;
+    pthread_cond_signal(&executor->finished);
+    pthread_mutex_unlock(&executor->mutex);
+}
+
+static hdst_status take_slot_memory(hdst__executor *executor, hdst__slot *slot, const hdst__slot_sizes *sizes, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst_status status = HDST_OK;
+    if (sizes->output_bytes) status = device->ops->alloc(device, HDST__MEMORY_SHARED, sizes->output_bytes, "output records", &slot->output, error);
+    if (status == HDST_OK && slot->output) status = device->ops->to_device(device, slot->output, error);
+    if (status != HDST_OK || !sizes->place_words) return status;
+    hdst__slot *before = sizes->in_window && slot != executor->slot ? executor->slot : NULL;
+    if (before) slot->places = before->places;
+    else status = device->ops->alloc(device, HDST__MEMORY_DEVICE, sizes->place_words * sizeof(uint64_t), "the places of output records", &slot->places, error);
+    if (status != HDST_OK) return status;
+    slot->told = hdst__alloc_zero(device->engine->allocator, sizes->told_words * sizeof *slot->told);
+    return slot->told ? HDST_OK : hdst__error_memory(error, "the places of output records");
+}
+
+hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *sizes, hdst__executor **out, hdst_error *error)
+{
+    hdst__executor *executor = hdst__alloc_zero(device->engine->allocator, sizeof *executor);
+    if (!executor) return hdst__error_memory(error, "an executor");
+    executor->device = device;
+    executor->told_words = sizes->told_words;
+    pthread_mutex_init(&executor->mutex, NULL);
+    hdst__pieces_init(&executor->finished);
+    hdst_status status = HDST_OK;
+    for (uint32_t i = 0; i < HDST__SLOTS; i++) {
+        hdst__slot *slot = &executor->slot[i];
+        slot->executor = executor;
+        slot->ticket.done = on_done;
+        slot->ticket.user = slot;
+        if (status == HDST_OK) status = take_slot_memory(executor, slot, sizes, error);
+    }
+    if (status == HDST_OK) *out = executor;
+    else hdst__executor_destroy(executor);
+    return status;
+}
+
+void hdst__executor_destroy(hdst__executor *executor)
+{
+    if (!executor || hdst__given_up(executor->device)) return;      // the driver may still tell that a slice has ended
+    hdst__device *device = executor->device;
+    for (uint32_t i = 0; i < HDST__SLOTS; i++) {
+        device->ops->release(device, executor->slot[i].output);
+        if (i == 0 || executor->slot[i].places != executor->slot[0].places) device->ops->release(device, executor->slot[i].places);
+        hdst__free(device->engine->allocator, executor->slot[i].told);
+    }
+    pthread_cond_destroy(&executor->finished);
+    pthread_mutex_destroy(&executor->mutex);
+    hdst__free(device->engine->allocator, executor);
+}
+
+// --- The start of a slice ---
+
+// The error word holds the least record of all slices so far, so the last slice's is enough; others are asked for where it may save long work in vain.
+static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool last)
+{
+    return pass->checks && (last || pass->enough || pass->streams || *pass->seconds_per_record * (double)slot->count > worthwhile_seconds);
+}
+
+static uint64_t dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
+
+// The table at the end (or rows on the device, made of it), and the error word with it if both are in one memory: a copy less to wait for.
+static hdst_status read_words(hdst__slot *slot, hdst__pass *pass, bool last, hdst_error *error)
+{
+    const hdst__device_ops *ops = slot->executor->device->ops;
+    hdst__device *device = slot->executor->device;
+    const bool asks = asks_for_errors(slot, pass, last), ends = last && (pass->table || pass->launch.finished), makes_rows = ends && pass->launch.finished, reads_table = ends && !makes_rows;
+    const bool together = asks && reads_table && pass->results;
+    hdst_status status = HDST_OK;
+    slot->error_at = together ? pass->launch.error->host : &slot->error_word;
+    if (makes_rows) status = ops->finish_table(device, slot->program, &pass->launch, error);
+    if (together) status = ops->read(device, pass->results, 0, pass->results->host, pass->results->bytes, false, error);
+    if (reads_table && !together) status = ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, false, error);
+    if (status == HDST_OK && asks && !together) status = ops->read(device, pass->launch.error, 0, &slot->error_word, sizeof slot->error_word, false, error);
+    pass->stats->bytes_from_device += together ? pass->results->bytes : (reads_table ? pass->table_bytes : 0) + (asks ? sizeof slot->error_word : 0);
+    if (status != HDST_OK || !ends || !pass->clear_words) return status;
+    pass->is_clear = true;
+    return ops->fill(device, pass->launch.table, pass->clear_words, 0, error);
+}
+
+static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, hdst__pass *pass, bool last, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst_status status = read_words(slot, pass, last, error);
+    if (status == HDST_OK && slot->places) {
+        status = device->ops->read(device, slot->places, 0, slot->told, executor->told_words * sizeof *slot->told, false, error);
+        pass->stats->bytes_from_device += executor->told_words * sizeof *slot->told;
+    }
+    if (!pass->output || pass->output->store || pass->window || device->unified || pass->way != HDST__OUTPUT_DENSE) return status;  // how much came out is not known yet
+    uint64_t bytes = dense_records(slot, pass) * pass->output->record_bytes;
+    if (status == HDST_OK) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, false, error);
+    pass->stats->bytes_from_device += bytes;
+    return status;
+}
+
+// A shape under test that the device turns out not to be able to run is out of it.
+static hdst_status launch_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, const hdst__launch *launch, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst_error why = HDST_ERROR_INIT;
+    if (!pass->tuning || slot->try == pass->tuning->best) return device->ops->launch(device, slot->program, launch, error);
+    if (device->ops->launch(device, slot->program, launch, &why) == HDST_OK) return HDST_OK;
+    hdst__log_write(&device->engine->log, HDST__LOG_DEBUG, "a shape cannot run: %s", why.message);
+    hdst__tuning_drop(pass->tuning, slot->try);
+    slot->try = pass->tuning->best;
+    slot->program = pass->tries[slot->try];
+    return device->ops->launch(device, slot->program, launch, error);
+}
+
+// Records [skip, skip + count) of the segment. `alone`: nobody is told when it ends; settling its ticket waits.
+static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, uint64_t skip, uint64_t count, bool alone, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst__segment *segment = slot->segment;
+    slot->done = false;
+    slot->ticket.notify = pass->streams && !alone;
+    slot->skip = skip;
+    slot->count = count;
+    slot->error_word = UINT64_MAX;
+    hdst__launch launch = pass->launch;
+    launch.first = segment->first + skip;
+    launch.skip = skip;
+    launch.count = count;
+    launch.storage = segment->storage;
+    launch.input = segment->memory;
+    launch.output = slot->output;
+    launch.places = slot->places;
+    launch.room = pass->room;
+    hdst__memory place = {0};
+    hdst_status status = HDST_OK;
+    if (pass->in_place) {
+        status = pass->window ? hdst__window_place(pass->window, count, &place, error) : hdst__store_place(pass->output->store, count, &place, error);
+        launch.output = &place;
+    } else if (pass->window) {
+        launch.output = &pass->window->memory;
+        launch.room = pass->window->room;
+    } else if (executor->told_words == 2 && pass->way == HDST__OUTPUT_COUNTED) {       // the place where the output begins
+        status = device->ops->fill(device, slot->places, 2, 0, error);
+    }
+    if (status == HDST_OK) status = launch_slice(executor, pass, slot, &launch, error);
+    if (pass->in_place) device->ops->unpart(device, &place);
+    // Pieces of a slice that was cut come behind all that was submitted so far, so each of them reads what the last slice did, too.
+    const bool last = alone || launch.first + count == pass->reader->records;
+    if (status == HDST_OK) status = read_results(executor, slot, pass, last, error);
+    return status == HDST_OK ? device->ops->mark(device, &slot->ticket, error) : status;
+}
+
+static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, uint64_t skip, uint64_t count, hdst_error *error)
+{
+    hdst__slot *slot = &executor->slot[(executor->oldest + executor->in_flight) % HDST__SLOTS];
+    slot->segment = segment;
+    slot->try = pass->tuning ? hdst__tuning_next(pass->tuning, count) : 0;
+    slot->program = pass->tuning ? pass->tries[slot->try] : pass->program;
+    hdst_status status = start_slice(executor, pass, slot, skip, count, false, error);
+    if (status != HDST_OK) return status;
+    executor->in_flight++;
+    segment->users++;
+    return HDST_OK;
+}
+
+// --- The end of a slice ---
+
+// As many records as all of the input may be expected to give.
+static uint64_t expected_in_all(const hdst__pass *pass)
+{
+    if (pass->way == HDST__OUTPUT_DENSE) return (pass->reader->records + pass->group - 1) / pass->group;
+    const double records = (double)pass->reader->records * *pass->outputs_per_record;
+    return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;
+}
+
+static hdst_status pass_on(const hdst__pass *pass, const char *records, uint64_t count, hdst_error *error)
+{
+    const hdst__sink *sink = pass->output->sink;
+    pass->output->count += count;
+    return count ? sink->take(sink->user, records, count, expected_in_all(pass), error) : HDST_OK;
+}
+
+// `count` records from place `first` of the slice's output.
+static hdst_status add_run(const hdst__slot *slot, const hdst__pass *pass, uint64_t first, uint64_t count, hdst_error *error)
+{
+    const uint64_t offset = first * pass->output->record_bytes;
+    if (pass->output->sink) return pass_on(pass, (const char *)slot->output->host + offset, count, error);
+    if (pass->output->store) return hdst__store_append(pass->output->store, slot->output, offset, count, error);
+    return hdst__output_add(pass->output, (const char *)slot->output->host + offset, count, error);
+}
+
+// Runs of a slice are moved together, so that the sink gets them at once.
+static hdst_status pass_on_runs(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
+{
+    const uint64_t size = pass->output->record_bytes;
+    char *records = slot->output->host;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i + 1 < executor->told_words; i += 2) {
+        memmove(records + count * size, records + slot->told[i] * size, slot->told[i + 1] * size);
+        count += slot->told[i + 1];
+    }
+    return pass_on(pass, records, count, error);
+}
+
+// The records of a slice lie in one run, or in one for each strip.
+static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
+{
+    if (pass->way == HDST__OUTPUT_DENSE) return add_run(slot, pass, 0, dense_records(slot, pass), error);
+    if (pass->way == HDST__OUTPUT_COUNTED) return add_run(slot, pass, 0, slot->told[0], error);
+    if (pass->output->sink) return pass_on_runs(executor, slot, pass, error);
+    hdst_status status = HDST_OK;
+    for (uint64_t i = 0; i + 1 < executor->told_words && status == HDST_OK; i += 2) status = add_run(slot, pass, slot->told[i], slot->told[i + 1], error);
+    return status;
+}
+
+static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst_status status = HDST_OK;
+    if (pass->window && !pass->in_place) pass->window->used = slot->told[1];
+    if (pass->window || pass->in_place) return HDST_OK;
+    if (pass->output->store) return add_runs(executor, slot, pass, error);
+    if (pass->way == HDST__OUTPUT_COUNTED && !device->unified) {
+        const uint64_t bytes = slot->told[0] * pass->output->record_bytes;
+        if (bytes) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, true, error);
+        pass->stats->bytes_from_device += bytes;
+    }
+    if (status == HDST_OK) status = device->ops->to_host(device, slot->output, error);
+    if (status == HDST_OK) status = add_runs(executor, slot, pass, error);
+    if (status == HDST_OK) status = device->ops->to_device(device, slot->output, error);
+    return status;
+}
+
+static bool overflows(const hdst__slot *slot, const hdst__pass *pass)
+{
+    return pass->way == HDST__OUTPUT_COUNTED && !pass->window && slot->told[0] > pass->room;
+}
+
+static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
+{
+    hdst__device_use *use = &pass->stats->device[0];
+    use->slices++;
+    use->records += slot->count;
+    use->busy_seconds += slot->ticket.seconds;
+    // Over all slices of the run: a short one at the end says little.
+    if (use->busy_seconds > 0) *pass->seconds_per_record = use->busy_seconds / (double)use->records;
+    if (pass->tuning) hdst__tuning_note(pass->tuning, slot->try, slot->ticket.seconds, slot->count, !overflows(slot, pass));
+}
+
+static void note_failure(hdst__pass *pass, uint64_t word)
+{
+    if (word < pass->failure) pass->failure = word;
+}
+
+// So many records give output that fits, going by what all of them gave; fewer than all.
+static uint64_t piece_records(const hdst__slot *slot, const hdst__pass *pass)
+{
+    uint64_t fit = (uint64_t)((double)slot->count * ((double)pass->room / (double)slot->told[0]) * 0.9);
+    if (fit >= slot->count) fit = slot->count / 2;
+    if (fit >= 64) return fit / 64 * 64;
+    return fit ? fit : 1;
+}
+
+// A slice whose output did not fit did nothing else either. It runs again in pieces, alone, in its slot.
+static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, hdst_error *error)
+{
+    const uint64_t first = slot->skip, count = slot->count, each = piece_records(slot, pass);
+    if (count == 1) {
+        note_failure(pass, (slot->segment->first + first) << 16 | HDST__TOO_MANY);
+        return HDST_OK;
+    }
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < count && status == HDST_OK && pass->failure == UINT64_MAX; done += each) {
+        status = start_slice(executor, pass, slot, first + done, count - done < each ? count - done : each, true, error);
+        if (status == HDST_OK) status = executor->device->ops->settle(executor->device, &slot->ticket, error);
+        if (status != HDST_OK) return status;
+        if (pass->checks) note_failure(pass, *slot->error_at);
+        if (overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
+        else if (pass->failure == UINT64_MAX) status = take_output(executor, slot, pass, error);
+    }
+    return status;
+}
+
+static void count_outputs(const hdst__slot *slot, hdst__pass *pass)
+{
+    if (pass->way != HDST__OUTPUT_COUNTED) return;
+    pass->outputs += slot->told[0];
+    *pass->outputs_per_record = (double)pass->outputs / (double)pass->stats->device[0].records;
+}
+
+static hdst_status wait_for(hdst__executor *executor, hdst__slot *slot, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst__patience patience = {0};
+    bool ends = false;
+    if (slot->ticket.notify && !hdst__given_up(device)) {
+        pthread_mutex_lock(&executor->mutex);
+        while (!slot->done && !ends) {
+            hdst__pieces_wait(&executor->finished, &executor->mutex);
+            ends = !slot->done && hdst__patience_ends(&patience, device->engine);
+        }
+        pthread_mutex_unlock(&executor->mutex);
+    }
+    return ends ? hdst__give_up(device, error) : device->ops->settle(device, &slot->ticket, error);
+}
+
+// --- A window of the output ---
+
+// So many records may be expected of those that are left. More than was seen so far, and no more than there can be.
+static uint64_t expected_records(const hdst__pass *pass)
+{
+    const uint64_t left = pass->reader->records - pass->stats->device[0].records;
+    const double seen = pass->in_place ? 1 : *pass->outputs_per_record * window_margin, most = pass->bound == UINT64_MAX ? HUGE_VAL : (double)pass->bound;
+    const double slack = pass->in_place ? 0 : window_slack_bytes / (double)pass->output->record_bytes;
+    double records = (double)left * (seen < most ? seen : most) + slack;
+    if (pass->enough && records > 2 * (double)pass->enough + slack) records = 2 * (double)pass->enough + slack;
+    return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;
+}
+
+static hdst_status open_window(hdst__executor *executor, hdst__pass *pass, uint64_t least, hdst_error *error)
+{
+    hdst_status status = hdst__window_open(pass->window, expected_records(pass), least, error);
+    if (status != HDST_OK || pass->in_place) return status;
+    return executor->device->ops->fill(executor->device, executor->slot[0].places, 2, 0, error);
+}
+
+static bool lacks_room(const hdst__slot *slot, const hdst__pass *pass)
+{
+    return pass->window && pass->way == HDST__OUTPUT_COUNTED && slot->told[1] == UINT64_MAX;
+}
+
+// The oldest slice's output did not fit the window, so neither it nor those behind it did anything. They run again behind a larger one.
+static hdst_status enlarge_window(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    const uint64_t least = executor->slot[executor->oldest].told[0];
+    hdst_status status = HDST_OK;
+    for (uint32_t i = 1; i < executor->in_flight && status == HDST_OK; i++)
+        status = wait_for(executor, &executor->slot[(executor->oldest + i) % HDST__SLOTS], error);
+    if (status == HDST_OK) status = hdst__window_close(pass->window, error);
+    if (status == HDST_OK) status = open_window(executor, pass, least, error);
+    for (uint32_t i = 0; i < executor->in_flight && status == HDST_OK; i++) {
+        hdst__slot *slot = &executor->slot[(executor->oldest + i) % HDST__SLOTS];
+        status = start_slice(executor, pass, slot, slot->skip, slot->count, false, error);
+        if (status != HDST_OK) slot->done = true;       // nobody will say so
+    }
+    return status;
+}
+
+// Waits for the slice that was submitted first. Outputs are taken in that order, so they come in input order; `keep_output` is false after an error.
+static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, bool keep_output, hdst_error *error)
+{
+    hdst__slot *slot = &executor->slot[executor->oldest];
+    hdst_status status = wait_for(executor, slot, error);
+    while (status == HDST_OK && keep_output && pass->failure == UINT64_MAX && lacks_room(slot, pass)) {
+        status = enlarge_window(executor, pass, error);
+        if (status == HDST_OK) status = wait_for(executor, slot, error);
+    }
+    if (status == HDST_OK) {
+        count_slice(slot, pass);
+        count_outputs(slot, pass);
+        if (pass->checks) note_failure(pass, *slot->error_at);
+        if (pass->output && keep_output && overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
+        else if (pass->output && keep_output && pass->failure == UINT64_MAX) status = take_output(executor, slot, pass, error);
+    }
+    executor->oldest = (executor->oldest + 1) % HDST__SLOTS;
+    executor->in_flight--;
+    slot->segment->users--;
+    return status;
+}
+
+// Output records of the slices that have ended; where each record has its place, of those that have begun.
+static uint64_t output_so_far(const hdst__pass *pass)
+{
+    const hdst__output *output = pass->output;
+    return output->store ? output->store->cache.reader.records : output->count + (pass->window && pass->window->is_open ? pass->window->used : 0);
+}
+
+// So many records give what is missing, going by what was seen, or all that were looked at so far over again.
+static uint64_t records_for_enough(const hdst__pass *pass)
+{
+    const uint64_t have = output_so_far(pass), done = pass->stats->device[0].records;
+    const double rate = pass->way == HDST__OUTPUT_DENSE ? 1 : *pass->outputs_per_record;
+    const double missing = have < pass->enough ? (double)(pass->enough - have) : 0, records = rate > 0 ? missing / rate * output_margin : 0;
+    return records < (double)done ? done / 64 * 64 + 64 : records < (double)pass->slice_most ? (uint64_t)records / 64 * 64 + 64 : pass->slice_most;
+}
+
+static uint64_t slice_records(const hdst__pass *pass, uint64_t left)
+{
+    const bool tries = pass->tuning && pass->tuning->round != HDST__TUNING_DONE;
+    const double seconds = tries ? try_seconds : slice_seconds;
+    double fit = *pass->seconds_per_record > 0 ? seconds / *pass->seconds_per_record : (double)(1 << 18);
+    uint64_t records = fit < (double)pass->slice_most ? (uint64_t)fit / 64 * 64 : pass->slice_most;
+    if (tries && records < pass->tuning->least_records) records = pass->tuning->least_records;
+    if (pass->enough && records > records_for_enough(pass)) records = records_for_enough(pass);
+    if (records < pass->slice_least) records = pass->slice_least;
+    if (records > pass->slice_most) records = pass->slice_most;
+    if (pass->way == HDST__OUTPUT_COUNTED && !pass->window && *pass->outputs_per_record * (double)records * output_margin > (double)pass->room) {
+        records = (uint64_t)((double)pass->room / *pass->outputs_per_record / output_margin) / 64 * 64;
+        if (records < 64) records = 64;
+    }
+    if (pass->in_place) records = records < HDST__PART_RECORDS ? HDST__PART_RECORDS : records / HDST__PART_RECORDS * HDST__PART_RECORDS;
+    return records < left ? records : left;
+}
+
+// Whether what is in flight may be expected to give all that is missing; then it is waited for before more is submitted.
+static bool awaits_enough(const hdst__executor *executor, const hdst__pass *pass)
+{
+    if (!pass->enough || pass->way == HDST__OUTPUT_DENSE || executor->in_flight == 0) return false;
+    uint64_t records = 0;
+    for (uint32_t i = 0; i < executor->in_flight; i++) records += executor->slot[(executor->oldest + i) % HDST__SLOTS].count;
+    const double rate = *pass->outputs_per_record;
+    return rate <= 0 || (double)records * rate + (double)output_so_far(pass) >= (double)pass->enough;
+}
+
+static bool stopped(const hdst__executor *executor, const hdst__pass *pass)
+{
+    if (pass->enough && output_so_far(pass) >= pass->enough) return true;
+    return pass->failure != UINT64_MAX || hdst__cancel_asked(executor->device->engine->cancel);
+}
+
+// How many of `count` records have room where they stay.
+static hdst_status room_in_place(hdst__executor *executor, hdst__pass *pass, uint64_t count, uint64_t *room, hdst_error *error)
+{
+    hdst__window *window = pass->window;
+    if (!window) return pass->in_place ? hdst__store_room(pass->output->store, count, room, error) : HDST_OK;
+    hdst_status status = HDST_OK;
+    if (window->is_open && pass->in_place && window->used == window->room) {
+        while (executor->in_flight && status == HDST_OK) status = finish_oldest(executor, pass, true, error);
+        if (status == HDST_OK) status = hdst__window_close(window, error);
+    }
+    if (status == HDST_OK && !window->is_open) status = open_window(executor, pass, pass->in_place && count > HDST__PART_RECORDS ? HDST__PART_RECORDS : count, error);
+    if (status == HDST_OK && pass->in_place) *room = window->room - window->used;
+    return status;
+}
+
+static hdst_status submit_segment(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, hdst_error *error)
+{
+    for (uint64_t skip = 0; skip < segment->count && !stopped(executor, pass);) {
+        while (executor->in_flight == HDST__SLOTS || awaits_enough(executor, pass)) {
+            hdst_status status = finish_oldest(executor, pass, true, error);
+            if (status != HDST_OK) return status;
+        }
+        if (stopped(executor, pass)) break;
+        uint64_t count = slice_records(pass, segment->count - skip), room = count;
+        hdst_status status = room_in_place(executor, pass, count, &room, error);
+        if (room < count) count = room;
+        if (status == HDST_OK) status = submit_slice(executor, pass, segment, skip, count, error);
+        if (status != HDST_OK) return status;
+        skip += count;
+    }
+    return HDST_OK;
+}
+
+// --- Segments ---
+
+static hdst_status free_segment(hdst__executor *executor, hdst__pass *pass, hdst__segment **out, hdst_error *error)
+{
+    hdst__segment *segment = &pass->ring->segment[pass->ring->next];
+    pass->ring->next = (pass->ring->next + 1) % pass->ring->count;
+    while (segment->users) {
+        hdst_status status = finish_oldest(executor, pass, true, error);
+        if (status != HDST_OK) return status;
+    }
+    *out = segment;
+    return HDST_OK;
+}
+
+static hdst_status load_cached(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    if (device->unified)
+        return hdst__segment_load(segment, device, pass->reader, segment->storage, segment->first, segment->count, &pass->stats->bytes_to_device, error);
+    hdst__segment *staging;
+    hdst_status status = free_segment(executor, pass, &staging, error);
+    if (status != HDST_OK) return status;
+    return hdst__segment_load_staged(segment, staging, pass->piece, device, pass->reader, &pass->stats->bytes_to_device, error);
+}
+
+static hdst_status cached_segment(hdst__executor *executor, hdst__pass *pass, uint64_t i, hdst__segment **out, hdst_error *error)
+{
+    hdst__dataset_cache *cache = pass->cache;
+    *out = &cache->segment[i];
+    if (i < cache->loaded) return HDST_OK;
+    double start = hdst__now();
+    hdst_status status = load_cached(executor, pass, *out, error);
+    pass->stats->read_seconds += hdst__now() - start;
+    if (status == HDST_OK) cache->loaded++;
+    return status;
+}
+
+static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, uint64_t i, hdst__segment **out, hdst_error *error)
+{
+    const hdst__reader *reader = pass->reader;
+    uint64_t first = i * pass->piece->capacity, left = reader->records - first;
+    bool is_last = left <= pass->piece->capacity;
+    hdst_status status = free_segment(executor, pass, out, error);
+    if (status != HDST_OK) return status;
+    double start = hdst__now();
+    status = hdst__segment_load(*out, executor->device, reader, is_last ? pass->last : pass->piece, first, is_last ? left : pass->piece->capacity,
+                                &pass->stats->bytes_to_device, error);
+    pass->stats->read_seconds += hdst__now() - start;
+    return status;
+}
+
+hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    pass->failure = UINT64_MAX;
+    pass->streams = !pass->cache || pass->cache->loaded < pass->cache->count;
+    uint64_t segments = pass->cache ? pass->cache->count : (pass->reader->records + pass->piece->capacity - 1) / pass->piece->capacity;
+    hdst_status status = HDST_OK;
+    for (uint64_t i = 0; i < segments && status == HDST_OK && !stopped(executor, pass); i++) {
+        hdst__segment *segment = NULL;
+        status = (pass->cache ? cached_segment : streamed_segment)(executor, pass, i, &segment, error);
+        if (status == HDST_OK) status = submit_segment(executor, pass, segment, error);
+    }
+    while (executor->in_flight) {
+        hdst_status ended = finish_oldest(executor, pass, status == HDST_OK, status == HDST_OK ? error : NULL);
+        if (status == HDST_OK) status = ended;
+    }
+    if (pass->window) {
+        hdst_status closed = hdst__window_close(pass->window, status == HDST_OK ? error : NULL);
+        if (status == HDST_OK) status = closed;
+    }
+    // A record that failed comes before whatever ended the submission of later ones.
+    if (pass->failure != UINT64_MAX && !hdst__given_up(executor->device)) return HDST_OK;
+    return status == HDST_OK ? hdst__cancel_check(executor->device->engine->cancel, pass->stats->device[0].records, pass->reader->records, error) : status;
+}

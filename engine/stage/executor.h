@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// One pass over an input: the calling thread fills segments and submits slices; what a device has finished comes back as events.
+#ifndef HDST_ENGINE_STAGE_EXECUTOR_H
+#define HDST_ENGINE_STAGE_EXECUTOR_H
+
+#include "engine/memory/dataset_cache.h"
+#include "engine/memory/output.h"
+#include "engine/memory/segment.h"
+#include "engine/stage/shape_search.h"
+
+#include <pthread.h>
+
+enum { HDST__SLOTS = 4 };               // slices in flight on a device
+
+typedef struct hdst__executor hdst__executor;
+
+typedef struct hdst__slot {             // a slice in flight
+    hdst__executor *executor;
+    hdst__ticket ticket;
+    bool done;                          // guarded by the executor's mutex; set by the device's thread
+    hdst__segment *segment;
+    uint64_t skip, count;               // records before it in the segment, records
+    hdst__memory *output, *places;      // kept from slice to slice; NULL when the stage has none
+    uint64_t *told;                     // of `places`: what the host asks for
+    uint64_t error_word;                // of the device after this slice
+    const uint64_t *error_at;           // it, or what came back with the table
+    hdst__program *program;
+    uint32_t try;                       // with a pass's tuning: its shape
+} hdst__slot;
+
+struct hdst__executor {
+    hdst__device *device;
+    pthread_mutex_t mutex;
+    pthread_cond_t finished;
+    hdst__slot slot[HDST__SLOTS];       // a queue: a device finishes slices in the order of submission
+    uint32_t oldest, in_flight;
+    uint64_t told_words;
+};
+
+typedef struct hdst__pass {
+    const hdst__reader *reader;
+    hdst__dataset_cache *cache;         // prepared and resident, or NULL: streamed
+    hdst__ring *ring;
+    const hdst__storage *piece, *last;  // of the ring's segments: a full one, and the last one of a stream
+    hdst__program *program;
+    hdst__tuning *tuning;               // NULL, or slices try shapes, each of which has a program in `tries`
+    hdst__program *const *tries;
+    hdst__launch launch;                // what all slices share
+    uint64_t slice_least, slice_most;   // records, multiples of 64
+    hdst__output *output;               // NULL: none
+    uint64_t group;                     // records for each output record: 1, or HDST__FOLD_RECORDS
+    hdst__output_way way;
+    uint64_t room;                      // output records of a slot
+    bool in_place;                      // DENSE: kernels write straight into the output's store, or its window
+    struct hdst__window *window;        // not NULL: kernels write the output on the host; `room` has no meaning then
+    uint64_t bound;                     // COUNTED: output records of one record at most
+    bool checks;                        // the kernel has an error word
+    void *table;                        // NULL, or where the device's table goes after the last slice
+    uint64_t table_bytes;
+    hdst__memory *results;              // NULL, or the memory in which launch.table and launch.error lie one behind the other, and which has them on the host too
+    uint64_t clear_words;               // of the table, cleared for the next run once it is read; 0: none
+    bool is_clear;                      // out: that was done
+    uint64_t enough;                    // not 0: output records after which the rest of the input need not be looked at
+    bool streams;                       // segments are filled while slices run
+    double *seconds_per_record;         // measured here; 0: not known
+    double *outputs_per_record;         // COUNTED: measured here
+    uint64_t outputs;                   // COUNTED: records that came out so far
+    hdst__run_stats *stats;
+    uint64_t failure;                   // out: UINT64_MAX, or the error word of the failing record with the smallest index
+} hdst__pass;
+
+typedef struct hdst__slot_sizes {
+    uint64_t output_bytes;
+    uint64_t place_words, told_words;   // of PLACES (codegen/opencl/kernel.h): all, and those at the start that the host reads
+    bool in_window;                     // all slots' outputs lie one behind another: they have one PLACES
+} hdst__slot_sizes;
+
+enum { HDST__TOO_MANY = 0xffff };       // in place of a check in the error word: the record emits more than fits
+
+// Memory for the output of slices.
+hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *sizes, hdst__executor **executor, hdst_error *error);
+void hdst__executor_destroy(hdst__executor *executor);      // NULL is fine
+
+// Runs all slices. When it returns nothing is in flight. HDST_OK also when a record failed: then `failure` says which.
+hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error);
+
+double hdst__now(void);                 // seconds, monotonic
+
+#endif

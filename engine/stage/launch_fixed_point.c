@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans whose device table is compact (accum/accumulators.h): a word for each float sum, and spare cells for the few that need more.
+#include "engine/stage/launch_fixed_point.h"
+
+#include "engine/engine_private.h"
+
+enum { LEAST_CELLS = 1 << 10, MOST_SPARE_BYTES = 128 << 20, CELLS_PER_WORD = 2, SHARE = 16 };
+// Of records; of words of a table. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M, 16M, 100M rows, parts 1.9, 2.0, 2.8, 3.5, 4.8.
+enum { LEAST_PARTED = 1 << 20, FEW_WORDS = 400000, CACHED_WORDS = 2 << 20, MOST_PARTED = 1 << 30, HOT_PAIRS = 3, MOST_PAIR_BYTES = 32 };
+
+uint32_t hdst__plan_compact_bits(const hdst__launch_plan *plan, uint64_t records)
+{
+    uint64_t additions;
+    if (!plan->tables || plan->wide_by_count || plan->output_param) return 0;
+    if (plan->adds == UINT64_MAX || __builtin_mul_overflow(records, plan->adds, &additions)) return 0;
+    return hdst__compact_bits(additions);
+}
+
+// The word is narrower by the number of the additions, and with it what fits.
+static bool choose_scale(hdst__launch_plan *plan, const hdst__cell *cell)
+{
+    const hdst__addends *seen = &plan->addends[cell->scale];
+    const int32_t bits = (int32_t)plan->compact_bits, s = hdst__addends_scale(seen, cell->kind, bits);
+    plan->scale[cell->scale] = s;
+    return hdst__addends_tier(seen, cell->kind, s, bits) == HDST__TIER_ONE;
+}
+
+bool hdst__plan_compact_scales(hdst__launch_plan *plan)
+{
+    bool fit = true;
+    for (size_t a = 0; a < plan->tables->accum_count; a++) {
+        const hdst__accum *accum = &plan->tables->accum[a];
+        for (size_t leaf = 0; accum->compact && leaf < accum->leaf_count; leaf++)
+            if (accum->cell[leaf].digits) fit &= choose_scale(plan, &accum->cell[leaf]);
+    }
+    return fit;
+}
+
+// --- By way of pairs ---
+
+static uint64_t words_of(const hdst__launch_plan *plan)
+{
+    const hdst__accum *accum = &plan->tables->accum[0];
+    uint64_t row = 0, words;
+    for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) row += accum->cell[leaf].elements;
+    return __builtin_mul_overflow(hdst__accum_rows(accum, plan->rows), row, &words) ? UINT64_MAX : words;
+}
+
+// Rows that a sample of records meets again and again get so many of all records that additions in device memory would wait for each other.
+static bool has_hot_rows(const hdst__launch_plan *plan)
+{
+    const hdst__rows_seen *seen = plan->rows_seen;
+    size_t pairs = 0;
+    for (size_t i = 0; i < seen->count; i++)
+        for (size_t j = 0; j < i; j++) pairs += seen->row[i] == seen->row[j];
+    return pairs >= HOT_PAIRS;          // of a table with hundreds of thousands of rows: by chance there is hardly one
+}
+
+// Records whose pairs have room beside the table, its rows and its spare cells, if they take half of what is left.
+static uint64_t records_with_room(const hdst__launch_plan *plan, uint64_t words, uint64_t pair_bytes)
+{
+    const uint64_t left = hdst__budget_left(&plan->device->budget), alloc = plan->device->info->max_alloc_bytes, table = left / 16 < words ? left : 2 * words * sizeof(int64_t);
+    const uint64_t spare = left / SHARE < MOST_SPARE_BYTES ? left / SHARE : MOST_SPARE_BYTES, room = left > table + spare ? (left - table - spare) / 2 : 0;
+    return (room < alloc ? room : alloc) / pair_bytes;
+}
+
+// Additions in device memory are quick while the table stays in the second-level cache, if they do not meet at few rows.
+bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records)
+{
+    if (!plan->tables || plan->tables->accum_count != 1) return false;
+    const uint64_t segment = most_records ? most_records : plan->piece->capacity, words = words_of(plan), fit = records_with_room(plan, words, MOST_PAIR_BYTES);
+    const uint64_t whole = segment < plan->reader.records ? segment : plan->reader.records, slice = whole < fit ? whole : fit;
+    if (plan->device->engine->part_always) return true;
+    return slice >= LEAST_PARTED && slice >= words / 2 && (words <= FEW_WORDS || words > CACHED_WORDS || has_hot_rows(plan));
+}
+
+void hdst__plan_part_slices(hdst__launch_plan *plan)
+{
+    if (!plan->kernel || !plan->kernel->part_count) return;
+    uint64_t most = records_with_room(plan, plan->device_words, plan->kernel->pair_bytes) / 64 * 64;
+    if (most > MOST_PARTED) most = MOST_PARTED;
+    if (most < 64) most = 64;
+    if (plan->slice_most > most) plan->slice_most = most;
+    plan->slice_least = plan->slice_most;
+}
+
+static hdst_status take_pairs(hdst__launch_plan *plan, hdst_error *error)
+{
+    hdst__device *device = plan->device;
+    const uint64_t groups = plan->items / plan->kernel->local_size, most = plan->reader.records < plan->slice_most ? plan->reader.records : plan->slice_most;
+    hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, hdst__kernel_part_words(plan->kernel, groups) * sizeof(uint32_t), "the parts of a table", &plan->parts, error);
+    return status == HDST_OK ? device->ops->alloc(device, HDST__MEMORY_DEVICE, most * plan->kernel->pair_bytes + 64, "pairs of a row and an addend", &plan->pairs, error) : status;
+}
+
+// --- Memory ---
+
+static uint64_t choose_cells(const hdst__launch_plan *plan)
+{
+    const uint64_t asked = plan->device->engine->spare_cells, bytes = (plan->kernel->spare_words + 1) * sizeof(int64_t), left = hdst__budget_left(&plan->device->budget) / SHARE;
+    const uint64_t most = (left < MOST_SPARE_BYTES ? left : MOST_SPARE_BYTES) / bytes, wanted = asked ? asked : plan->device_words * CELLS_PER_WORD;
+    uint64_t cells = asked ? 1 : LEAST_CELLS;
+    while (cells * 2 <= most && cells < wanted) cells *= 2;
+    return cells;
+}
+
+hdst_status hdst__plan_compact_take(hdst__launch_plan *plan, hdst_error *error)
+{
+    if (plan->kernel && plan->kernel->part_count) {
+        hdst_status status = take_pairs(plan, error);
+        if (status != HDST_OK) return status;
+    }
+    if (!plan->kernel || !plan->kernel->spare_words) return HDST_OK;
+    plan->spare_cells = choose_cells(plan);
+    const uint64_t words = hdst__kernel_spare_words(plan->kernel, plan->spare_cells);
+    return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, words * sizeof(int64_t), "spare cells of accumulators", &plan->spares, error);
+}
+
+// A run that went well leaves all cells empty.
+hdst_status hdst__plan_compact_clear(hdst__launch_plan *plan, hdst_error *error)
+{
+    if (!plan->spares || plan->spares_are_clean) return HDST_OK;
+    hdst__device *device = plan->device;
+    plan->spare_mask = plan->spare_cells - 1;
+    hdst_status status = device->ops->fill(device, plan->spares, hdst__kernel_spare_words(plan->kernel, plan->spare_cells), 0, error);
+    return status == HDST_OK ? device->ops->write(device, plan->spares, 0, &plan->spare_mask, sizeof plan->spare_mask, false, error) : status;
+}
+
+hdst_status hdst__plan_compact_check(hdst__launch_plan *plan, hdst_error *error)
+{
+    uint64_t full = 0;
+    if (!plan->spares) return HDST_OK;
+    hdst_status status = plan->device->ops->read(plan->device, plan->spares, sizeof full, &full, sizeof full, true, error);
+    plan->spares_are_full = full != 0;
+    plan->spares_are_clean = status == HDST_OK && full == 0;
+    return status;
+}

@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/stage/launch_plan.h"
+
+#include "codegen/interp/interp.h"
+#include "engine/engine_private.h"
+#include "engine/stage/launch_fixed_point.h"
+#include "engine/stage/launch_shape.h"
+#include "engine/memory/store.h"
+
+#include <string.h>
+
+enum {
+    STREAM_BYTES = 32 << 20,            // a segment of the ring
+    STREAM_LEAST_BYTES = 4 << 20,       // not cut smaller for the sake of overlap
+    OUTPUT_BYTES = 32 << 20,            // output records of a slice
+    COUNTED_INPUT_BYTES = 8 << 20,      // input of a slice whose records are counted first: the second run finds most of it in a cache
+    GPU_OUTPUT_BYTES = 256 << 20,       // a slice that is soon over leaves a GPU idle
+    STRIP_OUTPUT_BYTES = 8 << 20,       // where strips leave gaps, which the host closes: while it lies in a cache
+    // Shares of what is left of the budgets: three segments and four slices' outputs leave half of it to tables and results.
+    STREAM_SHARE = 8, OUTPUT_SHARE = 32,
+    STRIPS_PER_UNIT = 8,                // CPU: evens out what cores do beside
+    BIG_STRIP_BYTES = 256 << 10,        // a strip table that leaves the caches of a core: then a strip per core
+    GROUPS_PER_UNIT = 32,               // GPU: KMeans of 100M points takes 1.63, 1.62, 1.56, 1.68 ms with 8, 16, 32, 64 of them
+    PART_GROUPS_PER_UNIT = 24,          // GPU, by way of pairs: several times as many as have room at once
+    TABLE_GROUPS_PER_UNIT = 8,          // GPU, with a table in device memory for each of them
+    TABLE_SHARE = 8,                    // of the device's memory that is left: for those tables
+    PLAIN_GROUPS_PER_UNIT = 128,        // GPU, without tables to merge: a * x + b runs at 0.91, 0.94, 0.95 of the speed of a copy with 32, 64, 128 of them
+    LARGEST_IN_PLACE = 1 << 20,         // bytes of a record: a chunk of a store holds many
+    LEAST_FLUSH = 64,                   // records; a strip that flushed more often would do little else
+    LEAST_GPU_FLUSH = 8 << HDST__LANE_BITS,     // a lane takes up to 8 records at once, and its own words FLUSH_ADDS >> LANE_BITS additions
+};
+
+static const uint64_t MOST_PIECE_RECORDS = (uint64_t)1 << 40;  // of records that take no memory
+
+static bool has_rows(const ir_param *param)
+{
+    return param->kind == IR_BROADCAST_TABLE || param->kind == IR_ACCUM_TABLE;
+}
+
+bool hdst__launch_plan_fits(const hdst__launch_plan *plan, const hdst__stage_values *values)
+{
+    for (size_t i = 0; i < plan->func->param_count; i++)
+        if (has_rows(&plan->func->params[i]) && plan->func->params[i].is_table && values->rows[i] != plan->rows[i]) return false;
+    return true;
+}
+
+static void note_params(hdst__launch_plan *plan, const hdst__stage_values *values)
+{
+    const ir_func *func = plan->func;
+    plan->rows = HDST__NEW_ARRAY(&plan->arena, uint64_t, func->param_count);
+    plan->broadcast = HDST__NEW_ARRAY(&plan->arena, hdst__memory *, func->param_count);
+    plan->wrapped = HDST__NEW_ARRAY(&plan->arena, hdst__memory *, func->param_count);
+    plan->bound = HDST__NEW_ARRAY(&plan->arena, hdst__memory *, func->param_count);
+    plan->host = HDST__NEW_ARRAY(&plan->arena, const void *, func->param_count);
+    plan->version = HDST__NEW_ARRAY(&plan->arena, uint64_t, func->param_count);
+    for (size_t i = 0; i < func->param_count; i++) {
+        const ir_param *param = &func->params[i];
+        if (has_rows(param)) plan->rows[i] = param->is_table ? values->rows[i] : 1;
+        const bool stays = param->kind == IR_BROADCAST_TABLE && plan->rows[i] && values && values->in_place && values->in_place[i];
+        if (stays && plan->device->unified) plan->wrapped[i] = HDST__NEW(&plan->arena, hdst__memory);
+        if (param->kind == IR_OUTPUT) plan->output_param = param;
+    }
+}
+
+// --- Scales and tiers ---
+
+static void choose_tiers(hdst__launch_plan *plan)
+{
+    const bool gpu = plan->device->facts.target == HDST__TARGET_GPU;
+    plan->wide_by_count = plan->flush < (gpu ? LEAST_GPU_FLUSH : LEAST_FLUSH);
+    for (size_t i = 0; i < plan->tables->accum_count; i++) {
+        const hdst__accum *accum = &plan->tables->accum[i];
+        for (size_t leaf = 0; leaf < plan->func->params[accum->param].record->leaf_count; leaf++) {
+            const hdst__cell *cell = &accum->cell[leaf];
+            if (cell->scale < 0) continue;
+            plan->scale[cell->scale] = hdst__addends_scale(&plan->addends[cell->scale], cell->kind, HDST__FIXED_BITS);
+            plan->tier[cell->scale] = plan->wide_by_count ? HDST__TIER_WIDE
+                : hdst__addends_tier(&plan->addends[cell->scale], cell->kind, plan->scale[cell->scale], HDST__FIXED_BITS);
+        }
+    }
+}
+
+// The bound holds for a strip between two flushes: HDST__FLUSH_ADDS additions fit any cell of any tier.
+static uint64_t flush_after(uint64_t adds)
+{
+    if (adds == UINT64_MAX) return 0;
+    return adds ? HDST__FLUSH_ADDS / adds : HDST__FLUSH_ADDS;
+}
+
+static void make_tables(hdst__launch_plan *plan, const hdst__stage_values *values)
+{
+    plan->tables = hdst__tables_make(&plan->arena, plan->func, NULL);
+    if (plan->tables->accum_count == 0) plan->tables = NULL;
+    plan->adds = plan->tables ? hdst__tables_adds_per_record(plan->func, plan->rows) : 0;
+    plan->flush = flush_after(plan->adds);
+    uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
+    plan->rows_seen = HDST__NEW(&plan->arena, hdst__rows_seen);
+    plan->addends = HDST__NEW_ARRAY(&plan->arena, hdst__addends, scales + 1);
+    plan->tier = HDST__NEW_ARRAY(&plan->arena, hdst__tier, scales + 1);
+    plan->scale = HDST__NEW_ARRAY(&plan->arena, int32_t, scales + 1);
+    for (uint32_t i = 0; i < scales; i++) hdst__addends_init(&plan->addends[i]);
+    hdst__launch_plan_sample(plan, values);
+    if (!plan->tables) return;
+    choose_tiers(plan);
+    plan->tables = hdst__tables_make(&plan->arena, plan->func, plan->tier);
+    plan->device_words = hdst__tables_device_words(plan->tables, plan->rows);
+    plan->strip_words = hdst__tables_strip_words(plan->tables, plan->rows);
+}
+
+// --- The kernel ---
+
+static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
+{
+    for (size_t i = 0; plan->kernel && i < plan->kernel->arg_count; i++)
+        if (plan->kernel->args[i].kind == kind) return true;
+    return false;
+}
+
+static hdst__kernel_options kernel_options(const hdst__launch_plan *plan, const hdst__gpu_shape *shape)
+{
+    return (hdst__kernel_options){.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier, .shape = *shape,
+                                  .front = plan->device->unified, .compact_bits = plan->compact_bits, .may_part = plan->may_part, .fast_sums = plan->device->engine->fast_sums,
+                                  .no_blocks = plan->device->engine->hpr == HDST__HPR_NONE};
+}
+
+const hdst__kernel *hdst__launch_plan_kernel(hdst__launch_plan *plan, const hdst__gpu_shape *shape)
+{
+    jmp_buf *const outer = plan->arena.out_of_memory, here;
+    hdst__diags diags;
+    plan->arena.out_of_memory = &here;
+    const hdst__kernel *volatile kernel = NULL;
+    if (!setjmp(here)) {
+        const hdst__kernel_options options = kernel_options(plan, shape);
+        hdst__diags_init(&diags, &plan->arena);
+        kernel = hdst__kernel_make(&plan->arena, plan->func, &options, &diags);
+    }
+    plan->arena.out_of_memory = outer;
+    return kernel;
+}
+
+static const hdst__kernel *compile(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst__diags *diags)
+{
+    const hdst__separate *own = request->separate;
+    if (own) return hdst__kernel_separate(&plan->arena, plan->func, own->name, own->text, own->local_size, &plan->device->facts, diags);
+    const hdst__kernel_options options = kernel_options(plan, &(hdst__gpu_shape){0});
+    return (request->fold ? hdst__kernel_make_fold : hdst__kernel_make)(&plan->arena, plan->func, &options, diags);
+}
+
+// As the kernel has them.
+static void take_tables(hdst__launch_plan *plan, const hdst__launch_plan_request *request)
+{
+    if (request->fold || !plan->kernel->tables || !plan->tables) return;
+    plan->tables = plan->kernel->tables;
+    plan->device_words = hdst__tables_device_words(plan->tables, plan->rows);
+    plan->front_words = hdst__tables_front_words(plan->tables, plan->rows);
+    plan->page_count = HDST__MOST_PAGES + 1;
+    if (plan->kernel->strips_twice) plan->strip_words = hdst__tables_turns_words(plan->tables, plan->rows);
+    if (plan->kernel->merges) plan->strip_words = hdst__tables_strip_words(plan->tables, plan->rows);
+}
+
+static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst_error *error)
+{
+    hdst__diags diags;
+    hdst__diags_init(&diags, &plan->arena);
+    if (plan->func->diags) {            // the places of its messages are in the user's sources
+        diags.sources = plan->func->diags->sources;
+        diags.source_count = plan->func->diags->source_count;
+    }
+    const bool compact = request->makes_rows && plan->device->engine->hpr != HDST__HPR_NONE;
+    plan->may_part = compact && hdst__plan_may_part(plan, request->most_records);
+    plan->compact_bits = compact ? hdst__plan_compact_bits(plan, plan->reader.records) : 0;
+    plan->kernel = compile(plan, request, &diags);
+    if (plan->kernel) take_tables(plan, request);
+    if (plan->kernel && plan->compact_bits && !hdst__plan_compact_scales(plan)) {
+        plan->compact_bits = 0;
+        choose_tiers(plan);
+        plan->kernel = compile(plan, request, &diags);
+        if (plan->kernel) take_tables(plan, request);
+    }
+    if (plan->kernel) return HDST_OK;
+    if (hdst__diags_to_error(&diags, HDST_E_KERNEL, error) == HDST_OK)
+        return hdst__error_set(error, HDST_E_INTERNAL, "no kernel was made, and no reason given");
+    if (error && !error->hint[0]) hdst__error_hint(error, "--device interp runs it, slowly");
+    return HDST_E_KERNEL;
+}
+
+// --- Work-items and slices ---
+
+static hdst_status choose_strips(hdst__launch_plan *plan, hdst_error *error)
+{
+    uint32_t units = plan->device->info->compute_units;
+    uint64_t bytes = has_argument(plan, HDST__ARG_STRIP_TABLES) ? plan->strip_words * sizeof(int64_t) : 0;
+    uint64_t left = hdst__budget_left(&plan->device->budget), host = hdst__budget_left(&plan->device->engine->memory);
+    uint64_t most = plan->device->info->max_alloc_bytes;
+    if (host < left) left = host;
+    if (left < most) most = left;
+    plan->items = bytes > BIG_STRIP_BYTES ? units : units * STRIPS_PER_UNIT;
+    plan->items_why = bytes > BIG_STRIP_BYTES ? "a strip per core, for its table is large" : "8 strips per core";
+    if (bytes && plan->items > most / 2 / bytes) {
+        plan->items = 1;
+        plan->items_why = "one strip: the budget has no room for more tables";
+    }
+    if (bytes > most)
+        return hdst__budget_error(left == host ? &plan->device->engine->memory : &plan->device->budget, bytes + (plan->front_words + plan->device_words) * sizeof(int64_t),
+                                  "the table of accumulators, and that of a strip,", error);
+    return HDST_OK;
+}
+
+static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
+{
+    if (!plan->kernel) {
+        plan->items = 1;
+        plan->items_why = plan->code.callback ? "a C function of the program" : "the calling thread";
+        return HDST_OK;
+    }
+    if (plan->kernel->one_group_per_strip) return choose_strips(plan, error);
+    if (plan->kernel->merges && !plan->kernel->group_tables) {
+        const uint64_t fit = hdst__budget_left(&plan->device->budget) / TABLE_SHARE / (plan->strip_words * sizeof(int64_t)), most = (uint64_t)plan->device->info->compute_units * TABLE_GROUPS_PER_UNIT;
+        plan->items = (uint32_t)(fit < 1 ? 1 : fit < most ? fit : most) * plan->kernel->local_size;
+        plan->items_why = "8 work-groups per compute unit, as far as their tables have room";
+        return HDST_OK;
+    }
+    if (plan->kernel->part_count) {
+        plan->items = plan->device->info->compute_units * PART_GROUPS_PER_UNIT * plan->kernel->local_size;
+        plan->items_why = "24 work-groups per compute unit, each with as many records";
+        return HDST_OK;
+    }
+    const bool merges = plan->tables != NULL;
+    plan->items = plan->device->info->compute_units * (merges ? GROUPS_PER_UNIT : PLAIN_GROUPS_PER_UNIT) * plan->kernel->local_size;
+    plan->items_why = merges ? "32 work-groups per compute unit" : "128 work-groups per compute unit: they have no tables to merge";
+    return HDST_OK;
+}
+
+// Bytes that the host's budget and the device's both have left.
+static uint64_t bytes_left(const hdst__launch_plan *plan)
+{
+    const uint64_t host = hdst__budget_left(&plan->device->engine->memory), device = hdst__budget_left(&plan->device->budget);
+    return host < device ? host : device;
+}
+
+static uint64_t round_to_64(uint64_t records)
+{
+    return records > UINT64_MAX - 63 ? UINT64_MAX / 64 * 64 : (records + 63) / 64 * 64;
+}
+
+// Where the data says how much comes out, a slice is as large as its output may be expected to fit; if it does not, the executor cuts it.
+static void choose_room(hdst__launch_plan *plan, bool fold)
+{
+    const uint64_t share = bytes_left(plan) / OUTPUT_SHARE;
+    const uint64_t most_bytes = plan->way == HDST__OUTPUT_BOUNDED ? STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU ? GPU_OUTPUT_BYTES : OUTPUT_BYTES,
+        bytes = share < most_bytes ? share : most_bytes;
+    uint64_t fit = bytes / (plan->output_param->record->size + 1), group = fold ? HDST__FOLD_RECORDS : 1;
+    uint64_t bound = plan->way == HDST__OUTPUT_BOUNDED ? plan->kernel->emit_bound : plan->way == HDST__OUTPUT_COUNTED ? hdst__ir_emit_bound(plan->func) : 1;
+    if (bound == 0) bound = 1;          // one that never emits has an output all the same
+    if (fit < 64) fit = 64;
+    if (plan->way != HDST__OUTPUT_COUNTED) {
+        const uint64_t most = fit * group / bound / 64 * 64;
+        if (most < plan->slice_most) plan->slice_most = most < 64 ? 64 : most;
+        fit = UINT64_MAX;
+    }
+    uint64_t most = plan->reader.records < plan->slice_most ? round_to_64(plan->reader.records) : plan->slice_most, outputs;
+    if (__builtin_mul_overflow((most + group - 1) / group, bound, &outputs)) outputs = UINT64_MAX;
+    plan->room = outputs < fit ? outputs : fit;
+}
+
+// Output of one record for each record has its place before it is computed. Slices begin at segments, which then must end where a part of a store may start.
+static bool can_write_in_place(const hdst__launch_plan *plan, bool fold, uint64_t most_records)
+{
+    const uint64_t segment = most_records ? most_records : plan->piece->capacity;
+    if (!plan->output_param || plan->way != HDST__OUTPUT_DENSE || fold || plan->passes_on || !plan->device->has_parts) return false;
+    if (!plan->keep_output && !plan->device->unified) return false;
+    if (plan->output_param->record->size > LARGEST_IN_PLACE) return false;
+    return plan->reader.records <= segment || segment % HDST__PART_RECORDS == 0;
+}
+
+static bool can_count_in_window(const hdst__launch_plan *plan)
+{
+    return plan->output_param && plan->way == HDST__OUTPUT_COUNTED && plan->kernel && plan->kernel->one_group_per_strip && plan->device->unified;
+}
+
+static void choose_counted(hdst__launch_plan *plan)
+{
+    const uint64_t bytes = hdst__segment_record_bytes(plan->reader.record), fit = round_to_64(COUNTED_INPUT_BYTES / (bytes ? bytes : 1));
+    if (plan->slice_most > fit) plan->slice_most = fit > plan->slice_least ? fit : plan->slice_least;
+}
+
+static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool fold)
+{
+    bool gpu = plan->kernel && !plan->kernel->one_group_per_strip;
+    plan->slice_least = round_to_64(gpu ? plan->items : (uint64_t)plan->items * 64);
+    plan->slice_most = round_to_64(most_records ? most_records : plan->piece->capacity);
+    // A launch's tables are added up as they are, so all its additions to a cell must fit a word.
+    if (plan->kernel && plan->kernel->merges && plan->flush >= 64 && plan->slice_most > plan->flush) plan->slice_most = plan->flush / 64 * 64;
+    hdst__plan_part_slices(plan);
+    if (fold) plan->slice_least = plan->slice_most < (1 << 20) ? plan->slice_most : 1 << 20;     // 16384 work-items
+    plan->in_place = can_write_in_place(plan, fold, most_records);
+    plan->in_window = !plan->keep_output && !plan->passes_on && (plan->in_place || can_count_in_window(plan));
+    if (plan->in_window && !plan->in_place) choose_counted(plan);
+    else if (plan->output_param && !plan->in_place) choose_room(plan, fold);
+    if (plan->slice_least > plan->slice_most) plan->slice_least = plan->slice_most;
+}
+
+// Records without fields lie nowhere: one piece has them all, and slices are cut as time and output ask for.
+static void choose_one_piece(hdst__launch_plan *plan, hdst__arena *arena)
+{
+    const hdst__reader *reader = &plan->reader;
+    const uint64_t all = round_to_64(reader->records), capacity = all < 64 ? 64 : all < MOST_PIECE_RECORDS ? all : MOST_PIECE_RECORDS;
+    const uint64_t rest = reader->records % capacity ? reader->records % capacity : capacity;
+    plan->piece = hdst__storage_make(arena, reader->record, reader->layout, reader->block, capacity);
+    plan->last = hdst__storage_make(arena, reader->record, reader->layout, reader->block, rest);
+}
+
+static void choose_pieces(hdst__launch_plan *plan, hdst__arena *arena)
+{
+    const hdst__reader *reader = &plan->reader;
+    if (reader->record->leaf_count == 0) {
+        choose_one_piece(plan, arena);
+        return;
+    }
+    uint64_t least = hdst__segment_records(reader, STREAM_LEAST_BYTES, reader->records), share = bytes_left(plan) / STREAM_SHARE;
+    uint64_t most = hdst__segment_records(reader, share < STREAM_BYTES ? share : STREAM_BYTES, reader->records);
+    uint64_t unit = hdst__segment_records(reader, 0, 0), quarter = (reader->records / 4 + unit - 1) / unit * unit;     // a few pieces, so that reading and computing overlap
+    uint64_t capacity = quarter > most ? most : quarter < least ? (least < most ? least : most) : quarter;
+    if (capacity < reader->records && capacity > HDST__PART_RECORDS && HDST__PART_RECORDS % unit == 0) capacity = capacity / HDST__PART_RECORDS * HDST__PART_RECORDS;
+    uint64_t rest = reader->records % capacity ? reader->records % capacity : capacity;
+    plan->piece = hdst__storage_make(arena, reader->record, reader->layout, reader->block, capacity);
+    plan->last = hdst__storage_make(arena, reader->record, reader->layout, reader->block, rest);
+}
+
+// --- Memory ---
+
+static hdst_status device_memory(hdst__launch_plan *plan, uint64_t bytes, const char *what, hdst__memory **memory, hdst_error *error)
+{
+    return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, bytes, what, memory, error);
+}
+
+// Both come back after a run: one behind the other, to pinned memory, where the device has memory of its own.
+static hdst_status take_results(hdst__launch_plan *plan, hdst_error *error)
+{
+    hdst__device *device = plan->device;
+    const uint64_t table = plan->device_words * sizeof(int64_t), room = (table + HDST__PART_BYTES - 1) / HDST__PART_BYTES * HDST__PART_BYTES;
+    hdst_status status = device->ops->alloc(device, HDST__MEMORY_SHARED, room + sizeof(uint64_t), "the table of accumulators", &plan->results, error);
+    if (status == HDST_OK) status = device->ops->part(device, plan->results, 0, table, &plan->part[0], error);
+    if (status == HDST_OK) status = device->ops->part(device, plan->results, room, sizeof(uint64_t), &plan->part[1], error);
+    if (status != HDST_OK) return status;
+    plan->table = &plan->part[0];
+    plan->error_word = &plan->part[1];
+    return HDST_OK;
+}
+
+enum { HELD_TWICE = 2 };                // the input, by what a cache holds and by the cache
+
+// The rows that the table becomes.
+static uint64_t bytes_of_results(const hdst__launch_plan *plan)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; plan->tables && i < plan->tables->accum_count; i++) {
+        const uint32_t param = plan->tables->accum[i].param;
+        bytes += plan->rows[param] * plan->func->params[param].record->size;
+    }
+    return bytes;
+}
+
+// Where the calling thread runs the function it adds to the one table, in the host's memory; a kernel's work-items have tables of their own beside it.
+static hdst_status take_accumulators(hdst__launch_plan *plan, hdst_error *error)
+{
+    static const char what[] = "the table of accumulators";
+    const hdst__budget *host = &plan->device->engine->memory;
+    const uint64_t bytes = (plan->front_words + plan->device_words) * sizeof(int64_t);
+    const hdst_status status = device_memory(plan, bytes, what, &plan->table, error);
+    if (status != HDST_E_MEMORY || plan->kernel || hdst__budget_left(host) >= bytes) return status;
+    uint64_t input;
+    if (__builtin_mul_overflow(plan->reader.records, HELD_TWICE * plan->reader.record->size, &input)) input = UINT64_MAX;
+    if (!plan->reader.held) input = 0;
+    return hdst__budget_error_of_all(host, bytes, bytes_of_results(plan), input, what, error);
+}
+
+static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
+{
+    if (plan->tables && plan->device_words > UINT64_MAX / 16)
+        return hdst__budget_error(&plan->device->budget, UINT64_MAX / 2, "the table of accumulators", error);
+    const bool stays = plan->tables && hdst__tables_are_compact(plan->tables);     // nobody else can read it
+    if (plan->tables && !plan->device->unified && plan->device->has_parts && !stays) return take_results(plan, error);
+    hdst_status status = device_memory(plan, sizeof(uint64_t), "the error word", &plan->error_word, error);
+    return status == HDST_OK && plan->tables ? take_accumulators(plan, error) : status;
+}
+
+static void release_table(hdst__launch_plan *plan)
+{
+    const hdst__device_ops *ops = plan->device->ops;
+    for (size_t i = 0; i < 2 && plan->results; i++) ops->unpart(plan->device, &plan->part[i]);
+    ops->release(plan->device, plan->results ? plan->results : plan->table);
+    if (!plan->results) ops->release(plan->device, plan->error_word);
+}
+
+// Of strips on a CPU device, of work-groups on a GPU, where they are empty between two launches.
+static hdst_status take_strips(hdst__launch_plan *plan, hdst_error *error)
+{
+    const bool merges = plan->kernel->merges;
+    const uint64_t groups = plan->items / plan->kernel->local_size, tables = merges && plan->kernel->group_tables ? plan->kernel->group_tables : groups;
+    hdst_status status = device_memory(plan, tables * plan->strip_words * sizeof(int64_t), merges ? "the tables of work-groups" : "the tables of strips", &plan->strips, error);
+    return status == HDST_OK && merges ? plan->device->ops->fill(plan->device, plan->strips, tables * plan->strip_words, 0, error) : status;
+}
+
+static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
+{
+    const ir_func *func = plan->func;
+    hdst_status status = take_table(plan, error);
+    if (status == HDST_OK) status = hdst__plan_compact_take(plan, error);
+    if (status == HDST_OK && has_argument(plan, HDST__ARG_STRIP_TABLES))
+        status = take_strips(plan, error);
+    uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
+    if (status == HDST_OK && has_argument(plan, HDST__ARG_SCALES)) {
+        status = device_memory(plan, (scales + 1) * sizeof(int32_t), "scales", &plan->scales, error);
+        if (status == HDST_OK) status = plan->device->ops->write(plan->device, plan->scales, 0, plan->scale, scales * sizeof(int32_t), true, error);
+    }
+    for (size_t i = 0; i < func->param_count && status == HDST_OK; i++)
+        if (func->params[i].kind == IR_BROADCAST_TABLE && !plan->wrapped[i])
+            status = device_memory(plan, plan->rows[i] * func->params[i].record->size, func->params[i].name, &plan->broadcast[i], error);
+    return status;
+}
+
+hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
+{
+    hdst__slot_sizes sizes = {.in_window = plan->in_window};
+    const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
+    if (plan->output_param && !plan->in_place && !plan->in_window) sizes.output_bytes = (plan->room + spare) * plan->output_param->record->size;
+    plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
+    if (plan->way == HDST__OUTPUT_BOUNDED) sizes.told_words = 2 * (uint64_t)plan->items;
+    if (plan->way == HDST__OUTPUT_COUNTED) sizes.told_words = plan->kernel && plan->kernel->one_group_per_strip ? 2 : 1;     // and where the output ends
+    if (plan->way != HDST__OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;
+    sizes.place_words = hdst__plan_tuning_places(plan, sizes.place_words);
+    if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words && sizes.in_window == plan->slot.in_window) return HDST_OK;
+    hdst__executor_destroy(plan->executor);
+    plan->executor = NULL;
+    plan->slot = sizes;
+    return hdst__executor_create(plan->device, &sizes, &plan->executor, error);
+}
+
+// --- All of it ---
+
+static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    plan->arena.out_of_memory = &out_of_memory;
+    hdst__arena_compiles(&plan->arena, plan->device->engine->cancel);
+    if (setjmp(out_of_memory)) return hdst__arena_error(&plan->arena, "a plan", error);
+    note_params(plan, request->values);
+    choose_pieces(plan, &plan->arena);
+    plan->code.callback = request->callback;
+    bool own = request->separate || request->callback;
+    if (!request->fold && !own) make_tables(plan, request->values);
+    hdst_status status = HDST_OK;
+    if (plan->device->facts.target != HDST__TARGET_INTERP && !request->callback) status = make_kernel(plan, request, error);
+    if (status != HDST_OK) return status;
+    plan->way = plan->kernel ? plan->kernel->output_way : plan->func->emits ? HDST__OUTPUT_COUNTED : HDST__OUTPUT_DENSE;
+    plan->outputs_per_record = plan->sampled ? (double)plan->emitted / (double)plan->sampled : 1;
+    status = choose_items(plan, error);
+    if (status != HDST_OK) return status;
+    choose_slices(plan, request->most_records, request->fold);
+    plan->code = (hdst__code){.kernel = plan->kernel, .func = plan->func, .tables = plan->tables, .fold = request->fold, .items = plan->items,
+                              .callback = request->callback};
+    if (!own) hdst__plan_tuning_begin(plan);
+    return HDST_OK;
+}
+
+hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, hdst__launch_plan **out, hdst_error *error)
+{
+    hdst__device *device = request->device;
+    double start = hdst__now();
+    hdst__launch_plan *plan = hdst__alloc_zero(device->engine->allocator, sizeof *plan);
+    if (!plan) return hdst__error_memory(error, "a plan");
+    plan->device = device;
+    plan->func = request->func;
+    plan->keep_output = request->keep_output;
+    plan->passes_on = request->passes_on;
+    plan->enough = request->enough;
+    plan->reader = *request->reader;
+    hdst__arena_init(&plan->arena, device->engine->allocator, NULL);
+    hdst__arena_init(&plan->pieces, device->engine->allocator, NULL);
+    hdst_status status = build(plan, request, error);
+    plan->arena.out_of_memory = NULL;
+    // Nothing ends the driver's compiler while it works: it is asked before and behind it.
+    if (status == HDST_OK) status = hdst__cancel_check(device->engine->cancel, 0, 0, error);
+    if (status == HDST_OK) status = device->ops->load(device, &plan->code, &plan->program, error);
+    if (status == HDST_OK) status = hdst__cancel_check(device->engine->cancel, 0, 0, error);
+    if (status == HDST_OK) status = take_memory(plan, error);
+    if (status == HDST_OK) status = hdst__launch_plan_slots(plan, error);
+    plan->compile_seconds = hdst__now() - start;
+    if (status == HDST_OK) *out = plan;
+    else hdst__launch_plan_destroy(plan);
+    return status;
+}
+
+static bool choose_again(hdst__launch_plan *plan, uint64_t most_records)
+{
+    jmp_buf out_of_memory;
+    hdst__arena_destroy(&plan->pieces);
+    hdst__arena_init(&plan->pieces, plan->device->engine->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) return false;
+    choose_pieces(plan, &plan->pieces);
+    plan->pieces.out_of_memory = NULL;
+    choose_slices(plan, most_records, plan->code.fold);
+    return true;
+}
+
+hdst_status hdst__launch_plan_move(hdst__launch_plan *plan, const hdst__reader *reader, uint64_t most_records, hdst_error *error)
+{
+    plan->reader = *reader;
+    return choose_again(plan, most_records) ? hdst__launch_plan_slots(plan, error) : hdst__error_memory(error, "a plan");
+}
+
+void hdst__launch_plan_destroy(hdst__launch_plan *plan)
+{
+    if (!plan) return;
+    hdst__device *device = plan->device;
+    hdst__executor_destroy(plan->executor);
+    hdst__plan_tuning_end(plan);
+    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->spares, plan->parts, plan->pairs};
+    release_table(plan);
+    for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) device->ops->release(device, memories[i]);
+    for (size_t i = 0; plan->broadcast && i < plan->func->param_count; i++) device->ops->release(device, plan->broadcast[i]);
+    device->ops->unload(device, plan->program);
+    hdst__arena_destroy(&plan->pieces);
+    hdst__arena_destroy(&plan->arena);
+    hdst__free(device->engine->allocator, plan);
+}

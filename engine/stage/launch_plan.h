@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a stage needs to run on a device with given row counts: compiled code, tiers and scales, memory for tables and broadcasts, slots.
+#ifndef HDST_ENGINE_STAGE_LAUNCH_PLAN_H
+#define HDST_ENGINE_STAGE_LAUNCH_PLAN_H
+
+#include "codegen/interp/interp.h"
+#include "engine/stage/executor.h"
+
+enum { HDST__MOST_PAGES = 16 };     // that are read and cleared one by one
+
+typedef struct hdst__launch_plan {
+    hdst__arena arena;              // of all below that is not released by its own function
+    hdst__arena pieces;             // of piece and last, once the input was moved
+    hdst__device *device;
+    const ir_func *func;
+    hdst__reader reader;
+    uint64_t *rows;                 // by param
+    const hdst__tables *tables;     // NULL: no accumulators
+    const hdst__kernel *kernel;     // NULL on the interpreter
+    hdst__code code;
+    hdst__program *program;
+    const ir_param *output_param;   // NULL: no output records
+    bool checks;                    // the code writes an error word
+    hdst__output_way way;           // of output records
+    uint64_t room;                  // output records of a slice
+    bool keep_output, in_place;     // output goes to a store; kernels write each record at its own place there, or in a window
+    bool in_window;                 // output goes to the host, where kernels write it themselves
+    bool passes_on;                 // output goes to a sink, from the slots
+    uint64_t enough;                // of hdst__stage_spec; 0: all records
+    uint64_t emitted;               // by the sample
+
+    hdst__addends *addends;         // by scale: what the sample saw
+    hdst__tier *tier;
+    int32_t *scale;
+    hdst__rows_seen *rows_seen;     // by the sample
+    uint64_t sampled;               // records
+    uint64_t adds, flush;           // additions of a record to a cell at most; records after which a strip must flush
+    bool wide_by_count;             // so many additions that fixed point would have to be flushed too often
+    uint32_t compact_bits;          // launch_fixed_point.h; 0: the device table has wide cells
+    bool may_part;                  // by way of pairs, if the kernel can
+    hdst__memory *spares;           // its spare cells, or NULL
+    hdst__memory *parts, *pairs;    // of a kernel that goes by way of pairs
+    uint64_t spare_cells, spare_mask;
+    bool spares_are_clean, spares_are_full;     // full: some did not get one in the last run
+    struct hdst__plan_tuning *tuning;   // NULL: the shape is not subject to measuring
+    uint32_t items;                 // work-items of a launch
+    const char *items_why;
+
+    const hdst__storage *piece, *last;
+    uint64_t slice_least, slice_most;
+    double seconds_per_record;      // 0: not known
+    double outputs_per_record;      // as far as was seen
+    hdst__executor *executor;
+    hdst__slot_sizes slot;
+    hdst__memory *table, *strips, *scales, *error_word;
+    hdst__memory *results, part[2]; // NULL, or what holds table and error word, which then are these parts of it
+    hdst__memory **finished;        // by accumulator: where the device makes rows of them in this run; NULL: the table goes to the host. The stage's
+    hdst__memory **broadcast;       // by param
+    hdst__memory **wrapped;         // by param: the host's own rows, during a run; NULL: they are copied to `broadcast`
+    hdst__memory **bound;           // by param: what this run reads: `broadcast`, or a value's rows on the device
+    const void **host;              // by param: the rows of this run on the host, for a C function
+    uint64_t *version;              // by param: of what the device has
+    bool written, proven;           // broadcasts were written once; a run went well
+    bool error_is_clean, table_is_clean;    // as a run needs them at its start
+    uint64_t device_words, strip_words;
+    uint64_t front_words;           // before device_words in the table (launch_first_level.h)
+    uint64_t page[HDST__MOST_PAGES];    // of its cells: those that are not zero
+    size_t page_count;              // more than HDST__MOST_PAGES: too many to tell, or not known
+    double compile_seconds;
+} hdst__launch_plan;
+
+typedef struct hdst__launch_plan_request {
+    hdst__device *device;
+    const ir_func *func;
+    const hdst__reader *reader;
+    uint64_t most_records;          // of a segment of a cached dataset; 0: streamed
+    const hdst__stage_values *values;   // NULL for folds
+    bool fold;
+    const hdst__separate *separate; // OpenCL C of the program's own, or NULL
+    struct hdst__callback *callback;    // a C function of the program's own, or NULL
+    bool keep_output, passes_on;    // goes to a store; goes to a sink
+    uint64_t enough;                // of hdst__stage_spec
+    bool makes_rows;                // the device makes rows of accumulators, so their table may be compact
+} hdst__launch_plan_request;
+
+hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, hdst__launch_plan **plan, hdst_error *error);
+void hdst__launch_plan_destroy(hdst__launch_plan *plan);          // NULL is fine
+// Rows that the plan was made for are those of `values` still.
+bool hdst__launch_plan_fits(const hdst__launch_plan *plan, const hdst__stage_values *values);
+
+// Another input of the same record, layout and block. Pieces, slices and memory follow it; nothing is compiled.
+hdst_status hdst__launch_plan_move(hdst__launch_plan *plan, const hdst__reader *reader, uint64_t most_records, hdst_error *error);
+
+// One run over the plan's input: writes what changed, clears the table, executes. `ring` may be prepared here. The failing record's word, if any, is in *failure.
+// `table` takes the device's table; NULL where there is none, or where it is on the host already.
+hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
+                                  int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error);
+// The error of the record and check in `word`: runs the record again in the interpreter to learn the values. `covered`: records of the user's input that one of
+// this plan stands for (1, but for a fold's higher levels). `pair`: NULL, or of a fold takes the two records that it could not combine.
+hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, void *pair, hdst_error *error);
+
+// For the plan's other files.
+const hdst__kernel *hdst__launch_plan_kernel(hdst__launch_plan *plan, const hdst__gpu_shape *shape);   // of the plan's function; NULL when it cannot be had
+hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error);       // memory for slices, as the plan's kernels need it now
+
+// launch_sample.c: runs a few records through the interpreter; fills addends, sampled, seconds_per_record. What cannot be read is left to the run to report.
+void hdst__launch_plan_sample(hdst__launch_plan *plan, const hdst__stage_values *values);
+
+#endif

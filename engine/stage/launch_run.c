@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running a plan: what changed is written, tables are cleared, slices run, a failed record is explained.
+#include "codegen/interp/interp.h"
+#include "engine/device/driver_gate.h"
+#include "engine/engine_private.h"
+#include "engine/stage/launch_fixed_point.h"
+#include "engine/stage/launch_first_level.h"
+#include "engine/stage/launch_shape.h"
+#include "engine/memory/value_rows.h"
+#include "engine/memory/window.h"
+
+#include <string.h>
+
+static hdst_status write_broadcast(hdst__launch_plan *plan, const hdst__stage_values *values, size_t i, hdst__run_stats *stats, hdst_error *error)
+{
+    hdst__device *device = plan->device;
+    const uint64_t bytes = plan->rows[i] * plan->func->params[i].record->size;
+    const void *rows;
+    hdst_status status = hdst__stage_value_on_host(values, i, &rows, error);
+    if (status == HDST_OK) status = device->ops->write(device, plan->broadcast[i], 0, rows, bytes, false, error);
+    if (status != HDST_OK) return status;
+    plan->version[i] = values->version[i];
+    stats->bytes_to_device += bytes;
+    return HDST_OK;
+}
+
+static hdst_status wrap_broadcast(hdst__launch_plan *plan, const hdst__stage_values *values, size_t i, hdst_error *error)
+{
+    hdst__device *device = plan->device;
+    const ir_param *param = &plan->func->params[i];
+    const uint64_t bytes = plan->rows[i] * param->record->size, most = device->info->max_alloc_bytes;
+    const void *rows;
+    char wanted[24], has[24];
+    hdst_status status = hdst__stage_value_on_host(values, i, &rows, error);
+    if (status != HDST_OK) return status;
+    plan->bound[i] = plan->wrapped[i];
+    if (bytes <= most || device->facts.target == HDST__TARGET_INTERP) return device->ops->wrap(device, (void *)rows, bytes, plan->wrapped[i], error);      // kernels only read it
+    hdst__error_set(error, HDST_E_MEMORY, "%s: '%s' has %s, a buffer may have %s", device->info->name, param->name, hdst__bytes_text(bytes, wanted), hdst__bytes_text(most, has));
+    hdst__error_hint(error, "--device interp has no such limit");
+    return HDST_E_MEMORY;
+}
+
+static hdst_status unwrap_broadcasts(hdst__launch_plan *plan, hdst_status status, hdst_error *error)
+{
+    for (size_t i = 0; i < plan->func->param_count; i++) {
+        if (!plan->wrapped[i] || !plan->wrapped[i]->host) continue;
+        const hdst_status ended = plan->device->ops->unwrap(plan->device, plan->wrapped[i], status == HDST_OK ? error : NULL);
+        if (status == HDST_OK) status = ended;
+    }
+    return status;
+}
+
+// Only what changed since the last run crosses to the device, and nothing of what is there.
+static hdst_status bind_broadcasts(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__run_stats *stats, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (size_t i = 0; i < plan->func->param_count && status == HDST_OK; i++) {
+        if (plan->wrapped[i]) status = wrap_broadcast(plan, values, i, error);
+        if (!plan->broadcast[i]) continue;
+        const hdst__value_rows *resident = values->resident ? values->resident[i] : NULL;
+        const bool is_there = resident && resident->device == plan->device;
+        plan->bound[i] = is_there ? resident->memory : plan->broadcast[i];
+        if (!is_there && !(plan->written && plan->version[i] == values->version[i])) status = write_broadcast(plan, values, i, stats, error);
+        if (status == HDST_OK && plan->code.callback) status = hdst__stage_value_on_host(values, i, &plan->host[i], error);
+    }
+    plan->written = status == HDST_OK;
+    return status;
+}
+
+// What the last run left as it was needs no clearing.
+static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
+{
+    hdst__device *device = plan->device;
+    hdst_status status = HDST_OK;
+    if (plan->checks && !plan->error_is_clean) status = device->ops->fill(device, plan->error_word, 1, UINT64_MAX, error);
+    if (status == HDST_OK && plan->table && !plan->table_is_clean && !(plan->pairs && plan->reader.records))
+        status = plan->front_words ? hdst__plan_front_clear(plan, error) : device->ops->fill(device, plan->table, plan->device_words, 0, error);
+    if (status == HDST_OK) status = hdst__plan_compact_clear(plan, error);
+    plan->error_is_clean = plan->table_is_clean = plan->spares_are_clean = false;
+    return status;
+}
+
+// The next run's table is cleared behind the reading of this one's, where that goes to other memory and is never repeated.
+static bool clears_ahead(const hdst__launch_plan *plan)
+{
+    return plan->table && !plan->pairs && !plan->device->unified && plan->way != HDST__OUTPUT_COUNTED;
+}
+
+static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__dataset_cache *cache, hdst__ring *ring, hdst_error *error)
+{
+    uint64_t capacity = plan->piece->capacity, pieces = (plan->reader.records + capacity - 1) / capacity;
+    if (pieces == 0 || (cache && (plan->device->unified || cache->loaded == cache->count))) return HDST_OK;
+    uint32_t count = pieces < HDST__RING_SEGMENTS ? (uint32_t)pieces : HDST__RING_SEGMENTS;
+    return hdst__ring_prepare(ring, plan->device, plan->piece, cache ? 1 : count, error);
+}
+
+static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table, hdst__run_stats *stats,
+                              uint64_t *failure, hdst_error *error)
+{
+    hdst__tuning *tuning = hdst__plan_tuning_before(plan);
+    hdst_status status = tuning && plan->way == HDST__OUTPUT_COUNTED ? hdst__launch_plan_slots(plan, error) : HDST_OK;
+    if (status != HDST_OK) return status;
+    const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
+    hdst__window window = {.device = plan->device, .output = output, .spare = spare};
+    hdst__pass pass = {
+        .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
+        .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
+        .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales, .spares = plan->spares, .parts = plan->parts, .pairs = plan->pairs,
+                   .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
+        .slice_least = plan->slice_least, .slice_most = plan->slice_most,
+        .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .in_place = plan->in_place,
+        .enough = plan->tables || plan->code.fold ? 0 : plan->enough, .window = plan->in_window ? &window : NULL, .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
+        .table = table, .table_bytes = table ? (plan->front_words ? plan->front_words : plan->device_words) * sizeof(int64_t) : 0, .results = plan->results,
+        .clear_words = clears_ahead(plan) ? plan->device_words : 0,
+        .seconds_per_record = &plan->seconds_per_record, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
+    };
+    status = hdst__execute(plan->executor, &pass, error);
+    *failure = pass.failure;
+    plan->table_is_clean = pass.is_clear && status == HDST_OK;
+    if (status == HDST_OK && plan->reader.records == 0 && plan->finished) return plan->device->ops->finish_table(plan->device, plan->program, &pass.launch, error);
+    if (status == HDST_OK && table && plan->reader.records == 0)
+        status = plan->device->ops->read(plan->device, plan->table, 0, table, pass.table_bytes, true, error);
+    return status;
+}
+
+// Where the table goes when the caller has no place for it: memory that the device copies to quickly.
+static int64_t *own_table(const hdst__launch_plan *plan)
+{
+    return plan->table && !plan->device->unified ? plan->table->host : NULL;
+}
+
+static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
+                       int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
+{
+    *failure = UINT64_MAX;
+    hdst_status status = bind_broadcasts(plan, values, stats, error);
+    if (status == HDST_OK) status = clear(plan, error);
+    if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
+    if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table ? table : own_table(plan), stats, failure, error);
+    if (status != HDST_OK || *failure != UINT64_MAX || plan->reader.records == 0) {
+        plan->device->ops->finish(plan->device);        // no slice was waited for, and the user's values were being copied
+        plan->written = false;
+        return status;
+    }
+    status = hdst__plan_compact_check(plan, error);
+    if (status != HDST_OK) return status;
+    if (plan->front_words) status = hdst__plan_front_read(plan, table, error);
+    if (status != HDST_OK) return status;
+    if (!plan->proven) plan->proven = plan->device->ops->proven(plan->device, plan->program);
+    plan->error_is_clean = true;
+    hdst__plan_tuning_after(plan, stats->device[0].busy_seconds);
+    return HDST_OK;
+}
+
+hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
+                                  int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
+{
+    hdst__driver_run_begin();
+    hdst_status status = run(plan, values, cache, ring, output, table, stats, failure, error);
+    status = unwrap_broadcasts(plan, status, error);
+    hdst__driver_run_end();
+    return status;
+}
+
+// --- A record that failed ---
+
+typedef struct few_records {            // host memory for a record (a fold: its run of 64) in the reader's layout, and for what comes of it
+    hdst__arena arena;
+    const hdst__storage *storage;
+    void **buffers;
+    void *output;
+} few_records;
+
+static bool make_room(few_records *few, const hdst__launch_plan *plan)
+{
+    jmp_buf out_of_memory;
+    hdst__arena_init(&few->arena, plan->device->engine->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) return false;
+    few->storage = hdst__storage_make(&few->arena, plan->reader.record, plan->reader.layout, plan->reader.block, plan->code.fold ? HDST__FOLD_RECORDS : 1);
+    few->buffers = HDST__NEW_ARRAY(&few->arena, void *, few->storage->buffers);
+    for (uint32_t i = 0; i < few->storage->buffers; i++) few->buffers[i] = hdst__arena_alloc(&few->arena, few->storage->buffer_bytes[i] + 64);
+    if (plan->output_param && !plan->func->emits) few->output = hdst__arena_alloc(&few->arena, plan->output_param->record->size);
+    few->arena.out_of_memory = NULL;
+    return true;
+}
+
+static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_values *values, few_records *few, uint64_t record, void *pair, hdst__interp_run *run,
+                             hdst_error *error)
+{
+    uint64_t unit = plan->code.fold ? HDST__FOLD_RECORDS : 1, first = record / unit * unit, left = plan->reader.records - first;
+    uint64_t count = left < unit ? left : unit;
+    hdst_status status = plan->reader.fill(plan->reader.user, first, count, few->storage, few->buffers, 0, error);
+    if (status != HDST_OK) return status;
+    hdst__interp_table *tables = hdst__alloc_zero(plan->device->engine->allocator, (plan->func->param_count + 1) * sizeof *tables);
+    if (!tables) return hdst__error_memory(error, "running a failed record again");
+    for (size_t i = 0; i < plan->func->param_count; i++)
+        if (plan->func->params[i].kind == IR_BROADCAST_TABLE && status == HDST_OK) {
+            tables[i].rows = plan->rows[i];
+            status = hdst__stage_value_on_host(values, i, &tables[i].data, error);
+        }
+    *run = (hdst__interp_run){
+        .func = plan->func, .allocator = plan->device->engine->allocator, .cancel = plan->device->engine->cancel,
+        .input = {few->storage}, .input_buffers = {(const void *const *)few->buffers}, .first = first, .count = count,
+        .broadcast = tables, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
+        .output = few->output, .output_room = plan->room, .failed_pair = pair,
+    };
+    if (status == HDST_OK) status = plan->code.fold ? hdst__interpret_fold_level(run, error) : hdst__interpret(run, error);
+    hdst__free(plan->device->engine->allocator, tables);
+    return status;
+}
+
+hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, void *pair,
+                                           hdst_error *error)
+{
+    uint64_t record = word >> 16;
+    uint32_t check = (uint32_t)(word & 0xffff);
+    if ((check >= plan->func->check_count && check != HDST__TOO_MANY) || record >= plan->reader.records)
+        return hdst__error_set(error, HDST_E_INTERNAL, "%s reports a failed check that does not exist: %016llx", plan->device->info->name, (unsigned long long)word);
+    few_records few = {0};
+    hdst__interp_run run;
+    hdst_status status = make_room(&few, plan) ? run_again(plan, values, &few, record, pair, &run, error) : hdst__error_memory(error, "running a failed record again");
+    hdst__arena_destroy(&few.arena);
+    if (status != HDST_OK) return status;
+    if (check == HDST__TOO_MANY && run.failed_record == UINT64_MAX && run.full_check >= plan->func->check_count)
+        return hdst__error_set(error, HDST_E_RECORD, "record %llu gives %llu records, room is for %llu", (unsigned long long)record, (unsigned long long)run.emitted,
+                               (unsigned long long)plan->room);
+    if (check == HDST__TOO_MANY && run.failed_record == UINT64_MAX) {
+        hdst__check_to_error(plan->func, run.full_check, run.emitted, plan->room, record, error);
+        return HDST_E_RECORD;
+    }
+    if (run.failed_record != record)
+        return hdst__error_set(error, HDST_E_INTERNAL, "record %llu failed on %s and not in the interpreter", (unsigned long long)record, plan->device->info->name);
+    hdst__check_to_error(plan->func, run.failed_check, run.failed_index, run.failed_limit, record * covered, error);
+    return HDST_E_RECORD;
+}

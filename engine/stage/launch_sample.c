@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// A look at the data before the plan is made: a few records through the interpreter say what the addends of float sums are like (scales and tiers follow), and
+// about how long a record takes. It decides speed, never a result.
+#include "codegen/interp/interp.h"
+#include "engine/engine_private.h"
+#include "engine/stage/launch_plan.h"
+#include "engine/memory/value_rows.h"
+
+#include <string.h>
+
+enum { MOST_RECORDS = 256, RUNS = 16, ROOM = 64, FEW = 4, MOST_SAMPLE = 2 };
+static const double interpreter_factor = 1.0 / 50;  // a compiled kernel takes about this much of the interpreter's time
+
+typedef struct sampler {
+    hdst__launch_plan *plan;
+    hdst__arena arena;
+    const hdst__storage *storage;       // of ROOM records
+    void **buffers;
+    hdst__interp_table *broadcast;
+    void *output;
+} sampler;
+
+static bool take_rows(sampler *s, const hdst__stage_values *values, size_t param)
+{
+    s->broadcast[param].rows = s->plan->rows[param];
+    return hdst__stage_value_on_host(values, param, &s->broadcast[param].data, NULL) == HDST_OK;
+}
+
+static bool make_sampler(sampler *s, hdst__launch_plan *plan, const hdst__stage_values *values)
+{
+    jmp_buf out_of_memory;
+    s->plan = plan;
+    hdst__arena_init(&s->arena, plan->device->engine->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) return false;
+    const ir_func *func = plan->func;
+    const hdst__reader *reader = &plan->reader;
+    s->storage = hdst__storage_make(&s->arena, reader->record, reader->layout, reader->block, ROOM);
+    s->buffers = HDST__NEW_ARRAY(&s->arena, void *, s->storage->buffers);
+    for (uint32_t i = 0; i < s->storage->buffers; i++) s->buffers[i] = hdst__arena_alloc(&s->arena, s->storage->buffer_bytes[i]);
+    s->broadcast = HDST__NEW_ARRAY(&s->arena, hdst__interp_table, func->param_count);
+    for (size_t i = 0; i < func->param_count; i++)
+        if (func->params[i].kind == IR_BROADCAST_TABLE && !take_rows(s, values, i)) return false;
+    if (plan->output_param) s->output = hdst__arena_alloc(&s->arena, ROOM * plan->output_param->record->size);
+    s->arena.out_of_memory = NULL;
+    return true;
+}
+
+static bool sample_run(sampler *s, uint64_t first, uint64_t count)
+{
+    hdst__launch_plan *plan = s->plan;
+    if (plan->reader.fill(plan->reader.user, first, count, s->storage, s->buffers, 0, NULL) != HDST_OK) return false;
+    hdst__interp_run run = {
+        .func = plan->func, .allocator = plan->device->engine->allocator, .cancel = plan->device->engine->cancel,
+        .input = {s->storage}, .input_buffers = {(const void *const *)s->buffers}, .first = first, .count = count,
+        .broadcast = s->broadcast, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
+        .output = plan->func->emits ? NULL : s->output, .addends = plan->tables ? plan->addends : NULL, .rows_seen = plan->rows_seen,
+    };
+    if (hdst__interpret(&run, NULL) != HDST_OK) return false;
+    plan->sampled += count;
+    plan->emitted += run.emitted;
+    return true;
+}
+
+static double timed_run(sampler *s, uint64_t first, uint64_t count)       // negative: it failed
+{
+    const double start = hdst__now();
+    return sample_run(s, first, count) ? hdst__now() - start : -1;
+}
+
+// One record, then a few: what a run of the interpreter costs beside its records, and what a record does. With that, runs spread over the first segment, as many records
+// as are affordable.
+static void sample_records(sampler *s)
+{
+    hdst__launch_plan *plan = s->plan;
+    const double affordable = plan->device->engine->sample_seconds;
+    const uint64_t reach = plan->reader.records < plan->piece->capacity ? plan->reader.records : plan->piece->capacity;
+    double one, few, spent;
+    if (reach == 0 || (one = timed_run(s, 0, 1)) < 0) return;
+    plan->seconds_per_record = one;
+    if (reach >= 2 * FEW && (few = timed_run(s, reach / 2, FEW)) >= 0) {
+        double each = (few - one) / (FEW - 1);
+        if (each < one / MOST_RECORDS) each = one / MOST_RECORDS;       // the first run warms up what the others find warm
+        const double start = one > each ? one - each : 0;
+        uint64_t length = (uint64_t)(affordable / RUNS / each);
+        if (length > MOST_RECORDS / RUNS) length = MOST_RECORDS / RUNS;
+        if (length > reach / RUNS) length = reach / RUNS;
+        spent = one + few;
+        plan->rows_seen->count = 0;         // these records come again
+        for (uint64_t i = 0; i < RUNS && length && spent + start + (double)length * each < MOST_SAMPLE * affordable; i++) {
+            const double took = timed_run(s, reach / RUNS * i, length);
+            if (took < 0) break;
+            spent += took;
+        }
+        plan->seconds_per_record = each;
+    }
+    if (plan->kernel || plan->device->facts.target != HDST__TARGET_INTERP) plan->seconds_per_record *= interpreter_factor;
+}
+
+void hdst__launch_plan_sample(hdst__launch_plan *plan, const hdst__stage_values *values)
+{
+    sampler s = {0};
+    if (make_sampler(&s, plan, values)) sample_records(&s);
+    hdst__arena_destroy(&s.arena);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stage object as the engine's files see it.
+#ifndef HDST_ENGINE_STAGE_STAGE_H
+#define HDST_ENGINE_STAGE_STAGE_H
+
+#include "engine/device/callback.h"
+#include "engine/stage/launch_plan.h"
+#include "engine/memory/spill.h"
+#include "engine/memory/store.h"
+
+enum { HDST__FOLD_LEVELS = 11 };        // 64^11 > 2^64 records
+
+struct hdst__stage {
+    hdst__engine *engine;
+    hdst__stage_spec spec;
+    hdst__reader reader;                // the cache's, or the spec's
+    hdst__device *device;               // NULL before the first run
+    bool moved;                         // the input is another one than the plan's
+    const ir_func *skip_func;           // the function without the records that fail; NULL: none was seen to fail, or they end the run
+    uint32_t skip_param;                // its accumulator that counts them
+    const ir_func *skip_upper;          // of a fold: for the levels above the first
+    bool skips;                         // one that failed was told about
+    hdst__arena skip_arena;
+    hdst__launch_plan *plan;                   // a fold: of its first level
+    hdst__launch_plan *level[HDST__FOLD_LEVELS];       // of a fold's further levels; [0] is unused
+    hdst__output output, partial;       // partial: of a fold's levels
+    hdst__store store;                  // of records that stay on the device
+    bool stores;                        // the last run's did
+    char why_not[160];                  // not empty: they do not fit, so they go to the host
+    hdst__sink file_sink;               // of records that go to a file (stage_spill.c)
+    hdst__spill file;
+    const void *mapped;                 // the file after a run; NULL: there is nothing
+    char spill_why[160];                // not empty: they do not fit the host's memory either, so they go there
+    hdst__store *finished;              // by accumulator: its rows on the device (stage_finish.c)
+    hdst__memory **finished_memory;
+    size_t finished_count;
+    bool finishes;                      // the last run's are there, and the table is not on the host
+    char finish_why_not[160];           // not empty: they do not fit
+    bool needs_wide;                    // the spare cells of a compact table did not do
+    int64_t *table;
+    uint64_t table_words;
+    hdst__callback callback;            // with spec.separate
+    void *pair;                         // of a fold that failed: the two records, as C structs
+    hdst__run_stats stats;
+};
+
+// stage_skip.c: from now on the stage skips records with errors, such as `first`.
+hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_error *error);
+void hdst__stage_tell_skipped(hdst__stage *stage, const hdst_error *first);     // as a warning, once
+uint64_t hdst__stage_skipped(const hdst__stage *stage);         // records of the last run
+
+// stage_finish.c; the engine's mutex is held.
+bool hdst__stage_may_finish(const hdst__stage *stage);     // the device may make rows of accumulators, for any plan
+// Before a run: whether the device makes rows of its accumulators, and memory for them.
+hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error);
+void hdst__stage_finish_release(hdst__stage *stage);
+
+// stage_spill.c; the engine's mutex is held.
+void hdst__stage_spill_init(hdst__stage *stage);
+void hdst__stage_forget_file(hdst__stage *stage);
+bool hdst__stage_may_spill(const hdst__stage *stage);          // and does not do so yet
+void hdst__stage_spill(hdst__stage *stage, const hdst_error *full);        // from the next plan on records go to a file
+hdst_status hdst__stage_map_file(hdst__stage *stage, hdst_error *error);   // after a run
+
+// stage_fold.c; the engine's mutex is held.
+hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error);            // associative: a tree of 64 records to one
+hdst_status hdst__stage_fold_ordered(hdst__stage *stage, hdst_error *error);    // in input order, in the interpreter
+
+#endif

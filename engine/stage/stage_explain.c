@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a stage will do and why, as a text for people.
+#include "engine/engine_private.h"
+#include "engine/stage/reduction_levels.h"
+#include "engine/stage/launch_shape.h"
+#include "engine/stage/stage.h"
+
+#include <inttypes.h>
+
+static const char *layout_name(hdst__layout layout)
+{
+    static const char *const names[] = {"aos", "soa", "aosoa", "aop"};
+    return names[layout];
+}
+
+static void explain_input(const hdst__stage *stage, hdst__buffer *out)
+{
+    const hdst__reader *reader = &stage->reader;
+    const hdst__dataset_cache *cache = stage->spec.cache;
+    char bytes[24];
+    hdst__buffer_printf(out, "  input: %" PRIu64 " records of %s, layout %s", reader->records, reader->record->name, layout_name(reader->layout));
+    if (reader->record->leaf_count == 0) hdst__buffer_puts(out, ", which hold nothing: no memory is read\n");
+    else if (cache && cache->streamed) hdst__buffer_printf(out, ", read again in every run (%s)\n", cache->why);
+    else if (cache) hdst__buffer_printf(out, ", resident in %" PRIu64 " segment%s\n", cache->count, cache->count == 1 ? "" : "s");
+    else if (stage->plan) hdst__buffer_printf(out, ", streamed through segments of %" PRIu64 " records (%s)\n", stage->plan->piece->capacity,
+                                              hdst__bytes_text(hdst__storage_bytes(stage->plan->piece), bytes));
+    else hdst__buffer_puts(out, ", streamed\n");
+}
+
+static void explain_cell(const hdst__launch_plan *plan, const hdst__cell *cell, const char *name, const hdst__leaf *leaf, hdst__buffer *out)
+{
+    static const char *const tiers[] = {"one word", "one 64-bit word", "two 64-bit words", "exact wide cells at once"};
+    hdst__buffer_printf(out, "    %s%s%s: %s", name, leaf->path[0] ? "." : "", leaf->path, cell->fast ? "fast, rounded at each addition" : tiers[cell->tier]);
+    if (cell->scale < 0 || cell->fast) {
+        hdst__buffer_puts(out, "\n");
+        return;
+    }
+    const hdst__addends *seen = &plan->addends[cell->scale];
+    if (cell->tier != HDST__TIER_WIDE) hdst__buffer_printf(out, " at 2^%d", (int)plan->scale[cell->scale]);
+    if (plan->wide_by_count) hdst__buffer_puts(out, ", for a record may add too often to one cell");
+    else if (seen->count == 0) hdst__buffer_puts(out, ", a guess: the sample had no addends");
+    else hdst__buffer_printf(out, ": %" PRIu64 " sampled addends lie below 2^%d, their last bits at 2^%d or above", seen->count, (int)seen->highest + 1, (int)seen->lowest_bit);
+    hdst__buffer_puts(out, "\n");
+}
+
+// What became of the float sums, as the kernel says it: a form may have exact ones only, and the interpreter has.
+static const char *explain_sums(const hdst__launch_plan *plan)
+{
+    const uint32_t fast = plan->kernel ? plan->kernel->fast_sums : 0;
+    if (fast && fast == plan->tables->scale_count) return "float sums are fast: their bits depend on the device and on the cut of the work";
+    if (fast) return "float sums are fast where it says so, with bits that depend on the device and on the cut of the work, and exact elsewhere";
+    if (!plan->device->engine->fast_sums || !plan->tables->scale_count) return "float sums are exact, the first words only decide the speed";
+    return plan->kernel ? "fast sums were asked for, but this form has exact ones only" : "fast sums were asked for, but the interpreter's are exact";
+}
+
+static void explain_tables(const hdst__launch_plan *plan, hdst__buffer *out)
+{
+    char device[24], strip[24];
+    if (!plan->tables) return;
+    hdst__buffer_printf(out, "  accumulators: %s on the device, %s a strip; %s\n", hdst__bytes_text((plan->front_words + plan->device_words) * sizeof(int64_t), device),
+                        hdst__bytes_text(plan->strip_words * sizeof(int64_t), strip), explain_sums(plan));
+    for (size_t i = 0; i < plan->tables->accum_count; i++) {
+        const hdst__accum *accum = &plan->tables->accum[i];
+        const ir_param *param = &plan->func->params[accum->param];
+        for (size_t leaf = 0; leaf < param->record->leaf_count; leaf++) explain_cell(plan, &accum->cell[leaf], param->name, &param->record->leaves[leaf], out);
+    }
+}
+
+static void explain_kernel(const hdst__launch_plan *plan, hdst__buffer *out)
+{
+    hdst__buffer_printf(out, "  slices: up to %" PRIu64 " records, %u in flight; %u work-items (%s)\n", plan->slice_most, (unsigned)HDST__SLOTS, plan->items, plan->items_why);
+    if (!plan->kernel || !plan->kernel->why) return;
+    for (const char *line = plan->kernel->why; *line;) {
+        size_t length = 0;
+        while (line[length] && line[length] != '\n') length++;
+        hdst__buffer_printf(out, "  kernel: %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void explain_output(const hdst__stage *stage, hdst__buffer *out)
+{
+    if (!stage->plan || !stage->plan->output_param) return;
+    if (stage->spec.sink) hdst__buffer_puts(out, "  output: slice by slice to what takes it; it is nowhere in whole\n");
+    if (stage->plan->in_window) hdst__buffer_puts(out, "  output: written by the kernels where it stays\n");
+    if (stage->spill_why[0]) hdst__buffer_printf(out, "  output: through a temporary file (%s)\n", stage->spill_why);
+    if (!stage->spec.keep_output || stage->spec.sink || stage->spill_why[0]) return;
+    if (stage->why_not[0]) hdst__buffer_printf(out, "  output: through the host (%s)\n", stage->why_not);
+    else hdst__buffer_puts(out, "  output: stays on the device for the next stage\n");
+}
+
+// What leaving out levels means here.
+static void explain_levels(const hdst__stage *stage, hdst__buffer *out)
+{
+    const hdst__hpr hpr = stage->engine->hpr;
+    const bool tables = stage->plan && stage->plan->tables;
+    if (hpr >= HDST__HPR_DEVICE || (stage->spec.kind == HDST__STAGE_MAP && !tables)) return;
+    hdst__buffer_printf(out, "  hpr %s: ", hdst__hpr_name(hpr));
+    if (tables && hpr == HDST__HPR_NONE) hdst__buffer_puts(out, "blocks have no tables, each addend goes to the device's, which counts as the node's step\n");
+    else if (tables) hdst__buffer_puts(out, "only blocks combine before the device's table, which counts as the node's step\n");
+    else if (stage->spec.kind == HDST__STAGE_FOLD) hdst__buffer_puts(out, "of no effect, the tree of 64 records to one is fixed as its result's bits depend on it\n");
+    else hdst__buffer_puts(out, "of no effect, no level combines before the last one\n");
+}
+
+static void explain_memory(const hdst__stage *stage, hdst__buffer *out)
+{
+    const hdst__budget *budgets[] = {&stage->engine->memory, &stage->device->budget};
+    for (size_t i = 0; i < (stage->device->facts.target == HDST__TARGET_INTERP ? 1 : 2); i++) {
+        char used[24], limit[24];
+        hdst__buffer_printf(out, "  %s: %s of %s\n", budgets[i]->name, hdst__bytes_text(budgets[i]->used, used), hdst__bytes_text(budgets[i]->limit, limit));
+    }
+}
+
+hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *values, hdst__buffer *out, hdst_error *error)
+{
+    static const char *const kinds[] = {"map", "associative reduce, a fixed tree of 64 records to one", "reduce in input order, in the interpreter (it is not associative)"};
+    hdst_status status = hdst__stage_prepare(stage, values, error);
+    if (status != HDST_OK) return status;
+    pthread_mutex_lock(&stage->engine->mutex);
+    const hdst__device_info *info = stage->device->info;
+    hdst__buffer_printf(out, "stage %s: %s\n  device: %u %s (%s)\n", stage->spec.func->name, kinds[stage->spec.kind], info->index, info->name,
+                        hdst__device_class_name(info->class_));
+    explain_input(stage, out);
+    if (stage->skip_func) hdst__buffer_printf(out, "  records with errors are left out: a first pass over each makes its checks\n");
+    if (stage->plan) {
+        explain_kernel(stage->plan, out);
+        hdst__plan_tuning_explain(stage->plan, out);
+        explain_tables(stage->plan, out);
+        explain_output(stage, out);
+    }
+    explain_levels(stage, out);
+    explain_memory(stage, out);
+    pthread_mutex_unlock(&stage->engine->mutex);
+    return out->failed ? hdst__error_memory(error, "a text") : HDST_OK;
+}

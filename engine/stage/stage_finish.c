@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Accumulators that become rows of C structs on the device: large tables cross to the host rounded, and those that another stage or a value reads do not cross at all.
+#include "engine/engine_private.h"
+#include "engine/stage/stage.h"
+
+#include <stdio.h>
+
+enum { LEAST_BYTES = 64 << 10 };        // of a table: below, the host reads and rounds it as quickly as another kernel starts
+
+bool hdst__stage_may_finish(const hdst__stage *stage)
+{
+    return stage->spec.takes_rows && !stage->skip_func && !stage->device->unified && !stage->finish_why_not[0];
+}
+
+static bool is_worthwhile(const hdst__stage *stage)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    if (!hdst__stage_may_finish(stage) || !plan->kernel || !plan->kernel->finish_name) return false;
+    return stage->spec.keep_rows || hdst__tables_are_compact(plan->tables) || plan->device_words * sizeof(int64_t) >= LEAST_BYTES;
+}
+
+static hdst_status make_list(hdst__stage *stage, hdst_error *error)
+{
+    const hdst__allocator *allocator = stage->engine->allocator;
+    const size_t count = stage->plan->tables->accum_count;
+    if (stage->finished) return HDST_OK;
+    stage->finished = hdst__alloc_zero(allocator, count * sizeof *stage->finished);
+    stage->finished_memory = hdst__alloc_zero(allocator, count * sizeof *stage->finished_memory);
+    if (!stage->finished || !stage->finished_memory) return hdst__error_memory(error, "a result");
+    stage->finished_count = count;
+    for (size_t i = 0; i < count; i++) hdst__store_init(&stage->finished[i], stage->engine, stage->spec.func->params[stage->plan->tables->accum[i].param].record);
+    return HDST_OK;
+}
+
+static hdst_status take_memory(hdst__stage *stage, hdst_error *error)
+{
+    hdst_status status = make_list(stage, error);
+    for (size_t i = 0; i < stage->finished_count && status == HDST_OK; i++)
+        status = hdst__store_hold(&stage->finished[i], stage->device, stage->plan->rows[stage->plan->tables->accum[i].param], &stage->finished_memory[i], error);
+    return status;
+}
+
+hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error)
+{
+    hdst_error full = HDST_ERROR_INIT;
+    stage->finishes = stage->plan && stage->plan->tables && is_worthwhile(stage);
+    if (!stage->finishes) return HDST_OK;
+    hdst_status status = take_memory(stage, &full);
+    if (status == HDST_E_MEMORY && !hdst__tables_are_compact(stage->plan->tables)) {     // wide cells take more
+        snprintf(stage->finish_why_not, sizeof stage->finish_why_not, "%.150s", full.message);
+        hdst__log_write(&stage->engine->log, HDST__LOG_WARN, "accumulators are rounded on the host: %s", full.message);
+        hdst__stage_finish_release(stage);
+        return HDST_OK;
+    }
+    if (status != HDST_OK && error) *error = full;
+    return status;
+}
+
+void hdst__stage_finish_release(hdst__stage *stage)
+{
+    for (size_t i = 0; i < stage->finished_count; i++) hdst__store_release(&stage->finished[i]);
+    hdst__free(stage->engine->allocator, stage->finished);
+    hdst__free(stage->engine->allocator, stage->finished_memory);
+    stage->finished = NULL;
+    stage->finished_memory = NULL;
+    stage->finished_count = 0;
+    stage->finishes = false;
+}
+
+hdst__dataset_cache *hdst__stage_finished(const hdst__stage *stage, size_t accum)
+{
+    return stage->finishes && accum < stage->finished_count ? &stage->finished[accum].cache : NULL;
+}
+
+hdst_status hdst__stage_read_finished(hdst__stage *stage, size_t accum, void *rows, hdst_error *error)
+{
+    const hdst__reader *reader = &stage->finished[accum].cache.reader;
+    const uint64_t bytes = reader->records * reader->record->size;
+    if (bytes == 0) return HDST_OK;
+    pthread_mutex_lock(&stage->engine->mutex);
+    hdst_status status = stage->device->ops->read(stage->device, stage->finished_memory[accum], 0, rows, bytes, true, error);
+    if (status == HDST_OK) stage->stats.bytes_from_device += bytes;
+    pthread_mutex_unlock(&stage->engine->mutex);
+    return status;
+}
+
+void hdst__stage_keep_rows(hdst__stage *stage)
+{
+    pthread_mutex_lock(&stage->engine->mutex);
+    stage->spec.keep_rows = true;
+    pthread_mutex_unlock(&stage->engine->mutex);
+}

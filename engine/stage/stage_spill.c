@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records between stages that the host's budget has no room for: in a temporary file, which is then read like memory. The system takes its pages back as it likes.
+#include "engine/engine_private.h"
+#include "engine/stage/stage.h"
+
+#include <stdio.h>
+
+void hdst__stage_forget_file(hdst__stage *stage)
+{
+    hdst__engine_unmap(stage->engine, &stage->file, stage->mapped);
+    hdst__spill_close(&stage->file);
+    stage->mapped = NULL;
+}
+
+static hdst_status start(void *user, hdst_error *error)
+{
+    hdst__stage *stage = user;
+    hdst__stage_forget_file(stage);
+    return hdst__spill_open(&stage->file, error);
+}
+
+static hdst_status take(void *user, const void *records, uint64_t count, uint64_t expected, hdst_error *error)
+{
+    hdst__stage *stage = user;
+    (void)expected;
+    return hdst__spill_add(&stage->file, records, count * stage->output.record_bytes, error);
+}
+
+void hdst__stage_spill_init(hdst__stage *stage)
+{
+    stage->file_sink = (hdst__sink){start, take, stage};
+}
+
+bool hdst__stage_may_spill(const hdst__stage *stage)
+{
+    return stage->spec.may_spill && !stage->spec.sink && stage->plan && stage->plan->output_param && !stage->spill_why[0];
+}
+
+void hdst__stage_spill(hdst__stage *stage, const hdst_error *full)
+{
+    snprintf(stage->spill_why, sizeof stage->spill_why, "%.150s", full->message);
+    hdst__log_write(&stage->engine->log, HDST__LOG_WARN, "records of '%s' go through a temporary file: %s", stage->spec.func->name, full->message);
+    hdst__output_destroy(&stage->output);
+}
+
+hdst_status hdst__stage_map_file(hdst__stage *stage, hdst_error *error)
+{
+    return stage->file.bytes ? hdst__spill_map(&stage->file, &stage->mapped, error) : HDST_OK;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef HDST_HDST_MODULE_OBJECT_H
+#define HDST_HDST_MODULE_OBJECT_H
+
+#include "base/diag.h"
+#include "codegen/opencl/kernel.h"
+#include "hdst/object.h"
+
+struct hdst_module {
+    hdst__object object;
+    hdst__arena arena;
+    hdst__diags diags;
+    ast_module *tree;           // NULL after an error
+    char *diagnostics;          // rendered
+    const hdst__param_value *params;        // as given
+    size_t param_count;
+    hdst__object **schemas;     // whose records the tree refers to
+    size_t schema_count;
+    const hdst__record *scalar[HDST__TEXT];     // by kind, once it was asked for: a record of one field around it
+};
+
+// The record called `name`, a record of the module or a one-field record around a scalar type ("float"); NULL with the error filled (near names).
+const hdst__record *hdst__module_find_record(hdst_module *module, const char *name, hdst_error *error);
+const ast_function *hdst__module_find_function(hdst_module *module, const char *name, hdst_error *error);
+
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sources of the public interface: a thin shell around io/source.h.
+#include "hdst/source_object.h"
+
+#include <string.h>
+
+HDST__STAND_IN(hdst_source, no_source);
+
+static void release_source(hdst__object *object) { hdst__source_close(((hdst_source *)object)->source); }
+
+// Runs under the lock; `open` fills the error when it returns NULL.
+static hdst_source *adopt(hdst_context *context, hdst__source *opened, const hdst_error *error)
+{
+    hdst_source *source = hdst__object_create(context, sizeof *source, release_source, &no_source);
+    if (source == &no_source || source->object.error) {
+        hdst__source_close(opened);
+        return source;
+    }
+    if (!opened) hdst__object_fail(&source->object, error);
+    else if (opened->note[0]) hdst__log_write(&context->log, HDST__LOG_INFO, "%s", opened->note);
+    source->source = opened;
+    return source;
+}
+
+// `name`: of the argument that must not be NULL.
+#define OPEN(name, pointer, call)                                                                                       \
+    do {                                                                                                                \
+        hdst_error error = HDST_ERROR_INIT;                                                                             \
+        HDST__NEEDS(hdst_source, context, "context");                                                                   \
+        hdst__lock(context);                                                                                            \
+        const bool given = hdst__check_pointer(__func__, name, pointer, &error) == HDST_OK;                             \
+        hdst_source *source = adopt(context, given && !context->object.error ? call : NULL, &error);                    \
+        hdst__unlock(context);                                                                                          \
+        return source;                                                                                                  \
+    } while (0)
+
+hdst_source *hdst_source_open(hdst_context *context, const char *path) { OPEN("path", path, hdst__source_open(&context->allocator, path, NULL, &context->cancel, &error)); }
+
+hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, const char *columns)
+{
+    OPEN("path", path, hdst__source_open(&context->allocator, path, columns, &context->cancel, &error));
+}
+
+hdst_source *hdst_source_open_raw(hdst_context *context, const char *path) { OPEN("path", path, hdst__source_raw(&context->allocator, path, &error)); }
+
+hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes)
+{
+    OPEN("rows", count ? rows : "", hdst__source_memory(&context->allocator, rows, count, row_bytes, &error));
+}
+
+hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns)
+{
+    OPEN("table", rows && columns ? table : (const float *)"", hdst__source_floats(&context->allocator, table, rows, columns, &error));
+}
+
+hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end) { OPEN("", "", hdst__source_range(&context->allocator, begin, end, &error)); }
+
+hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user)
+{
+    OPEN("fill", fill ? "" : NULL, hdst__source_from_callback(&context->allocator, count, fill, user, &error));
+}
+
+static bool missing_path(const char *const *paths, size_t count)
+{
+    bool missing = count && !paths;
+    for (size_t i = 0; i < count && !missing; i++) missing = !paths[i];
+    return missing;
+}
+
+static hdst__source *open_all(const hdst_context *context, const char *const *paths, size_t count, const char *columns, hdst_error *error)
+{
+    const hdst__allocator *allocator = &context->allocator;
+    if (count == 1) return hdst__source_open(allocator, paths[0], columns, &context->cancel, error);
+    hdst__source **parts = hdst__alloc_zero(allocator, count * sizeof *parts);
+    if (!parts) {
+        hdst__error_memory(error, "a list of files");
+        return NULL;
+    }
+    size_t opened = 0;
+    while (opened < count && (parts[opened] = hdst__source_open(allocator, paths[opened], columns, &context->cancel, error))) opened++;
+    hdst__source *all = NULL;
+    if (opened == count) all = hdst__source_concat(allocator, parts, count, error);
+    else while (opened) hdst__source_close(parts[--opened]);
+    hdst__free(allocator, parts);
+    return all;
+}
+
+hdst_source *hdst_source_open_all(hdst_context *context, const char *const *paths, size_t count, const char *columns)
+{
+    OPEN("paths", missing_path(paths, count) ? NULL : "", open_all(context, paths, count, columns, &error));
+}
+
+// NULL after an error.
+static const hdst__source *opened(const hdst_source *source) { return source && source->object.context ? source->source : NULL; }
+
+uint64_t hdst_source_rows(const hdst_source *source) { return opened(source) ? source->source->rows : 0; }
+uint32_t hdst_source_columns(const hdst_source *source) { return opened(source) ? (uint32_t)source->source->width : 0; }
+
+static const hdst__column *find_column(const hdst__source *from, uint32_t number)
+{
+    for (size_t i = 0; from && i < from->column_count; i++) {
+        if (number < from->columns[i].count) return &from->columns[i];      // a column may be an array of numbers
+        number -= (uint32_t)from->columns[i].count;
+    }
+    return NULL;
+}
+
+const char *hdst_source_column_name(const hdst_source *source, uint32_t column)
+{
+    const hdst__column *found = find_column(opened(source), column);
+    return found ? found->name : NULL;
+}
+
+bool hdst_source_column_type(const hdst_source *source, uint32_t column, hdst_type *type)
+{
+    const hdst__source *from = opened(source);
+    const hdst__column *found = find_column(from, column);
+    if (!found || !type || from->format->is_text) return false;
+    for (size_t i = 0; i < from->part_count; i++)
+        if (from->parts[i]->format->is_text || find_column(from->parts[i], column)->kind != found->kind) return false;
+    *type = (hdst_type)found->kind;
+    return true;
+}
+
+const char *hdst_source_note(const hdst_source *source) { return opened(source) ? source->source->note : ""; }
+hdst_status hdst_source_status(const hdst_source *source, hdst_error *error) { return hdst__check_alive(__func__, "source", source, error); }
+
+void hdst_source_destroy(hdst_source *source)
+{
+    if (source) hdst__object_destroy(&source->object);
+}

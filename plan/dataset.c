@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph: datasets, what all operators share, and reads. Nothing runs here.
+#include "plan/dataset.h"
+
+#include "plan/materialised.h"
+
+#include <string.h>
+
+hdst_dataset hdst__no_dataset = {.object = {.error = &hdst__no_memory}};
+
+static void release_dataset(hdst__object *object)
+{
+    hdst_dataset *dataset = (hdst_dataset *)object;
+    if (dataset->kept) hdst__kept_destroy(dataset->kept);
+    if (dataset->bound) hdst__source_unbind(dataset->bound);
+    if (dataset->source) hdst__object_drop(&dataset->source->object);
+    if (dataset->module) hdst__object_drop(&dataset->module->object);
+    if (dataset->spec) hdst__object_drop(&dataset->spec->object);
+    hdst__free(HDST__ALLOCATOR(dataset), dataset->inputs);
+    hdst__free(HDST__ALLOCATOR(dataset), dataset->sort_keys);
+    hdst__free(HDST__ALLOCATOR(dataset), dataset->sort_text);
+    hdst__free(HDST__ALLOCATOR(dataset), dataset->keys);
+}
+
+hdst_dataset *hdst__dataset_new(hdst_context *context, hdst__operator op, hdst_dataset *parent)
+{
+    hdst_dataset *dataset = hdst__object_create(context, sizeof *dataset, release_dataset, &hdst__no_dataset);
+    if (dataset == &hdst__no_dataset) return dataset;
+    dataset->op = op;
+    dataset->serial = ++context->datasets;
+    dataset->parent = parent;
+    if (!parent) return dataset;
+    hdst__object_inherit(&dataset->object, &parent->object);
+    dataset->record = parent->record;
+    dataset->layout = parent->layout;
+    dataset->block = parent->block;
+    dataset->nested = parent->nested;
+    return dataset;
+}
+
+hdst_dataset *hdst__dataset_fail(hdst_dataset *dataset, const hdst_error *error)
+{
+    if (dataset->object.context) hdst__object_fail(&dataset->object, error);
+    return dataset;
+}
+
+hdst_status hdst__dataset_has_records(const hdst_dataset *dataset, const char *what, hdst_error *error)
+{
+    if (dataset->record) return HDST_OK;
+    hdst__error_set(error, HDST_E_USAGE, "%s needs records, but the map before it gives accumulators only", what);
+    hdst__error_hint(error, "give that map a result with '-> record'");
+    return HDST_E_USAGE;
+}
+
+static bool same_leaf(const hdst__leaf *a, const hdst__leaf *b)
+{
+    if (a->kind != b->kind || a->offset != b->offset || a->elements != b->elements || a->dims != b->dims || strcmp(a->path, b->path)) return false;
+    for (uint32_t d = 0; d < a->dims; d++)
+        if (a->dim[d].count != b->dim[d].count || a->dim[d].stride != b->dim[d].stride) return false;
+    return true;
+}
+
+bool hdst__same_records(const hdst__record *a, const hdst__record *b)
+{
+    if (a == b) return true;
+    if (a->size != b->size || a->leaf_count != b->leaf_count) return false;
+    for (size_t i = 0; i < a->leaf_count; i++)
+        if (!same_leaf(&a->leaves[i], &b->leaves[i])) return false;
+    return true;
+}
+
+// --- Reads ---
+
+static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_module *module, const char *record, hdst_error *error)
+{
+    if (hdst__object_status(&source->object, error) != HDST_OK || hdst__check_object(source->object.context, "hdst_read", "module", module, error) != HDST_OK) return error->code;
+    if (hdst__check_pointer("hdst_read", "record", record, error) != HDST_OK) return error->code;
+    dataset->record = hdst__module_find_record(module, record, error);
+    if (!dataset->record) return error->code;
+    hdst_status status = hdst__source_bind(source->source, dataset->record, &dataset->bound, error);
+    if (status != HDST_OK) return status;
+    const char *note = hdst__bound_source_note(dataset->bound);
+    if (note) hdst__log_write(&source->object.context->log, HDST__LOG_INFO, "%s", note);
+    dataset->source = source;
+    dataset->module = module;
+    hdst__object_retain(&source->object);
+    hdst__object_retain(&module->object);
+    dataset->layout = dataset->record->layout;
+    dataset->block = dataset->record->block;
+    dataset->reader = (hdst__reader){hdst__bound_source_fill, dataset->bound, source->source->rows, dataset->record, dataset->layout, dataset->block, false};
+    return HDST_OK;
+}
+
+hdst_dataset *hdst_read(hdst_source *source, hdst_module *module, const char *record)
+{
+    HDST__NEEDS(hdst_dataset, source, "source");
+    hdst_context *context = source->object.context;
+    hdst__lock(context);
+    hdst_dataset *dataset = hdst__dataset_new(context, HDST__OP_READ, NULL);
+    hdst_error error = HDST_ERROR_INIT;
+    if (!dataset->object.error && fill_read(dataset, source, module, record, &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
+    hdst__unlock(context);
+    return dataset;
+}
+
+hdst_status hdst_dataset_status(const hdst_dataset *dataset, hdst_error *error) { return hdst__check_alive(__func__, "dataset", dataset, error); }

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions over the records of each key. The records are ordered by key on the host (shuffle/group/group.h); then a stage runs over the runs of equal keys, each of which gives one
+// record: it reads the ordered records as the rows of a table (codegen/lower/lower_group.c, codegen/lower/operator_group_function.c).
+//
+// An associative reduce goes up a tree, as without keys: runs are cut into pieces of 64 records, what these give again, until each key has one record. So a key with very many
+// records keeps all lanes of a device busy.
+#include "plan/plan_group.h"
+
+#include "engine/engine_private.h"
+#include "engine/stage/reduction_levels.h"
+#include "hdst/replay_save.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { RECORDS = 1 };               // the parameter of the function that is the table of records
+
+typedef hdst__group_node group_node;
+
+// --- Making ---
+
+static void list_parts(hdst__arena *arena, group_node *group, const hdst_dataset *dataset)
+{
+    const hdst__record *record = dataset->parent->record;
+    size_t count = 0;
+    for (size_t i = 0; i < dataset->key_count; i++) count += dataset->keys[i].elements;
+    group->part = HDST__NEW_ARRAY(arena, hdst__group_part, count);
+    for (size_t i = 0; i < dataset->key_count; i++) {
+        const hdst__leaf *leaf = &record->leaves[dataset->keys[i].leaf];
+        for (uint64_t e = 0; e < dataset->keys[i].elements; e++)
+            group->part[group->part_count++] = (hdst__group_part){hdst__leaf_offset(leaf, dataset->keys[i].element + e), leaf->kind};
+    }
+}
+
+static bool is_key(const hdst_dataset *dataset, uint32_t leaf)
+{
+    for (size_t i = 0; i < dataset->key_count; i++)
+        if (dataset->keys[i].leaf == leaf) return true;
+    return false;
+}
+
+// The leaves of a reduce's record in that of the keyed ones.
+static const uint32_t *value_leaves(hdst__arena *arena, const hdst_dataset *dataset)
+{
+    const hdst__record *keyed = dataset->parent->record;
+    uint32_t *value = HDST__NEW_ARRAY(arena, uint32_t, keyed->leaf_count), count = 0;
+    for (uint32_t l = 0; l < keyed->leaf_count; l++)
+        if (!is_key(dataset, l)) value[count++] = l;
+    return value;
+}
+
+static ir_func *lower(hdst__arena *arena, const hdst_dataset *dataset, const uint32_t *value, hdst_error *error)
+{
+    hdst_module *module = dataset->spec->module;
+    const ast_function *function = dataset->spec->function;
+    hdst__key_leaf *key = HDST__NEW_ARRAY(arena, hdst__key_leaf, dataset->key_count);
+    for (size_t i = 0; i < dataset->key_count; i++) key[i] = (hdst__key_leaf){dataset->keys[i].leaf, dataset->keys[i].element};
+    ir_func *func = hdst__lower_group(arena, module->tree, function, key);
+    if (!func) {
+        if (hdst__diags_to_error(&module->diags, HDST_E_KERNEL, error) == HDST_OK) hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' cannot be run yet", function->name);
+        return NULL;
+    }
+    if (function->kind == AST_REDUCE) func = hdst__operator_group_reduce(arena, func, dataset->parent->record, value);
+    if (dataset->object.context->unchecked) hdst__pass_unchecked(func);
+    for (size_t i = 0; i < func->param_count; i++) func->params[i].bind = hdst__arena_printf(arena, "%s.%s", func->name, func->params[i].name);
+    return func;
+}
+
+static void bind_params(hdst__arena *arena, hdst__node *node)
+{
+    const size_t count = node->func->param_count;
+    node->params = HDST__NEW_ARRAY(arena, hdst__plan_param, count);
+    for (size_t i = 0; i < count; i++) node->params[i] = hdst__plan_param_of(node->func, &node->func->params[i], node->dataset);
+    hdst__stage_values *values = HDST__NEW(arena, hdst__stage_values);
+    bool *in_place = HDST__NEW_ARRAY(arena, bool, count);
+    in_place[RECORDS] = true;
+    *values = (hdst__stage_values){HDST__NEW_ARRAY(arena, const void *, count), HDST__NEW_ARRAY(arena, uint64_t, count), HDST__NEW_ARRAY(arena, uint64_t, count),
+                                   HDST__NEW_ARRAY(arena, hdst__value_rows *, count), in_place};
+    node->values = values;
+}
+
+// Where parts of the user's are kept, a key must not lie in two. What the values are reduced by does not matter for that.
+static void tell_keys_apart(hdst__arena *arena, hdst__node *node)
+{
+    const hdst_dataset *dataset = node->dataset;
+    const size_t leaf_count = dataset->record->leaf_count;
+    uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, leaf_count);
+    ir_accum_op *laws = HDST__NEW_ARRAY(arena, ir_accum_op, leaf_count);
+    for (size_t i = 0; i < leaf_count; i++) laws[i] = IR_SUM;
+    for (size_t i = 0; i < dataset->key_count; i++) leaves[i] = dataset->keys[i].leaf;
+    hdst__by_key_spec *spec = HDST__NEW(arena, hdst__by_key_spec);
+    *spec = (hdst__by_key_spec){.record = dataset->record, .key_leaves = leaves, .key_count = (uint32_t)dataset->key_count, .laws = laws};
+    node->by_key_spec = spec;
+    hdst__parted_make(arena, node);
+}
+
+hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error)
+{
+    const hdst_dataset *dataset = node->dataset;
+    const ast_function *function = dataset->spec->function;
+    hdst__engine *engine = dataset->object.context->engine;
+    group_node *group = node->group = HDST__NEW(arena, group_node);
+    group->value = value_leaves(arena, dataset);
+    ir_func *func = lower(arena, dataset, group->value, error);
+    if (!func) return error->code;
+    node->func = func;
+    bind_params(arena, node);
+    list_parts(arena, group, dataset);
+    group->reduces = function->kind == AST_REDUCE;
+    // Where records that fail are left out, what remains of a run may be nothing: no tree then.
+    group->tree = group->reduces && function->reduce_class != AST_ORDERED && !engine->skip_failed;
+    hdst__grouping_init(&group->grouping, engine, dataset->parent->record, group->part, group->part_count);
+    group->grouping.dense = dataset->dense;
+    group->grouping.dense_rows = dataset->count;
+    const hdst__record *gives = func->params[func->param_count - 1].record;
+    for (int i = 0; i < 2; i++) hdst__output_init(&group->level[i], engine->allocator, &engine->memory, gives->size);
+    hdst__output_init(&group->result, engine->allocator, &engine->memory, dataset->record->size);
+    hdst__output_init(&group->large, engine->allocator, &engine->memory, gives->size);
+    hdst__output_init(&group->carried, engine->allocator, &engine->memory, gives->size);
+    if (group->reduces && !dataset->dense) tell_keys_apart(arena, node);
+    if (dataset->dense) {
+        node->identity = hdst__plan_identity(arena, function, dataset->record, error);
+        if (!node->identity) return error->code;
+    }
+    return hdst__plan_passes(func, error);
+}
+
+// --- A level ---
+
+static hdst_status fill_pieces(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    (void)error;
+    const group_node *group = user;
+    memcpy((char *)buffers[0] + to_first * storage->record->size, group->piece + first, count * sizeof *group->piece);      // AoS: the reader says so
+    return HDST_OK;
+}
+
+static void drop_pieces(group_node *group)
+{
+    hdst__free(group->grouping.engine->allocator, group->piece);
+    group->piece = NULL;
+    group->piece_count = group->piece_bytes = 0;
+}
+
+// Cuts the runs into pieces of at most `most` records; run i becomes the run of what its pieces give.
+static hdst_status cut_runs(group_node *group, uint64_t most, hdst_error *error)
+{
+    hdst__engine *engine = group->grouping.engine;
+    uint64_t pieces = 0;
+    for (uint64_t i = 0; i < group->grouping.run_count; i++) pieces += (group->grouping.run[i].count - 1) / most + 1;
+    drop_pieces(group);
+    group->piece_bytes = pieces * sizeof *group->piece;
+    group->piece = hdst__budget_alloc(&engine->memory, group->piece_bytes, "runs of equal keys", error);
+    if (!group->piece) return HDST_E_MEMORY;
+    for (uint64_t i = 0; i < group->grouping.run_count; i++) {
+        hdst__run *run = &group->grouping.run[i];
+        const uint64_t before = group->piece_count;
+        for (uint64_t at = 0; at < run->count; at += most)
+            group->piece[group->piece_count++] = (hdst__run){run->first + at, run->count - at < most ? run->count - at : most};
+        *run = (hdst__run){before, group->piece_count - before};
+    }
+    return HDST_OK;
+}
+
+// The stage counts runs; people know keys.
+static void name_group(const hdst__node *node, const char *rows, hdst_error *error)
+{
+    const group_node *group = node->group;
+    char key[200], *at = strstr(error->message, " in record ");
+    if (error->code != HDST_E_RECORD || !at || error->record >= group->piece_count) return;
+    const hdst__record *record = node->dataset->parent->record;
+    const hdst__run failed = group->piece[error->record];
+    hdst__fields_describe(record, node->dataset->keys, node->dataset->key_count, rows + failed.first * record->size, key, sizeof key);
+    snprintf(at, sizeof error->message - (size_t)(at - error->message), " in the records with %s", key);
+    uint64_t low = 0, high = group->grouping.run_count;     // which key's piece it is
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (group->grouping.run[middle].first <= error->record) low = middle;
+        else high = middle;
+    }
+    error->record = low;
+    hdst__replay_save_group(node, rows + failed.first * record->size, failed.count, error);
+}
+
+static hdst_status run_pieces(hdst__node *node, const char *rows, uint64_t row_count, hdst__output *to, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->group;
+    hdst__stage_output output = {0};
+    const hdst__reader reader = {fill_pieces, group, group->piece_count, node->func->params[0].record, HDST__AOS, 0};
+    const hdst__stage_spec spec = {.kind = HDST__STAGE_MAP, .func = node->func, .reader = reader};
+    hdst__plan_param *table = &node->params[RECORDS];
+    *table = (hdst__plan_param){.function = table->function, .name = table->name, .data = rows, .rows = row_count, .version = ++group->version};
+    hdst_status status = HDST_OK;
+    if (node->stage) status = hdst__stage_set_input(node->stage, &reader, NULL, error);
+    else node->stage = hdst__stage_create(group->grouping.engine, &spec);
+    if (!node->stage) return hdst__error_memory(error, "a stage");
+    if (status == HDST_OK) status = hdst__stage_node_values(node, error);
+    if (status != HDST_OK) return status;
+    status = hdst__stage_run(node->stage, node->values, &output, error);
+    hdst__plan_add_stats(stats, hdst__stage_stats(node->stage));
+    if (error && status != HDST_OK) name_group(node, rows, error);
+    hdst__output_reset(to);
+    return status == HDST_OK ? hdst__output_add(to, output.records, output.record_count, error) : status;
+}
+
+// --- Running ---
+
+static bool has_one_each(const group_node *group)
+{
+    for (uint64_t i = 0; i < group->grouping.run_count; i++)
+        if (group->grouping.run[i].count > 1) return false;
+    return true;
+}
+
+hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t count, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->group;
+    hdst_status status = HDST_OK;
+    *result = &group->level[0];
+    hdst__output_reset(&group->level[0]);
+    for (group->levels = 0; status == HDST_OK && count;) {
+        hdst__output *to = &group->level[group->levels++ % 2];
+        status = cut_runs(group, group->tree ? HDST__FOLD_RECORDS : UINT64_MAX, error);
+        if (status == HDST_OK) status = run_pieces(node, rows, count, to, stats, error);
+        if (group->levels == 1) group->partial += to->count;
+        *result = to;
+        rows = to->records;
+        count = to->count;
+        if (!group->tree || has_one_each(group)) break;
+    }
+    drop_pieces(group);
+    return status;
+}
+
+// The identity in every record.
+static hdst_status begin_dense(hdst__node *node, hdst_error *error)
+{
+    hdst__output *to = &node->group->result;
+    const uint64_t rows = node->dataset->count, size = node->dataset->record->size;
+    hdst_status status = rows ? hdst__output_reserve(to, rows, error) : HDST_OK;
+    if (status != HDST_OK) return status;
+    for (uint64_t i = 0; i < rows; i++) memcpy(to->records + i * size, node->identity, size);
+    to->count = rows;
+    return HDST_OK;
+}
+
+// What the keys gave, at their places.
+static void put_dense(hdst__node *node, const hdst__output *from)
+{
+    const group_node *group = node->group;
+    const hdst__record *keyed = node->dataset->parent->record, *values = node->dataset->record;
+    for (uint64_t i = 0; i < from->count; i++) {
+        const char *row = from->records + i * keyed->size;
+        char *to = group->result.records + hdst__group_number(group->part, row) * values->size;
+        for (uint32_t l = 0; l < values->leaf_count; l++)
+            for (uint64_t e = 0; e < values->leaves[l].elements; e++)
+                memcpy(to + hdst__leaf_offset(&values->leaves[l], e), row + hdst__leaf_offset(&keyed->leaves[group->value[l]], e), hdst__scalar_size(values->leaves[l].kind));
+    }
+}
+
+// Pieces of 64 records are reduced by a lane, what they give further up.
+static void count_levels(const group_node *group, uint64_t results, hdst__run_stats *stats)
+{
+    hdst__run_stats counts = {0};
+    hdst__levels_count(&counts, HDST__HPR_CLUSTER, group->records, group->partial, results);
+    hdst__plan_add_stats(stats, &counts);
+}
+
+static hdst_status key_error(const hdst__node *node, hdst_error *error)
+{
+    const hdst_dataset *dataset = node->dataset;
+    const hdst__grouping *g = &node->group->grouping;
+    const char *name = dataset->parent->record->leaves[dataset->keys[0].leaf].path;
+    const bool is_signed = hdst__kind_is_signed(g->part[0].kind);
+    char key[32];
+    snprintf(key, sizeof key, is_signed ? "%" PRId64 : "%" PRIu64, g->bad_key);
+    if (g->dense_rows) hdst__error_set(error, HDST_E_RECORD, "key '%s' is %s, out of range 0..%" PRIu64 ", in record %" PRIu64, name, key, g->dense_rows - 1, g->bad_record);
+    else hdst__error_set(error, HDST_E_RECORD, "key '%s' is %s in record %" PRIu64 ", and the result has no records", name, key, g->bad_record);
+    if (error) error->record = g->bad_record;
+    return HDST_E_RECORD;
+}
+
+enum { RESULT_SHARE = 8 };              // of what the budget had left: more records of a result that comes in parts go to a file, or little would be left for the parts
+
+static void forget_file(group_node *group)
+{
+    if (group->mapped) hdst__engine_unmap(group->grouping.engine, &group->file, group->mapped);
+    hdst__spill_close(&group->file);
+    group->mapped = NULL;
+    group->filed = (hdst__output){0};
+}
+
+static hdst_status add_to_file(group_node *group, const hdst__output *from, hdst_error *error)
+{
+    hdst__output *so_far = &group->result;
+    const uint64_t size = so_far->record_bytes;
+    hdst_status status = HDST_OK;
+    if (!group->file.open) {
+        status = hdst__spill_open(&group->file, error);
+        if (status == HDST_OK) status = hdst__spill_add(&group->file, so_far->records, so_far->count * size, error);
+        hdst__output_destroy(so_far);
+    }
+    return status == HDST_OK ? hdst__spill_add(&group->file, from->records, from->count * size, error) : status;
+}
+
+static hdst_status add_result(group_node *group, const hdst__output *from, hdst_error *error)
+{
+    const uint64_t bytes = (group->result.count + from->count) * from->record_bytes, most = group->room / RESULT_SHARE;
+    if (group->file.open || bytes > most) return add_to_file(group, from, error);
+    return hdst__output_add(&group->result, from->records, from->count, error);
+}
+
+static hdst_status end_file(group_node *group, const hdst__output **result, hdst_error *error)
+{
+    if (!group->file.open || !group->file.bytes) return HDST_OK;
+    hdst_status status = hdst__spill_map(&group->file, &group->mapped, error);
+    group->filed = (hdst__output){.records = (char *)group->mapped, .count = group->file.bytes / group->result.record_bytes, .record_bytes = group->result.record_bytes};
+    *result = &group->filed;
+    return status;
+}
+
+// A part of the keys, at most all of them.
+static hdst_status run_part(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->group;
+    const hdst__output *from = NULL;
+    group->keys += group->grouping.run_count;
+    if (!group->grouping.large) group->records += group->grouping.row_count;
+    hdst_status status = group->grouping.large ? hdst__group_run_large(node, &from, stats, error)
+                                               : hdst__group_run_levels(node, group->grouping.rows, group->grouping.row_count, &from, stats, error);
+    if (status != HDST_OK) return status;
+    *result = node->dataset->dense || !group->grouping.whole ? &group->result : from;
+    if (node->dataset->dense) put_dense(node, from);
+    else if (!group->grouping.whole) status = add_result(group, from, error);
+    return status;
+}
+
+static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->group;
+    const hdst__reader *input = group->input;
+    hdst_status status = node->dataset->dense ? begin_dense(node, error) : HDST_OK;
+    if (status == HDST_OK) status = hdst__grouping_start(&group->grouping, input, error);
+    for (bool more = true; status == HDST_OK;) {
+        status = hdst__grouping_next(&group->grouping, input, &more, error);
+        if (status != HDST_OK || !more) break;
+        if (group->grouping.bad_record != UINT64_MAX && !group->grouping.engine->skip_failed) status = key_error(node, error);
+        else status = run_part(node, result, stats, error);
+    }
+    hdst__grouping_release(&group->grouping);
+    return status;
+}
+
+static hdst_status run_input(hdst__node *node, const hdst__reader *input, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->group;
+    group->input = input;
+    *result = &group->result;
+    hdst__output_reset(&group->result);
+    forget_file(group);
+    group->room = hdst__budget_left(&group->grouping.engine->memory) + group->result.capacity * group->result.record_bytes;
+    hdst_status status = run_parts(node, result, stats, error);
+    if (status == HDST_OK) status = end_file(group, result, error);
+    hdst__plan_add_stats(stats, &group->grouping.stats);
+    stats->skipped += group->grouping.skipped;
+    if (group->grouping.parts > group->parts) group->parts = group->grouping.parts;
+    return status;
+}
+
+static hdst_status run_part_of_user(hdst__node *node, const hdst__reader *part, uint64_t first, hdst__run_stats *stats, hdst_error *error)
+{
+    (void)first;
+    const hdst__output *result;
+    const hdst_status status = run_input(node, part, &result, stats, error);
+    return status == HDST_OK ? hdst__parted_add(node, result->records, result->count, error) : status;
+}
+
+static hdst_status run_all(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
+{
+    const hdst__output *result;
+    if (node->parted) {
+        if (!node->by_key) node->by_key = hdst__by_key_create(node->group->grouping.engine, node->by_key_spec);
+        return node->by_key ? hdst__parted_run(node, run_part_of_user, stats, error) : hdst__error_memory(error, "a reduce by key");
+    }
+    const hdst_status status = run_input(node, &node->inputs[0]->reader, &result, stats, error);
+    if (status != HDST_OK) return status;
+    node->rows = result->records;
+    node->row_count = result->count;
+    return HDST_OK;
+}
+
+hdst_status hdst__group_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->group;
+    node->ran = false;
+    node->part_counts = NULL;
+    group->keys = group->records = group->partial = group->parts = group->large_keys = group->large_bytes = 0;
+    const hdst_status status = run_all(node, stats, error);
+    if (status != HDST_OK) return status;
+    count_levels(group, node->row_count, stats);
+    node->ran = true;
+    node->reader = hdst__reader_of_rows(node, node->dataset->record);
+    return HDST_OK;
+}
+
+void hdst__group_node_release(hdst__node *node)
+{
+    group_node *group = node->group;
+    if (!group || !group->grouping.engine) return;
+    hdst__grouping_release(&group->grouping);
+    drop_pieces(group);
+    forget_file(group);
+    for (int i = 0; i < 2; i++) hdst__output_destroy(&group->level[i]);
+    hdst__output_destroy(&group->result);
+    hdst__output_destroy(&group->large);
+    hdst__output_destroy(&group->carried);
+}
+
+void hdst__group_node_explain(const hdst__node *node, hdst__buffer *out)
+{
+    const group_node *group = node->group;
+    char bytes[24];
+    hdst__buffer_printf(out, "group %s: records ordered by key on the host, for %s needs all records of a key together%s\n", node->func->name,
+                        group->reduces ? "a reduce that is not field-wise" : "the function",
+                        group->tree ? "; it is associative, so pieces of 64 records of a key go up a tree" : "; each key's records in their order");
+    if (node->parted) hdst__buffer_printf(out, "  each of the parts of %u by itself\n", (unsigned)node->parted->number);
+    const hdst__hpr hpr = group->grouping.engine->hpr;
+    if (hpr < HDST__HPR_DEVICE)
+        hdst__buffer_printf(out, "  hpr %s: of no effect, %s\n", hdst__hpr_name(hpr), group->tree ? "the tree is fixed as the result's bits depend on it" : "no level combines before all records of a key are there");
+    if (!node->ran) return;
+    hdst__buffer_printf(out, "  last run: %" PRIu64 " keys of %" PRIu64 " records, %" PRIu64 " level%s\n", group->keys, group->records, group->levels, group->levels == 1 ? "" : "s");
+    if (group->parts > 1) hdst__buffer_printf(out, "  memory was short: keys in %" PRIu64 " parts by their hash, each a pass over the records\n", group->parts);
+    if (!group->large_keys) return;
+    hdst__buffer_printf(out, "  %" PRIu64 " key%s with more records than it has room for: ", group->large_keys, group->large_keys == 1 ? "" : "s");
+    if (group->large_bytes) hdst__buffer_printf(out, "%s in a temporary file that the function reads\n", hdst__bytes_text(group->large_bytes, bytes));
+    else hdst__buffer_puts(out, group->tree ? "read in pieces, whose results go up the tree\n" : "read in pieces, what came of those so far before the next\n");
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node of functions over the records of each key, as its own files see it.
+#ifndef HDST_PLAN_PLAN_GROUP_H
+#define HDST_PLAN_PLAN_GROUP_H
+
+#include "shuffle/group/group.h"
+#include "engine/memory/output.h"
+#include "plan/plan.h"
+
+typedef struct hdst__group_node {
+    hdst__grouping grouping;
+    const hdst__reader *input;      // in a run: all records, or those of a part that the user named
+    hdst__group_part *part;
+    size_t part_count;
+    bool reduces, tree;
+    hdst__output level[2];          // what runs gave, of a level and the one below
+    hdst__output result;            // of a dense reduce, or where keys come in parts: the records
+    hdst__output large, carried;    // of keys that have no room at once: their results; of a reduce, what the pieces of one gave
+    uint64_t room;                  // bytes that the budget had for it and all else when the run began
+    hdst__spill file;               // in place of `result` where keys come in parts and the budget has no room for all of them
+    const void *mapped;
+    hdst__output filed;             // it, once all is there
+    const uint32_t *value;          // of a reduce: its leaves in the keyed record
+    hdst__run *piece;               // of the level that runs
+    uint64_t piece_count, piece_bytes;
+    uint64_t version, levels, keys, records, partial, parts;    // of the last run; partial: what the lowest level gave
+    uint64_t large_keys, large_bytes;   // of the last run: keys that had no room at once; written to temporary files for them
+} hdst__group_node;
+
+// From ordered records, whose runs are in the grouping and are used up, to one record for each key; the result is valid until the next call.
+hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t count, const hdst__output **result, hdst__run_stats *stats, hdst_error *error);
+// plan_group_large.c: the same for a large part of the grouping.
+hdst_status hdst__group_run_large(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error);
+
+#endif

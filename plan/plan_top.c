@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// The node of the records with the largest (or smallest) values. The stage before it ends in a sieve, which lets through what is between two limits (codegen/lower/operator_functions.h): so hardly
+// any record leaves the kernel, on any device. The best of those are picked on the host (shuffle/sort/top_k.h).
+//
+// A sample through the same stage tells the limit: the value of the last of the best in it. There are as many as wanted that are not worse, so all that are better than it are the
+// candidates; where those are too few, because many are equal to it, a second run asks for just these, until there are enough.
+#include "plan/plan.h"
+
+#include "engine/engine_private.h"
+#include "shuffle/group/group.h"
+#include "shuffle/sort/top_k.h"
+
+#include "codegen/lower/operator_functions.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    SAMPLE_SHARE = 64, SAMPLE_MOST = 1 << 17,   // one record in so many, and not more than these
+    SAMPLE_STRETCHES = 256,                     // that the sample is taken from: values may go up or down along the input
+    SAMPLE_LEAST = 4,                           // times as many as are wanted: else the limit would let through a great part
+};
+
+typedef struct hdst__top_node {
+    hdst__top best;
+    hdst__plan_param *low, *high, *all, *begin;     // of the stage; begin: NULL, or of the range that it makes
+    uint64_t low_value, high_value;     // in the low bytes
+    uint32_t all_value;
+    bool only_sieves;                   // the stage does nothing else
+    bool by_index;                      // it asks for the index of records, so a sample is from the start
+    uint64_t sampled, candidates;       // in the last run
+    const hdst__reader *from;           // of a sample
+    uint64_t stretch, stride;
+} top_node;
+
+// --- Making ---
+
+static hdst__plan_param *param_of(const hdst__node *stage, const char *name)
+{
+    const ir_func *sieve = stage->items[stage->item_count - 1]->mark.func;
+    for (size_t i = 1; i < sieve->param_count; i++)
+        for (size_t j = 0; j < stage->func->param_count; j++)
+            if (!strcmp(sieve->params[i].name, name) && stage->func->params[j].bind == sieve->params[i].bind) return &stage->params[j];
+    return NULL;
+}
+
+void hdst__top_node_make(hdst__arena *arena, hdst__node *node)
+{
+    const hdst_dataset *dataset = node->dataset;
+    hdst__node *stage = node->inputs[0];
+    top_node *top = node->top = HDST__NEW(arena, top_node);
+    hdst__top_init(&top->best, dataset->object.context->engine, dataset->record, dataset->place.leaf, dataset->place.element, dataset->count, dataset->largest);
+    top->low = param_of(stage, "low");
+    top->high = param_of(stage, "high");
+    top->all = param_of(stage, "all");
+    top->low->data = &top->low_value;
+    top->high->data = &top->high_value;
+    top->all->data = &top->all_value;
+    top->all_value = 1;
+    for (size_t j = 0; j < stage->func->param_count; j++)
+        if (stage->params[j].data == &stage->range_begin) top->begin = &stage->params[j];
+    top->only_sieves = stage->item_count == 1 && !stage->nothing;
+    for (size_t i = 0; i < stage->item_count; i++) top->by_index |= hdst__reads_index(stage->items[i]->mark.func);
+    stage->held = node;
+}
+
+// --- Limits ---
+
+static void set_limits(top_node *top, uint64_t low, uint64_t high, bool all)
+{
+    top->low_value = low;
+    top->high_value = high;
+    top->all_value = all;
+    top->low->version++;
+    top->high->version++;
+    top->all->version++;
+}
+
+static void let_all_through(top_node *top) { set_limits(top, 0, 0, true); }
+
+static uint64_t bits_of_double(hdst__kind kind, double value)
+{
+    uint64_t bits = 0;
+    const float narrow = (float)value;
+    if (kind == HDST__F32) memcpy(&bits, &narrow, sizeof narrow);
+    else memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+
+static double double_of_bits(hdst__kind kind, uint64_t bits)
+{
+    double value;
+    float narrow;
+    memcpy(&value, &bits, sizeof value);
+    memcpy(&narrow, &bits, sizeof narrow);
+    return kind == HDST__F32 ? (double)narrow : value;
+}
+
+// The largest or smallest number of a kind.
+static uint64_t last_of(hdst__kind kind, bool largest)
+{
+    const unsigned width = 8 * (unsigned)hdst__scalar_size(kind);
+    if (kind == HDST__BOOL) return largest;
+    if (hdst__kind_is_float(kind)) return bits_of_double(kind, largest ? INFINITY : -INFINITY);
+    if (hdst__kind_is_signed(kind)) return (uint64_t)(largest ? INT64_MAX >> (64 - width) : INT64_MIN >> (64 - width));
+    return largest ? UINT64_MAX >> (64 - width) : 0;
+}
+
+static uint64_t next_to(hdst__kind kind, uint64_t bits, bool larger)
+{
+    if (kind == HDST__F32) return bits_of_double(kind, (double)nextafterf((float)double_of_bits(kind, bits), larger ? INFINITY : -INFINITY));
+    if (kind == HDST__F64) return bits_of_double(kind, nextafter(double_of_bits(kind, bits), larger ? INFINITY : -INFINITY));
+    return larger ? bits + 1 : bits - 1;
+}
+
+// Lets through what is better than `limit`, or (same) equal to it as well.
+static void limit_to(top_node *top, uint64_t limit, bool same)
+{
+    const hdst__kind kind = top->best.kind;
+    const bool largest = top->best.largest;
+    const uint64_t end = last_of(kind, largest), from = same ? limit : next_to(kind, limit, largest);
+    if (!same && limit == end) set_limits(top, last_of(kind, true), last_of(kind, false), false);       // nothing is better
+    else set_limits(top, largest ? from : end, largest ? end : from, false);
+}
+
+// --- A sample ---
+
+static hdst_status fill_sample(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    const top_node *top = user;
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < count && status == HDST_OK;) {
+        const uint64_t at = first + done, in_stretch = at % top->stretch, left = top->stretch - in_stretch, part = left < count - done ? left : count - done;
+        status = top->from->fill(top->from->user, at / top->stretch * top->stride + in_stretch, part, storage, buffers, to_first + done, error);
+        done += part;
+    }
+    return status;
+}
+
+// From all over the input, but where an index tells records apart or makes them: then from one end.
+static hdst__reader sample_of(hdst__node *node, uint64_t records)
+{
+    top_node *top = node->top;
+    const hdst__node *stage = node->inputs[0];
+    hdst__reader reader = stage->nothing ? hdst__range_node_reader(stage) : stage->inputs[0]->reader;
+    const uint64_t stretches = top->by_index || stage->nothing ? 1 : records < SAMPLE_STRETCHES ? records : SAMPLE_STRETCHES;
+    top->stretch = records / stretches;
+    top->stride = reader.records / stretches;
+    top->from = &stage->inputs[0]->reader;
+    if (!stage->nothing) reader.fill = fill_sample, reader.user = top;
+    reader.records = top->stretch * stretches;
+    return reader;
+}
+
+// A range's last numbers are most often its largest.
+static void move_range(const hdst__node *node, uint64_t by)
+{
+    top_node *top = node->top;
+    if (!top->begin || !top->best.largest || top->by_index) return;
+    node->inputs[0]->range_begin += by;
+    top->begin->version++;
+}
+
+static hdst_status run_sample(hdst__node *node, uint64_t records, hdst__run_stats *stats, hdst_error *error)
+{
+    top_node *top = node->top;
+    hdst__node *stage = node->inputs[0];
+    hdst__stage_output output = {0};
+    const hdst__reader sample = sample_of(node, records);
+    const uint64_t moved = stage->inputs[0]->reader.records - sample.records;
+    let_all_through(top);
+    hdst_status status = hdst__stage_node_input(stage, error);
+    if (status == HDST_OK) status = hdst__stage_set_input(stage->stage, &sample, NULL, error);
+    if (status != HDST_OK) return status;
+    move_range(node, moved);
+    status = hdst__stage_node_values(stage, error);
+    if (status == HDST_OK) status = hdst__stage_run(stage->stage, stage->values, &output, error);
+    move_range(node, 0 - moved);
+    if (status != HDST_OK) return status;
+    stats->compile_seconds += hdst__stage_stats(stage->stage)->compile_seconds;
+    stats->total_seconds += hdst__stage_stats(stage->stage)->total_seconds;
+    top->sampled = output.record_count;
+    stage->rows = output.records;
+    stage->row_count = output.record_count;
+    const hdst__reader rows = hdst__reader_of_rows(stage, node->dataset->record);
+    return hdst__top_run(&top->best, &rows, error);
+}
+
+// The value of the worst of the best; false: there are too few numbers, or none.
+static bool limit_of(const top_node *top, uint64_t *limit)
+{
+    const hdst__top *best = &top->best;
+    if (best->row_count < best->wanted || !best->wanted) return false;
+    *limit = hdst__group_number(&(hdst__group_part){best->offset, best->kind}, best->rows + (best->wanted - 1) * best->record->size);
+    return !hdst__kind_is_float(best->kind) || !isnan(double_of_bits(best->kind, *limit));
+}
+
+// --- Running ---
+
+static uint64_t records_of_sample(const hdst__node *node)
+{
+    const uint64_t records = node->inputs[0]->inputs[0]->reader.records, share = records / SAMPLE_SHARE, most = share < SAMPLE_MOST ? share : SAMPLE_MOST;
+    const hdst__engine *engine = node->top->best.engine;
+    const uint64_t wanted = node->dataset->count;
+    if (records < engine->pick_least || wanted > share / SAMPLE_LEAST) return 0;
+    return wanted * SAMPLE_LEAST > most ? wanted * SAMPLE_LEAST : most;
+}
+
+bool hdst__top_node_sieves(const hdst__node *node)
+{
+    const hdst__device_info *device;
+    if (!node->top->only_sieves) return true;
+    if (!hdst__node_is_known(node->inputs[0]->inputs[0]) || !records_of_sample(node)) return false;
+    return hdst__engine_device(node->top->best.engine, &device, NULL) == HDST_OK && device->class_ != HDST__DEVICE_INTERP;
+}
+
+static hdst_status run_stage(hdst__node *node, uint64_t enough, hdst__run_stats *stats, hdst_error *error)
+{
+    hdst__node *stage = node->inputs[0];
+    hdst_status status = hdst__stage_node_input(stage, error);
+    if (status != HDST_OK) return status;
+    hdst__stage_end_early(stage->stage, enough);
+    status = hdst__stage_node_run(stage, error);
+    hdst__run_stats more = *hdst__stage_stats(stage->stage);
+    if (enough) more.records = 0;       // they were counted
+    hdst__plan_add_stats(stats, &more);
+    hdst__stage_end_early(stage->stage, 0);
+    node->top->candidates += stage->row_count;
+    return status;
+}
+
+static hdst_status pick(hdst__node *node, const hdst__reader *reader, hdst__run_stats *stats, hdst_error *error)
+{
+    hdst__top *best = &node->top->best;
+    hdst_status status = hdst__top_run(best, reader, error);
+    if (node->inputs[0]->ran) best->stats.records = 0;          // the stage counted them
+    hdst__plan_add_stats(stats, &best->stats);
+    return status;
+}
+
+// The best so far, then the first records with the limit's value.
+static hdst_status add_equal_ones(hdst__node *node, uint64_t limit, hdst__run_stats *stats, hdst_error *error)
+{
+    top_node *top = node->top;
+    hdst__top *best = &top->best;
+    hdst__node *stage = node->inputs[0];
+    const uint64_t missing = best->wanted - best->row_count;
+    set_limits(top, limit, limit, false);
+    hdst_status status = run_stage(node, missing, stats, error);
+    if (status != HDST_OK) return status;
+    const uint64_t more = stage->row_count < missing ? stage->row_count : missing;
+    return hdst__top_append(best, stage->rows, more, error);
+}
+
+static hdst_status run_sieved(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
+{
+    top_node *top = node->top;
+    hdst_error ignored = HDST_ERROR_INIT;
+    const uint64_t records = records_of_sample(node);
+    const bool adds_up = node->inputs[0]->table_count > 0;      // it must see each record once
+    uint64_t limit = 0;
+    hdst_status status = records ? run_sample(node, records, stats, &ignored) : HDST_OK;
+    const bool has_limit = records && status == HDST_OK && limit_of(top, &limit);
+    if (status != HDST_OK && status != HDST_E_RECORD) {
+        if (error) *error = ignored;
+        return status;                  // a record that fails is told with its own number, by the run over all
+    }
+    let_all_through(top);
+    if (has_limit) limit_to(top, limit, adds_up);
+    status = run_stage(node, 0, stats, error);
+    hdst__node_drop_work(node->inputs[0]);
+    if (status == HDST_OK) status = pick(node, &node->inputs[0]->reader, stats, error);
+    return status == HDST_OK && has_limit && !adds_up && top->best.row_count < top->best.wanted ? add_equal_ones(node, limit, stats, error) : status;
+}
+
+static hdst_status no_record(const hdst__node *node, hdst_error *error)
+{
+    return hdst__error_set(error, HDST_E_USAGE, "'%s' of an empty dataset has no result", node->dataset->extreme);
+}
+
+hdst_status hdst__top_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
+{
+    top_node *top = node->top;
+    hdst__node *stage = node->inputs[0];
+    top->sampled = top->candidates = 0;
+    node->ran = stage->ran = false;
+    hdst_status status = hdst__top_node_sieves(node) ? run_sieved(node, stats, error) : pick(node, &stage->inputs[0]->reader, stats, error);
+    if (status != HDST_OK) return status;
+    if (node->dataset->extreme && !top->best.row_count) return no_record(node, error);
+    node->ran = true;
+    node->rows = top->best.rows;
+    node->row_count = top->best.row_count;
+    node->reader = hdst__reader_of_rows(node, node->dataset->record);
+    return HDST_OK;
+}
+
+void hdst__top_node_explain(const hdst__node *node, hdst__buffer *out)
+{
+    const top_node *top = node->top;
+    hdst__buffer_printf(out, "%s %" PRIu64 ": picked on the host %s\n", node->dataset->extreme ? node->dataset->extreme : "top", top->best.wanted,
+                        hdst__top_node_sieves(node) ? "among candidates" : "while the records pass by");
+    if (!node->ran) return;
+    if (top->sampled) hdst__buffer_printf(out, "  last run: a sample of %" PRIu64 " records told the limit, which %" PRIu64 " records passed\n", top->sampled, top->candidates);
+    else hdst__buffer_printf(out, "  last run: %" PRIu64 " of %" PRIu64 " records were among the best so far\n", top->best.kept, top->best.seen);
+}
+
+void hdst__top_node_release(hdst__node *node)
+{
+    if (node->top) hdst__top_release(&node->top->best);
+}

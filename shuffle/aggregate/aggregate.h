@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions by key in host memory: records with a key go in, one record for each key comes out, in the order of (hash, key) (record/key_hash.h), whatever the device,
+// the number of threads or the container. Three levels, each a step of its own with counters:
+//     block    each thread adds records to a table in its cache, and empties a full one to the next level; left out where most keys come once or twice
+//     device   what comes from there lies apart by the upper bits of the hash, so that a part's keys fit a table in the cache; each part is reduced to rows, in order
+//     node     the rows of all parts; with hpr below `device` reducing the parts is this step (engine/stage/reduction_levels.h)
+// Keys may be numbers of rows of a result that has them all: then the number stands in place of the hash, and there is no block level.
+#ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_H
+#define HDST_SHUFFLE_AGGREGATE_AGGREGATE_H
+
+#include "engine/engine.h"
+
+typedef struct hdst__by_key hdst__by_key;
+
+// What a reduction by key keeps its keys in.
+typedef enum hdst__container {
+    HDST__CONTAINER_AUTO,               // as the first records say
+    HDST__CONTAINER_DENSE,              // an array over a declared range: not of these reductions
+    HDST__CONTAINER_TABLE,              // hash tables of threads, then parts
+    HDST__CONTAINER_PARTS,              // parts by hash, with a table for each
+    HDST__CONTAINER_SORTED,             // parts by hash, sorted by hash and key and reduced run by run
+} hdst__container;
+
+typedef struct hdst__by_key_spec {
+    const hdst__record *record;         // of the pairs, and of the result; must outlive the reduction
+    const uint32_t *key_leaves;         // the others are reduced, by `laws` in order
+    uint32_t key_count;
+    const ir_accum_op *laws;            // NULL: there are no others
+    hdst__container container;
+    // The only key, an integer, is the number of a row of the result: `rows` are its records, what is reduced without the key, `row_count` of them (at most 2^32), the
+    // identity where no key came. NULL: one record for each key.
+    const hdst__record *rows;
+    uint64_t row_count;
+    bool unchecked;                     // then a key that is no number of a row stands for the first one
+} hdst__by_key_spec;
+
+// Where the records are. What the host can reach is read where it lies: `rows`, or the segments of `cache` (filled by the first run that reads it); else pieces are copied.
+typedef struct hdst__by_key_input {
+    const hdst__reader *reader;
+    hdst__dataset_cache *cache;         // or NULL
+    const void *rows;                   // C structs, all of them; or NULL
+    bool lasting;                       // the cache holds the same records in every run
+} hdst__by_key_input;
+
+// NULL: out of memory.
+hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec *spec);
+void hdst__by_key_forget(hdst__by_key *by_key);         // gives back what the last run gave, and the memory that it kept for the next one
+void hdst__by_key_destroy(hdst__by_key *by_key);        // NULL is fine
+// *rows, of *count records, is the reduction's, until its next run; NULL where they stayed on the device. Memory is kept between runs.
+hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *input, const void **rows, uint64_t *count, hdst_error *error);
+// The other way: records that a stage gives go in slice by slice (hdst__stage_spec.sink). The sink is the reduction's. Once the stage ran, hdst__by_key_end gives the result; what a
+// failed run left in it ends with the next one, or with the reduction.
+const hdst__sink *hdst__by_key_sink(hdst__by_key *by_key);
+hdst_status hdst__by_key_end(hdst__by_key *by_key, const void **rows, uint64_t *count, hdst_error *error);
+// Whether records of a stage, at most so many, had better stay on the device in whole for hdst__by_key_run than come slice by slice.
+bool hdst__by_key_wants_whole(hdst__by_key *by_key, uint64_t records);
+// Where the last run left its records on the device; *rows was NULL then. NULL: they are in host memory.
+hdst__dataset_cache *hdst__by_key_resident(hdst__by_key *by_key);
+// With `rows`: the first record whose key is no number of a row, which ended the last run with HDST_E_RECORD (and a message that does not say which); false: none did. Where the
+// engine skips records with errors they are left out.
+bool hdst__by_key_stray(const hdst__by_key *by_key, uint64_t *record, uint64_t *key);
+// Whether a reduction to so many rows, of a record like `rows`, is quicker here than in a stage of the engine's device: on CPU devices, where they do not fit its caches.
+bool hdst__by_key_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count);
+const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key);
+
+typedef struct hdst__by_key_twice {
+    bool found;
+    uint64_t row;                       // the second one with its key
+    uint64_t part[2];                   // of the first and of the second
+} hdst__by_key_twice;
+
+// Whether a key lies in two parts: `rows` has counts[0] rows of one run, then counts[1] of the next ...
+hdst_status hdst__by_key_across(hdst__by_key *by_key, const void *rows, const uint64_t *counts, uint64_t parts, hdst__by_key_twice *twice, hdst_error *error);
+// What the last run chose and why; before one, how it will. Appended to `out`.
+void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out);
+
+#endif

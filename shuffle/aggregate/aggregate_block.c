@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first level of a reduction by key: records to a table of each thread, and what leaves it to parts.
+#include "shuffle/aggregate/aggregate_run.h"
+
+static bool add_row(hdst__by_key_worker *worker, const uint64_t *row)
+{
+    const uint32_t part = hdst__key_parts_of(&worker->rows, (uint32_t)row[0]);
+    memcpy(hdst__key_parts_next(&worker->rows, part), row, worker->rows.record_bytes);
+    worker->to_parts++;
+    return hdst__key_parts_added(&worker->rows, part);
+}
+
+static bool add_raw(hdst__by_key_worker *worker, uint32_t i)
+{
+    const uint32_t part = hdst__key_parts_of(&worker->raw, worker->batch.hash[i]);
+    hdst__key_batch_to_raw(&worker->batch, worker->run->keyed, i, hdst__key_parts_next(&worker->raw, part));
+    worker->to_parts++;
+    return hdst__key_parts_added(&worker->raw, part);
+}
+
+static bool add_all_raw(hdst__by_key_worker *worker)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    hdst__key_batch *batch = &worker->batch;
+    if (keyed->raw_bytes == 8 && keyed->key_words == 0 && keyed->value_count == 1 && worker->raw.bits) {
+        worker->to_parts += batch->count;
+        return hdst__key_parts_add_pairs(&worker->raw, batch->hash, batch->source[0].base, batch->source[0].stride, batch->count);
+    }
+    for (uint32_t i = 0; i < batch->count; i++)
+        if (!add_raw(worker, i)) return false;
+    return true;
+}
+
+// Empties the table. Where it turned few records into one each, parts do without it.
+static bool flush(hdst__by_key_worker *worker)
+{
+    hdst__key_table *table = &worker->block;
+    const uint64_t keys = table->count;
+    for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
+        const uint64_t *row = table->rows + at * table->row_words;
+        if (row[0] && !add_row(worker, row)) return false;
+    }
+    if (worker->since_flush < 2 * keys && worker->run->by_key->container != HDST__CONTAINER_TABLE) worker->blocks = false;
+    if (table->longest > worker->longest) worker->longest = table->longest;
+    worker->since_flush = 0;
+    worker->flushes++;
+    hdst__key_table_clear(table, 0);
+    return true;
+}
+
+// Rows with a word that could overflow leave the table.
+static bool look_through(hdst__by_key_worker *worker)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    hdst__key_table *table = &worker->block;
+    table->adds = 0;
+    for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
+        uint64_t *row = table->rows + at * table->row_words;
+        if (!row[0] || !hdst__keyed_is_full(keyed, row)) continue;
+        if (!add_row(worker, row)) return false;
+        worker->moved[0]++;
+        memset(row + 1 + keyed->key_words, 0, keyed->cell_words * sizeof *row);
+    }
+    return true;
+}
+
+// Keys crowd in the table: parts do without it, for as long as the run lasts. The batch's records from `first` on go there too; those with misfits did.
+static bool give_up_block(hdst__by_key_worker *worker, uint32_t first)
+{
+    worker->block_was_crowded = true;
+    if (!flush(worker)) return false;
+    worker->blocks = false;
+    for (uint32_t i = first; i < worker->batch.count; i++)
+        if (!(worker->batch.misfits && worker->batch.misfit[i]) && !add_raw(worker, i)) return false;
+    return true;
+}
+
+static bool add_to_block(hdst__by_key_worker *worker)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    hdst__key_batch *batch = &worker->batch;
+    hdst__key_batch_words(batch, keyed, true);
+    for (uint32_t i = 0; batch->misfits && i < batch->count; i++)
+        if (batch->misfit[i] && !add_raw(worker, i)) return false;
+    const uint32_t added = hdst__key_table_add(&worker->block, keyed, batch);
+    worker->since_flush += added;
+    if (keyed->fixed && worker->block.adds >= keyed->look_after && !look_through(worker)) return false;
+    return added == batch->count || give_up_block(worker, added);
+}
+
+// Keys that are no numbers of rows: the others take part.
+static bool add_without_strays(hdst__by_key_worker *worker, uint64_t first)
+{
+    for (uint32_t i = 0; i < worker->batch.count; i++) {
+        uint64_t key;
+        const bool is_stray = hdst__key_batch_is_stray(&worker->batch, worker->run->keyed, i, &key), to_first = is_stray && worker->run->by_key->unchecked;
+        if (to_first) worker->batch.hash[i] = 0;
+        if (!is_stray || to_first) {
+            if (!add_raw(worker, i)) return false;
+            continue;
+        }
+        if (first + i < worker->stray) {
+            worker->stray = first + i;
+            worker->stray_key = key;
+        }
+        worker->strays++;
+    }
+    return true;
+}
+
+// A table too small for the keys of one batch would never have room.
+static bool add_batch(hdst__by_key_worker *worker, uint64_t first)
+{
+    worker->in += worker->batch.count;
+    if (worker->batch.strays) return add_without_strays(worker, first);
+    if (worker->blocks && !hdst__key_table_has_room(&worker->block, worker->batch.count) && !flush(worker)) return false;
+    if (worker->blocks && !hdst__key_table_has_room(&worker->block, worker->batch.count)) return add_all_raw(worker);
+    return worker->blocks ? add_to_block(worker) : add_all_raw(worker);
+}
+
+enum { AT_ONCE = 1 << 16 };     // records that a thread takes from those that lie in memory
+
+hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker)
+{
+    hdst__by_key_pass *run = worker->run;
+    const hdst__keyed *keyed = run->keyed;
+    hdst__by_key_piece piece = {.count = 1};
+    while (piece.count && !atomic_load(&run->stop)) {
+        pthread_mutex_lock(&run->lock);
+        hdst_status status = hdst__by_key_next(run, AT_ONCE, worker->piece, &piece, &worker->error);
+        pthread_mutex_unlock(&run->lock);
+        if (status != HDST_OK) return status;
+        for (uint64_t done = 0; done < piece.count; done += worker->batch.count) {
+            const uint64_t left = piece.count - done;
+            hdst__key_batch_open(&worker->batch, keyed, piece.storage, piece.buffers, piece.at + done, left < keyed->batch ? (uint32_t)left : keyed->batch);
+            if (!add_batch(worker, piece.first + done)) return worker->error.code;
+        }
+        if (worker->strays && !run->engine->skip_failed) break;     // whoever has an earlier piece looks through all of it
+    }
+    return worker->strays && !run->engine->skip_failed ? hdst__error_set(&worker->error, HDST_E_RECORD, "a key is no number of a row") : HDST_OK;
+}
+
+hdst_status hdst__by_key_flush(hdst__by_key_worker *worker)
+{
+    if (worker->block.rows && worker->block.count && !flush(worker)) return worker->error.code;
+    if (worker->flushes) worker->flushes--;     // the last one is no overflow
+    if (!hdst__key_parts_end(&worker->rows) || !hdst__key_parts_end(&worker->raw)) return worker->error.code;
+    return HDST_OK;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the first records say about a reduction by key: how many keys there may be, how float sums are held.
+#include "shuffle/aggregate/aggregate_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    SAMPLE_RECORDS = 1 << 17, SAMPLE_BYTES = 32 << 20, LEAST_SAMPLE = 1024,
+    MAP_BITS = 21, FEW_MAP_BITS = 17, MAP_SHARE = 16,       // of the hash: a bit for each value of them, to count distinct keys; where memory is short
+    BLOCK_SHARE = 8, PART_SHARE = 4, PART_BYTES = 5 << 10,  // of a thread's memory: tables; chunks and lines of all parts, of one at least
+    ADDENDS = 1 << 14,                  // of a float sum that are looked at
+    BLOCK_BYTES = 512 << 10,            // of a thread's table, and of a part's: what fits a core's second-level cache beside the records
+    SORTED_BYTES = 1 << 20,             // of raw records that are sorted at once
+    MOST_PART_BITS = 12, LEAST_TABLE_BITS = 6,
+    PART_ROWS_BYTES = 256 << 10, LEAST_ROW_PARTS = 6 /* bits */, LEAST_CELLS = 1 << 19,
+};
+
+// Linear counting: of m bits, b are set after d different hashes, where 1 - b/m is e^(-d/m) (Whang, Vander-Zanden, Taylor, "A linear-time probabilistic counting
+// algorithm for database applications", 1990).
+static double distinct_in(const uint64_t *map, uint32_t bits)
+{
+    uint64_t set = 0;
+    const double m = (double)(UINT64_C(1) << bits);
+    for (uint64_t i = 0; i < (UINT64_C(1) << bits) / 64; i++) set += (uint64_t)__builtin_popcountll(map[i]);
+    return -m * log1p(-(double)(set < (UINT64_C(1) << bits) ? set : set - 1) / m);
+}
+
+// n draws from D keys, all as likely, give D (1 - e^(-n/D)) different ones: D from what was seen. At most `most`.
+double hdst__by_key_distinct_of(double seen, double n, double most)
+{
+    double low = seen, high = most;
+    if (n >= most || seen >= most) return seen < most ? seen : most;
+    for (int i = 0; i < 60; i++) {
+        const double middle = sqrt(low * high);
+        if (middle * -expm1(-n / middle) < seen) low = middle;
+        else high = middle;
+    }
+    return high;
+}
+
+static void look_at_addends(hdst__keyed *keyed, const hdst__key_batch *batch, hdst__addends *addends)
+{
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const hdst__value_column *column = &keyed->value[c];
+        if (!column->cell.digits || addends[column->number].count >= ADDENDS) continue;
+        for (uint32_t i = 0; i < batch->count; i++) hdst__addends_add(&addends[column->number], column->cell.kind, hdst__key_batch_bits(batch, column, c, i));
+    }
+}
+
+static void choose_tiers(hdst__by_key_pass *run, const hdst__addends *addends)
+{
+    for (uint64_t c = 0; c < run->keyed->value_count; c++) {
+        hdst__value_column *column = &run->keyed->value[c];
+        if (!column->cell.digits) continue;
+        const hdst__addends *seen = &addends[column->number];
+        column->s = hdst__addends_scale(seen, column->cell.kind, HDST__FIXED_BITS);
+        column->cell.tier = hdst__addends_tier(seen, column->cell.kind, column->s, HDST__FIXED_BITS);
+        run->choice.tier_count[column->cell.tier]++;
+    }
+    hdst__keyed_choose(run->keyed);
+}
+
+static uint32_t bits_for(double rows)
+{
+    uint32_t bits = 0;
+    while (bits < 40 && (double)(UINT64_C(1) << bits) < rows) bits++;
+    return bits;
+}
+
+// Parts of which each has memory for a chunk and a line of either kind.
+static uint32_t most_part_bits(const hdst__by_key_pass *run)
+{
+    const uint64_t fit = hdst__by_key_share(run) / PART_SHARE / PART_BYTES;
+    uint32_t bits = 0;
+    while (bits < MOST_PART_BITS && UINT64_C(2) << bits <= fit) bits++;
+    return bits;
+}
+
+static void choose_tables(hdst__by_key_pass *run, double seen)
+{
+    hdst__by_key_choice *c = &run->choice;
+    const double row_bytes = 8.0 * run->keyed->row_words, records = (double)run->records;
+    const uint32_t forced = run->engine->by_key_table_bits;
+    const uint64_t share = hdst__by_key_share(run) / BLOCK_SHARE;
+    const uint32_t most_parts = most_part_bits(run);
+    const double table_bytes = (double)(share < BLOCK_BYTES ? share : BLOCK_BYTES);
+    c->block_bits = bits_for(table_bytes / row_bytes);
+    if (table_bytes < BLOCK_BYTES && c->block_bits) c->block_bits--;        // which is rounded up
+    if (c->block_bits < LEAST_TABLE_BITS) c->block_bits = LEAST_TABLE_BITS;
+    if (forced) c->block_bits = forced;
+    const double room = (double)(UINT64_C(1) << c->block_bits) / 2;
+    const bool wide = c->tier_count[HDST__TIER_WIDE] > 0, few = c->distinct <= room * 0.9, often = c->sampled >= 4 * seen;
+    const bool none = run->engine->hpr == HDST__HPR_NONE, asked = run->by_key->container != HDST__CONTAINER_AUTO;
+    c->sorted = run->by_key->container == HDST__CONTAINER_SORTED;
+    c->blocks = !none && (asked ? run->by_key->container == HDST__CONTAINER_TABLE : !wide && (few || often));
+    const uint32_t needed = c->sorted ? bits_for(records * run->keyed->raw_bytes / SORTED_BYTES) : bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES), least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
+    c->part_bits = needed < least ? least : needed;
+    if (c->part_bits > most_parts) c->part_bits = most_parts;
+    if (run->engine->by_key_part_bits) c->part_bits = run->engine->by_key_part_bits;
+    uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->part_bits));
+    while (table_bits > LEAST_TABLE_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > (double)hdst__by_key_share(run) / PART_SHARE) table_bits--;
+    c->table_bits = forced ? forced : table_bits < LEAST_TABLE_BITS ? LEAST_TABLE_BITS : table_bits;
+    const char *why = c->sorted ? "sorted runs, as was asked for"
+        : asked && c->blocks ? "a hash table for each thread, as was asked for, and parts by hash"
+        : asked ? "parts by hash, as was asked for"
+        : none ? "parts by hash, as no level combines (hpr none)"
+        : wide ? "parts by hash, as no two words hold most addends"
+        : few ? "a hash table for each thread, as all keys fit one in its cache"
+        : c->blocks ? "a hash table for each thread, as some keys come often, and parts by hash, as there are many"
+        : "parts by hash, as there are more keys than a thread's table holds";
+    snprintf(c->why, sizeof c->why, "%s; %u part%s, %u-word rows", why, 1u << c->part_bits, c->part_bits ? "s" : "", (unsigned)run->keyed->row_words);
+}
+
+// Parts whose rows stay in the cache. There is no table for threads: the device's tables do that where rows are few.
+static void choose_rows(hdst__by_key_pass *run)
+{
+    const hdst__keyed *keyed = run->keyed;
+    hdst__by_key_choice *c = &run->choice;
+    const uint32_t row_bits = 32 - keyed->row_shift, forced = run->engine->by_key_part_bits;
+    const uint32_t needed = bits_for((double)keyed->row_count * 8 * (keyed->cell_words ? keyed->cell_words : 1) / PART_ROWS_BYTES);
+    const uint32_t wanted = forced ? forced : needed < LEAST_ROW_PARTS ? LEAST_ROW_PARTS : needed > most_part_bits(run) ? most_part_bits(run) : needed;
+    c->part_bits = wanted < row_bits ? wanted : row_bits;
+    c->table_bits = row_bits - c->part_bits + 1;        // of what combines pairs that pile up: rows have places of their own
+    c->distinct = (double)keyed->row_count;
+    snprintf(c->why, sizeof c->why, "parts by number of row, each in a thread's cache, as all rows together are larger than it; %u parts, %u word%s a row", 1u << c->part_bits,
+             (unsigned)keyed->cell_words, keyed->cell_words == 1 ? "" : "s");
+}
+
+bool hdst__by_key_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count)
+{
+    const hdst__device_info *device;
+    hdst_error ignored;
+    if (row_count == 0 || row_count > UINT64_C(1) << 32 || engine->gpu_form_on_cpu) return false;
+    if (engine->by_key_least_cells) return row_count * rows->elements >= engine->by_key_least_cells;
+    return row_count * rows->elements >= LEAST_CELLS && hdst__engine_device(engine, &device, &ignored) == HDST_OK && device->class_ == HDST__DEVICE_CPU;
+}
+
+typedef struct sample {
+    hdst__key_batch batch;
+    void **memory;
+    uint64_t *map;
+    uint32_t map_bits;
+    hdst__addends *addends;
+} sample;
+
+static void look_at_piece(hdst__by_key_pass *run, sample *s, const hdst__by_key_piece *piece)
+{
+    const hdst__keyed *keyed = run->keyed;
+    for (uint64_t done = 0; done < piece->count; done += s->batch.count) {
+        const uint64_t left = piece->count - done;
+        hdst__key_batch_open(&s->batch, keyed, piece->storage, piece->buffers, piece->at + done, left < keyed->batch ? (uint32_t)left : keyed->batch);
+        for (uint32_t i = 0; i < s->batch.count; i++) {
+            const uint32_t bit = s->batch.hash[i] >> (32 - s->map_bits);
+            s->map[bit / 64] |= UINT64_C(1) << bit % 64;
+        }
+        look_at_addends(run->keyed, &s->batch, s->addends);
+    }
+}
+
+static hdst_status look(hdst__by_key_pass *run, sample *s, hdst_error *error)
+{
+    const uint64_t wanted = run->choice.sampled;
+    hdst_status status = HDST_OK;
+    while (run->next_record < wanted && status == HDST_OK) {
+        hdst__by_key_piece piece;
+        status = hdst__by_key_next(run, wanted - run->next_record, s->memory, &piece, error);
+        if (status == HDST_OK) look_at_piece(run, s, &piece);
+    }
+    run->next_record = 0;
+    if (status != HDST_OK) return status;
+    const double seen = distinct_in(s->map, s->map_bits);
+    run->choice.distinct = hdst__by_key_distinct_of(seen, (double)wanted, (double)run->records);
+    choose_tiers(run, s->addends);
+    if (run->keyed->rows) choose_rows(run);
+    else choose_tables(run, seen);
+    return HDST_OK;
+}
+
+uint64_t hdst__by_key_sample(const hdst__by_key_pass *run)
+{
+    const uint64_t fit = SAMPLE_BYTES / run->keyed->record->size;
+    return fit < LEAST_SAMPLE ? LEAST_SAMPLE : fit < SAMPLE_RECORDS ? fit : SAMPLE_RECORDS;
+}
+
+hdst_status hdst__by_key_choose(hdst__by_key_pass *run, hdst_error *error)
+{
+    const hdst__allocator *allocator = run->engine->allocator;
+    const hdst__record *record = run->keyed->record;
+    const uint64_t most = hdst__by_key_sample(run);
+    sample s = {.map_bits = run->room / MAP_SHARE < (1 << MAP_BITS) / 8 ? FEW_MAP_BITS : MAP_BITS, .addends = HDST__NEW_ARRAY(run->arena, hdst__addends, record->leaf_count)};
+    run->choice.sampled = run->end < most ? run->end : most;
+    for (uint32_t i = 0; i < record->leaf_count; i++) hdst__addends_init(&s.addends[i]);
+    s.map = hdst__alloc_zero(allocator, (UINT64_C(1) << s.map_bits) / 8);
+    hdst_status status = HDST_E_MEMORY;
+    const bool made = s.map && hdst__key_batch_create(&s.batch, allocator, run->keyed);
+    if (hdst__by_key_piece_memory(run, &s.memory) && made) status = look(run, &s, error);
+    else hdst__error_memory(error, "a reduce by key");
+    hdst__free(allocator, s.map);
+    hdst__by_key_free_piece(run, s.memory);
+    hdst__key_batch_destroy(&s.batch, allocator);
+    return status;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pairs and rows that pile up in a thread's chunks: those of a part become one row for each key, in the memory that they took. So what a thread holds is in proportion to
+// the number of keys, not of records, and little goes to a file that need not. Where keys come too seldom for that nothing is moved.
+#include "shuffle/aggregate/aggregate_run.h"
+
+#include <string.h>
+
+// Of a thread: fewer are left alone; so many times what its rows may take; so many parts are tried before it is given up.
+enum { PILE_BYTES = 256 << 20, PILE_ROWS = 16, TRIED_PARTS = 8 };
+
+typedef struct pile {                   // records that do not go into the table
+    char *data;
+    uint64_t count, room;
+} pile;
+
+typedef struct hdst__by_key_combiner {
+    hdst__key_batch batch;
+    pile misfits, full;                 // raw records with an addend that fits no word; rows with a word that could overflow
+    bool tried, paid, lost;             // the part at hand; lost: of one, what there was no memory for, though chunks were free
+} combiner;
+
+void hdst__by_key_free_combiner(hdst__by_key_worker *worker)
+{
+    const hdst__allocator *allocator = worker->run->engine->allocator;
+    combiner *c = worker->combiner;
+    if (!c) return;
+    hdst__key_batch_destroy(&c->batch, allocator);
+    hdst__free(allocator, c->misfits.data);
+    hdst__free(allocator, c->full.data);
+    hdst__free(allocator, c);
+    worker->combiner = NULL;
+}
+
+static bool make_combiner(hdst__by_key_worker *worker)
+{
+    const hdst__allocator *allocator = worker->run->engine->allocator;
+    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__by_key_choice *choice = &worker->run->choice;
+    if (worker->combiner) return true;
+    worker->combiner = hdst__alloc_zero(allocator, sizeof *worker->combiner);
+    if (!worker->combiner || !hdst__key_batch_create(&worker->combiner->batch, allocator, keyed)) return false;
+    return worker->table.rows || hdst__key_table_create(&worker->table, allocator, keyed->row_words, keyed->key_words, choice->table_bits, choice->part_bits);
+}
+
+static bool put_aside(const hdst__by_key_worker *worker, pile *p, uint64_t bytes, char **place)
+{
+    if (p->count == p->room) {
+        const uint64_t room = p->room * 2 + 64;
+        char *grown = hdst__realloc(worker->run->engine->allocator, p->data, room * bytes);
+        if (!grown) return false;
+        p->data = grown;
+        p->room = room;
+    }
+    *place = p->data + p->count++ * bytes;
+    return true;
+}
+
+// --- One part ---
+
+static bool copy_aside(hdst__by_key_worker *worker, const uint64_t *row)
+{
+    char *place;
+    if (!put_aside(worker, &worker->combiner->full, worker->rows.record_bytes, &place)) return false;
+    memcpy(place, row, worker->rows.record_bytes);
+    return true;
+}
+
+static bool put_full_aside(hdst__by_key_worker *worker, uint64_t *row)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    if (!copy_aside(worker, row)) return false;
+    worker->moved[1]++;
+    memset(row + 1 + keyed->key_words, 0, keyed->cell_words * sizeof *row);
+    return true;
+}
+
+static bool look_through(hdst__by_key_worker *worker)
+{
+    hdst__key_table *table = &worker->table;
+    table->adds = 0;
+    for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
+        uint64_t *row = table->rows + at * table->row_words;
+        if (row[0] && hdst__keyed_is_full(worker->run->keyed, row) && !put_full_aside(worker, row)) return false;
+    }
+    return true;
+}
+
+static bool has_room(hdst__key_table *table, uint64_t more) { return hdst__key_table_has_room(table, more) || hdst__key_table_grow(table, more); }
+
+static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    combiner *c = worker->combiner;
+    const uint64_t count = chunk->bytes / keyed->raw_bytes;
+    for (uint64_t first = 0; first < count; first += c->batch.count) {
+        const char *raw = chunk->data + first * keyed->raw_bytes;
+        const uint64_t left = count - first;
+        char *place;
+        hdst__key_batch_open_raw(&c->batch, keyed, raw, left < keyed->batch ? (uint32_t)left : keyed->batch);
+        if (!has_room(&worker->table, c->batch.count)) return false;
+        hdst__key_batch_words(&c->batch, keyed, true);
+        for (uint32_t i = 0; c->batch.misfits && i < c->batch.count; i++) {
+            if (!c->batch.misfit[i]) continue;
+            if (!put_aside(worker, &c->misfits, keyed->raw_bytes, &place)) return false;
+            memcpy(place, raw + (uint64_t)i * keyed->raw_bytes, keyed->raw_bytes);
+        }
+        if (hdst__key_table_add(&worker->table, keyed, &c->batch) < c->batch.count) return false;
+        if (keyed->fixed && worker->table.adds >= keyed->look_after && !look_through(worker)) return false;
+    }
+    return true;
+}
+
+// A row that was put aside before stays as it is: were more added to it each time that records pile up, its words would overflow. So no word of a row in chunks grows
+// beyond 2 HDST__KEY_FULL and HDST__KEY_ADDS addends, which a part's table, with HDST__KEY_FULL and as many addends in its own, can still take.
+static bool add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
+{
+    const hdst__keyed *keyed = worker->run->keyed;
+    const uint64_t bytes = worker->rows.record_bytes;
+    for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
+        const uint64_t *from = (const uint64_t *)(const void *)(chunk->data + at);
+        if (keyed->fixed && hdst__keyed_is_full(keyed, from)) {
+            if (!copy_aside(worker, from)) return false;
+            continue;
+        }
+        if (!has_room(&worker->table, 1)) return false;
+        uint64_t *row = hdst__key_table_combine(&worker->table, keyed, from);
+        if (!row || (keyed->fixed && hdst__keyed_is_full(keyed, row) && !put_full_aside(worker, row))) return false;
+    }
+    return true;
+}
+
+static uint64_t chunks_for(const hdst__key_parts *parts, uint64_t records)
+{
+    const uint64_t each = parts->chunk_bytes / parts->record_bytes;
+    return (records + each - 1) / each;
+}
+
+static void free_chunks(hdst__by_key_worker *worker, uint32_t kind, const hdst__key_parts *parts, hdst__key_chunk *chunk)
+{
+    while (chunk) {
+        hdst__key_chunk *next = chunk->next;
+        *chunk = (hdst__key_chunk){.next = worker->free_chunk[kind], .bytes = parts->chunk_room};
+        worker->free_chunk[kind] = chunk;
+        chunk = next;
+    }
+}
+
+// What the table and the piles hold, to chunks that are free by now.
+static bool put_back(hdst__by_key_worker *worker, uint32_t part)
+{
+    const combiner *c = worker->combiner;
+    const hdst__key_table *table = &worker->table;
+    bool done = hdst__key_parts_put(&worker->rows, part, c->full.data, c->full.count) && hdst__key_parts_put(&worker->raw, part, c->misfits.data, c->misfits.count);
+    for (uint64_t at = 0; done && at < UINT64_C(1) << table->bits; at++) {
+        const uint64_t *row = table->rows + at * table->row_words;
+        if (row[0]) done = hdst__key_parts_put(&worker->rows, part, row, 1);
+    }
+    hdst__key_parts_seal(&worker->rows, part);
+    hdst__key_parts_seal(&worker->raw, part);
+    worker->combined_out += table->count + c->full.count + c->misfits.count;
+    return done;
+}
+
+static uint64_t bytes_in(const hdst__key_chunk *chunk, uint64_t *chunks)
+{
+    uint64_t bytes = 0;
+    for (; chunk; chunk = chunk->next, ++*chunks) bytes += chunk->bytes;
+    return bytes;
+}
+
+// false: no memory, or the keys crowd in the table; the part is as it was.
+static bool combine_part(hdst__by_key_worker *worker, uint32_t part)
+{
+    combiner *c = worker->combiner;
+    const hdst__key_part was[] = {worker->raw.part[part], worker->rows.part[part]};
+    hdst__key_chunk *const raw = hdst__key_parts_detach(&worker->raw, part), *const rows = hdst__key_parts_detach(&worker->rows, part);
+    uint64_t chunks = 0;
+    const uint64_t records = bytes_in(raw, &chunks) / worker->raw.record_bytes + bytes_in(rows, &chunks) / worker->rows.record_bytes;
+    bool done = true;
+    c->tried = chunks > 2;
+    c->misfits.count = c->full.count = 0;
+    if (c->tried) hdst__key_table_clear(&worker->table, worker->run->choice.part_bits);
+    for (const hdst__key_chunk *chunk = raw; c->tried && done && chunk; chunk = chunk->next) done = add_raw(worker, chunk);
+    for (const hdst__key_chunk *chunk = rows; c->tried && done && chunk; chunk = chunk->next) done = add_rows(worker, chunk);
+    c->paid = c->tried && done && 2 * (chunks_for(&worker->rows, worker->table.count + c->full.count) + chunks_for(&worker->raw, c->misfits.count)) <= chunks;
+    if (!c->paid) {
+        worker->raw.part[part] = was[0];
+        worker->rows.part[part] = was[1];
+        return done;
+    }
+    free_chunks(worker, 0, &worker->raw, raw);
+    free_chunks(worker, 1, &worker->rows, rows);
+    worker->combined_in += records;
+    c->lost = !put_back(worker, part);
+    return !c->lost;
+}
+
+// --- All of them ---
+
+bool hdst__by_key_piles_up(const hdst__by_key_worker *worker)
+{
+    const hdst__by_key_choice *choice = &worker->run->choice;
+    const double rows = choice->distinct * worker->rows.record_bytes + (double)(worker->rows.chunk_room << choice->part_bits), held = (double)worker->held;
+    return worker->combines && held >= PILE_BYTES && held >= PILE_ROWS * rows;
+}
+
+bool hdst__by_key_combine(hdst__by_key_worker *worker, bool *freed)
+{
+    const uint32_t parts = UINT32_C(1) << worker->run->choice.part_bits;
+    uint32_t tried = 0, paid = 0;
+    *freed = false;
+    if (!worker->combines) return true;
+    worker->combines = false;           // not while it does
+    bool done = make_combiner(worker), pays = true;
+    for (uint32_t p = 0; done && p < parts && pays; p++) {
+        done = combine_part(worker, p);
+        tried += worker->combiner->tried;
+        paid += worker->combiner->paid;
+        pays = tried < TRIED_PARTS || 2 * paid >= tried;
+    }
+    worker->combines = done && pays && paid > 0;
+    *freed = paid > 0;
+    if (!worker->combiner || !worker->combiner->lost) return true;
+    hdst__error_memory(&worker->error, "a reduce by key");
+    return false;
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions by key on a GPU (shuffle/aggregate/aggregate_device.h): the object, the order of steps.
+#include "shuffle/aggregate/aggregate_device_run.h"
+
+#include "engine/device/driver_gate.h"
+#include "engine/stage/executor.h"
+#include "engine/stage/reduction_levels.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { GROUPS_PER_UNIT = 16, SCAN_GROUPS_PER_UNIT = 2, LEAST_OF_GROUP = 8 * HDST__HASH_LANES, ATTEMPTS = 8, MOST_BITS = 18, LOOKED_AT = 1 << 22 /* pairs, to count keys */ };
+
+hdst__by_key_device *hdst__by_key_device_create(hdst__engine *engine, hdst__keyed *keyed)
+{
+    hdst__by_key_device *d = hdst__alloc_zero(engine->allocator, sizeof *d);
+    if (!d) return NULL;
+    d->engine = engine;
+    d->keyed = keyed;
+    hdst__arena_init(&d->arena, engine->allocator, NULL);
+    hdst__store_init(&d->store, engine, keyed->record);
+    d->store.whole = true;
+    return d;
+}
+
+void hdst__by_key_device_destroy(hdst__by_key_device *d)
+{
+    if (!d) return;
+    hdst__hash_release(d);
+    hdst__store_release(&d->store);
+    hdst__arena_destroy(&d->arena);
+    hdst__free(d->engine->allocator, d);
+}
+
+hdst__dataset_cache *hdst__by_key_device_rows(hdst__by_key_device *d) { return &d->store.cache; }
+const char *hdst__by_key_device_why_not(const hdst__by_key_device *d) { return d->why_not; }
+
+// --- Steps ---
+
+typedef struct pass {
+    hdst__by_key_device *d;
+    const hdst__dataset_cache *cache;
+    uint64_t records, groups, chunks;   // chunks: of the first time
+    uint32_t starts[HDST__HASH_PARTS + 1];      // of the parts of the first time
+    hdst__hash_memory pairs, rows;      // where pairs lie, and then rows of parts
+} pass;
+
+static uint64_t groups_for(const pass *p, uint64_t records)
+{
+    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * GROUPS_PER_UNIT, wanted = records / LEAST_OF_GROUP + 1;
+    return wanted < most ? wanted : most;
+}
+
+static hdst__work_arg memory_of(const pass *p, hdst__hash_memory which) { return (hdst__work_arg){.memory = p->d->memory[which]}; }
+static hdst__work_arg number(uint64_t n) { return (hdst__work_arg){.number = n}; }
+
+static hdst_status scan(const pass *p, hdst__hash_memory which, uint64_t count, hdst_error *error)
+{
+    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * SCAN_GROUPS_PER_UNIT, wanted = count / LEAST_OF_GROUP + 1, groups = wanted < most ? wanted : most;
+    hdst_status status = hdst__hash_provide(p->d, HDST__HASH_SHARES, groups * 4, error);
+    const hdst__work_arg args[] = {number(count), memory_of(p, which), memory_of(p, HDST__HASH_SHARES)};
+    if (status == HDST_OK) status = hdst__hash_work(p->d, HDST__HASH_SUM, args, 3, groups, error);
+    return status == HDST_OK ? hdst__hash_work(p->d, HDST__HASH_SCAN, args, 3, groups, error) : status;
+}
+
+// Counters to places, and where `runs` << bits parts begin.
+static hdst_status place_parts(const pass *p, const uint32_t *base, uint64_t runs, uint32_t bits, hdst_error *error)
+{
+    const uint64_t parts = runs << bits;
+    hdst_status status = hdst__hash_put(p->d, HDST__HASH_BASE, base, (runs + 1) * sizeof *base, error);
+    if (status == HDST_OK) status = hdst__hash_provide(p->d, HDST__HASH_OF_STARTS, (parts + 1) * 4, error);
+    if (status == HDST_OK) status = scan(p, HDST__HASH_COUNTERS, ((uint64_t)base[runs] << bits) + 1, error);
+    const hdst__work_arg args[] = {number(parts), number(bits), memory_of(p, HDST__HASH_COUNTERS), memory_of(p, HDST__HASH_BASE), memory_of(p, HDST__HASH_OF_STARTS)};
+    return status == HDST_OK ? hdst__hash_work(p->d, HDST__HASH_STARTS, args, 5, parts / HDST__HASH_LANES + 1, error) : status;
+}
+
+static uint64_t segment_groups(const pass *p, const hdst__segment *segment)
+{
+    const uint64_t groups = groups_for(p, p->records) * segment->count / p->records;
+    return groups ? groups : 1;
+}
+
+// Counting or placing, each segment of the input in chunks of its own.
+static hdst_status over_segments(const pass *p, bool counts, hdst_error *error)
+{
+    const hdst__hash_choice *c = &p->d->choice;
+    const hdst__hash_kernel which = counts ? (c->hot ? HDST__HASH_COUNT_HOT : HDST__HASH_COUNT) : c->hot ? HDST__HASH_PLACE_HOT : HDST__HASH_PLACE;
+    hdst_status status = HDST_OK;
+    uint64_t chunk = 0;
+    for (uint64_t i = 0; i < p->cache->count && status == HDST_OK; i++) {
+        const hdst__segment *segment = &p->cache->segment[i];
+        const uint64_t groups = segment_groups(p, segment);
+        hdst__work_arg args[HDST__HASH_COLUMNS * 2 + 16] = {number(segment->count), number(32 - c->high_bits), number((1u << c->high_bits) - 1), number(chunk), number(p->chunks)};
+        size_t n = 5 + hdst__hash_sources(p->d, segment, args + 5);
+        args[n++] = memory_of(p, HDST__HASH_COUNTERS);
+        if (!counts) args[n++] = memory_of(p, HDST__HASH_PAIRS);
+        if (c->hot) {
+            args[n++] = number(c->hot_places);
+            args[n++] = number(c->seed);
+            if (counts) args[n++] = number(c->copies);
+            args[n++] = memory_of(p, HDST__HASH_SCALES);
+            args[n++] = number(c->bits);
+            args[n++] = memory_of(p, HDST__HASH_HOT_KEYS);
+            if (counts) args[n++] = memory_of(p, HDST__HASH_HOT_WORDS);
+        }
+        status = hdst__hash_work(p->d, which, args, n, groups, error);
+        chunk += groups;
+    }
+    return status;
+}
+
+static hdst_status first_time(pass *p, hdst_error *error)
+{
+    hdst__by_key_device *d = p->d;
+    const hdst__hash_choice *c = &d->choice;
+    int32_t scales[HDST__HASH_VALUES + 1] = {0};
+    p->chunks = 0;
+    for (uint64_t i = 0; i < p->cache->count; i++) p->chunks += segment_groups(p, &p->cache->segment[i]);
+    for (uint64_t v = 0; v < d->keyed->value_count; v++)
+        if (d->keyed->value[v].cell.digits) scales[d->shape.value[v].sum] = d->keyed->value[v].s;
+    const uint64_t counters = (p->chunks << c->high_bits) + 1, row_bytes = d->keyed->record->size, pair_bytes = (uint64_t)d->shape.pair_words * 4;
+    const uint64_t each = row_bytes > pair_bytes ? row_bytes : pair_bytes;
+    hdst_status status = hdst__hash_put(d, HDST__HASH_SCALES, scales, sizeof scales, error);
+    if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_COUNTERS, counters * 4, error);
+    if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_HOT_WORDS, ((uint64_t)c->hot_places + 1) * d->shape.units * 8, error);
+    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_PAIRS, (p->records + c->hot_places) * each, error);
+    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_OTHER_PAIRS, (p->records + c->hot_places) * each, error);
+    if (status == HDST_OK) status = over_segments(p, true, error);
+    if (status == HDST_OK) status = place_parts(p, (const uint32_t[]){0, (uint32_t)p->chunks}, 1, c->high_bits, error);
+    if (status == HDST_OK) status = over_segments(p, false, error);
+    if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_OF_STARTS, 0, p->starts, ((UINT64_C(1) << c->high_bits) + 1) * 4, error);
+    p->pairs = HDST__HASH_PAIRS;
+    p->rows = HDST__HASH_OTHER_PAIRS;
+    if (status == HDST_OK) d->pairs = p->starts[1u << c->high_bits];
+    return status;
+}
+
+// The keys of some parts, exactly enough: a sample tells little about keys that come once or twice.
+static hdst_status count_distinct(pass *p, hdst_error *error)
+{
+    hdst__by_key_device *d = p->d;
+    hdst__hash_choice *c = &d->choice;
+    const uint64_t bytes = (UINT64_C(1) << HDST__HASH_MAP_BITS) / 8, parts = UINT64_C(1) << c->high_bits;
+    uint64_t end = 1;
+    while (end < parts && p->starts[end] < LOOKED_AT) end++;
+    uint32_t skip = 0;
+    while (skip < c->high_bits && end <= parts >> (skip + 1)) skip++;
+    hdst_status status = hdst__hash_clear(d, HDST__HASH_MAP, bytes, error);
+    const hdst__work_arg args[] = {number(0), number(p->starts[end]), number(skip), number(HDST__HASH_MAP_BITS), memory_of(p, HDST__HASH_PAIRS), memory_of(p, HDST__HASH_MAP)};
+    if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_DISTINCT, args, 6, groups_for(p, p->starts[end]), error);
+    uint64_t *map = hdst__alloc(d->engine->allocator, bytes);
+    if (!map) return hdst__error_memory(error, "a reduce by key");
+    if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_MAP, 0, map, bytes, error);
+    if (status == HDST_OK) c->distinct = hdst__hash_distinct_of(map, (double)end / (double)parts) + c->hot;
+    hdst__free(d->engine->allocator, map);
+    return status;
+}
+
+// Chunks of about the same length, of the parts of the first time.
+static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks, hdst_error *error)
+{
+    typedef struct chunk { uint32_t first, count, counter, step; } chunk;
+    const hdst__hash_choice *c = &p->d->choice;
+    const uint32_t parts = 1u << c->high_bits, all = p->starts[parts], each = (uint32_t)(all / groups_for(p, all) + 1), tile = p->d->shape.tile_rows * HDST__HASH_LANES;
+    const uint32_t length = (each + tile - 1) / tile * tile;
+    chunk *list = hdst__alloc(p->d->engine->allocator, ((uint64_t)all / length + parts + 1) * sizeof *list);
+    if (!list) return hdst__error_memory(error, "a reduce by key");
+    uint32_t n = 0;
+    for (uint32_t part = 0; part < parts; part++) {
+        const uint32_t start = p->starts[part], pairs = p->starts[part + 1] - start, step = pairs ? (pairs + length - 1) / length : 1;
+        base[part] = n;
+        for (uint32_t i = 0; i < step; i++)
+            list[n + i] = (chunk){start + i * length, pairs - i * length < length ? pairs - i * length : length, (n << c->low_bits) + i, step};
+        n += step;
+    }
+    base[parts] = n;
+    *chunks = n;
+    hdst_status status = hdst__hash_put(p->d, HDST__HASH_CHUNKS, list, n * sizeof *list, error);
+    hdst__free(p->d->engine->allocator, list);
+    return status;
+}
+
+static hdst_status second_time(pass *p, hdst_error *error)
+{
+    const hdst__hash_choice *c = &p->d->choice;
+    uint32_t base[HDST__HASH_PARTS + 1];
+    uint64_t chunks = 0;
+    hdst_status status = write_chunks(p, base, &chunks, error);
+    if (status == HDST_OK) status = hdst__hash_clear(p->d, HDST__HASH_COUNTERS, ((chunks << c->low_bits) + 1) * 4, error);
+    if (status != HDST_OK) return status;
+    const hdst__work_arg args[] = {number(chunks), number(32 - c->high_bits - c->low_bits), number((1u << c->low_bits) - 1), memory_of(p, HDST__HASH_CHUNKS), memory_of(p, HDST__HASH_PAIRS),
+                             memory_of(p, HDST__HASH_COUNTERS), memory_of(p, HDST__HASH_OTHER_PAIRS)};
+    status = hdst__hash_work(p->d, HDST__HASH_COUNT_LOW, args, 6, chunks, error);
+    if (status == HDST_OK) status = place_parts(p, base, UINT64_C(1) << c->high_bits, c->low_bits, error);
+    if (status == HDST_OK) status = hdst__hash_work(p->d, HDST__HASH_PLACE_LOW, args, 7, chunks, error);
+    p->pairs = HDST__HASH_OTHER_PAIRS;
+    p->rows = HDST__HASH_PAIRS;
+    return status;
+}
+
+static hdst_status clear_spares(const pass *p, hdst_error *error)
+{
+    hdst__by_key_device *d = p->d;
+    const uint64_t cells = d->choice.spare_cells, mask = cells - 1;
+    hdst_status status = hdst__hash_clear(d, HDST__HASH_SPARES, (2 + cells + (cells + 1) * d->shape.spare_words) * 8, error);
+    if (status == HDST_OK) status = d->device->ops->write(d->device, d->memory[HDST__HASH_SPARES], 0, &mask, sizeof mask, true, error);
+    return status == HDST_OK ? hdst__hash_provide(d, HDST__HASH_SPARE_ROWS, (cells + 1) * 8, error) : status;
+}
+
+// Parts to rows. *full: keys found no room in a table; *spares_full: addends in a spare cell.
+static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *error)
+{
+    hdst__by_key_device *d = p->d;
+    const hdst__hash_choice *c = &d->choice;
+    const uint64_t bits = c->high_bits + c->low_bits, parts = UINT64_C(1) << bits;
+    uint32_t failed = 0, rows = 0;
+    uint64_t head[2];
+    hdst_status status = clear_spares(p, error);
+    if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_ROWS_OF, (parts + 1) * 4, error);
+    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_STAGED, parts * 4, error);
+    if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_FAILED, 8, error);
+    const hdst__work_arg args[] = {number(parts), number(bits), number(c->slots), number(c->spread), number(c->hot), memory_of(p, HDST__HASH_SCALES), number(c->bits),
+                                   memory_of(p, HDST__HASH_OF_STARTS), memory_of(p, p->pairs), memory_of(p, HDST__HASH_HOT_KEYS), memory_of(p, HDST__HASH_RANKED),
+                                   memory_of(p, HDST__HASH_HOT_WORDS), memory_of(p, HDST__HASH_SPARES), memory_of(p, HDST__HASH_SPARE_ROWS), memory_of(p, p->rows),
+                                   memory_of(p, HDST__HASH_ROWS_OF), memory_of(p, HDST__HASH_STAGED), memory_of(p, HDST__HASH_FAILED)};
+    if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_TOTAL, args, sizeof args / sizeof *args, parts, error);
+    if (status == HDST_OK) status = scan(p, HDST__HASH_ROWS_OF, parts + 1, error);
+    if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_FAILED, 0, &failed, sizeof failed, error);
+    if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_SPARES, 0, head, sizeof head, error);
+    if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_ROWS_OF, parts * 4, &rows, sizeof rows, error);
+    *full = failed;
+    *spares_full = head[1];
+    d->rows = rows;
+    return status;
+}
+
+static hdst_status write_rows(const pass *p, hdst_error *error)
+{
+    hdst__by_key_device *d = p->d;
+    const uint64_t parts = UINT64_C(1) << (d->choice.high_bits + d->choice.low_bits);
+    hdst__memory *out;
+    hdst__ticket ticket = {.notify = false};
+    hdst_status status = hdst__store_hold(&d->store, d->device, d->rows, &out, error);
+    if (status != HDST_OK || d->rows == 0) return status;
+    const hdst__work_arg spare[] = {memory_of(p, HDST__HASH_SPARES), memory_of(p, HDST__HASH_SPARE_ROWS), memory_of(p, p->rows)};
+    const hdst__work_arg args[] = {number(parts), memory_of(p, HDST__HASH_ROWS_OF), memory_of(p, HDST__HASH_STAGED), memory_of(p, p->rows), {.memory = out}};
+    if (d->shape.sums) status = hdst__hash_work(d, HDST__HASH_SPARE, spare, 3, groups_for(p, d->choice.spare_cells * 8), error);
+    if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_WRITE, args, 5, parts, error);
+    if (status == HDST_OK) status = d->device->ops->mark(d->device, &ticket, error);
+    return status == HDST_OK ? d->device->ops->settle(d->device, &ticket, error) : status;
+}
+
+// --- Runs ---
+
+static hdst_status attempt(pass *p, bool *again, hdst_error *error)
+{
+    hdst__by_key_device *d = p->d;
+    hdst__hash_choice *c = &d->choice;
+    bool full = false, spares_full = false;
+    hdst_status status = hdst__cancel_check(d->engine->cancel, 0, p->records, error);
+    if (status == HDST_OK) status = first_time(p, error);
+    if (status == HDST_OK && !c->known) {
+        const uint32_t high = c->high_bits, forced = d->engine->by_key_part_bits;
+        status = count_distinct(p, error);
+        hdst__hash_choose_parts(d);
+        const uint32_t bits = c->high_bits + c->low_bits;
+        c->high_bits = high;
+        c->low_bits = bits > high && !forced ? bits - high : 0;
+    }
+    d->rounds = c->low_bits ? 2 : 1;
+    if (status == HDST_OK && c->low_bits > 9) status = HDST_E_MEMORY;
+    if (status == HDST_OK && c->low_bits) status = second_time(p, error);
+    if (status == HDST_OK) status = total(p, &full, &spares_full, error);
+    if (status != HDST_OK) return status;
+    if (full) {
+        c->distinct = c->distinct * 3 + 1;
+        c->known = true;
+        hdst__hash_choose_parts(d);
+        if (c->high_bits + c->low_bits > MOST_BITS) return HDST_E_MEMORY;
+    }
+    if (spares_full) c->spare_cells *= 8;
+    *again = full || spares_full;
+    d->attempts += *again;
+    return *again ? HDST_OK : write_rows(p, error);
+}
+
+static void default_tiers(hdst__by_key_device *d)
+{
+    for (uint64_t v = 0; v < d->keyed->value_count; v++) {
+        hdst__cell *cell = &d->keyed->value[v].cell;
+        if (cell->digits) cell->tier = cell->kind == HDST__F32 ? HDST__TIER_ONE : HDST__TIER_TWO;
+    }
+}
+
+// Looks at a sample, unless the last run had the same records. *why: what the kernels cannot do, or NULL.
+static hdst_status choose(hdst__by_key_device *d, const hdst__dataset_cache *cache, bool lasting, const char **why, hdst_error *error)
+{
+    const hdst__storage *storage = cache->segment[0].storage;
+    hdst_status status = HDST_OK;
+    const bool same = lasting && d->choice.of == cache && d->choice.records == cache->reader.records;
+    if (!same) default_tiers(d);
+    *why = hdst__hash_why_not(d->keyed, storage, &d->device->facts);
+    if (*why) return HDST_OK;
+    status = hdst__hash_prepare_text(d, storage, error);
+    if (same || status != HDST_OK) return status;
+    status = hdst__hash_choose(d, cache, error);
+    *why = hdst__hash_why_not(d->keyed, storage, &d->device->facts);
+    return status == HDST_OK && !*why ? hdst__hash_prepare_text(d, storage, error) : status;
+}
+
+static void proven(hdst__by_key_device *d)
+{
+    for (int k = 0; k < HDST__HASH_KERNELS; k++)
+        if (d->program[k]) d->device->ops->proven(d->device, d->program[k]);
+}
+
+static hdst_status run(hdst__by_key_device *d, const hdst__by_key_input *input, hdst__run_stats *stats, const char **why, hdst_error *error)
+{
+    pass p = {.d = d, .cache = input->cache, .records = input->reader->records};
+    bool again = true;
+    hdst_status status = hdst__hash_load_cache(d, input->cache, stats, error);
+    if (status == HDST_OK && (input->cache->streamed || input->cache->device != d->device)) *why = "the records have no room on the device";
+    if (status != HDST_OK || *why) return status;
+    const double start = hdst__now();
+    d->attempts = 0;
+    status = choose(d, input->cache, input->lasting, why, error);
+    for (int i = 0; i < ATTEMPTS && again && status == HDST_OK && !*why; i++) status = attempt(&p, &again, error);
+    if (status != HDST_OK || *why) return status;
+    if (again) return HDST_E_MEMORY;
+    d->choice.distinct = (double)d->rows;
+    d->choice.known = true;
+    d->hot_rows = d->choice.hot;
+    proven(d);
+    stats->records = p.records;
+    stats->device[0] = (hdst__device_use){.slices = 1, .records = p.records, .busy_seconds = hdst__now() - start};
+    memcpy(stats->device[0].name, d->device->info->name, sizeof stats->device[0].name);
+    stats->device_count = 1;
+    hdst__levels_count(stats, d->engine->hpr, p.records, d->pairs + d->hot_rows, d->rows);
+    return HDST_OK;
+}
+
+static bool is_able(const hdst__by_key_device *d, uint64_t records)
+{
+    const bool suits = records >= d->engine->by_key_device_least && records <= UINT32_MAX / 4;
+    return suits && d->device->facts.target == HDST__TARGET_GPU && d->device->ops->work && d->device->facts.max_group >= HDST__HASH_LANES;
+}
+
+bool hdst__by_key_device_suits(hdst__by_key_device *d, uint64_t records)
+{
+    const uint64_t row = d->keyed->record->size;
+    hdst_error ignored;         // whoever runs the stage is told
+    jmp_buf out_of_memory;
+    if (hdst__engine_open(d->engine, &d->device, &ignored) != HDST_OK || !is_able(d, records)) return false;
+    hdst__arena arena;
+    hdst__arena_init(&arena, d->engine->allocator, &out_of_memory);
+    bool suits = false;
+    if (!setjmp(out_of_memory)) {
+        default_tiers(d);
+        suits = !hdst__hash_why_not(d->keyed, hdst__storage_make(&arena, d->keyed->record, HDST__AOS, 0, 1), &d->device->facts);
+    }
+    hdst__arena_destroy(&arena);
+    // The records, and pairs of them twice; a pair is as wide as a record, or nearly.
+    return suits && records < hdst__budget_left(&d->device->budget) / (row * 4);
+}
+
+hdst_status hdst__by_key_device_run(hdst__by_key_device *d, const hdst__by_key_input *input, hdst__run_stats *stats, bool *done, hdst_error *error)
+{
+    const char *why = NULL;
+    hdst_error full = HDST_ERROR_INIT;
+    *done = false;
+    d->why_not[0] = 0;
+    hdst_status status = input->cache ? hdst__engine_open(d->engine, &d->device, error) : HDST_OK;
+    if (!input->cache || status != HDST_OK || !is_able(d, input->reader->records)) return status;
+    hdst__driver_run_begin();
+    status = run(d, input, stats, &why, &full);
+    *done = status == HDST_OK && !why;
+    if (why) snprintf(d->why_not, sizeof d->why_not, "%s", why);
+    if (status == HDST_E_MEMORY) {              // the budget is not enough, or keys are too many
+        snprintf(d->why_not, sizeof d->why_not, "%.150s", full.message[0] ? full.message : "the keys are too many for two rounds of parts, or crowd in few places of their tables");
+        status = HDST_OK;
+    }
+    if (status != HDST_OK && error) *error = full;
+    hdst__driver_run_end();
+    if (*done) return status;
+    d->choice.of = NULL;
+    hdst__hash_release(d);
+    return status;
+}
+
+void hdst__by_key_device_explain(const hdst__by_key_device *d, hdst__buffer *out)
+{
+    const hdst__hash_choice *c = &d->choice;
+    const uint32_t bits = c->high_bits + c->low_bits;
+    hdst__buffer_printf(out, "    container: device hash: %u part%s by hash in %u round%s, a table of %u rows in local memory for each, as the records lie on the device\n", 1u << bits, bits ? "s" : "",
+                        (unsigned)d->rounds, d->rounds > 1 ? "s" : "", (unsigned)c->slots);
+    if (c->hot) hdst__buffer_printf(out, "    keys that work-groups add up themselves: %u%s\n", (unsigned)c->hot, c->few ? ", all that the sample has" : ", which come often");
+    hdst__buffer_printf(out, "    keys: %" PRIu64 "\n", d->rows);
+    if (d->attempts) hdst__buffer_printf(out, "    runs again with more room, as a table was too small: %u\n", (unsigned)d->attempts);
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sample of the records says about a reduction by key on a GPU: which keys come often, how float sums are held, how many parts are needed.
+#include "shuffle/aggregate/aggregate_device_run.h"
+
+#include "record/key_hash.h"
+#include "shuffle/aggregate/aggregate_run.h"
+#include "engine/stage/executor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    COUNT_BITS = 16,                    // of the table that counts the sample's keys
+    ADDENDS = 1 << 12,                  // of a float sum that are looked at
+    OFTEN = 12,                         // times that a hot key comes at least
+    MOST_HOT = 512,                     // hot keys, where not all are
+    RARE = 2000,                        // few keys: one in so many records has a key that the sample has once
+    SEEDS = 32, LEAST_PLACES = 16, MOST_COPIES = 16,
+    MOST_BITS = 9,                      // of HDST__HASH_PARTS
+};
+
+typedef struct counted {
+    uint64_t key;                       // mixed
+    uint32_t count;
+} counted;
+
+typedef struct sample {
+    uint32_t *words;                    // of the pairs
+    uint64_t count;
+    counted *key;                       // by place; a count of 0: nobody's
+    uint64_t distinct, singles;
+} sample;
+
+static uint64_t mixed_of(const hdst__hash_shape *shape, const uint32_t *pair)
+{
+    return shape->mixed_bytes == 4 ? pair[0] : pair[0] | (uint64_t)pair[1] << 32;
+}
+
+// --- The sample ---
+
+static hdst_status take_sample(hdst__by_key_device *d, const hdst__dataset_cache *cache, sample *s, hdst_error *error)
+{
+    const uint64_t records = cache->reader.records, wanted = records < HDST__HASH_SAMPLED ? records : HDST__HASH_SAMPLED, bytes = (uint64_t)d->shape.pair_words * 4;
+    hdst_status status = hdst__hash_provide(d, HDST__HASH_OF_SAMPLE, wanted * bytes, error);
+    for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) {
+        const hdst__segment *segment = &cache->segment[i];
+        const uint64_t end = wanted * (segment->first + segment->count) / records, count = end > s->count ? end - s->count : 0;
+        hdst__work_arg args[HDST__HASH_COLUMNS * 2 + 8] = {{.number = count}, {.number = count ? segment->count / count : 1}, {.number = s->count}};
+        if (count == 0) continue;
+        size_t n = 3 + hdst__hash_sources(d, segment, args + 3);
+        args[n++].memory = d->memory[HDST__HASH_OF_SAMPLE];
+        status = hdst__hash_work(d, HDST__HASH_SAMPLE, args, n, count / HDST__HASH_LANES + 1, error);
+        s->count = end;
+    }
+    return status == HDST_OK && s->count ? hdst__hash_read(d, HDST__HASH_OF_SAMPLE, 0, s->words, s->count * bytes, error) : status;
+}
+
+// The table's order is of no consequence, so its places are such that nobody can make keys that crowd there.
+static void count_keys(const hdst__by_key_device *d, sample *s)
+{
+    const double now = hdst__now();
+    uint64_t seed;
+    memcpy(&seed, &now, sizeof seed);
+    seed = hdst__key_mix64(seed ^ (uintptr_t)s->key);
+    for (uint64_t i = 0; i < s->count; i++) {
+        const uint64_t key = mixed_of(&d->shape, s->words + i * d->shape.pair_words);
+        uint64_t at = hdst__key_mix64(key ^ seed) >> (64 - COUNT_BITS);
+        while (s->key[at].count && s->key[at].key != key) at = (at + 1) & ((1u << COUNT_BITS) - 1);
+        s->key[at].key = key;
+        s->key[at].count++;
+        s->distinct += s->key[at].count == 1;
+        s->singles += s->key[at].count == 1 ? 1 : s->key[at].count == 2 ? (uint64_t)-1 : 0;
+    }
+}
+
+// --- Hot keys ---
+
+static uint32_t home_of(uint64_t key, uint32_t seed, uint32_t places) { return (uint32_t)((uint64_t)((uint32_t)key * seed) * (places - 2) >> 32); }
+
+typedef struct homed {
+    uint64_t key;
+    uint32_t home;
+} homed;
+
+static int by_home(const void *a, const void *b)
+{
+    const homed *x = a, *y = b;
+    return x->home != y->home ? (x->home > y->home) - (x->home < y->home) : (x->key > y->key) - (x->key < y->key);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int by_count(const void *a, const void *b)       // most first
+{
+    const counted *x = a, *y = b;
+    return (x->count < y->count) - (x->count > y->count);
+}
+
+// Each key to its home or one of the two places behind; from the first home on that takes as many as can be. Keys that find no place are not hot. Returns how many did.
+static uint32_t place_keys(homed *keys, uint32_t count, uint32_t seed, uint32_t places, uint32_t *place)
+{
+    uint32_t next = 0, placed = 0;
+    for (uint32_t i = 0; i < count; i++) keys[i].home = home_of(keys[i].key, seed, places);
+    qsort(keys, count, sizeof *keys, by_home);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = next > keys[i].home ? next : keys[i].home;
+        place[i] = at <= keys[i].home + 2 ? at : UINT32_MAX;
+        if (place[i] == UINT32_MAX) continue;
+        next = at + 1;
+        placed++;
+    }
+    return placed;
+}
+
+// A key that is never looked for at this place.
+static uint64_t filler(uint32_t at, uint32_t seed, uint32_t places)
+{
+    uint64_t key = 0;
+    for (uint32_t home = home_of(key, seed, places); home <= at && at <= home + 2; home = home_of(key, seed, places)) key++;
+    return key;
+}
+
+static hdst_status write_hot(hdst__by_key_device *d, homed *keys, uint32_t count, hdst_error *error)
+{
+    hdst__hash_choice *c = &d->choice;
+    const hdst__allocator *allocator = d->engine->allocator;
+    uint32_t *place = hdst__alloc(allocator, (count + 1) * sizeof *place), *ranked = hdst__alloc(allocator, (count + 1) * sizeof *ranked);
+    uint64_t *table = hdst__alloc(allocator, (c->hot_places + 1) * sizeof *table), *order = hdst__alloc(allocator, (count + 1) * 2 * sizeof *order);
+    hdst_status status = place && ranked && table && order ? HDST_OK : hdst__error_memory(error, "a reduce by key");
+    if (status == HDST_OK) {
+        c->hot = 0;
+        place_keys(keys, count, c->seed, c->hot_places, place);
+        for (uint32_t i = 0; i < c->hot_places; i++) table[i] = filler(i, c->seed, c->hot_places);
+        for (uint32_t i = 0; i < count; i++) {
+            if (place[i] == UINT32_MAX) continue;
+            table[place[i]] = order[2 * c->hot] = keys[i].key;
+            order[2 * c->hot++ + 1] = place[i];
+        }
+        qsort(order, c->hot, 2 * sizeof *order, by_key);
+        for (uint32_t i = 0; i < c->hot; i++) ranked[i] = (uint32_t)order[2 * i + 1];
+        uint32_t *narrow = (uint32_t *)table;           // little-endian hosts; each is written behind where it is read
+        for (uint32_t i = 0; i < c->hot_places && d->shape.mixed_bytes == 4; i++) narrow[i] = (uint32_t)table[i];
+        status = hdst__hash_put(d, HDST__HASH_HOT_KEYS, table, (uint64_t)c->hot_places * d->shape.mixed_bytes, error);
+    }
+    if (status == HDST_OK) status = hdst__hash_put(d, HDST__HASH_RANKED, ranked, c->hot * sizeof *ranked, error);
+    hdst__free(allocator, place);
+    hdst__free(allocator, ranked);
+    hdst__free(allocator, table);
+    hdst__free(allocator, order);
+    return status;
+}
+
+static hdst_status choose_hot(hdst__by_key_device *d, sample *s, hdst_error *error)
+{
+    hdst__hash_choice *c = &d->choice;
+    const uint32_t most = d->shape.hot_slots / 4;
+    uint32_t count = 0, best = 0;
+    c->few = s->distinct <= most && s->singles * RARE <= s->count;
+    for (uint64_t at = 0; at < UINT64_C(1) << COUNT_BITS; at++)
+        if (s->key[at].count >= (c->few ? 1 : OFTEN)) s->key[count++] = s->key[at];
+    const uint32_t limit = c->few ? most : most < MOST_HOT ? most : MOST_HOT;
+    if (!c->few) qsort(s->key, count, sizeof *s->key, by_count);
+    if (count > limit) count = limit;
+    c->hot = 0;
+    c->hot_places = 0;
+    if (count == 0) return hdst__hash_put(d, HDST__HASH_RANKED, "", 0, error) == HDST_OK ? hdst__hash_put(d, HDST__HASH_HOT_KEYS, "", 0, error) : error->code;
+    homed *keys = hdst__alloc(d->engine->allocator, count * sizeof *keys);
+    uint32_t *place = hdst__alloc(d->engine->allocator, count * sizeof *place);
+    hdst_status status = keys && place ? HDST_OK : hdst__error_memory(error, "a reduce by key");
+    for (uint32_t i = 0; i < count && status == HDST_OK; i++) keys[i].key = s->key[i].key;
+    for (c->hot_places = LEAST_PLACES; c->hot_places < 4 * count && c->hot_places * 2 <= d->shape.hot_slots;) c->hot_places *= 2;
+    for (uint32_t i = 0; i < SEEDS && best < count && status == HDST_OK; i++) {
+        const uint32_t seed = 0x9e3779b1u * (2 * i + 1), placed = place_keys(keys, count, seed, c->hot_places, place);
+        if (placed <= best) continue;
+        best = placed;
+        c->seed = seed;
+    }
+    for (c->copies = 1; c->copies < MOST_COPIES && c->hot_places * c->copies * 2 <= d->shape.hot_slots;) c->copies *= 2;
+    if (status == HDST_OK) status = write_hot(d, keys, count, error);
+    hdst__free(d->engine->allocator, keys);
+    hdst__free(d->engine->allocator, place);
+    return status;
+}
+
+// --- Scales ---
+
+static uint64_t value_bits(const hdst__hash_value *at, const uint32_t *pair, bool wide)
+{
+    return wide ? pair[at->payload] | (uint64_t)pair[at->payload + 1] << 32 : pair[at->payload];
+}
+
+// Whether an addend fits the words, as the kernels try it.
+static bool fits(const hdst__value_column *column, uint64_t bits, uint32_t addend_bits)
+{
+    const uint32_t half = (uint32_t)bits;
+    float narrow;
+    double v;
+    memcpy(&narrow, &half, sizeof narrow);
+    memcpy(&v, &bits, sizeof v);
+    if (column->cell.kind == HDST__F32) v = (double)narrow;
+    const double x = ldexp(v, column->s), rest = (x - rint(x)) * ldexp(1, (int)addend_bits);
+    if (!(fabs(x) < ldexp(1, (int)addend_bits))) return false;
+    return column->cell.tier == HDST__TIER_TWO ? rint(rest) == rest : rint(x) == x;
+}
+
+static void choose_scales(hdst__by_key_device *d, const sample *s, uint64_t records)
+{
+    const uint64_t looked = s->count < ADDENDS ? s->count : ADDENDS, step = looked ? s->count / looked : 1;
+    uint64_t misfits = 0;
+    d->choice.bits = hdst__compact_bits(records);
+    for (uint64_t v = 0; v < d->keyed->value_count; v++) {
+        hdst__value_column *column = &d->keyed->value[v];
+        const hdst__hash_value *at = &d->shape.value[v];
+        hdst__addends addends;
+        if (!column->cell.digits) continue;
+        hdst__addends_init(&addends);
+        for (uint64_t i = 0; i < looked; i++) hdst__addends_add(&addends, column->cell.kind, value_bits(at, s->words + i * step * d->shape.pair_words, column->bytes > 4));
+        column->s = hdst__addends_scale(&addends, column->cell.kind, (int32_t)d->choice.bits);
+        column->cell.tier = hdst__addends_tier(&addends, column->cell.kind, column->s, (int32_t)d->choice.bits);
+        for (uint64_t i = 0; i < looked; i++) misfits += !fits(column, value_bits(at, s->words + i * step * d->shape.pair_words, column->bytes > 4), d->choice.bits);
+    }
+    d->choice.misfits = looked ? (double)misfits / (double)looked : 0;
+    const double wanted = d->choice.misfits * (double)records * 1.5 + 512;
+    for (d->choice.spare_cells = 256; (double)d->choice.spare_cells < 2 * wanted && d->keyed->fixed;) d->choice.spare_cells *= 2;
+    if (d->engine->spare_cells) d->choice.spare_cells = d->engine->spare_cells;
+}
+
+// --- Parts ---
+
+static uint32_t bits_for(double count)
+{
+    uint32_t bits = 0;
+    while (bits < 40 && (double)(UINT64_C(1) << bits) < count) bits++;
+    return bits;
+}
+
+void hdst__hash_choose_parts(hdst__by_key_device *d)
+{
+    hdst__hash_choice *c = &d->choice;
+    const uint32_t forced = d->engine->by_key_table_bits;
+    c->slots = forced && 1u << forced < d->shape.slots ? 1u << forced : d->shape.slots;
+    c->spread = c->slots - c->slots / 16;
+    const uint32_t least = c->few ? 6 : c->records > 4000000 ? 8 : c->records > 100000 ? 6 : 1, wanted = bits_for(c->distinct / (0.5 * c->spread));
+    uint32_t bits = wanted < least ? least : wanted;
+    if (d->engine->by_key_part_bits && !c->known) bits = d->engine->by_key_part_bits;
+    c->high_bits = bits <= MOST_BITS ? bits : (bits + 1) / 2;
+    c->low_bits = bits - c->high_bits;
+}
+
+double hdst__hash_distinct_of(const uint64_t *map, double share)
+{
+    uint64_t set = 0;
+    const double m = (double)(UINT64_C(1) << HDST__HASH_MAP_BITS);
+    for (uint64_t i = 0; i < (UINT64_C(1) << HDST__HASH_MAP_BITS) / 64; i++) set += (uint64_t)__builtin_popcountll(map[i]);
+    return set == UINT64_C(1) << HDST__HASH_MAP_BITS ? 1e18 : -m * log1p(-(double)set / m) / share;
+}
+
+// --- All of it ---
+
+hdst_status hdst__hash_choose(hdst__by_key_device *d, const hdst__dataset_cache *cache, hdst_error *error)
+{
+    const hdst__allocator *allocator = d->engine->allocator;
+    const uint64_t records = cache->reader.records;
+    sample s = {.words = hdst__alloc(allocator, (uint64_t)HDST__HASH_SAMPLED * d->shape.pair_words * 4), .key = hdst__alloc_zero(allocator, sizeof *s.key << COUNT_BITS)};
+    hdst_status status = s.words && s.key ? take_sample(d, cache, &s, error) : hdst__error_memory(error, "a reduce by key");
+    d->choice = (hdst__hash_choice){.of = cache, .records = records, .sampled = s.count};
+    if (status == HDST_OK) {
+        count_keys(d, &s);
+        d->choice.distinct = hdst__by_key_distinct_of((double)s.distinct, (double)s.count, (double)records);
+        choose_scales(d, &s, records);
+        status = choose_hot(d, &s, error);
+        hdst__hash_choose_parts(d);
+    }
+    hdst__free(allocator, s.words);
+    hdst__free(allocator, s.key);
+    return status;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reduction by key on a GPU works with: programs, memory, records that lie there.
+#include "shuffle/aggregate/aggregate_device_run.h"
+
+#include "engine/stage/executor.h"
+
+#include <string.h>
+
+enum { STAGING_BYTES = 64 << 20 };
+
+static const char *const kernel_name[HDST__HASH_KERNELS] = {
+    "hash_sample", "hash_sum", "hash_scan", "hash_starts", "hash_count", "hash_place", "hash_count_hot", "hash_place_hot", "hash_count_low", "hash_place_low", "hash_distinct",
+    "hash_total", "hash_spare", "hash_write",
+};
+
+// --- Memory ---
+
+hdst_status hdst__hash_provide(hdst__by_key_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error)
+{
+    hdst__memory **memory = &d->memory[which];
+    const uint64_t rounded = (bytes / 8 + 1) * 8;
+    if (*memory && (*memory)->bytes >= rounded) return HDST_OK;
+    d->device->ops->release(d->device, *memory);
+    *memory = NULL;
+    hdst_status status = d->device->ops->alloc(d->device, d->device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, rounded, "a reduce by key", memory, error);
+    return status == HDST_OK ? d->device->ops->to_device(d->device, *memory, error) : status;
+}
+
+hdst_status hdst__hash_put(hdst__by_key_device *d, hdst__hash_memory which, const void *bytes, uint64_t count, hdst_error *error)
+{
+    hdst_status status = hdst__hash_provide(d, which, count, error);
+    return status == HDST_OK && count ? d->device->ops->write(d->device, d->memory[which], 0, bytes, count, true, error) : status;
+}
+
+hdst_status hdst__hash_clear(hdst__by_key_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error)
+{
+    hdst_status status = hdst__hash_provide(d, which, bytes, error);
+    return status == HDST_OK ? d->device->ops->fill(d->device, d->memory[which], (bytes + 7) / 8, 0, error) : status;
+}
+
+hdst_status hdst__hash_read(hdst__by_key_device *d, hdst__hash_memory which, uint64_t offset, void *bytes, uint64_t count, hdst_error *error)
+{
+    return d->device->ops->read(d->device, d->memory[which], offset, bytes, count, true, error);
+}
+
+static void unload_all(hdst__by_key_device *d)
+{
+    for (int k = 0; k < HDST__HASH_KERNELS; k++) {
+        if (d->device) d->device->ops->unload(d->device, d->program[k]);
+        d->program[k] = NULL;
+    }
+    hdst__arena_destroy(&d->arena);
+    hdst__arena_init(&d->arena, d->engine->allocator, NULL);
+    d->storage = NULL;
+    d->text = NULL;
+}
+
+void hdst__hash_release(hdst__by_key_device *d)
+{
+    unload_all(d);
+    for (int m = 0; m < HDST__HASH_MEMORIES; m++) {
+        if (d->device) d->device->ops->release(d->device, d->memory[m]);
+        d->memory[m] = NULL;
+    }
+    hdst__store_release(&d->store);
+    hdst__store_init(&d->store, d->engine, d->keyed->record);
+    d->store.whole = true;
+}
+
+// --- Records ---
+
+static hdst_status load_segment(hdst__by_key_device *d, hdst__dataset_cache *cache, hdst__segment *segment, uint64_t *moved, hdst_error *error)
+{
+    hdst__device *device = d->device;
+    const hdst__reader *reader = &cache->reader;
+    hdst__arena arena;
+    hdst__segment staging;
+    jmp_buf out_of_memory;
+    if (device->unified) return hdst__segment_load(segment, device, reader, segment->storage, segment->first, segment->count, moved, error);
+    hdst__arena_init(&arena, d->engine->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) {
+        hdst__arena_destroy(&arena);
+        return hdst__error_memory(error, "a reduce by key");
+    }
+    const hdst__storage *piece = hdst__storage_make(&arena, reader->record, reader->layout, reader->block, hdst__segment_records(reader, STAGING_BYTES, segment->count));
+    hdst_status status = piece ? hdst__segment_create(device, HDST__MEMORY_SHARED, piece, "a reduce by key", &staging, error) : hdst__error_memory(error, "a reduce by key");
+    if (status == HDST_OK) {
+        status = hdst__segment_load_staged(segment, &staging, piece, device, reader, moved, error);
+        hdst__segment_destroy(device, &staging);
+    }
+    hdst__arena_destroy(&arena);
+    return status;
+}
+
+hdst_status hdst__hash_load_cache(hdst__by_key_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error)
+{
+    const double start = hdst__now();
+    hdst_status status = hdst__dataset_cache_prepare(cache, d->device, error);
+    for (; status == HDST_OK && !cache->streamed && cache->loaded < cache->count; cache->loaded += status == HDST_OK)
+        status = load_segment(d, cache, &cache->segment[cache->loaded], &stats->bytes_to_device, error);
+    stats->read_seconds += hdst__now() - start;
+    return status;
+}
+
+size_t hdst__hash_sources(const hdst__by_key_device *d, const hdst__segment *segment, hdst__work_arg *args)
+{
+    const hdst__keyed *keyed = d->keyed;
+    size_t n = 0;
+    for (uint32_t b = 0; b < segment->buffers; b++) args[n++].memory = segment->memory[b];
+    if (segment->storage->layout == HDST__AOS) return n;
+    for (uint64_t c = 0; c < keyed->key_count; c++) args[n++] = (hdst__work_arg){.number = hdst__storage_offset(segment->storage, keyed->key[c].leaf, 0, keyed->key[c].element)};
+    for (uint64_t c = 0; c < keyed->value_count; c++) args[n++] = (hdst__work_arg){.number = hdst__storage_offset(segment->storage, keyed->value[c].leaf, 0, keyed->value[c].element)};
+    return n;
+}
+
+// --- Programs ---
+
+static bool text_fits(const hdst__by_key_device *d, const hdst__storage *storage)
+{
+    if (!d->text || d->storage->layout != storage->layout) return false;
+    for (uint64_t v = 0; v < d->keyed->value_count; v++)
+        if (d->tier[v] != d->keyed->value[v].cell.tier) return false;
+    return true;
+}
+
+static const char *make_text(hdst__by_key_device *d, const hdst__storage *storage)
+{
+    jmp_buf out_of_memory;
+    hdst__buffer buffer;
+    const char *volatile text = NULL;
+    hdst__buffer_init(&buffer, d->engine->allocator);
+    hdst__hash_shape_of(d->keyed, &d->device->facts, &d->shape);
+    hdst__hash_text(&buffer, d->keyed, storage, &d->shape, d->device->facts.portable);
+    d->arena.out_of_memory = &out_of_memory;
+    if (!buffer.failed && !setjmp(out_of_memory)) {
+        d->storage = hdst__storage_make(&d->arena, storage->record, storage->layout, storage->block, 64);
+        text = hdst__arena_strdup(&d->arena, hdst__buffer_text(&buffer));
+    }
+    d->arena.out_of_memory = NULL;
+    hdst__buffer_destroy(&buffer);
+    return text;
+}
+
+hdst_status hdst__hash_prepare_text(hdst__by_key_device *d, const hdst__storage *storage, hdst_error *error)
+{
+    if (text_fits(d, storage)) return HDST_OK;
+    unload_all(d);
+    d->text = make_text(d, storage);
+    if (!d->text) return hdst__error_memory(error, "kernels of a reduce by key");
+    for (uint64_t v = 0; v < d->keyed->value_count; v++) d->tier[v] = d->keyed->value[v].cell.tier;
+    return HDST_OK;
+}
+
+hdst_status hdst__hash_work(hdst__by_key_device *d, hdst__hash_kernel which, const hdst__work_arg *args, size_t count, uint64_t groups, hdst_error *error)
+{
+    const uint32_t lanes = which == HDST__HASH_TOTAL ? d->shape.total_lanes : HDST__HASH_LANES;
+    if (!d->program[which]) {
+        d->kernel[which] = (hdst__kernel){.name = kernel_name[which], .source = d->text, .build_options = "-cl-std=CL1.2 -w", .local_size = lanes};
+        hdst_status status = d->device->ops->load(d->device, &(hdst__code){.kernel = &d->kernel[which]}, &d->program[which], error);
+        if (status != HDST_OK) return status;
+    }
+    return d->device->ops->work(d->device, d->program[which], args, count, groups, lanes, error);
+}

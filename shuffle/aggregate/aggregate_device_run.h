@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// A reduction by key on a GPU, as its files see it.
+//
+// aggregate_device.c           the object, the order of steps
+// aggregate_device_choose.c    what a sample says: hot keys, scales, parts
+// aggregate_device_memory.c    programs, memory, where records lie
+// aggregate_kernels.c             the kernels
+#ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_DEVICE_RUN_H
+#define HDST_SHUFFLE_AGGREGATE_AGGREGATE_DEVICE_RUN_H
+
+#include "shuffle/aggregate/aggregate_device.h"
+#include "shuffle/aggregate/aggregate_kernels.h"
+#include "engine/engine_private.h"
+#include "engine/memory/store.h"
+
+typedef enum hdst__hash_kernel {
+    HDST__HASH_SAMPLE, HDST__HASH_SUM, HDST__HASH_SCAN, HDST__HASH_STARTS, HDST__HASH_COUNT, HDST__HASH_PLACE, HDST__HASH_COUNT_HOT, HDST__HASH_PLACE_HOT, HDST__HASH_COUNT_LOW, HDST__HASH_PLACE_LOW, HDST__HASH_DISTINCT,
+    HDST__HASH_TOTAL, HDST__HASH_SPARE, HDST__HASH_WRITE, HDST__HASH_KERNELS,
+} hdst__hash_kernel;
+
+typedef enum hdst__hash_memory {
+    HDST__HASH_OF_SAMPLE, HDST__HASH_COUNTERS, HDST__HASH_SHARES, HDST__HASH_BASE, HDST__HASH_OF_STARTS, HDST__HASH_CHUNKS, HDST__HASH_PAIRS, HDST__HASH_OTHER_PAIRS, HDST__HASH_HOT_KEYS,
+    HDST__HASH_HOT_WORDS, HDST__HASH_RANKED, HDST__HASH_SCALES, HDST__HASH_SPARES, HDST__HASH_SPARE_ROWS, HDST__HASH_ROWS_OF, HDST__HASH_STAGED, HDST__HASH_FAILED, HDST__HASH_MAP,
+    HDST__HASH_MEMORIES,
+} hdst__hash_memory;
+
+enum { HDST__HASH_SAMPLED = 1 << 15, HDST__HASH_MAP_BITS = 22 };
+
+typedef struct hdst__hash_choice {
+    const void *of;                     // the cache that it was made for
+    uint64_t records;                   // of it
+    uint64_t sampled;
+    double distinct;                    // keys, estimated
+    bool known;                         // counted by a run
+    bool few;                           // all keys of the sample are hot
+    uint32_t hot, hot_places, seed, copies;     // hot keys; places of their table, and how many lanes' words a place has
+    double misfits;                     // share of records with an addend that does not fit
+    uint32_t bits;                      // of an addend
+    uint32_t high_bits, low_bits;       // of parts
+    uint32_t slots, spread;             // of a part's table that are used, and on which keys begin
+    uint64_t spare_cells;
+} hdst__hash_choice;
+
+struct hdst__by_key_device {
+    hdst__engine *engine;
+    hdst__device *device;               // NULL: not opened yet
+    hdst__keyed *keyed;
+    hdst__arena arena;                  // of the text and of the storage that it was made for
+    hdst__hash_shape shape;
+    const hdst__storage *storage;       // that the text reads; NULL: there is no text
+    hdst__tier tier[HDST__HASH_VALUES]; // that the text is for
+    const char *text;
+    hdst__kernel kernel[HDST__HASH_KERNELS];
+    hdst__program *program[HDST__HASH_KERNELS];
+    hdst__memory *memory[HDST__HASH_MEMORIES];
+    hdst__store store;                  // the result
+    hdst__hash_choice choice;
+    uint64_t pairs, hot_rows, spares, rows;     // of the last run
+    uint32_t rounds;                    // times that pairs were put in order
+    uint32_t attempts;                  // tables or spare cells that were too small are made larger
+    char why_not[160];
+};
+
+// aggregate_device_memory.c
+hdst_status hdst__hash_provide(hdst__by_key_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error);     // what is there and large enough serves again
+hdst_status hdst__hash_put(hdst__by_key_device *d, hdst__hash_memory which, const void *bytes, uint64_t count, hdst_error *error);     // provides it too
+hdst_status hdst__hash_clear(hdst__by_key_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error);       // provides it too, zero
+hdst_status hdst__hash_read(hdst__by_key_device *d, hdst__hash_memory which, uint64_t offset, void *bytes, uint64_t count, hdst_error *error);
+void hdst__hash_release(hdst__by_key_device *d);        // memory and programs
+hdst_status hdst__hash_load_cache(hdst__by_key_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error);
+hdst_status hdst__hash_prepare_text(hdst__by_key_device *d, const hdst__storage *storage, hdst_error *error);           // for the tiers as they are
+hdst_status hdst__hash_work(hdst__by_key_device *d, hdst__hash_kernel which, const hdst__work_arg *args, size_t count, uint64_t groups, hdst_error *error);   // compiles at first use
+// Arguments that say where a segment's records lie.
+size_t hdst__hash_sources(const hdst__by_key_device *d, const hdst__segment *segment, hdst__work_arg *args);
+
+// aggregate_device_choose.c
+hdst_status hdst__hash_choose(hdst__by_key_device *d, const hdst__dataset_cache *cache, hdst_error *error);
+void hdst__hash_choose_parts(hdst__by_key_device *d);           // again, for choice.distinct
+// How many keys there are, from bits set in the map for `share` of the hashes.
+double hdst__hash_distinct_of(const uint64_t *map, double share);
+
+#endif

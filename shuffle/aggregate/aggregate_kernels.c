@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shuffle/aggregate/aggregate_kernels.h"
+
+#include "codegen/opencl/templates.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_PAIR_WORDS = 8, TILE_BYTES = 32 << 10, TABLE_BYTES = 36 << 10, HOT_BYTES = 24 << 10, MOST_SLOTS = 4096, LEAST_SLOTS = 64 };
+
+static bool is_key(const hdst__cell *cell) { return cell->acc == IR_ACC_MIN || cell->acc == IR_ACC_MAX; }
+static bool is_two(const hdst__value_column *column) { return column->cell.digits && column->cell.tier == HDST__TIER_TWO; }
+// Whether the sum is done with floats: nothing of it needs doubles.
+static bool is_narrow(const hdst__value_column *column) { return column->cell.kind == HDST__F32 && !is_two(column); }
+
+// --- Shape ---
+
+static const char *why_not_value(const hdst__value_column *column, const hdst__target_facts *facts)
+{
+    const hdst__cell *cell = &column->cell;
+    if (cell->digits && cell->tier == HDST__TIER_WIDE) return "no two words hold most addends";
+    if (cell->digits && !is_narrow(column) && !facts->has_double) return "the device has no doubles";
+    if (cell->op == HDST__WORD_ADD && cell->kind == HDST__BOOL) return "it adds up bools";
+    if (cell->op == HDST__WORD_MAX && column->bytes > 4) return "it takes the minimum or maximum of values of 64 bits";
+    return NULL;
+}
+
+const char *hdst__hash_why_not(const hdst__keyed *keyed, const hdst__storage *storage, const hdst__target_facts *facts)
+{
+    uint64_t words = keyed->key_bytes <= 4 ? 1 : 2;
+    if (!facts->has_int64_atomics) return "the device has no atomic operations on 64 bits";
+    if (keyed->key_bytes > 8) return "the key has more than 8 bytes";
+    if (storage->layout == HDST__AOSOA) return "records lie in blocks";
+    if (keyed->value_count > HDST__HASH_VALUES || keyed->key_count + keyed->value_count > HDST__HASH_COLUMNS || storage->buffers > HDST__HASH_COLUMNS) return "records have many values";
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const char *why = why_not_value(&keyed->value[c], facts);
+        if (why) return why;
+        words += keyed->value[c].bytes > 4 ? 2 : 1;
+    }
+    return words > MOST_PAIR_WORDS ? "records have many values" : NULL;
+}
+
+// 64-bit words of a value among those of a hot key, 32-bit words among those of a table's row.
+static uint32_t units_of(const hdst__value_column *column)
+{
+    if (column->cell.digits) return is_two(column) ? 2 : 1;
+    return column->bytes > 4 && column->cell.op != HDST__WORD_ADD ? 2 : 1;
+}
+
+static uint32_t cells_of(const hdst__value_column *column)
+{
+    if (column->cell.digits) return is_two(column) ? 4 : 2;
+    return column->bytes > 4 ? 2 : 1;
+}
+
+static void place_values(const hdst__keyed *keyed, hdst__hash_shape *shape)
+{
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const hdst__value_column *column = &keyed->value[c];
+        shape->value[c] = (hdst__hash_value){shape->mixed_bytes / 4 + shape->payload, shape->units, shape->cells, shape->sums};
+        shape->payload += column->bytes > 4 ? 2 : 1;
+        shape->units += units_of(column);
+        shape->cells += cells_of(column);
+        if (!column->cell.digits) continue;
+        shape->sums++;
+        shape->doubles |= !is_narrow(column);
+        if (column->cell.device_words > shape->spare_words) shape->spare_words = column->cell.device_words;
+    }
+}
+
+static uint32_t slots_in(uint64_t bytes, uint32_t each, uint32_t unit)
+{
+    const uint64_t slots = bytes / each / unit * unit;
+    return slots > MOST_SLOTS ? MOST_SLOTS : slots < LEAST_SLOTS ? LEAST_SLOTS : (uint32_t)slots;
+}
+
+void hdst__hash_shape_of(const hdst__keyed *keyed, const hdst__target_facts *facts, hdst__hash_shape *shape)
+{
+    *shape = (hdst__hash_shape){.mixed_bytes = keyed->key_bytes <= 4 ? 4 : 8, .spare_words = 1};
+    place_values(keyed, shape);
+    const uint64_t local = facts->local_bytes < 48 << 10 ? facts->local_bytes : 48 << 10;
+    for (shape->pair_words = 2; shape->pair_words < shape->mixed_bytes / 4 + shape->payload;) shape->pair_words *= 2;
+    if (shape->units == 0) shape->units = shape->cells = 1;         // of keys alone: never read
+    // Tables leave few work-groups room on a compute unit, so each has many lanes; what the lanes need themselves comes on top of the table.
+    shape->total_lanes = local == 48 << 10 && facts->max_group >= 2 * HDST__HASH_LANES ? 2 * HDST__HASH_LANES : HDST__HASH_LANES;
+    shape->tile_rows = 16;
+    while (shape->tile_rows > 1 && shape->tile_rows * HDST__HASH_LANES * shape->pair_words * 4 > local * TILE_BYTES / (48 << 10)) shape->tile_rows /= 2;
+    shape->slots = slots_in(local * TABLE_BYTES / (48 << 10), shape->mixed_bytes + 4 * shape->cells, 64);
+    shape->hot_slots = slots_in(local * HOT_BYTES / (48 << 10), shape->mixed_bytes + 4 * shape->cells, 64);
+}
+
+// --- Reading records ---
+
+static const char *type_of(uint32_t bytes)
+{
+    return bytes == 1 ? "uchar" : bytes == 2 ? "ushort" : bytes == 4 ? "uint" : "ulong";
+}
+
+typedef struct element {                // of the key or of the values, in one count
+    uint32_t leaf, bytes;
+    uint64_t element;
+} element;
+
+static element element_of(const hdst__keyed *keyed, uint64_t c)
+{
+    if (c < keyed->key_count) return (element){keyed->key[c].leaf, keyed->key[c].bytes, keyed->key[c].element};
+    const hdst__value_column *value = &keyed->value[c - keyed->key_count];
+    return (element){value->leaf, value->bytes, value->element};
+}
+
+static void print_source(hdst__buffer *out, const hdst__keyed *keyed, const hdst__storage *storage)
+{
+    const uint64_t columns = storage->layout == HDST__AOS ? 0 : keyed->key_count + keyed->value_count;
+    hdst__buffer_puts(out, "#define SRC __global const uchar *restrict b0");
+    for (uint32_t b = 1; b < storage->buffers; b++) hdst__buffer_printf(out, ", __global const uchar *restrict b%u", (unsigned)b);
+    for (uint64_t c = 0; c < columns; c++) hdst__buffer_printf(out, ", ulong o%u", (unsigned)c);
+    hdst__buffer_puts(out, "\n#define SRC_ARGS b0");
+    for (uint32_t b = 1; b < storage->buffers; b++) hdst__buffer_printf(out, ", b%u", (unsigned)b);
+    for (uint64_t c = 0; c < columns; c++) hdst__buffer_printf(out, ", o%u", (unsigned)c);
+    hdst__buffer_puts(out, "\n");
+}
+
+// Structs of 8 or 16 bytes are read as one vector, if all that is wanted of them lies at whole words.
+static uint32_t struct_words(const hdst__keyed *keyed, const hdst__storage *storage)
+{
+    const uint64_t size = keyed->record->size;
+    if (storage->layout != HDST__AOS || (size != 8 && size != 16)) return 0;
+    for (uint64_t c = 0; c < keyed->key_count + keyed->value_count; c++) {
+        const element at = element_of(keyed, c);
+        if (at.bytes < 4 || hdst__leaf_offset(&keyed->record->leaves[at.leaf], at.element) % 4) return 0;
+    }
+    return (uint32_t)size / 4;
+}
+
+static void print_load(hdst__buffer *out, const hdst__keyed *keyed, const hdst__storage *storage, uint64_t c)
+{
+    const element at = element_of(keyed, c);
+    const hdst__leaf_address *address = &storage->leaf[at.leaf];
+    const uint64_t offset = hdst__leaf_offset(&keyed->record->leaves[at.leaf], at.element), word = offset / 4;
+    const char *type = at.bytes == 8 ? "ulong" : "uint";
+    hdst__buffer_printf(out, "    const %s x%u = ", type, (unsigned)c);
+    if (struct_words(keyed, storage)) {
+        hdst__buffer_printf(out, at.bytes == 8 ? "all.s%u | (ulong)all.s%u << 32;\n" : "all.s%u;\n", (unsigned)word, (unsigned)word + 1);
+    } else if (storage->layout != HDST__AOS) {
+        hdst__buffer_printf(out, "*(__global const %s *)(b%u + o%u + i * %" PRIu64 ");\n", type_of(at.bytes), (unsigned)address->buffer, (unsigned)c, address->stride);
+    } else if (keyed->record->size % at.bytes == 0 && offset % at.bytes == 0) {
+        hdst__buffer_printf(out, "*(__global const %s *)(b0 + i * SIZE + %" PRIu64 ");\n", type_of(at.bytes), offset);
+    } else {
+        for (uint32_t b = 0; b < at.bytes; b++) hdst__buffer_printf(out, "%s(%s)b0[i * SIZE + %" PRIu64 "] << %u", b ? " | " : "", type, offset + b, (unsigned)(8 * b));
+        hdst__buffer_puts(out, ";\n");
+    }
+}
+
+static const char *key_type(hdst__kind kind)
+{
+    static const char *const names[] = {[HDST__BOOL] = "bool", [HDST__I8] = "char", [HDST__U8] = "uchar", [HDST__I16] = "short", [HDST__U16] = "ushort", [HDST__I32] = "int", [HDST__U32] = "uint",
+                                        [HDST__F32] = "float"};
+    return names[kind];
+}
+
+static void print_payload(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape, uint64_t v)
+{
+    const hdst__cell *cell = &keyed->value[v].cell;
+    const unsigned word = shape->value[v].payload, x = (unsigned)(keyed->key_count + v);
+    if (is_key(cell)) {
+        const char *as = cell->kind == HDST__F32 ? "as_float" : cell->kind == HDST__BOOL ? "0 != " : "";
+        hdst__buffer_printf(out, "    pair.s%u = (uint)%s_key_%s((%s)%s(x%u));\n", word, cell->acc == IR_ACC_MIN ? "min" : "max", key_type(cell->kind), key_type(cell->kind), as, x);
+        return;
+    }
+    const char *inverted = cell->acc == IR_ACC_AND ? "~" : "";
+    hdst__buffer_printf(out, "    pair.s%u = (uint)%sx%u;\n", word, inverted, x);
+    if (keyed->value[v].bytes > 4) hdst__buffer_printf(out, "    pair.s%u = (uint)(%sx%u >> 32);\n", word + 1, inverted, x);
+}
+
+static void print_pair(hdst__buffer *out, const hdst__keyed *keyed, const hdst__storage *storage, const hdst__hash_shape *shape)
+{
+    const uint32_t words = struct_words(keyed, storage);
+    hdst__buffer_puts(out, "inline PAIR pair_at(SRC, ulong i)\n{\n    PAIR pair = (PAIR)(0);\n");
+    if (words) hdst__buffer_printf(out, "    const uint%u all = ((__global const uint%u *)b0)[i];\n", (unsigned)words, (unsigned)words);
+    for (uint64_t c = 0; c < keyed->key_count + keyed->value_count; c++) print_load(out, keyed, storage, c);
+    hdst__buffer_puts(out, "    const MIXED key = 0");
+    for (uint64_t c = 0; c < keyed->key_count; c++) hdst__buffer_printf(out, " | (MIXED)x%u << %u", (unsigned)c, (unsigned)(8 * keyed->key[c].at));
+    if (shape->mixed_bytes == 4) hdst__buffer_puts(out, ";\n    pair.s0 = mix32(key);\n");
+    else hdst__buffer_puts(out, ", m = mix64(key);\n    pair.s0 = (uint)m;\n    pair.s1 = (uint)(m >> 32);\n");
+    for (uint64_t v = 0; v < keyed->value_count; v++) print_payload(out, keyed, shape, v);
+    hdst__buffer_puts(out, "    return pair;\n}\n");
+    hdst__buffer_printf(out, "inline MIXED mixed_of(PAIR pair) { return %s; }\n", shape->mixed_bytes == 4 ? "pair.s0" : "pair.s0 | (ulong)pair.s1 << 32");
+}
+
+// --- Words ---
+
+static void print_scales(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape)
+{
+    hdst__buffer_puts(out, "typedef struct {\n    float limit;\n    uint bits;\n");
+    for (uint64_t v = 0; v < keyed->value_count; v++) {
+        const unsigned s = shape->value[v].sum;
+        const char *type = is_narrow(&keyed->value[v]) ? "float" : "double";
+        if (keyed->value[v].cell.digits) hdst__buffer_printf(out, "    int s%u;\n    %s up%u, down%u;\n", s, type, s, s);
+    }
+    hdst__buffer_puts(out, "} scales_t;\n#define SCALES __global const int *restrict scale_list, ulong addend_bits\n#define SCALES_OF scales_of(scale_list, (uint)addend_bits)\n");
+    hdst__buffer_puts(out, "inline scales_t scales_of(__global const int *restrict list, uint bits)\n{\n    scales_t scales;\n    scales.bits = bits;\n    scales.limit = float_power((int)bits);\n");
+    for (uint64_t v = 0; v < keyed->value_count; v++) {
+        const unsigned s = shape->value[v].sum;
+        if (!keyed->value[v].cell.digits) continue;
+        const char *type = is_narrow(&keyed->value[v]) ? "float" : "double";
+        hdst__buffer_printf(out, "    scales.s%u = list[%u];\n    scales.up%u = %s_power(list[%u]);\n    scales.down%u = %s_power(-list[%u]);\n", s, s, s, type, s, s, type, s);
+    }
+    hdst__buffer_puts(out, "    return scales;\n}\n");
+}
+
+static void print_word(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape, uint64_t v)
+{
+    const hdst__value_column *column = &keyed->value[v];
+    const hdst__hash_value *at = &shape->value[v];
+    const unsigned u = at->unit, w = at->payload, s = at->sum;
+    if (!column->cell.digits) {
+        if (column->bytes <= 4) hdst__buffer_printf(out, "    words.w%u = pair.s%u;\n", u, w);
+        else if (units_of(column) == 2) hdst__buffer_printf(out, "    words.w%u = pair.s%u;\n    words.w%u = pair.s%u;\n", u, w, u + 1, w + 1);
+        else hdst__buffer_printf(out, "    words.w%u = (long)(pair.s%u | (ulong)pair.s%u << 32);\n", u, w, w + 1);
+        return;
+    }
+    char value[64];
+    if (column->cell.kind == HDST__F32) snprintf(value, sizeof value, "%sas_float(pair.s%u)", is_narrow(column) ? "" : "(double)", w);
+    else snprintf(value, sizeof value, "as_double(pair.s%u | (ulong)pair.s%u << 32)", w, w + 1);
+    if (is_two(column))
+        hdst__buffer_printf(out, "    words.w%u = two_words_of(%s, scales.up%u, scales.limit, %uu, &misfits, &words.w%u);\n", u, value, s, 1u << s, u + 1);
+    else if (is_narrow(column))
+        hdst__buffer_printf(out, "    words.w%u = word_of_float(%s, scales.up%u, scales.down%u, scales.limit, %uu, &misfits);\n", u, value, s, s, 1u << s);
+    else hdst__buffer_printf(out, "    words.w%u = word_of_double(%s, scales.up%u, scales.down%u, scales.limit, %uu, &misfits);\n", u, value, s, s, 1u << s);
+}
+
+typedef enum unit_op { ADD64, ADD32, MAX32, OR32, XOR32 } unit_op;
+
+static unit_op op_of(const hdst__value_column *column)
+{
+    switch (column->cell.op) {
+    case HDST__WORD_ADD: return column->cell.digits || column->bytes > 4 ? ADD64 : ADD32;
+    case HDST__WORD_MAX: return MAX32;
+    case HDST__WORD_OR: return OR32;
+    case HDST__WORD_XOR: break;
+    }
+    return XOR32;
+}
+
+static const char *const atomic_name[] = {"add64", "atomic_add", "max32", "atomic_or", "atomic_xor"};
+
+static void print_unit(hdst__buffer *out, unit_op op, unsigned unit, unsigned cell, int which)
+{
+    const char *const global_name[] = {"", "atomic_add", "atomic_max", "atomic_or", "atomic_xor"};
+    if (which == 0 && op == ADD64) hdst__buffer_printf(out, "    add64(to + %u * stride, stride, words.w%u);\n", cell, unit);
+    if (which == 0 && op != ADD64) hdst__buffer_printf(out, "    %s(to + %u * stride, (uint)words.w%u);\n", atomic_name[op], cell, unit);
+    if (which == 1 && op == ADD64) hdst__buffer_printf(out, "    words.w%u = (long)(at[%u * stride] | (ulong)at[%u * stride] << 32);\n", unit, cell, cell + 1);
+    if (which == 1 && op != ADD64) hdst__buffer_printf(out, "    words.w%u = at[%u * stride];\n", unit, cell);
+    if (which == 2 && op == ADD64) hdst__buffer_printf(out, "    if (words.w%u) atom_add((volatile __global long *)to + %u, words.w%u);\n", unit, unit, unit);
+    if (which == 2 && op != ADD64) hdst__buffer_printf(out, "    if (words.w%u) %s((volatile __global uint *)(to + %u), (uint)words.w%u);\n", unit, global_name[op], unit, unit);
+}
+
+static void print_units(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape, int which)
+{
+    for (uint64_t v = 0; v < keyed->value_count; v++) {
+        const hdst__value_column *column = &keyed->value[v];
+        const uint32_t units = units_of(column), cells = cells_of(column) / units;
+        for (uint32_t u = 0; u < units; u++) print_unit(out, op_of(column), shape->value[v].unit + u, shape->value[v].cell + u * cells, which);
+    }
+}
+
+static void print_words(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape)
+{
+    hdst__buffer_puts(out, "typedef struct {\n    uint misfits;       // a bit for each sum whose addend does not fit\n");
+    for (uint32_t u = 0; u < shape->units; u++) hdst__buffer_printf(out, "    long w%u;\n", (unsigned)u);
+    hdst__buffer_puts(out, "} words_t;\ninline words_t words_of(PAIR pair, scales_t scales)\n{\n    words_t words;\n    uint misfits = 0;\n");
+    for (uint64_t v = 0; v < keyed->value_count; v++) print_word(out, keyed, shape, v);
+    hdst__buffer_puts(out, "    words.misfits = misfits;\n    return words;\n}\n// To a row of a table, whose words lie `stride` apart; and from there.\n"
+                           "inline void add_cells(volatile __local uint *to, uint stride, words_t words)\n{\n");
+    print_units(out, keyed, shape, 0);
+    hdst__buffer_puts(out, "}\ninline words_t cells_at(volatile __local uint *at, uint stride)\n{\n    words_t words;\n    words.misfits = 0;\n");
+    print_units(out, keyed, shape, 1);
+    hdst__buffer_puts(out, "    return words;\n}\n// To the words of a hot key, and from there.\ninline void add_words(volatile __global ulong *to, words_t words)\n{\n");
+    print_units(out, keyed, shape, 2);
+    hdst__buffer_puts(out, "}\ninline words_t words_at(__global const ulong *at)\n{\n    words_t words;\n    words.misfits = 0;\n");
+    for (uint32_t u = 0; u < shape->units; u++) hdst__buffer_printf(out, "    words.w%u = (long)at[%u];\n", (unsigned)u, (unsigned)u);
+    hdst__buffer_puts(out, "    return words;\n}\n");
+}
+
+// --- Rows ---
+
+static void print_put(hdst__buffer *out, const hdst__keyed *keyed, element at, const char *bits)
+{
+    const uint64_t offset = hdst__leaf_offset(&keyed->record->leaves[at.leaf], at.element);
+    if (keyed->record->size % at.bytes == 0 && offset % at.bytes == 0)
+        hdst__buffer_printf(out, "*(__global %s *)(row + %" PRIu64 ") = (%s)(%s);\n", type_of(at.bytes), offset, type_of(at.bytes), bits);
+    else hdst__buffer_printf(out, "put_bytes(row + %" PRIu64 ", %s, %u);\n", offset, bits, (unsigned)at.bytes);
+}
+
+static void sum_text(const hdst__value_column *column, const hdst__hash_value *at, char text[256])
+{
+    const bool is_float = column->cell.kind == HDST__F32;
+    const unsigned u = at->unit, s = at->sum;
+    if (is_two(column) && is_float) snprintf(text, 256, "as_uint((float)sum_of_two(words.w%u, words.w%u, scales.s%u, scales.bits, true))", u, u + 1, s);
+    else if (is_two(column)) snprintf(text, 256, "as_ulong(sum_of_two(words.w%u, words.w%u, scales.s%u, scales.bits, false))", u, u + 1, s);
+    else if (is_float) snprintf(text, 256, "as_uint((float)words.w%u * scales.down%u)", u, s);
+    else snprintf(text, 256, "as_ulong((double)words.w%u * scales.down%u)", u, s);
+}
+
+static void value_text(const hdst__value_column *column, const hdst__hash_value *at, char text[256])
+{
+    const hdst__cell *cell = &column->cell;
+    const unsigned u = at->unit;
+    if (cell->digits) sum_text(column, at, text);
+    else if (is_key(cell) && cell->kind == HDST__F32)
+        snprintf(text, 256, "value_of_key((ulong)words.w%u, %s, 0x80000000UL, 0x7f800000UL, 0x7fc00000UL)", u, cell->acc == IR_ACC_MIN ? "true" : "false");
+    else if (is_key(cell)) snprintf(text, 256, "0x%" PRIx64 "UL %c (ulong)words.w%u", hdst__key_decode(cell->kind, cell->acc, 0), cell->acc == IR_ACC_MAX ? '+' : '-', u);
+    else if (cell->kind == HDST__BOOL) snprintf(text, 256, cell->acc == IR_ACC_AND ? "~(ulong)words.w%u & 1" : "words.w%u != 0", u);
+    else if (units_of(column) == 2) snprintf(text, 256, "%s((ulong)words.w%u | (ulong)words.w%u << 32)", cell->acc == IR_ACC_AND ? "~" : "", u, u + 1);
+    else snprintf(text, 256, "%s(ulong)words.w%u", cell->acc == IR_ACC_AND ? "~" : "", u);
+}
+
+// A row's padding is zero.
+static void print_row(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape)
+{
+    char text[256];
+    uint64_t bytes = 0;
+    hdst__buffer_printf(out, "inline void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales)\n{\n    const ulong key = %s(m);\n", shape->mixed_bytes == 4 ? "unmix32" : "unmix64");
+    for (uint64_t c = 0; c < keyed->key_count + keyed->value_count; c++) bytes += element_of(keyed, c).bytes;
+    if (bytes < keyed->record->size) hdst__buffer_puts(out, "    for (uint b = 0; b < (uint)SIZE; b++) row[b] = 0;\n");
+    for (uint64_t c = 0; c < keyed->key_count; c++) {
+        snprintf(text, sizeof text, "key >> %u", (unsigned)(8 * keyed->key[c].at));
+        hdst__buffer_puts(out, "    ");
+        print_put(out, keyed, element_of(keyed, c), text);
+    }
+    for (uint64_t v = 0; v < keyed->value_count; v++) {
+        value_text(&keyed->value[v], &shape->value[v], text);
+        hdst__buffer_puts(out, "    ");
+        print_put(out, keyed, element_of(keyed, keyed->key_count + v), text);
+    }
+    hdst__buffer_puts(out, "}\n");
+}
+
+// --- Addends that do not fit ---
+
+static void print_settle(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape)
+{
+    hdst__buffer_puts(out, "// An addend that does not fit goes to the spare cell of the row's sum.\n"
+                           "__attribute__((noinline)) void settle(volatile __global long *spares, ulong place, PAIR pair, uint misfits)\n{\n");
+    for (uint64_t v = 0; v < keyed->value_count; v++) {
+        const hdst__hash_value *at = &shape->value[v];
+        const bool is_float = keyed->value[v].cell.kind == HDST__F32;
+        if (!keyed->value[v].cell.digits) continue;
+        hdst__buffer_printf(out, "    if (misfits & %uu) wide_add_%s(spare_cell(spares, place + %u), ", 1u << at->sum, is_float ? "float" : "double", (unsigned)at->sum);
+        if (is_float) hdst__buffer_printf(out, "as_float(pair.s%u));\n", (unsigned)at->payload);
+        else hdst__buffer_printf(out, "as_double(pair.s%u | (ulong)pair.s%u << 32));\n", (unsigned)at->payload, (unsigned)at->payload + 1);
+    }
+    hdst__buffer_puts(out, "}\n// And in the end the words go there too.\n__attribute__((noinline)) void settle_row(volatile __global long *spares, __global ulong *spare_rows, ulong place, ulong row, "
+                           "words_t words, scales_t scales)\n{\n"
+                           "    const ulong size = (ulong)spares[0] + 1;\n    volatile __global long *cells = spares + 2 + size;\n");
+    for (uint64_t v = 0; v < keyed->value_count; v++) {
+        const hdst__hash_value *at = &shape->value[v];
+        const char *kind = keyed->value[v].cell.kind == HDST__F32 ? "FLOAT" : "DOUBLE";
+        if (!keyed->value[v].cell.digits) continue;
+        hdst__buffer_printf(out, "    {\n        volatile __global long *cell = spare_cell(spares, place + %u);\n        spare_rows[(ulong)(cell - cells) / SPARE_WORDS] = row;\n", (unsigned)at->sum);
+        hdst__buffer_printf(out, "        wide_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u);\n", kind, kind, (unsigned)at->unit, (unsigned)at->sum);
+        if (is_two(&keyed->value[v])) hdst__buffer_printf(out, "        wide_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u + (int)scales.bits);\n", kind, kind, (unsigned)at->unit + 1, (unsigned)at->sum);
+        hdst__buffer_puts(out, "    }\n");
+    }
+    hdst__buffer_puts(out, "}\ninline void put_sum(__global uchar *row, ulong sum, __global const long *cell)\n{\n");
+    for (uint64_t v = 0; v < keyed->value_count; v++) {
+        const bool is_float = keyed->value[v].cell.kind == HDST__F32;
+        if (!keyed->value[v].cell.digits) continue;
+        hdst__buffer_printf(out, "    if (sum == %u) ", (unsigned)shape->value[v].sum);
+        print_put(out, keyed, element_of(keyed, keyed->key_count + v),
+                  is_float ? "wide_round(cell, 9, 23, 255, 0x80000000UL, 0x7f800000UL)" : "wide_round(cell, 66, 52, 2047, 0x8000000000000000UL, 0x7ff0000000000000UL)");
+    }
+    hdst__buffer_puts(out, "}\n");
+}
+
+// --- The program ---
+
+static void print_pieces(hdst__buffer *out, const char *file)
+{
+    for (size_t i = 0; i < hdst__piece_count; i++)
+        if (!strcmp(hdst__pieces[i].file, file)) hdst__buffer_puts(out, hdst__pieces[i].text);
+}
+
+// The widest words that rows can be copied by.
+static uint32_t copy_bytes(const hdst__record *record)
+{
+    uint32_t bytes = 8;
+    while (record->size % bytes) bytes /= 2;
+    return bytes;
+}
+
+static void print_macros(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape, bool portable)
+{
+    const uint32_t word = copy_bytes(keyed->record);
+    if (shape->doubles) hdst__buffer_puts(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
+    hdst__buffer_puts(out, hdst__template_text("head.cl"));
+    hdst__buffer_puts(out, portable ? "#define LOOK(word) atom_add(word, 0)\n" : "#define LOOK(word) (*(word))\n");
+    hdst__buffer_puts(out, "#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n");
+    hdst__buffer_printf(out, "#define LANES %uu\n#define TOTAL_LANES %uu\n", (unsigned)HDST__HASH_LANES, (unsigned)shape->total_lanes);
+    hdst__buffer_printf(out, "#define MIXED_BYTES %u\n#define PAIR uint%u\n#define TILE_ROWS %uu\n#define AT_ONCE 4u\n#define SLOTS %uu\n#define CELLS %uu\n#define UNITS %uu\n#define HOT_CELLS %uu\n",
+                        (unsigned)shape->mixed_bytes, (unsigned)shape->pair_words, (unsigned)shape->tile_rows, (unsigned)shape->slots, (unsigned)shape->cells, (unsigned)shape->units,
+                        (unsigned)shape->hot_slots);
+    hdst__buffer_printf(out, "#define FLOATS %uu\n#define SPARE_WORDS %u\n#define WIDE_LIMBS %u\n#define DOUBLES %d\n#define SIZE %" PRIu64 "ul\n#define WORD %s\n#define WORDS %" PRIu64 "u\n",
+                        (unsigned)(shape->sums ? shape->sums : 1), (unsigned)shape->spare_words, (unsigned)shape->spare_words + 2, shape->doubles, keyed->record->size, type_of(word),
+                        keyed->record->size / word);
+}
+
+void hdst__hash_text(hdst__buffer *out, const hdst__keyed *keyed, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable)
+{
+    print_macros(out, keyed, shape, portable);
+    print_pieces(out, "keys.cl");
+    print_pieces(out, "exact.cl");
+    if (shape->doubles) print_pieces(out, "exact_double.cl");
+    print_pieces(out, "spare.cl");
+    hdst__buffer_puts(out, hdst__template_text("finish_round.cl"));
+    hdst__buffer_puts(out, hdst__template_text("finish_keys.cl"));
+    hdst__buffer_puts(out, hdst__template_text("finish_bytes.cl"));
+    hdst__buffer_puts(out, hdst__program_text_of("hash_key.cl"));
+    hdst__buffer_puts(out, hdst__program_text_of("hash_words.cl"));
+    print_source(out, keyed, storage);
+    print_pair(out, keyed, storage, shape);
+    print_scales(out, keyed, shape);
+    print_words(out, keyed, shape);
+    print_row(out, keyed, shape);
+    print_settle(out, keyed, shape);
+    hdst__buffer_puts(out, hdst__template_text("group_sums.cl"));
+    hdst__buffer_puts(out, hdst__program_text_of("hash_gpu.cl"));
+    hdst__buffer_puts(out, hdst__program_text_of("hash_total.cl"));
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of a reduction by key: chunks of records on their way.
+#include "shuffle/aggregate/aggregate_run.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum { LEAST_SLAB = 256 << 10, SLAB_SHARE = 4, RESERVE_SHARE = 4, MOST_SLAB = 32 << 20, HUGE_PAGE = 2 << 20 };
+
+void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what, hdst_error *error)
+{
+    hdst__engine *engine = run->engine;
+    char *memory = hdst__budget_alloc(&engine->memory, bytes, what, error);
+    if (!memory) return NULL;
+    // Much memory is touched at random: in large pages, where the system gives them, that costs far less. Only advice; whether it is taken does not matter.
+    char *page = memory + (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+    if (bytes >= 2 * HUGE_PAGE) madvise(page, (bytes - (uint64_t)(page - memory)) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    return memory;
+}
+
+void hdst__by_key_give(hdst__by_key_pass *run, void *memory) { hdst__free(run->engine->allocator, memory); }
+
+// --- Chunks ---
+
+static uint64_t least_slab(const hdst__by_key_pass *run)
+{
+    const uint64_t share = hdst__by_key_share(run) / SLAB_SHARE;
+    return share < LEAST_SLAB ? share : LEAST_SLAB;
+}
+
+// An eighth of what a thread may need, and no more of what is left than lets all threads have several.
+static uint64_t slab_bytes(const hdst__by_key_pass *run, uint64_t least)
+{
+    const uint64_t all = run->records * run->keyed->raw_bytes, left = hdst__budget_left(&run->engine->memory);
+    uint64_t bytes = all / 8 / run->workers;
+    if (bytes > left / 8 / run->workers) bytes = left / 8 / run->workers;
+    bytes = bytes < least_slab(run) ? least_slab(run) : bytes > MOST_SLAB ? MOST_SLAB : bytes;
+    return bytes < least ? least : bytes;
+}
+
+// One that an earlier run left, or a new one. A part of the budget is left to the tables that come after; only a thread's first slab it must have.
+static hdst__by_key_slab *next_slab(hdst__by_key_pass *run, uint64_t least, bool first, hdst_error *error)
+{
+    hdst__by_key_slab *slab = run->by_key->slabs;
+    if (slab && slab->bytes >= least) {
+        run->by_key->slabs = slab->next;
+        return slab;
+    }
+    const uint64_t bytes = slab_bytes(run, least);
+    if (!first && hdst__budget_left(&run->engine->memory) < bytes + run->room / RESERVE_SHARE) {
+        hdst__budget_error(&run->engine->memory, bytes, "the pairs of a reduce by key", error);
+        return NULL;
+    }
+    slab = hdst__by_key_take(run, bytes, "the pairs of a reduce by key", error);
+    if (slab) slab->bytes = bytes;
+    return slab;
+}
+
+static void use_slab(hdst__by_key_worker *worker, hdst__by_key_slab *slab)
+{
+    slab->next = worker->slabs;
+    worker->slabs = slab;
+    worker->held += slab->bytes;
+    worker->slab = (char *)slab + sizeof *slab;
+    worker->slab += (64 - (uintptr_t)worker->slab % 64) % 64;
+    worker->slab_end = (char *)slab + slab->bytes;
+}
+
+// A chunk that combining left.
+static void *free_chunk(hdst__by_key_worker *worker, uint64_t bytes)
+{
+    const uint64_t head = (sizeof(hdst__key_chunk) + 63) / 64 * 64;
+    for (int kind = 0; kind < 2; kind++) {
+        hdst__key_chunk *chunk = worker->free_chunk[kind];
+        if (!chunk || head + chunk->bytes < bytes) continue;
+        worker->free_chunk[kind] = chunk->next;
+        return chunk;
+    }
+    return NULL;
+}
+
+static bool spill(hdst__by_key_worker *worker)
+{
+    if (hdst__by_key_spill(worker) != HDST_OK) return false;
+    worker->error = (hdst_error)HDST_ERROR_INIT;
+    worker->spare = worker->slabs;
+    worker->slabs = NULL;
+    worker->held = 0;
+    worker->free_chunk[0] = worker->free_chunk[1] = NULL;
+    return true;
+}
+
+// What piles up is combined, where that pays, and chunks are free then. Where the budget has no more, the thread's chunks go to a file and their memory is used again.
+static bool new_slab(hdst__by_key_worker *worker, uint64_t least)
+{
+    hdst__by_key_pass *run = worker->run;
+    hdst__by_key_slab *slab = worker->spare;
+    bool freed = false;
+    if (slab) {
+        worker->spare = slab->next;
+    } else {
+        if (hdst__by_key_piles_up(worker) && !hdst__by_key_combine(worker, &freed)) return false;
+        if (freed) return true;
+        pthread_mutex_lock(&run->lock);
+        slab = next_slab(run, least + 128, !worker->slabs, &worker->error);
+        pthread_mutex_unlock(&run->lock);
+    }
+    if (!slab && !hdst__by_key_combine(worker, &freed)) return false;
+    if (freed) {
+        worker->error = (hdst_error)HDST_ERROR_INIT;
+        return true;
+    }
+    if (!slab && worker->slabs && worker->slabs->bytes >= least + 128) {
+        if (!spill(worker)) return false;
+        slab = worker->spare;
+        worker->spare = slab->next;
+    }
+    if (slab) use_slab(worker, slab);
+    return slab;
+}
+
+bool hdst__by_key_first_slab(hdst__by_key_worker *worker) { return new_slab(worker, least_slab(worker->run) / 2); }
+
+void *hdst__by_key_more(void *user, uint64_t bytes)
+{
+    hdst__by_key_worker *worker = user;
+    bytes = (bytes + 63) / 64 * 64;
+    char *memory = free_chunk(worker, bytes);
+    for (; !memory && (!worker->slab || (uint64_t)(worker->slab_end - worker->slab) < bytes); memory = free_chunk(worker, bytes))
+        if (!new_slab(worker, bytes)) return NULL;
+    if (memory) return memory;
+    memory = worker->slab;
+    worker->slab += bytes;
+    return memory;
+}
+
+static void give_all(hdst__by_key_pass *run, hdst__by_key_slab **slabs)
+{
+    while (*slabs) {
+        hdst__by_key_slab *slab = *slabs;
+        *slabs = slab->next;
+        hdst__by_key_give(run, slab);
+    }
+}
+
+void hdst__by_key_give_slabs(hdst__by_key_worker *worker)
+{
+    give_all(worker->run, &worker->slabs);
+    give_all(worker->run, &worker->spare);
+    worker->slab = worker->slab_end = NULL;
+    worker->held = 0;
+    worker->free_chunk[0] = worker->free_chunk[1] = NULL;
+}
+
+void hdst__by_key_keep_slabs(hdst__by_key_pass *run, hdst__by_key_slab *slabs)
+{
+    hdst__by_key *by_key = run->by_key;
+    while (slabs) {
+        hdst__by_key_slab *slab = slabs;
+        slabs = slab->next;
+        if (hdst__budget_left(&run->engine->memory) < run->engine->memory.limit / 2) {
+            hdst__by_key_give(run, slab);
+            continue;
+        }
+        slab->next = by_key->slabs;
+        by_key->slabs = slab;
+    }
+}
+
+void hdst__by_key_free_kept(hdst__by_key *by_key)
+{
+    hdst__by_key_pass run = {.engine = by_key->engine};
+    give_all(&run, &by_key->slabs);
+    hdst__by_key_forget_rows(by_key);
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of a reduction by key, as its files see it.
+//
+// aggregate.c          the object, the order of steps
+// aggregate_stream.c   the same where records come slice by slice
+// aggregate_input.c    where records are read
+// aggregate_memory.c   memory of chunks, kept between runs
+// aggregate_result.c   the result: in memory, or in a temporary file
+// aggregate_spill.c    chunks in a temporary file
+// aggregate_combine.c  chunks that pile up
+// aggregate_choose.c   what a sample says: scales, tables, parts
+// aggregate_block.c    records to tables of threads and to parts
+// aggregate_partition.c     parts to rows
+// aggregate_pieces.c   parts whose rows the budget has no room for
+// aggregate_sorted.c   parts to rows, by sorting
+// aggregate_across.c   results of several runs, over parts that the program named
+// aggregate_direct.c     parts to rows where keys are numbers of rows
+#ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_RUN_H
+#define HDST_SHUFFLE_AGGREGATE_AGGREGATE_RUN_H
+
+#include "shuffle/aggregate/aggregate.h"
+#include "shuffle/aggregate/aggregate_device.h"
+#include "engine/engine_private.h"
+#include "engine/memory/spill.h"
+#include "shuffle/aggregate/radix_partitions.h"
+#include "shuffle/aggregate/key_table.h"
+#include "shuffle/aggregate/direct_table.h"
+
+typedef struct hdst__by_key_choice {
+    uint64_t sampled;                   // records
+    double distinct;                    // keys, estimated
+    bool blocks;                        // threads have tables
+    bool sorted;                        // parts are sorted, in place of tables
+    uint32_t block_bits, part_bits, table_bits;     // rows of a thread's table; parts; rows of a part's table at first
+    uint32_t tier_count[HDST__TIER_WIDE + 1];       // float sums by how they are held
+    char why[160];
+} hdst__by_key_choice;
+
+typedef struct hdst__by_key_slab {      // memory for chunks
+    struct hdst__by_key_slab *next;
+    uint64_t bytes;
+} hdst__by_key_slab;
+
+// What a thread wrote at once: where the records of a part are. A directory of these (of raw records, by part; then of rows, by part) is in the file, behind them.
+typedef struct hdst__by_key_extent_on_disk {
+    uint64_t offset, bytes;
+    uint64_t before;                    // where the entry for the same part is in the directory written before; UINT64_MAX: this is the first
+} hdst__by_key_extent_on_disk;
+
+typedef struct hdst__by_key_result {    // of a part
+    uint64_t first, count;              // in the whole result; `first` of a part is known once that of the part before it and its count are
+    char *records;                      // NULL: they are where they belong
+    bool passes;                        // the budget has no room for them: they are in the file
+} hdst__by_key_result;
+
+typedef struct hdst__by_key_extent {    // records of the input that lie in the host's memory
+    const hdst__storage *storage;
+    const void *const *buffers;
+    uint64_t first, count;              // of the input; the storage begins with them
+} hdst__by_key_extent;
+
+typedef struct hdst__by_key_piece {     // some records, to be taken apart
+    const hdst__storage *storage;
+    const void *const *buffers;
+    uint64_t at, count;                 // place in the storage
+    uint64_t first;                     // of the input
+} hdst__by_key_piece;
+
+typedef struct hdst__by_key_pass {
+    hdst__by_key *by_key;
+    hdst__engine *engine;
+    const hdst__by_key_input *input;    // NULL: records come in slices
+    uint64_t records;                   // that may be expected
+    hdst__arena *arena;                 // of the run
+    uint64_t room;                      // bytes that the budget had left when the run began: what all its memory is a share of
+    hdst__by_key_extent *extent;
+    uint64_t extents;                   // 0: records are copied in pieces
+    hdst__keyed *keyed;
+    hdst__by_key_choice choice;
+    bool has_cache;                     // the input's cache is the host's, until it is given back
+    const hdst__storage *piece;         // of records that are taken apart in one go
+    pthread_mutex_t lock;               // of what follows
+    pthread_cond_t counted;             // a part's rows were, or the run stops
+    uint64_t next_record, end;          // of the input, or of the slice at hand; the number of its records
+    uint64_t before;                    // records of slices before it
+    uint64_t seed;                      // of places in tables of wide cells
+    uint32_t next_part;
+    uint32_t parts_counted;             // of these, and of the next, `first` is known
+    hdst__spill spill;
+    hdst__by_key_extent_on_disk *directory;     // the last one; NULL: nothing was spilled
+    uint64_t directory_at;              // where it is in the file
+    atomic_bool stop;
+    struct hdst__by_key_worker *worker;
+    uint32_t workers;
+    uint32_t shares;                    // of them, those that reduce parts, each with its share of the memory
+    hdst__by_key_result *result;        // by part, and one more
+} hdst__by_key_pass;
+
+typedef struct hdst__by_key_worker {
+    hdst__by_key_pass *run;
+    hdst_status status;
+    hdst_error error;
+    hdst__key_batch batch;
+    void **piece;                       // memory for run->piece; NULL: records are read where they lie
+    hdst__key_table block;
+    bool blocks;                        // still worth while
+    uint64_t since_flush;
+    hdst__key_parts raw, rows;
+    char *slab, *slab_end;              // free memory of the slab in use
+    hdst__by_key_slab *slabs, *spare;   // with chunks; without any, as what they held was spilled
+    uint64_t held;                      // bytes of `slabs`
+    hdst__key_chunk *free_chunk[2];     // in slabs: what a combined part does not need, of raw records and of rows
+    struct hdst__by_key_combiner *combiner;
+    bool combines;                      // it may pay
+    uint64_t combined_in, combined_out;
+    char *buffer;                       // for what was spilled, and for what goes to a file
+    uint64_t buffer_bytes;
+    hdst__budget memory;                // of the part at hand: this thread's share
+    hdst__allocator allocator;          // for it
+    uint32_t split;                     // bits of the hash by which the part at hand is taken piece by piece, as one table for it has no room
+    uint64_t piece_of_part;             // which one: the part's bits of the hash and these
+    uint64_t most_rows;                 // of a piece so far
+    bool ranges;                        // the piece is one hash, taken by ranges of its keys
+    bool has_from;                      // not the first of them
+    uint64_t *bounds;                   // keys: the range's first one, and where it and those after it end, the nearest last
+    uint32_t ends;                      // without one the range has no end
+    uint64_t pieces, range_count;       // that were reduced; of them, ranges
+    hdst__key_table table, wide;        // of a part
+    uint64_t *sorted, sorted_words;
+    struct hdst__by_key_sorter *sorter; // of parts that are sorted
+    bool sorts;                         // the part at hand
+    uint64_t crowded_parts, longest;    // sorted as keys crowd in the table; places from a key's home, of all tables
+    bool block_was_crowded;
+    uint64_t moved[3];                  // rows with a word that could overflow, from: the block, piles, parts
+    uint64_t in, to_parts, out;         // records; pairs and rows that left the blocks; keys
+    uint64_t flushes;
+    hdst__row_table row_table;          // of a part, where keys are numbers of rows
+    uint64_t first_row;                 // of it
+    uint64_t strays, stray, stray_key;  // then: records whose key is none; the first one, UINT64_MAX without one
+    char nothing;                       // the place of no rows
+} hdst__by_key_worker;
+
+struct hdst__by_key {
+    hdst__engine *engine;
+    hdst__sink sink;
+    struct hdst__by_key_stream *stream; // NULL: none is open
+    hdst__arena arena;
+    hdst__keyed *keyed;
+    hdst__container container;          // that the user insists on
+    hdst__by_key_device *on_device;
+    bool device_did;                    // the last run
+    bool unchecked;
+    hdst__run_stats stats;
+    hdst__by_key_choice choice;
+    bool ran;
+    uint64_t keys, flushes, spilled, combined_in, combined_out;
+    uint64_t crowded_parts, crowded_blocks, longest, pieces, range_count;       // of the workers
+    uint64_t stray, stray_key;          // of the last run: the first record whose key is no number of a row, UINT64_MAX without one
+    hdst__by_key_slab *slabs;           // not in use
+    char *rows;                         // the result
+    hdst__spill file;                   // of rows that the budget has no room for
+    const void *mapped;                 // then: `rows`
+    uint64_t row_count, row_bytes;      // row_bytes: what was reserved
+};
+
+// aggregate.c: the steps of a run.
+typedef hdst_status (*hdst__by_key_step)(hdst__by_key_worker *worker);
+hdst_status hdst__by_key_begin(hdst__by_key_pass *run, hdst_error *error);     // looks at the first records, chooses, makes workers
+hdst_status hdst__by_key_add(hdst__by_key_pass *run, hdst_error *error);       // records next_record ... end
+hdst_status hdst__by_key_finish(hdst__by_key_pass *run, hdst_error *error);    // all were added: their rows
+void hdst__by_key_init_pass(hdst__by_key_pass *run);
+void hdst__by_key_end_pass(hdst__by_key_pass *run);
+uint32_t hdst__by_key_threads(const hdst__by_key_pass *run);                    // as many as pay, and as have enough of the budget each
+uint64_t hdst__by_key_share(const hdst__by_key_pass *run);                      // bytes of the budget for each thread
+// aggregate_stream.c
+void hdst__by_key_drop(hdst__by_key *by_key);                                   // what is open; the engine's mutex is held
+
+// aggregate_choose.c: looks at the first records. Sets tiers and scales in run->keyed.
+uint64_t hdst__by_key_sample(const hdst__by_key_pass *run);                     // so many are looked at, where there are more
+hdst_status hdst__by_key_choose(hdst__by_key_pass *run, hdst_error *error);
+double hdst__by_key_distinct_of(double seen, double n, double most);    // keys in all, where n records had `seen`
+// aggregate_block.c: all records of the input that no other thread takes, and then what is left in its table.
+hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker);
+hdst_status hdst__by_key_flush(hdst__by_key_worker *worker);
+// aggregate_pieces.c: where the part at hand, or the piece, has no room, a piece of it. false: it cannot be made smaller, or the error is another; it stays.
+bool hdst__by_key_split(hdst__by_key_worker *worker);
+void hdst__by_key_next_piece(hdst__by_key_worker *worker, uint64_t rows);       // behind one that had so many
+// Of records of a part, those of the piece, to the front of the worker's buffer; their bytes. `from` may lie there.
+uint64_t hdst__by_key_pick(const hdst__by_key_worker *worker, const char *from, uint64_t bytes, uint32_t kind);
+bool hdst__by_key_make_bounds(hdst__by_key_worker *worker);                    // false: no memory
+void hdst__by_key_share_memory(hdst__by_key_pass *run, uint32_t threads);      // before parts are reduced by so many
+uint64_t hdst__by_key_shared_memory(const hdst__by_key_pass *run);             // what they may still take, together
+// aggregate_partition.c: all parts that no other thread takes.
+hdst_status hdst__by_key_part(hdst__by_key_worker *worker);
+bool hdst__by_key_take_part(hdst__by_key_pass *run, uint32_t *part);            // the next one. false: none is left, or the run must end
+char *hdst__by_key_buffer(hdst__by_key_worker *worker);                         // worker->buffer. NULL: no memory, the error is set
+// A part's raw records and its rows: the chunks of all threads, and then what was spilled of them. false: no memory or the file cannot be read, the error is set.
+typedef bool (*hdst__by_key_adder)(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
+bool hdst__by_key_each_chunk(hdst__by_key_worker *worker, uint32_t part, hdst__by_key_adder add_raw, hdst__by_key_adder add_rows);
+// Sums of a row that could overflow move to its wide cells; addends of the batch that are too large, or too fine, for words go there. false: no memory, the error is set.
+bool hdst__by_key_move_full(hdst__by_key_worker *worker, uint64_t *row);
+bool hdst__by_key_add_misfits(hdst__by_key_worker *worker);
+
+// aggregate_sorted.c: the raw records and the rows of a part, chunk by chunk, and then its rows in order, which are the sorter's until the next part. false: no memory, the
+// error is set.
+bool hdst__by_key_sorted_add(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
+bool hdst__by_key_sorted_add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk);
+bool hdst__by_key_sorted_add_table(hdst__by_key_worker *worker);               // the rows of the worker's table, which stay there
+bool hdst__by_key_sorted_end(hdst__by_key_worker *worker, const uint64_t **rows, uint64_t *count);
+// Of the keys at hand, one about in the middle, with others before it. NULL: there are no two.
+const uint64_t *hdst__by_key_sorted_middle(const hdst__by_key_worker *worker);
+void hdst__by_key_free_sorter(hdst__by_key_worker *worker);
+// Who has wide cells: a hash that cannot be foreseen, for their table is in no order. Where hashes say all of a key so does this one.
+uint32_t hdst__by_key_wide_hash(const hdst__by_key_pass *run, uint32_t hash, const uint64_t *key);
+uint32_t hdst__by_key_unwide_hash(const hdst__by_key_pass *run, uint32_t wide_hash);
+// The wide cells of a key in the part that is reduced, made if there are none, behind its tag and key. NULL: no memory.
+uint64_t *hdst__by_key_wide(hdst__by_key_worker *worker, uint32_t hash, const uint64_t *key);
+// Sums in the cells of a row move to its wide cells. false: no memory, the error is set.
+bool hdst__by_key_move_cells(hdst__by_key_worker *worker, uint32_t hash, const uint64_t *key, uint64_t *cells);
+// aggregate_direct.c: the same as hdst__by_key_part where keys are numbers of rows. Each part is written where it belongs.
+hdst_status hdst__by_key_row_part(hdst__by_key_worker *worker);
+
+// aggregate_input.c
+hdst_status hdst__by_key_open_input(hdst__by_key_pass *run, hdst_error *error);
+hdst_status hdst__by_key_close_input(hdst__by_key_pass *run, hdst_error *error);
+// The next records that nobody took, at most `most`, read to `memory` (NULL where they lie in the host's memory); none at the end. For one thread at a time.
+hdst_status hdst__by_key_next(hdst__by_key_pass *run, uint64_t most, void **memory, hdst__by_key_piece *piece, hdst_error *error);
+bool hdst__by_key_piece_memory(hdst__by_key_pass *run, void ***memory);         // false: no memory
+void hdst__by_key_free_piece(hdst__by_key_pass *run, void **memory);
+
+// aggregate_combine.c
+bool hdst__by_key_piles_up(const hdst__by_key_worker *worker);      // it holds far more than rows of all keys would take
+// The records of each part become rows. *freed: chunks are free now. false: the run must end, its error is set.
+bool hdst__by_key_combine(hdst__by_key_worker *worker, bool *freed);
+void hdst__by_key_free_combiner(hdst__by_key_worker *worker);
+
+// aggregate_spill.c
+hdst_status hdst__by_key_spill(hdst__by_key_worker *worker);        // all its chunks; their memory is free then
+// All the rest too, where some had to be spilled: what the chunks took is the result's then.
+hdst_status hdst__by_key_spill_rest(hdst__by_key_pass *run, hdst_error *error);
+// What was not, of the piece of the part that is taken now.
+bool hdst__by_key_add_picked(hdst__by_key_worker *worker, const char *from, uint64_t bytes, uint32_t kind /* 0: raw, 1: rows */, hdst__by_key_adder add);
+hdst_status hdst__by_key_read_spilled(hdst__by_key_worker *worker, uint32_t kind, uint32_t part, hdst__by_key_adder add);
+void hdst__by_key_forget_spilled(hdst__by_key_pass *run);
+
+// aggregate_memory.c
+void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what, hdst_error *error);    // counts towards the budget; NULL: error is set
+void hdst__by_key_give(hdst__by_key_pass *run, void *memory);
+void *hdst__by_key_more(void *worker, uint64_t bytes);      // hdst__key_memory
+bool hdst__by_key_first_slab(hdst__by_key_worker *worker);  // so that each thread has one, to spill from and fill again
+void hdst__by_key_give_slabs(hdst__by_key_worker *worker);  // back to the budget; nothing is in them
+void hdst__by_key_keep_slabs(hdst__by_key_pass *run, hdst__by_key_slab *slabs);     // for the next run, where the budget has room for them
+void hdst__by_key_free_kept(hdst__by_key *by_key);
+// aggregate_result.c
+// Room for the rows that are expected. None, where the budget is short: then parts keep their rows until all are counted.
+void hdst__by_key_expect_rows(hdst__by_key_pass *run);
+hdst_status hdst__by_key_take_rows(hdst__by_key_pass *run, hdst_error *error);      // the same for keys that are numbers of rows, whose result has a place in any case
+// The place of a part's rows: where they belong, or memory of its own. Waits for the count of the part before. NULL: there is none, they go to the file.
+char *hdst__by_key_place(hdst__by_key_worker *worker, uint32_t part, uint64_t count);
+// Records in order to the file, as number `at` and on of the part's, which does not change that way: begin waits for the part before, end tells the number of all.
+void hdst__by_key_begin_part_in_file(hdst__by_key_worker *worker, uint32_t part);
+bool hdst__by_key_put_in_file(hdst__by_key_worker *worker, uint32_t part, uint64_t at, const void *records, uint64_t count);     // false: error is set
+void hdst__by_key_end_part_in_file(hdst__by_key_worker *worker, uint32_t part, uint64_t count);
+void hdst__by_key_give_part(hdst__by_key_pass *run, hdst__by_key_result *result);
+void hdst__by_key_forget_rows(hdst__by_key *by_key);                            // of the last run
+hdst_status hdst__by_key_join(hdst__by_key_pass *run, hdst_error *error);       // all rows one after another
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chunks that the memory budget has no room for: to a temporary file, a thread's chunks at a time, those of a part together. Where they are stands in the file too, in
+// directories whose entries lead from the last one back to the first, so that any number of them takes no memory.
+#include "shuffle/aggregate/aggregate_run.h"
+
+#include <string.h>
+
+enum { BUFFER_BYTES = 256 << 10, BUFFER_SHARE = 16 };
+
+static uint64_t entry_of(const hdst__by_key_pass *run, uint32_t kind, uint32_t part) { return ((uint64_t)kind << run->choice.part_bits) + part; }
+static uint64_t directory_bytes(const hdst__by_key_pass *run) { return (2 * sizeof *run->directory) << run->choice.part_bits; }
+
+// Writes the chunks of one part and forgets them. Its line stays.
+static hdst_status write_part(hdst__by_key_worker *worker, hdst__key_part *part, hdst__by_key_extent_on_disk *extent)
+{
+    hdst__spill *file = &worker->run->spill;
+    extent->offset = file->bytes;
+    extent->bytes = 0;
+    hdst_status status = HDST_OK;
+    for (const hdst__key_chunk *chunk = part->first; chunk && status == HDST_OK; chunk = chunk->next) {
+        const uint64_t bytes = chunk->next ? chunk->bytes : (uint64_t)(part->at - chunk->data);
+        status = hdst__spill_add(file, chunk->data, bytes, &worker->error);
+        extent->bytes += bytes;
+    }
+    *part = (hdst__key_part){0};
+    return status;
+}
+
+static hdst_status write_all(hdst__by_key_worker *worker)
+{
+    hdst__by_key_pass *run = worker->run;
+    hdst__key_parts *const kinds[] = {&worker->raw, &worker->rows};
+    const bool first = !run->directory;
+    if (first) run->directory = hdst__by_key_take(run, directory_bytes(run), "a reduce by key", &worker->error);
+    if (!run->directory) return HDST_E_MEMORY;
+    hdst_status status = run->spill.open ? HDST_OK : hdst__spill_open(&run->spill, &worker->error);
+    for (uint32_t kind = 0; kind < 2; kind++) {
+        for (uint32_t part = 0; part < UINT32_C(1) << run->choice.part_bits && status == HDST_OK; part++) {
+            hdst__by_key_extent_on_disk *extent = &run->directory[entry_of(run, kind, part)];
+            extent->before = first ? UINT64_MAX : run->directory_at + entry_of(run, kind, part) * sizeof *extent;
+            status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
+            if (status == HDST_OK) status = write_part(worker, &kinds[kind]->part[part], extent);
+        }
+    }
+    run->directory_at = run->spill.bytes;
+    return status == HDST_OK ? hdst__spill_add(&run->spill, run->directory, directory_bytes(run), &worker->error) : status;
+}
+
+hdst_status hdst__by_key_spill(hdst__by_key_worker *worker)
+{
+    pthread_mutex_lock(&worker->run->lock);
+    const hdst_status status = write_all(worker);
+    pthread_mutex_unlock(&worker->run->lock);
+    return status;
+}
+
+hdst_status hdst__by_key_spill_rest(hdst__by_key_pass *run, hdst_error *error)
+{
+    if (!run->directory) return HDST_OK;
+    for (uint32_t i = 0; i < run->workers; i++) {
+        hdst__by_key_worker *worker = &run->worker[i];
+        const hdst_status status = hdst__by_key_spill(worker);
+        if (status != HDST_OK) {
+            *error = worker->error;
+            return status;
+        }
+        hdst__by_key_give_slabs(worker);
+    }
+    return HDST_OK;
+}
+
+char *hdst__by_key_buffer(hdst__by_key_worker *worker)
+{
+    hdst__by_key_pass *run = worker->run;
+    const uint64_t raw = worker->raw.record_bytes, rows = worker->rows.record_bytes, size = run->keyed->record->size, share = hdst__by_key_share(run) / BUFFER_SHARE;
+    const uint64_t least = raw > rows ? raw > size ? raw : size : rows > size ? rows : size, bytes = share < BUFFER_BYTES ? share : BUFFER_BYTES;
+    if (worker->buffer) return worker->buffer;
+    worker->buffer_bytes = bytes > least ? bytes : least;
+    worker->buffer = hdst__by_key_take(run, worker->buffer_bytes, "a reduce by key", &worker->error);
+    return worker->buffer;
+}
+
+static uint64_t record_bytes(const hdst__by_key_worker *worker, uint32_t kind) { return kind ? worker->rows.record_bytes : worker->raw.record_bytes; }
+
+bool hdst__by_key_add_picked(hdst__by_key_worker *worker, const char *from, uint64_t bytes, uint32_t kind, hdst__by_key_adder add)
+{
+    if (!hdst__by_key_buffer(worker)) return false;
+    const uint64_t record = record_bytes(worker, kind), most = worker->buffer_bytes / record * record;
+    for (uint64_t done = 0; done < bytes; done += most) {
+        const hdst__key_chunk chunk = {.bytes = hdst__by_key_pick(worker, from + done, bytes - done < most ? bytes - done : most, kind), .data = worker->buffer};
+        if (chunk.bytes && !add(worker, &chunk)) return false;
+    }
+    return true;
+}
+
+// One extent, a bufferful at a time.
+static hdst_status read_extent(hdst__by_key_worker *worker, const hdst__by_key_extent_on_disk *extent, uint32_t kind, hdst__by_key_adder add)
+{
+    hdst__by_key_pass *run = worker->run;
+    const uint64_t record = record_bytes(worker, kind), most = worker->buffer_bytes / record * record;
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < extent->bytes && status == HDST_OK; done += most) {
+        const uint64_t left = extent->bytes - done;
+        hdst__key_chunk chunk = {.bytes = left < most ? left : most, .data = worker->buffer};
+        status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
+        if (status == HDST_OK) status = hdst__spill_read(&run->spill, extent->offset + done, chunk.data, chunk.bytes, &worker->error);
+        if (status == HDST_OK && worker->split) chunk.bytes = hdst__by_key_pick(worker, chunk.data, chunk.bytes, kind);
+        if (status == HDST_OK && chunk.bytes && !add(worker, &chunk)) status = worker->error.code;
+    }
+    return status;
+}
+
+// The file does not change any more, so that threads read it without a lock.
+hdst_status hdst__by_key_read_spilled(hdst__by_key_worker *worker, uint32_t kind, uint32_t part, hdst__by_key_adder add)
+{
+    hdst__by_key_pass *run = worker->run;
+    if (!run->directory) return HDST_OK;
+    if (!hdst__by_key_buffer(worker)) return HDST_E_MEMORY;
+    hdst__by_key_extent_on_disk extent = run->directory[entry_of(run, kind, part)];
+    hdst_status status = read_extent(worker, &extent, kind, add);
+    while (status == HDST_OK && extent.before != UINT64_MAX) {
+        status = hdst__spill_read(&run->spill, extent.before, &extent, sizeof extent, &worker->error);
+        if (status == HDST_OK) status = read_extent(worker, &extent, kind, add);
+    }
+    return status;
+}
+
+void hdst__by_key_forget_spilled(hdst__by_key_pass *run)
+{
+    hdst__by_key_give(run, run->directory);
+    run->directory = NULL;
+    hdst__spill_close(&run->spill);
+}

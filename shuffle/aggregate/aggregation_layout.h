@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records with a key: which of their elements are the key, how the others are reduced, and how all of that lies in the words that containers hold.
+//
+// A row of a container (key_table.h) is 64-bit words: a tag (HDST__KEY_USED and the key's hash), the packed key where the hash alone does not say it (key_words), and
+// the cells, whose identity is zero. A float sum is held in fixed point, as accum/accumulators.h has it in strip tables: in one word that counts multiples of 2^-s, or in two
+// (word 1: of 2^-(s + 40)). Addends are below 2^40 in each word. An addend that does not fit is told by the container to whoever holds it, and so is a word that grew
+// past HDST__KEY_FULL; both find a place in wide cells. So no choice of scale, of table size or of partitions changes a bit.
+#ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATION_LAYOUT_H
+#define HDST_SHUFFLE_AGGREGATE_AGGREGATION_LAYOUT_H
+
+#include "record/layout.h"
+#include "accum/accumulators.h"
+
+enum { HDST__KEY_BATCH = 1024 };                // records that are taken apart at once, at most
+#define HDST__KEY_USED (UINT64_C(1) << 32)      // of a tag
+#define HDST__KEY_FULL (INT64_C(1) << 61)       // words of fixed point are moved on from here, in magnitude
+enum { HDST__KEY_ADDS = 1 << 20 };              // records after which a table is looked through for such words: 2^20 addends below 2^40 are less than 2^60
+
+typedef struct hdst__key_column {       // one element of the key
+    uint32_t leaf;
+    uint64_t element;
+    uint32_t bytes, at;                 // its place in the packed key
+} hdst__key_column;
+
+typedef struct hdst__value_column {     // one element that is reduced
+    uint32_t leaf, number;              // number: of its leaf among those reduced
+    uint64_t element;
+    hdst__cell cell;                    // kind, law and, of a float sum, the wide cell; `tier` says how it is held
+    int32_t s;                          // scale of a float sum
+    uint32_t bytes, raw_at;             // in a raw record
+    uint32_t word, words;               // of the cells of a row; words is 0 in tier WIDE
+    uint32_t wide_word;                 // of a row's wide cells; only float sums have them
+} hdst__value_column;
+
+typedef struct hdst__keyed {
+    const hdst__record *record;         // of pairs, and of results
+    const hdst__key_column *key;
+    hdst__value_column *value;
+    uint64_t key_count, value_count;
+    uint32_t key_bytes, key_words;      // key_words is 0 where the key has at most 4 bytes
+    uint32_t cell_words, row_words;     // chosen by hdst__keyed_choose, once the tiers are known
+    uint32_t wide_words, wide_row_words;
+    uint32_t raw_bytes, raw_key_at;     // of a raw record: {uint32 hash, small values, key words, values of 8 bytes}
+    uint32_t batch;                     // records that are taken apart at once
+    uint64_t look_after;                // records after which a table is looked through for words that grew past `full`: HDST__KEY_ADDS and HDST__KEY_FULL,
+    int64_t full;                       // or less, in tests
+    uint64_t fixed;                     // float sums that are held in words; without one no table needs to be looked through
+    const hdst__record *rows;           // of results whose key is the number of a row and left out; NULL: any key
+    uint64_t row_count;                 // then: keys are below it, 2^32 at most
+    uint32_t row_shift;                 // and stand in place of the hash, so many bits further up
+} hdst__keyed;
+
+// NULL, or why these leaves are no key that can be hashed; *leaf is then the one that is to blame.
+const char *hdst__keyed_why_not(const hdst__record *record, const uint32_t *key_leaves, uint32_t count, uint32_t *leaf);
+// Leaves `key_leaves` of `record` are the key, all others are reduced, the next one each by the next law of `laws` (NULL: there are none to reduce). In the arena.
+hdst__keyed *hdst__keyed_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const ir_accum_op *laws);
+// The same where the key, an integer, is the number of a row, one of `row_count` (1 ... 2^32). `rows` are the results: what is reduced, in order, without the key.
+hdst__keyed *hdst__keyed_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const ir_accum_op *laws, const hdst__record *rows, uint64_t row_count);
+// Tiers and scales were set in the value columns: places of the cells follow.
+void hdst__keyed_choose(hdst__keyed *keyed);
+
+// --- A batch: records taken apart, column by column (key_columns.c) ---
+
+typedef struct hdst__key_source {       // where the values of a column lie
+    const char *base;
+    uint64_t stride;                    // bytes from one record to the next
+} hdst__key_source;
+
+typedef struct hdst__key_batch {
+    uint32_t count;
+    hdst__key_source *source;           // of the value columns
+    hdst__key_source *key_source;       // of the key columns; of raw records: not used
+    uint32_t *hash;                     // [batch]
+    uint64_t *key;                      // [batch][key_words]
+    uint64_t *word;                     // [cell_words][batch]
+    uint8_t *misfit;                    // [batch]: 1 if some addend does not fit
+    bool misfits;                       // there is one
+    bool strays;                        // some key is no number of a row
+} hdst__key_batch;
+
+bool hdst__key_batch_create(hdst__key_batch *batch, const hdst__allocator *allocator, const hdst__keyed *keyed);
+void hdst__key_batch_destroy(hdst__key_batch *batch, const hdst__allocator *allocator);
+// Records first ... first + count - 1 of a storage; count is at most `keyed->batch`. Their keys and hashes are there then. For AoSoA they must lie in one block.
+void hdst__key_batch_open(hdst__key_batch *batch, const hdst__keyed *keyed, const hdst__storage *storage, const void *const *buffers, uint64_t first, uint32_t count);
+// Where keys are numbers of rows: the key of a record of the storage as 64 bits, and whether there is no such row.
+bool hdst__key_batch_is_stray(const hdst__key_batch *batch, const hdst__keyed *keyed, uint32_t i, uint64_t *key);
+// The same as hdst__key_batch_open of raw records.
+void hdst__key_batch_open_raw(hdst__key_batch *batch, const hdst__keyed *keyed, const char *raw, uint32_t count);
+// Words of the values. Those of a record with a misfit are zero, all of them if `whole`, else those of the addends that do not fit.
+void hdst__key_batch_words(hdst__key_batch *batch, const hdst__keyed *keyed, bool whole);
+uint64_t hdst__key_batch_bits(const hdst__key_batch *batch, const hdst__value_column *column, uint64_t column_number, uint32_t i);     // bits of a value
+void hdst__key_batch_to_raw(const hdst__key_batch *batch, const hdst__keyed *keyed, uint32_t i, char *raw);
+// Whether the float sum's addend is outside of the words of its column.
+bool hdst__value_misfits(const hdst__value_column *column, uint64_t bits);
+
+// How two words of a cell meet.
+static inline uint64_t hdst__words_combined(hdst__word_op op, uint64_t a, uint64_t b)
+{
+    switch (op) {
+    case HDST__WORD_ADD: return a + b;
+    case HDST__WORD_MAX: return a > b ? a : b;
+    case HDST__WORD_OR: return a | b;
+    case HDST__WORD_XOR: break;
+    }
+    return a ^ b;
+}
+
+// --- Results (key_rows.c) ---
+
+// A column's value, from its first word among the cells of a row.
+uint64_t hdst__keyed_read(const hdst__value_column *column, const uint64_t *word, const int64_t *wide);
+// Writes rows of a container as C structs of keyed->record, padding zero. wide: what was too large or too fine for the row's words, or NULL.
+void hdst__keyed_write(const hdst__keyed *keyed, const uint64_t *row, const int64_t *wide, char *record);
+// `count` rows, one after another, without wide cells.
+void hdst__keyed_write_all(const hdst__keyed *keyed, const uint64_t *rows, uint64_t count, char *records);
+
+// Whether a fixed-point word among the cells of a row must move on before more is added to it.
+static inline bool hdst__cells_are_full(const hdst__keyed *keyed, const uint64_t *cells)
+{
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const hdst__value_column *column = &keyed->value[c];
+        for (uint32_t w = 0; column->cell.digits && w < column->words; w++)
+            if ((int64_t)cells[column->word + w] >= keyed->full || (int64_t)cells[column->word + w] <= -keyed->full) return true;
+    }
+    return false;
+}
+
+static inline bool hdst__keyed_is_full(const hdst__keyed *keyed, const uint64_t *row) { return hdst__cells_are_full(keyed, row + 1 + keyed->key_words); }
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shuffle/aggregate/direct_table.h"
+
+#include "base/vector_targets.h"
+
+#include <string.h>
+
+bool hdst__row_table_create(hdst__row_table *table, const hdst__allocator *allocator, const hdst__keyed *keyed, uint64_t rows)
+{
+    *table = (hdst__row_table){.allocator = allocator, .rows = rows, .row_words = keyed->cell_words};
+    table->words = hdst__alloc_zero(allocator, (rows * keyed->cell_words + 1) * sizeof *table->words);
+    return table->words;
+}
+
+void hdst__row_table_destroy(hdst__row_table *table)
+{
+    if (table->words) hdst__free(table->allocator, table->words);
+    *table = (hdst__row_table){0};
+}
+
+void hdst__row_table_clear(hdst__row_table *table)
+{
+    memset(table->words, 0, table->rows * table->row_words * sizeof *table->words);
+    table->adds = 0;
+}
+
+// --- Adding ---
+
+static inline void add_word(uint64_t *cell, uint64_t word, hdst__word_op op)
+{
+    switch (op) {
+    case HDST__WORD_ADD: *cell += word; break;
+    case HDST__WORD_MAX: if (word > *cell) *cell = word; break;
+    case HDST__WORD_OR: *cell |= word; break;
+    case HDST__WORD_XOR: *cell ^= word; break;
+    }
+}
+
+static void add_column(hdst__row_table *table, const uint32_t *hash, uint32_t shift, uint32_t at, const uint64_t *word, uint32_t count, hdst__word_op op)
+{
+    const uint64_t mask = table->rows - 1;
+    uint64_t *cells = table->words + at;
+    const uint32_t step = table->row_words;
+    for (uint32_t i = 0; i < count; i++) add_word(cells + (hash[i] >> shift & mask) * step, word[i], op);
+}
+
+// The most frequent shape: one sum.
+static void add_sums(hdst__row_table *table, const uint32_t *hash, uint32_t shift, const uint64_t *word, uint32_t count)
+{
+    const uint64_t mask = table->rows - 1;
+    uint64_t *cells = table->words;
+    for (uint32_t i = 0; i < count; i++) cells[hash[i] >> shift & mask] += word[i];
+}
+
+void hdst__row_table_add(hdst__row_table *table, const hdst__keyed *keyed, const hdst__key_batch *batch)
+{
+    table->adds += batch->count;
+    if (table->row_words == 1 && keyed->value_count == 1 && keyed->value->cell.op == HDST__WORD_ADD) {
+        add_sums(table, batch->hash, keyed->row_shift, batch->word, batch->count);
+        return;
+    }
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const hdst__value_column *column = &keyed->value[c];
+        for (uint32_t w = 0; w < column->words; w++)
+            add_column(table, batch->hash, keyed->row_shift, column->word + w, batch->word + (size_t)(column->word + w) * keyed->batch, batch->count, column->cell.op);
+    }
+}
+
+uint64_t *hdst__row_table_combine(hdst__row_table *table, const hdst__keyed *keyed, const uint64_t *row)
+{
+    uint64_t *cells = hdst__row_table_cells(table, (uint32_t)row[0] >> keyed->row_shift);
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const hdst__value_column *column = &keyed->value[c];
+        for (uint32_t w = column->word; w < column->word + column->words; w++) add_word(cells + w, row[1 + w], column->cell.op);
+    }
+    return cells;
+}
+
+// --- Results ---
+
+// Where no sum in the word can round to a denormal, or past the largest number, the conversion is the only rounding.
+static bool is_direct(const hdst__value_column *column)
+{
+    return column->cell.digits && column->cell.kind == HDST__F32 && column->words == 1 && column->s <= 125 && column->s >= -60;
+}
+
+HDST__WIDE_VECTORS static void round_floats(const int64_t *restrict word, uint64_t step, float unit, uint64_t count, float *restrict to, uint64_t to_step)
+{
+    if (step == 1 && to_step == 1)
+        for (uint64_t i = 0; i < count; i++) to[i] = (float)word[i] * unit;
+    else
+        for (uint64_t i = 0; i < count; i++) to[i * to_step] = (float)word[i * step] * unit;
+}
+
+static float power_of_two(int32_t e)        // of a normal float
+{
+    const uint32_t bits = (uint32_t)(e + 127) << 23;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void write_column(const hdst__row_table *table, const hdst__value_column *column, uint64_t count, char *to, uint64_t size)
+{
+    const uint64_t *word = table->words + column->word;
+    if (is_direct(column) && size % sizeof(float) == 0 && (uintptr_t)to % sizeof(float) == 0) {
+        round_floats((const int64_t *)word, table->row_words, power_of_two(-column->s), count, (float *)(void *)to, size / sizeof(float));
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++, word += table->row_words, to += size) {
+        const uint64_t bits = hdst__keyed_read(column, word, NULL);
+        switch (column->bytes) {
+        case 1: memcpy(to, &bits, 1); break;
+        case 2: memcpy(to, &bits, 2); break;
+        case 4: memcpy(to, &bits, 4); break;
+        default: memcpy(to, &bits, 8);
+        }
+    }
+}
+
+void hdst__row_table_write(const hdst__row_table *table, const hdst__keyed *keyed, uint64_t count, char *records)
+{
+    const hdst__record *rows = keyed->rows;
+    uint64_t used = 0;
+    for (uint64_t c = 0; c < keyed->value_count; c++) used += keyed->value[c].bytes;
+    if (used < rows->size) memset(records, 0, count * rows->size);
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const hdst__value_column *column = &keyed->value[c];
+        write_column(table, column, count, records + hdst__leaf_offset(&rows->leaves[column->number], column->element), rows->size);
+    }
+}
+
+void hdst__row_table_write_wide(const hdst__row_table *table, const hdst__keyed *keyed, uint64_t row, const int64_t *wide, char *record)
+{
+    const uint64_t *cells = hdst__row_table_cells(table, row);
+    for (uint64_t c = 0; c < keyed->value_count; c++) {
+        const hdst__value_column *column = &keyed->value[c];
+        const uint64_t bits = hdst__keyed_read(column, cells + column->word, wide);
+        memcpy(record + hdst__leaf_offset(&keyed->rows->leaves[column->number], column->element), &bits, column->bytes);       // little-endian hosts
+    }
+}

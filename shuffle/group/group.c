@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records by their keys, on the host: read (group_read.c), ordered and cut into runs (group_order.c); where memory is short, in parts by ranges of their hashes.
+#include "shuffle/group/group.h"
+
+#include "engine/engine_private.h"
+
+#include <string.h>
+
+void hdst__grouping_init(hdst__grouping *grouping, hdst__engine *engine, const hdst__record *record, const hdst__group_part *part, size_t part_count)
+{
+    *grouping = (hdst__grouping){.engine = engine, .record = record, .part = part,
+                                 .part_count = part_count, .key_bytes = hdst__group_key_bytes(part, part_count), .bad_record = UINT64_MAX};
+}
+
+void hdst__grouping_release(hdst__grouping *g)
+{
+    if (!g->engine) return;
+    hdst__free(g->engine->allocator, g->rows);
+    hdst__free(g->engine->allocator, g->run);
+    g->rows = NULL;
+    g->run = NULL;
+    g->row_count = g->run_count = 0;
+    g->large = false;
+}
+
+uint64_t hdst__group_number(const hdst__group_part *part, const char *row)
+{
+    uint64_t bits = 0;
+    const unsigned size = (unsigned)hdst__scalar_size(part->kind), unused = 64 - 8 * size;
+    switch (size) {                     // of a size that the compiler knows a copy is one instruction
+    case 1: memcpy(&bits, row + part->offset, 1); break;
+    case 2: memcpy(&bits, row + part->offset, 2); break;
+    case 4: memcpy(&bits, row + part->offset, 4); break;
+    default: memcpy(&bits, row + part->offset, 8);
+    }
+    return hdst__kind_is_signed(part->kind) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
+}
+
+// --- Parts ---
+
+// What a record takes: as read and in order, on the device as a table, its place in the order twice, a run and a piece of one in the worst case.
+static uint64_t bytes_of(const hdst__grouping *g, bool wide)
+{
+    return 3 * g->record->size + 2 * (wide ? sizeof(hdst__group_entry) : sizeof(uint64_t)) + 2 * sizeof(hdst__run);
+}
+
+hdst_status hdst__grouping_start(hdst__grouping *g, const hdst__reader *input, hdst_error *error)
+{
+    hdst__grouping_release(g);
+    g->stats = (hdst__run_stats){0};
+    g->skipped = g->parts = g->from = 0;
+    g->bad_record = UINT64_MAX;
+    g->end = !g->dense ? (uint64_t)UINT32_MAX + 1 : g->dense_rows ? g->dense_rows : 1;
+    g->wide = input->records > UINT32_MAX || g->end > (uint64_t)UINT32_MAX + 1;
+    const uint64_t room = hdst__budget_left(&g->engine->memory) / 2;
+    g->most = room / bytes_of(g, g->wide);
+    g->whole = input->records <= g->most;
+    g->usual = g->step = g->end;
+    if (g->whole) return HDST_OK;
+    if (g->most < HDST__LEAST_PART) return hdst__budget_error(&g->engine->memory, HDST__LEAST_PART * 2 * bytes_of(g, g->wide), "records by key", error);
+    g->usual = g->step = g->end / (input->records / g->most * 5 / 4 + 2) + 1;      // hashes are as good as evenly spread, keys are cut again where they are not
+    return HDST_OK;
+}
+
+hdst_status hdst__grouping_next(hdst__grouping *g, const hdst__reader *input, bool *more, hdst_error *error)
+{
+    hdst__rows rows = {0};
+    bool full = true;
+    hdst_status status = HDST_OK;
+    hdst__grouping_release(g);
+    *more = g->from < g->end;
+    if (!*more) return HDST_OK;
+    while (full && !g->large && status == HDST_OK) {
+        status = g->whole ? hdst__engine_read(g->engine, input, &rows, &g->stats, error) : hdst__grouping_read_part(g, &rows, input, &full, error);
+        full = full && !g->whole;
+        if (full) hdst__engine_free_rows(g->engine, &rows);
+        if (full && status == HDST_OK) status = hdst__grouping_narrow(g, input, error);
+    }
+    if (status == HDST_OK) status = g->large ? hdst__grouping_list_large(g, input, error) : hdst__grouping_order(g, &rows, error);
+    hdst__engine_free_rows(g->engine, &rows);
+    if (status != HDST_OK) hdst__grouping_release(g);
+    g->from += g->step;
+    g->step = g->usual;
+    g->parts++;
+    return status;
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sort: what fits the memory budget is sorted there; what does not is cut into runs, which are sorted one by one, written to a temporary file, and merged as they are read.
+#include "shuffle/sort/sort_private.h"
+
+#include "engine/device/driver_gate.h"
+#include "engine/engine_private.h"
+#include "engine/stage/executor.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BATCH_BYTES = 16 << 20, PIECE_BYTES = 1 << 20, PIECE_SHARE = 4 };     // between two looks at whether the run was cancelled; of a copy to another layout, and of what the budget has left
+
+hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count)
+{
+    hdst__sort *sort = hdst__alloc_zero(engine->allocator, sizeof *sort);
+    if (!sort) return NULL;
+    sort->engine = engine;
+    sort->record = record;
+    sort->field_count = count;
+    sort->field = hdst__alloc(engine->allocator, count * sizeof *sort->field);
+    if (!sort->field) {
+        hdst__free(engine->allocator, sort);
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) sort->field[i] = hdst__sort_field_of(record, &keys[i]);
+    hdst__sort_runs_init(&sort->runs, engine->allocator, sort->field, count, record->size);
+    sort->runs.cancel = engine->cancel;
+    hdst__store_init(&sort->store, engine, record);
+    sort->store.whole = true;
+    return sort;
+}
+
+static void forget(hdst__sort *sort)
+{
+    if (sort->owned) hdst__free(sort->engine->allocator, sort->rows);
+    if (sort->mapped) sort->device->ops->to_device(sort->device, sort->mapped, NULL);
+    hdst__sort_runs_release(&sort->runs);
+    sort->rows = NULL;
+    sort->mapped = NULL;
+    sort->owned = sort->resident = sort->device_did = false;
+    sort->records = 0;
+    sort->way = NULL;
+    sort->told[0] = 0;
+}
+
+void hdst__sort_forget(hdst__sort *sort)
+{
+    char told[sizeof sort->told];
+    pthread_mutex_lock(&sort->engine->mutex);
+    memcpy(told, sort->told, sizeof told);
+    forget(sort);
+    memcpy(sort->told, told, sizeof told);
+    hdst__sort_release_device(sort);
+    pthread_mutex_unlock(&sort->engine->mutex);
+}
+
+void hdst__sort_destroy(hdst__sort *sort)
+{
+    if (!sort) return;
+    hdst__engine *engine = sort->engine;
+    pthread_mutex_lock(&engine->mutex);
+    forget(sort);
+    hdst__sort_release_device(sort);
+    pthread_mutex_unlock(&engine->mutex);
+    hdst__free(engine->allocator, sort->field);
+    hdst__free(engine->allocator, sort);
+}
+
+const hdst__run_stats *hdst__sort_stats(const hdst__sort *sort) { return &sort->stats; }
+const void *hdst__sort_rows(const hdst__sort *sort) { return sort->rows; }
+
+// --- Reading the input as C structs ---
+
+static hdst_status read_batches(const hdst__sort *sort, const hdst__reader *input, const hdst__storage *storage, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+{
+    const uint64_t batch = BATCH_BYTES / sort->record->size + 1;
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < count && status == HDST_OK; done += batch) {
+        status = hdst__cancel_check(sort->engine->cancel, first + done, input->records, error);
+        if (status == HDST_OK) status = input->fill(input->user, first + done, count - done < batch ? count - done : batch, storage, &rows, done, error);
+    }
+    return status;
+}
+
+static hdst_status read_rows(hdst__sort *sort, const hdst__reader *input, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+{
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    const double start = hdst__now();
+    hdst__arena_init(&arena, sort->engine->allocator, &out_of_memory);
+    hdst_status status;
+    if (setjmp(out_of_memory)) {
+        status = hdst__error_memory(error, "a sort");
+    } else {
+        const hdst__storage *storage = hdst__storage_make(&arena, input->record, HDST__AOS, 0, count);
+        status = storage ? read_batches(sort, input, storage, first, count, rows, error) : hdst__error_memory(error, "a sort");
+    }
+    hdst__arena_destroy(&arena);
+    sort->stats.read_seconds += hdst__now() - start;
+    return status;
+}
+
+// --- In memory ---
+
+typedef struct workspace {
+    char *rows;
+    hdst__sort_entry *entries, *scratch;
+} workspace;
+
+static void free_workspace(const hdst__sort *sort, workspace *w)
+{
+    hdst__free(sort->engine->allocator, w->rows);
+    hdst__free(sort->engine->allocator, w->entries);
+    hdst__free(sort->engine->allocator, w->scratch);
+    *w = (workspace){0};
+}
+
+static hdst_status make_workspace(const hdst__sort *sort, uint64_t records, workspace *w, hdst_error *error)
+{
+    hdst__budget *budget = &sort->engine->memory;
+    *w = (workspace){.rows = hdst__budget_alloc_zero(budget, records * sort->record->size, "a sort", error)};
+    w->entries = w->rows ? hdst__budget_alloc(budget, records * sizeof *w->entries, "a sort", error) : NULL;
+    w->scratch = w->entries ? hdst__budget_alloc(budget, records * sizeof *w->scratch, "a sort", error) : NULL;
+    if (w->scratch) return HDST_OK;
+    free_workspace(sort, w);
+    return HDST_E_MEMORY;
+}
+
+static const hdst__sort_entry *sort_workspace(const hdst__sort *sort, const workspace *w, uint64_t records)
+{
+    return hdst__sort_entries(sort->field, sort->field_count, w->rows, sort->record->size, records, w->entries, w->scratch, sort->engine->cancel);
+}
+
+// Rows in order, some at a time.
+static hdst_status gather(hdst__sort *sort, const workspace *w, const hdst__sort_entry *order, uint64_t records, hdst_error *error)
+{
+    const uint64_t size = sort->record->size, batch = BATCH_BYTES / size + 1;
+    hdst_status status = HDST_OK;
+    for (uint64_t first = 0; first < records && status == HDST_OK; first += batch) {
+        const uint64_t end = records - first < batch ? records : first + batch;
+        for (uint64_t i = first; i < end; i++) memcpy(sort->rows + i * size, w->rows + order[i].index * size, size);
+        status = hdst__cancel_check(sort->engine->cancel, 0, 0, error);
+    }
+    return status;
+}
+
+static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, hdst_error *error)
+{
+    const uint64_t size = sort->record->size, records = input->records;
+    workspace w;
+    hdst_status status = make_workspace(sort, records, &w, error);
+    if (status == HDST_OK) status = read_rows(sort, input, 0, records, w.rows, error);
+    const hdst__sort_entry *order = status == HDST_OK ? sort_workspace(sort, &w, records) : NULL;
+    if (status == HDST_OK && !order) status = hdst__cancel_error(0, 0, error);
+    if (status == HDST_OK) {
+        hdst__sort_entry **unused = order == w.entries ? &w.scratch : &w.entries;
+        hdst__free(sort->engine->allocator, *unused);       // before the sorted rows need memory
+        *unused = NULL;
+        sort->rows = hdst__budget_alloc(&sort->engine->memory, records * size, "a sort", error);
+        status = sort->rows ? gather(sort, &w, order, records, error) : HDST_E_MEMORY;
+    }
+    free_workspace(sort, &w);
+    sort->owned = true;
+    sort->way = "merge sort on the host";
+    return status;
+}
+
+// --- Through runs ---
+
+static hdst_status write_run(hdst__sort *sort, const workspace *w, const hdst__sort_entry *order, uint64_t records, hdst_error *error)
+{
+    enum { PIECE = 1 << 16 };
+    const uint64_t size = sort->record->size;
+    char stack[PIECE];
+    uint64_t used = 0;
+    if (!order) return hdst__cancel_error(0, 0, error);
+    hdst_status status = hdst__sort_runs_add(&sort->runs, records, error);
+    for (uint64_t i = 0; i < records && status == HDST_OK; i++) {
+        const char *row = w->rows + order[i].index * size;
+        if (size > PIECE) {
+            status = hdst__spill_add(&sort->runs.file, row, size, error);
+            continue;
+        }
+        if (used + size > PIECE) {
+            status = hdst__cancel_check(sort->engine->cancel, 0, 0, error);
+            if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, stack, used, error);
+            used = 0;
+        }
+        memcpy(stack + used, row, size);
+        used += size;
+    }
+    return status == HDST_OK ? hdst__spill_add(&sort->runs.file, stack, used, error) : status;
+}
+
+static hdst_status make_runs(hdst__sort *sort, const hdst__reader *input, uint64_t each, hdst_error *error)
+{
+    workspace w;
+    hdst_status status = make_workspace(sort, each, &w, error);
+    for (uint64_t first = 0; first < input->records && status == HDST_OK; first += each) {
+        const uint64_t count = input->records - first < each ? input->records - first : each;
+        status = read_rows(sort, input, first, count, w.rows, error);
+        if (status == HDST_OK) status = write_run(sort, &w, sort_workspace(sort, &w, count), count, error);
+    }
+    free_workspace(sort, &w);
+    return status;
+}
+
+static hdst_status sort_through_runs(hdst__sort *sort, const hdst__reader *input, uint64_t room, hdst_error *error)
+{
+    const uint64_t size = sort->record->size, each = room / (size + 2 * sizeof(hdst__sort_entry));
+    const uint64_t merging = room / 2;                      // what stays taken while the result is read
+    bool done = false;
+    hdst_status tried = hdst__sort_runs_on_device(sort, input, room, &done, error);
+    if (tried != HDST_OK) return tried;
+    if (done) return hdst__sort_runs_end(&sort->runs, merging, error);
+    if (each < 64 || merging < hdst__sort_runs_least(&sort->runs)) return hdst__budget_error(&sort->engine->memory, 128 * (size + 32), "a sort", error);
+    hdst_status status = make_runs(sort, input, each, error);
+    sort->way = "merge sort on the host, in runs";
+    return status == HDST_OK ? hdst__sort_runs_end(&sort->runs, merging, error) : status;
+}
+
+// --- Choosing ---
+
+static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error)
+{
+    const uint64_t size = sort->record->size, records = input->records;
+    uint64_t bytes;
+    bool done = false;
+    sort->records = records;
+    if (records == 0) {
+        sort->way = "no records";
+        return HDST_OK;
+    }
+    hdst_status tried = hdst__sort_on_device(sort, input, cache, keep, &done, error);
+    if (tried != HDST_OK || done) return tried;
+    const uint64_t room = hdst__budget_left(&sort->engine->memory) / 4 * 3;
+    const uint64_t each = size > sizeof(hdst__sort_entry) ? 2 * size + sizeof(hdst__sort_entry) : size + 2 * sizeof(hdst__sort_entry);
+    if (__builtin_mul_overflow(records, each, &bytes) || bytes > room) return sort_through_runs(sort, input, room, error);
+    return sort_in_memory(sort, input, error);
+}
+
+static void tell(hdst__sort *sort)
+{
+    char passes[40] = "", runs[340] = "", bytes[24];
+    if (sort->device_did) snprintf(passes, sizeof passes, ", %u passes", (unsigned)hdst__device_sort_passes(sort->on_device));
+    if (sort->runs.count)
+        snprintf(runs, sizeof runs, ": %zu to merge, %s written to %s", sort->runs.count, hdst__bytes_text(sort->runs.spilled, bytes), sort->runs.file.folder);
+    snprintf(sort->told, sizeof sort->told, "%s%s%s", sort->way, passes, runs);
+}
+
+hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error)
+{
+    const double start = hdst__now();
+    pthread_mutex_lock(&sort->engine->mutex);
+    forget(sort);
+    sort->stats = (hdst__run_stats){0};
+    hdst_status status = sort_records(sort, input, cache, keep, error);
+    if (status == HDST_OK) tell(sort);
+    else forget(sort);
+    sort->stats.records = status == HDST_OK ? sort->records : 0;
+    sort->stats.total_seconds = hdst__now() - start;
+    sort->stats.run_seconds = sort->stats.total_seconds - sort->stats.read_seconds;
+    pthread_mutex_unlock(&sort->engine->mutex);
+    return status;
+}
+
+// --- The result ---
+
+// `most` records at a time, through a piece of C structs where they come from a file.
+static hdst_status copy_pieces(hdst__sort *sort, uint64_t first, uint64_t count, const hdst__storage *structs, char *piece, const hdst__storage *storage, void *const *buffers,
+                               uint64_t to_first, hdst_error *error)
+{
+    const uint64_t most = structs->capacity;
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < count && status == HDST_OK; done += most) {
+        const uint64_t part = count - done < most ? count - done : most;
+        if (piece) status = hdst__sort_runs_read(&sort->runs, first + done, part, piece, error);
+        const void *from[] = {piece ? piece : sort->rows + (first + done) * sort->record->size};
+        if (status == HDST_OK) hdst__storage_copy(storage, buffers, to_first + done, structs, from, 0, part);
+    }
+    return status;
+}
+
+// C structs are everybody's form between stages; here they are wanted in another layout.
+static hdst_status scatter(hdst__sort *sort, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    const uint64_t size = sort->record->size, share = hdst__budget_left(&sort->engine->memory) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1;
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    hdst_status status;
+    hdst__arena_init(&arena, sort->engine->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) {
+        status = hdst__error_memory(error, "sorted records");
+    } else {
+        const hdst__storage *structs = hdst__storage_make(&arena, sort->record, HDST__AOS, 0, count < fit ? count : fit);
+        char *piece = sort->rows ? NULL : hdst__arena_alloc(&arena, structs->capacity * size);
+        status = copy_pieces(sort, first, count, structs, piece, storage, buffers, to_first, error);
+    }
+    hdst__arena_destroy(&arena);
+    return status;
+}
+
+static hdst_status fill_sorted(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    hdst__sort *sort = user;
+    const uint64_t size = sort->record->size;
+    if (count == 0) return HDST_OK;
+    if (storage->layout != HDST__AOS) return scatter(sort, first, count, storage, buffers, to_first, error);
+    char *to = (char *)buffers[0] + to_first * size;
+    if (!sort->rows) return hdst__sort_runs_read(&sort->runs, first, count, to, error);
+    memcpy(to, sort->rows + first * size, (size_t)(count * size));
+    return HDST_OK;
+}
+
+hdst__reader hdst__sort_reader(hdst__sort *sort)
+{
+    return sort->resident ? sort->store.cache.reader : (hdst__reader){fill_sorted, sort, sort->records, sort->record, HDST__AOS, 0, true};
+}
+
+hdst__dataset_cache *hdst__sort_resident(hdst__sort *sort) { return sort->resident ? &sort->store.cache : NULL; }
+
+void hdst__sort_explain(const hdst__sort *sort, hdst__buffer *out)
+{
+    if (sort->told[0]) hdst__buffer_printf(out, "  %s\n", sort->told);
+}

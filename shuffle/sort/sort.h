@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorting records, as the public door sees it: several keys, each ascending or descending, stable. What does not fit the memory budget goes through runs in temporary files.
+//
+// Order of a key: numbers by value; false before true; floats in the total order -NaN < -inf < ... < -0 < +0 < ... < inf < NaN, NaNs by their bits (IEEE 754-2008, 5.10).
+// So equal inputs give equal bits on every device.
+#ifndef HDST_SHUFFLE_SORT_SORT_H
+#define HDST_SHUFFLE_SORT_SORT_H
+
+#include "engine/engine.h"
+
+typedef struct hdst__sort_key {
+    uint32_t leaf;                  // of the record; a number or a bool
+    bool descending;
+    uint64_t element;
+} hdst__sort_key;
+
+typedef struct hdst__sort hdst__sort;
+
+// Keys are in order of weight, at least one; they and the record must outlive the sort. NULL: out of memory.
+hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count);
+void hdst__sort_forget(hdst__sort *sort);       // gives the records back; how it sorted stays
+void hdst__sort_destroy(hdst__sort *sort);      // NULL is fine
+// Reads the input (a cached dataset's where it lies) and sorts it. `keep`: a stage reads the result, so it is best left on the device. The records are then what hdst__sort_reader reads, until the next run or the sort's end.
+hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error);
+hdst__reader hdst__sort_reader(hdst__sort *sort);
+hdst__dataset_cache *hdst__sort_resident(hdst__sort *sort);     // where they are on the device; NULL: not there
+// The records as C structs on the host; NULL: they are elsewhere, or there are none.
+const void *hdst__sort_rows(const hdst__sort *sort);
+const hdst__run_stats *hdst__sort_stats(const hdst__sort *sort);
+// How the last run sorted, in a line. Appended to `out`.
+void hdst__sort_explain(const hdst__sort *sort, hdst__buffer *out);
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of a device's sort as text.
+#ifndef HDST_SHUFFLE_SORT_SORT_KERNELS_H
+#define HDST_SHUFFLE_SORT_SORT_KERNELS_H
+
+#include "base/buffer.h"
+#include "shuffle/sort/sort_key.h"
+
+typedef enum hdst__sort_source { HDST__SORT_RECORDS, HDST__SORT_INDEXED, HDST__SORT_KEYS, HDST__SORT_SOURCES } hdst__sort_source;
+
+typedef struct hdst__sort_word {    // neighbouring keys as one number of 32 or 64 bits, the weightiest highest
+    const hdst__sort_field *fields;
+    size_t count;
+    uint32_t bits;
+} hdst__sort_word;
+
+// The first word of fields [0, count): as many of the last ones as fit 64 bits. Returns how many are left.
+size_t hdst__sort_word_of(const hdst__sort_field *fields, size_t count, hdst__sort_word *word);
+// A record that is nothing but this word's one key, and the same bits whenever the key is the same.
+bool hdst__sort_is_key(const hdst__record *record, const hdst__sort_word *word);
+// Kernels sort_count and sort_move of a pass; `pairs`: an index moves too.
+void hdst__sort_pass_text(hdst__buffer *out, const hdst__record *record, const hdst__sort_word *word, hdst__sort_source source, bool pairs, bool last, bool gpu);
+// Kernels sort_scan and sort_gather.
+void hdst__sort_gather_text(hdst__buffer *out, const hdst__record *record, bool gpu);
+
+#endif

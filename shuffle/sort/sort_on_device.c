@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sort on an OpenCL device: where its input lies, where its output goes.
+#include "shuffle/sort/sort_private.h"
+
+#include "engine/device/driver_gate.h"
+#include "engine/engine_private.h"
+#include "engine/stage/executor.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { STAGING_BYTES = 64 << 20, PIECE_BYTES = 1 << 20 };
+
+void hdst__sort_release_device(hdst__sort *sort)
+{
+    hdst__device_sort_destroy(sort->on_device);
+    if (sort->device) hdst__segment_destroy(sort->device, &sort->input);
+    hdst__store_release(&sort->store);
+    hdst__arena_destroy(&sort->arena);
+    sort->on_device = NULL;
+    hdst__store_init(&sort->store, sort->engine, sort->record);
+    sort->store.whole = true;
+}
+
+// --- The input ---
+
+static const hdst__storage *make_storage(hdst__sort *sort, uint64_t records)
+{
+    jmp_buf out_of_memory;
+    const hdst__storage *volatile storage = NULL;
+    hdst__arena_destroy(&sort->arena);
+    hdst__arena_init(&sort->arena, sort->engine->allocator, &out_of_memory);
+    if (!setjmp(out_of_memory)) storage = hdst__storage_make(&sort->arena, sort->record, HDST__AOS, 0, records);
+    sort->arena.out_of_memory = NULL;
+    return storage;
+}
+
+// All of a cached dataset, as C structs.
+static bool lies_there(const hdst__sort *sort, const hdst__dataset_cache *cache)
+{
+    return cache && cache->device == sort->device && !cache->streamed && cache->reader.layout == HDST__AOS && cache->count > 0 && cache->loaded == cache->count;
+}
+
+static hdst_status load_segment(hdst__sort *sort, hdst__dataset_cache *cache, hdst__segment *segment, hdst_error *error)
+{
+    hdst__device *device = sort->device;
+    uint64_t *moved = &sort->stats.bytes_to_device;
+    if (device->unified) return hdst__segment_load(segment, device, &cache->reader, segment->storage, segment->first, segment->count, moved, error);
+    hdst__segment staging;
+    const hdst__storage *piece = make_storage(sort, STAGING_BYTES / sort->record->size / 64 * 64 + 64);
+    if (!piece) return hdst__error_memory(error, "a sort");
+    hdst_status status = hdst__segment_create(device, HDST__MEMORY_SHARED, piece, "a sort", &staging, error);
+    if (status != HDST_OK) return status;
+    status = hdst__segment_load_staged(segment, &staging, piece, device, &cache->reader, moved, error);
+    hdst__segment_destroy(device, &staging);
+    return status;
+}
+
+// Reads a cached dataset that nobody has read yet.
+static hdst_status load_cache(hdst__sort *sort, hdst__dataset_cache *cache, hdst_error *error)
+{
+    if (!cache || cache->reader.layout != HDST__AOS) return HDST_OK;
+    const double start = hdst__now();
+    hdst_status status = hdst__dataset_cache_prepare(cache, sort->device, error);
+    while (status == HDST_OK && !cache->streamed && cache->loaded < cache->count) {
+        status = load_segment(sort, cache, &cache->segment[cache->loaded], error);
+        if (status == HDST_OK) cache->loaded++;
+    }
+    sort->stats.read_seconds += hdst__now() - start;
+    return status;
+}
+
+// Memory that is there and large enough serves again.
+static hdst_status provide_input(hdst__sort *sort, uint64_t records, hdst__memory_kind kind, const hdst__storage **storage, hdst_error *error)
+{
+    const hdst__memory *there = sort->input.memory ? sort->input.memory[0] : NULL;
+    if (there && (there->bytes < records * sort->record->size || there->kind != kind)) hdst__segment_destroy(sort->device, &sort->input);
+    *storage = make_storage(sort, records);
+    if (!*storage) return hdst__error_memory(error, "a sort");
+    return sort->input.memory ? HDST_OK : hdst__segment_create(sort->device, kind, *storage, "a sort", &sort->input, error);
+}
+
+// Segments of a cached dataset, one behind the other.
+static hdst_status join_segments(hdst__sort *sort, const hdst__dataset_cache *cache, const hdst__memory **memory, hdst_error *error)
+{
+    hdst__device *device = sort->device;
+    const uint64_t size = sort->record->size;
+    const hdst__storage *storage;
+    *memory = cache->segment[0].memory[0];
+    if (cache->count == 1) return HDST_OK;
+    hdst_status status = provide_input(sort, cache->reader.records, device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, &storage, error);
+    if (status == HDST_OK) status = device->ops->to_device(device, sort->input.memory[0], error);
+    for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++)
+        status = device->ops->copy(device, sort->input.memory[0], cache->segment[i].first * size, cache->segment[i].memory[0], 0, cache->segment[i].count * size, error);
+    if (status == HDST_OK) *memory = sort->input.memory[0];
+    return status;
+}
+
+// Records first ... of the input.
+static hdst_status load_input(hdst__sort *sort, const hdst__reader *input, uint64_t first, uint64_t records, const hdst__memory **memory, hdst_error *error)
+{
+    const hdst__storage *storage;
+    hdst_status status = provide_input(sort, records, HDST__MEMORY_SHARED, &storage, error);
+    if (status != HDST_OK) return status;
+    const double start = hdst__now();
+    status = hdst__segment_load(&sort->input, sort->device, input, storage, first, records, &sort->stats.bytes_to_device, error);
+    sort->stats.read_seconds += hdst__now() - start;
+    *memory = sort->input.memory[0];
+    return status;
+}
+
+// --- Choosing ---
+
+// Whether everything has room beside a quarter for others; what earlier runs left is used again.
+static bool has_room(const hdst__sort *sort, uint64_t records, const hdst__dataset_cache *resident)
+{
+    const bool one = resident && resident->count == 1;
+    const hdst__device *device = sort->device;
+    const uint64_t size = sort->record->size, kept = sort->store.chunks ? records * (size + hdst__device_sort_bytes(sort->on_device)) : 0;
+    const uint64_t on_device = records * ((one ? 1 : 2) * size + hdst__device_sort_bytes(sort->on_device)), on_host = device->unified ? on_device : resident ? 0 : records * size;
+    if (records * size > device->info->max_alloc_bytes) return false;
+    return on_device <= (hdst__budget_left(&device->budget) + kept) / 4 * 3 && on_host <= (hdst__budget_left(&sort->engine->memory) + (device->unified ? kept : 0)) / 4 * 3;
+}
+
+static hdst_status prepare(hdst__sort *sort, hdst_error *error)
+{
+    if (sort->on_device) return HDST_OK;
+    hdst_status status = hdst__engine_open(sort->engine, &sort->device, error);
+    if (status != HDST_OK || !sort->device->ops->work) return status;
+    sort->on_device = hdst__device_sort_create(sort->device, sort->record, sort->field, sort->field_count);
+    return sort->on_device ? HDST_OK : hdst__error_memory(error, "a sort");
+}
+
+static hdst_status give_to_host(hdst__sort *sort, hdst__memory *output, hdst_error *error)
+{
+    hdst_status status = sort->device->ops->to_host(sort->device, output, error);
+    sort->mapped = output;
+    sort->rows = output->host;
+    return status;
+}
+
+static hdst_status run(hdst__sort *sort, const hdst__reader *input, const hdst__dataset_cache *resident, bool keep, hdst_error *error)
+{
+    const hdst__memory *memory;
+    hdst__memory *output;
+    hdst_status status = resident ? join_segments(sort, resident, &memory, error) : load_input(sort, input, 0, input->records, &memory, error);
+    if (status == HDST_OK) status = hdst__store_hold(&sort->store, sort->device, input->records, &output, error);
+    const double start = hdst__now();
+    if (status == HDST_OK) status = hdst__device_sort_run(sort->on_device, memory, input->records, output, error);
+    if (status != HDST_OK) return status;
+    sort->stats.device[0] = (hdst__device_use){.slices = 1, .records = input->records, .busy_seconds = hdst__now() - start};
+    memcpy(sort->stats.device[0].name, sort->device->info->name, sizeof sort->stats.device[0].name);
+    sort->stats.device_count = 1;
+    sort->device_did = true;
+    sort->way = hdst__device_sort_moves_keys(sort->on_device) ? "radix sort of the records on the device" : "radix sort of keys and an index on the device";
+    sort->resident = keep || !sort->device->unified;
+    return sort->resident ? HDST_OK : give_to_host(sort, output, error);
+}
+
+hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, bool *done, hdst_error *error)
+{
+    *done = false;
+    if (input->records < sort->engine->sort_least) return HDST_OK;
+    hdst_status status = prepare(sort, error);
+    if (status != HDST_OK || !sort->on_device || !hdst__device_sort_can(sort->on_device, input->records)) return status;
+    hdst_error full = HDST_ERROR_INIT;
+    hdst__driver_run_begin();
+    status = load_cache(sort, cache, &full);
+    const hdst__dataset_cache *resident = lies_there(sort, cache) ? cache : NULL;
+    if (status == HDST_OK && has_room(sort, input->records, resident)) {
+        status = run(sort, input, resident, keep, &full);
+        *done = status == HDST_OK;
+    }
+    if (status == HDST_E_MEMORY) status = HDST_OK;          // the budget was not enough after all
+    if (status != HDST_OK && error) *error = full;
+    hdst__driver_run_end();
+    if (!*done) hdst__sort_release_device(sort);
+    return status;
+}
+
+// --- Runs ---
+
+// Records of a run; 0: the device cannot, or they are too few to pay.
+static uint64_t run_records(const hdst__sort *sort, uint64_t room)
+{
+    const hdst__device *device = sort->device;
+    const uint64_t size = sort->record->size, on_device = 2 * size + hdst__device_sort_bytes(sort->on_device), rounding = 1 << 18;     // of memory to pages, and small memory
+    const uint64_t fit = hdst__budget_left(&device->budget) / 4 * 3 / on_device, most = device->info->max_alloc_bytes / size;
+    uint64_t each = room > 2 * rounding ? (room - rounding) / (device->unified ? on_device : size) : 0;
+    if (!device->unified && each > PIECE_BYTES / size) each -= PIECE_BYTES / size;
+    if (each > fit) each = fit;
+    if (each > most) each = most;
+    each = each / 64 * 64;
+    return each >= sort->engine->sort_least && hdst__device_sort_can(sort->on_device, each) ? each : 0;
+}
+
+static hdst_status spill_output(hdst__sort *sort, hdst__memory *output, uint64_t records, hdst_error *error)
+{
+    hdst__device *device = sort->device;
+    const uint64_t bytes = records * sort->record->size;
+    hdst_status status = hdst__sort_runs_add(&sort->runs, records, error);
+    if (status == HDST_OK && device->unified) {
+        status = device->ops->to_host(device, output, error);
+        if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, output->host, bytes, error);
+        return status == HDST_OK ? device->ops->to_device(device, output, error) : status;
+    }
+    char *piece = hdst__alloc(sort->engine->allocator, PIECE_BYTES);
+    if (!piece) return hdst__error_memory(error, "a sort");
+    for (uint64_t at = 0; at < bytes && status == HDST_OK; at += PIECE_BYTES) {
+        const uint64_t part = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+        status = device->ops->read(device, output, at, piece, part, true, error);
+        if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, piece, part, error);
+    }
+    hdst__free(sort->engine->allocator, piece);
+    return status;
+}
+
+static hdst_status make_run(hdst__sort *sort, const hdst__reader *input, uint64_t first, uint64_t records, hdst_error *error)
+{
+    const hdst__memory *memory;
+    hdst__memory *output;
+    if (hdst__cancel_asked(sort->engine->cancel)) return hdst__cancel_error(first, input->records, error);
+    hdst_status status = load_input(sort, input, first, records, &memory, error);
+    if (status == HDST_OK) status = hdst__store_hold(&sort->store, sort->device, records, &output, error);
+    if (status == HDST_OK) status = hdst__device_sort_run(sort->on_device, memory, records, output, error);
+    return status == HDST_OK ? spill_output(sort, output, records, error) : status;
+}
+
+hdst_status hdst__sort_runs_on_device(hdst__sort *sort, const hdst__reader *input, uint64_t room, bool *done, hdst_error *error)
+{
+    *done = false;
+    hdst_status status = prepare(sort, error);
+    const uint64_t each = status == HDST_OK && sort->on_device ? run_records(sort, room) : 0;
+    if (each == 0) return status;
+    hdst_error full = HDST_ERROR_INIT;
+    hdst__driver_run_begin();
+    for (uint64_t first = 0; first < input->records && status == HDST_OK; first += each)
+        status = make_run(sort, input, first, input->records - first < each ? input->records - first : each, &full);
+    hdst__driver_run_end();
+    hdst__sort_release_device(sort);                      // its memory is needed to merge
+    *done = status == HDST_OK;
+    sort->way = "radix sort on the device, in runs";
+    if (status == HDST_E_MEMORY) {      // the budget was not enough after all
+        hdst__sort_runs_release(&sort->runs);
+        return HDST_OK;
+    }
+    if (status != HDST_OK && error) *error = full;
+    return status;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shuffle/sort/top_k.h"
+
+#include "engine/engine_private.h"
+#include "engine/stage/executor.h"
+#include "shuffle/group/group.h"
+
+#include <string.h>
+
+// Who holds the input may have some bytes beside each record; a cache has a copy of what it reads.
+enum { BESIDE_RECORD = 8, HELD_TWICE = 2 };
+enum { LEAST_ROOM = 4096 /* records */, LEAST_BYTES = 256 << 10 /* or what these are */ };
+
+void hdst__top_init(hdst__top *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted, bool largest)
+{
+    *top = (hdst__top){.engine = engine, .record = record, .offset = hdst__leaf_offset(&record->leaves[leaf], element), .kind = record->leaves[leaf].kind, .wanted = wanted, .largest = largest};
+}
+
+void hdst__top_release(hdst__top *top)
+{
+    if (!top->engine) return;
+    hdst__free(top->engine->allocator, top->rows);
+    top->rows = NULL;
+    top->row_count = 0;
+}
+
+// The bits of a number of this kind; signed integers extended. Always inline, so that loops over many numbers know the kind.
+static inline __attribute__((always_inline)) uint64_t bits_at(const char *at, hdst__kind kind)
+{
+    uint64_t wide;
+    uint32_t word;
+    switch (kind) {
+    case HDST__I64: case HDST__U64: case HDST__F64: memcpy(&wide, at, sizeof wide); return wide;
+    case HDST__U32: case HDST__F32: memcpy(&word, at, sizeof word); return word;
+    case HDST__I32: memcpy(&word, at, sizeof word); return (uint64_t)(int64_t)(int32_t)word;
+    default: return hdst__group_number(&(hdst__group_part){0, kind}, at);
+    }
+}
+
+// Floats: the sign moved so that all bits count upward (Herf, "Radix tricks", 2001).
+static inline __attribute__((always_inline)) uint64_t float_number(uint64_t bits, unsigned width)
+{
+    const uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1), magnitude = bits & (sign - 1), infinity = width == 32 ? 0x7f800000 : 0x7ff0000000000000;
+    if (magnitude > infinity) return 0;
+    if (magnitude == 0) return sign;
+    return bits & sign ? ~bits & all : bits | sign;
+}
+
+// The value as a number that grows with it; NaN is 0, and nothing else of the floats.
+static inline __attribute__((always_inline)) uint64_t number_at(const char *at, hdst__kind kind)
+{
+    const uint64_t bits = bits_at(at, kind);
+    if (kind == HDST__F32 || kind == HDST__F64) return float_number(bits, kind == HDST__F32 ? 32 : 64);
+    return kind >= HDST__I8 && kind <= HDST__I64 ? bits ^ (uint64_t)1 << 63 : bits;
+}
+
+// --- Candidates ---
+
+typedef struct picking {
+    hdst__top *top;
+    hdst__group_entry *entries, *scratch;   // keys are complements: the smallest is the best; index: the row's place in `rows`
+    char *rows, *spare;
+    uint64_t count, room;
+    bool full;                      // `wanted` were found: from then on only better ones than the worst of them come in
+    uint64_t worst;                 // its key
+} picking;
+
+static void swap_rows(picking *p)
+{
+    char *rows = p->rows;
+    p->rows = p->spare;
+    p->spare = rows;
+}
+
+// The best `wanted`, in order.
+static void cut(const hdst__top *top, picking *p)
+{
+    const uint64_t size = top->record->size, count = p->count < top->wanted ? p->count : top->wanted;
+    hdst__group_entry *sorted = hdst__group_order_numbers(p->entries, p->scratch, p->count);
+    for (uint64_t i = 0; i < count; i++) {
+        memcpy(p->spare + i * size, p->rows + sorted[i].index * size, size);
+        p->entries[i] = (hdst__group_entry){sorted[i].key, i};
+    }
+    swap_rows(p);
+    p->count = count;
+    p->full = count == top->wanted;
+    if (count) p->worst = p->entries[count - 1].key;
+}
+
+static void take(hdst__top *top, picking *p, const char *record, uint64_t key)
+{
+    const uint64_t size = top->record->size;
+    if (p->count == p->room) cut(top, p);
+    if (p->full && key >= p->worst) return;
+    memcpy(p->rows + p->count * size, record, size);
+    p->entries[p->count] = (hdst__group_entry){key, p->count};
+    p->count++;
+    top->kept++;
+}
+
+// Smaller for what comes earlier; NaN comes last.
+static inline __attribute__((always_inline)) uint64_t key_of(const hdst__top *top, const char *record, hdst__kind kind)
+{
+    const uint64_t number = number_at(record + top->offset, kind);
+    return top->largest ? ~number : hdst__kind_is_float(kind) ? number - 1 : number;
+}
+
+static inline __attribute__((always_inline)) void look_at_kind(hdst__top *top, picking *p, const char *records, uint64_t count, hdst__kind kind)
+{
+    const uint64_t size = top->record->size;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t key = key_of(top, records + i * size, kind);
+        if (!p->full || key < p->worst) take(top, p, records + i * size, key);      // of equal ones the earlier stays
+    }
+}
+
+static hdst_status look_at(void *user, const void *records, uint64_t count, hdst_error *error)
+{
+    picking *p = user;
+    hdst__top *top = p->top;
+    (void)error;
+    switch (top->kind) {
+    case HDST__F32: look_at_kind(top, p, records, count, HDST__F32); break;
+    case HDST__F64: look_at_kind(top, p, records, count, HDST__F64); break;
+    case HDST__I32: look_at_kind(top, p, records, count, HDST__I32); break;
+    case HDST__U32: look_at_kind(top, p, records, count, HDST__U32); break;
+    default: look_at_kind(top, p, records, count, top->kind);
+    }
+    top->seen += count;
+    return HDST_OK;
+}
+
+// --- Memory ---
+
+static hdst_status take_memory(hdst__top *top, picking *p, const hdst__reader *from, hdst_error *error)
+{
+    static const char what[] = "the records with the largest values";
+    hdst__budget *budget = &top->engine->memory;
+    const uint64_t records = from->records, size = top->record->size, wanted = top->wanted < records ? top->wanted : records, fit = LEAST_BYTES / size + 1, least = fit < LEAST_ROOM ? fit : LEAST_ROOM;
+    p->room = wanted > records / 2 ? records : 2 * wanted > least ? 2 * wanted : least < records ? least : records;
+    uint64_t bytes, input;
+    if (__builtin_mul_overflow(p->room, 2 * (size + sizeof *p->entries), &bytes)) bytes = UINT64_MAX;
+    if (__builtin_mul_overflow(records, HELD_TWICE * (size + BESIDE_RECORD), &input)) input = UINT64_MAX;
+    if (!from->held) input = 0;
+    if (bytes > hdst__budget_left(budget)) return hdst__budget_error_of_all(budget, bytes, wanted * size, input, what, error);      // and the result
+    p->rows = hdst__budget_alloc(budget, p->room * size, what, error);
+    p->spare = p->rows ? hdst__budget_alloc(budget, p->room * size, what, error) : NULL;
+    p->entries = p->spare ? hdst__budget_alloc(budget, p->room * sizeof *p->entries, what, error) : NULL;
+    p->scratch = p->entries ? hdst__budget_alloc(budget, p->room * sizeof *p->scratch, what, error) : NULL;
+    return p->scratch ? HDST_OK : HDST_E_MEMORY;
+}
+
+static void end_picking(hdst__top *top, picking *p)
+{
+    const hdst__allocator *allocator = top->engine->allocator;
+    hdst__free(allocator, p->rows);
+    hdst__free(allocator, p->spare);
+    hdst__free(allocator, p->entries);
+    hdst__free(allocator, p->scratch);
+}
+
+// --- Running ---
+
+// What is left is the result's; it is as large as what was wanted.
+static hdst_status give(hdst__top *top, picking *p, hdst_error *error)
+{
+    const uint64_t size = top->record->size;
+    cut(top, p);
+    top->rows = hdst__budget_alloc(&top->engine->memory, p->count * size, "the records with the largest values", error);
+    if (!top->rows) return HDST_E_MEMORY;
+    memcpy(top->rows, p->rows, p->count * size);
+    top->row_count = p->count;
+    return HDST_OK;
+}
+
+hdst_status hdst__top_run(hdst__top *top, const hdst__reader *input, hdst_error *error)
+{
+    const double start = hdst__now();
+    picking p = {.top = top};
+    hdst__top_release(top);
+    top->seen = top->kept = 0;
+    top->stats = (hdst__run_stats){0};
+    if (input->records == 0 || top->wanted == 0) return HDST_OK;
+    hdst_status status = take_memory(top, &p, input, error);
+    if (status == HDST_OK) status = hdst__engine_stream(top->engine, input, look_at, &p, &top->stats, error);
+    if (status == HDST_OK) status = give(top, &p, error);
+    if (status != HDST_OK) hdst__top_release(top);
+    end_picking(top, &p);
+    top->stats.records = top->seen;
+    top->stats.total_seconds = top->stats.read_seconds = hdst__now() - start;
+    return status;
+}
+
+hdst_status hdst__top_append(hdst__top *top, const void *rows, uint64_t count, hdst_error *error)
+{
+    const uint64_t size = top->record->size, bytes = count * size;
+    if (count == 0) return HDST_OK;
+    char *grown = hdst__budget_realloc(&top->engine->memory, top->rows, (top->row_count + count) * size, "the records with the largest values", error);
+    if (!grown) return HDST_E_MEMORY;
+    memcpy(grown + top->row_count * size, rows, bytes);
+    top->rows = grown;
+    top->row_count += count;
+    return HDST_OK;
+}

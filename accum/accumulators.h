@@ -13,7 +13,7 @@
 // A *strip table* (of one work-item on a CPU, of one work-group on a GPU) is small and quick: a float sum is one or two int64 in fixed point
 // at a scale 2^s that was guessed from the data (word 0 counts multiples of 2^-s, word 1 of 2^-(s+40)). An addend that does not fit goes to the device table at once;
 // the strip table is added to the device table when the strip ends and before it could overflow. So no choice of scale or slice changes a bit.
-// A sum of a whole dataset has no strip table on CPU devices, but for single records: its addends are added by blocks in levels of floats (templates/levels.cl).
+// A sum of a whole dataset has no strip table on CPU devices, but for single records: its addends are added by blocks in levels of floats (accum/levels.cl).
 #ifndef HDST_ACCUM_ACCUMULATORS_H
 #define HDST_ACCUM_ACCUMULATORS_H
 
@@ -95,7 +95,7 @@ enum { HDST__PAGE_WORDS = 512 };
 uint64_t hdst__tables_mark_words(const hdst__tables *tables, const uint64_t *rows);
 uint64_t hdst__tables_front_words(const hdst__tables *tables, const uint64_t *rows);    // marks too: words before the first cell; 0 without front words
 // GPU, tables with many rows: float sums of the device table are one word in fixed point each, and what does not fit goes to *spare cells*, wide ones that a row has
-// only if it needs one (templates/spare.cl). Only of tables that may be compact, and for tables that the device itself makes rows of: nobody else can read them.
+// only if it needs one (accum/spare.cl). Only of tables that may be compact, and for tables that the device itself makes rows of: nobody else can read them.
 bool hdst__accum_may_be_compact(const hdst__accum *accum);
 void hdst__accum_make_compact(hdst__accum *accum);
 bool hdst__tables_are_compact(const hdst__tables *tables);      // one of them is

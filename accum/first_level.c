@@ -35,7 +35,7 @@ static place place_of(const hdst__tables *tables, const uint64_t *rows, const hd
                    front->cells + hdst__tables_device_first(tables, rows, accum) + row * a->device_row_words + cell->device_first + element * cell->device_words};
 }
 
-// As kernels clamp it (templates/exact.cl, exact_double.cl).
+// As kernels clamp it (accum/exact.cl, exact_double.cl).
 static int32_t scale_of(const hdst__cell *cell, const hdst__front *front)
 {
     const int32_t s = front->scale[cell->scale], least = cell->of_floats ? -100 : -970, most = cell->of_floats ? 86 : 980;

@@ -211,7 +211,7 @@ static uint64_t bytes_of(const ir_func *func, const ir_var *var)
     return records * hdst__scalar_size(records > 1 ? hdst__kind_over_block(var->kind) : var->kind);
 }
 
-// Levels of sums over a block (templates/levels.cl): their state, which for floats has room for sums in double, and a block of values where the rare way begins.
+// Levels of sums over a block (accum/levels.cl): their state, which for floats has room for sums in double, and a block of values where the rare way begins.
 enum { FLOAT_LEVEL_BYTES = 704, DOUBLE_LEVEL_BYTES = 448, LEVEL_VALUES = 512 * 8 };
 
 typedef struct level_bytes {

@@ -29,8 +29,8 @@ typedef struct hdst__accum_plan {
     const hdst__accum *accum;
     hdst__place place;
     const char *name;           // identifier of the parameter
-    bool *lane_sum;             // GPU, PLACE_PRIVATE, by leaf: float addends in levels (templates/lanes.cl), then one word with HDST__LANE_BITS more bits below
-    bool *pair_sum;             // GPU, PLACE_PRIVATE, by leaf: addends of double in two running sums (templates/pairs.cl), which go to the group's words when it merges
+    bool *lane_sum;             // GPU, PLACE_PRIVATE, by leaf: float addends in levels (accum/lanes.cl), then one word with HDST__LANE_BITS more bits below
+    bool *pair_sum;             // GPU, PLACE_PRIVATE, by leaf: addends of double in two running sums (accum/pairs.cl), which go to the group's words when it merges
     bool *level_sum[2];         // CPU, by leaf: has sums in levels, of floats, of doubles (print_levels.c)
     uint32_t *slot;             // PLACE_LOCAL: first 32-bit slot of each leaf within a row
     uint32_t slots;             // of a row; PLACE_PRIVATE on GPUs: while it is merged

@@ -196,7 +196,7 @@ static void add_exact(adder *a, ir_stmt *s)
     note_fit(a, in_cell(a, IR_FITS, HDST__BOOL, s, s->value, 0));
 }
 
-// A sum of the whole dataset: its addends are kept over the block and added in their own arithmetic (templates/levels.cl), which is quicker than fixed point.
+// A sum of the whole dataset: its addends are kept over the block and added in their own arithmetic (accum/levels.cl), which is quicker than fixed point.
 static bool is_level_sum(const adder *a, const ir_stmt *s)
 {
     const hdst__accum *accum = hdst__tables_accum(a->tables, s->param);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of a whole dataset in printed kernels on PoCL (templates/levels.cl and its GPU likeness), against exact cells on the host (which are tested against big integers): data made
+// Sums of a whole dataset in printed kernels on PoCL (accum/levels.cl and its GPU likeness), against exact cells on the host (which are tested against big integers): data made
 // to trip the levels. Each sum is of a field, a square, a product or of what was worked out, of floats and doubles, in a float's and in a double's cell.
 #include "accum/reduce.h"
 #include "tests/support/ir_make.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts: options, devices, the objects' common end.
-#include "hdst/object.h"
+#include "plan/object.h"
 
 #include "engine/device/device_list.h"
 

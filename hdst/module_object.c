@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules: a kernel file, compiled up to the checked tree, with the records it knows.
-#include "hdst/module_object.h"
+#include "plan/kernel_module.h"
 #include "hdst/read_file.h"
 #include "hdst/schema_object.h"
 

@@ -3,7 +3,7 @@
 #define HDST_HDST_SCHEMA_OBJECT_H
 
 #include "record/schema.h"
-#include "hdst/object.h"
+#include "plan/object.h"
 
 struct hdst_schema {
     hdst__object object;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code that the program gives for a map apart from its module: OpenCL C or a C function, for a class of devices.
-#include "hdst/map_spec.h"
+#include "plan/map_spec.h"
 
 #include <string.h>
 

@@ -3,11 +3,11 @@
 #define HDST_PLAN_DATASET_H
 
 #include "codegen/ir/ir.h"
-#include "hdst/field.h"
+#include "record/field_path.h"
 #include "shuffle/aggregate/aggregate.h"
 #include "shuffle/sort/sort.h"
-#include "hdst/map_spec.h"
-#include "hdst/source_object.h"
+#include "plan/map_spec.h"
+#include "plan/source_object.h"
 
 typedef enum hdst__operator {
     HDST__OP_READ,

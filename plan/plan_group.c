@@ -8,7 +8,7 @@
 
 #include "engine/engine_private.h"
 #include "engine/stage/reduction_levels.h"
-#include "hdst/replay_save.h"
+#include "plan/replay_save.h"
 
 #include <inttypes.h>
 #include <stdio.h>

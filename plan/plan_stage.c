@@ -4,7 +4,7 @@
 
 #include "codegen/lower/operator_functions.h"
 #include "plan/keyed_records.h"
-#include "hdst/replay_save.h"
+#include "plan/replay_save.h"
 #include "accum/reduce.h"
 
 #include <inttypes.h>

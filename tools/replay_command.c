@@ -3,7 +3,7 @@
 #include "codegen/opencl/kernel.h"
 #include "codegen/front/module.h"
 #include "record/schema.h"
-#include "hdst/replay_file.h"
+#include "io/replay_file.h"
 #include "tools/arguments.h"
 #include "tools/commands.h"
 #include "tools/replay_print.h"

@@ -4,7 +4,7 @@
 // does the work, so that its way of ending is seen too.
 // usage: endless short|streamed|cached|sorted|grouped DEVICE
 #include "engine/engine_private.h"
-#include "hdst/object.h"
+#include "plan/object.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 #include "tests/hdst/budget.h"
 
 #include "engine/engine_private.h"
-#include "hdst/object.h"
+#include "plan/object.h"
 
 #include <malloc.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
 
 #include "engine/engine_private.h"
 #include "hdst/hdst.h"
-#include "hdst/object.h"
+#include "plan/object.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A record that failed, from the run to what `hdst replay` prints; files that are no such thing.
 #define _GNU_SOURCE     // memmem
-#include "hdst/replay_file.h"
+#include "io/replay_file.h"
 #include "tests/hdst/support.h"
 
 #include <stdlib.h>

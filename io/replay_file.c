@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hdst/replay_file.h"
+#include "io/replay_file.h"
 
 #include "io/file.h"
 

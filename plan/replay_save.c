@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which function of a fused chain failed is found by running the record through longer and longer beginnings of the chain, in the interpreter. Saved is what that function
 // was called with: the record as the functions before it left it.
-#include "hdst/replay_save.h"
+#include "plan/replay_save.h"
 
 #include "base/files.h"
 #include "codegen/interp/interp.h"
-#include "hdst/module_object.h"
-#include "hdst/replay_file.h"
+#include "plan/kernel_module.h"
+#include "io/replay_file.h"
 #include "hdst/schema_object.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all public objects share: the context they belong to, the error that sticks to them, and a count of who uses them.
-#ifndef HDST_OBJECT_H
-#define HDST_OBJECT_H
+#ifndef HDST_PLAN_OBJECT_H
+#define HDST_PLAN_OBJECT_H
 
 #include "base/alloc.h"
 #include "base/cancel.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a group function failed on is all records of a key. Of a reduce by key that is no accumulation it is two records; which ones, a run through the interpreter tells.
-#include "hdst/replay_save.h"
+#include "plan/replay_save.h"
 
 #include "codegen/interp/interp.h"
 #include "shuffle/group/group.h"
-#include "hdst/module_object.h"
+#include "plan/kernel_module.h"
 #include "plan/plan_group.h"
 
 #include <string.h>

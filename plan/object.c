@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hdst/object.h"
+#include "plan/object.h"
 
 #include <string.h>
 

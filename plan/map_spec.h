@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef HDST_MAP_SPEC_H
-#define HDST_MAP_SPEC_H
+#ifndef HDST_PLAN_MAP_SPEC_H
+#define HDST_PLAN_MAP_SPEC_H
 
-#include "hdst/value.h"
+#include "plan/value.h"
 
 typedef struct hdst__binding {
     const char *parameter;      // belongs to the module's tree

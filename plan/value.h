@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef HDST_VALUE_H
-#define HDST_VALUE_H
+#ifndef HDST_PLAN_VALUE_H
+#define HDST_PLAN_VALUE_H
 
-#include "hdst/module_object.h"
+#include "plan/kernel_module.h"
 
 struct hdst_value {
     hdst__object object;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef HDST_HDST_MODULE_OBJECT_H
-#define HDST_HDST_MODULE_OBJECT_H
+#ifndef HDST_PLAN_KERNEL_MODULE_H
+#define HDST_PLAN_KERNEL_MODULE_H
 
 #include "base/diag.h"
 #include "codegen/opencl/kernel.h"
-#include "hdst/object.h"
+#include "plan/object.h"
 
 struct hdst_module {
     hdst__object object;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fields that a program names by a text: "price", "from.x", "line[2].from.x".
-#ifndef HDST_FIELD_H
-#define HDST_FIELD_H
+#ifndef HDST_RECORD_FIELD_PATH_H
+#define HDST_RECORD_FIELD_PATH_H
 
 #include "record/type.h"
 #include "base/error_object.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hdst/field.h"
+#include "record/field_path.h"
 
 #include "base/diag.h"
 

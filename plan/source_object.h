@@ -2,7 +2,7 @@
 #ifndef HDST_HDST_SOURCE_OBJECT_H
 #define HDST_HDST_SOURCE_OBJECT_H
 
-#include "hdst/object.h"
+#include "plan/object.h"
 #include "io/source.h"
 
 struct hdst_source {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Map specs: a function of a module with what its broadcast and accum parameters are bound to.
-#include "hdst/map_spec.h"
+#include "plan/map_spec.h"
 
 #include <string.h>
 

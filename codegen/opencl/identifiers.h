@@ -5,7 +5,7 @@
 //   p_x_At, t_Rows, best_Of  made from such a name: what belongs to it. They end in a capitalised word (NAME followed by At, Rows ...)
 //   lane, LANES, fma, row    of the templates, the printers and OpenCL C. They do neither: embed.py sees to it for the templates, tests for the printers
 //
-// Kernels are called NAME (of which 64 letters) and eight hexadecimal digits, near_1a2b3c4d, which is none of these either. tests/codegen/test_names.c tells the spaces apart in kernels of all forms.
+// Kernels are called NAME (of which 64 letters) and eight hexadecimal digits, near_1a2b3c4d, which is none of these either. tests/codegen/opencl/test_identifiers.c tells the spaces apart in kernels of all forms.
 #ifndef HDST_CODEGEN_OPENCL_IDENTIFIERS_H
 #define HDST_CODEGEN_OPENCL_IDENTIFIERS_H
 

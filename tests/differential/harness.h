@@ -5,7 +5,7 @@
 
 #include "generate.h"
 
-#include "../shuffle/bignum.h"
+#include "tests/support/bignum.h"
 #include "codegen/opencl/kernel.h"
 
 typedef struct diff_library {       // C translations of several programs, compiled and loaded

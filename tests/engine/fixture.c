@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fixture.h"
+#include "tests/engine/fixture.h"
 
 #include "engine/engine_private.h"
 

@@ -64,7 +64,7 @@ def folders_with_readme(root):
 
 
 def check_passes(root):
-    tests = ''.join(path.read_text() for path in (root / 'tests/codegen').glob('test_pass*.c')) + ''.join(p.read_text() for p in (root / 'tests/codegen').glob('test_*.c'))
+    tests = ''.join(path.read_text() for path in (root / 'tests/codegen/pass').glob('test_*.c'))
     passes = sorted(p for p in (root / 'codegen/pass').glob('*.c') if p.name != 'passes.c' and re.search(r'^\w.*\bhdst__pass_\w+\(', p.read_text(), re.M))
     for path in passes:
         head = path.read_text().split('\n#include')[0]
@@ -72,7 +72,7 @@ def check_passes(root):
             wrong.append(f'{path}: the header comment has no before and after')
     for name in sorted(set(re.findall(r'\bhdst__pass_\w+', ''.join(p.read_text() for p in (root / 'codegen').rglob('*.h'))))):
         if name not in tests:
-            wrong.append(f'{name}: no test in tests/codegen names it')
+            wrong.append(f'{name}: no test in tests/codegen/pass names it')
     if len(passes) < 30:
         wrong.append(f'only {len(passes)} passes')
 

@@ -17,7 +17,7 @@ typedef struct program_result {
     const void *input, *broadcast;      // what it ran on: the records, and the rows of the last broadcast, as C structs
 } program_result;
 
-// The module of tests/codegen/passes/programs.hk, in the arena of `diags`. A file that is missing or has errors fails the test.
+// The module of tests/codegen/pass/programs.hk, in the arena of `diags`. A file that is missing or has errors fails the test.
 ast_module *program_load(hdst__diags *diags);
 
 enum { PROGRAM_RECORDS = 300 };

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `hdst kernel show` of the kernels in tests/codegen/kernel/golden against the texts beside them; tests/refresh-goldens writes those anew.
+# `hdst kernel show` of the kernels in tests/codegen/opencl/golden against the texts beside them; tests/refresh-goldens writes those anew.
 # The hash in a kernel's name is left out: it changes with every letter of the text.
 # usage: kernel_golden.sh BUILD SOURCE [--write]
 set -eu
-hdst=$(cd "$1" && pwd)/tools/hdst folder=$2/tests/codegen/kernel/golden failed=0
+hdst=$(cd "$1" && pwd)/tools/hdst folder=$2/tests/codegen/opencl/golden failed=0
 cd "$folder"
 for kernel in *.hk; do
     for form in ir:--ir cpu.cl:--target=cpu gpu.cl:--target=gpu; do

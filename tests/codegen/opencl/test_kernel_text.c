@@ -234,7 +234,7 @@ static void check_named(const words *names)
 
 Test(kernel_text, names_of_the_user_may_be_words_of_opencl_or_of_generated_text)
 {
-    enum { TOGETHER = 96, STEP = 7 };       // of all words, one in so many: compiling them all takes minutes (test_names.c compares the text of all)
+    enum { TOGETHER = 96, STEP = 7 };       // of all words, one in so many: compiling them all takes minutes (test_identifiers.c compares the text of all)
     const words all = words_of_kernels();
     cr_assert_gt(all.count, 1000);
     words names = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages against plain C, on the interpreter and on PoCL (CPU form, and the GPU form on the CPU).
-#include "fixture.h"
+#include "tests/engine/fixture.h"
 
 #include <criterion/criterion.h>
 #include <pthread.h>

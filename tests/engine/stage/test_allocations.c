@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every allocation of create, run and destroy fails once: no crash, no leak, an error each time.
-#include "fixture.h"
+#include "tests/engine/fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lowering against C: functions of passes/programs.hk written again in C, compiled by the C compiler, give the same bits.
+// The lowering against C: functions of pass/programs.hk written again in C, compiled by the C compiler, give the same bits.
 #include "tests/support/program_run.h"
 
 #include <criterion/criterion.h>

@@ -3,7 +3,7 @@
 // mostly given back before the second run.)
 #include "shuffle/aggregate/aggregate.h"
 #include "engine/engine_private.h"
-#include "tests/engine/pairs.h"
+#include "tests/shuffle/pairs.h"
 
 enum { RECORDS = 500000, MEMORY = 4 << 20 };
 

@@ -4,7 +4,7 @@
 
 #include "engine/engine_private.h"
 #include "plan/dataset.h"
-#include "tests/shuffle/bignum.h"
+#include "tests/support/bignum.h"
 
 #include <math.h>
 #include <stdlib.h>

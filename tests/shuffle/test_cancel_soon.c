@@ -6,7 +6,7 @@
 #include "shuffle/group/group.h"
 #include "shuffle/group/repartition.h"
 #include "shuffle/sort/sort_private.h"
-#include "tests/engine/pairs.h"
+#include "tests/shuffle/pairs.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 // Wide cells against a big-integer evaluator of the tests (bignum.h): the sum, rounded once, whatever was added in whatever order.
 #include "accum/accumulators.h"
 
-#include "bignum.h"
+#include "tests/support/bignum.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No pass changes what a function computes: every program of passes/programs.hk runs in the interpreter before and after each pass, on random records.
+// No pass changes what a function computes: every program of pass/programs.hk runs in the interpreter before and after each pass, on random records.
 #include "codegen/pass/block_form.h"
 #include "codegen/pass/row_form.h"
 #include "tests/support/program_run.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The input of tests of cancelling: pairs of a key, spread over 24 bits, and a value of 1, or the numbers of their parts.
-#ifndef TESTS_ENGINE_PAIRS_H
-#define TESTS_ENGINE_PAIRS_H
+#ifndef TESTS_SHUFFLE_PAIRS_H
+#define TESTS_SHUFFLE_PAIRS_H
 
 #include "engine/engine_private.h"
 

@@ -4,7 +4,7 @@
 #include "engine/device/device_opencl.h"
 #include "engine/device/driver_gate.h"
 #include "engine/engine_private.h"
-#include "fixture.h"
+#include "tests/engine/fixture.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

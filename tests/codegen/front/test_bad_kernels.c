@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every file of kernel/bad is a kernel with mistakes. Its comments say which errors must come, all of them and no other:
+// Every file of front/bad is a kernel with mistakes. Its comments say which errors must come, all of them and no other:
 //     // expect: LINE:COLUMN: message | hint        (" | hint" may be left out when there is none)
 //     // param: NAME=VALUE                          given from outside
 #include "codegen/opencl/kernel.h"

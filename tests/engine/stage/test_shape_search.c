@@ -3,7 +3,7 @@
 #include "engine/engine_private.h"
 #include "engine/stage/launch_shape.h"
 #include "engine/stage/stage.h"
-#include "fixture.h"
+#include "tests/engine/fixture.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

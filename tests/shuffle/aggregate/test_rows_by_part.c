@@ -3,7 +3,7 @@
 #include "tests/hdst/support.h"
 
 #include "engine/engine_private.h"
-#include "tests/shuffle/bignum.h"
+#include "tests/support/bignum.h"
 
 #include <stdlib.h>
 

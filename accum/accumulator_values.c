@@ -2,7 +2,7 @@
 // Reads accumulators out (accum/reduce.h): the one place where an exact sum is rounded.
 #include "accum/reduce.h"
 
-#include "codegen/interp/interp.h"
+#include "record/convert.h"
 
 #include <string.h>
 
@@ -13,11 +13,11 @@ uint64_t hdst__cell_read(const hdst__cell *cell, const int64_t *word)
     case IR_ACC_MIN: case IR_ACC_MAX: return hdst__key_decode(cell->kind, cell->acc, (uint64_t)*word);
     case IR_ACC_AND:
         if (cell->kind == HDST__BOOL) return ~(uint64_t)*word & 1;
-        return hdst__eval_convert(cell->kind, HDST__U64, ~(uint64_t)*word);
+        return hdst__scalar_convert(cell->kind, HDST__U64, ~(uint64_t)*word);
     case IR_SUM: case IR_ACC_OR: case IR_ACC_XOR: break;
     }
     // Words are modulo 2^64; a narrower kind takes its low bits.
-    return cell->kind == HDST__U64 ? (uint64_t)*word : hdst__eval_convert(cell->kind, HDST__U64, (uint64_t)*word);
+    return cell->kind == HDST__U64 ? (uint64_t)*word : hdst__scalar_convert(cell->kind, HDST__U64, (uint64_t)*word);
 }
 
 uint64_t hdst__table_read(const hdst__tables *tables, const uint64_t *rows, const int64_t *table, size_t accum, uint64_t row, uint32_t leaf, uint64_t element)

@@ -3,7 +3,7 @@
 // The bound on additions per record is in addition_bound.c.
 #include "accum/accumulators.h"
 
-#include "codegen/ir/eval_pattern.h"
+#include "record/bit_pattern.h"
 
 // --- Cells ---
 

@@ -3,6 +3,7 @@
 #include "plan/plan.h"
 
 #include "codegen/interp/interp.h"
+#include "record/convert.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ static bool constant_bits(const ast_expr *e, uint64_t *bits)
         *bits = e->number.bits;
         return true;
     }
-    if (e->kind == AST_CONVERT && constant_bits(e->left, bits)) *bits = hdst__eval_convert(e->type->kind, e->left->type->kind, *bits);
+    if (e->kind == AST_CONVERT && constant_bits(e->left, bits)) *bits = hdst__scalar_convert(e->type->kind, e->left->type->kind, *bits);
     else if (e->kind == AST_UNARY && e->op == AST_NEG && constant_bits(e->left, bits)) *bits = hdst__eval_unary(IR_NEG, e->type->kind, e->type->kind, *bits);
     else return false;
     return true;

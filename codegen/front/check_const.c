@@ -2,6 +2,7 @@
 // Values of constant expressions: array sizes, enum values, constants, cases. Computed with the interpreter's own arithmetic.
 #include "codegen/front/check.h"
 #include "codegen/interp/interp.h"
+#include "record/convert.h"
 
 #include <inttypes.h>
 
@@ -55,7 +56,7 @@ bool hdst__check_constant(hdst__checker *c, const ast_expr *e, uint64_t *bits, b
         return true;
     case AST_CONVERT:
         if (!hdst__check_constant(c, e->left, &a, quiet)) return false;
-        *bits = hdst__eval_convert(e->type->kind, e->left->type->kind, a);
+        *bits = hdst__scalar_convert(e->type->kind, e->left->type->kind, a);
         return true;
     case AST_TERNARY:
         if (!hdst__check_constant(c, e->left, &a, quiet)) return false;

@@ -2,6 +2,7 @@
 // Conversions: C's promotions and usual arithmetic conversions, made explicit.
 #include "codegen/front/check.h"
 #include "codegen/interp/interp.h"
+#include "record/convert.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +31,7 @@ bool hdst__check_is_arithmetic(const hdst__type *type) { return type->kind < HDS
 static double number_value(hdst__kind kind, uint64_t bits)
 {
     double value;
-    uint64_t wide = kind == HDST__F64 ? bits : hdst__eval_convert(HDST__F64, kind, bits);
+    uint64_t wide = kind == HDST__F64 ? bits : hdst__scalar_convert(HDST__F64, kind, bits);
     memcpy(&value, &wide, sizeof value);
     return value;
 }
@@ -51,7 +52,7 @@ ast_expr *hdst__check_to_kind(hdst__checker *c, ast_expr *expr, hdst__kind kind)
 {
     if (expr->type->kind == kind || hdst__check_is_poison(expr->type)) return expr;
     if (expr->kind == AST_NUMBER) {
-        uint64_t bits = hdst__eval_convert(kind, expr->type->kind, expr->number.bits);
+        uint64_t bits = hdst__scalar_convert(kind, expr->type->kind, expr->number.bits);
         warn_if_changed(c, expr, kind, bits);
         return hdst__check_number(c, expr->span, kind, bits);
     }

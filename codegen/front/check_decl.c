@@ -3,6 +3,7 @@
 // not matter; one that needs itself is an error.
 #include "codegen/front/check.h"
 #include "codegen/interp/interp.h"
+#include "record/convert.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -278,7 +279,7 @@ static const hdst__param_value *given_value(hdst__checker *c, const char *name)
 static double as_double(hdst__kind kind, uint64_t bits)
 {
     double value;
-    const uint64_t wide = hdst__eval_convert(HDST__F64, kind, bits);
+    const uint64_t wide = hdst__scalar_convert(HDST__F64, kind, bits);
     memcpy(&value, &wide, sizeof value);
     return value;
 }
@@ -306,7 +307,7 @@ static bool convert_given(hdst__checker *c, ast_decl *decl, const hdst__param_va
     const hdst__kind kind = decl->type->kind, from = given->is_real ? HDST__F64 : given->is_unsigned ? HDST__U64 : HDST__I64;
     uint64_t bits = given->bits;
     if (given->is_real) memcpy(&bits, &given->real, sizeof bits);
-    decl->bits = hdst__eval_convert(kind, from, bits);
+    decl->bits = hdst__scalar_convert(kind, from, bits);
     if (survives(from, bits, kind, decl->bits)) return true;
     hdst__diag_error(c->diags, decl->span, NULL, "the param '%s' was set to %s, which does not fit %s", decl->name, given_text(c, given), hdst__scalar_c_name(kind));
     return false;
@@ -331,7 +332,7 @@ static bool global_param(hdst__checker *c, ast_decl *decl)
         return false;
     }
     hdst__diag_note(c->diags, decl->span, "the param '%s' has no value; taken as 4", decl->name);
-    decl->bits = hdst__eval_convert(decl->type->kind, HDST__I32, 4);
+    decl->bits = hdst__scalar_convert(decl->type->kind, HDST__I32, 4);
     return true;
 }
 

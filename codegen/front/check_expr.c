@@ -2,6 +2,7 @@
 // Types of expressions. Each function returns the node that stands in the place of the one it was given.
 #include "codegen/front/check.h"
 #include "codegen/interp/interp.h"
+#include "record/convert.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -29,7 +30,7 @@ static ast_expr *known_constant(hdst__checker *c, const ast_expr *e)
         uint64_t bits = k->bits;
         if (hdst__kind_is_float(k->kind)) {
             memcpy(&bits, &k->real, sizeof bits);
-            bits = isnan(k->real) ? k->kind == HDST__F32 ? 0x7fc00000 : 0x7ff8000000000000u : hdst__eval_convert(k->kind, HDST__F64, bits);
+            bits = isnan(k->real) ? k->kind == HDST__F32 ? 0x7fc00000 : 0x7ff8000000000000u : hdst__scalar_convert(k->kind, HDST__F64, bits);
         }
         return hdst__check_number(c, e->span, k->kind, bits);
     }
@@ -298,7 +299,7 @@ void hdst__check_binary_types(hdst__checker *c, ast_op op, hdst__span span, ast_
     }
     if (op == AST_SHL || op == AST_SHR) {
         *left = hdst__check_to_kind(c, a, hdst__check_promote(a->type->kind));
-        *right = b->kind == AST_NUMBER ? hdst__check_number(c, b->span, HDST__U32, hdst__eval_convert(HDST__U32, b->type->kind, b->number.bits))
+        *right = b->kind == AST_NUMBER ? hdst__check_number(c, b->span, HDST__U32, hdst__scalar_convert(HDST__U32, b->type->kind, b->number.bits))
             : hdst__check_to_kind(c, b, HDST__U32);
         *result = (*left)->type;
         return;
@@ -365,7 +366,7 @@ static ast_expr *cast(hdst__checker *c, ast_expr *e)
     }
     e->type = type;
     if (e->left->kind != AST_NUMBER) return e;
-    return hdst__check_number(c, e->span, type->kind, hdst__eval_convert(type->kind, e->left->type->kind, e->left->number.bits));
+    return hdst__check_number(c, e->span, type->kind, hdst__scalar_convert(type->kind, e->left->type->kind, e->left->number.bits));
 }
 
 static ast_expr *compound(hdst__checker *c, ast_expr *e)

@@ -77,6 +77,5 @@ void hdst__check_to_error(const ir_func *func, uint32_t check, uint64_t index, u
 uint64_t hdst__eval_unary(ir_op op, hdst__kind kind, hdst__kind operand, uint64_t a);
 uint64_t hdst__eval_binary(ir_op op, hdst__kind operand, uint64_t a, uint64_t b);
 uint64_t hdst__eval_fma(hdst__kind kind, uint64_t a, uint64_t b, uint64_t c);
-uint64_t hdst__eval_convert(hdst__kind to, hdst__kind from, uint64_t a);
 
 #endif

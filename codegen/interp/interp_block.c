@@ -2,7 +2,7 @@
 // The block form in the interpreter, so that thousands of random programs can go through its passes without a driver: record loops, reductions over a block,
 // words of a strip table. A record loop runs its records side by side, which gives the same as one after another, because records only meet in sums.
 // Fixed point is computed here with integers, not as the kernels do it.
-#include "codegen/ir/eval_pattern.h"
+#include "record/bit_pattern.h"
 #include "codegen/interp/interp_state.h"
 
 #include <string.h>

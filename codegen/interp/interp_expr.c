@@ -2,6 +2,7 @@
 // Expressions of the interpreter: the tree from the leaves up, each operation over all lanes at once (codegen/ir/eval.h).
 #include "codegen/ir/eval.h"
 #include "codegen/interp/interp_state.h"
+#include "record/convert.h"
 
 #include <string.h>
 
@@ -39,7 +40,7 @@ static lanes unary(interp_state *s, const ir_expr *e, size_t at)
     const lanes a = hdst__interp_eval(s, e->a, at);
     const size_t n = a.uniform ? 1 : s->n;
     uint64_t *out = hdst__interp_slab(s, at);
-    if (e->op == IR_CONVERT) hdst__eval_convert_n(e->kind, e->a->kind, a.v, out, n);
+    if (e->op == IR_CONVERT) hdst__scalar_convert_n(e->kind, e->a->kind, a.v, out, n);
     else if (e->op == IR_BITCAST) hdst__eval_bitcast_n(e->kind, e->a->kind, a.v, out, n);
     else hdst__eval_unary_n(e->op, e->a->kind, a.v, out, n);
     return (lanes){out, a.uniform};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the interpreter reads and writes outside its registers: fields of input records in any layout, broadcast rows, local arrays, accumulators, outputs.
-#include "codegen/ir/eval_pattern.h"
+#include "record/bit_pattern.h"
 #include "codegen/interp/interp_state.h"
 
 #include <string.h>

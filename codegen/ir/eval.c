@@ -5,7 +5,8 @@
 // The file must be compiled with -ffp-contract=off and without -ffast-math: a product is rounded before it is added unless the IR says IR_FMA.
 #include "codegen/ir/eval.h"
 
-#include "codegen/ir/eval_pattern.h"
+#include "record/bit_pattern.h"
+#include "record/convert.h"
 #include "codegen/interp/interp.h"
 
 #include <math.h>
@@ -182,84 +183,14 @@ void hdst__eval_fma_n(hdst__kind kind, const uint64_t *a, const uint64_t *b, con
     FMA_EACH;
 }
 
-// --- Conversions ---
-
-// Truncates towards zero, saturates; NaN gives 0. `limit` is the first value above the range: a power of two, so exact.
-static int64_t saturate_signed(double v, unsigned bits, double limit)
-{
-    if (v != v) return 0;
-    if (v >= limit) return (int64_t)((UINT64_C(1) << (bits - 1)) - 1);
-    if (v <= -limit) return (int64_t)(~UINT64_C(0) << (bits - 1));
-    return (int64_t)v;
-}
-
-static uint64_t saturate_unsigned(double v, unsigned bits, double limit)
-{
-    if (!(v > 0)) return 0;
-    if (v >= limit) return ~UINT64_C(0) >> (64 - bits);
-    return (uint64_t)v;
-}
-
-static double as_real(hdst__kind from, uint64_t a)
-{
-    return from == HDST__F32 ? (double)hdst__as_f32(a) : hdst__as_f64(a);
-}
-
-static void float_to_integer(hdst__kind to, hdst__kind from, const uint64_t *a, uint64_t *out, size_t n)
-{
-    const unsigned bits = 8 * (unsigned)hdst__scalar_size(to);
-    const double limit = ldexp(1.0, (int)bits - hdst__kind_is_signed(to));
-    if (hdst__kind_is_signed(to))
-        EACH(n, out, (uint64_t)saturate_signed(as_real(from, a[i]), bits, limit));
-    else
-        EACH(n, out, saturate_unsigned(as_real(from, a[i]), bits, limit));
-}
-
-// Cuts a wide pattern to an integer kind: what C does between integers.
-static void to_integer(hdst__kind to, const uint64_t *a, uint64_t *out, size_t n)
-{
-#define CASE(KIND, s, T) case KIND: EACH(n, out, HDST__OF_INT(HDST__AS_##s(a[i]))); break;
-    switch (to) {
-        HDST__INTEGER_KINDS(CASE)
-    default: EACH(n, out, a[i]); break;
-    }
-#undef CASE
-}
-
-static void to_bool(hdst__kind from, const uint64_t *a, uint64_t *out, size_t n)
-{
-    if (from == HDST__F32) EACH(n, out, hdst__as_f32(a[i]) != 0);
-    else if (from == HDST__F64) EACH(n, out, hdst__as_f64(a[i]) != 0);
-    else EACH(n, out, a[i] != 0);
-}
-
-// One rounding each. Every integer kind but u64 is exact in an int64.
-static void integer_to_float(hdst__kind to, hdst__kind from, const uint64_t *a, uint64_t *out, size_t n)
-{
-    if (to == HDST__F32 && from == HDST__U64) EACH(n, out, hdst__of_f32((float)a[i]));
-    else if (to == HDST__F32) EACH(n, out, hdst__of_f32((float)(int64_t)a[i]));
-    else if (from == HDST__U64) EACH(n, out, hdst__of_f64((double)a[i]));
-    else EACH(n, out, hdst__of_f64((double)(int64_t)a[i]));
-}
-
-void hdst__eval_convert_n(hdst__kind to, hdst__kind from, const uint64_t *a, uint64_t *out, size_t n)
-{
-    const bool real_from = hdst__kind_is_float(from), real_to = hdst__kind_is_float(to);
-    if (to == from) EACH(n, out, a[i]);
-    else if (to == HDST__BOOL) to_bool(from, a, out, n);
-    else if (real_from && to == HDST__F64) EACH(n, out, hdst__of_f64((double)hdst__as_f32(a[i])));
-    else if (real_from && to == HDST__F32) EACH(n, out, hdst__of_f32((float)hdst__as_f64(a[i])));
-    else if (real_from) float_to_integer(to, from, a, out, n);
-    else if (real_to) integer_to_float(to, from, a, out, n);
-    else to_integer(to, a, out, n);
-}
+// --- The same bits as another kind ---
 
 void hdst__eval_bitcast_n(hdst__kind to, hdst__kind from, const uint64_t *a, uint64_t *out, size_t n)
 {
     if (hdst__kind_is_float(from)) hdst__eval_unary_n(IR_CANONICAL, from, a, out, n);
     else if (to == HDST__F32) EACH(n, out, a[i] & 0xffffffff);      // a signed pattern was extended
     else EACH(n, out, a[i]);
-    if (to == HDST__I32) to_integer(to, out, out, n);
+    if (to == HDST__I32) hdst__scalar_convert_n(HDST__I32, HDST__I64, out, out, n);
 }
 
 // --- Single values (codegen/interp/interp.h) ---
@@ -267,7 +198,7 @@ void hdst__eval_bitcast_n(hdst__kind to, hdst__kind from, const uint64_t *a, uin
 uint64_t hdst__eval_unary(ir_op op, hdst__kind kind, hdst__kind operand, uint64_t a)
 {
     uint64_t out = 0;
-    if (op == IR_CONVERT) hdst__eval_convert_n(kind, operand, &a, &out, 1);
+    if (op == IR_CONVERT) hdst__scalar_convert_n(kind, operand, &a, &out, 1);
     else if (op == IR_BITCAST) hdst__eval_bitcast_n(kind, operand, &a, &out, 1);
     else hdst__eval_unary_n(op, operand, &a, &out, 1);
     return out;
@@ -284,12 +215,5 @@ uint64_t hdst__eval_fma(hdst__kind kind, uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t out = 0;
     hdst__eval_fma_n(kind, &a, &b, &c, &out, 1);
-    return out;
-}
-
-uint64_t hdst__eval_convert(hdst__kind to, hdst__kind from, uint64_t a)
-{
-    uint64_t out = 0;
-    hdst__eval_convert_n(to, from, &a, &out, 1);
     return out;
 }

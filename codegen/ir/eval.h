@@ -13,7 +13,6 @@
 void hdst__eval_unary_n(ir_op op, hdst__kind operand, const uint64_t *a, uint64_t *out, size_t n);      // NEG ... ISNAN
 void hdst__eval_binary_n(ir_op op, hdst__kind operand, const uint64_t *a, const uint64_t *b, uint64_t *out, size_t n);  // ADD ... NE
 void hdst__eval_fma_n(hdst__kind kind, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *out, size_t n);
-void hdst__eval_convert_n(hdst__kind to, hdst__kind from, const uint64_t *a, uint64_t *out, size_t n);
 void hdst__eval_bitcast_n(hdst__kind to, hdst__kind from, const uint64_t *a, uint64_t *out, size_t n);
 
 #endif

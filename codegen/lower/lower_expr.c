@@ -2,6 +2,7 @@
 // Expressions become trees without side effects. What can fail puts a check in front; what must run only sometimes (a check or a helper on the right of
 // `&&`, in a branch of `?:`) becomes an `if` with a variable, so that the order from left to right stays.
 #include "codegen/lower/lower.h"
+#include "record/convert.h"
 
 #include <string.h>
 
@@ -12,7 +13,7 @@ ir_expr *hdst__lower_bool(lowerer *l, bool value) { return hdst__ir_const(l->fun
 ir_expr *hdst__lower_convert(lowerer *l, hdst__kind kind, ir_expr *e)
 {
     if (e->op == IR_CONST && e->kind != kind) {
-        ir_expr *folded = hdst__ir_const(l->func, kind, hdst__eval_convert(kind, e->kind, e->bits));
+        ir_expr *folded = hdst__ir_const(l->func, kind, hdst__scalar_convert(kind, e->kind, e->bits));
         folded->span = e->span;
         return folded;
     }
@@ -47,7 +48,7 @@ static void push_check(lowerer *l, ir_check_kind kind, hdst__span span, const ch
 static ir_expr *checked_index(lowerer *l, ir_check_kind kind, const ast_expr *at, const char *what, ir_expr *limit)
 {
     ir_expr *index = hdst__lower_value(l, at->right);
-    if (index->op == IR_CONST && limit->op == IR_CONST && hdst__eval_convert(HDST__U64, index->kind, index->bits) < limit->bits) return index;
+    if (index->op == IR_CONST && limit->op == IR_CONST && hdst__scalar_convert(HDST__U64, index->kind, index->bits) < limit->bits) return index;
     index = hdst__lower_simple(l, "index", index);
     ir_expr *wide = hdst__lower_convert(l, HDST__U64, index);
     ir_expr *below = hdst__ir_binary(l->func, IR_LT, HDST__BOOL, wide, limit);

@@ -13,7 +13,7 @@
 //
 // Additions within control that varies are tested one by one where they stand.
 #include "codegen/pass/block_form.h"
-#include "codegen/ir/eval_pattern.h"
+#include "record/bit_pattern.h"
 
 enum { MOST_SUMS = 512 };       // words of an accumulator whose sums have levels in private memory: 448 bytes each (704 for floats), in the second cache, which are read and written once a block (measured with 79
                                 // sums of doubles: 33 ns a record, 51 in fixed point)

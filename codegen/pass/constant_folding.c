@@ -7,9 +7,10 @@
 //          if false {
 //            x = 7
 //          }
-#include "codegen/ir/eval_pattern.h"
+#include "record/bit_pattern.h"
 #include "codegen/interp/interp.h"
 #include "codegen/opencl/kernel.h"
+#include "record/convert.h"
 
 #include <math.h>
 
@@ -142,7 +143,7 @@ static ir_expr *fold_unary(ir_func *func, const ir_expr *e)
 {
     if (e->op == IR_FIXED || e->op == IR_FITS) return NULL;     // the scale is not known
     if (is_const(e->a)) {
-        uint64_t bits = e->op == IR_CONVERT ? hdst__eval_convert(e->kind, e->a->kind, e->a->bits) : hdst__eval_unary(e->op, e->kind, e->a->kind, e->a->bits);
+        uint64_t bits = e->op == IR_CONVERT ? hdst__scalar_convert(e->kind, e->a->kind, e->a->bits) : hdst__eval_unary(e->op, e->kind, e->a->kind, e->a->bits);
         return e->op == IR_KEY_MIN || e->op == IR_KEY_MAX ? NULL : constant(func, e, e->kind, bits);
     }
     switch (e->op) {

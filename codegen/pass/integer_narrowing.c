@@ -10,6 +10,7 @@
 // Where a leaf is a wide number that varies, nothing changes: it would have to be cut first. For CPU devices; registers of a GPU's lane are 32 bits wide.
 #include "codegen/pass/block_form.h"
 #include "codegen/interp/interp.h"
+#include "record/convert.h"
 
 static bool is_small(hdst__kind kind, const ir_expr *than) { return hdst__kind_is_integer(kind) && hdst__scalar_size(kind) < hdst__scalar_size(than->kind); }
 
@@ -44,9 +45,9 @@ static ir_expr *exact_convert(ir_func *func, ir_expr *e, hdst__kind kind)
 
 static ir_expr *exact_const(ir_func *func, const ir_expr *e, hdst__kind kind)
 {
-    const uint64_t cut = hdst__eval_convert(kind, e->kind, e->bits);
+    const uint64_t cut = hdst__scalar_convert(kind, e->kind, e->bits);
     if (hdst__kind_is_signed(kind) && !hdst__kind_is_signed(e->kind) && (int64_t)cut < 0) return NULL;       // a large number, not a negative one
-    return hdst__eval_convert(e->kind, kind, cut) == e->bits ? hdst__ir_const(func, kind, cut) : NULL;
+    return hdst__scalar_convert(e->kind, kind, cut) == e->bits ? hdst__ir_const(func, kind, cut) : NULL;
 }
 
 static ir_expr *exact(ir_func *func, ir_expr *e, hdst__kind kind)
@@ -77,7 +78,7 @@ static ir_expr *low_bits(ir_func *func, ir_expr *e, hdst__kind kind);
 
 static ir_expr *low_leaf(ir_func *func, ir_expr *e, hdst__kind kind)
 {
-    if (e->op == IR_CONST) return hdst__ir_const(func, kind, hdst__eval_convert(kind, e->kind, e->bits));
+    if (e->op == IR_CONST) return hdst__ir_const(func, kind, hdst__scalar_convert(kind, e->kind, e->bits));
     if (e->op == IR_CONVERT && e->a->kind == HDST__BOOL) return made(e, hdst__ir_convert(func, kind, e->a));
     if (e->op == IR_CONVERT && hdst__kind_is_integer(e->a->kind)) {
         if (hdst__scalar_size(e->a->kind) <= hdst__scalar_size(kind)) return made(e, hdst__ir_convert(func, kind, e->a));

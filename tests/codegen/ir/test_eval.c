@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of the IR on bit patterns, against values worked out by hand and against plain C where C defines the result.
 #include "codegen/interp/interp.h"
+#include "record/convert.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -24,7 +25,7 @@ static const uint64_t i32_min = 0xffffffff80000000, nan32 = 0x7fc00000, nan64 = 
 
 #define BINARY(op, kind, a, b, expected) cr_expect_eq(hdst__eval_binary(op, kind, (uint64_t)(a), (uint64_t)(b)), (uint64_t)(expected), "%s " #a ", " #b, #op)
 #define UNARY(op, kind, a, expected) cr_expect_eq(hdst__eval_unary(op, kind, kind, (uint64_t)(a)), (uint64_t)(expected), "%s " #a, #op)
-#define CONVERT(to, from, a, expected) cr_expect_eq(hdst__eval_convert(to, from, (uint64_t)(a)), (uint64_t)(expected), #from " to " #to ": " #a)
+#define CONVERT(to, from, a, expected) cr_expect_eq(hdst__scalar_convert(to, from, (uint64_t)(a)), (uint64_t)(expected), #from " to " #to ": " #a)
 
 Test(eval, integers_wrap_in_their_kind)
 {

@@ -4,6 +4,7 @@
 #include "codegen/interp/interp.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
+#include "record/convert.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -52,7 +53,7 @@ static uint64_t value(hdst__kind kind, int n)
     static const int64_t integer[VALUES] = {0,        1,         -1,        2,         -2,        3,         7,         -7, 100, -100, INT8_MAX,
                                             INT8_MIN, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, 31, 33,  64,   0x123456789abcdef};
     if (hdst__kind_is_float(kind)) return bits_of(kind, real[n]);
-    return hdst__eval_convert(kind, HDST__I64, (uint64_t)integer[n]);
+    return hdst__scalar_convert(kind, HDST__I64, (uint64_t)integer[n]);
 }
 
 // --- One function: out[k] = operation k of (a, b) ---

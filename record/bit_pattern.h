@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between C values and the 64-bit patterns that the evaluator and the interpreter keep them in.
-#ifndef HDST_CODEGEN_IR_EVAL_PATTERN_H
-#define HDST_CODEGEN_IR_EVAL_PATTERN_H
+// Between C values and the 64-bit patterns that hold a scalar of any kind: what evaluator, interpreter and accumulators keep.
+#ifndef HDST_RECORD_BIT_PATTERN_H
+#define HDST_RECORD_BIT_PATTERN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -44,7 +44,7 @@ struct hdst__engine {
     uint64_t by_key_look_after, by_key_full;            // tests: hdst__keyed's of reductions by key in host memory, 0: as they are
     uint64_t by_key_moved[3];           // of the last one, for tests: rows with such words that left threads' tables, piles, and parts' tables or runs
     uint64_t by_key_longest;            // of the last reduction by key in host memory: places between a key's home in a table and its place, at most; for tests
-    uint64_t by_key_least_cells;        // tests: from how many cells on hdst__by_key_suits_rows, on any device; 0: chosen
+    uint64_t by_key_least_cells;        // tests: from how many cells on hdst__aggregate_suits_rows, on any device; 0: chosen
 
     pthread_mutex_t mutex;              // guards all below; held during a run
     hdst__opencl *opencl;               // NULL until discovery, and when there is no loader

@@ -91,8 +91,8 @@ struct hdst__node {
     const void *rows;               // the records, as C structs
     uint64_t row_count;
     hdst__sort *sort;               // of a sort: made at the first run
-    const hdst__by_key_spec *by_key_spec;   // of a reduction by key; of one that is no accumulation, only to tell keys apart
-    hdst__by_key *by_key;           // made at the first run
+    const hdst__aggregate_spec *by_key_spec;   // of a reduction by key; of one that is no accumulation, only to tell keys apart
+    hdst__aggregate *by_key;           // made at the first run
     const hdst__field_place *key_fields;
     const hdst__node *parted;       // of a reduction by key: the partition whose parts it keeps; NULL: none
     hdst__output parted_rows;       // then: its records, part by part

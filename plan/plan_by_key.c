@@ -34,8 +34,8 @@ hdst_status hdst__by_key_node_make(hdst__arena *arena, hdst__node *node, hdst_er
         return HDST_OK;
     }
     uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, dataset->record->leaf_count);
-    hdst__by_key_spec *spec = HDST__NEW(arena, hdst__by_key_spec);
-    *spec = (hdst__by_key_spec){.record = dataset->record, .key_leaves = leaves, .key_count = key_leaves(dataset, leaves), .laws = laws_of(arena, dataset, error),
+    hdst__aggregate_spec *spec = HDST__NEW(arena, hdst__aggregate_spec);
+    *spec = (hdst__aggregate_spec){.record = dataset->record, .key_leaves = leaves, .key_count = key_leaves(dataset, leaves), .laws = laws_of(arena, dataset, error),
                                 .container = dataset->container};
     node->by_key_spec = spec;
     hdst__parted_make(arena, node);
@@ -54,18 +54,18 @@ static void forget_rows(hdst__node *node)
 
 static hdst_status make(hdst__node *node, hdst_error *error)
 {
-    if (!node->by_key) node->by_key = hdst__by_key_create(node->dataset->object.context->engine, node->by_key_spec);
+    if (!node->by_key) node->by_key = hdst__aggregate_create(node->dataset->object.context->engine, node->by_key_spec);
     return node->by_key ? HDST_OK : hdst__error_memory(error, "a reduce by key");
 }
 
 bool hdst__by_key_node_wants_whole(hdst__node *node, uint64_t records, hdst_error *error)
 {
-    return make(node, error) == HDST_OK && hdst__by_key_wants_whole(node->by_key, records);
+    return make(node, error) == HDST_OK && hdst__aggregate_wants_whole(node->by_key, records);
 }
 
 const hdst__sink *hdst__by_key_node_sink(hdst__node *node, hdst_error *error)
 {
-    return make(node, error) == HDST_OK ? hdst__by_key_sink(node->by_key) : NULL;
+    return make(node, error) == HDST_OK ? hdst__aggregate_sink(node->by_key) : NULL;
 }
 
 // What the maps in front give goes in while they run; else it is read. Which of both may have been found out just before they run for the first time.
@@ -74,23 +74,23 @@ static hdst_status run_whole(hdst__plan *plan, hdst__node *node, hdst_error *err
     hdst__node *from = node->inputs[0];
     hdst_status status = from->taker == node ? hdst__plan_run_node(plan, from, error) : HDST_OK;
     if (status == HDST_OK && from->taker == node) {
-        status = hdst__by_key_end(node->by_key, &node->rows, &node->row_count, error);
+        status = hdst__aggregate_end(node->by_key, &node->rows, &node->row_count, error);
     } else if (status == HDST_OK) {
-        const hdst__by_key_input input = {&from->reader, from->resident, from->resident ? NULL : from->rows, from->kind == HDST__NODE_CACHE};
-        status = hdst__by_key_run(node->by_key, &input, &node->rows, &node->row_count, error);
+        const hdst__aggregate_input input = {&from->reader, from->resident, from->resident ? NULL : from->rows, from->kind == HDST__NODE_CACHE};
+        status = hdst__aggregate_run(node->by_key, &input, &node->rows, &node->row_count, error);
     }
-    hdst__plan_add_stats(&plan->stats, hdst__by_key_stats(node->by_key));
+    hdst__plan_add_stats(&plan->stats, hdst__aggregate_stats(node->by_key));
     return status;
 }
 
 static hdst_status run_part(hdst__node *node, const hdst__reader *part, uint64_t first, hdst__run_stats *stats, hdst_error *error)
 {
     const hdst__node *from = node->inputs[0];
-    const hdst__by_key_input input = {part, NULL, from->resident || !from->rows ? NULL : (const char *)from->rows + first * from->dataset->record->size};
+    const hdst__aggregate_input input = {part, NULL, from->resident || !from->rows ? NULL : (const char *)from->rows + first * from->dataset->record->size};
     const void *rows;
     uint64_t count;
-    hdst_status status = hdst__by_key_run(node->by_key, &input, &rows, &count, error);
-    hdst__plan_add_stats(stats, hdst__by_key_stats(node->by_key));
+    hdst_status status = hdst__aggregate_run(node->by_key, &input, &rows, &count, error);
+    hdst__plan_add_stats(stats, hdst__aggregate_stats(node->by_key));
     return status == HDST_OK ? hdst__parted_add(node, rows, count, error) : status;
 }
 
@@ -106,7 +106,7 @@ hdst_status hdst__by_key_node_run(hdst__plan *plan, hdst__node *node, hdst_error
     }
     hdst__rows_node_show(node);
     node->ran = true;
-    node->resident = hdst__by_key_resident(node->by_key);
+    node->resident = hdst__aggregate_resident(node->by_key);
     node->reader = node->resident ? *hdst__dataset_cache_own_reader(node->resident) : hdst__reader_of_rows(node, node->dataset->record);
     return HDST_OK;
 }
@@ -115,7 +115,7 @@ void hdst__by_key_node_release(hdst__node *node)
 {
     if (!node->by_key) return;
     forget_rows(node);
-    hdst__by_key_destroy(node->by_key);
+    hdst__aggregate_destroy(node->by_key);
     node->by_key = NULL;
 }
 
@@ -123,6 +123,6 @@ void hdst__by_key_node_explain(const hdst__node *node, hdst__buffer *out)
 {
     hdst__buffer_printf(out, "by key %u\n", (unsigned)node->number);
     if (node->parted) hdst__buffer_printf(out, "    each of the parts of %u by itself; of the last one:\n", (unsigned)node->parted->number);
-    if (node->by_key) hdst__by_key_explain(node->by_key, out);
+    if (node->by_key) hdst__aggregate_explain(node->by_key, out);
     else hdst__buffer_puts(out, "  the container is chosen by the next run\n");
 }

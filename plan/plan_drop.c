@@ -50,7 +50,7 @@ static void drop_records(hdst__node *node)
     hdst__group_node_release(node);
     hdst__top_node_release(node);
     hdst__parted_release(node);
-    if (node->by_key && !node->table_count) hdst__by_key_forget(node->by_key);
+    if (node->by_key && !node->table_count) hdst__aggregate_forget(node->by_key);
     if (node->table_count) return;
     node->rows = NULL;
     node->resident = NULL;

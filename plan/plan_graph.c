@@ -83,7 +83,7 @@ static bool fuses_with_parent(const hdst_dataset *dataset)
 static bool goes_by_parts(const hdst_dataset *dataset)
 {
     return dataset->op == HDST__OP_REDUCE_DENSE && !fuses_with_parent(dataset) &&
-           hdst__by_key_suits_rows(dataset->object.context->engine, dataset->record, dataset->count);
+           hdst__aggregate_suits_rows(dataset->object.context->engine, dataset->record, dataset->count);
 }
 
 static bool accumulates(const ir_func *func)

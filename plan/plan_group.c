@@ -89,8 +89,8 @@ static void tell_keys_apart(hdst__arena *arena, hdst__node *node)
     ir_accum_op *laws = HDST__NEW_ARRAY(arena, ir_accum_op, leaf_count);
     for (size_t i = 0; i < leaf_count; i++) laws[i] = IR_SUM;
     for (size_t i = 0; i < dataset->key_count; i++) leaves[i] = dataset->keys[i].leaf;
-    hdst__by_key_spec *spec = HDST__NEW(arena, hdst__by_key_spec);
-    *spec = (hdst__by_key_spec){.record = dataset->record, .key_leaves = leaves, .key_count = (uint32_t)dataset->key_count, .laws = laws};
+    hdst__aggregate_spec *spec = HDST__NEW(arena, hdst__aggregate_spec);
+    *spec = (hdst__aggregate_spec){.record = dataset->record, .key_leaves = leaves, .key_count = (uint32_t)dataset->key_count, .laws = laws};
     node->by_key_spec = spec;
     hdst__parted_make(arena, node);
 }
@@ -380,7 +380,7 @@ static hdst_status run_all(hdst__node *node, hdst__run_stats *stats, hdst_error 
 {
     const hdst__output *result;
     if (node->parted) {
-        if (!node->by_key) node->by_key = hdst__by_key_create(node->group->grouping.engine, node->by_key_spec);
+        if (!node->by_key) node->by_key = hdst__aggregate_create(node->group->grouping.engine, node->by_key_spec);
         return node->by_key ? hdst__parted_run(node, run_part_of_user, stats, error) : hdst__error_memory(error, "a reduce by key");
     }
     const hdst_status status = run_input(node, &node->inputs[0]->reader, &result, stats, error);

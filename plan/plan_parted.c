@@ -23,7 +23,7 @@ void hdst__parted_make(hdst__arena *arena, hdst__node *node)
 {
     const hdst_dataset *dataset = node->dataset;
     hdst__engine *engine = dataset->object.context->engine;
-    const hdst__by_key_spec *spec = node->by_key_spec;
+    const hdst__aggregate_spec *spec = node->by_key_spec;
     node->parted = partition_below(node);
     if (!node->parted) return;
     node->inputs[0]->taker = NULL;      // parts are read one after the other
@@ -116,9 +116,9 @@ static hdst_status run_part(hdst__node *node, hdst__part_step step, uint64_t par
 static hdst_status check_keys(const hdst__node *node, hdst_error *error)
 {
     const hdst__record *record = node->dataset->record;
-    hdst__by_key_twice twice;
+    hdst__aggregate_duplicate twice;
     char key[200];
-    hdst_status status = hdst__by_key_across(node->by_key, node->rows, node->own_counts, hdst__partition_count(node->parted), &twice, error);
+    hdst_status status = hdst__aggregate_across(node->by_key, node->rows, node->own_counts, hdst__partition_count(node->parted), &twice, error);
     if (status != HDST_OK || !twice.found) return status;
     hdst__fields_describe(record, node->key_fields, node->by_key_spec->key_count, (const char *)node->rows + twice.row * record->size, key, sizeof key);
     hdst__error_set(error, HDST_E_USAGE, "records with the key %s lie in part %" PRIu64 " and in part %" PRIu64, key, twice.part[0], twice.part[1]);

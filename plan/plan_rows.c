@@ -11,8 +11,8 @@ void hdst__rows_node_make(hdst__arena *arena, hdst__node *node)
 {
     hdst_dataset *dataset = node->dataset;
     const ir_param *result = &dataset->mark.func->params[RESULT];
-    hdst__by_key_spec *spec = HDST__NEW(arena, hdst__by_key_spec);
-    *spec = (hdst__by_key_spec){.record = dataset->parent->record, .key_leaves = &dataset->key, .key_count = 1, .laws = result->leaf_op, .rows = dataset->record,
+    hdst__aggregate_spec *spec = HDST__NEW(arena, hdst__aggregate_spec);
+    *spec = (hdst__aggregate_spec){.record = dataset->parent->record, .key_leaves = &dataset->key, .key_count = 1, .laws = result->leaf_op, .rows = dataset->record,
                                 .row_count = dataset->count, .unchecked = dataset->object.context->unchecked};
     node->by_key_spec = spec;
     node->func = dataset->mark.func;
@@ -33,6 +33,6 @@ void hdst__rows_node_show(hdst__node *node)
 void hdst__rows_node_error(const hdst__node *node, hdst_error *error)
 {
     uint64_t record, key;
-    if (node->dataset->op != HDST__OP_REDUCE_DENSE || !node->by_key || error->code != HDST_E_RECORD || !hdst__by_key_stray(node->by_key, &record, &key)) return;
+    if (node->dataset->op != HDST__OP_REDUCE_DENSE || !node->by_key || error->code != HDST_E_RECORD || !hdst__aggregate_stray(node->by_key, &record, &key)) return;
     hdst__check_to_error(node->func, 0, key, node->dataset->count, record, error);
 }

@@ -10,7 +10,7 @@
 
 #include "engine/engine.h"
 
-typedef struct hdst__by_key hdst__by_key;
+typedef struct hdst__aggregate hdst__aggregate;
 
 // What a reduction by key keeps its keys in.
 typedef enum hdst__container {
@@ -21,7 +21,7 @@ typedef enum hdst__container {
     HDST__CONTAINER_SORTED,             // parts by hash, sorted by hash and key and reduced run by run
 } hdst__container;
 
-typedef struct hdst__by_key_spec {
+typedef struct hdst__aggregate_spec {
     const hdst__record *record;         // of the pairs, and of the result; must outlive the reduction
     const uint32_t *key_leaves;         // the others are reduced, by `laws` in order
     uint32_t key_count;
@@ -32,46 +32,46 @@ typedef struct hdst__by_key_spec {
     const hdst__record *rows;
     uint64_t row_count;
     bool unchecked;                     // then a key that is no number of a row stands for the first one
-} hdst__by_key_spec;
+} hdst__aggregate_spec;
 
 // Where the records are. What the host can reach is read where it lies: `rows`, or the segments of `cache` (filled by the first run that reads it); else pieces are copied.
-typedef struct hdst__by_key_input {
+typedef struct hdst__aggregate_input {
     const hdst__reader *reader;
     hdst__dataset_cache *cache;         // or NULL
     const void *rows;                   // C structs, all of them; or NULL
     bool lasting;                       // the cache holds the same records in every run
-} hdst__by_key_input;
+} hdst__aggregate_input;
 
 // NULL: out of memory.
-hdst__by_key *hdst__by_key_create(hdst__engine *engine, const hdst__by_key_spec *spec);
-void hdst__by_key_forget(hdst__by_key *by_key);         // gives back what the last run gave, and the memory that it kept for the next one
-void hdst__by_key_destroy(hdst__by_key *by_key);        // NULL is fine
+hdst__aggregate *hdst__aggregate_create(hdst__engine *engine, const hdst__aggregate_spec *spec);
+void hdst__aggregate_forget(hdst__aggregate *aggregate);         // gives back what the last run gave, and the memory that it kept for the next one
+void hdst__aggregate_destroy(hdst__aggregate *aggregate);        // NULL is fine
 // *rows, of *count records, is the reduction's, until its next run; NULL where they stayed on the device. Memory is kept between runs.
-hdst_status hdst__by_key_run(hdst__by_key *by_key, const hdst__by_key_input *input, const void **rows, uint64_t *count, hdst_error *error);
-// The other way: records that a stage gives go in slice by slice (hdst__stage_spec.sink). The sink is the reduction's. Once the stage ran, hdst__by_key_end gives the result; what a
+hdst_status hdst__aggregate_run(hdst__aggregate *aggregate, const hdst__aggregate_input *input, const void **rows, uint64_t *count, hdst_error *error);
+// The other way: records that a stage gives go in slice by slice (hdst__stage_spec.sink). The sink is the reduction's. Once the stage ran, hdst__aggregate_end gives the result; what a
 // failed run left in it ends with the next one, or with the reduction.
-const hdst__sink *hdst__by_key_sink(hdst__by_key *by_key);
-hdst_status hdst__by_key_end(hdst__by_key *by_key, const void **rows, uint64_t *count, hdst_error *error);
-// Whether records of a stage, at most so many, had better stay on the device in whole for hdst__by_key_run than come slice by slice.
-bool hdst__by_key_wants_whole(hdst__by_key *by_key, uint64_t records);
+const hdst__sink *hdst__aggregate_sink(hdst__aggregate *aggregate);
+hdst_status hdst__aggregate_end(hdst__aggregate *aggregate, const void **rows, uint64_t *count, hdst_error *error);
+// Whether records of a stage, at most so many, had better stay on the device in whole for hdst__aggregate_run than come slice by slice.
+bool hdst__aggregate_wants_whole(hdst__aggregate *aggregate, uint64_t records);
 // Where the last run left its records on the device; *rows was NULL then. NULL: they are in host memory.
-hdst__dataset_cache *hdst__by_key_resident(hdst__by_key *by_key);
+hdst__dataset_cache *hdst__aggregate_resident(hdst__aggregate *aggregate);
 // With `rows`: the first record whose key is no number of a row, which ended the last run with HDST_E_RECORD (and a message that does not say which); false: none did. Where the
 // engine skips records with errors they are left out.
-bool hdst__by_key_stray(const hdst__by_key *by_key, uint64_t *record, uint64_t *key);
+bool hdst__aggregate_stray(const hdst__aggregate *aggregate, uint64_t *record, uint64_t *key);
 // Whether a reduction to so many rows, of a record like `rows`, is quicker here than in a stage of the engine's device: on CPU devices, where they do not fit its caches.
-bool hdst__by_key_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count);
-const hdst__run_stats *hdst__by_key_stats(const hdst__by_key *by_key);
+bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count);
+const hdst__run_stats *hdst__aggregate_stats(const hdst__aggregate *aggregate);
 
-typedef struct hdst__by_key_twice {
+typedef struct hdst__aggregate_duplicate {
     bool found;
     uint64_t row;                       // the second one with its key
     uint64_t part[2];                   // of the first and of the second
-} hdst__by_key_twice;
+} hdst__aggregate_duplicate;
 
 // Whether a key lies in two parts: `rows` has counts[0] rows of one run, then counts[1] of the next ...
-hdst_status hdst__by_key_across(hdst__by_key *by_key, const void *rows, const uint64_t *counts, uint64_t parts, hdst__by_key_twice *twice, hdst_error *error);
+hdst_status hdst__aggregate_across(hdst__aggregate *aggregate, const void *rows, const uint64_t *counts, uint64_t parts, hdst__aggregate_duplicate *twice, hdst_error *error);
 // What the last run chose and why; before one, how it will. Appended to `out`.
-void hdst__by_key_explain(const hdst__by_key *by_key, hdst__buffer *out);
+void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out);
 
 #endif

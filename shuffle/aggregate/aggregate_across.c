@@ -59,7 +59,7 @@ static void next_row(across *a)
     if (a->count) sift_down(a, 0);
 }
 
-static hdst_status merge(across *a, hdst__by_key_twice *twice, hdst_error *error)
+static hdst_status merge(across *a, hdst__aggregate_duplicate *twice, hdst_error *error)
 {
     head last = {0};
     for (uint64_t row = 0; a->count; row++) {
@@ -67,7 +67,7 @@ static hdst_status merge(across *a, hdst__by_key_twice *twice, hdst_error *error
         const hdst_status status = row % STEPS ? HDST_OK : hdst__cancel_check(a->engine->cancel, 0, 0, error);
         if (status != HDST_OK) return status;
         if (row && now.hash == last.hash && hdst__key_compare(a->last, key_of(a, &now), a->keyed->key_words) == 0) {
-            *twice = (hdst__by_key_twice){true, now.at, {last.part, now.part}};
+            *twice = (hdst__aggregate_duplicate){true, now.at, {last.part, now.part}};
             return HDST_OK;
         }
         last = now;
@@ -77,7 +77,7 @@ static hdst_status merge(across *a, hdst__by_key_twice *twice, hdst_error *error
     return HDST_OK;
 }
 
-static hdst_status look(across *a, const uint64_t *counts, uint64_t parts, hdst__by_key_twice *twice, hdst_error *error)
+static hdst_status look(across *a, const uint64_t *counts, uint64_t parts, hdst__aggregate_duplicate *twice, hdst_error *error)
 {
     uint64_t first = 0;
     if (!a->storage || !hdst__key_batch_create(&a->batch, a->engine->allocator, a->keyed)) return hdst__error_memory(error, "a reduce by key in parts");
@@ -102,13 +102,13 @@ static void make(across *a, hdst__arena *arena, const uint64_t *counts, uint64_t
     a->last = HDST__NEW_ARRAY(arena, uint64_t, a->keyed->key_words + 1);
 }
 
-hdst_status hdst__by_key_across(hdst__by_key *by_key, const void *rows, const uint64_t *counts, uint64_t parts, hdst__by_key_twice *twice, hdst_error *error)
+hdst_status hdst__aggregate_across(hdst__aggregate *aggregate, const void *rows, const uint64_t *counts, uint64_t parts, hdst__aggregate_duplicate *twice, hdst_error *error)
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
-    across a = {.engine = by_key->engine, .keyed = by_key->keyed, .rows = rows};
-    *twice = (hdst__by_key_twice){0};
-    hdst__arena_init(&arena, by_key->engine->allocator, &out_of_memory);
+    across a = {.engine = aggregate->engine, .keyed = aggregate->keyed, .rows = rows};
+    *twice = (hdst__aggregate_duplicate){0};
+    hdst__arena_init(&arena, aggregate->engine->allocator, &out_of_memory);
     hdst_status status = HDST_E_MEMORY;
     if (setjmp(out_of_memory)) {
         hdst__error_memory(error, "a reduce by key in parts");

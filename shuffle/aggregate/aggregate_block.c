@@ -2,7 +2,7 @@
 // The first level of a reduction by key: records to a table of each thread, and what leaves it to parts.
 #include "shuffle/aggregate/aggregate_run.h"
 
-static bool add_row(hdst__by_key_worker *worker, const uint64_t *row)
+static bool add_row(hdst__aggregate_worker *worker, const uint64_t *row)
 {
     const uint32_t part = hdst__key_parts_of(&worker->rows, (uint32_t)row[0]);
     memcpy(hdst__key_parts_next(&worker->rows, part), row, worker->rows.record_bytes);
@@ -10,7 +10,7 @@ static bool add_row(hdst__by_key_worker *worker, const uint64_t *row)
     return hdst__key_parts_added(&worker->rows, part);
 }
 
-static bool add_raw(hdst__by_key_worker *worker, uint32_t i)
+static bool add_raw(hdst__aggregate_worker *worker, uint32_t i)
 {
     const uint32_t part = hdst__key_parts_of(&worker->raw, worker->batch.hash[i]);
     hdst__key_batch_to_raw(&worker->batch, worker->run->keyed, i, hdst__key_parts_next(&worker->raw, part));
@@ -18,7 +18,7 @@ static bool add_raw(hdst__by_key_worker *worker, uint32_t i)
     return hdst__key_parts_added(&worker->raw, part);
 }
 
-static bool add_all_raw(hdst__by_key_worker *worker)
+static bool add_all_raw(hdst__aggregate_worker *worker)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     hdst__key_batch *batch = &worker->batch;
@@ -32,7 +32,7 @@ static bool add_all_raw(hdst__by_key_worker *worker)
 }
 
 // Empties the table. Where it turned few records into one each, parts do without it.
-static bool flush(hdst__by_key_worker *worker)
+static bool flush(hdst__aggregate_worker *worker)
 {
     hdst__key_table *table = &worker->block;
     const uint64_t keys = table->count;
@@ -40,7 +40,7 @@ static bool flush(hdst__by_key_worker *worker)
         const uint64_t *row = table->rows + at * table->row_words;
         if (row[0] && !add_row(worker, row)) return false;
     }
-    if (worker->since_flush < 2 * keys && worker->run->by_key->container != HDST__CONTAINER_TABLE) worker->blocks = false;
+    if (worker->since_flush < 2 * keys && worker->run->aggregate->container != HDST__CONTAINER_TABLE) worker->blocks = false;
     if (table->longest > worker->longest) worker->longest = table->longest;
     worker->since_flush = 0;
     worker->flushes++;
@@ -49,7 +49,7 @@ static bool flush(hdst__by_key_worker *worker)
 }
 
 // Rows with a word that could overflow leave the table.
-static bool look_through(hdst__by_key_worker *worker)
+static bool look_through(hdst__aggregate_worker *worker)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     hdst__key_table *table = &worker->block;
@@ -65,7 +65,7 @@ static bool look_through(hdst__by_key_worker *worker)
 }
 
 // Keys crowd in the table: parts do without it, for as long as the run lasts. The batch's records from `first` on go there too; those with misfits did.
-static bool give_up_block(hdst__by_key_worker *worker, uint32_t first)
+static bool give_up_block(hdst__aggregate_worker *worker, uint32_t first)
 {
     worker->block_was_crowded = true;
     if (!flush(worker)) return false;
@@ -75,7 +75,7 @@ static bool give_up_block(hdst__by_key_worker *worker, uint32_t first)
     return true;
 }
 
-static bool add_to_block(hdst__by_key_worker *worker)
+static bool add_to_block(hdst__aggregate_worker *worker)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     hdst__key_batch *batch = &worker->batch;
@@ -89,11 +89,11 @@ static bool add_to_block(hdst__by_key_worker *worker)
 }
 
 // Keys that are no numbers of rows: the others take part.
-static bool add_without_strays(hdst__by_key_worker *worker, uint64_t first)
+static bool add_without_strays(hdst__aggregate_worker *worker, uint64_t first)
 {
     for (uint32_t i = 0; i < worker->batch.count; i++) {
         uint64_t key;
-        const bool is_stray = hdst__key_batch_is_stray(&worker->batch, worker->run->keyed, i, &key), to_first = is_stray && worker->run->by_key->unchecked;
+        const bool is_stray = hdst__key_batch_is_stray(&worker->batch, worker->run->keyed, i, &key), to_first = is_stray && worker->run->aggregate->unchecked;
         if (to_first) worker->batch.hash[i] = 0;
         if (!is_stray || to_first) {
             if (!add_raw(worker, i)) return false;
@@ -109,7 +109,7 @@ static bool add_without_strays(hdst__by_key_worker *worker, uint64_t first)
 }
 
 // A table too small for the keys of one batch would never have room.
-static bool add_batch(hdst__by_key_worker *worker, uint64_t first)
+static bool add_batch(hdst__aggregate_worker *worker, uint64_t first)
 {
     worker->in += worker->batch.count;
     if (worker->batch.strays) return add_without_strays(worker, first);
@@ -120,14 +120,14 @@ static bool add_batch(hdst__by_key_worker *worker, uint64_t first)
 
 enum { AT_ONCE = 1 << 16 };     // records that a thread takes from those that lie in memory
 
-hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker)
+hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker)
 {
-    hdst__by_key_pass *run = worker->run;
+    hdst__aggregation *run = worker->run;
     const hdst__keyed *keyed = run->keyed;
-    hdst__by_key_piece piece = {.count = 1};
+    hdst__aggregate_piece piece = {.count = 1};
     while (piece.count && !atomic_load(&run->stop)) {
         pthread_mutex_lock(&run->lock);
-        hdst_status status = hdst__by_key_next(run, AT_ONCE, worker->piece, &piece, &worker->error);
+        hdst_status status = hdst__aggregate_next(run, AT_ONCE, worker->piece, &piece, &worker->error);
         pthread_mutex_unlock(&run->lock);
         if (status != HDST_OK) return status;
         for (uint64_t done = 0; done < piece.count; done += worker->batch.count) {
@@ -140,7 +140,7 @@ hdst_status hdst__by_key_blocks(hdst__by_key_worker *worker)
     return worker->strays && !run->engine->skip_failed ? hdst__error_set(&worker->error, HDST_E_RECORD, "a key is no number of a row") : HDST_OK;
 }
 
-hdst_status hdst__by_key_flush(hdst__by_key_worker *worker)
+hdst_status hdst__aggregate_flush(hdst__aggregate_worker *worker)
 {
     if (worker->block.rows && worker->block.count && !flush(worker)) return worker->error.code;
     if (worker->flushes) worker->flushes--;     // the last one is no overflow

@@ -29,7 +29,7 @@ static double distinct_in(const uint64_t *map, uint32_t bits)
 }
 
 // n draws from D keys, all as likely, give D (1 - e^(-n/D)) different ones: D from what was seen. At most `most`.
-double hdst__by_key_distinct_of(double seen, double n, double most)
+double hdst__aggregate_distinct_of(double seen, double n, double most)
 {
     double low = seen, high = most;
     if (n >= most || seen >= most) return seen < most ? seen : most;
@@ -50,7 +50,7 @@ static void look_at_addends(hdst__keyed *keyed, const hdst__key_batch *batch, hd
     }
 }
 
-static void choose_tiers(hdst__by_key_pass *run, const hdst__addends *addends)
+static void choose_tiers(hdst__aggregation *run, const hdst__addends *addends)
 {
     for (uint64_t c = 0; c < run->keyed->value_count; c++) {
         hdst__value_column *column = &run->keyed->value[c];
@@ -71,20 +71,20 @@ static uint32_t bits_for(double rows)
 }
 
 // Parts of which each has memory for a chunk and a line of either kind.
-static uint32_t most_part_bits(const hdst__by_key_pass *run)
+static uint32_t most_part_bits(const hdst__aggregation *run)
 {
-    const uint64_t fit = hdst__by_key_share(run) / PART_SHARE / PART_BYTES;
+    const uint64_t fit = hdst__aggregate_share(run) / PART_SHARE / PART_BYTES;
     uint32_t bits = 0;
     while (bits < MOST_PART_BITS && UINT64_C(2) << bits <= fit) bits++;
     return bits;
 }
 
-static void choose_tables(hdst__by_key_pass *run, double seen)
+static void choose_tables(hdst__aggregation *run, double seen)
 {
-    hdst__by_key_choice *c = &run->choice;
+    hdst__aggregate_choice *c = &run->choice;
     const double row_bytes = 8.0 * run->keyed->row_words, records = (double)run->records;
     const uint32_t forced = run->engine->by_key_table_bits;
-    const uint64_t share = hdst__by_key_share(run) / BLOCK_SHARE;
+    const uint64_t share = hdst__aggregate_share(run) / BLOCK_SHARE;
     const uint32_t most_parts = most_part_bits(run);
     const double table_bytes = (double)(share < BLOCK_BYTES ? share : BLOCK_BYTES);
     c->block_bits = bits_for(table_bytes / row_bytes);
@@ -93,15 +93,15 @@ static void choose_tables(hdst__by_key_pass *run, double seen)
     if (forced) c->block_bits = forced;
     const double room = (double)(UINT64_C(1) << c->block_bits) / 2;
     const bool wide = c->tier_count[HDST__TIER_WIDE] > 0, few = c->distinct <= room * 0.9, often = c->sampled >= 4 * seen;
-    const bool none = run->engine->hpr == HDST__HPR_NONE, asked = run->by_key->container != HDST__CONTAINER_AUTO;
-    c->sorted = run->by_key->container == HDST__CONTAINER_SORTED;
-    c->blocks = !none && (asked ? run->by_key->container == HDST__CONTAINER_TABLE : !wide && (few || often));
+    const bool none = run->engine->hpr == HDST__HPR_NONE, asked = run->aggregate->container != HDST__CONTAINER_AUTO;
+    c->sorted = run->aggregate->container == HDST__CONTAINER_SORTED;
+    c->blocks = !none && (asked ? run->aggregate->container == HDST__CONTAINER_TABLE : !wide && (few || often));
     const uint32_t needed = c->sorted ? bits_for(records * run->keyed->raw_bytes / SORTED_BYTES) : bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES), least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
     c->part_bits = needed < least ? least : needed;
     if (c->part_bits > most_parts) c->part_bits = most_parts;
     if (run->engine->by_key_part_bits) c->part_bits = run->engine->by_key_part_bits;
     uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->part_bits));
-    while (table_bits > LEAST_TABLE_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > (double)hdst__by_key_share(run) / PART_SHARE) table_bits--;
+    while (table_bits > LEAST_TABLE_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > (double)hdst__aggregate_share(run) / PART_SHARE) table_bits--;
     c->table_bits = forced ? forced : table_bits < LEAST_TABLE_BITS ? LEAST_TABLE_BITS : table_bits;
     const char *why = c->sorted ? "sorted runs, as was asked for"
         : asked && c->blocks ? "a hash table for each thread, as was asked for, and parts by hash"
@@ -115,10 +115,10 @@ static void choose_tables(hdst__by_key_pass *run, double seen)
 }
 
 // Parts whose rows stay in the cache. There is no table for threads: the device's tables do that where rows are few.
-static void choose_rows(hdst__by_key_pass *run)
+static void choose_rows(hdst__aggregation *run)
 {
     const hdst__keyed *keyed = run->keyed;
-    hdst__by_key_choice *c = &run->choice;
+    hdst__aggregate_choice *c = &run->choice;
     const uint32_t row_bits = 32 - keyed->row_shift, forced = run->engine->by_key_part_bits;
     const uint32_t needed = bits_for((double)keyed->row_count * 8 * (keyed->cell_words ? keyed->cell_words : 1) / PART_ROWS_BYTES);
     const uint32_t wanted = forced ? forced : needed < LEAST_ROW_PARTS ? LEAST_ROW_PARTS : needed > most_part_bits(run) ? most_part_bits(run) : needed;
@@ -129,7 +129,7 @@ static void choose_rows(hdst__by_key_pass *run)
              (unsigned)keyed->cell_words, keyed->cell_words == 1 ? "" : "s");
 }
 
-bool hdst__by_key_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count)
+bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count)
 {
     const hdst__device_info *device;
     hdst_error ignored;
@@ -146,7 +146,7 @@ typedef struct sample {
     hdst__addends *addends;
 } sample;
 
-static void look_at_piece(hdst__by_key_pass *run, sample *s, const hdst__by_key_piece *piece)
+static void look_at_piece(hdst__aggregation *run, sample *s, const hdst__aggregate_piece *piece)
 {
     const hdst__keyed *keyed = run->keyed;
     for (uint64_t done = 0; done < piece->count; done += s->batch.count) {
@@ -160,46 +160,46 @@ static void look_at_piece(hdst__by_key_pass *run, sample *s, const hdst__by_key_
     }
 }
 
-static hdst_status look(hdst__by_key_pass *run, sample *s, hdst_error *error)
+static hdst_status look(hdst__aggregation *run, sample *s, hdst_error *error)
 {
     const uint64_t wanted = run->choice.sampled;
     hdst_status status = HDST_OK;
     while (run->next_record < wanted && status == HDST_OK) {
-        hdst__by_key_piece piece;
-        status = hdst__by_key_next(run, wanted - run->next_record, s->memory, &piece, error);
+        hdst__aggregate_piece piece;
+        status = hdst__aggregate_next(run, wanted - run->next_record, s->memory, &piece, error);
         if (status == HDST_OK) look_at_piece(run, s, &piece);
     }
     run->next_record = 0;
     if (status != HDST_OK) return status;
     const double seen = distinct_in(s->map, s->map_bits);
-    run->choice.distinct = hdst__by_key_distinct_of(seen, (double)wanted, (double)run->records);
+    run->choice.distinct = hdst__aggregate_distinct_of(seen, (double)wanted, (double)run->records);
     choose_tiers(run, s->addends);
     if (run->keyed->rows) choose_rows(run);
     else choose_tables(run, seen);
     return HDST_OK;
 }
 
-uint64_t hdst__by_key_sample(const hdst__by_key_pass *run)
+uint64_t hdst__aggregate_sample(const hdst__aggregation *run)
 {
     const uint64_t fit = SAMPLE_BYTES / run->keyed->record->size;
     return fit < LEAST_SAMPLE ? LEAST_SAMPLE : fit < SAMPLE_RECORDS ? fit : SAMPLE_RECORDS;
 }
 
-hdst_status hdst__by_key_choose(hdst__by_key_pass *run, hdst_error *error)
+hdst_status hdst__aggregate_choose(hdst__aggregation *run, hdst_error *error)
 {
     const hdst__allocator *allocator = run->engine->allocator;
     const hdst__record *record = run->keyed->record;
-    const uint64_t most = hdst__by_key_sample(run);
+    const uint64_t most = hdst__aggregate_sample(run);
     sample s = {.map_bits = run->room / MAP_SHARE < (1 << MAP_BITS) / 8 ? FEW_MAP_BITS : MAP_BITS, .addends = HDST__NEW_ARRAY(run->arena, hdst__addends, record->leaf_count)};
     run->choice.sampled = run->end < most ? run->end : most;
     for (uint32_t i = 0; i < record->leaf_count; i++) hdst__addends_init(&s.addends[i]);
     s.map = hdst__alloc_zero(allocator, (UINT64_C(1) << s.map_bits) / 8);
     hdst_status status = HDST_E_MEMORY;
     const bool made = s.map && hdst__key_batch_create(&s.batch, allocator, run->keyed);
-    if (hdst__by_key_piece_memory(run, &s.memory) && made) status = look(run, &s, error);
+    if (hdst__aggregate_piece_memory(run, &s.memory) && made) status = look(run, &s, error);
     else hdst__error_memory(error, "a reduce by key");
     hdst__free(allocator, s.map);
-    hdst__by_key_free_piece(run, s.memory);
+    hdst__aggregate_free_piece(run, s.memory);
     hdst__key_batch_destroy(&s.batch, allocator);
     return status;
 }

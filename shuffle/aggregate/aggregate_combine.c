@@ -13,13 +13,13 @@ typedef struct pile {                   // records that do not go into the table
     uint64_t count, room;
 } pile;
 
-typedef struct hdst__by_key_combiner {
+typedef struct hdst__aggregate_combiner {
     hdst__key_batch batch;
     pile misfits, full;                 // raw records with an addend that fits no word; rows with a word that could overflow
     bool tried, paid, lost;             // the part at hand; lost: of one, what there was no memory for, though chunks were free
 } combiner;
 
-void hdst__by_key_free_combiner(hdst__by_key_worker *worker)
+void hdst__aggregate_free_combiner(hdst__aggregate_worker *worker)
 {
     const hdst__allocator *allocator = worker->run->engine->allocator;
     combiner *c = worker->combiner;
@@ -31,18 +31,18 @@ void hdst__by_key_free_combiner(hdst__by_key_worker *worker)
     worker->combiner = NULL;
 }
 
-static bool make_combiner(hdst__by_key_worker *worker)
+static bool make_combiner(hdst__aggregate_worker *worker)
 {
     const hdst__allocator *allocator = worker->run->engine->allocator;
     const hdst__keyed *keyed = worker->run->keyed;
-    const hdst__by_key_choice *choice = &worker->run->choice;
+    const hdst__aggregate_choice *choice = &worker->run->choice;
     if (worker->combiner) return true;
     worker->combiner = hdst__alloc_zero(allocator, sizeof *worker->combiner);
     if (!worker->combiner || !hdst__key_batch_create(&worker->combiner->batch, allocator, keyed)) return false;
     return worker->table.rows || hdst__key_table_create(&worker->table, allocator, keyed->row_words, keyed->key_words, choice->table_bits, choice->part_bits);
 }
 
-static bool put_aside(const hdst__by_key_worker *worker, pile *p, uint64_t bytes, char **place)
+static bool put_aside(const hdst__aggregate_worker *worker, pile *p, uint64_t bytes, char **place)
 {
     if (p->count == p->room) {
         const uint64_t room = p->room * 2 + 64;
@@ -57,7 +57,7 @@ static bool put_aside(const hdst__by_key_worker *worker, pile *p, uint64_t bytes
 
 // --- One part ---
 
-static bool copy_aside(hdst__by_key_worker *worker, const uint64_t *row)
+static bool copy_aside(hdst__aggregate_worker *worker, const uint64_t *row)
 {
     char *place;
     if (!put_aside(worker, &worker->combiner->full, worker->rows.record_bytes, &place)) return false;
@@ -65,7 +65,7 @@ static bool copy_aside(hdst__by_key_worker *worker, const uint64_t *row)
     return true;
 }
 
-static bool put_full_aside(hdst__by_key_worker *worker, uint64_t *row)
+static bool put_full_aside(hdst__aggregate_worker *worker, uint64_t *row)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     if (!copy_aside(worker, row)) return false;
@@ -74,7 +74,7 @@ static bool put_full_aside(hdst__by_key_worker *worker, uint64_t *row)
     return true;
 }
 
-static bool look_through(hdst__by_key_worker *worker)
+static bool look_through(hdst__aggregate_worker *worker)
 {
     hdst__key_table *table = &worker->table;
     table->adds = 0;
@@ -87,7 +87,7 @@ static bool look_through(hdst__by_key_worker *worker)
 
 static bool has_room(hdst__key_table *table, uint64_t more) { return hdst__key_table_has_room(table, more) || hdst__key_table_grow(table, more); }
 
-static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
+static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     combiner *c = worker->combiner;
@@ -112,7 +112,7 @@ static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
 
 // A row that was put aside before stays as it is: were more added to it each time that records pile up, its words would overflow. So no word of a row in chunks grows
 // beyond 2 HDST__KEY_FULL and HDST__KEY_ADDS addends, which a part's table, with HDST__KEY_FULL and as many addends in its own, can still take.
-static bool add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
+static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint64_t bytes = worker->rows.record_bytes;
@@ -135,7 +135,7 @@ static uint64_t chunks_for(const hdst__key_parts *parts, uint64_t records)
     return (records + each - 1) / each;
 }
 
-static void free_chunks(hdst__by_key_worker *worker, uint32_t kind, const hdst__key_parts *parts, hdst__key_chunk *chunk)
+static void free_chunks(hdst__aggregate_worker *worker, uint32_t kind, const hdst__key_parts *parts, hdst__key_chunk *chunk)
 {
     while (chunk) {
         hdst__key_chunk *next = chunk->next;
@@ -146,7 +146,7 @@ static void free_chunks(hdst__by_key_worker *worker, uint32_t kind, const hdst__
 }
 
 // What the table and the piles hold, to chunks that are free by now.
-static bool put_back(hdst__by_key_worker *worker, uint32_t part)
+static bool put_back(hdst__aggregate_worker *worker, uint32_t part)
 {
     const combiner *c = worker->combiner;
     const hdst__key_table *table = &worker->table;
@@ -169,7 +169,7 @@ static uint64_t bytes_in(const hdst__key_chunk *chunk, uint64_t *chunks)
 }
 
 // false: no memory, or the keys crowd in the table; the part is as it was.
-static bool combine_part(hdst__by_key_worker *worker, uint32_t part)
+static bool combine_part(hdst__aggregate_worker *worker, uint32_t part)
 {
     combiner *c = worker->combiner;
     const hdst__key_part was[] = {worker->raw.part[part], worker->rows.part[part]};
@@ -197,14 +197,14 @@ static bool combine_part(hdst__by_key_worker *worker, uint32_t part)
 
 // --- All of them ---
 
-bool hdst__by_key_piles_up(const hdst__by_key_worker *worker)
+bool hdst__aggregate_piles_up(const hdst__aggregate_worker *worker)
 {
-    const hdst__by_key_choice *choice = &worker->run->choice;
+    const hdst__aggregate_choice *choice = &worker->run->choice;
     const double rows = choice->distinct * worker->rows.record_bytes + (double)(worker->rows.chunk_room << choice->part_bits), held = (double)worker->held;
     return worker->combines && held >= PILE_BYTES && held >= PILE_ROWS * rows;
 }
 
-bool hdst__by_key_combine(hdst__by_key_worker *worker, bool *freed)
+bool hdst__aggregate_combine(hdst__aggregate_worker *worker, bool *freed)
 {
     const uint32_t parts = UINT32_C(1) << worker->run->choice.part_bits;
     uint32_t tried = 0, paid = 0;

@@ -12,9 +12,9 @@
 
 enum { GROUPS_PER_UNIT = 16, SCAN_GROUPS_PER_UNIT = 2, LEAST_OF_GROUP = 8 * HDST__HASH_LANES, ATTEMPTS = 8, MOST_BITS = 18, LOOKED_AT = 1 << 22 /* pairs, to count keys */ };
 
-hdst__by_key_device *hdst__by_key_device_create(hdst__engine *engine, hdst__keyed *keyed)
+hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__keyed *keyed)
 {
-    hdst__by_key_device *d = hdst__alloc_zero(engine->allocator, sizeof *d);
+    hdst__aggregate_device *d = hdst__alloc_zero(engine->allocator, sizeof *d);
     if (!d) return NULL;
     d->engine = engine;
     d->keyed = keyed;
@@ -24,7 +24,7 @@ hdst__by_key_device *hdst__by_key_device_create(hdst__engine *engine, hdst__keye
     return d;
 }
 
-void hdst__by_key_device_destroy(hdst__by_key_device *d)
+void hdst__aggregate_device_destroy(hdst__aggregate_device *d)
 {
     if (!d) return;
     hdst__hash_release(d);
@@ -33,13 +33,13 @@ void hdst__by_key_device_destroy(hdst__by_key_device *d)
     hdst__free(d->engine->allocator, d);
 }
 
-hdst__dataset_cache *hdst__by_key_device_rows(hdst__by_key_device *d) { return &d->store.cache; }
-const char *hdst__by_key_device_why_not(const hdst__by_key_device *d) { return d->why_not; }
+hdst__dataset_cache *hdst__aggregate_device_rows(hdst__aggregate_device *d) { return &d->store.cache; }
+const char *hdst__aggregate_device_why_not(const hdst__aggregate_device *d) { return d->why_not; }
 
 // --- Steps ---
 
 typedef struct pass {
-    hdst__by_key_device *d;
+    hdst__aggregate_device *d;
     const hdst__dataset_cache *cache;
     uint64_t records, groups, chunks;   // chunks: of the first time
     uint32_t starts[HDST__HASH_PARTS + 1];      // of the parts of the first time
@@ -112,7 +112,7 @@ static hdst_status over_segments(const pass *p, bool counts, hdst_error *error)
 
 static hdst_status first_time(pass *p, hdst_error *error)
 {
-    hdst__by_key_device *d = p->d;
+    hdst__aggregate_device *d = p->d;
     const hdst__hash_choice *c = &d->choice;
     int32_t scales[HDST__HASH_VALUES + 1] = {0};
     p->chunks = 0;
@@ -139,7 +139,7 @@ static hdst_status first_time(pass *p, hdst_error *error)
 // The keys of some parts, exactly enough: a sample tells little about keys that come once or twice.
 static hdst_status count_distinct(pass *p, hdst_error *error)
 {
-    hdst__by_key_device *d = p->d;
+    hdst__aggregate_device *d = p->d;
     hdst__hash_choice *c = &d->choice;
     const uint64_t bytes = (UINT64_C(1) << HDST__HASH_MAP_BITS) / 8, parts = UINT64_C(1) << c->high_bits;
     uint64_t end = 1;
@@ -201,7 +201,7 @@ static hdst_status second_time(pass *p, hdst_error *error)
 
 static hdst_status clear_spares(const pass *p, hdst_error *error)
 {
-    hdst__by_key_device *d = p->d;
+    hdst__aggregate_device *d = p->d;
     const uint64_t cells = d->choice.spare_cells, mask = cells - 1;
     hdst_status status = hdst__hash_clear(d, HDST__HASH_SPARES, (2 + cells + (cells + 1) * d->shape.spare_words) * 8, error);
     if (status == HDST_OK) status = d->device->ops->write(d->device, d->memory[HDST__HASH_SPARES], 0, &mask, sizeof mask, true, error);
@@ -211,7 +211,7 @@ static hdst_status clear_spares(const pass *p, hdst_error *error)
 // Parts to rows. *full: keys found no room in a table; *spares_full: addends in a spare cell.
 static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *error)
 {
-    hdst__by_key_device *d = p->d;
+    hdst__aggregate_device *d = p->d;
     const hdst__hash_choice *c = &d->choice;
     const uint64_t bits = c->high_bits + c->low_bits, parts = UINT64_C(1) << bits;
     uint32_t failed = 0, rows = 0;
@@ -237,7 +237,7 @@ static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *err
 
 static hdst_status write_rows(const pass *p, hdst_error *error)
 {
-    hdst__by_key_device *d = p->d;
+    hdst__aggregate_device *d = p->d;
     const uint64_t parts = UINT64_C(1) << (d->choice.high_bits + d->choice.low_bits);
     hdst__memory *out;
     hdst__ticket ticket = {.notify = false};
@@ -255,7 +255,7 @@ static hdst_status write_rows(const pass *p, hdst_error *error)
 
 static hdst_status attempt(pass *p, bool *again, hdst_error *error)
 {
-    hdst__by_key_device *d = p->d;
+    hdst__aggregate_device *d = p->d;
     hdst__hash_choice *c = &d->choice;
     bool full = false, spares_full = false;
     hdst_status status = hdst__cancel_check(d->engine->cancel, 0, p->records, error);
@@ -285,7 +285,7 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
     return *again ? HDST_OK : write_rows(p, error);
 }
 
-static void default_tiers(hdst__by_key_device *d)
+static void default_tiers(hdst__aggregate_device *d)
 {
     for (uint64_t v = 0; v < d->keyed->value_count; v++) {
         hdst__cell *cell = &d->keyed->value[v].cell;
@@ -294,7 +294,7 @@ static void default_tiers(hdst__by_key_device *d)
 }
 
 // Looks at a sample, unless the last run had the same records. *why: what the kernels cannot do, or NULL.
-static hdst_status choose(hdst__by_key_device *d, const hdst__dataset_cache *cache, bool lasting, const char **why, hdst_error *error)
+static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, bool lasting, const char **why, hdst_error *error)
 {
     const hdst__storage *storage = cache->segment[0].storage;
     hdst_status status = HDST_OK;
@@ -309,13 +309,13 @@ static hdst_status choose(hdst__by_key_device *d, const hdst__dataset_cache *cac
     return status == HDST_OK && !*why ? hdst__hash_prepare_text(d, storage, error) : status;
 }
 
-static void proven(hdst__by_key_device *d)
+static void proven(hdst__aggregate_device *d)
 {
     for (int k = 0; k < HDST__HASH_KERNELS; k++)
         if (d->program[k]) d->device->ops->proven(d->device, d->program[k]);
 }
 
-static hdst_status run(hdst__by_key_device *d, const hdst__by_key_input *input, hdst__run_stats *stats, const char **why, hdst_error *error)
+static hdst_status run(hdst__aggregate_device *d, const hdst__aggregate_input *input, hdst__run_stats *stats, const char **why, hdst_error *error)
 {
     pass p = {.d = d, .cache = input->cache, .records = input->reader->records};
     bool again = true;
@@ -340,13 +340,13 @@ static hdst_status run(hdst__by_key_device *d, const hdst__by_key_input *input, 
     return HDST_OK;
 }
 
-static bool is_able(const hdst__by_key_device *d, uint64_t records)
+static bool is_able(const hdst__aggregate_device *d, uint64_t records)
 {
     const bool suits = records >= d->engine->by_key_device_least && records <= UINT32_MAX / 4;
     return suits && d->device->facts.target == HDST__TARGET_GPU && d->device->ops->work && d->device->facts.max_group >= HDST__HASH_LANES;
 }
 
-bool hdst__by_key_device_suits(hdst__by_key_device *d, uint64_t records)
+bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
 {
     const uint64_t row = d->keyed->record->size;
     hdst_error ignored;         // whoever runs the stage is told
@@ -364,7 +364,7 @@ bool hdst__by_key_device_suits(hdst__by_key_device *d, uint64_t records)
     return suits && records < hdst__budget_left(&d->device->budget) / (row * 4);
 }
 
-hdst_status hdst__by_key_device_run(hdst__by_key_device *d, const hdst__by_key_input *input, hdst__run_stats *stats, bool *done, hdst_error *error)
+hdst_status hdst__aggregate_device_run(hdst__aggregate_device *d, const hdst__aggregate_input *input, hdst__run_stats *stats, bool *done, hdst_error *error)
 {
     const char *why = NULL;
     hdst_error full = HDST_ERROR_INIT;
@@ -388,7 +388,7 @@ hdst_status hdst__by_key_device_run(hdst__by_key_device *d, const hdst__by_key_i
     return status;
 }
 
-void hdst__by_key_device_explain(const hdst__by_key_device *d, hdst__buffer *out)
+void hdst__aggregate_device_explain(const hdst__aggregate_device *d, hdst__buffer *out)
 {
     const hdst__hash_choice *c = &d->choice;
     const uint32_t bits = c->high_bits + c->low_bits;

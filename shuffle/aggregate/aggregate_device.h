@@ -7,18 +7,18 @@
 #include "shuffle/aggregate/aggregate.h"
 #include "shuffle/aggregate/aggregation_layout.h"
 
-typedef struct hdst__by_key_device hdst__by_key_device;
+typedef struct hdst__aggregate_device hdst__aggregate_device;
 
 // NULL: out of memory. Opens and compiles nothing yet.
-hdst__by_key_device *hdst__by_key_device_create(hdst__engine *engine, hdst__keyed *keyed);
-void hdst__by_key_device_destroy(hdst__by_key_device *device);         // NULL is fine
-// With the engine's mutex held. *done is false, and nothing has happened, where the device cannot, has no room or does not pay; hdst__by_key_device_why_not says why.
+hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__keyed *keyed);
+void hdst__aggregate_device_destroy(hdst__aggregate_device *device);         // NULL is fine
+// With the engine's mutex held. *done is false, and nothing has happened, where the device cannot, has no room or does not pay; hdst__aggregate_device_why_not says why.
 // Sets tiers and scales of the values. What an earlier run learned of the same cache serves again if its records are `lasting`.
-hdst_status hdst__by_key_device_run(hdst__by_key_device *device, const hdst__by_key_input *input, hdst__run_stats *stats, bool *done, hdst_error *error);
+hdst_status hdst__aggregate_device_run(hdst__aggregate_device *device, const hdst__aggregate_input *input, hdst__run_stats *stats, bool *done, hdst_error *error);
 // With the engine's mutex held. Whether records that a stage gives, at most so many, had better stay on the device in whole, to be reduced there: it can, and has the room.
-bool hdst__by_key_device_suits(hdst__by_key_device *device, uint64_t records);
-hdst__dataset_cache *hdst__by_key_device_rows(hdst__by_key_device *device);     // the result of the last run that was done
-const char *hdst__by_key_device_why_not(const hdst__by_key_device *device);     // "" where there is nothing to tell
-void hdst__by_key_device_explain(const hdst__by_key_device *device, hdst__buffer *out);
+bool hdst__aggregate_device_suits(hdst__aggregate_device *device, uint64_t records);
+hdst__dataset_cache *hdst__aggregate_device_rows(hdst__aggregate_device *device);     // the result of the last run that was done
+const char *hdst__aggregate_device_why_not(const hdst__aggregate_device *device);     // "" where there is nothing to tell
+void hdst__aggregate_device_explain(const hdst__aggregate_device *device, hdst__buffer *out);
 
 #endif

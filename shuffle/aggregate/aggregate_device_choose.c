@@ -39,7 +39,7 @@ static uint64_t mixed_of(const hdst__hash_shape *shape, const uint32_t *pair)
 
 // --- The sample ---
 
-static hdst_status take_sample(hdst__by_key_device *d, const hdst__dataset_cache *cache, sample *s, hdst_error *error)
+static hdst_status take_sample(hdst__aggregate_device *d, const hdst__dataset_cache *cache, sample *s, hdst_error *error)
 {
     const uint64_t records = cache->reader.records, wanted = records < HDST__HASH_SAMPLED ? records : HDST__HASH_SAMPLED, bytes = (uint64_t)d->shape.pair_words * 4;
     hdst_status status = hdst__hash_provide(d, HDST__HASH_OF_SAMPLE, wanted * bytes, error);
@@ -57,7 +57,7 @@ static hdst_status take_sample(hdst__by_key_device *d, const hdst__dataset_cache
 }
 
 // The table's order is of no consequence, so its places are such that nobody can make keys that crowd there.
-static void count_keys(const hdst__by_key_device *d, sample *s)
+static void count_keys(const hdst__aggregate_device *d, sample *s)
 {
     const double now = hdst__now();
     uint64_t seed;
@@ -89,7 +89,7 @@ static int by_home(const void *a, const void *b)
     return x->home != y->home ? (x->home > y->home) - (x->home < y->home) : (x->key > y->key) - (x->key < y->key);
 }
 
-static int by_key(const void *a, const void *b)
+static int by_mixed_key(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
@@ -125,7 +125,7 @@ static uint64_t filler(uint32_t at, uint32_t seed, uint32_t places)
     return key;
 }
 
-static hdst_status write_hot(hdst__by_key_device *d, homed *keys, uint32_t count, hdst_error *error)
+static hdst_status write_hot(hdst__aggregate_device *d, homed *keys, uint32_t count, hdst_error *error)
 {
     hdst__hash_choice *c = &d->choice;
     const hdst__allocator *allocator = d->engine->allocator;
@@ -141,7 +141,7 @@ static hdst_status write_hot(hdst__by_key_device *d, homed *keys, uint32_t count
             table[place[i]] = order[2 * c->hot] = keys[i].key;
             order[2 * c->hot++ + 1] = place[i];
         }
-        qsort(order, c->hot, 2 * sizeof *order, by_key);
+        qsort(order, c->hot, 2 * sizeof *order, by_mixed_key);
         for (uint32_t i = 0; i < c->hot; i++) ranked[i] = (uint32_t)order[2 * i + 1];
         uint32_t *narrow = (uint32_t *)table;           // little-endian hosts; each is written behind where it is read
         for (uint32_t i = 0; i < c->hot_places && d->shape.mixed_bytes == 4; i++) narrow[i] = (uint32_t)table[i];
@@ -155,7 +155,7 @@ static hdst_status write_hot(hdst__by_key_device *d, homed *keys, uint32_t count
     return status;
 }
 
-static hdst_status choose_hot(hdst__by_key_device *d, sample *s, hdst_error *error)
+static hdst_status choose_hot(hdst__aggregate_device *d, sample *s, hdst_error *error)
 {
     hdst__hash_choice *c = &d->choice;
     const uint32_t most = d->shape.hot_slots / 4;
@@ -208,7 +208,7 @@ static bool fits(const hdst__value_column *column, uint64_t bits, uint32_t adden
     return column->cell.tier == HDST__TIER_TWO ? rint(rest) == rest : rint(x) == x;
 }
 
-static void choose_scales(hdst__by_key_device *d, const sample *s, uint64_t records)
+static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t records)
 {
     const uint64_t looked = s->count < ADDENDS ? s->count : ADDENDS, step = looked ? s->count / looked : 1;
     uint64_t misfits = 0;
@@ -239,7 +239,7 @@ static uint32_t bits_for(double count)
     return bits;
 }
 
-void hdst__hash_choose_parts(hdst__by_key_device *d)
+void hdst__hash_choose_parts(hdst__aggregate_device *d)
 {
     hdst__hash_choice *c = &d->choice;
     const uint32_t forced = d->engine->by_key_table_bits;
@@ -262,7 +262,7 @@ double hdst__hash_distinct_of(const uint64_t *map, double share)
 
 // --- All of it ---
 
-hdst_status hdst__hash_choose(hdst__by_key_device *d, const hdst__dataset_cache *cache, hdst_error *error)
+hdst_status hdst__hash_choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, hdst_error *error)
 {
     const hdst__allocator *allocator = d->engine->allocator;
     const uint64_t records = cache->reader.records;
@@ -271,7 +271,7 @@ hdst_status hdst__hash_choose(hdst__by_key_device *d, const hdst__dataset_cache 
     d->choice = (hdst__hash_choice){.of = cache, .records = records, .sampled = s.count};
     if (status == HDST_OK) {
         count_keys(d, &s);
-        d->choice.distinct = hdst__by_key_distinct_of((double)s.distinct, (double)s.count, (double)records);
+        d->choice.distinct = hdst__aggregate_distinct_of((double)s.distinct, (double)s.count, (double)records);
         choose_scales(d, &s, records);
         status = choose_hot(d, &s, error);
         hdst__hash_choose_parts(d);

@@ -15,7 +15,7 @@ static const char *const kernel_name[HDST__HASH_KERNELS] = {
 
 // --- Memory ---
 
-hdst_status hdst__hash_provide(hdst__by_key_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error)
+hdst_status hdst__hash_provide(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error)
 {
     hdst__memory **memory = &d->memory[which];
     const uint64_t rounded = (bytes / 8 + 1) * 8;
@@ -26,24 +26,24 @@ hdst_status hdst__hash_provide(hdst__by_key_device *d, hdst__hash_memory which, 
     return status == HDST_OK ? d->device->ops->to_device(d->device, *memory, error) : status;
 }
 
-hdst_status hdst__hash_put(hdst__by_key_device *d, hdst__hash_memory which, const void *bytes, uint64_t count, hdst_error *error)
+hdst_status hdst__hash_put(hdst__aggregate_device *d, hdst__hash_memory which, const void *bytes, uint64_t count, hdst_error *error)
 {
     hdst_status status = hdst__hash_provide(d, which, count, error);
     return status == HDST_OK && count ? d->device->ops->write(d->device, d->memory[which], 0, bytes, count, true, error) : status;
 }
 
-hdst_status hdst__hash_clear(hdst__by_key_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error)
+hdst_status hdst__hash_clear(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error)
 {
     hdst_status status = hdst__hash_provide(d, which, bytes, error);
     return status == HDST_OK ? d->device->ops->fill(d->device, d->memory[which], (bytes + 7) / 8, 0, error) : status;
 }
 
-hdst_status hdst__hash_read(hdst__by_key_device *d, hdst__hash_memory which, uint64_t offset, void *bytes, uint64_t count, hdst_error *error)
+hdst_status hdst__hash_read(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t offset, void *bytes, uint64_t count, hdst_error *error)
 {
     return d->device->ops->read(d->device, d->memory[which], offset, bytes, count, true, error);
 }
 
-static void unload_all(hdst__by_key_device *d)
+static void unload_all(hdst__aggregate_device *d)
 {
     for (int k = 0; k < HDST__HASH_KERNELS; k++) {
         if (d->device) d->device->ops->unload(d->device, d->program[k]);
@@ -55,7 +55,7 @@ static void unload_all(hdst__by_key_device *d)
     d->text = NULL;
 }
 
-void hdst__hash_release(hdst__by_key_device *d)
+void hdst__hash_release(hdst__aggregate_device *d)
 {
     unload_all(d);
     for (int m = 0; m < HDST__HASH_MEMORIES; m++) {
@@ -69,7 +69,7 @@ void hdst__hash_release(hdst__by_key_device *d)
 
 // --- Records ---
 
-static hdst_status load_segment(hdst__by_key_device *d, hdst__dataset_cache *cache, hdst__segment *segment, uint64_t *moved, hdst_error *error)
+static hdst_status load_segment(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__segment *segment, uint64_t *moved, hdst_error *error)
 {
     hdst__device *device = d->device;
     const hdst__reader *reader = &cache->reader;
@@ -92,7 +92,7 @@ static hdst_status load_segment(hdst__by_key_device *d, hdst__dataset_cache *cac
     return status;
 }
 
-hdst_status hdst__hash_load_cache(hdst__by_key_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error)
+hdst_status hdst__hash_load_cache(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error)
 {
     const double start = hdst__now();
     hdst_status status = hdst__dataset_cache_prepare(cache, d->device, error);
@@ -102,7 +102,7 @@ hdst_status hdst__hash_load_cache(hdst__by_key_device *d, hdst__dataset_cache *c
     return status;
 }
 
-size_t hdst__hash_sources(const hdst__by_key_device *d, const hdst__segment *segment, hdst__work_arg *args)
+size_t hdst__hash_sources(const hdst__aggregate_device *d, const hdst__segment *segment, hdst__work_arg *args)
 {
     const hdst__keyed *keyed = d->keyed;
     size_t n = 0;
@@ -115,7 +115,7 @@ size_t hdst__hash_sources(const hdst__by_key_device *d, const hdst__segment *seg
 
 // --- Programs ---
 
-static bool text_fits(const hdst__by_key_device *d, const hdst__storage *storage)
+static bool text_fits(const hdst__aggregate_device *d, const hdst__storage *storage)
 {
     if (!d->text || d->storage->layout != storage->layout) return false;
     for (uint64_t v = 0; v < d->keyed->value_count; v++)
@@ -123,7 +123,7 @@ static bool text_fits(const hdst__by_key_device *d, const hdst__storage *storage
     return true;
 }
 
-static const char *make_text(hdst__by_key_device *d, const hdst__storage *storage)
+static const char *make_text(hdst__aggregate_device *d, const hdst__storage *storage)
 {
     jmp_buf out_of_memory;
     hdst__buffer buffer;
@@ -141,7 +141,7 @@ static const char *make_text(hdst__by_key_device *d, const hdst__storage *storag
     return text;
 }
 
-hdst_status hdst__hash_prepare_text(hdst__by_key_device *d, const hdst__storage *storage, hdst_error *error)
+hdst_status hdst__hash_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, hdst_error *error)
 {
     if (text_fits(d, storage)) return HDST_OK;
     unload_all(d);
@@ -151,7 +151,7 @@ hdst_status hdst__hash_prepare_text(hdst__by_key_device *d, const hdst__storage 
     return HDST_OK;
 }
 
-hdst_status hdst__hash_work(hdst__by_key_device *d, hdst__hash_kernel which, const hdst__work_arg *args, size_t count, uint64_t groups, hdst_error *error)
+hdst_status hdst__hash_work(hdst__aggregate_device *d, hdst__hash_kernel which, const hdst__work_arg *args, size_t count, uint64_t groups, hdst_error *error)
 {
     const uint32_t lanes = which == HDST__HASH_TOTAL ? d->shape.total_lanes : HDST__HASH_LANES;
     if (!d->program[which]) {

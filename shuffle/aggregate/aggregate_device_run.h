@@ -41,7 +41,7 @@ typedef struct hdst__hash_choice {
     uint64_t spare_cells;
 } hdst__hash_choice;
 
-struct hdst__by_key_device {
+struct hdst__aggregate_device {
     hdst__engine *engine;
     hdst__device *device;               // NULL: not opened yet
     hdst__keyed *keyed;
@@ -62,20 +62,20 @@ struct hdst__by_key_device {
 };
 
 // aggregate_device_memory.c
-hdst_status hdst__hash_provide(hdst__by_key_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error);     // what is there and large enough serves again
-hdst_status hdst__hash_put(hdst__by_key_device *d, hdst__hash_memory which, const void *bytes, uint64_t count, hdst_error *error);     // provides it too
-hdst_status hdst__hash_clear(hdst__by_key_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error);       // provides it too, zero
-hdst_status hdst__hash_read(hdst__by_key_device *d, hdst__hash_memory which, uint64_t offset, void *bytes, uint64_t count, hdst_error *error);
-void hdst__hash_release(hdst__by_key_device *d);        // memory and programs
-hdst_status hdst__hash_load_cache(hdst__by_key_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error);
-hdst_status hdst__hash_prepare_text(hdst__by_key_device *d, const hdst__storage *storage, hdst_error *error);           // for the tiers as they are
-hdst_status hdst__hash_work(hdst__by_key_device *d, hdst__hash_kernel which, const hdst__work_arg *args, size_t count, uint64_t groups, hdst_error *error);   // compiles at first use
+hdst_status hdst__hash_provide(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error);     // what is there and large enough serves again
+hdst_status hdst__hash_put(hdst__aggregate_device *d, hdst__hash_memory which, const void *bytes, uint64_t count, hdst_error *error);     // provides it too
+hdst_status hdst__hash_clear(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error);       // provides it too, zero
+hdst_status hdst__hash_read(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t offset, void *bytes, uint64_t count, hdst_error *error);
+void hdst__hash_release(hdst__aggregate_device *d);        // memory and programs
+hdst_status hdst__hash_load_cache(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error);
+hdst_status hdst__hash_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, hdst_error *error);           // for the tiers as they are
+hdst_status hdst__hash_work(hdst__aggregate_device *d, hdst__hash_kernel which, const hdst__work_arg *args, size_t count, uint64_t groups, hdst_error *error);   // compiles at first use
 // Arguments that say where a segment's records lie.
-size_t hdst__hash_sources(const hdst__by_key_device *d, const hdst__segment *segment, hdst__work_arg *args);
+size_t hdst__hash_sources(const hdst__aggregate_device *d, const hdst__segment *segment, hdst__work_arg *args);
 
 // aggregate_device_choose.c
-hdst_status hdst__hash_choose(hdst__by_key_device *d, const hdst__dataset_cache *cache, hdst_error *error);
-void hdst__hash_choose_parts(hdst__by_key_device *d);           // again, for choice.distinct
+hdst_status hdst__hash_choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, hdst_error *error);
+void hdst__hash_choose_parts(hdst__aggregate_device *d);           // again, for choice.distinct
 // How many keys there are, from bits set in the map for `share` of the hashes.
 double hdst__hash_distinct_of(const uint64_t *map, double share);
 

@@ -2,37 +2,37 @@
 // The last level of a reduction whose keys are numbers of rows: a part is a stretch of rows, whose cells lie one after another in the cache.
 #include "shuffle/aggregate/aggregate_run.h"
 
-hdst_status hdst__by_key_take_rows(hdst__by_key_pass *run, hdst_error *error)
+hdst_status hdst__aggregate_take_rows(hdst__aggregation *run, hdst_error *error)
 {
-    hdst__by_key *by_key = run->by_key;
+    hdst__aggregate *aggregate = run->aggregate;
     const uint64_t bytes = run->keyed->row_count * run->keyed->rows->size;
-    by_key->row_count = run->keyed->row_count;
-    if (by_key->rows) return HDST_OK;
-    by_key->rows = hdst__by_key_take(run, bytes, "the result of a reduce by key", error);
-    by_key->row_bytes = by_key->rows ? bytes : 0;
-    return by_key->rows ? HDST_OK : error->code;
+    aggregate->row_count = run->keyed->row_count;
+    if (aggregate->rows) return HDST_OK;
+    aggregate->rows = hdst__aggregate_take(run, bytes, "the result of a reduce by key", error);
+    aggregate->row_bytes = aggregate->rows ? bytes : 0;
+    return aggregate->rows ? HDST_OK : error->code;
 }
 
-static uint64_t part_rows(const hdst__by_key_pass *run)
+static uint64_t part_rows(const hdst__aggregation *run)
 {
     const uint32_t hash_bits = 32 - run->keyed->row_shift;
     return UINT64_C(1) << (hash_bits > run->choice.part_bits ? hash_bits - run->choice.part_bits : 0);
 }
 
-static uint32_t hash_of(const hdst__by_key_pass *run, uint64_t row) { return (uint32_t)row << run->keyed->row_shift; }
+static uint32_t hash_of(const hdst__aggregation *run, uint64_t row) { return (uint32_t)row << run->keyed->row_shift; }
 
-static bool look_through(hdst__by_key_worker *worker)
+static bool look_through(hdst__aggregate_worker *worker)
 {
     hdst__row_table *table = &worker->row_table;
     table->adds = 0;
     for (uint64_t i = 0; i < table->rows; i++) {
         uint64_t *cells = hdst__row_table_cells(table, i);
-        if (hdst__cells_are_full(worker->run->keyed, cells) && !hdst__by_key_move_cells(worker, hash_of(worker->run, worker->first_row + i), NULL, cells)) return false;
+        if (hdst__cells_are_full(worker->run->keyed, cells) && !hdst__aggregate_move_cells(worker, hash_of(worker->run, worker->first_row + i), NULL, cells)) return false;
     }
     return true;
 }
 
-static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
+static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint64_t count = chunk->bytes / keyed->raw_bytes;
@@ -41,61 +41,61 @@ static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
         hdst__key_batch_open_raw(&worker->batch, keyed, chunk->data + first * keyed->raw_bytes, left < keyed->batch ? (uint32_t)left : keyed->batch);
         hdst__key_batch_words(&worker->batch, keyed, false);
         hdst__row_table_add(&worker->row_table, keyed, &worker->batch);
-        if (worker->batch.misfits && !hdst__by_key_add_misfits(worker)) return false;
+        if (worker->batch.misfits && !hdst__aggregate_add_misfits(worker)) return false;
         if (keyed->fixed && worker->row_table.adds >= keyed->look_after && !look_through(worker)) return false;
     }
     return true;
 }
 
 // What was combined on the way here.
-static bool add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
+static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint64_t bytes = (uint64_t)keyed->row_words * 8;
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
         const uint64_t *row = (const uint64_t *)(const void *)(chunk->data + at);
         uint64_t *cells = hdst__row_table_combine(&worker->row_table, keyed, row);
-        if (hdst__cells_are_full(keyed, cells) && !hdst__by_key_move_cells(worker, (uint32_t)row[0], NULL, cells)) return false;
+        if (hdst__cells_are_full(keyed, cells) && !hdst__aggregate_move_cells(worker, (uint32_t)row[0], NULL, cells)) return false;
     }
     return true;
 }
 
 // Rows with wide cells are written once more, with these.
-static void write_wide(hdst__by_key_worker *worker, char *rows)
+static void write_wide(hdst__aggregate_worker *worker, char *rows)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const hdst__key_table *wide = &worker->wide;
     for (uint64_t at = 0; wide->rows && at < UINT64_C(1) << wide->bits; at++) {
         const uint64_t *entry = wide->rows + at * wide->row_words;
         if (!entry[0]) continue;
-        const uint64_t row = hdst__by_key_unwide_hash(worker->run, (uint32_t)entry[0]) >> keyed->row_shift;
+        const uint64_t row = hdst__aggregate_unwide_hash(worker->run, (uint32_t)entry[0]) >> keyed->row_shift;
         hdst__row_table_write_wide(&worker->row_table, keyed, row, (const int64_t *)entry + 1, rows + (row - worker->first_row) * keyed->rows->size);
     }
 }
 
-static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
+static bool reduce_part(hdst__aggregate_worker *worker, uint32_t part)
 {
-    hdst__by_key_pass *run = worker->run;
+    hdst__aggregation *run = worker->run;
     const uint64_t rows = part_rows(run), first = part * rows, last = run->keyed->row_count;
     if (first >= last) return true;
     worker->first_row = first;
     hdst__row_table_clear(&worker->row_table);
     hdst__key_table_destroy(&worker->wide);
-    if (!hdst__by_key_each_chunk(worker, part, add_raw, add_rows)) return false;
+    if (!hdst__aggregate_each_chunk(worker, part, add_raw, add_rows)) return false;
     const uint64_t count = last - first < rows ? last - first : rows;
-    char *to = run->by_key->rows + first * run->keyed->rows->size;
+    char *to = run->aggregate->rows + first * run->keyed->rows->size;
     hdst__row_table_write(&worker->row_table, run->keyed, count, to);
     write_wide(worker, to);
     worker->out += count;
     return true;
 }
 
-hdst_status hdst__by_key_row_part(hdst__by_key_worker *worker)
+hdst_status hdst__aggregate_row_part(hdst__aggregate_worker *worker)
 {
-    hdst__by_key_pass *run = worker->run;
+    hdst__aggregation *run = worker->run;
     if (!hdst__row_table_create(&worker->row_table, run->engine->allocator, run->keyed, part_rows(run)))
         return hdst__error_memory(&worker->error, "a part of a reduce by key");
-    for (uint32_t part; hdst__by_key_take_part(run, &part);)
+    for (uint32_t part; hdst__aggregate_take_part(run, &part);)
         if (!reduce_part(worker, part)) return worker->error.code;
     return HDST_OK;
 }

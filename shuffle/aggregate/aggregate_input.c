@@ -8,24 +8,24 @@
 
 enum { PIECE_BYTES = 256 << 10, PIECE_SHARE = 16 };
 
-static void one_extent(hdst__by_key_pass *run)
+static void one_extent(hdst__aggregation *run)
 {
     const hdst__reader *reader = run->input->reader;
     const void **buffers = HDST__NEW_ARRAY(run->arena, const void *, 1);
     buffers[0] = run->input->rows;
-    run->extent = HDST__NEW(run->arena, hdst__by_key_extent);
-    *run->extent = (hdst__by_key_extent){hdst__storage_make(run->arena, reader->record, HDST__AOS, 0, reader->records), buffers, 0, reader->records};
+    run->extent = HDST__NEW(run->arena, hdst__aggregate_extent);
+    *run->extent = (hdst__aggregate_extent){hdst__storage_make(run->arena, reader->record, HDST__AOS, 0, reader->records), buffers, 0, reader->records};
     run->extents = run->extent->storage != NULL;
 }
 
-static void extent_of_segment(hdst__by_key_pass *run, const hdst__segment *segment)
+static void extent_of_segment(hdst__aggregation *run, const hdst__segment *segment)
 {
     const void **buffers = HDST__NEW_ARRAY(run->arena, const void *, segment->buffers);
     for (uint32_t b = 0; b < segment->buffers; b++) buffers[b] = segment->memory[b]->host;
-    run->extent[run->extents++] = (hdst__by_key_extent){segment->storage, buffers, segment->first, segment->count};
+    run->extent[run->extents++] = (hdst__aggregate_extent){segment->storage, buffers, segment->first, segment->count};
 }
 
-static hdst_status open_cache(hdst__by_key_pass *run, hdst_error *error)
+static hdst_status open_cache(hdst__aggregation *run, hdst_error *error)
 {
     hdst__dataset_cache *cache = run->input->cache;
     hdst__device *device;
@@ -34,18 +34,18 @@ static hdst_status open_cache(hdst__by_key_pass *run, hdst_error *error)
     if (status == HDST_OK) status = hdst__dataset_cache_to_host(cache, device, &there, error);
     if (status != HDST_OK || !there) return status;
     run->has_cache = true;
-    run->extent = HDST__NEW_ARRAY(run->arena, hdst__by_key_extent, cache->count);
+    run->extent = HDST__NEW_ARRAY(run->arena, hdst__aggregate_extent, cache->count);
     for (uint64_t i = 0; i < cache->count; i++) extent_of_segment(run, &cache->segment[i]);
     return HDST_OK;
 }
 
 // Batches have to lie in one block, so blocks of records are copied.
-hdst_status hdst__by_key_open_input(hdst__by_key_pass *run, hdst_error *error)
+hdst_status hdst__aggregate_open_input(hdst__aggregation *run, hdst_error *error)
 {
     const hdst__reader *reader = run->input->reader;
     run->records = run->end = reader->records;
     const hdst__layout layout = reader->layout == HDST__AOS ? HDST__AOS : HDST__SOA;       // what the reader gives without much moving about
-    const uint64_t share = hdst__by_key_share(run) / PIECE_SHARE, bytes = share < PIECE_BYTES ? share : PIECE_BYTES, fit = bytes / reader->record->size, batch = HDST__KEY_BATCH;
+    const uint64_t share = hdst__aggregate_share(run) / PIECE_SHARE, bytes = share < PIECE_BYTES ? share : PIECE_BYTES, fit = bytes / reader->record->size, batch = HDST__KEY_BATCH;
     run->piece = hdst__storage_make(run->arena, reader->record, layout, 0, fit < batch ? batch : fit / batch * batch);
     if (!run->piece) return hdst__error_memory(error, "a reduce by key");
     if (reader->records == 0 || reader->layout == HDST__AOSOA) return HDST_OK;
@@ -54,12 +54,12 @@ hdst_status hdst__by_key_open_input(hdst__by_key_pass *run, hdst_error *error)
     return HDST_OK;
 }
 
-hdst_status hdst__by_key_close_input(hdst__by_key_pass *run, hdst_error *error)
+hdst_status hdst__aggregate_close_input(hdst__aggregation *run, hdst_error *error)
 {
     return run->has_cache ? hdst__dataset_cache_to_device(run->input->cache, error) : HDST_OK;
 }
 
-bool hdst__by_key_piece_memory(hdst__by_key_pass *run, void ***memory)
+bool hdst__aggregate_piece_memory(hdst__aggregation *run, void ***memory)
 {
     const hdst__allocator *allocator = run->engine->allocator;
     *memory = NULL;
@@ -72,13 +72,13 @@ bool hdst__by_key_piece_memory(hdst__by_key_pass *run, void ***memory)
     return *memory;
 }
 
-void hdst__by_key_free_piece(hdst__by_key_pass *run, void **memory)
+void hdst__aggregate_free_piece(hdst__aggregation *run, void **memory)
 {
     for (uint32_t b = 0; memory && b < run->piece->buffers; b++) hdst__free(run->engine->allocator, memory[b]);
     hdst__free(run->engine->allocator, memory);
 }
 
-hdst_status hdst__by_key_next(hdst__by_key_pass *run, uint64_t most, void **memory, hdst__by_key_piece *piece, hdst_error *error)
+hdst_status hdst__aggregate_next(hdst__aggregation *run, uint64_t most, void **memory, hdst__aggregate_piece *piece, hdst_error *error)
 {
     const uint64_t first = run->next_record, left = run->end - first;
     piece->count = left < most ? left : most;
@@ -94,7 +94,7 @@ hdst_status hdst__by_key_next(hdst__by_key_pass *run, uint64_t most, void **memo
         run->next_record += piece->count;
         return reader->fill(reader->user, first, piece->count, run->piece, memory, 0, error);
     }
-    const hdst__by_key_extent *extent = run->extent;
+    const hdst__aggregate_extent *extent = run->extent;
     while (first >= extent->first + extent->count) extent++;
     piece->storage = extent->storage;
     piece->buffers = extent->buffers;

@@ -7,7 +7,7 @@
 
 enum { LEAST_SLAB = 256 << 10, SLAB_SHARE = 4, RESERVE_SHARE = 4, MOST_SLAB = 32 << 20, HUGE_PAGE = 2 << 20 };
 
-void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what, hdst_error *error)
+void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *what, hdst_error *error)
 {
     hdst__engine *engine = run->engine;
     char *memory = hdst__budget_alloc(&engine->memory, bytes, what, error);
@@ -18,18 +18,18 @@ void *hdst__by_key_take(hdst__by_key_pass *run, uint64_t bytes, const char *what
     return memory;
 }
 
-void hdst__by_key_give(hdst__by_key_pass *run, void *memory) { hdst__free(run->engine->allocator, memory); }
+void hdst__aggregate_give(hdst__aggregation *run, void *memory) { hdst__free(run->engine->allocator, memory); }
 
 // --- Chunks ---
 
-static uint64_t least_slab(const hdst__by_key_pass *run)
+static uint64_t least_slab(const hdst__aggregation *run)
 {
-    const uint64_t share = hdst__by_key_share(run) / SLAB_SHARE;
+    const uint64_t share = hdst__aggregate_share(run) / SLAB_SHARE;
     return share < LEAST_SLAB ? share : LEAST_SLAB;
 }
 
 // An eighth of what a thread may need, and no more of what is left than lets all threads have several.
-static uint64_t slab_bytes(const hdst__by_key_pass *run, uint64_t least)
+static uint64_t slab_bytes(const hdst__aggregation *run, uint64_t least)
 {
     const uint64_t all = run->records * run->keyed->raw_bytes, left = hdst__budget_left(&run->engine->memory);
     uint64_t bytes = all / 8 / run->workers;
@@ -39,11 +39,11 @@ static uint64_t slab_bytes(const hdst__by_key_pass *run, uint64_t least)
 }
 
 // One that an earlier run left, or a new one. A part of the budget is left to the tables that come after; only a thread's first slab it must have.
-static hdst__by_key_slab *next_slab(hdst__by_key_pass *run, uint64_t least, bool first, hdst_error *error)
+static hdst__aggregate_slab *next_slab(hdst__aggregation *run, uint64_t least, bool first, hdst_error *error)
 {
-    hdst__by_key_slab *slab = run->by_key->slabs;
+    hdst__aggregate_slab *slab = run->aggregate->slabs;
     if (slab && slab->bytes >= least) {
-        run->by_key->slabs = slab->next;
+        run->aggregate->slabs = slab->next;
         return slab;
     }
     const uint64_t bytes = slab_bytes(run, least);
@@ -51,12 +51,12 @@ static hdst__by_key_slab *next_slab(hdst__by_key_pass *run, uint64_t least, bool
         hdst__budget_error(&run->engine->memory, bytes, "the pairs of a reduce by key", error);
         return NULL;
     }
-    slab = hdst__by_key_take(run, bytes, "the pairs of a reduce by key", error);
+    slab = hdst__aggregate_take(run, bytes, "the pairs of a reduce by key", error);
     if (slab) slab->bytes = bytes;
     return slab;
 }
 
-static void use_slab(hdst__by_key_worker *worker, hdst__by_key_slab *slab)
+static void use_slab(hdst__aggregate_worker *worker, hdst__aggregate_slab *slab)
 {
     slab->next = worker->slabs;
     worker->slabs = slab;
@@ -67,7 +67,7 @@ static void use_slab(hdst__by_key_worker *worker, hdst__by_key_slab *slab)
 }
 
 // A chunk that combining left.
-static void *free_chunk(hdst__by_key_worker *worker, uint64_t bytes)
+static void *free_chunk(hdst__aggregate_worker *worker, uint64_t bytes)
 {
     const uint64_t head = (sizeof(hdst__key_chunk) + 63) / 64 * 64;
     for (int kind = 0; kind < 2; kind++) {
@@ -79,9 +79,9 @@ static void *free_chunk(hdst__by_key_worker *worker, uint64_t bytes)
     return NULL;
 }
 
-static bool spill(hdst__by_key_worker *worker)
+static bool spill(hdst__aggregate_worker *worker)
 {
-    if (hdst__by_key_spill(worker) != HDST_OK) return false;
+    if (hdst__aggregate_spill(worker) != HDST_OK) return false;
     worker->error = (hdst_error)HDST_ERROR_INIT;
     worker->spare = worker->slabs;
     worker->slabs = NULL;
@@ -91,21 +91,21 @@ static bool spill(hdst__by_key_worker *worker)
 }
 
 // What piles up is combined, where that pays, and chunks are free then. Where the budget has no more, the thread's chunks go to a file and their memory is used again.
-static bool new_slab(hdst__by_key_worker *worker, uint64_t least)
+static bool new_slab(hdst__aggregate_worker *worker, uint64_t least)
 {
-    hdst__by_key_pass *run = worker->run;
-    hdst__by_key_slab *slab = worker->spare;
+    hdst__aggregation *run = worker->run;
+    hdst__aggregate_slab *slab = worker->spare;
     bool freed = false;
     if (slab) {
         worker->spare = slab->next;
     } else {
-        if (hdst__by_key_piles_up(worker) && !hdst__by_key_combine(worker, &freed)) return false;
+        if (hdst__aggregate_piles_up(worker) && !hdst__aggregate_combine(worker, &freed)) return false;
         if (freed) return true;
         pthread_mutex_lock(&run->lock);
         slab = next_slab(run, least + 128, !worker->slabs, &worker->error);
         pthread_mutex_unlock(&run->lock);
     }
-    if (!slab && !hdst__by_key_combine(worker, &freed)) return false;
+    if (!slab && !hdst__aggregate_combine(worker, &freed)) return false;
     if (freed) {
         worker->error = (hdst_error)HDST_ERROR_INIT;
         return true;
@@ -119,11 +119,11 @@ static bool new_slab(hdst__by_key_worker *worker, uint64_t least)
     return slab;
 }
 
-bool hdst__by_key_first_slab(hdst__by_key_worker *worker) { return new_slab(worker, least_slab(worker->run) / 2); }
+bool hdst__aggregate_first_slab(hdst__aggregate_worker *worker) { return new_slab(worker, least_slab(worker->run) / 2); }
 
-void *hdst__by_key_more(void *user, uint64_t bytes)
+void *hdst__aggregate_more(void *user, uint64_t bytes)
 {
-    hdst__by_key_worker *worker = user;
+    hdst__aggregate_worker *worker = user;
     bytes = (bytes + 63) / 64 * 64;
     char *memory = free_chunk(worker, bytes);
     for (; !memory && (!worker->slab || (uint64_t)(worker->slab_end - worker->slab) < bytes); memory = free_chunk(worker, bytes))
@@ -134,16 +134,16 @@ void *hdst__by_key_more(void *user, uint64_t bytes)
     return memory;
 }
 
-static void give_all(hdst__by_key_pass *run, hdst__by_key_slab **slabs)
+static void give_all(hdst__aggregation *run, hdst__aggregate_slab **slabs)
 {
     while (*slabs) {
-        hdst__by_key_slab *slab = *slabs;
+        hdst__aggregate_slab *slab = *slabs;
         *slabs = slab->next;
-        hdst__by_key_give(run, slab);
+        hdst__aggregate_give(run, slab);
     }
 }
 
-void hdst__by_key_give_slabs(hdst__by_key_worker *worker)
+void hdst__aggregate_give_slabs(hdst__aggregate_worker *worker)
 {
     give_all(worker->run, &worker->slabs);
     give_all(worker->run, &worker->spare);
@@ -152,24 +152,24 @@ void hdst__by_key_give_slabs(hdst__by_key_worker *worker)
     worker->free_chunk[0] = worker->free_chunk[1] = NULL;
 }
 
-void hdst__by_key_keep_slabs(hdst__by_key_pass *run, hdst__by_key_slab *slabs)
+void hdst__aggregate_keep_slabs(hdst__aggregation *run, hdst__aggregate_slab *slabs)
 {
-    hdst__by_key *by_key = run->by_key;
+    hdst__aggregate *aggregate = run->aggregate;
     while (slabs) {
-        hdst__by_key_slab *slab = slabs;
+        hdst__aggregate_slab *slab = slabs;
         slabs = slab->next;
         if (hdst__budget_left(&run->engine->memory) < run->engine->memory.limit / 2) {
-            hdst__by_key_give(run, slab);
+            hdst__aggregate_give(run, slab);
             continue;
         }
-        slab->next = by_key->slabs;
-        by_key->slabs = slab;
+        slab->next = aggregate->slabs;
+        aggregate->slabs = slab;
     }
 }
 
-void hdst__by_key_free_kept(hdst__by_key *by_key)
+void hdst__aggregate_free_kept(hdst__aggregate *aggregate)
 {
-    hdst__by_key_pass run = {.engine = by_key->engine};
-    give_all(&run, &by_key->slabs);
-    hdst__by_key_forget_rows(by_key);
+    hdst__aggregation run = {.engine = aggregate->engine};
+    give_all(&run, &aggregate->slabs);
+    hdst__aggregate_forget_rows(aggregate);
 }

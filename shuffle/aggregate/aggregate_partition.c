@@ -4,7 +4,7 @@
 
 #include "record/key_hash.h"
 
-uint32_t hdst__by_key_wide_hash(const hdst__by_key_pass *run, uint32_t hash, const uint64_t *key)
+uint32_t hdst__aggregate_wide_hash(const hdst__aggregation *run, uint32_t hash, const uint64_t *key)
 {
     uint64_t h = run->seed;
     if (run->keyed->key_words == 0) return hdst__key_mix32(hash ^ (uint32_t)h);
@@ -12,33 +12,33 @@ uint32_t hdst__by_key_wide_hash(const hdst__by_key_pass *run, uint32_t hash, con
     return (uint32_t)(h >> 32);
 }
 
-uint32_t hdst__by_key_unwide_hash(const hdst__by_key_pass *run, uint32_t wide_hash) { return hdst__key_unmix32(wide_hash) ^ (uint32_t)run->seed; }
+uint32_t hdst__aggregate_unwide_hash(const hdst__aggregation *run, uint32_t wide_hash) { return hdst__key_unmix32(wide_hash) ^ (uint32_t)run->seed; }
 
-uint64_t *hdst__by_key_wide(hdst__by_key_worker *worker, uint32_t hash, const uint64_t *key)
+uint64_t *hdst__aggregate_wide(hdst__aggregate_worker *worker, uint32_t hash, const uint64_t *key)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     hdst__key_table *wide = &worker->wide;
     if (!wide->rows && !hdst__key_table_create(wide, &worker->allocator, keyed->wide_row_words, keyed->key_words, 6, 0)) return NULL;
     if (!hdst__key_table_has_room(wide, 1) && !hdst__key_table_grow(wide, 1)) return NULL;
     uint64_t *row;
-    while (!(row = hdst__key_table_find(wide, hdst__by_key_wide_hash(worker->run, hash, key), key, true)))        // by chance alone
+    while (!(row = hdst__key_table_find(wide, hdst__aggregate_wide_hash(worker->run, hash, key), key, true)))        // by chance alone
         if (!hdst__key_table_grow(wide, UINT64_C(1) << wide->bits)) return NULL;
     return row + 1 + keyed->key_words;
 }
 
-static bool no_memory(hdst__by_key_worker *worker)
+static bool no_memory(hdst__aggregate_worker *worker)
 {
     hdst__error_memory(&worker->error, "a part of a reduce by key");
     return false;
 }
 
-bool hdst__by_key_add_misfits(hdst__by_key_worker *worker)
+bool hdst__aggregate_add_misfits(hdst__aggregate_worker *worker)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const hdst__key_batch *batch = &worker->batch;
     for (uint32_t i = 0; i < batch->count; i++) {
         if (!batch->misfit[i]) continue;
-        int64_t *cells = (int64_t *)hdst__by_key_wide(worker, batch->hash[i], batch->key + (size_t)i * keyed->key_words);
+        int64_t *cells = (int64_t *)hdst__aggregate_wide(worker, batch->hash[i], batch->key + (size_t)i * keyed->key_words);
         if (!cells) return no_memory(worker);
         for (uint64_t c = 0; c < keyed->value_count; c++) {
             const hdst__value_column *column = &keyed->value[c];
@@ -50,10 +50,10 @@ bool hdst__by_key_add_misfits(hdst__by_key_worker *worker)
     return true;
 }
 
-bool hdst__by_key_move_cells(hdst__by_key_worker *worker, uint32_t hash, const uint64_t *key, uint64_t *cells)
+bool hdst__aggregate_move_cells(hdst__aggregate_worker *worker, uint32_t hash, const uint64_t *key, uint64_t *cells)
 {
     const hdst__keyed *keyed = worker->run->keyed;
-    int64_t *wide = (int64_t *)hdst__by_key_wide(worker, hash, key);
+    int64_t *wide = (int64_t *)hdst__aggregate_wide(worker, hash, key);
     if (!wide) return no_memory(worker);
     worker->moved[2]++;
     for (uint64_t c = 0; c < keyed->value_count; c++) {
@@ -68,12 +68,12 @@ bool hdst__by_key_move_cells(hdst__by_key_worker *worker, uint32_t hash, const u
     return true;
 }
 
-bool hdst__by_key_move_full(hdst__by_key_worker *worker, uint64_t *row)
+bool hdst__aggregate_move_full(hdst__aggregate_worker *worker, uint64_t *row)
 {
-    return hdst__by_key_move_cells(worker, (uint32_t)row[0], row + 1, row + 1 + worker->run->keyed->key_words);
+    return hdst__aggregate_move_cells(worker, (uint32_t)row[0], row + 1, row + 1 + worker->run->keyed->key_words);
 }
 
-bool hdst__by_key_take_part(hdst__by_key_pass *run, uint32_t *part)
+bool hdst__aggregate_take_part(hdst__aggregation *run, uint32_t *part)
 {
     if (atomic_load(&run->stop)) return false;
     pthread_mutex_lock(&run->lock);
@@ -84,62 +84,62 @@ bool hdst__by_key_take_part(hdst__by_key_pass *run, uint32_t *part)
 }
 
 // Between chunks; a part may have most of the records.
-static bool goes_on(hdst__by_key_worker *worker)
+static bool goes_on(hdst__aggregate_worker *worker)
 {
     return hdst__cancel_check(worker->run->engine->cancel, 0, 0, &worker->error) == HDST_OK;
 }
 
-static bool each_of(hdst__by_key_worker *worker, const hdst__key_chunk *chunk, uint32_t kind, hdst__by_key_adder add)
+static bool each_of(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk, uint32_t kind, hdst__aggregate_adder add)
 {
     for (; chunk; chunk = chunk->next)
-        if (!goes_on(worker) || !(worker->split ? hdst__by_key_add_picked(worker, chunk->data, chunk->bytes, kind, add) : add(worker, chunk))) return false;
+        if (!goes_on(worker) || !(worker->split ? hdst__aggregate_add_picked(worker, chunk->data, chunk->bytes, kind, add) : add(worker, chunk))) return false;
     return true;
 }
 
-bool hdst__by_key_each_chunk(hdst__by_key_worker *worker, uint32_t part, hdst__by_key_adder add_raw, hdst__by_key_adder add_rows)
+bool hdst__aggregate_each_chunk(hdst__aggregate_worker *worker, uint32_t part, hdst__aggregate_adder add_raw, hdst__aggregate_adder add_rows)
 {
-    const hdst__by_key_pass *run = worker->run;
+    const hdst__aggregation *run = worker->run;
     for (uint32_t w = 0; w < run->workers; w++) {
-        const hdst__by_key_worker *from = &run->worker[w];
+        const hdst__aggregate_worker *from = &run->worker[w];
         if (!each_of(worker, from->raw.part[part].first, 0, add_raw)) return false;
         if (!each_of(worker, from->rows.part[part].first, 1, add_rows)) return false;
     }
-    return hdst__by_key_read_spilled(worker, 0, part, add_raw) == HDST_OK && hdst__by_key_read_spilled(worker, 1, part, add_rows) == HDST_OK;
+    return hdst__aggregate_read_spilled(worker, 0, part, add_raw) == HDST_OK && hdst__aggregate_read_spilled(worker, 1, part, add_rows) == HDST_OK;
 }
 
-static bool look_through(hdst__by_key_worker *worker)
+static bool look_through(hdst__aggregate_worker *worker)
 {
     hdst__key_table *table = &worker->table;
     table->adds = 0;
     for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
         uint64_t *row = table->rows + at * table->row_words;
-        if (row[0] && hdst__keyed_is_full(worker->run->keyed, row) && !hdst__by_key_move_full(worker, row)) return false;
+        if (row[0] && hdst__keyed_is_full(worker->run->keyed, row) && !hdst__aggregate_move_full(worker, row)) return false;
     }
     return true;
 }
 
-static bool make_room(hdst__by_key_worker *worker, uint64_t more)
+static bool make_room(hdst__aggregate_worker *worker, uint64_t more)
 {
     return hdst__key_table_has_room(&worker->table, more) || hdst__key_table_grow(&worker->table, more) || no_memory(worker);
 }
 
-static void note_longest(hdst__by_key_worker *worker)
+static void note_longest(hdst__aggregate_worker *worker)
 {
     if (worker->table.longest > worker->longest) worker->longest = worker->table.longest;
 }
 
 // Keys crowd in the table: what it has so far is the sorter's, and so are all that follow and the memory.
-static bool sort_instead(hdst__by_key_worker *worker)
+static bool sort_instead(hdst__aggregate_worker *worker)
 {
     note_longest(worker);
     worker->sorts = true;
     worker->crowded_parts++;
-    const bool good = hdst__by_key_sorted_add_table(worker);
+    const bool good = hdst__aggregate_sorted_add_table(worker);
     hdst__key_table_destroy(&worker->table);
     return good;
 }
 
-static bool ready_table(hdst__by_key_worker *worker, uint32_t skip)
+static bool ready_table(hdst__aggregate_worker *worker, uint32_t skip)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint32_t bits = worker->run->choice.table_bits;
@@ -153,44 +153,44 @@ static hdst__key_chunk rest_of(const hdst__key_chunk *chunk, uint64_t from)
     return (hdst__key_chunk){.data = chunk->data + from, .bytes = chunk->bytes - from};
 }
 
-static bool add_raw(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
+static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint64_t count = chunk->bytes / keyed->raw_bytes;
-    if (worker->sorts) return hdst__by_key_sorted_add(worker, chunk);
+    if (worker->sorts) return hdst__aggregate_sorted_add(worker, chunk);
     for (uint64_t first = 0; first < count; first += worker->batch.count) {
         const uint64_t left = count - first;
         hdst__key_batch_open_raw(&worker->batch, keyed, chunk->data + first * keyed->raw_bytes, left < keyed->batch ? (uint32_t)left : keyed->batch);
         if (!make_room(worker, worker->batch.count)) return false;
         hdst__key_batch_words(&worker->batch, keyed, false);
         worker->batch.count = hdst__key_table_add(&worker->table, keyed, &worker->batch);
-        if (worker->batch.misfits && !hdst__by_key_add_misfits(worker)) return false;
+        if (worker->batch.misfits && !hdst__aggregate_add_misfits(worker)) return false;
         if (keyed->fixed && worker->table.adds >= keyed->look_after && !look_through(worker)) return false;
         if (!hdst__key_table_is_crowded(&worker->table)) continue;
         const hdst__key_chunk rest = rest_of(chunk, (first + worker->batch.count) * keyed->raw_bytes);
-        return sort_instead(worker) && hdst__by_key_sorted_add(worker, &rest);
+        return sort_instead(worker) && hdst__aggregate_sorted_add(worker, &rest);
     }
     return true;
 }
 
-static bool add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk)
+static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint64_t bytes = (uint64_t)keyed->row_words * 8;
-    if (worker->sorts) return hdst__by_key_sorted_add_rows(worker, chunk);
+    if (worker->sorts) return hdst__aggregate_sorted_add_rows(worker, chunk);
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
         if (!make_room(worker, 1)) return false;
         uint64_t *row = hdst__key_table_combine(&worker->table, keyed, (const uint64_t *)(const void *)(chunk->data + at));
         if (!row) {
             const hdst__key_chunk rest = rest_of(chunk, at);
-            return sort_instead(worker) && hdst__by_key_sorted_add_rows(worker, &rest);
+            return sort_instead(worker) && hdst__aggregate_sorted_add_rows(worker, &rest);
         }
-        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__by_key_move_full(worker, row)) return false;
+        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__aggregate_move_full(worker, row)) return false;
     }
     return true;
 }
 
-static bool sort_rows(hdst__by_key_worker *worker)
+static bool sort_rows(hdst__aggregate_worker *worker)
 {
     const uint64_t words = worker->table.count * worker->table.row_words;
     if (words > worker->sorted_words) {
@@ -206,7 +206,7 @@ static bool sort_rows(hdst__by_key_worker *worker)
     return true;
 }
 
-static void write_rows(const hdst__by_key_worker *worker, const uint64_t *rows, uint64_t count, char *to)
+static void write_rows(const hdst__aggregate_worker *worker, const uint64_t *rows, uint64_t count, char *to)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint64_t size = keyed->record->size;
@@ -216,69 +216,69 @@ static void write_rows(const hdst__by_key_worker *worker, const uint64_t *rows, 
     }
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t *row = rows + i * keyed->row_words;
-        const uint64_t *wide = hdst__key_table_find((hdst__key_table *)&worker->wide, hdst__by_key_wide_hash(worker->run, (uint32_t)row[0], row + 1), row + 1, false);
+        const uint64_t *wide = hdst__key_table_find((hdst__key_table *)&worker->wide, hdst__aggregate_wide_hash(worker->run, (uint32_t)row[0], row + 1), row + 1, false);
         hdst__keyed_write(keyed, row, wide ? (const int64_t *)wide + 1 + keyed->key_words : NULL, to + i * size);
     }
 }
 
 // A bufferful at a time, as number `at` and on of the part's.
-static bool write_to_file(hdst__by_key_worker *worker, uint32_t part, uint64_t at, const uint64_t *rows, uint64_t count)
+static bool write_to_file(hdst__aggregate_worker *worker, uint32_t part, uint64_t at, const uint64_t *rows, uint64_t count)
 {
     const hdst__keyed *keyed = worker->run->keyed;
-    if (!hdst__by_key_buffer(worker)) return false;
+    if (!hdst__aggregate_buffer(worker)) return false;
     const uint64_t most = worker->buffer_bytes / keyed->record->size;
     for (uint64_t done = 0, now; done < count; done += now) {
         now = count - done < most ? count - done : most;
         write_rows(worker, rows + done * keyed->row_words, now, worker->buffer);
-        if (!hdst__by_key_put_in_file(worker, part, at + done, worker->buffer, now)) return false;
+        if (!hdst__aggregate_put_in_file(worker, part, at + done, worker->buffer, now)) return false;
     }
     return true;
 }
 
 // The rows of a part, or of a piece of it, in order.
-static bool reduce(hdst__by_key_worker *worker, uint32_t part, const uint64_t **rows, uint64_t *count)
+static bool reduce(hdst__aggregate_worker *worker, uint32_t part, const uint64_t **rows, uint64_t *count)
 {
-    const hdst__by_key_choice *choice = &worker->run->choice;
+    const hdst__aggregate_choice *choice = &worker->run->choice;
     worker->sorts = choice->sorted || worker->ranges;
     if (worker->ranges) hdst__key_table_destroy(&worker->table);        // the sorter has its memory
     if (!worker->sorts && !ready_table(worker, choice->part_bits + worker->split)) return false;
     hdst__key_table_destroy(&worker->wide);
-    if (!hdst__by_key_each_chunk(worker, part, add_raw, add_rows)) return false;
+    if (!hdst__aggregate_each_chunk(worker, part, add_raw, add_rows)) return false;
     note_longest(worker);
-    if (worker->sorts) return hdst__by_key_sorted_end(worker, rows, count);
+    if (worker->sorts) return hdst__aggregate_sorted_end(worker, rows, count);
     *count = worker->table.count;
     if (!sort_rows(worker)) return false;
     *rows = worker->sorted;
     return true;
 }
 
-static bool reduce_in_pieces(hdst__by_key_worker *worker, uint32_t part)
+static bool reduce_in_pieces(hdst__aggregate_worker *worker, uint32_t part)
 {
-    hdst__by_key_pass *run = worker->run;
+    hdst__aggregation *run = worker->run;
     const uint64_t *rows;
     uint64_t count, all = 0;
-    hdst__by_key_begin_part_in_file(worker, part);
+    hdst__aggregate_begin_part_in_file(worker, part);
     for (worker->piece_of_part = (uint64_t)part << worker->split; worker->piece_of_part >> worker->split == part && !atomic_load(&run->stop);) {
         if (!reduce(worker, part, &rows, &count)) {
-            if (!hdst__by_key_split(worker)) return false;
+            if (!hdst__aggregate_split(worker)) return false;
             continue;
         }
         if (!write_to_file(worker, part, all, rows, count)) return false;
         all += count;
-        hdst__by_key_next_piece(worker, count);
+        hdst__aggregate_next_piece(worker, count);
     }
     worker->out += all;
-    hdst__by_key_end_part_in_file(worker, part, all);
+    hdst__aggregate_end_part_in_file(worker, part, all);
     return true;
 }
 
-static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
+static bool reduce_part(hdst__aggregate_worker *worker, uint32_t part)
 {
     const uint64_t *rows = NULL;
     uint64_t count;
     if (worker->split) return reduce_in_pieces(worker, part);           // as the part before
-    if (!reduce(worker, part, &rows, &count)) return hdst__by_key_split(worker) && reduce_in_pieces(worker, part);
-    char *to = hdst__by_key_place(worker, part, count);
+    if (!reduce(worker, part, &rows, &count)) return hdst__aggregate_split(worker) && reduce_in_pieces(worker, part);
+    char *to = hdst__aggregate_place(worker, part, count);
     worker->out += count;
     if (atomic_load(&worker->run->stop)) return true;
     if (!to) return write_to_file(worker, part, 0, rows, count);
@@ -286,9 +286,9 @@ static bool reduce_part(hdst__by_key_worker *worker, uint32_t part)
     return true;
 }
 
-hdst_status hdst__by_key_part(hdst__by_key_worker *worker)
+hdst_status hdst__aggregate_part(hdst__aggregate_worker *worker)
 {
-    for (uint32_t part; hdst__by_key_take_part(worker->run, &part);)
+    for (uint32_t part; hdst__aggregate_take_part(worker->run, &part);)
         if (!reduce_part(worker, part)) return worker->error.code;
     return HDST_OK;
 }

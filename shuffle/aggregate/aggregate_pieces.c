@@ -10,30 +10,30 @@ enum { HASH_BITS = 32, MOST_ENDS = 32, SHARE = 8 /* one of so many of what is le
 
 // --- Memory ---
 
-bool hdst__by_key_make_bounds(hdst__by_key_worker *worker)
+bool hdst__aggregate_make_bounds(hdst__aggregate_worker *worker)
 {
     const uint32_t words = worker->run->keyed->key_words;
     if (words) worker->bounds = hdst__alloc(worker->run->engine->allocator, (1 + MOST_ENDS) * words * sizeof *worker->bounds);
     return !words || worker->bounds;
 }
 
-void hdst__by_key_share_memory(hdst__by_key_pass *run, uint32_t threads)
+void hdst__aggregate_share_memory(hdst__aggregation *run, uint32_t threads)
 {
     hdst__engine *engine = run->engine;
     for (uint32_t i = 0; i < run->workers; i++) {
-        hdst__by_key_free_combiner(&run->worker[i]);
+        hdst__aggregate_free_combiner(&run->worker[i]);
         hdst__key_table_destroy(&run->worker[i].table);
     }
     const uint64_t left = hdst__budget_left(&engine->memory);
     for (uint32_t i = 0; i < threads; i++) {
-        hdst__by_key_worker *worker = &run->worker[i];
+        hdst__aggregate_worker *worker = &run->worker[i];
         hdst__budget_init_share(&worker->memory, &engine->memory, (left - left / SHARE) / threads);
         worker->allocator = hdst__budget_allocator(&worker->memory, engine->allocator);
     }
     run->shares = threads;
 }
 
-uint64_t hdst__by_key_shared_memory(const hdst__by_key_pass *run)
+uint64_t hdst__aggregate_shared_memory(const hdst__aggregation *run)
 {
     uint64_t left = 0;
     for (uint32_t i = 0; i < run->shares; i++) left += hdst__budget_left(&run->worker[i].memory);
@@ -42,12 +42,12 @@ uint64_t hdst__by_key_shared_memory(const hdst__by_key_pass *run)
 
 // --- Ranges of the keys of one hash ---
 
-static uint64_t *bound(const hdst__by_key_worker *worker, uint32_t i) { return worker->bounds + (size_t)i * worker->run->keyed->key_words; }
+static uint64_t *bound(const hdst__aggregate_worker *worker, uint32_t i) { return worker->bounds + (size_t)i * worker->run->keyed->key_words; }
 
-static void set_bound(hdst__by_key_worker *worker, uint32_t i, const uint64_t *key) { memcpy(bound(worker, i), key, worker->run->keyed->key_words * sizeof *key); }
+static void set_bound(hdst__aggregate_worker *worker, uint32_t i, const uint64_t *key) { memcpy(bound(worker, i), key, worker->run->keyed->key_words * sizeof *key); }
 
 // As rows are compared, word by word.
-static bool in_range(const hdst__by_key_worker *worker, const uint64_t *key)
+static bool in_range(const hdst__aggregate_worker *worker, const uint64_t *key)
 {
     const uint32_t words = worker->run->keyed->key_words;
     if (worker->has_from && hdst__key_compare(key, bound(worker, 0), words) < 0) return false;
@@ -55,9 +55,9 @@ static bool in_range(const hdst__by_key_worker *worker, const uint64_t *key)
 }
 
 // Ends about in the middle of the keys that had no room. Where very many ends wait their turn, the nearest is forgotten: the range before it goes on to the one after.
-static bool end_sooner(hdst__by_key_worker *worker)
+static bool end_sooner(hdst__aggregate_worker *worker)
 {
-    const uint64_t *middle = hdst__by_key_sorted_middle(worker);
+    const uint64_t *middle = hdst__aggregate_sorted_middle(worker);
     if (!middle) return false;
     if (worker->ends < MOST_ENDS) worker->ends++;
     set_bound(worker, worker->ends, middle);
@@ -65,7 +65,7 @@ static bool end_sooner(hdst__by_key_worker *worker)
 }
 
 // false: that was the last one.
-static bool next_range(hdst__by_key_worker *worker)
+static bool next_range(hdst__aggregate_worker *worker)
 {
     if (worker->ends == 0) return worker->has_from = worker->ranges = false;
     set_bound(worker, 0, bound(worker, worker->ends));
@@ -75,7 +75,7 @@ static bool next_range(hdst__by_key_worker *worker)
 
 // --- Pieces ---
 
-uint64_t hdst__by_key_pick(const hdst__by_key_worker *worker, const char *from, uint64_t bytes, uint32_t kind)
+uint64_t hdst__aggregate_pick(const hdst__aggregate_worker *worker, const char *from, uint64_t bytes, uint32_t kind)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint32_t shift = HASH_BITS - worker->run->choice.part_bits - worker->split;
@@ -93,9 +93,9 @@ uint64_t hdst__by_key_pick(const hdst__by_key_worker *worker, const char *from, 
 }
 
 // One hash is sorted: its first range is all of it, as long as it is not known which keys it has.
-static bool make_smaller(hdst__by_key_worker *worker)
+static bool make_smaller(hdst__aggregate_worker *worker)
 {
-    const hdst__by_key_pass *run = worker->run;
+    const hdst__aggregation *run = worker->run;
     if (run->choice.part_bits + worker->split < HASH_BITS) {
         worker->split++;
         worker->piece_of_part *= 2;
@@ -108,20 +108,20 @@ static bool make_smaller(hdst__by_key_worker *worker)
     return true;
 }
 
-bool hdst__by_key_split(hdst__by_key_worker *worker)
+bool hdst__aggregate_split(hdst__aggregate_worker *worker)
 {
     if (worker->error.code != HDST_E_MEMORY || atomic_load(&worker->run->stop) || !make_smaller(worker)) return false;
     worker->error = (hdst_error)HDST_ERROR_INIT;
     hdst__free(&worker->allocator, worker->sorted);             // what is taken was enough for half of it, or was too much
     worker->sorted = NULL;
     worker->sorted_words = 0;
-    hdst__by_key_free_sorter(worker);
+    hdst__aggregate_free_sorter(worker);
     return true;
 }
 
 // As large as its place in the part lets it be, as long as the last one's rows say that it will fit: where keys crowd under few hashes, or under one, pieces there are small and
 // few.
-void hdst__by_key_next_piece(hdst__by_key_worker *worker, uint64_t rows)
+void hdst__aggregate_next_piece(hdst__aggregate_worker *worker, uint64_t rows)
 {
     uint64_t expected = rows;
     if (rows > worker->most_rows) worker->most_rows = rows;

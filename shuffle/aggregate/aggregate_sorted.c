@@ -12,7 +12,7 @@ typedef struct row_list {
     uint64_t *rows, count, room;        // in rows
 } row_list;
 
-typedef struct hdst__by_key_sorter {
+typedef struct hdst__aggregate_sorter {
     char *raw, *batch;                  // records of a piece; some raw ones in order
     uint64_t room, count, most;         // bytes there; records; at most
     uint64_t bytes, key_at;             // of a record
@@ -22,20 +22,20 @@ typedef struct hdst__by_key_sorter {
     row_list run[RUNS], piece, merged;  // run[i]: rows of 2^i pieces, or none; of the piece
 } sorter;
 
-static bool no_memory(hdst__by_key_worker *worker)
+static bool no_memory(hdst__aggregate_worker *worker)
 {
     hdst__error_memory(&worker->error, "sorted runs of a reduce by key");
     return false;
 }
 
-static void free_buffers(hdst__by_key_worker *worker)
+static void free_buffers(hdst__aggregate_worker *worker)
 {
     sorter *s = worker->sorter;
     void *const memory[] = {s->raw, s->batch, s->order, s->scratch};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) hdst__free(&worker->allocator, memory[i]);
 }
 
-void hdst__by_key_free_sorter(hdst__by_key_worker *worker)
+void hdst__aggregate_free_sorter(hdst__aggregate_worker *worker)
 {
     sorter *s = worker->sorter;
     if (!s) return;
@@ -47,7 +47,7 @@ void hdst__by_key_free_sorter(hdst__by_key_worker *worker)
     worker->sorter = NULL;
 }
 
-static bool take_buffers(hdst__by_key_worker *worker, uint64_t least)
+static bool take_buffers(hdst__aggregate_worker *worker, uint64_t least)
 {
     const hdst__allocator *allocator = &worker->allocator;
     const hdst__keyed *keyed = worker->run->keyed;
@@ -65,14 +65,14 @@ static bool take_buffers(hdst__by_key_worker *worker, uint64_t least)
 }
 
 // The records of a piece, and what puts them in order, take no more than half of what is left: rows need the other half.
-static bool make_sorter(hdst__by_key_worker *worker)
+static bool make_sorter(hdst__aggregate_worker *worker)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const uint32_t forced = worker->run->engine->by_key_table_bits;
     sorter *s = worker->sorter = hdst__alloc_zero(&worker->allocator, sizeof *s);
     if (!s) return no_memory(worker);
     const uint64_t row_bytes = (uint64_t)keyed->row_words * 8, least = row_bytes < keyed->raw_bytes ? row_bytes : keyed->raw_bytes, least_room = LEAST_ROWS * row_bytes;
-    const uint64_t share = hdst__by_key_share(worker->run) / PIECE_SHARE, fit = hdst__budget_left(&worker->memory) / 2 / (least + 2 * sizeof *s->order) * least, wanted = share < fit ? share : fit;
+    const uint64_t share = hdst__aggregate_share(worker->run) / PIECE_SHARE, fit = hdst__budget_left(&worker->memory) / 2 / (least + 2 * sizeof *s->order) * least, wanted = share < fit ? share : fit;
     s->room = forced ? keyed->raw_bytes << forced : wanted < PIECE_BYTES ? wanted : PIECE_BYTES;
     if (s->room < least_room) s->room = least_room;
     return take_buffers(worker, least) || no_memory(worker);
@@ -93,14 +93,14 @@ static void by_digit(const uint64_t *from, uint64_t *to, uint64_t count, uint32_
     for (uint64_t i = 0; i < count; i++) to[place[from[i] >> shift & ((1 << DIGIT) - 1)]++] = from[i];
 }
 
-static const uint64_t *key_at(const hdst__by_key_worker *worker, uint64_t entry)
+static const uint64_t *key_at(const hdst__aggregate_worker *worker, uint64_t entry)
 {
     const sorter *s = worker->sorter;
     return (const uint64_t *)(const void *)(s->raw + (uint32_t)entry * s->bytes + s->key_at);
 }
 
 // Entries of equal hashes by their keys: merges runs of 1, 2, 4 ... of them, in place of `entry`.
-static void by_key_words(const hdst__by_key_worker *worker, uint64_t *entry, uint64_t *scratch, uint64_t count)
+static void order_by_keys(const hdst__aggregate_worker *worker, uint64_t *entry, uint64_t *scratch, uint64_t count)
 {
     const uint32_t words = worker->run->keyed->key_words;
     for (uint64_t run = 1; run < count; run *= 2) {
@@ -115,18 +115,18 @@ static void by_key_words(const hdst__by_key_worker *worker, uint64_t *entry, uin
 }
 
 // Nearly always the records of one hash have one key.
-static void order_equal_hashes(const hdst__by_key_worker *worker, uint64_t *entry, uint64_t *scratch, uint64_t count)
+static void order_equal_hashes(const hdst__aggregate_worker *worker, uint64_t *entry, uint64_t *scratch, uint64_t count)
 {
     const uint32_t words = worker->run->keyed->key_words;
     for (uint64_t first = 0, end; first < count; first = end) {
         bool same = true;
         for (end = first + 1; end < count && entry[end] >> 32 == entry[first] >> 32; end++)
             same = same && hdst__key_compare(key_at(worker, entry[first]), key_at(worker, entry[end]), words) == 0;
-        if (!same) by_key_words(worker, entry + first, scratch + first, end - first);
+        if (!same) order_by_keys(worker, entry + first, scratch + first, end - first);
     }
 }
 
-static void sort_piece(hdst__by_key_worker *worker)
+static void sort_piece(hdst__aggregate_worker *worker)
 {
     sorter *s = worker->sorter;
     const uint32_t end = 64 - worker->run->choice.part_bits;
@@ -145,13 +145,13 @@ static void sort_piece(hdst__by_key_worker *worker)
     s->ordered = true;
 }
 
-static bool same_keys(const hdst__by_key_worker *worker, uint64_t i, uint64_t j)        // places in the order
+static bool same_keys(const hdst__aggregate_worker *worker, uint64_t i, uint64_t j)        // places in the order
 {
     const uint64_t *order = worker->sorter->order;
     return order[i] >> 32 == order[j] >> 32 && hdst__key_compare(key_at(worker, order[i]), key_at(worker, order[j]), worker->run->keyed->key_words) == 0;
 }
 
-static uint64_t keys_in_piece(const hdst__by_key_worker *worker)
+static uint64_t keys_in_piece(const hdst__aggregate_worker *worker)
 {
     uint64_t keys = 1;
     for (uint64_t i = 1; i < worker->sorter->count; i++) keys += !same_keys(worker, i - 1, i);
@@ -160,13 +160,13 @@ static uint64_t keys_in_piece(const hdst__by_key_worker *worker)
 
 // --- Runs to rows ---
 
-static void free_list(hdst__by_key_worker *worker, row_list *list)
+static void free_list(hdst__aggregate_worker *worker, row_list *list)
 {
     hdst__free(&worker->allocator, list->rows);
     *list = (row_list){0};
 }
 
-static bool take_list(hdst__by_key_worker *worker, row_list *list, uint64_t room)
+static bool take_list(hdst__aggregate_worker *worker, row_list *list, uint64_t room)
 {
     list->rows = hdst__alloc(&worker->allocator, room * worker->run->keyed->row_words * sizeof *list->rows);
     list->room = list->rows ? room : 0;
@@ -174,7 +174,7 @@ static bool take_list(hdst__by_key_worker *worker, row_list *list, uint64_t room
 }
 
 // With some to spare; where there is no memory for that, just as much, and lists that hold nothing give theirs back.
-static bool make_room(hdst__by_key_worker *worker, row_list *list, uint64_t rows)
+static bool make_room(hdst__aggregate_worker *worker, row_list *list, uint64_t rows)
 {
     sorter *s = worker->sorter;
     if (rows <= list->room) return true;
@@ -196,7 +196,7 @@ static void combine(const hdst__keyed *keyed, uint64_t *row, const uint64_t *fro
 }
 
 // The batch's records, which are in order, to the rows that end with `row` (NULL: there is none yet). Returns the last one.
-static uint64_t *add_batch(const hdst__by_key_worker *worker, row_list *list, uint64_t *row)
+static uint64_t *add_batch(const hdst__aggregate_worker *worker, row_list *list, uint64_t *row)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     const hdst__key_batch *batch = &worker->batch;
@@ -213,7 +213,7 @@ static uint64_t *add_batch(const hdst__by_key_worker *worker, row_list *list, ui
     return row;
 }
 
-static bool reduce_rows(hdst__by_key_worker *worker)
+static bool reduce_rows(hdst__aggregate_worker *worker)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     sorter *s = worker->sorter;
@@ -223,12 +223,12 @@ static bool reduce_rows(hdst__by_key_worker *worker)
         const bool same = row && hdst__key_compare(row, from, 1 + keyed->key_words) == 0;
         if (!same) row = memcpy(s->piece.rows + s->piece.count++ * keyed->row_words, from, s->bytes);
         else combine(keyed, row, from + 1 + keyed->key_words, 1);
-        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__by_key_move_full(worker, row)) return false;
+        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__aggregate_move_full(worker, row)) return false;
     }
     return true;
 }
 
-static bool reduce_raw(hdst__by_key_worker *worker)
+static bool reduce_raw(hdst__aggregate_worker *worker)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     sorter *s = worker->sorter;
@@ -241,9 +241,9 @@ static bool reduce_raw(hdst__by_key_worker *worker)
         hdst__key_batch_open_raw(&worker->batch, keyed, s->batch, count);
         hdst__key_batch_words(&worker->batch, keyed, false);
         row = add_batch(worker, &s->piece, row);
-        if (worker->batch.misfits && !hdst__by_key_add_misfits(worker)) return false;
+        if (worker->batch.misfits && !hdst__aggregate_add_misfits(worker)) return false;
         // Other rows of the batch had no more additions than it has records.
-        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__by_key_move_full(worker, row)) return false;
+        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__aggregate_move_full(worker, row)) return false;
     }
     return true;
 }
@@ -256,7 +256,7 @@ static int compare_rows(const hdst__keyed *keyed, const uint64_t *a, const uint6
 }
 
 // The rows of the piece and of one run, which comes before it, to the piece.
-static bool merge_run(hdst__by_key_worker *worker, row_list *run)
+static bool merge_run(hdst__aggregate_worker *worker, row_list *run)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     sorter *s = worker->sorter;
@@ -268,7 +268,7 @@ static bool merge_run(hdst__by_key_worker *worker, row_list *run)
         uint64_t *to = s->merged.rows + s->merged.count++ * words;
         memcpy(to, order <= 0 ? a : b, words * sizeof *to);
         if (order == 0) combine(keyed, to, b + 1 + keyed->key_words, 1);
-        if (order == 0 && keyed->fixed && hdst__keyed_is_full(keyed, to) && !hdst__by_key_move_full(worker, to)) return false;
+        if (order == 0 && keyed->fixed && hdst__keyed_is_full(keyed, to) && !hdst__aggregate_move_full(worker, to)) return false;
         if (order <= 0) a += words;
         if (order >= 0) b += words;
     }
@@ -280,7 +280,7 @@ static bool merge_run(hdst__by_key_worker *worker, row_list *run)
 }
 
 // As a counter counts: a run of as many pieces is merged with what is there, to the next place.
-static bool keep_piece(hdst__by_key_worker *worker)
+static bool keep_piece(hdst__aggregate_worker *worker)
 {
     sorter *s = worker->sorter;
     uint32_t i = 0;
@@ -293,7 +293,7 @@ static bool keep_piece(hdst__by_key_worker *worker)
 }
 
 // Most keys come once in it; where there is no room for that they are counted.
-static bool room_for_piece(hdst__by_key_worker *worker)
+static bool room_for_piece(hdst__aggregate_worker *worker)
 {
     sorter *s = worker->sorter;
     if (make_room(worker, &s->piece, s->count)) return true;
@@ -301,7 +301,7 @@ static bool room_for_piece(hdst__by_key_worker *worker)
     return make_room(worker, &s->piece, keys_in_piece(worker));
 }
 
-static bool end_piece(hdst__by_key_worker *worker)
+static bool end_piece(hdst__aggregate_worker *worker)
 {
     sorter *s = worker->sorter;
     if (s->count == 0) return true;
@@ -315,7 +315,7 @@ static bool end_piece(hdst__by_key_worker *worker)
 }
 
 // Records of one kind make a piece.
-static bool open_piece(hdst__by_key_worker *worker, bool rows)
+static bool open_piece(hdst__aggregate_worker *worker, bool rows)
 {
     const hdst__keyed *keyed = worker->run->keyed;
     if (!worker->sorter && !make_sorter(worker)) return false;
@@ -328,7 +328,7 @@ static bool open_piece(hdst__by_key_worker *worker, bool rows)
     return true;
 }
 
-static bool add_records(hdst__by_key_worker *worker, const hdst__key_chunk *chunk, bool rows)
+static bool add_records(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk, bool rows)
 {
     if (!open_piece(worker, rows)) return false;
     sorter *s = worker->sorter;
@@ -343,10 +343,10 @@ static bool add_records(hdst__by_key_worker *worker, const hdst__key_chunk *chun
     return true;
 }
 
-bool hdst__by_key_sorted_add(hdst__by_key_worker *worker, const hdst__key_chunk *chunk) { return add_records(worker, chunk, false); }
-bool hdst__by_key_sorted_add_rows(hdst__by_key_worker *worker, const hdst__key_chunk *chunk) { return add_records(worker, chunk, true); }
+bool hdst__aggregate_sorted_add(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk) { return add_records(worker, chunk, false); }
+bool hdst__aggregate_sorted_add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk) { return add_records(worker, chunk, true); }
 
-bool hdst__by_key_sorted_add_table(hdst__by_key_worker *worker)
+bool hdst__aggregate_sorted_add_table(hdst__aggregate_worker *worker)
 {
     const hdst__key_table *table = &worker->table;
     if (!open_piece(worker, true) || !end_piece(worker)) return false;
@@ -357,7 +357,7 @@ bool hdst__by_key_sorted_add_table(hdst__by_key_worker *worker)
     return keep_piece(worker);
 }
 
-bool hdst__by_key_sorted_end(hdst__by_key_worker *worker, const uint64_t **rows, uint64_t *count)
+bool hdst__aggregate_sorted_end(hdst__aggregate_worker *worker, const uint64_t **rows, uint64_t *count)
 {
     static const uint64_t none;
     sorter *s = worker->sorter;
@@ -373,7 +373,7 @@ bool hdst__by_key_sorted_end(hdst__by_key_worker *worker, const uint64_t **rows,
     return true;
 }
 
-const uint64_t *hdst__by_key_sorted_middle(const hdst__by_key_worker *worker)
+const uint64_t *hdst__aggregate_sorted_middle(const hdst__aggregate_worker *worker)
 {
     const sorter *s = worker->sorter;
     const row_list *most = NULL;

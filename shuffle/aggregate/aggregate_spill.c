@@ -7,11 +7,11 @@
 
 enum { BUFFER_BYTES = 256 << 10, BUFFER_SHARE = 16 };
 
-static uint64_t entry_of(const hdst__by_key_pass *run, uint32_t kind, uint32_t part) { return ((uint64_t)kind << run->choice.part_bits) + part; }
-static uint64_t directory_bytes(const hdst__by_key_pass *run) { return (2 * sizeof *run->directory) << run->choice.part_bits; }
+static uint64_t entry_of(const hdst__aggregation *run, uint32_t kind, uint32_t part) { return ((uint64_t)kind << run->choice.part_bits) + part; }
+static uint64_t directory_bytes(const hdst__aggregation *run) { return (2 * sizeof *run->directory) << run->choice.part_bits; }
 
 // Writes the chunks of one part and forgets them. Its line stays.
-static hdst_status write_part(hdst__by_key_worker *worker, hdst__key_part *part, hdst__by_key_extent_on_disk *extent)
+static hdst_status write_part(hdst__aggregate_worker *worker, hdst__key_part *part, hdst__aggregate_spilled *extent)
 {
     hdst__spill *file = &worker->run->spill;
     extent->offset = file->bytes;
@@ -26,17 +26,17 @@ static hdst_status write_part(hdst__by_key_worker *worker, hdst__key_part *part,
     return status;
 }
 
-static hdst_status write_all(hdst__by_key_worker *worker)
+static hdst_status write_all(hdst__aggregate_worker *worker)
 {
-    hdst__by_key_pass *run = worker->run;
+    hdst__aggregation *run = worker->run;
     hdst__key_parts *const kinds[] = {&worker->raw, &worker->rows};
     const bool first = !run->directory;
-    if (first) run->directory = hdst__by_key_take(run, directory_bytes(run), "a reduce by key", &worker->error);
+    if (first) run->directory = hdst__aggregate_take(run, directory_bytes(run), "a reduce by key", &worker->error);
     if (!run->directory) return HDST_E_MEMORY;
     hdst_status status = run->spill.open ? HDST_OK : hdst__spill_open(&run->spill, &worker->error);
     for (uint32_t kind = 0; kind < 2; kind++) {
         for (uint32_t part = 0; part < UINT32_C(1) << run->choice.part_bits && status == HDST_OK; part++) {
-            hdst__by_key_extent_on_disk *extent = &run->directory[entry_of(run, kind, part)];
+            hdst__aggregate_spilled *extent = &run->directory[entry_of(run, kind, part)];
             extent->before = first ? UINT64_MAX : run->directory_at + entry_of(run, kind, part) * sizeof *extent;
             status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
             if (status == HDST_OK) status = write_part(worker, &kinds[kind]->part[part], extent);
@@ -46,7 +46,7 @@ static hdst_status write_all(hdst__by_key_worker *worker)
     return status == HDST_OK ? hdst__spill_add(&run->spill, run->directory, directory_bytes(run), &worker->error) : status;
 }
 
-hdst_status hdst__by_key_spill(hdst__by_key_worker *worker)
+hdst_status hdst__aggregate_spill(hdst__aggregate_worker *worker)
 {
     pthread_mutex_lock(&worker->run->lock);
     const hdst_status status = write_all(worker);
@@ -54,49 +54,49 @@ hdst_status hdst__by_key_spill(hdst__by_key_worker *worker)
     return status;
 }
 
-hdst_status hdst__by_key_spill_rest(hdst__by_key_pass *run, hdst_error *error)
+hdst_status hdst__aggregate_spill_rest(hdst__aggregation *run, hdst_error *error)
 {
     if (!run->directory) return HDST_OK;
     for (uint32_t i = 0; i < run->workers; i++) {
-        hdst__by_key_worker *worker = &run->worker[i];
-        const hdst_status status = hdst__by_key_spill(worker);
+        hdst__aggregate_worker *worker = &run->worker[i];
+        const hdst_status status = hdst__aggregate_spill(worker);
         if (status != HDST_OK) {
             *error = worker->error;
             return status;
         }
-        hdst__by_key_give_slabs(worker);
+        hdst__aggregate_give_slabs(worker);
     }
     return HDST_OK;
 }
 
-char *hdst__by_key_buffer(hdst__by_key_worker *worker)
+char *hdst__aggregate_buffer(hdst__aggregate_worker *worker)
 {
-    hdst__by_key_pass *run = worker->run;
-    const uint64_t raw = worker->raw.record_bytes, rows = worker->rows.record_bytes, size = run->keyed->record->size, share = hdst__by_key_share(run) / BUFFER_SHARE;
+    hdst__aggregation *run = worker->run;
+    const uint64_t raw = worker->raw.record_bytes, rows = worker->rows.record_bytes, size = run->keyed->record->size, share = hdst__aggregate_share(run) / BUFFER_SHARE;
     const uint64_t least = raw > rows ? raw > size ? raw : size : rows > size ? rows : size, bytes = share < BUFFER_BYTES ? share : BUFFER_BYTES;
     if (worker->buffer) return worker->buffer;
     worker->buffer_bytes = bytes > least ? bytes : least;
-    worker->buffer = hdst__by_key_take(run, worker->buffer_bytes, "a reduce by key", &worker->error);
+    worker->buffer = hdst__aggregate_take(run, worker->buffer_bytes, "a reduce by key", &worker->error);
     return worker->buffer;
 }
 
-static uint64_t record_bytes(const hdst__by_key_worker *worker, uint32_t kind) { return kind ? worker->rows.record_bytes : worker->raw.record_bytes; }
+static uint64_t record_bytes(const hdst__aggregate_worker *worker, uint32_t kind) { return kind ? worker->rows.record_bytes : worker->raw.record_bytes; }
 
-bool hdst__by_key_add_picked(hdst__by_key_worker *worker, const char *from, uint64_t bytes, uint32_t kind, hdst__by_key_adder add)
+bool hdst__aggregate_add_picked(hdst__aggregate_worker *worker, const char *from, uint64_t bytes, uint32_t kind, hdst__aggregate_adder add)
 {
-    if (!hdst__by_key_buffer(worker)) return false;
+    if (!hdst__aggregate_buffer(worker)) return false;
     const uint64_t record = record_bytes(worker, kind), most = worker->buffer_bytes / record * record;
     for (uint64_t done = 0; done < bytes; done += most) {
-        const hdst__key_chunk chunk = {.bytes = hdst__by_key_pick(worker, from + done, bytes - done < most ? bytes - done : most, kind), .data = worker->buffer};
+        const hdst__key_chunk chunk = {.bytes = hdst__aggregate_pick(worker, from + done, bytes - done < most ? bytes - done : most, kind), .data = worker->buffer};
         if (chunk.bytes && !add(worker, &chunk)) return false;
     }
     return true;
 }
 
 // One extent, a bufferful at a time.
-static hdst_status read_extent(hdst__by_key_worker *worker, const hdst__by_key_extent_on_disk *extent, uint32_t kind, hdst__by_key_adder add)
+static hdst_status read_extent(hdst__aggregate_worker *worker, const hdst__aggregate_spilled *extent, uint32_t kind, hdst__aggregate_adder add)
 {
-    hdst__by_key_pass *run = worker->run;
+    hdst__aggregation *run = worker->run;
     const uint64_t record = record_bytes(worker, kind), most = worker->buffer_bytes / record * record;
     hdst_status status = HDST_OK;
     for (uint64_t done = 0; done < extent->bytes && status == HDST_OK; done += most) {
@@ -104,19 +104,19 @@ static hdst_status read_extent(hdst__by_key_worker *worker, const hdst__by_key_e
         hdst__key_chunk chunk = {.bytes = left < most ? left : most, .data = worker->buffer};
         status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
         if (status == HDST_OK) status = hdst__spill_read(&run->spill, extent->offset + done, chunk.data, chunk.bytes, &worker->error);
-        if (status == HDST_OK && worker->split) chunk.bytes = hdst__by_key_pick(worker, chunk.data, chunk.bytes, kind);
+        if (status == HDST_OK && worker->split) chunk.bytes = hdst__aggregate_pick(worker, chunk.data, chunk.bytes, kind);
         if (status == HDST_OK && chunk.bytes && !add(worker, &chunk)) status = worker->error.code;
     }
     return status;
 }
 
 // The file does not change any more, so that threads read it without a lock.
-hdst_status hdst__by_key_read_spilled(hdst__by_key_worker *worker, uint32_t kind, uint32_t part, hdst__by_key_adder add)
+hdst_status hdst__aggregate_read_spilled(hdst__aggregate_worker *worker, uint32_t kind, uint32_t part, hdst__aggregate_adder add)
 {
-    hdst__by_key_pass *run = worker->run;
+    hdst__aggregation *run = worker->run;
     if (!run->directory) return HDST_OK;
-    if (!hdst__by_key_buffer(worker)) return HDST_E_MEMORY;
-    hdst__by_key_extent_on_disk extent = run->directory[entry_of(run, kind, part)];
+    if (!hdst__aggregate_buffer(worker)) return HDST_E_MEMORY;
+    hdst__aggregate_spilled extent = run->directory[entry_of(run, kind, part)];
     hdst_status status = read_extent(worker, &extent, kind, add);
     while (status == HDST_OK && extent.before != UINT64_MAX) {
         status = hdst__spill_read(&run->spill, extent.before, &extent, sizeof extent, &worker->error);
@@ -125,9 +125,9 @@ hdst_status hdst__by_key_read_spilled(hdst__by_key_worker *worker, uint32_t kind
     return status;
 }
 
-void hdst__by_key_forget_spilled(hdst__by_key_pass *run)
+void hdst__aggregate_forget_spilled(hdst__aggregation *run)
 {
-    hdst__by_key_give(run, run->directory);
+    hdst__aggregate_give(run, run->directory);
     run->directory = NULL;
     hdst__spill_close(&run->spill);
 }

@@ -9,10 +9,10 @@
 
 enum { SAMPLE_SHARE = 16 };             // of what is left of the budget: for the first records
 
-typedef struct hdst__by_key_stream {
-    hdst__by_key_pass run;
+typedef struct hdst__aggregate_stream {
+    hdst__aggregation run;
     hdst__arena arena;
-    hdst__by_key_extent extent;         // the slice at hand
+    hdst__aggregate_extent extent;         // the slice at hand
     const void *buffer;
     char *first;                        // the first records, until there are `wanted`
     uint64_t kept, wanted;
@@ -21,19 +21,19 @@ typedef struct hdst__by_key_stream {
 
 static void forget_first(stream *s)
 {
-    hdst__by_key_give(&s->run, s->first);
+    hdst__aggregate_give(&s->run, s->first);
     s->first = NULL;
 }
 
-void hdst__by_key_drop(hdst__by_key *by_key)
+void hdst__aggregate_drop(hdst__aggregate *aggregate)
 {
-    stream *s = by_key->stream;
+    stream *s = aggregate->stream;
     if (!s) return;
     forget_first(s);
-    hdst__by_key_end_pass(&s->run);
+    hdst__aggregate_end_pass(&s->run);
     hdst__arena_destroy(&s->arena);
-    hdst__free(by_key->engine->allocator, s);
-    by_key->stream = NULL;
+    hdst__free(aggregate->engine->allocator, s);
+    aggregate->stream = NULL;
 }
 
 static bool make_storage(stream *s)
@@ -48,20 +48,20 @@ static bool make_storage(stream *s)
 
 static hdst_status start(void *user, hdst_error *error)
 {
-    hdst__by_key *by_key = user;
-    hdst__engine *engine = by_key->engine;
-    hdst__by_key_drop(by_key);
-    by_key->stats = (hdst__run_stats){0};
-    by_key->ran = false;
-    by_key->device_did = false;
-    by_key->stray = UINT64_MAX;
-    stream *s = by_key->stream = hdst__alloc_zero(engine->allocator, sizeof *s);
+    hdst__aggregate *aggregate = user;
+    hdst__engine *engine = aggregate->engine;
+    hdst__aggregate_drop(aggregate);
+    aggregate->stats = (hdst__run_stats){0};
+    aggregate->ran = false;
+    aggregate->device_did = false;
+    aggregate->stray = UINT64_MAX;
+    stream *s = aggregate->stream = hdst__alloc_zero(engine->allocator, sizeof *s);
     if (!s) return hdst__error_memory(error, "a reduce by key");
     hdst__arena_init(&s->arena, engine->allocator, NULL);
-    s->run = (hdst__by_key_pass){.by_key = by_key, .engine = engine, .arena = &s->arena, .keyed = by_key->keyed, .extent = &s->extent, .extents = 1};
+    s->run = (hdst__aggregation){.aggregate = aggregate, .engine = engine, .arena = &s->arena, .keyed = aggregate->keyed, .extent = &s->extent, .extents = 1};
     s->extent.buffers = &s->buffer;
-    hdst__by_key_init_pass(&s->run);
-    const uint64_t most = hdst__by_key_sample(&s->run), fit = hdst__budget_left(&engine->memory) / SAMPLE_SHARE / by_key->keyed->record->size;
+    hdst__aggregate_init_pass(&s->run);
+    const uint64_t most = hdst__aggregate_sample(&s->run), fit = hdst__budget_left(&engine->memory) / SAMPLE_SHARE / aggregate->keyed->record->size;
     s->wanted = fit < most ? fit + 1 : most;
     return make_storage(s) ? HDST_OK : hdst__error_memory(error, "a reduce by key");
 }
@@ -79,7 +79,7 @@ static hdst_status begin(stream *s, hdst_error *error)
     jmp_buf out_of_memory;
     s->has_begun = true;
     s->arena.out_of_memory = &out_of_memory;
-    const hdst_status status = setjmp(out_of_memory) ? hdst__error_memory(error, "a reduce by key") : hdst__by_key_begin(&s->run, error);
+    const hdst_status status = setjmp(out_of_memory) ? hdst__error_memory(error, "a reduce by key") : hdst__aggregate_begin(&s->run, error);
     s->arena.out_of_memory = NULL;
     return status;
 }
@@ -89,13 +89,13 @@ static hdst_status add(stream *s, const void *records, uint64_t count, hdst_erro
     hdst_status status = HDST_OK;
     open_slice(s, records, count);
     if (!s->has_begun) status = begin(s, error);
-    return status == HDST_OK && count ? hdst__by_key_add(&s->run, error) : status;
+    return status == HDST_OK && count ? hdst__aggregate_add(&s->run, error) : status;
 }
 
 static hdst_status keep(stream *s, const char *records, uint64_t count, hdst_error *error)
 {
     const uint64_t size = s->run.keyed->record->size;
-    if (!s->first) s->first = hdst__by_key_take(&s->run, s->wanted * size, "the first pairs of a reduce by key", error);
+    if (!s->first) s->first = hdst__aggregate_take(&s->run, s->wanted * size, "the first pairs of a reduce by key", error);
     if (!s->first) return HDST_E_MEMORY;
     memcpy(s->first + s->kept * size, records, count * size);
     s->kept += count;
@@ -112,7 +112,7 @@ static hdst_status add_first(stream *s, hdst_error *error)
 
 static hdst_status take(void *user, const void *records, uint64_t count, uint64_t expected, hdst_error *error)
 {
-    stream *s = ((hdst__by_key *)user)->stream;
+    stream *s = ((hdst__aggregate *)user)->stream;
     hdst_error own;
     hdst_status status = HDST_OK;
     if (!error) error = &own;
@@ -125,32 +125,32 @@ static hdst_status take(void *user, const void *records, uint64_t count, uint64_
     return status == HDST_OK && more < count ? add(s, (const char *)records + more * s->run.keyed->record->size, count - more, error) : status;
 }
 
-static hdst_status end(hdst__by_key *by_key, hdst_error *error)
+static hdst_status end(hdst__aggregate *aggregate, hdst_error *error)
 {
-    stream *s = by_key->stream;
+    stream *s = aggregate->stream;
     if (!s) return hdst__error_set(error, HDST_E_INTERNAL, "no records were given to a reduce by key");
     if (!s->has_begun) s->run.records = s->kept;
     hdst_status status = s->has_begun ? HDST_OK : add_first(s, error);
-    if (status == HDST_OK) status = hdst__by_key_finish(&s->run, error);
-    hdst__by_key_drop(by_key);
+    if (status == HDST_OK) status = hdst__aggregate_finish(&s->run, error);
+    hdst__aggregate_drop(aggregate);
     return status;
 }
 
-const hdst__sink *hdst__by_key_sink(hdst__by_key *by_key)
+const hdst__sink *hdst__aggregate_sink(hdst__aggregate *aggregate)
 {
-    by_key->sink = (hdst__sink){start, take, by_key};
-    return &by_key->sink;
+    aggregate->sink = (hdst__sink){start, take, aggregate};
+    return &aggregate->sink;
 }
 
-hdst_status hdst__by_key_end(hdst__by_key *by_key, const void **rows, uint64_t *count, hdst_error *error)
+hdst_status hdst__aggregate_end(hdst__aggregate *aggregate, const void **rows, uint64_t *count, hdst_error *error)
 {
     const double begun = hdst__now();
     hdst_error own;
-    pthread_mutex_lock(&by_key->engine->mutex);
-    const hdst_status status = end(by_key, error ? error : &own);
-    pthread_mutex_unlock(&by_key->engine->mutex);
-    by_key->stats.run_seconds = by_key->stats.total_seconds = hdst__now() - begun;
-    *rows = status == HDST_OK ? by_key->rows : NULL;
-    *count = status == HDST_OK ? by_key->row_count : 0;
+    pthread_mutex_lock(&aggregate->engine->mutex);
+    const hdst_status status = end(aggregate, error ? error : &own);
+    pthread_mutex_unlock(&aggregate->engine->mutex);
+    aggregate->stats.run_seconds = aggregate->stats.total_seconds = hdst__now() - begun;
+    *rows = status == HDST_OK ? aggregate->rows : NULL;
+    *count = status == HDST_OK ? aggregate->row_count : 0;
     return status;
 }

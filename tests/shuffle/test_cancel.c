@@ -218,10 +218,10 @@ Test(cancel, records_in_parts)
 
 static hdst_status run_by_key(job *j, void *object)
 {
-    const hdst__by_key_input input = {.reader = &j->reader};
+    const hdst__aggregate_input input = {.reader = &j->reader};
     const void *rows;
     uint64_t count;
-    hdst_status status = hdst__by_key_run(object, &input, &rows, &count, &j->error);
+    hdst_status status = hdst__aggregate_run(object, &input, &rows, &count, &j->error);
     cr_assert(status != HDST_OK || count > RECORDS / 2);
     return status;
 }
@@ -234,9 +234,9 @@ Test(cancel, reductions_by_key)
     for (size_t i = 0; i < 3; i++) {
         job j;
         open_job(&j, UINT64_C(1) << 30);
-        hdst__by_key *by_key = hdst__by_key_create(j.engine, &(hdst__by_key_spec){.record = j.record, .key_leaves = &key, .key_count = 1, .laws = &sum, .container = containers[i]});
+        hdst__aggregate *by_key = hdst__aggregate_create(j.engine, &(hdst__aggregate_spec){.record = j.record, .key_leaves = &key, .key_count = 1, .laws = &sum, .container = containers[i]});
         expect_ends(&j, run_by_key, by_key);
-        hdst__by_key_destroy(by_key);
+        hdst__aggregate_destroy(by_key);
         close_job(&j);
     }
 }

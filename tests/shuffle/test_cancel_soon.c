@@ -257,12 +257,12 @@ static hdst_status reduce(job *j, hdst__container container)
 {
     static const uint32_t key = 0;
     static const ir_accum_op sum = IR_SUM;
-    const hdst__by_key_input input = {.reader = &j->reader};
+    const hdst__aggregate_input input = {.reader = &j->reader};
     const void *rows;
     uint64_t count;
-    hdst__by_key *by_key = hdst__by_key_create(j->engine, &(hdst__by_key_spec){.record = j->record, .key_leaves = &key, .key_count = 1, .laws = &sum, .container = container});
-    const hdst_status status = hdst__by_key_run(by_key, &input, &rows, &count, &j->error);
-    hdst__by_key_destroy(by_key);
+    hdst__aggregate *by_key = hdst__aggregate_create(j->engine, &(hdst__aggregate_spec){.record = j->record, .key_leaves = &key, .key_count = 1, .laws = &sum, .container = container});
+    const hdst_status status = hdst__aggregate_run(by_key, &input, &rows, &count, &j->error);
+    hdst__aggregate_destroy(by_key);
     return status;
 }
 

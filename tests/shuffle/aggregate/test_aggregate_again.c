@@ -43,15 +43,15 @@ Test(by_key_again, behind_a_result_in_a_file)
     cr_assert(setjmp(out_of_memory) == 0);
     hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "interp", .memory = MEMORY});
     const hdst__record *record = make_record(&arena, HDST__U64, 2);
-    hdst__by_key *by_key = hdst__by_key_create(engine, &(hdst__by_key_spec){.record = record, .key_leaves = &key, .key_count = 1, .laws = &sum});
+    hdst__aggregate *by_key = hdst__aggregate_create(engine, &(hdst__aggregate_spec){.record = record, .key_leaves = &key, .key_count = 1, .laws = &sum});
     for (size_t turn = 0; turn < sizeof turns / sizeof *turns; turn++) {
         const hdst__reader reader = {.fill = fill, .records = turns[turn], .record = record, .layout = HDST__AOS};
         const void *rows;
         uint64_t count;
-        cr_assert_eq(hdst__by_key_run(by_key, &(hdst__by_key_input){.reader = &reader}, &rows, &count, &error), HDST_OK, "turn %zu: %s", turn, error.message);
+        cr_assert_eq(hdst__aggregate_run(by_key, &(hdst__aggregate_input){.reader = &reader}, &rows, &count, &error), HDST_OK, "turn %zu: %s", turn, error.message);
         expect_keys(rows, count, turns[turn]);
     }
-    hdst__by_key_destroy(by_key);
+    hdst__aggregate_destroy(by_key);
     cr_assert_eq(atomic_load(&engine->memory.used), 0);
     hdst__engine_destroy(engine);
     hdst__arena_destroy(&arena);

@@ -41,7 +41,7 @@ struct hdst__engine {
     double sample_seconds;              // what a look at the data may take, about; tests that need all of the sample set it higher
     uint64_t by_key_device_least;       // records that a device reduces by key; tests set it lower
     uint32_t by_key_table_bits, by_key_part_bits;       // tests: sizes of tables and number of parts of reductions by key; 0: chosen
-    uint64_t by_key_look_after, by_key_full;            // tests: hdst__keyed's of reductions by key in host memory, 0: as they are
+    uint64_t by_key_look_after, by_key_full;            // tests: hdst__aggregation_layout's of reductions by key in host memory, 0: as they are
     uint64_t by_key_moved[3];           // of the last one, for tests: rows with such words that left threads' tables, piles, and parts' tables or runs
     uint64_t by_key_longest;            // of the last reduction by key in host memory: places between a key's home in a table and its place, at most; for tests
     uint64_t by_key_least_cells;        // tests: from how many cells on hdst__aggregate_suits_rows, on any device; 0: chosen

@@ -18,7 +18,7 @@ static hdst_status check_leaves(hdst__arena *arena, const hdst__record *record, 
         return HDST_E_USAGE;
     }
     uint32_t leaf;
-    const char *why = hdst__keyed_why_not(record, leaves, count, &leaf);
+    const char *why = hdst__aggregation_layout_why_not(record, leaves, count, &leaf);
     if (!why) return HDST_OK;
     return hdst__error_set(error, HDST_E_UNSUPPORTED, "%s cannot tell records of '%s' apart by '%s': %s", what, record->name, record->leaves[leaf].path, why);
 }

@@ -28,10 +28,10 @@ hdst__aggregate *hdst__aggregate_create(hdst__engine *engine, const hdst__aggreg
         return NULL;
     }
     aggregate->unchecked = spec->unchecked;
-    aggregate->keyed = spec->rows ? hdst__keyed_make_rows(&aggregate->arena, spec->record, *spec->key_leaves, spec->laws, spec->rows, spec->row_count)
-                               : hdst__keyed_make(&aggregate->arena, spec->record, spec->key_leaves, spec->key_count, spec->laws);
+    aggregate->layout = spec->rows ? hdst__aggregation_layout_make_rows(&aggregate->arena, spec->record, *spec->key_leaves, spec->laws, spec->rows, spec->row_count)
+                               : hdst__aggregation_layout_make(&aggregate->arena, spec->record, spec->key_leaves, spec->key_count, spec->laws);
     aggregate->arena.out_of_memory = NULL;
-    aggregate->on_device = hdst__aggregate_device_create(engine, aggregate->keyed);
+    aggregate->on_device = hdst__aggregate_device_create(engine, aggregate->layout);
     if (aggregate->on_device) return aggregate;
     hdst__aggregate_destroy(aggregate);
     return NULL;
@@ -124,7 +124,7 @@ enum { CHUNK_SHARE = 8 };               // of a thread's memory: a chunk of each
 static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *worker, hdst_error *error)
 {
     const hdst__allocator *allocator = run->engine->allocator;
-    const hdst__keyed *keyed = run->keyed;
+    const hdst__aggregation_layout *layout = run->layout;
     const hdst__aggregate_choice *choice = &run->choice;
     worker->run = run;
     worker->allocator = *allocator;
@@ -132,12 +132,12 @@ static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *w
     worker->stray = UINT64_MAX;
     worker->raw.allocator = worker->rows.allocator = allocator;
     const uint64_t chunk = hdst__aggregate_share(run) / CHUNK_SHARE >> choice->part_bits;
-    bool made = hdst__key_batch_create(&worker->batch, allocator, keyed);
-    made = made && hdst__key_parts_create(&worker->raw, allocator, choice->part_bits, keyed->raw_bytes, hdst__aggregate_more, worker);
-    made = made && hdst__key_parts_create(&worker->rows, allocator, choice->part_bits, keyed->row_words * 8, hdst__aggregate_more, worker);
+    bool made = hdst__key_batch_create(&worker->batch, allocator, layout);
+    made = made && hdst__key_parts_create(&worker->raw, allocator, choice->part_bits, layout->raw_bytes, hdst__aggregate_more, worker);
+    made = made && hdst__key_parts_create(&worker->rows, allocator, choice->part_bits, layout->row_words * 8, hdst__aggregate_more, worker);
     hdst__key_parts_limit(&worker->raw, chunk);
     hdst__key_parts_limit(&worker->rows, chunk);
-    made = made && (!choice->blocks || hdst__key_table_create(&worker->block, allocator, keyed->row_words, keyed->key_words, choice->block_bits, 0));
+    made = made && (!choice->blocks || hdst__key_table_create(&worker->block, allocator, layout->row_words, layout->key_words, choice->block_bits, 0));
     worker->combines = !choice->sorted && choice->tier_count[HDST__TIER_WIDE] == 0 && run->engine->hpr != HDST__HPR_NONE && worker->raw.chunk_room == worker->rows.chunk_room;
     made = hdst__aggregate_piece_memory(run, &worker->piece) && made;
     made = hdst__aggregate_make_bounds(worker) && made;
@@ -182,8 +182,8 @@ static hdst_status make_workers(hdst__aggregation *run, hdst_error *error)
 
 void hdst__aggregate_init_pass(hdst__aggregation *run)
 {
-    if (run->engine->by_key_look_after) run->keyed->look_after = run->engine->by_key_look_after;
-    if (run->engine->by_key_full) run->keyed->full = (int64_t)run->engine->by_key_full;
+    if (run->engine->by_key_look_after) run->layout->look_after = run->engine->by_key_look_after;
+    if (run->engine->by_key_full) run->layout->full = (int64_t)run->engine->by_key_full;
     const double now = hdst__now();
     memcpy(&run->seed, &now, sizeof run->seed);
     run->seed = hdst__key_mix64(run->seed ^ (uintptr_t)run);       // of the clock and of where memory lies: nobody can make keys for it
@@ -252,7 +252,7 @@ hdst_status hdst__aggregate_begin(hdst__aggregation *run, hdst_error *error)
 {
     run->room = hdst__budget_left(&run->engine->memory);
     hdst_status status = hdst__aggregate_choose(run, error);
-    if (status == HDST_OK && run->keyed->rows) status = hdst__aggregate_take_rows(run, error);
+    if (status == HDST_OK && run->layout->rows) status = hdst__aggregate_take_rows(run, error);
     else if (status == HDST_OK) hdst__aggregate_expect_rows(run);
     return status == HDST_OK ? make_workers(run, error) : status;
 }
@@ -267,7 +267,7 @@ hdst_status hdst__aggregate_add(hdst__aggregation *run, hdst_error *error)
 
 hdst_status hdst__aggregate_finish(hdst__aggregation *run, hdst_error *error)
 {
-    const bool rows = run->keyed->rows;
+    const bool rows = run->layout->rows;
     const uint32_t parts = UINT32_C(1) << run->choice.part_bits, threads = rows || parts > run->workers ? run->workers : parts;
     hdst_status status = in_threads(run, hdst__aggregate_flush, run->workers, error);
     if (status == HDST_OK) status = hdst__aggregate_spill_rest(run, error);
@@ -294,7 +294,7 @@ static hdst_status run_in(hdst__aggregate *aggregate, const hdst__aggregate_inpu
 {
     hdst__arena arena;
     hdst__arena_init(&arena, aggregate->engine->allocator, NULL);
-    hdst__aggregation run = {.aggregate = aggregate, .engine = aggregate->engine, .input = input, .arena = &arena, .keyed = aggregate->keyed};
+    hdst__aggregation run = {.aggregate = aggregate, .engine = aggregate->engine, .input = input, .arena = &arena, .layout = aggregate->layout};
     hdst__aggregate_init_pass(&run);
     const hdst_status status = run_steps(&run, error);
     hdst__aggregate_end_pass(&run);
@@ -305,7 +305,7 @@ static hdst_status run_in(hdst__aggregate *aggregate, const hdst__aggregate_inpu
 
 static bool may_on_device(const hdst__aggregate *aggregate)
 {
-    return !aggregate->keyed->rows && aggregate->container == HDST__CONTAINER_AUTO && aggregate->engine->hpr >= HDST__HPR_DEVICE;
+    return !aggregate->layout->rows && aggregate->container == HDST__CONTAINER_AUTO && aggregate->engine->hpr >= HDST__HPR_DEVICE;
 }
 
 bool hdst__aggregate_wants_whole(hdst__aggregate *aggregate, uint64_t records)
@@ -356,8 +356,8 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
         explain_levels(aggregate, out);
         return;
     }
-    if (*why_not && !aggregate->keyed->rows) hdst__buffer_printf(out, "    not on the device: %s\n", why_not);
-    if (!aggregate->ran && aggregate->keyed->rows) {
+    if (*why_not && !aggregate->layout->rows) hdst__buffer_printf(out, "    not on the device: %s\n", why_not);
+    if (!aggregate->ran && aggregate->layout->rows) {
         hdst__buffer_puts(out, "    container: in host memory, parts by number of row; the first records of a run choose the rest\n");
         return;
     }
@@ -366,7 +366,7 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
         return;
     }
     hdst__buffer_printf(out, "    container: %s\n", c->why);
-    if (aggregate->keyed->rows) hdst__buffer_printf(out, "    rows: %" PRIu64 "\n", aggregate->keyed->row_count);
+    if (aggregate->layout->rows) hdst__buffer_printf(out, "    rows: %" PRIu64 "\n", aggregate->layout->row_count);
     else hdst__buffer_printf(out, "    keys: %" PRIu64 " (about %.0f expected from %" PRIu64 " records)\n", aggregate->keys, c->distinct, c->sampled);
     explain_levels(aggregate, out);
     if (aggregate->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", aggregate->flushes);

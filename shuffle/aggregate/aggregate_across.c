@@ -14,7 +14,7 @@ typedef struct head {                   // of a part
 
 typedef struct across {
     hdst__engine *engine;
-    const hdst__keyed *keyed;
+    const hdst__aggregation_layout *layout;
     const hdst__storage *storage;
     const char *rows;
     hdst__key_batch batch;
@@ -23,20 +23,20 @@ typedef struct across {
     uint64_t *key, *last;               // key_words words: of each part's head; of the row before
 } across;
 
-static uint64_t *key_of(const across *a, const head *h) { return a->key + (uint64_t)h->part * a->keyed->key_words; }
+static uint64_t *key_of(const across *a, const head *h) { return a->key + (uint64_t)h->part * a->layout->key_words; }
 
 static void read_row(across *a, head *h)
 {
     const void *const buffers[] = {a->rows};
-    hdst__key_batch_open(&a->batch, a->keyed, a->storage, buffers, h->at, 1);
+    hdst__key_batch_open(&a->batch, a->layout, a->storage, buffers, h->at, 1);
     h->hash = a->batch.hash[0];
-    memcpy(key_of(a, h), a->batch.key, a->keyed->key_words * sizeof *a->key);
+    memcpy(key_of(a, h), a->batch.key, a->layout->key_words * sizeof *a->key);
 }
 
 static bool comes_before(const across *a, const head *x, const head *y)
 {
     if (x->hash != y->hash) return x->hash < y->hash;
-    const int keys = hdst__key_compare(key_of(a, x), key_of(a, y), a->keyed->key_words);
+    const int keys = hdst__key_compare(key_of(a, x), key_of(a, y), a->layout->key_words);
     return keys ? keys < 0 : x->part < y->part;
 }
 
@@ -66,12 +66,12 @@ static hdst_status merge(across *a, hdst__aggregate_duplicate *twice, hdst_error
         const head now = a->heap[0];
         const hdst_status status = row % STEPS ? HDST_OK : hdst__cancel_check(a->engine->cancel, 0, 0, error);
         if (status != HDST_OK) return status;
-        if (row && now.hash == last.hash && hdst__key_compare(a->last, key_of(a, &now), a->keyed->key_words) == 0) {
+        if (row && now.hash == last.hash && hdst__key_compare(a->last, key_of(a, &now), a->layout->key_words) == 0) {
             *twice = (hdst__aggregate_duplicate){true, now.at, {last.part, now.part}};
             return HDST_OK;
         }
         last = now;
-        memcpy(a->last, key_of(a, &now), a->keyed->key_words * sizeof *a->last);
+        memcpy(a->last, key_of(a, &now), a->layout->key_words * sizeof *a->last);
         next_row(a);
     }
     return HDST_OK;
@@ -80,7 +80,7 @@ static hdst_status merge(across *a, hdst__aggregate_duplicate *twice, hdst_error
 static hdst_status look(across *a, const uint64_t *counts, uint64_t parts, hdst__aggregate_duplicate *twice, hdst_error *error)
 {
     uint64_t first = 0;
-    if (!a->storage || !hdst__key_batch_create(&a->batch, a->engine->allocator, a->keyed)) return hdst__error_memory(error, "a reduce by key in parts");
+    if (!a->storage || !hdst__key_batch_create(&a->batch, a->engine->allocator, a->layout)) return hdst__error_memory(error, "a reduce by key in parts");
     for (uint64_t p = 0; p < parts; first += counts[p++]) {
         if (!counts[p]) continue;
         a->heap[a->count] = (head){.part = (uint32_t)p, .at = first, .end = first + counts[p]};
@@ -96,17 +96,17 @@ static void make(across *a, hdst__arena *arena, const uint64_t *counts, uint64_t
 {
     uint64_t all = 0;
     for (uint64_t p = 0; p < parts; p++) all += counts[p];
-    a->storage = hdst__storage_make(arena, a->keyed->record, HDST__AOS, 0, all + 1);
+    a->storage = hdst__storage_make(arena, a->layout->record, HDST__AOS, 0, all + 1);
     a->heap = HDST__NEW_ARRAY(arena, head, parts + 1);
-    a->key = HDST__NEW_ARRAY(arena, uint64_t, parts * a->keyed->key_words + 1);
-    a->last = HDST__NEW_ARRAY(arena, uint64_t, a->keyed->key_words + 1);
+    a->key = HDST__NEW_ARRAY(arena, uint64_t, parts * a->layout->key_words + 1);
+    a->last = HDST__NEW_ARRAY(arena, uint64_t, a->layout->key_words + 1);
 }
 
 hdst_status hdst__aggregate_across(hdst__aggregate *aggregate, const void *rows, const uint64_t *counts, uint64_t parts, hdst__aggregate_duplicate *twice, hdst_error *error)
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
-    across a = {.engine = aggregate->engine, .keyed = aggregate->keyed, .rows = rows};
+    across a = {.engine = aggregate->engine, .layout = aggregate->layout, .rows = rows};
     *twice = (hdst__aggregate_duplicate){0};
     hdst__arena_init(&arena, aggregate->engine->allocator, &out_of_memory);
     hdst_status status = HDST_E_MEMORY;

@@ -13,16 +13,16 @@ static bool add_row(hdst__aggregate_worker *worker, const uint64_t *row)
 static bool add_raw(hdst__aggregate_worker *worker, uint32_t i)
 {
     const uint32_t part = hdst__key_parts_of(&worker->raw, worker->batch.hash[i]);
-    hdst__key_batch_to_raw(&worker->batch, worker->run->keyed, i, hdst__key_parts_next(&worker->raw, part));
+    hdst__key_batch_to_raw(&worker->batch, worker->run->layout, i, hdst__key_parts_next(&worker->raw, part));
     worker->to_parts++;
     return hdst__key_parts_added(&worker->raw, part);
 }
 
 static bool add_all_raw(hdst__aggregate_worker *worker)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     hdst__key_batch *batch = &worker->batch;
-    if (keyed->raw_bytes == 8 && keyed->key_words == 0 && keyed->value_count == 1 && worker->raw.bits) {
+    if (layout->raw_bytes == 8 && layout->key_words == 0 && layout->value_count == 1 && worker->raw.bits) {
         worker->to_parts += batch->count;
         return hdst__key_parts_add_pairs(&worker->raw, batch->hash, batch->source[0].base, batch->source[0].stride, batch->count);
     }
@@ -51,15 +51,15 @@ static bool flush(hdst__aggregate_worker *worker)
 // Rows with a word that could overflow leave the table.
 static bool look_through(hdst__aggregate_worker *worker)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     hdst__key_table *table = &worker->block;
     table->adds = 0;
     for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
         uint64_t *row = table->rows + at * table->row_words;
-        if (!row[0] || !hdst__keyed_is_full(keyed, row)) continue;
+        if (!row[0] || !hdst__row_is_full(layout, row)) continue;
         if (!add_row(worker, row)) return false;
         worker->moved[0]++;
-        memset(row + 1 + keyed->key_words, 0, keyed->cell_words * sizeof *row);
+        memset(row + 1 + layout->key_words, 0, layout->cell_words * sizeof *row);
     }
     return true;
 }
@@ -77,14 +77,14 @@ static bool give_up_block(hdst__aggregate_worker *worker, uint32_t first)
 
 static bool add_to_block(hdst__aggregate_worker *worker)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     hdst__key_batch *batch = &worker->batch;
-    hdst__key_batch_words(batch, keyed, true);
+    hdst__key_batch_words(batch, layout, true);
     for (uint32_t i = 0; batch->misfits && i < batch->count; i++)
         if (batch->misfit[i] && !add_raw(worker, i)) return false;
-    const uint32_t added = hdst__key_table_add(&worker->block, keyed, batch);
+    const uint32_t added = hdst__key_table_add(&worker->block, layout, batch);
     worker->since_flush += added;
-    if (keyed->fixed && worker->block.adds >= keyed->look_after && !look_through(worker)) return false;
+    if (layout->fixed && worker->block.adds >= layout->look_after && !look_through(worker)) return false;
     return added == batch->count || give_up_block(worker, added);
 }
 
@@ -93,7 +93,7 @@ static bool add_without_strays(hdst__aggregate_worker *worker, uint64_t first)
 {
     for (uint32_t i = 0; i < worker->batch.count; i++) {
         uint64_t key;
-        const bool is_stray = hdst__key_batch_is_stray(&worker->batch, worker->run->keyed, i, &key), to_first = is_stray && worker->run->aggregate->unchecked;
+        const bool is_stray = hdst__key_batch_is_stray(&worker->batch, worker->run->layout, i, &key), to_first = is_stray && worker->run->aggregate->unchecked;
         if (to_first) worker->batch.hash[i] = 0;
         if (!is_stray || to_first) {
             if (!add_raw(worker, i)) return false;
@@ -123,7 +123,7 @@ enum { AT_ONCE = 1 << 16 };     // records that a thread takes from those that l
 hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
-    const hdst__keyed *keyed = run->keyed;
+    const hdst__aggregation_layout *layout = run->layout;
     hdst__aggregate_piece piece = {.count = 1};
     while (piece.count && !atomic_load(&run->stop)) {
         pthread_mutex_lock(&run->lock);
@@ -132,7 +132,7 @@ hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker)
         if (status != HDST_OK) return status;
         for (uint64_t done = 0; done < piece.count; done += worker->batch.count) {
             const uint64_t left = piece.count - done;
-            hdst__key_batch_open(&worker->batch, keyed, piece.storage, piece.buffers, piece.at + done, left < keyed->batch ? (uint32_t)left : keyed->batch);
+            hdst__key_batch_open(&worker->batch, layout, piece.storage, piece.buffers, piece.at + done, left < layout->batch ? (uint32_t)left : layout->batch);
             if (!add_batch(worker, piece.first + done)) return worker->error.code;
         }
         if (worker->strays && !run->engine->skip_failed) break;     // whoever has an earlier piece looks through all of it

@@ -41,10 +41,10 @@ double hdst__aggregate_distinct_of(double seen, double n, double most)
     return high;
 }
 
-static void look_at_addends(hdst__keyed *keyed, const hdst__key_batch *batch, hdst__addends *addends)
+static void look_at_addends(hdst__aggregation_layout *layout, const hdst__key_batch *batch, hdst__addends *addends)
 {
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
         if (!column->cell.digits || addends[column->number].count >= ADDENDS) continue;
         for (uint32_t i = 0; i < batch->count; i++) hdst__addends_add(&addends[column->number], column->cell.kind, hdst__key_batch_bits(batch, column, c, i));
     }
@@ -52,15 +52,15 @@ static void look_at_addends(hdst__keyed *keyed, const hdst__key_batch *batch, hd
 
 static void choose_tiers(hdst__aggregation *run, const hdst__addends *addends)
 {
-    for (uint64_t c = 0; c < run->keyed->value_count; c++) {
-        hdst__value_column *column = &run->keyed->value[c];
+    for (uint64_t c = 0; c < run->layout->value_count; c++) {
+        hdst__value_column *column = &run->layout->value[c];
         if (!column->cell.digits) continue;
         const hdst__addends *seen = &addends[column->number];
         column->s = hdst__addends_scale(seen, column->cell.kind, HDST__FIXED_BITS);
         column->cell.tier = hdst__addends_tier(seen, column->cell.kind, column->s, HDST__FIXED_BITS);
         run->choice.tier_count[column->cell.tier]++;
     }
-    hdst__keyed_choose(run->keyed);
+    hdst__aggregation_layout_choose(run->layout);
 }
 
 static uint32_t bits_for(double rows)
@@ -82,7 +82,7 @@ static uint32_t most_part_bits(const hdst__aggregation *run)
 static void choose_tables(hdst__aggregation *run, double seen)
 {
     hdst__aggregate_choice *c = &run->choice;
-    const double row_bytes = 8.0 * run->keyed->row_words, records = (double)run->records;
+    const double row_bytes = 8.0 * run->layout->row_words, records = (double)run->records;
     const uint32_t forced = run->engine->by_key_table_bits;
     const uint64_t share = hdst__aggregate_share(run) / BLOCK_SHARE;
     const uint32_t most_parts = most_part_bits(run);
@@ -96,7 +96,7 @@ static void choose_tables(hdst__aggregation *run, double seen)
     const bool none = run->engine->hpr == HDST__HPR_NONE, asked = run->aggregate->container != HDST__CONTAINER_AUTO;
     c->sorted = run->aggregate->container == HDST__CONTAINER_SORTED;
     c->blocks = !none && (asked ? run->aggregate->container == HDST__CONTAINER_TABLE : !wide && (few || often));
-    const uint32_t needed = c->sorted ? bits_for(records * run->keyed->raw_bytes / SORTED_BYTES) : bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES), least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
+    const uint32_t needed = c->sorted ? bits_for(records * run->layout->raw_bytes / SORTED_BYTES) : bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES), least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
     c->part_bits = needed < least ? least : needed;
     if (c->part_bits > most_parts) c->part_bits = most_parts;
     if (run->engine->by_key_part_bits) c->part_bits = run->engine->by_key_part_bits;
@@ -111,22 +111,22 @@ static void choose_tables(hdst__aggregation *run, double seen)
         : few ? "a hash table for each thread, as all keys fit one in its cache"
         : c->blocks ? "a hash table for each thread, as some keys come often, and parts by hash, as there are many"
         : "parts by hash, as there are more keys than a thread's table holds";
-    snprintf(c->why, sizeof c->why, "%s; %u part%s, %u-word rows", why, 1u << c->part_bits, c->part_bits ? "s" : "", (unsigned)run->keyed->row_words);
+    snprintf(c->why, sizeof c->why, "%s; %u part%s, %u-word rows", why, 1u << c->part_bits, c->part_bits ? "s" : "", (unsigned)run->layout->row_words);
 }
 
 // Parts whose rows stay in the cache. There is no table for threads: the device's tables do that where rows are few.
 static void choose_rows(hdst__aggregation *run)
 {
-    const hdst__keyed *keyed = run->keyed;
+    const hdst__aggregation_layout *layout = run->layout;
     hdst__aggregate_choice *c = &run->choice;
-    const uint32_t row_bits = 32 - keyed->row_shift, forced = run->engine->by_key_part_bits;
-    const uint32_t needed = bits_for((double)keyed->row_count * 8 * (keyed->cell_words ? keyed->cell_words : 1) / PART_ROWS_BYTES);
+    const uint32_t row_bits = 32 - layout->row_shift, forced = run->engine->by_key_part_bits;
+    const uint32_t needed = bits_for((double)layout->row_count * 8 * (layout->cell_words ? layout->cell_words : 1) / PART_ROWS_BYTES);
     const uint32_t wanted = forced ? forced : needed < LEAST_ROW_PARTS ? LEAST_ROW_PARTS : needed > most_part_bits(run) ? most_part_bits(run) : needed;
     c->part_bits = wanted < row_bits ? wanted : row_bits;
     c->table_bits = row_bits - c->part_bits + 1;        // of what combines pairs that pile up: rows have places of their own
-    c->distinct = (double)keyed->row_count;
+    c->distinct = (double)layout->row_count;
     snprintf(c->why, sizeof c->why, "parts by number of row, each in a thread's cache, as all rows together are larger than it; %u parts, %u word%s a row", 1u << c->part_bits,
-             (unsigned)keyed->cell_words, keyed->cell_words == 1 ? "" : "s");
+             (unsigned)layout->cell_words, layout->cell_words == 1 ? "" : "s");
 }
 
 bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count)
@@ -148,15 +148,15 @@ typedef struct sample {
 
 static void look_at_piece(hdst__aggregation *run, sample *s, const hdst__aggregate_piece *piece)
 {
-    const hdst__keyed *keyed = run->keyed;
+    const hdst__aggregation_layout *layout = run->layout;
     for (uint64_t done = 0; done < piece->count; done += s->batch.count) {
         const uint64_t left = piece->count - done;
-        hdst__key_batch_open(&s->batch, keyed, piece->storage, piece->buffers, piece->at + done, left < keyed->batch ? (uint32_t)left : keyed->batch);
+        hdst__key_batch_open(&s->batch, layout, piece->storage, piece->buffers, piece->at + done, left < layout->batch ? (uint32_t)left : layout->batch);
         for (uint32_t i = 0; i < s->batch.count; i++) {
             const uint32_t bit = s->batch.hash[i] >> (32 - s->map_bits);
             s->map[bit / 64] |= UINT64_C(1) << bit % 64;
         }
-        look_at_addends(run->keyed, &s->batch, s->addends);
+        look_at_addends(run->layout, &s->batch, s->addends);
     }
 }
 
@@ -174,28 +174,28 @@ static hdst_status look(hdst__aggregation *run, sample *s, hdst_error *error)
     const double seen = distinct_in(s->map, s->map_bits);
     run->choice.distinct = hdst__aggregate_distinct_of(seen, (double)wanted, (double)run->records);
     choose_tiers(run, s->addends);
-    if (run->keyed->rows) choose_rows(run);
+    if (run->layout->rows) choose_rows(run);
     else choose_tables(run, seen);
     return HDST_OK;
 }
 
 uint64_t hdst__aggregate_sample(const hdst__aggregation *run)
 {
-    const uint64_t fit = SAMPLE_BYTES / run->keyed->record->size;
+    const uint64_t fit = SAMPLE_BYTES / run->layout->record->size;
     return fit < LEAST_SAMPLE ? LEAST_SAMPLE : fit < SAMPLE_RECORDS ? fit : SAMPLE_RECORDS;
 }
 
 hdst_status hdst__aggregate_choose(hdst__aggregation *run, hdst_error *error)
 {
     const hdst__allocator *allocator = run->engine->allocator;
-    const hdst__record *record = run->keyed->record;
+    const hdst__record *record = run->layout->record;
     const uint64_t most = hdst__aggregate_sample(run);
     sample s = {.map_bits = run->room / MAP_SHARE < (1 << MAP_BITS) / 8 ? FEW_MAP_BITS : MAP_BITS, .addends = HDST__NEW_ARRAY(run->arena, hdst__addends, record->leaf_count)};
     run->choice.sampled = run->end < most ? run->end : most;
     for (uint32_t i = 0; i < record->leaf_count; i++) hdst__addends_init(&s.addends[i]);
     s.map = hdst__alloc_zero(allocator, (UINT64_C(1) << s.map_bits) / 8);
     hdst_status status = HDST_E_MEMORY;
-    const bool made = s.map && hdst__key_batch_create(&s.batch, allocator, run->keyed);
+    const bool made = s.map && hdst__key_batch_create(&s.batch, allocator, run->layout);
     if (hdst__aggregate_piece_memory(run, &s.memory) && made) status = look(run, &s, error);
     else hdst__error_memory(error, "a reduce by key");
     hdst__free(allocator, s.map);

@@ -34,12 +34,12 @@ void hdst__aggregate_free_combiner(hdst__aggregate_worker *worker)
 static bool make_combiner(hdst__aggregate_worker *worker)
 {
     const hdst__allocator *allocator = worker->run->engine->allocator;
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     const hdst__aggregate_choice *choice = &worker->run->choice;
     if (worker->combiner) return true;
     worker->combiner = hdst__alloc_zero(allocator, sizeof *worker->combiner);
-    if (!worker->combiner || !hdst__key_batch_create(&worker->combiner->batch, allocator, keyed)) return false;
-    return worker->table.rows || hdst__key_table_create(&worker->table, allocator, keyed->row_words, keyed->key_words, choice->table_bits, choice->part_bits);
+    if (!worker->combiner || !hdst__key_batch_create(&worker->combiner->batch, allocator, layout)) return false;
+    return worker->table.rows || hdst__key_table_create(&worker->table, allocator, layout->row_words, layout->key_words, choice->table_bits, choice->part_bits);
 }
 
 static bool put_aside(const hdst__aggregate_worker *worker, pile *p, uint64_t bytes, char **place)
@@ -67,10 +67,10 @@ static bool copy_aside(hdst__aggregate_worker *worker, const uint64_t *row)
 
 static bool put_full_aside(hdst__aggregate_worker *worker, uint64_t *row)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     if (!copy_aside(worker, row)) return false;
     worker->moved[1]++;
-    memset(row + 1 + keyed->key_words, 0, keyed->cell_words * sizeof *row);
+    memset(row + 1 + layout->key_words, 0, layout->cell_words * sizeof *row);
     return true;
 }
 
@@ -80,7 +80,7 @@ static bool look_through(hdst__aggregate_worker *worker)
     table->adds = 0;
     for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
         uint64_t *row = table->rows + at * table->row_words;
-        if (row[0] && hdst__keyed_is_full(worker->run->keyed, row) && !put_full_aside(worker, row)) return false;
+        if (row[0] && hdst__row_is_full(worker->run->layout, row) && !put_full_aside(worker, row)) return false;
     }
     return true;
 }
@@ -89,23 +89,23 @@ static bool has_room(hdst__key_table *table, uint64_t more) { return hdst__key_t
 
 static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     combiner *c = worker->combiner;
-    const uint64_t count = chunk->bytes / keyed->raw_bytes;
+    const uint64_t count = chunk->bytes / layout->raw_bytes;
     for (uint64_t first = 0; first < count; first += c->batch.count) {
-        const char *raw = chunk->data + first * keyed->raw_bytes;
+        const char *raw = chunk->data + first * layout->raw_bytes;
         const uint64_t left = count - first;
         char *place;
-        hdst__key_batch_open_raw(&c->batch, keyed, raw, left < keyed->batch ? (uint32_t)left : keyed->batch);
+        hdst__key_batch_open_raw(&c->batch, layout, raw, left < layout->batch ? (uint32_t)left : layout->batch);
         if (!has_room(&worker->table, c->batch.count)) return false;
-        hdst__key_batch_words(&c->batch, keyed, true);
+        hdst__key_batch_words(&c->batch, layout, true);
         for (uint32_t i = 0; c->batch.misfits && i < c->batch.count; i++) {
             if (!c->batch.misfit[i]) continue;
-            if (!put_aside(worker, &c->misfits, keyed->raw_bytes, &place)) return false;
-            memcpy(place, raw + (uint64_t)i * keyed->raw_bytes, keyed->raw_bytes);
+            if (!put_aside(worker, &c->misfits, layout->raw_bytes, &place)) return false;
+            memcpy(place, raw + (uint64_t)i * layout->raw_bytes, layout->raw_bytes);
         }
-        if (hdst__key_table_add(&worker->table, keyed, &c->batch) < c->batch.count) return false;
-        if (keyed->fixed && worker->table.adds >= keyed->look_after && !look_through(worker)) return false;
+        if (hdst__key_table_add(&worker->table, layout, &c->batch) < c->batch.count) return false;
+        if (layout->fixed && worker->table.adds >= layout->look_after && !look_through(worker)) return false;
     }
     return true;
 }
@@ -114,17 +114,17 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk
 // beyond 2 HDST__KEY_FULL and HDST__KEY_ADDS addends, which a part's table, with HDST__KEY_FULL and as many addends in its own, can still take.
 static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     const uint64_t bytes = worker->rows.record_bytes;
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
         const uint64_t *from = (const uint64_t *)(const void *)(chunk->data + at);
-        if (keyed->fixed && hdst__keyed_is_full(keyed, from)) {
+        if (layout->fixed && hdst__row_is_full(layout, from)) {
             if (!copy_aside(worker, from)) return false;
             continue;
         }
         if (!has_room(&worker->table, 1)) return false;
-        uint64_t *row = hdst__key_table_combine(&worker->table, keyed, from);
-        if (!row || (keyed->fixed && hdst__keyed_is_full(keyed, row) && !put_full_aside(worker, row))) return false;
+        uint64_t *row = hdst__key_table_combine(&worker->table, layout, from);
+        if (!row || (layout->fixed && hdst__row_is_full(layout, row) && !put_full_aside(worker, row))) return false;
     }
     return true;
 }

@@ -12,14 +12,14 @@
 
 enum { GROUPS_PER_UNIT = 16, SCAN_GROUPS_PER_UNIT = 2, LEAST_OF_GROUP = 8 * HDST__HASH_LANES, ATTEMPTS = 8, MOST_BITS = 18, LOOKED_AT = 1 << 22 /* pairs, to count keys */ };
 
-hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__keyed *keyed)
+hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__aggregation_layout *layout)
 {
     hdst__aggregate_device *d = hdst__alloc_zero(engine->allocator, sizeof *d);
     if (!d) return NULL;
     d->engine = engine;
-    d->keyed = keyed;
+    d->layout = layout;
     hdst__arena_init(&d->arena, engine->allocator, NULL);
-    hdst__store_init(&d->store, engine, keyed->record);
+    hdst__store_init(&d->store, engine, layout->record);
     d->store.whole = true;
     return d;
 }
@@ -117,9 +117,9 @@ static hdst_status first_time(pass *p, hdst_error *error)
     int32_t scales[HDST__HASH_VALUES + 1] = {0};
     p->chunks = 0;
     for (uint64_t i = 0; i < p->cache->count; i++) p->chunks += segment_groups(p, &p->cache->segment[i]);
-    for (uint64_t v = 0; v < d->keyed->value_count; v++)
-        if (d->keyed->value[v].cell.digits) scales[d->shape.value[v].sum] = d->keyed->value[v].s;
-    const uint64_t counters = (p->chunks << c->high_bits) + 1, row_bytes = d->keyed->record->size, pair_bytes = (uint64_t)d->shape.pair_words * 4;
+    for (uint64_t v = 0; v < d->layout->value_count; v++)
+        if (d->layout->value[v].cell.digits) scales[d->shape.value[v].sum] = d->layout->value[v].s;
+    const uint64_t counters = (p->chunks << c->high_bits) + 1, row_bytes = d->layout->record->size, pair_bytes = (uint64_t)d->shape.pair_words * 4;
     const uint64_t each = row_bytes > pair_bytes ? row_bytes : pair_bytes;
     hdst_status status = hdst__hash_put(d, HDST__HASH_SCALES, scales, sizeof scales, error);
     if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_COUNTERS, counters * 4, error);
@@ -287,8 +287,8 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
 
 static void default_tiers(hdst__aggregate_device *d)
 {
-    for (uint64_t v = 0; v < d->keyed->value_count; v++) {
-        hdst__cell *cell = &d->keyed->value[v].cell;
+    for (uint64_t v = 0; v < d->layout->value_count; v++) {
+        hdst__cell *cell = &d->layout->value[v].cell;
         if (cell->digits) cell->tier = cell->kind == HDST__F32 ? HDST__TIER_ONE : HDST__TIER_TWO;
     }
 }
@@ -300,12 +300,12 @@ static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *
     hdst_status status = HDST_OK;
     const bool same = lasting && d->choice.of == cache && d->choice.records == cache->reader.records;
     if (!same) default_tiers(d);
-    *why = hdst__hash_why_not(d->keyed, storage, &d->device->facts);
+    *why = hdst__hash_why_not(d->layout, storage, &d->device->facts);
     if (*why) return HDST_OK;
     status = hdst__hash_prepare_text(d, storage, error);
     if (same || status != HDST_OK) return status;
     status = hdst__hash_choose(d, cache, error);
-    *why = hdst__hash_why_not(d->keyed, storage, &d->device->facts);
+    *why = hdst__hash_why_not(d->layout, storage, &d->device->facts);
     return status == HDST_OK && !*why ? hdst__hash_prepare_text(d, storage, error) : status;
 }
 
@@ -348,7 +348,7 @@ static bool is_able(const hdst__aggregate_device *d, uint64_t records)
 
 bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
 {
-    const uint64_t row = d->keyed->record->size;
+    const uint64_t row = d->layout->record->size;
     hdst_error ignored;         // whoever runs the stage is told
     jmp_buf out_of_memory;
     if (hdst__engine_open(d->engine, &d->device, &ignored) != HDST_OK || !is_able(d, records)) return false;
@@ -357,7 +357,7 @@ bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
     bool suits = false;
     if (!setjmp(out_of_memory)) {
         default_tiers(d);
-        suits = !hdst__hash_why_not(d->keyed, hdst__storage_make(&arena, d->keyed->record, HDST__AOS, 0, 1), &d->device->facts);
+        suits = !hdst__hash_why_not(d->layout, hdst__storage_make(&arena, d->layout->record, HDST__AOS, 0, 1), &d->device->facts);
     }
     hdst__arena_destroy(&arena);
     // The records, and pairs of them twice; a pair is as wide as a record, or nearly.

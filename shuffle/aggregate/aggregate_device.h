@@ -10,7 +10,7 @@
 typedef struct hdst__aggregate_device hdst__aggregate_device;
 
 // NULL: out of memory. Opens and compiles nothing yet.
-hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__keyed *keyed);
+hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__aggregation_layout *layout);
 void hdst__aggregate_device_destroy(hdst__aggregate_device *device);         // NULL is fine
 // With the engine's mutex held. *done is false, and nothing has happened, where the device cannot, has no room or does not pay; hdst__aggregate_device_why_not says why.
 // Sets tiers and scales of the values. What an earlier run learned of the same cache serves again if its records are `lasting`.

@@ -213,8 +213,8 @@ static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t r
     const uint64_t looked = s->count < ADDENDS ? s->count : ADDENDS, step = looked ? s->count / looked : 1;
     uint64_t misfits = 0;
     d->choice.bits = hdst__compact_bits(records);
-    for (uint64_t v = 0; v < d->keyed->value_count; v++) {
-        hdst__value_column *column = &d->keyed->value[v];
+    for (uint64_t v = 0; v < d->layout->value_count; v++) {
+        hdst__value_column *column = &d->layout->value[v];
         const hdst__hash_value *at = &d->shape.value[v];
         hdst__addends addends;
         if (!column->cell.digits) continue;
@@ -226,7 +226,7 @@ static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t r
     }
     d->choice.misfits = looked ? (double)misfits / (double)looked : 0;
     const double wanted = d->choice.misfits * (double)records * 1.5 + 512;
-    for (d->choice.spare_cells = 256; (double)d->choice.spare_cells < 2 * wanted && d->keyed->fixed;) d->choice.spare_cells *= 2;
+    for (d->choice.spare_cells = 256; (double)d->choice.spare_cells < 2 * wanted && d->layout->fixed;) d->choice.spare_cells *= 2;
     if (d->engine->spare_cells) d->choice.spare_cells = d->engine->spare_cells;
 }
 

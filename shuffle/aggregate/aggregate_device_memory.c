@@ -63,7 +63,7 @@ void hdst__hash_release(hdst__aggregate_device *d)
         d->memory[m] = NULL;
     }
     hdst__store_release(&d->store);
-    hdst__store_init(&d->store, d->engine, d->keyed->record);
+    hdst__store_init(&d->store, d->engine, d->layout->record);
     d->store.whole = true;
 }
 
@@ -104,12 +104,12 @@ hdst_status hdst__hash_load_cache(hdst__aggregate_device *d, hdst__dataset_cache
 
 size_t hdst__hash_sources(const hdst__aggregate_device *d, const hdst__segment *segment, hdst__work_arg *args)
 {
-    const hdst__keyed *keyed = d->keyed;
+    const hdst__aggregation_layout *layout = d->layout;
     size_t n = 0;
     for (uint32_t b = 0; b < segment->buffers; b++) args[n++].memory = segment->memory[b];
     if (segment->storage->layout == HDST__AOS) return n;
-    for (uint64_t c = 0; c < keyed->key_count; c++) args[n++] = (hdst__work_arg){.number = hdst__storage_offset(segment->storage, keyed->key[c].leaf, 0, keyed->key[c].element)};
-    for (uint64_t c = 0; c < keyed->value_count; c++) args[n++] = (hdst__work_arg){.number = hdst__storage_offset(segment->storage, keyed->value[c].leaf, 0, keyed->value[c].element)};
+    for (uint64_t c = 0; c < layout->key_count; c++) args[n++] = (hdst__work_arg){.number = hdst__storage_offset(segment->storage, layout->key[c].leaf, 0, layout->key[c].element)};
+    for (uint64_t c = 0; c < layout->value_count; c++) args[n++] = (hdst__work_arg){.number = hdst__storage_offset(segment->storage, layout->value[c].leaf, 0, layout->value[c].element)};
     return n;
 }
 
@@ -118,8 +118,8 @@ size_t hdst__hash_sources(const hdst__aggregate_device *d, const hdst__segment *
 static bool text_fits(const hdst__aggregate_device *d, const hdst__storage *storage)
 {
     if (!d->text || d->storage->layout != storage->layout) return false;
-    for (uint64_t v = 0; v < d->keyed->value_count; v++)
-        if (d->tier[v] != d->keyed->value[v].cell.tier) return false;
+    for (uint64_t v = 0; v < d->layout->value_count; v++)
+        if (d->tier[v] != d->layout->value[v].cell.tier) return false;
     return true;
 }
 
@@ -129,8 +129,8 @@ static const char *make_text(hdst__aggregate_device *d, const hdst__storage *sto
     hdst__buffer buffer;
     const char *volatile text = NULL;
     hdst__buffer_init(&buffer, d->engine->allocator);
-    hdst__hash_shape_of(d->keyed, &d->device->facts, &d->shape);
-    hdst__hash_text(&buffer, d->keyed, storage, &d->shape, d->device->facts.portable);
+    hdst__hash_shape_of(d->layout, &d->device->facts, &d->shape);
+    hdst__hash_text(&buffer, d->layout, storage, &d->shape, d->device->facts.portable);
     d->arena.out_of_memory = &out_of_memory;
     if (!buffer.failed && !setjmp(out_of_memory)) {
         d->storage = hdst__storage_make(&d->arena, storage->record, storage->layout, storage->block, 64);
@@ -147,7 +147,7 @@ hdst_status hdst__hash_prepare_text(hdst__aggregate_device *d, const hdst__stora
     unload_all(d);
     d->text = make_text(d, storage);
     if (!d->text) return hdst__error_memory(error, "kernels of a reduce by key");
-    for (uint64_t v = 0; v < d->keyed->value_count; v++) d->tier[v] = d->keyed->value[v].cell.tier;
+    for (uint64_t v = 0; v < d->layout->value_count; v++) d->tier[v] = d->layout->value[v].cell.tier;
     return HDST_OK;
 }
 

@@ -44,7 +44,7 @@ typedef struct hdst__hash_choice {
 struct hdst__aggregate_device {
     hdst__engine *engine;
     hdst__device *device;               // NULL: not opened yet
-    hdst__keyed *keyed;
+    hdst__aggregation_layout *layout;
     hdst__arena arena;                  // of the text and of the storage that it was made for
     hdst__hash_shape shape;
     const hdst__storage *storage;       // that the text reads; NULL: there is no text

@@ -5,8 +5,8 @@
 hdst_status hdst__aggregate_take_rows(hdst__aggregation *run, hdst_error *error)
 {
     hdst__aggregate *aggregate = run->aggregate;
-    const uint64_t bytes = run->keyed->row_count * run->keyed->rows->size;
-    aggregate->row_count = run->keyed->row_count;
+    const uint64_t bytes = run->layout->row_count * run->layout->rows->size;
+    aggregate->row_count = run->layout->row_count;
     if (aggregate->rows) return HDST_OK;
     aggregate->rows = hdst__aggregate_take(run, bytes, "the result of a reduce by key", error);
     aggregate->row_bytes = aggregate->rows ? bytes : 0;
@@ -15,11 +15,11 @@ hdst_status hdst__aggregate_take_rows(hdst__aggregation *run, hdst_error *error)
 
 static uint64_t part_rows(const hdst__aggregation *run)
 {
-    const uint32_t hash_bits = 32 - run->keyed->row_shift;
+    const uint32_t hash_bits = 32 - run->layout->row_shift;
     return UINT64_C(1) << (hash_bits > run->choice.part_bits ? hash_bits - run->choice.part_bits : 0);
 }
 
-static uint32_t hash_of(const hdst__aggregation *run, uint64_t row) { return (uint32_t)row << run->keyed->row_shift; }
+static uint32_t hash_of(const hdst__aggregation *run, uint64_t row) { return (uint32_t)row << run->layout->row_shift; }
 
 static bool look_through(hdst__aggregate_worker *worker)
 {
@@ -27,22 +27,22 @@ static bool look_through(hdst__aggregate_worker *worker)
     table->adds = 0;
     for (uint64_t i = 0; i < table->rows; i++) {
         uint64_t *cells = hdst__row_table_cells(table, i);
-        if (hdst__cells_are_full(worker->run->keyed, cells) && !hdst__aggregate_move_cells(worker, hash_of(worker->run, worker->first_row + i), NULL, cells)) return false;
+        if (hdst__cells_are_full(worker->run->layout, cells) && !hdst__aggregate_move_cells(worker, hash_of(worker->run, worker->first_row + i), NULL, cells)) return false;
     }
     return true;
 }
 
 static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
-    const uint64_t count = chunk->bytes / keyed->raw_bytes;
+    const hdst__aggregation_layout *layout = worker->run->layout;
+    const uint64_t count = chunk->bytes / layout->raw_bytes;
     for (uint64_t first = 0; first < count; first += worker->batch.count) {
         const uint64_t left = count - first;
-        hdst__key_batch_open_raw(&worker->batch, keyed, chunk->data + first * keyed->raw_bytes, left < keyed->batch ? (uint32_t)left : keyed->batch);
-        hdst__key_batch_words(&worker->batch, keyed, false);
-        hdst__row_table_add(&worker->row_table, keyed, &worker->batch);
+        hdst__key_batch_open_raw(&worker->batch, layout, chunk->data + first * layout->raw_bytes, left < layout->batch ? (uint32_t)left : layout->batch);
+        hdst__key_batch_words(&worker->batch, layout, false);
+        hdst__row_table_add(&worker->row_table, layout, &worker->batch);
         if (worker->batch.misfits && !hdst__aggregate_add_misfits(worker)) return false;
-        if (keyed->fixed && worker->row_table.adds >= keyed->look_after && !look_through(worker)) return false;
+        if (layout->fixed && worker->row_table.adds >= layout->look_after && !look_through(worker)) return false;
     }
     return true;
 }
@@ -50,12 +50,12 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk
 // What was combined on the way here.
 static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
-    const uint64_t bytes = (uint64_t)keyed->row_words * 8;
+    const hdst__aggregation_layout *layout = worker->run->layout;
+    const uint64_t bytes = (uint64_t)layout->row_words * 8;
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
         const uint64_t *row = (const uint64_t *)(const void *)(chunk->data + at);
-        uint64_t *cells = hdst__row_table_combine(&worker->row_table, keyed, row);
-        if (hdst__cells_are_full(keyed, cells) && !hdst__aggregate_move_cells(worker, (uint32_t)row[0], NULL, cells)) return false;
+        uint64_t *cells = hdst__row_table_combine(&worker->row_table, layout, row);
+        if (hdst__cells_are_full(layout, cells) && !hdst__aggregate_move_cells(worker, (uint32_t)row[0], NULL, cells)) return false;
     }
     return true;
 }
@@ -63,28 +63,28 @@ static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chun
 // Rows with wide cells are written once more, with these.
 static void write_wide(hdst__aggregate_worker *worker, char *rows)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     const hdst__key_table *wide = &worker->wide;
     for (uint64_t at = 0; wide->rows && at < UINT64_C(1) << wide->bits; at++) {
         const uint64_t *entry = wide->rows + at * wide->row_words;
         if (!entry[0]) continue;
-        const uint64_t row = hdst__aggregate_unwide_hash(worker->run, (uint32_t)entry[0]) >> keyed->row_shift;
-        hdst__row_table_write_wide(&worker->row_table, keyed, row, (const int64_t *)entry + 1, rows + (row - worker->first_row) * keyed->rows->size);
+        const uint64_t row = hdst__aggregate_unwide_hash(worker->run, (uint32_t)entry[0]) >> layout->row_shift;
+        hdst__row_table_write_wide(&worker->row_table, layout, row, (const int64_t *)entry + 1, rows + (row - worker->first_row) * layout->rows->size);
     }
 }
 
 static bool reduce_part(hdst__aggregate_worker *worker, uint32_t part)
 {
     hdst__aggregation *run = worker->run;
-    const uint64_t rows = part_rows(run), first = part * rows, last = run->keyed->row_count;
+    const uint64_t rows = part_rows(run), first = part * rows, last = run->layout->row_count;
     if (first >= last) return true;
     worker->first_row = first;
     hdst__row_table_clear(&worker->row_table);
     hdst__key_table_destroy(&worker->wide);
     if (!hdst__aggregate_each_chunk(worker, part, add_raw, add_rows)) return false;
     const uint64_t count = last - first < rows ? last - first : rows;
-    char *to = run->aggregate->rows + first * run->keyed->rows->size;
-    hdst__row_table_write(&worker->row_table, run->keyed, count, to);
+    char *to = run->aggregate->rows + first * run->layout->rows->size;
+    hdst__row_table_write(&worker->row_table, run->layout, count, to);
     write_wide(worker, to);
     worker->out += count;
     return true;
@@ -93,7 +93,7 @@ static bool reduce_part(hdst__aggregate_worker *worker, uint32_t part)
 hdst_status hdst__aggregate_row_part(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
-    if (!hdst__row_table_create(&worker->row_table, run->engine->allocator, run->keyed, part_rows(run)))
+    if (!hdst__row_table_create(&worker->row_table, run->engine->allocator, run->layout, part_rows(run)))
         return hdst__error_memory(&worker->error, "a part of a reduce by key");
     for (uint32_t part; hdst__aggregate_take_part(run, &part);)
         if (!reduce_part(worker, part)) return worker->error.code;

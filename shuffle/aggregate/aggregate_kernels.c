@@ -26,17 +26,17 @@ static const char *why_not_value(const hdst__value_column *column, const hdst__t
     return NULL;
 }
 
-const char *hdst__hash_why_not(const hdst__keyed *keyed, const hdst__storage *storage, const hdst__target_facts *facts)
+const char *hdst__hash_why_not(const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__target_facts *facts)
 {
-    uint64_t words = keyed->key_bytes <= 4 ? 1 : 2;
+    uint64_t words = layout->key_bytes <= 4 ? 1 : 2;
     if (!facts->has_int64_atomics) return "the device has no atomic operations on 64 bits";
-    if (keyed->key_bytes > 8) return "the key has more than 8 bytes";
+    if (layout->key_bytes > 8) return "the key has more than 8 bytes";
     if (storage->layout == HDST__AOSOA) return "records lie in blocks";
-    if (keyed->value_count > HDST__HASH_VALUES || keyed->key_count + keyed->value_count > HDST__HASH_COLUMNS || storage->buffers > HDST__HASH_COLUMNS) return "records have many values";
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const char *why = why_not_value(&keyed->value[c], facts);
+    if (layout->value_count > HDST__HASH_VALUES || layout->key_count + layout->value_count > HDST__HASH_COLUMNS || storage->buffers > HDST__HASH_COLUMNS) return "records have many values";
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const char *why = why_not_value(&layout->value[c], facts);
         if (why) return why;
-        words += keyed->value[c].bytes > 4 ? 2 : 1;
+        words += layout->value[c].bytes > 4 ? 2 : 1;
     }
     return words > MOST_PAIR_WORDS ? "records have many values" : NULL;
 }
@@ -54,10 +54,10 @@ static uint32_t cells_of(const hdst__value_column *column)
     return column->bytes > 4 ? 2 : 1;
 }
 
-static void place_values(const hdst__keyed *keyed, hdst__hash_shape *shape)
+static void place_values(const hdst__aggregation_layout *layout, hdst__hash_shape *shape)
 {
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
         shape->value[c] = (hdst__hash_value){shape->mixed_bytes / 4 + shape->payload, shape->units, shape->cells, shape->sums};
         shape->payload += column->bytes > 4 ? 2 : 1;
         shape->units += units_of(column);
@@ -75,10 +75,10 @@ static uint32_t slots_in(uint64_t bytes, uint32_t each, uint32_t unit)
     return slots > MOST_SLOTS ? MOST_SLOTS : slots < LEAST_SLOTS ? LEAST_SLOTS : (uint32_t)slots;
 }
 
-void hdst__hash_shape_of(const hdst__keyed *keyed, const hdst__target_facts *facts, hdst__hash_shape *shape)
+void hdst__hash_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, hdst__hash_shape *shape)
 {
-    *shape = (hdst__hash_shape){.mixed_bytes = keyed->key_bytes <= 4 ? 4 : 8, .spare_words = 1};
-    place_values(keyed, shape);
+    *shape = (hdst__hash_shape){.mixed_bytes = layout->key_bytes <= 4 ? 4 : 8, .spare_words = 1};
+    place_values(layout, shape);
     const uint64_t local = facts->local_bytes < 48 << 10 ? facts->local_bytes : 48 << 10;
     for (shape->pair_words = 2; shape->pair_words < shape->mixed_bytes / 4 + shape->payload;) shape->pair_words *= 2;
     if (shape->units == 0) shape->units = shape->cells = 1;         // of keys alone: never read
@@ -102,16 +102,16 @@ typedef struct element {                // of the key or of the values, in one c
     uint64_t element;
 } element;
 
-static element element_of(const hdst__keyed *keyed, uint64_t c)
+static element element_of(const hdst__aggregation_layout *layout, uint64_t c)
 {
-    if (c < keyed->key_count) return (element){keyed->key[c].leaf, keyed->key[c].bytes, keyed->key[c].element};
-    const hdst__value_column *value = &keyed->value[c - keyed->key_count];
+    if (c < layout->key_count) return (element){layout->key[c].leaf, layout->key[c].bytes, layout->key[c].element};
+    const hdst__value_column *value = &layout->value[c - layout->key_count];
     return (element){value->leaf, value->bytes, value->element};
 }
 
-static void print_source(hdst__buffer *out, const hdst__keyed *keyed, const hdst__storage *storage)
+static void print_source(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage)
 {
-    const uint64_t columns = storage->layout == HDST__AOS ? 0 : keyed->key_count + keyed->value_count;
+    const uint64_t columns = storage->layout == HDST__AOS ? 0 : layout->key_count + layout->value_count;
     hdst__buffer_puts(out, "#define SRC __global const uchar *restrict b0");
     for (uint32_t b = 1; b < storage->buffers; b++) hdst__buffer_printf(out, ", __global const uchar *restrict b%u", (unsigned)b);
     for (uint64_t c = 0; c < columns; c++) hdst__buffer_printf(out, ", ulong o%u", (unsigned)c);
@@ -122,29 +122,29 @@ static void print_source(hdst__buffer *out, const hdst__keyed *keyed, const hdst
 }
 
 // Structs of 8 or 16 bytes are read as one vector, if all that is wanted of them lies at whole words.
-static uint32_t struct_words(const hdst__keyed *keyed, const hdst__storage *storage)
+static uint32_t struct_words(const hdst__aggregation_layout *layout, const hdst__storage *storage)
 {
-    const uint64_t size = keyed->record->size;
+    const uint64_t size = layout->record->size;
     if (storage->layout != HDST__AOS || (size != 8 && size != 16)) return 0;
-    for (uint64_t c = 0; c < keyed->key_count + keyed->value_count; c++) {
-        const element at = element_of(keyed, c);
-        if (at.bytes < 4 || hdst__leaf_offset(&keyed->record->leaves[at.leaf], at.element) % 4) return 0;
+    for (uint64_t c = 0; c < layout->key_count + layout->value_count; c++) {
+        const element at = element_of(layout, c);
+        if (at.bytes < 4 || hdst__leaf_offset(&layout->record->leaves[at.leaf], at.element) % 4) return 0;
     }
     return (uint32_t)size / 4;
 }
 
-static void print_load(hdst__buffer *out, const hdst__keyed *keyed, const hdst__storage *storage, uint64_t c)
+static void print_load(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, uint64_t c)
 {
-    const element at = element_of(keyed, c);
+    const element at = element_of(layout, c);
     const hdst__leaf_address *address = &storage->leaf[at.leaf];
-    const uint64_t offset = hdst__leaf_offset(&keyed->record->leaves[at.leaf], at.element), word = offset / 4;
+    const uint64_t offset = hdst__leaf_offset(&layout->record->leaves[at.leaf], at.element), word = offset / 4;
     const char *type = at.bytes == 8 ? "ulong" : "uint";
     hdst__buffer_printf(out, "    const %s x%u = ", type, (unsigned)c);
-    if (struct_words(keyed, storage)) {
+    if (struct_words(layout, storage)) {
         hdst__buffer_printf(out, at.bytes == 8 ? "all.s%u | (ulong)all.s%u << 32;\n" : "all.s%u;\n", (unsigned)word, (unsigned)word + 1);
     } else if (storage->layout != HDST__AOS) {
         hdst__buffer_printf(out, "*(__global const %s *)(b%u + o%u + i * %" PRIu64 ");\n", type_of(at.bytes), (unsigned)address->buffer, (unsigned)c, address->stride);
-    } else if (keyed->record->size % at.bytes == 0 && offset % at.bytes == 0) {
+    } else if (layout->record->size % at.bytes == 0 && offset % at.bytes == 0) {
         hdst__buffer_printf(out, "*(__global const %s *)(b0 + i * SIZE + %" PRIu64 ");\n", type_of(at.bytes), offset);
     } else {
         for (uint32_t b = 0; b < at.bytes; b++) hdst__buffer_printf(out, "%s(%s)b0[i * SIZE + %" PRIu64 "] << %u", b ? " | " : "", type, offset + b, (unsigned)(8 * b));
@@ -159,10 +159,10 @@ static const char *key_type(hdst__kind kind)
     return names[kind];
 }
 
-static void print_payload(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape, uint64_t v)
+static void print_payload(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, uint64_t v)
 {
-    const hdst__cell *cell = &keyed->value[v].cell;
-    const unsigned word = shape->value[v].payload, x = (unsigned)(keyed->key_count + v);
+    const hdst__cell *cell = &layout->value[v].cell;
+    const unsigned word = shape->value[v].payload, x = (unsigned)(layout->key_count + v);
     if (is_key(cell)) {
         const char *as = cell->kind == HDST__F32 ? "as_float" : cell->kind == HDST__BOOL ? "0 != " : "";
         hdst__buffer_printf(out, "    pair.s%u = (uint)%s_key_%s((%s)%s(x%u));\n", word, cell->acc == IR_ACC_MIN ? "min" : "max", key_type(cell->kind), key_type(cell->kind), as, x);
@@ -170,48 +170,48 @@ static void print_payload(hdst__buffer *out, const hdst__keyed *keyed, const hds
     }
     const char *inverted = cell->acc == IR_ACC_AND ? "~" : "";
     hdst__buffer_printf(out, "    pair.s%u = (uint)%sx%u;\n", word, inverted, x);
-    if (keyed->value[v].bytes > 4) hdst__buffer_printf(out, "    pair.s%u = (uint)(%sx%u >> 32);\n", word + 1, inverted, x);
+    if (layout->value[v].bytes > 4) hdst__buffer_printf(out, "    pair.s%u = (uint)(%sx%u >> 32);\n", word + 1, inverted, x);
 }
 
-static void print_pair(hdst__buffer *out, const hdst__keyed *keyed, const hdst__storage *storage, const hdst__hash_shape *shape)
+static void print_pair(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape)
 {
-    const uint32_t words = struct_words(keyed, storage);
+    const uint32_t words = struct_words(layout, storage);
     hdst__buffer_puts(out, "inline PAIR pair_at(SRC, ulong i)\n{\n    PAIR pair = (PAIR)(0);\n");
     if (words) hdst__buffer_printf(out, "    const uint%u all = ((__global const uint%u *)b0)[i];\n", (unsigned)words, (unsigned)words);
-    for (uint64_t c = 0; c < keyed->key_count + keyed->value_count; c++) print_load(out, keyed, storage, c);
+    for (uint64_t c = 0; c < layout->key_count + layout->value_count; c++) print_load(out, layout, storage, c);
     hdst__buffer_puts(out, "    const MIXED key = 0");
-    for (uint64_t c = 0; c < keyed->key_count; c++) hdst__buffer_printf(out, " | (MIXED)x%u << %u", (unsigned)c, (unsigned)(8 * keyed->key[c].at));
+    for (uint64_t c = 0; c < layout->key_count; c++) hdst__buffer_printf(out, " | (MIXED)x%u << %u", (unsigned)c, (unsigned)(8 * layout->key[c].at));
     if (shape->mixed_bytes == 4) hdst__buffer_puts(out, ";\n    pair.s0 = mix32(key);\n");
     else hdst__buffer_puts(out, ", m = mix64(key);\n    pair.s0 = (uint)m;\n    pair.s1 = (uint)(m >> 32);\n");
-    for (uint64_t v = 0; v < keyed->value_count; v++) print_payload(out, keyed, shape, v);
+    for (uint64_t v = 0; v < layout->value_count; v++) print_payload(out, layout, shape, v);
     hdst__buffer_puts(out, "    return pair;\n}\n");
     hdst__buffer_printf(out, "inline MIXED mixed_of(PAIR pair) { return %s; }\n", shape->mixed_bytes == 4 ? "pair.s0" : "pair.s0 | (ulong)pair.s1 << 32");
 }
 
 // --- Words ---
 
-static void print_scales(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape)
+static void print_scales(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
 {
     hdst__buffer_puts(out, "typedef struct {\n    float limit;\n    uint bits;\n");
-    for (uint64_t v = 0; v < keyed->value_count; v++) {
+    for (uint64_t v = 0; v < layout->value_count; v++) {
         const unsigned s = shape->value[v].sum;
-        const char *type = is_narrow(&keyed->value[v]) ? "float" : "double";
-        if (keyed->value[v].cell.digits) hdst__buffer_printf(out, "    int s%u;\n    %s up%u, down%u;\n", s, type, s, s);
+        const char *type = is_narrow(&layout->value[v]) ? "float" : "double";
+        if (layout->value[v].cell.digits) hdst__buffer_printf(out, "    int s%u;\n    %s up%u, down%u;\n", s, type, s, s);
     }
     hdst__buffer_puts(out, "} scales_t;\n#define SCALES __global const int *restrict scale_list, ulong addend_bits\n#define SCALES_OF scales_of(scale_list, (uint)addend_bits)\n");
     hdst__buffer_puts(out, "inline scales_t scales_of(__global const int *restrict list, uint bits)\n{\n    scales_t scales;\n    scales.bits = bits;\n    scales.limit = float_power((int)bits);\n");
-    for (uint64_t v = 0; v < keyed->value_count; v++) {
+    for (uint64_t v = 0; v < layout->value_count; v++) {
         const unsigned s = shape->value[v].sum;
-        if (!keyed->value[v].cell.digits) continue;
-        const char *type = is_narrow(&keyed->value[v]) ? "float" : "double";
+        if (!layout->value[v].cell.digits) continue;
+        const char *type = is_narrow(&layout->value[v]) ? "float" : "double";
         hdst__buffer_printf(out, "    scales.s%u = list[%u];\n    scales.up%u = %s_power(list[%u]);\n    scales.down%u = %s_power(-list[%u]);\n", s, s, s, type, s, s, type, s);
     }
     hdst__buffer_puts(out, "    return scales;\n}\n");
 }
 
-static void print_word(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape, uint64_t v)
+static void print_word(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, uint64_t v)
 {
-    const hdst__value_column *column = &keyed->value[v];
+    const hdst__value_column *column = &layout->value[v];
     const hdst__hash_value *at = &shape->value[v];
     const unsigned u = at->unit, w = at->payload, s = at->sum;
     if (!column->cell.digits) {
@@ -256,28 +256,28 @@ static void print_unit(hdst__buffer *out, unit_op op, unsigned unit, unsigned ce
     if (which == 2 && op != ADD64) hdst__buffer_printf(out, "    if (words.w%u) %s((volatile __global uint *)(to + %u), (uint)words.w%u);\n", unit, global_name[op], unit, unit);
 }
 
-static void print_units(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape, int which)
+static void print_units(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, int which)
 {
-    for (uint64_t v = 0; v < keyed->value_count; v++) {
-        const hdst__value_column *column = &keyed->value[v];
+    for (uint64_t v = 0; v < layout->value_count; v++) {
+        const hdst__value_column *column = &layout->value[v];
         const uint32_t units = units_of(column), cells = cells_of(column) / units;
         for (uint32_t u = 0; u < units; u++) print_unit(out, op_of(column), shape->value[v].unit + u, shape->value[v].cell + u * cells, which);
     }
 }
 
-static void print_words(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape)
+static void print_words(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
 {
     hdst__buffer_puts(out, "typedef struct {\n    uint misfits;       // a bit for each sum whose addend does not fit\n");
     for (uint32_t u = 0; u < shape->units; u++) hdst__buffer_printf(out, "    long w%u;\n", (unsigned)u);
     hdst__buffer_puts(out, "} words_t;\ninline words_t words_of(PAIR pair, scales_t scales)\n{\n    words_t words;\n    uint misfits = 0;\n");
-    for (uint64_t v = 0; v < keyed->value_count; v++) print_word(out, keyed, shape, v);
+    for (uint64_t v = 0; v < layout->value_count; v++) print_word(out, layout, shape, v);
     hdst__buffer_puts(out, "    words.misfits = misfits;\n    return words;\n}\n// To a row of a table, whose words lie `stride` apart; and from there.\n"
                            "inline void add_cells(volatile __local uint *to, uint stride, words_t words)\n{\n");
-    print_units(out, keyed, shape, 0);
+    print_units(out, layout, shape, 0);
     hdst__buffer_puts(out, "}\ninline words_t cells_at(volatile __local uint *at, uint stride)\n{\n    words_t words;\n    words.misfits = 0;\n");
-    print_units(out, keyed, shape, 1);
+    print_units(out, layout, shape, 1);
     hdst__buffer_puts(out, "    return words;\n}\n// To the words of a hot key, and from there.\ninline void add_words(volatile __global ulong *to, words_t words)\n{\n");
-    print_units(out, keyed, shape, 2);
+    print_units(out, layout, shape, 2);
     hdst__buffer_puts(out, "}\ninline words_t words_at(__global const ulong *at)\n{\n    words_t words;\n    words.misfits = 0;\n");
     for (uint32_t u = 0; u < shape->units; u++) hdst__buffer_printf(out, "    words.w%u = (long)at[%u];\n", (unsigned)u, (unsigned)u);
     hdst__buffer_puts(out, "    return words;\n}\n");
@@ -285,10 +285,10 @@ static void print_words(hdst__buffer *out, const hdst__keyed *keyed, const hdst_
 
 // --- Rows ---
 
-static void print_put(hdst__buffer *out, const hdst__keyed *keyed, element at, const char *bits)
+static void print_put(hdst__buffer *out, const hdst__aggregation_layout *layout, element at, const char *bits)
 {
-    const uint64_t offset = hdst__leaf_offset(&keyed->record->leaves[at.leaf], at.element);
-    if (keyed->record->size % at.bytes == 0 && offset % at.bytes == 0)
+    const uint64_t offset = hdst__leaf_offset(&layout->record->leaves[at.leaf], at.element);
+    if (layout->record->size % at.bytes == 0 && offset % at.bytes == 0)
         hdst__buffer_printf(out, "*(__global %s *)(row + %" PRIu64 ") = (%s)(%s);\n", type_of(at.bytes), offset, type_of(at.bytes), bits);
     else hdst__buffer_printf(out, "put_bytes(row + %" PRIu64 ", %s, %u);\n", offset, bits, (unsigned)at.bytes);
 }
@@ -317,36 +317,36 @@ static void value_text(const hdst__value_column *column, const hdst__hash_value 
 }
 
 // A row's padding is zero.
-static void print_row(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape)
+static void print_row(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
 {
     char text[256];
     uint64_t bytes = 0;
     hdst__buffer_printf(out, "inline void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales)\n{\n    const ulong key = %s(m);\n", shape->mixed_bytes == 4 ? "unmix32" : "unmix64");
-    for (uint64_t c = 0; c < keyed->key_count + keyed->value_count; c++) bytes += element_of(keyed, c).bytes;
-    if (bytes < keyed->record->size) hdst__buffer_puts(out, "    for (uint b = 0; b < (uint)SIZE; b++) row[b] = 0;\n");
-    for (uint64_t c = 0; c < keyed->key_count; c++) {
-        snprintf(text, sizeof text, "key >> %u", (unsigned)(8 * keyed->key[c].at));
+    for (uint64_t c = 0; c < layout->key_count + layout->value_count; c++) bytes += element_of(layout, c).bytes;
+    if (bytes < layout->record->size) hdst__buffer_puts(out, "    for (uint b = 0; b < (uint)SIZE; b++) row[b] = 0;\n");
+    for (uint64_t c = 0; c < layout->key_count; c++) {
+        snprintf(text, sizeof text, "key >> %u", (unsigned)(8 * layout->key[c].at));
         hdst__buffer_puts(out, "    ");
-        print_put(out, keyed, element_of(keyed, c), text);
+        print_put(out, layout, element_of(layout, c), text);
     }
-    for (uint64_t v = 0; v < keyed->value_count; v++) {
-        value_text(&keyed->value[v], &shape->value[v], text);
+    for (uint64_t v = 0; v < layout->value_count; v++) {
+        value_text(&layout->value[v], &shape->value[v], text);
         hdst__buffer_puts(out, "    ");
-        print_put(out, keyed, element_of(keyed, keyed->key_count + v), text);
+        print_put(out, layout, element_of(layout, layout->key_count + v), text);
     }
     hdst__buffer_puts(out, "}\n");
 }
 
 // --- Addends that do not fit ---
 
-static void print_settle(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape)
+static void print_settle(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
 {
     hdst__buffer_puts(out, "// An addend that does not fit goes to the spare cell of the row's sum.\n"
                            "__attribute__((noinline)) void settle(volatile __global long *spares, ulong place, PAIR pair, uint misfits)\n{\n");
-    for (uint64_t v = 0; v < keyed->value_count; v++) {
+    for (uint64_t v = 0; v < layout->value_count; v++) {
         const hdst__hash_value *at = &shape->value[v];
-        const bool is_float = keyed->value[v].cell.kind == HDST__F32;
-        if (!keyed->value[v].cell.digits) continue;
+        const bool is_float = layout->value[v].cell.kind == HDST__F32;
+        if (!layout->value[v].cell.digits) continue;
         hdst__buffer_printf(out, "    if (misfits & %uu) wide_add_%s(spare_cell(spares, place + %u), ", 1u << at->sum, is_float ? "float" : "double", (unsigned)at->sum);
         if (is_float) hdst__buffer_printf(out, "as_float(pair.s%u));\n", (unsigned)at->payload);
         else hdst__buffer_printf(out, "as_double(pair.s%u | (ulong)pair.s%u << 32));\n", (unsigned)at->payload, (unsigned)at->payload + 1);
@@ -354,21 +354,21 @@ static void print_settle(hdst__buffer *out, const hdst__keyed *keyed, const hdst
     hdst__buffer_puts(out, "}\n// And in the end the words go there too.\n__attribute__((noinline)) void settle_row(volatile __global long *spares, __global ulong *spare_rows, ulong place, ulong row, "
                            "words_t words, scales_t scales)\n{\n"
                            "    const ulong size = (ulong)spares[0] + 1;\n    volatile __global long *cells = spares + 2 + size;\n");
-    for (uint64_t v = 0; v < keyed->value_count; v++) {
+    for (uint64_t v = 0; v < layout->value_count; v++) {
         const hdst__hash_value *at = &shape->value[v];
-        const char *kind = keyed->value[v].cell.kind == HDST__F32 ? "FLOAT" : "DOUBLE";
-        if (!keyed->value[v].cell.digits) continue;
+        const char *kind = layout->value[v].cell.kind == HDST__F32 ? "FLOAT" : "DOUBLE";
+        if (!layout->value[v].cell.digits) continue;
         hdst__buffer_printf(out, "    {\n        volatile __global long *cell = spare_cell(spares, place + %u);\n        spare_rows[(ulong)(cell - cells) / SPARE_WORDS] = row;\n", (unsigned)at->sum);
         hdst__buffer_printf(out, "        wide_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u);\n", kind, kind, (unsigned)at->unit, (unsigned)at->sum);
-        if (is_two(&keyed->value[v])) hdst__buffer_printf(out, "        wide_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u + (int)scales.bits);\n", kind, kind, (unsigned)at->unit + 1, (unsigned)at->sum);
+        if (is_two(&layout->value[v])) hdst__buffer_printf(out, "        wide_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u + (int)scales.bits);\n", kind, kind, (unsigned)at->unit + 1, (unsigned)at->sum);
         hdst__buffer_puts(out, "    }\n");
     }
     hdst__buffer_puts(out, "}\ninline void put_sum(__global uchar *row, ulong sum, __global const long *cell)\n{\n");
-    for (uint64_t v = 0; v < keyed->value_count; v++) {
-        const bool is_float = keyed->value[v].cell.kind == HDST__F32;
-        if (!keyed->value[v].cell.digits) continue;
+    for (uint64_t v = 0; v < layout->value_count; v++) {
+        const bool is_float = layout->value[v].cell.kind == HDST__F32;
+        if (!layout->value[v].cell.digits) continue;
         hdst__buffer_printf(out, "    if (sum == %u) ", (unsigned)shape->value[v].sum);
-        print_put(out, keyed, element_of(keyed, keyed->key_count + v),
+        print_put(out, layout, element_of(layout, layout->key_count + v),
                   is_float ? "wide_round(cell, 9, 23, 255, 0x80000000UL, 0x7f800000UL)" : "wide_round(cell, 66, 52, 2047, 0x8000000000000000UL, 0x7ff0000000000000UL)");
     }
     hdst__buffer_puts(out, "}\n");
@@ -390,9 +390,9 @@ static uint32_t copy_bytes(const hdst__record *record)
     return bytes;
 }
 
-static void print_macros(hdst__buffer *out, const hdst__keyed *keyed, const hdst__hash_shape *shape, bool portable)
+static void print_macros(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, bool portable)
 {
-    const uint32_t word = copy_bytes(keyed->record);
+    const uint32_t word = copy_bytes(layout->record);
     if (shape->doubles) hdst__buffer_puts(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     hdst__buffer_puts(out, hdst__template_text("head.cl"));
     hdst__buffer_puts(out, portable ? "#define LOOK(word) atom_add(word, 0)\n" : "#define LOOK(word) (*(word))\n");
@@ -402,13 +402,13 @@ static void print_macros(hdst__buffer *out, const hdst__keyed *keyed, const hdst
                         (unsigned)shape->mixed_bytes, (unsigned)shape->pair_words, (unsigned)shape->tile_rows, (unsigned)shape->slots, (unsigned)shape->cells, (unsigned)shape->units,
                         (unsigned)shape->hot_slots);
     hdst__buffer_printf(out, "#define FLOATS %uu\n#define SPARE_WORDS %u\n#define WIDE_LIMBS %u\n#define DOUBLES %d\n#define SIZE %" PRIu64 "ul\n#define WORD %s\n#define WORDS %" PRIu64 "u\n",
-                        (unsigned)(shape->sums ? shape->sums : 1), (unsigned)shape->spare_words, (unsigned)shape->spare_words + 2, shape->doubles, keyed->record->size, type_of(word),
-                        keyed->record->size / word);
+                        (unsigned)(shape->sums ? shape->sums : 1), (unsigned)shape->spare_words, (unsigned)shape->spare_words + 2, shape->doubles, layout->record->size, type_of(word),
+                        layout->record->size / word);
 }
 
-void hdst__hash_text(hdst__buffer *out, const hdst__keyed *keyed, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable)
+void hdst__hash_text(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable)
 {
-    print_macros(out, keyed, shape, portable);
+    print_macros(out, layout, shape, portable);
     print_pieces(out, "keys.cl");
     print_pieces(out, "exact.cl");
     if (shape->doubles) print_pieces(out, "exact_double.cl");
@@ -418,12 +418,12 @@ void hdst__hash_text(hdst__buffer *out, const hdst__keyed *keyed, const hdst__st
     hdst__buffer_puts(out, hdst__template_text("finish_bytes.cl"));
     hdst__buffer_puts(out, hdst__program_text_of("hash_key.cl"));
     hdst__buffer_puts(out, hdst__program_text_of("hash_words.cl"));
-    print_source(out, keyed, storage);
-    print_pair(out, keyed, storage, shape);
-    print_scales(out, keyed, shape);
-    print_words(out, keyed, shape);
-    print_row(out, keyed, shape);
-    print_settle(out, keyed, shape);
+    print_source(out, layout, storage);
+    print_pair(out, layout, storage, shape);
+    print_scales(out, layout, shape);
+    print_words(out, layout, shape);
+    print_row(out, layout, shape);
+    print_settle(out, layout, shape);
     hdst__buffer_puts(out, hdst__template_text("group_sums.cl"));
     hdst__buffer_puts(out, hdst__program_text_of("hash_gpu.cl"));
     hdst__buffer_puts(out, hdst__program_text_of("hash_total.cl"));

@@ -28,9 +28,9 @@ typedef struct hdst__hash_shape {
 } hdst__hash_shape;
 
 // NULL, or why the kernels cannot do it. The tiers of the values are known.
-const char *hdst__hash_why_not(const hdst__keyed *keyed, const hdst__storage *storage, const hdst__target_facts *facts);
-void hdst__hash_shape_of(const hdst__keyed *keyed, const hdst__target_facts *facts, hdst__hash_shape *shape);
+const char *hdst__hash_why_not(const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__target_facts *facts);
+void hdst__hash_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, hdst__hash_shape *shape);
 // All kernels, for records that lie as `storage` has them (its offsets are arguments where they depend on the number of records).
-void hdst__hash_text(hdst__buffer *out, const hdst__keyed *keyed, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable);
+void hdst__hash_text(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable);
 
 #endif

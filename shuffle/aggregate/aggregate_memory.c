@@ -31,7 +31,7 @@ static uint64_t least_slab(const hdst__aggregation *run)
 // An eighth of what a thread may need, and no more of what is left than lets all threads have several.
 static uint64_t slab_bytes(const hdst__aggregation *run, uint64_t least)
 {
-    const uint64_t all = run->records * run->keyed->raw_bytes, left = hdst__budget_left(&run->engine->memory);
+    const uint64_t all = run->records * run->layout->raw_bytes, left = hdst__budget_left(&run->engine->memory);
     uint64_t bytes = all / 8 / run->workers;
     if (bytes > left / 8 / run->workers) bytes = left / 8 / run->workers;
     bytes = bytes < least_slab(run) ? least_slab(run) : bytes > MOST_SLAB ? MOST_SLAB : bytes;

@@ -7,8 +7,8 @@
 uint32_t hdst__aggregate_wide_hash(const hdst__aggregation *run, uint32_t hash, const uint64_t *key)
 {
     uint64_t h = run->seed;
-    if (run->keyed->key_words == 0) return hdst__key_mix32(hash ^ (uint32_t)h);
-    for (uint32_t w = 0; w < run->keyed->key_words; w++) h = hdst__key_mix64((h ^ key[w]) + HDST__KEY_STEP);
+    if (run->layout->key_words == 0) return hdst__key_mix32(hash ^ (uint32_t)h);
+    for (uint32_t w = 0; w < run->layout->key_words; w++) h = hdst__key_mix64((h ^ key[w]) + HDST__KEY_STEP);
     return (uint32_t)(h >> 32);
 }
 
@@ -16,14 +16,14 @@ uint32_t hdst__aggregate_unwide_hash(const hdst__aggregation *run, uint32_t wide
 
 uint64_t *hdst__aggregate_wide(hdst__aggregate_worker *worker, uint32_t hash, const uint64_t *key)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     hdst__key_table *wide = &worker->wide;
-    if (!wide->rows && !hdst__key_table_create(wide, &worker->allocator, keyed->wide_row_words, keyed->key_words, 6, 0)) return NULL;
+    if (!wide->rows && !hdst__key_table_create(wide, &worker->allocator, layout->wide_row_words, layout->key_words, 6, 0)) return NULL;
     if (!hdst__key_table_has_room(wide, 1) && !hdst__key_table_grow(wide, 1)) return NULL;
     uint64_t *row;
     while (!(row = hdst__key_table_find(wide, hdst__aggregate_wide_hash(worker->run, hash, key), key, true)))        // by chance alone
         if (!hdst__key_table_grow(wide, UINT64_C(1) << wide->bits)) return NULL;
-    return row + 1 + keyed->key_words;
+    return row + 1 + layout->key_words;
 }
 
 static bool no_memory(hdst__aggregate_worker *worker)
@@ -34,14 +34,14 @@ static bool no_memory(hdst__aggregate_worker *worker)
 
 bool hdst__aggregate_add_misfits(hdst__aggregate_worker *worker)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     const hdst__key_batch *batch = &worker->batch;
     for (uint32_t i = 0; i < batch->count; i++) {
         if (!batch->misfit[i]) continue;
-        int64_t *cells = (int64_t *)hdst__aggregate_wide(worker, batch->hash[i], batch->key + (size_t)i * keyed->key_words);
+        int64_t *cells = (int64_t *)hdst__aggregate_wide(worker, batch->hash[i], batch->key + (size_t)i * layout->key_words);
         if (!cells) return no_memory(worker);
-        for (uint64_t c = 0; c < keyed->value_count; c++) {
-            const hdst__value_column *column = &keyed->value[c];
+        for (uint64_t c = 0; c < layout->value_count; c++) {
+            const hdst__value_column *column = &layout->value[c];
             if (!column->cell.digits) continue;
             const uint64_t bits = hdst__key_batch_bits(batch, column, c, i);
             if (hdst__value_misfits(column, bits)) hdst__wide_add(cells + column->wide_word, column->cell.kind, bits);
@@ -52,12 +52,12 @@ bool hdst__aggregate_add_misfits(hdst__aggregate_worker *worker)
 
 bool hdst__aggregate_move_cells(hdst__aggregate_worker *worker, uint32_t hash, const uint64_t *key, uint64_t *cells)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     int64_t *wide = (int64_t *)hdst__aggregate_wide(worker, hash, key);
     if (!wide) return no_memory(worker);
     worker->moved[2]++;
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
         uint64_t *word = cells + column->word;
         if (!column->cell.digits) continue;
         for (uint32_t w = 0; w < column->words; w++) {
@@ -70,7 +70,7 @@ bool hdst__aggregate_move_cells(hdst__aggregate_worker *worker, uint32_t hash, c
 
 bool hdst__aggregate_move_full(hdst__aggregate_worker *worker, uint64_t *row)
 {
-    return hdst__aggregate_move_cells(worker, (uint32_t)row[0], row + 1, row + 1 + worker->run->keyed->key_words);
+    return hdst__aggregate_move_cells(worker, (uint32_t)row[0], row + 1, row + 1 + worker->run->layout->key_words);
 }
 
 bool hdst__aggregate_take_part(hdst__aggregation *run, uint32_t *part)
@@ -113,7 +113,7 @@ static bool look_through(hdst__aggregate_worker *worker)
     table->adds = 0;
     for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
         uint64_t *row = table->rows + at * table->row_words;
-        if (row[0] && hdst__keyed_is_full(worker->run->keyed, row) && !hdst__aggregate_move_full(worker, row)) return false;
+        if (row[0] && hdst__row_is_full(worker->run->layout, row) && !hdst__aggregate_move_full(worker, row)) return false;
     }
     return true;
 }
@@ -141,10 +141,10 @@ static bool sort_instead(hdst__aggregate_worker *worker)
 
 static bool ready_table(hdst__aggregate_worker *worker, uint32_t skip)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     const uint32_t bits = worker->run->choice.table_bits;
     if (worker->table.rows) hdst__key_table_clear(&worker->table, skip);
-    else if (!hdst__key_table_create(&worker->table, &worker->allocator, keyed->row_words, keyed->key_words, bits > worker->split ? bits - worker->split : 0, skip)) return no_memory(worker);
+    else if (!hdst__key_table_create(&worker->table, &worker->allocator, layout->row_words, layout->key_words, bits > worker->split ? bits - worker->split : 0, skip)) return no_memory(worker);
     return true;
 }
 
@@ -155,19 +155,19 @@ static hdst__key_chunk rest_of(const hdst__key_chunk *chunk, uint64_t from)
 
 static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
-    const uint64_t count = chunk->bytes / keyed->raw_bytes;
+    const hdst__aggregation_layout *layout = worker->run->layout;
+    const uint64_t count = chunk->bytes / layout->raw_bytes;
     if (worker->sorts) return hdst__aggregate_sorted_add(worker, chunk);
     for (uint64_t first = 0; first < count; first += worker->batch.count) {
         const uint64_t left = count - first;
-        hdst__key_batch_open_raw(&worker->batch, keyed, chunk->data + first * keyed->raw_bytes, left < keyed->batch ? (uint32_t)left : keyed->batch);
+        hdst__key_batch_open_raw(&worker->batch, layout, chunk->data + first * layout->raw_bytes, left < layout->batch ? (uint32_t)left : layout->batch);
         if (!make_room(worker, worker->batch.count)) return false;
-        hdst__key_batch_words(&worker->batch, keyed, false);
-        worker->batch.count = hdst__key_table_add(&worker->table, keyed, &worker->batch);
+        hdst__key_batch_words(&worker->batch, layout, false);
+        worker->batch.count = hdst__key_table_add(&worker->table, layout, &worker->batch);
         if (worker->batch.misfits && !hdst__aggregate_add_misfits(worker)) return false;
-        if (keyed->fixed && worker->table.adds >= keyed->look_after && !look_through(worker)) return false;
+        if (layout->fixed && worker->table.adds >= layout->look_after && !look_through(worker)) return false;
         if (!hdst__key_table_is_crowded(&worker->table)) continue;
-        const hdst__key_chunk rest = rest_of(chunk, (first + worker->batch.count) * keyed->raw_bytes);
+        const hdst__key_chunk rest = rest_of(chunk, (first + worker->batch.count) * layout->raw_bytes);
         return sort_instead(worker) && hdst__aggregate_sorted_add(worker, &rest);
     }
     return true;
@@ -175,17 +175,17 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk
 
 static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
-    const uint64_t bytes = (uint64_t)keyed->row_words * 8;
+    const hdst__aggregation_layout *layout = worker->run->layout;
+    const uint64_t bytes = (uint64_t)layout->row_words * 8;
     if (worker->sorts) return hdst__aggregate_sorted_add_rows(worker, chunk);
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
         if (!make_room(worker, 1)) return false;
-        uint64_t *row = hdst__key_table_combine(&worker->table, keyed, (const uint64_t *)(const void *)(chunk->data + at));
+        uint64_t *row = hdst__key_table_combine(&worker->table, layout, (const uint64_t *)(const void *)(chunk->data + at));
         if (!row) {
             const hdst__key_chunk rest = rest_of(chunk, at);
             return sort_instead(worker) && hdst__aggregate_sorted_add_rows(worker, &rest);
         }
-        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__aggregate_move_full(worker, row)) return false;
+        if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__aggregate_move_full(worker, row)) return false;
     }
     return true;
 }
@@ -208,28 +208,28 @@ static bool sort_rows(hdst__aggregate_worker *worker)
 
 static void write_rows(const hdst__aggregate_worker *worker, const uint64_t *rows, uint64_t count, char *to)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
-    const uint64_t size = keyed->record->size;
+    const hdst__aggregation_layout *layout = worker->run->layout;
+    const uint64_t size = layout->record->size;
     if (worker->wide.count == 0) {
-        hdst__keyed_write_all(keyed, rows, count, to);
+        hdst__row_write_all(layout, rows, count, to);
         return;
     }
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t *row = rows + i * keyed->row_words;
+        const uint64_t *row = rows + i * layout->row_words;
         const uint64_t *wide = hdst__key_table_find((hdst__key_table *)&worker->wide, hdst__aggregate_wide_hash(worker->run, (uint32_t)row[0], row + 1), row + 1, false);
-        hdst__keyed_write(keyed, row, wide ? (const int64_t *)wide + 1 + keyed->key_words : NULL, to + i * size);
+        hdst__row_write(layout, row, wide ? (const int64_t *)wide + 1 + layout->key_words : NULL, to + i * size);
     }
 }
 
 // A bufferful at a time, as number `at` and on of the part's.
 static bool write_to_file(hdst__aggregate_worker *worker, uint32_t part, uint64_t at, const uint64_t *rows, uint64_t count)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     if (!hdst__aggregate_buffer(worker)) return false;
-    const uint64_t most = worker->buffer_bytes / keyed->record->size;
+    const uint64_t most = worker->buffer_bytes / layout->record->size;
     for (uint64_t done = 0, now; done < count; done += now) {
         now = count - done < most ? count - done : most;
-        write_rows(worker, rows + done * keyed->row_words, now, worker->buffer);
+        write_rows(worker, rows + done * layout->row_words, now, worker->buffer);
         if (!hdst__aggregate_put_in_file(worker, part, at + done, worker->buffer, now)) return false;
     }
     return true;

@@ -12,7 +12,7 @@ enum { HASH_BITS = 32, MOST_ENDS = 32, SHARE = 8 /* one of so many of what is le
 
 bool hdst__aggregate_make_bounds(hdst__aggregate_worker *worker)
 {
-    const uint32_t words = worker->run->keyed->key_words;
+    const uint32_t words = worker->run->layout->key_words;
     if (words) worker->bounds = hdst__alloc(worker->run->engine->allocator, (1 + MOST_ENDS) * words * sizeof *worker->bounds);
     return !words || worker->bounds;
 }
@@ -42,14 +42,14 @@ uint64_t hdst__aggregate_shared_memory(const hdst__aggregation *run)
 
 // --- Ranges of the keys of one hash ---
 
-static uint64_t *bound(const hdst__aggregate_worker *worker, uint32_t i) { return worker->bounds + (size_t)i * worker->run->keyed->key_words; }
+static uint64_t *bound(const hdst__aggregate_worker *worker, uint32_t i) { return worker->bounds + (size_t)i * worker->run->layout->key_words; }
 
-static void set_bound(hdst__aggregate_worker *worker, uint32_t i, const uint64_t *key) { memcpy(bound(worker, i), key, worker->run->keyed->key_words * sizeof *key); }
+static void set_bound(hdst__aggregate_worker *worker, uint32_t i, const uint64_t *key) { memcpy(bound(worker, i), key, worker->run->layout->key_words * sizeof *key); }
 
 // As rows are compared, word by word.
 static bool in_range(const hdst__aggregate_worker *worker, const uint64_t *key)
 {
-    const uint32_t words = worker->run->keyed->key_words;
+    const uint32_t words = worker->run->layout->key_words;
     if (worker->has_from && hdst__key_compare(key, bound(worker, 0), words) < 0) return false;
     return worker->ends == 0 || hdst__key_compare(key, bound(worker, worker->ends), words) < 0;
 }
@@ -77,9 +77,9 @@ static bool next_range(hdst__aggregate_worker *worker)
 
 uint64_t hdst__aggregate_pick(const hdst__aggregate_worker *worker, const char *from, uint64_t bytes, uint32_t kind)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     const uint32_t shift = HASH_BITS - worker->run->choice.part_bits - worker->split;
-    const uint64_t record = kind ? worker->rows.record_bytes : worker->raw.record_bytes, key_at = kind ? sizeof(uint64_t) : keyed->raw_key_at;
+    const uint64_t record = kind ? worker->rows.record_bytes : worker->raw.record_bytes, key_at = kind ? sizeof(uint64_t) : layout->raw_key_at;
     uint64_t kept = 0;
     for (uint64_t at = 0; at < bytes; at += record) {
         uint32_t hash;                  // both kinds begin with it
@@ -101,7 +101,7 @@ static bool make_smaller(hdst__aggregate_worker *worker)
         worker->piece_of_part *= 2;
         return true;
     }
-    if (!run->keyed->key_words) return false;           // one hash is one key
+    if (!run->layout->key_words) return false;           // one hash is one key
     if (worker->ranges) return end_sooner(worker);
     worker->ranges = true;
     end_sooner(worker);

@@ -75,7 +75,7 @@ typedef struct hdst__aggregation {
     uint64_t room;                      // bytes that the budget had left when the run began: what all its memory is a share of
     hdst__aggregate_extent *extent;
     uint64_t extents;                   // 0: records are copied in pieces
-    hdst__keyed *keyed;
+    hdst__aggregation_layout *layout;
     hdst__aggregate_choice choice;
     bool has_cache;                     // the input's cache is the host's, until it is given back
     const hdst__storage *piece;         // of records that are taken apart in one go
@@ -145,7 +145,7 @@ struct hdst__aggregate {
     hdst__sink sink;
     struct hdst__aggregate_stream *stream; // NULL: none is open
     hdst__arena arena;
-    hdst__keyed *keyed;
+    hdst__aggregation_layout *layout;
     hdst__container container;          // that the user insists on
     hdst__aggregate_device *on_device;
     bool device_did;                    // the last run
@@ -175,7 +175,7 @@ uint64_t hdst__aggregate_share(const hdst__aggregation *run);                   
 // aggregate_stream.c
 void hdst__aggregate_drop(hdst__aggregate *aggregate);                                   // what is open; the engine's mutex is held
 
-// aggregate_choose.c: looks at the first records. Sets tiers and scales in run->keyed.
+// aggregate_choose.c: looks at the first records. Sets tiers and scales in run->layout.
 uint64_t hdst__aggregate_sample(const hdst__aggregation *run);                     // so many are looked at, where there are more
 hdst_status hdst__aggregate_choose(hdst__aggregation *run, hdst_error *error);
 double hdst__aggregate_distinct_of(double seen, double n, double most);    // keys in all, where n records had `seen`

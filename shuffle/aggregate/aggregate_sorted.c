@@ -50,11 +50,11 @@ void hdst__aggregate_free_sorter(hdst__aggregate_worker *worker)
 static bool take_buffers(hdst__aggregate_worker *worker, uint64_t least)
 {
     const hdst__allocator *allocator = &worker->allocator;
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     sorter *s = worker->sorter;
     const uint64_t most = s->room / least;
     s->raw = hdst__alloc(allocator, s->room);
-    s->batch = hdst__alloc(allocator, (uint64_t)keyed->batch * keyed->raw_bytes);
+    s->batch = hdst__alloc(allocator, (uint64_t)layout->batch * layout->raw_bytes);
     s->order = hdst__alloc(allocator, most * sizeof *s->order);
     s->scratch = hdst__alloc(allocator, most * sizeof *s->scratch);
     if (s->raw && s->batch && s->order && s->scratch) return true;
@@ -67,13 +67,13 @@ static bool take_buffers(hdst__aggregate_worker *worker, uint64_t least)
 // The records of a piece, and what puts them in order, take no more than half of what is left: rows need the other half.
 static bool make_sorter(hdst__aggregate_worker *worker)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     const uint32_t forced = worker->run->engine->by_key_table_bits;
     sorter *s = worker->sorter = hdst__alloc_zero(&worker->allocator, sizeof *s);
     if (!s) return no_memory(worker);
-    const uint64_t row_bytes = (uint64_t)keyed->row_words * 8, least = row_bytes < keyed->raw_bytes ? row_bytes : keyed->raw_bytes, least_room = LEAST_ROWS * row_bytes;
+    const uint64_t row_bytes = (uint64_t)layout->row_words * 8, least = row_bytes < layout->raw_bytes ? row_bytes : layout->raw_bytes, least_room = LEAST_ROWS * row_bytes;
     const uint64_t share = hdst__aggregate_share(worker->run) / PIECE_SHARE, fit = hdst__budget_left(&worker->memory) / 2 / (least + 2 * sizeof *s->order) * least, wanted = share < fit ? share : fit;
-    s->room = forced ? keyed->raw_bytes << forced : wanted < PIECE_BYTES ? wanted : PIECE_BYTES;
+    s->room = forced ? layout->raw_bytes << forced : wanted < PIECE_BYTES ? wanted : PIECE_BYTES;
     if (s->room < least_room) s->room = least_room;
     return take_buffers(worker, least) || no_memory(worker);
 }
@@ -102,7 +102,7 @@ static const uint64_t *key_at(const hdst__aggregate_worker *worker, uint64_t ent
 // Entries of equal hashes by their keys: merges runs of 1, 2, 4 ... of them, in place of `entry`.
 static void order_by_keys(const hdst__aggregate_worker *worker, uint64_t *entry, uint64_t *scratch, uint64_t count)
 {
-    const uint32_t words = worker->run->keyed->key_words;
+    const uint32_t words = worker->run->layout->key_words;
     for (uint64_t run = 1; run < count; run *= 2) {
         for (uint64_t first = 0; first < count; first += 2 * run) {
             const uint64_t middle = first + run < count ? first + run : count, end = first + 2 * run < count ? first + 2 * run : count;
@@ -117,7 +117,7 @@ static void order_by_keys(const hdst__aggregate_worker *worker, uint64_t *entry,
 // Nearly always the records of one hash have one key.
 static void order_equal_hashes(const hdst__aggregate_worker *worker, uint64_t *entry, uint64_t *scratch, uint64_t count)
 {
-    const uint32_t words = worker->run->keyed->key_words;
+    const uint32_t words = worker->run->layout->key_words;
     for (uint64_t first = 0, end; first < count; first = end) {
         bool same = true;
         for (end = first + 1; end < count && entry[end] >> 32 == entry[first] >> 32; end++)
@@ -141,14 +141,14 @@ static void sort_piece(hdst__aggregate_worker *worker)
         s->order = s->scratch;
         s->scratch = swap;
     }
-    if (worker->run->keyed->key_words) order_equal_hashes(worker, s->order, s->scratch, s->count);
+    if (worker->run->layout->key_words) order_equal_hashes(worker, s->order, s->scratch, s->count);
     s->ordered = true;
 }
 
 static bool same_keys(const hdst__aggregate_worker *worker, uint64_t i, uint64_t j)        // places in the order
 {
     const uint64_t *order = worker->sorter->order;
-    return order[i] >> 32 == order[j] >> 32 && hdst__key_compare(key_at(worker, order[i]), key_at(worker, order[j]), worker->run->keyed->key_words) == 0;
+    return order[i] >> 32 == order[j] >> 32 && hdst__key_compare(key_at(worker, order[i]), key_at(worker, order[j]), worker->run->layout->key_words) == 0;
 }
 
 static uint64_t keys_in_piece(const hdst__aggregate_worker *worker)
@@ -168,7 +168,7 @@ static void free_list(hdst__aggregate_worker *worker, row_list *list)
 
 static bool take_list(hdst__aggregate_worker *worker, row_list *list, uint64_t room)
 {
-    list->rows = hdst__alloc(&worker->allocator, room * worker->run->keyed->row_words * sizeof *list->rows);
+    list->rows = hdst__alloc(&worker->allocator, room * worker->run->layout->row_words * sizeof *list->rows);
     list->room = list->rows ? room : 0;
     return list->rows != NULL;
 }
@@ -186,11 +186,11 @@ static bool make_room(hdst__aggregate_worker *worker, row_list *list, uint64_t r
     return take_list(worker, list, rows) || no_memory(worker);
 }
 
-static void combine(const hdst__keyed *keyed, uint64_t *row, const uint64_t *from, uint64_t step)
+static void combine(const hdst__aggregation_layout *layout, uint64_t *row, const uint64_t *from, uint64_t step)
 {
-    uint64_t *cell = row + 1 + keyed->key_words;
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
+    uint64_t *cell = row + 1 + layout->key_words;
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
         for (uint32_t w = column->word; w < column->word + column->words; w++) cell[w] = hdst__words_combined(column->cell.op, cell[w], from[w * step]);
     }
 }
@@ -198,77 +198,77 @@ static void combine(const hdst__keyed *keyed, uint64_t *row, const uint64_t *fro
 // The batch's records, which are in order, to the rows that end with `row` (NULL: there is none yet). Returns the last one.
 static uint64_t *add_batch(const hdst__aggregate_worker *worker, row_list *list, uint64_t *row)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     const hdst__key_batch *batch = &worker->batch;
     for (uint32_t i = 0; i < batch->count; i++) {
-        const uint64_t tag = HDST__KEY_USED | batch->hash[i], *key = batch->key + (size_t)i * keyed->key_words;
-        if (!row || row[0] != tag || hdst__key_compare(row + 1, key, keyed->key_words)) {
-            row = list->rows + list->count++ * keyed->row_words;
-            memset(row, 0, keyed->row_words * sizeof *row);
+        const uint64_t tag = HDST__KEY_USED | batch->hash[i], *key = batch->key + (size_t)i * layout->key_words;
+        if (!row || row[0] != tag || hdst__key_compare(row + 1, key, layout->key_words)) {
+            row = list->rows + list->count++ * layout->row_words;
+            memset(row, 0, layout->row_words * sizeof *row);
             row[0] = tag;
-            memcpy(row + 1, key, keyed->key_words * sizeof *row);
+            memcpy(row + 1, key, layout->key_words * sizeof *row);
         }
-        combine(keyed, row, batch->word + i, keyed->batch);
+        combine(layout, row, batch->word + i, layout->batch);
     }
     return row;
 }
 
 static bool reduce_rows(hdst__aggregate_worker *worker)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     sorter *s = worker->sorter;
     uint64_t *row = NULL;
     for (uint64_t i = 0; i < s->count; i++) {
         const uint64_t *from = (const uint64_t *)(const void *)(s->raw + (uint32_t)s->order[i] * s->bytes);
-        const bool same = row && hdst__key_compare(row, from, 1 + keyed->key_words) == 0;
-        if (!same) row = memcpy(s->piece.rows + s->piece.count++ * keyed->row_words, from, s->bytes);
-        else combine(keyed, row, from + 1 + keyed->key_words, 1);
-        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__aggregate_move_full(worker, row)) return false;
+        const bool same = row && hdst__key_compare(row, from, 1 + layout->key_words) == 0;
+        if (!same) row = memcpy(s->piece.rows + s->piece.count++ * layout->row_words, from, s->bytes);
+        else combine(layout, row, from + 1 + layout->key_words, 1);
+        if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__aggregate_move_full(worker, row)) return false;
     }
     return true;
 }
 
 static bool reduce_raw(hdst__aggregate_worker *worker)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     sorter *s = worker->sorter;
     uint64_t *row = NULL;
     for (uint64_t first = 0; first < s->count; first += worker->batch.count) {
         const uint64_t left = s->count - first;
-        const uint32_t count = left < keyed->batch ? (uint32_t)left : keyed->batch;
+        const uint32_t count = left < layout->batch ? (uint32_t)left : layout->batch;
         for (uint32_t i = 0; i < count; i++)
-            memcpy(s->batch + (uint64_t)i * keyed->raw_bytes, s->raw + (uint32_t)s->order[first + i] * (uint64_t)keyed->raw_bytes, keyed->raw_bytes);
-        hdst__key_batch_open_raw(&worker->batch, keyed, s->batch, count);
-        hdst__key_batch_words(&worker->batch, keyed, false);
+            memcpy(s->batch + (uint64_t)i * layout->raw_bytes, s->raw + (uint32_t)s->order[first + i] * (uint64_t)layout->raw_bytes, layout->raw_bytes);
+        hdst__key_batch_open_raw(&worker->batch, layout, s->batch, count);
+        hdst__key_batch_words(&worker->batch, layout, false);
         row = add_batch(worker, &s->piece, row);
         if (worker->batch.misfits && !hdst__aggregate_add_misfits(worker)) return false;
         // Other rows of the batch had no more additions than it has records.
-        if (keyed->fixed && hdst__keyed_is_full(keyed, row) && !hdst__aggregate_move_full(worker, row)) return false;
+        if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__aggregate_move_full(worker, row)) return false;
     }
     return true;
 }
 
 // --- Pieces to a part ---
 
-static int compare_rows(const hdst__keyed *keyed, const uint64_t *a, const uint64_t *b)
+static int compare_rows(const hdst__aggregation_layout *layout, const uint64_t *a, const uint64_t *b)
 {
-    return a[0] != b[0] ? (a[0] < b[0] ? -1 : 1) : hdst__key_compare(a + 1, b + 1, keyed->key_words);
+    return a[0] != b[0] ? (a[0] < b[0] ? -1 : 1) : hdst__key_compare(a + 1, b + 1, layout->key_words);
 }
 
 // The rows of the piece and of one run, which comes before it, to the piece.
 static bool merge_run(hdst__aggregate_worker *worker, row_list *run)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     sorter *s = worker->sorter;
-    const uint64_t words = keyed->row_words, *a = run->rows, *b = s->piece.rows, *a_end = a + run->count * words, *b_end = b + s->piece.count * words;
+    const uint64_t words = layout->row_words, *a = run->rows, *b = s->piece.rows, *a_end = a + run->count * words, *b_end = b + s->piece.count * words;
     s->merged.count = 0;
     if (!make_room(worker, &s->merged, run->count + s->piece.count)) return false;
     while (a < a_end || b < b_end) {
-        const int order = a == a_end ? 1 : b == b_end ? -1 : compare_rows(keyed, a, b);
+        const int order = a == a_end ? 1 : b == b_end ? -1 : compare_rows(layout, a, b);
         uint64_t *to = s->merged.rows + s->merged.count++ * words;
         memcpy(to, order <= 0 ? a : b, words * sizeof *to);
-        if (order == 0) combine(keyed, to, b + 1 + keyed->key_words, 1);
-        if (order == 0 && keyed->fixed && hdst__keyed_is_full(keyed, to) && !hdst__aggregate_move_full(worker, to)) return false;
+        if (order == 0) combine(layout, to, b + 1 + layout->key_words, 1);
+        if (order == 0 && layout->fixed && hdst__row_is_full(layout, to) && !hdst__aggregate_move_full(worker, to)) return false;
         if (order <= 0) a += words;
         if (order >= 0) b += words;
     }
@@ -317,13 +317,13 @@ static bool end_piece(hdst__aggregate_worker *worker)
 // Records of one kind make a piece.
 static bool open_piece(hdst__aggregate_worker *worker, bool rows)
 {
-    const hdst__keyed *keyed = worker->run->keyed;
+    const hdst__aggregation_layout *layout = worker->run->layout;
     if (!worker->sorter && !make_sorter(worker)) return false;
     sorter *s = worker->sorter;
     if (s->has_rows != rows && !end_piece(worker)) return false;
     s->has_rows = rows;
-    s->bytes = rows ? (uint64_t)keyed->row_words * 8 : keyed->raw_bytes;
-    s->key_at = rows ? 8 : keyed->raw_key_at;
+    s->bytes = rows ? (uint64_t)layout->row_words * 8 : layout->raw_bytes;
+    s->key_at = rows ? 8 : layout->raw_key_at;
     s->most = s->room / s->bytes;
     return true;
 }
@@ -380,8 +380,8 @@ const uint64_t *hdst__aggregate_sorted_middle(const hdst__aggregate_worker *work
     if (!s) return NULL;
     for (uint32_t i = 0; i < RUNS; i++)
         if (s->run[i].count > (most ? most->count : 1)) most = &s->run[i];
-    if (most && (!s->ordered || most->count >= s->count)) return most->rows + most->count / 2 * worker->run->keyed->row_words + 1;
+    if (most && (!s->ordered || most->count >= s->count)) return most->rows + most->count / 2 * worker->run->layout->row_words + 1;
     for (uint64_t i = s->ordered ? s->count / 2 : s->count; i < s->count; i++)
         if (!same_keys(worker, 0, i)) return key_at(worker, s->order[i]);
-    return most ? most->rows + most->count / 2 * worker->run->keyed->row_words + 1 : NULL;
+    return most ? most->rows + most->count / 2 * worker->run->layout->row_words + 1 : NULL;
 }

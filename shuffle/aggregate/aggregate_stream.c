@@ -41,7 +41,7 @@ static bool make_storage(stream *s)
     jmp_buf out_of_memory;
     s->arena.out_of_memory = &out_of_memory;
     if (setjmp(out_of_memory)) return false;
-    s->extent.storage = hdst__storage_make(&s->arena, s->run.keyed->record, HDST__AOS, 0, 1);       // of C structs, it is the same for any number
+    s->extent.storage = hdst__storage_make(&s->arena, s->run.layout->record, HDST__AOS, 0, 1);       // of C structs, it is the same for any number
     s->arena.out_of_memory = NULL;
     return s->extent.storage;
 }
@@ -58,10 +58,10 @@ static hdst_status start(void *user, hdst_error *error)
     stream *s = aggregate->stream = hdst__alloc_zero(engine->allocator, sizeof *s);
     if (!s) return hdst__error_memory(error, "a reduce by key");
     hdst__arena_init(&s->arena, engine->allocator, NULL);
-    s->run = (hdst__aggregation){.aggregate = aggregate, .engine = engine, .arena = &s->arena, .keyed = aggregate->keyed, .extent = &s->extent, .extents = 1};
+    s->run = (hdst__aggregation){.aggregate = aggregate, .engine = engine, .arena = &s->arena, .layout = aggregate->layout, .extent = &s->extent, .extents = 1};
     s->extent.buffers = &s->buffer;
     hdst__aggregate_init_pass(&s->run);
-    const uint64_t most = hdst__aggregate_sample(&s->run), fit = hdst__budget_left(&engine->memory) / SAMPLE_SHARE / aggregate->keyed->record->size;
+    const uint64_t most = hdst__aggregate_sample(&s->run), fit = hdst__budget_left(&engine->memory) / SAMPLE_SHARE / aggregate->layout->record->size;
     s->wanted = fit < most ? fit + 1 : most;
     return make_storage(s) ? HDST_OK : hdst__error_memory(error, "a reduce by key");
 }
@@ -94,7 +94,7 @@ static hdst_status add(stream *s, const void *records, uint64_t count, hdst_erro
 
 static hdst_status keep(stream *s, const char *records, uint64_t count, hdst_error *error)
 {
-    const uint64_t size = s->run.keyed->record->size;
+    const uint64_t size = s->run.layout->record->size;
     if (!s->first) s->first = hdst__aggregate_take(&s->run, s->wanted * size, "the first pairs of a reduce by key", error);
     if (!s->first) return HDST_E_MEMORY;
     memcpy(s->first + s->kept * size, records, count * size);
@@ -122,7 +122,7 @@ static hdst_status take(void *user, const void *records, uint64_t count, uint64_
     const uint64_t missing = s->wanted - s->kept, more = count < missing ? count : missing;
     status = keep(s, records, more, error);
     if (status == HDST_OK && s->kept == s->wanted) status = add_first(s, error);
-    return status == HDST_OK && more < count ? add(s, (const char *)records + more * s->run.keyed->record->size, count - more, error) : status;
+    return status == HDST_OK && more < count ? add(s, (const char *)records + more * s->run.layout->record->size, count - more, error) : status;
 }
 
 static hdst_status end(hdst__aggregate *aggregate, hdst_error *error)

@@ -11,7 +11,7 @@ static bool is_key(const uint32_t *key_leaves, uint32_t count, uint32_t leaf)
 
 enum { MOST_KEY_ELEMENTS = 4096 };
 
-const char *hdst__keyed_why_not(const hdst__record *record, const uint32_t *key_leaves, uint32_t count, uint32_t *leaf)
+const char *hdst__aggregation_layout_why_not(const hdst__record *record, const uint32_t *key_leaves, uint32_t count, uint32_t *leaf)
 {
     uint64_t elements = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -34,24 +34,24 @@ static hdst__word_op word_op(ir_accum_op acc)
     return HDST__WORD_XOR;
 }
 
-static void add_keys(hdst__arena *arena, hdst__keyed *keyed, const uint32_t *key_leaves, uint32_t count)
+static void add_keys(hdst__arena *arena, hdst__aggregation_layout *layout, const uint32_t *key_leaves, uint32_t count)
 {
-    const hdst__record *record = keyed->record;
+    const hdst__record *record = layout->record;
     hdst__key_column *key = HDST__NEW_ARRAY(arena, hdst__key_column, record->elements);
     for (uint32_t i = 0; i < count; i++) {
         const hdst__leaf *leaf = &record->leaves[key_leaves[i]];
         const uint32_t bytes = (uint32_t)hdst__scalar_size(leaf->kind);
-        keyed->key_bytes = (keyed->key_bytes + bytes - 1) / bytes * bytes;
-        for (uint64_t e = 0; e < leaf->elements; e++, keyed->key_bytes += bytes)
-            key[keyed->key_count++] = (hdst__key_column){key_leaves[i], e, bytes, keyed->key_bytes};
+        layout->key_bytes = (layout->key_bytes + bytes - 1) / bytes * bytes;
+        for (uint64_t e = 0; e < leaf->elements; e++, layout->key_bytes += bytes)
+            key[layout->key_count++] = (hdst__key_column){key_leaves[i], e, bytes, layout->key_bytes};
     }
-    keyed->key = key;
-    keyed->key_words = keyed->key_bytes <= 4 ? 0 : (keyed->key_bytes + 7) / 8;
+    layout->key = key;
+    layout->key_words = layout->key_bytes <= 4 ? 0 : (layout->key_bytes + 7) / 8;
 }
 
-static void add_leaf(hdst__keyed *keyed, uint32_t leaf_index, uint32_t number, ir_accum_op acc)
+static void add_leaf(hdst__aggregation_layout *layout, uint32_t leaf_index, uint32_t number, ir_accum_op acc)
 {
-    const hdst__leaf *leaf = &keyed->record->leaves[leaf_index];
+    const hdst__leaf *leaf = &layout->record->leaves[leaf_index];
     hdst__cell cell = {.kind = leaf->kind, .acc = acc, .op = word_op(acc), .elements = 1, .device_words = 1, .scale = -1};
     if (acc == IR_SUM && hdst__kind_is_float(leaf->kind)) {
         cell.digits = hdst__wide_digits(leaf->kind);
@@ -59,63 +59,63 @@ static void add_leaf(hdst__keyed *keyed, uint32_t leaf_index, uint32_t number, i
         cell.tier = leaf->kind == HDST__F32 ? HDST__TIER_ONE : HDST__TIER_TWO;
     }
     for (uint64_t e = 0; e < leaf->elements; e++)
-        keyed->value[keyed->value_count++] = (hdst__value_column){.leaf = leaf_index, .number = number, .element = e, .cell = cell,
+        layout->value[layout->value_count++] = (hdst__value_column){.leaf = leaf_index, .number = number, .element = e, .cell = cell,
                                                                   .bytes = (uint32_t)hdst__scalar_size(leaf->kind)};
 }
 
 // Small values stand next to the hash, so that a record of a 32-bit key and a float takes 8 bytes.
-static void place_raw(hdst__keyed *keyed)
+static void place_raw(hdst__aggregation_layout *layout)
 {
     uint32_t at = 4, align = 4;
     for (uint32_t bytes = 4; bytes; bytes /= 2)
-        for (uint64_t i = 0; i < keyed->value_count; i++) {
-            if (keyed->value[i].bytes != bytes) continue;
-            keyed->value[i].raw_at = at;
+        for (uint64_t i = 0; i < layout->value_count; i++) {
+            if (layout->value[i].bytes != bytes) continue;
+            layout->value[i].raw_at = at;
             at += bytes;
         }
     at = (at + 3) / 4 * 4;
-    if (keyed->key_words) {
-        keyed->raw_key_at = at = (at + 7) / 8 * 8;
-        at += 8 * keyed->key_words;
+    if (layout->key_words) {
+        layout->raw_key_at = at = (at + 7) / 8 * 8;
+        at += 8 * layout->key_words;
         align = 8;
     }
-    for (uint64_t i = 0; i < keyed->value_count; i++) {
-        if (keyed->value[i].bytes != 8) continue;
-        keyed->value[i].raw_at = at = (at + 7) / 8 * 8;
+    for (uint64_t i = 0; i < layout->value_count; i++) {
+        if (layout->value[i].bytes != 8) continue;
+        layout->value[i].raw_at = at = (at + 7) / 8 * 8;
         at += 8;
         align = 8;
     }
-    keyed->raw_bytes = (at + align - 1) / align * align;
+    layout->raw_bytes = (at + align - 1) / align * align;
 }
 
-hdst__keyed *hdst__keyed_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const ir_accum_op *laws)
+hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const ir_accum_op *laws)
 {
-    hdst__keyed *keyed = HDST__NEW(arena, hdst__keyed);
-    *keyed = (hdst__keyed){.record = record, .look_after = HDST__KEY_ADDS, .full = HDST__KEY_FULL};
-    keyed->value = HDST__NEW_ARRAY(arena, hdst__value_column, record->elements);
-    add_keys(arena, keyed, key_leaves, count);
+    hdst__aggregation_layout *layout = HDST__NEW(arena, hdst__aggregation_layout);
+    *layout = (hdst__aggregation_layout){.record = record, .look_after = HDST__KEY_ADDS, .full = HDST__KEY_FULL};
+    layout->value = HDST__NEW_ARRAY(arena, hdst__value_column, record->elements);
+    add_keys(arena, layout, key_leaves, count);
     uint32_t number = 0;
     for (uint32_t leaf = 0; leaf < record->leaf_count; leaf++) {
         if (is_key(key_leaves, count, leaf)) continue;
-        add_leaf(keyed, leaf, number, laws[number]);
+        add_leaf(layout, leaf, number, laws[number]);
         number++;
     }
-    place_raw(keyed);
-    hdst__keyed_choose(keyed);
-    return keyed;
+    place_raw(layout);
+    hdst__aggregation_layout_choose(layout);
+    return layout;
 }
 
-hdst__keyed *hdst__keyed_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const ir_accum_op *laws, const hdst__record *rows, uint64_t row_count)
+hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const ir_accum_op *laws, const hdst__record *rows, uint64_t row_count)
 {
-    hdst__keyed *keyed = hdst__keyed_make(arena, record, &key_leaf, 1, laws);
-    keyed->rows = rows;
-    keyed->row_count = row_count;
-    keyed->row_shift = 31;              // a hash of one bit at least
-    while (row_count > UINT64_C(1) << (32 - keyed->row_shift)) keyed->row_shift--;
-    keyed->key_words = 0;
-    place_raw(keyed);
-    hdst__keyed_choose(keyed);
-    return keyed;
+    hdst__aggregation_layout *layout = hdst__aggregation_layout_make(arena, record, &key_leaf, 1, laws);
+    layout->rows = rows;
+    layout->row_count = row_count;
+    layout->row_shift = 31;              // a hash of one bit at least
+    while (row_count > UINT64_C(1) << (32 - layout->row_shift)) layout->row_shift--;
+    layout->key_words = 0;
+    place_raw(layout);
+    hdst__aggregation_layout_choose(layout);
+    return layout;
 }
 
 static uint32_t words_of(const hdst__cell *cell)
@@ -124,22 +124,22 @@ static uint32_t words_of(const hdst__cell *cell)
     return cell->tier == HDST__TIER_ONE ? 1 : cell->tier == HDST__TIER_TWO ? 2 : 0;
 }
 
-void hdst__keyed_choose(hdst__keyed *keyed)
+void hdst__aggregation_layout_choose(hdst__aggregation_layout *layout)
 {
-    keyed->cell_words = keyed->wide_words = 0;
-    keyed->fixed = 0;
-    for (uint64_t i = 0; i < keyed->value_count; i++) {
-        hdst__value_column *column = &keyed->value[i];
-        column->word = keyed->cell_words;
+    layout->cell_words = layout->wide_words = 0;
+    layout->fixed = 0;
+    for (uint64_t i = 0; i < layout->value_count; i++) {
+        hdst__value_column *column = &layout->value[i];
+        column->word = layout->cell_words;
         column->words = words_of(&column->cell);
-        keyed->cell_words += column->words;
-        column->wide_word = keyed->wide_words;
+        layout->cell_words += column->words;
+        column->wide_word = layout->wide_words;
         if (!column->cell.digits) continue;
-        keyed->wide_words += column->cell.device_words;
-        keyed->fixed += column->words > 0;
+        layout->wide_words += column->cell.device_words;
+        layout->fixed += column->words > 0;
     }
-    keyed->row_words = 1 + keyed->key_words + keyed->cell_words;
-    keyed->wide_row_words = 1 + keyed->key_words + keyed->wide_words;
-    const uint32_t fit = (64 << 10) / (keyed->cell_words + keyed->key_words + 1);
-    keyed->batch = fit >= HDST__KEY_BATCH ? HDST__KEY_BATCH : fit < 64 ? 64 : fit / 64 * 64;
+    layout->row_words = 1 + layout->key_words + layout->cell_words;
+    layout->wide_row_words = 1 + layout->key_words + layout->wide_words;
+    const uint32_t fit = (64 << 10) / (layout->cell_words + layout->key_words + 1);
+    layout->batch = fit >= HDST__KEY_BATCH ? HDST__KEY_BATCH : fit < 64 ? 64 : fit / 64 * 64;
 }

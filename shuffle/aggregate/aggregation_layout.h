@@ -32,13 +32,13 @@ typedef struct hdst__value_column {     // one element that is reduced
     uint32_t wide_word;                 // of a row's wide cells; only float sums have them
 } hdst__value_column;
 
-typedef struct hdst__keyed {
+typedef struct hdst__aggregation_layout {
     const hdst__record *record;         // of pairs, and of results
     const hdst__key_column *key;
     hdst__value_column *value;
     uint64_t key_count, value_count;
     uint32_t key_bytes, key_words;      // key_words is 0 where the key has at most 4 bytes
-    uint32_t cell_words, row_words;     // chosen by hdst__keyed_choose, once the tiers are known
+    uint32_t cell_words, row_words;     // chosen by hdst__aggregation_layout_choose, once the tiers are known
     uint32_t wide_words, wide_row_words;
     uint32_t raw_bytes, raw_key_at;     // of a raw record: {uint32 hash, small values, key words, values of 8 bytes}
     uint32_t batch;                     // records that are taken apart at once
@@ -48,16 +48,16 @@ typedef struct hdst__keyed {
     const hdst__record *rows;           // of results whose key is the number of a row and left out; NULL: any key
     uint64_t row_count;                 // then: keys are below it, 2^32 at most
     uint32_t row_shift;                 // and stand in place of the hash, so many bits further up
-} hdst__keyed;
+} hdst__aggregation_layout;
 
 // NULL, or why these leaves are no key that can be hashed; *leaf is then the one that is to blame.
-const char *hdst__keyed_why_not(const hdst__record *record, const uint32_t *key_leaves, uint32_t count, uint32_t *leaf);
+const char *hdst__aggregation_layout_why_not(const hdst__record *record, const uint32_t *key_leaves, uint32_t count, uint32_t *leaf);
 // Leaves `key_leaves` of `record` are the key, all others are reduced, the next one each by the next law of `laws` (NULL: there are none to reduce). In the arena.
-hdst__keyed *hdst__keyed_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const ir_accum_op *laws);
+hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const ir_accum_op *laws);
 // The same where the key, an integer, is the number of a row, one of `row_count` (1 ... 2^32). `rows` are the results: what is reduced, in order, without the key.
-hdst__keyed *hdst__keyed_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const ir_accum_op *laws, const hdst__record *rows, uint64_t row_count);
+hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const ir_accum_op *laws, const hdst__record *rows, uint64_t row_count);
 // Tiers and scales were set in the value columns: places of the cells follow.
-void hdst__keyed_choose(hdst__keyed *keyed);
+void hdst__aggregation_layout_choose(hdst__aggregation_layout *layout);
 
 // --- A batch: records taken apart, column by column (key_columns.c) ---
 
@@ -78,18 +78,18 @@ typedef struct hdst__key_batch {
     bool strays;                        // some key is no number of a row
 } hdst__key_batch;
 
-bool hdst__key_batch_create(hdst__key_batch *batch, const hdst__allocator *allocator, const hdst__keyed *keyed);
+bool hdst__key_batch_create(hdst__key_batch *batch, const hdst__allocator *allocator, const hdst__aggregation_layout *layout);
 void hdst__key_batch_destroy(hdst__key_batch *batch, const hdst__allocator *allocator);
-// Records first ... first + count - 1 of a storage; count is at most `keyed->batch`. Their keys and hashes are there then. For AoSoA they must lie in one block.
-void hdst__key_batch_open(hdst__key_batch *batch, const hdst__keyed *keyed, const hdst__storage *storage, const void *const *buffers, uint64_t first, uint32_t count);
+// Records first ... first + count - 1 of a storage; count is at most `layout->batch`. Their keys and hashes are there then. For AoSoA they must lie in one block.
+void hdst__key_batch_open(hdst__key_batch *batch, const hdst__aggregation_layout *layout, const hdst__storage *storage, const void *const *buffers, uint64_t first, uint32_t count);
 // Where keys are numbers of rows: the key of a record of the storage as 64 bits, and whether there is no such row.
-bool hdst__key_batch_is_stray(const hdst__key_batch *batch, const hdst__keyed *keyed, uint32_t i, uint64_t *key);
+bool hdst__key_batch_is_stray(const hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint32_t i, uint64_t *key);
 // The same as hdst__key_batch_open of raw records.
-void hdst__key_batch_open_raw(hdst__key_batch *batch, const hdst__keyed *keyed, const char *raw, uint32_t count);
+void hdst__key_batch_open_raw(hdst__key_batch *batch, const hdst__aggregation_layout *layout, const char *raw, uint32_t count);
 // Words of the values. Those of a record with a misfit are zero, all of them if `whole`, else those of the addends that do not fit.
-void hdst__key_batch_words(hdst__key_batch *batch, const hdst__keyed *keyed, bool whole);
+void hdst__key_batch_words(hdst__key_batch *batch, const hdst__aggregation_layout *layout, bool whole);
 uint64_t hdst__key_batch_bits(const hdst__key_batch *batch, const hdst__value_column *column, uint64_t column_number, uint32_t i);     // bits of a value
-void hdst__key_batch_to_raw(const hdst__key_batch *batch, const hdst__keyed *keyed, uint32_t i, char *raw);
+void hdst__key_batch_to_raw(const hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint32_t i, char *raw);
 // Whether the float sum's addend is outside of the words of its column.
 bool hdst__value_misfits(const hdst__value_column *column, uint64_t bits);
 
@@ -108,23 +108,23 @@ static inline uint64_t hdst__words_combined(hdst__word_op op, uint64_t a, uint64
 // --- Results (key_rows.c) ---
 
 // A column's value, from its first word among the cells of a row.
-uint64_t hdst__keyed_read(const hdst__value_column *column, const uint64_t *word, const int64_t *wide);
-// Writes rows of a container as C structs of keyed->record, padding zero. wide: what was too large or too fine for the row's words, or NULL.
-void hdst__keyed_write(const hdst__keyed *keyed, const uint64_t *row, const int64_t *wide, char *record);
+uint64_t hdst__value_read(const hdst__value_column *column, const uint64_t *word, const int64_t *wide);
+// Writes rows of a container as C structs of layout->record, padding zero. wide: what was too large or too fine for the row's words, or NULL.
+void hdst__row_write(const hdst__aggregation_layout *layout, const uint64_t *row, const int64_t *wide, char *record);
 // `count` rows, one after another, without wide cells.
-void hdst__keyed_write_all(const hdst__keyed *keyed, const uint64_t *rows, uint64_t count, char *records);
+void hdst__row_write_all(const hdst__aggregation_layout *layout, const uint64_t *rows, uint64_t count, char *records);
 
 // Whether a fixed-point word among the cells of a row must move on before more is added to it.
-static inline bool hdst__cells_are_full(const hdst__keyed *keyed, const uint64_t *cells)
+static inline bool hdst__cells_are_full(const hdst__aggregation_layout *layout, const uint64_t *cells)
 {
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
         for (uint32_t w = 0; column->cell.digits && w < column->words; w++)
-            if ((int64_t)cells[column->word + w] >= keyed->full || (int64_t)cells[column->word + w] <= -keyed->full) return true;
+            if ((int64_t)cells[column->word + w] >= layout->full || (int64_t)cells[column->word + w] <= -layout->full) return true;
     }
     return false;
 }
 
-static inline bool hdst__keyed_is_full(const hdst__keyed *keyed, const uint64_t *row) { return hdst__cells_are_full(keyed, row + 1 + keyed->key_words); }
+static inline bool hdst__row_is_full(const hdst__aggregation_layout *layout, const uint64_t *row) { return hdst__cells_are_full(layout, row + 1 + layout->key_words); }
 
 #endif

@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-bool hdst__row_table_create(hdst__row_table *table, const hdst__allocator *allocator, const hdst__keyed *keyed, uint64_t rows)
+bool hdst__row_table_create(hdst__row_table *table, const hdst__allocator *allocator, const hdst__aggregation_layout *layout, uint64_t rows)
 {
-    *table = (hdst__row_table){.allocator = allocator, .rows = rows, .row_words = keyed->cell_words};
-    table->words = hdst__alloc_zero(allocator, (rows * keyed->cell_words + 1) * sizeof *table->words);
+    *table = (hdst__row_table){.allocator = allocator, .rows = rows, .row_words = layout->cell_words};
+    table->words = hdst__alloc_zero(allocator, (rows * layout->cell_words + 1) * sizeof *table->words);
     return table->words;
 }
 
@@ -52,25 +52,25 @@ static void add_sums(hdst__row_table *table, const uint32_t *hash, uint32_t shif
     for (uint32_t i = 0; i < count; i++) cells[hash[i] >> shift & mask] += word[i];
 }
 
-void hdst__row_table_add(hdst__row_table *table, const hdst__keyed *keyed, const hdst__key_batch *batch)
+void hdst__row_table_add(hdst__row_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch)
 {
     table->adds += batch->count;
-    if (table->row_words == 1 && keyed->value_count == 1 && keyed->value->cell.op == HDST__WORD_ADD) {
-        add_sums(table, batch->hash, keyed->row_shift, batch->word, batch->count);
+    if (table->row_words == 1 && layout->value_count == 1 && layout->value->cell.op == HDST__WORD_ADD) {
+        add_sums(table, batch->hash, layout->row_shift, batch->word, batch->count);
         return;
     }
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
         for (uint32_t w = 0; w < column->words; w++)
-            add_column(table, batch->hash, keyed->row_shift, column->word + w, batch->word + (size_t)(column->word + w) * keyed->batch, batch->count, column->cell.op);
+            add_column(table, batch->hash, layout->row_shift, column->word + w, batch->word + (size_t)(column->word + w) * layout->batch, batch->count, column->cell.op);
     }
 }
 
-uint64_t *hdst__row_table_combine(hdst__row_table *table, const hdst__keyed *keyed, const uint64_t *row)
+uint64_t *hdst__row_table_combine(hdst__row_table *table, const hdst__aggregation_layout *layout, const uint64_t *row)
 {
-    uint64_t *cells = hdst__row_table_cells(table, (uint32_t)row[0] >> keyed->row_shift);
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
+    uint64_t *cells = hdst__row_table_cells(table, (uint32_t)row[0] >> layout->row_shift);
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
         for (uint32_t w = column->word; w < column->word + column->words; w++) add_word(cells + w, row[1 + w], column->cell.op);
     }
     return cells;
@@ -108,7 +108,7 @@ static void write_column(const hdst__row_table *table, const hdst__value_column 
         return;
     }
     for (uint64_t i = 0; i < count; i++, word += table->row_words, to += size) {
-        const uint64_t bits = hdst__keyed_read(column, word, NULL);
+        const uint64_t bits = hdst__value_read(column, word, NULL);
         switch (column->bytes) {
         case 1: memcpy(to, &bits, 1); break;
         case 2: memcpy(to, &bits, 2); break;
@@ -118,24 +118,24 @@ static void write_column(const hdst__row_table *table, const hdst__value_column 
     }
 }
 
-void hdst__row_table_write(const hdst__row_table *table, const hdst__keyed *keyed, uint64_t count, char *records)
+void hdst__row_table_write(const hdst__row_table *table, const hdst__aggregation_layout *layout, uint64_t count, char *records)
 {
-    const hdst__record *rows = keyed->rows;
+    const hdst__record *rows = layout->rows;
     uint64_t used = 0;
-    for (uint64_t c = 0; c < keyed->value_count; c++) used += keyed->value[c].bytes;
+    for (uint64_t c = 0; c < layout->value_count; c++) used += layout->value[c].bytes;
     if (used < rows->size) memset(records, 0, count * rows->size);
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
         write_column(table, column, count, records + hdst__leaf_offset(&rows->leaves[column->number], column->element), rows->size);
     }
 }
 
-void hdst__row_table_write_wide(const hdst__row_table *table, const hdst__keyed *keyed, uint64_t row, const int64_t *wide, char *record)
+void hdst__row_table_write_wide(const hdst__row_table *table, const hdst__aggregation_layout *layout, uint64_t row, const int64_t *wide, char *record)
 {
     const uint64_t *cells = hdst__row_table_cells(table, row);
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
-        const uint64_t bits = hdst__keyed_read(column, cells + column->word, wide);
-        memcpy(record + hdst__leaf_offset(&keyed->rows->leaves[column->number], column->element), &bits, column->bytes);       // little-endian hosts
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
+        const uint64_t bits = hdst__value_read(column, cells + column->word, wide);
+        memcpy(record + hdst__leaf_offset(&layout->rows->leaves[column->number], column->element), &bits, column->bytes);       // little-endian hosts
     }
 }

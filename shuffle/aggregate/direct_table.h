@@ -15,17 +15,17 @@ typedef struct hdst__row_table {
 } hdst__row_table;
 
 // false: no memory. Fine to destroy when zeroed, and twice.
-bool hdst__row_table_create(hdst__row_table *table, const hdst__allocator *allocator, const hdst__keyed *keyed, uint64_t rows);
+bool hdst__row_table_create(hdst__row_table *table, const hdst__allocator *allocator, const hdst__aggregation_layout *layout, uint64_t rows);
 void hdst__row_table_destroy(hdst__row_table *table);
 void hdst__row_table_clear(hdst__row_table *table);
 static inline uint64_t *hdst__row_table_cells(const hdst__row_table *table, uint64_t row) { return table->words + (row & (table->rows - 1)) * table->row_words; }
 // Adds a batch whose words are there.
-void hdst__row_table_add(hdst__row_table *table, const hdst__keyed *keyed, const hdst__key_batch *batch);
+void hdst__row_table_add(hdst__row_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch);
 // Adds the cells behind the tag of a hash table's row (shuffle/aggregate/key_table.h) to those of its key, which are returned.
-uint64_t *hdst__row_table_combine(hdst__row_table *table, const hdst__keyed *keyed, const uint64_t *row);
-// The first `count` rows as C structs of keyed->rows, padding zero; what is in wide cells is not in them.
-void hdst__row_table_write(const hdst__row_table *table, const hdst__keyed *keyed, uint64_t count, char *records);
+uint64_t *hdst__row_table_combine(hdst__row_table *table, const hdst__aggregation_layout *layout, const uint64_t *row);
+// The first `count` rows as C structs of layout->rows, padding zero; what is in wide cells is not in them.
+void hdst__row_table_write(const hdst__row_table *table, const hdst__aggregation_layout *layout, uint64_t count, char *records);
 // One row, with what is in wide cells.
-void hdst__row_table_write_wide(const hdst__row_table *table, const hdst__keyed *keyed, uint64_t row, const int64_t *wide, char *record);
+void hdst__row_table_write_wide(const hdst__row_table *table, const hdst__aggregation_layout *layout, uint64_t row, const int64_t *wide, char *record);
 
 #endif

@@ -8,15 +8,15 @@
 
 #include <string.h>
 
-bool hdst__key_batch_create(hdst__key_batch *batch, const hdst__allocator *allocator, const hdst__keyed *keyed)
+bool hdst__key_batch_create(hdst__key_batch *batch, const hdst__allocator *allocator, const hdst__aggregation_layout *layout)
 {
-    const size_t n = keyed->batch;
+    const size_t n = layout->batch;
     *batch = (hdst__key_batch){
-        .source = hdst__alloc(allocator, (keyed->value_count + 1) * sizeof *batch->source),
-        .key_source = hdst__alloc(allocator, keyed->key_count * sizeof *batch->key_source),
+        .source = hdst__alloc(allocator, (layout->value_count + 1) * sizeof *batch->source),
+        .key_source = hdst__alloc(allocator, layout->key_count * sizeof *batch->key_source),
         .hash = hdst__alloc(allocator, n * sizeof *batch->hash),
-        .key = hdst__alloc(allocator, n * (keyed->key_words + 1) * sizeof *batch->key),
-        .word = hdst__alloc(allocator, n * (keyed->cell_words + 1) * sizeof *batch->word),
+        .key = hdst__alloc(allocator, n * (layout->key_words + 1) * sizeof *batch->key),
+        .word = hdst__alloc(allocator, n * (layout->cell_words + 1) * sizeof *batch->word),
         .misfit = hdst__alloc(allocator, n),
     };
     if (batch->source && batch->key_source && batch->hash && batch->key && batch->word && batch->misfit) return true;
@@ -62,11 +62,11 @@ HDST__WIDE_VECTORS static void hash_words(const uint64_t *restrict key, uint32_t
     for (uint32_t i = 0; i < count; i++) hash[i] = (uint32_t)(h[i] >> 32);
 }
 
-static void pack_keys(hdst__key_batch *batch, const hdst__keyed *keyed, uint32_t words)
+static void pack_keys(hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint32_t words)
 {
     memset(batch->key, 0, (size_t)batch->count * words * sizeof *batch->key);
-    for (uint64_t c = 0; c < keyed->key_count; c++) {
-        const hdst__key_column *column = &keyed->key[c];
+    for (uint64_t c = 0; c < layout->key_count; c++) {
+        const hdst__key_column *column = &layout->key[c];
         const hdst__key_source from = batch->key_source[c];
         char *to = (char *)batch->key + column->at;
         const size_t step = words * sizeof *batch->key;
@@ -79,34 +79,34 @@ static void pack_keys(hdst__key_batch *batch, const hdst__keyed *keyed, uint32_t
     }
 }
 
-static void hash_keys(hdst__key_batch *batch, const hdst__keyed *keyed)
+static void hash_keys(hdst__key_batch *batch, const hdst__aggregation_layout *layout)
 {
     const hdst__key_source *from = batch->key_source;
     const bool aligned = (uintptr_t)from->base % 4 == 0;
-    if (keyed->key_count == 1 && keyed->key_bytes == 4 && from->stride == 4 && aligned) {
+    if (layout->key_count == 1 && layout->key_bytes == 4 && from->stride == 4 && aligned) {
         hash_u32((const uint32_t *)(const void *)from->base, batch->hash, batch->count);
         return;
     }
-    if (keyed->key_count == 1 && keyed->key_bytes == 4 && from->stride == 8 && aligned) {
+    if (layout->key_count == 1 && layout->key_bytes == 4 && from->stride == 8 && aligned) {
         hash_pairs((const uint32_t *)(const void *)from->base, batch->hash, batch->count);
         return;
     }
-    const uint32_t words = keyed->key_words ? keyed->key_words : 1;
-    pack_keys(batch, keyed, words);
-    if (keyed->key_words == 0) hash_pairs((const uint32_t *)(const void *)batch->key, batch->hash, batch->count);
-    else if (keyed->key_words == 1) hash_u64(batch->key, batch->hash, batch->count);
-    else hash_words(batch->key, keyed->key_words, batch->hash, batch->count);
+    const uint32_t words = layout->key_words ? layout->key_words : 1;
+    pack_keys(batch, layout, words);
+    if (layout->key_words == 0) hash_pairs((const uint32_t *)(const void *)batch->key, batch->hash, batch->count);
+    else if (layout->key_words == 1) hash_u64(batch->key, batch->hash, batch->count);
+    else hash_words(batch->key, layout->key_words, batch->hash, batch->count);
 }
 
 // --- Numbers of rows ---
 
-bool hdst__key_batch_is_stray(const hdst__key_batch *batch, const hdst__keyed *keyed, uint32_t i, uint64_t *key)
+bool hdst__key_batch_is_stray(const hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint32_t i, uint64_t *key)
 {
-    const uint32_t above = 64 - 8 * keyed->key_bytes;
+    const uint32_t above = 64 - 8 * layout->key_bytes;
     uint64_t bits = 0;
-    memcpy(&bits, batch->key_source->base + i * batch->key_source->stride, keyed->key_bytes);       // little-endian hosts
-    *key = hdst__kind_is_signed(keyed->record->leaves[keyed->key->leaf].kind) ? (uint64_t)((int64_t)(bits << above) >> above) : bits;
-    return *key >= keyed->row_count;
+    memcpy(&bits, batch->key_source->base + i * batch->key_source->stride, layout->key_bytes);       // little-endian hosts
+    *key = hdst__kind_is_signed(layout->record->leaves[layout->key->leaf].kind) ? (uint64_t)((int64_t)(bits << above) >> above) : bits;
+    return *key >= layout->row_count;
 }
 
 // `last`: of the rows, or of the key's type.
@@ -123,31 +123,31 @@ HDST__WIDE_VECTORS static uint32_t place_u32(const uint32_t *restrict key, uint6
     return outside;
 }
 
-static void place_keys(hdst__key_batch *batch, const hdst__keyed *keyed)
+static void place_keys(hdst__key_batch *batch, const hdst__aggregation_layout *layout)
 {
     const hdst__key_source *from = batch->key_source;
-    const uint64_t last = keyed->row_count - 1;
-    const bool is_signed = hdst__kind_is_signed(keyed->record->leaves[keyed->key->leaf].kind);
-    if (keyed->key_bytes == 4 && (uintptr_t)from->base % 4 == 0 && from->stride % 4 == 0) {
+    const uint64_t last = layout->row_count - 1;
+    const bool is_signed = hdst__kind_is_signed(layout->record->leaves[layout->key->leaf].kind);
+    if (layout->key_bytes == 4 && (uintptr_t)from->base % 4 == 0 && from->stride % 4 == 0) {
         const uint32_t least = is_signed && last > INT32_MAX ? INT32_MAX : (uint32_t)last;
-        batch->strays = place_u32((const uint32_t *)(const void *)from->base, from->stride / 4, least, keyed->row_shift, batch->hash, batch->count);
+        batch->strays = place_u32((const uint32_t *)(const void *)from->base, from->stride / 4, least, layout->row_shift, batch->hash, batch->count);
         return;
     }
     for (uint32_t i = 0; i < batch->count; i++) {
         uint64_t key;
-        batch->strays |= hdst__key_batch_is_stray(batch, keyed, i, &key);
-        batch->hash[i] = (uint32_t)key << keyed->row_shift;
+        batch->strays |= hdst__key_batch_is_stray(batch, layout, i, &key);
+        batch->hash[i] = (uint32_t)key << layout->row_shift;
     }
 }
 
-void hdst__key_batch_open(hdst__key_batch *batch, const hdst__keyed *keyed, const hdst__storage *storage, const void *const *buffers, uint64_t first, uint32_t count)
+void hdst__key_batch_open(hdst__key_batch *batch, const hdst__aggregation_layout *layout, const hdst__storage *storage, const void *const *buffers, uint64_t first, uint32_t count)
 {
     batch->count = count;
-    for (uint64_t c = 0; c < keyed->key_count; c++) batch->key_source[c] = place_of(storage, buffers, keyed->key[c].leaf, keyed->key[c].element, first);
-    for (uint64_t c = 0; c < keyed->value_count; c++) batch->source[c] = place_of(storage, buffers, keyed->value[c].leaf, keyed->value[c].element, first);
+    for (uint64_t c = 0; c < layout->key_count; c++) batch->key_source[c] = place_of(storage, buffers, layout->key[c].leaf, layout->key[c].element, first);
+    for (uint64_t c = 0; c < layout->value_count; c++) batch->source[c] = place_of(storage, buffers, layout->value[c].leaf, layout->value[c].element, first);
     batch->strays = false;
-    if (keyed->rows) place_keys(batch, keyed);
-    else hash_keys(batch, keyed);
+    if (layout->rows) place_keys(batch, layout);
+    else hash_keys(batch, layout);
 }
 
 HDST__WIDE_VECTORS static void halves(uint32_t *restrict hash, const uint64_t *restrict raw, uint32_t count)
@@ -155,26 +155,26 @@ HDST__WIDE_VECTORS static void halves(uint32_t *restrict hash, const uint64_t *r
     for (uint32_t i = 0; i < count; i++) hash[i] = (uint32_t)raw[i];
 }
 
-void hdst__key_batch_open_raw(hdst__key_batch *batch, const hdst__keyed *keyed, const char *raw, uint32_t count)
+void hdst__key_batch_open_raw(hdst__key_batch *batch, const hdst__aggregation_layout *layout, const char *raw, uint32_t count)
 {
     batch->count = count;
-    for (uint64_t c = 0; c < keyed->value_count; c++) batch->source[c] = (hdst__key_source){raw + keyed->value[c].raw_at, keyed->raw_bytes};
-    if (keyed->raw_bytes == 8 && keyed->key_words == 0) {
+    for (uint64_t c = 0; c < layout->value_count; c++) batch->source[c] = (hdst__key_source){raw + layout->value[c].raw_at, layout->raw_bytes};
+    if (layout->raw_bytes == 8 && layout->key_words == 0) {
         halves(batch->hash, (const uint64_t *)(const void *)raw, count);
         return;
     }
-    for (uint32_t i = 0; i < count; i++, raw += keyed->raw_bytes) {
+    for (uint32_t i = 0; i < count; i++, raw += layout->raw_bytes) {
         memcpy(&batch->hash[i], raw, 4);
-        if (keyed->key_words) memcpy(batch->key + (size_t)i * keyed->key_words, raw + keyed->raw_key_at, 8 * (size_t)keyed->key_words);
+        if (layout->key_words) memcpy(batch->key + (size_t)i * layout->key_words, raw + layout->raw_key_at, 8 * (size_t)layout->key_words);
     }
 }
 
-void hdst__key_batch_to_raw(const hdst__key_batch *batch, const hdst__keyed *keyed, uint32_t i, char *raw)
+void hdst__key_batch_to_raw(const hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint32_t i, char *raw)
 {
     memcpy(raw, &batch->hash[i], 4);
-    if (keyed->key_words) memcpy(raw + keyed->raw_key_at, batch->key + (size_t)i * keyed->key_words, 8 * (size_t)keyed->key_words);
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
+    if (layout->key_words) memcpy(raw + layout->raw_key_at, batch->key + (size_t)i * layout->key_words, 8 * (size_t)layout->key_words);
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
         const char *from = batch->source[c].base + i * batch->source[c].stride;
         switch (column->bytes) {
         case 1: raw[column->raw_at] = *from; break;
@@ -290,11 +290,11 @@ bool hdst__value_misfits(const hdst__value_column *column, uint64_t bits)
     return column->words == 1 ? to_one(v, scale, back, &high) : to_two(v, scale, back, &high, &low);
 }
 
-static void sum_words(hdst__key_batch *batch, const hdst__keyed *keyed, uint64_t number)
+static void sum_words(hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint64_t number)
 {
-    const hdst__value_column *column = &keyed->value[number];
+    const hdst__value_column *column = &layout->value[number];
     double copy[HDST__KEY_BATCH];
-    uint64_t step, *high = batch->word + (size_t)column->word * keyed->batch, *low = high + keyed->batch;
+    uint64_t step, *high = batch->word + (size_t)column->word * layout->batch, *low = high + layout->batch;
     const void *v = aligned_values(batch, number, column->bytes, &step, (char *)copy);
     const double scale = power_of_two(column->s), back = power_of_two(-column->s);
     const bool is_float = column->cell.kind == HDST__F32;
@@ -310,10 +310,10 @@ static void sum_words(hdst__key_batch *batch, const hdst__keyed *keyed, uint64_t
     batch->misfits |= any;
 }
 
-static void plain_words(hdst__key_batch *batch, const hdst__keyed *keyed, uint64_t number)
+static void plain_words(hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint64_t number)
 {
-    const hdst__value_column *column = &keyed->value[number];
-    uint64_t *word = batch->word + (size_t)column->word * keyed->batch;
+    const hdst__value_column *column = &layout->value[number];
+    uint64_t *word = batch->word + (size_t)column->word * layout->batch;
     if (column->cell.acc == IR_SUM || column->cell.acc == IR_ACC_OR || column->cell.acc == IR_ACC_XOR) {
         const hdst__key_source from = batch->source[number];
         switch (column->bytes) {        // sums are kept modulo 2^64, of which narrower kinds take the low bits
@@ -332,15 +332,15 @@ static void plain_words(hdst__key_batch *batch, const hdst__keyed *keyed, uint64
     }
 }
 
-void hdst__key_batch_words(hdst__key_batch *batch, const hdst__keyed *keyed, bool whole)
+void hdst__key_batch_words(hdst__key_batch *batch, const hdst__aggregation_layout *layout, bool whole)
 {
     batch->misfits = false;
     memset(batch->misfit, 0, batch->count);
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        if (keyed->value[c].cell.digits) sum_words(batch, keyed, c);
-        else plain_words(batch, keyed, c);
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        if (layout->value[c].cell.digits) sum_words(batch, layout, c);
+        else plain_words(batch, layout, c);
     }
     for (uint32_t i = 0; batch->misfits && whole && i < batch->count; i++)
         if (batch->misfit[i])
-            for (uint32_t w = 0; w < keyed->cell_words; w++) batch->word[(size_t)w * keyed->batch + i] = 0;
+            for (uint32_t w = 0; w < layout->cell_words; w++) batch->word[(size_t)w * layout->batch + i] = 0;
 }

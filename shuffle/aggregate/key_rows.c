@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-static void write_key(const hdst__keyed *keyed, const uint64_t *row, char *record)
+static void write_key(const hdst__aggregation_layout *layout, const uint64_t *row, char *record)
 {
     const uint64_t small = hdst__key_unmix32((uint32_t)row[0]);
-    const char *packed = (const char *)(keyed->key_words ? row + 1 : &small);       // little-endian hosts
-    for (uint64_t c = 0; c < keyed->key_count; c++) {
-        const hdst__key_column *column = &keyed->key[c];
-        memcpy(record + hdst__leaf_offset(&keyed->record->leaves[column->leaf], column->element), packed + column->at, column->bytes);
+    const char *packed = (const char *)(layout->key_words ? row + 1 : &small);       // little-endian hosts
+    for (uint64_t c = 0; c < layout->key_count; c++) {
+        const hdst__key_column *column = &layout->key[c];
+        memcpy(record + hdst__leaf_offset(&layout->record->leaves[column->leaf], column->element), packed + column->at, column->bytes);
     }
 }
 
@@ -47,41 +47,41 @@ static uint64_t read_sum(const hdst__value_column *column, const uint64_t *word,
     return hdst__wide_round(cell, column->cell.kind);
 }
 
-uint64_t hdst__keyed_read(const hdst__value_column *column, const uint64_t *word, const int64_t *wide)
+uint64_t hdst__value_read(const hdst__value_column *column, const uint64_t *word, const int64_t *wide)
 {
     return column->cell.digits ? read_sum(column, word, wide) : hdst__cell_read(&column->cell, (const int64_t *)word);
 }
 
-void hdst__keyed_write(const hdst__keyed *keyed, const uint64_t *row, const int64_t *wide, char *record)
+void hdst__row_write(const hdst__aggregation_layout *layout, const uint64_t *row, const int64_t *wide, char *record)
 {
-    const uint64_t *cells = row + 1 + keyed->key_words;
-    memset(record, 0, keyed->record->size);
-    write_key(keyed, row, record);
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
-        const uint64_t bits = hdst__keyed_read(column, cells + column->word, wide);
-        memcpy(record + hdst__leaf_offset(&keyed->record->leaves[column->leaf], column->element), &bits, column->bytes);
+    const uint64_t *cells = row + 1 + layout->key_words;
+    memset(record, 0, layout->record->size);
+    write_key(layout, row, record);
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
+        const uint64_t bits = hdst__value_read(column, cells + column->word, wide);
+        memcpy(record + hdst__leaf_offset(&layout->record->leaves[column->leaf], column->element), &bits, column->bytes);
     }
 }
 
 // The most frequent shape: a key of 32 bits and a float sum in one word, in a record of nothing else.
-static bool is_small(const hdst__keyed *keyed)
+static bool is_small(const hdst__aggregation_layout *layout)
 {
-    const hdst__value_column *value = keyed->value;
-    return keyed->key_count == 1 && keyed->key[0].bytes == 4 && keyed->value_count == 1 && value->cell.digits && value->cell.kind == HDST__F32 && value->words == 1 &&
-           keyed->record->size == 8;
+    const hdst__value_column *value = layout->value;
+    return layout->key_count == 1 && layout->key[0].bytes == 4 && layout->value_count == 1 && value->cell.digits && value->cell.kind == HDST__F32 && value->words == 1 &&
+           layout->record->size == 8;
 }
 
-static void write_small(const hdst__keyed *keyed, const uint64_t *rows, uint64_t count, char *records)
+static void write_small(const hdst__aggregation_layout *layout, const uint64_t *rows, uint64_t count, char *records)
 {
-    const uint64_t scale_bits = (uint64_t)(1023 - keyed->value->s) << 52, key_at = keyed->record->leaves[keyed->key[0].leaf].offset;
+    const uint64_t scale_bits = (uint64_t)(1023 - layout->value->s) << 52, key_at = layout->record->leaves[layout->key[0].leaf].offset;
     double scale;
     memcpy(&scale, &scale_bits, sizeof scale);
     for (uint64_t i = 0; i < count; i++, records += 8) {
         const int64_t sum = (int64_t)rows[2 * i + 1];
         const double value = (double)(float)sum * scale;
         if (sum != 0 && value < 0x1p-125 && value > -0x1p-125) {       // may be no normal number
-            hdst__keyed_write(keyed, rows + 2 * i, NULL, records);
+            hdst__row_write(layout, rows + 2 * i, NULL, records);
             continue;
         }
         const uint32_t key = hdst__key_unmix32((uint32_t)rows[2 * i]);
@@ -91,11 +91,11 @@ static void write_small(const hdst__keyed *keyed, const uint64_t *rows, uint64_t
     }
 }
 
-void hdst__keyed_write_all(const hdst__keyed *keyed, const uint64_t *rows, uint64_t count, char *records)
+void hdst__row_write_all(const hdst__aggregation_layout *layout, const uint64_t *rows, uint64_t count, char *records)
 {
-    if (is_small(keyed)) {
-        write_small(keyed, rows, count, records);
+    if (is_small(layout)) {
+        write_small(layout, rows, count, records);
         return;
     }
-    for (uint64_t i = 0; i < count; i++) hdst__keyed_write(keyed, rows + i * keyed->row_words, NULL, records + i * keyed->record->size);
+    for (uint64_t i = 0; i < count; i++) hdst__row_write(layout, rows + i * layout->row_words, NULL, records + i * layout->record->size);
 }

@@ -134,33 +134,33 @@ static void add_column(uint64_t *const *row, uint32_t at, const uint64_t *word, 
         for (uint32_t i = 0; i < count; i++) row[i][at] = hdst__words_combined(op, row[i][at], word[i]);
 }
 
-uint32_t hdst__key_table_add(hdst__key_table *table, const hdst__keyed *keyed, const hdst__key_batch *batch)
+uint32_t hdst__key_table_add(hdst__key_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch)
 {
     table->adds += batch->count;
-    if (table->key_words == 0 && table->row_words == 2 && keyed->value_count == 1 && keyed->value[0].cell.op == HDST__WORD_ADD) return add_small(table, batch);
+    if (table->key_words == 0 && table->row_words == 2 && layout->value_count == 1 && layout->value[0].cell.op == HDST__WORD_ADD) return add_small(table, batch);
     uint64_t *row[HDST__KEY_BATCH];
     uint32_t count = 0;
     for (; count < batch->count; count++) {
         row[count] = find(table, batch->hash[count], batch->key + (size_t)count * table->key_words, table->key_words, table->row_words, true);
         if (!row[count]) break;
     }
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
         for (uint32_t w = 0; w < column->words; w++) {
-            const uint64_t *word = batch->word + (size_t)(column->word + w) * keyed->batch;
+            const uint64_t *word = batch->word + (size_t)(column->word + w) * layout->batch;
             add_column(row, 1 + table->key_words + column->word + w, word, count, column->cell.op);
         }
     }
     return count;
 }
 
-uint64_t *hdst__key_table_combine(hdst__key_table *table, const hdst__keyed *keyed, const uint64_t *from)
+uint64_t *hdst__key_table_combine(hdst__key_table *table, const hdst__aggregation_layout *layout, const uint64_t *from)
 {
     uint64_t *row = hdst__key_table_find(table, (uint32_t)from[0], from + 1, true);
     if (!row) return NULL;
     const uint32_t cells = 1 + table->key_words;
-    for (uint64_t c = 0; c < keyed->value_count; c++) {
-        const hdst__value_column *column = &keyed->value[c];
+    for (uint64_t c = 0; c < layout->value_count; c++) {
+        const hdst__value_column *column = &layout->value[c];
         for (uint32_t w = 0; w < column->words; w++) {
             const uint32_t at = cells + column->word + w;
             row[at] = hdst__words_combined(column->cell.op, row[at], from[at]);

@@ -41,9 +41,9 @@ bool hdst__key_table_grow(hdst__key_table *table, uint64_t more);
 // The row of a key, made if there is none; NULL with `make` false and no such key, or where the table is crowded. There must be room.
 uint64_t *hdst__key_table_find(hdst__key_table *table, uint32_t hash, const uint64_t *key, bool make);
 // Adds a batch whose words are there. Returns how many of its records, from the first on, were added: all, unless the table is crowded.
-uint32_t hdst__key_table_add(hdst__key_table *table, const hdst__keyed *keyed, const hdst__key_batch *batch);
+uint32_t hdst__key_table_add(hdst__key_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch);
 // Adds the cells of a row to those of its key. NULL: it was not added, the table is crowded.
-uint64_t *hdst__key_table_combine(hdst__key_table *table, const hdst__keyed *keyed, const uint64_t *row);
+uint64_t *hdst__key_table_combine(hdst__key_table *table, const hdst__aggregation_layout *layout, const uint64_t *row);
 // All rows in the order of hash and key, in `to` (count * row_words words). The table is as it was.
 void hdst__key_table_sorted(const hdst__key_table *table, uint64_t *to);
 

@@ -157,7 +157,7 @@ static void free_worker(hdst__aggregation *run, hdst__aggregate_worker *worker)
     hdst__key_table_destroy(&worker->block);
     hdst__key_table_destroy(&worker->table);
     hdst__key_table_destroy(&worker->wide);
-    hdst__row_table_destroy(&worker->row_table);
+    hdst__direct_table_destroy(&worker->direct_table);
     hdst__aggregate_free_piece(run, worker->piece);
     hdst__aggregate_free_sorter(worker);
     hdst__aggregate_free_combiner(worker);
@@ -272,7 +272,7 @@ hdst_status hdst__aggregate_finish(hdst__aggregation *run, hdst_error *error)
     hdst_status status = in_threads(run, hdst__aggregate_flush, run->workers, error);
     if (status == HDST_OK) status = hdst__aggregate_spill_rest(run, error);
     if (status == HDST_OK && !rows) hdst__aggregate_share_memory(run, threads);
-    if (status == HDST_OK) status = in_threads(run, rows ? hdst__aggregate_row_part : hdst__aggregate_part, threads, error);
+    if (status == HDST_OK) status = in_threads(run, rows ? hdst__aggregate_direct_partition : hdst__aggregate_part, threads, error);
     if (status == HDST_OK && !rows) status = hdst__aggregate_join(run, error);
     if (status == HDST_OK) note_stats(run);
     return status;

@@ -23,10 +23,10 @@ static uint32_t hash_of(const hdst__aggregation *run, uint64_t row) { return (ui
 
 static bool look_through(hdst__aggregate_worker *worker)
 {
-    hdst__row_table *table = &worker->row_table;
+    hdst__direct_table *table = &worker->direct_table;
     table->adds = 0;
     for (uint64_t i = 0; i < table->rows; i++) {
-        uint64_t *cells = hdst__row_table_cells(table, i);
+        uint64_t *cells = hdst__direct_table_cells(table, i);
         if (hdst__cells_are_full(worker->run->layout, cells) && !hdst__aggregate_move_cells(worker, hash_of(worker->run, worker->first_row + i), NULL, cells)) return false;
     }
     return true;
@@ -40,9 +40,9 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk
         const uint64_t left = count - first;
         hdst__key_batch_open_raw(&worker->batch, layout, chunk->data + first * layout->raw_bytes, left < layout->batch ? (uint32_t)left : layout->batch);
         hdst__key_batch_words(&worker->batch, layout, false);
-        hdst__row_table_add(&worker->row_table, layout, &worker->batch);
+        hdst__direct_table_add(&worker->direct_table, layout, &worker->batch);
         if (worker->batch.misfits && !hdst__aggregate_add_misfits(worker)) return false;
-        if (layout->fixed && worker->row_table.adds >= layout->look_after && !look_through(worker)) return false;
+        if (layout->fixed && worker->direct_table.adds >= layout->look_after && !look_through(worker)) return false;
     }
     return true;
 }
@@ -54,7 +54,7 @@ static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chun
     const uint64_t bytes = (uint64_t)layout->row_words * 8;
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
         const uint64_t *row = (const uint64_t *)(const void *)(chunk->data + at);
-        uint64_t *cells = hdst__row_table_combine(&worker->row_table, layout, row);
+        uint64_t *cells = hdst__direct_table_combine(&worker->direct_table, layout, row);
         if (hdst__cells_are_full(layout, cells) && !hdst__aggregate_move_cells(worker, (uint32_t)row[0], NULL, cells)) return false;
     }
     return true;
@@ -69,7 +69,7 @@ static void write_wide(hdst__aggregate_worker *worker, char *rows)
         const uint64_t *entry = wide->rows + at * wide->row_words;
         if (!entry[0]) continue;
         const uint64_t row = hdst__aggregate_unwide_hash(worker->run, (uint32_t)entry[0]) >> layout->row_shift;
-        hdst__row_table_write_wide(&worker->row_table, layout, row, (const int64_t *)entry + 1, rows + (row - worker->first_row) * layout->rows->size);
+        hdst__direct_table_write_wide(&worker->direct_table, layout, row, (const int64_t *)entry + 1, rows + (row - worker->first_row) * layout->rows->size);
     }
 }
 
@@ -79,21 +79,21 @@ static bool reduce_part(hdst__aggregate_worker *worker, uint32_t part)
     const uint64_t rows = part_rows(run), first = part * rows, last = run->layout->row_count;
     if (first >= last) return true;
     worker->first_row = first;
-    hdst__row_table_clear(&worker->row_table);
+    hdst__direct_table_clear(&worker->direct_table);
     hdst__key_table_destroy(&worker->wide);
     if (!hdst__aggregate_each_chunk(worker, part, add_raw, add_rows)) return false;
     const uint64_t count = last - first < rows ? last - first : rows;
     char *to = run->aggregate->rows + first * run->layout->rows->size;
-    hdst__row_table_write(&worker->row_table, run->layout, count, to);
+    hdst__direct_table_write(&worker->direct_table, run->layout, count, to);
     write_wide(worker, to);
     worker->out += count;
     return true;
 }
 
-hdst_status hdst__aggregate_row_part(hdst__aggregate_worker *worker)
+hdst_status hdst__aggregate_direct_partition(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
-    if (!hdst__row_table_create(&worker->row_table, run->engine->allocator, run->layout, part_rows(run)))
+    if (!hdst__direct_table_create(&worker->direct_table, run->engine->allocator, run->layout, part_rows(run)))
         return hdst__error_memory(&worker->error, "a part of a reduce by key");
     for (uint32_t part; hdst__aggregate_take_part(run, &part);)
         if (!reduce_part(worker, part)) return worker->error.code;

@@ -134,7 +134,7 @@ typedef struct hdst__aggregate_worker {
     uint64_t moved[3];                  // rows with a word that could overflow, from: the block, piles, parts
     uint64_t in, to_parts, out;         // records; pairs and rows that left the blocks; keys
     uint64_t flushes;
-    hdst__row_table row_table;          // of a part, where keys are numbers of rows
+    hdst__direct_table direct_table;          // of a part, where keys are numbers of rows
     uint64_t first_row;                 // of it
     uint64_t strays, stray, stray_key;  // then: records whose key is none; the first one, UINT64_MAX without one
     char nothing;                       // the place of no rows
@@ -218,7 +218,7 @@ uint64_t *hdst__aggregate_wide(hdst__aggregate_worker *worker, uint32_t hash, co
 // Sums in the cells of a row move to its wide cells. false: no memory, the error is set.
 bool hdst__aggregate_move_cells(hdst__aggregate_worker *worker, uint32_t hash, const uint64_t *key, uint64_t *cells);
 // aggregate_direct.c: the same as hdst__aggregate_part where keys are numbers of rows. Each part is written where it belongs.
-hdst_status hdst__aggregate_row_part(hdst__aggregate_worker *worker);
+hdst_status hdst__aggregate_direct_partition(hdst__aggregate_worker *worker);
 
 // aggregate_input.c
 hdst_status hdst__aggregate_open_input(hdst__aggregation *run, hdst_error *error);

@@ -5,20 +5,20 @@
 
 #include <string.h>
 
-bool hdst__row_table_create(hdst__row_table *table, const hdst__allocator *allocator, const hdst__aggregation_layout *layout, uint64_t rows)
+bool hdst__direct_table_create(hdst__direct_table *table, const hdst__allocator *allocator, const hdst__aggregation_layout *layout, uint64_t rows)
 {
-    *table = (hdst__row_table){.allocator = allocator, .rows = rows, .row_words = layout->cell_words};
+    *table = (hdst__direct_table){.allocator = allocator, .rows = rows, .row_words = layout->cell_words};
     table->words = hdst__alloc_zero(allocator, (rows * layout->cell_words + 1) * sizeof *table->words);
     return table->words;
 }
 
-void hdst__row_table_destroy(hdst__row_table *table)
+void hdst__direct_table_destroy(hdst__direct_table *table)
 {
     if (table->words) hdst__free(table->allocator, table->words);
-    *table = (hdst__row_table){0};
+    *table = (hdst__direct_table){0};
 }
 
-void hdst__row_table_clear(hdst__row_table *table)
+void hdst__direct_table_clear(hdst__direct_table *table)
 {
     memset(table->words, 0, table->rows * table->row_words * sizeof *table->words);
     table->adds = 0;
@@ -36,7 +36,7 @@ static inline void add_word(uint64_t *cell, uint64_t word, hdst__word_op op)
     }
 }
 
-static void add_column(hdst__row_table *table, const uint32_t *hash, uint32_t shift, uint32_t at, const uint64_t *word, uint32_t count, hdst__word_op op)
+static void add_column(hdst__direct_table *table, const uint32_t *hash, uint32_t shift, uint32_t at, const uint64_t *word, uint32_t count, hdst__word_op op)
 {
     const uint64_t mask = table->rows - 1;
     uint64_t *cells = table->words + at;
@@ -45,14 +45,14 @@ static void add_column(hdst__row_table *table, const uint32_t *hash, uint32_t sh
 }
 
 // The most frequent shape: one sum.
-static void add_sums(hdst__row_table *table, const uint32_t *hash, uint32_t shift, const uint64_t *word, uint32_t count)
+static void add_sums(hdst__direct_table *table, const uint32_t *hash, uint32_t shift, const uint64_t *word, uint32_t count)
 {
     const uint64_t mask = table->rows - 1;
     uint64_t *cells = table->words;
     for (uint32_t i = 0; i < count; i++) cells[hash[i] >> shift & mask] += word[i];
 }
 
-void hdst__row_table_add(hdst__row_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch)
+void hdst__direct_table_add(hdst__direct_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch)
 {
     table->adds += batch->count;
     if (table->row_words == 1 && layout->value_count == 1 && layout->value->cell.op == HDST__WORD_ADD) {
@@ -66,9 +66,9 @@ void hdst__row_table_add(hdst__row_table *table, const hdst__aggregation_layout 
     }
 }
 
-uint64_t *hdst__row_table_combine(hdst__row_table *table, const hdst__aggregation_layout *layout, const uint64_t *row)
+uint64_t *hdst__direct_table_combine(hdst__direct_table *table, const hdst__aggregation_layout *layout, const uint64_t *row)
 {
-    uint64_t *cells = hdst__row_table_cells(table, (uint32_t)row[0] >> layout->row_shift);
+    uint64_t *cells = hdst__direct_table_cells(table, (uint32_t)row[0] >> layout->row_shift);
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
         for (uint32_t w = column->word; w < column->word + column->words; w++) add_word(cells + w, row[1 + w], column->cell.op);
@@ -100,7 +100,7 @@ static float power_of_two(int32_t e)        // of a normal float
     return value;
 }
 
-static void write_column(const hdst__row_table *table, const hdst__value_column *column, uint64_t count, char *to, uint64_t size)
+static void write_column(const hdst__direct_table *table, const hdst__value_column *column, uint64_t count, char *to, uint64_t size)
 {
     const uint64_t *word = table->words + column->word;
     if (is_direct(column) && size % sizeof(float) == 0 && (uintptr_t)to % sizeof(float) == 0) {
@@ -118,7 +118,7 @@ static void write_column(const hdst__row_table *table, const hdst__value_column 
     }
 }
 
-void hdst__row_table_write(const hdst__row_table *table, const hdst__aggregation_layout *layout, uint64_t count, char *records)
+void hdst__direct_table_write(const hdst__direct_table *table, const hdst__aggregation_layout *layout, uint64_t count, char *records)
 {
     const hdst__record *rows = layout->rows;
     uint64_t used = 0;
@@ -130,9 +130,9 @@ void hdst__row_table_write(const hdst__row_table *table, const hdst__aggregation
     }
 }
 
-void hdst__row_table_write_wide(const hdst__row_table *table, const hdst__aggregation_layout *layout, uint64_t row, const int64_t *wide, char *record)
+void hdst__direct_table_write_wide(const hdst__direct_table *table, const hdst__aggregation_layout *layout, uint64_t row, const int64_t *wide, char *record)
 {
-    const uint64_t *cells = hdst__row_table_cells(table, row);
+    const uint64_t *cells = hdst__direct_table_cells(table, row);
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
         const uint64_t bits = hdst__value_read(column, cells + column->word, wide);

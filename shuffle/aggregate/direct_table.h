@@ -6,26 +6,26 @@
 
 #include "shuffle/aggregate/aggregation_layout.h"
 
-typedef struct hdst__row_table {
+typedef struct hdst__direct_table {
     const hdst__allocator *allocator;
     uint64_t *words;                    // [rows][cell_words]
     uint64_t rows;                      // a power of two: the lower bits of a row's number are its place
     uint32_t row_words;
     uint64_t adds;                      // records since its words were looked through
-} hdst__row_table;
+} hdst__direct_table;
 
 // false: no memory. Fine to destroy when zeroed, and twice.
-bool hdst__row_table_create(hdst__row_table *table, const hdst__allocator *allocator, const hdst__aggregation_layout *layout, uint64_t rows);
-void hdst__row_table_destroy(hdst__row_table *table);
-void hdst__row_table_clear(hdst__row_table *table);
-static inline uint64_t *hdst__row_table_cells(const hdst__row_table *table, uint64_t row) { return table->words + (row & (table->rows - 1)) * table->row_words; }
+bool hdst__direct_table_create(hdst__direct_table *table, const hdst__allocator *allocator, const hdst__aggregation_layout *layout, uint64_t rows);
+void hdst__direct_table_destroy(hdst__direct_table *table);
+void hdst__direct_table_clear(hdst__direct_table *table);
+static inline uint64_t *hdst__direct_table_cells(const hdst__direct_table *table, uint64_t row) { return table->words + (row & (table->rows - 1)) * table->row_words; }
 // Adds a batch whose words are there.
-void hdst__row_table_add(hdst__row_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch);
+void hdst__direct_table_add(hdst__direct_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch);
 // Adds the cells behind the tag of a hash table's row (shuffle/aggregate/key_table.h) to those of its key, which are returned.
-uint64_t *hdst__row_table_combine(hdst__row_table *table, const hdst__aggregation_layout *layout, const uint64_t *row);
+uint64_t *hdst__direct_table_combine(hdst__direct_table *table, const hdst__aggregation_layout *layout, const uint64_t *row);
 // The first `count` rows as C structs of layout->rows, padding zero; what is in wide cells is not in them.
-void hdst__row_table_write(const hdst__row_table *table, const hdst__aggregation_layout *layout, uint64_t count, char *records);
+void hdst__direct_table_write(const hdst__direct_table *table, const hdst__aggregation_layout *layout, uint64_t count, char *records);
 // One row, with what is in wide cells.
-void hdst__row_table_write_wide(const hdst__row_table *table, const hdst__aggregation_layout *layout, uint64_t row, const int64_t *wide, char *record);
+void hdst__direct_table_write_wide(const hdst__direct_table *table, const hdst__aggregation_layout *layout, uint64_t row, const int64_t *wide, char *record);
 
 #endif

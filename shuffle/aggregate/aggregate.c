@@ -119,7 +119,7 @@ uint64_t hdst__aggregate_share(const hdst__aggregation *run) { return run->room 
 
 // --- Steps ---
 
-enum { CHUNK_SHARE = 8 };               // of a thread's memory: a chunk of each part, of raw records and of rows
+enum { CHUNK_SHARE = 8 };               // of a thread's memory: a chunk of each partition, of raw records and of rows
 
 static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *worker, hdst_error *error)
 {
@@ -131,12 +131,12 @@ static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *w
     worker->blocks = choice->blocks;
     worker->stray = UINT64_MAX;
     worker->raw.allocator = worker->rows.allocator = allocator;
-    const uint64_t chunk = hdst__aggregate_share(run) / CHUNK_SHARE >> choice->part_bits;
+    const uint64_t chunk = hdst__aggregate_share(run) / CHUNK_SHARE >> choice->partition_bits;
     bool made = hdst__key_batch_create(&worker->batch, allocator, layout);
-    made = made && hdst__key_parts_create(&worker->raw, allocator, choice->part_bits, layout->raw_bytes, hdst__aggregate_more, worker);
-    made = made && hdst__key_parts_create(&worker->rows, allocator, choice->part_bits, layout->row_words * 8, hdst__aggregate_more, worker);
-    hdst__key_parts_limit(&worker->raw, chunk);
-    hdst__key_parts_limit(&worker->rows, chunk);
+    made = made && hdst__radix_partitions_create(&worker->raw, allocator, choice->partition_bits, layout->raw_bytes, hdst__aggregate_more, worker);
+    made = made && hdst__radix_partitions_create(&worker->rows, allocator, choice->partition_bits, layout->row_words * 8, hdst__aggregate_more, worker);
+    hdst__radix_partitions_limit(&worker->raw, chunk);
+    hdst__radix_partitions_limit(&worker->rows, chunk);
     made = made && (!choice->blocks || hdst__key_table_create(&worker->block, allocator, layout->row_words, layout->key_words, choice->block_bits, 0));
     worker->combines = !choice->sorted && choice->tier_count[HDST__TIER_WIDE] == 0 && run->engine->hpr != HDST__HPR_NONE && worker->raw.chunk_room == worker->rows.chunk_room;
     made = hdst__aggregate_piece_memory(run, &worker->piece) && made;
@@ -152,8 +152,8 @@ static void free_worker(hdst__aggregation *run, hdst__aggregate_worker *worker)
     const hdst__allocator *allocator = run->engine->allocator;
     if (!worker->run) return;
     hdst__key_batch_destroy(&worker->batch, allocator);
-    hdst__key_parts_destroy(&worker->raw);
-    hdst__key_parts_destroy(&worker->rows);
+    hdst__radix_partitions_destroy(&worker->raw);
+    hdst__radix_partitions_destroy(&worker->rows);
     hdst__key_table_destroy(&worker->block);
     hdst__key_table_destroy(&worker->table);
     hdst__key_table_destroy(&worker->wide);
@@ -173,7 +173,7 @@ static hdst_status make_workers(hdst__aggregation *run, hdst_error *error)
     const hdst__allocator *allocator = run->engine->allocator;
     run->workers = hdst__aggregate_threads(run);
     run->worker = hdst__alloc_zero(allocator, run->workers * sizeof *run->worker);
-    run->result = hdst__alloc_zero(allocator, (sizeof *run->result << run->choice.part_bits) + sizeof *run->result);
+    run->result = hdst__alloc_zero(allocator, (sizeof *run->result << run->choice.partition_bits) + sizeof *run->result);
     if (!run->worker || !run->result) return hdst__error_memory(error, "a reduce by key");
     hdst_status status = HDST_OK;
     for (uint32_t i = 0; i < run->workers && status == HDST_OK; i++) status = make_worker(run, &run->worker[i], error);
@@ -196,8 +196,8 @@ void hdst__aggregate_end_pass(hdst__aggregation *run)
 {
     const hdst__allocator *allocator = run->engine->allocator;
     for (uint32_t i = 0; run->worker && i < run->workers; i++) free_worker(run, &run->worker[i]);
-    for (uint32_t p = 0; run->result && p < UINT32_C(1) << run->choice.part_bits; p++)
-        hdst__aggregate_give_part(run, &run->result[p]);
+    for (uint32_t p = 0; run->result && p < UINT32_C(1) << run->choice.partition_bits; p++)
+        hdst__aggregate_give_partition(run, &run->result[p]);
     hdst__aggregate_forget_spilled(run);
     hdst__free(allocator, run->worker);
     hdst__free(allocator, run->result);
@@ -208,18 +208,18 @@ void hdst__aggregate_end_pass(hdst__aggregation *run)
 static void note_stats(hdst__aggregation *run)
 {
     hdst__aggregate *aggregate = run->aggregate;
-    uint64_t in = 0, to_parts = 0, out = 0, flushes = 0, strays = 0;
+    uint64_t in = 0, to_partitions = 0, out = 0, flushes = 0, strays = 0;
     memset(aggregate->engine->by_key_moved, 0, sizeof aggregate->engine->by_key_moved);
-    aggregate->combined_in = aggregate->combined_out = aggregate->crowded_parts = aggregate->crowded_blocks = aggregate->longest = aggregate->pieces = aggregate->range_count = 0;
+    aggregate->combined_in = aggregate->combined_out = aggregate->crowded_partitions = aggregate->crowded_blocks = aggregate->longest = aggregate->pieces = aggregate->range_count = 0;
     for (uint32_t i = 0; i < run->workers; i++) {
         in += run->worker[i].in;
-        to_parts += run->worker[i].to_parts;
+        to_partitions += run->worker[i].to_partitions;
         out += run->worker[i].out;
         flushes += run->worker[i].flushes;
         aggregate->combined_in += run->worker[i].combined_in;
         aggregate->combined_out += run->worker[i].combined_out;
         strays += run->worker[i].strays;
-        aggregate->crowded_parts += run->worker[i].crowded_parts;
+        aggregate->crowded_partitions += run->worker[i].crowded_partitions;
         aggregate->crowded_blocks += run->worker[i].block_was_crowded;
         aggregate->pieces += run->worker[i].pieces;
         aggregate->range_count += run->worker[i].range_count;
@@ -233,7 +233,7 @@ static void note_stats(hdst__aggregation *run)
     aggregate->flushes = flushes;
     aggregate->spilled = run->spill.bytes;
     aggregate->stats.records = in;
-    hdst__levels_count(&aggregate->stats, aggregate->engine->hpr, in, to_parts, out);
+    hdst__levels_count(&aggregate->stats, aggregate->engine->hpr, in, to_partitions, out);
     aggregate->stats.skipped = strays;
 }
 
@@ -268,11 +268,11 @@ hdst_status hdst__aggregate_add(hdst__aggregation *run, hdst_error *error)
 hdst_status hdst__aggregate_finish(hdst__aggregation *run, hdst_error *error)
 {
     const bool rows = run->layout->rows;
-    const uint32_t parts = UINT32_C(1) << run->choice.part_bits, threads = rows || parts > run->workers ? run->workers : parts;
+    const uint32_t partitions = UINT32_C(1) << run->choice.partition_bits, threads = rows || partitions > run->workers ? run->workers : partitions;
     hdst_status status = in_threads(run, hdst__aggregate_flush, run->workers, error);
     if (status == HDST_OK) status = hdst__aggregate_spill_rest(run, error);
     if (status == HDST_OK && !rows) hdst__aggregate_share_memory(run, threads);
-    if (status == HDST_OK) status = in_threads(run, rows ? hdst__aggregate_direct_partition : hdst__aggregate_part, threads, error);
+    if (status == HDST_OK) status = in_threads(run, rows ? hdst__aggregate_reduce_direct : hdst__aggregate_reduce_partitions, threads, error);
     if (status == HDST_OK && !rows) status = hdst__aggregate_join(run, error);
     if (status == HDST_OK) note_stats(run);
     return status;
@@ -371,7 +371,7 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
     explain_levels(aggregate, out);
     if (aggregate->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", aggregate->flushes);
     if (aggregate->crowded_blocks) hdst__buffer_printf(out, "    tables of threads given up, as keys crowd in few of their places: %" PRIu64 "\n", aggregate->crowded_blocks);
-    if (aggregate->crowded_parts) hdst__buffer_printf(out, "    parts in sorted runs, as keys crowd in few places of their tables: %" PRIu64 "\n", aggregate->crowded_parts);
+    if (aggregate->crowded_partitions) hdst__buffer_printf(out, "    parts in sorted runs, as keys crowd in few places of their tables: %" PRIu64 "\n", aggregate->crowded_partitions);
     if (aggregate->pieces)
         hdst__buffer_printf(out, "    pieces of parts that the memory budget has no room for: %" PRIu64 ", %" PRIu64 " of them ranges of the keys of one hash\n", aggregate->pieces, aggregate->range_count);
     if (aggregate->combined_in)

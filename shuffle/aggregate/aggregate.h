@@ -2,8 +2,8 @@
 // Reductions by key in host memory: records with a key go in, one record for each key comes out, in the order of (hash, key) (record/key_hash.h), whatever the device,
 // the number of threads or the container. Three levels, each a step of its own with counters:
 //     block    each thread adds records to a table in its cache, and empties a full one to the next level; left out where most keys come once or twice
-//     device   what comes from there lies apart by the upper bits of the hash, so that a part's keys fit a table in the cache; each part is reduced to rows, in order
-//     node     the rows of all parts; with hpr below `device` reducing the parts is this step (engine/stage/reduction_levels.h)
+//     device   what comes from there lies apart by the upper bits of the hash, so that a partition's keys fit a table in the cache; each partition is reduced to rows, in order
+//     node     the rows of all partitions; with hpr below `device` reducing the partitions is this step (engine/stage/reduction_levels.h)
 // Keys may be numbers of rows of a result that has them all: then the number stands in place of the hash, and there is no block level.
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_H
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATE_H
@@ -16,9 +16,9 @@ typedef struct hdst__aggregate hdst__aggregate;
 typedef enum hdst__container {
     HDST__CONTAINER_AUTO,               // as the first records say
     HDST__CONTAINER_DENSE,              // an array over a declared range: not of these reductions
-    HDST__CONTAINER_TABLE,              // hash tables of threads, then parts
-    HDST__CONTAINER_PARTS,              // parts by hash, with a table for each
-    HDST__CONTAINER_SORTED,             // parts by hash, sorted by hash and key and reduced run by run
+    HDST__CONTAINER_TABLE,              // hash tables of threads, then partitions
+    HDST__CONTAINER_PARTITIONS,              // partitions by hash, with a table for each
+    HDST__CONTAINER_SORTED,             // partitions by hash, sorted by hash and key and reduced run by run
 } hdst__container;
 
 typedef struct hdst__aggregate_spec {
@@ -69,7 +69,7 @@ typedef struct hdst__aggregate_duplicate {
     uint64_t part[2];                   // of the first and of the second
 } hdst__aggregate_duplicate;
 
-// Whether a key lies in two parts: `rows` has counts[0] rows of one run, then counts[1] of the next ...
+// Whether a key lies in two parts that the program named: `rows` has counts[0] rows of one run, then counts[1] of the next ...
 hdst_status hdst__aggregate_across(hdst__aggregate *aggregate, const void *rows, const uint64_t *counts, uint64_t parts, hdst__aggregate_duplicate *twice, hdst_error *error);
 // What the last run chose and why; before one, how it will. Appended to `out`.
 void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first level of a reduction by key: records to a table of each thread, and what leaves it to parts.
+// The first level of a reduction by key: records to a table of each thread, and what leaves it to partitions.
 #include "shuffle/aggregate/aggregate_run.h"
 
 static bool add_row(hdst__aggregate_worker *worker, const uint64_t *row)
 {
-    const uint32_t part = hdst__key_parts_of(&worker->rows, (uint32_t)row[0]);
-    memcpy(hdst__key_parts_next(&worker->rows, part), row, worker->rows.record_bytes);
-    worker->to_parts++;
-    return hdst__key_parts_added(&worker->rows, part);
+    const uint32_t partition = hdst__radix_partitions_number(&worker->rows, (uint32_t)row[0]);
+    memcpy(hdst__radix_partitions_next(&worker->rows, partition), row, worker->rows.record_bytes);
+    worker->to_partitions++;
+    return hdst__radix_partitions_added(&worker->rows, partition);
 }
 
 static bool add_raw(hdst__aggregate_worker *worker, uint32_t i)
 {
-    const uint32_t part = hdst__key_parts_of(&worker->raw, worker->batch.hash[i]);
-    hdst__key_batch_to_raw(&worker->batch, worker->run->layout, i, hdst__key_parts_next(&worker->raw, part));
-    worker->to_parts++;
-    return hdst__key_parts_added(&worker->raw, part);
+    const uint32_t partition = hdst__radix_partitions_number(&worker->raw, worker->batch.hash[i]);
+    hdst__key_batch_to_raw(&worker->batch, worker->run->layout, i, hdst__radix_partitions_next(&worker->raw, partition));
+    worker->to_partitions++;
+    return hdst__radix_partitions_added(&worker->raw, partition);
 }
 
 static bool add_all_raw(hdst__aggregate_worker *worker)
@@ -23,15 +23,15 @@ static bool add_all_raw(hdst__aggregate_worker *worker)
     const hdst__aggregation_layout *layout = worker->run->layout;
     hdst__key_batch *batch = &worker->batch;
     if (layout->raw_bytes == 8 && layout->key_words == 0 && layout->value_count == 1 && worker->raw.bits) {
-        worker->to_parts += batch->count;
-        return hdst__key_parts_add_pairs(&worker->raw, batch->hash, batch->source[0].base, batch->source[0].stride, batch->count);
+        worker->to_partitions += batch->count;
+        return hdst__radix_partitions_add_tuples(&worker->raw, batch->hash, batch->source[0].base, batch->source[0].stride, batch->count);
     }
     for (uint32_t i = 0; i < batch->count; i++)
         if (!add_raw(worker, i)) return false;
     return true;
 }
 
-// Empties the table. Where it turned few records into one each, parts do without it.
+// Empties the table. Where it turned few records into one each, partitions do without it.
 static bool flush(hdst__aggregate_worker *worker)
 {
     hdst__key_table *table = &worker->block;
@@ -64,7 +64,7 @@ static bool look_through(hdst__aggregate_worker *worker)
     return true;
 }
 
-// Keys crowd in the table: parts do without it, for as long as the run lasts. The batch's records from `first` on go there too; those with misfits did.
+// Keys crowd in the table: partitions do without it, for as long as the run lasts. The batch's records from `first` on go there too; those with misfits did.
 static bool give_up_block(hdst__aggregate_worker *worker, uint32_t first)
 {
     worker->block_was_crowded = true;
@@ -88,7 +88,7 @@ static bool add_to_block(hdst__aggregate_worker *worker)
     return added == batch->count || give_up_block(worker, added);
 }
 
-// Keys that are no numbers of rows: the others take part.
+// Keys that are no numbers of rows: the others are added.
 static bool add_without_strays(hdst__aggregate_worker *worker, uint64_t first)
 {
     for (uint32_t i = 0; i < worker->batch.count; i++) {
@@ -144,6 +144,6 @@ hdst_status hdst__aggregate_flush(hdst__aggregate_worker *worker)
 {
     if (worker->block.rows && worker->block.count && !flush(worker)) return worker->error.code;
     if (worker->flushes) worker->flushes--;     // the last one is no overflow
-    if (!hdst__key_parts_end(&worker->rows) || !hdst__key_parts_end(&worker->raw)) return worker->error.code;
+    if (!hdst__radix_partitions_end(&worker->rows) || !hdst__radix_partitions_end(&worker->raw)) return worker->error.code;
     return HDST_OK;
 }

@@ -10,12 +10,12 @@
 enum {
     SAMPLE_RECORDS = 1 << 17, SAMPLE_BYTES = 32 << 20, LEAST_SAMPLE = 1024,
     MAP_BITS = 21, FEW_MAP_BITS = 17, MAP_SHARE = 16,       // of the hash: a bit for each value of them, to count distinct keys; where memory is short
-    BLOCK_SHARE = 8, PART_SHARE = 4, PART_BYTES = 5 << 10,  // of a thread's memory: tables; chunks and lines of all parts, of one at least
+    BLOCK_SHARE = 8, PARTITION_SHARE = 4, PARTITION_BYTES = 5 << 10,  // of a thread's memory: tables; chunks and lines of all partitions, of one at least
     ADDENDS = 1 << 14,                  // of a float sum that are looked at
-    BLOCK_BYTES = 512 << 10,            // of a thread's table, and of a part's: what fits a core's second-level cache beside the records
+    BLOCK_BYTES = 512 << 10,            // of a thread's table, and of a partition's: what fits a core's second-level cache beside the records
     SORTED_BYTES = 1 << 20,             // of raw records that are sorted at once
-    MOST_PART_BITS = 12, LEAST_TABLE_BITS = 6,
-    PART_ROWS_BYTES = 256 << 10, LEAST_ROW_PARTS = 6 /* bits */, LEAST_CELLS = 1 << 19,
+    MOST_PARTITION_BITS = 12, LEAST_TABLE_BITS = 6,
+    PARTITION_ROWS_BYTES = 256 << 10, LEAST_ROW_PARTITIONS = 6 /* bits */, LEAST_CELLS = 1 << 19,
 };
 
 // Linear counting: of m bits, b are set after d different hashes, where 1 - b/m is e^(-d/m) (Whang, Vander-Zanden, Taylor, "A linear-time probabilistic counting
@@ -70,12 +70,12 @@ static uint32_t bits_for(double rows)
     return bits;
 }
 
-// Parts of which each has memory for a chunk and a line of either kind.
-static uint32_t most_part_bits(const hdst__aggregation *run)
+// Partitions of which each has memory for a chunk and a line of either kind.
+static uint32_t most_partition_bits(const hdst__aggregation *run)
 {
-    const uint64_t fit = hdst__aggregate_share(run) / PART_SHARE / PART_BYTES;
+    const uint64_t fit = hdst__aggregate_share(run) / PARTITION_SHARE / PARTITION_BYTES;
     uint32_t bits = 0;
-    while (bits < MOST_PART_BITS && UINT64_C(2) << bits <= fit) bits++;
+    while (bits < MOST_PARTITION_BITS && UINT64_C(2) << bits <= fit) bits++;
     return bits;
 }
 
@@ -85,7 +85,7 @@ static void choose_tables(hdst__aggregation *run, double seen)
     const double row_bytes = 8.0 * run->layout->row_words, records = (double)run->records;
     const uint32_t forced = run->engine->by_key_table_bits;
     const uint64_t share = hdst__aggregate_share(run) / BLOCK_SHARE;
-    const uint32_t most_parts = most_part_bits(run);
+    const uint32_t most_partitions = most_partition_bits(run);
     const double table_bytes = (double)(share < BLOCK_BYTES ? share : BLOCK_BYTES);
     c->block_bits = bits_for(table_bytes / row_bytes);
     if (table_bytes < BLOCK_BYTES && c->block_bits) c->block_bits--;        // which is rounded up
@@ -97,11 +97,11 @@ static void choose_tables(hdst__aggregation *run, double seen)
     c->sorted = run->aggregate->container == HDST__CONTAINER_SORTED;
     c->blocks = !none && (asked ? run->aggregate->container == HDST__CONTAINER_TABLE : !wide && (few || often));
     const uint32_t needed = c->sorted ? bits_for(records * run->layout->raw_bytes / SORTED_BYTES) : bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES), least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
-    c->part_bits = needed < least ? least : needed;
-    if (c->part_bits > most_parts) c->part_bits = most_parts;
-    if (run->engine->by_key_part_bits) c->part_bits = run->engine->by_key_part_bits;
-    uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->part_bits));
-    while (table_bits > LEAST_TABLE_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > (double)hdst__aggregate_share(run) / PART_SHARE) table_bits--;
+    c->partition_bits = needed < least ? least : needed;
+    if (c->partition_bits > most_partitions) c->partition_bits = most_partitions;
+    if (run->engine->by_key_part_bits) c->partition_bits = run->engine->by_key_part_bits;
+    uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->partition_bits));
+    while (table_bits > LEAST_TABLE_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > (double)hdst__aggregate_share(run) / PARTITION_SHARE) table_bits--;
     c->table_bits = forced ? forced : table_bits < LEAST_TABLE_BITS ? LEAST_TABLE_BITS : table_bits;
     const char *why = c->sorted ? "sorted runs, as was asked for"
         : asked && c->blocks ? "a hash table for each thread, as was asked for, and parts by hash"
@@ -111,21 +111,21 @@ static void choose_tables(hdst__aggregation *run, double seen)
         : few ? "a hash table for each thread, as all keys fit one in its cache"
         : c->blocks ? "a hash table for each thread, as some keys come often, and parts by hash, as there are many"
         : "parts by hash, as there are more keys than a thread's table holds";
-    snprintf(c->why, sizeof c->why, "%s; %u part%s, %u-word rows", why, 1u << c->part_bits, c->part_bits ? "s" : "", (unsigned)run->layout->row_words);
+    snprintf(c->why, sizeof c->why, "%s; %u part%s, %u-word rows", why, 1u << c->partition_bits, c->partition_bits ? "s" : "", (unsigned)run->layout->row_words);
 }
 
-// Parts whose rows stay in the cache. There is no table for threads: the device's tables do that where rows are few.
+// Partitions whose rows stay in the cache. There is no table for threads: the device's tables do that where rows are few.
 static void choose_rows(hdst__aggregation *run)
 {
     const hdst__aggregation_layout *layout = run->layout;
     hdst__aggregate_choice *c = &run->choice;
     const uint32_t row_bits = 32 - layout->row_shift, forced = run->engine->by_key_part_bits;
-    const uint32_t needed = bits_for((double)layout->row_count * 8 * (layout->cell_words ? layout->cell_words : 1) / PART_ROWS_BYTES);
-    const uint32_t wanted = forced ? forced : needed < LEAST_ROW_PARTS ? LEAST_ROW_PARTS : needed > most_part_bits(run) ? most_part_bits(run) : needed;
-    c->part_bits = wanted < row_bits ? wanted : row_bits;
-    c->table_bits = row_bits - c->part_bits + 1;        // of what combines pairs that pile up: rows have places of their own
+    const uint32_t needed = bits_for((double)layout->row_count * 8 * (layout->cell_words ? layout->cell_words : 1) / PARTITION_ROWS_BYTES);
+    const uint32_t wanted = forced ? forced : needed < LEAST_ROW_PARTITIONS ? LEAST_ROW_PARTITIONS : needed > most_partition_bits(run) ? most_partition_bits(run) : needed;
+    c->partition_bits = wanted < row_bits ? wanted : row_bits;
+    c->table_bits = row_bits - c->partition_bits + 1;        // of what combines pairs that pile up: rows have places of their own
     c->distinct = (double)layout->row_count;
-    snprintf(c->why, sizeof c->why, "parts by number of row, each in a thread's cache, as all rows together are larger than it; %u parts, %u word%s a row", 1u << c->part_bits,
+    snprintf(c->why, sizeof c->why, "parts by number of row, each in a thread's cache, as all rows together are larger than it; %u parts, %u word%s a row", 1u << c->partition_bits,
              (unsigned)layout->cell_words, layout->cell_words == 1 ? "" : "s");
 }
 

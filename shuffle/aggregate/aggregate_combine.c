@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pairs and rows that pile up in a thread's chunks: those of a part become one row for each key, in the memory that they took. So what a thread holds is in proportion to
+// Pairs and rows that pile up in a thread's chunks: those of a partition become one row for each key, in the memory that they took. So what a thread holds is in proportion to
 // the number of keys, not of records, and little goes to a file that need not. Where keys come too seldom for that nothing is moved.
 #include "shuffle/aggregate/aggregate_run.h"
 
 #include <string.h>
 
-// Of a thread: fewer are left alone; so many times what its rows may take; so many parts are tried before it is given up.
-enum { PILE_BYTES = 256 << 20, PILE_ROWS = 16, TRIED_PARTS = 8 };
+// Of a thread: fewer are left alone; so many times what its rows may take; so many partitions are tried before it is given up.
+enum { PILE_BYTES = 256 << 20, PILE_ROWS = 16, TRIED_PARTITIONS = 8 };
 
 typedef struct pile {                   // records that do not go into the table
     char *data;
@@ -16,7 +16,7 @@ typedef struct pile {                   // records that do not go into the table
 typedef struct hdst__aggregate_combiner {
     hdst__key_batch batch;
     pile misfits, full;                 // raw records with an addend that fits no word; rows with a word that could overflow
-    bool tried, paid, lost;             // the part at hand; lost: of one, what there was no memory for, though chunks were free
+    bool tried, paid, lost;             // the partition at hand; lost: of one, what there was no memory for, though chunks were free
 } combiner;
 
 void hdst__aggregate_free_combiner(hdst__aggregate_worker *worker)
@@ -39,7 +39,7 @@ static bool make_combiner(hdst__aggregate_worker *worker)
     if (worker->combiner) return true;
     worker->combiner = hdst__alloc_zero(allocator, sizeof *worker->combiner);
     if (!worker->combiner || !hdst__key_batch_create(&worker->combiner->batch, allocator, layout)) return false;
-    return worker->table.rows || hdst__key_table_create(&worker->table, allocator, layout->row_words, layout->key_words, choice->table_bits, choice->part_bits);
+    return worker->table.rows || hdst__key_table_create(&worker->table, allocator, layout->row_words, layout->key_words, choice->table_bits, choice->partition_bits);
 }
 
 static bool put_aside(const hdst__aggregate_worker *worker, pile *p, uint64_t bytes, char **place)
@@ -55,7 +55,7 @@ static bool put_aside(const hdst__aggregate_worker *worker, pile *p, uint64_t by
     return true;
 }
 
-// --- One part ---
+// --- One partition ---
 
 static bool copy_aside(hdst__aggregate_worker *worker, const uint64_t *row)
 {
@@ -87,7 +87,7 @@ static bool look_through(hdst__aggregate_worker *worker)
 
 static bool has_room(hdst__key_table *table, uint64_t more) { return hdst__key_table_has_room(table, more) || hdst__key_table_grow(table, more); }
 
-static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
+static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     combiner *c = worker->combiner;
@@ -111,8 +111,8 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk
 }
 
 // A row that was put aside before stays as it is: were more added to it each time that records pile up, its words would overflow. So no word of a row in chunks grows
-// beyond 2 HDST__KEY_FULL and HDST__KEY_ADDS addends, which a part's table, with HDST__KEY_FULL and as many addends in its own, can still take.
-static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
+// beyond 2 HDST__KEY_FULL and HDST__KEY_ADDS addends, which a partition's table, with HDST__KEY_FULL and as many addends in its own, can still take.
+static bool add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     const uint64_t bytes = worker->rows.record_bytes;
@@ -129,69 +129,69 @@ static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chun
     return true;
 }
 
-static uint64_t chunks_for(const hdst__key_parts *parts, uint64_t records)
+static uint64_t chunks_for(const hdst__radix_partitions *partitions, uint64_t records)
 {
-    const uint64_t each = parts->chunk_bytes / parts->record_bytes;
+    const uint64_t each = partitions->chunk_bytes / partitions->record_bytes;
     return (records + each - 1) / each;
 }
 
-static void free_chunks(hdst__aggregate_worker *worker, uint32_t kind, const hdst__key_parts *parts, hdst__key_chunk *chunk)
+static void free_chunks(hdst__aggregate_worker *worker, uint32_t kind, const hdst__radix_partitions *partitions, hdst__partition_chunk *chunk)
 {
     while (chunk) {
-        hdst__key_chunk *next = chunk->next;
-        *chunk = (hdst__key_chunk){.next = worker->free_chunk[kind], .bytes = parts->chunk_room};
+        hdst__partition_chunk *next = chunk->next;
+        *chunk = (hdst__partition_chunk){.next = worker->free_chunk[kind], .bytes = partitions->chunk_room};
         worker->free_chunk[kind] = chunk;
         chunk = next;
     }
 }
 
 // What the table and the piles hold, to chunks that are free by now.
-static bool put_back(hdst__aggregate_worker *worker, uint32_t part)
+static bool put_back(hdst__aggregate_worker *worker, uint32_t partition)
 {
     const combiner *c = worker->combiner;
     const hdst__key_table *table = &worker->table;
-    bool done = hdst__key_parts_put(&worker->rows, part, c->full.data, c->full.count) && hdst__key_parts_put(&worker->raw, part, c->misfits.data, c->misfits.count);
+    bool done = hdst__radix_partitions_put(&worker->rows, partition, c->full.data, c->full.count) && hdst__radix_partitions_put(&worker->raw, partition, c->misfits.data, c->misfits.count);
     for (uint64_t at = 0; done && at < UINT64_C(1) << table->bits; at++) {
         const uint64_t *row = table->rows + at * table->row_words;
-        if (row[0]) done = hdst__key_parts_put(&worker->rows, part, row, 1);
+        if (row[0]) done = hdst__radix_partitions_put(&worker->rows, partition, row, 1);
     }
-    hdst__key_parts_seal(&worker->rows, part);
-    hdst__key_parts_seal(&worker->raw, part);
+    hdst__radix_partitions_seal(&worker->rows, partition);
+    hdst__radix_partitions_seal(&worker->raw, partition);
     worker->combined_out += table->count + c->full.count + c->misfits.count;
     return done;
 }
 
-static uint64_t bytes_in(const hdst__key_chunk *chunk, uint64_t *chunks)
+static uint64_t bytes_in(const hdst__partition_chunk *chunk, uint64_t *chunks)
 {
     uint64_t bytes = 0;
     for (; chunk; chunk = chunk->next, ++*chunks) bytes += chunk->bytes;
     return bytes;
 }
 
-// false: no memory, or the keys crowd in the table; the part is as it was.
-static bool combine_part(hdst__aggregate_worker *worker, uint32_t part)
+// false: no memory, or the keys crowd in the table; the partition is as it was.
+static bool combine_partition(hdst__aggregate_worker *worker, uint32_t partition)
 {
     combiner *c = worker->combiner;
-    const hdst__key_part was[] = {worker->raw.part[part], worker->rows.part[part]};
-    hdst__key_chunk *const raw = hdst__key_parts_detach(&worker->raw, part), *const rows = hdst__key_parts_detach(&worker->rows, part);
+    const hdst__radix_partition was[] = {worker->raw.partition[partition], worker->rows.partition[partition]};
+    hdst__partition_chunk *const raw = hdst__radix_partitions_detach(&worker->raw, partition), *const rows = hdst__radix_partitions_detach(&worker->rows, partition);
     uint64_t chunks = 0;
     const uint64_t records = bytes_in(raw, &chunks) / worker->raw.record_bytes + bytes_in(rows, &chunks) / worker->rows.record_bytes;
     bool done = true;
     c->tried = chunks > 2;
     c->misfits.count = c->full.count = 0;
-    if (c->tried) hdst__key_table_clear(&worker->table, worker->run->choice.part_bits);
-    for (const hdst__key_chunk *chunk = raw; c->tried && done && chunk; chunk = chunk->next) done = add_raw(worker, chunk);
-    for (const hdst__key_chunk *chunk = rows; c->tried && done && chunk; chunk = chunk->next) done = add_rows(worker, chunk);
+    if (c->tried) hdst__key_table_clear(&worker->table, worker->run->choice.partition_bits);
+    for (const hdst__partition_chunk *chunk = raw; c->tried && done && chunk; chunk = chunk->next) done = add_raw(worker, chunk);
+    for (const hdst__partition_chunk *chunk = rows; c->tried && done && chunk; chunk = chunk->next) done = add_rows(worker, chunk);
     c->paid = c->tried && done && 2 * (chunks_for(&worker->rows, worker->table.count + c->full.count) + chunks_for(&worker->raw, c->misfits.count)) <= chunks;
     if (!c->paid) {
-        worker->raw.part[part] = was[0];
-        worker->rows.part[part] = was[1];
+        worker->raw.partition[partition] = was[0];
+        worker->rows.partition[partition] = was[1];
         return done;
     }
     free_chunks(worker, 0, &worker->raw, raw);
     free_chunks(worker, 1, &worker->rows, rows);
     worker->combined_in += records;
-    c->lost = !put_back(worker, part);
+    c->lost = !put_back(worker, partition);
     return !c->lost;
 }
 
@@ -200,23 +200,23 @@ static bool combine_part(hdst__aggregate_worker *worker, uint32_t part)
 bool hdst__aggregate_piles_up(const hdst__aggregate_worker *worker)
 {
     const hdst__aggregate_choice *choice = &worker->run->choice;
-    const double rows = choice->distinct * worker->rows.record_bytes + (double)(worker->rows.chunk_room << choice->part_bits), held = (double)worker->held;
+    const double rows = choice->distinct * worker->rows.record_bytes + (double)(worker->rows.chunk_room << choice->partition_bits), held = (double)worker->held;
     return worker->combines && held >= PILE_BYTES && held >= PILE_ROWS * rows;
 }
 
 bool hdst__aggregate_combine(hdst__aggregate_worker *worker, bool *freed)
 {
-    const uint32_t parts = UINT32_C(1) << worker->run->choice.part_bits;
+    const uint32_t partitions = UINT32_C(1) << worker->run->choice.partition_bits;
     uint32_t tried = 0, paid = 0;
     *freed = false;
     if (!worker->combines) return true;
     worker->combines = false;           // not while it does
     bool done = make_combiner(worker), pays = true;
-    for (uint32_t p = 0; done && p < parts && pays; p++) {
-        done = combine_part(worker, p);
+    for (uint32_t p = 0; done && p < partitions && pays; p++) {
+        done = combine_partition(worker, p);
         tried += worker->combiner->tried;
         paid += worker->combiner->paid;
-        pays = tried < TRIED_PARTS || 2 * paid >= tried;
+        pays = tried < TRIED_PARTITIONS || 2 * paid >= tried;
     }
     worker->combines = done && pays && paid > 0;
     *freed = paid > 0;

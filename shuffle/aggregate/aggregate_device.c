@@ -42,8 +42,8 @@ typedef struct pass {
     hdst__aggregate_device *d;
     const hdst__dataset_cache *cache;
     uint64_t records, groups, chunks;   // chunks: of the first time
-    uint32_t starts[HDST__HASH_PARTS + 1];      // of the parts of the first time
-    hdst__hash_memory pairs, rows;      // where pairs lie, and then rows of parts
+    uint32_t starts[HDST__HASH_PARTS + 1];      // of the partitions of the first time
+    hdst__hash_memory pairs, rows;      // where pairs lie, and then rows of partitions
 } pass;
 
 static uint64_t groups_for(const pass *p, uint64_t records)
@@ -64,15 +64,15 @@ static hdst_status scan(const pass *p, hdst__hash_memory which, uint64_t count, 
     return status == HDST_OK ? hdst__hash_work(p->d, HDST__HASH_SCAN, args, 3, groups, error) : status;
 }
 
-// Counters to places, and where `runs` << bits parts begin.
-static hdst_status place_parts(const pass *p, const uint32_t *base, uint64_t runs, uint32_t bits, hdst_error *error)
+// Counters to places, and where `runs` << bits partitions begin.
+static hdst_status place_partitions(const pass *p, const uint32_t *base, uint64_t runs, uint32_t bits, hdst_error *error)
 {
-    const uint64_t parts = runs << bits;
+    const uint64_t partitions = runs << bits;
     hdst_status status = hdst__hash_put(p->d, HDST__HASH_BASE, base, (runs + 1) * sizeof *base, error);
-    if (status == HDST_OK) status = hdst__hash_provide(p->d, HDST__HASH_OF_STARTS, (parts + 1) * 4, error);
+    if (status == HDST_OK) status = hdst__hash_provide(p->d, HDST__HASH_OF_STARTS, (partitions + 1) * 4, error);
     if (status == HDST_OK) status = scan(p, HDST__HASH_COUNTERS, ((uint64_t)base[runs] << bits) + 1, error);
-    const hdst__work_arg args[] = {number(parts), number(bits), memory_of(p, HDST__HASH_COUNTERS), memory_of(p, HDST__HASH_BASE), memory_of(p, HDST__HASH_OF_STARTS)};
-    return status == HDST_OK ? hdst__hash_work(p->d, HDST__HASH_STARTS, args, 5, parts / HDST__HASH_LANES + 1, error) : status;
+    const hdst__work_arg args[] = {number(partitions), number(bits), memory_of(p, HDST__HASH_COUNTERS), memory_of(p, HDST__HASH_BASE), memory_of(p, HDST__HASH_OF_STARTS)};
+    return status == HDST_OK ? hdst__hash_work(p->d, HDST__HASH_STARTS, args, 5, partitions / HDST__HASH_LANES + 1, error) : status;
 }
 
 static uint64_t segment_groups(const pass *p, const hdst__segment *segment)
@@ -127,7 +127,7 @@ static hdst_status first_time(pass *p, hdst_error *error)
     if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_PAIRS, (p->records + c->hot_places) * each, error);
     if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_OTHER_PAIRS, (p->records + c->hot_places) * each, error);
     if (status == HDST_OK) status = over_segments(p, true, error);
-    if (status == HDST_OK) status = place_parts(p, (const uint32_t[]){0, (uint32_t)p->chunks}, 1, c->high_bits, error);
+    if (status == HDST_OK) status = place_partitions(p, (const uint32_t[]){0, (uint32_t)p->chunks}, 1, c->high_bits, error);
     if (status == HDST_OK) status = over_segments(p, false, error);
     if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_OF_STARTS, 0, p->starts, ((UINT64_C(1) << c->high_bits) + 1) * 4, error);
     p->pairs = HDST__HASH_PAIRS;
@@ -136,45 +136,45 @@ static hdst_status first_time(pass *p, hdst_error *error)
     return status;
 }
 
-// The keys of some parts, exactly enough: a sample tells little about keys that come once or twice.
+// The keys of some partitions, exactly enough: a sample tells little about keys that come once or twice.
 static hdst_status count_distinct(pass *p, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
     hdst__hash_choice *c = &d->choice;
-    const uint64_t bytes = (UINT64_C(1) << HDST__HASH_MAP_BITS) / 8, parts = UINT64_C(1) << c->high_bits;
+    const uint64_t bytes = (UINT64_C(1) << HDST__HASH_MAP_BITS) / 8, partitions = UINT64_C(1) << c->high_bits;
     uint64_t end = 1;
-    while (end < parts && p->starts[end] < LOOKED_AT) end++;
+    while (end < partitions && p->starts[end] < LOOKED_AT) end++;
     uint32_t skip = 0;
-    while (skip < c->high_bits && end <= parts >> (skip + 1)) skip++;
+    while (skip < c->high_bits && end <= partitions >> (skip + 1)) skip++;
     hdst_status status = hdst__hash_clear(d, HDST__HASH_MAP, bytes, error);
     const hdst__work_arg args[] = {number(0), number(p->starts[end]), number(skip), number(HDST__HASH_MAP_BITS), memory_of(p, HDST__HASH_PAIRS), memory_of(p, HDST__HASH_MAP)};
     if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_DISTINCT, args, 6, groups_for(p, p->starts[end]), error);
     uint64_t *map = hdst__alloc(d->engine->allocator, bytes);
     if (!map) return hdst__error_memory(error, "a reduce by key");
     if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_MAP, 0, map, bytes, error);
-    if (status == HDST_OK) c->distinct = hdst__hash_distinct_of(map, (double)end / (double)parts) + c->hot;
+    if (status == HDST_OK) c->distinct = hdst__hash_distinct_of(map, (double)end / (double)partitions) + c->hot;
     hdst__free(d->engine->allocator, map);
     return status;
 }
 
-// Chunks of about the same length, of the parts of the first time.
+// Chunks of about the same length, of the partitions of the first time.
 static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks, hdst_error *error)
 {
     typedef struct chunk { uint32_t first, count, counter, step; } chunk;
     const hdst__hash_choice *c = &p->d->choice;
-    const uint32_t parts = 1u << c->high_bits, all = p->starts[parts], each = (uint32_t)(all / groups_for(p, all) + 1), tile = p->d->shape.tile_rows * HDST__HASH_LANES;
+    const uint32_t partitions = 1u << c->high_bits, all = p->starts[partitions], each = (uint32_t)(all / groups_for(p, all) + 1), tile = p->d->shape.tile_rows * HDST__HASH_LANES;
     const uint32_t length = (each + tile - 1) / tile * tile;
-    chunk *list = hdst__alloc(p->d->engine->allocator, ((uint64_t)all / length + parts + 1) * sizeof *list);
+    chunk *list = hdst__alloc(p->d->engine->allocator, ((uint64_t)all / length + partitions + 1) * sizeof *list);
     if (!list) return hdst__error_memory(error, "a reduce by key");
     uint32_t n = 0;
-    for (uint32_t part = 0; part < parts; part++) {
-        const uint32_t start = p->starts[part], pairs = p->starts[part + 1] - start, step = pairs ? (pairs + length - 1) / length : 1;
-        base[part] = n;
+    for (uint32_t partition = 0; partition < partitions; partition++) {
+        const uint32_t start = p->starts[partition], pairs = p->starts[partition + 1] - start, step = pairs ? (pairs + length - 1) / length : 1;
+        base[partition] = n;
         for (uint32_t i = 0; i < step; i++)
             list[n + i] = (chunk){start + i * length, pairs - i * length < length ? pairs - i * length : length, (n << c->low_bits) + i, step};
         n += step;
     }
-    base[parts] = n;
+    base[partitions] = n;
     *chunks = n;
     hdst_status status = hdst__hash_put(p->d, HDST__HASH_CHUNKS, list, n * sizeof *list, error);
     hdst__free(p->d->engine->allocator, list);
@@ -192,7 +192,7 @@ static hdst_status second_time(pass *p, hdst_error *error)
     const hdst__work_arg args[] = {number(chunks), number(32 - c->high_bits - c->low_bits), number((1u << c->low_bits) - 1), memory_of(p, HDST__HASH_CHUNKS), memory_of(p, HDST__HASH_PAIRS),
                              memory_of(p, HDST__HASH_COUNTERS), memory_of(p, HDST__HASH_OTHER_PAIRS)};
     status = hdst__hash_work(p->d, HDST__HASH_COUNT_LOW, args, 6, chunks, error);
-    if (status == HDST_OK) status = place_parts(p, base, UINT64_C(1) << c->high_bits, c->low_bits, error);
+    if (status == HDST_OK) status = place_partitions(p, base, UINT64_C(1) << c->high_bits, c->low_bits, error);
     if (status == HDST_OK) status = hdst__hash_work(p->d, HDST__HASH_PLACE_LOW, args, 7, chunks, error);
     p->pairs = HDST__HASH_OTHER_PAIRS;
     p->rows = HDST__HASH_PAIRS;
@@ -208,27 +208,27 @@ static hdst_status clear_spares(const pass *p, hdst_error *error)
     return status == HDST_OK ? hdst__hash_provide(d, HDST__HASH_SPARE_ROWS, (cells + 1) * 8, error) : status;
 }
 
-// Parts to rows. *full: keys found no room in a table; *spares_full: addends in a spare cell.
+// Partitions to rows. *full: keys found no room in a table; *spares_full: addends in a spare cell.
 static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
     const hdst__hash_choice *c = &d->choice;
-    const uint64_t bits = c->high_bits + c->low_bits, parts = UINT64_C(1) << bits;
+    const uint64_t bits = c->high_bits + c->low_bits, partitions = UINT64_C(1) << bits;
     uint32_t failed = 0, rows = 0;
     uint64_t head[2];
     hdst_status status = clear_spares(p, error);
-    if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_ROWS_OF, (parts + 1) * 4, error);
-    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_STAGED, parts * 4, error);
+    if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_ROWS_OF, (partitions + 1) * 4, error);
+    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_STAGED, partitions * 4, error);
     if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_FAILED, 8, error);
-    const hdst__work_arg args[] = {number(parts), number(bits), number(c->slots), number(c->spread), number(c->hot), memory_of(p, HDST__HASH_SCALES), number(c->bits),
+    const hdst__work_arg args[] = {number(partitions), number(bits), number(c->slots), number(c->spread), number(c->hot), memory_of(p, HDST__HASH_SCALES), number(c->bits),
                                    memory_of(p, HDST__HASH_OF_STARTS), memory_of(p, p->pairs), memory_of(p, HDST__HASH_HOT_KEYS), memory_of(p, HDST__HASH_RANKED),
                                    memory_of(p, HDST__HASH_HOT_WORDS), memory_of(p, HDST__HASH_SPARES), memory_of(p, HDST__HASH_SPARE_ROWS), memory_of(p, p->rows),
                                    memory_of(p, HDST__HASH_ROWS_OF), memory_of(p, HDST__HASH_STAGED), memory_of(p, HDST__HASH_FAILED)};
-    if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_TOTAL, args, sizeof args / sizeof *args, parts, error);
-    if (status == HDST_OK) status = scan(p, HDST__HASH_ROWS_OF, parts + 1, error);
+    if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_TOTAL, args, sizeof args / sizeof *args, partitions, error);
+    if (status == HDST_OK) status = scan(p, HDST__HASH_ROWS_OF, partitions + 1, error);
     if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_FAILED, 0, &failed, sizeof failed, error);
     if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_SPARES, 0, head, sizeof head, error);
-    if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_ROWS_OF, parts * 4, &rows, sizeof rows, error);
+    if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_ROWS_OF, partitions * 4, &rows, sizeof rows, error);
     *full = failed;
     *spares_full = head[1];
     d->rows = rows;
@@ -238,15 +238,15 @@ static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *err
 static hdst_status write_rows(const pass *p, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
-    const uint64_t parts = UINT64_C(1) << (d->choice.high_bits + d->choice.low_bits);
+    const uint64_t partitions = UINT64_C(1) << (d->choice.high_bits + d->choice.low_bits);
     hdst__memory *out;
     hdst__ticket ticket = {.notify = false};
     hdst_status status = hdst__store_hold(&d->store, d->device, d->rows, &out, error);
     if (status != HDST_OK || d->rows == 0) return status;
     const hdst__work_arg spare[] = {memory_of(p, HDST__HASH_SPARES), memory_of(p, HDST__HASH_SPARE_ROWS), memory_of(p, p->rows)};
-    const hdst__work_arg args[] = {number(parts), memory_of(p, HDST__HASH_ROWS_OF), memory_of(p, HDST__HASH_STAGED), memory_of(p, p->rows), {.memory = out}};
+    const hdst__work_arg args[] = {number(partitions), memory_of(p, HDST__HASH_ROWS_OF), memory_of(p, HDST__HASH_STAGED), memory_of(p, p->rows), {.memory = out}};
     if (d->shape.sums) status = hdst__hash_work(d, HDST__HASH_SPARE, spare, 3, groups_for(p, d->choice.spare_cells * 8), error);
-    if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_WRITE, args, 5, parts, error);
+    if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_WRITE, args, 5, partitions, error);
     if (status == HDST_OK) status = d->device->ops->mark(d->device, &ticket, error);
     return status == HDST_OK ? d->device->ops->settle(d->device, &ticket, error) : status;
 }
@@ -263,7 +263,7 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
     if (status == HDST_OK && !c->known) {
         const uint32_t high = c->high_bits, forced = d->engine->by_key_part_bits;
         status = count_distinct(p, error);
-        hdst__hash_choose_parts(d);
+        hdst__hash_choose_partitions(d);
         const uint32_t bits = c->high_bits + c->low_bits;
         c->high_bits = high;
         c->low_bits = bits > high && !forced ? bits - high : 0;
@@ -276,7 +276,7 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
     if (full) {
         c->distinct = c->distinct * 3 + 1;
         c->known = true;
-        hdst__hash_choose_parts(d);
+        hdst__hash_choose_partitions(d);
         if (c->high_bits + c->low_bits > MOST_BITS) return HDST_E_MEMORY;
     }
     if (spares_full) c->spare_cells *= 8;

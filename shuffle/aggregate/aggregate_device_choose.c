@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sample of the records says about a reduction by key on a GPU: which keys come often, how float sums are held, how many parts are needed.
+// What a sample of the records says about a reduction by key on a GPU: which keys come often, how float sums are held, how many partitions are needed.
 #include "shuffle/aggregate/aggregate_device_run.h"
 
 #include "record/key_hash.h"
@@ -230,7 +230,7 @@ static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t r
     if (d->engine->spare_cells) d->choice.spare_cells = d->engine->spare_cells;
 }
 
-// --- Parts ---
+// --- Partitions ---
 
 static uint32_t bits_for(double count)
 {
@@ -239,7 +239,7 @@ static uint32_t bits_for(double count)
     return bits;
 }
 
-void hdst__hash_choose_parts(hdst__aggregate_device *d)
+void hdst__hash_choose_partitions(hdst__aggregate_device *d)
 {
     hdst__hash_choice *c = &d->choice;
     const uint32_t forced = d->engine->by_key_table_bits;
@@ -274,7 +274,7 @@ hdst_status hdst__hash_choose(hdst__aggregate_device *d, const hdst__dataset_cac
         d->choice.distinct = hdst__aggregate_distinct_of((double)s.distinct, (double)s.count, (double)records);
         choose_scales(d, &s, records);
         status = choose_hot(d, &s, error);
-        hdst__hash_choose_parts(d);
+        hdst__hash_choose_partitions(d);
     }
     hdst__free(allocator, s.words);
     hdst__free(allocator, s.key);

@@ -2,7 +2,7 @@
 // A reduction by key on a GPU, as its files see it.
 //
 // aggregate_device.c           the object, the order of steps
-// aggregate_device_choose.c    what a sample says: hot keys, scales, parts
+// aggregate_device_choose.c    what a sample says: hot keys, scales, partitions
 // aggregate_device_memory.c    programs, memory, where records lie
 // aggregate_kernels.c             the kernels
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_DEVICE_RUN_H
@@ -36,8 +36,8 @@ typedef struct hdst__hash_choice {
     uint32_t hot, hot_places, seed, copies;     // hot keys; places of their table, and how many lanes' words a place has
     double misfits;                     // share of records with an addend that does not fit
     uint32_t bits;                      // of an addend
-    uint32_t high_bits, low_bits;       // of parts
-    uint32_t slots, spread;             // of a part's table that are used, and on which keys begin
+    uint32_t high_bits, low_bits;       // of partitions
+    uint32_t slots, spread;             // of a partition's table that are used, and on which keys begin
     uint64_t spare_cells;
 } hdst__hash_choice;
 
@@ -75,7 +75,7 @@ size_t hdst__hash_sources(const hdst__aggregate_device *d, const hdst__segment *
 
 // aggregate_device_choose.c
 hdst_status hdst__hash_choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, hdst_error *error);
-void hdst__hash_choose_parts(hdst__aggregate_device *d);           // again, for choice.distinct
+void hdst__hash_choose_partitions(hdst__aggregate_device *d);           // again, for choice.distinct
 // How many keys there are, from bits set in the map for `share` of the hashes.
 double hdst__hash_distinct_of(const uint64_t *map, double share);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last level of a reduction whose keys are numbers of rows: a part is a stretch of rows, whose cells lie one after another in the cache.
+// The last level of a reduction whose keys are numbers of rows: a partition is a stretch of rows, whose cells lie one after another in the cache.
 #include "shuffle/aggregate/aggregate_run.h"
 
 hdst_status hdst__aggregate_take_rows(hdst__aggregation *run, hdst_error *error)
@@ -13,10 +13,10 @@ hdst_status hdst__aggregate_take_rows(hdst__aggregation *run, hdst_error *error)
     return aggregate->rows ? HDST_OK : error->code;
 }
 
-static uint64_t part_rows(const hdst__aggregation *run)
+static uint64_t partition_rows(const hdst__aggregation *run)
 {
     const uint32_t hash_bits = 32 - run->layout->row_shift;
-    return UINT64_C(1) << (hash_bits > run->choice.part_bits ? hash_bits - run->choice.part_bits : 0);
+    return UINT64_C(1) << (hash_bits > run->choice.partition_bits ? hash_bits - run->choice.partition_bits : 0);
 }
 
 static uint32_t hash_of(const hdst__aggregation *run, uint64_t row) { return (uint32_t)row << run->layout->row_shift; }
@@ -32,7 +32,7 @@ static bool look_through(hdst__aggregate_worker *worker)
     return true;
 }
 
-static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
+static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     const uint64_t count = chunk->bytes / layout->raw_bytes;
@@ -48,7 +48,7 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk
 }
 
 // What was combined on the way here.
-static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
+static bool add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     const uint64_t bytes = (uint64_t)layout->row_words * 8;
@@ -73,15 +73,15 @@ static void write_wide(hdst__aggregate_worker *worker, char *rows)
     }
 }
 
-static bool reduce_part(hdst__aggregate_worker *worker, uint32_t part)
+static bool reduce_partition(hdst__aggregate_worker *worker, uint32_t partition)
 {
     hdst__aggregation *run = worker->run;
-    const uint64_t rows = part_rows(run), first = part * rows, last = run->layout->row_count;
+    const uint64_t rows = partition_rows(run), first = partition * rows, last = run->layout->row_count;
     if (first >= last) return true;
     worker->first_row = first;
     hdst__direct_table_clear(&worker->direct_table);
     hdst__key_table_destroy(&worker->wide);
-    if (!hdst__aggregate_each_chunk(worker, part, add_raw, add_rows)) return false;
+    if (!hdst__aggregate_each_chunk(worker, partition, add_raw, add_rows)) return false;
     const uint64_t count = last - first < rows ? last - first : rows;
     char *to = run->aggregate->rows + first * run->layout->rows->size;
     hdst__direct_table_write(&worker->direct_table, run->layout, count, to);
@@ -90,12 +90,12 @@ static bool reduce_part(hdst__aggregate_worker *worker, uint32_t part)
     return true;
 }
 
-hdst_status hdst__aggregate_direct_partition(hdst__aggregate_worker *worker)
+hdst_status hdst__aggregate_reduce_direct(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
-    if (!hdst__direct_table_create(&worker->direct_table, run->engine->allocator, run->layout, part_rows(run)))
+    if (!hdst__direct_table_create(&worker->direct_table, run->engine->allocator, run->layout, partition_rows(run)))
         return hdst__error_memory(&worker->error, "a part of a reduce by key");
-    for (uint32_t part; hdst__aggregate_take_part(run, &part);)
-        if (!reduce_part(worker, part)) return worker->error.code;
+    for (uint32_t partition; hdst__aggregate_take_partition(run, &partition);)
+        if (!reduce_partition(worker, partition)) return worker->error.code;
     return HDST_OK;
 }

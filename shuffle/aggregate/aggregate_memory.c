@@ -38,7 +38,7 @@ static uint64_t slab_bytes(const hdst__aggregation *run, uint64_t least)
     return bytes < least ? least : bytes;
 }
 
-// One that an earlier run left, or a new one. A part of the budget is left to the tables that come after; only a thread's first slab it must have.
+// One that an earlier run left, or a new one. Some of the budget is left to the tables that come after; only a thread's first slab it must have.
 static hdst__aggregate_slab *next_slab(hdst__aggregation *run, uint64_t least, bool first, hdst_error *error)
 {
     hdst__aggregate_slab *slab = run->aggregate->slabs;
@@ -69,9 +69,9 @@ static void use_slab(hdst__aggregate_worker *worker, hdst__aggregate_slab *slab)
 // A chunk that combining left.
 static void *free_chunk(hdst__aggregate_worker *worker, uint64_t bytes)
 {
-    const uint64_t head = (sizeof(hdst__key_chunk) + 63) / 64 * 64;
+    const uint64_t head = (sizeof(hdst__partition_chunk) + 63) / 64 * 64;
     for (int kind = 0; kind < 2; kind++) {
-        hdst__key_chunk *chunk = worker->free_chunk[kind];
+        hdst__partition_chunk *chunk = worker->free_chunk[kind];
         if (!chunk || head + chunk->bytes < bytes) continue;
         worker->free_chunk[kind] = chunk->next;
         return chunk;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last level of a reduction by key: the pairs and rows of a part, from all threads, in one table; its rows in order.
+// The last level of a reduction by key: the pairs and rows of a partition, from all threads, in one table; its rows in order.
 #include "shuffle/aggregate/aggregate_run.h"
 
 #include "record/key_hash.h"
@@ -73,38 +73,38 @@ bool hdst__aggregate_move_full(hdst__aggregate_worker *worker, uint64_t *row)
     return hdst__aggregate_move_cells(worker, (uint32_t)row[0], row + 1, row + 1 + worker->run->layout->key_words);
 }
 
-bool hdst__aggregate_take_part(hdst__aggregation *run, uint32_t *part)
+bool hdst__aggregate_take_partition(hdst__aggregation *run, uint32_t *partition)
 {
     if (atomic_load(&run->stop)) return false;
     pthread_mutex_lock(&run->lock);
-    const bool taken = run->next_part < UINT32_C(1) << run->choice.part_bits;
-    if (taken) *part = run->next_part++;
+    const bool taken = run->next_partition < UINT32_C(1) << run->choice.partition_bits;
+    if (taken) *partition = run->next_partition++;
     pthread_mutex_unlock(&run->lock);
     return taken;
 }
 
-// Between chunks; a part may have most of the records.
+// Between chunks; a partition may have most of the records.
 static bool goes_on(hdst__aggregate_worker *worker)
 {
     return hdst__cancel_check(worker->run->engine->cancel, 0, 0, &worker->error) == HDST_OK;
 }
 
-static bool each_of(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk, uint32_t kind, hdst__aggregate_adder add)
+static bool each_of(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk, uint32_t kind, hdst__aggregate_adder add)
 {
     for (; chunk; chunk = chunk->next)
         if (!goes_on(worker) || !(worker->split ? hdst__aggregate_add_picked(worker, chunk->data, chunk->bytes, kind, add) : add(worker, chunk))) return false;
     return true;
 }
 
-bool hdst__aggregate_each_chunk(hdst__aggregate_worker *worker, uint32_t part, hdst__aggregate_adder add_raw, hdst__aggregate_adder add_rows)
+bool hdst__aggregate_each_chunk(hdst__aggregate_worker *worker, uint32_t partition, hdst__aggregate_adder add_raw, hdst__aggregate_adder add_rows)
 {
     const hdst__aggregation *run = worker->run;
     for (uint32_t w = 0; w < run->workers; w++) {
         const hdst__aggregate_worker *from = &run->worker[w];
-        if (!each_of(worker, from->raw.part[part].first, 0, add_raw)) return false;
-        if (!each_of(worker, from->rows.part[part].first, 1, add_rows)) return false;
+        if (!each_of(worker, from->raw.partition[partition].first, 0, add_raw)) return false;
+        if (!each_of(worker, from->rows.partition[partition].first, 1, add_rows)) return false;
     }
-    return hdst__aggregate_read_spilled(worker, 0, part, add_raw) == HDST_OK && hdst__aggregate_read_spilled(worker, 1, part, add_rows) == HDST_OK;
+    return hdst__aggregate_read_spilled(worker, 0, partition, add_raw) == HDST_OK && hdst__aggregate_read_spilled(worker, 1, partition, add_rows) == HDST_OK;
 }
 
 static bool look_through(hdst__aggregate_worker *worker)
@@ -133,7 +133,7 @@ static bool sort_instead(hdst__aggregate_worker *worker)
 {
     note_longest(worker);
     worker->sorts = true;
-    worker->crowded_parts++;
+    worker->crowded_partitions++;
     const bool good = hdst__aggregate_sorted_add_table(worker);
     hdst__key_table_destroy(&worker->table);
     return good;
@@ -148,12 +148,12 @@ static bool ready_table(hdst__aggregate_worker *worker, uint32_t skip)
     return true;
 }
 
-static hdst__key_chunk rest_of(const hdst__key_chunk *chunk, uint64_t from)
+static hdst__partition_chunk rest_of(const hdst__partition_chunk *chunk, uint64_t from)
 {
-    return (hdst__key_chunk){.data = chunk->data + from, .bytes = chunk->bytes - from};
+    return (hdst__partition_chunk){.data = chunk->data + from, .bytes = chunk->bytes - from};
 }
 
-static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
+static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     const uint64_t count = chunk->bytes / layout->raw_bytes;
@@ -167,13 +167,13 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk
         if (worker->batch.misfits && !hdst__aggregate_add_misfits(worker)) return false;
         if (layout->fixed && worker->table.adds >= layout->look_after && !look_through(worker)) return false;
         if (!hdst__key_table_is_crowded(&worker->table)) continue;
-        const hdst__key_chunk rest = rest_of(chunk, (first + worker->batch.count) * layout->raw_bytes);
+        const hdst__partition_chunk rest = rest_of(chunk, (first + worker->batch.count) * layout->raw_bytes);
         return sort_instead(worker) && hdst__aggregate_sorted_add(worker, &rest);
     }
     return true;
 }
 
-static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk)
+static bool add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     const uint64_t bytes = (uint64_t)layout->row_words * 8;
@@ -182,7 +182,7 @@ static bool add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chun
         if (!make_room(worker, 1)) return false;
         uint64_t *row = hdst__key_table_combine(&worker->table, layout, (const uint64_t *)(const void *)(chunk->data + at));
         if (!row) {
-            const hdst__key_chunk rest = rest_of(chunk, at);
+            const hdst__partition_chunk rest = rest_of(chunk, at);
             return sort_instead(worker) && hdst__aggregate_sorted_add_rows(worker, &rest);
         }
         if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__aggregate_move_full(worker, row)) return false;
@@ -221,8 +221,8 @@ static void write_rows(const hdst__aggregate_worker *worker, const uint64_t *row
     }
 }
 
-// A bufferful at a time, as number `at` and on of the part's.
-static bool write_to_file(hdst__aggregate_worker *worker, uint32_t part, uint64_t at, const uint64_t *rows, uint64_t count)
+// A bufferful at a time, as number `at` and on of the partition's.
+static bool write_to_file(hdst__aggregate_worker *worker, uint32_t partition, uint64_t at, const uint64_t *rows, uint64_t count)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     if (!hdst__aggregate_buffer(worker)) return false;
@@ -230,20 +230,20 @@ static bool write_to_file(hdst__aggregate_worker *worker, uint32_t part, uint64_
     for (uint64_t done = 0, now; done < count; done += now) {
         now = count - done < most ? count - done : most;
         write_rows(worker, rows + done * layout->row_words, now, worker->buffer);
-        if (!hdst__aggregate_put_in_file(worker, part, at + done, worker->buffer, now)) return false;
+        if (!hdst__aggregate_put_in_file(worker, partition, at + done, worker->buffer, now)) return false;
     }
     return true;
 }
 
-// The rows of a part, or of a piece of it, in order.
-static bool reduce(hdst__aggregate_worker *worker, uint32_t part, const uint64_t **rows, uint64_t *count)
+// The rows of a partition, or of a piece of it, in order.
+static bool reduce(hdst__aggregate_worker *worker, uint32_t partition, const uint64_t **rows, uint64_t *count)
 {
     const hdst__aggregate_choice *choice = &worker->run->choice;
     worker->sorts = choice->sorted || worker->ranges;
     if (worker->ranges) hdst__key_table_destroy(&worker->table);        // the sorter has its memory
-    if (!worker->sorts && !ready_table(worker, choice->part_bits + worker->split)) return false;
+    if (!worker->sorts && !ready_table(worker, choice->partition_bits + worker->split)) return false;
     hdst__key_table_destroy(&worker->wide);
-    if (!hdst__aggregate_each_chunk(worker, part, add_raw, add_rows)) return false;
+    if (!hdst__aggregate_each_chunk(worker, partition, add_raw, add_rows)) return false;
     note_longest(worker);
     if (worker->sorts) return hdst__aggregate_sorted_end(worker, rows, count);
     *count = worker->table.count;
@@ -252,43 +252,43 @@ static bool reduce(hdst__aggregate_worker *worker, uint32_t part, const uint64_t
     return true;
 }
 
-static bool reduce_in_pieces(hdst__aggregate_worker *worker, uint32_t part)
+static bool reduce_in_pieces(hdst__aggregate_worker *worker, uint32_t partition)
 {
     hdst__aggregation *run = worker->run;
     const uint64_t *rows;
     uint64_t count, all = 0;
-    hdst__aggregate_begin_part_in_file(worker, part);
-    for (worker->piece_of_part = (uint64_t)part << worker->split; worker->piece_of_part >> worker->split == part && !atomic_load(&run->stop);) {
-        if (!reduce(worker, part, &rows, &count)) {
+    hdst__aggregate_begin_partition_in_file(worker, partition);
+    for (worker->piece_of_partition = (uint64_t)partition << worker->split; worker->piece_of_partition >> worker->split == partition && !atomic_load(&run->stop);) {
+        if (!reduce(worker, partition, &rows, &count)) {
             if (!hdst__aggregate_split(worker)) return false;
             continue;
         }
-        if (!write_to_file(worker, part, all, rows, count)) return false;
+        if (!write_to_file(worker, partition, all, rows, count)) return false;
         all += count;
         hdst__aggregate_next_piece(worker, count);
     }
     worker->out += all;
-    hdst__aggregate_end_part_in_file(worker, part, all);
+    hdst__aggregate_end_partition_in_file(worker, partition, all);
     return true;
 }
 
-static bool reduce_part(hdst__aggregate_worker *worker, uint32_t part)
+static bool reduce_partition(hdst__aggregate_worker *worker, uint32_t partition)
 {
     const uint64_t *rows = NULL;
     uint64_t count;
-    if (worker->split) return reduce_in_pieces(worker, part);           // as the part before
-    if (!reduce(worker, part, &rows, &count)) return hdst__aggregate_split(worker) && reduce_in_pieces(worker, part);
-    char *to = hdst__aggregate_place(worker, part, count);
+    if (worker->split) return reduce_in_pieces(worker, partition);           // as the partition before
+    if (!reduce(worker, partition, &rows, &count)) return hdst__aggregate_split(worker) && reduce_in_pieces(worker, partition);
+    char *to = hdst__aggregate_place(worker, partition, count);
     worker->out += count;
     if (atomic_load(&worker->run->stop)) return true;
-    if (!to) return write_to_file(worker, part, 0, rows, count);
+    if (!to) return write_to_file(worker, partition, 0, rows, count);
     write_rows(worker, rows, count, to);
     return true;
 }
 
-hdst_status hdst__aggregate_part(hdst__aggregate_worker *worker)
+hdst_status hdst__aggregate_reduce_partitions(hdst__aggregate_worker *worker)
 {
-    for (uint32_t part; hdst__aggregate_take_part(worker->run, &part);)
-        if (!reduce_part(worker, part)) return worker->error.code;
+    for (uint32_t partition; hdst__aggregate_take_partition(worker->run, &partition);)
+        if (!reduce_partition(worker, partition)) return worker->error.code;
     return HDST_OK;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts whose rows have no room in a thread's share of the memory: they are taken piece by piece, and for each piece all of the part is looked through anew. Pieces are those of
+// Partitions whose rows have no room in a thread's share of the memory: they are taken piece by piece, and for each piece all of the partition is looked through anew. Pieces are those of
 // further bits of the hash; where all bits are used up, and still one hash has too many keys, ranges of its keys. So whatever the keys, a piece fits if a few rows do, and the
 // pieces follow one another as the result does.
 #include "shuffle/aggregate/aggregate_run.h"
 
 #include <string.h>
 
-enum { HASH_BITS = 32, MOST_ENDS = 32, SHARE = 8 /* one of so many of what is left is not for parts: rows wait there for others */ };
+enum { HASH_BITS = 32, MOST_ENDS = 32, SHARE = 8 /* one of so many of what is left is not for partitions: rows wait there for others */ };
 
 // --- Memory ---
 
@@ -78,13 +78,13 @@ static bool next_range(hdst__aggregate_worker *worker)
 uint64_t hdst__aggregate_pick(const hdst__aggregate_worker *worker, const char *from, uint64_t bytes, uint32_t kind)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
-    const uint32_t shift = HASH_BITS - worker->run->choice.part_bits - worker->split;
+    const uint32_t shift = HASH_BITS - worker->run->choice.partition_bits - worker->split;
     const uint64_t record = kind ? worker->rows.record_bytes : worker->raw.record_bytes, key_at = kind ? sizeof(uint64_t) : layout->raw_key_at;
     uint64_t kept = 0;
     for (uint64_t at = 0; at < bytes; at += record) {
         uint32_t hash;                  // both kinds begin with it
         memcpy(&hash, from + at, sizeof hash);
-        if ((uint64_t)hash >> shift != worker->piece_of_part) continue;
+        if ((uint64_t)hash >> shift != worker->piece_of_partition) continue;
         if (worker->ranges && !in_range(worker, (const uint64_t *)(const void *)(from + at + key_at))) continue;
         memmove(worker->buffer + kept, from + at, record);
         kept += record;
@@ -96,9 +96,9 @@ uint64_t hdst__aggregate_pick(const hdst__aggregate_worker *worker, const char *
 static bool make_smaller(hdst__aggregate_worker *worker)
 {
     const hdst__aggregation *run = worker->run;
-    if (run->choice.part_bits + worker->split < HASH_BITS) {
+    if (run->choice.partition_bits + worker->split < HASH_BITS) {
         worker->split++;
-        worker->piece_of_part *= 2;
+        worker->piece_of_partition *= 2;
         return true;
     }
     if (!run->layout->key_words) return false;           // one hash is one key
@@ -119,7 +119,7 @@ bool hdst__aggregate_split(hdst__aggregate_worker *worker)
     return true;
 }
 
-// As large as its place in the part lets it be, as long as the last one's rows say that it will fit: where keys crowd under few hashes, or under one, pieces there are small and
+// As large as its place in the partition lets it be, as long as the last one's rows say that it will fit: where keys crowd under few hashes, or under one, pieces there are small and
 // few.
 void hdst__aggregate_next_piece(hdst__aggregate_worker *worker, uint64_t rows)
 {
@@ -128,9 +128,9 @@ void hdst__aggregate_next_piece(hdst__aggregate_worker *worker, uint64_t rows)
     worker->pieces++;
     worker->range_count += worker->ranges;
     if (worker->ranges && next_range(worker)) return;
-    worker->piece_of_part++;
-    while (worker->split && worker->piece_of_part % 2 == 0 && (expected *= 2) <= worker->most_rows) {
-        worker->piece_of_part /= 2;
+    worker->piece_of_partition++;
+    while (worker->split && worker->piece_of_partition % 2 == 0 && (expected *= 2) <= worker->most_rows) {
+        worker->piece_of_partition /= 2;
         worker->split--;
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of a reduction by key: the rows of all parts one after another. In memory that is expected to do; where the budget has none for it, in a temporary file that
+// The result of a reduction by key: the rows of all partitions one after another. In memory that is expected to do; where the budget has none for it, in a temporary file that
 // is then read like memory.
 #include "shuffle/aggregate/aggregate_run.h"
 
@@ -34,31 +34,31 @@ void hdst__aggregate_expect_rows(hdst__aggregation *run)
     if (aggregate->rows) aggregate->row_bytes = bytes;
 }
 
-// --- Parts ---
+// --- Partitions ---
 
-static void wait_for_turn(hdst__aggregation *run, uint32_t part)
+static void wait_for_turn(hdst__aggregation *run, uint32_t partition)
 {
-    while (run->parts_counted < part && !atomic_load(&run->stop)) pthread_cond_wait(&run->counted, &run->lock);
+    while (run->partitions_counted < partition && !atomic_load(&run->stop)) pthread_cond_wait(&run->counted, &run->lock);
 }
 
-static void tell_count(hdst__aggregation *run, uint32_t part, uint64_t count)
+static void tell_count(hdst__aggregation *run, uint32_t partition, uint64_t count)
 {
-    hdst__aggregate_result *result = &run->result[part];
+    hdst__aggregate_result *result = &run->result[partition];
     result->count = count;
     result[1].first = result->first + count;
-    run->parts_counted = part + 1;
+    run->partitions_counted = partition + 1;
     pthread_cond_broadcast(&run->counted);
 }
 
-char *hdst__aggregate_place(hdst__aggregate_worker *worker, uint32_t part, uint64_t count)
+char *hdst__aggregate_place(hdst__aggregate_worker *worker, uint32_t partition, uint64_t count)
 {
     hdst__aggregation *run = worker->run;
-    hdst__aggregate_result *result = &run->result[part];
+    hdst__aggregate_result *result = &run->result[partition];
     const uint64_t size = run->layout->record->size;
     hdst_error ignored;
     pthread_mutex_lock(&run->lock);
-    wait_for_turn(run, part);
-    tell_count(run, part, count);
+    wait_for_turn(run, partition);
+    tell_count(run, partition, count);
     pthread_mutex_unlock(&run->lock);
     if (count == 0 || atomic_load(&run->stop)) return &worker->nothing;
     if ((result->first + count) * size <= run->aggregate->row_bytes) return run->aggregate->rows + result->first * size;
@@ -68,7 +68,7 @@ char *hdst__aggregate_place(hdst__aggregate_worker *worker, uint32_t part, uint6
     return result->records;
 }
 
-void hdst__aggregate_give_part(hdst__aggregation *run, hdst__aggregate_result *result)
+void hdst__aggregate_give_partition(hdst__aggregation *run, hdst__aggregate_result *result)
 {
     hdst__aggregate_give(run, result->records);
     result->records = NULL;
@@ -82,35 +82,35 @@ static hdst_status to_file(hdst__aggregation *run, uint64_t first, const void *r
     return status == HDST_OK ? hdst__spill_put(file, first * size, records, count * size, error) : status;
 }
 
-void hdst__aggregate_begin_part_in_file(hdst__aggregate_worker *worker, uint32_t part)
+void hdst__aggregate_begin_partition_in_file(hdst__aggregate_worker *worker, uint32_t partition)
 {
     hdst__aggregation *run = worker->run;
     pthread_mutex_lock(&run->lock);
-    wait_for_turn(run, part);
-    run->result[part].passes = true;
+    wait_for_turn(run, partition);
+    run->result[partition].passes = true;
     pthread_mutex_unlock(&run->lock);
 }
 
-bool hdst__aggregate_put_in_file(hdst__aggregate_worker *worker, uint32_t part, uint64_t at, const void *records, uint64_t count)
+bool hdst__aggregate_put_in_file(hdst__aggregate_worker *worker, uint32_t partition, uint64_t at, const void *records, uint64_t count)
 {
     hdst__aggregation *run = worker->run;
     pthread_mutex_lock(&run->lock);
-    const hdst_status status = to_file(run, run->result[part].first + at, records, count, &worker->error);
+    const hdst_status status = to_file(run, run->result[partition].first + at, records, count, &worker->error);
     pthread_mutex_unlock(&run->lock);
     return status == HDST_OK;
 }
 
-void hdst__aggregate_end_part_in_file(hdst__aggregate_worker *worker, uint32_t part, uint64_t count)
+void hdst__aggregate_end_partition_in_file(hdst__aggregate_worker *worker, uint32_t partition, uint64_t count)
 {
     hdst__aggregation *run = worker->run;
     pthread_mutex_lock(&run->lock);
-    tell_count(run, part, count);
+    tell_count(run, partition, count);
     pthread_mutex_unlock(&run->lock);
 }
 
 // --- All of them ---
 
-// Rows of a part that are in memory; NULL: they are in the file, or there are none.
+// Rows of a partition that are in memory; NULL: they are in the file, or there are none.
 static const char *rows_of(const hdst__aggregation *run, const hdst__aggregate_result *result)
 {
     if (result->records || result->passes || !result->count) return result->records;
@@ -122,12 +122,12 @@ static hdst_status join_in_memory(hdst__aggregation *run, char *rows, uint64_t b
     hdst__aggregate *aggregate = run->aggregate;
     const uint64_t size = run->layout->record->size, count = aggregate->row_count;
     hdst_status status = HDST_OK;
-    for (uint32_t p = 0; p < UINT32_C(1) << run->choice.part_bits && status == HDST_OK; p++) {
+    for (uint32_t p = 0; p < UINT32_C(1) << run->choice.partition_bits && status == HDST_OK; p++) {
         hdst__aggregate_result *result = &run->result[p];
         const char *from = rows_of(run, result);
         status = hdst__cancel_check(run->engine->cancel, 0, 0, error);
         if (from && status == HDST_OK) memcpy(rows + result->first * size, from, result->count * size);
-        hdst__aggregate_give_part(run, result);
+        hdst__aggregate_give_partition(run, result);
     }
     if (status != HDST_OK) {
         hdst__aggregate_give(run, rows);
@@ -144,12 +144,12 @@ static hdst_status join_in_file(hdst__aggregation *run, hdst_error *error)
 {
     hdst__aggregate *aggregate = run->aggregate;
     hdst_status status = HDST_OK;
-    for (uint32_t p = 0; p < UINT32_C(1) << run->choice.part_bits && status == HDST_OK; p++) {
+    for (uint32_t p = 0; p < UINT32_C(1) << run->choice.partition_bits && status == HDST_OK; p++) {
         hdst__aggregate_result *result = &run->result[p];
         const char *from = rows_of(run, result);
         status = hdst__cancel_check(run->engine->cancel, 0, 0, error);
         if (from && status == HDST_OK) status = to_file(run, result->first, from, result->count, error);
-        hdst__aggregate_give_part(run, result);
+        hdst__aggregate_give_partition(run, result);
     }
     hdst__aggregate_give(run, aggregate->rows);
     aggregate->rows = NULL;
@@ -162,7 +162,7 @@ static hdst_status join_in_file(hdst__aggregation *run, hdst_error *error)
 hdst_status hdst__aggregate_join(hdst__aggregation *run, hdst_error *error)
 {
     hdst__aggregate *aggregate = run->aggregate;
-    const uint64_t count = run->result[UINT32_C(1) << run->choice.part_bits].first, bytes = count * run->layout->record->size;
+    const uint64_t count = run->result[UINT32_C(1) << run->choice.partition_bits].first, bytes = count * run->layout->record->size;
     hdst_error ignored;
     aggregate->row_count = count;
     if (bytes <= aggregate->row_bytes && aggregate->rows && !aggregate->file.open) return HDST_OK;

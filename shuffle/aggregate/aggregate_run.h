@@ -8,13 +8,13 @@
 // aggregate_result.c   the result: in memory, or in a temporary file
 // aggregate_spill.c    chunks in a temporary file
 // aggregate_combine.c  chunks that pile up
-// aggregate_choose.c   what a sample says: scales, tables, parts
-// aggregate_block.c    records to tables of threads and to parts
-// aggregate_partition.c     parts to rows
-// aggregate_pieces.c   parts whose rows the budget has no room for
-// aggregate_sorted.c   parts to rows, by sorting
-// aggregate_across.c   results of several runs, over parts that the program named
-// aggregate_direct.c     parts to rows where keys are numbers of rows
+// aggregate_choose.c   what a sample says: scales, tables, partitions
+// aggregate_block.c    records to tables of threads and to partitions
+// aggregate_partition.c     partitions to rows
+// aggregate_pieces.c   partitions whose rows the budget has no room for
+// aggregate_sorted.c   partitions to rows, by sorting
+// aggregate_across.c   results of several runs, over partitions that the program named
+// aggregate_direct.c     partitions to rows where keys are numbers of rows
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_RUN_H
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATE_RUN_H
 
@@ -30,8 +30,8 @@ typedef struct hdst__aggregate_choice {
     uint64_t sampled;                   // records
     double distinct;                    // keys, estimated
     bool blocks;                        // threads have tables
-    bool sorted;                        // parts are sorted, in place of tables
-    uint32_t block_bits, part_bits, table_bits;     // rows of a thread's table; parts; rows of a part's table at first
+    bool sorted;                        // partitions are sorted, in place of tables
+    uint32_t block_bits, partition_bits, table_bits;     // rows of a thread's table; partitions; rows of a partition's table at first
     uint32_t tier_count[HDST__TIER_WIDE + 1];       // float sums by how they are held
     char why[160];
 } hdst__aggregate_choice;
@@ -41,14 +41,14 @@ typedef struct hdst__aggregate_slab {      // memory for chunks
     uint64_t bytes;
 } hdst__aggregate_slab;
 
-// What a thread wrote at once: where the records of a part are. A directory of these (of raw records, by part; then of rows, by part) is in the file, behind them.
+// What a thread wrote at once: where the records of a partition are. A directory of these (of raw records, by partition; then of rows, by partition) is in the file, behind them.
 typedef struct hdst__aggregate_spilled {
     uint64_t offset, bytes;
-    uint64_t before;                    // where the entry for the same part is in the directory written before; UINT64_MAX: this is the first
+    uint64_t before;                    // where the entry for the same partition is in the directory written before; UINT64_MAX: this is the first
 } hdst__aggregate_spilled;
 
-typedef struct hdst__aggregate_result {    // of a part
-    uint64_t first, count;              // in the whole result; `first` of a part is known once that of the part before it and its count are
+typedef struct hdst__aggregate_result {    // of a partition
+    uint64_t first, count;              // in the whole result; `first` of a partition is known once that of the partition before it and its count are
     char *records;                      // NULL: they are where they belong
     bool passes;                        // the budget has no room for them: they are in the file
 } hdst__aggregate_result;
@@ -80,20 +80,20 @@ typedef struct hdst__aggregation {
     bool has_cache;                     // the input's cache is the host's, until it is given back
     const hdst__storage *piece;         // of records that are taken apart in one go
     pthread_mutex_t lock;               // of what follows
-    pthread_cond_t counted;             // a part's rows were, or the run stops
+    pthread_cond_t counted;             // a partition's rows were, or the run stops
     uint64_t next_record, end;          // of the input, or of the slice at hand; the number of its records
     uint64_t before;                    // records of slices before it
     uint64_t seed;                      // of places in tables of wide cells
-    uint32_t next_part;
-    uint32_t parts_counted;             // of these, and of the next, `first` is known
+    uint32_t next_partition;
+    uint32_t partitions_counted;             // of these, and of the next, `first` is known
     hdst__spill spill;
     hdst__aggregate_spilled *directory;     // the last one; NULL: nothing was spilled
     uint64_t directory_at;              // where it is in the file
     atomic_bool stop;
     struct hdst__aggregate_worker *worker;
     uint32_t workers;
-    uint32_t shares;                    // of them, those that reduce parts, each with its share of the memory
-    hdst__aggregate_result *result;        // by part, and one more
+    uint32_t shares;                    // of them, those that reduce partitions, each with its share of the memory
+    hdst__aggregate_result *result;        // by partition, and one more
 } hdst__aggregation;
 
 typedef struct hdst__aggregate_worker {
@@ -105,36 +105,36 @@ typedef struct hdst__aggregate_worker {
     hdst__key_table block;
     bool blocks;                        // still worth while
     uint64_t since_flush;
-    hdst__key_parts raw, rows;
+    hdst__radix_partitions raw, rows;
     char *slab, *slab_end;              // free memory of the slab in use
     hdst__aggregate_slab *slabs, *spare;   // with chunks; without any, as what they held was spilled
     uint64_t held;                      // bytes of `slabs`
-    hdst__key_chunk *free_chunk[2];     // in slabs: what a combined part does not need, of raw records and of rows
+    hdst__partition_chunk *free_chunk[2];     // in slabs: what a combined partition does not need, of raw records and of rows
     struct hdst__aggregate_combiner *combiner;
     bool combines;                      // it may pay
     uint64_t combined_in, combined_out;
     char *buffer;                       // for what was spilled, and for what goes to a file
     uint64_t buffer_bytes;
-    hdst__budget memory;                // of the part at hand: this thread's share
+    hdst__budget memory;                // of the partition at hand: this thread's share
     hdst__allocator allocator;          // for it
-    uint32_t split;                     // bits of the hash by which the part at hand is taken piece by piece, as one table for it has no room
-    uint64_t piece_of_part;             // which one: the part's bits of the hash and these
+    uint32_t split;                     // bits of the hash by which the partition at hand is taken piece by piece, as one table for it has no room
+    uint64_t piece_of_partition;             // which one: the partition's bits of the hash and these
     uint64_t most_rows;                 // of a piece so far
     bool ranges;                        // the piece is one hash, taken by ranges of its keys
     bool has_from;                      // not the first of them
     uint64_t *bounds;                   // keys: the range's first one, and where it and those after it end, the nearest last
     uint32_t ends;                      // without one the range has no end
     uint64_t pieces, range_count;       // that were reduced; of them, ranges
-    hdst__key_table table, wide;        // of a part
+    hdst__key_table table, wide;        // of a partition
     uint64_t *sorted, sorted_words;
-    struct hdst__aggregate_sorter *sorter; // of parts that are sorted
-    bool sorts;                         // the part at hand
-    uint64_t crowded_parts, longest;    // sorted as keys crowd in the table; places from a key's home, of all tables
+    struct hdst__aggregate_sorter *sorter; // of partitions that are sorted
+    bool sorts;                         // the partition at hand
+    uint64_t crowded_partitions, longest;    // sorted as keys crowd in the table; places from a key's home, of all tables
     bool block_was_crowded;
-    uint64_t moved[3];                  // rows with a word that could overflow, from: the block, piles, parts
-    uint64_t in, to_parts, out;         // records; pairs and rows that left the blocks; keys
+    uint64_t moved[3];                  // rows with a word that could overflow, from: the block, piles, partitions
+    uint64_t in, to_partitions, out;         // records; pairs and rows that left the blocks; keys
     uint64_t flushes;
-    hdst__direct_table direct_table;          // of a part, where keys are numbers of rows
+    hdst__direct_table direct_table;          // of a partition, where keys are numbers of rows
     uint64_t first_row;                 // of it
     uint64_t strays, stray, stray_key;  // then: records whose key is none; the first one, UINT64_MAX without one
     char nothing;                       // the place of no rows
@@ -154,7 +154,7 @@ struct hdst__aggregate {
     hdst__aggregate_choice choice;
     bool ran;
     uint64_t keys, flushes, spilled, combined_in, combined_out;
-    uint64_t crowded_parts, crowded_blocks, longest, pieces, range_count;       // of the workers
+    uint64_t crowded_partitions, crowded_blocks, longest, pieces, range_count;       // of the workers
     uint64_t stray, stray_key;          // of the last run: the first record whose key is no number of a row, UINT64_MAX without one
     hdst__aggregate_slab *slabs;           // not in use
     char *rows;                         // the result
@@ -182,29 +182,29 @@ double hdst__aggregate_distinct_of(double seen, double n, double most);    // ke
 // aggregate_block.c: all records of the input that no other thread takes, and then what is left in its table.
 hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker);
 hdst_status hdst__aggregate_flush(hdst__aggregate_worker *worker);
-// aggregate_pieces.c: where the part at hand, or the piece, has no room, a piece of it. false: it cannot be made smaller, or the error is another; it stays.
+// aggregate_pieces.c: where the partition at hand, or the piece, has no room, a piece of it. false: it cannot be made smaller, or the error is another; it stays.
 bool hdst__aggregate_split(hdst__aggregate_worker *worker);
 void hdst__aggregate_next_piece(hdst__aggregate_worker *worker, uint64_t rows);       // behind one that had so many
-// Of records of a part, those of the piece, to the front of the worker's buffer; their bytes. `from` may lie there.
+// Of records of a partition, those of the piece, to the front of the worker's buffer; their bytes. `from` may lie there.
 uint64_t hdst__aggregate_pick(const hdst__aggregate_worker *worker, const char *from, uint64_t bytes, uint32_t kind);
 bool hdst__aggregate_make_bounds(hdst__aggregate_worker *worker);                    // false: no memory
-void hdst__aggregate_share_memory(hdst__aggregation *run, uint32_t threads);      // before parts are reduced by so many
+void hdst__aggregate_share_memory(hdst__aggregation *run, uint32_t threads);      // before partitions are reduced by so many
 uint64_t hdst__aggregate_shared_memory(const hdst__aggregation *run);             // what they may still take, together
-// aggregate_partition.c: all parts that no other thread takes.
-hdst_status hdst__aggregate_part(hdst__aggregate_worker *worker);
-bool hdst__aggregate_take_part(hdst__aggregation *run, uint32_t *part);            // the next one. false: none is left, or the run must end
+// aggregate_partition.c: all partitions that no other thread takes.
+hdst_status hdst__aggregate_reduce_partitions(hdst__aggregate_worker *worker);
+bool hdst__aggregate_take_partition(hdst__aggregation *run, uint32_t *partition);            // the next one. false: none is left, or the run must end
 char *hdst__aggregate_buffer(hdst__aggregate_worker *worker);                         // worker->buffer. NULL: no memory, the error is set
-// A part's raw records and its rows: the chunks of all threads, and then what was spilled of them. false: no memory or the file cannot be read, the error is set.
-typedef bool (*hdst__aggregate_adder)(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk);
-bool hdst__aggregate_each_chunk(hdst__aggregate_worker *worker, uint32_t part, hdst__aggregate_adder add_raw, hdst__aggregate_adder add_rows);
+// A partition's raw records and its rows: the chunks of all threads, and then what was spilled of them. false: no memory or the file cannot be read, the error is set.
+typedef bool (*hdst__aggregate_adder)(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk);
+bool hdst__aggregate_each_chunk(hdst__aggregate_worker *worker, uint32_t partition, hdst__aggregate_adder add_raw, hdst__aggregate_adder add_rows);
 // Sums of a row that could overflow move to its wide cells; addends of the batch that are too large, or too fine, for words go there. false: no memory, the error is set.
 bool hdst__aggregate_move_full(hdst__aggregate_worker *worker, uint64_t *row);
 bool hdst__aggregate_add_misfits(hdst__aggregate_worker *worker);
 
-// aggregate_sorted.c: the raw records and the rows of a part, chunk by chunk, and then its rows in order, which are the sorter's until the next part. false: no memory, the
+// aggregate_sorted.c: the raw records and the rows of a partition, chunk by chunk, and then its rows in order, which are the sorter's until the next partition. false: no memory, the
 // error is set.
-bool hdst__aggregate_sorted_add(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk);
-bool hdst__aggregate_sorted_add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk);
+bool hdst__aggregate_sorted_add(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk);
+bool hdst__aggregate_sorted_add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk);
 bool hdst__aggregate_sorted_add_table(hdst__aggregate_worker *worker);               // the rows of the worker's table, which stay there
 bool hdst__aggregate_sorted_end(hdst__aggregate_worker *worker, const uint64_t **rows, uint64_t *count);
 // Of the keys at hand, one about in the middle, with others before it. NULL: there are no two.
@@ -213,12 +213,12 @@ void hdst__aggregate_free_sorter(hdst__aggregate_worker *worker);
 // Who has wide cells: a hash that cannot be foreseen, for their table is in no order. Where hashes say all of a key so does this one.
 uint32_t hdst__aggregate_wide_hash(const hdst__aggregation *run, uint32_t hash, const uint64_t *key);
 uint32_t hdst__aggregate_unwide_hash(const hdst__aggregation *run, uint32_t wide_hash);
-// The wide cells of a key in the part that is reduced, made if there are none, behind its tag and key. NULL: no memory.
+// The wide cells of a key in the partition that is reduced, made if there are none, behind its tag and key. NULL: no memory.
 uint64_t *hdst__aggregate_wide(hdst__aggregate_worker *worker, uint32_t hash, const uint64_t *key);
 // Sums in the cells of a row move to its wide cells. false: no memory, the error is set.
 bool hdst__aggregate_move_cells(hdst__aggregate_worker *worker, uint32_t hash, const uint64_t *key, uint64_t *cells);
-// aggregate_direct.c: the same as hdst__aggregate_part where keys are numbers of rows. Each part is written where it belongs.
-hdst_status hdst__aggregate_direct_partition(hdst__aggregate_worker *worker);
+// aggregate_direct.c: the same as hdst__aggregate_reduce_partitions where keys are numbers of rows. Each partition is written where it belongs.
+hdst_status hdst__aggregate_reduce_direct(hdst__aggregate_worker *worker);
 
 // aggregate_input.c
 hdst_status hdst__aggregate_open_input(hdst__aggregation *run, hdst_error *error);
@@ -230,7 +230,7 @@ void hdst__aggregate_free_piece(hdst__aggregation *run, void **memory);
 
 // aggregate_combine.c
 bool hdst__aggregate_piles_up(const hdst__aggregate_worker *worker);      // it holds far more than rows of all keys would take
-// The records of each part become rows. *freed: chunks are free now. false: the run must end, its error is set.
+// The records of each partition become rows. *freed: chunks are free now. false: the run must end, its error is set.
 bool hdst__aggregate_combine(hdst__aggregate_worker *worker, bool *freed);
 void hdst__aggregate_free_combiner(hdst__aggregate_worker *worker);
 
@@ -238,30 +238,30 @@ void hdst__aggregate_free_combiner(hdst__aggregate_worker *worker);
 hdst_status hdst__aggregate_spill(hdst__aggregate_worker *worker);        // all its chunks; their memory is free then
 // All the rest too, where some had to be spilled: what the chunks took is the result's then.
 hdst_status hdst__aggregate_spill_rest(hdst__aggregation *run, hdst_error *error);
-// What was not, of the piece of the part that is taken now.
+// What was not, of the piece of the partition that is taken now.
 bool hdst__aggregate_add_picked(hdst__aggregate_worker *worker, const char *from, uint64_t bytes, uint32_t kind /* 0: raw, 1: rows */, hdst__aggregate_adder add);
-hdst_status hdst__aggregate_read_spilled(hdst__aggregate_worker *worker, uint32_t kind, uint32_t part, hdst__aggregate_adder add);
+hdst_status hdst__aggregate_read_spilled(hdst__aggregate_worker *worker, uint32_t kind, uint32_t partition, hdst__aggregate_adder add);
 void hdst__aggregate_forget_spilled(hdst__aggregation *run);
 
 // aggregate_memory.c
 void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *what, hdst_error *error);    // counts towards the budget; NULL: error is set
 void hdst__aggregate_give(hdst__aggregation *run, void *memory);
-void *hdst__aggregate_more(void *worker, uint64_t bytes);      // hdst__key_memory
+void *hdst__aggregate_more(void *worker, uint64_t bytes);      // hdst__chunk_memory
 bool hdst__aggregate_first_slab(hdst__aggregate_worker *worker);  // so that each thread has one, to spill from and fill again
 void hdst__aggregate_give_slabs(hdst__aggregate_worker *worker);  // back to the budget; nothing is in them
 void hdst__aggregate_keep_slabs(hdst__aggregation *run, hdst__aggregate_slab *slabs);     // for the next run, where the budget has room for them
 void hdst__aggregate_free_kept(hdst__aggregate *aggregate);
 // aggregate_result.c
-// Room for the rows that are expected. None, where the budget is short: then parts keep their rows until all are counted.
+// Room for the rows that are expected. None, where the budget is short: then partitions keep their rows until all are counted.
 void hdst__aggregate_expect_rows(hdst__aggregation *run);
 hdst_status hdst__aggregate_take_rows(hdst__aggregation *run, hdst_error *error);      // the same for keys that are numbers of rows, whose result has a place in any case
-// The place of a part's rows: where they belong, or memory of its own. Waits for the count of the part before. NULL: there is none, they go to the file.
-char *hdst__aggregate_place(hdst__aggregate_worker *worker, uint32_t part, uint64_t count);
-// Records in order to the file, as number `at` and on of the part's, which does not change that way: begin waits for the part before, end tells the number of all.
-void hdst__aggregate_begin_part_in_file(hdst__aggregate_worker *worker, uint32_t part);
-bool hdst__aggregate_put_in_file(hdst__aggregate_worker *worker, uint32_t part, uint64_t at, const void *records, uint64_t count);     // false: error is set
-void hdst__aggregate_end_part_in_file(hdst__aggregate_worker *worker, uint32_t part, uint64_t count);
-void hdst__aggregate_give_part(hdst__aggregation *run, hdst__aggregate_result *result);
+// The place of a partition's rows: where they belong, or memory of its own. Waits for the count of the partition before. NULL: there is none, they go to the file.
+char *hdst__aggregate_place(hdst__aggregate_worker *worker, uint32_t partition, uint64_t count);
+// Records in order to the file, as number `at` and on of the partition's, which does not change that way: begin waits for the partition before, end tells the number of all.
+void hdst__aggregate_begin_partition_in_file(hdst__aggregate_worker *worker, uint32_t partition);
+bool hdst__aggregate_put_in_file(hdst__aggregate_worker *worker, uint32_t partition, uint64_t at, const void *records, uint64_t count);     // false: error is set
+void hdst__aggregate_end_partition_in_file(hdst__aggregate_worker *worker, uint32_t partition, uint64_t count);
+void hdst__aggregate_give_partition(hdst__aggregation *run, hdst__aggregate_result *result);
 void hdst__aggregate_forget_rows(hdst__aggregate *aggregate);                            // of the last run
 hdst_status hdst__aggregate_join(hdst__aggregation *run, hdst_error *error);       // all rows one after another
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorted runs in place of a hash table: the raw records of a part, and rows of its keys, are sorted by (hash, key), stably, and reduced run by run. So many at a time as fit
+// Sorted runs in place of a hash table: the raw records of a partition, and rows of its keys, are sorted by (hash, key), stably, and reduced run by run. So many at a time as fit
 // a core's cache; the rows of two pieces are merged, then those of four, and so on, so a key with most of the records takes no more memory than others, and no keys take
-// more than n log n steps. Only where somebody asks for it, or where keys crowd in a table: of 5M pairs (u32, f32) with 1k, 1M, 5M keys one takes 22, 38, 38 ns of a core, in parts with tables 7, 17, 25 ns.
+// more than n log n steps. Only where somebody asks for it, or where keys crowd in a table: of 5M pairs (u32, f32) with 1k, 1M, 5M keys one takes 22, 38, 38 ns of a core, in partitions with tables 7, 17, 25 ns.
 #include "shuffle/aggregate/aggregate_run.h"
 
 #include <string.h>
@@ -129,7 +129,7 @@ static void order_equal_hashes(const hdst__aggregate_worker *worker, uint64_t *e
 static void sort_piece(hdst__aggregate_worker *worker)
 {
     sorter *s = worker->sorter;
-    const uint32_t end = 64 - worker->run->choice.part_bits;
+    const uint32_t end = 64 - worker->run->choice.partition_bits;
     for (uint64_t i = 0; i < s->count; i++) {
         uint32_t hash;                  // of a row: the lower half of its tag, on little-endian hosts
         memcpy(&hash, s->raw + i * s->bytes, sizeof hash);
@@ -248,7 +248,7 @@ static bool reduce_raw(hdst__aggregate_worker *worker)
     return true;
 }
 
-// --- Pieces to a part ---
+// --- Pieces to a partition ---
 
 static int compare_rows(const hdst__aggregation_layout *layout, const uint64_t *a, const uint64_t *b)
 {
@@ -328,7 +328,7 @@ static bool open_piece(hdst__aggregate_worker *worker, bool rows)
     return true;
 }
 
-static bool add_records(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk, bool rows)
+static bool add_records(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk, bool rows)
 {
     if (!open_piece(worker, rows)) return false;
     sorter *s = worker->sorter;
@@ -343,8 +343,8 @@ static bool add_records(hdst__aggregate_worker *worker, const hdst__key_chunk *c
     return true;
 }
 
-bool hdst__aggregate_sorted_add(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk) { return add_records(worker, chunk, false); }
-bool hdst__aggregate_sorted_add_rows(hdst__aggregate_worker *worker, const hdst__key_chunk *chunk) { return add_records(worker, chunk, true); }
+bool hdst__aggregate_sorted_add(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk) { return add_records(worker, chunk, false); }
+bool hdst__aggregate_sorted_add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk) { return add_records(worker, chunk, true); }
 
 bool hdst__aggregate_sorted_add_table(hdst__aggregate_worker *worker)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks that the memory budget has no room for: to a temporary file, a thread's chunks at a time, those of a part together. Where they are stands in the file too, in
+// Chunks that the memory budget has no room for: to a temporary file, a thread's chunks at a time, those of a partition together. Where they are stands in the file too, in
 // directories whose entries lead from the last one back to the first, so that any number of them takes no memory.
 #include "shuffle/aggregate/aggregate_run.h"
 
@@ -7,39 +7,39 @@
 
 enum { BUFFER_BYTES = 256 << 10, BUFFER_SHARE = 16 };
 
-static uint64_t entry_of(const hdst__aggregation *run, uint32_t kind, uint32_t part) { return ((uint64_t)kind << run->choice.part_bits) + part; }
-static uint64_t directory_bytes(const hdst__aggregation *run) { return (2 * sizeof *run->directory) << run->choice.part_bits; }
+static uint64_t entry_of(const hdst__aggregation *run, uint32_t kind, uint32_t partition) { return ((uint64_t)kind << run->choice.partition_bits) + partition; }
+static uint64_t directory_bytes(const hdst__aggregation *run) { return (2 * sizeof *run->directory) << run->choice.partition_bits; }
 
-// Writes the chunks of one part and forgets them. Its line stays.
-static hdst_status write_part(hdst__aggregate_worker *worker, hdst__key_part *part, hdst__aggregate_spilled *extent)
+// Writes the chunks of one partition and forgets them. Its line stays.
+static hdst_status write_partition(hdst__aggregate_worker *worker, hdst__radix_partition *partition, hdst__aggregate_spilled *extent)
 {
     hdst__spill *file = &worker->run->spill;
     extent->offset = file->bytes;
     extent->bytes = 0;
     hdst_status status = HDST_OK;
-    for (const hdst__key_chunk *chunk = part->first; chunk && status == HDST_OK; chunk = chunk->next) {
-        const uint64_t bytes = chunk->next ? chunk->bytes : (uint64_t)(part->at - chunk->data);
+    for (const hdst__partition_chunk *chunk = partition->first; chunk && status == HDST_OK; chunk = chunk->next) {
+        const uint64_t bytes = chunk->next ? chunk->bytes : (uint64_t)(partition->at - chunk->data);
         status = hdst__spill_add(file, chunk->data, bytes, &worker->error);
         extent->bytes += bytes;
     }
-    *part = (hdst__key_part){0};
+    *partition = (hdst__radix_partition){0};
     return status;
 }
 
 static hdst_status write_all(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
-    hdst__key_parts *const kinds[] = {&worker->raw, &worker->rows};
+    hdst__radix_partitions *const kinds[] = {&worker->raw, &worker->rows};
     const bool first = !run->directory;
     if (first) run->directory = hdst__aggregate_take(run, directory_bytes(run), "a reduce by key", &worker->error);
     if (!run->directory) return HDST_E_MEMORY;
     hdst_status status = run->spill.open ? HDST_OK : hdst__spill_open(&run->spill, &worker->error);
     for (uint32_t kind = 0; kind < 2; kind++) {
-        for (uint32_t part = 0; part < UINT32_C(1) << run->choice.part_bits && status == HDST_OK; part++) {
-            hdst__aggregate_spilled *extent = &run->directory[entry_of(run, kind, part)];
-            extent->before = first ? UINT64_MAX : run->directory_at + entry_of(run, kind, part) * sizeof *extent;
+        for (uint32_t partition = 0; partition < UINT32_C(1) << run->choice.partition_bits && status == HDST_OK; partition++) {
+            hdst__aggregate_spilled *extent = &run->directory[entry_of(run, kind, partition)];
+            extent->before = first ? UINT64_MAX : run->directory_at + entry_of(run, kind, partition) * sizeof *extent;
             status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
-            if (status == HDST_OK) status = write_part(worker, &kinds[kind]->part[part], extent);
+            if (status == HDST_OK) status = write_partition(worker, &kinds[kind]->partition[partition], extent);
         }
     }
     run->directory_at = run->spill.bytes;
@@ -87,7 +87,7 @@ bool hdst__aggregate_add_picked(hdst__aggregate_worker *worker, const char *from
     if (!hdst__aggregate_buffer(worker)) return false;
     const uint64_t record = record_bytes(worker, kind), most = worker->buffer_bytes / record * record;
     for (uint64_t done = 0; done < bytes; done += most) {
-        const hdst__key_chunk chunk = {.bytes = hdst__aggregate_pick(worker, from + done, bytes - done < most ? bytes - done : most, kind), .data = worker->buffer};
+        const hdst__partition_chunk chunk = {.bytes = hdst__aggregate_pick(worker, from + done, bytes - done < most ? bytes - done : most, kind), .data = worker->buffer};
         if (chunk.bytes && !add(worker, &chunk)) return false;
     }
     return true;
@@ -101,7 +101,7 @@ static hdst_status read_extent(hdst__aggregate_worker *worker, const hdst__aggre
     hdst_status status = HDST_OK;
     for (uint64_t done = 0; done < extent->bytes && status == HDST_OK; done += most) {
         const uint64_t left = extent->bytes - done;
-        hdst__key_chunk chunk = {.bytes = left < most ? left : most, .data = worker->buffer};
+        hdst__partition_chunk chunk = {.bytes = left < most ? left : most, .data = worker->buffer};
         status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
         if (status == HDST_OK) status = hdst__spill_read(&run->spill, extent->offset + done, chunk.data, chunk.bytes, &worker->error);
         if (status == HDST_OK && worker->split) chunk.bytes = hdst__aggregate_pick(worker, chunk.data, chunk.bytes, kind);
@@ -111,12 +111,12 @@ static hdst_status read_extent(hdst__aggregate_worker *worker, const hdst__aggre
 }
 
 // The file does not change any more, so that threads read it without a lock.
-hdst_status hdst__aggregate_read_spilled(hdst__aggregate_worker *worker, uint32_t kind, uint32_t part, hdst__aggregate_adder add)
+hdst_status hdst__aggregate_read_spilled(hdst__aggregate_worker *worker, uint32_t kind, uint32_t partition, hdst__aggregate_adder add)
 {
     hdst__aggregation *run = worker->run;
     if (!run->directory) return HDST_OK;
     if (!hdst__aggregate_buffer(worker)) return HDST_E_MEMORY;
-    hdst__aggregate_spilled extent = run->directory[entry_of(run, kind, part)];
+    hdst__aggregate_spilled extent = run->directory[entry_of(run, kind, partition)];
     hdst_status status = read_extent(worker, &extent, kind, add);
     while (status == HDST_OK && extent.before != UINT64_MAX) {
         status = hdst__spill_read(&run->spill, extent.before, &extent, sizeof extent, &worker->error);

@@ -26,8 +26,8 @@ bool hdst__key_batch_create(hdst__key_batch *batch, const hdst__allocator *alloc
 
 void hdst__key_batch_destroy(hdst__key_batch *batch, const hdst__allocator *allocator)
 {
-    void *parts[] = {batch->source, batch->key_source, batch->hash, batch->key, batch->word, batch->misfit};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) hdst__free(allocator, parts[i]);
+    void *const memory[] = {batch->source, batch->key_source, batch->hash, batch->key, batch->word, batch->misfit};
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) hdst__free(allocator, memory[i]);
     *batch = (hdst__key_batch){0};
 }
 

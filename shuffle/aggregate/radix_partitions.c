@@ -17,90 +17,90 @@ static uint32_t group_of(uint32_t record_bytes)
     return group;
 }
 
-bool hdst__key_parts_create(hdst__key_parts *parts, const hdst__allocator *allocator, uint32_t bits, uint32_t record_bytes, hdst__key_memory more, void *user)
+bool hdst__radix_partitions_create(hdst__radix_partitions *partitions, const hdst__allocator *allocator, uint32_t bits, uint32_t record_bytes, hdst__chunk_memory more, void *user)
 {
     const uint64_t count = UINT64_C(1) << bits;
-    *parts = (hdst__key_parts){.allocator = allocator, .more = more, .user = user, .bits = bits, .record_bytes = record_bytes, .group = group_of(record_bytes)};
-    const uint64_t line = (uint64_t)parts->group * record_bytes, wanted = bits <= 6 ? 64 << 10 : bits <= 9 ? 16 << 10 : 8 << 10;
-    parts->chunk_room = ((wanted > line ? wanted : line) + LINE - 1) / LINE * LINE;
-    parts->chunk_bytes = parts->chunk_room / line * line;
-    parts->part = hdst__alloc_zero(allocator, count * sizeof *parts->part);
-    parts->fill = hdst__alloc_zero(allocator, count);
-    parts->line_memory = hdst__alloc(allocator, count * line + LINE);
-    if (!parts->part || !parts->fill || !parts->line_memory) {
-        hdst__key_parts_destroy(parts);
+    *partitions = (hdst__radix_partitions){.allocator = allocator, .more = more, .user = user, .bits = bits, .record_bytes = record_bytes, .group = group_of(record_bytes)};
+    const uint64_t line = (uint64_t)partitions->group * record_bytes, wanted = bits <= 6 ? 64 << 10 : bits <= 9 ? 16 << 10 : 8 << 10;
+    partitions->chunk_room = ((wanted > line ? wanted : line) + LINE - 1) / LINE * LINE;
+    partitions->chunk_bytes = partitions->chunk_room / line * line;
+    partitions->partition = hdst__alloc_zero(allocator, count * sizeof *partitions->partition);
+    partitions->fill = hdst__alloc_zero(allocator, count);
+    partitions->line_memory = hdst__alloc(allocator, count * line + LINE);
+    if (!partitions->partition || !partitions->fill || !partitions->line_memory) {
+        hdst__radix_partitions_destroy(partitions);
         return false;
     }
-    parts->line = parts->line_memory + (LINE - (uintptr_t)parts->line_memory % LINE) % LINE;
+    partitions->line = partitions->line_memory + (LINE - (uintptr_t)partitions->line_memory % LINE) % LINE;
     return true;
 }
 
-void hdst__key_parts_limit(hdst__key_parts *parts, uint64_t bytes)
+void hdst__radix_partitions_limit(hdst__radix_partitions *partitions, uint64_t bytes)
 {
-    const uint64_t line = (uint64_t)parts->group * parts->record_bytes, room = ((bytes > line ? bytes : line) + LINE - 1) / LINE * LINE;
-    if (room >= parts->chunk_room) return;
-    parts->chunk_room = room;
-    parts->chunk_bytes = room / line * line;
+    const uint64_t line = (uint64_t)partitions->group * partitions->record_bytes, room = ((bytes > line ? bytes : line) + LINE - 1) / LINE * LINE;
+    if (room >= partitions->chunk_room) return;
+    partitions->chunk_room = room;
+    partitions->chunk_bytes = room / line * line;
 }
 
-void hdst__key_parts_destroy(hdst__key_parts *parts)
+void hdst__radix_partitions_destroy(hdst__radix_partitions *partitions)
 {
-    hdst__free(parts->allocator, parts->part);
-    hdst__free(parts->allocator, parts->fill);
-    hdst__free(parts->allocator, parts->line_memory);
-    *parts = (hdst__key_parts){.allocator = parts->allocator};
+    hdst__free(partitions->allocator, partitions->partition);
+    hdst__free(partitions->allocator, partitions->fill);
+    hdst__free(partitions->allocator, partitions->line_memory);
+    *partitions = (hdst__radix_partitions){.allocator = partitions->allocator};
 }
 
-// The length of its last chunk stands in the part as long as records come.
-static void note_length(hdst__key_part *part)
+// The length of its last chunk stands in the partition as long as records come.
+static void note_length(hdst__radix_partition *partition)
 {
-    if (part->last) part->last->bytes = (uint64_t)(part->at - part->last->data);
+    if (partition->last) partition->last->bytes = (uint64_t)(partition->at - partition->last->data);
 }
 
-static bool new_chunk(hdst__key_parts *parts, hdst__key_part *part)
+static bool new_chunk(hdst__radix_partitions *partitions, hdst__radix_partition *partition)
 {
-    const uint64_t head = (sizeof(hdst__key_chunk) + LINE - 1) / LINE * LINE;
-    hdst__key_chunk *chunk = parts->more(parts->user, head + parts->chunk_room);
+    const uint64_t head = (sizeof(hdst__partition_chunk) + LINE - 1) / LINE * LINE;
+    hdst__partition_chunk *chunk = partitions->more(partitions->user, head + partitions->chunk_room);
     if (!chunk) return false;
-    *chunk = (hdst__key_chunk){.data = (char *)chunk + head};
-    note_length(part);
-    if (part->last) part->last->next = chunk;
-    else part->first = chunk;
-    part->last = chunk;
-    part->at = chunk->data;
-    part->end = chunk->data + parts->chunk_bytes;
+    *chunk = (hdst__partition_chunk){.data = (char *)chunk + head};
+    note_length(partition);
+    if (partition->last) partition->last->next = chunk;
+    else partition->first = chunk;
+    partition->last = chunk;
+    partition->at = chunk->data;
+    partition->end = chunk->data + partitions->chunk_bytes;
     return true;
 }
 
-hdst__key_chunk *hdst__key_parts_detach(hdst__key_parts *parts, uint32_t number)
+hdst__partition_chunk *hdst__radix_partitions_detach(hdst__radix_partitions *partitions, uint32_t number)
 {
-    hdst__key_part *part = &parts->part[number];
-    hdst__key_chunk *first = part->first;
-    note_length(part);
-    *part = (hdst__key_part){0};
+    hdst__radix_partition *partition = &partitions->partition[number];
+    hdst__partition_chunk *first = partition->first;
+    note_length(partition);
+    *partition = (hdst__radix_partition){0};
     return first;
 }
 
-bool hdst__key_parts_put(hdst__key_parts *parts, uint32_t number, const void *records, uint64_t count)
+bool hdst__radix_partitions_put(hdst__radix_partitions *partitions, uint32_t number, const void *records, uint64_t count)
 {
-    hdst__key_part *part = &parts->part[number];
+    hdst__radix_partition *partition = &partitions->partition[number];
     const char *from = records;
-    for (uint64_t left = count * parts->record_bytes; left;) {
-        if (part->at == part->end && !new_chunk(parts, part)) return false;
-        const uint64_t room = (uint64_t)(part->end - part->at), bytes = left < room ? left : room;
-        memcpy(part->at, from, bytes);
-        part->at += bytes;
+    for (uint64_t left = count * partitions->record_bytes; left;) {
+        if (partition->at == partition->end && !new_chunk(partitions, partition)) return false;
+        const uint64_t room = (uint64_t)(partition->end - partition->at), bytes = left < room ? left : room;
+        memcpy(partition->at, from, bytes);
+        partition->at += bytes;
         from += bytes;
         left -= bytes;
     }
     return true;
 }
 
-void hdst__key_parts_seal(hdst__key_parts *parts, uint32_t number)
+void hdst__radix_partitions_seal(hdst__radix_partitions *partitions, uint32_t number)
 {
-    hdst__key_part *part = &parts->part[number];
-    part->end = part->at;
-    note_length(part);          // hdst__key_parts_end may have been here before
+    hdst__radix_partition *partition = &partitions->partition[number];
+    partition->end = partition->at;
+    note_length(partition);          // hdst__radix_partitions_end may have been here before
 }
 
 static void copy_lines(char *to, const char *from, uint64_t bytes)
@@ -112,24 +112,24 @@ static void copy_lines(char *to, const char *from, uint64_t bytes)
 #endif
 }
 
-bool hdst__key_parts_flush_line(hdst__key_parts *parts, uint32_t number)
+bool hdst__radix_partitions_flush_line(hdst__radix_partitions *partitions, uint32_t number)
 {
-    hdst__key_part *part = &parts->part[number];
-    const uint64_t line = (uint64_t)parts->group * parts->record_bytes, bytes = (uint64_t)parts->fill[number] * parts->record_bytes;
-    const char *from = parts->line + number * line;
-    if (part->at == part->end && !new_chunk(parts, part)) return false;
-    if (bytes == line && line % LINE == 0) copy_lines(part->at, from, bytes);
-    else memcpy(part->at, from, bytes);
-    part->at += bytes;
-    parts->fill[number] = 0;
+    hdst__radix_partition *partition = &partitions->partition[number];
+    const uint64_t line = (uint64_t)partitions->group * partitions->record_bytes, bytes = (uint64_t)partitions->fill[number] * partitions->record_bytes;
+    const char *from = partitions->line + number * line;
+    if (partition->at == partition->end && !new_chunk(partitions, partition)) return false;
+    if (bytes == line && line % LINE == 0) copy_lines(partition->at, from, bytes);
+    else memcpy(partition->at, from, bytes);
+    partition->at += bytes;
+    partitions->fill[number] = 0;
     return true;
 }
 
-bool hdst__key_parts_end(hdst__key_parts *parts)
+bool hdst__radix_partitions_end(hdst__radix_partitions *partitions)
 {
-    for (uint32_t p = 0; p < UINT32_C(1) << parts->bits; p++) {
-        if (parts->fill[p] && !hdst__key_parts_flush_line(parts, p)) return false;
-        note_length(&parts->part[p]);
+    for (uint32_t p = 0; p < UINT32_C(1) << partitions->bits; p++) {
+        if (partitions->fill[p] && !hdst__radix_partitions_flush_line(partitions, p)) return false;
+        note_length(&partitions->partition[p]);
     }
 #ifdef __SSE2__
     _mm_sfence();
@@ -137,19 +137,19 @@ bool hdst__key_parts_end(hdst__key_parts *parts)
     return true;
 }
 
-bool hdst__key_parts_add_pairs(hdst__key_parts *parts, const uint32_t *hash, const char *value, uint64_t stride, uint32_t count)
+bool hdst__radix_partitions_add_tuples(hdst__radix_partitions *partitions, const uint32_t *hash, const char *value, uint64_t stride, uint32_t count)
 {
-    const uint32_t shift = 32 - parts->bits;
-    uint64_t *line = (uint64_t *)(void *)parts->line;
-    uint8_t *fill = parts->fill;
-    if (parts->bits == 0 || parts->record_bytes != 8 || parts->group != LINE / 8) return false;
+    const uint32_t shift = 32 - partitions->bits;
+    uint64_t *line = (uint64_t *)(void *)partitions->line;
+    uint8_t *fill = partitions->fill;
+    if (partitions->bits == 0 || partitions->record_bytes != 8 || partitions->group != LINE / 8) return false;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t bits;
         memcpy(&bits, value + i * stride, sizeof bits);
         const uint32_t p = hash[i] >> shift, at = fill[p];
         line[p * (LINE / 8) + at] = (uint64_t)bits << 32 | hash[i];
         fill[p] = (uint8_t)(at + 1);
-        if (at + 1 == LINE / 8 && !hdst__key_parts_flush_line(parts, p)) return false;
+        if (at + 1 == LINE / 8 && !hdst__radix_partitions_flush_line(partitions, p)) return false;
     }
     return true;
 }

@@ -230,7 +230,7 @@ Test(cancel, reductions_by_key)
 {
     static const uint32_t key = 0;
     static const ir_accum_op sum = IR_SUM;
-    const hdst__container containers[] = {HDST__CONTAINER_TABLE, HDST__CONTAINER_PARTS, HDST__CONTAINER_SORTED};
+    const hdst__container containers[] = {HDST__CONTAINER_TABLE, HDST__CONTAINER_PARTITIONS, HDST__CONTAINER_SORTED};
     for (size_t i = 0; i < 3; i++) {
         job j;
         open_job(&j, UINT64_C(1) << 30);

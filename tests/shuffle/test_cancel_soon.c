@@ -266,7 +266,7 @@ static hdst_status reduce(job *j, hdst__container container)
     return status;
 }
 
-static hdst_status reduce_in_parts(job *j) { return reduce(j, HDST__CONTAINER_PARTS); }
+static hdst_status reduce_in_parts(job *j) { return reduce(j, HDST__CONTAINER_PARTITIONS); }
 static hdst_status reduce_sorted(job *j) { return reduce(j, HDST__CONTAINER_SORTED); }
 
 Test(cancel_soon, a_reduction_by_key) { expect_soon((run_case){"a reduction by key", reduce_in_parts, 1500000, ENOUGH, 8}); }

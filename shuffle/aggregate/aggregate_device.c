@@ -85,7 +85,7 @@ static uint64_t segment_groups(const pass *p, const hdst__segment *segment)
 static hdst_status over_segments(const pass *p, bool counts, hdst_error *error)
 {
     const hdst__hash_choice *c = &p->d->choice;
-    const hdst__hash_kernel which = counts ? (c->hot ? HDST__HASH_COUNT_HOT : HDST__HASH_COUNT) : c->hot ? HDST__HASH_PLACE_HOT : HDST__HASH_PLACE;
+    const hdst__hash_kernel which = counts ? (c->heavy ? HDST__HASH_COUNT_HEAVY : HDST__HASH_COUNT) : c->heavy ? HDST__HASH_PLACE_HEAVY : HDST__HASH_PLACE;
     hdst_status status = HDST_OK;
     uint64_t chunk = 0;
     for (uint64_t i = 0; i < p->cache->count && status == HDST_OK; i++) {
@@ -95,14 +95,14 @@ static hdst_status over_segments(const pass *p, bool counts, hdst_error *error)
         size_t n = 5 + hdst__hash_sources(p->d, segment, args + 5);
         args[n++] = memory_of(p, HDST__HASH_COUNTERS);
         if (!counts) args[n++] = memory_of(p, HDST__HASH_PAIRS);
-        if (c->hot) {
-            args[n++] = number(c->hot_places);
+        if (c->heavy) {
+            args[n++] = number(c->heavy_places);
             args[n++] = number(c->seed);
             if (counts) args[n++] = number(c->copies);
             args[n++] = memory_of(p, HDST__HASH_SCALES);
             args[n++] = number(c->bits);
-            args[n++] = memory_of(p, HDST__HASH_HOT_KEYS);
-            if (counts) args[n++] = memory_of(p, HDST__HASH_HOT_WORDS);
+            args[n++] = memory_of(p, HDST__HASH_HEAVY_KEYS);
+            if (counts) args[n++] = memory_of(p, HDST__HASH_HEAVY_WORDS);
         }
         status = hdst__hash_work(p->d, which, args, n, groups, error);
         chunk += groups;
@@ -123,9 +123,9 @@ static hdst_status first_time(pass *p, hdst_error *error)
     const uint64_t each = row_bytes > pair_bytes ? row_bytes : pair_bytes;
     hdst_status status = hdst__hash_put(d, HDST__HASH_SCALES, scales, sizeof scales, error);
     if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_COUNTERS, counters * 4, error);
-    if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_HOT_WORDS, ((uint64_t)c->hot_places + 1) * d->shape.units * 8, error);
-    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_PAIRS, (p->records + c->hot_places) * each, error);
-    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_OTHER_PAIRS, (p->records + c->hot_places) * each, error);
+    if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_HEAVY_WORDS, ((uint64_t)c->heavy_places + 1) * d->shape.units * 8, error);
+    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_PAIRS, (p->records + c->heavy_places) * each, error);
+    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_OTHER_PAIRS, (p->records + c->heavy_places) * each, error);
     if (status == HDST_OK) status = over_segments(p, true, error);
     if (status == HDST_OK) status = place_partitions(p, (const uint32_t[]){0, (uint32_t)p->chunks}, 1, c->high_bits, error);
     if (status == HDST_OK) status = over_segments(p, false, error);
@@ -152,7 +152,7 @@ static hdst_status count_distinct(pass *p, hdst_error *error)
     uint64_t *map = hdst__alloc(d->engine->allocator, bytes);
     if (!map) return hdst__error_memory(error, "a reduce by key");
     if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_MAP, 0, map, bytes, error);
-    if (status == HDST_OK) c->distinct = hdst__hash_distinct_of(map, (double)end / (double)partitions) + c->hot;
+    if (status == HDST_OK) c->distinct = hdst__hash_distinct_of(map, (double)end / (double)partitions) + c->heavy;
     hdst__free(d->engine->allocator, map);
     return status;
 }
@@ -220,9 +220,9 @@ static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *err
     if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_ROWS_OF, (partitions + 1) * 4, error);
     if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_STAGED, partitions * 4, error);
     if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_FAILED, 8, error);
-    const hdst__work_arg args[] = {number(partitions), number(bits), number(c->slots), number(c->spread), number(c->hot), memory_of(p, HDST__HASH_SCALES), number(c->bits),
-                                   memory_of(p, HDST__HASH_OF_STARTS), memory_of(p, p->pairs), memory_of(p, HDST__HASH_HOT_KEYS), memory_of(p, HDST__HASH_RANKED),
-                                   memory_of(p, HDST__HASH_HOT_WORDS), memory_of(p, HDST__HASH_SPARES), memory_of(p, HDST__HASH_SPARE_ROWS), memory_of(p, p->rows),
+    const hdst__work_arg args[] = {number(partitions), number(bits), number(c->slots), number(c->spread), number(c->heavy), memory_of(p, HDST__HASH_SCALES), number(c->bits),
+                                   memory_of(p, HDST__HASH_OF_STARTS), memory_of(p, p->pairs), memory_of(p, HDST__HASH_HEAVY_KEYS), memory_of(p, HDST__HASH_RANKED),
+                                   memory_of(p, HDST__HASH_HEAVY_WORDS), memory_of(p, HDST__HASH_SPARES), memory_of(p, HDST__HASH_SPARE_ROWS), memory_of(p, p->rows),
                                    memory_of(p, HDST__HASH_ROWS_OF), memory_of(p, HDST__HASH_STAGED), memory_of(p, HDST__HASH_FAILED)};
     if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_TOTAL, args, sizeof args / sizeof *args, partitions, error);
     if (status == HDST_OK) status = scan(p, HDST__HASH_ROWS_OF, partitions + 1, error);
@@ -330,13 +330,13 @@ static hdst_status run(hdst__aggregate_device *d, const hdst__aggregate_input *i
     if (again) return HDST_E_MEMORY;
     d->choice.distinct = (double)d->rows;
     d->choice.known = true;
-    d->hot_rows = d->choice.hot;
+    d->heavy_rows = d->choice.heavy;
     proven(d);
     stats->records = p.records;
     stats->device[0] = (hdst__device_use){.slices = 1, .records = p.records, .busy_seconds = hdst__now() - start};
     memcpy(stats->device[0].name, d->device->info->name, sizeof stats->device[0].name);
     stats->device_count = 1;
-    hdst__levels_count(stats, d->engine->hpr, p.records, d->pairs + d->hot_rows, d->rows);
+    hdst__levels_count(stats, d->engine->hpr, p.records, d->pairs + d->heavy_rows, d->rows);
     return HDST_OK;
 }
 
@@ -394,7 +394,7 @@ void hdst__aggregate_device_explain(const hdst__aggregate_device *d, hdst__buffe
     const uint32_t bits = c->high_bits + c->low_bits;
     hdst__buffer_printf(out, "    container: device hash: %u part%s by hash in %u round%s, a table of %u rows in local memory for each, as the records lie on the device\n", 1u << bits, bits ? "s" : "",
                         (unsigned)d->rounds, d->rounds > 1 ? "s" : "", (unsigned)c->slots);
-    if (c->hot) hdst__buffer_printf(out, "    keys that work-groups add up themselves: %u%s\n", (unsigned)c->hot, c->few ? ", all that the sample has" : ", which come often");
+    if (c->heavy) hdst__buffer_printf(out, "    keys that work-groups add up themselves: %u%s\n", (unsigned)c->heavy, c->few ? ", all that the sample has" : ", which come often");
     hdst__buffer_printf(out, "    keys: %" PRIu64 "\n", d->rows);
     if (d->attempts) hdst__buffer_printf(out, "    runs again with more room, as a table was too small: %u\n", (unsigned)d->attempts);
 }

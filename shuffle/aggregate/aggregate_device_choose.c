@@ -13,8 +13,8 @@
 enum {
     COUNT_BITS = 16,                    // of the table that counts the sample's keys
     ADDENDS = 1 << 12,                  // of a float sum that are looked at
-    OFTEN = 12,                         // times that a hot key comes at least
-    MOST_HOT = 512,                     // hot keys, where not all are
+    OFTEN = 12,                         // times that a heavy hitter comes at least
+    MOST_HEAVY = 512,                   // heavy hitters, where not all are
     RARE = 2000,                        // few keys: one in so many records has a key that the sample has once
     SEEDS = 32, LEAST_PLACES = 16, MOST_COPIES = 16,
     MOST_BITS = 9,                      // of HDST__HASH_PARTS
@@ -74,7 +74,7 @@ static void count_keys(const hdst__aggregate_device *d, sample *s)
     }
 }
 
-// --- Hot keys ---
+// --- Heavy hitters ---
 
 static uint32_t home_of(uint64_t key, uint32_t seed, uint32_t places) { return (uint32_t)((uint64_t)((uint32_t)key * seed) * (places - 2) >> 32); }
 
@@ -101,7 +101,7 @@ static int by_count(const void *a, const void *b)       // most first
     return (x->count < y->count) - (x->count > y->count);
 }
 
-// Each key to its home or one of the two places behind; from the first home on that takes as many as can be. Keys that find no place are not hot. Returns how many did.
+// Each key to its home or one of the two places behind; from the first home on that takes as many as can be. Keys that find no place are no heavy hitters. Returns how many did.
 static uint32_t place_keys(homed *keys, uint32_t count, uint32_t seed, uint32_t places, uint32_t *place)
 {
     uint32_t next = 0, placed = 0;
@@ -125,29 +125,29 @@ static uint64_t filler(uint32_t at, uint32_t seed, uint32_t places)
     return key;
 }
 
-static hdst_status write_hot(hdst__aggregate_device *d, homed *keys, uint32_t count, hdst_error *error)
+static hdst_status write_heavy(hdst__aggregate_device *d, homed *keys, uint32_t count, hdst_error *error)
 {
     hdst__hash_choice *c = &d->choice;
     const hdst__allocator *allocator = d->engine->allocator;
     uint32_t *place = hdst__alloc(allocator, (count + 1) * sizeof *place), *ranked = hdst__alloc(allocator, (count + 1) * sizeof *ranked);
-    uint64_t *table = hdst__alloc(allocator, (c->hot_places + 1) * sizeof *table), *order = hdst__alloc(allocator, (count + 1) * 2 * sizeof *order);
+    uint64_t *table = hdst__alloc(allocator, (c->heavy_places + 1) * sizeof *table), *order = hdst__alloc(allocator, (count + 1) * 2 * sizeof *order);
     hdst_status status = place && ranked && table && order ? HDST_OK : hdst__error_memory(error, "a reduce by key");
     if (status == HDST_OK) {
-        c->hot = 0;
-        place_keys(keys, count, c->seed, c->hot_places, place);
-        for (uint32_t i = 0; i < c->hot_places; i++) table[i] = filler(i, c->seed, c->hot_places);
+        c->heavy = 0;
+        place_keys(keys, count, c->seed, c->heavy_places, place);
+        for (uint32_t i = 0; i < c->heavy_places; i++) table[i] = filler(i, c->seed, c->heavy_places);
         for (uint32_t i = 0; i < count; i++) {
             if (place[i] == UINT32_MAX) continue;
-            table[place[i]] = order[2 * c->hot] = keys[i].key;
-            order[2 * c->hot++ + 1] = place[i];
+            table[place[i]] = order[2 * c->heavy] = keys[i].key;
+            order[2 * c->heavy++ + 1] = place[i];
         }
-        qsort(order, c->hot, 2 * sizeof *order, by_mixed_key);
-        for (uint32_t i = 0; i < c->hot; i++) ranked[i] = (uint32_t)order[2 * i + 1];
+        qsort(order, c->heavy, 2 * sizeof *order, by_mixed_key);
+        for (uint32_t i = 0; i < c->heavy; i++) ranked[i] = (uint32_t)order[2 * i + 1];
         uint32_t *narrow = (uint32_t *)table;           // little-endian hosts; each is written behind where it is read
-        for (uint32_t i = 0; i < c->hot_places && d->shape.mixed_bytes == 4; i++) narrow[i] = (uint32_t)table[i];
-        status = hdst__hash_put(d, HDST__HASH_HOT_KEYS, table, (uint64_t)c->hot_places * d->shape.mixed_bytes, error);
+        for (uint32_t i = 0; i < c->heavy_places && d->shape.mixed_bytes == 4; i++) narrow[i] = (uint32_t)table[i];
+        status = hdst__hash_put(d, HDST__HASH_HEAVY_KEYS, table, (uint64_t)c->heavy_places * d->shape.mixed_bytes, error);
     }
-    if (status == HDST_OK) status = hdst__hash_put(d, HDST__HASH_RANKED, ranked, c->hot * sizeof *ranked, error);
+    if (status == HDST_OK) status = hdst__hash_put(d, HDST__HASH_RANKED, ranked, c->heavy * sizeof *ranked, error);
     hdst__free(allocator, place);
     hdst__free(allocator, ranked);
     hdst__free(allocator, table);
@@ -155,7 +155,7 @@ static hdst_status write_hot(hdst__aggregate_device *d, homed *keys, uint32_t co
     return status;
 }
 
-static hdst_status choose_hot(hdst__aggregate_device *d, sample *s, hdst_error *error)
+static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error *error)
 {
     hdst__hash_choice *c = &d->choice;
     const uint32_t most = d->shape.hot_slots / 4;
@@ -163,25 +163,25 @@ static hdst_status choose_hot(hdst__aggregate_device *d, sample *s, hdst_error *
     c->few = s->distinct <= most && s->singles * RARE <= s->count;
     for (uint64_t at = 0; at < UINT64_C(1) << COUNT_BITS; at++)
         if (s->key[at].count >= (c->few ? 1 : OFTEN)) s->key[count++] = s->key[at];
-    const uint32_t limit = c->few ? most : most < MOST_HOT ? most : MOST_HOT;
+    const uint32_t limit = c->few ? most : most < MOST_HEAVY ? most : MOST_HEAVY;
     if (!c->few) qsort(s->key, count, sizeof *s->key, by_count);
     if (count > limit) count = limit;
-    c->hot = 0;
-    c->hot_places = 0;
-    if (count == 0) return hdst__hash_put(d, HDST__HASH_RANKED, "", 0, error) == HDST_OK ? hdst__hash_put(d, HDST__HASH_HOT_KEYS, "", 0, error) : error->code;
+    c->heavy = 0;
+    c->heavy_places = 0;
+    if (count == 0) return hdst__hash_put(d, HDST__HASH_RANKED, "", 0, error) == HDST_OK ? hdst__hash_put(d, HDST__HASH_HEAVY_KEYS, "", 0, error) : error->code;
     homed *keys = hdst__alloc(d->engine->allocator, count * sizeof *keys);
     uint32_t *place = hdst__alloc(d->engine->allocator, count * sizeof *place);
     hdst_status status = keys && place ? HDST_OK : hdst__error_memory(error, "a reduce by key");
     for (uint32_t i = 0; i < count && status == HDST_OK; i++) keys[i].key = s->key[i].key;
-    for (c->hot_places = LEAST_PLACES; c->hot_places < 4 * count && c->hot_places * 2 <= d->shape.hot_slots;) c->hot_places *= 2;
+    for (c->heavy_places = LEAST_PLACES; c->heavy_places < 4 * count && c->heavy_places * 2 <= d->shape.hot_slots;) c->heavy_places *= 2;
     for (uint32_t i = 0; i < SEEDS && best < count && status == HDST_OK; i++) {
-        const uint32_t seed = 0x9e3779b1u * (2 * i + 1), placed = place_keys(keys, count, seed, c->hot_places, place);
+        const uint32_t seed = 0x9e3779b1u * (2 * i + 1), placed = place_keys(keys, count, seed, c->heavy_places, place);
         if (placed <= best) continue;
         best = placed;
         c->seed = seed;
     }
-    for (c->copies = 1; c->copies < MOST_COPIES && c->hot_places * c->copies * 2 <= d->shape.hot_slots;) c->copies *= 2;
-    if (status == HDST_OK) status = write_hot(d, keys, count, error);
+    for (c->copies = 1; c->copies < MOST_COPIES && c->heavy_places * c->copies * 2 <= d->shape.hot_slots;) c->copies *= 2;
+    if (status == HDST_OK) status = write_heavy(d, keys, count, error);
     hdst__free(d->engine->allocator, keys);
     hdst__free(d->engine->allocator, place);
     return status;
@@ -273,7 +273,7 @@ hdst_status hdst__hash_choose(hdst__aggregate_device *d, const hdst__dataset_cac
         count_keys(d, &s);
         d->choice.distinct = hdst__aggregate_distinct_of((double)s.distinct, (double)s.count, (double)records);
         choose_scales(d, &s, records);
-        status = choose_hot(d, &s, error);
+        status = choose_heavy(d, &s, error);
         hdst__hash_choose_partitions(d);
     }
     hdst__free(allocator, s.words);

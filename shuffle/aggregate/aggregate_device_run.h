@@ -2,7 +2,7 @@
 // A reduction by key on a GPU, as its files see it.
 //
 // aggregate_device.c           the object, the order of steps
-// aggregate_device_choose.c    what a sample says: hot keys, scales, partitions
+// aggregate_device_choose.c    what a sample says: heavy hitters, scales, partitions
 // aggregate_device_memory.c    programs, memory, where records lie
 // aggregate_kernels.c             the kernels
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_DEVICE_RUN_H
@@ -14,13 +14,13 @@
 #include "engine/memory/store.h"
 
 typedef enum hdst__hash_kernel {
-    HDST__HASH_SAMPLE, HDST__HASH_SUM, HDST__HASH_SCAN, HDST__HASH_STARTS, HDST__HASH_COUNT, HDST__HASH_PLACE, HDST__HASH_COUNT_HOT, HDST__HASH_PLACE_HOT, HDST__HASH_COUNT_LOW, HDST__HASH_PLACE_LOW, HDST__HASH_DISTINCT,
+    HDST__HASH_SAMPLE, HDST__HASH_SUM, HDST__HASH_SCAN, HDST__HASH_STARTS, HDST__HASH_COUNT, HDST__HASH_PLACE, HDST__HASH_COUNT_HEAVY, HDST__HASH_PLACE_HEAVY, HDST__HASH_COUNT_LOW, HDST__HASH_PLACE_LOW, HDST__HASH_DISTINCT,
     HDST__HASH_TOTAL, HDST__HASH_SPARE, HDST__HASH_WRITE, HDST__HASH_KERNELS,
 } hdst__hash_kernel;
 
 typedef enum hdst__hash_memory {
-    HDST__HASH_OF_SAMPLE, HDST__HASH_COUNTERS, HDST__HASH_SHARES, HDST__HASH_BASE, HDST__HASH_OF_STARTS, HDST__HASH_CHUNKS, HDST__HASH_PAIRS, HDST__HASH_OTHER_PAIRS, HDST__HASH_HOT_KEYS,
-    HDST__HASH_HOT_WORDS, HDST__HASH_RANKED, HDST__HASH_SCALES, HDST__HASH_SPARES, HDST__HASH_SPARE_ROWS, HDST__HASH_ROWS_OF, HDST__HASH_STAGED, HDST__HASH_FAILED, HDST__HASH_MAP,
+    HDST__HASH_OF_SAMPLE, HDST__HASH_COUNTERS, HDST__HASH_SHARES, HDST__HASH_BASE, HDST__HASH_OF_STARTS, HDST__HASH_CHUNKS, HDST__HASH_PAIRS, HDST__HASH_OTHER_PAIRS, HDST__HASH_HEAVY_KEYS,
+    HDST__HASH_HEAVY_WORDS, HDST__HASH_RANKED, HDST__HASH_SCALES, HDST__HASH_SPARES, HDST__HASH_SPARE_ROWS, HDST__HASH_ROWS_OF, HDST__HASH_STAGED, HDST__HASH_FAILED, HDST__HASH_MAP,
     HDST__HASH_MEMORIES,
 } hdst__hash_memory;
 
@@ -32,8 +32,8 @@ typedef struct hdst__hash_choice {
     uint64_t sampled;
     double distinct;                    // keys, estimated
     bool known;                         // counted by a run
-    bool few;                           // all keys of the sample are hot
-    uint32_t hot, hot_places, seed, copies;     // hot keys; places of their table, and how many lanes' words a place has
+    bool few;                           // all keys of the sample are heavy hitters
+    uint32_t heavy, heavy_places, seed, copies;     // heavy hitters; places of their table, and how many lanes' words a place has
     double misfits;                     // share of records with an addend that does not fit
     uint32_t bits;                      // of an addend
     uint32_t high_bits, low_bits;       // of partitions
@@ -55,7 +55,7 @@ struct hdst__aggregate_device {
     hdst__memory *memory[HDST__HASH_MEMORIES];
     hdst__store store;                  // the result
     hdst__hash_choice choice;
-    uint64_t pairs, hot_rows, spares, rows;     // of the last run
+    uint64_t pairs, heavy_rows, spares, rows;     // of the last run
     uint32_t rounds;                    // times that pairs were put in order
     uint32_t attempts;                  // tables or spare cells that were too small are made larger
     char why_not[160];

@@ -22,7 +22,7 @@ typedef enum hdst__container {
 } hdst__container;
 
 typedef struct hdst__aggregate_spec {
-    const hdst__record *record;         // of the pairs, and of the result; must outlive the reduction
+    const hdst__record *record;         // of the tuples, and of the result; must outlive the reduction
     const uint32_t *key_leaves;         // the others are reduced, by `laws` in order
     uint32_t key_count;
     const ir_accum_op *laws;            // NULL: there are no others

@@ -123,7 +123,7 @@ static void choose_rows(hdst__aggregation *run)
     const uint32_t needed = bits_for((double)layout->row_count * 8 * (layout->cell_words ? layout->cell_words : 1) / PARTITION_ROWS_BYTES);
     const uint32_t wanted = forced ? forced : needed < LEAST_ROW_PARTITIONS ? LEAST_ROW_PARTITIONS : needed > most_partition_bits(run) ? most_partition_bits(run) : needed;
     c->partition_bits = wanted < row_bits ? wanted : row_bits;
-    c->table_bits = row_bits - c->partition_bits + 1;        // of what combines pairs that pile up: rows have places of their own
+    c->table_bits = row_bits - c->partition_bits + 1;        // of what combines tuples that pile up: rows have places of their own
     c->distinct = (double)layout->row_count;
     snprintf(c->why, sizeof c->why, "parts by number of row, each in a thread's cache, as all rows together are larger than it; %u parts, %u word%s a row", 1u << c->partition_bits,
              (unsigned)layout->cell_words, layout->cell_words == 1 ? "" : "s");

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GROUPS_PER_UNIT = 16, SCAN_GROUPS_PER_UNIT = 2, LEAST_OF_GROUP = 8 * HDST__HASH_LANES, ATTEMPTS = 8, MOST_BITS = 18, LOOKED_AT = 1 << 22 /* pairs, to count keys */ };
+enum { GROUPS_PER_UNIT = 16, SCAN_GROUPS_PER_UNIT = 2, LEAST_OF_GROUP = 8 * HDST__HASH_LANES, ATTEMPTS = 8, MOST_BITS = 18, LOOKED_AT = 1 << 22 /* tuples, to count keys */ };
 
 hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__aggregation_layout *layout)
 {
@@ -43,7 +43,7 @@ typedef struct pass {
     const hdst__dataset_cache *cache;
     uint64_t records, groups, chunks;   // chunks: of the first time
     uint32_t starts[HDST__HASH_PARTS + 1];      // of the partitions of the first time
-    hdst__hash_memory pairs, rows;      // where pairs lie, and then rows of partitions
+    hdst__hash_memory tuples, rows;      // where tuples lie, and then rows of partitions
 } pass;
 
 static uint64_t groups_for(const pass *p, uint64_t records)
@@ -94,7 +94,7 @@ static hdst_status over_segments(const pass *p, bool counts, hdst_error *error)
         hdst__work_arg args[HDST__HASH_COLUMNS * 2 + 16] = {number(segment->count), number(32 - c->high_bits), number((1u << c->high_bits) - 1), number(chunk), number(p->chunks)};
         size_t n = 5 + hdst__hash_sources(p->d, segment, args + 5);
         args[n++] = memory_of(p, HDST__HASH_COUNTERS);
-        if (!counts) args[n++] = memory_of(p, HDST__HASH_PAIRS);
+        if (!counts) args[n++] = memory_of(p, HDST__HASH_TUPLES);
         if (c->heavy) {
             args[n++] = number(c->heavy_places);
             args[n++] = number(c->seed);
@@ -119,20 +119,20 @@ static hdst_status first_time(pass *p, hdst_error *error)
     for (uint64_t i = 0; i < p->cache->count; i++) p->chunks += segment_groups(p, &p->cache->segment[i]);
     for (uint64_t v = 0; v < d->layout->value_count; v++)
         if (d->layout->value[v].cell.digits) scales[d->shape.value[v].sum] = d->layout->value[v].s;
-    const uint64_t counters = (p->chunks << c->high_bits) + 1, row_bytes = d->layout->record->size, pair_bytes = (uint64_t)d->shape.pair_words * 4;
-    const uint64_t each = row_bytes > pair_bytes ? row_bytes : pair_bytes;
+    const uint64_t counters = (p->chunks << c->high_bits) + 1, row_bytes = d->layout->record->size, tuple_bytes = (uint64_t)d->shape.pair_words * 4;
+    const uint64_t each = row_bytes > tuple_bytes ? row_bytes : tuple_bytes;
     hdst_status status = hdst__hash_put(d, HDST__HASH_SCALES, scales, sizeof scales, error);
     if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_COUNTERS, counters * 4, error);
     if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_HEAVY_WORDS, ((uint64_t)c->heavy_places + 1) * d->shape.units * 8, error);
-    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_PAIRS, (p->records + c->heavy_places) * each, error);
-    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_OTHER_PAIRS, (p->records + c->heavy_places) * each, error);
+    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_TUPLES, (p->records + c->heavy_places) * each, error);
+    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_OTHER_TUPLES, (p->records + c->heavy_places) * each, error);
     if (status == HDST_OK) status = over_segments(p, true, error);
     if (status == HDST_OK) status = place_partitions(p, (const uint32_t[]){0, (uint32_t)p->chunks}, 1, c->high_bits, error);
     if (status == HDST_OK) status = over_segments(p, false, error);
     if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_OF_STARTS, 0, p->starts, ((UINT64_C(1) << c->high_bits) + 1) * 4, error);
-    p->pairs = HDST__HASH_PAIRS;
-    p->rows = HDST__HASH_OTHER_PAIRS;
-    if (status == HDST_OK) d->pairs = p->starts[1u << c->high_bits];
+    p->tuples = HDST__HASH_TUPLES;
+    p->rows = HDST__HASH_OTHER_TUPLES;
+    if (status == HDST_OK) d->tuples = p->starts[1u << c->high_bits];
     return status;
 }
 
@@ -147,7 +147,7 @@ static hdst_status count_distinct(pass *p, hdst_error *error)
     uint32_t skip = 0;
     while (skip < c->high_bits && end <= partitions >> (skip + 1)) skip++;
     hdst_status status = hdst__hash_clear(d, HDST__HASH_MAP, bytes, error);
-    const hdst__work_arg args[] = {number(0), number(p->starts[end]), number(skip), number(HDST__HASH_MAP_BITS), memory_of(p, HDST__HASH_PAIRS), memory_of(p, HDST__HASH_MAP)};
+    const hdst__work_arg args[] = {number(0), number(p->starts[end]), number(skip), number(HDST__HASH_MAP_BITS), memory_of(p, HDST__HASH_TUPLES), memory_of(p, HDST__HASH_MAP)};
     if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_DISTINCT, args, 6, groups_for(p, p->starts[end]), error);
     uint64_t *map = hdst__alloc(d->engine->allocator, bytes);
     if (!map) return hdst__error_memory(error, "a reduce by key");
@@ -168,10 +168,10 @@ static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks,
     if (!list) return hdst__error_memory(error, "a reduce by key");
     uint32_t n = 0;
     for (uint32_t partition = 0; partition < partitions; partition++) {
-        const uint32_t start = p->starts[partition], pairs = p->starts[partition + 1] - start, step = pairs ? (pairs + length - 1) / length : 1;
+        const uint32_t start = p->starts[partition], tuples = p->starts[partition + 1] - start, step = tuples ? (tuples + length - 1) / length : 1;
         base[partition] = n;
         for (uint32_t i = 0; i < step; i++)
-            list[n + i] = (chunk){start + i * length, pairs - i * length < length ? pairs - i * length : length, (n << c->low_bits) + i, step};
+            list[n + i] = (chunk){start + i * length, tuples - i * length < length ? tuples - i * length : length, (n << c->low_bits) + i, step};
         n += step;
     }
     base[partitions] = n;
@@ -189,13 +189,13 @@ static hdst_status second_time(pass *p, hdst_error *error)
     hdst_status status = write_chunks(p, base, &chunks, error);
     if (status == HDST_OK) status = hdst__hash_clear(p->d, HDST__HASH_COUNTERS, ((chunks << c->low_bits) + 1) * 4, error);
     if (status != HDST_OK) return status;
-    const hdst__work_arg args[] = {number(chunks), number(32 - c->high_bits - c->low_bits), number((1u << c->low_bits) - 1), memory_of(p, HDST__HASH_CHUNKS), memory_of(p, HDST__HASH_PAIRS),
-                             memory_of(p, HDST__HASH_COUNTERS), memory_of(p, HDST__HASH_OTHER_PAIRS)};
+    const hdst__work_arg args[] = {number(chunks), number(32 - c->high_bits - c->low_bits), number((1u << c->low_bits) - 1), memory_of(p, HDST__HASH_CHUNKS), memory_of(p, HDST__HASH_TUPLES),
+                             memory_of(p, HDST__HASH_COUNTERS), memory_of(p, HDST__HASH_OTHER_TUPLES)};
     status = hdst__hash_work(p->d, HDST__HASH_COUNT_LOW, args, 6, chunks, error);
     if (status == HDST_OK) status = place_partitions(p, base, UINT64_C(1) << c->high_bits, c->low_bits, error);
     if (status == HDST_OK) status = hdst__hash_work(p->d, HDST__HASH_PLACE_LOW, args, 7, chunks, error);
-    p->pairs = HDST__HASH_OTHER_PAIRS;
-    p->rows = HDST__HASH_PAIRS;
+    p->tuples = HDST__HASH_OTHER_TUPLES;
+    p->rows = HDST__HASH_TUPLES;
     return status;
 }
 
@@ -221,7 +221,7 @@ static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *err
     if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_STAGED, partitions * 4, error);
     if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_FAILED, 8, error);
     const hdst__work_arg args[] = {number(partitions), number(bits), number(c->slots), number(c->spread), number(c->heavy), memory_of(p, HDST__HASH_SCALES), number(c->bits),
-                                   memory_of(p, HDST__HASH_OF_STARTS), memory_of(p, p->pairs), memory_of(p, HDST__HASH_HEAVY_KEYS), memory_of(p, HDST__HASH_RANKED),
+                                   memory_of(p, HDST__HASH_OF_STARTS), memory_of(p, p->tuples), memory_of(p, HDST__HASH_HEAVY_KEYS), memory_of(p, HDST__HASH_RANKED),
                                    memory_of(p, HDST__HASH_HEAVY_WORDS), memory_of(p, HDST__HASH_SPARES), memory_of(p, HDST__HASH_SPARE_ROWS), memory_of(p, p->rows),
                                    memory_of(p, HDST__HASH_ROWS_OF), memory_of(p, HDST__HASH_STAGED), memory_of(p, HDST__HASH_FAILED)};
     if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_TOTAL, args, sizeof args / sizeof *args, partitions, error);
@@ -336,7 +336,7 @@ static hdst_status run(hdst__aggregate_device *d, const hdst__aggregate_input *i
     stats->device[0] = (hdst__device_use){.slices = 1, .records = p.records, .busy_seconds = hdst__now() - start};
     memcpy(stats->device[0].name, d->device->info->name, sizeof stats->device[0].name);
     stats->device_count = 1;
-    hdst__levels_count(stats, d->engine->hpr, p.records, d->pairs + d->heavy_rows, d->rows);
+    hdst__levels_count(stats, d->engine->hpr, p.records, d->tuples + d->heavy_rows, d->rows);
     return HDST_OK;
 }
 
@@ -360,7 +360,7 @@ bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
         suits = !hdst__hash_why_not(d->layout, hdst__storage_make(&arena, d->layout->record, HDST__AOS, 0, 1), &d->device->facts);
     }
     hdst__arena_destroy(&arena);
-    // The records, and pairs of them twice; a pair is as wide as a record, or nearly.
+    // The records, and tuples of them twice; a tuple is as wide as a record, or nearly.
     return suits && records < hdst__budget_left(&d->device->budget) / (row * 4);
 }
 

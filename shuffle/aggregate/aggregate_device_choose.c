@@ -26,15 +26,15 @@ typedef struct counted {
 } counted;
 
 typedef struct sample {
-    uint32_t *words;                    // of the pairs
+    uint32_t *words;                    // of the tuples
     uint64_t count;
     counted *key;                       // by place; a count of 0: nobody's
     uint64_t distinct, singles;
 } sample;
 
-static uint64_t mixed_of(const hdst__hash_shape *shape, const uint32_t *pair)
+static uint64_t mixed_of(const hdst__hash_shape *shape, const uint32_t *tuple)
 {
-    return shape->mixed_bytes == 4 ? pair[0] : pair[0] | (uint64_t)pair[1] << 32;
+    return shape->mixed_bytes == 4 ? tuple[0] : tuple[0] | (uint64_t)tuple[1] << 32;
 }
 
 // --- The sample ---
@@ -189,9 +189,9 @@ static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error
 
 // --- Scales ---
 
-static uint64_t value_bits(const hdst__hash_value *at, const uint32_t *pair, bool wide)
+static uint64_t value_bits(const hdst__hash_value *at, const uint32_t *tuple, bool wide)
 {
-    return wide ? pair[at->payload] | (uint64_t)pair[at->payload + 1] << 32 : pair[at->payload];
+    return wide ? tuple[at->payload] | (uint64_t)tuple[at->payload + 1] << 32 : tuple[at->payload];
 }
 
 // Whether an addend fits the words, as the kernels try it.

@@ -19,7 +19,7 @@ typedef enum hdst__hash_kernel {
 } hdst__hash_kernel;
 
 typedef enum hdst__hash_memory {
-    HDST__HASH_OF_SAMPLE, HDST__HASH_COUNTERS, HDST__HASH_SHARES, HDST__HASH_BASE, HDST__HASH_OF_STARTS, HDST__HASH_CHUNKS, HDST__HASH_PAIRS, HDST__HASH_OTHER_PAIRS, HDST__HASH_HEAVY_KEYS,
+    HDST__HASH_OF_SAMPLE, HDST__HASH_COUNTERS, HDST__HASH_SHARES, HDST__HASH_BASE, HDST__HASH_OF_STARTS, HDST__HASH_CHUNKS, HDST__HASH_TUPLES, HDST__HASH_OTHER_TUPLES, HDST__HASH_HEAVY_KEYS,
     HDST__HASH_HEAVY_WORDS, HDST__HASH_RANKED, HDST__HASH_SCALES, HDST__HASH_SPARES, HDST__HASH_SPARE_ROWS, HDST__HASH_ROWS_OF, HDST__HASH_STAGED, HDST__HASH_FAILED, HDST__HASH_MAP,
     HDST__HASH_MEMORIES,
 } hdst__hash_memory;
@@ -55,8 +55,8 @@ struct hdst__aggregate_device {
     hdst__memory *memory[HDST__HASH_MEMORIES];
     hdst__store store;                  // the result
     hdst__hash_choice choice;
-    uint64_t pairs, heavy_rows, spares, rows;     // of the last run
-    uint32_t rounds;                    // times that pairs were put in order
+    uint64_t tuples, heavy_rows, spares, rows;     // of the last run
+    uint32_t rounds;                    // times that tuples were put in order
     uint32_t attempts;                  // tables or spare cells that were too small are made larger
     char why_not[160];
 };

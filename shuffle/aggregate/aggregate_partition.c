@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last level of a reduction by key: the pairs and rows of a partition, from all threads, in one table; its rows in order.
+// The last level of a reduction by key: the tuples and rows of a partition, from all threads, in one table; its rows in order.
 #include "shuffle/aggregate/aggregate_run.h"
 
 #include "record/key_hash.h"

@@ -132,7 +132,7 @@ typedef struct hdst__aggregate_worker {
     uint64_t crowded_partitions, longest;    // sorted as keys crowd in the table; places from a key's home, of all tables
     bool block_was_crowded;
     uint64_t moved[3];                  // rows with a word that could overflow, from: the block, piles, partitions
-    uint64_t in, to_partitions, out;         // records; pairs and rows that left the blocks; keys
+    uint64_t in, to_partitions, out;         // records; tuples and rows that left the blocks; keys
     uint64_t flushes;
     hdst__direct_table direct_table;          // of a partition, where keys are numbers of rows
     uint64_t first_row;                 // of it

@@ -33,7 +33,7 @@ typedef struct hdst__value_column {     // one element that is reduced
 } hdst__value_column;
 
 typedef struct hdst__aggregation_layout {
-    const hdst__record *record;         // of pairs, and of results
+    const hdst__record *record;         // of tuples, and of results
     const hdst__key_column *key;
     hdst__value_column *value;
     uint64_t key_count, value_count;

@@ -44,9 +44,9 @@ HDST__WIDE_VECTORS static void hash_u32(const uint32_t *restrict key, uint32_t *
     for (uint32_t i = 0; i < count; i++) hash[i] = hdst__key_mix32(key[i]);
 }
 
-HDST__WIDE_VECTORS static void hash_pairs(const uint32_t *restrict pairs, uint32_t *restrict hash, uint32_t count)    // every second word is a key
+HDST__WIDE_VECTORS static void hash_strided(const uint32_t *restrict tuples, uint32_t *restrict hash, uint32_t count)    // every second word is a key
 {
-    for (uint32_t i = 0; i < count; i++) hash[i] = hdst__key_mix32(pairs[2 * i]);
+    for (uint32_t i = 0; i < count; i++) hash[i] = hdst__key_mix32(tuples[2 * i]);
 }
 
 HDST__WIDE_VECTORS static void hash_u64(const uint64_t *restrict key, uint32_t *restrict hash, uint32_t count)
@@ -88,12 +88,12 @@ static void hash_keys(hdst__key_batch *batch, const hdst__aggregation_layout *la
         return;
     }
     if (layout->key_count == 1 && layout->key_bytes == 4 && from->stride == 8 && aligned) {
-        hash_pairs((const uint32_t *)(const void *)from->base, batch->hash, batch->count);
+        hash_strided((const uint32_t *)(const void *)from->base, batch->hash, batch->count);
         return;
     }
     const uint32_t words = layout->key_words ? layout->key_words : 1;
     pack_keys(batch, layout, words);
-    if (layout->key_words == 0) hash_pairs((const uint32_t *)(const void *)batch->key, batch->hash, batch->count);
+    if (layout->key_words == 0) hash_strided((const uint32_t *)(const void *)batch->key, batch->hash, batch->count);
     else if (layout->key_words == 1) hash_u64(batch->key, batch->hash, batch->count);
     else hash_words(batch->key, layout->key_words, batch->hash, batch->count);
 }

@@ -25,11 +25,11 @@ static void list_parts(hdst__arena *arena, group_node *group, const hdst_dataset
     const hdst__record *record = dataset->parent->record;
     size_t count = 0;
     for (size_t i = 0; i < dataset->key_count; i++) count += dataset->keys[i].elements;
-    group->part = HDST__NEW_ARRAY(arena, hdst__group_part, count);
+    group->part = HDST__NEW_ARRAY(arena, hdst__key_field, count);
     for (size_t i = 0; i < dataset->key_count; i++) {
         const hdst__leaf *leaf = &record->leaves[dataset->keys[i].leaf];
         for (uint64_t e = 0; e < dataset->keys[i].elements; e++)
-            group->part[group->part_count++] = (hdst__group_part){hdst__leaf_offset(leaf, dataset->keys[i].element + e), leaf->kind};
+            group->part[group->part_count++] = (hdst__key_field){hdst__leaf_offset(leaf, dataset->keys[i].element + e), leaf->kind};
     }
 }
 
@@ -110,7 +110,7 @@ hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_err
     group->reduces = function->kind == AST_REDUCE;
     // Where records that fail are left out, what remains of a run may be nothing: no tree then.
     group->tree = group->reduces && function->reduce_class != AST_ORDERED && !engine->skip_failed;
-    hdst__grouping_init(&group->grouping, engine, dataset->parent->record, group->part, group->part_count);
+    hdst__group_init(&group->grouping, engine, dataset->parent->record, group->part, group->part_count);
     group->grouping.dense = dataset->dense;
     group->grouping.dense_rows = dataset->count;
     const hdst__record *gives = func->params[func->param_count - 1].record;
@@ -270,7 +270,7 @@ static void count_levels(const group_node *group, uint64_t results, hdst__run_st
 static hdst_status key_error(const hdst__node *node, hdst_error *error)
 {
     const hdst_dataset *dataset = node->dataset;
-    const hdst__grouping *g = &node->group->grouping;
+    const hdst__group *g = &node->group->grouping;
     const char *name = dataset->parent->record->leaves[dataset->keys[0].leaf].path;
     const bool is_signed = hdst__kind_is_signed(g->part[0].kind);
     char key[32];
@@ -341,14 +341,14 @@ static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst
     group_node *group = node->group;
     const hdst__reader *input = group->input;
     hdst_status status = node->dataset->dense ? begin_dense(node, error) : HDST_OK;
-    if (status == HDST_OK) status = hdst__grouping_start(&group->grouping, input, error);
+    if (status == HDST_OK) status = hdst__group_start(&group->grouping, input, error);
     for (bool more = true; status == HDST_OK;) {
-        status = hdst__grouping_next(&group->grouping, input, &more, error);
+        status = hdst__group_next(&group->grouping, input, &more, error);
         if (status != HDST_OK || !more) break;
         if (group->grouping.bad_record != UINT64_MAX && !group->grouping.engine->skip_failed) status = key_error(node, error);
         else status = run_part(node, result, stats, error);
     }
-    hdst__grouping_release(&group->grouping);
+    hdst__group_release(&group->grouping);
     return status;
 }
 
@@ -408,7 +408,7 @@ void hdst__group_node_release(hdst__node *node)
 {
     group_node *group = node->group;
     if (!group || !group->grouping.engine) return;
-    hdst__grouping_release(&group->grouping);
+    hdst__group_release(&group->grouping);
     drop_pieces(group);
     forget_file(group);
     for (int i = 0; i < 2; i++) hdst__output_destroy(&group->level[i]);

@@ -8,9 +8,9 @@
 #include "plan/plan.h"
 
 typedef struct hdst__group_node {
-    hdst__grouping grouping;
+    hdst__group grouping;
     const hdst__reader *input;      // in a run: all records, or those of a part that the user named
-    hdst__group_part *part;
+    hdst__key_field *part;
     size_t part_count;
     bool reduces, tree;
     hdst__output level[2];          // what runs gave, of a level and the one below

@@ -55,14 +55,14 @@ static hdst_status reduce_rows(hdst__node *node, uint64_t k, const char *rows, u
 }
 
 // Each piece begins with what came of those before it.
-static hdst_status reduce_left_to_right(hdst__node *node, uint64_t k, hdst__large *large, const piece *p, hdst__run_stats *stats, hdst_error *error)
+static hdst_status reduce_left_to_right(hdst__node *node, uint64_t k, hdst__group_large *large, const piece *p, hdst__run_stats *stats, hdst_error *error)
 {
     group_node *group = node->group;
     const uint64_t size = group->grouping.record->size;
     const hdst__output *result = NULL;
     uint64_t carried = 0, count;
     for (;;) {
-        hdst_status status = hdst__large_next(large, p->rows + carried * size, p->most - carried, &count, error);
+        hdst_status status = hdst__group_large_next(large, p->rows + carried * size, p->most - carried, &count, error);
         if (status != HDST_OK || !count) return status == HDST_OK && result ? hdst__output_add(&group->large, p->rows, 1, error) : status;
         status = reduce_rows(node, k, p->rows, carried + count, &result, stats, error);
         if (status != HDST_OK || !result->count) return status;
@@ -71,14 +71,14 @@ static hdst_status reduce_left_to_right(hdst__node *node, uint64_t k, hdst__larg
     }
 }
 
-static hdst_status reduce_subtrees(hdst__node *node, uint64_t k, hdst__large *large, const piece *p, hdst__run_stats *stats, hdst_error *error)
+static hdst_status reduce_subtrees(hdst__node *node, uint64_t k, hdst__group_large *large, const piece *p, hdst__run_stats *stats, hdst_error *error)
 {
     group_node *group = node->group;
     const hdst__output *result = NULL;
     hdst__output_reset(&group->carried);
     for (;;) {
         uint64_t count;
-        hdst_status status = hdst__large_next(large, p->rows, p->most, &count, error);
+        hdst_status status = hdst__group_large_next(large, p->rows, p->most, &count, error);
         if (status == HDST_OK && !count) break;
         if (status == HDST_OK) status = reduce_rows(node, k, p->rows, count, &result, stats, error);
         if (status == HDST_OK) status = hdst__output_add(&group->carried, result->records, 1, error);
@@ -102,14 +102,14 @@ static uint64_t subtree(uint64_t most)
 static hdst_status reduce_all(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
 {
     group_node *group = node->group;
-    hdst__grouping *g = &group->grouping;
+    hdst__group *g = &group->grouping;
     piece p;
     hdst_status status = take_piece(group, group->tree ? subtree(g->most) : g->most, &p, error);
     for (uint64_t k = 0; k < g->run_count && status == HDST_OK; k++) {
-        hdst__large large;
-        status = hdst__large_open(&large, g, node->group->input, k, error);
+        hdst__group_large large;
+        status = hdst__group_large_open(&large, g, node->group->input, k, error);
         if (status == HDST_OK) status = (group->tree ? reduce_subtrees : reduce_left_to_right)(node, k, &large, &p, stats, error);
-        hdst__large_close(&large);
+        hdst__group_large_close(&large);
     }
     free_piece(group, &p);
     return status;
@@ -119,22 +119,22 @@ static hdst_status reduce_all(hdst__node *node, hdst__run_stats *stats, hdst_err
 
 static hdst_status write_key(hdst__node *node, uint64_t k, const piece *p, hdst__spill *file, hdst_error *error)
 {
-    const hdst__grouping *g = &node->group->grouping;
-    hdst__large large;
+    const hdst__group *g = &node->group->grouping;
+    hdst__group_large large;
     uint64_t count = p->most;
-    hdst_status status = hdst__large_open(&large, &node->group->grouping, node->group->input, k, error);
+    hdst_status status = hdst__group_large_open(&large, &node->group->grouping, node->group->input, k, error);
     while (status == HDST_OK && count) {
-        status = hdst__large_next(&large, p->rows, p->most, &count, error);
+        status = hdst__group_large_next(&large, p->rows, p->most, &count, error);
         if (status == HDST_OK) status = hdst__spill_add(file, p->rows, count * g->record->size, error);
     }
-    hdst__large_close(&large);
+    hdst__group_large_close(&large);
     return status;
 }
 
 static hdst_status write_all(hdst__node *node, hdst__spill *file, hdst_error *error)
 {
     group_node *group = node->group;
-    const hdst__grouping *g = &group->grouping;
+    const hdst__group *g = &group->grouping;
     const uint64_t fit = WRITE_BYTES / g->record->size + 1;
     piece p;
     hdst_status status = take_piece(group, fit < g->most ? fit : g->most, &p, error);

@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-void hdst__grouping_init(hdst__grouping *grouping, hdst__engine *engine, const hdst__record *record, const hdst__group_part *part, size_t part_count)
+void hdst__group_init(hdst__group *group, hdst__engine *engine, const hdst__record *record, const hdst__key_field *part, size_t part_count)
 {
-    *grouping = (hdst__grouping){.engine = engine, .record = record, .part = part,
+    *group = (hdst__group){.engine = engine, .record = record, .part = part,
                                  .part_count = part_count, .key_bytes = hdst__group_key_bytes(part, part_count), .bad_record = UINT64_MAX};
 }
 
-void hdst__grouping_release(hdst__grouping *g)
+void hdst__group_release(hdst__group *g)
 {
     if (!g->engine) return;
     hdst__free(g->engine->allocator, g->rows);
@@ -23,7 +23,7 @@ void hdst__grouping_release(hdst__grouping *g)
     g->large = false;
 }
 
-uint64_t hdst__group_number(const hdst__group_part *part, const char *row)
+uint64_t hdst__group_number(const hdst__key_field *part, const char *row)
 {
     uint64_t bits = 0;
     const unsigned size = (unsigned)hdst__scalar_size(part->kind), unused = 64 - 8 * size;
@@ -39,14 +39,14 @@ uint64_t hdst__group_number(const hdst__group_part *part, const char *row)
 // --- Parts ---
 
 // What a record takes: as read and in order, on the device as a table, its place in the order twice, a run and a piece of one in the worst case.
-static uint64_t bytes_of(const hdst__grouping *g, bool wide)
+static uint64_t bytes_of(const hdst__group *g, bool wide)
 {
     return 3 * g->record->size + 2 * (wide ? sizeof(hdst__group_entry) : sizeof(uint64_t)) + 2 * sizeof(hdst__run);
 }
 
-hdst_status hdst__grouping_start(hdst__grouping *g, const hdst__reader *input, hdst_error *error)
+hdst_status hdst__group_start(hdst__group *g, const hdst__reader *input, hdst_error *error)
 {
-    hdst__grouping_release(g);
+    hdst__group_release(g);
     g->stats = (hdst__run_stats){0};
     g->skipped = g->parts = g->from = 0;
     g->bad_record = UINT64_MAX;
@@ -62,23 +62,23 @@ hdst_status hdst__grouping_start(hdst__grouping *g, const hdst__reader *input, h
     return HDST_OK;
 }
 
-hdst_status hdst__grouping_next(hdst__grouping *g, const hdst__reader *input, bool *more, hdst_error *error)
+hdst_status hdst__group_next(hdst__group *g, const hdst__reader *input, bool *more, hdst_error *error)
 {
     hdst__rows rows = {0};
     bool full = true;
     hdst_status status = HDST_OK;
-    hdst__grouping_release(g);
+    hdst__group_release(g);
     *more = g->from < g->end;
     if (!*more) return HDST_OK;
     while (full && !g->large && status == HDST_OK) {
-        status = g->whole ? hdst__engine_read(g->engine, input, &rows, &g->stats, error) : hdst__grouping_read_part(g, &rows, input, &full, error);
+        status = g->whole ? hdst__engine_read(g->engine, input, &rows, &g->stats, error) : hdst__group_read_part(g, &rows, input, &full, error);
         full = full && !g->whole;
         if (full) hdst__engine_free_rows(g->engine, &rows);
-        if (full && status == HDST_OK) status = hdst__grouping_narrow(g, input, error);
+        if (full && status == HDST_OK) status = hdst__group_narrow(g, input, error);
     }
-    if (status == HDST_OK) status = g->large ? hdst__grouping_list_large(g, input, error) : hdst__grouping_order(g, &rows, error);
+    if (status == HDST_OK) status = g->large ? hdst__group_list_large(g, input, error) : hdst__group_order(g, &rows, error);
     hdst__engine_free_rows(g->engine, &rows);
-    if (status != HDST_OK) hdst__grouping_release(g);
+    if (status != HDST_OK) hdst__group_release(g);
     g->from += g->step;
     g->step = g->usual;
     g->parts++;

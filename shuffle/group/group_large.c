@@ -9,7 +9,7 @@
 
 // --- Which keys ---
 
-static hdst_status grow(hdst__grouping *g, uint64_t *capacity, hdst_error *error)
+static hdst_status grow(hdst__group *g, uint64_t *capacity, hdst_error *error)
 {
     static const char what[] = "keys with one hash";
     hdst__budget *budget = &g->engine->memory;
@@ -23,7 +23,7 @@ static hdst_status grow(hdst__grouping *g, uint64_t *capacity, hdst_error *error
     return run ? HDST_OK : HDST_E_MEMORY;
 }
 
-static hdst_status count_one(hdst__grouping *g, const char *row, uint64_t *capacity, hdst_error *error)
+static hdst_status count_one(hdst__group *g, const char *row, uint64_t *capacity, hdst_error *error)
 {
     const uint64_t size = g->record->size;
     uint64_t k = 0;                     // few keys share a hash, most often there is one
@@ -39,7 +39,7 @@ static hdst_status count_one(hdst__grouping *g, const char *row, uint64_t *capac
     return HDST_OK;
 }
 
-static hdst_status count_all(hdst__grouping *g, const hdst__reader *input, const hdst__group_batch *b, hdst_error *error)
+static hdst_status count_all(hdst__group *g, const hdst__reader *input, const hdst__group_batch *b, hdst_error *error)
 {
     uint64_t capacity = 0, count;
     hdst_status status = HDST_OK;
@@ -54,7 +54,7 @@ static hdst_status count_all(hdst__grouping *g, const hdst__reader *input, const
     return status;
 }
 
-static bool is_before(const hdst__grouping *g, const char *a, const char *b)
+static bool is_before(const hdst__group *g, const char *a, const char *b)
 {
     uint64_t left[HDST__KEY_WORDS], right[HDST__KEY_WORDS];
     const size_t words = (g->key_bytes + 7) / 8;
@@ -66,7 +66,7 @@ static bool is_before(const hdst__grouping *g, const char *a, const char *b)
 }
 
 // By their bits, as everywhere: the least of those that are left comes next. Somebody may have made keys of one hash: their number squared is how long it takes.
-static hdst_status sort_keys(hdst__grouping *g, char *row, hdst_error *error)
+static hdst_status sort_keys(hdst__group *g, char *row, hdst_error *error)
 {
     const uint64_t size = g->record->size;
     uint64_t at = 0;
@@ -86,7 +86,7 @@ static hdst_status sort_keys(hdst__grouping *g, char *row, hdst_error *error)
     return HDST_OK;
 }
 
-hdst_status hdst__grouping_list_large(hdst__grouping *g, const hdst__reader *input, hdst_error *error)
+hdst_status hdst__group_list_large(hdst__group *g, const hdst__reader *input, hdst_error *error)
 {
     const double start = hdst__now();
     hdst__group_batch b = {0};
@@ -104,15 +104,15 @@ hdst_status hdst__grouping_list_large(hdst__grouping *g, const hdst__reader *inp
 
 // --- Their records ---
 
-hdst_status hdst__large_open(hdst__large *large, hdst__grouping *g, const hdst__reader *input, uint64_t k, hdst_error *error)
+hdst_status hdst__group_large_open(hdst__group_large *large, hdst__group *g, const hdst__reader *input, uint64_t k, hdst_error *error)
 {
-    *large = (hdst__large){.grouping = g, .input = input, .key = g->rows + k * g->record->size};
+    *large = (hdst__group_large){.group = g, .input = input, .key = g->rows + k * g->record->size};
     return hdst__group_batch_make(g, &large->batch, input, error);
 }
 
-static void pick(hdst__large *large, char *rows, uint64_t most, uint64_t *count)
+static void pick(hdst__group_large *large, char *rows, uint64_t most, uint64_t *count)
 {
-    const hdst__grouping *g = large->grouping;
+    const hdst__group *g = large->group;
     const uint64_t size = g->record->size;
     for (; large->left && *count < most; large->left--) {
         const char *row = large->batch.rows + (large->in_batch - large->left) * size;
@@ -120,9 +120,9 @@ static void pick(hdst__large *large, char *rows, uint64_t most, uint64_t *count)
     }
 }
 
-hdst_status hdst__large_next(hdst__large *large, char *rows, uint64_t most, uint64_t *count, hdst_error *error)
+hdst_status hdst__group_large_next(hdst__group_large *large, char *rows, uint64_t most, uint64_t *count, hdst_error *error)
 {
-    hdst__grouping *g = large->grouping;
+    hdst__group *g = large->group;
     const double start = hdst__now();
     hdst_status status = HDST_OK;
     *count = 0;
@@ -140,4 +140,4 @@ hdst_status hdst__large_next(hdst__large *large, char *rows, uint64_t most, uint
     return status;
 }
 
-void hdst__large_close(hdst__large *large) { hdst__arena_destroy(&large->batch.arena); }
+void hdst__group_large_close(hdst__group_large *large) { hdst__arena_destroy(&large->batch.arena); }

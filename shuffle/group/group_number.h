@@ -9,7 +9,7 @@
 #include <string.h>
 
 // false: a dense key out of range.
-static inline bool hdst__group_number_of(const hdst__grouping *g, const char *row, uint64_t *number)
+static inline bool hdst__group_number_of(const hdst__group *g, const char *row, uint64_t *number)
 {
     if (!g->dense && g->part_count == 1 && g->key_bytes == 4) {        // the usual keys
         uint32_t bits;
@@ -27,7 +27,7 @@ static inline bool hdst__group_number_of(const hdst__grouping *g, const char *ro
     return !g->dense || *number < g->dense_rows;
 }
 
-static inline bool hdst__group_same_key(const hdst__grouping *g, const char *a, const char *b)
+static inline bool hdst__group_same_key(const hdst__group *g, const char *a, const char *b)
 {
     if (g->part_count == 1 && g->key_bytes == 4) return !memcmp(a + g->part->offset, b + g->part->offset, 4);     // the usual key, in one instruction
     for (size_t i = 0; i < g->part_count; i++)

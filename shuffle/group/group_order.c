@@ -20,14 +20,14 @@ enum {
 
 static uint64_t align_to(uint64_t at, uint64_t size) { return (at + size - 1) / size * size; }
 
-size_t hdst__group_key_bytes(const hdst__group_part *part, size_t count)
+size_t hdst__group_key_bytes(const hdst__key_field *part, size_t count)
 {
     uint64_t at = 0;
     for (size_t i = 0; i < count; i++) at = align_to(at, hdst__scalar_size(part[i].kind)) + hdst__scalar_size(part[i].kind);
     return (size_t)at;
 }
 
-void hdst__group_pack(const hdst__grouping *g, const char *row, uint64_t *words)
+void hdst__group_pack(const hdst__group *g, const char *row, uint64_t *words)
 {
     uint64_t at = 0;
     memset(words, 0, align_to(g->key_bytes, 8));
@@ -49,7 +49,7 @@ typedef struct worker {
 } worker;
 
 typedef struct ordering {
-    hdst__grouping *g;
+    hdst__group *g;
     uint64_t size, count;           // of a record; records
     char *rows, *parted;
     uint64_t base;                  // the least number
@@ -164,7 +164,7 @@ static bool sort_part(const ordering *o, worker *w, uint32_t part)
 }
 
 // Keys of more than 4 bytes may share a hash: such rows lie mixed.
-static bool part_ties(const hdst__grouping *g, char *rows, uint64_t count)
+static bool part_ties(const hdst__group *g, char *rows, uint64_t count)
 {
     const uint64_t size = g->record->size;
     uint64_t first = 0;                 // of the rows with this hash
@@ -235,7 +235,7 @@ static void choose_parts(ordering *o, uint64_t span)
 
 static void note_bad(const ordering *o)
 {
-    hdst__grouping *g = o->g;
+    hdst__group *g = o->g;
     for (uint32_t t = 0; t < o->threads; t++) {
         const worker *w = &o->worker[t];
         if (w->skipped && g->bad_record == UINT64_MAX) g->bad_record = w->bad_record, g->bad_key = w->bad_key;
@@ -254,7 +254,7 @@ static bool sort_all(ordering *o)
 
 static hdst_status make_runs(ordering *o, hdst_error *error)
 {
-    hdst__grouping *g = o->g;
+    hdst__group *g = o->g;
     uint64_t runs = 0;
     for (uint32_t p = 0; p < o->parts; p++) {
         const uint64_t of = o->runs[p];
@@ -281,7 +281,7 @@ static hdst_status order(ordering *o, hdst_error *error)
     return sort_all(o) ? HDST_OK : hdst__error_memory(error, "the order of records by key");
 }
 
-hdst_status hdst__grouping_order(hdst__grouping *g, hdst__rows *input, hdst_error *error)
+hdst_status hdst__group_order(hdst__group *g, hdst__rows *input, hdst_error *error)
 {
     const hdst__allocator *allocator = g->engine->allocator;
     hdst__budget *budget = &g->engine->memory;
@@ -303,7 +303,7 @@ hdst_status hdst__grouping_order(hdst__grouping *g, hdst__rows *input, hdst_erro
     hdst__free(allocator, o.parted);
     const bool ordered = status == HDST_OK && (g->bad_record == UINT64_MAX || g->engine->skip_failed);
     if (ordered) {
-        g->rows = input->records;       // in order now, and the grouping's
+        g->rows = input->records;       // in order now, and the group's
         g->row_count = o.begin[o.parts];
         *input = (hdst__rows){0};
         status = make_runs(&o, error);

@@ -9,7 +9,7 @@
 
 enum { BATCH_BYTES = 1 << 20, BATCH_SHARE = 8, SURVEY = 4096 /* shares of a part, counted in one pass */ };
 
-uint32_t hdst__group_hash(const hdst__grouping *g, const char *row)
+uint32_t hdst__group_hash(const hdst__group *g, const char *row)
 {
     uint64_t words[HDST__KEY_WORDS];
     hdst__group_pack(g, row, words);
@@ -18,7 +18,7 @@ uint32_t hdst__group_hash(const hdst__grouping *g, const char *row)
 
 // --- A part ---
 
-hdst_status hdst__group_batch_make(const hdst__grouping *g, hdst__group_batch *b, const hdst__reader *input, hdst_error *error)
+hdst_status hdst__group_batch_make(const hdst__group *g, hdst__group_batch *b, const hdst__reader *input, hdst_error *error)
 {
     jmp_buf out_of_memory;
     hdst__arena_init(&b->arena, g->engine->allocator, &out_of_memory);
@@ -31,7 +31,7 @@ hdst_status hdst__group_batch_make(const hdst__grouping *g, hdst__group_batch *b
     return b->storage ? HDST_OK : hdst__error_memory(error, "records by key");
 }
 
-hdst_status hdst__group_batch_read(const hdst__grouping *g, const hdst__group_batch *b, const hdst__reader *input, uint64_t first, uint64_t *count, hdst_error *error)
+hdst_status hdst__group_batch_read(const hdst__group *g, const hdst__group_batch *b, const hdst__reader *input, uint64_t first, uint64_t *count, hdst_error *error)
 {
     void *buffers[] = {b->rows};
     const uint64_t left = input->records - first;
@@ -40,14 +40,14 @@ hdst_status hdst__group_batch_read(const hdst__grouping *g, const hdst__group_ba
     return input->fill(input->user, first, *count, b->storage, buffers, 0, error);
 }
 
-void hdst__group_forget_bad(hdst__grouping *g)
+void hdst__group_forget_bad(hdst__group *g)
 {
     if (g->parts) return;
     g->skipped = 0;
     g->bad_record = UINT64_MAX;
 }
 
-static hdst_status take_rows(hdst__grouping *g, hdst__rows *rows, hdst_error *error)
+static hdst_status take_rows(hdst__group *g, hdst__rows *rows, hdst_error *error)
 {
     const uint64_t bytes = g->most * g->record->size;
     *rows = (hdst__rows){.records = hdst__budget_alloc(&g->engine->memory, bytes, "records by key", error), .bytes = bytes};
@@ -55,27 +55,27 @@ static hdst_status take_rows(hdst__grouping *g, hdst__rows *rows, hdst_error *er
 }
 
 // A dense key out of range takes no part; it is noted in the first one.
-static void note_bad(hdst__grouping *g, uint64_t index, uint64_t number)
+static void note_bad(hdst__group *g, uint64_t index, uint64_t number)
 {
     if (g->parts) return;
     if (!g->skipped++) g->bad_record = index, g->bad_key = number;
 }
 
-static inline bool in_part(hdst__grouping *g, const char *row, uint64_t index, uint64_t *number)
+static inline bool in_part(hdst__group *g, const char *row, uint64_t index, uint64_t *number)
 {
     if (hdst__group_number_of(g, row, number)) return *number >= g->from && *number - g->from < g->step;
     note_bad(g, index, *number);
     return false;
 }
 
-bool hdst__group_in_part(hdst__grouping *g, const char *row, uint64_t index)
+bool hdst__group_in_part(hdst__group *g, const char *row, uint64_t index)
 {
     uint64_t number;
     return in_part(g, row, index, &number);
 }
 
 // false: there is no room for all of them.
-static bool pick(hdst__grouping *g, hdst__rows *rows, const char *from, uint64_t first, uint64_t count)
+static bool pick(hdst__group *g, hdst__rows *rows, const char *from, uint64_t first, uint64_t count)
 {
     const uint64_t size = g->record->size;
     uint64_t number;
@@ -87,7 +87,7 @@ static bool pick(hdst__grouping *g, hdst__rows *rows, const char *from, uint64_t
     return true;
 }
 
-static hdst_status read_batches(hdst__grouping *g, hdst__rows *rows, const hdst__reader *input, const hdst__group_batch *b, bool *full, hdst_error *error)
+static hdst_status read_batches(hdst__group *g, hdst__rows *rows, const hdst__reader *input, const hdst__group_batch *b, bool *full, hdst_error *error)
 {
     uint64_t count;
     for (uint64_t first = 0; first < input->records && !*full; first += count) {
@@ -98,7 +98,7 @@ static hdst_status read_batches(hdst__grouping *g, hdst__rows *rows, const hdst_
     return HDST_OK;
 }
 
-hdst_status hdst__grouping_read_part(hdst__grouping *g, hdst__rows *rows, const hdst__reader *input, bool *full, hdst_error *error)
+hdst_status hdst__group_read_part(hdst__group *g, hdst__rows *rows, const hdst__reader *input, bool *full, hdst_error *error)
 {
     const double start = hdst__now();
     hdst__group_batch b = {0};
@@ -119,7 +119,7 @@ hdst_status hdst__grouping_read_part(hdst__grouping *g, hdst__rows *rows, const 
 // --- A smaller part ---
 
 // How many records each share of `width` hashes or dense keys has.
-static hdst_status survey(hdst__grouping *g, const hdst__reader *input, const hdst__group_batch *b, uint64_t width, uint64_t counts[SURVEY], hdst_error *error)
+static hdst_status survey(hdst__group *g, const hdst__reader *input, const hdst__group_batch *b, uint64_t width, uint64_t counts[SURVEY], hdst_error *error)
 {
     uint64_t count, number;
     memset(counts, 0, SURVEY * sizeof *counts);
@@ -134,7 +134,7 @@ static hdst_status survey(hdst__grouping *g, const hdst__reader *input, const hd
 }
 
 // As many shares as fit; the first one is surveyed again where it does not.
-static hdst_status narrow(hdst__grouping *g, const hdst__reader *input, const hdst__group_batch *b, hdst_error *error)
+static hdst_status narrow(hdst__group *g, const hdst__reader *input, const hdst__group_batch *b, hdst_error *error)
 {
     uint64_t counts[SURVEY];
     for (;;) {
@@ -149,7 +149,7 @@ static hdst_status narrow(hdst__grouping *g, const hdst__reader *input, const hd
     }
 }
 
-hdst_status hdst__grouping_narrow(hdst__grouping *g, const hdst__reader *input, hdst_error *error)
+hdst_status hdst__group_narrow(hdst__group *g, const hdst__reader *input, hdst_error *error)
 {
     const double start = hdst__now();
     hdst__group_batch b = {0};

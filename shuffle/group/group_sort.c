@@ -68,7 +68,7 @@ uint64_t *hdst__group_order_words(uint64_t *words, uint64_t *scratch, uint64_t c
 // --- Several keys with one hash ---
 
 typedef struct ties {
-    const hdst__grouping *grouping;
+    const hdst__group *group;
     const char *rows;
     size_t words;
 } ties;
@@ -76,7 +76,7 @@ typedef struct ties {
 static int compare(const ties *t, uint64_t a, uint64_t b)
 {
     uint64_t left[HDST__KEY_WORDS], right[HDST__KEY_WORDS];
-    const hdst__grouping *g = t->grouping;
+    const hdst__group *g = t->group;
     hdst__group_pack(g, t->rows + a * g->record->size, left);
     hdst__group_pack(g, t->rows + b * g->record->size, right);
     for (size_t w = 0; w < t->words; w++)
@@ -108,7 +108,7 @@ static const uint64_t *merge_sort(const ties *t, uint64_t *from, uint64_t *to, u
     return from;
 }
 
-bool hdst__group_order_rows(const hdst__grouping *g, char *rows, uint64_t count)
+bool hdst__group_order_rows(const hdst__group *g, char *rows, uint64_t count)
 {
     const hdst__allocator *allocator = g->engine->allocator;
     const uint64_t size = g->record->size;

@@ -33,7 +33,7 @@ static inline __attribute__((always_inline)) uint64_t bits_at(const char *at, hd
     case HDST__I64: case HDST__U64: case HDST__F64: memcpy(&wide, at, sizeof wide); return wide;
     case HDST__U32: case HDST__F32: memcpy(&word, at, sizeof word); return word;
     case HDST__I32: memcpy(&word, at, sizeof word); return (uint64_t)(int64_t)(int32_t)word;
-    default: return hdst__group_number(&(hdst__group_part){0, kind}, at);
+    default: return hdst__group_number(&(hdst__key_field){0, kind}, at);
     }
 }
 

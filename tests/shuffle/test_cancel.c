@@ -116,21 +116,21 @@ Test(cancel, the_merge_sort_leaves_entries_where_they_are)
 
 static hdst_status run_grouping(job *j, void *object)
 {
-    hdst__grouping *g = object;
+    hdst__group *g = object;
     bool more = true;
-    hdst_status status = hdst__grouping_start(g, &j->reader, &j->error);
-    while (status == HDST_OK && more) status = hdst__grouping_next(g, &j->reader, &more, &j->error);
-    hdst__grouping_release(g);
+    hdst_status status = hdst__group_start(g, &j->reader, &j->error);
+    while (status == HDST_OK && more) status = hdst__group_next(g, &j->reader, &more, &j->error);
+    hdst__group_release(g);
     return status;
 }
 
 Test(cancel, groups)
 {
-    static const hdst__group_part key = {offsetof(pair, key), HDST__U64};
+    static const hdst__key_field key = {offsetof(pair, key), HDST__U64};
     job j;
-    hdst__grouping g;
+    hdst__group g;
     open_job(&j, UINT64_C(1) << 30);
-    hdst__grouping_init(&g, j.engine, j.record, &key, 1);
+    hdst__group_init(&g, j.engine, j.record, &key, 1);
     expect_ends(&j, run_grouping, &g);
     close_job(&j);
 }
@@ -138,22 +138,22 @@ Test(cancel, groups)
 // Whoever is asked before any of it began has done nothing when it ends.
 Test(cancel, records_are_not_put_in_order)
 {
-    static const hdst__group_part key = {offsetof(pair, key), HDST__U64};
+    static const hdst__key_field key = {offsetof(pair, key), HDST__U64};
     job j;
-    hdst__grouping g;
+    hdst__group g;
     open_job(&j, UINT64_C(1) << 30);
-    hdst__grouping_init(&g, j.engine, j.record, &key, 1);
-    cr_assert_eq(hdst__grouping_start(&g, &j.reader, &j.error), HDST_OK);
+    hdst__group_init(&g, j.engine, j.record, &key, 1);
+    cr_assert_eq(hdst__group_start(&g, &j.reader, &j.error), HDST_OK);
     hdst__rows rows;
     cr_assert_eq(hdst__engine_read(j.engine, &j.reader, &rows, &g.stats, &j.error), HDST_OK);
     pair *before = malloc(rows.bytes);
     memcpy(before, rows.records, rows.bytes);
     hdst__cancel_begin(&j.cancel);
     hdst__cancel_ask(&j.cancel);
-    cr_assert_eq(hdst__grouping_order(&g, &rows, &j.error), HDST_E_CANCELLED);
+    cr_assert_eq(hdst__group_order(&g, &rows, &j.error), HDST_E_CANCELLED);
     cr_assert_arr_eq(before, rows.records, rows.bytes);
     hdst__engine_free_rows(j.engine, &rows);
-    hdst__grouping_release(&g);
+    hdst__group_release(&g);
     free(before);
     close_job(&j);
 }
@@ -161,25 +161,25 @@ Test(cancel, records_are_not_put_in_order)
 // Keys of a hash whose records have no room: those of all records here, whatever their hash.
 Test(cancel, keys_of_one_hash_are_not_put_in_order)
 {
-    static const hdst__group_part key = {offsetof(pair, key), HDST__U64};
+    static const hdst__key_field key = {offsetof(pair, key), HDST__U64};
     enum { KEYS = 1000 };
     for (int cancels = 1; cancels >= 0; cancels--) {
         job j;
-        hdst__grouping g;
+        hdst__group g;
         open_job(&j, UINT64_C(1) << 30);
         j.reader.records = KEYS;
         j.cancel_at = cancels ? KEYS - 1 : KEYS;
-        hdst__grouping_init(&g, j.engine, j.record, &key, 1);
-        cr_assert_eq(hdst__grouping_start(&g, &j.reader, &j.error), HDST_OK);
+        hdst__group_init(&g, j.engine, j.record, &key, 1);
+        cr_assert_eq(hdst__group_start(&g, &j.reader, &j.error), HDST_OK);
         g.large = true;
         hdst__cancel_begin(&j.cancel);
-        cr_assert_eq(hdst__grouping_list_large(&g, &j.reader, &j.error), cancels ? HDST_E_CANCELLED : HDST_OK, "%d: %s", cancels, j.error.message);
+        cr_assert_eq(hdst__group_list_large(&g, &j.reader, &j.error), cancels ? HDST_E_CANCELLED : HDST_OK, "%d: %s", cancels, j.error.message);
         hdst__cancel_end(&j.cancel);
         cr_assert_eq(g.run_count, KEYS);
         const pair *rows = (const pair *)(const void *)g.rows;
         for (uint64_t i = 0; i < KEYS; i++)
             cr_assert(cancels ? rows[i].key == i * UINT64_C(0x9e3779b97f4a7c15) >> 40 : i == 0 || rows[i - 1].key < rows[i].key, "%d: key %d", cancels, (int)i);
-        hdst__grouping_release(&g);
+        hdst__group_release(&g);
         close_job(&j);
     }
 }

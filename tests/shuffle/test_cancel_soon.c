@@ -230,13 +230,13 @@ Test(cancel_soon, a_sort_through_runs) { expect_soon((run_case){"a sort through 
 
 static hdst_status group(job *j)
 {
-    static const hdst__group_part key = {offsetof(pair, key), HDST__U64};
-    hdst__grouping g;
+    static const hdst__key_field key = {offsetof(pair, key), HDST__U64};
+    hdst__group g;
     bool more = true;
-    hdst__grouping_init(&g, j->engine, j->record, &key, 1);
-    hdst_status status = hdst__grouping_start(&g, &j->reader, &j->error);
-    while (status == HDST_OK && more) status = hdst__grouping_next(&g, &j->reader, &more, &j->error);
-    hdst__grouping_release(&g);
+    hdst__group_init(&g, j->engine, j->record, &key, 1);
+    hdst_status status = hdst__group_start(&g, &j->reader, &j->error);
+    while (status == HDST_OK && more) status = hdst__group_next(&g, &j->reader, &more, &j->error);
+    hdst__group_release(&g);
     return status;
 }
 

@@ -99,7 +99,7 @@ hdst_status hdst__plan_run_node(hdst__plan *plan, hdst__node *node, hdst_error *
     case HDST__NODE_BY_KEY: return hdst__by_key_node_run(plan, node, error);
     case HDST__NODE_PARTITION:
         status = hdst__partition_node_run(node, error);
-        if (node->parting) hdst__plan_add_stats(&plan->stats, hdst__parting_stats(node->parting));
+        if (node->parting) hdst__plan_add_stats(&plan->stats, hdst__repartition_stats(node->parting));
         return status;
     case HDST__NODE_SORT:
         status = hdst__sort_node_run(node, error);

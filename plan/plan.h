@@ -99,7 +99,7 @@ struct hdst__node {
     hdst__spill parted_file;        // or, where the budget has no room for all of them, a file
     const void *parted_mapped;
     uint64_t parted_room;           // bytes that the budget had when the run began
-    struct hdst__parting *parting;  // of a partition: made at the first run
+    struct hdst__repartition *parting;  // of a partition: made at the first run
     const uint64_t *part_counts;    // records of each part, where there are parts, after a run
     uint64_t *own_counts;           // of a reduction by key that keeps parts
 };

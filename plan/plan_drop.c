@@ -46,7 +46,7 @@ static void drop_records(hdst__node *node)
     hdst__stage_node_drop(node);
     if (node->kind == HDST__NODE_STAGE || node->kind == HDST__NODE_FOLD) return;
     if (node->sort) hdst__sort_forget(node->sort);
-    if (node->parting) hdst__parting_forget(node->parting);
+    if (node->parting) hdst__repartition_forget(node->parting);
     hdst__group_node_release(node);
     hdst__top_node_release(node);
     hdst__parted_release(node);

@@ -9,7 +9,7 @@
 
 enum { PIECE_BYTES = 256 << 10, PIECE_SHARE = 16 };      // of a piece at most; of what the budget has left
 
-struct hdst__parting {
+struct hdst__repartition {
     hdst__engine *engine;
     hdst__arena arena;
     const hdst__record *record;         // as C structs
@@ -40,7 +40,7 @@ static const hdst__record *add_number(hdst__arena *arena, const hdst__record *re
     return hdst__record_finish(arena, numbered, why) ? numbered : NULL;
 }
 
-static bool make_pieces(hdst__parting *p)
+static bool make_pieces(hdst__repartition *p)
 {
     const uint64_t share = hdst__budget_left(&p->engine->memory) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / p->numbered->size + 1;
     p->record_piece = hdst__storage_make(&p->arena, p->record, HDST__AOS, 0, fit);
@@ -54,12 +54,12 @@ static bool make_pieces(hdst__parting *p)
     return true;
 }
 
-hdst__parting *hdst__parting_create(hdst__engine *engine, const hdst__record *record, uint64_t parts, const char **why)
+hdst__repartition *hdst__repartition_create(hdst__engine *engine, const hdst__record *record, uint64_t parts, const char **why)
 {
     static const hdst__sort_key by_part = {.leaf = 0};
     jmp_buf out_of_memory;
     *why = NULL;
-    hdst__parting *p = hdst__alloc_zero(engine->allocator, sizeof *p);
+    hdst__repartition *p = hdst__alloc_zero(engine->allocator, sizeof *p);
     if (!p) return NULL;
     p->engine = engine;
     p->record = record;
@@ -67,7 +67,7 @@ hdst__parting *hdst__parting_create(hdst__engine *engine, const hdst__record *re
     hdst__arena_init(&p->arena, engine->allocator, &out_of_memory);
     if (setjmp(out_of_memory) || !(p->numbered = add_number(&p->arena, record, why)) || !make_pieces(p) ||
         !(p->sort = hdst__sort_create(engine, p->numbered, &by_part, 1))) {
-        hdst__parting_destroy(p);
+        hdst__repartition_destroy(p);
         return NULL;
     }
     p->value_at = p->numbered->fields[1].offset;
@@ -75,9 +75,9 @@ hdst__parting *hdst__parting_create(hdst__engine *engine, const hdst__record *re
     return p;
 }
 
-void hdst__parting_forget(hdst__parting *p) { hdst__sort_forget(p->sort); }
+void hdst__repartition_forget(hdst__repartition *p) { hdst__sort_forget(p->sort); }
 
-void hdst__parting_destroy(hdst__parting *p)
+void hdst__repartition_destroy(hdst__repartition *p)
 {
     if (!p) return;
     hdst__sort_destroy(p->sort);
@@ -85,20 +85,20 @@ void hdst__parting_destroy(hdst__parting *p)
     hdst__free(p->engine->allocator, p);
 }
 
-void hdst__parting_bad(const hdst__parting *p, uint64_t *record, uint32_t *number)
+void hdst__repartition_bad(const hdst__repartition *p, uint64_t *record, uint32_t *number)
 {
     *record = p->bad_record;
     *number = p->bad_number;
 }
 
-const uint64_t *hdst__parting_counts(const hdst__parting *p) { return p->counts; }
-const hdst__run_stats *hdst__parting_stats(const hdst__parting *p) { return &p->stats; }
+const uint64_t *hdst__repartition_counts(const hdst__repartition *p) { return p->counts; }
+const hdst__run_stats *hdst__repartition_stats(const hdst__repartition *p) { return &p->stats; }
 
 // --- Counting ---
 
 static hdst_status count_numbers(void *user, const void *records, uint64_t count, hdst_error *error)
 {
-    hdst__parting *p = user;
+    hdst__repartition *p = user;
     const uint32_t *number = records;
     for (uint64_t i = 0; i < count; i++) {
         const bool bad = number[i] >= p->parts;
@@ -115,7 +115,7 @@ static hdst_status count_numbers(void *user, const void *records, uint64_t count
 // --- Sorting ---
 
 // A few records behind their numbers. Those without a part come last.
-static hdst_status fill_piece(hdst__parting *p, uint64_t first, uint64_t count, char *to, hdst_error *error)
+static hdst_status fill_piece(hdst__repartition *p, uint64_t first, uint64_t count, char *to, hdst_error *error)
 {
     void *record_buffers[] = {p->record_memory}, *number_buffers[] = {p->number_memory};
     hdst_status status = p->records->fill(p->records->user, first, count, p->record_piece, record_buffers, 0, error);
@@ -133,7 +133,7 @@ static hdst_status fill_piece(hdst__parting *p, uint64_t first, uint64_t count, 
 
 static hdst_status fill_numbered(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
 {
-    hdst__parting *p = user;
+    hdst__repartition *p = user;
     const uint64_t most = p->numbered_piece->capacity, step = storage->record->size;    // only ever read as AoS: the reader says so
     hdst_status status = HDST_OK;
     for (uint64_t done = 0; done < count && status == HDST_OK; done += most)
@@ -141,7 +141,7 @@ static hdst_status fill_numbered(void *user, uint64_t first, uint64_t count, con
     return status;
 }
 
-static hdst_status sort_records(hdst__parting *p, const hdst__reader *records, const hdst__reader *numbers, hdst_error *error)
+static hdst_status sort_records(hdst__repartition *p, const hdst__reader *records, const hdst__reader *numbers, hdst_error *error)
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
@@ -162,7 +162,7 @@ static hdst_status sort_records(hdst__parting *p, const hdst__reader *records, c
     return status;
 }
 
-hdst_status hdst__parting_run(hdst__parting *p, const hdst__reader *records, const hdst__reader *numbers, hdst_error *error)
+hdst_status hdst__repartition_run(hdst__repartition *p, const hdst__reader *records, const hdst__reader *numbers, hdst_error *error)
 {
     p->stats = (hdst__run_stats){0};
     memset(p->counts, 0, (p->parts + 1) * sizeof *p->counts);
@@ -186,7 +186,7 @@ hdst_status hdst__parting_run(hdst__parting *p, const hdst__reader *records, con
 
 static hdst_status fill_parted(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
 {
-    hdst__parting *p = user;
+    hdst__repartition *p = user;
     const hdst__reader sorted = hdst__sort_reader(p->sort);
     const uint64_t most = p->numbered_piece->capacity, size = p->record->size;
     void *pieces[] = {p->numbered_memory};
@@ -201,12 +201,12 @@ static hdst_status fill_parted(void *user, uint64_t first, uint64_t count, const
     return status;
 }
 
-hdst__reader hdst__parting_reader(hdst__parting *p)
+hdst__reader hdst__repartition_reader(hdst__repartition *p)
 {
     return (hdst__reader){fill_parted, p, p->seen - p->counts[p->parts], p->record, HDST__AOS, 0, true};
 }
 
-void hdst__parting_explain(const hdst__parting *p, hdst__buffer *out)
+void hdst__repartition_explain(const hdst__repartition *p, hdst__buffer *out)
 {
     uint64_t least = UINT64_MAX, most = 0;
     for (uint64_t i = 0; i < p->parts; i++) {

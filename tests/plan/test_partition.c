@@ -308,12 +308,12 @@ Test(partition, the_first_bad_part_is_told)
     const char *why;
     uint64_t record;
     uint32_t told;
-    hdst__parting *parting = hdst__parting_create(context->engine, number, 5, &why);
+    hdst__repartition *parting = hdst__repartition_create(context->engine, number, 5, &why);
     cr_assert_not_null(parting);
-    cr_assert_eq(hdst__parting_run(parting, &reader, &reader, NULL), HDST_OK);
-    hdst__parting_bad(parting, &record, &told);
+    cr_assert_eq(hdst__repartition_run(parting, &reader, &reader, NULL), HDST_OK);
+    hdst__repartition_bad(parting, &record, &told);
     cr_assert(record == 777 && told == 777, "%llu %u", (unsigned long long)record, (unsigned)told);
-    hdst__parting_destroy(parting);
+    hdst__repartition_destroy(parting);
     hdst_context_destroy(context);
 }
 

@@ -185,7 +185,7 @@ Test(cancel, keys_of_one_hash_are_not_put_in_order)
 }
 
 typedef struct parts {
-    hdst__parting *parting;
+    hdst__repartition *parting;
     const hdst__record *number;
 } parts;
 
@@ -196,7 +196,7 @@ static hdst_status run_parting(job *j, void *object)
     job quiet = *j;
     quiet.cancel_at = RECORDS;
     const hdst__reader numbers = {fill, &quiet, RECORDS, p->number, HDST__AOS, 0};
-    return hdst__parting_run(p->parting, &j->reader, &numbers, &j->error);
+    return hdst__repartition_run(p->parting, &j->reader, &numbers, &j->error);
 }
 
 Test(cancel, records_in_parts)
@@ -204,7 +204,7 @@ Test(cancel, records_in_parts)
     job j;
     const char *why;
     open_job(&j, UINT64_C(1) << 30);
-    parts p = {hdst__parting_create(j.engine, j.record, 16, &why), make_record(&j.arena, HDST__U32, 1)};
+    parts p = {hdst__repartition_create(j.engine, j.record, 16, &why), make_record(&j.arena, HDST__U32, 1)};
     expect_ends(&j, run_parting, &p);
     j.asked_after = 0;
     j.cancel_at = 0;
@@ -212,7 +212,7 @@ Test(cancel, records_in_parts)
     cr_assert_eq(run_parting(&j, &p), HDST_E_CANCELLED);
     hdst__cancel_end(&j.cancel);
     cr_assert_eq(j.asked_after, 0, "%llu records were read after it", (unsigned long long)j.asked_after);
-    hdst__parting_destroy(p.parting);
+    hdst__repartition_destroy(p.parting);
     close_job(&j);
 }
 

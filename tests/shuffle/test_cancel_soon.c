@@ -245,9 +245,9 @@ Test(cancel_soon, groups) { expect_soon((run_case){"groups", group, 1500000, ENO
 static hdst_status part(job *j)
 {
     const char *why;
-    hdst__parting *parting = hdst__parting_create(j->engine, j->record, 16, &why);
-    const hdst_status status = hdst__parting_run(parting, &j->reader, &j->numbers, &j->error);
-    hdst__parting_destroy(parting);
+    hdst__repartition *parting = hdst__repartition_create(j->engine, j->record, 16, &why);
+    const hdst_status status = hdst__repartition_run(parting, &j->reader, &j->numbers, &j->error);
+    hdst__repartition_destroy(parting);
     return status;
 }
 

@@ -23,7 +23,7 @@ enum {
 };
 
 typedef struct hdst__top_node {
-    hdst__top best;
+    hdst__top_k best;
     hdst__plan_param *low, *high, *all, *begin;     // of the stage; begin: NULL, or of the range that it makes
     uint64_t low_value, high_value;     // in the low bytes
     uint32_t all_value;
@@ -50,7 +50,7 @@ void hdst__top_node_make(hdst__arena *arena, hdst__node *node)
     const hdst_dataset *dataset = node->dataset;
     hdst__node *stage = node->inputs[0];
     top_node *top = node->top = HDST__NEW(arena, top_node);
-    hdst__top_init(&top->best, dataset->object.context->engine, dataset->record, dataset->place.leaf, dataset->place.element, dataset->count, dataset->largest);
+    hdst__top_k_init(&top->best, dataset->object.context->engine, dataset->record, dataset->place.leaf, dataset->place.element, dataset->count, dataset->largest);
     top->low = param_of(stage, "low");
     top->high = param_of(stage, "high");
     top->all = param_of(stage, "all");
@@ -184,13 +184,13 @@ static hdst_status run_sample(hdst__node *node, uint64_t records, hdst__run_stat
     stage->rows = output.records;
     stage->row_count = output.record_count;
     const hdst__reader rows = hdst__reader_of_rows(stage, node->dataset->record);
-    return hdst__top_run(&top->best, &rows, error);
+    return hdst__top_k_run(&top->best, &rows, error);
 }
 
 // The value of the worst of the best; false: there are too few numbers, or none.
 static bool limit_of(const top_node *top, uint64_t *limit)
 {
-    const hdst__top *best = &top->best;
+    const hdst__top_k *best = &top->best;
     if (best->row_count < best->wanted || !best->wanted) return false;
     *limit = hdst__group_number(&(hdst__key_field){best->offset, best->kind}, best->rows + (best->wanted - 1) * best->record->size);
     return !hdst__kind_is_float(best->kind) || !isnan(double_of_bits(best->kind, *limit));
@@ -232,8 +232,8 @@ static hdst_status run_stage(hdst__node *node, uint64_t enough, hdst__run_stats 
 
 static hdst_status pick(hdst__node *node, const hdst__reader *reader, hdst__run_stats *stats, hdst_error *error)
 {
-    hdst__top *best = &node->top->best;
-    hdst_status status = hdst__top_run(best, reader, error);
+    hdst__top_k *best = &node->top->best;
+    hdst_status status = hdst__top_k_run(best, reader, error);
     if (node->inputs[0]->ran) best->stats.records = 0;          // the stage counted them
     hdst__plan_add_stats(stats, &best->stats);
     return status;
@@ -243,14 +243,14 @@ static hdst_status pick(hdst__node *node, const hdst__reader *reader, hdst__run_
 static hdst_status add_equal_ones(hdst__node *node, uint64_t limit, hdst__run_stats *stats, hdst_error *error)
 {
     top_node *top = node->top;
-    hdst__top *best = &top->best;
+    hdst__top_k *best = &top->best;
     hdst__node *stage = node->inputs[0];
     const uint64_t missing = best->wanted - best->row_count;
     set_limits(top, limit, limit, false);
     hdst_status status = run_stage(node, missing, stats, error);
     if (status != HDST_OK) return status;
     const uint64_t more = stage->row_count < missing ? stage->row_count : missing;
-    return hdst__top_append(best, stage->rows, more, error);
+    return hdst__top_k_append(best, stage->rows, more, error);
 }
 
 static hdst_status run_sieved(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
@@ -307,5 +307,5 @@ void hdst__top_node_explain(const hdst__node *node, hdst__buffer *out)
 
 void hdst__top_node_release(hdst__node *node)
 {
-    if (node->top) hdst__top_release(&node->top->best);
+    if (node->top) hdst__top_k_release(&node->top->best);
 }

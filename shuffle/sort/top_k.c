@@ -11,12 +11,12 @@
 enum { BESIDE_RECORD = 8, HELD_TWICE = 2 };
 enum { LEAST_ROOM = 4096 /* records */, LEAST_BYTES = 256 << 10 /* or what these are */ };
 
-void hdst__top_init(hdst__top *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted, bool largest)
+void hdst__top_k_init(hdst__top_k *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted, bool largest)
 {
-    *top = (hdst__top){.engine = engine, .record = record, .offset = hdst__leaf_offset(&record->leaves[leaf], element), .kind = record->leaves[leaf].kind, .wanted = wanted, .largest = largest};
+    *top = (hdst__top_k){.engine = engine, .record = record, .offset = hdst__leaf_offset(&record->leaves[leaf], element), .kind = record->leaves[leaf].kind, .wanted = wanted, .largest = largest};
 }
 
-void hdst__top_release(hdst__top *top)
+void hdst__top_k_release(hdst__top_k *top)
 {
     if (!top->engine) return;
     hdst__free(top->engine->allocator, top->rows);
@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) uint64_t number_at(const char *at, 
 // --- Candidates ---
 
 typedef struct picking {
-    hdst__top *top;
+    hdst__top_k *top;
     hdst__group_entry *entries, *scratch;   // keys are complements: the smallest is the best; index: the row's place in `rows`
     char *rows, *spare;
     uint64_t count, room;
@@ -73,7 +73,7 @@ static void swap_rows(picking *p)
 }
 
 // The best `wanted`, in order.
-static void cut(const hdst__top *top, picking *p)
+static void cut(const hdst__top_k *top, picking *p)
 {
     const uint64_t size = top->record->size, count = p->count < top->wanted ? p->count : top->wanted;
     hdst__group_entry *sorted = hdst__group_order_numbers(p->entries, p->scratch, p->count);
@@ -87,7 +87,7 @@ static void cut(const hdst__top *top, picking *p)
     if (count) p->worst = p->entries[count - 1].key;
 }
 
-static void take(hdst__top *top, picking *p, const char *record, uint64_t key)
+static void take(hdst__top_k *top, picking *p, const char *record, uint64_t key)
 {
     const uint64_t size = top->record->size;
     if (p->count == p->room) cut(top, p);
@@ -99,13 +99,13 @@ static void take(hdst__top *top, picking *p, const char *record, uint64_t key)
 }
 
 // Smaller for what comes earlier; NaN comes last.
-static inline __attribute__((always_inline)) uint64_t key_of(const hdst__top *top, const char *record, hdst__kind kind)
+static inline __attribute__((always_inline)) uint64_t key_of(const hdst__top_k *top, const char *record, hdst__kind kind)
 {
     const uint64_t number = number_at(record + top->offset, kind);
     return top->largest ? ~number : hdst__kind_is_float(kind) ? number - 1 : number;
 }
 
-static inline __attribute__((always_inline)) void look_at_kind(hdst__top *top, picking *p, const char *records, uint64_t count, hdst__kind kind)
+static inline __attribute__((always_inline)) void look_at_kind(hdst__top_k *top, picking *p, const char *records, uint64_t count, hdst__kind kind)
 {
     const uint64_t size = top->record->size;
     for (uint64_t i = 0; i < count; i++) {
@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) void look_at_kind(hdst__top *top, p
 static hdst_status look_at(void *user, const void *records, uint64_t count, hdst_error *error)
 {
     picking *p = user;
-    hdst__top *top = p->top;
+    hdst__top_k *top = p->top;
     (void)error;
     switch (top->kind) {
     case HDST__F32: look_at_kind(top, p, records, count, HDST__F32); break;
@@ -132,7 +132,7 @@ static hdst_status look_at(void *user, const void *records, uint64_t count, hdst
 
 // --- Memory ---
 
-static hdst_status take_memory(hdst__top *top, picking *p, const hdst__reader *from, hdst_error *error)
+static hdst_status take_memory(hdst__top_k *top, picking *p, const hdst__reader *from, hdst_error *error)
 {
     static const char what[] = "the records with the largest values";
     hdst__budget *budget = &top->engine->memory;
@@ -150,7 +150,7 @@ static hdst_status take_memory(hdst__top *top, picking *p, const hdst__reader *f
     return p->scratch ? HDST_OK : HDST_E_MEMORY;
 }
 
-static void end_picking(hdst__top *top, picking *p)
+static void end_picking(hdst__top_k *top, picking *p)
 {
     const hdst__allocator *allocator = top->engine->allocator;
     hdst__free(allocator, p->rows);
@@ -162,7 +162,7 @@ static void end_picking(hdst__top *top, picking *p)
 // --- Running ---
 
 // What is left is the result's; it is as large as what was wanted.
-static hdst_status give(hdst__top *top, picking *p, hdst_error *error)
+static hdst_status give(hdst__top_k *top, picking *p, hdst_error *error)
 {
     const uint64_t size = top->record->size;
     cut(top, p);
@@ -173,25 +173,25 @@ static hdst_status give(hdst__top *top, picking *p, hdst_error *error)
     return HDST_OK;
 }
 
-hdst_status hdst__top_run(hdst__top *top, const hdst__reader *input, hdst_error *error)
+hdst_status hdst__top_k_run(hdst__top_k *top, const hdst__reader *input, hdst_error *error)
 {
     const double start = hdst__now();
     picking p = {.top = top};
-    hdst__top_release(top);
+    hdst__top_k_release(top);
     top->seen = top->kept = 0;
     top->stats = (hdst__run_stats){0};
     if (input->records == 0 || top->wanted == 0) return HDST_OK;
     hdst_status status = take_memory(top, &p, input, error);
     if (status == HDST_OK) status = hdst__engine_stream(top->engine, input, look_at, &p, &top->stats, error);
     if (status == HDST_OK) status = give(top, &p, error);
-    if (status != HDST_OK) hdst__top_release(top);
+    if (status != HDST_OK) hdst__top_k_release(top);
     end_picking(top, &p);
     top->stats.records = top->seen;
     top->stats.total_seconds = top->stats.read_seconds = hdst__now() - start;
     return status;
 }
 
-hdst_status hdst__top_append(hdst__top *top, const void *rows, uint64_t count, hdst_error *error)
+hdst_status hdst__top_k_append(hdst__top_k *top, const void *rows, uint64_t count, hdst_error *error)
 {
     const uint64_t size = top->record->size, bytes = count * size;
     if (count == 0) return HDST_OK;

@@ -7,7 +7,7 @@
 
 #include "engine/engine.h"
 
-typedef struct hdst__top {
+typedef struct hdst__top_k {
     hdst__engine *engine;
     const hdst__record *record;
     uint64_t offset;                // of the value in the C struct
@@ -19,13 +19,13 @@ typedef struct hdst__top {
     char *rows;                     // as C structs
     uint64_t row_count, seen, kept; // kept: records that were among the best when they came
     hdst__run_stats stats;
-} hdst__top;
+} hdst__top_k;
 
 // The record must outlive it.
-void hdst__top_init(hdst__top *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted, bool largest);
-void hdst__top_release(hdst__top *top);     // what the last run gave; safe on a zeroed one
-hdst_status hdst__top_run(hdst__top *top, const hdst__reader *input, hdst_error *error);
+void hdst__top_k_init(hdst__top_k *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted, bool largest);
+void hdst__top_k_release(hdst__top_k *top);     // what the last run gave; safe on a zeroed one
+hdst_status hdst__top_k_run(hdst__top_k *top, const hdst__reader *input, hdst_error *error);
 // Puts records, none of which is better, behind those that the last run gave.
-hdst_status hdst__top_append(hdst__top *top, const void *rows, uint64_t count, hdst_error *error);
+hdst_status hdst__top_k_append(hdst__top_k *top, const void *rows, uint64_t count, hdst_error *error);
 
 #endif

@@ -80,10 +80,17 @@ hdst_status hdst__opencl_await_queue(hdst__opencl_device *self, cl_command_queue
     return status;
 }
 
+static hdst_status ended(hdst__opencl_device *self, hdst_status status)
+{
+    if (status == HDST_OK) self->ended = self->launches;
+    return status;
+}
+
+// By the last launch's own event while it is at hand: a marker behind it costs a GPU a tenth of a millisecond more.
 hdst_status hdst__opencl_await_launches(hdst__opencl_device *self, hdst_error *error)
 {
     if (!self->base.engine->cancel || self->launches == self->ended) return HDST_OK;
-    hdst_status status = hdst__opencl_await_queue(self, self->compute, error);
-    if (status == HDST_OK) self->ended = self->launches;
-    return status;
+    if (!self->last_launch) return ended(self, hdst__opencl_await_queue(self, self->compute, error));
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clFlush, self->compute);
+    return ended(self, hdst__opencl_await(self, self->last_launch, NULL, error));
 }

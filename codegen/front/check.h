@@ -16,7 +16,7 @@
 #define HDST_CODEGEN_FRONT_CHECK_H
 
 #include "codegen/opencl/kernel.h"
-#include "codegen/front/name_map.h"
+#include "base/name_map.h"
 #include "codegen/front/parse.h"
 
 typedef struct check_law {          // how a leaf of an accumulator is accumulated, by its first use

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making IR: variables, parameters, expressions, statements; deep copies. Walking is in ir_walk.c.
 #include "codegen/ir/ir.h"
-#include "codegen/front/name_map.h"
+#include "base/name_map.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // Kernels that users write in OpenCL C themselves: the records they name are declared in front of their text, and the arguments are listed for the engine.
 #include "base/name_set.h"
 #include "codegen/opencl/kernel.h"
-#include "codegen/opencl/writer.h"
+#include "base/writer.h"
 
 #include <inttypes.h>
 

@@ -9,7 +9,7 @@
 #ifndef HDST_CODEGEN_OPENCL_IDENTIFIERS_H
 #define HDST_CODEGEN_OPENCL_IDENTIFIERS_H
 
-#include "codegen/front/name_map.h"
+#include "base/name_map.h"
 
 typedef struct hdst__names {        // of one scope
     hdst__arena *arena;

@@ -2,7 +2,7 @@
 // From a checked function to a kernel: what both device classes share. The forms are in kernel_cpu.c and kernel_gpu.c.
 #include "codegen/opencl/kernel_parts.h"
 #include "codegen/opencl/prelude.h"
-#include "codegen/opencl/templates.h"
+#include "base/pieces.h"
 
 #include "base/hash.h"
 

@@ -2,7 +2,7 @@
 // The form for GPUs: one lane per record with a grid-stride loop; broadcasts and interleaved tables in local memory where they fit.
 #include "codegen/opencl/kernel_parts.h"
 #include "codegen/pass/row_form.h"
-#include "codegen/opencl/templates.h"
+#include "base/pieces.h"
 
 #include <inttypes.h>
 

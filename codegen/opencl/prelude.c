@@ -3,8 +3,8 @@
 // read kernels, and compilers pay for every function, also for those that nobody calls.
 #include "codegen/opencl/prelude.h"
 
-#include "codegen/front/name_map.h"
-#include "codegen/opencl/templates.h"
+#include "base/name_map.h"
+#include "base/pieces.h"
 
 #include <inttypes.h>
 #include <string.h>

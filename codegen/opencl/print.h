@@ -6,7 +6,7 @@
 
 #include "codegen/opencl/kernel.h"
 #include "codegen/opencl/identifiers.h"
-#include "codegen/opencl/writer.h"
+#include "base/writer.h"
 
 // Parts of the prelude (templates/*.cl), in the order in which they are printed; a kernel gets those it uses.
 typedef enum hdst__part {

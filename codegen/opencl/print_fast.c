@@ -11,7 +11,7 @@
 //     }
 //     t_x_FloatSum[0] = sum0_, t_weight_FloatSum[0] = sum1_;
 #include "codegen/opencl/print.h"
-#include "codegen/opencl/templates.h"
+#include "base/pieces.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // GPU form: the kernel that turns a device table into rows of C structs, so that they need not cross to the host as wide cells (accum/accumulator_values.c does the same there,
 // and says what each kind of cell holds).
 #include "codegen/opencl/kernel_parts.h"
-#include "codegen/opencl/templates.h"
+#include "base/pieces.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 // GPU form: kernels for accumulator tables with many rows (templates/part_*.cl). What is added becomes pairs of a row and a payload, which are put in order of parts of the table; a
 // part's table has room in local memory. For functions that add to one row of one table per record, once to each of its leaves.
 #include "codegen/opencl/kernel_parts.h"
-#include "codegen/opencl/templates.h"
+#include "base/pieces.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions by key on a GPU (codegen/opencl/templates/hash_*.cl): tuples in partitions by hash, a hash table in local memory for each partition. The result stays on the device, in the order of
+// Reductions by key on a GPU (shuffle/aggregate/hash_*.cl): tuples in partitions by hash, a hash table in local memory for each partition. The result stays on the device, in the order of
 // (hash, key), with the bits that the container in host memory gives.
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_DEVICE_H
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATE_DEVICE_H

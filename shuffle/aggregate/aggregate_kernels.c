@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shuffle/aggregate/aggregate_kernels.h"
 
-#include "codegen/opencl/templates.h"
+#include "base/pieces.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shuffle/sort/sort_kernels.h"
 
-#include "codegen/opencl/templates.h"
+#include "base/pieces.h"
 
 #include <inttypes.h>
 

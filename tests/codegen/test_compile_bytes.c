@@ -2,7 +2,7 @@
 // What compiling takes grows as the text does: the bytes that the compiler's arena hands out for a program of some shape, four times as long, and what it may take at most.
 #include "codegen/interp/interp.h"
 #include "codegen/opencl/kernel.h"
-#include "codegen/opencl/writer.h"
+#include "base/writer.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/words.h"
 
-#include "codegen/opencl/templates.h"
+#include "base/pieces.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Front words of a device table (accum/front.cl) where they overflow: word, low word and cell together are the sum, which 128-bit integers say.
 #include "codegen/opencl/prelude.h"
-#include "codegen/opencl/templates.h"
+#include "base/pieces.h"
 #include "tests/support/kernel_suite.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions in front of a kernel: those that it uses, no others; and that each of them is right OpenCL C, also those that no kernel here uses.
 #include "codegen/opencl/prelude.h"
-#include "codegen/opencl/templates.h"
+#include "base/pieces.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_run.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Text that grows in an arena, with indentation; and templates: hand-written files with holes that are filled with such text.
-#ifndef HDST_CODEGEN_OPENCL_WRITER_H
-#define HDST_CODEGEN_OPENCL_WRITER_H
+#ifndef HDST_BASE_WRITER_H
+#define HDST_BASE_WRITER_H
 
 #include "base/arena.h"
 

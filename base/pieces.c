@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/opencl/templates.h"
+#include "base/pieces.h"
 
 #include <assert.h>
 #include <string.h>

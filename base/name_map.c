@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/front/name_map.h"
+#include "base/name_map.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of codegen/opencl/templates/, built into the library by embed.py.
-#ifndef HDST_CODEGEN_OPENCL_TEMPLATES_H
-#define HDST_CODEGEN_OPENCL_TEMPLATES_H
+#ifndef HDST_BASE_PIECES_H
+#define HDST_BASE_PIECES_H
 
 #include <stdbool.h>
 #include <stddef.h>

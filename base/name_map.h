@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A map from names to pointers, in an arena: what is declared in a module. Entries are never removed.
-#ifndef HDST_CODEGEN_FRONT_NAME_MAP_H
-#define HDST_CODEGEN_FRONT_NAME_MAP_H
+#ifndef HDST_BASE_NAME_MAP_H
+#define HDST_BASE_NAME_MAP_H
 
 #include "base/arena.h"
 

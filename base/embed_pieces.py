@@ -161,7 +161,7 @@ def main():
     skeletons = [name for name in texts if re.split("[_.]", name)[0] in ("kernel", "count", "emit", "group", "merge", "finish", "part", "levels", "fast") or name in ("head.cl", "vector_loop.cl")]
     families, rows, number = {}, {"template": [], "program_text": [], "piece": []}, 0
     with open(output, "w", encoding="utf-8") as out:
-        out.write('// Made by codegen/opencl/templates/embed.py; do not edit.\n#include "codegen/opencl/templates.h"\n\n')
+        out.write('// Made by base/embed_pieces.py; do not edit.\n#include "base/pieces.h"\n\n')
         for name, text in texts.items():
             of_engine = name.startswith(("sort_", "hash_"))
             pieces = [([], text)] if name in skeletons or of_engine else pieces_of(name, text, families)

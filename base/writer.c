@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codegen/opencl/writer.h"
+#include "base/writer.h"
 
 #include <stdio.h>
 #include <string.h>

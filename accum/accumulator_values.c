@@ -10,11 +10,11 @@ uint64_t hdst__cell_read(const hdst__cell *cell, const int64_t *word)
 {
     if (cell->digits) return hdst__wide_round(word, cell->kind);
     switch (cell->acc) {
-    case IR_ACC_MIN: case IR_ACC_MAX: return hdst__key_decode(cell->kind, cell->acc, (uint64_t)*word);
-    case IR_ACC_AND:
+    case HDST__MIN: case HDST__MAX: return hdst__key_decode(cell->kind, cell->acc, (uint64_t)*word);
+    case HDST__AND:
         if (cell->kind == HDST__BOOL) return ~(uint64_t)*word & 1;
         return hdst__scalar_convert(cell->kind, HDST__U64, ~(uint64_t)*word);
-    case IR_SUM: case IR_ACC_OR: case IR_ACC_XOR: break;
+    case HDST__SUM: case HDST__OR: case HDST__XOR: break;
     }
     // Words are modulo 2^64; a narrower kind takes its low bits.
     return cell->kind == HDST__U64 ? (uint64_t)*word : hdst__scalar_convert(cell->kind, HDST__U64, (uint64_t)*word);

@@ -7,13 +7,13 @@
 
 // --- Cells ---
 
-static hdst__word_op word_op(ir_accum_op acc)
+static hdst__word_op word_op(hdst__accumulate_op acc)
 {
     switch (acc) {
-    case IR_SUM: return HDST__WORD_ADD;
-    case IR_ACC_MIN: case IR_ACC_MAX: return HDST__WORD_MAX;
-    case IR_ACC_AND: case IR_ACC_OR: return HDST__WORD_OR;
-    case IR_ACC_XOR: break;
+    case HDST__SUM: return HDST__WORD_ADD;
+    case HDST__MIN: case HDST__MAX: return HDST__WORD_MAX;
+    case HDST__AND: case HDST__OR: return HDST__WORD_OR;
+    case HDST__XOR: break;
     }
     return HDST__WORD_XOR;
 }
@@ -52,10 +52,10 @@ static void make_accum(hdst__arena *arena, hdst__accum *accum, const ir_param *p
     for (size_t i = 0; i < record->leaf_count; i++) {
         hdst__cell *cell = &cells[i];
         cell->kind = record->leaves[i].kind;
-        cell->acc = param->leaf_op ? param->leaf_op[i] : IR_SUM;
+        cell->acc = param->leaf_op ? param->leaf_op[i] : HDST__SUM;
         cell->op = word_op(cell->acc);
         cell->elements = record->leaves[i].elements;
-        if (cell->acc == IR_SUM && hdst__kind_is_float(cell->kind)) {
+        if (cell->acc == HDST__SUM && hdst__kind_is_float(cell->kind)) {
             cell->scale = (int32_t)(*scales)++;
             cell->of_floats = cell->kind == HDST__F32 || (param->leaf_from_float && param->leaf_from_float[i]);
             make_float_sum(cell, tiers ? tiers[cell->scale] : default_tier(param, i));
@@ -221,25 +221,25 @@ static uint64_t float_unrank(float_shape shape, uint64_t rank)
     return rank <= shape.infinity ? shape.sign | (shape.infinity - rank) : rank - shape.infinity - 1;
 }
 
-uint64_t hdst__key_encode(hdst__kind kind, ir_accum_op acc, uint64_t bits)
+uint64_t hdst__key_encode(hdst__kind kind, hdst__accumulate_op acc, uint64_t bits)
 {
     if (!hdst__kind_is_float(kind)) {
         const uint64_t rank = bits - integer_lowest(kind);
-        return acc == IR_ACC_MAX ? rank : integer_ranks(kind) - rank;
+        return acc == HDST__MAX ? rank : integer_ranks(kind) - rank;
     }
     const float_shape shape = shape_of(kind);
     const uint64_t last = 2 * shape.infinity + 1;       // rank of +infinity; the key after it is NaN's
     if ((bits & (shape.sign - 1)) > shape.infinity) return last + 1;
-    return acc == IR_ACC_MAX ? float_rank(shape, bits) : last - float_rank(shape, bits);
+    return acc == HDST__MAX ? float_rank(shape, bits) : last - float_rank(shape, bits);
 }
 
-uint64_t hdst__key_decode(hdst__kind kind, ir_accum_op acc, uint64_t key)
+uint64_t hdst__key_decode(hdst__kind kind, hdst__accumulate_op acc, uint64_t key)
 {
-    if (!hdst__kind_is_float(kind)) return integer_lowest(kind) + (acc == IR_ACC_MAX ? key : integer_ranks(kind) - key);
+    if (!hdst__kind_is_float(kind)) return integer_lowest(kind) + (acc == HDST__MAX ? key : integer_ranks(kind) - key);
     const float_shape shape = shape_of(kind);
     const uint64_t last = 2 * shape.infinity + 1;
     if (key > last) return shape.quiet_nan;
-    return float_unrank(shape, acc == IR_ACC_MAX ? key : last - key);
+    return float_unrank(shape, acc == HDST__MAX ? key : last - key);
 }
 
 // --- Accumulating on the host ---
@@ -258,14 +258,14 @@ static void raise_word(int64_t *word, uint64_t key)
 void hdst__cell_accumulate(const hdst__cell *cell, int64_t *word, uint64_t bits)
 {
     switch (cell->acc) {
-    case IR_SUM:
+    case HDST__SUM:
         if (cell->digits) hdst__wide_add(word, cell->kind, bits);
         else add_word(word, bits);
         break;
-    case IR_ACC_MIN: case IR_ACC_MAX: raise_word(word, hdst__key_encode(cell->kind, cell->acc, bits)); break;
-    case IR_ACC_AND: *word |= (int64_t)~bits; break;
-    case IR_ACC_OR: *word |= (int64_t)bits; break;
-    case IR_ACC_XOR: *word ^= (int64_t)bits; break;
+    case HDST__MIN: case HDST__MAX: raise_word(word, hdst__key_encode(cell->kind, cell->acc, bits)); break;
+    case HDST__AND: *word |= (int64_t)~bits; break;
+    case HDST__OR: *word |= (int64_t)bits; break;
+    case HDST__XOR: *word ^= (int64_t)bits; break;
     }
 }
 

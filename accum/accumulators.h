@@ -42,7 +42,7 @@ enum {
 
 typedef struct hdst__cell {         // one leaf of one accumulator
     hdst__kind kind;
-    ir_accum_op acc;
+    hdst__accumulate_op acc;
     hdst__word_op op;
     hdst__tier tier;
     uint32_t digits;                // of a wide cell; 0 when plain
@@ -107,8 +107,8 @@ uint32_t hdst__tables_fast_sums(const hdst__tables *tables);   // cells that a k
 uint64_t hdst__tables_adds_per_record(const ir_func *func, const uint64_t *rows_of_param);
 
 // --- Keys of minimum and maximum: monotone, unsigned, 0 only for the identity (an integer type's last value, an infinity). NaN wins over all.
-uint64_t hdst__key_encode(hdst__kind kind, ir_accum_op acc, uint64_t bits);
-uint64_t hdst__key_decode(hdst__kind kind, ir_accum_op acc, uint64_t key);
+uint64_t hdst__key_encode(hdst__kind kind, hdst__accumulate_op acc, uint64_t bits);
+uint64_t hdst__key_decode(hdst__kind kind, hdst__accumulate_op acc, uint64_t key);
 
 // --- One addend into a cell of a device table, on the host: `word` is the cell's first word, bits a pattern of the cell's kind ---
 void hdst__cell_accumulate(const hdst__cell *cell, int64_t *word, uint64_t bits);

@@ -5,11 +5,11 @@
 #include "plan/keyed_records.h"
 
 // A count's only value is a sum; distinct records have none.
-static const ir_accum_op *laws_of(hdst__arena *arena, const hdst_dataset *dataset, hdst_error *error)
+static const hdst__accumulate_op *laws_of(hdst__arena *arena, const hdst_dataset *dataset, hdst_error *error)
 {
     if (dataset->op != HDST__OP_REDUCE_BY_KEY) {
-        ir_accum_op *sum = HDST__NEW(arena, ir_accum_op);
-        *sum = IR_SUM;
+        hdst__accumulate_op *sum = HDST__NEW(arena, hdst__accumulate_op);
+        *sum = HDST__SUM;
         return sum;
     }
     const ir_func *reduce = hdst__plan_lower(arena, dataset, error);

@@ -86,8 +86,8 @@ static void tell_keys_apart(hdst__arena *arena, hdst__node *node)
     const hdst_dataset *dataset = node->dataset;
     const size_t leaf_count = dataset->record->leaf_count;
     uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, leaf_count);
-    ir_accum_op *laws = HDST__NEW_ARRAY(arena, ir_accum_op, leaf_count);
-    for (size_t i = 0; i < leaf_count; i++) laws[i] = IR_SUM;
+    hdst__accumulate_op *laws = HDST__NEW_ARRAY(arena, hdst__accumulate_op, leaf_count);
+    for (size_t i = 0; i < leaf_count; i++) laws[i] = HDST__SUM;
     for (size_t i = 0; i < dataset->key_count; i++) leaves[i] = dataset->keys[i].leaf;
     hdst__aggregate_spec *spec = HDST__NEW(arena, hdst__aggregate_spec);
     *spec = (hdst__aggregate_spec){.record = dataset->record, .key_leaves = leaves, .key_count = (uint32_t)dataset->key_count, .laws = laws};

@@ -174,7 +174,7 @@ static void put_set(printer *p, const hdst__trace_event *event)
 
 static void put_cell(printer *p, const hdst__trace_event *event)
 {
-    static const char *const operators[] = {[IR_SUM] = "+=", [IR_ACC_MIN] = "min=", [IR_ACC_MAX] = "max=", [IR_ACC_AND] = "&=", [IR_ACC_OR] = "|=", [IR_ACC_XOR] = "^="};
+    static const char *const operators[] = {[HDST__SUM] = "+=", [HDST__MIN] = "min=", [HDST__MAX] = "max=", [HDST__AND] = "&=", [HDST__OR] = "|=", [HDST__XOR] = "^="};
     const ir_param *param = &p->func->params[event->stmt->param];
     const hdst__leaf *leaf = &param->record->leaves[event->stmt->leaf];
     const bool accumulates = event->kind == HDST__TRACE_ACCUM;

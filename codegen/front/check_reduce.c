@@ -12,7 +12,7 @@ typedef struct walk {
     hdst__checker *c;
     const ast_function *f;
     const char *why;        // the first reason against; NULL while field-wise
-    struct { const char *leaf; ir_accum_op op; } *laws;     // of the leaves so far: the elements of an array accumulate alike
+    struct { const char *leaf; hdst__accumulate_op op; } *laws;     // of the leaves so far: the elements of an array accumulate alike
     size_t law_count, law_capacity;
 } walk;
 
@@ -30,7 +30,7 @@ static const char *without_indices(walk *w, const char *path)
     return leaf;
 }
 
-static bool agrees(walk *w, const char *path, ir_accum_op op)
+static bool agrees(walk *w, const char *path, hdst__accumulate_op op)
 {
     const char *leaf = without_indices(w, path);
     if (w->law_count && !strcmp(w->laws[w->law_count - 1].leaf, leaf)) return w->laws[w->law_count - 1].op == op;
@@ -65,26 +65,26 @@ static bool is_pair(walk *w, const ast_expr *x, const ast_expr *y, const char *p
 }
 
 // The operation as an accumulation of values of `kind`; false: none.
-static bool operation(walk *w, const ast_expr *e, hdst__kind kind, const char *path, ir_accum_op *op)
+static bool operation(walk *w, const ast_expr *e, hdst__kind kind, const char *path, hdst__accumulate_op *op)
 {
     while (e->kind == AST_CONVERT && e->implied) e = e->left;
     if (e->kind == AST_CALL && (e->builtin == HDST__BI_MIN || e->builtin == HDST__BI_MAX)) {
-        *op = e->builtin == HDST__BI_MIN ? IR_ACC_MIN : IR_ACC_MAX;
+        *op = e->builtin == HDST__BI_MIN ? HDST__MIN : HDST__MAX;
         return is_pair(w, e->args[0], e->args[1], path);
     }
     if (e->kind != AST_BINARY || !is_pair(w, e->left, e->right, path)) return false;
     switch (e->op) {
-    case AST_ADD: *op = IR_SUM; return kind != HDST__BOOL;
-    case AST_AND: *op = IR_ACC_AND; return true;
-    case AST_OR: *op = IR_ACC_OR; return true;
-    case AST_XOR: *op = IR_ACC_XOR; return true;
-    case AST_LOGAND: *op = IR_ACC_AND; return kind == HDST__BOOL;       // of numbers it is not that of their bits
-    case AST_LOGOR: *op = IR_ACC_OR; return kind == HDST__BOOL;
+    case AST_ADD: *op = HDST__SUM; return kind != HDST__BOOL;
+    case AST_AND: *op = HDST__AND; return true;
+    case AST_OR: *op = HDST__OR; return true;
+    case AST_XOR: *op = HDST__XOR; return true;
+    case AST_LOGAND: *op = HDST__AND; return kind == HDST__BOOL;       // of numbers it is not that of their bits
+    case AST_LOGOR: *op = HDST__OR; return kind == HDST__BOOL;
     default: return false;
     }
 }
 
-static uint64_t law_identity(ir_accum_op op, hdst__kind kind)
+static uint64_t law_identity(hdst__accumulate_op op, hdst__kind kind)
 {
     static const uint64_t lowest[] = {[HDST__I8] = (uint64_t)INT8_MIN, [HDST__I16] = (uint64_t)INT16_MIN, [HDST__I32] = (uint64_t)INT32_MIN,
         [HDST__I64] = (uint64_t)INT64_MIN,
@@ -93,9 +93,9 @@ static uint64_t law_identity(ir_accum_op op, hdst__kind kind)
         [HDST__I64] = INT64_MAX, [HDST__U8] = UINT8_MAX,
         [HDST__U16] = UINT16_MAX, [HDST__U32] = UINT32_MAX, [HDST__U64] = UINT64_MAX, [HDST__F32] = 0x7f800000, [HDST__F64] = 0x7ff0000000000000u};
     switch (op) {
-    case IR_ACC_MIN: return highest[kind];
-    case IR_ACC_MAX: return lowest[kind];
-    case IR_ACC_AND: return hdst__kind_is_signed(kind) ? UINT64_MAX : highest[kind];
+    case HDST__MIN: return highest[kind];
+    case HDST__MAX: return lowest[kind];
+    case HDST__AND: return hdst__kind_is_signed(kind) ? UINT64_MAX : highest[kind];
     default: return 0;
     }
 }
@@ -105,7 +105,7 @@ static void against(walk *w, const char *why) { if (!w->why) w->why = why; }
 // identity: what is declared for this leaf; NULL: zero, or nothing declared at all (w->f->identity is NULL)
 static void scalar(walk *w, const ast_expr *e, const ast_expr *identity, hdst__kind kind, const char *path)
 {
-    ir_accum_op op;
+    hdst__accumulate_op op;
     uint64_t declared = 0;
     const char *name = *path == '.' ? path + 1 : *path ? path : "the result";
     if (!e) against(w, hdst__arena_printf(w->c->arena, "%s is not given", name));

@@ -58,7 +58,7 @@ lanes hdst__interp_block_expr(interp_state *s, const ir_expr *e, size_t at)
     const hdst__cell *cell = is_key ? NULL : &s->accum[e->param]->cell[e->leaf];
     for (size_t i = 0; i < (a.uniform ? 1 : s->n); i++) {
         if (is_key) {
-            out[i] = hdst__key_encode(e->a->kind, e->op == IR_KEY_MIN ? IR_ACC_MIN : IR_ACC_MAX, a.v[i]);
+            out[i] = hdst__key_encode(e->a->kind, e->op == IR_KEY_MIN ? HDST__MIN : HDST__MAX, a.v[i]);
         } else {
             const fixed f = in_fixed(e->a->kind, cell->tier, scale_of(s, cell), a.v[i]);
             out[i] = e->op == IR_FITS ? f.fits : (uint64_t)f.word[e->bits];
@@ -69,23 +69,23 @@ lanes hdst__interp_block_expr(interp_state *s, const ir_expr *e, size_t at)
 
 // --- Statements ---
 
-static uint64_t joined(ir_accum_op acc, uint64_t a, uint64_t b)
+static uint64_t joined(hdst__accumulate_op acc, uint64_t a, uint64_t b)
 {
     switch (acc) {
-    case IR_SUM: return a + b;
-    case IR_ACC_MAX: return a > b ? a : b;
-    case IR_ACC_OR: return a | b;
+    case HDST__SUM: return a + b;
+    case HDST__MAX: return a > b ? a : b;
+    case HDST__OR: return a | b;
     default: return a ^ b;
     }
 }
 
-static ir_accum_op word_acc(const hdst__cell *cell)         // how words of the cell meet
+static hdst__accumulate_op word_acc(const hdst__cell *cell)         // how words of the cell meet
 {
     switch (cell->op) {
-    case HDST__WORD_ADD: return IR_SUM;
-    case HDST__WORD_MAX: return IR_ACC_MAX;
-    case HDST__WORD_OR: return IR_ACC_OR;
-    default: return IR_ACC_XOR;
+    case HDST__WORD_ADD: return HDST__SUM;
+    case HDST__WORD_MAX: return HDST__MAX;
+    case HDST__WORD_OR: return HDST__OR;
+    default: return HDST__XOR;
     }
 }
 

@@ -17,6 +17,7 @@
 #ifndef HDST_CODEGEN_IR_IR_H
 #define HDST_CODEGEN_IR_IR_H
 
+#include "accum/accumulate_op.h"
 #include "base/diag.h"
 #include "record/type.h"
 
@@ -61,7 +62,7 @@ typedef enum ir_op {
     // Put in by pass_accumulate (block form); see accumulators.h for what the words mean. The cell is leaf `leaf` of accum `param`, a's kind is the cell's.
     IR_FIXED,       // a (float kinds) in fixed point at the cell's scale: i64, word `bits` (0 or 1); 0 when a does not fit.
     IR_FITS,        // bool: a is finite and the cell's words in fixed point lose nothing of it
-    IR_KEY_MIN, IR_KEY_MAX,     // u64: hdst__key_encode(kind of a, IR_ACC_MIN or IR_ACC_MAX, a)
+    IR_KEY_MIN, IR_KEY_MAX,     // u64: hdst__key_encode(kind of a, HDST__MIN or HDST__MAX, a)
 } ir_op;
 
 enum { IR_ANY_NAN = 1 };
@@ -99,16 +100,14 @@ typedef enum ir_stmt_kind {
     // runs once per block. Variables are: uniform (plain locals of the block's code), varying (locals of one record loop's body, set before they are read
     // there), or per_record (arrays over the block). There is no IR_ACCUM left.
     IR_RECORDS,     // for each record r of the block: body. `vectorize` asks for SIMD (then body has no control flow); `scalar_why` says why not
-    IR_REDUCE,      // only in IR_RECORDS (and, from pass_mask to pass_block, where one will be): uniform `var` op= value over the block's records, `acc` says how: IR_SUM of i64, IR_ACC_MAX of u64, IR_ACC_OR and
-                    // IR_ACC_XOR of u64 or bool. The variable is read only after the record loop.
+    IR_REDUCE,      // only in IR_RECORDS (and, from pass_mask to pass_block, where one will be): uniform `var` op= value over the block's records, `acc` says how: HDST__SUM of i64, HDST__MAX of u64, HDST__OR and
+                    // HDST__XOR of u64 or bool. The variable is read only after the record loop.
     IR_ACCUM_WORDS, // word `word` of the strip table's cell (param, leaf) at row `index`, element `index2` (NULL: 0) takes value (i64 or u64) with the cell's
                     // word operation. Inside a record loop (never a vectorised one): a scatter; statements on one row stand together, by rising place in the
                     // row, and share an equal `index`. Outside: value is the block's total.
     IR_ACCUM_BLOCK, // outside of record loops: the cell takes value of every record of the block; of variables only per_record ones; index2 is the same for all, the row is 0
     IR_ACCUM_WIDE,  // the exact slow path: value (of the cell's kind) goes straight to the device table's cell
 } ir_stmt_kind;
-
-typedef enum ir_accum_op { IR_SUM, IR_ACC_MIN, IR_ACC_MAX, IR_ACC_AND, IR_ACC_OR, IR_ACC_XOR } ir_accum_op;
 
 typedef struct ir_block {
     ir_stmt **items;
@@ -121,7 +120,7 @@ struct ir_stmt {
     uint32_t var, param, leaf, check;
     uint32_t record;                // which of the lane's records (GPU form; else 0)
     uint32_t word;                  // IR_ACCUM_WORDS
-    ir_accum_op acc;
+    hdst__accumulate_op acc;
     ir_expr *value, *cond, *index, *index2;
     ir_expr *lo, *hi;               // IR_FOR
     uint64_t step;                  // IR_FOR
@@ -153,7 +152,7 @@ typedef struct ir_param {
     const hdst__record *record;     // the row
     bool is_table;                  // declared with []; else one row
     bool *leaf_used;                // IR_INPUT, IR_BROADCAST_TABLE: leaves that the body reads (set by the pass that drops unread fields); NULL: all
-    ir_accum_op *leaf_op;           // IR_ACCUM_TABLE: how each leaf accumulates. Leaves never accumulated are IR_SUM.
+    hdst__accumulate_op *leaf_op;           // IR_ACCUM_TABLE: how each leaf accumulates. Leaves never accumulated are HDST__SUM.
     bool *leaf_from_float;          // IR_ACCUM_TABLE: every addend of this double leaf is a converted float (fits one word easily)
     const char *bind;               // the name under which a value is bound: the parameter's, or "function.parameter" in a fused stage when ambiguous
 } ir_param;

@@ -161,10 +161,10 @@ static void dump_body(dumper *d, const ir_block *block)
     line(d, "}");
 }
 
-static const char *acc_text(ir_accum_op acc)
+static const char *acc_text(hdst__accumulate_op acc)
 {
-    static const char *const texts[] = {[IR_SUM] = " += ", [IR_ACC_MIN] = " min= ", [IR_ACC_MAX] = " max= ", [IR_ACC_AND] = " &= ",
-                                        [IR_ACC_OR] = " |= ", [IR_ACC_XOR] = " ^= "};
+    static const char *const texts[] = {[HDST__SUM] = " += ", [HDST__MIN] = " min= ", [HDST__MAX] = " max= ", [HDST__AND] = " &= ",
+                                        [HDST__OR] = " |= ", [HDST__XOR] = " ^= "};
     return texts[acc];
 }
 
@@ -286,7 +286,7 @@ static void dump_block(dumper *d, const ir_block *block)
 // The leaves of its rows, and how an accumulator's add: {f32 x[2], f64 d of float, u32 n max}
 static void dump_leaves(const ir_param *p, hdst__buffer *out)
 {
-    static const char *const laws[] = {[IR_SUM] = "", [IR_ACC_MIN] = " min", [IR_ACC_MAX] = " max", [IR_ACC_AND] = " and", [IR_ACC_OR] = " or", [IR_ACC_XOR] = " xor"};
+    static const char *const laws[] = {[HDST__SUM] = "", [HDST__MIN] = " min", [HDST__MAX] = " max", [HDST__AND] = " and", [HDST__OR] = " or", [HDST__XOR] = " xor"};
     for (size_t i = 0; i < p->record->leaf_count; i++) {
         const hdst__leaf *leaf = &p->record->leaves[i];
         hdst__buffer_printf(out, "%s%s %s", i ? ", " : " {", kind_name(leaf->kind), leaf->path);

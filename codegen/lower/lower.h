@@ -85,7 +85,7 @@ void hdst__lower_store(lowerer *l, const lower_place *place, ir_expr *value);   
 void hdst__lower_copy(lowerer *l, const lower_place *to, const lower_place *from);
 void hdst__lower_zero(lowerer *l, const lower_place *place);
 // The accumulation of value into a scalar place of an accum.
-void hdst__lower_accumulate(lowerer *l, const lower_place *place, ir_accum_op acc, ir_expr *value, hdst__span span);
+void hdst__lower_accumulate(lowerer *l, const lower_place *place, hdst__accumulate_op acc, ir_expr *value, hdst__span span);
 
 // --- lower_expr.c ---
 ir_expr *hdst__lower_value(lowerer *l, const ast_expr *expr);      // a scalar

@@ -216,11 +216,11 @@ static bool from_float(const ir_expr *value)
     return value->op == IR_CONVERT && (value->a->kind == HDST__F32 || hdst__scalar_size(value->a->kind) <= 2);
 }
 
-static void note_law(lowerer *l, ir_param *param, uint32_t leaf, ir_accum_op acc, const ir_expr *value)
+static void note_law(lowerer *l, ir_param *param, uint32_t leaf, hdst__accumulate_op acc, const ir_expr *value)
 {
     size_t leaves = param->record->leaf_count;
     if (!param->leaf_op) {
-        param->leaf_op = HDST__NEW_ARRAY(l->arena, ir_accum_op, leaves);
+        param->leaf_op = HDST__NEW_ARRAY(l->arena, hdst__accumulate_op, leaves);
         param->leaf_from_float = HDST__NEW_ARRAY(l->arena, bool, leaves);
         for (size_t i = 0; i < leaves; i++) param->leaf_from_float[i] = param->record->leaves[i].kind == HDST__F64;
     }
@@ -228,7 +228,7 @@ static void note_law(lowerer *l, ir_param *param, uint32_t leaf, ir_accum_op acc
     if (!from_float(value)) param->leaf_from_float[leaf] = false;
 }
 
-void hdst__lower_accumulate(lowerer *l, const lower_place *place, ir_accum_op acc, ir_expr *value, hdst__span span)
+void hdst__lower_accumulate(lowerer *l, const lower_place *place, hdst__accumulate_op acc, ir_expr *value, hdst__span span)
 {
     ir_stmt *stmt = hdst__ir_stmt(l->func, IR_ACCUM, span);
     stmt->param = place->first;

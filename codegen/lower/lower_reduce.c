@@ -10,15 +10,15 @@ static const ir_expr *without_conversion(const ir_expr *e)
     return e;
 }
 
-static bool law_of(ir_op op, ir_accum_op *acc)
+static bool law_of(ir_op op, hdst__accumulate_op *acc)
 {
     switch (op) {
-    case IR_ADD: *acc = IR_SUM; return true;
-    case IR_MIN: *acc = IR_ACC_MIN; return true;
-    case IR_MAX: *acc = IR_ACC_MAX; return true;
-    case IR_AND: *acc = IR_ACC_AND; return true;
-    case IR_OR: *acc = IR_ACC_OR; return true;
-    case IR_XOR: *acc = IR_ACC_XOR; return true;
+    case IR_ADD: *acc = HDST__SUM; return true;
+    case IR_MIN: *acc = HDST__MIN; return true;
+    case IR_MAX: *acc = HDST__MAX; return true;
+    case IR_AND: *acc = HDST__AND; return true;
+    case IR_OR: *acc = HDST__OR; return true;
+    case IR_XOR: *acc = HDST__XOR; return true;
     default: return false;
     }
 }
@@ -33,7 +33,7 @@ static uint32_t input_of(const ir_expr *e, uint32_t leaf, const ir_expr *element
     return constant_element(e->a) == constant_element(element) ? e->param : 2;
 }
 
-static bool is_law(const ir_stmt *s, ir_accum_op *acc)
+static bool is_law(const ir_stmt *s, hdst__accumulate_op *acc)
 {
     if (s->kind != IR_STORE || (s->index && s->index->op != IR_CONST)) return false;
     const ir_expr *e = without_conversion(s->value);
@@ -48,12 +48,12 @@ ir_func *hdst__lower_field_wise(hdst__arena *arena, const ir_func *reduce)
     *func = (ir_func){.arena = arena, .name = reduce->name, .diags = reduce->diags};
     hdst__ir_add_param(func, *input);
     ir_param result = {.kind = IR_ACCUM_TABLE, .name = "result", .bind = "result", .record = input->record};
-    result.leaf_op = HDST__NEW_ARRAY(arena, ir_accum_op, input->record->leaf_count);
+    result.leaf_op = HDST__NEW_ARRAY(arena, hdst__accumulate_op, input->record->leaf_count);
     result.leaf_from_float = HDST__NEW_ARRAY(arena, bool, input->record->leaf_count);
     bool *seen = HDST__NEW_ARRAY(arena, bool, input->record->leaf_count);
     for (size_t i = 0; i < reduce->body.count; i++) {
         const ir_stmt *s = reduce->body.items[i];
-        ir_accum_op acc;
+        hdst__accumulate_op acc;
         if (!is_law(s, &acc) || (seen[s->leaf] && result.leaf_op[s->leaf] != acc)) return NULL;
         seen[s->leaf] = true;
         result.leaf_op[s->leaf] = acc;

@@ -31,17 +31,17 @@ static void compound_assign(lowerer *l, const ast_stmt *s)
     hdst__lower_store(l, &place, hdst__lower_convert(l, own, result));
 }
 
-static ir_accum_op accum_op(ast_op op)
+static hdst__accumulate_op accum_op(ast_op op)
 {
     switch (op) {
-    case AST_AND: return IR_ACC_AND;
-    case AST_OR: return IR_ACC_OR;
-    case AST_XOR: return IR_ACC_XOR;
-    default: return IR_SUM;
+    case AST_AND: return HDST__AND;
+    case AST_OR: return HDST__OR;
+    case AST_XOR: return HDST__XOR;
+    default: return HDST__SUM;
     }
 }
 
-static void accumulate(lowerer *l, const ast_expr *target, ir_accum_op acc, bool negate, const ast_expr *addend, hdst__span span)
+static void accumulate(lowerer *l, const ast_expr *target, hdst__accumulate_op acc, bool negate, const ast_expr *addend, hdst__span span)
 {
     lower_place cell = hdst__lower_place(l, target);
     ir_expr *value = hdst__lower_value(l, addend);
@@ -83,7 +83,7 @@ static void call(lowerer *l, const ast_stmt *s)
     if (e->kind == AST_CALL && !e->callee && e->builtin == HDST__BI_EMIT)
         emit(l, e, s->span);
     else if (e->kind == AST_CALL && !e->callee && (e->builtin == HDST__BI_ACC_MIN || e->builtin == HDST__BI_ACC_MAX))
-        accumulate(l, e->args[0], e->builtin == HDST__BI_ACC_MIN ? IR_ACC_MIN : IR_ACC_MAX, false, e->args[1], s->span);
+        accumulate(l, e->args[0], e->builtin == HDST__BI_ACC_MIN ? HDST__MIN : HDST__MAX, false, e->args[1], s->span);
     else if (e->type->kind == HDST__VOID) hdst__lower_call(l, e);
     else hdst__lower_place(l, e);
 }

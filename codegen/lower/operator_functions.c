@@ -100,7 +100,7 @@ ir_func *hdst__operator_ones(hdst__arena *arena, const hdst__record *from, const
 static uint32_t add_accum(ir_func *func, const char *name, const hdst__record *record, bool is_table, const ir_param *like)
 {
     ir_param param = {.kind = IR_ACCUM_TABLE, .name = name, .bind = name, .record = record, .is_table = is_table};
-    param.leaf_op = HDST__NEW_ARRAY(func->arena, ir_accum_op, record->leaf_count);
+    param.leaf_op = HDST__NEW_ARRAY(func->arena, hdst__accumulate_op, record->leaf_count);
     param.leaf_from_float = HDST__NEW_ARRAY(func->arena, bool, record->leaf_count);
     for (size_t i = 0; like && i < record->leaf_count; i++) {
         param.leaf_op[i] = like->leaf_op[i];
@@ -114,7 +114,7 @@ ir_func *hdst__operator_count(hdst__arena *arena, const hdst__record *record)
     ir_func *func = new_func(arena, "count", record);
     ir_stmt *add = hdst__ir_stmt(func, IR_ACCUM, (hdst__span){0});
     add->param = add_accum(func, "count", number_record(arena, HDST__U64), false, NULL);
-    add->acc = IR_SUM;
+    add->acc = HDST__SUM;
     add->value = u64(func, 1);
     hdst__ir_push(func, &func->body, add);
     return func;

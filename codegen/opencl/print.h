@@ -196,7 +196,7 @@ bool hdst__sums_floats(const hdst__printer *p, uint32_t param, uint32_t leaf);  
 const char *hdst__scale_name(hdst__printer *p, uint32_t param, uint32_t leaf);     // NAME_Up and NAME_Down are 2^s and 2^-s, NAME_Scale is s
 const char *hdst__addend_text(hdst__printer *p, uint32_t param, uint32_t leaf, const ir_expr *value);      // in the type of the arithmetic
 const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t param, uint32_t leaf, const char *addend);
-const char *hdst__key_text(hdst__printer *p, ir_accum_op acc, const ir_expr *value);
+const char *hdst__key_text(hdst__printer *p, hdst__accumulate_op acc, const ir_expr *value);
 
 size_t hdst__print_pair(hdst__printer *p, const ir_stmt *stmt);         // print_part.c: IR_ACCUM, with another sink than the table
 

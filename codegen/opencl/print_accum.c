@@ -50,18 +50,18 @@ const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t pa
     return hdst__arena_printf(p->arena, "%s%s_%s(%s, %sUp, %sDown)", function, words, type, addend, scale, scale);
 }
 
-const char *hdst__key_text(hdst__printer *p, ir_accum_op acc, const ir_expr *value)
+const char *hdst__key_text(hdst__printer *p, hdst__accumulate_op acc, const ir_expr *value)
 {
     p->part[HDST__PART_KEYS] = true;
     if (value->kind == HDST__F64) p->part[HDST__PART_KEYS_DOUBLE] = p->uses_double = true;
-    return hdst__arena_printf(p->arena, "%s_key_%s(%s)", acc == IR_ACC_MIN ? "min" : "max", hdst__cl_name(value->kind), hdst__expr_text(p, value, HDST__WHOLE));
+    return hdst__arena_printf(p->arena, "%s_key_%s(%s)", acc == HDST__MIN ? "min" : "max", hdst__cl_name(value->kind), hdst__expr_text(p, value, HDST__WHOLE));
 }
 
 // A plain cell's addend as a 64-bit word (scalar form; the block form has it in the IR).
 const char *hdst__cell_word_text(hdst__printer *p, const hdst__cell *cell, const ir_expr *value)
 {
     if (cell->op == HDST__WORD_MAX) return hdst__key_text(p, cell->acc, value);
-    return hdst__arena_printf(p->arena, cell->acc == IR_ACC_AND ? "~(long)%s" : "(long)%s", hdst__expr_text(p, value, HDST__PRIMARY));
+    return hdst__arena_printf(p->arena, cell->acc == HDST__AND ? "~(long)%s" : "(long)%s", hdst__expr_text(p, value, HDST__PRIMARY));
 }
 
 // --- Places ---

@@ -343,7 +343,7 @@ static void print_fixed(hdst__printer *p, const ir_expr *expr)
 
 static void print_key(hdst__printer *p, const ir_expr *expr)
 {
-    hdst__write(&p->out, "%s", hdst__key_text(p, expr->op == IR_KEY_MIN ? IR_ACC_MIN : IR_ACC_MAX, expr->a));
+    hdst__write(&p->out, "%s", hdst__key_text(p, expr->op == IR_KEY_MIN ? HDST__MIN : HDST__MAX, expr->a));
 }
 
 // Makes a NaN of a float, which has any sign and payload, and gives it: a device is free to.

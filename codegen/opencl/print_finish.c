@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-static bool is_key(const hdst__cell *cell) { return cell->acc == IR_ACC_MIN || cell->acc == IR_ACC_MAX; }
+static bool is_key(const hdst__cell *cell) { return cell->acc == HDST__MIN || cell->acc == HDST__MAX; }
 
 typedef struct float_shape {
     uint32_t fraction_bits, exponent_mask;
@@ -47,14 +47,14 @@ static const char *bits_text(hdst__printer *p, const hdst__accum_plan *plan, uin
     if (cell->digits) return plan->accum->compact ? fixed_text(p, plan, leaf) : round_text(p, cell, "word");
     if (is_key(cell) && hdst__kind_is_float(cell->kind)) {
         const float_shape s = shape_of(cell->kind);
-        return hdst__arena_printf(p->arena, "value_of_key((ulong)*word, %s, %s, %s, %s)", cell->acc == IR_ACC_MIN ? "true" : "false", s.sign, s.infinity, s.quiet_nan);
+        return hdst__arena_printf(p->arena, "value_of_key((ulong)*word, %s, %s, %s, %s)", cell->acc == HDST__MIN ? "true" : "false", s.sign, s.infinity, s.quiet_nan);
     }
     if (is_key(cell)) {         // counted from what key 0 stands for
         const uint64_t none = hdst__key_decode(cell->kind, cell->acc, 0);
-        return hdst__arena_printf(p->arena, "0x%" PRIx64 "UL %c (ulong)*word", none, cell->acc == IR_ACC_MAX ? '+' : '-');
+        return hdst__arena_printf(p->arena, "0x%" PRIx64 "UL %c (ulong)*word", none, cell->acc == HDST__MAX ? '+' : '-');
     }
-    if (cell->kind == HDST__BOOL) return cell->acc == IR_ACC_AND ? "~(ulong)*word & 1" : "*word != 0";
-    return cell->acc == IR_ACC_AND ? "~(ulong)*word" : "(ulong)*word";
+    if (cell->kind == HDST__BOOL) return cell->acc == HDST__AND ? "~(ulong)*word & 1" : "*word != 0";
+    return cell->acc == HDST__AND ? "~(ulong)*word" : "(ulong)*word";
 }
 
 static void print_put(hdst__printer *p, const hdst__record *record, const hdst__leaf *leaf, const char *at, const char *bits)

@@ -91,8 +91,8 @@ static void print_set_elem(hdst__printer *p, const ir_stmt *stmt)
 static void print_reduce(hdst__printer *p, const ir_stmt *stmt)
 {
     const char *var = p->var_name[stmt->var], *value = hdst__expr_text(p, stmt->value, HDST__WHOLE);
-    if (stmt->acc == IR_ACC_MAX) hdst__write_line(&p->out, "%s = max(%s, %s);", var, var, value);
-    else hdst__write_line(&p->out, "%s %s= %s;", var, stmt->acc == IR_SUM ? "+" : stmt->acc == IR_ACC_OR ? "|" : "^", value);
+    if (stmt->acc == HDST__MAX) hdst__write_line(&p->out, "%s = max(%s, %s);", var, var, value);
+    else hdst__write_line(&p->out, "%s %s= %s;", var, stmt->acc == HDST__SUM ? "+" : stmt->acc == HDST__OR ? "|" : "^", value);
 }
 
 // A block only notes that something failed; its records one by one tell which and where. There `failed` is the number of the first check that fails, plus one.

@@ -54,25 +54,25 @@ static ir_expr *plain_word(adder *a, const ir_stmt *s, const ir_expr *value)
 {
     ir_expr *v = hdst__ir_copy(a->func, value);
     switch (s->acc) {
-    case IR_SUM: return hdst__ir_convert(a->func, HDST__I64, v);
-    case IR_ACC_MIN: return hdst__ir_unary(a->func, IR_KEY_MIN, HDST__U64, v);
-    case IR_ACC_MAX: return hdst__ir_unary(a->func, IR_KEY_MAX, HDST__U64, v);
-    case IR_ACC_AND: v = hdst__ir_unary(a->func, v->kind == HDST__BOOL ? IR_NOT : IR_BITNOT, v->kind, v); break;
-    case IR_ACC_OR: case IR_ACC_XOR: break;
+    case HDST__SUM: return hdst__ir_convert(a->func, HDST__I64, v);
+    case HDST__MIN: return hdst__ir_unary(a->func, IR_KEY_MIN, HDST__U64, v);
+    case HDST__MAX: return hdst__ir_unary(a->func, IR_KEY_MAX, HDST__U64, v);
+    case HDST__AND: v = hdst__ir_unary(a->func, v->kind == HDST__BOOL ? IR_NOT : IR_BITNOT, v->kind, v); break;
+    case HDST__OR: case HDST__XOR: break;
     }
     return hdst__ir_convert(a->func, HDST__U64, v);
 }
 
 // How words of the cell meet over the block.
-static ir_accum_op word_acc(const hdst__cell *cell)
+static hdst__accumulate_op word_acc(const hdst__cell *cell)
 {
     switch (cell->op) {
-    case HDST__WORD_ADD: return IR_SUM;
-    case HDST__WORD_MAX: return IR_ACC_MAX;
-    case HDST__WORD_OR: return IR_ACC_OR;
+    case HDST__WORD_ADD: return HDST__SUM;
+    case HDST__WORD_MAX: return HDST__MAX;
+    case HDST__WORD_OR: return HDST__OR;
     case HDST__WORD_XOR: break;
     }
-    return IR_ACC_XOR;
+    return HDST__XOR;
 }
 
 static ir_stmt *table_stmt(adder *a, ir_stmt_kind kind, const ir_stmt *s, ir_expr *value, uint32_t word)
@@ -138,7 +138,7 @@ static ir_expr *settled_addend(adder *a, ir_expr *e)
 
 // --- One addition over the block ---
 
-static void reduce(adder *a, uint32_t var, ir_accum_op acc, ir_expr *value)
+static void reduce(adder *a, uint32_t var, hdst__accumulate_op acc, ir_expr *value)
 {
     ir_stmt *s = hdst__ir_set(a->func, var, value);
     s->kind = IR_REDUCE;
@@ -287,7 +287,7 @@ static uint32_t note_odd(adder *a)
     a->misfit = hdst__block_new_var(a->func, "misfit", HDST__BOOL, true);
     hdst__ir_push(a->func, &a->before, hdst__ir_set(a->func, odd, hdst__ir_const(a->func, HDST__BOOL, 0)));
     hdst__ir_push(a->func, &a->vector, hdst__ir_set(a->func, a->misfit, hdst__ir_unary(a->func, IR_NOT, HDST__BOOL, a->all_fit)));
-    reduce(a, odd, IR_ACC_OR, hdst__ir_var(a->func, a->misfit));
+    reduce(a, odd, HDST__OR, hdst__ir_var(a->func, a->misfit));
     return odd;
 }
 

@@ -67,11 +67,11 @@ static ir_expr *chosen(converter *c, const ir_expr *cond, bool when, ir_expr *va
 }
 
 // What an accumulator does not notice.
-static uint64_t identity_bits(hdst__kind kind, ir_accum_op acc)
+static uint64_t identity_bits(hdst__kind kind, hdst__accumulate_op acc)
 {
     switch (acc) {
-    case IR_ACC_MIN: case IR_ACC_MAX: return hdst__key_decode(kind, acc, 0);
-    case IR_ACC_AND:
+    case HDST__MIN: case HDST__MAX: return hdst__key_decode(kind, acc, 0);
+    case HDST__AND:
         if (kind == HDST__BOOL) return 1;
         return hdst__kind_is_signed(kind) ? UINT64_MAX : UINT64_MAX >> (64 - 8 * hdst__scalar_size(kind));
     default: return 0;

@@ -222,7 +222,7 @@ static void note_any(masker *m, ir_block *out, uint32_t any, uint32_t mask)
 {
     ir_stmt *reduce = hdst__ir_set(m->func, any, var(m, mask));
     reduce->kind = IR_REDUCE;
-    reduce->acc = IR_ACC_OR;
+    reduce->acc = HDST__OR;
     push(m, out, reduce);
 }
 

@@ -118,7 +118,7 @@ static uint32_t add_count(skip *s)
 {
     ir_func *func = s->func;
     ir_param param = {.kind = IR_ACCUM_TABLE, .name = "records_skipped", .record = count_record(func->arena), .bind = "records_skipped",
-                      .leaf_op = HDST__NEW_ARRAY(func->arena, ir_accum_op, 1), .leaf_from_float = HDST__NEW_ARRAY(func->arena, bool, 1)};
+                      .leaf_op = HDST__NEW_ARRAY(func->arena, hdst__accumulate_op, 1), .leaf_from_float = HDST__NEW_ARRAY(func->arena, bool, 1)};
     uint32_t at = hdst__ir_add_param(func, param);
     if (at && func->params[at - 1].kind == IR_OUTPUT) {
         s->has_output = true;
@@ -132,7 +132,7 @@ static void push_count(const skip *s, uint32_t param)
 {
     ir_stmt *count = hdst__ir_stmt(s->func, IR_ACCUM, (hdst__span){0});
     count->param = param;
-    count->acc = IR_SUM;
+    count->acc = HDST__SUM;
     count->value = hdst__ir_convert(s->func, HDST__U64, hdst__ir_unary(s->func, IR_NOT, HDST__BOOL, read_ok(s)));
     hdst__ir_push(s->func, &s->func->body, count);
 }

@@ -25,7 +25,7 @@ typedef struct hdst__aggregate_spec {
     const hdst__record *record;         // of the tuples, and of the result; must outlive the reduction
     const uint32_t *key_leaves;         // the others are reduced, by `laws` in order
     uint32_t key_count;
-    const ir_accum_op *laws;            // NULL: there are no others
+    const hdst__accumulate_op *laws;            // NULL: there are no others
     hdst__container container;
     // The only key, an integer, is the number of a row of the result: `rows` are its records, what is reduced without the key, `row_count` of them (at most 2^32), the
     // identity where no key came. NULL: one record for each key.

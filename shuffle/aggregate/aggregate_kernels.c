@@ -9,7 +9,7 @@
 
 enum { MOST_PAIR_WORDS = 8, TILE_BYTES = 32 << 10, TABLE_BYTES = 36 << 10, HOT_BYTES = 24 << 10, MOST_SLOTS = 4096, LEAST_SLOTS = 64 };
 
-static bool is_key(const hdst__cell *cell) { return cell->acc == IR_ACC_MIN || cell->acc == IR_ACC_MAX; }
+static bool is_key(const hdst__cell *cell) { return cell->acc == HDST__MIN || cell->acc == HDST__MAX; }
 static bool is_two(const hdst__value_column *column) { return column->cell.digits && column->cell.tier == HDST__TIER_TWO; }
 // Whether the sum is done with floats: nothing of it needs doubles.
 static bool is_narrow(const hdst__value_column *column) { return column->cell.kind == HDST__F32 && !is_two(column); }
@@ -165,10 +165,10 @@ static void print_payload(hdst__buffer *out, const hdst__aggregation_layout *lay
     const unsigned word = shape->value[v].payload, x = (unsigned)(layout->key_count + v);
     if (is_key(cell)) {
         const char *as = cell->kind == HDST__F32 ? "as_float" : cell->kind == HDST__BOOL ? "0 != " : "";
-        hdst__buffer_printf(out, "    pair.s%u = (uint)%s_key_%s((%s)%s(x%u));\n", word, cell->acc == IR_ACC_MIN ? "min" : "max", key_type(cell->kind), key_type(cell->kind), as, x);
+        hdst__buffer_printf(out, "    pair.s%u = (uint)%s_key_%s((%s)%s(x%u));\n", word, cell->acc == HDST__MIN ? "min" : "max", key_type(cell->kind), key_type(cell->kind), as, x);
         return;
     }
-    const char *inverted = cell->acc == IR_ACC_AND ? "~" : "";
+    const char *inverted = cell->acc == HDST__AND ? "~" : "";
     hdst__buffer_printf(out, "    pair.s%u = (uint)%sx%u;\n", word, inverted, x);
     if (layout->value[v].bytes > 4) hdst__buffer_printf(out, "    pair.s%u = (uint)(%sx%u >> 32);\n", word + 1, inverted, x);
 }
@@ -309,11 +309,11 @@ static void value_text(const hdst__value_column *column, const hdst__hash_value 
     const unsigned u = at->unit;
     if (cell->digits) sum_text(column, at, text);
     else if (is_key(cell) && cell->kind == HDST__F32)
-        snprintf(text, 256, "value_of_key((ulong)words.w%u, %s, 0x80000000UL, 0x7f800000UL, 0x7fc00000UL)", u, cell->acc == IR_ACC_MIN ? "true" : "false");
-    else if (is_key(cell)) snprintf(text, 256, "0x%" PRIx64 "UL %c (ulong)words.w%u", hdst__key_decode(cell->kind, cell->acc, 0), cell->acc == IR_ACC_MAX ? '+' : '-', u);
-    else if (cell->kind == HDST__BOOL) snprintf(text, 256, cell->acc == IR_ACC_AND ? "~(ulong)words.w%u & 1" : "words.w%u != 0", u);
-    else if (units_of(column) == 2) snprintf(text, 256, "%s((ulong)words.w%u | (ulong)words.w%u << 32)", cell->acc == IR_ACC_AND ? "~" : "", u, u + 1);
-    else snprintf(text, 256, "%s(ulong)words.w%u", cell->acc == IR_ACC_AND ? "~" : "", u);
+        snprintf(text, 256, "value_of_key((ulong)words.w%u, %s, 0x80000000UL, 0x7f800000UL, 0x7fc00000UL)", u, cell->acc == HDST__MIN ? "true" : "false");
+    else if (is_key(cell)) snprintf(text, 256, "0x%" PRIx64 "UL %c (ulong)words.w%u", hdst__key_decode(cell->kind, cell->acc, 0), cell->acc == HDST__MAX ? '+' : '-', u);
+    else if (cell->kind == HDST__BOOL) snprintf(text, 256, cell->acc == HDST__AND ? "~(ulong)words.w%u & 1" : "words.w%u != 0", u);
+    else if (units_of(column) == 2) snprintf(text, 256, "%s((ulong)words.w%u | (ulong)words.w%u << 32)", cell->acc == HDST__AND ? "~" : "", u, u + 1);
+    else snprintf(text, 256, "%s(ulong)words.w%u", cell->acc == HDST__AND ? "~" : "", u);
 }
 
 // A row's padding is zero.

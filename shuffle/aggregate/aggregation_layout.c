@@ -23,13 +23,13 @@ const char *hdst__aggregation_layout_why_not(const hdst__record *record, const u
     return NULL;
 }
 
-static hdst__word_op word_op(ir_accum_op acc)
+static hdst__word_op word_op(hdst__accumulate_op acc)
 {
     switch (acc) {
-    case IR_SUM: return HDST__WORD_ADD;
-    case IR_ACC_MIN: case IR_ACC_MAX: return HDST__WORD_MAX;
-    case IR_ACC_AND: case IR_ACC_OR: return HDST__WORD_OR;
-    case IR_ACC_XOR: break;
+    case HDST__SUM: return HDST__WORD_ADD;
+    case HDST__MIN: case HDST__MAX: return HDST__WORD_MAX;
+    case HDST__AND: case HDST__OR: return HDST__WORD_OR;
+    case HDST__XOR: break;
     }
     return HDST__WORD_XOR;
 }
@@ -49,11 +49,11 @@ static void add_keys(hdst__arena *arena, hdst__aggregation_layout *layout, const
     layout->key_words = layout->key_bytes <= 4 ? 0 : (layout->key_bytes + 7) / 8;
 }
 
-static void add_leaf(hdst__aggregation_layout *layout, uint32_t leaf_index, uint32_t number, ir_accum_op acc)
+static void add_leaf(hdst__aggregation_layout *layout, uint32_t leaf_index, uint32_t number, hdst__accumulate_op acc)
 {
     const hdst__leaf *leaf = &layout->record->leaves[leaf_index];
     hdst__cell cell = {.kind = leaf->kind, .acc = acc, .op = word_op(acc), .elements = 1, .device_words = 1, .scale = -1};
-    if (acc == IR_SUM && hdst__kind_is_float(leaf->kind)) {
+    if (acc == HDST__SUM && hdst__kind_is_float(leaf->kind)) {
         cell.digits = hdst__wide_digits(leaf->kind);
         cell.device_words = cell.digits + 1;
         cell.tier = leaf->kind == HDST__F32 ? HDST__TIER_ONE : HDST__TIER_TWO;
@@ -88,7 +88,7 @@ static void place_raw(hdst__aggregation_layout *layout)
     layout->raw_bytes = (at + align - 1) / align * align;
 }
 
-hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const ir_accum_op *laws)
+hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const hdst__accumulate_op *laws)
 {
     hdst__aggregation_layout *layout = HDST__NEW(arena, hdst__aggregation_layout);
     *layout = (hdst__aggregation_layout){.record = record, .look_after = HDST__KEY_ADDS, .full = HDST__KEY_FULL};
@@ -105,7 +105,7 @@ hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, cons
     return layout;
 }
 
-hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const ir_accum_op *laws, const hdst__record *rows, uint64_t row_count)
+hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const hdst__accumulate_op *laws, const hdst__record *rows, uint64_t row_count)
 {
     hdst__aggregation_layout *layout = hdst__aggregation_layout_make(arena, record, &key_leaf, 1, laws);
     layout->rows = rows;

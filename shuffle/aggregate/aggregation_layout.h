@@ -53,9 +53,9 @@ typedef struct hdst__aggregation_layout {
 // NULL, or why these leaves are no key that can be hashed; *leaf is then the one that is to blame.
 const char *hdst__aggregation_layout_why_not(const hdst__record *record, const uint32_t *key_leaves, uint32_t count, uint32_t *leaf);
 // Leaves `key_leaves` of `record` are the key, all others are reduced, the next one each by the next law of `laws` (NULL: there are none to reduce). In the arena.
-hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const ir_accum_op *laws);
+hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const hdst__accumulate_op *laws);
 // The same where the key, an integer, is the number of a row, one of `row_count` (1 ... 2^32). `rows` are the results: what is reduced, in order, without the key.
-hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const ir_accum_op *laws, const hdst__record *rows, uint64_t row_count);
+hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const hdst__accumulate_op *laws, const hdst__record *rows, uint64_t row_count);
 // Tiers and scales were set in the value columns: places of the cells follow.
 void hdst__aggregation_layout_choose(hdst__aggregation_layout *layout);
 

@@ -314,7 +314,7 @@ static void plain_words(hdst__key_batch *batch, const hdst__aggregation_layout *
 {
     const hdst__value_column *column = &layout->value[number];
     uint64_t *word = batch->word + (size_t)column->word * layout->batch;
-    if (column->cell.acc == IR_SUM || column->cell.acc == IR_ACC_OR || column->cell.acc == IR_ACC_XOR) {
+    if (column->cell.acc == HDST__SUM || column->cell.acc == HDST__OR || column->cell.acc == HDST__XOR) {
         const hdst__key_source from = batch->source[number];
         switch (column->bytes) {        // sums are kept modulo 2^64, of which narrower kinds take the low bits
         case 1: for (uint32_t i = 0; i < batch->count; i++) word[i] = (uint8_t)from.base[i * from.stride]; return;

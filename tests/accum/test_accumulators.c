@@ -60,15 +60,15 @@ Test(table, cells_follow_one_another_in_rows)
 static void expect_ordered(hdst__kind kind, const uint64_t *ascending, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const uint64_t low = hdst__key_encode(kind, IR_ACC_MIN, ascending[i]), high = hdst__key_encode(kind, IR_ACC_MAX, ascending[i]);
-        cr_expect_eq(hdst__key_decode(kind, IR_ACC_MIN, low), ascending[i]);
-        cr_expect_eq(hdst__key_decode(kind, IR_ACC_MAX, high), ascending[i]);
+        const uint64_t low = hdst__key_encode(kind, HDST__MIN, ascending[i]), high = hdst__key_encode(kind, HDST__MAX, ascending[i]);
+        cr_expect_eq(hdst__key_decode(kind, HDST__MIN, low), ascending[i]);
+        cr_expect_eq(hdst__key_decode(kind, HDST__MAX, high), ascending[i]);
         if (i == 0) continue;
-        cr_expect_gt(high, hdst__key_encode(kind, IR_ACC_MAX, ascending[i - 1]));
-        cr_expect_lt(low, hdst__key_encode(kind, IR_ACC_MIN, ascending[i - 1]));
+        cr_expect_gt(high, hdst__key_encode(kind, HDST__MAX, ascending[i - 1]));
+        cr_expect_lt(low, hdst__key_encode(kind, HDST__MIN, ascending[i - 1]));
     }
-    cr_expect_eq(hdst__key_encode(kind, IR_ACC_MAX, ascending[0]), 0, "only the identity of max has key 0");
-    cr_expect_eq(hdst__key_encode(kind, IR_ACC_MIN, ascending[count - 1]), 0, "only the identity of min has key 0");
+    cr_expect_eq(hdst__key_encode(kind, HDST__MAX, ascending[0]), 0, "only the identity of max has key 0");
+    cr_expect_eq(hdst__key_encode(kind, HDST__MIN, ascending[count - 1]), 0, "only the identity of min has key 0");
 }
 
 Test(table, keys_keep_the_order_of_every_kind)
@@ -89,12 +89,12 @@ Test(table, keys_keep_the_order_of_every_kind)
 
 Test(table, nan_wins_over_every_key)
 {
-    for (int acc = IR_ACC_MIN; acc <= IR_ACC_MAX; acc++) {
-        const uint64_t key32 = hdst__key_encode(HDST__F32, (ir_accum_op)acc, 0xffc12345), key64 = hdst__key_encode(HDST__F64, (ir_accum_op)acc, f64(NAN));
-        cr_expect_gt(key32, hdst__key_encode(HDST__F32, (ir_accum_op)acc, f32(acc == IR_ACC_MIN ? -INFINITY : INFINITY)));
-        cr_expect_gt(key64, hdst__key_encode(HDST__F64, (ir_accum_op)acc, f64(acc == IR_ACC_MIN ? -INFINITY : INFINITY)));
-        cr_expect_eq(hdst__key_decode(HDST__F32, (ir_accum_op)acc, key32), 0x7fc00000);
-        cr_expect_eq(hdst__key_decode(HDST__F64, (ir_accum_op)acc, key64), 0x7ff8000000000000);
+    for (int acc = HDST__MIN; acc <= HDST__MAX; acc++) {
+        const uint64_t key32 = hdst__key_encode(HDST__F32, (hdst__accumulate_op)acc, 0xffc12345), key64 = hdst__key_encode(HDST__F64, (hdst__accumulate_op)acc, f64(NAN));
+        cr_expect_gt(key32, hdst__key_encode(HDST__F32, (hdst__accumulate_op)acc, f32(acc == HDST__MIN ? -INFINITY : INFINITY)));
+        cr_expect_gt(key64, hdst__key_encode(HDST__F64, (hdst__accumulate_op)acc, f64(acc == HDST__MIN ? -INFINITY : INFINITY)));
+        cr_expect_eq(hdst__key_decode(HDST__F32, (hdst__accumulate_op)acc, key32), 0x7fc00000);
+        cr_expect_eq(hdst__key_decode(HDST__F64, (hdst__accumulate_op)acc, key64), 0x7ff8000000000000);
     }
 }
 

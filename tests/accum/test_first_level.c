@@ -16,7 +16,7 @@ typedef struct fixture {
     jmp_buf out_of_memory;
     hdst__record record;
     hdst__leaf leaf[2];
-    ir_accum_op op[2];
+    hdst__accumulate_op op[2];
     ir_param param;
     ir_func func;
     hdst__tables *tables;
@@ -47,7 +47,7 @@ static void set_leaf(fixture *f, int i, hdst__kind kind, uint64_t offset)
     f->leaf[i] = (hdst__leaf){.path = i ? "d" : "x", .kind = kind, .offset = offset, .elements = ELEMENTS, .dims = 1};
     f->leaf[i].dim[0].count = ELEMENTS;
     f->leaf[i].dim[0].stride = hdst__scalar_size(kind);
-    f->op[i] = IR_SUM;
+    f->op[i] = HDST__SUM;
 }
 
 static void start(fixture *f, hdst__tier x, int32_t x_scale, hdst__tier d, int32_t d_scale)

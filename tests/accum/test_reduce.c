@@ -24,7 +24,7 @@ typedef struct fixture {
     jmp_buf out_of_memory;
     hdst__record record;
     hdst__leaf leaf[LEAVES];
-    ir_accum_op op[LEAVES];
+    hdst__accumulate_op op[LEAVES];
     ir_param param;
     ir_func func;
     const hdst__tables *tables;
@@ -32,7 +32,7 @@ typedef struct fixture {
 
 #define LEAF(field, scalar, law) (hdst__leaf){.path = #field, .kind = scalar, .elements = 1, .offset = offsetof(row, field)}, law
 
-static void set_leaf(fixture *f, int i, hdst__leaf leaf, ir_accum_op op)
+static void set_leaf(fixture *f, int i, hdst__leaf leaf, hdst__accumulate_op op)
 {
     f->leaf[i] = leaf;
     f->op[i] = op;
@@ -41,18 +41,18 @@ static void set_leaf(fixture *f, int i, hdst__leaf leaf, ir_accum_op op)
 static void start(fixture *f)
 {
     hdst__arena_init(&f->arena, NULL, &f->out_of_memory);
-    set_leaf(f, 0, LEAF(x, HDST__F32, IR_SUM));
+    set_leaf(f, 0, LEAF(x, HDST__F32, HDST__SUM));
     f->leaf[0].elements = f->leaf[0].dim[0].count = 2;
     f->leaf[0].dims = 1;
     f->leaf[0].dim[0].stride = 4;
-    set_leaf(f, 1, LEAF(count, HDST__U8, IR_SUM));
-    set_leaf(f, 2, LEAF(low, HDST__I16, IR_ACC_MIN));
-    set_leaf(f, 3, LEAF(high, HDST__F64, IR_ACC_MAX));
-    set_leaf(f, 4, LEAF(any, HDST__U32, IR_ACC_OR));
-    set_leaf(f, 5, LEAF(all, HDST__U32, IR_ACC_AND));
-    set_leaf(f, 6, LEAF(never, HDST__BOOL, IR_ACC_OR));
-    set_leaf(f, 7, LEAF(every, HDST__BOOL, IR_ACC_AND));
-    set_leaf(f, 8, LEAF(parity, HDST__I64, IR_ACC_XOR));
+    set_leaf(f, 1, LEAF(count, HDST__U8, HDST__SUM));
+    set_leaf(f, 2, LEAF(low, HDST__I16, HDST__MIN));
+    set_leaf(f, 3, LEAF(high, HDST__F64, HDST__MAX));
+    set_leaf(f, 4, LEAF(any, HDST__U32, HDST__OR));
+    set_leaf(f, 5, LEAF(all, HDST__U32, HDST__AND));
+    set_leaf(f, 6, LEAF(never, HDST__BOOL, HDST__OR));
+    set_leaf(f, 7, LEAF(every, HDST__BOOL, HDST__AND));
+    set_leaf(f, 8, LEAF(parity, HDST__I64, HDST__XOR));
     f->record = (hdst__record){.name = "row", .leaves = f->leaf, .leaf_count = LEAVES, .size = sizeof(row), .align = 8};
     f->param = (ir_param){.kind = IR_ACCUM_TABLE, .record = &f->record, .is_table = true, .leaf_op = f->op};
     f->func = (ir_func){.arena = &f->arena, .params = &f->param, .param_count = 1};

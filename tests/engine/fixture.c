@@ -94,7 +94,7 @@ static void add_accumulation(ir_func *f, uint64_t private_bytes)
         ir_stmt *accum = add_to(f, i == 0 ? block : &f->body, IR_ACCUM);
         accum->param = 2;
         accum->leaf = i;
-        accum->acc = IR_SUM;
+        accum->acc = HDST__SUM;
         accum->index = hdst__ir_select(f, hdst__ir_var(f, in), hdst__ir_var(f, key), hdst__ir_const(f, HDST__U64, 0));
         accum->value = hdst__ir_const(f, HDST__U64, 1);
         if (i > 0) continue;
@@ -131,7 +131,7 @@ static bool make_func(fixture *f)
     hdst__ir_add_param(func, (ir_param){.kind = IR_INPUT, .name = "p", .bind = "p", .record = f->reader.record});
     hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = "w", .bind = "w", .record = make_record(arena, "weight", weight, float_kind, ones, 1), .is_table = true});
     ir_param accum = {.kind = IR_ACCUM_TABLE, .name = "t", .bind = "t", .record = make_record(arena, "sum", sum, sum_kinds, wide_first, 2), .is_table = true};
-    accum.leaf_op = HDST__NEW_ARRAY(arena, ir_accum_op, 2);
+    accum.leaf_op = HDST__NEW_ARRAY(arena, hdst__accumulate_op, 2);
     if (f->options.accumulates) hdst__ir_add_param(func, accum);
     if (f->options.accumulates) add_accumulation(func, f->options.private_bytes);
     if (f->options.outputs) {

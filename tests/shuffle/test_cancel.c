@@ -229,7 +229,7 @@ static hdst_status run_by_key(job *j, void *object)
 Test(cancel, reductions_by_key)
 {
     static const uint32_t key = 0;
-    static const ir_accum_op sum = IR_SUM;
+    static const hdst__accumulate_op sum = HDST__SUM;
     const hdst__container containers[] = {HDST__CONTAINER_TABLE, HDST__CONTAINER_PARTITIONS, HDST__CONTAINER_SORTED};
     for (size_t i = 0; i < 3; i++) {
         job j;

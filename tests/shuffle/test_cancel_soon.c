@@ -256,7 +256,7 @@ Test(cancel_soon, records_in_parts) { expect_soon((run_case){"records in parts",
 static hdst_status reduce(job *j, hdst__container container)
 {
     static const uint32_t key = 0;
-    static const ir_accum_op sum = IR_SUM;
+    static const hdst__accumulate_op sum = HDST__SUM;
     const hdst__aggregate_input input = {.reader = &j->reader};
     const void *rows;
     uint64_t count;

@@ -98,7 +98,7 @@ ir_stmt *ir_accumulate(ir_func *func, ir_block *block, uint32_t param, uint32_t 
     stmt->index = row;
     stmt->index2 = element;
     stmt->value = value;
-    stmt->acc = func->params[param].leaf_op ? func->params[param].leaf_op[leaf] : IR_SUM;
+    stmt->acc = func->params[param].leaf_op ? func->params[param].leaf_op[leaf] : HDST__SUM;
     return stmt;
 }
 

@@ -318,11 +318,11 @@ static void nested(reader *r, ir_block *block)
     expect(r, "}");
 }
 
-static ir_accum_op law(reader *r)
+static hdst__accumulate_op law(reader *r)
 {
-    static const char *const texts[] = {[IR_SUM] = "+=", [IR_ACC_MIN] = "min=", [IR_ACC_MAX] = "max=", [IR_ACC_AND] = "&=", [IR_ACC_OR] = "|=", [IR_ACC_XOR] = "^="};
-    for (int i = 0; i <= IR_ACC_XOR; i++)
-        if (accept(r, texts[i])) return (ir_accum_op)i;
+    static const char *const texts[] = {[HDST__SUM] = "+=", [HDST__MIN] = "min=", [HDST__MAX] = "max=", [HDST__AND] = "&=", [HDST__OR] = "|=", [HDST__XOR] = "^="};
+    for (int i = 0; i <= HDST__XOR; i++)
+        if (accept(r, texts[i])) return (hdst__accumulate_op)i;
     fail(r, "an operator is missing");
 }
 
@@ -490,7 +490,7 @@ static bool is_scalar_name(const char *text)
 }
 
 // {f32 x[2], f64 d of float, u32 n max}
-static const hdst__record *read_record(reader *r, const char *called, ir_accum_op *laws, bool *from_float)
+static const hdst__record *read_record(reader *r, const char *called, hdst__accumulate_op *laws, bool *from_float)
 {
     static const char *const words[] = {"", "min", "max", "and", "or", "xor"};
     hdst__record *record = HDST__NEW(r->arena, hdst__record);
@@ -507,8 +507,8 @@ static const hdst__record *read_record(reader *r, const char *called, ir_accum_o
         }
         fields[count].type = type;
         from_float[count] = accept(r, "of float");
-        for (int l = 1; l <= IR_ACC_XOR; l++)
-            if (accept(r, words[l])) laws[count] = (ir_accum_op)l;
+        for (int l = 1; l <= HDST__XOR; l++)
+            if (accept(r, words[l])) laws[count] = (hdst__accumulate_op)l;
         count++;
     } while (accept(r, ","));
     expect(r, "}");
@@ -535,7 +535,7 @@ static void read_param(reader *r, ir_param_kind k)
     ir_param p = {.kind = k, .name = name(r, false)};
     p.bind = p.name;
     p.is_table = accept(r, "[]");
-    ir_accum_op *laws = HDST__NEW_ARRAY(r->arena, ir_accum_op, MOST_LEAVES);
+    hdst__accumulate_op *laws = HDST__NEW_ARRAY(r->arena, hdst__accumulate_op, MOST_LEAVES);
     bool *from_float = HDST__NEW_ARRAY(r->arena, bool, MOST_LEAVES);
     p.record = read_record(r, record_name, laws, from_float);
     if (k == IR_ACCUM_TABLE) p.leaf_op = laws, p.leaf_from_float = from_float;

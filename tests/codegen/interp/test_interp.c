@@ -125,7 +125,7 @@ static void accumulate(ir_func *f, ir_block *block, uint32_t param, uint32_t lea
     s->index = row;
     s->index2 = element;
     s->value = value;
-    s->acc = IR_SUM;
+    s->acc = HDST__SUM;
 }
 
 static void store(ir_func *f, ir_block *block, uint32_t param, uint32_t leaf_index, ir_expr *value)

@@ -39,7 +39,7 @@ static ir_func *make_func(void)
     ir_func *f = ir_new(&arena, "sums");
     ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "input", 0, input_fields, 3), false);
     const uint32_t all = ir_param_add(f, IR_ACCUM_TABLE, "all", ir_record(&arena, "sums", 0, sums, SUMS), false);
-    f->params[all].leaf_op = HDST__NEW_ARRAY(&arena, ir_accum_op, SUMS);
+    f->params[all].leaf_op = HDST__NEW_ARRAY(&arena, hdst__accumulate_op, SUMS);
     ir_expr *value[SUMS] = {field(f, 0), hdst__ir_convert(f, HDST__F64, field(f, 0)), ir_op2(f, IR_MUL, field(f, 0), field(f, 0)),
                             hdst__ir_convert(f, HDST__F64, ir_op2(f, IR_MUL, field(f, 0), field(f, 1))), ir_op2(f, IR_ADD, field(f, 0), field(f, 1)), field(f, 2),
                             ir_op2(f, IR_MUL, field(f, 2), field(f, 2)), ir_op2(f, IR_ADD, field(f, 2), ir_number(f, HDST__F64, 1))};
@@ -231,7 +231,7 @@ Test(kernel_levels, no_doubles_where_there_are_none)
     ir_func *f = ir_new(&arena, "sums");
     ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "input", 0, input_fields, 1), false);
     const uint32_t all = ir_param_add(f, IR_ACCUM_TABLE, "all", ir_record(&arena, "sums", 0, sums, 1), false);
-    f->params[all].leaf_op = HDST__NEW_ARRAY(&arena, ir_accum_op, 1);
+    f->params[all].leaf_op = HDST__NEW_ARRAY(&arena, hdst__accumulate_op, 1);
     ir_accumulate(f, &f->body, all, 0, NULL, NULL, field(f, 0));
     cr_assert_null(hdst__passes_scalar(f));
     const hdst__storage *storage = hdst__storage_make(&arena, f->params[0].record, HDST__SOA, 0, N);
@@ -264,7 +264,7 @@ static ir_func *make_loop(void)
     ir_func *f = ir_new(&arena, "loops");
     ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "input", 0, input_fields, 3), false);
     const uint32_t many = ir_param_add(f, IR_ACCUM_TABLE, "many", ir_record(&arena, "sums", 0, elements, 2), false);
-    f->params[many].leaf_op = HDST__NEW_ARRAY(&arena, ir_accum_op, 2);
+    f->params[many].leaf_op = HDST__NEW_ARRAY(&arena, hdst__accumulate_op, 2);
     const uint32_t z = hdst__ir_add_var(f, "z", HDST__F32, TURNS), e[] = {hdst__ir_add_var(f, "e", HDST__U32, 0), hdst__ir_add_var(f, "e", HDST__U32, 0)};
     ir_stmt *loop[2];
     for (int i = 0; i < 2; i++) loop[i] = hdst__ir_for(f, e[i], hdst__ir_const(f, HDST__U32, 0), hdst__ir_const(f, HDST__U32, TURNS), 1);

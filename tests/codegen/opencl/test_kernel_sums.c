@@ -20,11 +20,11 @@ static const ir_field input_fields[] = {{"f", HDST__F32, 0}, {"d", HDST__F64, 0}
                                         {"n", HDST__I32, 0}, {"b", HDST__I8, 0},  {"u", HDST__U64, 0}};
 typedef struct input { float f; double d; uint32_t key; int32_t n; int8_t b; uint64_t u; } input;
 
-static const struct { const char *name; hdst__kind kind; ir_accum_op acc; uint32_t from; } kept[LEAVES] = {
-    {"f", HDST__F32, IR_SUM, 0}, {"d", HDST__F64, IR_SUM, 1}, {"n", HDST__I32, IR_SUM, 3}, {"u", HDST__U64, IR_SUM, 5},
-    {"f_min", HDST__F32, IR_ACC_MIN, 0}, {"f_max", HDST__F32, IR_ACC_MAX, 0}, {"d_min", HDST__F64, IR_ACC_MIN, 1}, {"d_max", HDST__F64, IR_ACC_MAX, 1},
-    {"n_min", HDST__I32, IR_ACC_MIN, 3}, {"b_max", HDST__I8, IR_ACC_MAX, 4}, {"u_max", HDST__U64, IR_ACC_MAX, 5}, {"u_and", HDST__U64, IR_ACC_AND, 5},
-    {"n_or", HDST__I32, IR_ACC_OR, 3}, {"b_xor", HDST__I8, IR_ACC_XOR, 4},
+static const struct { const char *name; hdst__kind kind; hdst__accumulate_op acc; uint32_t from; } kept[LEAVES] = {
+    {"f", HDST__F32, HDST__SUM, 0}, {"d", HDST__F64, HDST__SUM, 1}, {"n", HDST__I32, HDST__SUM, 3}, {"u", HDST__U64, HDST__SUM, 5},
+    {"f_min", HDST__F32, HDST__MIN, 0}, {"f_max", HDST__F32, HDST__MAX, 0}, {"d_min", HDST__F64, HDST__MIN, 1}, {"d_max", HDST__F64, HDST__MAX, 1},
+    {"n_min", HDST__I32, HDST__MIN, 3}, {"b_max", HDST__I8, HDST__MAX, 4}, {"u_max", HDST__U64, HDST__MAX, 5}, {"u_and", HDST__U64, HDST__AND, 5},
+    {"n_or", HDST__I32, HDST__OR, 3}, {"b_xor", HDST__I8, HDST__XOR, 4},
 };
 
 static uint32_t add_accum(ir_func *f, const char *name, bool is_table)
@@ -32,7 +32,7 @@ static uint32_t add_accum(ir_func *f, const char *name, bool is_table)
     ir_field fields[LEAVES];
     for (int l = 0; l < LEAVES; l++) fields[l] = (ir_field){kept[l].name, kept[l].kind, 0};
     const uint32_t param = ir_param_add(f, IR_ACCUM_TABLE, name, ir_record(&arena, name, 0, fields, LEAVES), is_table);
-    f->params[param].leaf_op = HDST__NEW_ARRAY(&arena, ir_accum_op, LEAVES);
+    f->params[param].leaf_op = HDST__NEW_ARRAY(&arena, hdst__accumulate_op, LEAVES);
     for (int l = 0; l < LEAVES; l++) f->params[param].leaf_op[l] = kept[l].acc;
     return param;
 }

@@ -127,9 +127,9 @@ static void spoil(ir_func *func, ir_block *out, bool all)
     }
 }
 
-static ir_op reduction(ir_accum_op acc)
+static ir_op reduction(hdst__accumulate_op acc)
 {
-    return acc == IR_SUM ? IR_ADD : acc == IR_ACC_OR ? IR_OR : acc == IR_ACC_XOR ? IR_XOR : IR_MAX;
+    return acc == HDST__SUM ? IR_ADD : acc == HDST__OR ? IR_OR : acc == HDST__XOR ? IR_XOR : IR_MAX;
 }
 
 // A word of an integer back to what was accumulated. Keys of minimum and maximum have no way back: programs with them are left to the tests with drivers.
@@ -139,7 +139,7 @@ static void unword(ir_func *func, ir_stmt *s)
     hdst__kind kind = param->record->leaves[s->leaf].kind;
     s->acc = param->leaf_op[s->leaf];
     s->value = hdst__ir_convert(func, kind, s->value);
-    if (s->acc == IR_ACC_AND) s->value = hdst__ir_unary(func, kind == HDST__BOOL ? IR_NOT : IR_BITNOT, kind, s->value);
+    if (s->acc == HDST__AND) s->value = hdst__ir_unary(func, kind == HDST__BOOL ? IR_NOT : IR_BITNOT, kind, s->value);
     s->kind = IR_ACCUM;
 }
 
@@ -157,7 +157,7 @@ static void unblock(ir_func *func, ir_block *block)
             unword(func, s);
         } else if (s->kind == IR_ACCUM_WIDE) {
             s->kind = IR_ACCUM;
-            s->acc = IR_SUM;
+            s->acc = HDST__SUM;
         } else if (s->kind == IR_ACCUM_BLOCK) {
             s->kind = IR_ACCUM;
             s->value = hdst__ir_convert(func, func->params[s->param].record->leaves[s->leaf].kind, s->value);

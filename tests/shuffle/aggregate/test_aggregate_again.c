@@ -35,7 +35,7 @@ Test(by_key_again, behind_a_result_in_a_file)
 {
     const uint64_t turns[] = {RECORDS, 0, RECORDS, 1, RECORDS, 2, 0, 1};
     const uint32_t key = 0;
-    const ir_accum_op sum = IR_SUM;
+    const hdst__accumulate_op sum = HDST__SUM;
     hdst_error error = HDST_ERROR_INIT;
     jmp_buf out_of_memory;
     hdst__arena arena;

@@ -6,46 +6,6 @@
 
 _Static_assert((int)HDST_DEVICE_GPU == (int)HDST__DEVICE_GPU && (int)HDST_DEVICE_CPU == (int)HDST__DEVICE_CPU, "one enum, two names");
 
-static char *copy_text(const hdst__allocator *allocator, const char *text)
-{
-    size_t length = strlen(text) + 1;
-    char *copy = hdst__alloc(allocator, length);
-    if (copy) memcpy(copy, text, length);
-    return copy;
-}
-
-static void forget_text(hdst_map_spec *spec, hdst__separate *code)
-{
-    hdst__free(HDST__ALLOCATOR(spec), (char *)code->text);
-    hdst__free(HDST__ALLOCATOR(spec), (char *)code->name);
-    code->text = code->name = NULL;
-}
-
-void hdst__map_spec_free_code(hdst_map_spec *spec)
-{
-    for (int i = 0; i < 3; i++) forget_text(spec, &spec->code[i]);
-}
-
-static hdst_status take_text(hdst_map_spec *spec, hdst__separate *code, const char *text, const char *name)
-{
-    code->text = copy_text(HDST__ALLOCATOR(spec), text);
-    code->name = copy_text(HDST__ALLOCATOR(spec), name);
-    if (code->text && code->name) return HDST_OK;
-    forget_text(spec, code);
-    return HDST_E_MEMORY;
-}
-
-hdst_status hdst__map_spec_copy_code(hdst_map_spec *spec, const hdst_map_spec *from)
-{
-    spec->separate = from->separate;
-    for (int i = 0; i < 3; i++) {
-        spec->call[i] = from->call[i];
-        spec->code[i] = (hdst__separate){.local_size = from->code[i].local_size, .call = from->code[i].call, .user = &spec->call[i]};
-        if (from->code[i].text && take_text(spec, &spec->code[i], from->code[i].text, from->code[i].name) != HDST_OK) return HDST_E_MEMORY;
-    }
-    return HDST_OK;
-}
-
 // Accumulators are the engine's tables, which only its own kernels know how to fill.
 static hdst_status check_function(const hdst_map_spec *spec, hdst_error *error)
 {
@@ -78,9 +38,9 @@ static hdst_status set_opencl(hdst_map_spec *spec, hdst_device_class device_clas
     if (status != HDST_OK) return status;
     if (!text || !kernel || !*kernel) return hdst__error_set(error, HDST_E_USAGE, "OpenCL C for '%s' needs a text and the name of its kernel", spec->function->name);
     hdst__separate *code = &spec->code[device_class];
-    forget_text(spec, code);
+    hdst__map_spec_forget_text(spec, code);
     *code = (hdst__separate){.local_size = group};
-    if (take_text(spec, code, text, kernel) != HDST_OK) return hdst__error_memory(error, "the text of a kernel");
+    if (hdst__map_spec_take_text(spec, code, text, kernel) != HDST_OK) return hdst__error_memory(error, "the text of a kernel");
     spec->separate = true;
     return HDST_OK;
 }
@@ -99,7 +59,7 @@ static hdst_status set_function(hdst_map_spec *spec, hdst_device_class device_cl
     if (status != HDST_OK) return status;
     if (!function) return hdst__error_set(error, HDST_E_USAGE, "no function was given for '%s'", spec->function->name);
     hdst__separate *code = &spec->code[device_class];
-    forget_text(spec, code);
+    hdst__map_spec_forget_text(spec, code);
     spec->call[device_class] = (struct hdst__part_call){function, user};
     *code = (hdst__separate){.call = call_part, .user = &spec->call[device_class]};
     spec->separate = true;

@@ -6,15 +6,6 @@
 
 HDST__STAND_IN(hdst_value, no_value);
 
-bool hdst__same_struct(const hdst__record *a, const hdst__record *b)
-{
-    if (a == b) return true;
-    if (a->size != b->size || a->leaf_count != b->leaf_count) return false;
-    for (size_t i = 0; i < a->leaf_count; i++)
-        if (a->leaves[i].kind != b->leaves[i].kind || a->leaves[i].offset != b->leaves[i].offset || a->leaves[i].elements != b->leaves[i].elements) return false;
-    return true;
-}
-
 static void release_value(hdst__object *object)
 {
     hdst_value *value = (hdst_value *)object;
@@ -70,13 +61,6 @@ static hdst_status set_rows(hdst_value *value, const void *data, uint64_t rows, 
     value->rows = rows;
     value->on_device = false;
     value->version++;
-    return HDST_OK;
-}
-
-hdst_status hdst__value_on_host(const hdst_value *value, const void **rows, hdst_error *error)
-{
-    if (value->on_device) return hdst__value_rows_read(value->resident, rows, error);
-    *rows = value->data;
     return HDST_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "shuffle/aggregate/aggregate.h"
 #include "shuffle/sort/sort.h"
 #include "plan/map_spec.h"
-#include "plan/source_object.h"
+#include "io/source.h"
 
 typedef enum hdst__operator {
     HDST__OP_READ,
@@ -24,6 +24,11 @@ typedef enum hdst__operator {
     // Records with equal keys become one
     HDST__OP_REDUCE_BY_KEY, HDST__OP_COUNT_BY_KEY, HDST__OP_DISTINCT,
 } hdst__operator;
+
+struct hdst_source {                // made by hdst/source_object.c
+    hdst__object object;
+    hdst__source *source;           // NULL after an error
+};
 
 typedef struct hdst__node hdst__node;
 typedef struct hdst__kept hdst__kept;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A loaded kernel file: its checked tree and the records that it knows. Made by hdst/module_object.c; read with the context's lock held.
 #ifndef HDST_PLAN_KERNEL_MODULE_H
 #define HDST_PLAN_KERNEL_MODULE_H
 
@@ -16,6 +17,8 @@ struct hdst_module {
     size_t param_count;
     hdst__object **schemas;     // whose records the tree refers to
     size_t schema_count;
+    hdst__record **records;     // of these schemas, as the module was compiled with them; in its arena
+    size_t record_count;
     const hdst__record *scalar[HDST__TEXT];     // by kind, once it was asked for: a record of one field around it
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A function of a module with what its parameters are bound to. Made by hdst/spec_object.c; operators keep copies. The context's lock is held.
 #ifndef HDST_PLAN_MAP_SPEC_H
 #define HDST_PLAN_MAP_SPEC_H
 
@@ -23,12 +24,13 @@ struct hdst_map_spec {
 
 // A copy that retains what the spec retains, for the operator that keeps it; the object's error is taken over. NULL: out of memory.
 hdst_map_spec *hdst__map_spec_copy(const hdst_map_spec *spec);
-hdst_map_spec *hdst__map_spec_make(hdst_module *module, const char *function);      // as create, with the lock held
+hdst_map_spec *hdst__map_spec_make(hdst_module *module, const char *function);
+hdst_map_spec *hdst__map_spec_fail(hdst_context *context, const hdst_error *error);     // one with this error and nothing else
 // HDST_OK if every broadcast and accum table of the function is bound.
 hdst_status hdst__map_spec_complete(const hdst_map_spec *spec, hdst_error *error);
 
-// separate_code.c
-hdst_status hdst__map_spec_copy_code(hdst_map_spec *spec, const hdst_map_spec *from);
-void hdst__map_spec_free_code(hdst_map_spec *spec);
+// Both texts are copied; HDST_E_MEMORY leaves none.
+hdst_status hdst__map_spec_take_text(hdst_map_spec *spec, hdst__separate *code, const char *text, const char *name);
+void hdst__map_spec_forget_text(hdst_map_spec *spec, hdst__separate *code);
 
 #endif

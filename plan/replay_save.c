@@ -7,7 +7,7 @@
 #include "codegen/interp/interp.h"
 #include "plan/kernel_module.h"
 #include "io/replay_file.h"
-#include "hdst/schema_object.h"
+#include "record/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,15 +124,9 @@ void hdst__replay_add_module(hdst__arena *arena, const hdst_module *module, hdst
     replay->source_count = module->diags.source_count;
     replay->params = module->params;
     replay->param_count = module->param_count;
-    size_t count = 0, capacity = 0;
-    hdst__record **records = NULL;
-    for (size_t i = 0; i < module->schema_count; i++) {
-        const hdst_schema *schema = (const hdst_schema *)module->schemas[i];
-        for (size_t r = 0; r < hdst__schema_record_count(schema); r++) HDST__PUSH(arena, records, count, capacity, hdst__schema_record_at(schema, r));
-    }
     hdst__buffer text;
     hdst__buffer_init(&text, HDST__ALLOCATOR(module));
-    if (count) hdst__schema_write(records, count, &text);
+    if (module->record_count) hdst__schema_write(module->records, module->record_count, &text);
     replay->records = hdst__arena_strdup(arena, hdst__buffer_text(&text));
     hdst__buffer_destroy(&text);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A value: rows that broadcast parameters read. Made and changed by hdst/value_object.c; read with the context's lock held.
 #ifndef HDST_PLAN_VALUE_H
 #define HDST_PLAN_VALUE_H
 

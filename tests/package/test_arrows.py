@@ -40,7 +40,7 @@ CASES = [
     ({'base/text.c': BACK, 'base/first.c': FORTH, 'tests/package/arrows.txt': 'circle base = 2  # so\n'}, '1 faults that are listed', True),
     ({'io/read.c': '#include "codegen/ir/ir.h"\n', 'codegen/ir/ir.h': '\n'}, 'include io/read.c codegen/ir/ir.h\n', False),
     ({'shuffle/sort/sort.c': '#include "codegen/ir/ir.h"\n', 'codegen/ir/ir.h': '\n'}, 'include shuffle/sort/sort.c codegen/ir/ir.h\n', False),
-    ({'engine/stage/stage_private.h': '\n', 'plan/plan.c': '#include "engine/stage/stage_private.h"\n'}, 'private plan/plan.c engine/stage/stage_private.h\n', False),
+    ({'engine/run_private.h': '\n', 'plan/plan.c': '#include "engine/run_private.h"\n'}, 'private plan/plan.c engine/run_private.h\n', False),
     ({'examples/small/small.c': '#include "base/text.h"\n'}, 'inner examples/small/small.c base/text.h\n', False),
     ({'plan/text.h': '\n'}, 'name text.h: 2\n', False),
     ({'attic/old.c': '\n', 'engine/attic/old.c': '\n'}, 'room engine/attic\n', False),

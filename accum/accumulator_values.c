@@ -2,7 +2,7 @@
 // Reads accumulators out (accum/reduce.h): the one place where an exact sum is rounded.
 #include "accum/reduce.h"
 
-#include "record/convert.h"
+#include "record/scalar_convert.h"
 
 #include <string.h>
 

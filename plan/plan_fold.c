@@ -3,7 +3,7 @@
 #include "plan/plan.h"
 
 #include "codegen/interp/interp.h"
-#include "record/convert.h"
+#include "record/scalar_convert.h"
 
 #include <string.h>
 

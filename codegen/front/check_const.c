@@ -2,7 +2,7 @@
 // Values of constant expressions: array sizes, enum values, constants, cases. Computed with the interpreter's own arithmetic.
 #include "codegen/front/check.h"
 #include "codegen/interp/interp.h"
-#include "record/convert.h"
+#include "record/scalar_convert.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 // Conversions: C's promotions and usual arithmetic conversions, made explicit.
 #include "codegen/front/check.h"
 #include "codegen/interp/interp.h"
-#include "record/convert.h"
+#include "record/scalar_convert.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // not matter; one that needs itself is an error.
 #include "codegen/front/check.h"
 #include "codegen/interp/interp.h"
-#include "record/convert.h"
+#include "record/scalar_convert.h"
 
 #include <inttypes.h>
 #include <math.h>

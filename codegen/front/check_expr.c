@@ -2,7 +2,7 @@
 // Types of expressions. Each function returns the node that stands in the place of the one it was given.
 #include "codegen/front/check.h"
 #include "codegen/interp/interp.h"
-#include "record/convert.h"
+#include "record/scalar_convert.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 // Expressions of the interpreter: the tree from the leaves up, each operation over all lanes at once (codegen/ir/eval.h).
 #include "codegen/ir/eval.h"
 #include "codegen/interp/interp_state.h"
-#include "record/convert.h"
+#include "record/scalar_convert.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "codegen/ir/eval.h"
 
 #include "record/bit_pattern.h"
-#include "record/convert.h"
+#include "record/scalar_convert.h"
 #include "codegen/interp/interp.h"
 
 #include <math.h>

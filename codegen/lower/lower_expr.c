@@ -2,7 +2,7 @@
 // Expressions become trees without side effects. What can fail puts a check in front; what must run only sometimes (a check or a helper on the right of
 // `&&`, in a branch of `?:`) becomes an `if` with a variable, so that the order from left to right stays.
 #include "codegen/lower/lower.h"
-#include "record/convert.h"
+#include "record/scalar_convert.h"
 
 #include <string.h>
 

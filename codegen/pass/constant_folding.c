@@ -10,7 +10,7 @@
 #include "record/bit_pattern.h"
 #include "codegen/interp/interp.h"
 #include "codegen/opencl/kernel.h"
-#include "record/convert.h"
+#include "record/scalar_convert.h"
 
 #include <math.h>
 

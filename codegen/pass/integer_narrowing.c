@@ -10,7 +10,7 @@
 // Where a leaf is a wide number that varies, nothing changes: it would have to be cut first. For CPU devices; registers of a GPU's lane are 32 bits wide.
 #include "codegen/pass/block_form.h"
 #include "codegen/interp/interp.h"
-#include "record/convert.h"
+#include "record/scalar_convert.h"
 
 static bool is_small(hdst__kind kind, const ir_expr *than) { return hdst__kind_is_integer(kind) && hdst__scalar_size(kind) < hdst__scalar_size(than->kind); }
 

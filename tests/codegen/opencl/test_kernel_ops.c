@@ -4,7 +4,7 @@
 #include "codegen/interp/interp.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
-#include "record/convert.h"
+#include "record/scalar_convert.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

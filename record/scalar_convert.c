@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions between scalar kinds on bit patterns (record/convert.h). Nothing here is undefined behaviour in C, whatever the operands.
-#include "record/convert.h"
+// Conversions between scalar kinds on bit patterns (record/scalar_convert.h). Nothing here is undefined behaviour in C, whatever the operands.
+#include "record/scalar_convert.h"
 
 #include "record/bit_pattern.h"
 

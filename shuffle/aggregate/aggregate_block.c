@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first level of a reduction by key: records to a table of each thread, and what leaves it to partitions.
-#include "shuffle/aggregate/aggregate_run.h"
+#include "shuffle/aggregate/aggregate_block.h"
+
+#include "shuffle/aggregate/aggregate_input.h"
 
 static bool add_row(hdst__aggregate_worker *worker, const uint64_t *row)
 {
@@ -124,18 +126,18 @@ hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
     const hdst__aggregation_layout *layout = run->layout;
-    hdst__aggregate_piece piece = {.count = 1};
-    while (piece.count && !atomic_load(&run->stop)) {
+    hdst__aggregate_stretch stretch = {.count = 1};
+    while (stretch.count && !atomic_load(&run->stop)) {
         pthread_mutex_lock(&run->lock);
-        hdst_status status = hdst__aggregate_next(run, AT_ONCE, worker->piece, &piece, &worker->error);
+        hdst_status status = hdst__aggregate_next(run, AT_ONCE, worker->copy, &stretch, &worker->error);
         pthread_mutex_unlock(&run->lock);
         if (status != HDST_OK) return status;
-        for (uint64_t done = 0; done < piece.count; done += worker->batch.count) {
-            const uint64_t left = piece.count - done;
-            hdst__key_batch_open(&worker->batch, layout, piece.storage, piece.buffers, piece.at + done, left < layout->batch ? (uint32_t)left : layout->batch);
-            if (!add_batch(worker, piece.first + done)) return worker->error.code;
+        for (uint64_t done = 0; done < stretch.count; done += worker->batch.count) {
+            const uint64_t left = stretch.count - done;
+            hdst__key_batch_open(&worker->batch, layout, stretch.storage, stretch.buffers, stretch.at + done, left < layout->batch ? (uint32_t)left : layout->batch);
+            if (!add_batch(worker, stretch.first + done)) return worker->error.code;
         }
-        if (worker->strays && !run->engine->skip_failed) break;     // whoever has an earlier piece looks through all of it
+        if (worker->strays && !run->engine->skip_failed) break;     // whoever has an earlier stretch looks through all of it
     }
     return worker->strays && !run->engine->skip_failed ? hdst__error_set(&worker->error, HDST_E_RECORD, "a key is no number of a row") : HDST_OK;
 }

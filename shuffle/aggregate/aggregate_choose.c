@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the first records say about a reduction by key: how many keys there may be, how float sums are held.
-#include "shuffle/aggregate/aggregate_run.h"
+#include "shuffle/aggregate/aggregate_choose.h"
+
+#include "shuffle/aggregate/aggregate_input.h"
+#include "shuffle/aggregate/aggregate_memory.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,29 +19,6 @@ enum {
     MOST_PARTITION_BITS = 12, LEAST_TABLE_BITS = 6,
     PARTITION_ROWS_BYTES = 256 << 10, LEAST_ROW_PARTITIONS = 6 /* bits */, LEAST_CELLS = 1 << 19,
 };
-
-// Linear counting: of m bits, b are set after d different hashes, where 1 - b/m is e^(-d/m) (Whang, Vander-Zanden, Taylor, "A linear-time probabilistic counting
-// algorithm for database applications", 1990).
-static double distinct_in(const uint64_t *map, uint32_t bits)
-{
-    uint64_t set = 0;
-    const double m = (double)(UINT64_C(1) << bits);
-    for (uint64_t i = 0; i < (UINT64_C(1) << bits) / 64; i++) set += (uint64_t)__builtin_popcountll(map[i]);
-    return -m * log1p(-(double)(set < (UINT64_C(1) << bits) ? set : set - 1) / m);
-}
-
-// n draws from D keys, all as likely, give D (1 - e^(-n/D)) different ones: D from what was seen. At most `most`.
-double hdst__aggregate_distinct_of(double seen, double n, double most)
-{
-    double low = seen, high = most;
-    if (n >= most || seen >= most) return seen < most ? seen : most;
-    for (int i = 0; i < 60; i++) {
-        const double middle = sqrt(low * high);
-        if (middle * -expm1(-n / middle) < seen) low = middle;
-        else high = middle;
-    }
-    return high;
-}
 
 static void look_at_addends(hdst__aggregation_layout *layout, const hdst__key_batch *batch, hdst__addends *addends)
 {
@@ -140,18 +119,18 @@ bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, 
 
 typedef struct sample {
     hdst__key_batch batch;
-    void **memory;
+    void **copy;
     uint64_t *map;
     uint32_t map_bits;
     hdst__addends *addends;
 } sample;
 
-static void look_at_piece(hdst__aggregation *run, sample *s, const hdst__aggregate_piece *piece)
+static void look_at_stretch(hdst__aggregation *run, sample *s, const hdst__aggregate_stretch *stretch)
 {
     const hdst__aggregation_layout *layout = run->layout;
-    for (uint64_t done = 0; done < piece->count; done += s->batch.count) {
-        const uint64_t left = piece->count - done;
-        hdst__key_batch_open(&s->batch, layout, piece->storage, piece->buffers, piece->at + done, left < layout->batch ? (uint32_t)left : layout->batch);
+    for (uint64_t done = 0; done < stretch->count; done += s->batch.count) {
+        const uint64_t left = stretch->count - done;
+        hdst__key_batch_open(&s->batch, layout, stretch->storage, stretch->buffers, stretch->at + done, left < layout->batch ? (uint32_t)left : layout->batch);
         for (uint32_t i = 0; i < s->batch.count; i++) {
             const uint32_t bit = s->batch.hash[i] >> (32 - s->map_bits);
             s->map[bit / 64] |= UINT64_C(1) << bit % 64;
@@ -165,14 +144,14 @@ static hdst_status look(hdst__aggregation *run, sample *s, hdst_error *error)
     const uint64_t wanted = run->choice.sampled;
     hdst_status status = HDST_OK;
     while (run->next_record < wanted && status == HDST_OK) {
-        hdst__aggregate_piece piece;
-        status = hdst__aggregate_next(run, wanted - run->next_record, s->memory, &piece, error);
-        if (status == HDST_OK) look_at_piece(run, s, &piece);
+        hdst__aggregate_stretch stretch;
+        status = hdst__aggregate_next(run, wanted - run->next_record, s->copy, &stretch, error);
+        if (status == HDST_OK) look_at_stretch(run, s, &stretch);
     }
     run->next_record = 0;
     if (status != HDST_OK) return status;
-    const double seen = distinct_in(s->map, s->map_bits);
-    run->choice.distinct = hdst__aggregate_distinct_of(seen, (double)wanted, (double)run->records);
+    const double seen = hdst__distinct_keys_counted(s->map, s->map_bits);
+    run->choice.distinct = hdst__distinct_keys_expected(seen, (double)wanted, (double)run->records);
     choose_tiers(run, s->addends);
     if (run->layout->rows) choose_rows(run);
     else choose_tables(run, seen);
@@ -196,10 +175,10 @@ hdst_status hdst__aggregate_choose(hdst__aggregation *run, hdst_error *error)
     s.map = hdst__alloc_zero(allocator, (UINT64_C(1) << s.map_bits) / 8);
     hdst_status status = HDST_E_MEMORY;
     const bool made = s.map && hdst__key_batch_create(&s.batch, allocator, run->layout);
-    if (hdst__aggregate_piece_memory(run, &s.memory) && made) status = look(run, &s, error);
+    if (hdst__aggregate_make_copy(run, &s.copy) && made) status = look(run, &s, error);
     else hdst__error_memory(error, "a reduce by key");
     hdst__free(allocator, s.map);
-    hdst__aggregate_free_piece(run, s.memory);
+    hdst__aggregate_free_copy(run, s.copy);
     hdst__key_batch_destroy(&s.batch, allocator);
     return status;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tuples and rows that pile up in a thread's chunks: those of a partition become one row for each key, in the memory that they took. So what a thread holds is in proportion to
 // the number of keys, not of records, and little goes to a file that need not. Where keys come too seldom for that nothing is moved.
-#include "shuffle/aggregate/aggregate_run.h"
+#include "shuffle/aggregate/aggregate_combine.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "shuffle/aggregate/aggregate_device_run.h"
 
 #include "record/key_hash.h"
-#include "shuffle/aggregate/aggregate_run.h"
+#include "shuffle/aggregate/distinct_keys.h"
 #include "engine/stage/executor.h"
 
 #include <math.h>
@@ -271,7 +271,7 @@ hdst_status hdst__hash_choose(hdst__aggregate_device *d, const hdst__dataset_cac
     d->choice = (hdst__hash_choice){.of = cache, .records = records, .sampled = s.count};
     if (status == HDST_OK) {
         count_keys(d, &s);
-        d->choice.distinct = hdst__aggregate_distinct_of((double)s.distinct, (double)s.count, (double)records);
+        d->choice.distinct = hdst__distinct_keys_expected((double)s.distinct, (double)s.count, (double)records);
         choose_scales(d, &s, records);
         status = choose_heavy(d, &s, error);
         hdst__hash_choose_partitions(d);

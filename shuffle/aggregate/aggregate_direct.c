@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The last level of a reduction whose keys are numbers of rows: a partition is a stretch of rows, whose cells lie one after another in the cache.
-#include "shuffle/aggregate/aggregate_run.h"
+#include "shuffle/aggregate/aggregate_memory.h"
+#include "shuffle/aggregate/aggregate_partition.h"
+#include "shuffle/aggregate/aggregate_read.h"
+#include "shuffle/aggregate/aggregate_result.h"
 
 hdst_status hdst__aggregate_take_rows(hdst__aggregation *run, hdst_error *error)
 {
@@ -27,7 +30,7 @@ static bool look_through(hdst__aggregate_worker *worker)
     table->adds = 0;
     for (uint64_t i = 0; i < table->rows; i++) {
         uint64_t *cells = hdst__direct_table_cells(table, i);
-        if (hdst__cells_are_full(worker->run->layout, cells) && !hdst__aggregate_move_cells(worker, hash_of(worker->run, worker->first_row + i), NULL, cells)) return false;
+        if (hdst__cells_are_full(worker->run->layout, cells) && !hdst__wide_table_move(&worker->wide, hash_of(worker->run, worker->first_row + i), NULL, cells, &worker->error)) return false;
     }
     return true;
 }
@@ -41,7 +44,7 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk 
         hdst__key_batch_open_raw(&worker->batch, layout, chunk->data + first * layout->raw_bytes, left < layout->batch ? (uint32_t)left : layout->batch);
         hdst__key_batch_words(&worker->batch, layout, false);
         hdst__direct_table_add(&worker->direct_table, layout, &worker->batch);
-        if (worker->batch.misfits && !hdst__aggregate_add_misfits(worker)) return false;
+        if (worker->batch.misfits && !hdst__wide_table_add_misfits(&worker->wide, &worker->batch, &worker->error)) return false;
         if (layout->fixed && worker->direct_table.adds >= layout->look_after && !look_through(worker)) return false;
     }
     return true;
@@ -55,7 +58,7 @@ static bool add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
         const uint64_t *row = (const uint64_t *)(const void *)(chunk->data + at);
         uint64_t *cells = hdst__direct_table_combine(&worker->direct_table, layout, row);
-        if (hdst__cells_are_full(layout, cells) && !hdst__aggregate_move_cells(worker, (uint32_t)row[0], NULL, cells)) return false;
+        if (hdst__cells_are_full(layout, cells) && !hdst__wide_table_move(&worker->wide, (uint32_t)row[0], NULL, cells, &worker->error)) return false;
     }
     return true;
 }
@@ -64,12 +67,11 @@ static bool add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk
 static void write_wide(hdst__aggregate_worker *worker, char *rows)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
-    const hdst__key_table *wide = &worker->wide;
-    for (uint64_t at = 0; wide->rows && at < UINT64_C(1) << wide->bits; at++) {
-        const uint64_t *entry = wide->rows + at * wide->row_words;
-        if (!entry[0]) continue;
-        const uint64_t row = hdst__aggregate_unwide_hash(worker->run, (uint32_t)entry[0]) >> layout->row_shift;
-        hdst__direct_table_write_wide(&worker->direct_table, layout, row, (const int64_t *)entry + 1, rows + (row - worker->first_row) * layout->rows->size);
+    const int64_t *wide;
+    uint32_t hash;
+    for (uint64_t at = 0; (wide = hdst__wide_table_next(&worker->wide, &at, &hash));) {
+        const uint64_t row = hash >> layout->row_shift;
+        hdst__direct_table_write_wide(&worker->direct_table, layout, row, wide, rows + (row - worker->first_row) * layout->rows->size);
     }
 }
 
@@ -80,7 +82,7 @@ static bool reduce_partition(hdst__aggregate_worker *worker, uint32_t partition)
     if (first >= last) return true;
     worker->first_row = first;
     hdst__direct_table_clear(&worker->direct_table);
-    hdst__key_table_destroy(&worker->wide);
+    hdst__wide_table_clear(&worker->wide);
     if (!hdst__aggregate_each_chunk(worker, partition, add_raw, add_rows)) return false;
     const uint64_t count = last - first < rows ? last - first : rows;
     char *to = run->aggregate->rows + first * run->layout->rows->size;

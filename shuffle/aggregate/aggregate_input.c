@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a reduction by key reads: records where they lie in the host's memory, or copies of some at a time.
-#include "shuffle/aggregate/aggregate_run.h"
+#include "shuffle/aggregate/aggregate_input.h"
 
 #include "engine/memory/dataset_cache.h"
+#include "shuffle/aggregate/aggregate_memory.h"
 
 #include <string.h>
 
@@ -46,8 +47,8 @@ hdst_status hdst__aggregate_open_input(hdst__aggregation *run, hdst_error *error
     run->records = run->end = reader->records;
     const hdst__layout piece_layout = reader->layout == HDST__AOS ? HDST__AOS : HDST__SOA;       // what the reader gives without much moving about
     const uint64_t share = hdst__aggregate_share(run) / PIECE_SHARE, bytes = share < PIECE_BYTES ? share : PIECE_BYTES, fit = bytes / reader->record->size, batch = HDST__KEY_BATCH;
-    run->piece = hdst__storage_make(run->arena, reader->record, piece_layout, 0, fit < batch ? batch : fit / batch * batch);
-    if (!run->piece) return hdst__error_memory(error, "a reduce by key");
+    run->copied = hdst__storage_make(run->arena, reader->record, piece_layout, 0, fit < batch ? batch : fit / batch * batch);
+    if (!run->copied) return hdst__error_memory(error, "a reduce by key");
     if (reader->records == 0 || reader->layout == HDST__AOSOA) return HDST_OK;
     if (run->input->cache) return open_cache(run, error);
     if (run->input->rows) one_extent(run);
@@ -59,47 +60,47 @@ hdst_status hdst__aggregate_close_input(hdst__aggregation *run, hdst_error *erro
     return run->has_cache ? hdst__dataset_cache_to_device(run->input->cache, error) : HDST_OK;
 }
 
-bool hdst__aggregate_piece_memory(hdst__aggregation *run, void ***memory)
+bool hdst__aggregate_make_copy(hdst__aggregation *run, void ***copy)
 {
     const hdst__allocator *allocator = run->engine->allocator;
-    *memory = NULL;
+    *copy = NULL;
     if (run->extents) return true;
-    *memory = hdst__alloc_zero(allocator, run->piece->buffers * sizeof **memory);
-    for (uint32_t b = 0; *memory && b < run->piece->buffers; b++) {
-        (*memory)[b] = hdst__alloc(allocator, run->piece->buffer_bytes[b]);
-        if (!(*memory)[b]) return false;
+    *copy = hdst__alloc_zero(allocator, run->copied->buffers * sizeof **copy);
+    for (uint32_t b = 0; *copy && b < run->copied->buffers; b++) {
+        (*copy)[b] = hdst__alloc(allocator, run->copied->buffer_bytes[b]);
+        if (!(*copy)[b]) return false;
     }
-    return *memory;
+    return *copy;
 }
 
-void hdst__aggregate_free_piece(hdst__aggregation *run, void **memory)
+void hdst__aggregate_free_copy(hdst__aggregation *run, void **copy)
 {
-    for (uint32_t b = 0; memory && b < run->piece->buffers; b++) hdst__free(run->engine->allocator, memory[b]);
-    hdst__free(run->engine->allocator, memory);
+    for (uint32_t b = 0; copy && b < run->copied->buffers; b++) hdst__free(run->engine->allocator, copy[b]);
+    hdst__free(run->engine->allocator, copy);
 }
 
-hdst_status hdst__aggregate_next(hdst__aggregation *run, uint64_t most, void **memory, hdst__aggregate_piece *piece, hdst_error *error)
+hdst_status hdst__aggregate_next(hdst__aggregation *run, uint64_t most, void **copy, hdst__aggregate_stretch *stretch, hdst_error *error)
 {
     const uint64_t first = run->next_record, left = run->end - first;
-    piece->count = left < most ? left : most;
-    piece->first = run->before + first;
-    if (piece->count == 0) return HDST_OK;
+    stretch->count = left < most ? left : most;
+    stretch->first = run->before + first;
+    if (stretch->count == 0) return HDST_OK;
     if (hdst__cancel_asked(run->engine->cancel)) return hdst__cancel_error(first, run->records, error);
     if (!run->extents) {
         const hdst__reader *reader = run->input->reader;
-        if (piece->count > run->piece->capacity) piece->count = run->piece->capacity;
-        piece->storage = run->piece;
-        piece->buffers = (const void *const *)memory;
-        piece->at = 0;
-        run->next_record += piece->count;
-        return reader->fill(reader->user, first, piece->count, run->piece, memory, 0, error);
+        if (stretch->count > run->copied->capacity) stretch->count = run->copied->capacity;
+        stretch->storage = run->copied;
+        stretch->buffers = (const void *const *)copy;
+        stretch->at = 0;
+        run->next_record += stretch->count;
+        return reader->fill(reader->user, first, stretch->count, run->copied, copy, 0, error);
     }
     const hdst__aggregate_extent *extent = run->extent;
     while (first >= extent->first + extent->count) extent++;
-    piece->storage = extent->storage;
-    piece->buffers = extent->buffers;
-    piece->at = first - extent->first;
-    if (piece->count > extent->count - piece->at) piece->count = extent->count - piece->at;
-    run->next_record += piece->count;
+    stretch->storage = extent->storage;
+    stretch->buffers = extent->buffers;
+    stretch->at = first - extent->first;
+    if (stretch->count > extent->count - stretch->at) stretch->count = extent->count - stretch->at;
+    run->next_record += stretch->count;
     return HDST_OK;
 }

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a reduction by key: chunks of records on their way.
-#include "shuffle/aggregate/aggregate_run.h"
+// Memory of a reduction by key, all of which counts towards the budget: each thread's share of it, slabs for chunks, buffers.
+#include "shuffle/aggregate/aggregate_memory.h"
 
-#include <string.h>
+#include "engine/threads.h"
+
 #include <sys/mman.h>
+#include <unistd.h>
 
-enum { LEAST_SLAB = 256 << 10, SLAB_SHARE = 4, RESERVE_SHARE = 4, MOST_SLAB = 32 << 20, HUGE_PAGE = 2 << 20 };
+enum {
+    HUGE_PAGE = 2 << 20,
+    LEAST_RECORDS = 1 << 15,            // for a thread of its own
+    LEAST_SHARE = 2 << 20,              // of the budget, for a thread that is worth it
+    RESERVE = 8,                        // one of so many of what is left is not for partitions: rows wait there for others
+    BUFFER_BYTES = 256 << 10, BUFFER_SHARE = 16,
+};
 
 void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *what, hdst_error *error)
 {
@@ -20,119 +28,7 @@ void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *w
 
 void hdst__aggregate_give(hdst__aggregation *run, void *memory) { hdst__free(run->engine->allocator, memory); }
 
-// --- Chunks ---
-
-static uint64_t least_slab(const hdst__aggregation *run)
-{
-    const uint64_t share = hdst__aggregate_share(run) / SLAB_SHARE;
-    return share < LEAST_SLAB ? share : LEAST_SLAB;
-}
-
-// An eighth of what a thread may need, and no more of what is left than lets all threads have several.
-static uint64_t slab_bytes(const hdst__aggregation *run, uint64_t least)
-{
-    const uint64_t all = run->records * run->layout->raw_bytes, left = hdst__budget_left(&run->engine->memory);
-    uint64_t bytes = all / 8 / run->workers;
-    if (bytes > left / 8 / run->workers) bytes = left / 8 / run->workers;
-    bytes = bytes < least_slab(run) ? least_slab(run) : bytes > MOST_SLAB ? MOST_SLAB : bytes;
-    return bytes < least ? least : bytes;
-}
-
-// One that an earlier run left, or a new one. Some of the budget is left to the tables that come after; only a thread's first slab it must have.
-static hdst__aggregate_slab *next_slab(hdst__aggregation *run, uint64_t least, bool first, hdst_error *error)
-{
-    hdst__aggregate_slab *slab = run->aggregate->slabs;
-    if (slab && slab->bytes >= least) {
-        run->aggregate->slabs = slab->next;
-        return slab;
-    }
-    const uint64_t bytes = slab_bytes(run, least);
-    if (!first && hdst__budget_left(&run->engine->memory) < bytes + run->room / RESERVE_SHARE) {
-        hdst__budget_error(&run->engine->memory, bytes, "the pairs of a reduce by key", error);
-        return NULL;
-    }
-    slab = hdst__aggregate_take(run, bytes, "the pairs of a reduce by key", error);
-    if (slab) slab->bytes = bytes;
-    return slab;
-}
-
-static void use_slab(hdst__aggregate_worker *worker, hdst__aggregate_slab *slab)
-{
-    slab->next = worker->slabs;
-    worker->slabs = slab;
-    worker->held += slab->bytes;
-    worker->slab = (char *)slab + sizeof *slab;
-    worker->slab += (64 - (uintptr_t)worker->slab % 64) % 64;
-    worker->slab_end = (char *)slab + slab->bytes;
-}
-
-// A chunk that combining left.
-static void *free_chunk(hdst__aggregate_worker *worker, uint64_t bytes)
-{
-    const uint64_t head = (sizeof(hdst__partition_chunk) + 63) / 64 * 64;
-    for (int kind = 0; kind < 2; kind++) {
-        hdst__partition_chunk *chunk = worker->free_chunk[kind];
-        if (!chunk || head + chunk->bytes < bytes) continue;
-        worker->free_chunk[kind] = chunk->next;
-        return chunk;
-    }
-    return NULL;
-}
-
-static bool spill(hdst__aggregate_worker *worker)
-{
-    if (hdst__aggregate_spill(worker) != HDST_OK) return false;
-    worker->error = (hdst_error)HDST_ERROR_INIT;
-    worker->spare = worker->slabs;
-    worker->slabs = NULL;
-    worker->held = 0;
-    worker->free_chunk[0] = worker->free_chunk[1] = NULL;
-    return true;
-}
-
-// What piles up is combined, where that pays, and chunks are free then. Where the budget has no more, the thread's chunks go to a file and their memory is used again.
-static bool new_slab(hdst__aggregate_worker *worker, uint64_t least)
-{
-    hdst__aggregation *run = worker->run;
-    hdst__aggregate_slab *slab = worker->spare;
-    bool freed = false;
-    if (slab) {
-        worker->spare = slab->next;
-    } else {
-        if (hdst__aggregate_piles_up(worker) && !hdst__aggregate_combine(worker, &freed)) return false;
-        if (freed) return true;
-        pthread_mutex_lock(&run->lock);
-        slab = next_slab(run, least + 128, !worker->slabs, &worker->error);
-        pthread_mutex_unlock(&run->lock);
-    }
-    if (!slab && !hdst__aggregate_combine(worker, &freed)) return false;
-    if (freed) {
-        worker->error = (hdst_error)HDST_ERROR_INIT;
-        return true;
-    }
-    if (!slab && worker->slabs && worker->slabs->bytes >= least + 128) {
-        if (!spill(worker)) return false;
-        slab = worker->spare;
-        worker->spare = slab->next;
-    }
-    if (slab) use_slab(worker, slab);
-    return slab;
-}
-
-bool hdst__aggregate_first_slab(hdst__aggregate_worker *worker) { return new_slab(worker, least_slab(worker->run) / 2); }
-
-void *hdst__aggregate_more(void *user, uint64_t bytes)
-{
-    hdst__aggregate_worker *worker = user;
-    bytes = (bytes + 63) / 64 * 64;
-    char *memory = free_chunk(worker, bytes);
-    for (; !memory && (!worker->slab || (uint64_t)(worker->slab_end - worker->slab) < bytes); memory = free_chunk(worker, bytes))
-        if (!new_slab(worker, bytes)) return NULL;
-    if (memory) return memory;
-    memory = worker->slab;
-    worker->slab += bytes;
-    return memory;
-}
+// --- Slabs ---
 
 static void give_all(hdst__aggregation *run, hdst__aggregate_slab **slabs)
 {
@@ -167,9 +63,58 @@ void hdst__aggregate_keep_slabs(hdst__aggregation *run, hdst__aggregate_slab *sl
     }
 }
 
-void hdst__aggregate_free_kept(hdst__aggregate *aggregate)
+void hdst__aggregate_free_slabs(hdst__aggregate *aggregate)
 {
     hdst__aggregation run = {.engine = aggregate->engine};
     give_all(&run, &aggregate->slabs);
-    hdst__aggregate_forget_rows(aggregate);
+}
+
+// --- Shares ---
+
+uint32_t hdst__aggregate_threads_for(uint64_t records)
+{
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const uint64_t wanted = records / LEAST_RECORDS + 1, most = cores < 1 ? 1 : cores > HDST__MOST_THREADS ? HDST__MOST_THREADS : (uint64_t)cores;
+    return (uint32_t)(wanted < most ? wanted : most);
+}
+
+uint32_t hdst__aggregate_threads(const hdst__aggregation *run)
+{
+    const uint32_t wanted = hdst__aggregate_threads_for(run->records);
+    const uint64_t fit = run->room / LEAST_SHARE;
+    return fit >= wanted ? wanted : fit ? (uint32_t)fit : 1;
+}
+
+uint64_t hdst__aggregate_share(const hdst__aggregation *run) { return run->room / hdst__aggregate_threads(run); }
+
+void hdst__aggregate_share_memory(hdst__aggregation *run, uint32_t threads)
+{
+    hdst__engine *engine = run->engine;
+    const uint64_t left = hdst__budget_left(&engine->memory);
+    for (uint32_t i = 0; i < threads; i++) {
+        hdst__aggregate_worker *worker = &run->worker[i];
+        hdst__budget_init_share(&worker->memory, &engine->memory, (left - left / RESERVE) / threads);
+        worker->allocator = hdst__budget_allocator(&worker->memory, engine->allocator);
+    }
+    run->shares = threads;
+}
+
+uint64_t hdst__aggregate_shared_memory(const hdst__aggregation *run)
+{
+    uint64_t left = 0;
+    for (uint32_t i = 0; i < run->shares; i++) left += hdst__budget_left(&run->worker[i].memory);
+    return left;
+}
+
+// --- Buffers ---
+
+char *hdst__aggregate_buffer(hdst__aggregate_worker *worker)
+{
+    hdst__aggregation *run = worker->run;
+    const uint64_t raw = worker->raw.record_bytes, rows = worker->rows.record_bytes, size = run->layout->record->size, share = hdst__aggregate_share(run) / BUFFER_SHARE;
+    const uint64_t least = raw > rows ? raw > size ? raw : size : rows > size ? rows : size, bytes = share < BUFFER_BYTES ? share : BUFFER_BYTES;
+    if (worker->buffer) return worker->buffer;
+    worker->buffer_bytes = bytes > least ? bytes : least;
+    worker->buffer = hdst__aggregate_take(run, worker->buffer_bytes, "a reduce by key", &worker->error);
+    return worker->buffer;
 }

@@ -1,110 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The last level of a reduction by key: the tuples and rows of a partition, from all threads, in one table; its rows in order.
-#include "shuffle/aggregate/aggregate_run.h"
+#include "shuffle/aggregate/aggregate_partition.h"
 
-#include "record/key_hash.h"
-
-uint32_t hdst__aggregate_wide_hash(const hdst__aggregation *run, uint32_t hash, const uint64_t *key)
-{
-    uint64_t h = run->seed;
-    if (run->layout->key_words == 0) return hdst__key_mix32(hash ^ (uint32_t)h);
-    for (uint32_t w = 0; w < run->layout->key_words; w++) h = hdst__key_mix64((h ^ key[w]) + HDST__KEY_STEP);
-    return (uint32_t)(h >> 32);
-}
-
-uint32_t hdst__aggregate_unwide_hash(const hdst__aggregation *run, uint32_t wide_hash) { return hdst__key_unmix32(wide_hash) ^ (uint32_t)run->seed; }
-
-uint64_t *hdst__aggregate_wide(hdst__aggregate_worker *worker, uint32_t hash, const uint64_t *key)
-{
-    const hdst__aggregation_layout *layout = worker->run->layout;
-    hdst__key_table *wide = &worker->wide;
-    if (!wide->rows && !hdst__key_table_create(wide, &worker->allocator, layout->wide_row_words, layout->key_words, 6, 0)) return NULL;
-    if (!hdst__key_table_has_room(wide, 1) && !hdst__key_table_grow(wide, 1)) return NULL;
-    uint64_t *row;
-    while (!(row = hdst__key_table_find(wide, hdst__aggregate_wide_hash(worker->run, hash, key), key, true)))        // by chance alone
-        if (!hdst__key_table_grow(wide, UINT64_C(1) << wide->bits)) return NULL;
-    return row + 1 + layout->key_words;
-}
+#include "shuffle/aggregate/aggregate_memory.h"
+#include "shuffle/aggregate/aggregate_read.h"
+#include "shuffle/aggregate/aggregate_result.h"
 
 static bool no_memory(hdst__aggregate_worker *worker)
 {
     hdst__error_memory(&worker->error, "a part of a reduce by key");
     return false;
-}
-
-bool hdst__aggregate_add_misfits(hdst__aggregate_worker *worker)
-{
-    const hdst__aggregation_layout *layout = worker->run->layout;
-    const hdst__key_batch *batch = &worker->batch;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        if (!batch->misfit[i]) continue;
-        int64_t *cells = (int64_t *)hdst__aggregate_wide(worker, batch->hash[i], batch->key + (size_t)i * layout->key_words);
-        if (!cells) return no_memory(worker);
-        for (uint64_t c = 0; c < layout->value_count; c++) {
-            const hdst__value_column *column = &layout->value[c];
-            if (!column->cell.digits) continue;
-            const uint64_t bits = hdst__key_batch_bits(batch, column, c, i);
-            if (hdst__value_misfits(column, bits)) hdst__wide_add(cells + column->wide_word, column->cell.kind, bits);
-        }
-    }
-    return true;
-}
-
-bool hdst__aggregate_move_cells(hdst__aggregate_worker *worker, uint32_t hash, const uint64_t *key, uint64_t *cells)
-{
-    const hdst__aggregation_layout *layout = worker->run->layout;
-    int64_t *wide = (int64_t *)hdst__aggregate_wide(worker, hash, key);
-    if (!wide) return no_memory(worker);
-    worker->moved[2]++;
-    for (uint64_t c = 0; c < layout->value_count; c++) {
-        const hdst__value_column *column = &layout->value[c];
-        uint64_t *word = cells + column->word;
-        if (!column->cell.digits) continue;
-        for (uint32_t w = 0; w < column->words; w++) {
-            hdst__wide_add_fixed(wide + column->wide_word, column->cell.kind, (int64_t)word[w], column->s + (int32_t)w * HDST__FIXED_BITS);
-            word[w] = 0;
-        }
-    }
-    return true;
-}
-
-bool hdst__aggregate_move_full(hdst__aggregate_worker *worker, uint64_t *row)
-{
-    return hdst__aggregate_move_cells(worker, (uint32_t)row[0], row + 1, row + 1 + worker->run->layout->key_words);
-}
-
-bool hdst__aggregate_take_partition(hdst__aggregation *run, uint32_t *partition)
-{
-    if (atomic_load(&run->stop)) return false;
-    pthread_mutex_lock(&run->lock);
-    const bool taken = run->next_partition < UINT32_C(1) << run->choice.partition_bits;
-    if (taken) *partition = run->next_partition++;
-    pthread_mutex_unlock(&run->lock);
-    return taken;
-}
-
-// Between chunks; a partition may have most of the records.
-static bool goes_on(hdst__aggregate_worker *worker)
-{
-    return hdst__cancel_check(worker->run->engine->cancel, 0, 0, &worker->error) == HDST_OK;
-}
-
-static bool each_of(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk, uint32_t kind, hdst__aggregate_adder add)
-{
-    for (; chunk; chunk = chunk->next)
-        if (!goes_on(worker) || !(worker->split ? hdst__aggregate_add_picked(worker, chunk->data, chunk->bytes, kind, add) : add(worker, chunk))) return false;
-    return true;
-}
-
-bool hdst__aggregate_each_chunk(hdst__aggregate_worker *worker, uint32_t partition, hdst__aggregate_adder add_raw, hdst__aggregate_adder add_rows)
-{
-    const hdst__aggregation *run = worker->run;
-    for (uint32_t w = 0; w < run->workers; w++) {
-        const hdst__aggregate_worker *from = &run->worker[w];
-        if (!each_of(worker, from->raw.partition[partition].first, 0, add_raw)) return false;
-        if (!each_of(worker, from->rows.partition[partition].first, 1, add_rows)) return false;
-    }
-    return hdst__aggregate_read_spilled(worker, 0, partition, add_raw) == HDST_OK && hdst__aggregate_read_spilled(worker, 1, partition, add_rows) == HDST_OK;
 }
 
 static bool look_through(hdst__aggregate_worker *worker)
@@ -113,7 +18,7 @@ static bool look_through(hdst__aggregate_worker *worker)
     table->adds = 0;
     for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
         uint64_t *row = table->rows + at * table->row_words;
-        if (row[0] && hdst__row_is_full(worker->run->layout, row) && !hdst__aggregate_move_full(worker, row)) return false;
+        if (row[0] && hdst__row_is_full(worker->run->layout, row) && !hdst__wide_table_move_row(&worker->wide, row, &worker->error)) return false;
     }
     return true;
 }
@@ -128,13 +33,26 @@ static void note_longest(hdst__aggregate_worker *worker)
     if (worker->table.longest > worker->longest) worker->longest = worker->table.longest;
 }
 
+static bool has_sorter(hdst__aggregate_worker *worker)
+{
+    const hdst__aggregation *run = worker->run;
+    const hdst__row_sorter_spec spec = {.layout = run->layout, .allocator = &worker->allocator, .memory = &worker->memory, .share = hdst__aggregate_share(run),
+                                        .shared_bits = run->choice.partition_bits, .forced_bits = run->engine->by_key_table_bits, .batch = &worker->batch,
+                                        .wide = &worker->wide, .error = &worker->error};
+    if (!worker->sorter) worker->sorter = hdst__row_sorter_create(&spec);
+    return worker->sorter;
+}
+
+static bool sort_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk) { return has_sorter(worker) && hdst__row_sorter_add_raw(worker->sorter, chunk); }
+static bool sort_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk) { return has_sorter(worker) && hdst__row_sorter_add_rows(worker->sorter, chunk); }
+
 // Keys crowd in the table: what it has so far is the sorter's, and so are all that follow and the memory.
 static bool sort_instead(hdst__aggregate_worker *worker)
 {
     note_longest(worker);
     worker->sorts = true;
     worker->crowded_partitions++;
-    const bool good = hdst__aggregate_sorted_add_table(worker);
+    const bool good = has_sorter(worker) && hdst__row_sorter_add_table(worker->sorter, &worker->table);
     hdst__key_table_destroy(&worker->table);
     return good;
 }
@@ -142,9 +60,9 @@ static bool sort_instead(hdst__aggregate_worker *worker)
 static bool ready_table(hdst__aggregate_worker *worker, uint32_t skip)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
-    const uint32_t bits = worker->run->choice.table_bits;
+    const uint32_t wanted = worker->run->choice.table_bits, split = worker->piece.split, bits = wanted > split ? wanted - split : 0;
     if (worker->table.rows) hdst__key_table_clear(&worker->table, skip);
-    else if (!hdst__key_table_create(&worker->table, &worker->allocator, layout->row_words, layout->key_words, bits > worker->split ? bits - worker->split : 0, skip)) return no_memory(worker);
+    else if (!hdst__key_table_create(&worker->table, &worker->allocator, layout->row_words, layout->key_words, bits, skip)) return no_memory(worker);
     return true;
 }
 
@@ -157,18 +75,18 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk 
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     const uint64_t count = chunk->bytes / layout->raw_bytes;
-    if (worker->sorts) return hdst__aggregate_sorted_add(worker, chunk);
+    if (worker->sorts) return sort_raw(worker, chunk);
     for (uint64_t first = 0; first < count; first += worker->batch.count) {
         const uint64_t left = count - first;
         hdst__key_batch_open_raw(&worker->batch, layout, chunk->data + first * layout->raw_bytes, left < layout->batch ? (uint32_t)left : layout->batch);
         if (!make_room(worker, worker->batch.count)) return false;
         hdst__key_batch_words(&worker->batch, layout, false);
         worker->batch.count = hdst__key_table_add(&worker->table, layout, &worker->batch);
-        if (worker->batch.misfits && !hdst__aggregate_add_misfits(worker)) return false;
+        if (worker->batch.misfits && !hdst__wide_table_add_misfits(&worker->wide, &worker->batch, &worker->error)) return false;
         if (layout->fixed && worker->table.adds >= layout->look_after && !look_through(worker)) return false;
         if (!hdst__key_table_is_crowded(&worker->table)) continue;
         const hdst__partition_chunk rest = rest_of(chunk, (first + worker->batch.count) * layout->raw_bytes);
-        return sort_instead(worker) && hdst__aggregate_sorted_add(worker, &rest);
+        return sort_instead(worker) && sort_raw(worker, &rest);
     }
     return true;
 }
@@ -177,20 +95,20 @@ static bool add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     const uint64_t bytes = (uint64_t)layout->row_words * 8;
-    if (worker->sorts) return hdst__aggregate_sorted_add_rows(worker, chunk);
+    if (worker->sorts) return sort_rows(worker, chunk);
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
         if (!make_room(worker, 1)) return false;
         uint64_t *row = hdst__key_table_combine(&worker->table, layout, (const uint64_t *)(const void *)(chunk->data + at));
         if (!row) {
             const hdst__partition_chunk rest = rest_of(chunk, at);
-            return sort_instead(worker) && hdst__aggregate_sorted_add_rows(worker, &rest);
+            return sort_instead(worker) && sort_rows(worker, &rest);
         }
-        if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__aggregate_move_full(worker, row)) return false;
+        if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__wide_table_move_row(&worker->wide, row, &worker->error)) return false;
     }
     return true;
 }
 
-static bool sort_rows(hdst__aggregate_worker *worker)
+static bool order_table(hdst__aggregate_worker *worker)
 {
     const uint64_t words = worker->table.count * worker->table.row_words;
     if (words > worker->sorted_words) {
@@ -210,14 +128,13 @@ static void write_rows(const hdst__aggregate_worker *worker, const uint64_t *row
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     const uint64_t size = layout->record->size;
-    if (worker->wide.count == 0) {
+    if (hdst__wide_table_is_empty(&worker->wide)) {
         hdst__row_write_all(layout, rows, count, to);
         return;
     }
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t *row = rows + i * layout->row_words;
-        const uint64_t *wide = hdst__key_table_find((hdst__key_table *)&worker->wide, hdst__aggregate_wide_hash(worker->run, (uint32_t)row[0], row + 1), row + 1, false);
-        hdst__row_write(layout, row, wide ? (const int64_t *)wide + 1 + layout->key_words : NULL, to + i * size);
+        hdst__row_write(layout, row, hdst__wide_table_find(&worker->wide, (uint32_t)row[0], row + 1), to + i * size);
     }
 }
 
@@ -239,16 +156,33 @@ static bool write_to_file(hdst__aggregate_worker *worker, uint32_t partition, ui
 static bool reduce(hdst__aggregate_worker *worker, uint32_t partition, const uint64_t **rows, uint64_t *count)
 {
     const hdst__aggregate_choice *choice = &worker->run->choice;
-    worker->sorts = choice->sorted || worker->ranges;
-    if (worker->ranges) hdst__key_table_destroy(&worker->table);        // the sorter has its memory
-    if (!worker->sorts && !ready_table(worker, choice->partition_bits + worker->split)) return false;
-    hdst__key_table_destroy(&worker->wide);
+    worker->sorts = choice->sorted || worker->piece.ranges;
+    if (worker->piece.ranges) hdst__key_table_destroy(&worker->table);        // the sorter has its memory
+    if (!worker->sorts && !ready_table(worker, choice->partition_bits + worker->piece.split)) return false;
+    hdst__wide_table_clear(&worker->wide);
     if (!hdst__aggregate_each_chunk(worker, partition, add_raw, add_rows)) return false;
     note_longest(worker);
-    if (worker->sorts) return hdst__aggregate_sorted_end(worker, rows, count);
+    *rows = NULL;
+    *count = 0;
+    if (worker->sorts) return !worker->sorter || hdst__row_sorter_end(worker->sorter, rows, count);
     *count = worker->table.count;
-    if (!sort_rows(worker)) return false;
+    if (!order_table(worker)) return false;
     *rows = worker->sorted;
+    return true;
+}
+
+// Where the partition at hand, or the piece, has no room: a piece of it. false: it cannot be made smaller, or the error is another; it stays.
+static bool take_less(hdst__aggregate_worker *worker)
+{
+    if (worker->error.code != HDST_E_MEMORY || atomic_load(&worker->run->stop)) return false;
+    const bool is_hash = worker->sorter && hdst__partition_piece_is_hash(&worker->piece);
+    if (!hdst__partition_piece_narrow(&worker->piece, is_hash ? hdst__row_sorter_middle(worker->sorter) : NULL)) return false;
+    worker->error = (hdst_error)HDST_ERROR_INIT;
+    hdst__free(&worker->allocator, worker->sorted);             // what is taken was enough for half of it, or was too much
+    worker->sorted = NULL;
+    worker->sorted_words = 0;
+    hdst__row_sorter_destroy(worker->sorter);
+    worker->sorter = NULL;
     return true;
 }
 
@@ -258,14 +192,15 @@ static bool reduce_in_pieces(hdst__aggregate_worker *worker, uint32_t partition)
     const uint64_t *rows;
     uint64_t count, all = 0;
     hdst__aggregate_begin_partition_in_file(worker, partition);
-    for (worker->piece_of_partition = (uint64_t)partition << worker->split; worker->piece_of_partition >> worker->split == partition && !atomic_load(&run->stop);) {
+    hdst__partition_piece_begin(&worker->piece, partition);
+    while (hdst__partition_piece_is_of(&worker->piece, partition) && !atomic_load(&run->stop)) {
         if (!reduce(worker, partition, &rows, &count)) {
-            if (!hdst__aggregate_split(worker)) return false;
+            if (!take_less(worker)) return false;
             continue;
         }
         if (!write_to_file(worker, partition, all, rows, count)) return false;
         all += count;
-        hdst__aggregate_next_piece(worker, count);
+        hdst__partition_piece_next(&worker->piece, count);
     }
     worker->out += all;
     hdst__aggregate_end_partition_in_file(worker, partition, all);
@@ -276,8 +211,8 @@ static bool reduce_partition(hdst__aggregate_worker *worker, uint32_t partition)
 {
     const uint64_t *rows = NULL;
     uint64_t count;
-    if (worker->split) return reduce_in_pieces(worker, partition);           // as the partition before
-    if (!reduce(worker, partition, &rows, &count)) return hdst__aggregate_split(worker) && reduce_in_pieces(worker, partition);
+    if (worker->piece.split) return reduce_in_pieces(worker, partition);           // as the partition before
+    if (!reduce(worker, partition, &rows, &count)) return take_less(worker) && reduce_in_pieces(worker, partition);
     char *to = hdst__aggregate_place(worker, partition, count);
     worker->out += count;
     if (atomic_load(&worker->run->stop)) return true;

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chunks that the memory budget has no room for: to a temporary file, a thread's chunks at a time, those of a partition together. Where they are stands in the file too, in
 // directories whose entries lead from the last one back to the first, so that any number of them takes no memory.
-#include "shuffle/aggregate/aggregate_run.h"
+#include "shuffle/aggregate/aggregate_spill.h"
 
-#include <string.h>
+#include "shuffle/aggregate/aggregate_memory.h"
 
-enum { BUFFER_BYTES = 256 << 10, BUFFER_SHARE = 16 };
-
-static uint64_t entry_of(const hdst__aggregation *run, uint32_t kind, uint32_t partition) { return ((uint64_t)kind << run->choice.partition_bits) + partition; }
 static uint64_t directory_bytes(const hdst__aggregation *run) { return (2 * sizeof *run->directory) << run->choice.partition_bits; }
 
 // Writes the chunks of one partition and forgets them. Its line stays.
@@ -36,8 +33,8 @@ static hdst_status write_all(hdst__aggregate_worker *worker)
     hdst_status status = run->spill.open ? HDST_OK : hdst__spill_open(&run->spill, &worker->error);
     for (uint32_t kind = 0; kind < 2; kind++) {
         for (uint32_t partition = 0; partition < UINT32_C(1) << run->choice.partition_bits && status == HDST_OK; partition++) {
-            hdst__aggregate_spilled *extent = &run->directory[entry_of(run, kind, partition)];
-            extent->before = first ? UINT64_MAX : run->directory_at + entry_of(run, kind, partition) * sizeof *extent;
+            hdst__aggregate_spilled *extent = &run->directory[hdst__aggregate_spilled_entry(run, kind, partition)];
+            extent->before = first ? UINT64_MAX : run->directory_at + hdst__aggregate_spilled_entry(run, kind, partition) * sizeof *extent;
             status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
             if (status == HDST_OK) status = write_partition(worker, &kinds[kind]->partition[partition], extent);
         }
@@ -67,62 +64,6 @@ hdst_status hdst__aggregate_spill_rest(hdst__aggregation *run, hdst_error *error
         hdst__aggregate_give_slabs(worker);
     }
     return HDST_OK;
-}
-
-char *hdst__aggregate_buffer(hdst__aggregate_worker *worker)
-{
-    hdst__aggregation *run = worker->run;
-    const uint64_t raw = worker->raw.record_bytes, rows = worker->rows.record_bytes, size = run->layout->record->size, share = hdst__aggregate_share(run) / BUFFER_SHARE;
-    const uint64_t least = raw > rows ? raw > size ? raw : size : rows > size ? rows : size, bytes = share < BUFFER_BYTES ? share : BUFFER_BYTES;
-    if (worker->buffer) return worker->buffer;
-    worker->buffer_bytes = bytes > least ? bytes : least;
-    worker->buffer = hdst__aggregate_take(run, worker->buffer_bytes, "a reduce by key", &worker->error);
-    return worker->buffer;
-}
-
-static uint64_t record_bytes(const hdst__aggregate_worker *worker, uint32_t kind) { return kind ? worker->rows.record_bytes : worker->raw.record_bytes; }
-
-bool hdst__aggregate_add_picked(hdst__aggregate_worker *worker, const char *from, uint64_t bytes, uint32_t kind, hdst__aggregate_adder add)
-{
-    if (!hdst__aggregate_buffer(worker)) return false;
-    const uint64_t record = record_bytes(worker, kind), most = worker->buffer_bytes / record * record;
-    for (uint64_t done = 0; done < bytes; done += most) {
-        const hdst__partition_chunk chunk = {.bytes = hdst__aggregate_pick(worker, from + done, bytes - done < most ? bytes - done : most, kind), .data = worker->buffer};
-        if (chunk.bytes && !add(worker, &chunk)) return false;
-    }
-    return true;
-}
-
-// One extent, a bufferful at a time.
-static hdst_status read_extent(hdst__aggregate_worker *worker, const hdst__aggregate_spilled *extent, uint32_t kind, hdst__aggregate_adder add)
-{
-    hdst__aggregation *run = worker->run;
-    const uint64_t record = record_bytes(worker, kind), most = worker->buffer_bytes / record * record;
-    hdst_status status = HDST_OK;
-    for (uint64_t done = 0; done < extent->bytes && status == HDST_OK; done += most) {
-        const uint64_t left = extent->bytes - done;
-        hdst__partition_chunk chunk = {.bytes = left < most ? left : most, .data = worker->buffer};
-        status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
-        if (status == HDST_OK) status = hdst__spill_read(&run->spill, extent->offset + done, chunk.data, chunk.bytes, &worker->error);
-        if (status == HDST_OK && worker->split) chunk.bytes = hdst__aggregate_pick(worker, chunk.data, chunk.bytes, kind);
-        if (status == HDST_OK && chunk.bytes && !add(worker, &chunk)) status = worker->error.code;
-    }
-    return status;
-}
-
-// The file does not change any more, so that threads read it without a lock.
-hdst_status hdst__aggregate_read_spilled(hdst__aggregate_worker *worker, uint32_t kind, uint32_t partition, hdst__aggregate_adder add)
-{
-    hdst__aggregation *run = worker->run;
-    if (!run->directory) return HDST_OK;
-    if (!hdst__aggregate_buffer(worker)) return HDST_E_MEMORY;
-    hdst__aggregate_spilled extent = run->directory[entry_of(run, kind, partition)];
-    hdst_status status = read_extent(worker, &extent, kind, add);
-    while (status == HDST_OK && extent.before != UINT64_MAX) {
-        status = hdst__spill_read(&run->spill, extent.before, &extent, sizeof extent, &worker->error);
-        if (status == HDST_OK) status = read_extent(worker, &extent, kind, add);
-    }
-    return status;
 }
 
 void hdst__aggregate_forget_spilled(hdst__aggregation *run)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions by key of records that a stage gives, slice by slice: each is taken apart where it lies, while the device works on the next ones. The first ones are kept
 // until there are enough to choose by.
-#include "shuffle/aggregate/aggregate_run.h"
+#include "shuffle/aggregate/aggregate_stream.h"
 
 #include "engine/stage/executor.h"
+#include "shuffle/aggregate/aggregate_choose.h"
+#include "shuffle/aggregate/aggregate_memory.h"
+#include "shuffle/aggregate/aggregate_steps.h"
 
 #include <string.h>
 
@@ -30,7 +33,7 @@ void hdst__aggregate_drop(hdst__aggregate *aggregate)
     stream *s = aggregate->stream;
     if (!s) return;
     forget_first(s);
-    hdst__aggregate_end_pass(&s->run);
+    hdst__aggregate_end_run(&s->run);
     hdst__arena_destroy(&s->arena);
     hdst__free(aggregate->engine->allocator, s);
     aggregate->stream = NULL;
@@ -60,7 +63,7 @@ static hdst_status start(void *user, hdst_error *error)
     hdst__arena_init(&s->arena, engine->allocator, NULL);
     s->run = (hdst__aggregation){.aggregate = aggregate, .engine = engine, .arena = &s->arena, .layout = aggregate->layout, .extent = &s->extent, .extents = 1};
     s->extent.buffers = &s->buffer;
-    hdst__aggregate_init_pass(&s->run);
+    hdst__aggregate_begin_run(&s->run);
     const uint64_t most = hdst__aggregate_sample(&s->run), fit = hdst__budget_left(&engine->memory) / SAMPLE_SHARE / aggregate->layout->record->size;
     s->wanted = fit < most ? fit + 1 : most;
     return make_storage(s) ? HDST_OK : hdst__error_memory(error, "a reduce by key");

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the first records say.
+#ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_CHOOSE_H
+#define HDST_SHUFFLE_AGGREGATE_AGGREGATE_CHOOSE_H
+
+#include "shuffle/aggregate/aggregate_run.h"
+#include "shuffle/aggregate/distinct_keys.h"
+
+uint64_t hdst__aggregate_sample(const hdst__aggregation *run);                     // so many records are looked at, where there are more
+// Looks at them; run->choice is made then, and precision classes and scales in run->layout.
+hdst_status hdst__aggregate_choose(hdst__aggregation *run, hdst_error *error);
+
+#endif

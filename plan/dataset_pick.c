@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that pick records by the value of a field: a stage lets candidates through, of which the best are picked (plan_top.c).
+// Operators that pick records by the value of a field: a stage lets candidates through, of which the best are picked (op_top.c).
 #include "plan/dataset.h"
 
 static hdst_status find_value(hdst_dataset *dataset, const char *what, const char *field, hdst_error *error)

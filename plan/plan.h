@@ -3,17 +3,17 @@
 // another way; operators between two nodes are fused into one stage. A dataset that several others use is computed once in a run.
 //
 // plan_graph.c    which datasets become nodes
-// plan_stage.c    a chain of functions: one function in IR, its parameters, its tables
-// plan_fold.c     reduces that are no accumulation
-// plan_rows.c     dense reduces to very many rows
-// plan_range.c    ranges of numbers, which kernels make themselves
+// stage_node.c    a chain of functions: one function in IR, its parameters, its tables
+// fold_node.c     reduces that are no accumulation
+// op_reduce_dense.c     dense reduces to very many rows
+// range_input.c    ranges of numbers, which kernels make themselves
 // plan_sort.c     sorts
-// plan_group.c    functions over the records of each key
+// group_node.c    functions over the records of each key
 // plan_partition.c  records in the order of parts that the user names
-// plan_top.c      the records with the largest values
-// plan_by_key.c   reductions by key, counts, distinct records
-// plan_parted.c   such that keep the parts of a partition
-// plan_reader.c   how the next stage reads what a node holds: rows, slices, unions
+// op_top.c      the records with the largest values
+// aggregate_node.c   reductions by key, counts, distinct records
+// by_partition.c   such that keep the parts of a partition
+// op_union.c   how the next stage reads what a node holds: rows, slices, unions
 // plan.c          making, running, ending
 // plan_drop.c     what nodes give back in the middle of a run where memory is short
 // plan_explain.c  a plan as a text for people
@@ -136,7 +136,7 @@ void hdst__plan_drop_last_run(hdst__plan *plan);        // where memory is short
 // plan_graph.c
 bool hdst__reads_index(ir_func *func);      // whether it asks which record of its input it has
 hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error);
-// plan_stage.c
+// stage_node.c
 hdst_status hdst__stage_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
 hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error);
 hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error);    // tells the stage what it reads in this run; makes it first
@@ -146,25 +146,25 @@ void hdst__stage_node_release(hdst__node *node);
 hdst__plan_param hdst__plan_param_of(const ir_func *func, const ir_param *param, const hdst_dataset *item);     // of an item's own function
 ir_func *hdst__plan_lower(hdst__arena *arena, const hdst_dataset *item, hdst_error *error);
 hdst_status hdst__plan_passes(ir_func *func, hdst_error *error);
-// plan_rows.c
+// op_reduce_dense.c
 void hdst__rows_node_make(hdst__arena *arena, hdst__node *node);
 void hdst__rows_node_show(hdst__node *node);            // its rows, or none, as an accumulator's; other nodes have no such
 void hdst__rows_node_error(const hdst__node *node, hdst_error *error);      // if it failed by a key that is no row: which one, where
-// plan_range.c
+// range_input.c
 ir_func *hdst__range_node_make(hdst__arena *arena, hdst__node *node);       // the function that makes the stage's numbers; NULL: it reads its input
 hdst__reader hdst__range_node_reader(const hdst__node *node);     // then, in place of its input's
-// plan_fold.c
+// fold_node.c
 hdst_status hdst__fold_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
 // plan_sort.c
 hdst_status hdst__sort_node_run(hdst__node *node, hdst_error *error);
 void hdst__sort_node_release(hdst__node *node);
 const void *hdst__plan_identity(hdst__arena *arena, const ast_function *reduce, const hdst__record *record, hdst_error *error);   // NULL: none, or with an error
-// plan_group.c
+// group_node.c
 hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
 hdst_status hdst__group_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error);
 void hdst__group_node_explain(const hdst__node *node, hdst__buffer *out);
 void hdst__group_node_release(hdst__node *node);
-// plan_top.c
+// op_top.c
 void hdst__top_node_make(hdst__arena *arena, hdst__node *node);
 hdst_status hdst__top_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error);
 bool hdst__top_node_sieves(const hdst__node *node);        // whether the next run asks the stage before it for candidates
@@ -175,7 +175,7 @@ hdst_status hdst__partition_node_run(hdst__node *node, hdst_error *error);
 void hdst__partition_node_explain(const hdst__node *node, hdst__buffer *out);
 void hdst__partition_node_release(hdst__node *node);
 uint64_t hdst__partition_count(const hdst__node *node);         // of its parts
-// plan_parted.c, of a reduction by key, whose node has its by_key_spec:
+// by_partition.c, of a reduction by key, whose node has its by_key_spec:
 void hdst__parted_make(hdst__arena *arena, hdst__node *node);      // node->parted, if there is a partition below
 void hdst__parted_release(hdst__node *node);
 // A part's records, from record `first` of the input on: gives what they give to hdst__parted_add, in the order of hash and key.
@@ -183,14 +183,14 @@ typedef hdst_status (*hdst__part_step)(hdst__node *node, const hdst__reader *par
 hdst_status hdst__parted_add(hdst__node *node, const void *rows, uint64_t count, hdst_error *error);
 // All parts. The result is the node's rows then, and their counts. node->by_key is there, to tell keys apart.
 hdst_status hdst__parted_run(hdst__node *node, hdst__part_step step, hdst__run_stats *stats, hdst_error *error);
-// plan_by_key.c
+// aggregate_node.c
 hdst_status hdst__by_key_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error);
 hdst_status hdst__by_key_node_run(hdst__plan *plan, hdst__node *node, hdst_error *error);
 void hdst__by_key_node_explain(const hdst__node *node, hdst__buffer *out);
 void hdst__by_key_node_release(hdst__node *node);
 bool hdst__by_key_node_wants_whole(hdst__node *node, uint64_t records, hdst_error *error);    // what a stage gives, at most so many records
 const hdst__sink *hdst__by_key_node_sink(hdst__node *node, hdst_error *error);      // NULL: no memory
-// plan_reader.c
+// op_union.c
 hdst__reader hdst__reader_of_rows(hdst__node *node, const hdst__record *record);       // node->rows
 hdst__reader hdst__reader_of_slice(hdst__node *node);
 hdst_status hdst__reader_of_union(hdst__node *node, hdst__reader *reader, hdst_error *error);

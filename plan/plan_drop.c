@@ -5,7 +5,7 @@
 
 #include "engine/engine_private.h"
 #include "shuffle/group/repartition.h"
-#include "plan/plan_group.h"
+#include "plan/group_node.h"
 
 enum { SHORT = 4, VERY_SHORT = 2 };     // a quarter of the budget is taken, a half
 

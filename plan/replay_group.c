@@ -5,7 +5,7 @@
 #include "codegen/interp/interp.h"
 #include "shuffle/group/group.h"
 #include "plan/kernel_module.h"
-#include "plan/plan_group.h"
+#include "plan/group_node.h"
 
 #include <string.h>
 

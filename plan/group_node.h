@@ -29,7 +29,7 @@ typedef struct hdst__group_node {
 
 // From ordered records, whose runs are in the grouping and are used up, to one record for each key; the result is valid until the next call.
 hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t count, const hdst__output **result, hdst__run_stats *stats, hdst_error *error);
-// plan_group_large.c: the same for a large part of the grouping.
+// group_large_keys.c: the same for a large part of the grouping.
 hdst_status hdst__group_run_large(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error);
 
 #endif

@@ -4,7 +4,7 @@
 //
 // An associative reduce goes up a tree, as without keys: runs are cut into pieces of 64 records, what these give again, until each key has one record. So a key with very many
 // records keeps all lanes of a device busy.
-#include "plan/plan_group.h"
+#include "plan/group_node.h"
 
 #include "engine/engine_private.h"
 #include "engine/stage/reduction_levels.h"

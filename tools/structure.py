@@ -196,8 +196,8 @@ def functions(text):
 
 
 def comment_lines(text):
-    """Lines that are comment and nothing else, and lines with code."""
-    comments = code = 0
+    """Lines that are comment and nothing else, lines with code, and those of them that end in a comment."""
+    comments = code = both = 0
     inside = False
     for line in text.split('\n'):
         bare = line.strip()
@@ -206,7 +206,8 @@ def comment_lines(text):
             inside = '*/' not in bare if inside or bare.startswith('/*') else False
         elif bare:
             code += 1
-    return comments, code
+            both += bool(re.search(r'\s(//|/\*)', bare))
+    return comments, code, both
 
 
 def wide_lines(text):
@@ -262,12 +263,12 @@ def print_lengths(tree, show):
     found = [(size, name, function) for name in sources for function, size, _ in functions(tree.texts[name])]
     long_files = sorted((size, name) for name, size in lengths.items() if size > LONGEST_FILE)
     long_functions = sorted((f for f in found if f[0] > LONGEST_FUNCTION), reverse=True)
-    comments, code = (sum(column) for column in zip(*(comment_lines(tree.texts[name]) for name in sources)))
+    comments, code, both = (sum(column) for column in zip(*(comment_lines(tree.texts[name]) for name in sources)))
     print(f'files of the library (.c, .h): {len(sources)}; lines: {quantiles(lengths.values())}; over {LONGEST_FILE}: {len(long_files)}')
     short = sum(size < 20 for size, _, _ in found)
     print(f'functions: {len(found)}; lines: {quantiles([f[0] for f in found])}; under 20: {100 * short / len(found):.1f} %;',
           f'over {LONGEST_FUNCTION}: {len(long_functions)}')
-    print(f'comment lines: {comments} to {code} of code, {100 * comments / (comments + code):.1f} %')
+    print(f'comment lines: {comments} to {code} of code, {100 * comments / (comments + code):.1f} %; lines of code that end in a comment: {both}')
     wide = {name: len(wide_lines(text)) for name, text in tree.texts.items() if wide_lines(text)}
     library = sum(count for name, count in wide.items() if name in tree.library(SOURCES))
     prose = sum(count for name, count in wide.items() if name.endswith('.md'))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A reader finds things: every source file is named in the README.md of its folder, and the READMEs name nothing that is not there; every pass says in its
-header what goes in and what comes out, and has a test on IR text.
+"""A reader finds things: every source file is named in the README.md of its folder, and the READMEs name nothing that is not there; a file that the
+documentation or a comment names is there; every pass says in its header what goes in and what comes out, and has a test on IR text.
 
 usage: house.py SOURCE-ROOT
 """
@@ -12,6 +12,10 @@ import re
 import sys
 
 SOURCES = {'.c', '.h', '.cl', '.py', '.sh', '.hk', '.yaml'}
+TOPS = ('base', 'record', 'accum', 'codegen', 'io', 'partition', 'engine', 'shuffle', 'plan', 'hdst', 'tools', 'examples', 'bindings', 'bench', 'tests', 'docs')
+NAMED = re.compile(r'(?<![\w./*<>-])[\w*][\w./*-]*\.(?:c|h|cl|md)(?![\w(/])')       # a file, with its folders or without
+MADE = {'math_sources.c', 'kernel_templates.c', 'name_words.h', 'fuzz_NAME.c'}     # by scripts, in the build folder, or one for many
+OF_USERS = {'point.h'}      # in examples of the documentation
 wrong = []
 
 
@@ -56,6 +60,27 @@ def check_folder(folder):
     return True
 
 
+def prose_of(path):
+    """What people read in a file: all of a text, the comments of a source."""
+    text = path.read_text(errors='replace').replace('.c/.h', '.c')
+    return text if path.suffix == '.md' else '\n'.join(re.findall(r'(?<!:)//.*|/\*.*?\*/', text))
+
+
+def is_there(root, path, name):
+    """A name with folders counts from the root, or from any folder that the file itself lies in."""
+    above = [folder for folder in path.parents if folder == root or root in folder.parents]
+    return any(next(folder.glob(name), None) for folder in above)
+
+
+def check_names_of_files(root):
+    texts = [path for top in TOPS for path in (root / top).rglob('*') if path.suffix in {'.c', '.h', '.cl', '.md'} and 'mutation' not in path.parts]
+    known = {path.name for path in root.glob('*')} | {path.name for top in TOPS for path in (root / top).rglob('*')} | MADE | OF_USERS
+    for path in [*texts, root / 'README.md', root / 'CONTRIBUTING.md']:
+        for name in sorted(set(NAMED.findall(prose_of(path)))):
+            if not (is_there(root, path, name) if '/' in name else '*' in name or name in known):
+                wrong.append(f'{path} speaks of {name}, which is not there')
+
+
 def folders_with_readme(root):
     for where, folders, files in os.walk(root):
         folders[:] = [f for f in folders if not f.startswith(('build', '.')) and f != '__pycache__']
@@ -81,6 +106,7 @@ def main():
     root = pathlib.Path(sys.argv[1])
     folders = [folder for folder in folders_with_readme(root) if check_folder(folder)]
     check_passes(root)
+    check_names_of_files(root)
     print('\n'.join(wrong) or f'{len(folders)} folders and all passes are as they say')
     sys.exit(bool(wrong) or len(folders) < 10)
 

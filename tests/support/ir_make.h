@@ -22,7 +22,7 @@ ir_stmt *ir_add(ir_func *func, ir_block *block, ir_stmt_kind kind);
 void ir_assign(ir_func *func, ir_block *block, uint32_t var, ir_expr *value);
 ir_stmt *ir_accumulate(ir_func *func, ir_block *block, uint32_t param, uint32_t leaf, ir_expr *row, ir_expr *element, ir_expr *value);
 
-// design.md's `assign` with D = 2: params p (point), c (center), t (total {x[2], n}), inertia (double).
+// The `assign` of the tutorial with D = 2: params p (point), c (center), t (total {x[2], n}), inertia (double).
 ir_func *ir_kmeans(hdst__arena *arena);
 
 #endif

@@ -7,6 +7,7 @@
 // A group function may go over its records as often as it likes. They are written to a temporary file in their order, and the function reads that as the rows of its
 // table: pages of the file, which the system takes back when memory is short. A device with memory of its own gets a copy.
 #include "plan/group_node.h"
+#include "shuffle/group/group_large.h"
 
 #include "engine/engine_private.h"
 #include "engine/memory/spill.h"

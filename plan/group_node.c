@@ -252,7 +252,7 @@ static void put_dense(hdst__node *node, const hdst__output *from)
     const hdst__record *keyed = node->dataset->parent->record, *values = node->dataset->record;
     for (uint64_t i = 0; i < from->count; i++) {
         const char *row = from->records + i * keyed->size;
-        char *to = group->result.records + hdst__group_number(group->part, row) * values->size;
+        char *to = group->result.records + hdst__key_field_read(group->part, row) * values->size;
         for (uint32_t l = 0; l < values->leaf_count; l++)
             for (uint64_t e = 0; e < values->leaves[l].elements; e++)
                 memcpy(to + hdst__leaf_offset(&values->leaves[l], e), row + hdst__leaf_offset(&keyed->leaves[group->value[l]], e), hdst__scalar_size(values->leaves[l].kind));
@@ -272,7 +272,7 @@ static hdst_status key_error(const hdst__node *node, hdst_error *error)
     const hdst_dataset *dataset = node->dataset;
     const hdst__group *g = &node->group->grouping;
     const char *name = dataset->parent->record->leaves[dataset->keys[0].leaf].path;
-    const bool is_signed = hdst__kind_is_signed(g->part[0].kind);
+    const bool is_signed = hdst__kind_is_signed(g->key.field[0].kind);
     char key[32];
     snprintf(key, sizeof key, is_signed ? "%" PRId64 : "%" PRIu64, g->bad_key);
     if (g->dense_rows) hdst__error_set(error, HDST_E_RECORD, "key '%s' is %s, out of range 0..%" PRIu64 ", in record %" PRIu64, name, key, g->dense_rows - 1, g->bad_record);

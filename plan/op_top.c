@@ -7,7 +7,7 @@
 #include "plan/plan.h"
 
 #include "engine/engine_private.h"
-#include "shuffle/group/group.h"
+#include "record/key_field.h"
 #include "shuffle/sort/top_k.h"
 
 #include "codegen/lower/operator_functions.h"
@@ -192,7 +192,7 @@ static bool limit_of(const top_node *top, uint64_t *limit)
 {
     const hdst__top_k *best = &top->best;
     if (best->row_count < best->wanted || !best->wanted) return false;
-    *limit = hdst__group_number(&(hdst__key_field){best->offset, best->kind}, best->rows + (best->wanted - 1) * best->record->size);
+    *limit = hdst__key_field_read(&(hdst__key_field){best->offset, best->kind}, best->rows + (best->wanted - 1) * best->record->size);
     return !hdst__kind_is_float(best->kind) || !isnan(double_of_bits(best->kind, *limit));
 }
 

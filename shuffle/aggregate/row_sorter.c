@@ -3,9 +3,11 @@
 // rows of two pieces are merged, then those of four, and so on, so a key with most of the records takes no more memory than others, and no keys take more than n log n steps.
 #include "shuffle/aggregate/row_sorter.h"
 
+#include "shuffle/sort/radix_sort.h"
+
 #include <string.h>
 
-enum { PIECE_BYTES = 4 << 20, PIECE_SHARE = 8, DIGIT = 8, RUNS = 48, LEAST_ROWS = 16 };
+enum { PIECE_BYTES = 4 << 20, PIECE_SHARE = 8, RUNS = 48, LEAST_ROWS = 16 };
 
 typedef struct row_list {
     uint64_t *rows, count, room;        // in rows
@@ -14,7 +16,6 @@ typedef struct row_list {
 typedef struct hdst__row_sorter {
     const hdst__aggregation_layout *layout;
     const hdst__allocator *allocator;
-    uint32_t shared_bits;
     hdst__key_batch *words;             // of some records in order
     hdst__wide_table *wide;
     hdst_error *error;
@@ -67,7 +68,7 @@ hdst__row_sorter *hdst__row_sorter_create(const hdst__row_sorter_spec *spec)
     const uint64_t row_bytes = (uint64_t)layout->row_words * 8, least = row_bytes < layout->raw_bytes ? row_bytes : layout->raw_bytes;
     sorter *s = hdst__alloc_zero(spec->allocator, sizeof *s);
     if (s) {
-        *s = (sorter){.layout = layout, .allocator = spec->allocator, .shared_bits = spec->shared_bits, .words = spec->batch, .wide = spec->wide, .error = spec->error};
+        *s = (sorter){.layout = layout, .allocator = spec->allocator, .words = spec->batch, .wide = spec->wide, .error = spec->error};
         s->room = room_for(spec, row_bytes, least);
     }
     if (s && take_buffers(s, least)) return s;
@@ -78,37 +79,22 @@ hdst__row_sorter *hdst__row_sorter_create(const hdst__row_sorter_spec *spec)
 
 // --- The order of a piece ---
 
-// By one digit of the hash, from bit `shift` of the entries on.
-static void by_digit(const uint64_t *from, uint64_t *to, uint64_t count, uint32_t shift)
-{
-    uint64_t place[1 << DIGIT] = {0}, sum = 0;
-    for (uint64_t i = 0; i < count; i++) place[from[i] >> shift & ((1 << DIGIT) - 1)]++;
-    for (uint32_t d = 0; d < 1 << DIGIT; d++) {
-        const uint64_t n = place[d];
-        place[d] = sum;
-        sum += n;
-    }
-    for (uint64_t i = 0; i < count; i++) to[place[from[i] >> shift & ((1 << DIGIT) - 1)]++] = from[i];
-}
-
 static const uint64_t *key_at(const sorter *s, uint64_t entry)
 {
     return (const uint64_t *)(const void *)(s->raw + (uint32_t)entry * s->bytes + s->key_at);
 }
 
-// Entries of equal hashes by their keys: merges runs of 1, 2, 4 ... of them, in place of `entry`.
+static int compare_entries(const void *sorter_of, uint64_t a, uint64_t b)
+{
+    const sorter *s = sorter_of;
+    return hdst__key_compare(key_at(s, a), key_at(s, b), s->layout->key_words);
+}
+
+// Entries of equal hashes by their keys, in place of `entry`.
 static void order_by_keys(const sorter *s, uint64_t *entry, uint64_t *scratch, uint64_t count)
 {
-    const uint32_t words = s->layout->key_words;
-    for (uint64_t run = 1; run < count; run *= 2) {
-        for (uint64_t first = 0; first < count; first += 2 * run) {
-            const uint64_t middle = first + run < count ? first + run : count, end = first + 2 * run < count ? first + 2 * run : count;
-            uint64_t a = first, b = middle;
-            for (uint64_t to = first; to < end; to++)
-                scratch[to] = a < middle && (b == end || hdst__key_compare(key_at(s, entry[a]), key_at(s, entry[b]), words) <= 0) ? entry[a++] : entry[b++];
-        }
-        memcpy(entry, scratch, count * sizeof *entry);
-    }
+    const uint64_t *sorted = hdst__merge_sort_words(entry, scratch, count, compare_entries, s);
+    if (sorted != entry) memcpy(entry, sorted, count * sizeof *entry);
 }
 
 // Nearly always the records of one hash have one key.
@@ -125,17 +111,15 @@ static void order_equal_hashes(const sorter *s, uint64_t *entry, uint64_t *scrat
 
 static void sort_piece(sorter *s)
 {
-    const uint32_t end = 64 - s->shared_bits;
     for (uint64_t i = 0; i < s->count; i++) {
         uint32_t hash;                  // of a row: the lower half of its tag, on little-endian hosts
         memcpy(&hash, s->raw + i * s->bytes, sizeof hash);
         s->order[i] = (uint64_t)hash << 32 | i;
     }
-    for (uint32_t shift = 32; shift < end; shift += DIGIT) {
-        by_digit(s->order, s->scratch, s->count, shift);
-        uint64_t *swap = s->order;
-        s->order = s->scratch;
-        s->scratch = swap;
+    uint64_t *sorted = hdst__radix_sort_words(s->order, s->scratch, s->count);
+    if (sorted != s->order) {
+        s->scratch = s->order;
+        s->order = sorted;
     }
     if (s->layout->key_words) order_equal_hashes(s, s->order, s->scratch, s->count);
     s->ordered = true;

@@ -15,7 +15,6 @@ typedef struct hdst__row_sorter_spec {  // all that it points to must outlive th
     const hdst__allocator *allocator;   // for all its memory
     const hdst__budget *memory;         // what that has left
     uint64_t share;                     // bytes: how much of that a thread may have
-    uint32_t shared_bits;               // upper bits of the hash that all records share
     uint32_t forced_bits;               // tests: 1 << so many raw records are sorted at once; 0: as many as fit
     hdst__key_batch *batch;             // to take records apart with
     hdst__wide_table *wide;             // for what fits no word

@@ -3,13 +3,18 @@
 #include "shuffle/group/group.h"
 
 #include "engine/engine_private.h"
+#include "shuffle/group/group_large.h"
+#include "shuffle/group/group_order.h"
+#include "shuffle/group/group_read.h"
+#include "shuffle/sort/radix_sort.h"
 
 #include <string.h>
 
-void hdst__group_init(hdst__group *group, hdst__engine *engine, const hdst__record *record, const hdst__key_field *part, size_t part_count)
+enum { LEAST_PART = 64 };               // records of a part, where there is memory at all
+
+void hdst__group_init(hdst__group *group, hdst__engine *engine, const hdst__record *record, const hdst__key_field *field, size_t field_count)
 {
-    *group = (hdst__group){.engine = engine, .record = record, .part = part,
-                                 .part_count = part_count, .key_bytes = hdst__group_key_bytes(part, part_count), .bad_record = UINT64_MAX};
+    *group = (hdst__group){.engine = engine, .record = record, .key = hdst__key_fields_of(field, field_count), .bad_record = UINT64_MAX};
 }
 
 void hdst__group_release(hdst__group *g)
@@ -23,25 +28,12 @@ void hdst__group_release(hdst__group *g)
     g->large = false;
 }
 
-uint64_t hdst__group_number(const hdst__key_field *part, const char *row)
-{
-    uint64_t bits = 0;
-    const unsigned size = (unsigned)hdst__scalar_size(part->kind), unused = 64 - 8 * size;
-    switch (size) {                     // of a size that the compiler knows a copy is one instruction
-    case 1: memcpy(&bits, row + part->offset, 1); break;
-    case 2: memcpy(&bits, row + part->offset, 2); break;
-    case 4: memcpy(&bits, row + part->offset, 4); break;
-    default: memcpy(&bits, row + part->offset, 8);
-    }
-    return hdst__kind_is_signed(part->kind) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
-}
-
 // --- Parts ---
 
 // What a record takes: as read and in order, on the device as a table, its place in the order twice, a run and a piece of one in the worst case.
 static uint64_t bytes_of(const hdst__group *g, bool wide)
 {
-    return 3 * g->record->size + 2 * (wide ? sizeof(hdst__group_entry) : sizeof(uint64_t)) + 2 * sizeof(hdst__run);
+    return 3 * g->record->size + 2 * (wide ? sizeof(hdst__radix_entry) : sizeof(uint64_t)) + 2 * sizeof(hdst__run);
 }
 
 hdst_status hdst__group_start(hdst__group *g, const hdst__reader *input, hdst_error *error)
@@ -57,7 +49,7 @@ hdst_status hdst__group_start(hdst__group *g, const hdst__reader *input, hdst_er
     g->whole = input->records <= g->most;
     g->usual = g->step = g->end;
     if (g->whole) return HDST_OK;
-    if (g->most < HDST__LEAST_PART) return hdst__budget_error(&g->engine->memory, HDST__LEAST_PART * 2 * bytes_of(g, g->wide), "records by key", error);
+    if (g->most < LEAST_PART) return hdst__budget_error(&g->engine->memory, LEAST_PART * 2 * bytes_of(g, g->wide), "records by key", error);
     g->usual = g->step = g->end / (input->records / g->most * 5 / 4 + 2) + 1;      // hashes are as good as evenly spread, keys are cut again where they are not
     return HDST_OK;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys with more records than there is room for. Their records are not ordered in memory: each key's are read in the order of the input, a pass over it for each.
-#include "shuffle/group/group_number.h"
+#include "shuffle/group/group_large.h"
 
 #include "engine/engine_private.h"
 #include "engine/stage/executor.h"
+#include "shuffle/group/group_key.h"
+#include "shuffle/group/group_read.h"
 
 #include <string.h>
 
@@ -54,17 +56,6 @@ static hdst_status count_all(hdst__group *g, const hdst__reader *input, const hd
     return status;
 }
 
-static bool is_before(const hdst__group *g, const char *a, const char *b)
-{
-    uint64_t left[HDST__KEY_WORDS], right[HDST__KEY_WORDS];
-    const size_t words = (g->key_bytes + 7) / 8;
-    size_t w = 0;
-    hdst__group_pack(g, a, left);
-    hdst__group_pack(g, b, right);
-    while (w + 1 < words && left[w] == right[w]) w++;
-    return left[w] < right[w];
-}
-
 // By their bits, as everywhere: the least of those that are left comes next. Somebody may have made keys of one hash: their number squared is how long it takes.
 static hdst_status sort_keys(hdst__group *g, char *row, hdst_error *error)
 {
@@ -74,7 +65,7 @@ static hdst_status sort_keys(hdst__group *g, char *row, hdst_error *error)
         uint64_t least = i;
         if (hdst__cancel_asked(g->engine->cancel)) return hdst__cancel_error(0, 0, error);
         for (uint64_t k = i + 1; k < g->run_count; k++)
-            if (is_before(g, g->rows + k * size, g->rows + least * size)) least = k;
+            if (hdst__key_fields_compare(&g->key, g->rows + k * size, g->rows + least * size) < 0) least = k;
         const uint64_t count = g->run[least].count;
         memcpy(row, g->rows + least * size, size);
         memmove(g->rows + least * size, g->rows + i * size, size);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of records by key, on all threads. A stable partition by the upper bits of their hashes (or dense keys) makes parts that lie in a core's cache: each thread counts and moves
 // a share of the records, and a part has those of the first thread first. Then part by part the rest
-// (group_sort.c).
-#include "shuffle/group/group.h"
+// (shuffle/sort/radix_sort.h).
+#include "shuffle/group/group_order.h"
 
 #include "engine/engine_private.h"
-#include "shuffle/group/group_number.h"
 #include "engine/threads.h"
+#include "shuffle/group/group_key.h"
+#include "shuffle/sort/radix_sort.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -17,27 +18,6 @@ enum {
     THREAD_RECORDS = 1 << 14,       // at least, for a thread of its own
     STEPS = 1 << 16,                // records between two looks at whether the run was cancelled
 };
-
-static uint64_t align_to(uint64_t at, uint64_t size) { return (at + size - 1) / size * size; }
-
-size_t hdst__group_key_bytes(const hdst__key_field *part, size_t count)
-{
-    uint64_t at = 0;
-    for (size_t i = 0; i < count; i++) at = align_to(at, hdst__scalar_size(part[i].kind)) + hdst__scalar_size(part[i].kind);
-    return (size_t)at;
-}
-
-void hdst__group_pack(const hdst__group *g, const char *row, uint64_t *words)
-{
-    uint64_t at = 0;
-    memset(words, 0, align_to(g->key_bytes, 8));
-    for (size_t i = 0; i < g->part_count; i++) {
-        const uint64_t size = hdst__scalar_size(g->part[i].kind);
-        at = align_to(at, size);
-        memcpy((char *)words + at, row + g->part[i].offset, size);        // little endian, as all of hdst's raw data
-        at += size;
-    }
-}
 
 // --- All of it ---
 
@@ -132,16 +112,16 @@ static bool take_words(const ordering *o, worker *w, uint64_t bytes)
     return w->words;
 }
 
-// Numbers of a part that span more than 32 bits, or more records than that, take pairs of words.
-static bool sort_pairs(const ordering *o, worker *w, uint64_t begin, uint64_t count)
+// Numbers of a part that span more than 32 bits, or more records than that, take entries of two words.
+static bool sort_entries(const ordering *o, worker *w, uint64_t begin, uint64_t count)
 {
-    if (!take_words(o, w, 2 * count * sizeof(hdst__group_entry))) return false;
-    hdst__group_entry *entries = w->words;
+    if (!take_words(o, w, 2 * count * sizeof(hdst__radix_entry))) return false;
+    hdst__radix_entry *entries = w->words;
     for (uint64_t i = 0; i < count; i++) {
         entries[i].index = i;
         hdst__group_number_of(o->g, o->parted + (begin + i) * o->size, &entries[i].key);
     }
-    const hdst__group_entry *sorted = hdst__group_order_numbers(entries, entries + count, count);
+    const hdst__radix_entry *sorted = hdst__radix_sort_entries(entries, entries + count, count);
     for (uint64_t i = 0; i < count; i++) copy_row(o->rows + (begin + i) * o->size, o->parted + (begin + sorted[i].index) * o->size, o->size);
     return true;
 }
@@ -149,7 +129,7 @@ static bool sort_pairs(const ordering *o, worker *w, uint64_t begin, uint64_t co
 static bool sort_part(const ordering *o, worker *w, uint32_t part)
 {
     const uint64_t begin = o->begin[part], count = o->begin[part + 1] - begin, base = o->base + ((uint64_t)part << o->shift), size = o->size;
-    if (o->shift > 32 || count > UINT32_MAX) return sort_pairs(o, w, begin, count);
+    if (o->shift > 32 || count > UINT32_MAX) return sort_entries(o, w, begin, count);
     if (!take_words(o, w, 2 * count * sizeof(uint64_t))) return false;
     uint64_t *words = w->words, number;
     const char *from = o->parted + begin * size;
@@ -158,9 +138,43 @@ static bool sort_part(const ordering *o, worker *w, uint32_t part)
         hdst__group_number_of(o->g, from + i * size, &number);
         words[i] = (number - base) << 32 | i;
     }
-    const uint64_t *sorted = hdst__group_order_words(words, words + count, count);
+    const uint64_t *sorted = hdst__radix_sort_words(words, words + count, count);
     for (uint64_t i = 0; i < count; i++) copy_row(to + i * size, from + (sorted[i] & UINT32_MAX) * size, size);
     return true;
+}
+
+// --- Several keys with one hash ---
+
+typedef struct ties {
+    const hdst__group *group;
+    const char *rows;
+} ties;
+
+static int compare_ties(const void *user, uint64_t a, uint64_t b)
+{
+    const ties *t = user;
+    const uint64_t size = t->group->record->size;
+    return hdst__key_fields_compare(&t->group->key, t->rows + a * size, t->rows + b * size);
+}
+
+// Rows by their packed keys: those of several keys with one hash, a few. false: out of memory.
+static bool order_ties(const hdst__group *g, char *rows, uint64_t count)
+{
+    const hdst__allocator *allocator = g->engine->allocator;
+    const uint64_t size = g->record->size;
+    const ties t = {g, rows};
+    uint64_t *places = hdst__alloc(allocator, 2 * count * sizeof *places);
+    char *copy = hdst__alloc(allocator, count * size);
+    if (places && copy) {
+        for (uint64_t i = 0; i < count; i++) places[i] = i;
+        const uint64_t *sorted = hdst__merge_sort_words(places, places + count, count, compare_ties, &t);
+        for (uint64_t i = 0; i < count; i++) memcpy(copy + i * size, rows + sorted[i] * size, size);
+        memcpy(rows, copy, count * size);
+    }
+    const bool done = places && copy;
+    hdst__free(allocator, places);
+    hdst__free(allocator, copy);
+    return done;
 }
 
 // Keys of more than 4 bytes may share a hash: such rows lie mixed.
@@ -168,16 +182,16 @@ static bool part_ties(const hdst__group *g, char *rows, uint64_t count)
 {
     const uint64_t size = g->record->size;
     uint64_t first = 0;                 // of the rows with this hash
-    uint32_t hash = count ? hdst__group_hash(g, rows) : 0;
+    uint32_t hash = count ? hdst__key_fields_hash(&g->key, rows) : 0;
     bool mixed = false;
     for (uint64_t i = 1; i <= count; i++) {
         if (i < count && hdst__group_same_key(g, rows + (i - 1) * size, rows + i * size)) continue;
-        const uint32_t next = i < count ? hdst__group_hash(g, rows + i * size) : 0;
+        const uint32_t next = i < count ? hdst__key_fields_hash(&g->key, rows + i * size) : 0;
         if (i < count && next == hash) {
             mixed = true;
             continue;
         }
-        if (mixed && !hdst__group_order_rows(g, rows + first * size, i - first)) return false;
+        if (mixed && !order_ties(g, rows + first * size, i - first)) return false;
         first = i;
         hash = next;
         mixed = false;
@@ -193,7 +207,7 @@ static void sort_parts(void *user, uint32_t thread)
         const uint64_t count = o->begin[p + 1] - o->begin[p];
         char *rows = o->rows + o->begin[p] * o->size;
         w->failed = count && !sort_part(o, w, p);
-        if (!w->failed && !o->g->dense && o->g->key_bytes > 4) w->failed = !part_ties(o->g, rows, count);
+        if (!w->failed && !o->g->dense && o->g->key.bytes > 4) w->failed = !part_ties(o->g, rows, count);
         o->runs[p] = count > 0;
         for (uint64_t i = 1; i < count && !w->failed; i++) o->runs[p] += !hdst__group_same_key(o->g, rows + (i - 1) * o->size, rows + i * o->size);
     }

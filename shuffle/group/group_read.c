@@ -1,44 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The records of a part of the keys, where memory is short.
-#include "shuffle/group/group_number.h"
+#include "shuffle/group/group_read.h"
 
 #include "engine/engine_private.h"
 #include "engine/stage/executor.h"
+#include "shuffle/group/group_batch.h"
+#include "shuffle/group/group_key.h"
 
 #include <string.h>
 
-enum { BATCH_BYTES = 1 << 20, BATCH_SHARE = 8, SURVEY = 4096 /* shares of a part, counted in one pass */ };
-
-uint32_t hdst__group_hash(const hdst__group *g, const char *row)
-{
-    uint64_t words[HDST__KEY_WORDS];
-    hdst__group_pack(g, row, words);
-    return hdst__key_hash(words, g->key_bytes);
-}
+enum { SURVEY = 4096 };                 // shares of a part, counted in one scan
 
 // --- A part ---
-
-hdst_status hdst__group_batch_make(const hdst__group *g, hdst__group_batch *b, const hdst__reader *input, hdst_error *error)
-{
-    jmp_buf out_of_memory;
-    hdst__arena_init(&b->arena, g->engine->allocator, &out_of_memory);
-    if (setjmp(out_of_memory)) return hdst__error_memory(error, "records by key");
-    const uint64_t share = hdst__budget_left(&g->engine->memory) / BATCH_SHARE, fit = (share < BATCH_BYTES ? share : BATCH_BYTES) / g->record->size + 1;
-    b->records = fit < input->records ? fit : input->records;
-    b->storage = hdst__storage_make(&b->arena, g->record, HDST__AOS, 0, b->records);
-    b->rows = hdst__arena_alloc(&b->arena, b->records * g->record->size);
-    b->arena.out_of_memory = NULL;
-    return b->storage ? HDST_OK : hdst__error_memory(error, "records by key");
-}
-
-hdst_status hdst__group_batch_read(const hdst__group *g, const hdst__group_batch *b, const hdst__reader *input, uint64_t first, uint64_t *count, hdst_error *error)
-{
-    void *buffers[] = {b->rows};
-    const uint64_t left = input->records - first;
-    *count = left < b->records ? left : b->records;
-    if (hdst__cancel_asked(g->engine->cancel)) return hdst__cancel_error(first, input->records, error);
-    return input->fill(input->user, first, *count, b->storage, buffers, 0, error);
-}
 
 void hdst__group_forget_bad(hdst__group *g)
 {

@@ -3,7 +3,8 @@
 
 #include "engine/engine_private.h"
 #include "engine/stage/executor.h"
-#include "shuffle/group/group.h"
+#include "record/key_field.h"
+#include "shuffle/sort/radix_sort.h"
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ static inline __attribute__((always_inline)) uint64_t bits_at(const char *at, hd
     case HDST__I64: case HDST__U64: case HDST__F64: memcpy(&wide, at, sizeof wide); return wide;
     case HDST__U32: case HDST__F32: memcpy(&word, at, sizeof word); return word;
     case HDST__I32: memcpy(&word, at, sizeof word); return (uint64_t)(int64_t)(int32_t)word;
-    default: return hdst__group_number(&(hdst__key_field){0, kind}, at);
+    default: return hdst__key_field_read(&(hdst__key_field){0, kind}, at);
     }
 }
 
@@ -58,7 +59,7 @@ static inline __attribute__((always_inline)) uint64_t number_at(const char *at, 
 
 typedef struct picking {
     hdst__top_k *top;
-    hdst__group_entry *entries, *scratch;   // keys are complements: the smallest is the best; index: the row's place in `rows`
+    hdst__radix_entry *entries, *scratch;   // keys are complements: the smallest is the best; index: the row's place in `rows`
     char *rows, *spare;
     uint64_t count, room;
     bool full;                      // `wanted` were found: from then on only better ones than the worst of them come in
@@ -76,10 +77,10 @@ static void swap_rows(picking *p)
 static void cut(const hdst__top_k *top, picking *p)
 {
     const uint64_t size = top->record->size, count = p->count < top->wanted ? p->count : top->wanted;
-    hdst__group_entry *sorted = hdst__group_order_numbers(p->entries, p->scratch, p->count);
+    hdst__radix_entry *sorted = hdst__radix_sort_entries(p->entries, p->scratch, p->count);
     for (uint64_t i = 0; i < count; i++) {
         memcpy(p->spare + i * size, p->rows + sorted[i].index * size, size);
-        p->entries[i] = (hdst__group_entry){sorted[i].key, i};
+        p->entries[i] = (hdst__radix_entry){sorted[i].key, i};
     }
     swap_rows(p);
     p->count = count;
@@ -93,7 +94,7 @@ static void take(hdst__top_k *top, picking *p, const char *record, uint64_t key)
     if (p->count == p->room) cut(top, p);
     if (p->full && key >= p->worst) return;
     memcpy(p->rows + p->count * size, record, size);
-    p->entries[p->count] = (hdst__group_entry){key, p->count};
+    p->entries[p->count] = (hdst__radix_entry){key, p->count};
     p->count++;
     top->kept++;
 }

@@ -2,7 +2,8 @@
 // A run that is cancelled while its last record is read does none of the work that would follow on the host: sorting, grouping, parting, reducing by key, merging.
 #include "shuffle/aggregate/aggregate.h"
 #include "engine/engine_private.h"
-#include "shuffle/group/group.h"
+#include "shuffle/group/group_large.h"
+#include "shuffle/group/group_order.h"
 #include "shuffle/group/repartition.h"
 #include "shuffle/sort/sort_private.h"
 #include "tests/shuffle/pairs.h"

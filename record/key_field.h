@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys in C structs: which numbers of a struct are its key, and the key that is packed of them (record/key_hash.h).
+#ifndef HDST_RECORD_KEY_FIELD_H
+#define HDST_RECORD_KEY_FIELD_H
+
+#include "record/type.h"
+
+#include <stddef.h>
+
+typedef struct hdst__key_field {        // a number of a key
+    uint64_t offset;                    // in the C struct, bytes
+    hdst__kind kind;
+} hdst__key_field;
+
+typedef struct hdst__key_fields {       // a key
+    const hdst__key_field *field;
+    size_t count, bytes;                // bytes: of the packed key
+} hdst__key_fields;
+
+enum { HDST__KEY_WORDS = 64 };          // of a packed key, at most
+
+uint64_t hdst__key_field_read(const hdst__key_field *field, const char *row);       // its bits; signed integers extended
+hdst__key_fields hdst__key_fields_of(const hdst__key_field *field, size_t count);   // which must outlive it
+// The packed key: as many words as hold its bytes, the rest of the last one zero.
+void hdst__key_fields_pack(const hdst__key_fields *key, const char *row, uint64_t *words);
+uint32_t hdst__key_fields_hash(const hdst__key_fields *key, const char *row);
+// How the packed keys of two rows stand to each other, word by word, as the results of reductions by key are ordered: below 0, 0, above 0.
+int hdst__key_fields_compare(const hdst__key_fields *key, const char *a, const char *b);
+
+#endif

@@ -211,7 +211,8 @@ def comment_lines(text):
 
 
 def wide_lines(text):
-    return [i + 1 for i, line in enumerate(text.split('\n')) if len(line) > WIDEST]
+    """Rows of Markdown tables cannot be broken and do not count."""
+    return [i + 1 for i, line in enumerate(text.split('\n')) if len(line) > WIDEST and not line.lstrip().startswith('|')]
 
 
 def same_names(tree):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A reader finds things: every source file is named in the README.md of its folder, and the READMEs name nothing that is not there; a file that the
-documentation or a comment names is there; every pass says in its header what goes in and what comes out, and has a test on IR text.
+documentation or a comment names is there, and so is the heading that a link leads to; every pass says in its header what goes in and what comes out,
+and has a test on IR text.
 
 usage: house.py SOURCE-ROOT
 """
@@ -81,6 +82,20 @@ def check_names_of_files(root):
                 wrong.append(f'{path} speaks of {name}, which is not there')
 
 
+def anchors_of(path):
+    """Headings as links spell them."""
+    return {re.sub(r'[^\w -]', '', head.lower()).replace(' ', '-') for head in re.findall(r'^#+ (.*)', path.read_text(), re.M)}
+
+
+def check_links(root):
+    for path in [*(path for top in TOPS for path in (root / top).rglob('*.md')), root / 'README.md', root / 'CONTRIBUTING.md']:
+        for link in re.findall(r'\]\(([^)\s]+)\)', re.sub(r'`[^`\n]*`', '', path.read_text())):
+            name, _, anchor = link.partition('#')
+            to = path.parent / name if name else path
+            if not link.startswith('http') and not (to.exists() and (not anchor or anchor in anchors_of(to))):
+                wrong.append(f'{path} has a link to {link}, which is not there')
+
+
 def folders_with_readme(root):
     for where, folders, files in os.walk(root):
         folders[:] = [f for f in folders if not f.startswith(('build', '.')) and f != '__pycache__']
@@ -107,6 +122,7 @@ def main():
     folders = [folder for folder in folders_with_readme(root) if check_folder(folder)]
     check_passes(root)
     check_names_of_files(root)
+    check_links(root)
     print('\n'.join(wrong) or f'{len(folders)} folders and all passes are as they say')
     sys.exit(bool(wrong) or len(folders) < 10)
 

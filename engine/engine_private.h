@@ -4,7 +4,7 @@
 #define HDST_ENGINE_ENGINE_PRIVATE_H
 
 #include "base/cancel.h"
-#include "engine/memory/budget.h"
+#include "base/budget.h"
 #include "engine/device/device_list.h"
 #include "engine/device/device.h"
 #include "engine/engine.h"

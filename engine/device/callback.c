@@ -2,7 +2,7 @@
 #include "engine/device/callback.h"
 
 #include "codegen/opencl/kernel.h"
-#include "engine/threads.h"
+#include "base/threads.h"
 
 #include <stdio.h>
 #include <string.h>

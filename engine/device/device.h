@@ -10,7 +10,7 @@
 #define HDST_ENGINE_DEVICE_DEVICE_H
 
 #include "base/hash.h"
-#include "engine/memory/budget.h"
+#include "base/budget.h"
 #include "engine/engine.h"
 
 #include <stdatomic.h>

@@ -3,7 +3,7 @@
 #include "engine/device/device_list.h"
 
 #include "base/diag.h"
-#include "engine/memory/budget.h"
+#include "base/budget.h"
 #include "engine/device/driver_gate.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef HDST_ENGINE_MEMORY_OUTPUT_H
 #define HDST_ENGINE_MEMORY_OUTPUT_H
 
-#include "engine/memory/budget.h"
+#include "base/budget.h"
 
 #include "base/alloc.h"
 

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE     // mkostemp, strerror_r that returns the text
 #include "engine/memory/spill.h"
 
-#include "engine/memory/budget.h"
+#include "base/budget.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 // Memory of a reduction by key, all of which counts towards the budget: each thread's share of it, slabs for chunks, buffers.
 #include "shuffle/aggregate/aggregate_memory.h"
 
-#include "engine/threads.h"
+#include "base/threads.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 
 #include "engine/stage/executor.h"
 #include "engine/stage/reduction_levels.h"
-#include "engine/threads.h"
+#include "base/threads.h"
 #include "record/key_hash.h"
 #include "shuffle/aggregate/aggregate_block.h"
 #include "shuffle/aggregate/aggregate_choose.h"

@@ -4,7 +4,7 @@
 #ifndef HDST_SHUFFLE_AGGREGATE_ROW_SORTER_H
 #define HDST_SHUFFLE_AGGREGATE_ROW_SORTER_H
 
-#include "engine/memory/budget.h"
+#include "base/budget.h"
 #include "shuffle/aggregate/radix_partitions.h"
 #include "shuffle/aggregate/wide_table.h"
 

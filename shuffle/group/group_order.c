@@ -5,7 +5,7 @@
 #include "shuffle/group/group_order.h"
 
 #include "engine/engine_private.h"
-#include "engine/threads.h"
+#include "base/threads.h"
 #include "shuffle/group/group_key.h"
 #include "shuffle/sort/radix_sort.h"
 

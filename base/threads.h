@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work of the engine itself on several threads.
-#ifndef HDST_ENGINE_THREADS_H
-#define HDST_ENGINE_THREADS_H
+// Work of the library itself on several threads.
+#ifndef HDST_BASE_THREADS_H
+#define HDST_BASE_THREADS_H
 
 #include <stdint.h>
 

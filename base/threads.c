@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/threads.h"
+#include "base/threads.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/memory/budget.h"
+#include "base/budget.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -6,8 +6,8 @@
 // Blocks that a run plans for come from hdst__budget_alloc, and so do, in effect, all others of HDST__BUDGET_LARGE bytes and more: they count from the first byte. What is
 // smaller (texts, plans, what the compiler makes) has an allowance of its own, a tenth of the limit and nearly 2 MiB, and counts once it passes that. So what the user's
 // hook sees is never more than 1.1 times the limit and 2 MiB.
-#ifndef HDST_ENGINE_MEMORY_BUDGET_H
-#define HDST_ENGINE_MEMORY_BUDGET_H
+#ifndef HDST_BASE_BUDGET_H
+#define HDST_BASE_BUDGET_H
 
 #include "base/alloc.h"
 #include "base/error_object.h"

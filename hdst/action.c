@@ -2,7 +2,7 @@
 // Actions that need no result object: each makes a plan, runs it, gives back what it took. Caches that are filled on the way stay filled.
 #include "plan/plan.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "plan/materialised.h"
 #include "io/write.h"
 
@@ -149,11 +149,11 @@ static hdst_status collect(hdst__plan *plan, const hdst__reader *records, void *
     hdst__rows *rows = user;
     hdst_context *context = plan->context;
     hdst__run_stats ignored = {0};
-    hdst_status status = hdst__engine_read_all(context->engine, records, true, rows, &ignored, error);
+    hdst_status status = hdst__rows_read_all(hdst__engine_runtime(context->engine), records, true, rows, &ignored, error);
     if (status != HDST_OK || !rows->mapped) return status;
     hdst__rows *grown = hdst__realloc(&context->allocator, context->mapped, (context->mapped_count + 1) * sizeof *grown);
     if (!grown) {
-        hdst__engine_free_rows(context->engine, rows);
+        hdst__rows_free(hdst__engine_runtime(context->engine), rows);
         return hdst__error_memory(error, "records");
     }
     context->mapped = grown;
@@ -184,7 +184,7 @@ void hdst_rows_destroy(hdst_context *context, void *rows)
     if (i == context->mapped_count) {
         hdst__free(&context->allocator, rows);
     } else {
-        hdst__engine_free_rows(context->engine, &context->mapped[i]);
+        hdst__rows_free(hdst__engine_runtime(context->engine), &context->mapped[i]);
         context->mapped[i] = context->mapped[--context->mapped_count];
     }
     hdst__unlock(context);
@@ -204,7 +204,7 @@ static hdst_status read_count(hdst__plan *plan, const hdst__reader *records, voi
 // A map makes one record of each, unless those that fail are left out, and a sort changes none, so what they make is not computed to be counted.
 static hdst_dataset *same_count(hdst_dataset *dataset)
 {
-    const bool maps = !dataset->object.context->engine->skip_failed;
+    const bool maps = !hdst__engine_settings(dataset->object.context->engine)->skip_failed;
     while ((dataset->op == HDST__OP_MAP && maps) || dataset->op == HDST__OP_ZIP || dataset->op == HDST__OP_LAYOUT || dataset->op == HDST__OP_SORT) dataset = dataset->parent;
     return dataset;
 }
@@ -281,7 +281,7 @@ static hdst_status save(hdst__plan *plan, const hdst__reader *records, void *use
     s->record = records->record;
     s->writer = s->format->begin(allocator, s->path, records->record, records->records, error);
     if (!s->writer) return error->code;
-    hdst_status status = hdst__engine_stream(plan->context->engine, records, save_piece, s, &plan->stats, error);
+    hdst_status status = hdst__rows_stream(hdst__engine_runtime(plan->context->engine), records, save_piece, s, &plan->stats, error);
     if (status == HDST_OK) return hdst__file_writer_commit(s->writer, error);
     hdst__file_writer_abandon(s->writer);
     return status;

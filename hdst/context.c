@@ -107,7 +107,7 @@ void hdst_context_destroy(hdst_context *context)
     if (!context || !context->object.context) return;
     if (context->engine) hdst__engine_look_for_fork(context->engine);
     hdst__object_free_all(context);
-    for (size_t i = 0; i < context->mapped_count; i++) hdst__engine_free_rows(context->engine, &context->mapped[i]);
+    for (size_t i = 0; i < context->mapped_count; i++) hdst__rows_free(hdst__engine_runtime(context->engine), &context->mapped[i]);
     hdst__free(&context->allocator, context->mapped);
     if (context->object.error != &hdst__no_memory) hdst__free(&context->allocator, context->object.error);
     if (context->engine && hdst__engine_given_up(context->engine)) return;     // a device may still use what there was

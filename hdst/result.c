@@ -13,9 +13,9 @@ static void forget_rows(hdst_result *result)
 {
     for (size_t i = 0; i < result->table_count; i++) {
         hdst__free(HDST__ALLOCATOR(result), result->tables[i].copy);
-        hdst__engine_free_rows(result->object.context->engine, &result->tables[i].read);
+        hdst__rows_free(hdst__engine_runtime(result->object.context->engine), &result->tables[i].read);
     }
-    hdst__engine_free_rows(result->object.context->engine, &result->read);
+    hdst__rows_free(hdst__engine_runtime(result->object.context->engine), &result->read);
     result->table_count = 0;
     result->records = NULL;
     result->record_count = 0;
@@ -83,7 +83,7 @@ static hdst_status make_plan(hdst_result *result, hdst_error *error)
 static hdst_status read_table(hdst_result *result, hdst__result_table *table, hdst_error *error)
 {
     hdst__run_stats ignored = {0};
-    hdst_status status = hdst__engine_read_all(result->object.context->engine, hdst__dataset_cache_own_reader(table->resident), false, &table->read, &ignored, error);
+    hdst_status status = hdst__rows_read_all(hdst__engine_runtime(result->object.context->engine), hdst__dataset_cache_own_reader(table->resident), false, &table->read, &ignored, error);
     if (status == HDST_OK) table->rows = table->read.records;
     return status;
 }
@@ -139,7 +139,7 @@ static hdst_status take_records(hdst_result *result, hdst_error *error)
         result->record_count = target->row_count;
         return HDST_OK;
     }
-    hdst_status status = hdst__engine_read_all(result->object.context->engine, &target->reader, false, &result->read, &result->plan.stats, error);
+    hdst_status status = hdst__rows_read_all(hdst__engine_runtime(result->object.context->engine), &target->reader, false, &result->read, &result->plan.stats, error);
     result->records = result->read.records;
     result->record_count = result->read.count;
     return status;
@@ -228,7 +228,7 @@ bool hdst__result_find_block(hdst_result *result, const char *table, hdst__row_b
 static bool read_resident(hdst_result *result)
 {
     hdst__run_stats ignored = {0};
-    if (hdst__engine_read_all(result->object.context->engine, &result->plan.target->reader, false, &result->read, &ignored, &result->view_error) != HDST_OK) return false;
+    if (hdst__rows_read_all(hdst__engine_runtime(result->object.context->engine), &result->plan.target->reader, false, &result->read, &ignored, &result->view_error) != HDST_OK) return false;
     result->records = result->read.records;
     return true;
 }

@@ -80,7 +80,7 @@ hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows)
 // Records that lie on the device, copied there. A device that fails meanwhile leaves nothing to rely on.
 static hdst_status take_resident(hdst_value *value, const hdst__row_block *from, bool *taken, hdst_error *error)
 {
-    if (!value->resident) value->resident = hdst__value_rows_create(value->object.context->engine);
+    if (!value->resident) value->resident = hdst__value_rows_create(hdst__engine_runtime(value->object.context->engine));
     if (!value->resident) return hdst__error_memory(error, "a value");
     hdst_status status = hdst__value_rows_take(value->resident, from->resident, taken, error);
     if (!*taken) return status;

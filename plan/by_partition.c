@@ -2,7 +2,7 @@
 // Reductions by key that keep the parts of a partition below: each part is reduced by itself, and what they give stands one after another.
 #include "plan/plan.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 
 #include <inttypes.h>
 
@@ -32,12 +32,12 @@ void hdst__parted_make(hdst__arena *arena, hdst__node *node)
         fields[i] = (hdst__field_place){.leaf = spec->key_leaves[i], .elements = dataset->record->leaves[spec->key_leaves[i]].elements};
     node->key_fields = fields;
     node->own_counts = HDST__NEW_ARRAY(arena, uint64_t, hdst__partition_count(node->parted));
-    hdst__output_init(&node->parted_rows, engine->allocator, &engine->memory, dataset->record->size);
+    hdst__output_init(&node->parted_rows, hdst__engine_allocator(engine), hdst__engine_memory(engine), dataset->record->size);
 }
 
 static void forget_file(hdst__node *node)
 {
-    if (node->parted_mapped) hdst__engine_unmap(node->dataset->object.context->engine, &node->parted_file, node->parted_mapped);
+    if (node->parted_mapped) hdst__spill_unmap_read(hdst__engine_runtime(node->dataset->object.context->engine), &node->parted_file, node->parted_mapped);
     hdst__spill_close(&node->parted_file);
     node->parted_mapped = NULL;
 }

@@ -9,7 +9,7 @@
 #include "plan/group_node.h"
 #include "shuffle/group/group_large.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "engine/memory/spill.h"
 
 #include <string.h>
@@ -28,13 +28,13 @@ static hdst_status take_piece(const group_node *group, uint64_t most, piece *p, 
 {
     hdst__engine *engine = group->grouping.engine;
     *p = (piece){.most = most, .bytes = most * group->grouping.record->size};
-    p->rows = hdst__budget_alloc(&engine->memory, p->bytes, "records of one key", error);
+    p->rows = hdst__budget_alloc(hdst__engine_memory(engine), p->bytes, "records of one key", error);
     return p->rows ? HDST_OK : HDST_E_MEMORY;
 }
 
 static void free_piece(const group_node *group, piece *p)
 {
-    hdst__free(group->grouping.engine->allocator, p->rows);
+    hdst__free(hdst__engine_allocator(group->grouping.engine), p->rows);
     *p = (piece){0};
 }
 
@@ -153,7 +153,7 @@ static hdst_status run_over_file(hdst__node *node, const hdst__spill *file, hdst
     if (status != HDST_OK) return status;
     status = hdst__group_run_levels(node, rows, file->bytes / group->grouping.record->size, &result, stats, error);
     if (status == HDST_OK) status = hdst__output_add(&group->large, result->records, result->count, error);
-    hdst__engine_unmap(group->grouping.engine, file, rows);
+    hdst__spill_unmap_read(hdst__engine_runtime(group->grouping.engine), file, rows);
     return status;
 }
 

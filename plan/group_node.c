@@ -6,8 +6,8 @@
 // records keeps all lanes of a device busy.
 #include "plan/group_node.h"
 
-#include "engine/engine_private.h"
-#include "engine/stage/reduction_levels.h"
+#include "engine/engine.h"
+#include "engine/common/run_stats.h"
 #include "plan/replay_save.h"
 
 #include <inttypes.h>
@@ -109,15 +109,15 @@ hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_err
     list_parts(arena, group, dataset);
     group->reduces = function->kind == AST_REDUCE;
     // Where records that fail are left out, what remains of a run may be nothing: no tree then.
-    group->tree = group->reduces && function->reduce_class != AST_ORDERED && !engine->skip_failed;
+    group->tree = group->reduces && function->reduce_class != AST_ORDERED && !hdst__engine_settings(engine)->skip_failed;
     hdst__group_init(&group->grouping, engine, dataset->parent->record, group->part, group->part_count);
     group->grouping.dense = dataset->dense;
     group->grouping.dense_rows = dataset->count;
     const hdst__record *gives = func->params[func->param_count - 1].record;
-    for (int i = 0; i < 2; i++) hdst__output_init(&group->level[i], engine->allocator, &engine->memory, gives->size);
-    hdst__output_init(&group->result, engine->allocator, &engine->memory, dataset->record->size);
-    hdst__output_init(&group->large, engine->allocator, &engine->memory, gives->size);
-    hdst__output_init(&group->carried, engine->allocator, &engine->memory, gives->size);
+    for (int i = 0; i < 2; i++) hdst__output_init(&group->level[i], hdst__engine_allocator(engine), hdst__engine_memory(engine), gives->size);
+    hdst__output_init(&group->result, hdst__engine_allocator(engine), hdst__engine_memory(engine), dataset->record->size);
+    hdst__output_init(&group->large, hdst__engine_allocator(engine), hdst__engine_memory(engine), gives->size);
+    hdst__output_init(&group->carried, hdst__engine_allocator(engine), hdst__engine_memory(engine), gives->size);
     if (group->reduces && !dataset->dense) tell_keys_apart(arena, node);
     if (dataset->dense) {
         node->identity = hdst__plan_identity(arena, function, dataset->record, error);
@@ -138,7 +138,7 @@ static hdst_status fill_pieces(void *user, uint64_t first, uint64_t count, const
 
 static void drop_pieces(group_node *group)
 {
-    hdst__free(group->grouping.engine->allocator, group->piece);
+    hdst__free(hdst__engine_allocator(group->grouping.engine), group->piece);
     group->piece = NULL;
     group->piece_count = group->piece_bytes = 0;
 }
@@ -151,7 +151,7 @@ static hdst_status cut_runs(group_node *group, uint64_t most, hdst_error *error)
     for (uint64_t i = 0; i < group->grouping.run_count; i++) pieces += (group->grouping.run[i].count - 1) / most + 1;
     drop_pieces(group);
     group->piece_bytes = pieces * sizeof *group->piece;
-    group->piece = hdst__budget_alloc(&engine->memory, group->piece_bytes, "runs of equal keys", error);
+    group->piece = hdst__budget_alloc(hdst__engine_memory(engine), group->piece_bytes, "runs of equal keys", error);
     if (!group->piece) return HDST_E_MEMORY;
     for (uint64_t i = 0; i < group->grouping.run_count; i++) {
         hdst__run *run = &group->grouping.run[i];
@@ -285,7 +285,7 @@ enum { RESULT_SHARE = 8 };              // of what the budget had left: more rec
 
 static void forget_file(group_node *group)
 {
-    if (group->mapped) hdst__engine_unmap(group->grouping.engine, &group->file, group->mapped);
+    if (group->mapped) hdst__spill_unmap_read(hdst__engine_runtime(group->grouping.engine), &group->file, group->mapped);
     hdst__spill_close(&group->file);
     group->mapped = NULL;
     group->filed = (hdst__output){0};
@@ -345,7 +345,7 @@ static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst
     for (bool more = true; status == HDST_OK;) {
         status = hdst__group_next(&group->grouping, input, &more, error);
         if (status != HDST_OK || !more) break;
-        if (group->grouping.bad_record != UINT64_MAX && !group->grouping.engine->skip_failed) status = key_error(node, error);
+        if (group->grouping.bad_record != UINT64_MAX && !hdst__engine_settings(group->grouping.engine)->skip_failed) status = key_error(node, error);
         else status = run_part(node, result, stats, error);
     }
     hdst__group_release(&group->grouping);
@@ -359,7 +359,7 @@ static hdst_status run_input(hdst__node *node, const hdst__reader *input, const 
     *result = &group->result;
     hdst__output_reset(&group->result);
     forget_file(group);
-    group->room = hdst__budget_left(&group->grouping.engine->memory) + group->result.capacity * group->result.record_bytes;
+    group->room = hdst__budget_left(hdst__engine_memory(group->grouping.engine)) + group->result.capacity * group->result.record_bytes;
     hdst_status status = run_parts(node, result, stats, error);
     if (status == HDST_OK) status = end_file(group, result, error);
     hdst__plan_add_stats(stats, &group->grouping.stats);
@@ -425,7 +425,7 @@ void hdst__group_node_explain(const hdst__node *node, hdst__buffer *out)
                         group->reduces ? "a reduce that is not field-wise" : "the function",
                         group->tree ? "; it is associative, so pieces of 64 records of a key go up a tree" : "; each key's records in their order");
     if (node->parted) hdst__buffer_printf(out, "  each of the parts of %u by itself\n", (unsigned)node->parted->number);
-    const hdst__hpr hpr = group->grouping.engine->hpr;
+    const hdst__hpr hpr = hdst__engine_settings(group->grouping.engine)->hpr;
     if (hpr < HDST__HPR_DEVICE)
         hdst__buffer_printf(out, "  hpr %s: of no effect, %s\n", hdst__hpr_name(hpr), group->tree ? "the tree is fixed as the result's bits depend on it" : "no level combines before all records of a key are there");
     if (!node->ran) return;

@@ -42,7 +42,7 @@ static hdst_status fill(hdst__kept *kept, hdst__run_stats *stats, hdst_error *er
     hdst__plan_add_stats(stats, &kept->plan.stats);
     if (status != HDST_OK) return status;
     kept->resident = kept->plan.target->resident;
-    if (!kept->resident) kept->resident = kept->made = hdst__dataset_cache_create(kept->dataset->object.context->engine, &kept->plan.target->reader);
+    if (!kept->resident) kept->resident = kept->made = hdst__dataset_cache_create(hdst__engine_runtime(kept->dataset->object.context->engine), &kept->plan.target->reader);
     return kept->resident ? HDST_OK : hdst__error_memory(error, "a cached dataset");
 }
 

@@ -8,6 +8,8 @@
 #include "base/error_object.h"
 #include "base/log.h"
 #include "engine/engine.h"
+#include "engine/memory/host_rows.h"
+#include "engine/stage/stage_run.h"
 #include "hdst/hdst.h"
 
 #include <pthread.h>

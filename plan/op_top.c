@@ -6,7 +6,7 @@
 // candidates; where those are too few, because many are equal to it, a second run asks for just these, until there are enough.
 #include "plan/plan.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "record/key_field.h"
 #include "shuffle/sort/top_k.h"
 
@@ -203,7 +203,7 @@ static uint64_t records_of_sample(const hdst__node *node)
     const uint64_t records = node->inputs[0]->inputs[0]->reader.records, share = records / SAMPLE_SHARE, most = share < SAMPLE_MOST ? share : SAMPLE_MOST;
     const hdst__engine *engine = node->top->best.engine;
     const uint64_t wanted = node->dataset->count;
-    if (records < engine->pick_least || wanted > share / SAMPLE_LEAST) return 0;
+    if (records < hdst__engine_limits(engine)->pick_least || wanted > share / SAMPLE_LEAST) return 0;
     return wanted * SAMPLE_LEAST > most ? wanted * SAMPLE_LEAST : most;
 }
 

@@ -3,7 +3,7 @@
 // two or three of them that are at work. What a later run would use again stays where there is plenty.
 #include "plan/plan.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "shuffle/group/repartition.h"
 #include "plan/group_node.h"
 
@@ -11,7 +11,7 @@ enum { SHORT = 4, VERY_SHORT = 2 };     // a quarter of the budget is taken, a h
 
 static bool is_short(const hdst_context *context, unsigned share)
 {
-    const hdst__budget *memory = &context->engine->memory;
+    const hdst__budget *memory = hdst__engine_memory(context->engine);
     return memory->limit - hdst__budget_left(memory) > memory->limit / share;
 }
 

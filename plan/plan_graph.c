@@ -3,7 +3,7 @@
 // deep the graph is.
 #include "plan/plan.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 
 #include <stdlib.h>
 
@@ -105,7 +105,7 @@ static bool slices_input(const hdst_dataset *slice)
 static bool may_leave_out(const hdst_dataset *dataset)
 {
     const hdst_context *context = dataset->object.context;
-    return context->engine->skip_failed && !context->unchecked && dataset->mark.func->check_count > 0;
+    return hdst__engine_settings(context->engine)->skip_failed && !context->unchecked && dataset->mark.func->check_count > 0;
 }
 
 // Whether the dataset's records must exist, or be read in a way of their own.

@@ -4,6 +4,7 @@
 #define HDST_ENGINE_DEVICE_CALLBACK_H
 
 #include "engine/device/device.h"
+#include "engine/device/separate.h"
 
 #include <pthread.h>
 

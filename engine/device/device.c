@@ -3,7 +3,6 @@
 #define _DEFAULT_SOURCE     // madvise
 #include "engine/device/device.h"
 
-#include "engine/engine_private.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -40,7 +39,7 @@ static void ask_for_huge_pages(void *host, uint64_t bytes)
 
 hdst_status hdst__device_host_memory(hdst__device *device, hdst__memory *memory, const char *what, hdst_error *error)
 {
-    hdst__budget *budget = &device->engine->memory;
+    hdst__budget *budget = &device->runtime->memory;
     uint64_t bytes = hdst__page_round(memory->bytes), align = alignment(bytes, hdst__budget_left(budget));
     memory->allocation = hdst__budget_alloc(budget, bytes > UINT64_MAX - align ? bytes : bytes + align, what, error);
     if (!memory->allocation) return HDST_E_MEMORY;
@@ -52,7 +51,7 @@ hdst_status hdst__device_host_memory(hdst__device *device, hdst__memory *memory,
 void hdst__device_free_host_memory(hdst__device *device, hdst__memory *memory)
 {
     if (!memory->allocation) return;
-    hdst__free(device->engine->allocator, memory->allocation);
+    hdst__free(device->runtime->allocator, memory->allocation);
     memory->allocation = memory->host = NULL;
 }
 

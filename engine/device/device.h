@@ -10,8 +10,11 @@
 #define HDST_ENGINE_DEVICE_DEVICE_H
 
 #include "base/hash.h"
-#include "base/budget.h"
-#include "engine/engine.h"
+#include "base/runtime.h"
+#include "codegen/opencl/kernel.h"
+#include "engine/device/device_info.h"
+#include "engine/common/limits.h"
+#include "engine/common/options.h"
 
 #include <stdatomic.h>
 
@@ -114,7 +117,10 @@ enum { HDST__PART_BYTES = 512 };        // what devices ask of the start of a pa
 
 struct hdst__device {
     const hdst__device_ops *ops;
-    hdst__engine *engine;
+    hdst__runtime *runtime;     // these belong to the engine
+    const hdst__engine_options *options;
+    const hdst__limits *limits;
+    struct hdst__program_cache *cache;      // NULL: nothing is compiled
     const hdst__device_info *info;
     bool unified;               // shared memory needs no copy
     bool has_parts;
@@ -122,8 +128,19 @@ struct hdst__device {
     hdst__budget budget;        // of the device's memory
 };
 
-hdst_status hdst__device_open_interp(hdst__engine *engine, const hdst__device_info *info, hdst__device **device, hdst_error *error);
-hdst_status hdst__device_open_opencl(hdst__engine *engine, const hdst__device_info *info, hdst__device **device, hdst_error *error);
+// What a device is opened with. All of it outlives the device.
+typedef struct hdst__device_setup {
+    hdst__runtime *runtime;
+    const hdst__engine_options *options;
+    const hdst__limits *limits;
+    const hdst__device_info *info;
+    struct hdst__program_cache *cache;      // the rest is for OpenCL devices only
+    const struct hdst__opencl *cl;
+    const struct hdst__device_list *list;   // which `info` is in
+} hdst__device_setup;
+
+hdst_status hdst__device_open_interp(const hdst__device_setup *setup, hdst__device **device, hdst_error *error);
+hdst_status hdst__device_open_opencl(const hdst__device_setup *setup, hdst__device **device, hdst_error *error);
 
 // --- For back ends ---
 

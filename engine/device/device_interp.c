@@ -3,7 +3,6 @@
 #include "codegen/interp/interp.h"
 #include "engine/device/callback.h"
 #include "engine/device/device.h"
-#include "engine/engine_private.h"
 
 #include <string.h>
 #include <time.h>
@@ -28,12 +27,12 @@ static double now(void)
 
 static void destroy(hdst__device *device)
 {
-    hdst__free(device->engine->allocator, device);
+    hdst__free(device->runtime->allocator, device);
 }
 
 static hdst_status alloc(hdst__device *device, hdst__memory_kind kind, uint64_t bytes, const char *what, hdst__memory **out, hdst_error *error)
 {
-    const hdst__allocator *allocator = device->engine->allocator;
+    const hdst__allocator *allocator = device->runtime->allocator;
     hdst__memory *memory = hdst__alloc_zero(allocator, sizeof *memory);
     if (!memory) return hdst__error_memory(error, what);
     memory->kind = kind;
@@ -51,7 +50,7 @@ static void release(hdst__device *device, hdst__memory *memory)
 {
     if (!memory) return;
     hdst__device_free_host_memory(device, memory);
-    hdst__free(device->engine->allocator, memory);
+    hdst__free(device->runtime->allocator, memory);
 }
 
 static hdst_status hand_over(hdst__device *device, hdst__memory *memory, hdst_error *error)
@@ -105,14 +104,14 @@ static hdst_status fill(hdst__device *device, hdst__memory *memory, uint64_t wor
 static void unload(hdst__device *device, hdst__program *program)
 {
     if (!program) return;
-    hdst__free(device->engine->allocator, program->broadcast);
-    hdst__free(device->engine->allocator, program->buffers);
-    hdst__free(device->engine->allocator, program);
+    hdst__free(device->runtime->allocator, program->broadcast);
+    hdst__free(device->runtime->allocator, program->buffers);
+    hdst__free(device->runtime->allocator, program);
 }
 
 static hdst_status load(hdst__device *device, const hdst__code *code, hdst__program **out, hdst_error *error)
 {
-    const hdst__allocator *allocator = device->engine->allocator;
+    const hdst__allocator *allocator = device->runtime->allocator;
     hdst__program *program = hdst__alloc_zero(allocator, sizeof *program);
     if (!program) return hdst__error_memory(error, "a program");
     program->code = *code;
@@ -164,7 +163,7 @@ static hdst_status interpret(hdst__device *device, hdst__program *program, const
         if (func->params[i].kind == IR_BROADCAST_TABLE)
             program->broadcast[i] = (hdst__interp_table){.data = at->broadcast[i]->host, .rows = at->rows[i]};
     hdst__interp_run run = {
-        .func = func, .allocator = device->engine->allocator, .cancel = device->engine->cancel,
+        .func = func, .allocator = device->runtime->allocator, .cancel = device->runtime->cancel,
         .input = {at->storage}, .input_buffers = {program->buffers}, .input_skip = {at->skip},
         .first = at->first, .count = at->count,
         .broadcast = program->broadcast, .accum_rows = at->rows,
@@ -235,15 +234,12 @@ static const hdst__device_ops ops = {
     .load = load, .unload = unload, .launch = launch, .mark = mark, .settle = settle, .finish = finish, .proven = proven,
 };
 
-hdst_status hdst__device_open_interp(hdst__engine *engine, const hdst__device_info *info, hdst__device **out, hdst_error *error)
+hdst_status hdst__device_open_interp(const hdst__device_setup *setup, hdst__device **out, hdst_error *error)
 {
-    interp_device *made = hdst__alloc_zero(engine->allocator, sizeof *made);
+    interp_device *made = hdst__alloc_zero(setup->runtime->allocator, sizeof *made);
     if (!made) return hdst__error_memory(error, "a device");
     hdst__device *device = &made->base;
-    device->ops = &ops;
-    device->engine = engine;
-    device->info = info;
-    device->unified = device->has_parts = true;
+    *device = (hdst__device){.ops = &ops, .runtime = setup->runtime, .options = setup->options, .limits = setup->limits, .info = setup->info, .unified = true, .has_parts = true};
     device->facts = (hdst__target_facts){.target = HDST__TARGET_INTERP, .max_group = 1, .compute_units = 1, .correctly_rounded = true,
                                          .has_double = true, .has_int64_atomics = true};
     hdst__budget_init(&device->budget, "interpreter memory", "--memory", UINT64_MAX);

@@ -3,7 +3,9 @@
 #ifndef HDST_ENGINE_DEVICE_DEVICE_LIST_H
 #define HDST_ENGINE_DEVICE_DEVICE_LIST_H
 
-#include "engine/engine.h"
+#include "base/alloc.h"
+#include "base/error_object.h"
+#include "engine/device/device_info.h"
 #include "engine/device/opencl.h"
 
 typedef struct hdst__device_list {

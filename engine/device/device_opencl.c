@@ -2,7 +2,7 @@
 // OpenCL devices: context, queues, memory and the order of commands. Every call is checked.
 #include "engine/device/device_opencl.h"
 
-#include "engine/engine_private.h"
+#include "engine/device/device_list.h"
 #include "engine/device/give_up.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ static void destroy(hdst__device *device)
     if (self->context) cl->clReleaseContext(self->context);
     pthread_cond_destroy(&self->wait.condition);
     pthread_mutex_destroy(&self->wait.mutex);
-    hdst__free(device->engine->allocator, self);
+    hdst__free(device->runtime->allocator, self);
 }
 
 static hdst_status flush(hdst__opencl_device *self, hdst_error *error)
@@ -124,9 +124,9 @@ static void drop(hdst__opencl_device *self, hdst__memory *memory)
     if (memory->object) self->cl->clReleaseMemObject(memory->object);
     if (memory->pinned) self->cl->clReleaseMemObject(memory->pinned);
     hdst__device_free_host_memory(&self->base, memory);
-    hdst__free(self->base.engine->allocator, memory->buffer);
+    hdst__free(self->base.runtime->allocator, memory->buffer);
     hdst__budget_release(&self->base.budget, hdst__page_round(memory->bytes));
-    hdst__free(self->base.engine->allocator, memory);
+    hdst__free(self->base.runtime->allocator, memory);
 }
 
 // Waits for it, and for no launch but on a device that has no thread left for it.
@@ -178,7 +178,7 @@ static hdst_status alloc(hdst__device *device, hdst__memory_kind kind, uint64_t 
         return HDST_E_MEMORY;
     }
     if (!hdst__budget_reserve(&device->budget, rounded)) return hdst__budget_error(&device->budget, rounded, what, error);
-    hdst__memory *memory = hdst__alloc_zero(device->engine->allocator, sizeof *memory);
+    hdst__memory *memory = hdst__alloc_zero(device->runtime->allocator, sizeof *memory);
     if (!memory) {
         hdst__budget_release(&device->budget, rounded);
         return hdst__error_memory(error, what);
@@ -202,7 +202,7 @@ static void release(hdst__device *device, hdst__memory *memory)
 }
 
 // A CPU device's commands are submitted and then awaited. Elsewhere the driver waits for copies, once the launches have ended that they stand behind.
-static bool awaits_copies(const hdst__opencl_device *self) { return self->base.engine->cancel && self->base.info->class_ == HDST__DEVICE_CPU; }
+static bool awaits_copies(const hdst__opencl_device *self) { return self->base.runtime->cancel && self->base.info->class_ == HDST__DEVICE_CPU; }
 
 static hdst_status await_copy(hdst__opencl_device *self, const char *function, cl_event event, hdst_error *error)
 {
@@ -423,23 +423,31 @@ static hdst_status create_context(hdst__opencl_device *self, hdst_error *error)
     return status;
 }
 
-hdst_status hdst__device_open_opencl(hdst__engine *engine, const hdst__device_info *info, hdst__device **out, hdst_error *error)
+static hdst__target_facts facts_of(const hdst__device_info *info, const hdst__engine_options *options)
 {
-    hdst__opencl_device *self = hdst__alloc_zero(engine->allocator, sizeof *self);
-    if (!self) return hdst__error_memory(error, "a device");
-    bool gpu = info->class_ == HDST__DEVICE_GPU || engine->gpu_form_on_cpu;
-    self->base = (hdst__device){.ops = &ops, .engine = engine, .info = info, .unified = !gpu};
-    self->base.facts = (hdst__target_facts){
-        .target = gpu ? HDST__TARGET_GPU : HDST__TARGET_CPU, .local_bytes = engine->local_bytes && engine->local_bytes < info->local_bytes ? engine->local_bytes : info->local_bytes, .max_group = info->max_group, .compute_units = info->compute_units,
+    const bool gpu = info->class_ == HDST__DEVICE_GPU || options->gpu_form_on_cpu, less_local = options->local_bytes && options->local_bytes < info->local_bytes;
+    return (hdst__target_facts){
+        .target = gpu ? HDST__TARGET_GPU : HDST__TARGET_CPU, .max_group = info->max_group, .compute_units = info->compute_units,
+        .local_bytes = less_local ? options->local_bytes : info->local_bytes,
         .correctly_rounded = info->correctly_rounded, .has_double = info->has_double, .has_int64_atomics = info->has_int64_atomics,
-        .foreign_nans = engine->foreign_nans,
-        .portable = engine->portable_kernels || !strcmp(info->platform, "Oclgrind"),     // which has no compiler built-ins
+        .foreign_nans = options->foreign_nans,
+        .portable = options->portable_kernels || !strcmp(info->platform, "Oclgrind"),     // which has no compiler built-ins
     };
-    hdst__budget_init(&self->base.budget, "device memory", "--device-memory", engine->device_memory ? engine->device_memory : info->memory_bytes / 4 * 3);
-    self->cl = engine->opencl;
-    self->platform = engine->list.platform[info->index];
-    self->device = engine->list.device[info->index];
-    self->cache = &engine->cache;
+}
+
+hdst_status hdst__device_open_opencl(const hdst__device_setup *setup, hdst__device **out, hdst_error *error)
+{
+    hdst__opencl_device *self = hdst__alloc_zero(setup->runtime->allocator, sizeof *self);
+    if (!self) return hdst__error_memory(error, "a device");
+    const hdst__device_info *info = setup->info;
+    const uint64_t memory = setup->options->device_memory;
+    self->base = (hdst__device){.ops = &ops, .runtime = setup->runtime, .options = setup->options, .limits = setup->limits, .cache = setup->cache, .info = info};
+    self->base.facts = facts_of(info, setup->options);
+    self->base.unified = self->base.facts.target != HDST__TARGET_GPU;
+    hdst__budget_init(&self->base.budget, "device memory", "--device-memory", memory ? memory : info->memory_bytes / 4 * 3);
+    self->cl = setup->cl;
+    self->platform = setup->list->platform[info->index];
+    self->device = setup->list->device[info->index];
     pthread_mutex_init(&self->wait.mutex, NULL);
     hdst__pieces_init(&self->wait.condition);
     cl_uint align_bits = 0;

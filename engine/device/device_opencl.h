@@ -39,7 +39,6 @@ typedef struct hdst__opencl_device {
     cl_event begun;                 // the first kernel of the last launch, when it has several
     uint64_t launches, ended;       // launches so far; of them, those that are known to have ended
     hdst__opencl_wait wait;
-    hdst__program_cache *cache;     // the engine's
     hdst__built *built;
 } hdst__opencl_device;
 

@@ -2,8 +2,8 @@
 // OpenCL programs: from memory, from the disk cache or from the driver's compiler; arguments and launch.
 #include "engine/device/device_opencl.h"
 
+#include "engine/device/device_list.h"
 #include "engine/device/driver_gate.h"
-#include "engine/engine_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static hdst_status fail(const hdst__opencl_device *self, const char *function, c
 
 static char *build_log(const hdst__opencl_device *self, cl_program program)
 {
-    const hdst__allocator *allocator = self->base.engine->allocator;
+    const hdst__allocator *allocator = self->base.runtime->allocator;
     size_t length = 0;
     if (self->cl->clGetProgramBuildInfo(program, self->device, CL_PROGRAM_BUILD_LOG, 0, NULL, &length) != CL_SUCCESS || length == 0) return NULL;
     char *text = hdst__alloc(allocator, length + 1);
@@ -31,16 +31,16 @@ static char *build_log(const hdst__opencl_device *self, cl_program program)
 
 static hdst_status refused(hdst__opencl_device *self, cl_program program, const hdst__kernel *kernel, const hdst__hash *key, cl_int code, hdst_error *error)
 {
-    const hdst__allocator *allocator = self->base.engine->allocator;
+    const hdst__allocator *allocator = self->base.runtime->allocator;
     char *log = build_log(self, program);
     hdst_status status = hdst__error_set(error, HDST_E_DRIVER, "%s: %s", self->base.info->name, hdst__opencl_error_words(code));
     hdst__error_cause(error, "%s", log && *log ? log : "the driver gives no log");
     char path[400];
-    if (hdst__program_cache_keep_source(self->cache, key, kernel->source, path, sizeof path))
+    if (hdst__program_cache_keep_source(self->base.cache, key, kernel->source, path, sizeof path))
         hdst__error_hint(error, "the generated source is kept in %s; --device interp runs without a driver", path);
     else
         hdst__error_hint(error, "--device interp runs without a driver");
-    if (log) hdst__log_write(&self->base.engine->log, HDST__LOG_ERROR, "build log of %s:\n%s", kernel->name, log);
+    if (log) hdst__log_write(&self->base.runtime->log, HDST__LOG_ERROR, "build log of %s:\n%s", kernel->name, log);
     hdst__free(allocator, log);
     return status;
 }
@@ -64,9 +64,9 @@ static hdst_status build_from_source(hdst__opencl_device *self, const hdst__kern
 // False when there is no usable binary on disk.
 static bool build_from_disk(hdst__opencl_device *self, const hdst__kernel *kernel, const hdst__hash *key, cl_program *out)
 {
-    const hdst__allocator *allocator = self->base.engine->allocator;
+    const hdst__allocator *allocator = self->base.runtime->allocator;
     size_t length;
-    unsigned char *bytes = hdst__program_cache_read(self->cache, key, &length);
+    unsigned char *bytes = hdst__program_cache_read(self->base.cache, key, &length);
     if (!bytes) return false;
     cl_int code, status = CL_SUCCESS;
     const unsigned char *binary = bytes;
@@ -78,7 +78,7 @@ static bool build_from_disk(hdst__opencl_device *self, const hdst__kernel *kerne
         *out = program;
         return true;
     }
-    hdst__log_write(&self->base.engine->log, HDST__LOG_DEBUG, "a program in the kernel cache is of no use to %s: %s", self->base.info->name, hdst__opencl_error_words(code));
+    hdst__log_write(&self->base.runtime->log, HDST__LOG_DEBUG, "a program in the kernel cache is of no use to %s: %s", self->base.info->name, hdst__opencl_error_words(code));
     if (program) self->cl->clReleaseProgram(program);
     return false;
 }
@@ -91,15 +91,15 @@ static hdst_status find_or_build(hdst__opencl_device *self, const hdst__kernel *
             *out = built;
             return HDST_OK;
         }
-    hdst__built *built = hdst__alloc_zero(self->base.engine->allocator, sizeof *built);
+    hdst__built *built = hdst__alloc_zero(self->base.runtime->allocator, sizeof *built);
     if (!built) return hdst__error_memory(error, "a program");
     built->key = key;
     built->on_disk = build_from_disk(self, kernel, &key, &built->program);
     hdst_status status = built->on_disk ? HDST_OK : build_from_source(self, kernel, &key, &built->program, error);
-    hdst__log_write(&self->base.engine->log, HDST__LOG_DEBUG, "kernel %s for %s: %s", kernel->name, self->base.info->name,
+    hdst__log_write(&self->base.runtime->log, HDST__LOG_DEBUG, "kernel %s for %s: %s", kernel->name, self->base.info->name,
                     built->on_disk ? "from the kernel cache" : status == HDST_OK ? "compiled" : "refused");
     if (status != HDST_OK) {
-        hdst__free(self->base.engine->allocator, built);
+        hdst__free(self->base.runtime->allocator, built);
         return status;
     }
     built->next = self->built;
@@ -113,7 +113,7 @@ void hdst__opencl_forget_built(hdst__opencl_device *self)
     for (hdst__built *built = self->built, *next; built; built = next) {
         next = built->next;
         self->cl->clReleaseProgram(built->program);
-        hdst__free(self->base.engine->allocator, built);
+        hdst__free(self->base.runtime->allocator, built);
     }
     self->built = NULL;
 }
@@ -160,7 +160,7 @@ static hdst_status build_anew(hdst__opencl_device *self, hdst__program *program,
     hdst__built *built = program->built;
     cl_program made = NULL;
     release_kernels(self, program);
-    hdst__log_write(&self->base.engine->log, HDST__LOG_DEBUG, "the program in the kernel cache has no kernel %s: compiled anew", kernel->name);
+    hdst__log_write(&self->base.runtime->log, HDST__LOG_DEBUG, "the program in the kernel cache has no kernel %s: compiled anew", kernel->name);
     hdst_status status = build_from_source(self, kernel, &built->key, &made, error);
     if (status != HDST_OK) return status;
     self->cl->clReleaseProgram(built->program);
@@ -172,7 +172,7 @@ static hdst_status build_anew(hdst__opencl_device *self, hdst__program *program,
 hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **out, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
-    hdst__program *program = hdst__alloc_zero(device->engine->allocator, sizeof *program);
+    hdst__program *program = hdst__alloc_zero(device->runtime->allocator, sizeof *program);
     if (!program) return hdst__error_memory(error, "a program");
     program->code = *code;
     if (code->callback) {
@@ -195,7 +195,7 @@ void hdst__opencl_unload(hdst__device *device, hdst__program *program)
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (!program) return;
     release_kernels(self, program);
-    hdst__free(device->engine->allocator, program);
+    hdst__free(device->runtime->allocator, program);
 }
 
 // PoCL keeps machine code in a cache of its own, and makes another one of each kernel for a binary that is asked for: 0.3 s, more than all that the first launch took.
@@ -205,7 +205,7 @@ enum { POCL_STARTS = 16 };
 static uint32_t starts_before_binary(const hdst__opencl_device *self)
 {
     const char *kept = getenv("POCL_KERNEL_CACHE");
-    if (self->base.engine->binary_after) return self->base.engine->binary_after;
+    if (self->base.limits->binary_after) return self->base.limits->binary_after;
     return hdst__platform_is_pocl(self->base.info->platform) && !(kept && !strcmp(kept, "0")) ? POCL_STARTS : 1;
 }
 
@@ -217,27 +217,27 @@ static bool binary_pays(hdst__opencl_device *self, const hdst__built *built)
     hdst__hash key = built->key;
     hdst__hash_add_text(&key, "starts");
     size_t length;
-    char *note = hdst__program_cache_read_note(self->cache, &key, &length), text[16] = "";
+    char *note = hdst__program_cache_read_note(self->base.cache, &key, &length), text[16] = "";
     if (note) memcpy(text, note, length < sizeof text ? length : sizeof text - 1);
-    hdst__free(self->base.engine->allocator, note);
+    hdst__free(self->base.runtime->allocator, note);
     const unsigned long starts = strtoul(text, NULL, 10) + 1;
     if (starts >= enough) return true;
     snprintf(text, sizeof text, "%lu", starts);
-    hdst__program_cache_write_note(self->cache, &key, text);
+    hdst__program_cache_write_note(self->base.cache, &key, text);
     return false;
 }
 
 // After the first launch, because PoCL makes machine code only then.
 static void save(hdst__opencl_device *self, const hdst__built *built)
 {
-    const hdst__allocator *allocator = self->base.engine->allocator;
+    const hdst__allocator *allocator = self->base.runtime->allocator;
     size_t length = 0;
-    if (!hdst__program_cache_usable(self->cache) || !binary_pays(self, built)) return;
+    if (!hdst__program_cache_usable(self->base.cache) || !binary_pays(self, built)) return;
     if (self->cl->clGetProgramInfo(built->program, CL_PROGRAM_BINARY_SIZES, sizeof length, &length, NULL) != CL_SUCCESS || length == 0) return;
     unsigned char *binary = hdst__alloc(allocator, length);
     if (!binary) return;
     if (self->cl->clGetProgramInfo(built->program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS)
-        hdst__program_cache_write(self->cache, &built->key, binary, length);
+        hdst__program_cache_write(self->base.cache, &built->key, binary, length);
     hdst__free(allocator, binary);
 }
 

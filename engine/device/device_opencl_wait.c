@@ -3,7 +3,7 @@
 // endless kernel, also those of other queues, because it keeps all threads of the driver; elsewhere only launches take long.
 #include "engine/device/device_opencl.h"
 
-#include "engine/engine_private.h"
+#include "base/clock.h"
 #include "engine/stage/executor.h"
 #include "engine/device/give_up.h"
 
@@ -40,7 +40,7 @@ static hdst_status await_told(hdst__opencl_device *self, cl_event event, hdst_er
     pthread_mutex_lock(&wait->mutex);
     while (!wait->ended && !ends) {
         hdst__pieces_wait(&wait->condition, &wait->mutex);
-        ends = !wait->ended && hdst__patience_ends(&patience, self->base.engine);
+        ends = !wait->ended && hdst__patience_ends(&patience, &self->base);
     }
     pthread_mutex_unlock(&wait->mutex);
     return ends ? hdst__give_up(&self->base, error) : HDST_OK;
@@ -55,7 +55,7 @@ static hdst_status await_asking(hdst__opencl_device *self, cl_event event, hdst_
     while (state_of(self, event) > CL_COMPLETE) {
         const double passed = hdst__now() - start, pause = passed * share < longest ? passed * share : longest;
         if (passed < busy_seconds) continue;
-        if (hdst__patience_ends(&patience, self->base.engine)) return hdst__give_up(&self->base, error);
+        if (hdst__patience_ends(&patience, &self->base)) return hdst__give_up(&self->base, error);
         nanosleep(&(struct timespec){.tv_nsec = (long)(pause * 1e9)}, NULL);
     }
     return HDST_OK;
@@ -64,7 +64,7 @@ static hdst_status await_asking(hdst__opencl_device *self, cl_event event, hdst_
 hdst_status hdst__opencl_await(hdst__opencl_device *self, cl_event event, cl_int *code, hdst_error *error)
 {
     hdst_status status = HDST_OK;
-    if (!self->base.engine->cancel) self->cl->clWaitForEvents(1, &event);
+    if (!self->base.runtime->cancel) self->cl->clWaitForEvents(1, &event);
     else if (state_of(self, event) > CL_COMPLETE) status = (self->base.info->class_ == HDST__DEVICE_GPU ? await_asking : await_told)(self, event, error);
     if (status == HDST_OK && code) *code = state_of(self, event);
     return status;
@@ -89,7 +89,7 @@ static hdst_status ended(hdst__opencl_device *self, hdst_status status)
 // By the last launch's own event while it is at hand: a marker behind it costs a GPU a tenth of a millisecond more.
 hdst_status hdst__opencl_await_launches(hdst__opencl_device *self, hdst_error *error)
 {
-    if (!self->base.engine->cancel || self->launches == self->ended) return HDST_OK;
+    if (!self->base.runtime->cancel || self->launches == self->ended) return HDST_OK;
     if (!self->last_launch) return ended(self, hdst__opencl_await_queue(self, self->compute, error));
     HDST__CL_TRY(self->cl, self->base.info->name, error, clFlush, self->compute);
     return ended(self, hdst__opencl_await(self, self->last_launch, NULL, error));

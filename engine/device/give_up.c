@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/device/give_up.h"
 
+#include "base/clock.h"
 #include "engine/device/driver_gate.h"
-#include "engine/engine_private.h"
-#include "engine/stage/executor.h"
+#include "engine/device/device_list.h"
 
 #include <time.h>
 
@@ -27,12 +27,12 @@ void hdst__pieces_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
     pthread_cond_timedwait(condition, mutex, &until);
 }
 
-bool hdst__patience_ends(hdst__patience *patience, const hdst__engine *engine)
+bool hdst__patience_ends(hdst__patience *patience, const hdst__device *device)
 {
-    if (!hdst__cancel_asked(engine->cancel)) return false;
+    if (!hdst__cancel_asked(device->runtime->cancel)) return false;
     const double now = hdst__now();
     if (patience->asked == 0) patience->asked = now;
-    return now - patience->asked >= engine->grace_seconds;
+    return now - patience->asked >= device->limits->grace_seconds;
 }
 
 // --- A device that was given up ---
@@ -117,17 +117,13 @@ static const hdst__device_ops given_up = {
 
 bool hdst__given_up(const hdst__device *device) { return device->ops == &given_up; }
 
-void hdst__engine_look_for_fork(hdst__engine *engine)
-{
-    if (engine->open && engine->open->info->class_ != HDST__DEVICE_INTERP && hdst__driver_is_lost()) engine->open->ops = &given_up;
-}
+void hdst__device_lose(hdst__device *device) { device->ops = &given_up; }
 
 hdst_status hdst__give_up(hdst__device *device, hdst_error *error)
 {
-    hdst__engine *engine = device->engine;
     device->ops = &given_up;
-    engine->given_up = true;
-    hdst__budget_keep(&engine->memory);
+    device->runtime->given_up = true;
+    hdst__budget_keep(&device->runtime->memory);
     hdst__driver_run_begin();           // which never ends
     hdst__error_set(error, HDST_E_CANCELLED, "cancelled; a kernel on %s did not end, and the device is given up", device->info->name);
     hdst__error_hint(error, "make a new context, and try functions with loops on device 'interp', where every loop can be cancelled");

@@ -15,11 +15,13 @@ typedef struct hdst__patience {
 } hdst__patience;
 
 // Whether what is waited for is to be given up: the call was cancelled, and the engine's grace has passed since.
-bool hdst__patience_ends(hdst__patience *patience, const hdst__engine *engine);
+bool hdst__patience_ends(hdst__patience *patience, const hdst__device *device);
 
 // HDST_E_CANCELLED. From then on all functions of the device do nothing, but for an error where they return one. With the engine's mutex held.
 hdst_status hdst__give_up(hdst__device *device, hdst_error *error);
 bool hdst__given_up(const hdst__device *device);
+// The same, without a word of it, for a device whose driver is not in this process (driver_gate.h).
+void hdst__device_lose(hdst__device *device);
 // HDST_E_DEVICE: what there is to say of a device that was given up before.
 hdst_status hdst__given_up_before(const char *device, hdst_error *error);
 

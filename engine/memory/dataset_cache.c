@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/memory/dataset_cache.h"
 
-#include "engine/engine_private.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,14 +8,14 @@
 
 static const uint64_t segment_bytes = (uint64_t)2 << 30;       // large, because each segment is a launch
 
-hdst__dataset_cache *hdst__dataset_cache_create(hdst__engine *engine, const hdst__reader *reader)
+hdst__dataset_cache *hdst__dataset_cache_create(hdst__runtime *runtime, const hdst__reader *reader)
 {
-    hdst__dataset_cache *cache = hdst__alloc_zero(engine->allocator, sizeof *cache);
+    hdst__dataset_cache *cache = hdst__alloc_zero(runtime->allocator, sizeof *cache);
     if (!cache) return NULL;
-    cache->engine = engine;
+    cache->runtime = runtime;
     cache->reader = *reader;
     cache->reader.held = true;
-    hdst__arena_init(&cache->arena, engine->allocator, NULL);
+    hdst__arena_init(&cache->arena, runtime->allocator, NULL);
     return cache;
 }
 
@@ -33,13 +32,13 @@ static hdst_status hand_over(const hdst__dataset_cache *cache, const hdst__segme
 static hdst_status copy_segment(const hdst__dataset_cache *cache, const hdst__segment *segment, uint64_t at, uint64_t count, const hdst__storage *storage,
                                 void *const *buffers, uint64_t to, hdst_error *error)
 {
-    const void **from = hdst__alloc(cache->engine->allocator, segment->buffers * sizeof *from);
+    const void **from = hdst__alloc(cache->runtime->allocator, segment->buffers * sizeof *from);
     if (!from) return hdst__error_memory(error, "addresses of a segment");
     for (uint32_t b = 0; b < segment->buffers; b++) from[b] = segment->memory[b]->host;
     hdst_status status = hand_over(cache, segment, true, error);
     if (status == HDST_OK) hdst__storage_copy(storage, buffers, to, segment->storage, from, at, count);
     if (status == HDST_OK) status = hand_over(cache, segment, false, error);
-    hdst__free(cache->engine->allocator, from);
+    hdst__free(cache->runtime->allocator, from);
     return status;
 }
 
@@ -76,7 +75,7 @@ hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache)
 static void release_segments(hdst__dataset_cache *cache)
 {
     for (uint64_t i = 0; cache->segment && i < cache->count; i++) hdst__segment_destroy(cache->device, &cache->segment[i]);
-    hdst__free(cache->engine->allocator, cache->segment);
+    hdst__free(cache->runtime->allocator, cache->segment);
     hdst__arena_destroy(&cache->arena);
     cache->segment = NULL;
     cache->count = cache->loaded = 0;
@@ -87,11 +86,11 @@ const hdst__reader *hdst__dataset_cache_own_reader(const hdst__dataset_cache *ca
 void hdst__dataset_cache_destroy(hdst__dataset_cache *cache)
 {
     if (!cache) return;
-    hdst__engine *engine = cache->engine;
-    pthread_mutex_lock(&engine->mutex);
+    hdst__runtime *runtime = cache->runtime;
+    pthread_mutex_lock(&runtime->mutex);
     release_segments(cache);
-    pthread_mutex_unlock(&engine->mutex);
-    hdst__free(engine->allocator, cache);
+    pthread_mutex_unlock(&runtime->mutex);
+    hdst__free(runtime->allocator, cache);
 }
 
 // Equal segments, as few as fit: a short last one would be a launch for little.
@@ -112,7 +111,7 @@ static bool fits(const hdst__budget *budget, uint64_t bytes)
 
 static hdst_status check_budgets(const hdst__dataset_cache *cache, uint64_t each, hdst_error *error)
 {
-    const hdst__budget *host = &cache->engine->memory, *device = &cache->device->budget;
+    const hdst__budget *host = &cache->runtime->memory, *device = &cache->device->budget;
     uint64_t record = hdst__segment_record_bytes(cache->reader.record), records = (cache->reader.records + each - 1) / each * each;
     uint64_t bytes = record && records > UINT64_MAX / record ? UINT64_MAX : record * records;
     if (cache->device->unified && !fits(host, bytes)) return hdst__budget_error(host, bytes, "a cached dataset, and room beside it,", error);
@@ -128,7 +127,7 @@ static hdst_status make_segments(hdst__dataset_cache *cache, hdst_error *error)
     jmp_buf out_of_memory;
     hdst_status fitting = check_budgets(cache, each, error);
     if (fitting != HDST_OK) return fitting;
-    cache->segment = hdst__alloc_zero(cache->engine->allocator, count * sizeof *cache->segment);
+    cache->segment = hdst__alloc_zero(cache->runtime->allocator, count * sizeof *cache->segment);
     if (!cache->segment) return hdst__error_memory(error, "a cached dataset");
     cache->count = count;
     cache->arena.out_of_memory = &out_of_memory;
@@ -160,7 +159,7 @@ hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device
     }
     cache->streamed = true;
     snprintf(cache->why, sizeof cache->why, "%.150s", cause.message);
-    hdst__log_write(&cache->engine->log, HDST__LOG_WARN, "a cached dataset does not fit and is read again in every run: %s", cause.message);
+    hdst__log_write(&cache->runtime->log, HDST__LOG_WARN, "a cached dataset does not fit and is read again in every run: %s", cause.message);
     return HDST_OK;
 }
 

@@ -4,10 +4,11 @@
 #define HDST_ENGINE_MEMORY_DATASET_CACHE_H
 
 #include "base/arena.h"
+#include "engine/memory/cached_dataset.h"
 #include "engine/memory/segment.h"
 
 struct hdst__dataset_cache {
-    hdst__engine *engine;
+    hdst__runtime *runtime;
     hdst__reader reader;
     hdst__device *device;       // NULL until prepared
     hdst__arena arena;          // of the storages

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records on the host that no stage computed: read as they are, for a result or a file.
-#include "engine/engine_private.h"
+#include "engine/memory/host_rows.h"
 
-#include "record/layout.h"
-#include "engine/stage/executor.h"
+#include "base/arena.h"
+#include "base/clock.h"
 
 enum {
     BATCH_BYTES = 16 << 20,             // between two looks at whether the run was cancelled
@@ -11,11 +10,11 @@ enum {
     KEEP_SHARE = 4,                     // of it, what rows that may as well be in a file leave
 };
 
-static hdst_status take_memory(hdst__engine *engine, const hdst__reader *reader, hdst__rows *rows, hdst_error *error)
+static hdst_status take_memory(hdst__runtime *runtime, const hdst__reader *reader, hdst__rows *rows, hdst_error *error)
 {
     uint64_t bytes;
     if (__builtin_mul_overflow(reader->records, reader->record->size, &bytes) || bytes > SIZE_MAX / 2) return hdst__error_memory(error, "records");
-    rows->records = hdst__budget_alloc_zero(&engine->memory, bytes, "records", error);
+    rows->records = hdst__budget_alloc_zero(&runtime->memory, bytes, "records", error);
     if (!rows->records) return HDST_E_MEMORY;
     rows->bytes = bytes;
     return HDST_OK;
@@ -23,7 +22,7 @@ static hdst_status take_memory(hdst__engine *engine, const hdst__reader *reader,
 
 // What becomes of a batch: it stays in `all`, one behind the other, or goes through `piece` to `take`.
 typedef struct batches {
-    hdst__engine *engine;
+    hdst__runtime *runtime;
     const hdst__reader *reader;
     hdst__rows *all;
     char *piece;
@@ -39,7 +38,7 @@ static hdst_status read_batches(const batches *b, const hdst__storage *storage, 
     for (uint64_t done = 0; done < reader->records && status == HDST_OK;) {
         uint64_t left = reader->records - done, count = left < b->batch ? left : b->batch;
         void *buffers[] = {b->piece ? b->piece : b->all->records};
-        status = hdst__cancel_check(b->engine->cancel, done, reader->records, error);
+        status = hdst__cancel_check(b->runtime->cancel, done, reader->records, error);
         if (status == HDST_OK) status = reader->fill(reader->user, done, count, storage, buffers, b->piece ? 0 : done, error);
         if (status == HDST_OK && b->piece) status = b->take(b->user, b->piece, count, error);
         done += count;
@@ -52,7 +51,7 @@ static hdst_status read_rows(const batches *b, uint64_t capacity, hdst_error *er
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
-    hdst__arena_init(&arena, b->engine->allocator, &out_of_memory);
+    hdst__arena_init(&arena, b->runtime->allocator, &out_of_memory);
     hdst_status status;
     if (setjmp(out_of_memory)) {
         status = hdst__error_memory(error, "records");
@@ -72,30 +71,30 @@ static void add_stats(hdst__run_stats *stats, uint64_t records, double start)
     stats->total_seconds += seconds;
 }
 
-hdst_status hdst__engine_read(hdst__engine *engine, const hdst__reader *reader, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error)
+hdst_status hdst__rows_read(hdst__runtime *runtime, const hdst__reader *reader, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error)
 {
     double start = hdst__now();
-    const batches b = {.engine = engine, .reader = reader, .all = rows, .batch = BATCH_BYTES / reader->record->size + 1};
+    const batches b = {.runtime = runtime, .reader = reader, .all = rows, .batch = BATCH_BYTES / reader->record->size + 1};
     *rows = (hdst__rows){0};
-    pthread_mutex_lock(&engine->mutex);
-    hdst_status status = take_memory(engine, reader, rows, error);
+    pthread_mutex_lock(&runtime->mutex);
+    hdst_status status = take_memory(runtime, reader, rows, error);
     if (status == HDST_OK) status = read_rows(&b, reader->records, error);
-    pthread_mutex_unlock(&engine->mutex);
-    if (status != HDST_OK) hdst__engine_free_rows(engine, rows);
+    pthread_mutex_unlock(&runtime->mutex);
+    if (status != HDST_OK) hdst__rows_free(runtime, rows);
     add_stats(stats, status == HDST_OK ? rows->count : 0, start);
     return status;
 }
 
-hdst_status hdst__engine_stream(hdst__engine *engine, const hdst__reader *reader, hdst__take_rows take, void *user, hdst__run_stats *stats, hdst_error *error)
+hdst_status hdst__rows_stream(hdst__runtime *runtime, const hdst__reader *reader, hdst__take_rows take, void *user, hdst__run_stats *stats, hdst_error *error)
 {
     const double start = hdst__now();
-    const uint64_t size = reader->record->size, share = hdst__budget_left(&engine->memory) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1, most = reader->records < fit ? reader->records : fit;
-    batches b = {.engine = engine, .reader = reader, .take = take, .user = user, .batch = most, .piece = hdst__alloc_zero(engine->allocator, most * size)};
+    const uint64_t size = reader->record->size, share = hdst__budget_left(&runtime->memory) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1, most = reader->records < fit ? reader->records : fit;
+    batches b = {.runtime = runtime, .reader = reader, .take = take, .user = user, .batch = most, .piece = hdst__alloc_zero(runtime->allocator, most * size)};
     if (!b.piece) return hdst__error_memory(error, "records");
-    pthread_mutex_lock(&engine->mutex);
+    pthread_mutex_lock(&runtime->mutex);
     hdst_status status = read_rows(&b, most, error);
-    pthread_mutex_unlock(&engine->mutex);
-    hdst__free(engine->allocator, b.piece);
+    pthread_mutex_unlock(&runtime->mutex);
+    hdst__free(runtime->allocator, b.piece);
     add_stats(stats, status == HDST_OK ? reader->records : 0, start);
     return status;
 }
@@ -108,37 +107,37 @@ static hdst_status to_file(void *user, const void *records, uint64_t count, hdst
     return hdst__spill_add(&rows->file, records, count * size, error);
 }
 
-static hdst_status read_through_file(hdst__engine *engine, const hdst__reader *reader, bool writable, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error)
+static hdst_status read_through_file(hdst__runtime *runtime, const hdst__reader *reader, bool writable, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error)
 {
     *rows = (hdst__rows){.bytes = reader->record->size};
     hdst_status status = hdst__spill_open(&rows->file, error);
-    if (status == HDST_OK) status = hdst__engine_stream(engine, reader, to_file, rows, stats, error);
+    if (status == HDST_OK) status = hdst__rows_stream(runtime, reader, to_file, rows, stats, error);
     rows->bytes = rows->file.bytes;
     const void *data = NULL;
     if (status == HDST_OK) status = writable ? hdst__spill_map_private(&rows->file, &rows->records, error) : hdst__spill_map(&rows->file, &data, error);
     if (data) rows->records = (void *)data;
     rows->mapped = rows->records != NULL;
-    if (status != HDST_OK) hdst__engine_free_rows(engine, rows);
+    if (status != HDST_OK) hdst__rows_free(runtime, rows);
     return status;
 }
 
-hdst_status hdst__engine_read_all(hdst__engine *engine, const hdst__reader *reader, bool writable, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error)
+hdst_status hdst__rows_read_all(hdst__runtime *runtime, const hdst__reader *reader, bool writable, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error)
 {
     uint64_t bytes;
     hdst_error full = HDST_ERROR_INIT;
     if (__builtin_mul_overflow(reader->records, reader->record->size, &bytes)) return hdst__error_memory(error, "records");
-    if (bytes <= hdst__budget_left(&engine->memory) / KEEP_SHARE * (KEEP_SHARE - 1)) {
-        hdst_status status = hdst__engine_read(engine, reader, rows, stats, &full);
+    if (bytes <= hdst__budget_left(&runtime->memory) / KEEP_SHARE * (KEEP_SHARE - 1)) {
+        hdst_status status = hdst__rows_read(runtime, reader, rows, stats, &full);
         if (status != HDST_OK && status != HDST_E_MEMORY && error) *error = full;
         if (status != HDST_E_MEMORY) return status;
     }
-    return read_through_file(engine, reader, writable, rows, stats, error);
+    return read_through_file(runtime, reader, writable, rows, stats, error);
 }
 
-void hdst__engine_free_rows(hdst__engine *engine, hdst__rows *rows)
+void hdst__rows_free(const hdst__runtime *runtime, hdst__rows *rows)
 {
-    if (rows->mapped) hdst__engine_unmap(engine, &rows->file, rows->records);
-    else if (rows->records) hdst__free(engine->allocator, rows->records);
+    if (rows->mapped) hdst__spill_unmap_read(runtime, &rows->file, rows->records);
+    else if (rows->records) hdst__free(runtime->allocator, rows->records);
     hdst__spill_close(&rows->file);
     *rows = (hdst__rows){0};
 }

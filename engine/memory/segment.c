@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/memory/segment.h"
 
-#include "engine/engine_private.h"
 
 uint64_t hdst__segment_record_bytes(const hdst__record *record)
 {
@@ -21,7 +20,7 @@ uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint6
 hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, const hdst__storage *storage, const char *what, hdst__segment *segment, hdst_error *error)
 {
     *segment = (hdst__segment){.storage = storage};
-    segment->memory = hdst__alloc_zero(device->engine->allocator, storage->buffers * sizeof *segment->memory);
+    segment->memory = hdst__alloc_zero(device->runtime->allocator, storage->buffers * sizeof *segment->memory);
     if (!segment->memory) return hdst__error_memory(error, what);
     for (; segment->buffers < storage->buffers; segment->buffers++) {
         hdst_status status = device->ops->alloc(device, kind, storage->buffer_bytes[segment->buffers], what, &segment->memory[segment->buffers], error);
@@ -35,7 +34,7 @@ hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, c
 void hdst__segment_destroy(hdst__device *device, hdst__segment *segment)
 {
     for (uint32_t i = 0; i < segment->buffers; i++) device->ops->release(device, segment->memory[i]);
-    hdst__free(device->engine->allocator, segment->memory);
+    hdst__free(device->runtime->allocator, segment->memory);
     *segment = (hdst__segment){0};
 }
 
@@ -60,7 +59,7 @@ hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hds
         hdst_error full = HDST_ERROR_INIT;
         hdst_status status = hdst__segment_create(device, HDST__MEMORY_SHARED, storage, "a segment for input", &ring->segment[ring->count], &full);
         if (status == HDST_E_MEMORY && ring->count) {
-            hdst__log_write(&device->engine->log, HDST__LOG_INFO, "memory for %u segments of input only: reading and computing overlap less", ring->count);
+            hdst__log_write(&device->runtime->log, HDST__LOG_INFO, "memory for %u segments of input only: reading and computing overlap less", ring->count);
             return HDST_OK;
         }
         if (status != HDST_OK && error) *error = full;
@@ -82,7 +81,7 @@ static hdst_status call_reader(hdst__segment *segment, hdst__device *device, con
 {
     enum { FEW = 8 };
     void *few[FEW] = {0};
-    const hdst__allocator *allocator = device->engine->allocator;
+    const hdst__allocator *allocator = device->runtime->allocator;
     void **buffers = segment->buffers <= FEW ? few : hdst__alloc(allocator, segment->buffers * sizeof *buffers);
     if (!buffers) return hdst__error_memory(error, "addresses of a segment");
     for (uint32_t i = 0; i < storage->buffers; i++) buffers[i] = segment->memory[i]->host;

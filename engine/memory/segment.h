@@ -4,6 +4,7 @@
 #define HDST_ENGINE_MEMORY_SEGMENT_H
 
 #include "engine/device/device.h"
+#include "engine/memory/reader.h"
 
 typedef struct hdst__segment {
     const hdst__storage *storage;   // how the records lie in the memory now; it may be larger

@@ -96,3 +96,8 @@ void hdst__spill_unmap(const hdst__spill *spill, const void *data)
 {
     if (data) munmap((void *)data, spill->bytes);
 }
+
+void hdst__spill_unmap_read(const hdst__runtime *runtime, const hdst__spill *spill, const void *data)
+{
+    if (!runtime->given_up) hdst__spill_unmap(spill, data);
+}

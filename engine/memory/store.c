@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/memory/store.h"
 
-#include "engine/engine_private.h"
 
 #include <string.h>
 
@@ -34,7 +33,7 @@ static bool make_piece(piece *p, const hdst__store *store, const hdst__storage *
 {
     jmp_buf out_of_memory;
     const uint64_t fit = piece_bytes / storage->record->size + 1;
-    hdst__arena_init(&p->arena, store->cache.engine->allocator, &out_of_memory);
+    hdst__arena_init(&p->arena, store->cache.runtime->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) return false;
     p->capacity = count < fit ? count : fit;
     p->structs = hdst__storage_make(&p->arena, storage->record, HDST__AOS, 0, p->capacity);
@@ -79,12 +78,12 @@ static hdst_status fill_from_store(void *user, uint64_t first, uint64_t count, c
 
 // --- Writing ---
 
-void hdst__store_init(hdst__store *store, hdst__engine *engine, const hdst__record *record)
+void hdst__store_init(hdst__store *store, hdst__runtime *runtime, const hdst__record *record)
 {
-    *store = (hdst__store){.cache = {.engine = engine}};
+    *store = (hdst__store){.cache = {.runtime = runtime}};
     store->cache.reader = (hdst__reader){fill_from_store, store, 0, record, HDST__AOS, 0, true};
-    hdst__arena_init(&store->arena, engine->allocator, NULL);
-    hdst__arena_init(&store->cache.arena, engine->allocator, NULL);
+    hdst__arena_init(&store->arena, runtime->allocator, NULL);
+    hdst__arena_init(&store->cache.arena, runtime->allocator, NULL);
 }
 
 static void forget_records(hdst__store *store)
@@ -97,7 +96,7 @@ void hdst__store_release(hdst__store *store)
 {
     forget_records(store);
     for (uint64_t i = 0; i < store->chunks; i++) hdst__segment_destroy(store->cache.device, &store->cache.segment[i]);
-    hdst__free(store->cache.engine ? store->cache.engine->allocator : NULL, store->cache.segment);
+    hdst__free(store->cache.runtime ? store->cache.runtime->allocator : NULL, store->cache.segment);
     hdst__arena_destroy(&store->arena);
     store->cache.segment = NULL;
     store->chunks = store->capacity = 0;
@@ -107,7 +106,7 @@ static bool grow_list(hdst__store *store)
 {
     if (store->chunks < store->capacity) return true;
     const uint64_t capacity = store->capacity * 2 + 4;
-    hdst__segment *grown = hdst__realloc(store->cache.engine->allocator, store->cache.segment, capacity * sizeof *grown);
+    hdst__segment *grown = hdst__realloc(store->cache.runtime->allocator, store->cache.segment, capacity * sizeof *grown);
     if (!grown) return false;
     store->cache.segment = grown;
     store->capacity = capacity;
@@ -220,10 +219,10 @@ hdst_status hdst__store_hold(hdst__store *store, hdst__device *device, uint64_t 
     const hdst__record *record = store->cache.reader.record;
     *memory = NULL;
     if (store->chunks && store->cache.segment[0].storage->capacity < records) {
-        hdst__engine *engine = store->cache.engine;
+        hdst__runtime *runtime = store->cache.runtime;
         const bool whole = store->whole;
         hdst__store_release(store);
-        hdst__store_init(store, engine, record);
+        hdst__store_init(store, runtime, record);
         store->whole = whole;
     }
     const bool fresh = store->chunks == 0;

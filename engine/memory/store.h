@@ -16,8 +16,8 @@ typedef struct hdst__store {
     uint64_t limit;                 // bytes of a chunk at most; 0: what the device can do. For tests
 } hdst__store;
 
-// All with the engine's mutex held, and no launch using the store.
-void hdst__store_init(hdst__store *store, hdst__engine *engine, const hdst__record *record);
+// All with the runtime's mutex held, and no launch using the store.
+void hdst__store_init(hdst__store *store, hdst__runtime *runtime, const hdst__record *record);
 void hdst__store_release(hdst__store *store);       // gives the memory back
 // Forgets the records, keeps the memory. `expected` records will come; 0: nobody knows.
 hdst_status hdst__store_begin(hdst__store *store, hdst__device *device, uint64_t expected, hdst_error *error);

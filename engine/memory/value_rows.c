@@ -3,24 +3,23 @@
 
 #include "engine/memory/dataset_cache.h"
 #include "engine/device/driver_gate.h"
-#include "engine/engine_private.h"
 
-hdst__value_rows *hdst__value_rows_create(hdst__engine *engine)
+hdst__value_rows *hdst__value_rows_create(hdst__runtime *runtime)
 {
-    hdst__value_rows *rows = hdst__alloc_zero(engine->allocator, sizeof *rows);
-    if (rows) rows->engine = engine;
+    hdst__value_rows *rows = hdst__alloc_zero(runtime->allocator, sizeof *rows);
+    if (rows) rows->runtime = runtime;
     return rows;
 }
 
 void hdst__value_rows_destroy(hdst__value_rows *rows)
 {
     if (!rows) return;
-    hdst__engine *engine = rows->engine;
-    pthread_mutex_lock(&engine->mutex);
+    hdst__runtime *runtime = rows->runtime;
+    pthread_mutex_lock(&runtime->mutex);
     if (rows->device) rows->device->ops->release(rows->device, rows->memory);
-    pthread_mutex_unlock(&engine->mutex);
-    hdst__free(engine->allocator, rows->host);
-    hdst__free(engine->allocator, rows);
+    pthread_mutex_unlock(&runtime->mutex);
+    hdst__free(runtime->allocator, rows->host);
+    hdst__free(runtime->allocator, rows);
 }
 
 // --- From records on the device ---
@@ -66,7 +65,7 @@ static hdst_status take(hdst__value_rows *rows, const hdst__dataset_cache *from,
     const uint64_t bytes = from->reader.records * from->reader.record->size;
     hdst_status status = make_room(rows, from->device, bytes, &full);
     if (status == HDST_E_MEMORY) {
-        if (!rows->warned) hdst__log_write(&rows->engine->log, HDST__LOG_WARN, "records that become a value go through the host: %s", full.message);
+        if (!rows->warned) hdst__log_write(&rows->runtime->log, HDST__LOG_WARN, "records that become a value go through the host: %s", full.message);
         rows->warned = true;
         return HDST_OK;
     }
@@ -86,9 +85,9 @@ static hdst_status take(hdst__value_rows *rows, const hdst__dataset_cache *from,
 hdst_status hdst__value_rows_take(hdst__value_rows *rows, const hdst__dataset_cache *from, bool *taken, hdst_error *error)
 {
     *taken = false;
-    pthread_mutex_lock(&rows->engine->mutex);
+    pthread_mutex_lock(&rows->runtime->mutex);
     hdst_status status = take(rows, from, taken, error);
-    pthread_mutex_unlock(&rows->engine->mutex);
+    pthread_mutex_unlock(&rows->runtime->mutex);
     return status;
 }
 
@@ -97,7 +96,7 @@ hdst_status hdst__value_rows_take(hdst__value_rows *rows, const hdst__dataset_ca
 static hdst_status copy_to_host(hdst__value_rows *rows, hdst_error *error)
 {
     if (rows->host_bytes < rows->bytes) {
-        void *grown = hdst__realloc(rows->engine->allocator, rows->host, rows->bytes);
+        void *grown = hdst__realloc(rows->runtime->allocator, rows->host, rows->bytes);
         if (!grown) return hdst__error_memory(error, "a value");
         rows->host = grown;
         rows->host_bytes = rows->bytes;
@@ -107,7 +106,7 @@ static hdst_status copy_to_host(hdst__value_rows *rows, hdst_error *error)
     return status;
 }
 
-static hdst_status read_rows(hdst__value_rows *rows, const void **host, hdst_error *error)
+hdst_status hdst__value_rows_on_host(hdst__value_rows *rows, const void **host, hdst_error *error)
 {
     hdst_status status = rows->copied ? HDST_OK : copy_to_host(rows, error);
     *host = status == HDST_OK ? rows->host : NULL;
@@ -116,15 +115,8 @@ static hdst_status read_rows(hdst__value_rows *rows, const void **host, hdst_err
 
 hdst_status hdst__value_rows_read(hdst__value_rows *rows, const void **host, hdst_error *error)
 {
-    pthread_mutex_lock(&rows->engine->mutex);
-    hdst_status status = read_rows(rows, host, error);
-    pthread_mutex_unlock(&rows->engine->mutex);
+    pthread_mutex_lock(&rows->runtime->mutex);
+    hdst_status status = hdst__value_rows_on_host(rows, host, error);
+    pthread_mutex_unlock(&rows->runtime->mutex);
     return status;
-}
-
-hdst_status hdst__stage_value_on_host(const hdst__stage_values *values, size_t param, const void **rows, hdst_error *error)
-{
-    if (values->resident && values->resident[param]) return read_rows(values->resident[param], rows, error);
-    *rows = values->broadcast[param];
-    return HDST_OK;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a value in the device's memory, where kernels read them as a broadcast. The public part is in engine/engine.h.
+// Rows of a value in the device's memory, where kernels read them as a broadcast. Who makes and binds them has resident_value.h.
 #ifndef HDST_ENGINE_MEMORY_VALUE_ROWS_H
 #define HDST_ENGINE_MEMORY_VALUE_ROWS_H
 
 #include "engine/device/device.h"
+#include "engine/memory/resident_value.h"
 
 struct hdst__value_rows {
-    hdst__engine *engine;
+    hdst__runtime *runtime;
     hdst__device *device;       // NULL: nothing was taken yet
     hdst__memory *memory;       // C structs; it may be larger than the rows
     uint64_t bytes;             // of the rows
@@ -15,7 +16,7 @@ struct hdst__value_rows {
     bool copied, warned;        // `host` is up to date; it was told that the device has no room
 };
 
-// The host's rows of parameter `param`: those given, or a copy from the device, which is valid until the value changes. With the engine's mutex held.
-hdst_status hdst__stage_value_on_host(const hdst__stage_values *values, size_t param, const void **rows, hdst_error *error);
+// hdst__value_rows_read, with the engine's mutex held.
+hdst_status hdst__value_rows_on_host(hdst__value_rows *rows, const void **host, hdst_error *error);
 
 #endif

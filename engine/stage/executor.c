@@ -1,27 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stage/executor.h"
 
-#include "engine/engine_private.h"
 #include "engine/device/give_up.h"
 #include "engine/memory/store.h"
 #include "engine/memory/window.h"
+#include "base/clock.h"
+#include "engine/memory/sink.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 static const double try_seconds = 5e-3;         // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it
 static const double slice_seconds = 0.25;       // a slice is not longer, so that a run can be cancelled, nor much shorter
 static const double output_margin = 1.25;       // a slice's output is expected to fit with so much to spare: one that does not runs twice
 static const double window_margin = 1.05, window_slack_bytes = 1 << 16;     // room in a window beyond what is expected; more would have the budget hold what nobody needs
 static const double worthwhile_seconds = 0.02;  // of work, to ask a device between slices whether a record failed
-
-double hdst__now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 // --- Slots ---
 
@@ -46,13 +39,13 @@ static hdst_status take_slot_memory(hdst__executor *executor, hdst__slot *slot, 
     if (before) slot->places = before->places;
     else status = device->ops->alloc(device, HDST__MEMORY_DEVICE, sizes->place_words * sizeof(uint64_t), "the places of output records", &slot->places, error);
     if (status != HDST_OK) return status;
-    slot->told = hdst__alloc_zero(device->engine->allocator, sizes->told_words * sizeof *slot->told);
+    slot->told = hdst__alloc_zero(device->runtime->allocator, sizes->told_words * sizeof *slot->told);
     return slot->told ? HDST_OK : hdst__error_memory(error, "the places of output records");
 }
 
 hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *sizes, hdst__executor **out, hdst_error *error)
 {
-    hdst__executor *executor = hdst__alloc_zero(device->engine->allocator, sizeof *executor);
+    hdst__executor *executor = hdst__alloc_zero(device->runtime->allocator, sizeof *executor);
     if (!executor) return hdst__error_memory(error, "an executor");
     executor->device = device;
     executor->told_words = sizes->told_words;
@@ -78,11 +71,11 @@ void hdst__executor_destroy(hdst__executor *executor)
     for (uint32_t i = 0; i < HDST__SLOTS; i++) {
         device->ops->release(device, executor->slot[i].output);
         if (i == 0 || executor->slot[i].places != executor->slot[0].places) device->ops->release(device, executor->slot[i].places);
-        hdst__free(device->engine->allocator, executor->slot[i].told);
+        hdst__free(device->runtime->allocator, executor->slot[i].told);
     }
     pthread_cond_destroy(&executor->finished);
     pthread_mutex_destroy(&executor->mutex);
-    hdst__free(device->engine->allocator, executor);
+    hdst__free(device->runtime->allocator, executor);
 }
 
 // --- The start of a slice ---
@@ -136,7 +129,7 @@ static hdst_status launch_slice(hdst__executor *executor, hdst__pass *pass, hdst
     hdst_error why = HDST_ERROR_INIT;
     if (!pass->tuning || slot->try == pass->tuning->best) return device->ops->launch(device, slot->program, launch, error);
     if (device->ops->launch(device, slot->program, launch, &why) == HDST_OK) return HDST_OK;
-    hdst__log_write(&device->engine->log, HDST__LOG_DEBUG, "a shape cannot run: %s", why.message);
+    hdst__log_write(&device->runtime->log, HDST__LOG_DEBUG, "a shape cannot run: %s", why.message);
     hdst__tuning_drop(pass->tuning, slot->try);
     slot->try = pass->tuning->best;
     slot->program = pass->tries[slot->try];
@@ -328,7 +321,7 @@ static hdst_status wait_for(hdst__executor *executor, hdst__slot *slot, hdst_err
         pthread_mutex_lock(&executor->mutex);
         while (!slot->done && !ends) {
             hdst__pieces_wait(&executor->finished, &executor->mutex);
-            ends = !slot->done && hdst__patience_ends(&patience, device->engine);
+            ends = !slot->done && hdst__patience_ends(&patience, device);
         }
         pthread_mutex_unlock(&executor->mutex);
     }
@@ -446,7 +439,7 @@ static bool awaits_enough(const hdst__executor *executor, const hdst__pass *pass
 static bool stopped(const hdst__executor *executor, const hdst__pass *pass)
 {
     if (pass->enough && output_so_far(pass) >= pass->enough) return true;
-    return pass->failure != UINT64_MAX || hdst__cancel_asked(executor->device->engine->cancel);
+    return pass->failure != UINT64_MAX || hdst__cancel_asked(executor->device->runtime->cancel);
 }
 
 // How many of `count` records have room where they stay.
@@ -554,5 +547,5 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
     }
     // A record that failed comes before whatever ended the submission of later ones.
     if (pass->failure != UINT64_MAX && !hdst__given_up(executor->device)) return HDST_OK;
-    return status == HDST_OK ? hdst__cancel_check(executor->device->engine->cancel, pass->stats->device[0].records, pass->reader->records, error) : status;
+    return status == HDST_OK ? hdst__cancel_check(executor->device->runtime->cancel, pass->stats->device[0].records, pass->reader->records, error) : status;
 }

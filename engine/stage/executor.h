@@ -8,6 +8,8 @@
 #include "engine/memory/segment.h"
 #include "engine/stage/shape_search.h"
 
+#include "engine/common/run_stats.h"
+
 #include <pthread.h>
 
 enum { HDST__SLOTS = 4 };               // slices in flight on a device
@@ -83,7 +85,5 @@ void hdst__executor_destroy(hdst__executor *executor);      // NULL is fine
 
 // Runs all slices. When it returns nothing is in flight. HDST_OK also when a record failed: then `failure` says which.
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error);
-
-double hdst__now(void);                 // seconds, monotonic
 
 #endif

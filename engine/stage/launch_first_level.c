@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stage/launch_first_level.h"
 
-#include "engine/engine_private.h"
 
 static const int64_t zeroes[HDST__PAGE_WORDS];
 

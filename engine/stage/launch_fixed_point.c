@@ -2,7 +2,6 @@
 // Plans whose device table is compact (accum/accumulators.h): a word for each float sum, and spare cells for the few that need more.
 #include "engine/stage/launch_fixed_point.h"
 
-#include "engine/engine_private.h"
 
 enum { LEAST_CELLS = 1 << 10, MOST_SPARE_BYTES = 128 << 20, CELLS_PER_WORD = 2, SHARE = 16 };
 // Of records; of words of a table. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M, 16M, 100M rows, parts 1.9, 2.0, 2.8, 3.5, 4.8.
@@ -70,7 +69,7 @@ bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records)
     if (!plan->tables || plan->tables->accum_count != 1) return false;
     const uint64_t segment = most_records ? most_records : plan->piece->capacity, words = words_of(plan), fit = records_with_room(plan, words, MOST_PAIR_BYTES);
     const uint64_t whole = segment < plan->reader.records ? segment : plan->reader.records, slice = whole < fit ? whole : fit;
-    if (plan->device->engine->part_always) return true;
+    if (plan->device->options->part_always) return true;
     return slice >= LEAST_PARTED && slice >= words / 2 && (words <= FEW_WORDS || words > CACHED_WORDS || has_hot_rows(plan));
 }
 
@@ -96,7 +95,7 @@ static hdst_status take_pairs(hdst__launch_plan *plan, hdst_error *error)
 
 static uint64_t choose_cells(const hdst__launch_plan *plan)
 {
-    const uint64_t asked = plan->device->engine->spare_cells, bytes = (plan->kernel->spare_words + 1) * sizeof(int64_t), left = hdst__budget_left(&plan->device->budget) / SHARE;
+    const uint64_t asked = plan->device->options->spare_cells, bytes = (plan->kernel->spare_words + 1) * sizeof(int64_t), left = hdst__budget_left(&plan->device->budget) / SHARE;
     const uint64_t most = (left < MOST_SPARE_BYTES ? left : MOST_SPARE_BYTES) / bytes, wanted = asked ? asked : plan->device_words * CELLS_PER_WORD;
     uint64_t cells = asked ? 1 : LEAST_CELLS;
     while (cells * 2 <= most && cells < wanted) cells *= 2;

@@ -2,10 +2,10 @@
 #include "engine/stage/launch_plan.h"
 
 #include "codegen/interp/interp.h"
-#include "engine/engine_private.h"
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/launch_shape.h"
 #include "engine/memory/store.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -119,8 +119,8 @@ static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
 static hdst__kernel_options kernel_options(const hdst__launch_plan *plan, const hdst__gpu_shape *shape)
 {
     return (hdst__kernel_options){.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier, .shape = *shape,
-                                  .front = plan->device->unified, .compact_bits = plan->compact_bits, .may_part = plan->may_part, .fast_sums = plan->device->engine->fast_sums,
-                                  .no_blocks = plan->device->engine->hpr == HDST__HPR_NONE};
+                                  .front = plan->device->unified, .compact_bits = plan->compact_bits, .may_part = plan->may_part, .fast_sums = plan->device->options->fast_sums,
+                                  .no_blocks = plan->device->options->hpr == HDST__HPR_NONE};
 }
 
 const hdst__kernel *hdst__launch_plan_kernel(hdst__launch_plan *plan, const hdst__gpu_shape *shape)
@@ -166,7 +166,7 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
         diags.sources = plan->func->diags->sources;
         diags.source_count = plan->func->diags->source_count;
     }
-    const bool compact = request->makes_rows && plan->device->engine->hpr != HDST__HPR_NONE;
+    const bool compact = request->makes_rows && plan->device->options->hpr != HDST__HPR_NONE;
     plan->may_part = compact && hdst__plan_may_part(plan, request->most_records);
     plan->compact_bits = compact ? hdst__plan_compact_bits(plan, plan->reader.records) : 0;
     plan->kernel = compile(plan, request, &diags);
@@ -190,7 +190,7 @@ static hdst_status choose_strips(hdst__launch_plan *plan, hdst_error *error)
 {
     uint32_t units = plan->device->info->compute_units;
     uint64_t bytes = has_argument(plan, HDST__ARG_STRIP_TABLES) ? plan->strip_words * sizeof(int64_t) : 0;
-    uint64_t left = hdst__budget_left(&plan->device->budget), host = hdst__budget_left(&plan->device->engine->memory);
+    uint64_t left = hdst__budget_left(&plan->device->budget), host = hdst__budget_left(&plan->device->runtime->memory);
     uint64_t most = plan->device->info->max_alloc_bytes;
     if (host < left) left = host;
     if (left < most) most = left;
@@ -201,7 +201,7 @@ static hdst_status choose_strips(hdst__launch_plan *plan, hdst_error *error)
         plan->items_why = "one strip: the budget has no room for more tables";
     }
     if (bytes > most)
-        return hdst__budget_error(left == host ? &plan->device->engine->memory : &plan->device->budget, bytes + (plan->front_words + plan->device_words) * sizeof(int64_t),
+        return hdst__budget_error(left == host ? &plan->device->runtime->memory : &plan->device->budget, bytes + (plan->front_words + plan->device_words) * sizeof(int64_t),
                                   "the table of accumulators, and that of a strip,", error);
     return HDST_OK;
 }
@@ -234,7 +234,7 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
 // Bytes that the host's budget and the device's both have left.
 static uint64_t bytes_left(const hdst__launch_plan *plan)
 {
-    const uint64_t host = hdst__budget_left(&plan->device->engine->memory), device = hdst__budget_left(&plan->device->budget);
+    const uint64_t host = hdst__budget_left(&plan->device->runtime->memory), device = hdst__budget_left(&plan->device->budget);
     return host < device ? host : device;
 }
 
@@ -365,7 +365,7 @@ static uint64_t bytes_of_results(const hdst__launch_plan *plan)
 static hdst_status take_accumulators(hdst__launch_plan *plan, hdst_error *error)
 {
     static const char what[] = "the table of accumulators";
-    const hdst__budget *host = &plan->device->engine->memory;
+    const hdst__budget *host = &plan->device->runtime->memory;
     const uint64_t bytes = (plan->front_words + plan->device_words) * sizeof(int64_t);
     const hdst_status status = device_memory(plan, bytes, what, &plan->table, error);
     if (status != HDST_E_MEMORY || plan->kernel || hdst__budget_left(host) >= bytes) return status;
@@ -443,7 +443,7 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
 {
     jmp_buf out_of_memory;
     plan->arena.out_of_memory = &out_of_memory;
-    hdst__arena_compiles(&plan->arena, plan->device->engine->cancel);
+    hdst__arena_compiles(&plan->arena, plan->device->runtime->cancel);
     if (setjmp(out_of_memory)) return hdst__arena_error(&plan->arena, "a plan", error);
     note_params(plan, request->values);
     choose_pieces(plan, &plan->arena);
@@ -468,7 +468,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
 {
     hdst__device *device = request->device;
     double start = hdst__now();
-    hdst__launch_plan *plan = hdst__alloc_zero(device->engine->allocator, sizeof *plan);
+    hdst__launch_plan *plan = hdst__alloc_zero(device->runtime->allocator, sizeof *plan);
     if (!plan) return hdst__error_memory(error, "a plan");
     plan->device = device;
     plan->func = request->func;
@@ -476,14 +476,14 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->passes_on = request->passes_on;
     plan->enough = request->enough;
     plan->reader = *request->reader;
-    hdst__arena_init(&plan->arena, device->engine->allocator, NULL);
-    hdst__arena_init(&plan->pieces, device->engine->allocator, NULL);
+    hdst__arena_init(&plan->arena, device->runtime->allocator, NULL);
+    hdst__arena_init(&plan->pieces, device->runtime->allocator, NULL);
     hdst_status status = build(plan, request, error);
     plan->arena.out_of_memory = NULL;
     // Nothing ends the driver's compiler while it works: it is asked before and behind it.
-    if (status == HDST_OK) status = hdst__cancel_check(device->engine->cancel, 0, 0, error);
+    if (status == HDST_OK) status = hdst__cancel_check(device->runtime->cancel, 0, 0, error);
     if (status == HDST_OK) status = device->ops->load(device, &plan->code, &plan->program, error);
-    if (status == HDST_OK) status = hdst__cancel_check(device->engine->cancel, 0, 0, error);
+    if (status == HDST_OK) status = hdst__cancel_check(device->runtime->cancel, 0, 0, error);
     if (status == HDST_OK) status = take_memory(plan, error);
     if (status == HDST_OK) status = hdst__launch_plan_slots(plan, error);
     plan->compile_seconds = hdst__now() - start;
@@ -496,7 +496,7 @@ static bool choose_again(hdst__launch_plan *plan, uint64_t most_records)
 {
     jmp_buf out_of_memory;
     hdst__arena_destroy(&plan->pieces);
-    hdst__arena_init(&plan->pieces, plan->device->engine->allocator, &out_of_memory);
+    hdst__arena_init(&plan->pieces, plan->device->runtime->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) return false;
     choose_pieces(plan, &plan->pieces);
     plan->pieces.out_of_memory = NULL;
@@ -523,5 +523,5 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan)
     device->ops->unload(device, plan->program);
     hdst__arena_destroy(&plan->pieces);
     hdst__arena_destroy(&plan->arena);
-    hdst__free(device->engine->allocator, plan);
+    hdst__free(device->runtime->allocator, plan);
 }

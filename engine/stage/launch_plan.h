@@ -4,7 +4,9 @@
 #define HDST_ENGINE_STAGE_LAUNCH_PLAN_H
 
 #include "codegen/interp/interp.h"
+#include "engine/device/separate.h"
 #include "engine/stage/executor.h"
+#include "engine/stage/stage_values.h"
 
 enum { HDST__MOST_PAGES = 16 };     // that are read and cleared one by one
 

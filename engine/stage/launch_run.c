@@ -2,7 +2,6 @@
 // Running a plan: what changed is written, tables are cleared, slices run, a failed record is explained.
 #include "codegen/interp/interp.h"
 #include "engine/device/driver_gate.h"
-#include "engine/engine_private.h"
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/launch_first_level.h"
 #include "engine/stage/launch_shape.h"
@@ -174,7 +173,7 @@ typedef struct few_records {            // host memory for a record (a fold: its
 static bool make_room(few_records *few, const hdst__launch_plan *plan)
 {
     jmp_buf out_of_memory;
-    hdst__arena_init(&few->arena, plan->device->engine->allocator, &out_of_memory);
+    hdst__arena_init(&few->arena, plan->device->runtime->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) return false;
     few->storage = hdst__storage_make(&few->arena, plan->reader.record, plan->reader.layout, plan->reader.block, plan->code.fold ? HDST__FOLD_RECORDS : 1);
     few->buffers = HDST__NEW_ARRAY(&few->arena, void *, few->storage->buffers);
@@ -191,7 +190,7 @@ static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_va
     uint64_t count = left < unit ? left : unit;
     hdst_status status = plan->reader.fill(plan->reader.user, first, count, few->storage, few->buffers, 0, error);
     if (status != HDST_OK) return status;
-    hdst__interp_table *tables = hdst__alloc_zero(plan->device->engine->allocator, (plan->func->param_count + 1) * sizeof *tables);
+    hdst__interp_table *tables = hdst__alloc_zero(plan->device->runtime->allocator, (plan->func->param_count + 1) * sizeof *tables);
     if (!tables) return hdst__error_memory(error, "running a failed record again");
     for (size_t i = 0; i < plan->func->param_count; i++)
         if (plan->func->params[i].kind == IR_BROADCAST_TABLE && status == HDST_OK) {
@@ -199,13 +198,13 @@ static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_va
             status = hdst__stage_value_on_host(values, i, &tables[i].data, error);
         }
     *run = (hdst__interp_run){
-        .func = plan->func, .allocator = plan->device->engine->allocator, .cancel = plan->device->engine->cancel,
+        .func = plan->func, .allocator = plan->device->runtime->allocator, .cancel = plan->device->runtime->cancel,
         .input = {few->storage}, .input_buffers = {(const void *const *)few->buffers}, .first = first, .count = count,
         .broadcast = tables, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
         .output = few->output, .output_room = plan->room, .failed_pair = pair,
     };
     if (status == HDST_OK) status = plan->code.fold ? hdst__interpret_fold_level(run, error) : hdst__interpret(run, error);
-    hdst__free(plan->device->engine->allocator, tables);
+    hdst__free(plan->device->runtime->allocator, tables);
     return status;
 }
 

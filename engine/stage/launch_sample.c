@@ -2,9 +2,9 @@
 // A look at the data before the plan is made: a few records through the interpreter say what the addends of float sums are like (scales and tiers follow), and
 // about how long a record takes. It decides speed, never a result.
 #include "codegen/interp/interp.h"
-#include "engine/engine_private.h"
 #include "engine/stage/launch_plan.h"
 #include "engine/memory/value_rows.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool make_sampler(sampler *s, hdst__launch_plan *plan, const hdst__stage_
 {
     jmp_buf out_of_memory;
     s->plan = plan;
-    hdst__arena_init(&s->arena, plan->device->engine->allocator, &out_of_memory);
+    hdst__arena_init(&s->arena, plan->device->runtime->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) return false;
     const ir_func *func = plan->func;
     const hdst__reader *reader = &plan->reader;
@@ -50,7 +50,7 @@ static bool sample_run(sampler *s, uint64_t first, uint64_t count)
     hdst__launch_plan *plan = s->plan;
     if (plan->reader.fill(plan->reader.user, first, count, s->storage, s->buffers, 0, NULL) != HDST_OK) return false;
     hdst__interp_run run = {
-        .func = plan->func, .allocator = plan->device->engine->allocator, .cancel = plan->device->engine->cancel,
+        .func = plan->func, .allocator = plan->device->runtime->allocator, .cancel = plan->device->runtime->cancel,
         .input = {s->storage}, .input_buffers = {(const void *const *)s->buffers}, .first = first, .count = count,
         .broadcast = s->broadcast, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
         .output = plan->func->emits ? NULL : s->output, .addends = plan->tables ? plan->addends : NULL, .rows_seen = plan->rows_seen,
@@ -72,7 +72,7 @@ static double timed_run(sampler *s, uint64_t first, uint64_t count)       // neg
 static void sample_records(sampler *s)
 {
     hdst__launch_plan *plan = s->plan;
-    const double affordable = plan->device->engine->sample_seconds;
+    const double affordable = plan->device->limits->sample_seconds;
     const uint64_t reach = plan->reader.records < plan->piece->capacity ? plan->reader.records : plan->piece->capacity;
     double one, few, spent;
     if (reach == 0 || (one = timed_run(s, 0, 1)) < 0) return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stage/launch_shape.h"
+#include "base/clock.h"
+#include "engine/device/program_cache.h"
 
-#include "engine/engine_private.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,15 +44,15 @@ static bool parse(const char *text, hdst__plan_tuning *t, hdst__tuning_shape *sh
 static bool read_kept(const hdst__launch_plan *plan, hdst__plan_tuning *t, const hdst__tuning_shape *least, const hdst__tuning_shape *most, hdst__tuning_shape *shape,
                       unsigned *round)
 {
-    hdst__engine *engine = plan->device->engine;
+    hdst__device *device = plan->device;
     size_t length;
-    char text[512], *bytes = hdst__program_cache_read_note(&engine->cache, &t->key, &length);
+    char text[512], *bytes = hdst__program_cache_read_note(device->cache, &t->key, &length);
     if (!bytes) return false;
     snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), bytes);
-    hdst__free(engine->allocator, bytes);
+    hdst__free(device->runtime->allocator, bytes);
     if (parse(text, t, shape, round) && can_be(shape, least, most)) return true;
     t->seconds = t->rule_seconds = 0;
-    hdst__log_write(&engine->log, HDST__LOG_DEBUG, "the kernel cache names a shape for %s that cannot be, ignored", plan->kernel->name);
+    hdst__log_write(&device->runtime->log, HDST__LOG_DEBUG, "the kernel cache names a shape for %s that cannot be, ignored", plan->kernel->name);
     return false;
 }
 
@@ -61,7 +62,7 @@ static void keep(const hdst__launch_plan *plan)
     const hdst__tuning_shape *shape = &t->search.tries[t->search.best].shape;
     char text[512];
     snprintf(text, sizeof text, NOTE_FORMAT, shape->group, shape->records, shape->units, (unsigned)t->search.round, t->seconds, t->rule_seconds);
-    hdst__program_cache_write_note(&plan->device->engine->cache, &t->key, text);
+    hdst__program_cache_write_note(plan->device->cache, &t->key, text);
 }
 
 // --- Shapes and kernels ---
@@ -99,7 +100,7 @@ static bool is_tunable(const hdst__launch_plan *plan)
 {
     if (!plan->kernel || plan->device->facts.target != HDST__TARGET_GPU || !plan->kernel->shape.group || plan->kernel->part_count || plan->code.fold) return false;
     const uint32_t lanes = plan->device->info->compute_units * plan->kernel->local_size;
-    return plan->device->engine->tuning != HDST__TUNING_OFF && plan->items >= lanes && plan->items % lanes == 0;    // else memory decided how many groups there are
+    return plan->device->options->tuning != HDST__TUNING_OFF && plan->items >= lanes && plan->items % lanes == 0;    // else memory decided how many groups there are
 }
 
 // Work-groups with tables of their own in device memory: never more of them than there are tables.
@@ -108,7 +109,7 @@ static bool owns_tables(const hdst__launch_plan *plan) { return plan->kernel->me
 // Of a slice whose time is worth comparing: a tenth of a millisecond or more on a large GPU.
 static uint64_t least_records(const hdst__launch_plan *plan)
 {
-    const uint64_t size = plan->reader.record->size, most = plan->device->engine->tuning_least;
+    const uint64_t size = plan->reader.record->size, most = plan->device->limits->tuning_least;
     uint64_t records = size ? LEAST_BYTES / size : most;
     if (records < LEAST_RECORDS) records = LEAST_RECORDS;
     return records < most ? records : most;
@@ -117,7 +118,7 @@ static uint64_t least_records(const hdst__launch_plan *plan)
 void hdst__plan_tuning_begin(hdst__launch_plan *plan)
 {
     if (!is_tunable(plan)) return;
-    const hdst__engine *engine = plan->device->engine;
+    const hdst__limits *limits = plan->device->limits;
     const uint32_t most_group = plan->device->facts.max_group && plan->device->facts.max_group < MOST_GROUP ? plan->device->facts.max_group : MOST_GROUP;
     const uint32_t most_records = plan->func->emits ? 1 : MOST_RECORDS;
     hdst__tuning_shape shape = shape_of(plan), kept;
@@ -137,8 +138,8 @@ void hdst__plan_tuning_begin(hdst__launch_plan *plan)
     }
     if (owns_tables(plan)) most.units = shape.units;
     hdst__tuning_start(&t->search, shape, (hdst__tuning_round)round, least, most, least_records(plan));
-    t->search.clock = engine->tuning_clock;
-    t->search.clock_user = engine->tuning_clock_user;
+    t->search.clock = limits->tuning_clock;
+    t->search.clock_user = limits->tuning_clock_user;
     t->kernel[0] = plan->kernel;
 }
 
@@ -178,7 +179,7 @@ static bool pays(const hdst__launch_plan *plan)
 {
     const hdst__plan_tuning *t = plan->tuning;
     const uint32_t kernels = to_compile(t);
-    return kernels == 0 || plan->device->engine->tuning == HDST__TUNING_FULL || t->busy_seconds >= compile_share * (t->compile_seconds + kernels * compile_guess);
+    return kernels == 0 || plan->device->options->tuning == HDST__TUNING_FULL || t->busy_seconds >= compile_share * (t->compile_seconds + kernels * compile_guess);
 }
 
 static bool load(hdst__launch_plan *plan, uint32_t i)
@@ -193,7 +194,7 @@ static bool load(hdst__launch_plan *plan, uint32_t i)
     code.kernel = t->kernel[i];
     code.items = items_of(plan, shape);
     if (plan->device->ops->load(plan->device, &code, &t->program[i], &why) == HDST_OK) return true;
-    hdst__log_write(&plan->device->engine->log, HDST__LOG_DEBUG, "%s with %" PRIu32 " work-items a group and %" PRIu32 " records a lane: %s", t->kernel[i]->name, shape->group,
+    hdst__log_write(&plan->device->runtime->log, HDST__LOG_DEBUG, "%s with %" PRIu32 " work-items a group and %" PRIu32 " records a lane: %s", t->kernel[i]->name, shape->group,
                     shape->records, why.message);
     return false;
 }

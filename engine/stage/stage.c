@@ -2,18 +2,20 @@
 // Stages: a function, an input and what is bound to it. Compiled at the first run, run as often as one likes.
 #include "engine/stage/stage.h"
 
-#include "engine/engine_private.h"
-#include "engine/stage/reduction_levels.h"
+#include "engine/common/run_stats.h"
 #include "engine/stage/launch_fixed_point.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <string.h>
 
 hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *spec)
 {
-    hdst__stage *stage = hdst__alloc_zero(engine->allocator, sizeof *stage);
+    hdst__runtime *runtime = hdst__engine_runtime(engine);
+    hdst__stage *stage = hdst__alloc_zero(runtime->allocator, sizeof *stage);
     if (!stage) return NULL;
     stage->engine = engine;
+    stage->runtime = runtime;
     stage->spec = *spec;
     if (spec->separate) hdst__callback_init(&stage->callback, NULL, NULL, 1);
     stage->reader = spec->cache ? spec->cache->reader : spec->reader;
@@ -22,10 +24,10 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
     for (size_t i = 0; i < func->param_count; i++)
         if (func->params[i].kind == IR_OUTPUT) output = func->params[i].record;
     uint64_t bytes = output ? output->size : 0;
-    hdst__arena_init(&stage->skip_arena, engine->allocator, NULL);
-    hdst__output_init(&stage->output, engine->allocator, &engine->memory, bytes);
-    hdst__output_init(&stage->partial, engine->allocator, &engine->memory, bytes);
-    hdst__store_init(&stage->store, engine, output);
+    hdst__arena_init(&stage->skip_arena, runtime->allocator, NULL);
+    hdst__output_init(&stage->output, runtime->allocator, &runtime->memory, bytes);
+    hdst__output_init(&stage->partial, runtime->allocator, &runtime->memory, bytes);
+    hdst__store_init(&stage->store, runtime, output);
     hdst__stage_spill_init(stage);
     return stage;
 }
@@ -43,47 +45,47 @@ static void drop_plans(hdst__stage *stage)
     hdst__launch_plan_destroy(stage->plan);
     stage->plan = NULL;
     drop_levels(stage);
-    hdst__free(stage->engine->allocator, stage->table);
+    hdst__free(stage->runtime->allocator, stage->table);
     stage->table = NULL;
     stage->table_words = 0;
 }
 
 void hdst__stage_forget(hdst__stage *stage)
 {
-    hdst__engine *engine = stage->engine;
-    pthread_mutex_lock(&engine->mutex);
+    hdst__runtime *runtime = stage->runtime;
+    pthread_mutex_lock(&runtime->mutex);
     const hdst__record *record = stage->store.cache.reader.record;
     hdst__output_destroy(&stage->output);
     hdst__output_destroy(&stage->partial);
     hdst__store_release(&stage->store);
-    hdst__store_init(&stage->store, engine, record);
+    hdst__store_init(&stage->store, runtime, record);
     hdst__stage_forget_file(stage);
-    pthread_mutex_unlock(&engine->mutex);
+    pthread_mutex_unlock(&runtime->mutex);
 }
 
 void hdst__stage_forget_plan(hdst__stage *stage)
 {
-    pthread_mutex_lock(&stage->engine->mutex);
+    pthread_mutex_lock(&stage->runtime->mutex);
     drop_plans(stage);
-    pthread_mutex_unlock(&stage->engine->mutex);
+    pthread_mutex_unlock(&stage->runtime->mutex);
 }
 
 void hdst__stage_destroy(hdst__stage *stage)
 {
     if (!stage) return;
-    hdst__engine *engine = stage->engine;
-    pthread_mutex_lock(&engine->mutex);
+    hdst__runtime *runtime = stage->runtime;
+    pthread_mutex_lock(&runtime->mutex);
     drop_plans(stage);
-    if (stage->spec.separate && !engine->given_up) hdst__callback_destroy(&stage->callback);
+    if (stage->spec.separate && !runtime->given_up) hdst__callback_destroy(&stage->callback);
     hdst__output_destroy(&stage->output);
     hdst__output_destroy(&stage->partial);
-    hdst__free(engine->allocator, stage->pair);
+    hdst__free(runtime->allocator, stage->pair);
     hdst__arena_destroy(&stage->skip_arena);
     hdst__store_release(&stage->store);
     hdst__stage_forget_file(stage);
     hdst__stage_finish_release(stage);
-    pthread_mutex_unlock(&engine->mutex);
-    hdst__free(engine->allocator, stage);
+    pthread_mutex_unlock(&runtime->mutex);
+    hdst__free(runtime->allocator, stage);
 }
 
 const void *hdst__stage_failed_pair(const hdst__stage *stage)
@@ -109,7 +111,7 @@ hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader
     if (reader->record->size != stage->reader.record->size || reader->record->leaf_count != stage->reader.record->leaf_count ||
         reader->layout != stage->reader.layout || reader->block != stage->reader.block)
         return hdst__error_set(error, HDST_E_INTERNAL, "a stage for records of '%s' was given '%s'", stage->reader.record->name, reader->record->name);
-    pthread_mutex_lock(&stage->engine->mutex);
+    pthread_mutex_lock(&stage->runtime->mutex);
     if (!same_input(stage, cache ? &cache->reader : reader, cache)) {
         stage->reader = stage->spec.reader = *reader;
         if (cache) stage->reader = cache->reader;
@@ -117,34 +119,34 @@ hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader
         stage->moved = true;
         drop_levels(stage);
     }
-    pthread_mutex_unlock(&stage->engine->mutex);
+    pthread_mutex_unlock(&stage->runtime->mutex);
     return HDST_OK;
 }
 
 void hdst__stage_keep_output(hdst__stage *stage)
 {
-    pthread_mutex_lock(&stage->engine->mutex);
+    pthread_mutex_lock(&stage->runtime->mutex);
     if (!stage->spec.keep_output) {
         stage->spec.keep_output = true;
         if (stage->plan) stage->plan->keep_output = stage->moved = true;     // slices and their room are chosen again
     }
-    pthread_mutex_unlock(&stage->engine->mutex);
+    pthread_mutex_unlock(&stage->runtime->mutex);
 }
 
 void hdst__stage_end_early(hdst__stage *stage, uint64_t enough)
 {
-    pthread_mutex_lock(&stage->engine->mutex);
+    pthread_mutex_lock(&stage->runtime->mutex);
     stage->spec.enough = enough;
     if (stage->plan) stage->plan->enough = enough;
-    pthread_mutex_unlock(&stage->engine->mutex);
+    pthread_mutex_unlock(&stage->runtime->mutex);
 }
 
 static hdst_status take_table(hdst__stage *stage, hdst_error *error)
 {
     uint64_t words = stage->plan->front_words + stage->plan->device_words;
     if (!stage->plan->tables || stage->plan->table->host || hdst__tables_are_compact(stage->plan->tables)) return HDST_OK;      // its contents come to the host by themselves
-    if (words > UINT64_MAX / 16) return hdst__budget_error(&stage->engine->memory, UINT64_MAX / 2, "the table of results", error);
-    stage->table = hdst__budget_alloc_zero(&stage->engine->memory, words * sizeof(int64_t), "the table of results", error);
+    if (words > UINT64_MAX / 16) return hdst__budget_error(&stage->runtime->memory, UINT64_MAX / 2, "the table of results", error);
+    stage->table = hdst__budget_alloc_zero(&stage->runtime->memory, words * sizeof(int64_t), "the table of results", error);
     if (!stage->table) return HDST_E_MEMORY;
     stage->table_words = words;
     return HDST_OK;
@@ -216,9 +218,9 @@ static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values,
 
 hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
-    pthread_mutex_lock(&stage->engine->mutex);
+    pthread_mutex_lock(&stage->runtime->mutex);
     hdst_status status = prepare(stage, values, error);
-    pthread_mutex_unlock(&stage->engine->mutex);
+    pthread_mutex_unlock(&stage->runtime->mutex);
     return status;
 }
 
@@ -249,7 +251,7 @@ static void count_accums(hdst__stage *stage)
     }
     if (plan->kernel && !plan->kernel->one_group_per_strip) blocks = plan->items / plan->kernel->local_size;
     bool has_blocks = plan->strip_words > 0 && plan->kernel && !hdst__tables_are_compact(plan->tables);
-    hdst__levels_count(stats, stage->engine->hpr, records, has_blocks ? blocks * stats->device[0].slices * cells : records, cells);
+    hdst__levels_count(stats, hdst__engine_settings(stage->engine)->hpr, records, has_blocks ? blocks * stats->device[0].slices * cells : records, cells);
 }
 
 // A tree is the same whatever levels were asked for, or its bits would not be; one thread that goes from record to record has no levels below.
@@ -292,7 +294,7 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     if (status != HDST_OK) return status;
     plan->finished = stage->finishes ? stage->finished_memory : NULL;
     if (!sink) status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
-    if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, &stage->engine->ring, &stage->output, stage->table, &stage->stats, failure, error);
+    if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table, &stage->stats, failure, error);
     if (status == HDST_OK && store) status = hdst__store_end(store, error);
     if (stage->spec.separate) {
         hdst_status called = hdst__callback_status(&stage->callback, plan->func->name, status == HDST_OK ? error : NULL);
@@ -304,7 +306,7 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
 // More addends than there are spare cells did not fit the words of a compact table: from now on all its cells are wide.
 static hdst_status run_wide(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
 {
-    hdst__log_write(&stage->engine->log, HDST__LOG_INFO, "accumulators of '%s' get wide cells: addends differ too much in size", stage->spec.func->name);
+    hdst__log_write(&stage->runtime->log, HDST__LOG_INFO, "accumulators of '%s' get wide cells: addends differ too much in size", stage->spec.func->name);
     stage->needs_wide = true;
     forget_slices(stage);
     drop_plans(stage);
@@ -344,7 +346,7 @@ static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values
         if (status != HDST_OK && status != HDST_E_MEMORY && error) *error = full;
         if (status != HDST_E_MEMORY) return status;
         snprintf(stage->why_not, sizeof stage->why_not, "%.150s", full.message);
-        hdst__log_write(&stage->engine->log, HDST__LOG_WARN, "records between two stages go through the host: %s", full.message);
+        hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "records between two stages go through the host: %s", full.message);
         hdst__store_release(&stage->store);
         forget_slices(stage);
         drop_plans(stage);          // slices need memory for their output now
@@ -385,7 +387,7 @@ static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values,
 {
     uint64_t failure;
     hdst_status status = run_plan(stage, values, &failure, error);
-    if (status == HDST_OK && failure != UINT64_MAX && stage->engine->skip_failed && !stage->skip_func)
+    if (status == HDST_OK && failure != UINT64_MAX && hdst__engine_settings(stage->engine)->skip_failed && !stage->skip_func)
         status = run_without_failures(stage, values, &failure, error);
     if (status == HDST_OK && failure != UINT64_MAX) status = hdst__launch_plan_record_error(stage->plan, values, failure, 1, NULL, error);
     if (status == HDST_OK && stage->skip_func) stage->stats.skipped = hdst__stage_skipped(stage);
@@ -396,7 +398,7 @@ static hdst_status run_fold(hdst__stage *stage, const hdst__stage_values *values
 {
     hdst_error first = HDST_ERROR_INIT;
     hdst_status status = hdst__stage_fold(stage, &first);
-    if (status == HDST_E_RECORD && stage->engine->skip_failed && !stage->skip_func) {
+    if (status == HDST_E_RECORD && hdst__engine_settings(stage->engine)->skip_failed && !stage->skip_func) {
         status = start_skipping(stage, values, &first, error);
         if (status == HDST_OK) status = hdst__stage_fold(stage, error);
     } else if (status != HDST_OK && error) {
@@ -445,8 +447,8 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
 
 hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error)
 {
-    pthread_mutex_lock(&stage->engine->mutex);
+    pthread_mutex_lock(&stage->runtime->mutex);
     hdst_status status = run(stage, values, output, error);
-    pthread_mutex_unlock(&stage->engine->mutex);
+    pthread_mutex_unlock(&stage->runtime->mutex);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/device/callback.h"
 #include "engine/stage/launch_plan.h"
+#include "engine/stage/stage_run.h"
 #include "engine/memory/spill.h"
 #include "engine/memory/store.h"
 
@@ -12,6 +13,7 @@ enum { HDST__FOLD_LEVELS = 11 };        // 64^11 > 2^64 records
 
 struct hdst__stage {
     hdst__engine *engine;
+    hdst__runtime *runtime;             // the engine's
     hdst__stage_spec spec;
     hdst__reader reader;                // the cache's, or the spec's
     hdst__device *device;               // NULL before the first run

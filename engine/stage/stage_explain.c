@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a stage will do and why, as a text for people.
-#include "engine/engine_private.h"
-#include "engine/stage/reduction_levels.h"
+#include "engine/common/run_stats.h"
 #include "engine/stage/launch_shape.h"
 #include "engine/stage/stage.h"
+#include "engine/device/device_list.h"
 
 #include <inttypes.h>
 
@@ -49,7 +49,7 @@ static const char *explain_sums(const hdst__launch_plan *plan)
     const uint32_t fast = plan->kernel ? plan->kernel->fast_sums : 0;
     if (fast && fast == plan->tables->scale_count) return "float sums are fast: their bits depend on the device and on the cut of the work";
     if (fast) return "float sums are fast where it says so, with bits that depend on the device and on the cut of the work, and exact elsewhere";
-    if (!plan->device->engine->fast_sums || !plan->tables->scale_count) return "float sums are exact, the first words only decide the speed";
+    if (!plan->device->options->fast_sums || !plan->tables->scale_count) return "float sums are exact, the first words only decide the speed";
     return plan->kernel ? "fast sums were asked for, but this form has exact ones only" : "fast sums were asked for, but the interpreter's are exact";
 }
 
@@ -92,7 +92,7 @@ static void explain_output(const hdst__stage *stage, hdst__buffer *out)
 // What leaving out levels means here.
 static void explain_levels(const hdst__stage *stage, hdst__buffer *out)
 {
-    const hdst__hpr hpr = stage->engine->hpr;
+    const hdst__hpr hpr = hdst__engine_settings(stage->engine)->hpr;
     const bool tables = stage->plan && stage->plan->tables;
     if (hpr >= HDST__HPR_DEVICE || (stage->spec.kind == HDST__STAGE_MAP && !tables)) return;
     hdst__buffer_printf(out, "  hpr %s: ", hdst__hpr_name(hpr));
@@ -104,7 +104,7 @@ static void explain_levels(const hdst__stage *stage, hdst__buffer *out)
 
 static void explain_memory(const hdst__stage *stage, hdst__buffer *out)
 {
-    const hdst__budget *budgets[] = {&stage->engine->memory, &stage->device->budget};
+    const hdst__budget *budgets[] = {&stage->runtime->memory, &stage->device->budget};
     for (size_t i = 0; i < (stage->device->facts.target == HDST__TARGET_INTERP ? 1 : 2); i++) {
         char used[24], limit[24];
         hdst__buffer_printf(out, "  %s: %s of %s\n", budgets[i]->name, hdst__bytes_text(budgets[i]->used, used), hdst__bytes_text(budgets[i]->limit, limit));
@@ -116,7 +116,7 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
     static const char *const kinds[] = {"map", "associative reduce, a fixed tree of 64 records to one", "reduce in input order, in the interpreter (it is not associative)"};
     hdst_status status = hdst__stage_prepare(stage, values, error);
     if (status != HDST_OK) return status;
-    pthread_mutex_lock(&stage->engine->mutex);
+    pthread_mutex_lock(&stage->runtime->mutex);
     const hdst__device_info *info = stage->device->info;
     hdst__buffer_printf(out, "stage %s: %s\n  device: %u %s (%s)\n", stage->spec.func->name, kinds[stage->spec.kind], info->index, info->name,
                         hdst__device_class_name(info->class_));
@@ -130,6 +130,6 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
     }
     explain_levels(stage, out);
     explain_memory(stage, out);
-    pthread_mutex_unlock(&stage->engine->mutex);
+    pthread_mutex_unlock(&stage->runtime->mutex);
     return out->failed ? hdst__error_memory(error, "a text") : HDST_OK;
 }

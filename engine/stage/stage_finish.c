@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accumulators that become rows of C structs on the device: large tables cross to the host rounded, and those that another stage or a value reads do not cross at all.
-#include "engine/engine_private.h"
 #include "engine/stage/stage.h"
 
 #include <stdio.h>
@@ -21,14 +20,14 @@ static bool is_worthwhile(const hdst__stage *stage)
 
 static hdst_status make_list(hdst__stage *stage, hdst_error *error)
 {
-    const hdst__allocator *allocator = stage->engine->allocator;
+    const hdst__allocator *allocator = stage->runtime->allocator;
     const size_t count = stage->plan->tables->accum_count;
     if (stage->finished) return HDST_OK;
     stage->finished = hdst__alloc_zero(allocator, count * sizeof *stage->finished);
     stage->finished_memory = hdst__alloc_zero(allocator, count * sizeof *stage->finished_memory);
     if (!stage->finished || !stage->finished_memory) return hdst__error_memory(error, "a result");
     stage->finished_count = count;
-    for (size_t i = 0; i < count; i++) hdst__store_init(&stage->finished[i], stage->engine, stage->spec.func->params[stage->plan->tables->accum[i].param].record);
+    for (size_t i = 0; i < count; i++) hdst__store_init(&stage->finished[i], stage->runtime, stage->spec.func->params[stage->plan->tables->accum[i].param].record);
     return HDST_OK;
 }
 
@@ -48,7 +47,7 @@ hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error)
     hdst_status status = take_memory(stage, &full);
     if (status == HDST_E_MEMORY && !hdst__tables_are_compact(stage->plan->tables)) {     // wide cells take more
         snprintf(stage->finish_why_not, sizeof stage->finish_why_not, "%.150s", full.message);
-        hdst__log_write(&stage->engine->log, HDST__LOG_WARN, "accumulators are rounded on the host: %s", full.message);
+        hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "accumulators are rounded on the host: %s", full.message);
         hdst__stage_finish_release(stage);
         return HDST_OK;
     }
@@ -59,8 +58,8 @@ hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error)
 void hdst__stage_finish_release(hdst__stage *stage)
 {
     for (size_t i = 0; i < stage->finished_count; i++) hdst__store_release(&stage->finished[i]);
-    hdst__free(stage->engine->allocator, stage->finished);
-    hdst__free(stage->engine->allocator, stage->finished_memory);
+    hdst__free(stage->runtime->allocator, stage->finished);
+    hdst__free(stage->runtime->allocator, stage->finished_memory);
     stage->finished = NULL;
     stage->finished_memory = NULL;
     stage->finished_count = 0;
@@ -77,16 +76,16 @@ hdst_status hdst__stage_read_finished(hdst__stage *stage, size_t accum, void *ro
     const hdst__reader *reader = &stage->finished[accum].cache.reader;
     const uint64_t bytes = reader->records * reader->record->size;
     if (bytes == 0) return HDST_OK;
-    pthread_mutex_lock(&stage->engine->mutex);
+    pthread_mutex_lock(&stage->runtime->mutex);
     hdst_status status = stage->device->ops->read(stage->device, stage->finished_memory[accum], 0, rows, bytes, true, error);
     if (status == HDST_OK) stage->stats.bytes_from_device += bytes;
-    pthread_mutex_unlock(&stage->engine->mutex);
+    pthread_mutex_unlock(&stage->runtime->mutex);
     return status;
 }
 
 void hdst__stage_keep_rows(hdst__stage *stage)
 {
-    pthread_mutex_lock(&stage->engine->mutex);
+    pthread_mutex_lock(&stage->runtime->mutex);
     stage->spec.keep_rows = true;
-    pthread_mutex_unlock(&stage->engine->mutex);
+    pthread_mutex_unlock(&stage->runtime->mutex);
 }

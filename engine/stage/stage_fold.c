@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduces without accumulators. An associative one is folded on a tree that depends on the input alone: 64 records to one, the results again 64 to one, and so
 // on; slices are cut at multiples of 64, so no choice of theirs changes the tree. One that is not associative is folded record by record.
-#include "engine/engine_private.h"
 #include "engine/stage/stage.h"
 
 #include "codegen/interp/interp.h"
@@ -51,7 +50,7 @@ static hdst_status prepare_level(hdst__stage *stage, size_t level, hdst_error *e
 // Room for the records of a failure; without memory for it they are not known.
 static void *make_pair(hdst__stage *stage)
 {
-    if (!stage->pair) stage->pair = hdst__alloc_zero(stage->engine->allocator, 2 * stage->spec.func->params[0].record->size);
+    if (!stage->pair) stage->pair = hdst__alloc_zero(stage->runtime->allocator, 2 * stage->spec.func->params[0].record->size);
     return stage->pair;
 }
 
@@ -59,7 +58,7 @@ static hdst_status run_level(hdst__stage *stage, hdst__launch_plan *plan, hdst__
 {
     uint64_t failure;
     hdst__output_reset(&stage->output);
-    hdst_status status = hdst__launch_plan_run(plan, NULL, cache, &stage->engine->ring, &stage->output, NULL, &stage->stats, &failure, error);
+    hdst_status status = hdst__launch_plan_run(plan, NULL, cache, hdst__engine_ring(stage->engine), &stage->output, NULL, &stage->stats, &failure, error);
     if (status != HDST_OK || failure == UINT64_MAX) return status;
     return hdst__launch_plan_record_error(plan, NULL, failure, covered, make_pair(stage), error);
 }
@@ -96,7 +95,7 @@ typedef struct ordered {
 
 static uint64_t batch_records(const hdst__stage *stage)
 {
-    const uint64_t share = hdst__budget_left(&stage->engine->memory) / BATCH_SHARE, bytes = share < BATCH_BYTES ? share : BATCH_BYTES;
+    const uint64_t share = hdst__budget_left(&stage->runtime->memory) / BATCH_SHARE, bytes = share < BATCH_BYTES ? share : BATCH_BYTES;
     const uint64_t fit = bytes / (2 * hdst__segment_record_bytes(stage->reader.record)), most = stage->reader.records < BATCH ? stage->reader.records : BATCH;
     return fit > most ? most : fit ? fit : 1;
 }
@@ -106,7 +105,7 @@ static bool make_ordered(ordered *o, const hdst__stage *stage)
     jmp_buf out_of_memory;
     const hdst__reader *reader = &stage->reader;
     const hdst__record *record = stage->spec.func->params[0].record;
-    hdst__arena_init(&o->arena, stage->engine->allocator, &out_of_memory);
+    hdst__arena_init(&o->arena, stage->runtime->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) return false;
     o->batch = batch_records(stage);
     o->storage = hdst__storage_make(&o->arena, reader->record, reader->layout, reader->block, o->batch);
@@ -129,8 +128,8 @@ static hdst_status fold_batch(hdst__stage *stage, ordered *o, uint64_t first, ui
     memcpy(o->rows, o->result, carried * stage->output.record_bytes);
     hdst__storage_copy(o->structs, to, carried, o->storage, (const void *const *)o->buffers, 0, count);
     hdst__interp_run run = {
-        .func = stage->spec.func, .allocator = stage->engine->allocator, .cancel = stage->engine->cancel, .input = {o->structs}, .input_buffers = {from},
-        .count = count + carried, .output = o->result, .skip_failed = stage->engine->skip_failed,
+        .func = stage->spec.func, .allocator = stage->runtime->allocator, .cancel = stage->runtime->cancel, .input = {o->structs}, .input_buffers = {from},
+        .count = count + carried, .output = o->result, .skip_failed = hdst__engine_settings(stage->engine)->skip_failed,
         .failed_pair = make_pair(stage),
     };
     status = hdst__interpret_fold_ordered(&run, error);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --on-error skip: once a record was seen to fail, a stage runs another form of its function, in which records with errors take no part (codegen/pass/skip_failed.c), and keeps it.
 // The run in which that happened starts again, for nothing of it was given away yet. Stages without errors never pay for this.
-#include "engine/engine_private.h"
 #include "engine/stage/stage.h"
 
 #include "accum/reduce.h"
@@ -12,7 +11,7 @@ void hdst__stage_tell_skipped(hdst__stage *stage, const hdst_error *first)
 {
     if (stage->skips) return;
     stage->skips = true;
-    hdst__log_write(&stage->engine->log, HDST__LOG_WARN, "%s:%u:%u: %s; records with errors are left out", first->file, first->line, first->column, first->message);
+    hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "%s:%u:%u: %s; records with errors are left out", first->file, first->line, first->column, first->message);
 }
 
 // What came of the records so far carries their number from level to level, so the outputs hold longer records from now on.
@@ -28,7 +27,7 @@ static const char *skip_in_fold(hdst__stage *stage, ir_func *func)
     hdst__output *outputs[] = {&stage->output, &stage->partial};
     for (size_t i = 0; i < 2; i++) {
         hdst__output_destroy(outputs[i]);
-        hdst__output_init(outputs[i], stage->engine->allocator, &stage->engine->memory, counted->size);
+        hdst__output_init(outputs[i], stage->runtime->allocator, &stage->runtime->memory, counted->size);
     }
     return wrong;
 }
@@ -36,8 +35,8 @@ static const char *skip_in_fold(hdst__stage *stage, ir_func *func)
 hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_error *error)
 {
     jmp_buf out_of_memory;
-    hdst__arena_init(&stage->skip_arena, stage->engine->allocator, &out_of_memory);
-    hdst__arena_compiles(&stage->skip_arena, stage->engine->cancel);
+    hdst__arena_init(&stage->skip_arena, stage->runtime->allocator, &out_of_memory);
+    hdst__arena_compiles(&stage->skip_arena, stage->runtime->cancel);
     if (setjmp(out_of_memory)) {
         hdst__arena_destroy(&stage->skip_arena);
         return hdst__arena_error(&stage->skip_arena, "a kernel that skips records", error);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records between stages that the host's budget has no room for: in a temporary file, which is then read like memory. The system takes its pages back as it likes.
-#include "engine/engine_private.h"
 #include "engine/stage/stage.h"
 
 #include <stdio.h>
 
 void hdst__stage_forget_file(hdst__stage *stage)
 {
-    hdst__engine_unmap(stage->engine, &stage->file, stage->mapped);
+    hdst__spill_unmap_read(stage->runtime, &stage->file, stage->mapped);
     hdst__spill_close(&stage->file);
     stage->mapped = NULL;
 }
@@ -39,7 +38,7 @@ bool hdst__stage_may_spill(const hdst__stage *stage)
 void hdst__stage_spill(hdst__stage *stage, const hdst_error *full)
 {
     snprintf(stage->spill_why, sizeof stage->spill_why, "%.150s", full->message);
-    hdst__log_write(&stage->engine->log, HDST__LOG_WARN, "records of '%s' go through a temporary file: %s", stage->spec.func->name, full->message);
+    hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "records of '%s' go through a temporary file: %s", stage->spec.func->name, full->message);
     hdst__output_destroy(&stage->output);
 }
 

@@ -8,7 +8,8 @@
 #include "shuffle/aggregate/aggregate_stream.h"
 
 #include "engine/stage/executor.h"
-#include "engine/stage/reduction_levels.h"
+#include "engine/common/run_stats.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 
@@ -17,11 +18,11 @@
 hdst__aggregate *hdst__aggregate_create(hdst__engine *engine, const hdst__aggregate_spec *spec)
 {
     jmp_buf out_of_memory;
-    hdst__aggregate *aggregate = hdst__alloc_zero(engine->allocator, sizeof *aggregate);
+    hdst__aggregate *aggregate = hdst__alloc_zero(hdst__engine_allocator(engine), sizeof *aggregate);
     if (!aggregate) return NULL;
     aggregate->engine = engine;
     aggregate->container = spec->container;
-    hdst__arena_init(&aggregate->arena, engine->allocator, &out_of_memory);
+    hdst__arena_init(&aggregate->arena, hdst__engine_allocator(engine), &out_of_memory);
     if (setjmp(out_of_memory)) {
         hdst__aggregate_destroy(aggregate);
         return NULL;
@@ -44,29 +45,29 @@ static void free_kept(hdst__aggregate *aggregate)
 
 void hdst__aggregate_forget(hdst__aggregate *aggregate)
 {
-    pthread_mutex_lock(&aggregate->engine->mutex);
+    hdst__engine_lock(aggregate->engine);
     hdst__aggregate_drop(aggregate);
     free_kept(aggregate);
-    pthread_mutex_unlock(&aggregate->engine->mutex);
+    hdst__engine_unlock(aggregate->engine);
 }
 
 void hdst__aggregate_destroy(hdst__aggregate *aggregate)
 {
     if (!aggregate) return;
-    pthread_mutex_lock(&aggregate->engine->mutex);
+    hdst__engine_lock(aggregate->engine);
     hdst__aggregate_drop(aggregate);
     free_kept(aggregate);
     hdst__aggregate_device_destroy(aggregate->on_device);
-    pthread_mutex_unlock(&aggregate->engine->mutex);
+    hdst__engine_unlock(aggregate->engine);
     hdst__arena_destroy(&aggregate->arena);
-    hdst__free(aggregate->engine->allocator, aggregate);
+    hdst__free(hdst__engine_allocator(aggregate->engine), aggregate);
 }
 
 bool hdst__aggregate_stray(const hdst__aggregate *aggregate, uint64_t *record, uint64_t *key)
 {
     *record = aggregate->stray;
     *key = aggregate->stray_key;
-    return aggregate->stray != UINT64_MAX && !aggregate->engine->skip_failed;
+    return aggregate->stray != UINT64_MAX && !hdst__engine_settings(aggregate->engine)->skip_failed;
 }
 
 const hdst__run_stats *hdst__aggregate_stats(const hdst__aggregate *aggregate) { return &aggregate->stats; }
@@ -89,7 +90,7 @@ static hdst_status run_steps(hdst__aggregation *run, hdst_error *error)
 static hdst_status run_in(hdst__aggregate *aggregate, const hdst__aggregate_input *input, hdst_error *error)
 {
     hdst__arena arena;
-    hdst__arena_init(&arena, aggregate->engine->allocator, NULL);
+    hdst__arena_init(&arena, hdst__engine_allocator(aggregate->engine), NULL);
     hdst__aggregation run = {.aggregate = aggregate, .engine = aggregate->engine, .input = input, .arena = &arena, .layout = aggregate->layout};
     hdst__aggregate_begin_run(&run);
     const hdst_status status = run_steps(&run, error);
@@ -101,15 +102,15 @@ static hdst_status run_in(hdst__aggregate *aggregate, const hdst__aggregate_inpu
 
 static bool may_on_device(const hdst__aggregate *aggregate)
 {
-    return !aggregate->layout->rows && aggregate->container == HDST__CONTAINER_AUTO && aggregate->engine->hpr >= HDST__HPR_DEVICE;
+    return !aggregate->layout->rows && aggregate->container == HDST__CONTAINER_AUTO && hdst__engine_settings(aggregate->engine)->hpr >= HDST__HPR_DEVICE;
 }
 
 bool hdst__aggregate_wants_whole(hdst__aggregate *aggregate, uint64_t records)
 {
     if (!may_on_device(aggregate)) return false;
-    pthread_mutex_lock(&aggregate->engine->mutex);
+    hdst__engine_lock(aggregate->engine);
     const bool suits = hdst__aggregate_device_suits(aggregate->on_device, records);
-    pthread_mutex_unlock(&aggregate->engine->mutex);
+    hdst__engine_unlock(aggregate->engine);
     return suits;
 }
 
@@ -120,12 +121,12 @@ hdst_status hdst__aggregate_run(hdst__aggregate *aggregate, const hdst__aggregat
     aggregate->stats = (hdst__run_stats){0};
     aggregate->ran = false;
     aggregate->stray = UINT64_MAX;
-    pthread_mutex_lock(&aggregate->engine->mutex);
+    hdst__engine_lock(aggregate->engine);
     hdst__aggregate_drop(aggregate);
     aggregate->device_did = false;
     hdst_status status = may_on_device(aggregate) ? hdst__aggregate_device_run(aggregate->on_device, input, &aggregate->stats, &aggregate->device_did, error ? error : &own) : HDST_OK;
     if (status == HDST_OK && !aggregate->device_did) status = run_in(aggregate, input, error ? error : &own);
-    pthread_mutex_unlock(&aggregate->engine->mutex);
+    hdst__engine_unlock(aggregate->engine);
     aggregate->stats.run_seconds = aggregate->stats.total_seconds = hdst__now() - start;
     *rows = status == HDST_OK && !aggregate->device_did ? aggregate->rows : NULL;
     *count = status != HDST_OK ? 0 : aggregate->device_did ? hdst__dataset_cache_own_reader(hdst__aggregate_resident(aggregate))->records : aggregate->row_count;
@@ -143,9 +144,9 @@ static void explain_levels(const hdst__aggregate *aggregate, hdst__buffer *out)
 void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out)
 {
     const hdst__aggregate_choice *c = &aggregate->choice;
-    if (aggregate->engine->hpr < HDST__HPR_DEVICE)
-        hdst__buffer_printf(out, "    hpr %s: %s; what reduces the parts counts as the node's step\n", hdst__hpr_name(aggregate->engine->hpr),
-                            aggregate->engine->hpr == HDST__HPR_NONE ? "pairs pass unreduced to the node's step" : "only threads combine before the node's step");
+    if (hdst__engine_settings(aggregate->engine)->hpr < HDST__HPR_DEVICE)
+        hdst__buffer_printf(out, "    hpr %s: %s; what reduces the parts counts as the node's step\n", hdst__hpr_name(hdst__engine_settings(aggregate->engine)->hpr),
+                            hdst__engine_settings(aggregate->engine)->hpr == HDST__HPR_NONE ? "pairs pass unreduced to the node's step" : "only threads combine before the node's step");
     const char *why_not = hdst__aggregate_device_why_not(aggregate->on_device);
     if (aggregate->device_did) {
         hdst__aggregate_device_explain(aggregate->on_device, out);

@@ -3,12 +3,18 @@
 // the number of threads or the container. Three levels, each a step of its own with counters:
 //     block    each thread adds records to a table in its cache, and empties a full one to the next level; left out where most keys come once or twice
 //     device   what comes from there lies apart by the upper bits of the hash, so that a partition's keys fit a table in the cache; each partition is reduced to rows, in order
-//     node     the rows of all partitions; with hpr below `device` reducing the partitions is this step (engine/stage/reduction_levels.h)
+//     node     the rows of all partitions; with hpr below `device` reducing the partitions is this step (engine/common/run_stats.h)
 // Keys may be numbers of rows of a result that has them all: then the number stands in place of the hash, and there is no block level.
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_H
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATE_H
 
 #include "engine/engine.h"
+#include "base/buffer.h"
+#include "accum/accumulate_op.h"
+#include "engine/memory/cached_dataset.h"
+#include "engine/memory/reader.h"
+#include "engine/memory/sink.h"
+#include "engine/common/run_stats.h"
 
 typedef struct hdst__aggregate hdst__aggregate;
 

@@ -64,7 +64,7 @@ static hdst_status merge(across *a, hdst__aggregate_duplicate *twice, hdst_error
     head last = {0};
     for (uint64_t row = 0; a->count; row++) {
         const head now = a->heap[0];
-        const hdst_status status = row % STEPS ? HDST_OK : hdst__cancel_check(a->engine->cancel, 0, 0, error);
+        const hdst_status status = row % STEPS ? HDST_OK : hdst__cancel_check(hdst__engine_cancel(a->engine), 0, 0, error);
         if (status != HDST_OK) return status;
         if (row && now.hash == last.hash && hdst__key_compare(a->last, key_of(a, &now), a->layout->key_words) == 0) {
             *twice = (hdst__aggregate_duplicate){true, now.at, {last.part, now.part}};
@@ -80,7 +80,7 @@ static hdst_status merge(across *a, hdst__aggregate_duplicate *twice, hdst_error
 static hdst_status look(across *a, const uint64_t *counts, uint64_t parts, hdst__aggregate_duplicate *twice, hdst_error *error)
 {
     uint64_t first = 0;
-    if (!a->storage || !hdst__key_batch_create(&a->batch, a->engine->allocator, a->layout)) return hdst__error_memory(error, "a reduce by key in parts");
+    if (!a->storage || !hdst__key_batch_create(&a->batch, hdst__engine_allocator(a->engine), a->layout)) return hdst__error_memory(error, "a reduce by key in parts");
     for (uint64_t p = 0; p < parts; first += counts[p++]) {
         if (!counts[p]) continue;
         a->heap[a->count] = (head){.part = (uint32_t)p, .at = first, .end = first + counts[p]};
@@ -88,7 +88,7 @@ static hdst_status look(across *a, const uint64_t *counts, uint64_t parts, hdst_
     }
     for (uint64_t i = a->count / 2; i-- > 0;) sift_down(a, i);
     const hdst_status status = merge(a, twice, error);
-    hdst__key_batch_destroy(&a->batch, a->engine->allocator);
+    hdst__key_batch_destroy(&a->batch, hdst__engine_allocator(a->engine));
     return status;
 }
 
@@ -108,7 +108,7 @@ hdst_status hdst__aggregate_across(hdst__aggregate *aggregate, const void *rows,
     jmp_buf out_of_memory;
     across a = {.engine = aggregate->engine, .layout = aggregate->layout, .rows = rows};
     *twice = (hdst__aggregate_duplicate){0};
-    hdst__arena_init(&arena, aggregate->engine->allocator, &out_of_memory);
+    hdst__arena_init(&arena, hdst__engine_allocator(aggregate->engine), &out_of_memory);
     hdst_status status = HDST_E_MEMORY;
     if (setjmp(out_of_memory)) {
         hdst__error_memory(error, "a reduce by key in parts");

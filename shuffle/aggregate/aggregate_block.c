@@ -137,9 +137,9 @@ hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker)
             hdst__key_batch_open(&worker->batch, layout, stretch.storage, stretch.buffers, stretch.at + done, left < layout->batch ? (uint32_t)left : layout->batch);
             if (!add_batch(worker, stretch.first + done)) return worker->error.code;
         }
-        if (worker->strays && !run->engine->skip_failed) break;     // whoever has an earlier stretch looks through all of it
+        if (worker->strays && !hdst__engine_settings(run->engine)->skip_failed) break;     // whoever has an earlier stretch looks through all of it
     }
-    return worker->strays && !run->engine->skip_failed ? hdst__error_set(&worker->error, HDST_E_RECORD, "a key is no number of a row") : HDST_OK;
+    return worker->strays && !hdst__engine_settings(run->engine)->skip_failed ? hdst__error_set(&worker->error, HDST_E_RECORD, "a key is no number of a row") : HDST_OK;
 }
 
 hdst_status hdst__aggregate_flush(hdst__aggregate_worker *worker)

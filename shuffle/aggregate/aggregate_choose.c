@@ -62,7 +62,7 @@ static void choose_tables(hdst__aggregation *run, double seen)
 {
     hdst__aggregate_choice *c = &run->choice;
     const double row_bytes = 8.0 * run->layout->row_words, records = (double)run->records;
-    const uint32_t forced = run->engine->by_key_table_bits;
+    const uint32_t forced = hdst__engine_limits(run->engine)->by_key_table_bits;
     const uint64_t share = hdst__aggregate_share(run) / BLOCK_SHARE;
     const uint32_t most_partitions = most_partition_bits(run);
     const double table_bytes = (double)(share < BLOCK_BYTES ? share : BLOCK_BYTES);
@@ -72,13 +72,13 @@ static void choose_tables(hdst__aggregation *run, double seen)
     if (forced) c->block_bits = forced;
     const double room = (double)(UINT64_C(1) << c->block_bits) / 2;
     const bool wide = c->tier_count[HDST__TIER_WIDE] > 0, few = c->distinct <= room * 0.9, often = c->sampled >= 4 * seen;
-    const bool none = run->engine->hpr == HDST__HPR_NONE, asked = run->aggregate->container != HDST__CONTAINER_AUTO;
+    const bool none = hdst__engine_settings(run->engine)->hpr == HDST__HPR_NONE, asked = run->aggregate->container != HDST__CONTAINER_AUTO;
     c->sorted = run->aggregate->container == HDST__CONTAINER_SORTED;
     c->blocks = !none && (asked ? run->aggregate->container == HDST__CONTAINER_TABLE : !wide && (few || often));
     const uint32_t needed = c->sorted ? bits_for(records * run->layout->raw_bytes / SORTED_BYTES) : bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES), least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
     c->partition_bits = needed < least ? least : needed;
     if (c->partition_bits > most_partitions) c->partition_bits = most_partitions;
-    if (run->engine->by_key_part_bits) c->partition_bits = run->engine->by_key_part_bits;
+    if (hdst__engine_limits(run->engine)->by_key_part_bits) c->partition_bits = hdst__engine_limits(run->engine)->by_key_part_bits;
     uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->partition_bits));
     while (table_bits > LEAST_TABLE_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > (double)hdst__aggregate_share(run) / PARTITION_SHARE) table_bits--;
     c->table_bits = forced ? forced : table_bits < LEAST_TABLE_BITS ? LEAST_TABLE_BITS : table_bits;
@@ -98,7 +98,7 @@ static void choose_rows(hdst__aggregation *run)
 {
     const hdst__aggregation_layout *layout = run->layout;
     hdst__aggregate_choice *c = &run->choice;
-    const uint32_t row_bits = 32 - layout->row_shift, forced = run->engine->by_key_part_bits;
+    const uint32_t row_bits = 32 - layout->row_shift, forced = hdst__engine_limits(run->engine)->by_key_part_bits;
     const uint32_t needed = bits_for((double)layout->row_count * 8 * (layout->cell_words ? layout->cell_words : 1) / PARTITION_ROWS_BYTES);
     const uint32_t wanted = forced ? forced : needed < LEAST_ROW_PARTITIONS ? LEAST_ROW_PARTITIONS : needed > most_partition_bits(run) ? most_partition_bits(run) : needed;
     c->partition_bits = wanted < row_bits ? wanted : row_bits;
@@ -112,8 +112,8 @@ bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, 
 {
     const hdst__device_info *device;
     hdst_error ignored;
-    if (row_count == 0 || row_count > UINT64_C(1) << 32 || engine->gpu_form_on_cpu) return false;
-    if (engine->by_key_least_cells) return row_count * rows->elements >= engine->by_key_least_cells;
+    if (row_count == 0 || row_count > UINT64_C(1) << 32 || hdst__engine_settings(engine)->gpu_form_on_cpu) return false;
+    if (hdst__engine_limits(engine)->by_key_least_cells) return row_count * rows->elements >= hdst__engine_limits(engine)->by_key_least_cells;
     return row_count * rows->elements >= LEAST_CELLS && hdst__engine_device(engine, &device, &ignored) == HDST_OK && device->class_ == HDST__DEVICE_CPU;
 }
 
@@ -166,7 +166,7 @@ uint64_t hdst__aggregate_sample(const hdst__aggregation *run)
 
 hdst_status hdst__aggregate_choose(hdst__aggregation *run, hdst_error *error)
 {
-    const hdst__allocator *allocator = run->engine->allocator;
+    const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
     const hdst__record *record = run->layout->record;
     const uint64_t most = hdst__aggregate_sample(run);
     sample s = {.map_bits = run->room / MAP_SHARE < (1 << MAP_BITS) / 8 ? FEW_MAP_BITS : MAP_BITS, .addends = HDST__NEW_ARRAY(run->arena, hdst__addends, record->leaf_count)};

@@ -17,7 +17,7 @@ static uint64_t least_slab(const hdst__aggregation *run)
 // An eighth of what a thread may need, and no more of what is left than lets all threads have several.
 static uint64_t slab_bytes(const hdst__aggregation *run, uint64_t least)
 {
-    const uint64_t all = run->records * run->layout->raw_bytes, left = hdst__budget_left(&run->engine->memory);
+    const uint64_t all = run->records * run->layout->raw_bytes, left = hdst__budget_left(hdst__engine_memory(run->engine));
     uint64_t bytes = all / 8 / run->workers;
     if (bytes > left / 8 / run->workers) bytes = left / 8 / run->workers;
     bytes = bytes < least_slab(run) ? least_slab(run) : bytes > MOST_SLAB ? MOST_SLAB : bytes;
@@ -33,8 +33,8 @@ static hdst__aggregate_slab *next_slab(hdst__aggregation *run, uint64_t least, b
         return slab;
     }
     const uint64_t bytes = slab_bytes(run, least);
-    if (!first && hdst__budget_left(&run->engine->memory) < bytes + run->room / RESERVE_SHARE) {
-        hdst__budget_error(&run->engine->memory, bytes, "the pairs of a reduce by key", error);
+    if (!first && hdst__budget_left(hdst__engine_memory(run->engine)) < bytes + run->room / RESERVE_SHARE) {
+        hdst__budget_error(hdst__engine_memory(run->engine), bytes, "the pairs of a reduce by key", error);
         return NULL;
     }
     slab = hdst__aggregate_take(run, bytes, "the pairs of a reduce by key", error);

@@ -4,7 +4,8 @@
 
 #include "engine/device/driver_gate.h"
 #include "engine/stage/executor.h"
-#include "engine/stage/reduction_levels.h"
+#include "engine/common/run_stats.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,12 +15,12 @@ enum { GROUPS_PER_UNIT = 16, SCAN_GROUPS_PER_UNIT = 2, LEAST_OF_GROUP = 8 * HDST
 
 hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__aggregation_layout *layout)
 {
-    hdst__aggregate_device *d = hdst__alloc_zero(engine->allocator, sizeof *d);
+    hdst__aggregate_device *d = hdst__alloc_zero(hdst__engine_allocator(engine), sizeof *d);
     if (!d) return NULL;
     d->engine = engine;
     d->layout = layout;
-    hdst__arena_init(&d->arena, engine->allocator, NULL);
-    hdst__store_init(&d->store, engine, layout->record);
+    hdst__arena_init(&d->arena, hdst__engine_allocator(engine), NULL);
+    hdst__store_init(&d->store, hdst__engine_runtime(engine), layout->record);
     d->store.whole = true;
     return d;
 }
@@ -30,7 +31,7 @@ void hdst__aggregate_device_destroy(hdst__aggregate_device *d)
     hdst__hash_release(d);
     hdst__store_release(&d->store);
     hdst__arena_destroy(&d->arena);
-    hdst__free(d->engine->allocator, d);
+    hdst__free(hdst__engine_allocator(d->engine), d);
 }
 
 hdst__dataset_cache *hdst__aggregate_device_rows(hdst__aggregate_device *d) { return &d->store.cache; }
@@ -149,11 +150,11 @@ static hdst_status count_distinct(pass *p, hdst_error *error)
     hdst_status status = hdst__hash_clear(d, HDST__HASH_MAP, bytes, error);
     const hdst__work_arg args[] = {number(0), number(p->starts[end]), number(skip), number(HDST__HASH_MAP_BITS), memory_of(p, HDST__HASH_TUPLES), memory_of(p, HDST__HASH_MAP)};
     if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_DISTINCT, args, 6, groups_for(p, p->starts[end]), error);
-    uint64_t *map = hdst__alloc(d->engine->allocator, bytes);
+    uint64_t *map = hdst__alloc(hdst__engine_allocator(d->engine), bytes);
     if (!map) return hdst__error_memory(error, "a reduce by key");
     if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_MAP, 0, map, bytes, error);
     if (status == HDST_OK) c->distinct = hdst__hash_distinct_of(map, (double)end / (double)partitions) + c->heavy;
-    hdst__free(d->engine->allocator, map);
+    hdst__free(hdst__engine_allocator(d->engine), map);
     return status;
 }
 
@@ -164,7 +165,7 @@ static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks,
     const hdst__hash_choice *c = &p->d->choice;
     const uint32_t partitions = 1u << c->high_bits, all = p->starts[partitions], each = (uint32_t)(all / groups_for(p, all) + 1), tile = p->d->shape.tile_rows * HDST__HASH_LANES;
     const uint32_t length = (each + tile - 1) / tile * tile;
-    chunk *list = hdst__alloc(p->d->engine->allocator, ((uint64_t)all / length + partitions + 1) * sizeof *list);
+    chunk *list = hdst__alloc(hdst__engine_allocator(p->d->engine), ((uint64_t)all / length + partitions + 1) * sizeof *list);
     if (!list) return hdst__error_memory(error, "a reduce by key");
     uint32_t n = 0;
     for (uint32_t partition = 0; partition < partitions; partition++) {
@@ -177,7 +178,7 @@ static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks,
     base[partitions] = n;
     *chunks = n;
     hdst_status status = hdst__hash_put(p->d, HDST__HASH_CHUNKS, list, n * sizeof *list, error);
-    hdst__free(p->d->engine->allocator, list);
+    hdst__free(hdst__engine_allocator(p->d->engine), list);
     return status;
 }
 
@@ -258,10 +259,10 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
     hdst__aggregate_device *d = p->d;
     hdst__hash_choice *c = &d->choice;
     bool full = false, spares_full = false;
-    hdst_status status = hdst__cancel_check(d->engine->cancel, 0, p->records, error);
+    hdst_status status = hdst__cancel_check(hdst__engine_cancel(d->engine), 0, p->records, error);
     if (status == HDST_OK) status = first_time(p, error);
     if (status == HDST_OK && !c->known) {
-        const uint32_t high = c->high_bits, forced = d->engine->by_key_part_bits;
+        const uint32_t high = c->high_bits, forced = hdst__engine_limits(d->engine)->by_key_part_bits;
         status = count_distinct(p, error);
         hdst__hash_choose_partitions(d);
         const uint32_t bits = c->high_bits + c->low_bits;
@@ -336,13 +337,13 @@ static hdst_status run(hdst__aggregate_device *d, const hdst__aggregate_input *i
     stats->device[0] = (hdst__device_use){.slices = 1, .records = p.records, .busy_seconds = hdst__now() - start};
     memcpy(stats->device[0].name, d->device->info->name, sizeof stats->device[0].name);
     stats->device_count = 1;
-    hdst__levels_count(stats, d->engine->hpr, p.records, d->tuples + d->heavy_rows, d->rows);
+    hdst__levels_count(stats, hdst__engine_settings(d->engine)->hpr, p.records, d->tuples + d->heavy_rows, d->rows);
     return HDST_OK;
 }
 
 static bool is_able(const hdst__aggregate_device *d, uint64_t records)
 {
-    const bool suits = records >= d->engine->by_key_device_least && records <= UINT32_MAX / 4;
+    const bool suits = records >= hdst__engine_limits(d->engine)->by_key_device_least && records <= UINT32_MAX / 4;
     return suits && d->device->facts.target == HDST__TARGET_GPU && d->device->ops->work && d->device->facts.max_group >= HDST__HASH_LANES;
 }
 
@@ -353,7 +354,7 @@ bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
     jmp_buf out_of_memory;
     if (hdst__engine_open(d->engine, &d->device, &ignored) != HDST_OK || !is_able(d, records)) return false;
     hdst__arena arena;
-    hdst__arena_init(&arena, d->engine->allocator, &out_of_memory);
+    hdst__arena_init(&arena, hdst__engine_allocator(d->engine), &out_of_memory);
     bool suits = false;
     if (!setjmp(out_of_memory)) {
         default_tiers(d);

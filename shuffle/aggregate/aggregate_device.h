@@ -6,6 +6,8 @@
 
 #include "shuffle/aggregate/aggregate.h"
 #include "shuffle/aggregate/aggregation_layout.h"
+#include "engine/memory/cached_dataset.h"
+#include "engine/common/run_stats.h"
 
 typedef struct hdst__aggregate_device hdst__aggregate_device;
 

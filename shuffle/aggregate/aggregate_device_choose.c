@@ -5,6 +5,7 @@
 #include "record/key_hash.h"
 #include "shuffle/aggregate/distinct_keys.h"
 #include "engine/stage/executor.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -128,7 +129,7 @@ static uint64_t filler(uint32_t at, uint32_t seed, uint32_t places)
 static hdst_status write_heavy(hdst__aggregate_device *d, homed *keys, uint32_t count, hdst_error *error)
 {
     hdst__hash_choice *c = &d->choice;
-    const hdst__allocator *allocator = d->engine->allocator;
+    const hdst__allocator *allocator = hdst__engine_allocator(d->engine);
     uint32_t *place = hdst__alloc(allocator, (count + 1) * sizeof *place), *ranked = hdst__alloc(allocator, (count + 1) * sizeof *ranked);
     uint64_t *table = hdst__alloc(allocator, (c->heavy_places + 1) * sizeof *table), *order = hdst__alloc(allocator, (count + 1) * 2 * sizeof *order);
     hdst_status status = place && ranked && table && order ? HDST_OK : hdst__error_memory(error, "a reduce by key");
@@ -169,8 +170,8 @@ static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error
     c->heavy = 0;
     c->heavy_places = 0;
     if (count == 0) return hdst__hash_put(d, HDST__HASH_RANKED, "", 0, error) == HDST_OK ? hdst__hash_put(d, HDST__HASH_HEAVY_KEYS, "", 0, error) : error->code;
-    homed *keys = hdst__alloc(d->engine->allocator, count * sizeof *keys);
-    uint32_t *place = hdst__alloc(d->engine->allocator, count * sizeof *place);
+    homed *keys = hdst__alloc(hdst__engine_allocator(d->engine), count * sizeof *keys);
+    uint32_t *place = hdst__alloc(hdst__engine_allocator(d->engine), count * sizeof *place);
     hdst_status status = keys && place ? HDST_OK : hdst__error_memory(error, "a reduce by key");
     for (uint32_t i = 0; i < count && status == HDST_OK; i++) keys[i].key = s->key[i].key;
     for (c->heavy_places = LEAST_PLACES; c->heavy_places < 4 * count && c->heavy_places * 2 <= d->shape.hot_slots;) c->heavy_places *= 2;
@@ -182,8 +183,8 @@ static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error
     }
     for (c->copies = 1; c->copies < MOST_COPIES && c->heavy_places * c->copies * 2 <= d->shape.hot_slots;) c->copies *= 2;
     if (status == HDST_OK) status = write_heavy(d, keys, count, error);
-    hdst__free(d->engine->allocator, keys);
-    hdst__free(d->engine->allocator, place);
+    hdst__free(hdst__engine_allocator(d->engine), keys);
+    hdst__free(hdst__engine_allocator(d->engine), place);
     return status;
 }
 
@@ -227,7 +228,7 @@ static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t r
     d->choice.misfits = looked ? (double)misfits / (double)looked : 0;
     const double wanted = d->choice.misfits * (double)records * 1.5 + 512;
     for (d->choice.spare_cells = 256; (double)d->choice.spare_cells < 2 * wanted && d->layout->fixed;) d->choice.spare_cells *= 2;
-    if (d->engine->spare_cells) d->choice.spare_cells = d->engine->spare_cells;
+    if (hdst__engine_settings(d->engine)->spare_cells) d->choice.spare_cells = hdst__engine_settings(d->engine)->spare_cells;
 }
 
 // --- Partitions ---
@@ -242,12 +243,12 @@ static uint32_t bits_for(double count)
 void hdst__hash_choose_partitions(hdst__aggregate_device *d)
 {
     hdst__hash_choice *c = &d->choice;
-    const uint32_t forced = d->engine->by_key_table_bits;
+    const uint32_t forced = hdst__engine_limits(d->engine)->by_key_table_bits;
     c->slots = forced && 1u << forced < d->shape.slots ? 1u << forced : d->shape.slots;
     c->spread = c->slots - c->slots / 16;
     const uint32_t least = c->few ? 6 : c->records > 4000000 ? 8 : c->records > 100000 ? 6 : 1, wanted = bits_for(c->distinct / (0.5 * c->spread));
     uint32_t bits = wanted < least ? least : wanted;
-    if (d->engine->by_key_part_bits && !c->known) bits = d->engine->by_key_part_bits;
+    if (hdst__engine_limits(d->engine)->by_key_part_bits && !c->known) bits = hdst__engine_limits(d->engine)->by_key_part_bits;
     c->high_bits = bits <= MOST_BITS ? bits : (bits + 1) / 2;
     c->low_bits = bits - c->high_bits;
 }
@@ -264,7 +265,7 @@ double hdst__hash_distinct_of(const uint64_t *map, double share)
 
 hdst_status hdst__hash_choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, hdst_error *error)
 {
-    const hdst__allocator *allocator = d->engine->allocator;
+    const hdst__allocator *allocator = hdst__engine_allocator(d->engine);
     const uint64_t records = cache->reader.records;
     sample s = {.words = hdst__alloc(allocator, (uint64_t)HDST__HASH_SAMPLED * d->shape.pair_words * 4), .key = hdst__alloc_zero(allocator, sizeof *s.key << COUNT_BITS)};
     hdst_status status = s.words && s.key ? take_sample(d, cache, &s, error) : hdst__error_memory(error, "a reduce by key");

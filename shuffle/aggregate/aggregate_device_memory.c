@@ -3,6 +3,7 @@
 #include "shuffle/aggregate/aggregate_device_run.h"
 
 #include "engine/stage/executor.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -50,7 +51,7 @@ static void unload_all(hdst__aggregate_device *d)
         d->program[k] = NULL;
     }
     hdst__arena_destroy(&d->arena);
-    hdst__arena_init(&d->arena, d->engine->allocator, NULL);
+    hdst__arena_init(&d->arena, hdst__engine_allocator(d->engine), NULL);
     d->storage = NULL;
     d->text = NULL;
 }
@@ -63,7 +64,7 @@ void hdst__hash_release(hdst__aggregate_device *d)
         d->memory[m] = NULL;
     }
     hdst__store_release(&d->store);
-    hdst__store_init(&d->store, d->engine, d->layout->record);
+    hdst__store_init(&d->store, hdst__engine_runtime(d->engine), d->layout->record);
     d->store.whole = true;
 }
 
@@ -77,7 +78,7 @@ static hdst_status load_segment(hdst__aggregate_device *d, hdst__dataset_cache *
     hdst__segment staging;
     jmp_buf out_of_memory;
     if (device->unified) return hdst__segment_load(segment, device, reader, segment->storage, segment->first, segment->count, moved, error);
-    hdst__arena_init(&arena, d->engine->allocator, &out_of_memory);
+    hdst__arena_init(&arena, hdst__engine_allocator(d->engine), &out_of_memory);
     if (setjmp(out_of_memory)) {
         hdst__arena_destroy(&arena);
         return hdst__error_memory(error, "a reduce by key");
@@ -128,7 +129,7 @@ static const char *make_text(hdst__aggregate_device *d, const hdst__storage *sto
     jmp_buf out_of_memory;
     hdst__buffer buffer;
     const char *volatile text = NULL;
-    hdst__buffer_init(&buffer, d->engine->allocator);
+    hdst__buffer_init(&buffer, hdst__engine_allocator(d->engine));
     hdst__hash_shape_of(d->layout, &d->device->facts, &d->shape);
     hdst__hash_text(&buffer, d->layout, storage, &d->shape, d->device->facts.portable);
     d->arena.out_of_memory = &out_of_memory;

@@ -10,8 +10,9 @@
 
 #include "shuffle/aggregate/aggregate_device.h"
 #include "shuffle/aggregate/aggregate_kernels.h"
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "engine/memory/store.h"
+#include "engine/common/run_stats.h"
 
 typedef enum hdst__hash_kernel {
     HDST__HASH_SAMPLE, HDST__HASH_SUM, HDST__HASH_SCAN, HDST__HASH_STARTS, HDST__HASH_COUNT, HDST__HASH_PLACE, HDST__HASH_COUNT_HEAVY, HDST__HASH_PLACE_HEAVY, HDST__HASH_COUNT_LOW, HDST__HASH_PLACE_LOW, HDST__HASH_DISTINCT,

@@ -62,7 +62,7 @@ hdst_status hdst__aggregate_close_input(hdst__aggregation *run, hdst_error *erro
 
 bool hdst__aggregate_make_copy(hdst__aggregation *run, void ***copy)
 {
-    const hdst__allocator *allocator = run->engine->allocator;
+    const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
     *copy = NULL;
     if (run->extents) return true;
     *copy = hdst__alloc_zero(allocator, run->copied->buffers * sizeof **copy);
@@ -75,8 +75,8 @@ bool hdst__aggregate_make_copy(hdst__aggregation *run, void ***copy)
 
 void hdst__aggregate_free_copy(hdst__aggregation *run, void **copy)
 {
-    for (uint32_t b = 0; copy && b < run->copied->buffers; b++) hdst__free(run->engine->allocator, copy[b]);
-    hdst__free(run->engine->allocator, copy);
+    for (uint32_t b = 0; copy && b < run->copied->buffers; b++) hdst__free(hdst__engine_allocator(run->engine), copy[b]);
+    hdst__free(hdst__engine_allocator(run->engine), copy);
 }
 
 hdst_status hdst__aggregate_next(hdst__aggregation *run, uint64_t most, void **copy, hdst__aggregate_stretch *stretch, hdst_error *error)
@@ -85,7 +85,7 @@ hdst_status hdst__aggregate_next(hdst__aggregation *run, uint64_t most, void **c
     stretch->count = left < most ? left : most;
     stretch->first = run->before + first;
     if (stretch->count == 0) return HDST_OK;
-    if (hdst__cancel_asked(run->engine->cancel)) return hdst__cancel_error(first, run->records, error);
+    if (hdst__cancel_asked(hdst__engine_cancel(run->engine))) return hdst__cancel_error(first, run->records, error);
     if (!run->extents) {
         const hdst__reader *reader = run->input->reader;
         if (stretch->count > run->copied->capacity) stretch->count = run->copied->capacity;

@@ -18,7 +18,7 @@ enum {
 void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *what, hdst_error *error)
 {
     hdst__engine *engine = run->engine;
-    char *memory = hdst__budget_alloc(&engine->memory, bytes, what, error);
+    char *memory = hdst__budget_alloc(hdst__engine_memory(engine), bytes, what, error);
     if (!memory) return NULL;
     // Much memory is touched at random: in large pages, where the system gives them, that costs far less. Only advice; whether it is taken does not matter.
     char *page = memory + (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
@@ -26,7 +26,7 @@ void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *w
     return memory;
 }
 
-void hdst__aggregate_give(hdst__aggregation *run, void *memory) { hdst__free(run->engine->allocator, memory); }
+void hdst__aggregate_give(hdst__aggregation *run, void *memory) { hdst__free(hdst__engine_allocator(run->engine), memory); }
 
 // --- Slabs ---
 
@@ -54,7 +54,7 @@ void hdst__aggregate_keep_slabs(hdst__aggregation *run, hdst__aggregate_slab *sl
     while (slabs) {
         hdst__aggregate_slab *slab = slabs;
         slabs = slab->next;
-        if (hdst__budget_left(&run->engine->memory) < run->engine->memory.limit / 2) {
+        if (hdst__budget_left(hdst__engine_memory(run->engine)) < hdst__engine_memory(run->engine)->limit / 2) {
             hdst__aggregate_give(run, slab);
             continue;
         }
@@ -90,11 +90,11 @@ uint64_t hdst__aggregate_share(const hdst__aggregation *run) { return run->room 
 void hdst__aggregate_share_memory(hdst__aggregation *run, uint32_t threads)
 {
     hdst__engine *engine = run->engine;
-    const uint64_t left = hdst__budget_left(&engine->memory);
+    const uint64_t left = hdst__budget_left(hdst__engine_memory(engine));
     for (uint32_t i = 0; i < threads; i++) {
         hdst__aggregate_worker *worker = &run->worker[i];
-        hdst__budget_init_share(&worker->memory, &engine->memory, (left - left / RESERVE) / threads);
-        worker->allocator = hdst__budget_allocator(&worker->memory, engine->allocator);
+        hdst__budget_init_share(&worker->memory, hdst__engine_memory(engine), (left - left / RESERVE) / threads);
+        worker->allocator = hdst__budget_allocator(&worker->memory, hdst__engine_allocator(engine));
     }
     run->shares = threads;
 }

@@ -37,7 +37,7 @@ static bool has_sorter(hdst__aggregate_worker *worker)
 {
     const hdst__aggregation *run = worker->run;
     const hdst__row_sorter_spec spec = {.layout = run->layout, .allocator = &worker->allocator, .memory = &worker->memory, .share = hdst__aggregate_share(run),
-                                        .forced_bits = run->engine->by_key_table_bits, .batch = &worker->batch,
+                                        .forced_bits = hdst__engine_limits(run->engine)->by_key_table_bits, .batch = &worker->batch,
                                         .wide = &worker->wide, .error = &worker->error};
     if (!worker->sorter) worker->sorter = hdst__row_sorter_create(&spec);
     return worker->sorter;

@@ -44,7 +44,7 @@ static hdst_status read_extent(hdst__aggregate_worker *worker, const hdst__aggre
     for (uint64_t done = 0; done < extent->bytes && status == HDST_OK; done += most) {
         const uint64_t left = extent->bytes - done;
         hdst__partition_chunk chunk = {.bytes = left < most ? left : most, .data = worker->buffer};
-        status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
+        status = hdst__cancel_check(hdst__engine_cancel(run->engine), 0, 0, &worker->error);
         if (status == HDST_OK) status = hdst__spill_read(&run->spill, extent->offset + done, chunk.data, chunk.bytes, &worker->error);
         if (status == HDST_OK && worker->piece.split) chunk.bytes = pick(worker, chunk.data, chunk.bytes, kind);
         if (status == HDST_OK && chunk.bytes && !add(worker, &chunk)) status = worker->error.code;
@@ -70,7 +70,7 @@ static hdst_status read_spilled(hdst__aggregate_worker *worker, uint32_t kind, u
 // Between chunks; a partition may have most of the records.
 static bool goes_on(hdst__aggregate_worker *worker)
 {
-    return hdst__cancel_check(worker->run->engine->cancel, 0, 0, &worker->error) == HDST_OK;
+    return hdst__cancel_check(hdst__engine_cancel(worker->run->engine), 0, 0, &worker->error) == HDST_OK;
 }
 
 static bool each_of(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk, uint32_t kind, hdst__aggregate_adder add)

@@ -14,7 +14,7 @@ enum { ROWS_SHARE = 2 };                // of the memory of a run
 void hdst__aggregate_forget_rows(hdst__aggregate *aggregate)
 {
     hdst__aggregation run = {.engine = aggregate->engine};
-    if (aggregate->mapped) hdst__engine_unmap(aggregate->engine, &aggregate->file, aggregate->mapped);
+    if (aggregate->mapped) hdst__spill_unmap_read(hdst__engine_runtime(aggregate->engine), &aggregate->file, aggregate->mapped);
     else hdst__aggregate_give(&run, aggregate->rows);
     hdst__spill_close(&aggregate->file);
     aggregate->mapped = NULL;
@@ -65,7 +65,7 @@ char *hdst__aggregate_place(hdst__aggregate_worker *worker, uint32_t partition, 
     if (count == 0 || atomic_load(&run->stop)) return &worker->nothing;
     if ((result->first + count) * size <= run->aggregate->row_bytes) return run->aggregate->rows + result->first * size;
     // What waits for the others leaves them what they may take.
-    if (hdst__budget_left(&run->engine->memory) > hdst__aggregate_shared_memory(run) + count * size) result->records = hdst__aggregate_take(run, count * size, what, &ignored);
+    if (hdst__budget_left(hdst__engine_memory(run->engine)) > hdst__aggregate_shared_memory(run) + count * size) result->records = hdst__aggregate_take(run, count * size, what, &ignored);
     result->passes = !result->records;
     return result->records;
 }
@@ -127,7 +127,7 @@ static hdst_status join_in_memory(hdst__aggregation *run, char *rows, uint64_t b
     for (uint32_t p = 0; p < UINT32_C(1) << run->choice.partition_bits && status == HDST_OK; p++) {
         hdst__aggregate_result *result = &run->result[p];
         const char *from = rows_of(run, result);
-        status = hdst__cancel_check(run->engine->cancel, 0, 0, error);
+        status = hdst__cancel_check(hdst__engine_cancel(run->engine), 0, 0, error);
         if (from && status == HDST_OK) memcpy(rows + result->first * size, from, result->count * size);
         hdst__aggregate_give_partition(run, result);
     }
@@ -149,7 +149,7 @@ static hdst_status join_in_file(hdst__aggregation *run, hdst_error *error)
     for (uint32_t p = 0; p < UINT32_C(1) << run->choice.partition_bits && status == HDST_OK; p++) {
         hdst__aggregate_result *result = &run->result[p];
         const char *from = rows_of(run, result);
-        status = hdst__cancel_check(run->engine->cancel, 0, 0, error);
+        status = hdst__cancel_check(hdst__engine_cancel(run->engine), 0, 0, error);
         if (from && status == HDST_OK) status = to_file(run, result->first, from, result->count, error);
         hdst__aggregate_give_partition(run, result);
     }

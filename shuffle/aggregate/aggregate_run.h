@@ -5,7 +5,7 @@
 
 #include "shuffle/aggregate/aggregate.h"
 #include "shuffle/aggregate/aggregate_device.h"
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "engine/memory/spill.h"
 #include "shuffle/aggregate/aggregate_piece.h"
 #include "shuffle/aggregate/direct_table.h"

@@ -35,7 +35,7 @@ static hdst_status write_all(hdst__aggregate_worker *worker)
         for (uint32_t partition = 0; partition < UINT32_C(1) << run->choice.partition_bits && status == HDST_OK; partition++) {
             hdst__aggregate_spilled *extent = &run->directory[hdst__aggregate_spilled_entry(run, kind, partition)];
             extent->before = first ? UINT64_MAX : run->directory_at + hdst__aggregate_spilled_entry(run, kind, partition) * sizeof *extent;
-            status = hdst__cancel_check(run->engine->cancel, 0, 0, &worker->error);
+            status = hdst__cancel_check(hdst__engine_cancel(run->engine), 0, 0, &worker->error);
             if (status == HDST_OK) status = write_partition(worker, &kinds[kind]->partition[partition], extent);
         }
     }

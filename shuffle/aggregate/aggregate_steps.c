@@ -3,7 +3,7 @@
 #include "shuffle/aggregate/aggregate_steps.h"
 
 #include "engine/stage/executor.h"
-#include "engine/stage/reduction_levels.h"
+#include "engine/common/run_stats.h"
 #include "base/threads.h"
 #include "record/key_hash.h"
 #include "shuffle/aggregate/aggregate_block.h"
@@ -15,6 +15,7 @@
 #include "shuffle/aggregate/aggregate_partition.h"
 #include "shuffle/aggregate/aggregate_result.h"
 #include "shuffle/aggregate/aggregate_spill.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -56,7 +57,7 @@ enum { CHUNK_SHARE = 8 };               // of a thread's memory: a chunk of each
 
 static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *worker, hdst_error *error)
 {
-    const hdst__allocator *allocator = run->engine->allocator;
+    const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
     const hdst__aggregation_layout *layout = run->layout;
     const hdst__aggregate_choice *choice = &run->choice;
     worker->run = run;
@@ -72,7 +73,7 @@ static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *w
     hdst__radix_partitions_limit(&worker->raw, chunk);
     hdst__radix_partitions_limit(&worker->rows, chunk);
     made = made && (!choice->blocks || hdst__key_table_create(&worker->block, allocator, layout->row_words, layout->key_words, choice->block_bits, 0));
-    worker->combines = !choice->sorted && choice->tier_count[HDST__TIER_WIDE] == 0 && run->engine->hpr != HDST__HPR_NONE && worker->raw.chunk_room == worker->rows.chunk_room;
+    worker->combines = !choice->sorted && choice->tier_count[HDST__TIER_WIDE] == 0 && hdst__engine_settings(run->engine)->hpr != HDST__HPR_NONE && worker->raw.chunk_room == worker->rows.chunk_room;
     made = hdst__aggregate_make_copy(run, &worker->copy) && made;
     made = hdst__partition_piece_create(&worker->piece, allocator, choice->partition_bits, layout->key_words) && made;
     if (!made) return hdst__error_memory(error, "a reduce by key");
@@ -83,7 +84,7 @@ static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *w
 
 static void free_worker(hdst__aggregation *run, hdst__aggregate_worker *worker)
 {
-    const hdst__allocator *allocator = run->engine->allocator;
+    const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
     if (!worker->run) return;
     hdst__key_batch_destroy(&worker->batch, allocator);
     hdst__radix_partitions_destroy(&worker->raw);
@@ -104,7 +105,7 @@ static void free_worker(hdst__aggregation *run, hdst__aggregate_worker *worker)
 
 static hdst_status make_workers(hdst__aggregation *run, hdst_error *error)
 {
-    const hdst__allocator *allocator = run->engine->allocator;
+    const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
     run->workers = hdst__aggregate_threads(run);
     run->worker = hdst__alloc_zero(allocator, run->workers * sizeof *run->worker);
     run->result = hdst__alloc_zero(allocator, (sizeof *run->result << run->choice.partition_bits) + sizeof *run->result);
@@ -116,19 +117,19 @@ static hdst_status make_workers(hdst__aggregation *run, hdst_error *error)
 
 void hdst__aggregate_begin_run(hdst__aggregation *run)
 {
-    if (run->engine->by_key_look_after) run->layout->look_after = run->engine->by_key_look_after;
-    if (run->engine->by_key_full) run->layout->full = (int64_t)run->engine->by_key_full;
+    if (hdst__engine_limits(run->engine)->by_key_look_after) run->layout->look_after = hdst__engine_limits(run->engine)->by_key_look_after;
+    if (hdst__engine_limits(run->engine)->by_key_full) run->layout->full = (int64_t)hdst__engine_limits(run->engine)->by_key_full;
     const double now = hdst__now();
     memcpy(&run->seed, &now, sizeof run->seed);
     run->seed = hdst__key_mix64(run->seed ^ (uintptr_t)run);       // of the clock and of where memory lies: nobody can make keys for it
-    run->room = hdst__budget_left(&run->engine->memory);
+    run->room = hdst__budget_left(hdst__engine_memory(run->engine));
     pthread_mutex_init(&run->lock, NULL);
     pthread_cond_init(&run->counted, NULL);
 }
 
 void hdst__aggregate_end_run(hdst__aggregation *run)
 {
-    const hdst__allocator *allocator = run->engine->allocator;
+    const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
     for (uint32_t i = 0; run->worker && i < run->workers; i++) free_worker(run, &run->worker[i]);
     for (uint32_t p = 0; run->result && p < UINT32_C(1) << run->choice.partition_bits; p++)
         hdst__aggregate_give_partition(run, &run->result[p]);
@@ -143,7 +144,7 @@ static void note_stats(hdst__aggregation *run)
 {
     hdst__aggregate *aggregate = run->aggregate;
     uint64_t in = 0, to_partitions = 0, out = 0, flushes = 0, strays = 0;
-    memset(aggregate->engine->by_key_moved, 0, sizeof aggregate->engine->by_key_moved);
+    memset(hdst__engine_limits(aggregate->engine)->by_key_moved, 0, sizeof hdst__engine_limits(aggregate->engine)->by_key_moved);
     aggregate->combined_in = aggregate->combined_out = aggregate->crowded_partitions = aggregate->crowded_blocks = aggregate->longest = aggregate->pieces = aggregate->range_count = 0;
     for (uint32_t i = 0; i < run->workers; i++) {
         in += run->worker[i].in;
@@ -157,18 +158,18 @@ static void note_stats(hdst__aggregation *run)
         aggregate->crowded_blocks += run->worker[i].block_was_crowded;
         aggregate->pieces += run->worker[i].piece.pieces;
         aggregate->range_count += run->worker[i].piece.range_count;
-        for (int from = 0; from < 2; from++) aggregate->engine->by_key_moved[from] += run->worker[i].moved[from];
-        aggregate->engine->by_key_moved[2] += run->worker[i].wide.moved;
+        for (int from = 0; from < 2; from++) hdst__engine_limits(aggregate->engine)->by_key_moved[from] += run->worker[i].moved[from];
+        hdst__engine_limits(aggregate->engine)->by_key_moved[2] += run->worker[i].wide.moved;
         if (run->worker[i].longest > aggregate->longest) aggregate->longest = run->worker[i].longest;
     }
     aggregate->choice = run->choice;
-    aggregate->engine->by_key_longest = aggregate->longest;
+    hdst__engine_limits(aggregate->engine)->by_key_longest = aggregate->longest;
     aggregate->ran = true;
     aggregate->keys = out;
     aggregate->flushes = flushes;
     aggregate->spilled = run->spill.bytes;
     aggregate->stats.records = in;
-    hdst__levels_count(&aggregate->stats, aggregate->engine->hpr, in, to_partitions, out);
+    hdst__levels_count(&aggregate->stats, hdst__engine_settings(aggregate->engine)->hpr, in, to_partitions, out);
     aggregate->stats.skipped = strays;
 }
 
@@ -185,7 +186,7 @@ static void note_stray(hdst__aggregation *run)
 
 hdst_status hdst__aggregate_begin(hdst__aggregation *run, hdst_error *error)
 {
-    run->room = hdst__budget_left(&run->engine->memory);
+    run->room = hdst__budget_left(hdst__engine_memory(run->engine));
     hdst_status status = hdst__aggregate_choose(run, error);
     if (status == HDST_OK && run->layout->rows) status = hdst__aggregate_take_rows(run, error);
     else if (status == HDST_OK) hdst__aggregate_expect_rows(run);

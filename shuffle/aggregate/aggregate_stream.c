@@ -7,6 +7,7 @@
 #include "shuffle/aggregate/aggregate_choose.h"
 #include "shuffle/aggregate/aggregate_memory.h"
 #include "shuffle/aggregate/aggregate_steps.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -35,7 +36,7 @@ void hdst__aggregate_drop(hdst__aggregate *aggregate)
     forget_first(s);
     hdst__aggregate_end_run(&s->run);
     hdst__arena_destroy(&s->arena);
-    hdst__free(aggregate->engine->allocator, s);
+    hdst__free(hdst__engine_allocator(aggregate->engine), s);
     aggregate->stream = NULL;
 }
 
@@ -58,13 +59,13 @@ static hdst_status start(void *user, hdst_error *error)
     aggregate->ran = false;
     aggregate->device_did = false;
     aggregate->stray = UINT64_MAX;
-    stream *s = aggregate->stream = hdst__alloc_zero(engine->allocator, sizeof *s);
+    stream *s = aggregate->stream = hdst__alloc_zero(hdst__engine_allocator(engine), sizeof *s);
     if (!s) return hdst__error_memory(error, "a reduce by key");
-    hdst__arena_init(&s->arena, engine->allocator, NULL);
+    hdst__arena_init(&s->arena, hdst__engine_allocator(engine), NULL);
     s->run = (hdst__aggregation){.aggregate = aggregate, .engine = engine, .arena = &s->arena, .layout = aggregate->layout, .extent = &s->extent, .extents = 1};
     s->extent.buffers = &s->buffer;
     hdst__aggregate_begin_run(&s->run);
-    const uint64_t most = hdst__aggregate_sample(&s->run), fit = hdst__budget_left(&engine->memory) / SAMPLE_SHARE / aggregate->layout->record->size;
+    const uint64_t most = hdst__aggregate_sample(&s->run), fit = hdst__budget_left(hdst__engine_memory(engine)) / SAMPLE_SHARE / aggregate->layout->record->size;
     s->wanted = fit < most ? fit + 1 : most;
     return make_storage(s) ? HDST_OK : hdst__error_memory(error, "a reduce by key");
 }
@@ -149,9 +150,9 @@ hdst_status hdst__aggregate_end(hdst__aggregate *aggregate, const void **rows, u
 {
     const double begun = hdst__now();
     hdst_error own;
-    pthread_mutex_lock(&aggregate->engine->mutex);
+    hdst__engine_lock(aggregate->engine);
     const hdst_status status = end(aggregate, error ? error : &own);
-    pthread_mutex_unlock(&aggregate->engine->mutex);
+    hdst__engine_unlock(aggregate->engine);
     aggregate->stats.run_seconds = aggregate->stats.total_seconds = hdst__now() - begun;
     *rows = status == HDST_OK ? aggregate->rows : NULL;
     *count = status == HDST_OK ? aggregate->row_count : 0;

@@ -2,11 +2,14 @@
 // Records by their keys, on the host: read (group_read.c), ordered and cut into runs (group_order.c); where memory is short, in parts by ranges of their hashes.
 #include "shuffle/group/group.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "shuffle/group/group_large.h"
 #include "shuffle/group/group_order.h"
 #include "shuffle/group/group_read.h"
 #include "shuffle/sort/radix_sort.h"
+#include "engine/common/run_stats.h"
+#include "engine/memory/host_rows.h"
+#include "engine/memory/reader.h"
 
 #include <string.h>
 
@@ -20,8 +23,8 @@ void hdst__group_init(hdst__group *group, hdst__engine *engine, const hdst__reco
 void hdst__group_release(hdst__group *g)
 {
     if (!g->engine) return;
-    hdst__free(g->engine->allocator, g->rows);
-    hdst__free(g->engine->allocator, g->run);
+    hdst__free(hdst__engine_allocator(g->engine), g->rows);
+    hdst__free(hdst__engine_allocator(g->engine), g->run);
     g->rows = NULL;
     g->run = NULL;
     g->row_count = g->run_count = 0;
@@ -44,12 +47,12 @@ hdst_status hdst__group_start(hdst__group *g, const hdst__reader *input, hdst_er
     g->bad_record = UINT64_MAX;
     g->end = !g->dense ? (uint64_t)UINT32_MAX + 1 : g->dense_rows ? g->dense_rows : 1;
     g->wide = input->records > UINT32_MAX || g->end > (uint64_t)UINT32_MAX + 1;
-    const uint64_t room = hdst__budget_left(&g->engine->memory) / 2;
+    const uint64_t room = hdst__budget_left(hdst__engine_memory(g->engine)) / 2;
     g->most = room / bytes_of(g, g->wide);
     g->whole = input->records <= g->most;
     g->usual = g->step = g->end;
     if (g->whole) return HDST_OK;
-    if (g->most < LEAST_PART) return hdst__budget_error(&g->engine->memory, LEAST_PART * 2 * bytes_of(g, g->wide), "records by key", error);
+    if (g->most < LEAST_PART) return hdst__budget_error(hdst__engine_memory(g->engine), LEAST_PART * 2 * bytes_of(g, g->wide), "records by key", error);
     g->usual = g->step = g->end / (input->records / g->most * 5 / 4 + 2) + 1;      // hashes are as good as evenly spread, keys are cut again where they are not
     return HDST_OK;
 }
@@ -63,13 +66,13 @@ hdst_status hdst__group_next(hdst__group *g, const hdst__reader *input, bool *mo
     *more = g->from < g->end;
     if (!*more) return HDST_OK;
     while (full && !g->large && status == HDST_OK) {
-        status = g->whole ? hdst__engine_read(g->engine, input, &rows, &g->stats, error) : hdst__group_read_part(g, &rows, input, &full, error);
+        status = g->whole ? hdst__rows_read(hdst__engine_runtime(g->engine), input, &rows, &g->stats, error) : hdst__group_read_part(g, &rows, input, &full, error);
         full = full && !g->whole;
-        if (full) hdst__engine_free_rows(g->engine, &rows);
+        if (full) hdst__rows_free(hdst__engine_runtime(g->engine), &rows);
         if (full && status == HDST_OK) status = hdst__group_narrow(g, input, error);
     }
     if (status == HDST_OK) status = g->large ? hdst__group_list_large(g, input, error) : hdst__group_order(g, &rows, error);
-    hdst__engine_free_rows(g->engine, &rows);
+    hdst__rows_free(hdst__engine_runtime(g->engine), &rows);
     if (status != HDST_OK) hdst__group_release(g);
     g->from += g->step;
     g->step = g->usual;

@@ -7,6 +7,8 @@
 
 #include "engine/engine.h"
 #include "record/key_field.h"
+#include "engine/common/run_stats.h"
+#include "engine/memory/reader.h"
 
 typedef struct hdst__run {
     uint64_t first, count;

@@ -2,16 +2,18 @@
 // Records of an input, a few at a time (shuffle/group/group_batch.h).
 #include "shuffle/group/group_batch.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
+#include "engine/memory/reader.h"
+#include "record/layout.h"
 
 enum { BATCH_BYTES = 1 << 20, BATCH_SHARE = 8 };        // at most; of what the budget has left
 
 hdst_status hdst__group_batch_make(const hdst__group *g, hdst__group_batch *b, const hdst__reader *input, hdst_error *error)
 {
     jmp_buf out_of_memory;
-    hdst__arena_init(&b->arena, g->engine->allocator, &out_of_memory);
+    hdst__arena_init(&b->arena, hdst__engine_allocator(g->engine), &out_of_memory);
     if (setjmp(out_of_memory)) return hdst__error_memory(error, "records by key");
-    const uint64_t share = hdst__budget_left(&g->engine->memory) / BATCH_SHARE, fit = (share < BATCH_BYTES ? share : BATCH_BYTES) / g->record->size + 1;
+    const uint64_t share = hdst__budget_left(hdst__engine_memory(g->engine)) / BATCH_SHARE, fit = (share < BATCH_BYTES ? share : BATCH_BYTES) / g->record->size + 1;
     b->records = fit < input->records ? fit : input->records;
     b->storage = hdst__storage_make(&b->arena, g->record, HDST__AOS, 0, b->records);
     b->rows = hdst__arena_alloc(&b->arena, b->records * g->record->size);
@@ -24,6 +26,6 @@ hdst_status hdst__group_batch_read(const hdst__group *g, const hdst__group_batch
     void *buffers[] = {b->rows};
     const uint64_t left = input->records - first;
     *count = left < b->records ? left : b->records;
-    if (hdst__cancel_asked(g->engine->cancel)) return hdst__cancel_error(first, input->records, error);
+    if (hdst__cancel_asked(hdst__engine_cancel(g->engine))) return hdst__cancel_error(first, input->records, error);
     return input->fill(input->user, first, *count, b->storage, buffers, 0, error);
 }

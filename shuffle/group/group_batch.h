@@ -5,6 +5,8 @@
 
 #include "base/arena.h"
 #include "shuffle/group/group.h"
+#include "engine/memory/reader.h"
+#include "record/layout.h"
 
 typedef struct hdst__group_batch {
     hdst__arena arena;

@@ -2,10 +2,11 @@
 // Keys with more records than there is room for. Their records are not ordered in memory: each key's are read in the order of the input, a pass over it for each.
 #include "shuffle/group/group_large.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "engine/stage/executor.h"
 #include "shuffle/group/group_key.h"
 #include "shuffle/group/group_read.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -14,7 +15,7 @@
 static hdst_status grow(hdst__group *g, uint64_t *capacity, hdst_error *error)
 {
     static const char what[] = "keys with one hash";
-    hdst__budget *budget = &g->engine->memory;
+    hdst__budget *budget = hdst__engine_memory(g->engine);
     const uint64_t more = *capacity ? *capacity : 8;
     if (g->run_count < *capacity) return HDST_OK;
     char *rows = hdst__budget_realloc(budget, g->rows, (*capacity + more) * g->record->size, what, error);
@@ -63,7 +64,7 @@ static hdst_status sort_keys(hdst__group *g, char *row, hdst_error *error)
     uint64_t at = 0;
     for (uint64_t i = 0; i < g->run_count; i++) {
         uint64_t least = i;
-        if (hdst__cancel_asked(g->engine->cancel)) return hdst__cancel_error(0, 0, error);
+        if (hdst__cancel_asked(hdst__engine_cancel(g->engine))) return hdst__cancel_error(0, 0, error);
         for (uint64_t k = i + 1; k < g->run_count; k++)
             if (hdst__key_fields_compare(&g->key, g->rows + k * size, g->rows + least * size) < 0) least = k;
         const uint64_t count = g->run[least].count;
@@ -81,11 +82,11 @@ hdst_status hdst__group_list_large(hdst__group *g, const hdst__reader *input, hd
 {
     const double start = hdst__now();
     hdst__group_batch b = {0};
-    pthread_mutex_lock(&g->engine->mutex);
+    hdst__engine_lock(g->engine);
     hdst_status status = hdst__group_batch_make(g, &b, input, error);
     if (status == HDST_OK) status = count_all(g, input, &b, error);
     if (status == HDST_OK) status = sort_keys(g, b.rows, error);        // which has room for a record
-    pthread_mutex_unlock(&g->engine->mutex);
+    hdst__engine_unlock(g->engine);
     hdst__arena_destroy(&b.arena);
     if (!g->parts) g->stats.records += input->records;
     g->stats.read_seconds += hdst__now() - start;
@@ -117,7 +118,7 @@ hdst_status hdst__group_large_next(hdst__group_large *large, char *rows, uint64_
     const double start = hdst__now();
     hdst_status status = HDST_OK;
     *count = 0;
-    pthread_mutex_lock(&g->engine->mutex);
+    hdst__engine_lock(g->engine);
     while (*count < most && status == HDST_OK) {
         pick(large, rows, most, count);
         if (*count == most || large->at == large->input->records) break;
@@ -125,7 +126,7 @@ hdst_status hdst__group_large_next(hdst__group_large *large, char *rows, uint64_
         large->at += large->in_batch;
         large->left = large->in_batch;
     }
-    pthread_mutex_unlock(&g->engine->mutex);
+    hdst__engine_unlock(g->engine);
     g->stats.read_seconds += hdst__now() - start;
     g->stats.total_seconds += hdst__now() - start;
     return status;

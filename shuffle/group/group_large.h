@@ -4,6 +4,7 @@
 #define HDST_SHUFFLE_GROUP_GROUP_LARGE_H
 
 #include "shuffle/group/group_batch.h"
+#include "engine/memory/reader.h"
 
 typedef struct hdst__group_large {        // reads the records of one key
     hdst__group *group;

@@ -4,10 +4,11 @@
 // (shuffle/sort/radix_sort.h).
 #include "shuffle/group/group_order.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "base/threads.h"
 #include "shuffle/group/group_key.h"
 #include "shuffle/sort/radix_sort.h"
+#include "engine/memory/host_rows.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -56,7 +57,7 @@ static inline void copy_row(char *to, const char *from, uint64_t size)
     }
 }
 
-static bool is_cancelled(const ordering *o) { return hdst__cancel_asked(o->g->engine->cancel); }
+static bool is_cancelled(const ordering *o) { return hdst__cancel_asked(hdst__engine_cancel(o->g->engine)); }
 static uint64_t share(const ordering *o, uint32_t thread) { return o->count * thread / o->threads; }
 
 static void count_share(void *user, uint32_t thread)
@@ -106,8 +107,8 @@ static void find_places(ordering *o)
 static bool take_words(const ordering *o, worker *w, uint64_t bytes)
 {
     if (bytes <= w->capacity) return true;
-    hdst__free(o->g->engine->allocator, w->words);
-    w->words = hdst__alloc(o->g->engine->allocator, bytes);
+    hdst__free(hdst__engine_allocator(o->g->engine), w->words);
+    w->words = hdst__alloc(hdst__engine_allocator(o->g->engine), bytes);
     w->capacity = w->words ? bytes : 0;
     return w->words;
 }
@@ -160,7 +161,7 @@ static int compare_ties(const void *user, uint64_t a, uint64_t b)
 // Rows by their packed keys: those of several keys with one hash, a few. false: out of memory.
 static bool order_ties(const hdst__group *g, char *rows, uint64_t count)
 {
-    const hdst__allocator *allocator = g->engine->allocator;
+    const hdst__allocator *allocator = hdst__engine_allocator(g->engine);
     const uint64_t size = g->record->size;
     const ties t = {g, rows};
     uint64_t *places = hdst__alloc(allocator, 2 * count * sizeof *places);
@@ -275,21 +276,21 @@ static hdst_status make_runs(ordering *o, hdst_error *error)
         o->runs[p] = runs;
         runs += of;
     }
-    g->run = hdst__budget_alloc(&g->engine->memory, runs * sizeof *g->run, "runs of equal keys", error);
+    g->run = hdst__budget_alloc(hdst__engine_memory(g->engine), runs * sizeof *g->run, "runs of equal keys", error);
     if (!g->run) return HDST_E_MEMORY;
     g->run_count = runs;
     o->next = 0;
     hdst__in_threads(o->threads, write_runs, o);
-    return hdst__cancel_check(g->engine->cancel, 0, 0, error);         // who was cancelled on the way left work undone
+    return hdst__cancel_check(hdst__engine_cancel(g->engine), 0, 0, error);         // who was cancelled on the way left work undone
 }
 
 static hdst_status order(ordering *o, hdst_error *error)
 {
     hdst__in_threads(o->threads, count_share, o);
-    hdst_status status = hdst__cancel_check(o->g->engine->cancel, 0, 0, error);
+    hdst_status status = hdst__cancel_check(hdst__engine_cancel(o->g->engine), 0, 0, error);
     if (status != HDST_OK) return status;       // places would not be those of all records
     note_bad(o);
-    if (o->g->bad_record != UINT64_MAX && !o->g->engine->skip_failed) return HDST_OK;
+    if (o->g->bad_record != UINT64_MAX && !hdst__engine_settings(o->g->engine)->skip_failed) return HDST_OK;
     find_places(o);
     hdst__in_threads(o->threads, move_share, o);
     return sort_all(o) ? HDST_OK : hdst__error_memory(error, "the order of records by key");
@@ -297,8 +298,8 @@ static hdst_status order(ordering *o, hdst_error *error)
 
 hdst_status hdst__group_order(hdst__group *g, hdst__rows *input, hdst_error *error)
 {
-    const hdst__allocator *allocator = g->engine->allocator;
-    hdst__budget *budget = &g->engine->memory;
+    const hdst__allocator *allocator = hdst__engine_allocator(g->engine);
+    hdst__budget *budget = hdst__engine_memory(g->engine);
     ordering o = {.g = g, .size = g->record->size, .count = input->count, .rows = input->records};
     o.base = g->whole ? 0 : g->from;
     o.threads = thread_count(o.count);
@@ -315,7 +316,7 @@ hdst_status hdst__group_order(hdst__group *g, hdst__rows *input, hdst_error *err
     }
     for (uint32_t t = 0; t < o.threads; t++) hdst__free(allocator, o.worker[t].words);
     hdst__free(allocator, o.parted);
-    const bool ordered = status == HDST_OK && (g->bad_record == UINT64_MAX || g->engine->skip_failed);
+    const bool ordered = status == HDST_OK && (g->bad_record == UINT64_MAX || hdst__engine_settings(g->engine)->skip_failed);
     if (ordered) {
         g->rows = input->records;       // in order now, and the group's
         g->row_count = o.begin[o.parts];

@@ -2,10 +2,12 @@
 // The records of a part of the keys, where memory is short.
 #include "shuffle/group/group_read.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "engine/stage/executor.h"
 #include "shuffle/group/group_batch.h"
 #include "shuffle/group/group_key.h"
+#include "base/clock.h"
+#include "engine/memory/host_rows.h"
 
 #include <string.h>
 
@@ -23,7 +25,7 @@ void hdst__group_forget_bad(hdst__group *g)
 static hdst_status take_rows(hdst__group *g, hdst__rows *rows, hdst_error *error)
 {
     const uint64_t bytes = g->most * g->record->size;
-    *rows = (hdst__rows){.records = hdst__budget_alloc(&g->engine->memory, bytes, "records by key", error), .bytes = bytes};
+    *rows = (hdst__rows){.records = hdst__budget_alloc(hdst__engine_memory(g->engine), bytes, "records by key", error), .bytes = bytes};
     return rows->records ? HDST_OK : HDST_E_MEMORY;
 }
 
@@ -77,12 +79,12 @@ hdst_status hdst__group_read_part(hdst__group *g, hdst__rows *rows, const hdst__
     hdst__group_batch b = {0};
     *full = false;
     hdst__group_forget_bad(g);          // it may be read again, in smaller parts
-    pthread_mutex_lock(&g->engine->mutex);
+    hdst__engine_lock(g->engine);
     hdst_status status = take_rows(g, rows, error);
     if (status == HDST_OK) status = hdst__group_batch_make(g, &b, input, error);
     if (status == HDST_OK) status = read_batches(g, rows, input, &b, full, error);
     hdst__arena_destroy(&b.arena);
-    pthread_mutex_unlock(&g->engine->mutex);
+    hdst__engine_unlock(g->engine);
     if (!g->parts && !*full) g->stats.records += input->records;
     g->stats.read_seconds += hdst__now() - start;
     g->stats.total_seconds += hdst__now() - start;
@@ -126,11 +128,11 @@ hdst_status hdst__group_narrow(hdst__group *g, const hdst__reader *input, hdst_e
 {
     const double start = hdst__now();
     hdst__group_batch b = {0};
-    pthread_mutex_lock(&g->engine->mutex);
+    hdst__engine_lock(g->engine);
     hdst_status status = hdst__group_batch_make(g, &b, input, error);
     if (status == HDST_OK) status = narrow(g, input, &b, error);
     hdst__arena_destroy(&b.arena);
-    pthread_mutex_unlock(&g->engine->mutex);
+    hdst__engine_unlock(g->engine);
     g->stats.read_seconds += hdst__now() - start;
     g->stats.total_seconds += hdst__now() - start;
     return status;

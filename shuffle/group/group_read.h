@@ -4,6 +4,8 @@
 #define HDST_SHUFFLE_GROUP_GROUP_READ_H
 
 #include "shuffle/group/group.h"
+#include "engine/memory/host_rows.h"
+#include "engine/memory/reader.h"
 
 // The records of the next part. *full: there are more than fit.
 hdst_status hdst__group_read_part(hdst__group *group, hdst__rows *rows, const hdst__reader *input, bool *full, hdst_error *error);

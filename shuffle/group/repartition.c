@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shuffle/group/repartition.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "shuffle/sort/sort.h"
 
 #include <inttypes.h>
@@ -42,7 +42,7 @@ static const hdst__record *add_number(hdst__arena *arena, const hdst__record *re
 
 static bool make_pieces(hdst__repartition *p)
 {
-    const uint64_t share = hdst__budget_left(&p->engine->memory) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / p->numbered->size + 1;
+    const uint64_t share = hdst__budget_left(hdst__engine_memory(p->engine)) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / p->numbered->size + 1;
     p->record_piece = hdst__storage_make(&p->arena, p->record, HDST__AOS, 0, fit);
     p->numbered_piece = hdst__storage_make(&p->arena, p->numbered, HDST__AOS, 0, fit);
     if (!p->record_piece || !p->numbered_piece) return false;
@@ -59,12 +59,12 @@ hdst__repartition *hdst__repartition_create(hdst__engine *engine, const hdst__re
     static const hdst__sort_key by_part = {.leaf = 0};
     jmp_buf out_of_memory;
     *why = NULL;
-    hdst__repartition *p = hdst__alloc_zero(engine->allocator, sizeof *p);
+    hdst__repartition *p = hdst__alloc_zero(hdst__engine_allocator(engine), sizeof *p);
     if (!p) return NULL;
     p->engine = engine;
     p->record = record;
     p->parts = parts;
-    hdst__arena_init(&p->arena, engine->allocator, &out_of_memory);
+    hdst__arena_init(&p->arena, hdst__engine_allocator(engine), &out_of_memory);
     if (setjmp(out_of_memory) || !(p->numbered = add_number(&p->arena, record, why)) || !make_pieces(p) ||
         !(p->sort = hdst__sort_create(engine, p->numbered, &by_part, 1))) {
         hdst__repartition_destroy(p);
@@ -82,7 +82,7 @@ void hdst__repartition_destroy(hdst__repartition *p)
     if (!p) return;
     hdst__sort_destroy(p->sort);
     hdst__arena_destroy(&p->arena);
-    hdst__free(p->engine->allocator, p);
+    hdst__free(hdst__engine_allocator(p->engine), p);
 }
 
 void hdst__repartition_bad(const hdst__repartition *p, uint64_t *record, uint32_t *number)
@@ -106,7 +106,7 @@ static hdst_status count_numbers(void *user, const void *records, uint64_t count
         if (!bad || p->bad_record != UINT64_MAX) continue;
         p->bad_record = p->seen + i;
         p->bad_number = number[i];
-        if (!p->engine->skip_failed) return hdst__error_set(error, HDST_E_RECORD, "no such part");
+        if (!hdst__engine_settings(p->engine)->skip_failed) return hdst__error_set(error, HDST_E_RECORD, "no such part");
     }
     p->seen += count;
     return HDST_OK;
@@ -120,7 +120,7 @@ static hdst_status fill_piece(hdst__repartition *p, uint64_t first, uint64_t cou
     void *record_buffers[] = {p->record_memory}, *number_buffers[] = {p->number_memory};
     hdst_status status = p->records->fill(p->records->user, first, count, p->record_piece, record_buffers, 0, error);
     if (status == HDST_OK) status = p->numbers->fill(p->numbers->user, first, count, p->number_piece, number_buffers, 0, error);
-    if (status == HDST_OK) status = hdst__cancel_check(p->engine->cancel, first, p->records->records, error);
+    if (status == HDST_OK) status = hdst__cancel_check(hdst__engine_cancel(p->engine), first, p->records->records, error);
     const uint64_t size = p->record->size, step = p->numbered->size;
     for (uint64_t i = 0; i < count && status == HDST_OK; i++) {
         const uint32_t number = p->number_memory[i] < p->parts ? p->number_memory[i] : (uint32_t)p->parts;
@@ -145,7 +145,7 @@ static hdst_status sort_records(hdst__repartition *p, const hdst__reader *record
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
-    hdst__arena_init(&arena, p->engine->allocator, &out_of_memory);
+    hdst__arena_init(&arena, hdst__engine_allocator(p->engine), &out_of_memory);
     hdst_status status;
     if (setjmp(out_of_memory)) {
         status = hdst__error_memory(error, "records in parts");
@@ -171,7 +171,7 @@ hdst_status hdst__repartition_run(hdst__repartition *p, const hdst__reader *reco
     if (numbers->records != records->records)
         return hdst__error_set(error, HDST_E_RECORD, "%" PRIu64 " of %" PRIu64 " records have no part, as their function failed", records->records - numbers->records,
                                records->records);
-    hdst_status status = hdst__engine_stream(p->engine, numbers, count_numbers, p, &p->stats, error);
+    hdst_status status = hdst__rows_stream(hdst__engine_runtime(p->engine), numbers, count_numbers, p, &p->stats, error);
     if (status == HDST_OK) status = sort_records(p, records, numbers, error);
     const hdst__run_stats *sorted = hdst__sort_stats(p->sort);
     p->stats.records = sorted->records;

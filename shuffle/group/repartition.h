@@ -5,6 +5,8 @@
 #define HDST_SHUFFLE_GROUP_REPARTITION_H
 
 #include "engine/engine.h"
+#include "engine/memory/host_rows.h"
+#include "base/buffer.h"
 
 typedef struct hdst__repartition hdst__repartition;
 

@@ -3,8 +3,9 @@
 #include "shuffle/sort/sort_private.h"
 
 #include "engine/device/driver_gate.h"
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "engine/stage/executor.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,27 +15,27 @@ enum { BATCH_BYTES = 16 << 20, PIECE_BYTES = 1 << 20, PIECE_SHARE = 4 };     // 
 
 hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count)
 {
-    hdst__sort *sort = hdst__alloc_zero(engine->allocator, sizeof *sort);
+    hdst__sort *sort = hdst__alloc_zero(hdst__engine_allocator(engine), sizeof *sort);
     if (!sort) return NULL;
     sort->engine = engine;
     sort->record = record;
     sort->field_count = count;
-    sort->field = hdst__alloc(engine->allocator, count * sizeof *sort->field);
+    sort->field = hdst__alloc(hdst__engine_allocator(engine), count * sizeof *sort->field);
     if (!sort->field) {
-        hdst__free(engine->allocator, sort);
+        hdst__free(hdst__engine_allocator(engine), sort);
         return NULL;
     }
     for (size_t i = 0; i < count; i++) sort->field[i] = hdst__sort_field_of(record, &keys[i]);
-    hdst__sort_runs_init(&sort->runs, engine->allocator, sort->field, count, record->size);
-    sort->runs.cancel = engine->cancel;
-    hdst__store_init(&sort->store, engine, record);
+    hdst__sort_runs_init(&sort->runs, hdst__engine_allocator(engine), sort->field, count, record->size);
+    sort->runs.cancel = hdst__engine_cancel(engine);
+    hdst__store_init(&sort->store, hdst__engine_runtime(engine), record);
     sort->store.whole = true;
     return sort;
 }
 
 static void forget(hdst__sort *sort)
 {
-    if (sort->owned) hdst__free(sort->engine->allocator, sort->rows);
+    if (sort->owned) hdst__free(hdst__engine_allocator(sort->engine), sort->rows);
     if (sort->mapped) sort->device->ops->to_device(sort->device, sort->mapped, NULL);
     hdst__sort_runs_release(&sort->runs);
     sort->rows = NULL;
@@ -48,24 +49,24 @@ static void forget(hdst__sort *sort)
 void hdst__sort_forget(hdst__sort *sort)
 {
     char told[sizeof sort->told];
-    pthread_mutex_lock(&sort->engine->mutex);
+    hdst__engine_lock(sort->engine);
     memcpy(told, sort->told, sizeof told);
     forget(sort);
     memcpy(sort->told, told, sizeof told);
     hdst__sort_release_device(sort);
-    pthread_mutex_unlock(&sort->engine->mutex);
+    hdst__engine_unlock(sort->engine);
 }
 
 void hdst__sort_destroy(hdst__sort *sort)
 {
     if (!sort) return;
     hdst__engine *engine = sort->engine;
-    pthread_mutex_lock(&engine->mutex);
+    hdst__engine_lock(engine);
     forget(sort);
     hdst__sort_release_device(sort);
-    pthread_mutex_unlock(&engine->mutex);
-    hdst__free(engine->allocator, sort->field);
-    hdst__free(engine->allocator, sort);
+    hdst__engine_unlock(engine);
+    hdst__free(hdst__engine_allocator(engine), sort->field);
+    hdst__free(hdst__engine_allocator(engine), sort);
 }
 
 const hdst__run_stats *hdst__sort_stats(const hdst__sort *sort) { return &sort->stats; }
@@ -78,7 +79,7 @@ static hdst_status read_batches(const hdst__sort *sort, const hdst__reader *inpu
     const uint64_t batch = BATCH_BYTES / sort->record->size + 1;
     hdst_status status = HDST_OK;
     for (uint64_t done = 0; done < count && status == HDST_OK; done += batch) {
-        status = hdst__cancel_check(sort->engine->cancel, first + done, input->records, error);
+        status = hdst__cancel_check(hdst__engine_cancel(sort->engine), first + done, input->records, error);
         if (status == HDST_OK) status = input->fill(input->user, first + done, count - done < batch ? count - done : batch, storage, &rows, done, error);
     }
     return status;
@@ -89,7 +90,7 @@ static hdst_status read_rows(hdst__sort *sort, const hdst__reader *input, uint64
     hdst__arena arena;
     jmp_buf out_of_memory;
     const double start = hdst__now();
-    hdst__arena_init(&arena, sort->engine->allocator, &out_of_memory);
+    hdst__arena_init(&arena, hdst__engine_allocator(sort->engine), &out_of_memory);
     hdst_status status;
     if (setjmp(out_of_memory)) {
         status = hdst__error_memory(error, "a sort");
@@ -111,15 +112,15 @@ typedef struct workspace {
 
 static void free_workspace(const hdst__sort *sort, workspace *w)
 {
-    hdst__free(sort->engine->allocator, w->rows);
-    hdst__free(sort->engine->allocator, w->entries);
-    hdst__free(sort->engine->allocator, w->scratch);
+    hdst__free(hdst__engine_allocator(sort->engine), w->rows);
+    hdst__free(hdst__engine_allocator(sort->engine), w->entries);
+    hdst__free(hdst__engine_allocator(sort->engine), w->scratch);
     *w = (workspace){0};
 }
 
 static hdst_status make_workspace(const hdst__sort *sort, uint64_t records, workspace *w, hdst_error *error)
 {
-    hdst__budget *budget = &sort->engine->memory;
+    hdst__budget *budget = hdst__engine_memory(sort->engine);
     *w = (workspace){.rows = hdst__budget_alloc_zero(budget, records * sort->record->size, "a sort", error)};
     w->entries = w->rows ? hdst__budget_alloc(budget, records * sizeof *w->entries, "a sort", error) : NULL;
     w->scratch = w->entries ? hdst__budget_alloc(budget, records * sizeof *w->scratch, "a sort", error) : NULL;
@@ -130,7 +131,7 @@ static hdst_status make_workspace(const hdst__sort *sort, uint64_t records, work
 
 static const hdst__sort_entry *sort_workspace(const hdst__sort *sort, const workspace *w, uint64_t records)
 {
-    return hdst__sort_entries(sort->field, sort->field_count, w->rows, sort->record->size, records, w->entries, w->scratch, sort->engine->cancel);
+    return hdst__sort_entries(sort->field, sort->field_count, w->rows, sort->record->size, records, w->entries, w->scratch, hdst__engine_cancel(sort->engine));
 }
 
 // Rows in order, some at a time.
@@ -141,7 +142,7 @@ static hdst_status gather(hdst__sort *sort, const workspace *w, const hdst__sort
     for (uint64_t first = 0; first < records && status == HDST_OK; first += batch) {
         const uint64_t end = records - first < batch ? records : first + batch;
         for (uint64_t i = first; i < end; i++) memcpy(sort->rows + i * size, w->rows + order[i].index * size, size);
-        status = hdst__cancel_check(sort->engine->cancel, 0, 0, error);
+        status = hdst__cancel_check(hdst__engine_cancel(sort->engine), 0, 0, error);
     }
     return status;
 }
@@ -156,9 +157,9 @@ static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, h
     if (status == HDST_OK && !order) status = hdst__cancel_error(0, 0, error);
     if (status == HDST_OK) {
         hdst__sort_entry **unused = order == w.entries ? &w.scratch : &w.entries;
-        hdst__free(sort->engine->allocator, *unused);       // before the sorted rows need memory
+        hdst__free(hdst__engine_allocator(sort->engine), *unused);       // before the sorted rows need memory
         *unused = NULL;
-        sort->rows = hdst__budget_alloc(&sort->engine->memory, records * size, "a sort", error);
+        sort->rows = hdst__budget_alloc(hdst__engine_memory(sort->engine), records * size, "a sort", error);
         status = sort->rows ? gather(sort, &w, order, records, error) : HDST_E_MEMORY;
     }
     free_workspace(sort, &w);
@@ -184,7 +185,7 @@ static hdst_status write_run(hdst__sort *sort, const workspace *w, const hdst__s
             continue;
         }
         if (used + size > PIECE) {
-            status = hdst__cancel_check(sort->engine->cancel, 0, 0, error);
+            status = hdst__cancel_check(hdst__engine_cancel(sort->engine), 0, 0, error);
             if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, stack, used, error);
             used = 0;
         }
@@ -215,7 +216,7 @@ static hdst_status sort_through_runs(hdst__sort *sort, const hdst__reader *input
     hdst_status tried = hdst__sort_runs_on_device(sort, input, room, &done, error);
     if (tried != HDST_OK) return tried;
     if (done) return hdst__sort_runs_end(&sort->runs, merging, error);
-    if (each < 64 || merging < hdst__sort_runs_least(&sort->runs)) return hdst__budget_error(&sort->engine->memory, 128 * (size + 32), "a sort", error);
+    if (each < 64 || merging < hdst__sort_runs_least(&sort->runs)) return hdst__budget_error(hdst__engine_memory(sort->engine), 128 * (size + 32), "a sort", error);
     hdst_status status = make_runs(sort, input, each, error);
     sort->way = "merge sort on the host, in runs";
     return status == HDST_OK ? hdst__sort_runs_end(&sort->runs, merging, error) : status;
@@ -235,7 +236,7 @@ static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hds
     }
     hdst_status tried = hdst__sort_on_device(sort, input, cache, keep, &done, error);
     if (tried != HDST_OK || done) return tried;
-    const uint64_t room = hdst__budget_left(&sort->engine->memory) / 4 * 3;
+    const uint64_t room = hdst__budget_left(hdst__engine_memory(sort->engine)) / 4 * 3;
     const uint64_t each = size > sizeof(hdst__sort_entry) ? 2 * size + sizeof(hdst__sort_entry) : size + 2 * sizeof(hdst__sort_entry);
     if (__builtin_mul_overflow(records, each, &bytes) || bytes > room) return sort_through_runs(sort, input, room, error);
     return sort_in_memory(sort, input, error);
@@ -253,7 +254,7 @@ static void tell(hdst__sort *sort)
 hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error)
 {
     const double start = hdst__now();
-    pthread_mutex_lock(&sort->engine->mutex);
+    hdst__engine_lock(sort->engine);
     forget(sort);
     sort->stats = (hdst__run_stats){0};
     hdst_status status = sort_records(sort, input, cache, keep, error);
@@ -262,7 +263,7 @@ hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__da
     sort->stats.records = status == HDST_OK ? sort->records : 0;
     sort->stats.total_seconds = hdst__now() - start;
     sort->stats.run_seconds = sort->stats.total_seconds - sort->stats.read_seconds;
-    pthread_mutex_unlock(&sort->engine->mutex);
+    hdst__engine_unlock(sort->engine);
     return status;
 }
 
@@ -286,11 +287,11 @@ static hdst_status copy_pieces(hdst__sort *sort, uint64_t first, uint64_t count,
 // C structs are everybody's form between stages; here they are wanted in another layout.
 static hdst_status scatter(hdst__sort *sort, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
 {
-    const uint64_t size = sort->record->size, share = hdst__budget_left(&sort->engine->memory) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1;
+    const uint64_t size = sort->record->size, share = hdst__budget_left(hdst__engine_memory(sort->engine)) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1;
     hdst__arena arena;
     jmp_buf out_of_memory;
     hdst_status status;
-    hdst__arena_init(&arena, sort->engine->allocator, &out_of_memory);
+    hdst__arena_init(&arena, hdst__engine_allocator(sort->engine), &out_of_memory);
     if (setjmp(out_of_memory)) {
         status = hdst__error_memory(error, "sorted records");
     } else {

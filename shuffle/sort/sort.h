@@ -7,6 +7,9 @@
 #define HDST_SHUFFLE_SORT_SORT_H
 
 #include "engine/engine.h"
+#include "engine/memory/cached_dataset.h"
+#include "engine/memory/host_rows.h"
+#include "base/buffer.h"
 
 typedef struct hdst__sort_key {
     uint32_t leaf;                  // of the record; a number or a bool

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shuffle/sort/sort_device.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "shuffle/sort/sort_kernels.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ struct hdst__device_sort {
 
 hdst__device_sort *hdst__device_sort_create(hdst__device *device, const hdst__record *record, const hdst__sort_field *fields, size_t count)
 {
-    hdst__device_sort *sort = hdst__alloc_zero(device->engine->allocator, sizeof *sort);
+    hdst__device_sort *sort = hdst__alloc_zero(device->runtime->allocator, sizeof *sort);
     if (!sort) return NULL;
     hdst__sort_word word;
     const size_t left = hdst__sort_word_of(fields, count, &word);
@@ -45,7 +45,7 @@ hdst__device_sort *hdst__device_sort_create(hdst__device *device, const hdst__re
     sort->field_count = count;
     sort->gpu = device->facts.target == HDST__TARGET_GPU;
     sort->pairs = left > 0 || !hdst__sort_is_key(record, &word);
-    hdst__arena_init(&sort->arena, device->engine->allocator, NULL);
+    hdst__arena_init(&sort->arena, device->runtime->allocator, NULL);
     return sort;
 }
 
@@ -73,7 +73,7 @@ void hdst__device_sort_destroy(hdst__device_sort *sort)
         release(sort, &sort->index[i]);
     }
     hdst__arena_destroy(&sort->arena);
-    hdst__free(sort->device->engine->allocator, sort);
+    hdst__free(sort->device->runtime->allocator, sort);
 }
 
 bool hdst__device_sort_can(const hdst__device_sort *sort, uint64_t records)
@@ -130,7 +130,7 @@ static hdst_status find_program(hdst__device_sort *sort, const hdst__sort_word *
             return HDST_OK;
         }
     hdst__buffer buffer;
-    hdst__buffer_init(&buffer, sort->device->engine->allocator);
+    hdst__buffer_init(&buffer, sort->device->runtime->allocator);
     hdst__sort_pass_text(&buffer, sort->record, word, source, sort->pairs, last, sort->gpu);
     const char *text = text_of(sort, &buffer, error);
     if (!text) return HDST_E_MEMORY;
@@ -152,7 +152,7 @@ static hdst_status load_gather(hdst__device_sort *sort, hdst_error *error)
 {
     if (sort->gather) return HDST_OK;
     hdst__buffer buffer;
-    hdst__buffer_init(&buffer, sort->device->engine->allocator);
+    hdst__buffer_init(&buffer, sort->device->runtime->allocator);
     hdst__sort_gather_text(&buffer, sort->record, sort->gpu);
     const char *text = text_of(sort, &buffer, error);
     if (!text) return HDST_E_MEMORY;
@@ -258,14 +258,14 @@ static hdst_status read_masks(run *r, uint64_t *differ, hdst_error *error)
 {
     hdst__device_sort *sort = r->sort;
     const uint64_t count = 2 * (uint64_t)sort->groups;
-    uint64_t any = 0, all = ~(uint64_t)0, *masks = hdst__alloc(sort->device->engine->allocator, count * sizeof *masks);
+    uint64_t any = 0, all = ~(uint64_t)0, *masks = hdst__alloc(sort->device->runtime->allocator, count * sizeof *masks);
     if (!masks) return hdst__error_memory(error, "a sort");
     hdst_status status = sort->device->ops->read(sort->device, sort->masks, 0, masks, count * sizeof *masks, true, error);
     for (uint64_t i = 0; i < count && status == HDST_OK; i += 2) {
         any |= masks[i];
         all &= masks[i + 1];
     }
-    hdst__free(sort->device->engine->allocator, masks);
+    hdst__free(sort->device->runtime->allocator, masks);
     *differ = any & ~all;
     return status;
 }
@@ -301,7 +301,7 @@ static hdst_status wait(hdst__device *device, hdst_error *error)
 static hdst_status pause(hdst__device_sort *sort, hdst_error *error)
 {
     hdst_status status = wait(sort->device, error);
-    return status == HDST_OK ? hdst__cancel_check(sort->device->engine->cancel, 0, 0, error) : status;
+    return status == HDST_OK ? hdst__cancel_check(sort->device->runtime->cancel, 0, 0, error) : status;
 }
 
 // Passes over one word. Keys alone go back and forth between the output and the memory for keys, so that the last pass writes the output.

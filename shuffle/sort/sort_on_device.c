@@ -3,8 +3,9 @@
 #include "shuffle/sort/sort_private.h"
 
 #include "engine/device/driver_gate.h"
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "engine/stage/executor.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,7 +19,7 @@ void hdst__sort_release_device(hdst__sort *sort)
     hdst__store_release(&sort->store);
     hdst__arena_destroy(&sort->arena);
     sort->on_device = NULL;
-    hdst__store_init(&sort->store, sort->engine, sort->record);
+    hdst__store_init(&sort->store, hdst__engine_runtime(sort->engine), sort->record);
     sort->store.whole = true;
 }
 
@@ -29,7 +30,7 @@ static const hdst__storage *make_storage(hdst__sort *sort, uint64_t records)
     jmp_buf out_of_memory;
     const hdst__storage *volatile storage = NULL;
     hdst__arena_destroy(&sort->arena);
-    hdst__arena_init(&sort->arena, sort->engine->allocator, &out_of_memory);
+    hdst__arena_init(&sort->arena, hdst__engine_allocator(sort->engine), &out_of_memory);
     if (!setjmp(out_of_memory)) storage = hdst__storage_make(&sort->arena, sort->record, HDST__AOS, 0, records);
     sort->arena.out_of_memory = NULL;
     return storage;
@@ -119,7 +120,7 @@ static bool has_room(const hdst__sort *sort, uint64_t records, const hdst__datas
     const uint64_t size = sort->record->size, kept = sort->store.chunks ? records * (size + hdst__device_sort_bytes(sort->on_device)) : 0;
     const uint64_t on_device = records * ((one ? 1 : 2) * size + hdst__device_sort_bytes(sort->on_device)), on_host = device->unified ? on_device : resident ? 0 : records * size;
     if (records * size > device->info->max_alloc_bytes) return false;
-    return on_device <= (hdst__budget_left(&device->budget) + kept) / 4 * 3 && on_host <= (hdst__budget_left(&sort->engine->memory) + (device->unified ? kept : 0)) / 4 * 3;
+    return on_device <= (hdst__budget_left(&device->budget) + kept) / 4 * 3 && on_host <= (hdst__budget_left(hdst__engine_memory(sort->engine)) + (device->unified ? kept : 0)) / 4 * 3;
 }
 
 static hdst_status prepare(hdst__sort *sort, hdst_error *error)
@@ -160,7 +161,7 @@ static hdst_status run(hdst__sort *sort, const hdst__reader *input, const hdst__
 hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, bool *done, hdst_error *error)
 {
     *done = false;
-    if (input->records < sort->engine->sort_least) return HDST_OK;
+    if (input->records < hdst__engine_limits(sort->engine)->sort_least) return HDST_OK;
     hdst_status status = prepare(sort, error);
     if (status != HDST_OK || !sort->on_device || !hdst__device_sort_can(sort->on_device, input->records)) return status;
     hdst_error full = HDST_ERROR_INIT;
@@ -191,7 +192,7 @@ static uint64_t run_records(const hdst__sort *sort, uint64_t room)
     if (each > fit) each = fit;
     if (each > most) each = most;
     each = each / 64 * 64;
-    return each >= sort->engine->sort_least && hdst__device_sort_can(sort->on_device, each) ? each : 0;
+    return each >= hdst__engine_limits(sort->engine)->sort_least && hdst__device_sort_can(sort->on_device, each) ? each : 0;
 }
 
 static hdst_status spill_output(hdst__sort *sort, hdst__memory *output, uint64_t records, hdst_error *error)
@@ -204,14 +205,14 @@ static hdst_status spill_output(hdst__sort *sort, hdst__memory *output, uint64_t
         if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, output->host, bytes, error);
         return status == HDST_OK ? device->ops->to_device(device, output, error) : status;
     }
-    char *piece = hdst__alloc(sort->engine->allocator, PIECE_BYTES);
+    char *piece = hdst__alloc(hdst__engine_allocator(sort->engine), PIECE_BYTES);
     if (!piece) return hdst__error_memory(error, "a sort");
     for (uint64_t at = 0; at < bytes && status == HDST_OK; at += PIECE_BYTES) {
         const uint64_t part = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
         status = device->ops->read(device, output, at, piece, part, true, error);
         if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, piece, part, error);
     }
-    hdst__free(sort->engine->allocator, piece);
+    hdst__free(hdst__engine_allocator(sort->engine), piece);
     return status;
 }
 
@@ -219,7 +220,7 @@ static hdst_status make_run(hdst__sort *sort, const hdst__reader *input, uint64_
 {
     const hdst__memory *memory;
     hdst__memory *output;
-    if (hdst__cancel_asked(sort->engine->cancel)) return hdst__cancel_error(first, input->records, error);
+    if (hdst__cancel_asked(hdst__engine_cancel(sort->engine))) return hdst__cancel_error(first, input->records, error);
     hdst_status status = load_input(sort, input, first, records, &memory, error);
     if (status == HDST_OK) status = hdst__store_hold(&sort->store, sort->device, records, &output, error);
     if (status == HDST_OK) status = hdst__device_sort_run(sort->on_device, memory, records, output, error);

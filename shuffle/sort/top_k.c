@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shuffle/sort/top_k.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine.h"
 #include "engine/stage/executor.h"
 #include "record/key_field.h"
 #include "shuffle/sort/radix_sort.h"
+#include "base/clock.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ void hdst__top_k_init(hdst__top_k *top, hdst__engine *engine, const hdst__record
 void hdst__top_k_release(hdst__top_k *top)
 {
     if (!top->engine) return;
-    hdst__free(top->engine->allocator, top->rows);
+    hdst__free(hdst__engine_allocator(top->engine), top->rows);
     top->rows = NULL;
     top->row_count = 0;
 }
@@ -136,7 +137,7 @@ static hdst_status look_at(void *user, const void *records, uint64_t count, hdst
 static hdst_status take_memory(hdst__top_k *top, picking *p, const hdst__reader *from, hdst_error *error)
 {
     static const char what[] = "the records with the largest values";
-    hdst__budget *budget = &top->engine->memory;
+    hdst__budget *budget = hdst__engine_memory(top->engine);
     const uint64_t records = from->records, size = top->record->size, wanted = top->wanted < records ? top->wanted : records, fit = LEAST_BYTES / size + 1, least = fit < LEAST_ROOM ? fit : LEAST_ROOM;
     p->room = wanted > records / 2 ? records : 2 * wanted > least ? 2 * wanted : least < records ? least : records;
     uint64_t bytes, input;
@@ -153,7 +154,7 @@ static hdst_status take_memory(hdst__top_k *top, picking *p, const hdst__reader 
 
 static void end_picking(hdst__top_k *top, picking *p)
 {
-    const hdst__allocator *allocator = top->engine->allocator;
+    const hdst__allocator *allocator = hdst__engine_allocator(top->engine);
     hdst__free(allocator, p->rows);
     hdst__free(allocator, p->spare);
     hdst__free(allocator, p->entries);
@@ -167,7 +168,7 @@ static hdst_status give(hdst__top_k *top, picking *p, hdst_error *error)
 {
     const uint64_t size = top->record->size;
     cut(top, p);
-    top->rows = hdst__budget_alloc(&top->engine->memory, p->count * size, "the records with the largest values", error);
+    top->rows = hdst__budget_alloc(hdst__engine_memory(top->engine), p->count * size, "the records with the largest values", error);
     if (!top->rows) return HDST_E_MEMORY;
     memcpy(top->rows, p->rows, p->count * size);
     top->row_count = p->count;
@@ -183,7 +184,7 @@ hdst_status hdst__top_k_run(hdst__top_k *top, const hdst__reader *input, hdst_er
     top->stats = (hdst__run_stats){0};
     if (input->records == 0 || top->wanted == 0) return HDST_OK;
     hdst_status status = take_memory(top, &p, input, error);
-    if (status == HDST_OK) status = hdst__engine_stream(top->engine, input, look_at, &p, &top->stats, error);
+    if (status == HDST_OK) status = hdst__rows_stream(hdst__engine_runtime(top->engine), input, look_at, &p, &top->stats, error);
     if (status == HDST_OK) status = give(top, &p, error);
     if (status != HDST_OK) hdst__top_k_release(top);
     end_picking(top, &p);
@@ -196,7 +197,7 @@ hdst_status hdst__top_k_append(hdst__top_k *top, const void *rows, uint64_t coun
 {
     const uint64_t size = top->record->size, bytes = count * size;
     if (count == 0) return HDST_OK;
-    char *grown = hdst__budget_realloc(&top->engine->memory, top->rows, (top->row_count + count) * size, "the records with the largest values", error);
+    char *grown = hdst__budget_realloc(hdst__engine_memory(top->engine), top->rows, (top->row_count + count) * size, "the records with the largest values", error);
     if (!grown) return HDST_E_MEMORY;
     memcpy(grown + top->row_count * size, rows, bytes);
     top->rows = grown;

@@ -6,6 +6,7 @@
 #define HDST_SHUFFLE_SORT_TOP_K_H
 
 #include "engine/engine.h"
+#include "engine/memory/host_rows.h"
 
 typedef struct hdst__top_k {
     hdst__engine *engine;

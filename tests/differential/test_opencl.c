@@ -8,6 +8,8 @@
 #include "harness.h"
 
 #include "engine/engine.h"
+#include "engine/memory/host_rows.h"
+#include "engine/stage/stage_run.h"
 #include "accum/reduce.h"
 
 #include <criterion/criterion.h>

@@ -5,7 +5,7 @@
 // HDST_DIFF_PIPELINES: how many (6 unless given); HDST_DIFF_SEED: the first seed (1).
 #include "harness.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 #include "hdst/hdst.h"
 #include "plan/object.h"
 
@@ -288,7 +288,7 @@ static const char *run_on(trial *t, const char *form)
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     options.device = gpu ? "cpu" : form;
     t->context = hdst_context_create(&options);
-    if (t->context->engine) t->context->engine->gpu_form_on_cpu = gpu;
+    if (t->context->engine) t->context->engine->options.gpu_form_on_cpu = gpu;
     t->module = hdst_module_parse(t->context, "program.hk", text_with_keys(t, key, value), NULL);
     t->wrong = NULL;
     hdst_dataset *given = hdst_cache(mapped(t));

@@ -3,7 +3,7 @@
 // does not start under the thread sanitizer, and because the process ends with the kernel still at work. Exits with 7 when all is right, which `main` turns into 0: a child
 // does the work, so that its way of ending is seen too.
 // usage: endless short|streamed|cached|sorted|grouped DEVICE
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 #include "plan/object.h"
 
 #include <pthread.h>
@@ -184,7 +184,7 @@ static int work(const char *how, const char *name)
     hdst_error error = HDST_ERROR_INIT;
     hdst_device_info device;
     if (hdst_device_chosen(context, &device, &error) == HDST_E_DEVICE) return NO_DEVICE;
-    context->engine->grace_seconds = 0.1;
+    context->engine->limits.grace_seconds = 0.1;
     const bool sorts = !strcmp(how, "sorted"), groups = !strcmp(how, "grouped");
     const uint64_t records = strcmp(how, "short") ? RECORDS : RECORDS / 10;      // which is one piece: then the wait is for a slice, else for memory to read the next into
     hdst_module *module = hdst_module_parse(context, "endless.hk", kernel, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/engine/fixture.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 
 #include "accum/reduce.h"
 
@@ -196,8 +196,8 @@ hdst_status fixture_open(fixture *f, const fixture_options *options)
         .allocator = options->allocator, .log = &log, .cancel = &f->cancel, .device = options->device, .memory = options->memory, .device_memory = options->device_memory,
         .gpu_form_on_cpu = options->gpu_form, .cache_dir = options->cache_dir});
     if (!f->engine) return HDST_E_MEMORY;
-    f->engine->binary_after = options->binary_after;
-    if (options->cached && !(f->cache = hdst__dataset_cache_create(f->engine, &f->reader))) return HDST_E_MEMORY;
+    f->engine->limits.binary_after = options->binary_after;
+    if (options->cached && !(f->cache = hdst__dataset_cache_create(hdst__engine_runtime(f->engine), &f->reader))) return HDST_E_MEMORY;
     f->stage = hdst__stage_create(f->engine, &(hdst__stage_spec){.kind = HDST__STAGE_MAP, .func = f->func, .reader = f->reader, .cache = f->cache});
     return f->stage ? HDST_OK : HDST_E_MEMORY;
 }

@@ -9,6 +9,8 @@
 #define TESTS_ENGINE_FIXTURE_H
 
 #include "engine/engine.h"
+#include "engine/memory/host_rows.h"
+#include "engine/stage/stage_run.h"
 
 #include <stdio.h>
 

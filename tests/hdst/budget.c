@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/hdst/budget.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 #include "plan/object.h"
 
 #include <malloc.h>
@@ -97,7 +97,7 @@ static hdst_context *context_with(const char *device, uint64_t budget)
     options.log = ignore_log;
     options.allocator = (hdst_allocator){allocate, reallocate, release, NULL};
     hdst_context *context = hdst_context_create(&options);
-    if (context->engine) context->engine->gpu_form_on_cpu = gpu;       // no device is open yet
+    if (context->engine) context->engine->options.gpu_form_on_cpu = gpu;       // no device is open yet
     return context;
 }
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_HDST_SUPPORT_H
 #define TESTS_HDST_SUPPORT_H
 
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 #include "hdst/hdst.h"
 #include "plan/object.h"
 
@@ -23,7 +23,7 @@ static inline hdst_context *context_in_form(const char *form)
 {
     bool gpu = !strcmp(form, "gpu-form");
     hdst_context *context = context_on(gpu ? "cpu" : form);
-    if (context->engine) context->engine->gpu_form_on_cpu = gpu;       // no device is open yet
+    if (context->engine) context->engine->options.gpu_form_on_cpu = gpu;       // no device is open yet
     return context;
 }
 

@@ -206,7 +206,7 @@ Test(accums_on_device, without_room_there_the_host_rounds_with_one_warning)
     options.device = "cpu";
     options.log = count_warnings;
     hdst_context *context = hdst_context_create(&options);
-    context->engine->gpu_form_on_cpu = true;
+    context->engine->options.gpu_form_on_cpu = true;
     hdst_module *m = module_of(context, rank);
     hdst_value *v = hdst_value_create(m, "cell", KEYS), *taken = hdst_value_create(m, "cell", KEYS);
     float values[KEYS], expected[KEYS] = {0};
@@ -237,7 +237,7 @@ Test(accums_on_device, behind_the_pieces_of_a_slice_that_was_cut)
     options.device = "cpu";
     options.memory = 40 << 20;
     hdst_context *context = hdst_context_create(&options);
-    context->engine->gpu_form_on_cpu = true;
+    context->engine->options.gpu_form_on_cpu = true;
     hdst_module *module = module_of(context, "struct item { uint32_t n; float v; };\n"
                                              "flat_map burst(item a, accum uint64_t seen, accum uint64_t given) -> item\n"
                                              "{ seen += 1; for (uint32_t i = 0u; i < a.n; i++) { given += 1; emit((item){ .n = i, .v = a.v }); } }\n");

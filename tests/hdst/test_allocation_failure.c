@@ -188,7 +188,7 @@ static hdst_status sort_job_in(const char *device, uint64_t memory, counter *c, 
     options.memory = memory;
     options.allocator = (hdst_allocator){allocate, reallocate, release, c};
     hdst_context *context = hdst_context_create(&options);
-    if (context->engine) context->engine->sort_least = 1;
+    if (context->engine) context->engine->limits.sort_least = 1;
     hdst_module *m = hdst_module_parse(context, "test.hk", "struct number { uint32_t v; };\nfilter all(number n) { return n.v < 100000u; }\n", NULL);
     hdst_dataset *sorted = hdst_sort(hdst_read(hdst_source_from_memory(context, numbers, NUMBERS, 4), m, "number"), "v");
     hdst_dataset *read = memory ? sorted : hdst_filter_function(hdst_with_layout(sorted, HDST_SOA), m, "all");      // a stage needs more

@@ -60,9 +60,9 @@ static uint64_t random_bits(uint64_t *state)        // xorshift64*
 static hdst_context *gpu_context(uint64_t spare_cells, bool parted)
 {
     hdst_context *context = context_in_form("gpu-form");
-    context->engine->local_bytes = parted ? 2 * LOCAL : LOCAL;
-    context->engine->part_always = parted;
-    context->engine->spare_cells = spare_cells;
+    context->engine->options.local_bytes = parted ? 2 * LOCAL : LOCAL;
+    context->engine->options.part_always = parted;
+    context->engine->options.spare_cells = spare_cells;
     return context;
 }
 
@@ -353,9 +353,9 @@ static bool goes_by_parts(pair *many, uint64_t records, uint64_t rows, uint32_t 
         expected[many[i].key] += many[i].value;
     }
     hdst_context *context = context_in_form("gpu-form");
-    context->engine->local_bytes = 48 << 10;
-    context->engine->device_memory = device_memory;
-    context->engine->sample_seconds = 60;       // all of the sample, however slow the machine is
+    context->engine->options.local_bytes = 48 << 10;
+    context->engine->options.device_memory = device_memory;
+    context->engine->limits.sample_seconds = 60;       // all of the sample, however slow the machine is
     hdst_module *m = module_of(context, text);
     hdst_result *r = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, many, records, sizeof *many), m, "pair"), m, "add", rows));
     RUN(r);

@@ -42,7 +42,7 @@ static hdst_context *open_context(const char *form, bool fast, size_t size)
     options.fast_sums = fast;
     hdst_context *context = hdst_context_create(&options);
     cr_assert(context->engine);
-    context->engine->gpu_form_on_cpu = gpu;
+    context->engine->options.gpu_form_on_cpu = gpu;
     return context;
 }
 
@@ -205,6 +205,6 @@ Test(fast_sums, nobody_speaks_of_them_where_there_are_no_float_sums)
 Test(fast_sums, older_programs_have_exact_ones)
 {
     hdst_context *context = open_context("interp", true, offsetof(hdst_context_options, fast_sums));
-    cr_assert(!context->engine->fast_sums);
+    cr_assert(!context->engine->options.fast_sums);
     hdst_context_destroy(context);
 }

@@ -74,7 +74,7 @@ static job open_job(const char *form, hdst_hpr hpr)
     options.device = gpu ? "cpu" : form;
     options.hpr = hpr;
     job j = {.context = hdst_context_create(&options)};
-    j.context->engine->gpu_form_on_cpu = gpu;
+    j.context->engine->options.gpu_form_on_cpu = gpu;
     j.module = module_of(j.context, text);
     j.data = hdst_read(hdst_source_from_memory(j.context, rows, RECORDS, sizeof(row)), j.module, "row");
     return j;

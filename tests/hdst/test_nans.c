@@ -25,7 +25,7 @@ static hdst_context *context_with_nans(const char *form)
 {
     const bool foreign = !strncmp(form, "foreign-", 8);
     hdst_context *context = context_in_form(foreign ? form + 8 : form);
-    if (context->engine) context->engine->foreign_nans = foreign;      // no device is open yet
+    if (context->engine) context->engine->options.foreign_nans = foreign;      // no device is open yet
     return context;
 }
 

@@ -464,7 +464,7 @@ Test(pipeline, reduces_skip_records_with_arrays)
         options.device = f ? "cpu" : "interp";
         options.on_error = HDST_ON_ERROR_SKIP;
         hdst_context *context = hdst_context_create(&options);
-        context->engine->gpu_form_on_cpu = f == 2;
+        context->engine->options.gpu_form_on_cpu = f == 2;
         hdst_module *m = module_of(context, "struct sample { float x[3]; uint8_t tag; double w; int32_t bad; };\n"
                                             "associative reduce all(sample a, sample b)\n"
                                             "{\n"

@@ -276,8 +276,8 @@ Test(records, the_record_around_a_number_is_made_once)
     uint64_t before = 0;
     for (int i = 0; i < 20000; i++) {
         cr_assert(hdst_module_record_size(module, "float") == 4 && hdst_module_record_size(module, "uint64_t") == 8);
-        if (i == 100) before = atomic_load(&context->engine->memory.small) + atomic_load(&context->engine->memory.used);
+        if (i == 100) before = atomic_load(&context->engine->runtime.memory.small) + atomic_load(&context->engine->runtime.memory.used);
     }
-    cr_assert_leq(atomic_load(&context->engine->memory.small) + atomic_load(&context->engine->memory.used), before);
+    cr_assert_leq(atomic_load(&context->engine->runtime.memory.small) + atomic_load(&context->engine->runtime.memory.used), before);
     hdst_context_destroy(context);
 }

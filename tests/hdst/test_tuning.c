@@ -22,8 +22,8 @@ static hdst_context *open_context(hdst_tuning tuning, const char *cache)
     options.cache_dir = cache;
     hdst_context *context = hdst_context_create(&options);
     cr_assert(context->engine);
-    context->engine->gpu_form_on_cpu = true;
-    context->engine->tuning_least = 1000;
+    context->engine->options.gpu_form_on_cpu = true;
+    context->engine->limits.tuning_least = 1000;
     return context;
 }
 

@@ -170,7 +170,7 @@ Test(values_on_device, no_room_on_the_device)
     options.device = "cpu";
     options.log = count_warnings;
     hdst_context *context = hdst_context_create(&options);
-    context->engine->gpu_form_on_cpu = true;
+    context->engine->options.gpu_form_on_cpu = true;
     hdst_module *m = module_of(context, "map twice(uint32_t i) -> uint64_t { return (uint64_t)i * 2; }\nmap pick(uint32_t i, broadcast uint64_t v[]) -> uint64_t { return v[i]; }\n");
     for (uint32_t i = 0; i < MANY; i++) data[i] = i;
     hdst_dataset *indices = hdst_read(hdst_source_from_memory(context, data, MANY, sizeof *data), m, "uint32_t");

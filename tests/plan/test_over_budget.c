@@ -40,7 +40,7 @@ static void open_job(job *j, const char *form)
     options.device = strcmp(form, "gpu-form") ? form : "cpu";
     options.memory = BUDGET;
     j->context = hdst_context_create(&options);
-    j->context->engine->gpu_form_on_cpu = !strcmp(form, "gpu-form");
+    j->context->engine->options.gpu_form_on_cpu = !strcmp(form, "gpu-form");
     j->module = module_of(j->context, kernels);
     hdst_dataset *items = hdst_read(hdst_source_from_callback(j->context, RECORDS, fill_items, NULL), j->module, "item");
     j->behind = hdst_map_function(hdst_filter_function(items, j->module, "most"), j->module, "halved");
@@ -50,7 +50,7 @@ static void close_job(job *j, hdst_result *r)
 {
     const bool stays = strstr(hdst_explain(r, NULL), "output: stays on the device");       // which has memory of its own
     cr_assert(stays || strstr(hdst_explain(r, NULL), "output: through a temporary file"), "%s", hdst_explain(r, NULL));
-    cr_assert_leq(j->context->engine->memory.peak, BUDGET);
+    cr_assert_leq(j->context->engine->runtime.memory.peak, BUDGET);
     hdst_context_destroy(j->context);
 }
 

@@ -359,7 +359,7 @@ Test(partition, over_the_memory_budget)
     remove("partition_test.raw");
     for (uint32_t i = 0; i < N; i++) counts[rows[i].k % PARTS]++;
     check_order(got, n, counts, NULL, "over the budget");
-    cr_assert_leq(j.context->engine->memory.peak, 900 << 10);
+    cr_assert_leq(j.context->engine->runtime.memory.peak, 900 << 10);
     hdst_context_destroy(j.context);
 }
 

@@ -52,7 +52,7 @@ static bool open_job(job *j, const char *form)
     if (strcmp(form, "interp") && !have_cpu()) return false;
     fill_rows();
     j->context = context_in_form(form);
-    j->context->engine->pick_least = 1000;          // kernels look for candidates, also among so few
+    j->context->engine->limits.pick_least = 1000;          // kernels look for candidates, also among so few
     j->module = module_of(j->context, kernels);
     j->data = hdst_read(hdst_source_from_memory(j->context, rows, N, sizeof(row)), j->module, "row");
     return true;
@@ -273,7 +273,7 @@ Test(pick, candidates_of_any_shape_of_input)
     for (size_t f = 1; f < 3; f++) {
         if (!have_cpu()) return;
         hdst_context *context = context_in_form(forms[f]);
-        context->engine->pick_least = 1000;
+        context->engine->limits.pick_least = 1000;
         hdst_module *module = module_of(context, "struct sample { double v; int8_t small; uint64_t big; uint32_t i; };\n");
         hdst_dataset *data = hdst_read(hdst_source_from_memory(context, samples, MORE, sizeof *samples), module, "sample");
         hdst_dataset *top = hdst_top(data, 12, "v"), *small = hdst_top(data, 5, "small"), *low = hdst_min_by(data, "v"), *big = hdst_max_by(data, "big");
@@ -304,7 +304,7 @@ Test(pick, candidates_behind_maps_ranges_indices_and_totals)
     for (size_t f = 0; f < 3; f++) {
         if (f && !have_cpu()) return;
         hdst_context *context = context_in_form(forms[f]);
-        context->engine->pick_least = 1000;
+        context->engine->limits.pick_least = 1000;
         hdst_module *module = module_of(context, text);
         struct { uint32_t h, x; } best = {0}, want = {0};
         int64_t last = 0;
@@ -336,7 +336,7 @@ Test(pick, few_records_are_candidates)
 {
     if (!have_cpu()) return;
     hdst_context *context = context_on("cpu");
-    context->engine->pick_least = 1000;
+    context->engine->limits.pick_least = 1000;
     hdst_module *module = module_of(context, "struct sample { double v; int8_t small; uint64_t big; uint32_t i; };\n");
     for (uint32_t i = 0; i < MORE; i++) samples[i] = (sample){scattered(i), 0, 0, i};
     hdst_result *result = hdst_result_create(hdst_top(hdst_read(hdst_source_from_memory(context, samples, MORE, sizeof *samples), module, "sample"), 4, "v"));
@@ -424,7 +424,7 @@ Test(pick, equal_values_behind_a_map_that_totals)
     for (int d = 0; d < (have_cpu() ? 2 : 1); d++) {
         hdst_context *context = context_on(devices[d]);
         hdst_module *module = module_of(context, "map tally(float x, accum uint64_t n) -> float { n += 1; return x * 2.0f; }\n");
-        context->engine->pick_least = 1000;
+        context->engine->limits.pick_least = 1000;
         for (int i = 0; i < RECORDS; i++) x[i] = (float)(i % 10);
         hdst_dataset *values = hdst_map_function(hdst_read(hdst_source_from_floats(context, x, RECORDS, 1), module, "float"), module, "tally");
         hdst_result *r = hdst_result_create(hdst_top(values, WANTED, NULL));
@@ -450,7 +450,7 @@ Test(pick, values_that_depend_on_the_index)
     for (int d = 0; d < (have_cpu() ? 2 : 1); d++) {
         hdst_context *context = context_on(devices[d]);
         hdst_module *module = module_of(context, "map early(float x) -> float { return record_index() < 3000ul ? x : 0.0f; }\n");
-        context->engine->pick_least = 1000;
+        context->engine->limits.pick_least = 1000;
         for (int i = 0; i < RECORDS; i++) x[i] = i < END ? (float)i / END : 1000 + (float)i;
         hdst_dataset *values = hdst_map_function(hdst_read(hdst_source_from_floats(context, x, RECORDS, 1), module, "float"), module, "early");
         hdst_result *r = hdst_result_create(hdst_top(values, WANTED, NULL));

@@ -128,7 +128,7 @@ Test(ranges, a_record_that_fails_is_named_and_can_be_skipped)
         options.device = form ? "cpu" : "interp";
         options.on_error = HDST_ON_ERROR_SKIP;
         context = hdst_context_create(&options);
-        context->engine->gpu_form_on_cpu = form == 2;
+        context->engine->options.gpu_form_on_cpu = form == 2;
         m = module_of(context, kernels);
         hdst_result *r = hdst_result_create(hdst_map_function(read_as(context, m, 0, "int64_t"), m, "divide"));
         RUN(r);

@@ -3,7 +3,7 @@
 #ifndef TESTS_SHUFFLE_PAIRS_H
 #define TESTS_SHUFFLE_PAIRS_H
 
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run that is cancelled while its last record is read does none of the work that would follow on the host: sorting, grouping, parting, reducing by key, merging.
 #include "shuffle/aggregate/aggregate.h"
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 #include "shuffle/group/group_large.h"
 #include "shuffle/group/group_order.h"
 #include "shuffle/group/repartition.h"
@@ -48,7 +48,7 @@ static void open_job(job *j, uint64_t memory)
 
 static void close_job(job *j)
 {
-    cr_assert_eq(atomic_load(&j->engine->memory.used), 0, "what a cancelled run took is given back");
+    cr_assert_eq(atomic_load(&j->engine->runtime.memory.used), 0, "what a cancelled run took is given back");
     hdst__arena_destroy(&j->arena);
     hdst__engine_destroy(j->engine);
 }
@@ -146,14 +146,14 @@ Test(cancel, records_are_not_put_in_order)
     hdst__group_init(&g, j.engine, j.record, &key, 1);
     cr_assert_eq(hdst__group_start(&g, &j.reader, &j.error), HDST_OK);
     hdst__rows rows;
-    cr_assert_eq(hdst__engine_read(j.engine, &j.reader, &rows, &g.stats, &j.error), HDST_OK);
+    cr_assert_eq(hdst__rows_read(hdst__engine_runtime(j.engine), &j.reader, &rows, &g.stats, &j.error), HDST_OK);
     pair *before = malloc(rows.bytes);
     memcpy(before, rows.records, rows.bytes);
     hdst__cancel_begin(&j.cancel);
     hdst__cancel_ask(&j.cancel);
     cr_assert_eq(hdst__group_order(&g, &rows, &j.error), HDST_E_CANCELLED);
     cr_assert_arr_eq(before, rows.records, rows.bytes);
-    hdst__engine_free_rows(j.engine, &rows);
+    hdst__rows_free(hdst__engine_runtime(j.engine), &rows);
     hdst__group_release(&g);
     free(before);
     close_job(&j);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/device/device_list.h"
+#include "engine/engine.h"
+#include "engine/common/options.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE     // nftw
 #include "engine/device/device_opencl.h"
 #include "engine/device/driver_gate.h"
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 #include "tests/engine/fixture.h"
 
 #include <criterion/criterion.h>
@@ -62,7 +62,7 @@ static void memory_keeps_its_bytes(bool gpu_form)
     cr_assert_eq(device->ops->to_host(device, memory, &error), HDST_OK);
     cr_assert_eq(memcmp(memory->host, words, sizeof words), 0);
     device->ops->release(device, memory);
-    cr_assert_eq(engine->memory.used, 0);
+    cr_assert_eq(engine->runtime.memory.used, 0);
     cr_assert_eq(device->budget.used, 0);
     hdst__engine_destroy(engine);
 }
@@ -131,7 +131,7 @@ Test(device_opencl, everything_that_changes_machine_code_changes_the_key)
 Test(device_opencl, a_program_on_disk_without_the_kernel_is_compiled_anew_and_replaced)
 {
     hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .cache_dir = root});
-    engine->binary_after = 1;
+    engine->limits.binary_after = 1;
     hdst__device *device;
     hdst_error error = HDST_ERROR_INIT;
     cr_assert_eq(hdst__engine_open(engine, &device, &error), HDST_OK, "%s", error.message);
@@ -155,8 +155,8 @@ Test(device_opencl, a_program_on_disk_without_the_kernel_is_compiled_anew_and_re
     void *now = hdst__program_cache_read(&engine->cache, &b, &kept);
     cr_assert_not_null(now);
     cr_assert(kept != length || memcmp(now, bytes, length) != 0, "the wrong program stays on disk");
-    hdst__free(engine->allocator, bytes);
-    hdst__free(engine->allocator, now);
+    hdst__free(engine->runtime.allocator, bytes);
+    hdst__free(engine->runtime.allocator, now);
     hdst__engine_destroy(engine);
 }
 

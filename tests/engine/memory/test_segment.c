@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segments and their ring, on the interpreter's memory.
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    cr_assert_eq(engine->memory.used, 0, "%llu bytes of the budget were not given back", (unsigned long long)engine->memory.used);
+    cr_assert_eq(engine->runtime.memory.used, 0, "%llu bytes of the budget were not given back", (unsigned long long)engine->runtime.memory.used);
     hdst__engine_destroy(engine);
     hdst__arena_destroy(&arena);
 }
@@ -135,13 +135,13 @@ Test(segment, large_memory_can_have_huge_pages_where_the_budget_has_room_for_wha
     cr_assert_eq(hdst__engine_open(roomy, &on, &error), HDST_OK);
     cr_assert_eq(on->ops->alloc(on, HDST__MEMORY_SHARED, BYTES, "a test", &memory, &error), HDST_OK);
     cr_expect_eq((uintptr_t)memory->host % HUGE, 0);
-    cr_expect_eq(roomy->memory.used, BYTES + HUGE + HEAD);
+    cr_expect_eq(roomy->runtime.memory.used, BYTES + HUGE + HEAD);
     memset(memory->host, 1, BYTES);
     on->ops->release(on, memory);
-    cr_expect_eq(roomy->memory.used, 0);
+    cr_expect_eq(roomy->runtime.memory.used, 0);
     cr_assert_eq(hdst__engine_open(tight, &on, &error), HDST_OK);
     cr_assert_eq(on->ops->alloc(on, HDST__MEMORY_SHARED, BYTES, "a test", &memory, &error), HDST_OK);
-    cr_expect_lt(tight->memory.used, BYTES + (1 << 16));
+    cr_expect_lt(tight->runtime.memory.used, BYTES + (1 << 16));
     on->ops->release(on, memory);
     hdst__engine_destroy(tight);
     hdst__engine_destroy(roomy);

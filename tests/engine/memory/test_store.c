@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records that stay on a device: chunks, what is read back from them in every layout, memory that is used again and given back.
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 #include "engine/memory/store.h"
 
 #include <criterion/criterion.h>
@@ -49,7 +49,7 @@ static bool open_job(job *j, const char *name, uint64_t memory)
     hdst__arena_init(&j->arena, NULL, &j->out_of_memory);
     cr_assert(setjmp(j->out_of_memory) == 0);
     j->record = make_record(&j->arena);
-    hdst__store_init(&j->store, j->engine, j->record);
+    hdst__store_init(&j->store, hdst__engine_runtime(j->engine), j->record);
     cr_assert_eq(j->device->ops->alloc(j->device, HDST__MEMORY_SHARED, COUNT * sizeof(item), "items", &j->source, &error), HDST_OK);
     for (uint64_t i = 0; i < COUNT; i++) ((item *)j->source->host)[i] = item_at(i);
     cr_assert_eq(j->device->ops->to_device(j->device, j->source, &error), HDST_OK);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps whose code the program gives apart, as OpenCL C or as a C function, against plain C.
 #include "engine/engine.h"
+#include "engine/memory/host_rows.h"
+#include "engine/stage/stage_run.h"
+#include "codegen/opencl/kernel.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -101,7 +104,7 @@ static void open_bench(bench *b, const char *device, bool gpu_form, const char *
     if (f->body) cr_assert_null(hdst__passes_scalar(func));
     hdst__reader reader = {.fill = fill, .records = RECORDS, .record = func->params[0].record, .layout = HDST__AOS};
     hdst__stage_spec spec = {.kind = HDST__STAGE_MAP, .func = func, .reader = reader, .separate = separate, .only_declared = !f->body,
-                             .cache = cached ? hdst__dataset_cache_create(b->engine, &reader) : NULL};
+                             .cache = cached ? hdst__dataset_cache_create(hdst__engine_runtime(b->engine), &reader) : NULL};
     b->stage = hdst__stage_create(b->engine, &spec);
 }
 

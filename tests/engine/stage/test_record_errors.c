@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records that fail in a kernel: the same words on the interpreter, in the form for CPUs and in the form for GPUs; the first record counts.
 #include "engine/engine.h"
+#include "engine/memory/host_rows.h"
+#include "engine/stage/stage_run.h"
+#include "codegen/opencl/kernel.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

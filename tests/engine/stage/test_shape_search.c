@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for a quick shape, with made-up times; and stages that run it on PoCL (GPU form on the CPU), whose results no shape may change.
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 #include "engine/stage/launch_shape.h"
 #include "engine/stage/stage.h"
 #include "tests/engine/fixture.h"
@@ -241,9 +241,9 @@ static void open_with(fixture *f, fixture_options options, hdst__tuning_mode mod
     options.cache_dir = root;
     options.binary_after = 1;
     cr_assert_eq(fixture_open(f, &options), HDST_OK);
-    f->engine->tuning = mode;
-    f->engine->tuning_least = LEAST;
-    f->engine->tuning_clock = device_clock;
+    f->engine->options.tuning = mode;
+    f->engine->limits.tuning_least = LEAST;
+    f->engine->limits.tuning_clock = device_clock;
 }
 
 static void open_tuned(fixture *f, bool filters, hdst__tuning_mode mode)
@@ -419,7 +419,7 @@ Test(tuned_stage, inputs_that_are_small_try_nothing)
     fixture f;
     char note[256];
     open_tuned(&f, false, HDST__TUNING_FULL);
-    f.engine->tuning_least = 1 << 20;
+    f.engine->limits.tuning_least = 1 << 20;
     for (int i = 0; i < 20; i++) run_right(&f);
     cr_assert_eq(search_of(&f)->slices, 0);
     cr_assert_eq(search_of(&f)->least_records, 1 << 20);       // of 8 bytes
@@ -431,7 +431,7 @@ Test(tuned_stage, fewer_records_do_when_they_are_large)
 {
     fixture f;
     open_with(&f, (fixture_options){.layout = HDST__AOS, .records = 100, .accumulates = true, .rows = 3, .width = 127}, HDST__TUNING_FULL);
-    f.engine->tuning_least = 1 << 20;
+    f.engine->limits.tuning_least = 1 << 20;
     run_right(&f);
     cr_assert_eq(search_of(&f)->least_records, 1 << 14);       // of 512 bytes
     fixture_close(&f);
@@ -492,7 +492,7 @@ Test(tuned_stage, the_environment_chooses_where_the_program_does_not)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         setenv("HDST_TUNING", cases[i].text, 1);
         hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "interp", .tuning = cases[i].asked});
-        cr_assert_eq(engine->tuning, cases[i].wanted, "%s", cases[i].text);
+        cr_assert_eq(engine->options.tuning, cases[i].wanted, "%s", cases[i].text);
         hdst__engine_destroy(engine);
     }
 }

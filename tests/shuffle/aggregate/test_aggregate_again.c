@@ -2,7 +2,7 @@
 // A reduction by key that runs again: the first result lies in a file that is read like memory, the next ones have hardly a record, or none. (Behind a plan the first result is
 // mostly given back before the second run.)
 #include "shuffle/aggregate/aggregate.h"
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 #include "tests/shuffle/pairs.h"
 
 enum { RECORDS = 500000, MEMORY = 4 << 20 };
@@ -52,7 +52,7 @@ Test(by_key_again, behind_a_result_in_a_file)
         expect_keys(rows, count, turns[turn]);
     }
     hdst__aggregate_destroy(by_key);
-    cr_assert_eq(atomic_load(&engine->memory.used), 0);
+    cr_assert_eq(atomic_load(&engine->runtime.memory.used), 0);
     hdst__engine_destroy(engine);
     hdst__arena_destroy(&arena);
 }

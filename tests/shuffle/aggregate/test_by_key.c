@@ -2,7 +2,7 @@
 // Reductions by key against plain C: records are sorted by the bytes of their keys, sums are made by a big integer (bignum.h), hashes by another way of computing.
 #include "tests/hdst/support.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 #include "plan/dataset.h"
 #include "tests/support/bignum.h"
 
@@ -68,8 +68,8 @@ static bool open_job(job *j, const char *form)
     j->context = context_in_form(on_device ? form : "interp");
     container = !strcmp(form, "table") ? HDST_CONTAINER_TABLE : !strcmp(form, "sorted") || !strcmp(form, "pieces") ? HDST_CONTAINER_SORTED : HDST_CONTAINER_AUTO;
     if (!on_device && strcmp(form, "interp") && strcmp(form, "sorted")) {
-        j->context->engine->by_key_table_bits = 12;
-        j->context->engine->by_key_part_bits = 2;
+        j->context->engine->limits.by_key_table_bits = 12;
+        j->context->engine->limits.by_key_part_bits = 2;
     }
     j->module = module_of(j->context, kernels);
     j->data = hdst_read(hdst_source_from_memory(j->context, rows, N, sizeof(row)), j->module, "row");
@@ -516,7 +516,7 @@ Test(by_key, records_with_errors_are_skipped_in_front)
     job j;
     ON_EACH_FORM(j) {
         uint64_t n;
-        j.context->engine->skip_failed = true;
+        j.context->engine->options.skip_failed = true;
         hdst_result *r = hdst_result_create(hdst_reduce_by_key(hdst_map_function(j.data, j.module, "divided"), j.module, "add"));
         for (int turn = 0; turn < 2; turn++) {
             RUN(r);

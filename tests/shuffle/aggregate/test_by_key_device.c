@@ -3,7 +3,7 @@
 // order, bit for bit.
 #include "tests/hdst/support.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,10 +47,10 @@ typedef struct rows_of { void *bytes; uint64_t count, size; char how[4096]; } ro
 static rows_of reduce(const form *f, const char *text, const void *records, uint64_t count, uint64_t size, hdst_layout layout, const char *function)
 {
     hdst_context *context = context_in_form(f->device ? "gpu-form" : "interp");
-    context->engine->by_key_device_least = 1;
-    context->engine->by_key_table_bits = f->table_bits;
-    context->engine->by_key_part_bits = f->part_bits;
-    context->engine->spare_cells = f->spare_cells;
+    context->engine->limits.by_key_device_least = 1;
+    context->engine->limits.by_key_table_bits = f->table_bits;
+    context->engine->limits.by_key_part_bits = f->part_bits;
+    context->engine->options.spare_cells = f->spare_cells;
     hdst_module *module = module_of(context, text);
     hdst_dataset *data = hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_memory(context, records, count, size), module, "row"), layout));
     hdst_result *result = hdst_result_create(function ? hdst_reduce_by_key(data, module, function) : hdst_distinct(data));
@@ -151,7 +151,7 @@ typedef struct job { hdst_context *context; hdst_value *by; hdst_result *sums, *
 static job open_job(const char *device)
 {
     job j = {.context = context_in_form(device)};
-    j.context->engine->by_key_device_least = 1;
+    j.context->engine->limits.by_key_device_least = 1;
     hdst_module *module = module_of(j.context, mapped_kernels);
     j.by = hdst_value_create(module, "float", 1);
     for (int counts = 0; counts < 2; counts++) {

@@ -68,13 +68,13 @@ Test(by_key_memory, words_move_on_at_every_level)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         hdst_context *context = context_on("interp");
         hdst_module *module = module_of(context, kernels);
-        context->engine->by_key_look_after = 1000;
-        context->engine->by_key_full = 1;
+        context->engine->limits.by_key_look_after = 1000;
+        context->engine->limits.by_key_full = 1;
         uint64_t n;
         const sum *got = rows_of(hdst_read(hdst_source_from_memory(context, pairs, N, sizeof(sum)), module, "sum"), module, cases[c].container, &n);
         cr_assert_eq(n, MOVED_KEYS);
         for (uint64_t i = 0; i < n; i++) cr_assert_eq(got[i].v, expected[got[i].k], "key %u", (unsigned)got[i].k);
-        cr_assert_gt(context->engine->by_key_moved[cases[c].from], 0, "container %d", (int)cases[c].container);
+        cr_assert_gt(context->engine->limits.by_key_moved[cases[c].from], 0, "container %d", (int)cases[c].container);
         hdst_context_destroy(context);
     }
 }
@@ -114,7 +114,7 @@ static void check_spilling(uint64_t memory, const char *told)
         for (uint64_t i = 0; i < n; i++) cr_assert_eq(got[i].v, expected[got[i].k], "key %u", (unsigned)got[i].k);
         cr_assert(strstr(hdst_explain(r, NULL), told), "%s", hdst_explain(r, NULL));
     }
-    cr_assert_leq(context->engine->memory.peak, memory);
+    cr_assert_leq(context->engine->runtime.memory.peak, memory);
     hdst_context_destroy(context);
 }
 
@@ -153,8 +153,8 @@ static void check_behind(const char *form, front f)
     options.device = strcmp(form, "gpu-form") ? form : "cpu";
     options.memory = BEHIND_BUDGET;
     hdst_context *context = hdst_context_create(&options);
-    context->engine->gpu_form_on_cpu = !strcmp(form, "gpu-form");
-    context->engine->by_key_device_least = UINT64_MAX;      // so that a GPU gives slices too
+    context->engine->options.gpu_form_on_cpu = !strcmp(form, "gpu-form");
+    context->engine->limits.by_key_device_least = UINT64_MAX;      // so that a GPU gives slices too
     hdst_module *module = module_of(context, kernels);
     hdst_dataset *data = hdst_read(hdst_source_from_callback(context, BEHIND, fill_spilling, NULL), module, "sum");
     hdst_result *r = hdst_result_create(hdst_reduce_by_key(with_front(data, module, f), module, "add"));
@@ -169,7 +169,7 @@ static void check_behind(const char *form, front f)
         for (uint64_t i = 0; i < n; i++) cr_assert_eq(got[i].v, expected[got[i].k], "%s, front %d: key %u", form, f, (unsigned)got[i].k);
         cr_assert(strstr(hdst_explain(r, NULL), "output: slice by slice"), "%s", hdst_explain(r, NULL));
     }
-    cr_assert_leq(context->engine->memory.peak, BEHIND_BUDGET);
+    cr_assert_leq(context->engine->runtime.memory.peak, BEHIND_BUDGET);
     hdst_context_destroy(context);
 }
 
@@ -216,8 +216,8 @@ Test(by_key_memory, pairs_that_pile_up_are_combined)
 static void heavy_pile(uint64_t memory, uint64_t look_after, uint64_t full, uint64_t least)
 {
     hdst_context *context = context_with_memory(memory);
-    context->engine->by_key_look_after = look_after;
-    context->engine->by_key_full = full;
+    context->engine->limits.by_key_look_after = look_after;
+    context->engine->limits.by_key_full = full;
     hdst_module *module = module_of(context, kernels);
     hdst_dataset *pairs = hdst_read(hdst_source_from_callback(context, HEAVY, fill_heavy, NULL), module, "sum");
     hdst_result *r = hdst_result_create(hdst_with_container(hdst_reduce_by_key(pairs, module, "add"), HDST_CONTAINER_PARTS));
@@ -225,7 +225,7 @@ static void heavy_pile(uint64_t memory, uint64_t look_after, uint64_t full, uint
     uint64_t n;
     const sum *got = hdst_result_rows(r, NULL, &n);
     cr_assert(n == 1 && got[0].v == heavy_sum(), "%a", (double)got[0].v);
-    cr_assert_geq(context->engine->by_key_moved[1], least, "%llu", (unsigned long long)context->engine->by_key_moved[1]);
+    cr_assert_geq(context->engine->limits.by_key_moved[1], least, "%llu", (unsigned long long)context->engine->limits.by_key_moved[1]);
     cr_assert(strstr(hdst_explain(r, NULL), "combined where they piled up"), "%s", hdst_explain(r, NULL));
     hdst_context_destroy(context);
 }

@@ -55,7 +55,7 @@ Test(containers, keys_with_one_hash)
     }
     for (hdst_container container = HDST_CONTAINER_TABLE; container <= HDST_CONTAINER_SORTED; container++) {
         hdst_context *context = context_on("interp");
-        if (container == HDST_CONTAINER_SORTED) context->engine->by_key_table_bits = 10;        // several pieces
+        if (container == HDST_CONTAINER_SORTED) context->engine->limits.by_key_table_bits = 10;        // several pieces
         hdst_module *module = module_of(context, kernels);
         hdst_result *r = hdst_result_create(wides(context, module, rows, COUNT, container));
         RUN(r);
@@ -101,7 +101,7 @@ Test(containers, sorted_runs_over_the_memory_budget)
     for (uint64_t i = 0; i < n; i++) cr_assert_eq(got[i].v, expected[got[i].k], "key %u", (unsigned)got[i].k);
     const char *explanation = hdst_explain(r, NULL);
     cr_assert(strstr(explanation, "through a temporary file") && strstr(explanation, "sorted runs, as was asked for"), "%s", explanation);
-    cr_assert_leq(context->engine->memory.peak, 10 << 20);
+    cr_assert_leq(context->engine->runtime.memory.peak, 10 << 20);
     hdst_context_destroy(context);
 }
 

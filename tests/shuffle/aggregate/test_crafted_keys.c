@@ -192,10 +192,10 @@ static void check(const shape *s, const form *f, const char *records, const char
     options.device = strcmp(f->device, "gpu-form") ? f->device : "cpu";
     options.memory = f->memory;
     hdst_context *context = hdst_context_create(&options);
-    context->engine->gpu_form_on_cpu = !strcmp(f->device, "gpu-form");
-    context->engine->by_key_device_least = 1;
-    context->engine->by_key_table_bits = f->table_bits;
-    context->engine->by_key_part_bits = f->part_bits;
+    context->engine->options.gpu_form_on_cpu = !strcmp(f->device, "gpu-form");
+    context->engine->limits.by_key_device_least = 1;
+    context->engine->limits.by_key_table_bits = f->table_bits;
+    context->engine->limits.by_key_part_bits = f->part_bits;
     hdst_module *module = module_of(context, kernels);
     hdst_dataset *data = hdst_read(hdst_source_from_memory(context, records, N, s->size), module, s->record);
     if (f->cached) data = hdst_cache(data);
@@ -209,7 +209,7 @@ static void check(const shape *s, const form *f, const char *records, const char
     if (f->told) cr_assert(strstr(how, f->told), "%s\n%s", f->told, how);
     if (f->not_told) cr_assert(!strstr(how, f->not_told), "%s\n%s", f->not_told, how);
     if (f->told == pieces_told && f->memory <= 2 << 20 && s->key > 4) cr_assert(strstr(how, ranges_told) && !strstr(how, ", 0 of them ranges"), "%s", how);
-    cr_assert_leq(context->engine->by_key_longest, HDST__KEY_PROBES, "%s on %s: %llu places\n%s", s->record, f->device, (unsigned long long)context->engine->by_key_longest, how);
+    cr_assert_leq(context->engine->limits.by_key_longest, HDST__KEY_PROBES, "%s on %s: %llu places\n%s", s->record, f->device, (unsigned long long)context->engine->limits.by_key_longest, how);
     hdst_context_destroy(context);
 }
 

@@ -31,7 +31,7 @@ static hdst_context *open_context(uint64_t memory, hdst_on_error on_error)
     options.memory = memory;
     options.on_error = on_error;
     hdst_context *context = hdst_context_create(&options);
-    context->engine->by_key_least_cells = 1;
+    context->engine->limits.by_key_least_cells = 1;
     return context;
 }
 

@@ -2,7 +2,7 @@
 // Dense reduces whose rows go by parts on the host, against plain C: sums by a big integer (bignum.h). The container is forced, so that few rows do.
 #include "tests/hdst/support.h"
 
-#include "engine/engine_private.h"
+#include "engine/engine_state.h"
 #include "tests/support/bignum.h"
 
 #include <stdlib.h>
@@ -55,8 +55,8 @@ static hdst_context *open_with(hdst_context_options *options, bool forced)
     options->device = "interp";
     hdst_context *context = hdst_context_create(options);
     if (forced) {
-        context->engine->by_key_least_cells = 1;
-        context->engine->by_key_part_bits = PART_BITS;
+        context->engine->limits.by_key_least_cells = 1;
+        context->engine->limits.by_key_part_bits = PART_BITS;
     }
     return context;
 }

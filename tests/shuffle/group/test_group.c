@@ -127,7 +127,7 @@ static bool open_job(job *j, const char *form, hdst_on_error on_error)
     options.on_error = on_error;
     options.replay_dir = "";
     j->context = hdst_context_create(&options);
-    if (j->context->engine) j->context->engine->gpu_form_on_cpu = !strcmp(form, "gpu-form");
+    if (j->context->engine) j->context->engine->options.gpu_form_on_cpu = !strcmp(form, "gpu-form");
     j->module = module_of(j->context, kernels);
     j->data = hdst_read(hdst_source_from_memory(j->context, rows, N, sizeof(row)), j->module, "row");
     return true;
@@ -548,7 +548,7 @@ static void expect_error(hdst_dataset *dataset, hdst_status code, const char *me
 static bool job_with_memory(job *j, const char *form, uint64_t bytes)
 {
     if (!open_job(j, form, HDST_ON_ERROR_FAIL)) return false;
-    j->context->engine->memory.limit = bytes;       // no device is open yet
+    j->context->engine->runtime.memory.limit = bytes;       // no device is open yet
     return true;
 }
 
@@ -571,7 +571,7 @@ Test(group, keys_come_in_parts_where_memory_is_short)
             }
         }
         cr_expect(strstr(hdst_explain(result, NULL), "memory was short: keys in "), "%s", hdst_explain(result, NULL));
-        cr_expect(j.context->engine->memory.peak <= budgets[b]);
+        cr_expect(j.context->engine->runtime.memory.peak <= budgets[b]);
         hdst_result_destroy(result);
         hdst_context_destroy(j.context);
     }

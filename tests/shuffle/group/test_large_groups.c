@@ -83,8 +83,8 @@ static bool open_job(job *j, const char *form, uint64_t budget, bool skip)
     options.on_error = skip ? HDST_ON_ERROR_SKIP : HDST_ON_ERROR_FAIL;
     options.replay_dir = "";
     j->context = hdst_context_create(&options);
-    j->context->engine->gpu_form_on_cpu = !strcmp(form, "gpu-form");
-    if (budget) j->context->engine->memory.limit = budget;
+    j->context->engine->options.gpu_form_on_cpu = !strcmp(form, "gpu-form");
+    if (budget) j->context->engine->runtime.memory.limit = budget;
     j->module = module_of(j->context, kernels);
     j->data = hdst_read(hdst_source_from_memory(j->context, items, N, sizeof(item)), j->module, "item");
     return true;
@@ -138,7 +138,7 @@ Test(large_groups, a_function_reads_them_from_a_file)
             }
             cr_expect_eq(records, N);
             cr_expect(strstr(hdst_explain(result, NULL), "in a temporary file that the function reads"), "%s", hdst_explain(result, NULL));
-            cr_expect_leq(j.context->engine->memory.peak, j.context->engine->memory.limit);
+            cr_expect_leq(j.context->engine->runtime.memory.peak, j.context->engine->runtime.memory.limit);
             hdst_result_destroy(result);
             hdst_context_destroy(j.context);
         }
@@ -157,7 +157,7 @@ static void expect_reduced(const char *form, const char *name, const char *how)
     cr_expect_eq(n, expected_n);
     cr_expect(n == expected_n && !memcmp(got, expected, n * sizeof(item)), "%s, %s", form, name);
     cr_expect(strstr(hdst_explain(result, NULL), how), "%s", hdst_explain(result, NULL));
-    cr_expect_leq(with.context->engine->memory.peak, with.context->engine->memory.limit);
+    cr_expect_leq(with.context->engine->runtime.memory.peak, with.context->engine->runtime.memory.limit);
     hdst_rows_destroy(without.context, expected);
     hdst_result_destroy(result);
     hdst_context_destroy(with.context);

@@ -157,7 +157,7 @@ static bool open_job(job *j, const char *form)
     if (strcmp(form, "interp") && !have_cpu()) return false;
     srand(1);
     j->context = context_in_form(form);
-    if (j->context->engine) j->context->engine->sort_least = 1;     // devices sort however few
+    if (j->context->engine) j->context->engine->limits.sort_least = 1;     // devices sort however few
     j->module = module_of(j->context, kernels);
     return true;
 }
@@ -326,7 +326,7 @@ Test(sort, runs_in_temporary_files)
         make_rows(MOST);
         hdst_dataset *data = read_rows(&j, MOST);
         for (int round = 0; round < 3; round++) expect_sorted(&j, data, MOST, choose_keys(MOST));
-        const hdst__budget *memory = &j.context->engine->memory;
+        const hdst__budget *memory = &j.context->engine->runtime.memory;
         cr_assert(memory->peak <= budgets[b]);
         cr_assert_eq(memory->used, 0, "%llu bytes are kept", (unsigned long long)memory->used);
         hdst_context_destroy(j.context);
@@ -364,10 +364,10 @@ Test(sort, runs_are_read_at_any_place)
         if (f && !have_cpu()) continue;
         for (uint32_t i = 0; i < MANY; i++) many[i] = i * 2654435761u;
         job j = job_with_memory(f ? "cpu" : "interp", budgets[f]);
-        j.context->engine->gpu_form_on_cpu = f == 2;
-        j.context->engine->sort_least = 1000;
+        j.context->engine->options.gpu_form_on_cpu = f == 2;
+        j.context->engine->limits.sort_least = 1000;
         expect_parts(&j, forms[f], many);
-        cr_assert(j.context->engine->memory.peak <= j.context->engine->memory.limit);
+        cr_assert(j.context->engine->runtime.memory.peak <= j.context->engine->runtime.memory.limit);
         hdst_context_destroy(j.context);
     }
     free(many);
@@ -389,7 +389,7 @@ Test(sort, a_folder_that_is_missing_or_a_full_disk_is_an_io_error)
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){60000, 60000});
     cr_assert_eq(hdst_collect(hdst_sort(read_rows(&j, MOST), "e"), &out, &n, &error), HDST_E_IO);
     cr_assert(strstr(error.hint, "were written") && strstr(error.hint, "TMPDIR"), "%s", error.hint);
-    cr_assert_eq(j.context->engine->memory.used, 0);
+    cr_assert_eq(j.context->engine->runtime.memory.used, 0);
     hdst_context_destroy(j.context);
 }
 

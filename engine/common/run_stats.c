@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/stage/reduction_levels.h"
+#include "engine/common/run_stats.h"
 
 void hdst__levels_count(hdst__run_stats *stats, hdst__hpr highest, uint64_t in, uint64_t from_blocks, uint64_t out)
 {
@@ -8,10 +8,4 @@ void hdst__levels_count(hdst__run_stats *stats, hdst__hpr highest, uint64_t in, 
     stats->level[0] = (hdst__level){"block", in, blocks};
     stats->level[1] = (hdst__level){"device", blocks, device};
     stats->level[2] = (hdst__level){"node", device, out};
-}
-
-const char *hdst__hpr_name(hdst__hpr hpr)
-{
-    static const char *const names[] = {"auto", "none", "block", "device", "node", "cluster"};
-    return names[hpr];
 }

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+
+#include <time.h>
+
+double hdst__now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine lends to all who work for it: memory within its budget, its log, whether its call in progress is to end, and its lock.
+//
+// Threads: `mutex` is held while a stage runs and by all functions that say so. The budget is atomic in itself, and so is the cancel.
+#ifndef HDST_BASE_RUNTIME_H
+#define HDST_BASE_RUNTIME_H
+
+#include "base/alloc.h"
+#include "base/budget.h"
+#include "base/cancel.h"
+#include "base/log.h"
+
+#include <pthread.h>
+
+typedef struct hdst__runtime {
+    const hdst__allocator *allocator;   // what counts towards `memory`, for everything but the engine itself
+    hdst__budget memory;                // of the host
+    hdst__log log;
+    const hdst__cancel *cancel;         // of the call in progress, which whoever works for long looks at; NULL: cannot be cancelled
+    pthread_mutex_t mutex;
+    bool given_up;                      // a device was (engine/device/give_up.h): what it may still touch is never freed
+} hdst__runtime;
+
+#endif

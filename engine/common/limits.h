@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thresholds of an engine that tests set to reach with little data what happens with much. Nobody else changes them.
+#ifndef HDST_ENGINE_COMMON_LIMITS_H
+#define HDST_ENGINE_COMMON_LIMITS_H
+
+#include <stdint.h>
+
+struct hdst__tuning_shape;
+
+typedef struct hdst__limits {
+    // Devices.
+    uint32_t binary_after;              // processes of a program until its binary is asked for; 0: as the driver is
+    double grace_seconds;               // a device that goes on for so long after a cancel is given up
+    // Stages.
+    uint64_t tuning_least;              // records of a slice whose time is compared, fewer when they are large
+    double (*tuning_clock)(const struct hdst__tuning_shape *shape, uint64_t records, void *user);  // in place of the device's; NULL: none
+    void *tuning_clock_user;
+    double sample_seconds;              // what a look at the data may take, about
+    // Sorting and reductions by key (shuffle/), which find them here because tests reach an engine.
+    uint64_t pick_least;                // records of which a kernel picks candidates for the largest values; fewer pass by on the host
+    uint64_t sort_least;                // records that a device sorts; fewer are sorted on the host, without a compiler
+    uint64_t by_key_device_least;       // records that a device reduces by key
+    uint32_t by_key_table_bits, by_key_part_bits;       // sizes of tables and number of parts; 0: chosen
+    uint64_t by_key_look_after, by_key_full;            // hdst__aggregation_layout's, in host memory; 0: as they are
+    uint64_t by_key_least_cells;        // from how many cells on hdst__aggregate_suits_rows, on any device; 0: chosen
+    // What the last reduction by key in host memory tells.
+    uint64_t by_key_moved[3];           // rows with such words that left threads' tables, piles, and parts' tables or runs
+    uint64_t by_key_longest;            // places between a key's home in a table and its place, at most
+} hdst__limits;
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/common/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static hdst__tuning_mode tuning_mode(const hdst__engine_options *options)
+{
+    static const char *const names[] = {"auto", "off", "full"};
+    const char *text = getenv("HDST_TUNING");
+    if (options->tuning != HDST__TUNING_AUTO || !text || !*text) return options->tuning;
+    for (int i = HDST__TUNING_AUTO; i <= HDST__TUNING_FULL; i++)
+        if (strcmp(text, names[i]) == 0) return (hdst__tuning_mode)i;
+    hdst__log_write(options->log, HDST__LOG_WARN, "HDST_TUNING is '%s', not auto, off or full: taking auto", text);
+    return HDST__TUNING_AUTO;
+}
+
+static hdst__hpr highest_level(const hdst__engine_options *options)
+{
+    const char *text = getenv("HDST_HPR");
+    if (options->hpr != HDST__HPR_AUTO) return options->hpr;
+    if (!text || !*text) return HDST__HPR_CLUSTER;
+    for (hdst__hpr level = HDST__HPR_NONE; level <= HDST__HPR_CLUSTER; level++)
+        if (strcmp(text, hdst__hpr_name(level)) == 0) return level;
+    hdst__log_write(options->log, HDST__LOG_WARN, "HDST_HPR is '%s', not none, block, device, node or cluster: taking cluster", text);
+    return HDST__HPR_CLUSTER;
+}
+
+hdst__engine_options hdst__engine_options_resolve(const hdst__engine_options *options)
+{
+    hdst__engine_options resolved = *options;
+    resolved.tuning = tuning_mode(options);
+    resolved.hpr = highest_level(options);
+    return resolved;
+}
+
+const char *hdst__hpr_name(hdst__hpr hpr)
+{
+    static const char *const names[] = {"auto", "none", "block", "device", "node", "cluster"};
+    return names[hpr];
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine is created with.
+#ifndef HDST_ENGINE_COMMON_OPTIONS_H
+#define HDST_ENGINE_COMMON_OPTIONS_H
+
+#include "base/alloc.h"
+#include "base/cancel.h"
+#include "base/log.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Whether slices try other shapes of a GPU kernel, see engine/stage/launch_shape.h.
+typedef enum hdst__tuning_mode {
+    HDST__TUNING_AUTO,              // what needs no compiler at once; what does once the kernel has run for a while
+    HDST__TUNING_OFF,               // the rules' shapes; files are neither read nor written
+    HDST__TUNING_FULL,              // everything at once
+} hdst__tuning_mode;
+
+// The highest level at which reductions combine (engine/common/run_stats.h). Results are the same, to the bit.
+typedef enum hdst__hpr {
+    HDST__HPR_AUTO,                 // of the options only: as HDST_HPR says (none, block, device, node, cluster), else all
+    HDST__HPR_NONE, HDST__HPR_BLOCK, HDST__HPR_DEVICE, HDST__HPR_NODE, HDST__HPR_CLUSTER,
+} hdst__hpr;
+
+typedef struct hdst__engine_options {
+    const hdst__allocator *allocator;
+    const hdst__log *log;
+    const hdst__cancel *cancel;     // whether the call in progress is to end (HDST_E_CANCELLED); NULL: never. Must outlive the engine
+    const char *device;             // "all" (default), "cpu", "gpu", "interp", "INDEX" or "INDEX,INDEX"
+    uint64_t memory;                // budget of host memory, bytes; 0: 3/4 of what the machine (or the cgroup) has
+    uint64_t device_memory;         // budget per device, bytes; 0: 3/4 of what the device reports
+    const char *cache_dir;          // kernel cache; NULL: HDST_CACHE_DIR, XDG_CACHE_HOME/hdst, HOME/.cache/hdst; none usable: memory only, with one warning
+    bool skip_failed;               // records that fail a check are left out and counted, instead of ending the run
+    bool fast_sums;                 // kernels may add floats plainly (hdst__kernel_options)
+    hdst__tuning_mode tuning;       // AUTO: as HDST_TUNING says (auto, off, full)
+    hdst__hpr hpr;
+    bool portable_kernels;          // print kernels without compiler built-ins (Oclgrind)
+    bool gpu_form_on_cpu;           // tests: print the GPU form on a CPU device
+    bool foreign_nans;              // tests: kernels' operations give NaNs that no processor makes
+    bool part_always;               // tests: compact tables are made by way of pairs, whatever their size
+    uint64_t spare_cells;           // tests: of compact tables (accum/accumulators.h); 0: as many as may be needed
+    uint64_t local_bytes;           // tests: of local memory, less than the device has; 0: what it has
+} hdst__engine_options;
+
+// The options with what the environment says in place of AUTO. Strings and other objects stay the caller's.
+hdst__engine_options hdst__engine_options_resolve(const hdst__engine_options *options);
+const char *hdst__hpr_name(hdst__hpr hpr);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run tells of itself, and the levels at which a reduction combines, with what enters and leaves each:
+//     block    what one thread, strip or work-group has: its own table
+//     device   what its blocks give
+//     node     what the devices of a machine give
+//     cluster  what the machines give
+// The last step of a machine always combines: with one device it is the device's step that is left out of the levels, and what it does counts as the node's.
+#ifndef HDST_ENGINE_COMMON_RUN_STATS_H
+#define HDST_ENGINE_COMMON_RUN_STATS_H
+
+#include "engine/common/options.h"
+
+#include <stdint.h>
+
+typedef struct hdst__level {        // one per level: "block", "device", "node"
+    const char *name;
+    uint64_t in, out;               // cells (or records) entering and leaving
+} hdst__level;
+
+typedef struct hdst__device_use {
+    char name[128];
+    uint64_t slices, records;
+    double busy_seconds;
+} hdst__device_use;
+
+typedef struct hdst__run_stats {    // of the last run
+    uint64_t records;
+    uint64_t skipped;               // of them: records that failed and took no part
+    uint32_t fast_sums;             // leaves of accumulators that were summed plainly, not exactly
+    double total_seconds, read_seconds, compile_seconds, run_seconds;
+    uint64_t bytes_to_device, bytes_from_device;    // crossing into another memory; a zero-copy device has nothing to move
+    hdst__device_use device[1];     // more when several devices share a run
+    uint32_t device_count;
+    hdst__level level[3];
+    uint32_t level_count;
+} hdst__run_stats;
+
+// The counts of a reduction of `in` records to `out` of which blocks make `from_blocks`, if `highest` is the highest level that combines.
+void hdst__levels_count(hdst__run_stats *stats, hdst__hpr highest, uint64_t in, uint64_t from_blocks, uint64_t out);
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine consists of. For engine.c, and for tests; all others have engine.h, or the parts that they are handed.
+#ifndef HDST_ENGINE_ENGINE_STATE_H
+#define HDST_ENGINE_ENGINE_STATE_H
+
+#include "base/runtime.h"
+#include "engine/device/device.h"
+#include "engine/device/device_list.h"
+#include "engine/device/opencl.h"
+#include "engine/device/program_cache.h"
+#include "engine/engine.h"
+#include "engine/common/limits.h"
+#include "engine/memory/segment.h"
+#include "engine/common/options.h"
+
+struct hdst__engine {
+    hdst__runtime runtime;
+    hdst__allocator counting, own_allocator;    // the runtime's allocator; what its blocks come from
+    hdst__engine_options options;       // resolved; device and cache_dir are copies
+    hdst__limits limits;
+
+    // All below is guarded by the runtime's mutex.
+    hdst__opencl *opencl;               // NULL until discovery, and when there is no loader
+    hdst__device_list list;             // empty until discovery
+    hdst__device_info interp;           // when the interpreter was named and nothing was discovered
+    const hdst__device_info *chosen;    // NULL until asked for
+    hdst__device *open;                 // the chosen one, once a stage needed it
+    hdst__program_cache cache;
+    bool has_cache;                     // it was set up
+    hdst__ring ring;
+};
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Datasets that stay in memory, as those who make and read them see them; dataset_cache.h has what they consist of.
+#ifndef HDST_ENGINE_MEMORY_CACHED_DATASET_H
+#define HDST_ENGINE_MEMORY_CACHED_DATASET_H
+
+#include "base/runtime.h"
+#include "engine/memory/reader.h"
+
+typedef struct hdst__dataset_cache hdst__dataset_cache;
+
+// A dataset that stays: read at its first run into segments that remain in memory (and, on a GPU, in device memory) until destroyed.
+// Over budget it is streamed again in every run instead, with a warning and a line in explain.
+hdst__dataset_cache *hdst__dataset_cache_create(hdst__runtime *runtime, const hdst__reader *reader);   // NULL: out of memory
+// Reads the dataset on the host: from the segments once they are all there and the host can reach them, else as the cache itself reads it.
+hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache);
+// Its own, where a stage made it: copies from the device.
+const hdst__reader *hdst__dataset_cache_own_reader(const hdst__dataset_cache *cache);
+void hdst__dataset_cache_destroy(hdst__dataset_cache *cache);
+
+#endif

@@ -19,6 +19,7 @@
 
 #include "accum/accumulate_op.h"
 #include "base/diag.h"
+#include "codegen/ir/placement.h"
 #include "record/type.h"
 
 typedef struct ir_expr ir_expr;
@@ -131,6 +132,8 @@ struct ir_stmt {
     uint32_t lanes, interleave;     // with vectorize: turns of a vector, vectors side by side; 0: not chosen yet
     const char *scalar_why;         // IR_RECORDS without vectorize (IR_FOR in row form, where it is meant): the reason, for people
     uint32_t place;                 // a pass's own: which statement of the function this is, in the order of a walk
+    ir_home home;                   // IR_ACCUM of a work-group's loop
+    uint32_t home_register;         // IR_HOME_REGISTER: the first
 };
 
 // What may go wrong at one place. The message is made when it happens, by running the record again in the interpreter, which knows the values (IR_CHECK's index
@@ -154,6 +157,7 @@ typedef struct ir_param {
     bool *leaf_used;                // IR_INPUT, IR_BROADCAST_TABLE: leaves that the body reads (set by the pass that drops unread fields); NULL: all
     hdst__accumulate_op *leaf_op;           // IR_ACCUM_TABLE: how each leaf accumulates. Leaves never accumulated are HDST__SUM.
     bool *leaf_from_float;          // IR_ACCUM_TABLE: every addend of this double leaf is a converted float (fits one word easily)
+    ir_placement *placement;        // IR_ACCUM_TABLE: where its words are (placement.h), shared by the forms of a function; NULL: not placed
     const char *bind;               // the name under which a value is bound: the parameter's, or "function.parameter" in a fused stage when ambiguous
 } ir_param;
 
@@ -180,6 +184,8 @@ struct ir_func {
     uint32_t block;                 // block form: records of a block; 0 in scalar form
     bool apart;                     // block form: the values of neighbouring records do not lie side by side in memory (AoS)
     bool rows;                      // row form: scalar form in which IR_FORs over elements are marked (vectorize) and may hold IR_ACCUM_WORDS
+    ir_tables *tables;              // what the placements have in common, shared by the forms of a function; NULL: not placed
+    bool together;                  // GPU form: the body is made by the work-group, loop by loop, when its lanes have ended their records (cooperative_loops.c)
     uint32_t lane_records;          // GPU form: records that a lane takes at once (thread_coarsening.c); 0 in other forms
     const char *form_why;           // why this form was chosen, for `hdst kernel show`
     const hdst__diags *diags;       // for the positions of spans
@@ -253,6 +259,8 @@ bool hdst__ir_emit_range(const ir_func *func, size_t *first, size_t *end);
 
 const char *hdst__ir_op_name(ir_op op);                 // "add", "select" ...
 const char *hdst__ir_stmt_name(ir_stmt_kind kind);
+const char *hdst__ir_place_name(ir_place place);        // "registers", "local" ...
+const char *hdst__ir_way_name(ir_way way);              // "word", "joint" ...
 
 // --- ir_verify.c: NULL when the function is well formed, else what is wrong, in the arena. Types of operands, indices of params, leaves, vars, checks;
 // breaks inside loops; block-form statements only in block form; per_record variables only inside IR_RECORDS ...

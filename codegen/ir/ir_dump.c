@@ -44,10 +44,22 @@ static const char *const stmt_names[] = {
     [IR_CHECK] = "check", [IR_RECORDS] = "records", [IR_REDUCE] = "reduce", [IR_ACCUM_WORDS] = "words", [IR_ACCUM_WIDE] = "wide", [IR_ACCUM_BLOCK] = "block",
 };
 
+static const char *const place_names[] = {
+    [IR_PLACE_GLOBAL] = "global", [IR_PLACE_FIXED_POINT] = "fixed point", [IR_PLACE_REGISTERS] = "registers", [IR_PLACE_STRIP] = "strip", [IR_PLACE_LOCAL] = "local",
+    [IR_PLACE_GROUP] = "group",
+};
+
+static const char *const way_names[] = {
+    [IR_WAY_WORD] = "word", [IR_WAY_WIDE] = "wide", [IR_WAY_TESTED] = "tested", [IR_WAY_CALLED] = "called", [IR_WAY_JOINT] = "joint", [IR_WAY_LEVELS] = "levels", [IR_WAY_PAIR] = "pair",
+};
+
 static const char *const kind_names[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "text"};
 
 const char *hdst__ir_op_name(ir_op op) { return op <= IR_KEY_MAX ? op_names[op] : "?"; }
 const char *hdst__ir_stmt_name(ir_stmt_kind kind) { return kind <= IR_ACCUM_WIDE ? stmt_names[kind] : "?"; }
+
+const char *hdst__ir_place_name(ir_place place) { return place < IR_PLACES ? place_names[place] : "?"; }
+const char *hdst__ir_way_name(ir_way way) { return way < IR_WAYS ? way_names[way] : "?"; }
 
 static const char *kind_name(hdst__kind kind) { return (int)kind < HDST__SCALAR_KINDS ? kind_names[kind] : "?"; }
 
@@ -250,7 +262,11 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
     case IR_IF: dump_if(d, s); break;
     case IR_FOR: dump_for(d, s); break;
     case IR_LOOP: dump_loop(d, s); break;
-    case IR_ACCUM: dump_target(d, "accum ", s, acc_text(s->acc)); break;
+    case IR_ACCUM:
+        dump_target(d, "accum ", s, acc_text(s->acc));
+        if (s->home == IR_HOME_REGISTER) hdst__buffer_printf(d->out, " in register %" PRIu32, s->home_register);
+        if (s->home == IR_HOME_TILE) hdst__buffer_puts(d->out, " in tile");
+        break;
     case IR_STORE:
         dump_target(d, "store ", s, " = ");
         if (!s->cond) break;
@@ -313,6 +329,47 @@ static void dump_params(const ir_func *func, hdst__buffer *out)
     }
 }
 
+// place t local 5 slots: x joint 0 by 2, n word 4 by 1
+static void dump_placement(const ir_param *p, hdst__buffer *out)
+{
+    hdst__buffer_printf(out, "  place %s %s", p->name, hdst__ir_place_name(p->placement->place));
+    if (p->placement->slots) hdst__buffer_printf(out, " %" PRIu32 " slots", p->placement->slots);
+    for (size_t l = 0; l < p->record->leaf_count; l++) {
+        const ir_leaf_placement *leaf = &p->placement->leaf[l];
+        hdst__buffer_printf(out, "%s%s %s", l ? ", " : ": ", p->record->leaves[l].path, hdst__ir_way_name(leaf->way));
+        if (p->placement->slots) hdst__buffer_printf(out, " %" PRIu32 " by %" PRIu32, leaf->slot, leaf->slot_words);
+        if (leaf->levels[0]) hdst__buffer_puts(out, " blocks of floats");
+        if (leaf->levels[1]) hdst__buffer_puts(out, " blocks of doubles");
+        if (leaf->values || leaf->sum || leaf->value) hdst__buffer_printf(out, " values %" PRIu32 " of %" PRIu32 " sum %" PRIu32, leaf->value, leaf->values, leaf->sum);
+    }
+    hdst__buffer_puts(out, "\n");
+}
+
+// tables copies 16 shared 8 turns 2 overflow 10 first level tile t of 2
+static void dump_tables(const ir_func *func, hdst__buffer *out)
+{
+    const ir_tables *t = func->tables;
+    const struct { const char *what; uint32_t value; } numbers[] = {{"copies", t->copies}, {"shared", t->shared}, {"turns", t->turns > 1 ? t->turns : 0}, {"overflow", t->overflow_words}};
+    hdst__buffer_puts(out, "  tables");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].value) hdst__buffer_printf(out, " %s %" PRIu32, numbers[i].what, numbers[i].value);
+    if (t->first_level) hdst__buffer_puts(out, " first level");
+    if (t->has_tile) hdst__buffer_printf(out, " tile %s of %" PRIu32, func->params[t->tile].name, t->tile_words);
+    hdst__buffer_puts(out, "\n");
+    const ir_tuples *u = &t->tuples;
+    if (t->has_tuples)
+        hdst__buffer_printf(out, "  tuples rows %" PRIu32 " keys %" PRIu32 " low %" PRIu32 " parts %" PRIu32 " values %" PRIu32 " sums %" PRIu32 "\n", u->tile_rows, u->key_bits, u->low_bits,
+                            u->parts_high, u->values, u->sums);
+}
+
+static void dump_places(const ir_func *func, hdst__buffer *out)
+{
+    for (size_t i = 0; i < func->param_count; i++)
+        if (func->params[i].placement) dump_placement(&func->params[i], out);
+    if (func->tables) dump_tables(func, out);
+    if (func->together) hdst__buffer_puts(out, "  together\n");
+}
+
 static void dump_vars(const ir_func *func, hdst__buffer *out)
 {
     for (size_t i = 0; i < func->var_count; i++) {
@@ -340,6 +397,7 @@ void hdst__ir_dump(const ir_func *func, hdst__buffer *out)
     if (func->block) hdst__buffer_printf(out, "  block %" PRIu32 "\n", func->block);
     if (func->rows) hdst__buffer_puts(out, "  rows\n");
     dump_params(func, out);
+    dump_places(func, out);
     dump_vars(func, out);
     dump_checks(func, out);
     dumper d = {func, out, 1};

@@ -201,13 +201,27 @@ static bool for_ok(verifier *v, const ir_stmt *s, const char *where)
     return ok;
 }
 
+static bool home_ok(verifier *v, const ir_stmt *s, const char *where)
+{
+    if (s->home == IR_HOME_PLACE) return true;
+    const ir_placement *placement = v->func->params[s->param].placement;
+    REQUIRE(s->kind == IR_ACCUM && v->func->together && v->func->tables, "a place of a work-group's loop elsewhere", where);
+    REQUIRE(placement && placement->place == IR_PLACE_GROUP, "a place of its own, of an accumulator that is not in a group's table", where);
+    REQUIRE(s->home != IR_HOME_REGISTER || s->home_register < IR_HOME_REGISTERS, "no such register", where);
+    REQUIRE(s->home != IR_HOME_TILE || (v->func->tables->has_tile && v->func->tables->tile == s->param), "there is no such tile", where);
+    return true;
+}
+
 static bool accum_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     REQUIRE(s->value && is_index(s->index) && is_index(s->index2), "value or index", where);
     REQUIRE(s->kind == IR_ACCUM || v->func->block || v->func->rows, "in scalar form", where);
+    REQUIRE(s->param < v->func->param_count && v->func->params[s->param].kind == IR_ACCUM_TABLE, "no such accumulator", where);
+    const ir_placement *placement = v->func->params[s->param].placement;
+    REQUIRE(!placement || placement->place != IR_PLACE_REGISTERS || !s->index2 || s->index2->op == IR_CONST || s->kind == IR_ACCUM_WIDE, "a register by number", where);
+    if (!home_ok(v, s, where)) return false;
     if (s->kind != IR_ACCUM_WORDS) return leaf_is(v, s->param, s->leaf, IR_ACCUM_TABLE, s->value->kind, where);
     REQUIRE(s->value->kind == HDST__I64 || s->value->kind == HDST__U64, "word type", where);
-    REQUIRE(s->param < v->func->param_count && v->func->params[s->param].kind == IR_ACCUM_TABLE, "no such accumulator", where);
     REQUIRE(s->leaf < v->func->params[s->param].record->leaf_count, "no such leaf", where);
     return true;
 }
@@ -317,6 +331,38 @@ static bool block_ok(verifier *v, const ir_block *block)
     return true;
 }
 
+// --- Where accumulators are ---
+
+static bool leaf_placement_ok(verifier *v, const ir_param *p, size_t l)
+{
+    const ir_placement *placement = p->placement;
+    const ir_leaf_placement *leaf = &placement->leaf[l];
+    const ir_tuples *tuples = v->func->tables && v->func->tables->has_tuples ? &v->func->tables->tuples : NULL;
+    REQUIRE(leaf->way < IR_WAYS, "no such way", p->name);
+    REQUIRE(placement->place != IR_PLACE_GLOBAL || leaf->way == IR_WAY_WORD || leaf->way == IR_WAY_WIDE, "words where there are superaccumulators", p->name);
+    REQUIRE(leaf->slot_words <= 2 && leaf->slot + p->record->leaves[l].elements * leaf->slot_words <= placement->slots, "words beyond the row in local memory", p->name);
+    REQUIRE(!leaf->values || (tuples && leaf->value + leaf->values <= tuples->values), "values that a tuple does not have", p->name);
+    REQUIRE(!tuples || leaf->sum < tuples->sums, "a sum that a partition does not have", p->name);
+    return true;
+}
+
+static bool placements_ok(verifier *v)
+{
+    size_t accums = 0;
+    for (size_t i = 0; i < v->func->param_count; i++) {
+        const ir_param *p = &v->func->params[i];
+        accums += p->kind == IR_ACCUM_TABLE;
+        if (!p->placement) continue;
+        REQUIRE(p->kind == IR_ACCUM_TABLE && v->func->tables, "a place of what is no accumulator", p->name);
+        REQUIRE(p->placement->place < IR_PLACES, "no such place", p->name);
+        REQUIRE(p->placement->place != IR_PLACE_REGISTERS || !p->is_table, "a table in registers", p->name);
+        for (size_t l = 0; l < p->record->leaf_count; l++)
+            if (!leaf_placement_ok(v, p, l)) return false;
+    }
+    REQUIRE(!v->func->tables || !v->func->tables->has_tuples || accums == 1, "tuples of several accumulators", v->func->name);
+    return true;
+}
+
 // Variables that are none are found by block_ok.
 static void note_setters(verifier *v, const ir_block *block, bool in_records)
 {
@@ -334,6 +380,6 @@ const char *hdst__ir_verify(const ir_func *func)
     verifier v = {.func = func, .looping = HDST__NEW_ARRAY(func->arena, bool, vars), .bounding = HDST__NEW_ARRAY(func->arena, uint32_t, vars),
                   .set = HDST__NEW_ARRAY(func->arena, uint8_t, vars)};
     if (func->block) note_setters(&v, &func->body, false);
-    block_ok(&v, &func->body);
+    if (placements_ok(&v)) block_ok(&v, &func->body);
     return v.wrong;
 }

@@ -415,11 +415,18 @@ static void read_records(reader *r, ir_stmt *s)
     nested(r, &s->body);
 }
 
-static void read_accum(reader *r, ir_stmt *s)
+static void read_sum(reader *r, ir_stmt *s)
 {
     target(r, s);
     s->acc = law(r);
     s->value = expression(r);
+}
+
+static void read_accum(reader *r, ir_stmt *s)
+{
+    read_sum(r, s);
+    if (accept(r, "in register")) s->home = IR_HOME_REGISTER, s->home_register = (uint32_t)whole(r);
+    else if (accept(r, "in tile")) s->home = IR_HOME_TILE;
 }
 
 static void read_reduce(reader *r, ir_stmt *s)
@@ -445,8 +452,8 @@ static const struct {
 } forms[] = {
     {"if", IR_IF, read_if},           {"for", IR_FOR, read_for},       {"loop", IR_LOOP, read_loop},       {"break", IR_BREAK, read_nothing}, {"continue", IR_CONTINUE, read_nothing},
     {"return", IR_RETURN, read_nothing}, {"accum", IR_ACCUM, read_accum}, {"store", IR_STORE, read_store},    {"emit", IR_EMIT, read_emit},      {"check", IR_CHECK, read_check},
-    {"records", IR_RECORDS, read_records}, {"reduce", IR_REDUCE, read_reduce}, {"words", IR_ACCUM_WORDS, read_words}, {"wide", IR_ACCUM_WIDE, read_accum},
-    {"block", IR_ACCUM_BLOCK, read_accum},
+    {"records", IR_RECORDS, read_records}, {"reduce", IR_REDUCE, read_reduce}, {"words", IR_ACCUM_WORDS, read_words}, {"wide", IR_ACCUM_WIDE, read_sum},
+    {"block", IR_ACCUM_BLOCK, read_sum},
 };
 
 static ir_stmt *assignment(reader *r)
@@ -583,6 +590,82 @@ static void read_check_kind(reader *r)
     fail(r, "no such kind of check");
 }
 
+// --- Where accumulators are ---
+
+static void read_leaf_placement(reader *r, const hdst__record *record, ir_placement *p)
+{
+    const int found = hdst__record_leaf(record, name(r, true));
+    if (found < 0) fail(r, "no such leaf before");
+    ir_leaf_placement *leaf = &p->leaf[found];
+    int w = 0;
+    while (w < IR_WAYS && !accept(r, hdst__ir_way_name((ir_way)w))) w++;
+    if (w == IR_WAYS) fail(r, "no such way");
+    leaf->way = (ir_way)w;
+    if (p->slots) {
+        leaf->slot = (uint32_t)whole(r);
+        expect(r, "by");
+        leaf->slot_words = (uint32_t)whole(r);
+    }
+    leaf->levels[0] = accept(r, "blocks of floats");
+    leaf->levels[1] = accept(r, "blocks of doubles");
+    if (!accept(r, "values")) return;
+    leaf->value = (uint32_t)whole(r);
+    expect(r, "of");
+    leaf->values = (uint32_t)whole(r);
+    expect(r, "sum");
+    leaf->sum = (uint32_t)whole(r);
+}
+
+static void read_placement(reader *r)
+{
+    ir_param *of = &r->func->params[param(r, name(r, false))];
+    ir_placement *p = HDST__NEW(r->arena, ir_placement);
+    p->leaf = HDST__NEW_ARRAY(r->arena, ir_leaf_placement, of->record->leaf_count + 1);
+    int k = 0;
+    while (k < IR_PLACES && !accept(r, hdst__ir_place_name((ir_place)k))) k++;
+    if (k == IR_PLACES) fail(r, "no such place");
+    p->place = (ir_place)k;
+    blank(r);
+    if (isdigit((unsigned char)*r->at)) {
+        p->slots = (uint32_t)whole(r);
+        expect(r, "slots");
+    }
+    if (accept(r, ":")) do read_leaf_placement(r, of->record, p); while (accept(r, ","));
+    of->placement = p;
+}
+
+static ir_tables *tables_of(reader *r)
+{
+    if (!r->func->tables) r->func->tables = HDST__NEW(r->arena, ir_tables);
+    return r->func->tables;
+}
+
+static void read_tables(reader *r)
+{
+    ir_tables *t = tables_of(r);
+    const struct { const char *what; uint32_t *value; } numbers[] = {{"copies", &t->copies}, {"shared", &t->shared}, {"turns", &t->turns}, {"overflow", &t->overflow_words}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (accept(r, numbers[i].what)) *numbers[i].value = (uint32_t)whole(r);
+    t->first_level = accept(r, "first level");
+    t->has_tile = accept(r, "tile");
+    if (!t->has_tile) return;
+    t->tile = param(r, name(r, false));
+    expect(r, "of");
+    t->tile_words = (uint32_t)whole(r);
+}
+
+static void read_tuples(reader *r)
+{
+    ir_tables *t = tables_of(r);
+    const struct { const char *what; uint32_t *value; } numbers[] = {{"rows", &t->tuples.tile_rows}, {"keys", &t->tuples.key_bits}, {"low", &t->tuples.low_bits},
+                                                                      {"parts", &t->tuples.parts_high}, {"values", &t->tuples.values}, {"sums", &t->tuples.sums}};
+    t->has_tuples = true;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        expect(r, numbers[i].what);
+        *numbers[i].value = (uint32_t)whole(r);
+    }
+}
+
 static void read_func(reader *r)
 {
     static const char *const words[] = {"input", "broadcast", "accum", "output"};
@@ -595,6 +678,10 @@ static void read_func(reader *r)
         if (k < 4) read_param(r, (ir_param_kind)k);
         else if (accept(r, "block")) r->func->block = (uint32_t)whole(r);
         else if (accept(r, "rows")) r->func->rows = true;
+        else if (accept(r, "place")) read_placement(r);
+        else if (accept(r, "tables")) read_tables(r);
+        else if (accept(r, "tuples")) read_tuples(r);
+        else if (accept(r, "together")) r->func->together = true;
         else if (accept(r, "var")) read_var(r);
         else if (accept(r, "check")) read_check_kind(r);
         else fail(r, "no such declaration");

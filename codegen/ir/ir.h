@@ -161,8 +161,9 @@ typedef struct ir_param {
     const char *bind;               // the name under which a value is bound: the parameter's, or "function.parameter" in a fused stage when ambiguous
 } ir_param;
 
-// Row form (CPU devices, wide records) is scalar form with marks: an IR_FOR with `vectorize` has turns that do not need one another (but for sums of integers, and
-// for bools that are or-ed); what is added in it to float sums is IR_ACCUM_WORDS, with IR_ACCUM_WIDE after it for what does not fit. IR_ACCUM stands elsewhere.
+// Row form (CPU devices, wide records) is scalar form with marks: an IR_FOR with `vectorize` has turns that do not
+// need one another (but for sums of integers, and for bools that are or-ed); what is added in it to float sums is
+// IR_ACCUM_WORDS, with IR_ACCUM_WIDE after it for what does not fit. IR_ACCUM stands elsewhere.
 enum { HDST__LANES = 16 };      // partial sums of dot and sum (lower_lanes.c): part of their meaning, whatever the device
 
 struct ir_func {
@@ -176,7 +177,8 @@ struct ir_func {
     ir_check *checks;
     size_t check_count, check_capacity;
     ir_block body;
-    bool makes;                     // a function of the user's gives the output, so its NaNs are one (docs/kernel-language.md): else records go through as they came
+    // a function of the user's gives the output, so its NaNs are one (docs/kernel-language.md): else records go through as they came
+    bool makes;
     bool emits_few;                 // with emits: hardly any input record gives one, so counting them first would be a run in vain
     bool emits;                     // has IR_EMIT: how many output records there are depends on the data. Else each input record gives one
     bool counts;                    // only counts what it would emit: nothing is stored, accumulated or checked (pass_count)
@@ -241,7 +243,8 @@ void hdst__ir_substitute_expr(ir_func *func, ir_expr **expr, uint32_t var, const
 
 void hdst__ir_rename(ir_func *func, ir_block *block, const uint32_t *number);     // variable v becomes number[v], where it is read and where it is written
 
-// What statements do first with a scalar variable (first_access.c): nothing that counts, perhaps setting it on some ways; set it on every way; perhaps read what it was before.
+// What statements do first with a scalar variable (first_access.c): nothing that counts, perhaps setting it on some
+// ways; set it on every way; perhaps read what it was before.
 typedef enum ir_meeting { IR_MEETS_NOT, IR_SETS, IR_MAY_READ } ir_meeting;
 ir_meeting hdst__ir_first_meeting(const ir_block *block, uint32_t var);
 const uint8_t *hdst__ir_first_meetings(hdst__arena *arena, const ir_block *block, size_t var_count);   // of every variable, in one walk: by variable, an ir_meeting

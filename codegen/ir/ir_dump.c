@@ -32,7 +32,8 @@ typedef struct dumper {
 static const char *const op_names[] = {
     [IR_CONST] = "const", [IR_VAR] = "var", [IR_ELEM] = "elem", [IR_FIELD] = "field", [IR_BROADCAST] = "broadcast", [IR_LENGTH] = "length",
     [IR_RECORD_INDEX] = "record_index", [IR_NEG] = "neg", [IR_BITNOT] = "bitnot", [IR_NOT] = "not", [IR_ABS] = "abs", [IR_SQRT] = "sqrt",
-    [IR_CANONICAL] = "canonical", [IR_ISNAN] = "isnan", [IR_ADD] = "add", [IR_SUB] = "sub", [IR_MUL] = "mul", [IR_DIV] = "div", [IR_REM] = "rem", [IR_AND] = "and",
+    [IR_CANONICAL] = "canonical", [IR_ISNAN] = "isnan", [IR_ADD] = "add", [IR_SUB] = "sub", [IR_MUL] = "mul",
+        [IR_DIV] = "div", [IR_REM] = "rem", [IR_AND] = "and",
     [IR_OR] = "or", [IR_XOR] = "xor", [IR_SHL] = "shl", [IR_SHR] = "shr", [IR_MIN] = "min", [IR_MAX] = "max", [IR_LT] = "lt", [IR_LE] = "le",
     [IR_GT] = "gt", [IR_GE] = "ge", [IR_EQ] = "eq", [IR_NE] = "ne", [IR_FMA] = "fma", [IR_SELECT] = "select", [IR_CONVERT] = "convert",
     [IR_BITCAST] = "bitcast", [IR_FIXED] = "fixed", [IR_FITS] = "fits", [IR_KEY_MIN] = "key_min", [IR_KEY_MAX] = "key_max",
@@ -45,12 +46,14 @@ static const char *const stmt_names[] = {
 };
 
 static const char *const place_names[] = {
-    [IR_PLACE_GLOBAL] = "global", [IR_PLACE_FIXED_POINT] = "fixed point", [IR_PLACE_REGISTERS] = "registers", [IR_PLACE_STRIP] = "strip", [IR_PLACE_LOCAL] = "local",
+    [IR_PLACE_GLOBAL] = "global", [IR_PLACE_FIXED_POINT] = "fixed point", [IR_PLACE_REGISTERS] = "registers",
+        [IR_PLACE_STRIP] = "strip", [IR_PLACE_LOCAL] = "local",
     [IR_PLACE_GROUP] = "group",
 };
 
 static const char *const way_names[] = {
-    [IR_WAY_WORD] = "word", [IR_WAY_WIDE] = "wide", [IR_WAY_TESTED] = "tested", [IR_WAY_CALLED] = "called", [IR_WAY_JOINT] = "joint", [IR_WAY_LEVELS] = "levels", [IR_WAY_PAIR] = "pair",
+    [IR_WAY_WORD] = "word", [IR_WAY_WIDE] = "wide", [IR_WAY_TESTED] = "tested", [IR_WAY_CALLED] = "called",
+        [IR_WAY_JOINT] = "joint", [IR_WAY_LEVELS] = "levels", [IR_WAY_PAIR] = "pair",
 };
 
 static const char *const kind_names[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "text"};
@@ -302,7 +305,8 @@ static void dump_block(dumper *d, const ir_block *block)
 // The leaves of its rows, and how an accumulator's add: {f32 x[2], f64 d of float, u32 n max}
 static void dump_leaves(const ir_param *p, hdst__buffer *out)
 {
-    static const char *const laws[] = {[HDST__SUM] = "", [HDST__MIN] = " min", [HDST__MAX] = " max", [HDST__AND] = " and", [HDST__OR] = " or", [HDST__XOR] = " xor"};
+    static const char *const laws[] = {[HDST__SUM] = "", [HDST__MIN] = " min", [HDST__MAX] = " max",
+        [HDST__AND] = " and", [HDST__OR] = " or", [HDST__XOR] = " xor"};
     for (size_t i = 0; i < p->record->leaf_count; i++) {
         const hdst__leaf *leaf = &p->record->leaves[i];
         hdst__buffer_printf(out, "%s%s %s", i ? ", " : " {", kind_name(leaf->kind), leaf->path);
@@ -340,7 +344,8 @@ static void dump_placement(const ir_param *p, hdst__buffer *out)
         if (p->placement->slots) hdst__buffer_printf(out, " %" PRIu32 " by %" PRIu32, leaf->slot, leaf->slot_words);
         if (leaf->levels[0]) hdst__buffer_puts(out, " blocks of floats");
         if (leaf->levels[1]) hdst__buffer_puts(out, " blocks of doubles");
-        if (leaf->values || leaf->sum || leaf->value) hdst__buffer_printf(out, " values %" PRIu32 " of %" PRIu32 " sum %" PRIu32, leaf->value, leaf->values, leaf->sum);
+        if (leaf->values || leaf->sum || leaf->value) hdst__buffer_printf(out,
+            " values %" PRIu32 " of %" PRIu32 " sum %" PRIu32, leaf->value, leaf->values, leaf->sum);
     }
     hdst__buffer_puts(out, "\n");
 }
@@ -349,7 +354,8 @@ static void dump_placement(const ir_param *p, hdst__buffer *out)
 static void dump_tables(const ir_func *func, hdst__buffer *out)
 {
     const ir_tables *t = func->tables;
-    const struct { const char *what; uint32_t value; } numbers[] = {{"copies", t->copies}, {"shared", t->shared}, {"turns", t->turns > 1 ? t->turns : 0}, {"overflow", t->overflow_words}};
+    const struct { const char *what; uint32_t value; } numbers[] = {{"copies", t->copies}, {"shared", t->shared},
+        {"turns", t->turns > 1 ? t->turns : 0}, {"overflow", t->overflow_words}};
     hdst__buffer_puts(out, "  tables");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value) hdst__buffer_printf(out, " %s %" PRIu32, numbers[i].what, numbers[i].value);
@@ -358,7 +364,8 @@ static void dump_tables(const ir_func *func, hdst__buffer *out)
     hdst__buffer_puts(out, "\n");
     const ir_tuples *u = &t->tuples;
     if (t->has_tuples)
-        hdst__buffer_printf(out, "  tuples rows %" PRIu32 " keys %" PRIu32 " low %" PRIu32 " parts %" PRIu32 " values %" PRIu32 " sums %" PRIu32 "\n", u->tile_rows, u->key_bits, u->low_bits,
+        hdst__buffer_printf(out,
+            "  tuples rows %" PRIu32 " keys %" PRIu32 " low %" PRIu32 " parts %" PRIu32 " values %" PRIu32 " sums %" PRIu32 "\n", u->tile_rows, u->key_bits, u->low_bits,
                             u->parts_high, u->values, u->sums);
 }
 

@@ -201,10 +201,13 @@ static bool for_ok(verifier *v, const ir_stmt *s, const char *where)
     return ok;
 }
 
-static bool home_ok(verifier *v, const ir_stmt *s, const char *where)
+// Where its accumulator is, it can be added to so.
+static bool placed_ok(verifier *v, const ir_stmt *s, const char *where)
 {
-    if (s->home == IR_HOME_PLACE) return true;
     const ir_placement *placement = v->func->params[s->param].placement;
+    REQUIRE(!placement || placement->place != IR_PLACE_REGISTERS || !s->index2 || s->index2->op == IR_CONST ||
+        s->kind == IR_ACCUM_WIDE, "a register by number", where);
+    if (s->home == IR_HOME_PLACE) return true;
     REQUIRE(s->kind == IR_ACCUM && v->func->together && v->func->tables, "a place of a work-group's loop elsewhere", where);
     REQUIRE(placement && placement->place == IR_PLACE_GROUP, "a place of its own, of an accumulator that is not in a group's table", where);
     REQUIRE(s->home != IR_HOME_REGISTER || s->home_register < IR_HOME_REGISTERS, "no such register", where);
@@ -216,20 +219,18 @@ static bool accum_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     REQUIRE(s->value && is_index(s->index) && is_index(s->index2), "value or index", where);
     REQUIRE(s->kind == IR_ACCUM || v->func->block || v->func->rows, "in scalar form", where);
-    REQUIRE(s->param < v->func->param_count && v->func->params[s->param].kind == IR_ACCUM_TABLE, "no such accumulator", where);
-    const ir_placement *placement = v->func->params[s->param].placement;
-    REQUIRE(!placement || placement->place != IR_PLACE_REGISTERS || !s->index2 || s->index2->op == IR_CONST || s->kind == IR_ACCUM_WIDE, "a register by number", where);
-    if (!home_ok(v, s, where)) return false;
-    if (s->kind != IR_ACCUM_WORDS) return leaf_is(v, s->param, s->leaf, IR_ACCUM_TABLE, s->value->kind, where);
+    if (s->kind != IR_ACCUM_WORDS) return leaf_is(v, s->param, s->leaf, IR_ACCUM_TABLE, s->value->kind, where) && placed_ok(v, s, where);
     REQUIRE(s->value->kind == HDST__I64 || s->value->kind == HDST__U64, "word type", where);
+    REQUIRE(s->param < v->func->param_count && v->func->params[s->param].kind == IR_ACCUM_TABLE, "no such accumulator", where);
     REQUIRE(s->leaf < v->func->params[s->param].record->leaf_count, "no such leaf", where);
-    return true;
+    return placed_ok(v, s, where);
 }
 
 static bool accum_block_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     REQUIRE(v->func->block && !v->in_records, "outside of block form, or in a record loop", where);
-    REQUIRE(s->value && hdst__kind_is_float(s->value->kind) && !s->index && (!s->index2 || (is_index(s->index2) && !s->index2->varying)), "type, row or element", where);
+    REQUIRE(s->value && hdst__kind_is_float(s->value->kind) && !s->index && (!s->index2 || (is_index(s->index2) &&
+        !s->index2->varying)), "type, row or element", where);
     REQUIRE(s->param < v->func->param_count && v->func->params[s->param].kind == IR_ACCUM_TABLE, "no such accumulator", where);
     REQUIRE(s->leaf < v->func->params[s->param].record->leaf_count, "no such leaf", where);
     return true;
@@ -340,7 +341,9 @@ static bool leaf_placement_ok(verifier *v, const ir_param *p, size_t l)
     const ir_tuples *tuples = v->func->tables && v->func->tables->has_tuples ? &v->func->tables->tuples : NULL;
     REQUIRE(leaf->way < IR_WAYS, "no such way", p->name);
     REQUIRE(placement->place != IR_PLACE_GLOBAL || leaf->way == IR_WAY_WORD || leaf->way == IR_WAY_WIDE, "words where there are superaccumulators", p->name);
-    REQUIRE(leaf->slot_words <= 2 && leaf->slot + p->record->leaves[l].elements * leaf->slot_words <= placement->slots, "words beyond the row in local memory", p->name);
+    REQUIRE(leaf->slot_words <= 2 &&
+        leaf->slot + p->record->leaves[l].elements * leaf->slot_words <= placement->slots,
+        "words beyond the row in local memory", p->name);
     REQUIRE(!leaf->values || (tuples && leaf->value + leaf->values <= tuples->values), "values that a tuple does not have", p->name);
     REQUIRE(!tuples || leaf->sum < tuples->sums, "a sum that a partition does not have", p->name);
     return true;
@@ -368,7 +371,8 @@ static void note_setters(verifier *v, const ir_block *block, bool in_records)
 {
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
-        if (s->var < v->func->var_count && hdst__ir_writes(s, s->var)) v->set[s->var] |= in_records && s->kind == IR_FOR ? SET_BY_RECORD_COUNTER : SET_BY_OTHERS;
+        const bool counts = in_records && s->kind == IR_FOR;
+        if (s->var < v->func->var_count && hdst__ir_writes(s, s->var)) v->set[s->var] |= counts ? SET_BY_RECORD_COUNTER : SET_BY_OTHERS;
         ir_block *nested[HDST__IR_NESTED];
         for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) note_setters(v, nested[n], in_records || s->kind == IR_RECORDS);
     }

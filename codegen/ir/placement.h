@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a form of a function keeps its accumulators while it runs, and how an addend gets there. accumulator_placement.c decides it for both device classes; printers read it.
-// Nothing of it changes a result: sums are exact, so their addends may go any way. Part of the IR (ir_param.placement, ir_func.tables); a function without it has not been placed.
+// Where a form of a function keeps its accumulators while it runs, and how an addend gets there.
+// accumulator_placement.c decides it for both device classes; printers read it. Nothing of it changes a result: sums
+// are exact, so their addends may go any way. Part of the IR (ir_param.placement, ir_func.tables); a function without
+// it has not been placed.
 #ifndef HDST_CODEGEN_IR_PLACEMENT_H
 #define HDST_CODEGEN_IR_PLACEMENT_H
 
@@ -24,8 +26,8 @@ typedef enum ir_way {
     IR_WAY_TESTED,              // in fixed point if it fits, else to the superaccumulator
     IR_WAY_CALLED,              // the same, by a call: of what is rarely run
     IR_WAY_JOINT,               // GPU: in fixed point, as 0 if it does not fit for sure; additions that stand together share the test behind them
-    IR_WAY_LEVELS,              // GPU, registers: pre-rounded in three levels of floats (templates/lanes.cl), then one word with more bits below
-    IR_WAY_PAIR,                // GPU, registers: two running sums of doubles (templates/pairs.cl), which are the group's words when it merges
+    IR_WAY_LEVELS,              // GPU, registers: pre-rounded in three levels of floats (accum/lanes.cl), then one word with more bits below
+    IR_WAY_PAIR,                // GPU, registers: two running sums of doubles (accum/pairs.cl), which are the group's words when it merges
     IR_WAYS
 } ir_way;
 

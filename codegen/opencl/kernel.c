@@ -3,6 +3,7 @@
 #include "codegen/opencl/kernel_parts.h"
 #include "codegen/opencl/prelude.h"
 #include "base/pieces.h"
+#include "codegen/pass/accumulator_placement.h"
 
 #include "base/hash.h"
 
@@ -145,13 +146,12 @@ static void add_table_args(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %sRows", p->plan[a].name);
     hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global long *device_table");
-    bool strips = !p->gpu;
-    for (size_t a = 0; a < p->tables->accum_count; a++) strips |= p->plan[a].place == HDST__PLACE_GROUP;
-    if (strips) hdst__kernel_add_arg(p, HDST__ARG_STRIP_TABLES, 0, "__global long *restrict strip_tables");
+    const ir_tables *form = p->func->tables;
+    if (!p->gpu || hdst__placed_anywhere(p->func, IR_PLACE_GROUP)) hdst__kernel_add_arg(p, HDST__ARG_STRIP_TABLES, 0, "__global long *restrict strip_tables");
     if (p->tables->scale_count) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
-    if (p->spare_words) hdst__kernel_add_arg(p, HDST__ARG_SPARES, 0, "__global long *spares");
-    if (p->parted) hdst__kernel_add_arg(p, HDST__ARG_PARTS, 0, "__global uint *parts");
-    if (p->parted) hdst__kernel_add_arg(p, HDST__ARG_PAIRS, 0, "__global uint *pairs");
+    if (form && form->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_SPARES, 0, "__global long *spares");
+    if (form && form->has_tuples) hdst__kernel_add_arg(p, HDST__ARG_PARTS, 0, "__global uint *parts");
+    if (form && form->has_tuples) hdst__kernel_add_arg(p, HDST__ARG_PAIRS, 0, "__global uint *pairs");
     hdst__kernel_add_arg(p, HDST__ARG_FLUSH, 0, "ulong flush");
 }
 
@@ -217,17 +217,25 @@ enum { FLOAT_LEVEL_BYTES = 704, DOUBLE_LEVEL_BYTES = 448, LEVEL_VALUES = 512 * 8
 typedef struct level_bytes {
     hdst__printer *p;
     uint64_t bytes;
+    bool *counted[2];           // by param and leaf, of floats, of doubles
 } level_bytes;
 
-// Every element of a leaf that has such sums has a state, of floats and of doubles. Notes which have: print_levels.c goes by it (plan->level_sum).
+static size_t number_of_leaf(const ir_func *func, const ir_stmt *stmt)
+{
+    size_t n = stmt->leaf;
+    for (size_t i = 0; i < stmt->param; i++) n += func->params[i].record->leaf_count;
+    return n;
+}
+
+// Every element of a leaf that has such sums has a state, of floats and of doubles.
 static bool add_level_bytes(ir_stmt *stmt, void *user)
 {
     level_bytes *all = user;
     if (stmt->kind != IR_ACCUM_BLOCK) return true;
-    const hdst__accum_plan *plan = hdst__find_plan(all->p, stmt->param);
+    const hdst__cell *cell = hdst__find_cell(all->p, stmt->param, stmt->leaf);
     const bool is_double = stmt->value->kind == HDST__F64;
-    bool *counted = &plan->level_sum[is_double][stmt->leaf];
-    if (!*counted) all->bytes += plan->accum->cell[stmt->leaf].elements * (is_double ? DOUBLE_LEVEL_BYTES : FLOAT_LEVEL_BYTES) + (all->bytes ? 0 : LEVEL_VALUES);
+    bool *counted = &all->counted[is_double][number_of_leaf(all->p->func, stmt)];
+    if (!*counted) all->bytes += cell->elements * (is_double ? DOUBLE_LEVEL_BYTES : FLOAT_LEVEL_BYTES) + (all->bytes ? 0 : LEVEL_VALUES);
     *counted = true;
     return true;
 }
@@ -235,9 +243,11 @@ static bool add_level_bytes(ir_stmt *stmt, void *user)
 uint64_t hdst__private_bytes(hdst__printer *p, const ir_func *func)
 {
     uint64_t bytes = 0;
+    size_t leaves = 0;
     for (size_t v = 0; v < func->var_count; v++) bytes += bytes_of(func, &func->vars[v]);
     if (func->block) bytes += hdst__unpack_bytes(p, func->block);
-    level_bytes levels = {.p = p};
+    for (size_t i = 0; i < func->param_count; i++) leaves += func->params[i].record->leaf_count;
+    level_bytes levels = {.p = p, .counted = {HDST__NEW_ARRAY(p->arena, bool, leaves + 1), HDST__NEW_ARRAY(p->arena, bool, leaves + 1)}};
     ir_block body = func->body;
     hdst__ir_visit_stmts(&body, add_level_bytes, &levels);
     return bytes + levels.bytes;
@@ -254,30 +264,6 @@ bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, u
                      "'%s' needs %" PRIu64 " bytes of private memory per work-item, most of it for '%s'; this device class has %" PRIu64, func->name, bytes,
                      name, limit);
     return false;
-}
-
-// --- Accumulators in registers ---
-
-typedef struct element_search {
-    uint32_t param;
-    bool varies;
-} element_search;
-
-static bool find_varying_element(ir_stmt *stmt, void *user)
-{
-    element_search *seek = user;
-    const bool adds = stmt->kind == IR_ACCUM || stmt->kind == IR_ACCUM_WORDS;
-    seek->varies |= adds && stmt->param == seek->param && stmt->index2 && stmt->index2->op != IR_CONST;
-    return !seek->varies;
-}
-
-bool hdst__accum_is_private(const ir_func *func, const hdst__accum *accum, uint64_t most_words)
-{
-    if (accum->is_table || accum->strip_row_words > most_words) return false;
-    element_search seek = {accum->param, false};
-    ir_block body = func->body;
-    hdst__ir_visit_stmts(&body, find_varying_element, &seek);
-    return !seek.varies;
 }
 
 // --- Finishing ---
@@ -349,28 +335,32 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *tem
 
 // --- Why ---
 
-static const char *place_why(const hdst__printer *p, hdst__place place)
+static const char *group_why(const hdst__printer *p)
+{
+    const uint32_t shared = p->func->tables->shared;
+    if (!shared) return "a table in device memory for each work-group: too large for local memory";
+    return hdst__arena_printf(p->arena, "%" PRIu32 " table%s in device memory for all work-groups: too large for local memory", shared, shared > 1 ? "s" : "");
+}
+
+static const char *place_why(const hdst__printer *p, ir_place place)
 {
     switch (place) {
-    case HDST__PLACE_PRIVATE: return "in registers: one row";
-    case HDST__PLACE_STRIP: return p->tables->front ? "a table per strip; the device's has a strip's words too, its cells take what does not fit" : "a table per strip";
-    case HDST__PLACE_LOCAL: return "interleaved tables in local memory";
-    case HDST__PLACE_GROUP:
-        return p->group_tables == 0 ? "a table in device memory for each work-group: too large for local memory"
-                                    : hdst__arena_printf(p->arena, "%" PRIu32 " table%s in device memory for all work-groups: too large for local memory", p->group_tables,
-                                                         p->group_tables > 1 ? "s" : "");
-    case HDST__PLACE_WORDS: return "straight to words in device memory: too large for local memory";
-    case HDST__PLACE_DEVICE: break;
+    case IR_PLACE_REGISTERS: return "in registers: one row";
+    case IR_PLACE_STRIP: return p->func->tables->first_level ? "a table per strip; the device's has a strip's words too, its cells take what does not fit" : "a table per strip";
+    case IR_PLACE_LOCAL: return "interleaved tables in local memory";
+    case IR_PLACE_GROUP: return group_why(p);
+    case IR_PLACE_FIXED_POINT: return "straight to words in device memory: too large for local memory";
+    case IR_PLACE_GLOBAL: case IR_PLACES: break;
     }
     return p->options->no_blocks ? "straight to the device table: blocks have none" : "straight to the device table: too large for local memory";
 }
 
-static const char *tier_why(const hdst__cell *cell, bool levels, bool lane, bool pair)
+static const char *leaf_why(const hdst__cell *cell, const ir_leaf_placement *leaf)
 {
-    if (levels && !cell->fast) return "exact sum, block by block in levels of floats";
+    if ((leaf->levels[0] || leaf->levels[1]) && !cell->fast) return "exact sum, block by block in levels of floats";
     if (cell->fast) return "fast sum, rounded at each addition";
-    if (lane) return "exact sum, in levels of floats in a lane's registers, then two words";
-    if (pair) return "exact sum, in two levels of doubles in a lane's registers, then two words";
+    if (leaf->way == IR_WAY_LEVELS) return "exact sum, in levels of floats in a lane's registers, then two words";
+    if (leaf->way == IR_WAY_PAIR) return "exact sum, in two levels of doubles in a lane's registers, then two words";
     switch (cell->tier) {
     case HDST__TIER_ONE: return "exact sum, one word";
     case HDST__TIER_TWO: return "exact sum, two words";
@@ -386,12 +376,9 @@ const char *hdst__tables_why(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const ir_param *param = &p->func->params[plan->accum->param];
-        hdst__write_line(&why, "accum %s: %s", param->name, place_why(p, plan->place));
-        for (size_t l = 0; l < param->record->leaf_count; l++) {
-            const bool levels = plan->level_sum[0] && (plan->level_sum[0][l] || plan->level_sum[1][l]);
-            const char *how = tier_why(&plan->accum->cell[l], levels, plan->lane_sum && plan->lane_sum[l], plan->pair_sum && plan->pair_sum[l]);
-            hdst__write_line(&why, "    %s: %s", param->record->leaves[l].path, how);
-        }
+        hdst__write_line(&why, "accum %s: %s", param->name, place_why(p, param->placement->place));
+        for (size_t l = 0; l < param->record->leaf_count; l++)
+            hdst__write_line(&why, "    %s: %s", param->record->leaves[l].path, leaf_why(&plan->accum->cell[l], &param->placement->leaf[l]));
     }
     if (p->options->fast_sums && p->tables->scale_count && hdst__tables_fast_sums(p->tables) == 0)
         hdst__write_line(&why, "fast sums were asked for, but this form has exact ones only");

@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form for CPU devices: one work-item is a strip of records; blocks through the block-form body, then the tail through the scalar one. Measured: with the
 // record loops innermost and vectorised this is as fast as hand-written C, while GPU shapes are 13 to 44 times slower on a CPU device.
+#include "codegen/pass/accumulator_placement.h"
 #include "codegen/pass/row_sums.h"
 
 #include <inttypes.h>
 
-enum { PRIVATE_WORDS = 16, MOST_LAYOUT_BLOCK = 512, LEAST_STEP = 64, LEAST_FRONT = 8 * HDST__PAGE_WORDS, MOST_WORDS_TWICE = 1 << 10 };
-
-static void plan_tables(hdst__printer *p, const ir_func *block)
-{
-    for (size_t a = 0; a < p->tables->accum_count; a++) {
-        const hdst__accum *accum = &p->tables->accum[a];
-        p->plan[a].place = p->options->no_blocks ? HDST__PLACE_DEVICE : hdst__accum_is_private(p->func, accum, PRIVATE_WORDS) && hdst__accum_is_private(block, accum, PRIVATE_WORDS) ? HDST__PLACE_PRIVATE
-                                                                                                                                        : HDST__PLACE_STRIP;
-        const size_t leaves = p->func->params[accum->param].record->leaf_count;
-        for (int i = 0; i < 2; i++) p->plan[a].level_sum[i] = HDST__NEW_ARRAY(p->arena, bool, leaves);
-    }
-}
-
-// Cells of a table that are worth a way around them. Block form: levels and what blocks leave over go to the cells directly.
-static bool has_front(const hdst__printer *p, const ir_func *block)
-{
-    return p->options->front && !p->options->no_blocks && !block->block && p->tables->scale_count && p->options->rows && hdst__tables_device_words(p->tables, p->options->rows) >= LEAST_FRONT;
-}
+enum { MOST_LAYOUT_BLOCK = 512, LEAST_STEP = 64 };
 
 // A strip's output begins where there is room for that of all records before it, or where the counts say.
 static void print_first_place(hdst__printer *p)
@@ -103,26 +87,6 @@ static void print_block_loop(hdst__printer *p)
     hdst__write_line(&p->out, "}");
 }
 
-// Records that do hardly more than count wait for the one before them if both count the same: what was stored is loaded at once. In two tables each waits for the last but one.
-// Both take half a first-level cache at most.
-static bool has_strips_twice(const hdst__printer *p, const ir_func *func)
-{
-    const uint64_t *rows = p->options->rows, one[] = {1};
-    const hdst__tables *tables = p->tables;
-    if (!tables->accum_count || tables->front || !hdst__row_only_scatters(func)) return false;
-    uint64_t words = 0;
-    bool in_strips = false;
-    for (size_t a = 0; a < tables->accum_count; a++) {
-        const hdst__accum *accum = &tables->accum[a];
-        in_strips |= p->plan[a].place == HDST__PLACE_STRIP;
-        if (accum->is_table && !rows) return false;
-        words += hdst__accum_rows(accum, accum->is_table ? rows : one) * accum->strip_row_words;
-        for (size_t l = 0; l < accum->leaf_count; l++)
-            if (accum->cell[l].op != HDST__WORD_ADD) return false;
-    }
-    return in_strips && words <= MOST_WORDS_TWICE;
-}
-
 static void print_loop_in_turn(hdst__printer *p)
 {
     hdst__write_line(&p->out, "while (i < stop) {");
@@ -138,13 +102,15 @@ static void print_loop_in_turn(hdst__printer *p)
     hdst__write_line(&p->out, "}");
 }
 
+static bool takes_turns(const hdst__printer *p) { return p->func->tables && p->func->tables->turns > 1; }
+
 static void print_record_loop(hdst__printer *p)
 {
     if (p->row_sums) {
         hdst__print_row_sums_block(p);
         return;
     }
-    if (p->strips_twice) {
+    if (takes_turns(p)) {
         print_loop_in_turn(p);
         return;
     }
@@ -157,7 +123,7 @@ static void print_record_loop(hdst__printer *p)
 
 static void print_flush(hdst__printer *p)
 {
-    if (p->strips_twice) hdst__write_line(&p->out, "for (ulong w = 0; w < strip_words; w++) strip_table[w] += strip_table[turn_words + w];");
+    if (takes_turns(p)) hdst__write_line(&p->out, "for (ulong w = 0; w < strip_words; w++) strip_table[w] += strip_table[turn_words + w];");
     hdst__print_strip_flush(p);
 }
 
@@ -260,13 +226,12 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     const bool prefetches = follow_layout(block, options->input);
     hdst__printer *p = hdst__printer_create(arena, func, options, tables);
     p->prefetches = prefetches;
-    plan_tables(p, block);
-    tables->front = has_front(p, block);
+    const hdst__place_limits limits = {.rows = options->rows, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks, .may_turn = !split, .front = options->front};
+    hdst__pass_place_cpu(block, func, tables, &limits);
     hdst__emit_plan(p);
     if (p->way == HDST__OUTPUT_BOUNDED) p->emit_bound = hdst__ir_emit_bound(block);    // branches became conditions, which all count
     if (block->block) hdst__plan_unpack(p, block);
     if (split) p->row_sums = &sums;
-    p->strips_twice = !split && !singly && has_strips_twice(p, func);
     const uint64_t bytes = hdst__private_bytes(p, block) + (block->block ? hdst__private_bytes(p, func) : 0) + hdst__row_sums_bytes(&sums);
     if (!hdst__private_fits(p, block, bytes, HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;
 
@@ -275,8 +240,8 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     const char *block_loop = block->block ? hdst__print_section(p, print_block_loop) : "";
     ir_func *single = hdst__ir_copy_func(arena, block->block ? func : block);      // rows: one after another
     if (p->way == HDST__OUTPUT_COUNTED) hdst__pass_place(single);
+    if (block->block) hdst__place_tail(single, block, tables);
     hdst__printer_use(p, single);
-    p->singly = block->block != 0;
     count_texts counts;
     if (!print_counts(p, func, diags, &counts)) return NULL;
     hdst__hole holes[] = {
@@ -298,7 +263,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
-    *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .strips_twice = p->strips_twice, .private_bytes = bytes};
+    *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .strips_twice = block->tables->turns > 1, .private_bytes = bytes};
     kernel->why = hdst__arena_printf(arena, "form: %s\n%s%s",
                                      block->form_why ? block->form_why
                                      : block->block  ? "block"

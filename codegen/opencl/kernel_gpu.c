@@ -1,110 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form for GPUs: one lane per record with a grid-stride loop; broadcasts and interleaved tables in local memory where they fit.
 #include "codegen/opencl/kernel_parts.h"
+#include "codegen/pass/accumulator_placement.h"
 #include "codegen/pass/row_form.h"
 #include "base/pieces.h"
 
 #include <inttypes.h>
 
 enum {
-    PRIVATE_WORDS = 16, LANE_SUM_WORDS = 8, PAIR_SUM_WORDS = 32, MAX_COPIES = 16, LOCAL_ALIGN = 16, MANY_NODES = 600, MOST_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3,
+    MANY_NODES = 600, MOST_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3,
     WIDE_BYTES = 512, WIDE_GROUP = 128,     // of a record read; its loops keep a lane busy, and more work-groups share a small input
-    OWN_TABLE_BYTES = 2 << 20,              // of a work-group's table in device memory: there are hundreds
-    TILE_BYTES = 16 << 10,                  // of local memory
-    SHARED_TABLE_BYTES = 16 << 20, MOST_SHARED = 8,     // of all tables that work-groups share: they stay in the second-level cache
 };
-
-// --- Slots: 32-bit words of local memory ---
-
-typedef struct small_search {
-    uint32_t param, leaf;
-    bool all_small;
-} small_search;
-
-// 2^23 additions of less than 2^8 fit 32 bits, so a count needs no carry.
-static bool find_large(ir_stmt *stmt, void *user)
-{
-    small_search *seek = user;
-    if (stmt->kind == IR_ACCUM && stmt->param == seek->param && stmt->leaf == seek->leaf)
-        seek->all_small &= stmt->value->op == IR_CONST && hdst__kind_is_integer(stmt->value->kind) && stmt->value->bits < 256;
-    return seek->all_small;
-}
-
-uint32_t hdst__slots_per_word(const hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
-{
-    const hdst__cell *cell = &plan->accum->cell[leaf];
-    const bool narrow = hdst__scalar_size(cell->kind) <= 4;
-    if (cell->tier != HDST__TIER_PLAIN) return 2;
-    if (cell->op == HDST__WORD_MAX) return narrow ? 1 : 0;
-    if (cell->op != HDST__WORD_ADD) return narrow ? 1 : 2;
-    small_search seek = {plan->accum->param, leaf, true};
-    ir_block body = p->func->body;
-    hdst__ir_visit_stmts(&body, find_large, &seek);
-    return seek.all_small ? 1 : 2;
-}
-
-static void plan_slots(hdst__printer *p, hdst__accum_plan *plan)
-{
-    const size_t leaves = p->func->params[plan->accum->param].record->leaf_count;
-    plan->slot = HDST__NEW_ARRAY(p->arena, uint32_t, leaves);
-    plan->slots = 0;
-    for (uint32_t l = 0; l < leaves; l++) {
-        plan->slot[l] = plan->slots;
-        plan->slots += (uint32_t)(plan->accum->cell[l].elements * plan->accum->cell[l].strip_words) * hdst__slots_per_word(p, plan, l);
-    }
-}
 
 // --- What goes to local memory ---
 
+static const ir_tables *form_of(const hdst__printer *p) { return p->func->tables; }
 
-static uint64_t rows_of(const hdst__printer *p, const hdst__accum_plan *plan)
-{
-    const uint64_t rows = plan->accum->is_table && p->options->rows ? p->options->rows[plan->accum->param] : 1;
-    return rows ? rows : 1;
-}
-
-// Bytes of one copy of all tables that are in local memory or merge through it.
-static uint64_t copy_bytes(const hdst__printer *p)
-{
-    uint64_t slots = 0;
-    for (size_t a = 0; a < p->tables->accum_count; a++) {
-        const uint64_t rows = rows_of(p, &p->plan[a]) + p->plan[a].accum->is_table;     // and one, see add_local_arg
-        if (p->plan[a].slots == 0) continue;
-        if (rows > UINT32_MAX) return UINT64_MAX;
-        slots += rows * p->plan[a].slots;
-    }
-    return slots * 4;
-}
-
-static void drop_tables(hdst__printer *p)
-{
-    for (size_t a = 0; a < p->tables->accum_count; a++)
-        if (p->plan[a].place == HDST__PLACE_LOCAL) {
-            p->plan[a].place = p->plan[a].accum->strip_row_words ? HDST__PLACE_GROUP : HDST__PLACE_DEVICE;
-            p->plan[a].slots = 0;
-        }
-}
-
-static bool has_pairs(const hdst__printer *p, const hdst__accum_plan *plan)
-{
-    for (size_t l = 0; l < p->func->params[plan->accum->param].record->leaf_count; l++)
-        if (plan->pair_sum[l]) return true;
-    return false;
-}
-
-static void plan_tables(hdst__printer *p)
-{
-    const uint64_t most = p->options->facts.local_bytes;
-    for (size_t a = 0; a < p->tables->accum_count; a++) {
-        p->plan[a].place = p->options->no_blocks ? HDST__PLACE_DEVICE
-            : hdst__accum_is_private(p->func, p->plan[a].accum, has_pairs(p, &p->plan[a]) ? PAIR_SUM_WORDS : PRIVATE_WORDS) ? HDST__PLACE_PRIVATE : HDST__PLACE_LOCAL;
-        if (p->plan[a].place != HDST__PLACE_DEVICE) plan_slots(p, &p->plan[a]);
-    }
-    if (copy_bytes(p) > most * 3 / 4) drop_tables(p);
-    // Half of local memory is enough for the copies: more of it would leave fewer work-groups on a processor.
-    p->copies = MAX_COPIES;
-    while (p->copies > 1 && copy_bytes(p) * p->copies > most / 2) p->copies /= 2;
-}
+static uint64_t copy_bytes(const hdst__printer *p) { return hdst__place_copy_bytes(p->func, p->tables, p->options->rows); }
 
 static bool all_aligned(const ir_param *param)
 {
@@ -113,71 +25,15 @@ static bool all_aligned(const ir_param *param)
     return aligned;
 }
 
-// Of a table with few rows a lane has an element of each in local memory while it goes through the records: what it reads back from device memory comes late.
-static void plan_tile(hdst__printer *p, uint32_t group)
+// `taken`: by the loops of the work-group.
+static void plan_broadcasts(hdst__printer *p, uint64_t taken)
 {
-    for (size_t a = 0; a < p->tables->accum_count && !p->tile; a++) {
-        const hdst__accum_plan *plan = &p->plan[a];
-        uint32_t words = 0;
-        for (size_t l = 0; l < p->func->params[plan->accum->param].record->leaf_count; l++)
-            if (plan->accum->cell[l].strip_words > words) words = plan->accum->cell[l].strip_words;
-        if (plan->place != HDST__PLACE_GROUP || !plan->accum->is_table || !words || rows_of(p, plan) > TILE_BYTES / (sizeof(int64_t) * words * group)) continue;
-        p->tile = plan;
-        p->tile_words = words;
-        p->spread_bytes += (rows_of(p, plan) + 1) * words * group * sizeof(int64_t) + LOCAL_ALIGN;
-    }
-}
-
-// Loops over the elements of accumulators in device memory are for the work-group, if what they need of a record has room in local memory.
-static void plan_spread(hdst__printer *p, ir_func *func, uint32_t group)
-{
-    bool *wide = HDST__NEW_ARRAY(p->arena, bool, func->param_count);
-    uint64_t words = 0;
-    for (size_t a = 0; a < p->tables->accum_count; a++) {
-        wide[p->plan[a].accum->param] = p->plan[a].place == HDST__PLACE_GROUP;
-        words += rows_of(p, &p->plan[a]) * p->plan[a].accum->strip_row_words;
-    }
-    const ir_func *before = hdst__ir_copy_func(p->arena, func);
-    ir_func *loops = hdst__pass_spread(func, wide);
-    p->spread = loops ? hdst__spread_create(p->arena, loops) : NULL;
-    if (p->spread && hdst__spread_bytes(p->spread) * group + copy_bytes(p) * p->copies > p->options->facts.local_bytes / 2) {
-        p->spread = NULL;
-        *func = *before;
-    }
-    p->spread_bytes = p->spread ? hdst__spread_bytes(p->spread) * group : 0;
-    if (p->spread) plan_tile(p, group);
-    if (p->spread && words * sizeof(int64_t) <= OWN_TABLE_BYTES) return;
-    const uint64_t fit = words ? SHARED_TABLE_BYTES / (words * sizeof(int64_t)) : 1;
-    p->group_tables = fit < 1 ? 1 : fit < MOST_SHARED ? (uint32_t)fit : MOST_SHARED;
-}
-
-static bool may_be_compact(const hdst__accum_plan *plan) { return plan->place == HDST__PLACE_GROUP && hdst__accum_may_be_compact(plan->accum); }
-
-// Tables in device memory whose float sums need no more than a word each. A wide cell has ten times as many, and is read and written for each row. Few rows have several
-// tables instead, for all lanes would meet there.
-static void plan_compact(hdst__printer *p, const ir_func *single, hdst__gpu_shape *shape)
-{
-    if (!p->options->compact_bits || p->spread || p->func->emits) return;
-    const bool parted = p->tables->accum_count == 1 && may_be_compact(&p->plan[0]) && hdst__plan_parted(p, single, shape);
-    for (size_t a = 0; a < p->tables->accum_count; a++) {
-        hdst__accum_plan *plan = &p->plan[a];
-        const bool many = rows_of(p, plan) * sizeof(int64_t) > p->options->facts.local_bytes * 3 / 4;
-        if (!may_be_compact(plan) || !(many || parted)) continue;
-        hdst__accum_make_compact((hdst__accum *)plan->accum);      // of this kernel's own tables
-        plan->place = HDST__PLACE_WORDS;
-        for (size_t l = 0; l < plan->accum->leaf_count; l++)
-            if (plan->accum->cell[l].digits >= p->spare_words && plan->accum->cell[l].digits) p->spare_words = plan->accum->cell[l].digits + 1;
-    }
-}
-
-static void plan_broadcasts(hdst__printer *p)
-{
-    const uint64_t tables = copy_bytes(p) * p->copies + p->spread_bytes, most = p->options->facts.local_bytes;
+    const uint64_t tables = copy_bytes(p) * form_of(p)->copies + taken, most = p->options->facts.local_bytes;
     uint64_t room = tables < most ? (most - tables) / 2 : 0;
     for (size_t i = 0; i < p->func->param_count; i++) {
         const ir_param *param = &p->func->params[i];
         if (param->kind != IR_BROADCAST_TABLE || !param->is_table || !all_aligned(param) || !p->options->rows || p->options->rows[i] > room) continue;
-        const uint64_t bytes = p->options->rows[i] * param->record->size + LOCAL_ALIGN;
+        const uint64_t bytes = p->options->rows[i] * param->record->size + HDST__LOCAL_ALIGN;
         if (bytes > room) continue;
         p->local_broadcast[i] = true;
         room -= bytes;
@@ -191,16 +47,17 @@ static bool add_local_arg(hdst__printer *p, uint32_t group)
     for (size_t i = 0; i < p->func->param_count; i++) {
         if (!p->local_broadcast[i]) continue;
         per_row[i] = p->func->params[i].record->size;
-        constant += LOCAL_ALIGN;
+        constant += HDST__LOCAL_ALIGN;
     }
     for (size_t a = 0; a < p->tables->accum_count; a++) {
-        const uint64_t bytes = (uint64_t)p->plan[a].slots * p->copies * 4;
+        const uint64_t bytes = (uint64_t)hdst__placement(p, &p->plan[a])->slots * form_of(p)->copies * 4;
         if (p->plan[a].accum->is_table) per_row[p->plan[a].accum->param] = bytes;
         constant += bytes;
     }
-    if (p->tile) {
-        per_row[p->tile->accum->param] = (uint64_t)group * p->tile_words * sizeof(int64_t);
-        constant += per_row[p->tile->accum->param] + LOCAL_ALIGN;
+    if (form_of(p)->has_tile) {
+        const uint32_t tile = form_of(p)->tile;
+        per_row[tile] = (uint64_t)group * form_of(p)->tile_words * sizeof(int64_t);
+        constant += per_row[tile] + HDST__LOCAL_ALIGN;
     }
     if (constant == 0) return false;
     hdst__kernel_add_arg(p, HDST__ARG_LOCAL, 0, "__local ulong2 *restrict local_memory");
@@ -223,8 +80,8 @@ static void print_broadcast_copies(hdst__printer *p)
         hdst__write_line(&p->out, "    ((__local uint *)%sAt)[w] = ((__global const uint *)%sData)[w];", name, name);
         offset = hdst__arena_printf(p->arena, "%s + (%sRows * %" PRIu64 " + 15) / 16", offset, name, size);
     }
-    if (p->tile) {
-        hdst__write_line(&p->out, "const uint tile_rows = (uint)max(%sRows, 1UL) * %" PRIu32 ";", p->tile->name, p->tile_words);
+    if (form_of(p)->has_tile) {
+        hdst__write_line(&p->out, "const uint tile_rows = (uint)max(%sRows, 1UL) * %" PRIu32 ";", p->param_name[form_of(p)->tile], form_of(p)->tile_words);
         hdst__write_line(&p->out, "__local long *tile = (__local long *)(local_memory%s);", offset);
         offset = hdst__arena_printf(p->arena, "%s + (tile_rows * LANES + 1) / 2", offset);
     }
@@ -363,48 +220,6 @@ static hdst__gpu_shape choose_shape(const ir_func *func, const hdst__kernel_opti
     return shape;
 }
 
-// A sum in registers meets the wide cell of the device table, which all lanes share, as rarely as can be: a lane's word has room for more bits, and merges
-// into two words of the group's table.
-static bool may_be_lane_sum(const hdst__accum *accum, const ir_func *func, size_t leaf)
-{
-    const hdst__cell *cell = &accum->cell[leaf];
-    return cell->of_floats && cell->tier == HDST__TIER_ONE && hdst__accum_is_private(func, accum, LANE_SUM_WORDS);
-}
-
-// So do sums of doubles, as two running sums, which are the group's two words when it merges.
-static bool may_be_pair_sum(const hdst__accum *accum, const ir_func *func, size_t leaf, bool fast_sums)
-{
-    const hdst__cell *cell = &accum->cell[leaf];
-    const bool doubles = cell->kind == HDST__F64 && !cell->of_floats, fits = cell->tier == HDST__TIER_ONE || cell->tier == HDST__TIER_TWO;
-    return doubles && fits && !fast_sums && hdst__accum_is_private(func, accum, PAIR_SUM_WORDS);
-}
-
-static const hdst__tables *widen(hdst__arena *arena, const ir_func *func, const hdst__tables *tables, bool fast_sums)
-{
-    hdst__tier *tiers = HDST__NEW_ARRAY(arena, hdst__tier, tables->scale_count + 1);
-    for (size_t a = 0; a < tables->accum_count; a++) {
-        const hdst__accum *accum = &tables->accum[a];
-        for (size_t l = 0; l < func->params[accum->param].record->leaf_count; l++)
-            if (accum->cell[l].scale >= 0) tiers[accum->cell[l].scale] = may_be_lane_sum(accum, func, l) || may_be_pair_sum(accum, func, l, fast_sums) ? HDST__TIER_TWO
-                : accum->cell[l].tier;
-    }
-    return hdst__tables_make(arena, func, tiers);
-}
-
-static void plan_lane_sums(hdst__printer *p, const hdst__tables *narrow)
-{
-    for (size_t a = 0; a < narrow->accum_count; a++) {
-        const size_t leaves = p->func->params[narrow->accum[a].param].record->leaf_count;
-        p->plan[a].lane_sum = HDST__NEW_ARRAY(p->arena, bool, leaves);
-        p->plan[a].pair_sum = HDST__NEW_ARRAY(p->arena, bool, leaves);
-        for (size_t l = 0; l < leaves; l++) {
-            p->plan[a].lane_sum[l] = may_be_lane_sum(&narrow->accum[a], p->func, l);
-            p->plan[a].pair_sum[l] = may_be_pair_sum(&narrow->accum[a], p->func, l, p->options->fast_sums);
-            ((hdst__cell *)&p->tables->accum[a].cell[l])->fast = p->plan[a].lane_sum[l] && p->options->fast_sums;      // of this kernel's own tables
-        }
-    }
-}
-
 // --- Output of which the data says how much ---
 
 static void print_count_setup(hdst__printer *p)
@@ -456,29 +271,28 @@ static ir_func *span_body(ir_func *single, uint32_t records, hdst__diags *diags)
     return NULL;
 }
 
-static bool has_tables(const hdst__printer *p, hdst__place place)
+static hdst__place_limits limits_of(const hdst__kernel_options *options, const hdst__gpu_shape *shape)
 {
-    for (size_t a = 0; a < p->tables->accum_count; a++)
-        if (p->plan[a].place == place) return true;
-    return false;
+    return (hdst__place_limits){.local_bytes = options->facts.local_bytes, .group = shape->group, .rows = options->rows, .fixed_point_bits = options->compact_bits,
+                                .may_part = options->may_part, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks};
 }
 
-const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
+const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *scalar, const hdst__kernel_options *options, hdst__diags *diags)
 {
-    hdst__gpu_shape shape = choose_shape(func, options);
-    ir_func *single = single_body(arena, func), *count;
-    const hdst__tables *narrow = hdst__tables_make(arena, func, options->tiers);
-    hdst__printer *p = hdst__printer_create(arena, func, options, options->no_blocks ? narrow : widen(arena, func, narrow, options->fast_sums));
-    if (!options->no_blocks) plan_lane_sums(p, narrow);
-    plan_tables(p);
-    plan_spread(p, single, shape.group);
-    if (p->spread) shape.records = 1;
-    plan_compact(p, single, &shape);
+    hdst__gpu_shape shape = choose_shape(scalar, options);
+    const hdst__place_limits limits = limits_of(options, &shape);
+    ir_func *func = hdst__ir_copy_func(arena, scalar), *count;
+    const hdst__tables *tables = hdst__pass_place_gpu(func, hdst__tables_make(arena, func, options->tiers), &limits);
+    ir_func *single = single_body(arena, func), *loops = hdst__pass_place_loops(single, tables, &limits);
+    if (loops) shape.records = 1;
+    hdst__pass_place_fixed_point(single, loops, (hdst__tables *)tables, &limits, &shape.records);
+    hdst__printer *p = hdst__printer_create(arena, func, options, tables);
+    if (loops) p->spread = hdst__spread_create(arena, loops);
     ir_func *spans = span_body(single, shape.records, diags);
     if (!spans) return NULL;
     const uint64_t bytes = hdst__private_bytes(p, spans);
     if (!hdst__private_fits(p, func, bytes, HDST__GPU_PRIVATE_LIMIT, diags)) return NULL;
-    plan_broadcasts(p);
+    plan_broadcasts(p, hdst__place_loop_bytes(loops, tables, &limits));
     hdst__plan_words(p);
     hdst__emit_plan(p);
     hdst__kernel_add_common_args(p);
@@ -486,7 +300,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     if (!hdst__emit_count_form(p, p->func, diags, &count)) return NULL;
     hdst__printer_use(p, single);       // its constants, for the file's scope
     const char *count_record = print_count(p, count, hdst__print_function);
-    const bool merges = has_tables(p, HDST__PLACE_GROUP);
+    const bool merges = hdst__placed_anywhere(func, IR_PLACE_GROUP);
     const char *setup = hdst__print_section(p, print_setup);
     hdst__hole holes[] = {
         {"title", func->name},
@@ -507,14 +321,14 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *fun
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
-    *kernel = (hdst__kernel){.func = func, .local_size = shape.group, .shape = shape, .private_bytes = bytes, .merges = merges, .group_tables = p->group_tables, .spare_words = p->spare_words,
-                            .tables_in_local = has_tables(p, HDST__PLACE_LOCAL)};
+    *kernel = (hdst__kernel){.func = func, .local_size = shape.group, .shape = shape, .private_bytes = bytes, .merges = merges, .group_tables = func->tables->shared,
+                            .spare_words = func->tables->overflow_words, .tables_in_local = hdst__placed_anywhere(func, IR_PLACE_LOCAL)};
     kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s", shape.records, shape.records > 1 ? "s" : "",
-                                     local ? "" : ", no local memory", p->copies, hdst__emit_why(p), hdst__tables_why(p));
-    if (p->parted) kernel->why = hdst__arena_printf(arena, "%s%s\n", kernel->why, hdst__parted_why(p));
+                                     local ? "" : ", no local memory", func->tables->copies, hdst__emit_why(p), hdst__tables_why(p));
+    if (func->tables->has_tuples) kernel->why = hdst__arena_printf(arena, "%s%s\n", kernel->why, hdst__parted_why(p));
     const size_t finish = p->tables->accum_count ? HDST__FINISH_HOLES : 0, count_of_holes = sizeof holes / sizeof *holes - HDST__FINISH_HOLES - HDST__PARTED_HOLES;
     if (finish) hdst__finish_texts(p, kernel, holes + count_of_holes);
-    const size_t parted = p->parted ? HDST__PARTED_HOLES : 0;
+    const size_t parted = func->tables->has_tuples ? HDST__PARTED_HOLES : 0;
     if (parted) hdst__parted_texts(p, single, spans, shape.records, setup, holes + count_of_holes + finish);
     hdst__kernel_finish(p, kernel, "kernel_gpu.cl", holes, count_of_holes + finish + parted);
     return kernel;

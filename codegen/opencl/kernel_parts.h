@@ -32,16 +32,13 @@ void hdst__print_count_of(hdst__printer *p, const ir_func *count, void (*print)(
 void hdst__kernel_name_counts(hdst__printer *p, hdst__kernel *kernel);
 const char *hdst__emit_why(const hdst__printer *p);
 
-// One row, few words, elements all named by constants: it can live in registers.
-bool hdst__accum_is_private(const ir_func *func, const hdst__accum *accum, uint64_t most_words);
 const char *hdst__tables_why(hdst__printer *p);
 
 // print_finish.c: the holes of finish_gpu.cl and finish_spare.cl, and the kernel's list of its arguments.
 enum { HDST__FINISH_HOLES = 5 };
 void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__hole holes[HDST__FINISH_HOLES]);
 
-// print_part.c: kernels for tables with many rows. For a table that may be compact and is the only one; may lessen the records of a lane. False: the function or the sizes do not suit.
-bool hdst__plan_parted(hdst__printer *p, const ir_func *single, hdst__gpu_shape *shape);
+// print_part.c: kernels for a table to which additions go by way of tuples (ir_tuples).
 enum { HDST__PARTED_HOLES = 10 };
 void hdst__parted_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup, hdst__hole holes[HDST__PARTED_HOLES]);
 const char *hdst__parted_templates(const hdst__printer *p, size_t n);      // the n-th; NULL: there are no more

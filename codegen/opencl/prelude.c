@@ -113,8 +113,8 @@ static made make_parts(hdst__printer *p, words *w)
 static const char *print_pieces(hdst__printer *p, const bool *kept, const made *m, const words *w)
 {
     hdst__writer text = {.arena = p->arena};
-    if (has_word(w, "COPIES", strlen("COPIES"))) hdst__write_line(&text, "#define COPIES %" PRIu32, p->copies);
-    if (has_word(w, "SPARE_WORDS", strlen("SPARE_WORDS"))) hdst__write_line(&text, "#define SPARE_WORDS %" PRIu32 "", p->spare_words);
+    if (has_word(w, "COPIES", strlen("COPIES"))) hdst__write_line(&text, "#define COPIES %" PRIu32, p->func->tables->copies);
+    if (has_word(w, "SPARE_WORDS", strlen("SPARE_WORDS"))) hdst__write_line(&text, "#define SPARE_WORDS %" PRIu32 "", p->func->tables->overflow_words);
     for (int part = 0; part < HDST__PART_COUNT; part++) {
         const hdst__piece *comment = NULL;
         if (m->text[part]) hdst__write(&text, "%s", m->text[part]);

@@ -15,33 +15,15 @@ typedef enum hdst__part {
     HDST__PART_FRONT, HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_SPARE, HDST__PART_SPARE_DOUBLE, HDST__PART_LANES, HDST__PART_PAIRS, HDST__PART_LEVELS, HDST__PART_LEVELS_DOUBLE, HDST__PART_ROW_SUMS, HDST__PART_CHECKS, HDST__PART_COUNT
 } hdst__part;
 
-// Where the accumulators of a parameter are kept while a strip or work-group runs.
-typedef enum hdst__place {
-    HDST__PLACE_PRIVATE,        // one row with constant elements: private variables, one per word
-    HDST__PLACE_STRIP,          // CPU: a strip's table in global memory
-    HDST__PLACE_LOCAL,          // GPU: interleaved copies in local memory
-    HDST__PLACE_GROUP,          // GPU: a table in device memory, of a work-group or of several, which another kernel merges
-    HDST__PLACE_WORDS,          // GPU: straight to the words of a compact device table, with atomics
-    HDST__PLACE_DEVICE,         // straight to the device table, with atomics
-} hdst__place;
-
 typedef struct hdst__accum_plan {
     const hdst__accum *accum;
-    hdst__place place;
     const char *name;           // identifier of the parameter
-    bool *lane_sum;             // GPU, PLACE_PRIVATE, by leaf: float addends in levels (accum/lanes.cl), then one word with HDST__LANE_BITS more bits below
-    bool *pair_sum;             // GPU, PLACE_PRIVATE, by leaf: addends of double in two running sums (accum/pairs.cl), which go to the group's words when it merges
-    bool *level_sum[2];         // CPU, by leaf: has sums in levels, of floats, of doubles (print_levels.c)
-    uint32_t *slot;             // PLACE_LOCAL: first 32-bit slot of each leaf within a row
-    uint32_t slots;             // of a row; PLACE_PRIVATE on GPUs: while it is merged
 } hdst__accum_plan;
 
 typedef struct hdst__spread hdst__spread;      // print_spread.c
-enum { HDST__SPREAD_SUMS = 16 };
 
 typedef struct hdst__row_sums hdst__row_sums;  // print_row_sums.c
 
-typedef struct hdst__parted hdst__parted;      // print_part.c
 typedef enum hdst__sink {
     HDST__SINK_TABLE,
     HDST__SINK_COUNT, HDST__SINK_PAIRS, HDST__SINK_NOTHING,     // of the kernels of print_part.c: a part's counter, a pair, nowhere
@@ -83,7 +65,6 @@ typedef struct hdst__printer {
     bool level_shape[2][HDST__LEVEL_SHAPES];    // those in use, of floats, of doubles
     uint32_t fast_names;                // taken by print_fast.c
     bool prefetches;                    // AoSoA: asks for what lies ahead, where memory is what counts
-    bool strips_twice;                  // CPU: a strip has two tables, which records take in turn
     bool gpu;
     bool uses_double, rounds;           // rounds: has a float division or square root
     // Variables of `func`
@@ -94,7 +75,6 @@ typedef struct hdst__printer {
     hdst__constant_array *constants;
     size_t constant_count, constant_capacity;
     // Where the printer stands
-    bool singly;                        // CPU, the records that no block took: additions may be calls
     bool in_block;                      // block form
     bool in_row;                        // inside a loop over the elements of a row: they are read where they lie
     bool in_records;                    // inside IR_RECORDS: `r` is the record of the block
@@ -116,21 +96,13 @@ typedef struct hdst__printer {
     bool plain_loops;                   // GPU: what is printed now runs rarely, so its loops are not unrolled
     bool *local_broadcast;              // GPU: rows were copied into local memory
     hdst__accum_plan *plan;             // by accumulator of `tables`
-    uint32_t copies;                    // PLACE_LOCAL: interleaved copies
-    uint32_t spare_words;               // PLACE_WORDS: of a spare cell; 0: no table is compact, or has no float sum
-    hdst__parted *parted;               // PLACE_WORDS: additions may go by way of pairs; NULL: they do not
     hdst__sink sink;                    // where IR_ACCUM goes now
-    uint32_t group_tables;              // PLACE_GROUP: tables that all work-groups share; 0: each has its own
     hdst__row_sums *row_sums;           // CPU, row form: sums over a block of records; NULL: none
     hdst__spread *spread;               // GPU: loops that a work-group makes together; NULL: none
     hdst__vector_read vector[HDST__VECTOR_READS];
     size_t vector_count;
     bool *by_fours;                     // GPU, by variable: it counts a loop from a multiple of four in such steps
-    uint64_t spread_bytes;              // of local memory
-    const hdst__accum_plan *tile;       // PLACE_GROUP: few rows, of which a lane keeps one element in local memory while the group's loops run; NULL: none
-    uint32_t tile_words;                // of an element
-    bool in_spread;
-    bool *in_loop;                      // in_spread, by variable: it counts a loop around what is printed
+    bool *in_loop;                      // of the work-group's loops, by variable: it counts a loop around what is printed
     // Arguments of the kernel, and their text
     hdst__arg *args;
     size_t arg_count, arg_capacity;
@@ -190,6 +162,9 @@ const char *hdst__device_place(hdst__printer *p, const ir_stmt *stmt);  // the c
 size_t hdst__print_accum_run(hdst__printer *p, ir_stmt *const *stmts, size_t count);        // print_accum_run.c: IR_ACCUMs that stand together; how many it printed
 size_t hdst__print_accum_words(hdst__printer *p, ir_stmt *const *stmts, size_t count);      // a run of IR_ACCUM_WORDS of one row; how many it printed
 void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt);
+// Where the accumulator is in the form that is printed now (codegen/ir/placement.h).
+const ir_placement *hdst__placement(const hdst__printer *p, const hdst__accum_plan *plan);
+const ir_leaf_placement *hdst__leaf_placement(const hdst__printer *p, uint32_t param, uint32_t leaf);
 const hdst__accum_plan *hdst__find_plan(const hdst__printer *p, uint32_t param);
 const hdst__cell *hdst__find_cell(const hdst__printer *p, uint32_t param, uint32_t leaf);
 bool hdst__sums_floats(const hdst__printer *p, uint32_t param, uint32_t leaf);     // addends are floats, or floats made double: float arithmetic does
@@ -233,17 +208,14 @@ void hdst__print_group_flush(hdst__printer *p);
 void hdst__print_merge_bases(hdst__printer *p);         // GPU: the kernel that merges the tables of work-groups; pointers
 void hdst__print_merge(hdst__printer *p);
 void hdst__print_finish_bases(hdst__printer *p);        // GPU: the kernel that makes C structs; pointers (print_finish.c)
-uint32_t hdst__slots_per_word(const hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf);    // PLACE_LOCAL: 1 or 2; 0: straight to the device table
 
 // print_spread.c: GPU form, loops that a work-group makes together
 hdst__spread *hdst__spread_create(hdst__arena *arena, ir_func *func);   // of what hdst__pass_spread took out
-uint64_t hdst__spread_bytes(const hdst__spread *spread);                // of local memory, for each record
 bool hdst__spread_carries(const hdst__printer *p, uint32_t var);        // the form that is printed now leaves the variable there
 void hdst__print_spread_memory(hdst__printer *p);       // declares it; start of the kernel
 void hdst__print_spread_keep(hdst__printer *p);         // end of a lane's record
 void hdst__print_spread(hdst__printer *p);              // the loops
-const char *hdst__spread_tile(hdst__printer *p, const ir_stmt *stmt, uint32_t word);        // the word in local memory that stands for one meanwhile, or NULL
-const char *hdst__spread_sum(const hdst__printer *p, const ir_stmt *stmt, uint32_t word);  // the register that stands for a word meanwhile, or NULL
+const char *hdst__spread_home(hdst__printer *p, const ir_stmt *stmt, uint32_t word);       // the word that stands for one meanwhile, where stmt->home is not its accumulator's place
 
 bool hdst__spread_is_shared(const hdst__printer *p, const ir_expr *expr);   // all records have the same: it follows from the loops alone
 // print_vectors.c: GPU form, values side by side

@@ -11,6 +11,10 @@ const hdst__accum_plan *hdst__find_plan(const hdst__printer *p, uint32_t param)
     return &p->plan[a];
 }
 
+const ir_placement *hdst__placement(const hdst__printer *p, const hdst__accum_plan *plan) { return p->func->params[plan->accum->param].placement; }
+
+const ir_leaf_placement *hdst__leaf_placement(const hdst__printer *p, uint32_t param, uint32_t leaf) { return &p->func->params[param].placement->leaf[leaf]; }
+
 const hdst__cell *hdst__find_cell(const hdst__printer *p, uint32_t param, uint32_t leaf)
 {
     return &hdst__find_plan(p, param)->accum->cell[leaf];
@@ -92,22 +96,24 @@ const char *hdst__device_place(hdst__printer *p, const ir_stmt *stmt)
                               offset_text(p, "ulong", stmt->index, plan->accum->device_row_words, cell->device_first, stmt->index2, cell->device_words));
 }
 
-// An lvalue; not for PLACE_LOCAL and PLACE_DEVICE. PLACE_GROUP: in the work-group's table.
+// An lvalue; in registers, a strip's table or a work-group's.
 static const char *word_place(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word)
 {
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
-    const ir_expr *row = plan->place == HDST__PLACE_PRIVATE ? NULL : stmt->index;
-    const bool in_turn = p->strips_twice && plan->place == HDST__PLACE_STRIP;
+    const ir_place place = hdst__placement(p, plan)->place;
+    const ir_expr *row = place == IR_PLACE_REGISTERS ? NULL : stmt->index;
+    const bool in_turn = place == IR_PLACE_STRIP && p->func->tables->turns > 1;
     return hdst__arena_printf(p->arena, "%s%s[%s]", plan->name, in_turn ? "Turn" : "Own",
                               offset_text(p, "ulong", row, plan->accum->strip_row_words, cell->strip_first + word, stmt->index2, cell->strip_words));
 }
 
-// PLACE_LOCAL: the first slot of a cell's word, as a pointer to 32-bit words; copies lie side by side.
+// In local memory: the first slot of a cell's word, as a pointer to 32-bit words; copies lie side by side.
 static const char *slot_place(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word)
 {
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
-    const uint32_t per_word = hdst__slots_per_word(p, plan, stmt->leaf);
-    const char *slot = offset_text(p, "uint", stmt->index, plan->slots, plan->slot[stmt->leaf] + word * per_word, stmt->index2, (uint64_t)per_word * cell->strip_words);
+    const ir_placement *placement = hdst__placement(p, plan);
+    const ir_leaf_placement *leaf = &placement->leaf[stmt->leaf];
+    const char *slot = offset_text(p, "uint", stmt->index, placement->slots, leaf->slot + word * leaf->slot_words, stmt->index2, (uint64_t)leaf->slot_words * cell->strip_words);
     return hdst__arena_printf(p->arena, "%sLocal + (%s) * COPIES + copy", plan->name, slot);
 }
 
@@ -119,28 +125,41 @@ void hdst__print_word_into(hdst__printer *p, const hdst__cell *cell, const char 
     else hdst__write_line(&p->out, "%s %s= %s;", place, cell->op == HDST__WORD_ADD ? "+" : cell->op == HDST__WORD_OR ? "|" : "^", value);
 }
 
+// The function that adds to a word which others add to as well; NULL: nobody does. *place: the word, as it takes it.
+static const char *atomic_function(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word, const char **place)
+{
+    static const char *const device[] = {"device_add", "device_max", "device_or", "device_xor"};
+    static const char *const local[][4] = {[1] = {"local_add32", "local_max32", "local_or32", "local_xor32"}, [2] = {"local_add64", "local_max64", "local_or64", "local_xor64"}};
+    const ir_placement *placement = hdst__placement(p, plan);
+    const hdst__word_op op = plan->accum->cell[stmt->leaf].op;
+    const uint32_t slot_words = placement->leaf[stmt->leaf].slot_words;
+    switch (placement->place) {
+    case IR_PLACE_REGISTERS: case IR_PLACE_STRIP: case IR_PLACES: return NULL;
+    case IR_PLACE_GROUP:
+        if (p->func->together && !p->func->tables->shared) return NULL;
+        p->part[HDST__PART_ATOMICS] = true;
+        *place = hdst__arena_printf(p->arena, "&%s", word_place(p, plan, stmt, word));
+        return device[op];
+    case IR_PLACE_LOCAL:
+        if (slot_words == 0) break;
+        p->part[HDST__PART_LOCAL] = true;
+        *place = slot_place(p, plan, stmt, word);
+        return local[slot_words][op];
+    case IR_PLACE_GLOBAL: case IR_PLACE_FIXED_POINT: break;
+    }
+    p->part[HDST__PART_ATOMICS] = true;
+    *place = hdst__device_place(p, stmt);
+    return device[op];
+}
+
 void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, const char *value)
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
-    static const char *const device[] = {"device_add", "device_max", "device_or", "device_xor"};
-    static const char *const local[] = {"local_add", "local_max", "local_or", "local_xor"};
-    const char *sum = plan->place == HDST__PLACE_GROUP ? hdst__spread_sum(p, stmt, word) : NULL;
-    if (plan->place == HDST__PLACE_GROUP && !sum) sum = hdst__spread_tile(p, stmt, word);
-    const bool shared = plan->place == HDST__PLACE_GROUP && !sum && (!p->in_spread || p->group_tables);
-    if (shared) {
-        p->part[HDST__PART_ATOMICS] = true;
-        hdst__write_line(&p->out, "%s(&%s, %s);", device[cell->op], word_place(p, plan, stmt, word), value);
-    } else if (plan->place == HDST__PLACE_DEVICE || plan->place == HDST__PLACE_WORDS || (plan->place == HDST__PLACE_LOCAL && hdst__slots_per_word(p, plan, stmt->leaf) == 0)) {
-        p->part[HDST__PART_ATOMICS] = true;
-        hdst__write_line(&p->out, "%s(%s, %s);", device[cell->op], hdst__device_place(p, stmt), value);
-    } else if (plan->place == HDST__PLACE_LOCAL) {
-        p->part[HDST__PART_LOCAL] = true;
-        const char *size = hdst__slots_per_word(p, plan, stmt->leaf) == 2 ? "64" : "32";
-        hdst__write_line(&p->out, "%s%s(%s, %s);", local[cell->op], size, slot_place(p, plan, stmt, word), value);
-    } else {
-        hdst__print_word_into(p, cell, sum ? sum : word_place(p, plan, stmt, word), value);
-    }
+    const char *place = stmt->home ? hdst__spread_home(p, stmt, word) : NULL;
+    const char *function = place ? NULL : atomic_function(p, plan, stmt, word, &place);
+    if (function) hdst__write_line(&p->out, "%s(%s, %s);", function, place, value);
+    else hdst__print_word_into(p, cell, place ? place : word_place(p, plan, stmt, word), value);
 }
 
 static bool has_low_word(const hdst__cell *cell) { return cell->kind == HDST__F32 && cell->tier == HDST__TIER_ONE; }
@@ -161,29 +180,26 @@ static void print_wide(hdst__printer *p, const hdst__accum_plan *plan, const ir_
     p->part[HDST__PART_EXACT] = true;
     if (!is_float) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
     const char *place = hdst__device_place(p, stmt);
-    if (p->tables->front && has_low_word(&plan->accum->cell[stmt->leaf])) {
+    if (p->func->tables->first_level && has_low_word(&plan->accum->cell[stmt->leaf])) {
         print_front_settle(p, plan, stmt, place, addend);
         return;
     }
-    if (p->tables->front) place = hdst__arena_printf(p->arena, "marked(marks, cells_at, %s, %" PRIu32 ")", place, plan->accum->cell[stmt->leaf].device_words);
+    if (p->func->tables->first_level) place = hdst__arena_printf(p->arena, "marked(marks, cells_at, %s, %" PRIu32 ")", place, plan->accum->cell[stmt->leaf].device_words);
     hdst__write_line(&p->out, "wide_add_%s(%s, %s);", is_float ? "float" : "double", place, addend);
 }
 
-static void print_float_sum(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)
+// Of a sum in one word.
+static void print_call(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)
 {
-    const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
+    const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *value = hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value);
+    p->part[HDST__PART_EXACT] = true;
+    hdst__write_line(&p->out, "add_singly_float(&%s, %s, %s, %sUp, %sDown);", word_place(p, plan, stmt, 0), hdst__device_place(p, stmt), value, scale, scale);
+}
+
+static void print_tested(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)
+{
     const char *value = hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value);
-    if (cell->tier == HDST__TIER_WIDE || plan->place == HDST__PLACE_DEVICE) {
-        print_wide(p, plan, stmt, value);
-        return;
-    }
-    const bool two = cell->tier == HDST__TIER_TWO;
-    if (p->singly && !two && plan->place == HDST__PLACE_STRIP && cell->kind == HDST__F32) {
-        const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf);
-        p->part[HDST__PART_EXACT] = true;
-        hdst__write_line(&p->out, "add_singly_float(&%s, %s, %s, %sUp, %sDown);", word_place(p, plan, stmt, 0), hdst__device_place(p, stmt), value, scale, scale);
-        return;
-    }
+    const bool two = plan->accum->cell[stmt->leaf].tier == HDST__TIER_TWO;
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     hdst__write_line(&p->out, "const %s addend = %s;", sum_type(p, stmt->param, stmt->leaf), value);
@@ -205,9 +221,12 @@ static void print_float_sum(hdst__printer *p, const hdst__accum_plan *plan, cons
 void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt)
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
-    const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
-    if (cell->tier != HDST__TIER_PLAIN) print_float_sum(p, plan, stmt);
-    else hdst__print_add_word(p, stmt, 0, hdst__cell_word_text(p, cell, stmt->value));
+    switch (hdst__placement(p, plan)->leaf[stmt->leaf].way) {
+    case IR_WAY_WORD: hdst__print_add_word(p, stmt, 0, hdst__cell_word_text(p, &plan->accum->cell[stmt->leaf], stmt->value)); break;
+    case IR_WAY_WIDE: print_wide(p, plan, stmt, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value)); break;
+    case IR_WAY_CALLED: print_call(p, plan, stmt); break;
+    case IR_WAY_TESTED: case IR_WAY_JOINT: case IR_WAY_LEVELS: case IR_WAY_PAIR: case IR_WAYS: print_tested(p, plan, stmt); break;   // print_accum_run.c has what stands together
+    }
 }
 
 void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt)
@@ -229,7 +248,7 @@ static size_t run_length(const hdst__printer *p, ir_stmt *const *stmts, size_t c
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmts[0]->param);
     const uint64_t words = plan->accum->strip_row_words;
-    if (plan->place != HDST__PLACE_STRIP || (words != 4 && words != 8)) return 1;
+    if (hdst__placement(p, plan)->place != IR_PLACE_STRIP || (words != 4 && words != 8)) return 1;
     size_t n = 0;
     uint64_t last = 0;
     for (; n < count && stmts[n]->kind == IR_ACCUM_WORDS && stmts[n]->param == stmts[0]->param; n++) {

@@ -20,8 +20,7 @@ static pair pair_of(const hdst__printer *p, const ir_stmt *stmt)
 
 bool hdst__is_pair_sum(const hdst__printer *p, const ir_stmt *stmt)
 {
-    const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
-    return plan->pair_sum && plan->pair_sum[stmt->leaf];
+    return hdst__leaf_placement(p, stmt->param, stmt->leaf)->way == IR_WAY_PAIR;
 }
 
 static const char *scale_of(hdst__printer *p, const pair *s) { return hdst__scale_name(p, s->plan->accum->param, s->leaf); }
@@ -31,7 +30,7 @@ static const char *name_of(hdst__printer *p, const pair *s) { return hdst__arena
 static const char *words_of(hdst__printer *p, const pair *s)
 {
     const hdst__cell *cell = &s->plan->accum->cell[s->leaf];
-    return hdst__arena_printf(p->arena, "%sLocal + %" PRIu64 " * COPIES + copy", s->plan->name, s->plan->slot[s->leaf] + s->element * 2 * cell->strip_words);
+    return hdst__arena_printf(p->arena, "%sLocal + %" PRIu64 " * COPIES + copy", s->plan->name, hdst__placement(p, s->plan)->leaf[s->leaf].slot + s->element * 2 * cell->strip_words);
 }
 
 static void print_start(hdst__printer *p, const pair *s)
@@ -50,8 +49,8 @@ static void for_each(hdst__printer *p, void (*print)(hdst__printer *p, const pai
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const uint32_t leaves = (uint32_t)p->func->params[plan->accum->param].record->leaf_count;
-        for (uint32_t l = 0; plan->pair_sum && l < leaves; l++)
-            for (uint64_t e = 0; plan->pair_sum[l] && e < plan->accum->cell[l].elements; e++) {
+        for (uint32_t l = 0; l < leaves; l++)
+            for (uint64_t e = 0; hdst__placement(p, plan)->leaf[l].way == IR_WAY_PAIR && e < plan->accum->cell[l].elements; e++) {
                 p->part[HDST__PART_EXACT] = p->part[HDST__PART_EXACT_DOUBLE] = p->part[HDST__PART_LOCAL] = p->part[HDST__PART_PAIRS] = p->uses_double = true;
                 print(p, &(pair){plan, l, e});
             }

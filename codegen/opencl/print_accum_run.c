@@ -13,8 +13,7 @@ static const char *type_of(const hdst__printer *p, const ir_stmt *stmt) { return
 
 static bool is_lane_sum(const hdst__printer *p, const ir_stmt *stmt)
 {
-    const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
-    return plan->lane_sum && plan->lane_sum[stmt->leaf];
+    return hdst__leaf_placement(p, stmt->param, stmt->leaf)->way == IR_WAY_LEVELS;
 }
 
 // Its addends go to two words.
@@ -25,9 +24,8 @@ static bool is_double_word(const hdst__printer *p, const ir_stmt *stmt)
 
 static bool is_quick(const hdst__printer *p, const ir_stmt *stmt)
 {
-    const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
-    if (is_lane_sum(p, stmt)) return true;
-    return (plan->accum->cell[stmt->leaf].tier == HDST__TIER_ONE || is_double_word(p, stmt)) && plan->place != HDST__PLACE_DEVICE;
+    const ir_way way = hdst__leaf_placement(p, stmt->param, stmt->leaf)->way;
+    return way == IR_WAY_JOINT || way == IR_WAY_LEVELS;
 }
 
 static void print_double_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
@@ -55,7 +53,7 @@ static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
     if (type[0] == 'd' || hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
     hdst__write_line(&p->out, "const %s addend%zu = %s;", type, n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
     hdst__write_line(&p->out, "bool fits%zu;", n);
-    const bool words = hdst__find_plan(p, stmt->param)->place == HDST__PLACE_WORDS;
+    const bool words = hdst__placement(p, hdst__find_plan(p, stmt->param))->place == IR_PLACE_FIXED_POINT;
     hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "likely_%s%s(addend%zu, %sUp, %s%s, %s&fits%zu)", words ? "below_" : "", type, n, scale, scale, type[0] == 'd' ? "Down" : "Least",
                                                         words ? hdst__arena_printf(p->arena, "%s, ", limit_text(p, type)) : "", n));
     hdst__write_line(&p->out, "quick &= fits%zu;", n);
@@ -70,7 +68,7 @@ static void print_settle_value(hdst__printer *p, const hdst__accum_plan *plan, u
     p->part[HDST__PART_LOCAL] = p->part[HDST__PART_EXACT] = p->part[is_float ? HDST__PART_SETTLE : HDST__PART_SETTLE_DOUBLE] = true;
     if (!is_float) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
     hdst__write_line(&p->out, "settle_lane_%s(%sLocal + %" PRIu64 " * COPIES + copy, %sTotal + %" PRIu64 ", %s, %sUp * 0x1p-%df, %sDown * 0x1p%df);", is_float ? "float" : "double",
-                     plan->name, plan->slot[leaf] + element * 2 * cell->strip_words, plan->name, cell->device_first + element * cell->device_words, value, scale, HDST__LANE_BITS, scale,
+                     plan->name, hdst__placement(p, plan)->leaf[leaf].slot + element * 2 * cell->strip_words, plan->name, cell->device_first + element * cell->device_words, value, scale, HDST__LANE_BITS, scale,
                      HDST__LANE_BITS);
 }
 
@@ -93,8 +91,8 @@ static bool for_each_lane(hdst__printer *p, print_lane print)
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const uint32_t leaves = (uint32_t)p->func->params[plan->accum->param].record->leaf_count;
-        for (uint32_t l = 0; plan->lane_sum && l < leaves; l++)
-            for (uint64_t e = 0; plan->lane_sum[l] && e < plan->accum->cell[l].elements; e++, any = true) print(p, plan, l, e);
+        for (uint32_t l = 0; l < leaves; l++)
+            for (uint64_t e = 0; hdst__placement(p, plan)->leaf[l].way == IR_WAY_LEVELS && e < plan->accum->cell[l].elements; e++, any = true) print(p, plan, l, e);
     }
     return any;
 }
@@ -229,7 +227,7 @@ static void print_settle(hdst__printer *p, const ir_stmt *stmt, size_t n)
     }
     hdst__write_line(&p->out, "if (!fits%zu) {", n);
     p->out.indent++;
-    if (hdst__find_plan(p, stmt->param)->place == HDST__PLACE_WORDS) print_settle_word(p, stmt, n);
+    if (hdst__placement(p, hdst__find_plan(p, stmt->param))->place == IR_PLACE_FIXED_POINT) print_settle_word(p, stmt, n);
     else if (type[0] == 'd') hdst__write_line(&p->out, "wide_add_double(%s, addend%zu);", place, n);
     else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_float%s(%s, addend%zu, %sUp, %sDown)", is_float ? "" : "_as_double", place, n, scale, scale));
     p->out.indent--;

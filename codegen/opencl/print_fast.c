@@ -182,7 +182,6 @@ static void note_use(hdst__printer *p, const ir_stmt *stmt)
 {
     const bool is_double = stmt->value->kind == HDST__F64;
     p->part[HDST__PART_EXACT] = p->part[is_double ? HDST__PART_LEVELS_DOUBLE : HDST__PART_LEVELS] = p->uses_double = true;
-    ((hdst__cell *)&hdst__find_plan(p, stmt->param)->accum->cell[stmt->leaf])->fast = true;      // of this kernel's own tables
 }
 
 size_t hdst__print_fast_run(hdst__printer *p, ir_stmt *const *stmts, size_t count)

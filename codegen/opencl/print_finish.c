@@ -148,8 +148,8 @@ static void add_args(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %sRows", p->plan[a].name);
     hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global const long *device_table");
-    if (p->spare_words) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
-    if (p->spare_words) hdst__kernel_add_arg(p, HDST__ARG_SPARES, 0, "__global long *spares");
+    if (p->func->tables->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
+    if (p->func->tables->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_SPARES, 0, "__global long *spares");
     for (size_t a = 0; a < p->tables->accum_count; a++) hdst__kernel_add_arg(p, HDST__ARG_FINISHED, (uint32_t)a, "__global uchar *%sOut", p->plan[a].name);
 }
 

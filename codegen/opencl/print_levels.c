@@ -97,9 +97,9 @@ void hdst__levels_each(hdst__printer *p, hdst__print_level_sum print)
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const uint32_t leaves = (uint32_t)p->func->params[plan->accum->param].record->leaf_count;
-        for (uint32_t l = 0; plan->level_sum[0] && l < leaves; l++)
+        for (uint32_t l = 0; l < leaves; l++)
             for (int is_double = 0; is_double < 2; is_double++)
-                if (plan->level_sum[is_double][l]) print(p, plan, l, is_double);
+                if (hdst__placement(p, plan)->leaf[l].levels[is_double]) print(p, plan, l, is_double);
     }
 }
 
@@ -108,8 +108,8 @@ bool hdst__levels_of(const hdst__printer *p, bool is_double)
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const uint32_t leaves = (uint32_t)p->func->params[plan->accum->param].record->leaf_count;
-        for (uint32_t l = 0; plan->level_sum[is_double] && l < leaves; l++)
-            if (plan->level_sum[is_double][l]) return true;
+        for (uint32_t l = 0; l < leaves; l++)
+            if (hdst__placement(p, plan)->leaf[l].levels[is_double]) return true;
     }
     return false;
 }

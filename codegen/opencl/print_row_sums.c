@@ -42,7 +42,7 @@ static const char *settle_text(hdst__printer *p, const tile *t, const char *elem
 {
     const char *cell = hdst__arena_printf(p->arena, "%sTotal + (%s) * %" PRIu32 " + %" PRIu64, t->plan->name, element, t->cell->device_words,
                                           t->cell->device_first + t->sum->first * t->cell->device_words);
-    if (!p->tables->front) return hdst__arena_printf(p->arena, "row_settle(%s, %" PRIu32 ", rest", cell, t->cell->device_words);
+    if (!p->func->tables->first_level) return hdst__arena_printf(p->arena, "row_settle(%s, %" PRIu32 ", rest", cell, t->cell->device_words);
     return hdst__arena_printf(p->arena, "row_settle_front(marks, cells_at, %s, %" PRIu32 ", %sFront + %s, %s, rest", cell, t->cell->device_words, t->plan->name,
                               word_of(p, t, element), t->cell->tier == HDST__TIER_ONE ? "strip_words" : "0");
 }
@@ -55,7 +55,7 @@ static void print_to_words(hdst__printer *p, const tile *t, const char *element)
     else hdst__write_line(&p->out, "double8 rest;");
     hdst__write_line(&p->out, "const long8 odd = row_add_%s%s(%sOwn + %s, sum, %s, most);", t->fast ? "fast_" : "", t->cell->strip_words > 1 ? "two" : "one",
                      t->plan->name, word_of(p, t, element), scale);
-    const char *front = p->tables->front ? hdst__arena_printf(p->arena, ", odd, %sUp, %sDown, %sScale, alone", t->scale, t->scale, t->scale) : ", odd";
+    const char *front = p->func->tables->first_level ? hdst__arena_printf(p->arena, ", odd, %sUp, %sDown, %sScale, alone", t->scale, t->scale, t->scale) : ", odd";
     hdst__write_line(&p->out, "if (row_any(odd)) %s%s);", settle_text(p, t, element), front);
 }
 

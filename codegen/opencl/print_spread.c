@@ -3,6 +3,7 @@
 // their loads are under way together; what a record brings along (a row, a factor) was left in local memory by its lane. Where all records add to one cell, the
 // sum stays in a register meanwhile.
 #include "codegen/opencl/kernel_parts.h"
+#include "codegen/pass/accumulator_placement.h"
 
 #include <inttypes.h>
 
@@ -13,20 +14,9 @@ struct hdst__spread {
     uint32_t *carried;          // variables that come from the lane's record
     const char **memory;        // their arrays in local memory
     size_t count;
-    const char *sum[HDST__SPREAD_SUMS];     // of the nest that is printed: registers
-    const ir_stmt *of[HDST__SPREAD_SUMS];
-    size_t sums;
-    const ir_stmt *tiled;       // an addition to the leaf that is in the tile now
 };
 
 // --- What is carried ---
-
-static uint64_t bytes_of(const ir_var *var) { return hdst__scalar_size(var->kind) * (var->elements ? var->elements : 1); }
-
-static bool is_carried(const ir_func *func, uint32_t v)
-{
-    return !func->vars[v].init && hdst__ir_block_reads(&func->body, v) && !hdst__ir_block_writes(&func->body, v);
-}
 
 hdst__spread *hdst__spread_create(hdst__arena *arena, ir_func *func)
 {
@@ -34,16 +24,9 @@ hdst__spread *hdst__spread_create(hdst__arena *arena, ir_func *func)
     spread->func = func;
     spread->carried = HDST__NEW_ARRAY(arena, uint32_t, func->var_count + 1);
     for (uint32_t v = 0; v < func->var_count; v++)
-        if (is_carried(func, v)) spread->carried[spread->count++] = v;
+        if (hdst__place_is_carried(func, v)) spread->carried[spread->count++] = v;
     spread->memory = HDST__NEW_ARRAY(arena, const char *, spread->count + 1);
     return spread;
-}
-
-uint64_t hdst__spread_bytes(const hdst__spread *spread)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < spread->count; i++) bytes += bytes_of(&spread->func->vars[spread->carried[i]]);
-    return bytes;
 }
 
 bool hdst__spread_carries(const hdst__printer *p, uint32_t var)
@@ -104,7 +87,7 @@ static uint32_t *variables_of(ir_func *func, const hdst__spread *spread, const i
     uint32_t *to = HDST__NEW_ARRAY(func->arena, uint32_t, count + 1);
     for (uint32_t v = 0; v < count; v++) {
         to[v] = v;
-        if (record && (is_carried(spread->func, v) || hdst__ir_block_writes(body, v))) to[v] = hdst__ir_add_var(func, func->vars[v].name, func->vars[v].kind, func->vars[v].elements);
+        if (record && (hdst__place_is_carried(spread->func, v) || hdst__ir_block_writes(body, v))) to[v] = hdst__ir_add_var(func, func->vars[v].name, func->vars[v].kind, func->vars[v].elements);
     }
     return to;
 }
@@ -141,7 +124,7 @@ static void print_records(hdst__printer *p, const ir_block *body, uint32_t recor
     for (uint32_t r = 0; r < records; r++) {
         print_carried(p, to[r], r);
         for (uint32_t v = 0; v < p->spread->func->var_count; v++)
-            if (p->in_loop[v] || is_carried(p->spread->func, v)) known[to[r][v]] = true;
+            if (p->in_loop[v] || hdst__place_is_carried(p->spread->func, v)) known[to[r][v]] = true;
     }
     hdst__print_part(p, &sets, known);
     p->func = outer.func;
@@ -152,98 +135,75 @@ static void print_records(hdst__printer *p, const ir_block *body, uint32_t recor
 
 // --- Sums in registers ---
 
-static bool is_of_record(ir_expr **e, void *user)
-{
-    const hdst__printer *p = user;
-    if ((*e)->op == IR_FIELD || (*e)->op == IR_RECORD_INDEX) return false;
-    if ((*e)->op != IR_VAR && (*e)->op != IR_ELEM) return true;
-    return !is_carried(p->spread->func, (*e)->var) && p->in_loop[(*e)->var];
-}
+bool hdst__spread_is_shared(const hdst__printer *p, const ir_expr *expr) { return hdst__place_is_shared(p->spread->func, p->in_loop, expr); }
 
-bool hdst__spread_is_shared(const hdst__printer *p, const ir_expr *expr)
-{
-    ir_expr *root = (ir_expr *)expr;        // the visitor changes nothing
-    return hdst__ir_visit_expr(&root, is_of_record, (void *)p);
-}
+static const char *register_name(hdst__printer *p, uint32_t number) { return hdst__arena_printf(p->arena, "own_sum%" PRIu32, number); }
 
-// Every record adds to the same cell: its row and element follow from the loops alone.
-static bool is_one_cell(const hdst__printer *p, const ir_stmt *s)
+// The first statement of each leaf that has registers, in their order.
+static const ir_stmt *next_in_registers(const ir_block *body, uint32_t number)
 {
-    return (!s->index || hdst__spread_is_shared(p, s->index)) && (!s->index2 || hdst__spread_is_shared(p, s->index2));
-}
-
-static bool same_word(const ir_stmt *a, const ir_stmt *b) { return a->param == b->param && a->leaf == b->leaf; }
-
-static void begin_sums(hdst__printer *p, const ir_block *body)
-{
-    hdst__spread *spread = p->spread;
-    spread->sums = 0;
-    for (size_t i = 0; i < body->count; i++) {
-        ir_stmt *s = body->items[i];
-        if (s->kind != IR_ACCUM || !is_one_cell(p, s)) continue;
-        const uint32_t words = hdst__find_cell(p, s->param, s->leaf)->strip_words;
-        bool known = hdst__find_plan(p, s->param)->place != HDST__PLACE_GROUP || spread->sums + words > HDST__SPREAD_SUMS;
-        for (size_t k = 0; k < spread->sums; k++) known |= same_word(spread->of[k], s);
-        for (uint32_t w = 0; w < words && !known; w++) {
-            spread->of[spread->sums] = s;
-            spread->sum[spread->sums] = hdst__arena_printf(p->arena, "own_sum%zu", spread->sums);
-            hdst__write_line(&p->out, "long %s = 0;", spread->sum[spread->sums++]);
-        }
-    }
-}
-
-const char *hdst__spread_sum(const hdst__printer *p, const ir_stmt *stmt, uint32_t word)
-{
-    for (size_t k = 0; p->spread && k < p->spread->sums; k++)
-        if (same_word(p->spread->of[k], stmt)) return p->spread->sum[k + word];
+    for (size_t i = 0; i < body->count; i++)
+        if (body->items[i]->home == IR_HOME_REGISTER && body->items[i]->home_register == number) return body->items[i];
     return NULL;
 }
 
-static void end_sums(hdst__printer *p)
+static void begin_sums(hdst__printer *p, const ir_block *body)
 {
-    hdst__spread *spread = p->spread;
-    const size_t count = spread->sums;
-    spread->sums = 0;
-    for (size_t k = 0; k < count;) {
-        const ir_stmt *s = spread->of[k];
-        for (uint32_t w = 0, words = hdst__find_cell(p, s->param, s->leaf)->strip_words; w < words; w++, k++) hdst__print_add_word(p, s, w, spread->sum[k]);
+    const ir_stmt *s;
+    for (uint32_t k = 0; (s = next_in_registers(body, k));)
+        for (uint32_t w = 0, words = hdst__find_cell(p, s->param, s->leaf)->strip_words; w < words; w++, k++) hdst__write_line(&p->out, "long %s = 0;", register_name(p, k));
+}
+
+static void end_sums(hdst__printer *p, const ir_block *body)
+{
+    const ir_stmt *s;
+    for (uint32_t k = 0; (s = next_in_registers(body, k));) {
+        ir_stmt place = *s;
+        place.home = IR_HOME_PLACE;
+        for (uint32_t w = 0, words = hdst__find_cell(p, s->param, s->leaf)->strip_words; w < words; w++, k++) hdst__print_add_word(p, &place, w, register_name(p, k));
     }
 }
 
 // --- Rows that differ, few of them: an element of each in local memory ---
 
-// Each lane has a column of its own, so nobody waits for anybody.
-static void begin_tile(hdst__printer *p, const ir_block *body)
+static const ir_stmt *in_tile(const ir_block *body)
 {
-    p->spread->tiled = NULL;
-    for (size_t i = 0; p->tile && i < body->count && !p->spread->tiled; i++) {
-        const ir_stmt *s = body->items[i];
-        const bool fits = s->kind == IR_ACCUM && s->param == p->tile->accum->param && hdst__find_cell(p, s->param, s->leaf)->strip_words;
-        if (fits && !is_one_cell(p, s) && (!s->index2 || hdst__spread_is_shared(p, s->index2))) p->spread->tiled = s;
-    }
-    if (p->spread->tiled) hdst__write_line(&p->out, "for (uint w = 0; w < tile_rows; w++) tile[w * LANES + lane] = 0;");
+    for (size_t i = 0; i < body->count; i++)
+        if (body->items[i]->home == IR_HOME_TILE) return body->items[i];
+    return NULL;
 }
 
-const char *hdst__spread_tile(hdst__printer *p, const ir_stmt *stmt, uint32_t word)
+static void begin_tile(hdst__printer *p, const ir_block *body)
 {
-    if (!p->in_spread || !p->spread->tiled || !same_word(p->spread->tiled, stmt)) return NULL;
+    if (in_tile(body)) hdst__write_line(&p->out, "for (uint w = 0; w < tile_rows; w++) tile[w * LANES + lane] = 0;");
+}
+
+static const char *tile_text(hdst__printer *p, const ir_stmt *stmt, uint32_t word)
+{
+    const uint32_t words = p->func->tables->tile_words;
     const char *row = stmt->index ? hdst__index_text(p, stmt->index, HDST__WHOLE) : "0";
-    const char *at = p->tile_words > 1 ? hdst__arena_printf(p->arena, "((uint)(%s) * %" PRIu32 " + %" PRIu32 ")", row, p->tile_words, word) : hdst__arena_printf(p->arena, "(uint)(%s)", row);
+    const char *at = words > 1 ? hdst__arena_printf(p->arena, "((uint)(%s) * %" PRIu32 " + %" PRIu32 ")", row, words, word) : hdst__arena_printf(p->arena, "(uint)(%s)", row);
     return hdst__arena_printf(p->arena, "tile[%s * LANES + lane]", at);
 }
 
-static void end_tile(hdst__printer *p)
+const char *hdst__spread_home(hdst__printer *p, const ir_stmt *stmt, uint32_t word)
 {
-    const ir_stmt *s = p->spread->tiled;
+    return stmt->home == IR_HOME_TILE ? tile_text(p, stmt, word) : register_name(p, stmt->home_register + word);
+}
+
+static void end_tile(hdst__printer *p, const ir_block *body)
+{
+    const ir_stmt *s = in_tile(body);
     if (!s) return;
-    p->spread->tiled = NULL;
-    const hdst__cell *cell = hdst__find_cell(p, s->param, s->leaf);
-    hdst__write_line(&p->out, "for (uint row = 0; row < tile_rows / %" PRIu32 "; row++) {", p->tile_words);
+    const hdst__accum_plan *plan = hdst__find_plan(p, s->param);
+    const hdst__cell *cell = &plan->accum->cell[s->leaf];
+    const uint32_t words = p->func->tables->tile_words;
+    hdst__write_line(&p->out, "for (uint row = 0; row < tile_rows / %" PRIu32 "; row++) {", words);
     p->out.indent++;
     for (uint32_t w = 0; w < cell->strip_words; w++) {
-        const char *from = hdst__arena_printf(p->arena, "tile[(row * %" PRIu32 " + %" PRIu32 ") * LANES + lane]", p->tile_words, w);
+        const char *from = hdst__arena_printf(p->arena, "tile[(row * %" PRIu32 " + %" PRIu32 ") * LANES + lane]", words, w);
         const char *element = s->index2 ? hdst__arena_printf(p->arena, "(ulong)(%s) * %" PRIu32 " + ", hdst__expr_text(p, s->index2, HDST__WHOLE), cell->strip_words) : "";
-        const char *to = hdst__arena_printf(p->arena, "%sOwn[row * %" PRIu64 " + %s%" PRIu64 "]", p->tile->name, p->tile->accum->strip_row_words, element, cell->strip_first + w);
+        const char *to = hdst__arena_printf(p->arena, "%sOwn[row * %" PRIu64 " + %s%" PRIu64 "]", plan->name, plan->accum->strip_row_words, element, cell->strip_first + w);
         hdst__print_word_into(p, cell, to, from);
     }
     p->out.indent--;
@@ -279,8 +239,8 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
         print_records(p, &s->body, 1);
         p->out.indent--;
         hdst__write_line(&p->out, "}");
-        end_sums(p);
-        end_tile(p);
+        end_sums(p, &s->body);
+        end_tile(p, &s->body);
     }
     p->out.indent--;
     hdst__write_line(&p->out, "}");
@@ -295,7 +255,6 @@ void hdst__print_spread(hdst__printer *p)
     hdst__write_line(&p->out, "const uint there = (uint)min(count - base, (ulong)LANES);");
     hdst__printer_use(p, p->spread->func);
     p->in_loop = HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1);
-    p->in_spread = true;
     p->record = "base + at";
     const ir_block *body = &p->spread->func->body;
     for (size_t i = 0; i < body->count; i++) {
@@ -303,7 +262,6 @@ void hdst__print_spread(hdst__printer *p)
         print_loops(p, body->items[i], true);
     }
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
-    p->in_spread = false;
     p->func = outer.func;
     p->var_name = outer.var_name;
     p->array_name = outer.array_name;

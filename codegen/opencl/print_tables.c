@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables around a kernel's body: pointers to them, scales, and the flush that adds a strip's or work-group's table to the device table (accum/accumulators.h).
 #include "codegen/opencl/print.h"
+#include "codegen/pass/accumulator_placement.h"
 
 #include <inttypes.h>
 
@@ -24,11 +25,11 @@ static size_t leaf_count(const hdst__printer *p, const hdst__accum_plan *plan)
 static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    if (!is_sum(cell) || cell->tier == HDST__TIER_WIDE || plan->place == HDST__PLACE_DEVICE) return;
+    if (!is_sum(cell) || cell->tier == HDST__TIER_WIDE || hdst__placement(p, plan)->place == IR_PLACE_GLOBAL) return;
     const char *name = hdst__scale_name(p, plan->accum->param, leaf), *type = hdst__sums_floats(p, plan->accum->param, leaf) ? "float" : "double";
     p->part[HDST__PART_EXACT] = true;
     if (type[0] == 'd') p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
-    const int more = plan->lane_sum && plan->lane_sum[leaf] ? HDST__LANE_BITS : 0;
+    const int more = hdst__placement(p, plan)->leaf[leaf].way == IR_WAY_LEVELS ? HDST__LANE_BITS : 0;
     const char *scale = hdst__arena_printf(p->arena, "%s_scale(scales[%" PRId32 "])", type, cell->scale);
     hdst__write_line(&p->out, more ? "const int %sScale = max(%s, %d);" : "const int %sScale = %s;", name, scale, HDST__LANE_LEAST_SCALE);
     const char *up = more ? hdst__arena_printf(p->arena, "%sScale + %d", name, more) : hdst__arena_printf(p->arena, "%sScale", name);
@@ -58,7 +59,7 @@ static void print_fronts(hdst__printer *p, const char **cells)
 static void print_totals(hdst__printer *p, const char *constant)
 {
     const char *offset = "", *cells = "device_table";
-    if (p->tables->front) print_fronts(p, &cells);
+    if (p->func->tables->first_level) print_fronts(p, &cells);
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         hdst__write_line(&p->out, "__global %slong *%sTotal = %s%s;", constant, plan->name, cells, offset);
@@ -80,29 +81,23 @@ static void print_strip_bases(hdst__printer *p, const char *strip)
     for (size_t a = 0; a < p->tables->accum_count; a++)
         offset = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, offset, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->strip_row_words);
     hdst__write_line(&p->out, "const ulong strip_words = %s;", offset);
-    if (p->strips_twice) hdst__write_line(&p->out, "const ulong turn_words = (strip_words + %d) / %d * %d + %d;", HDST__TURN_UNIT - 1, HDST__TURN_UNIT, HDST__TURN_UNIT, HDST__TURN_APART);
-    hdst__write_line(&p->out, "__global long *strip_table = strip_tables + %s * %s;", strip, p->strips_twice ? "2 * turn_words" : "strip_words");
+    if (p->func->tables->turns > 1) hdst__write_line(&p->out, "const ulong turn_words = (strip_words + %d) / %d * %d + %d;", HDST__TURN_UNIT - 1, HDST__TURN_UNIT, HDST__TURN_UNIT, HDST__TURN_APART);
+    hdst__write_line(&p->out, "__global long *strip_table = strip_tables + %s * %s;", strip, p->func->tables->turns > 1 ? "2 * turn_words" : "strip_words");
     offset = "";
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        if (plan->place == HDST__PLACE_STRIP || plan->place == HDST__PLACE_GROUP)
+        const ir_place place = hdst__placement(p, plan)->place;
+        if (place == IR_PLACE_STRIP || place == IR_PLACE_GROUP)
             hdst__write_line(&p->out, "__global long *%sOwn = strip_table%s;", plan->name, offset);
         offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->strip_row_words);
     }
-}
-
-static bool has_group_tables(const hdst__printer *p)
-{
-    for (size_t a = 0; a < p->tables->accum_count; a++)
-        if (p->plan[a].place == HDST__PLACE_GROUP) return true;
-    return false;
 }
 
 static void print_private_bases(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        if (plan->place != HDST__PLACE_PRIVATE || plan->accum->strip_row_words == 0) continue;
+        if (hdst__placement(p, plan)->place != IR_PLACE_REGISTERS || plan->accum->strip_row_words == 0) continue;
         const char *zeroes = "0";
         for (uint64_t w = 1; w < plan->accum->strip_row_words; w++) zeroes = hdst__arena_printf(p->arena, "%s, 0", zeroes);
         hdst__write_line(&p->out, "long %sOwn[%" PRIu64 "] = {%s};", plan->name, plan->accum->strip_row_words, zeroes);
@@ -114,10 +109,11 @@ static void print_local_bases(hdst__printer *p)
     const char *slots = "";
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        if (plan->slots == 0) continue;
+        const uint32_t row_slots = hdst__placement(p, plan)->slots;
+        if (row_slots == 0) continue;
         hdst__write_line(&p->out, "__local uint *%sLocal = local_tables%s;", plan->name,
                          slots[0] ? hdst__arena_printf(p->arena, " + (%s) * COPIES", slots) : "");
-        slots = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu32, slots, slots[0] ? " + " : "", rows_text(p, plan), plan->slots);
+        slots = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu32, slots, slots[0] ? " + " : "", rows_text(p, plan), row_slots);
     }
     if (!slots[0]) return;
     p->part[HDST__PART_LOCAL] = true;
@@ -138,8 +134,9 @@ void hdst__print_table_bases(hdst__printer *p)
     print_stored_rows(p);
     print_device_bases(p);
     if (p->gpu) print_local_bases(p);
+    const uint32_t shared = p->func->tables->shared;
     if (!p->gpu) print_strip_bases(p, "strip");
-    else if (has_group_tables(p)) print_strip_bases(p, p->group_tables ? hdst__arena_printf(p->arena, "get_group_id(0) %% %" PRIu32, p->group_tables) : "get_group_id(0)");
+    else if (hdst__placed_anywhere(p->func, IR_PLACE_GROUP)) print_strip_bases(p, shared ? hdst__arena_printf(p->arena, "get_group_id(0) %% %" PRIu32, shared) : "get_group_id(0)");
     print_private_bases(p);
 }
 
@@ -165,17 +162,14 @@ static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uin
 
 void hdst__print_strip_reset(hdst__printer *p)
 {
-    for (size_t a = 0; a < p->tables->accum_count; a++)
-        if (p->plan[a].place == HDST__PLACE_STRIP) {
-            hdst__write_line(&p->out, "for (ulong w = 0; w < %s; w++) strip_table[w] = 0;", p->strips_twice ? "2 * turn_words" : "strip_words");
-            return;
-        }
+    if (!hdst__placed_anywhere(p->func, IR_PLACE_STRIP)) return;
+    hdst__write_line(&p->out, "for (ulong w = 0; w < %s; w++) strip_table[w] = 0;", p->func->tables->turns > 1 ? "2 * turn_words" : "strip_words");
 }
 
 void hdst__print_strip_turn(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++)
-        if (p->plan[a].place == HDST__PLACE_STRIP) hdst__write_line(&p->out, "__global long *%sTurn = %sOwn + turn * turn_words;", p->plan[a].name, p->plan[a].name);
+        if (hdst__placement(p, &p->plan[a])->place == IR_PLACE_STRIP) hdst__write_line(&p->out, "__global long *%sTurn = %sOwn + turn * turn_words;", p->plan[a].name, p->plan[a].name);
 }
 
 // The same to the device's front words; what overflows one goes to the cell at `to`.
@@ -195,7 +189,7 @@ static void print_front_word(hdst__printer *p, const hdst__accum_plan *plan, uin
 static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *e)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    const bool table = plan->place == HDST__PLACE_STRIP;
+    const bool table = hdst__placement(p, plan)->place == IR_PLACE_STRIP;
     const char *row_from = table && plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "";
     const char *row_to = plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->device_row_words) : "";
     for (uint32_t w = 0; w < cell->strip_words; w++) {
@@ -203,7 +197,7 @@ static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, 
             hdst__arena_printf(p->arena, "%sOwn[%s%s * %" PRIu32 " + %" PRIu64 "]", plan->name, row_from, e, cell->strip_words, cell->strip_first + w);
         const char *to =
             hdst__arena_printf(p->arena, "%sTotal + %s%s * %" PRIu32 " + %" PRIu64, plan->name, row_to, e, cell->device_words, cell->device_first);
-        if (p->tables->front)
+        if (p->func->tables->first_level)
             print_front_word(p, plan, leaf, w,
                              hdst__arena_printf(p->arena, "%sFront + %s%s * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "",
                                                 e, cell->strip_words, cell->strip_first + w), to, from);
@@ -217,11 +211,11 @@ static void print_strip_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
     if (cell->strip_words == 0) return;
-    if (plan->place == HDST__PLACE_PRIVATE || cell->elements == 1) {
+    if (hdst__placement(p, plan)->place == IR_PLACE_REGISTERS || cell->elements == 1) {
         for (uint64_t e = 0; e < cell->elements; e++) print_strip_element(p, plan, leaf, hdst__arena_printf(p->arena, "%" PRIu64, e));
         return;
     }
-    if (p->tables->front && cell->op == HDST__WORD_ADD) {
+    if (p->func->tables->first_level && cell->op == HDST__WORD_ADD) {
         const char *place = hdst__arena_printf(p->arena, "%s%" PRIu64, plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "", cell->strip_first);
         hdst__write_line(&p->out, "if (!alone || !front_add_all(%sFront + %s, %sOwn + %s, %" PRIu64 "))", plan->name, place, plan->name, place, cell->elements * cell->strip_words);
     }
@@ -236,7 +230,7 @@ void hdst__print_strip_flush(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        if (plan->place == HDST__PLACE_DEVICE) continue;
+        if (hdst__placement(p, plan)->place == IR_PLACE_GLOBAL) continue;
         const bool table = plan->accum->is_table;
         if (table) hdst__write_line(&p->out, "for (ulong row = 0; row < %s; row++) {", rows_text(p, plan));
         p->out.indent += table;
@@ -259,8 +253,9 @@ static const char *const op_name[] = {"add", "max", "or", "xor"};
 static void print_merge_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element, uint32_t word)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    const uint32_t slots = hdst__slots_per_word(p, plan, leaf);
-    const bool lane = plan->lane_sum && plan->lane_sum[leaf];
+    const ir_leaf_placement *at = &hdst__placement(p, plan)->leaf[leaf];
+    const uint32_t slots = at->slot_words;
+    const bool lane = at->way == IR_WAY_LEVELS;
     const char *own = hdst__arena_printf(p->arena, "%sOwn[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first + word);
     const char *low = hdst__arena_printf(p->arena, "%sOwn[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first);
     const char *from = !lane ? own
@@ -268,7 +263,7 @@ static void print_merge_word(hdst__printer *p, const hdst__accum_plan *plan, uin
                : hdst__arena_printf(p->arena, "%s >> %d", own, HDST__LANE_BITS);
     if (slots)
         hdst__write_line(&p->out, "local_%s%u(%sLocal + (%s * %" PRIu32 " + %" PRIu32 ") * COPIES + copy, %s);", op_name[cell->op], slots * 32, plan->name,
-                         element, slots * cell->strip_words, plan->slot[leaf] + word * slots, from);
+                         element, slots * cell->strip_words, at->slot + word * slots, from);
     else
         print_flush_word(p, plan, leaf, word,
                          hdst__arena_printf(p->arena, "%sTotal + %s * %" PRIu32 " + %" PRIu64, plan->name, element, cell->device_words, cell->device_first),
@@ -281,7 +276,7 @@ static void print_merge_private(hdst__printer *p, const hdst__accum_plan *plan)
 {
     for (uint32_t l = 0; l < leaf_count(p, plan); l++) {
         const hdst__cell *cell = &plan->accum->cell[l];
-        if (cell->strip_words == 0 || (plan->pair_sum && plan->pair_sum[l])) continue;
+        if (cell->strip_words == 0 || hdst__placement(p, plan)->leaf[l].way == IR_WAY_PAIR) continue;
         for (uint64_t e = 0; e < cell->elements; e++)
             for (uint32_t w = 0; w < cell->strip_words; w++) print_merge_word(p, plan, l, hdst__arena_printf(p->arena, "%" PRIu64, e), w);
     }
@@ -290,14 +285,15 @@ static void print_merge_private(hdst__printer *p, const hdst__accum_plan *plan)
 static void print_local_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    const uint32_t slots = hdst__slots_per_word(p, plan, leaf);
+    const ir_placement *placement = hdst__placement(p, plan);
+    const uint32_t slots = placement->leaf[leaf].slot_words;
     if (slots == 0 || cell->strip_words == 0) return;
     hdst__write_line(&p->out, "for (ulong n = lane; n < %s * %" PRIu64 "; n += LANES) {", rows_text(p, plan), cell->elements);
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong row = n / %" PRIu64 ", e = n %% %" PRIu64 ";", cell->elements, cell->elements);
     for (uint32_t w = 0; w < cell->strip_words; w++) {
         const char *from = hdst__arena_printf(p->arena, "take_%s%u(%sLocal + (row * %" PRIu32 " + e * %" PRIu32 " + %" PRIu32 ") * COPIES)", op_name[cell->op],
-                                              slots * 32, plan->name, plan->slots, slots * cell->strip_words, plan->slot[leaf] + w * slots);
+                                              slots * 32, plan->name, placement->slots, slots * cell->strip_words, placement->leaf[leaf].slot + w * slots);
         const char *to = hdst__arena_printf(p->arena, "%sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words,
                                             cell->device_words, cell->device_first);
         print_flush_word(p, plan, leaf, w, to, from);
@@ -311,11 +307,11 @@ void hdst__print_group_flush(hdst__printer *p)
     hdst__print_lane_takes(p);
     hdst__print_pair_takes(p);
     for (size_t a = 0; a < p->tables->accum_count; a++)
-        if (p->plan[a].place == HDST__PLACE_PRIVATE) print_merge_private(p, &p->plan[a]);
+        if (hdst__placement(p, &p->plan[a])->place == IR_PLACE_REGISTERS) print_merge_private(p, &p->plan[a]);
     if (!p->part[HDST__PART_LOCAL]) return;
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
     for (size_t a = 0; a < p->tables->accum_count; a++) {
-        if (p->plan[a].slots == 0) continue;
+        if (hdst__placement(p, &p->plan[a])->slots == 0) continue;
         for (uint32_t l = 0; l < leaf_count(p, &p->plan[a]); l++) print_local_leaf(p, &p->plan[a], l);
     }
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
@@ -328,7 +324,7 @@ void hdst__print_merge_bases(hdst__printer *p)
     print_stored_rows(p);
     print_device_bases(p);
     print_strip_bases(p, "0");
-    if (p->group_tables) hdst__write_line(&p->out, "const ulong tables = %" PRIu32 ";", p->group_tables);
+    if (p->func->tables->shared) hdst__write_line(&p->out, "const ulong tables = %" PRIu32 ";", p->func->tables->shared);
     else hdst__write_line(&p->out, "const ulong tables = min((ulong)get_num_groups(0), (count + SPAN - 1) / SPAN);    // of work-groups that had records");
 }
 
@@ -369,7 +365,7 @@ void hdst__print_merge(hdst__printer *p)
 {
     hdst__write_line(&p->out, "ulong cells, parts;");
     for (size_t a = 0; a < p->tables->accum_count; a++)
-        for (uint32_t l = 0; p->plan[a].place == HDST__PLACE_GROUP && l < leaf_count(p, &p->plan[a]); l++) print_tables_leaf(p, &p->plan[a], l);
+        for (uint32_t l = 0; hdst__placement(p, &p->plan[a])->place == IR_PLACE_GROUP && l < leaf_count(p, &p->plan[a]); l++) print_tables_leaf(p, &p->plan[a], l);
 }
 
 void hdst__print_finish_bases(hdst__printer *p)

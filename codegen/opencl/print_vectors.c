@@ -95,7 +95,7 @@ static void print_lane_read(hdst__printer *p, const hdst__vector_read *v, uint64
 bool hdst__print_lane_vectors(hdst__printer *p, const ir_stmt *loop)
 {
     const uint64_t lanes = loop->hi->op == IR_CONST ? loop->hi->bits : 0;
-    if (!p->gpu || p->in_spread || p->plain_loops || p->vector_count || loop->step != 1 || !hdst__ir_is_const(loop->lo, 0) || lanes == 0 || lanes > HDST__LANES || lanes % WIDTH) return false;
+    if (!p->gpu || p->func->together || p->plain_loops || p->vector_count || loop->step != 1 || !hdst__ir_is_const(loop->lo, 0) || lanes == 0 || lanes > HDST__LANES || lanes % WIDTH) return false;
     lane_search s = {p, loop};
     hdst__ir_visit_exprs((ir_block *)&loop->body, find_lane_read, &s);
     if (p->vector_count == 0) return false;

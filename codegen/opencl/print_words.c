@@ -78,7 +78,7 @@ const char *hdst__word_text(hdst__printer *p, const ir_expr *field)
 {
     const uint32_t words = p->word_count[field->param], vector = vector_of(words);
     uint32_t first, count;
-    if (!words || p->in_spread || !find_word(p, field, &first, &count)) return NULL;      // in_spread: the records are other lanes'
+    if (!words || p->func->together || !find_word(p, field, &first, &count)) return NULL;      // together: the records are other lanes'
     const char *from = vector_name(p, field->param, field->record, first / vector * vector);
     const char *part = count == 1 ? hdst__arena_printf(p->arena, "%s.s%" PRIu32, from, first % vector)
                                   : hdst__arena_printf(p->arena, "%s.s%" PRIu32 "%" PRIu32, from, first % vector, first % vector + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what is made of random programs, as kernels in many forms: two builds whose output is equal print the same kernels. A line for each kernel (seed, form, hash of all that an
-// engine gets, comments left out), with --text the kernel too.
+// Prints what is made of random programs, as kernels in many forms: two builds whose output is equal print the same
+// kernels. A line for each kernel (seed, form, hash of all that an engine gets, comments left out), with --text the
+// kernel too.
 //
 //     build/tests/differential/print_kernels FIRST COUNT [--text] > new; diff old new
 #include "harness.h"
@@ -20,36 +21,36 @@ typedef struct form {
     bool front, parts, fast, none;
 } form;
 
-enum { CPU = HDST__TARGET_CPU, GPU = HDST__TARGET_GPU, LARGE = 200000 };
+enum { LARGE = 200000 };
 
 static const form forms[] = {
-    {"cpu aos", CPU, HDST__AOS, 0, 64, 0, 0, 0, -1, false, false, false, false},
-    {"cpu soa", CPU, HDST__SOA, 0, 64, 0, 0, 0, HDST__TIER_TWO, false, false, false, false},
-    {"cpu aosoa", CPU, HDST__AOSOA, 0, 3, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
-    {"cpu aop", CPU, HDST__AOP, 0, 64, 0, 0, 0, HDST__TIER_WIDE, false, false, false, false},
-    {"cpu front", CPU, HDST__AOS, 0, LARGE, 0, 0, 0, HDST__TIER_ONE, true, false, false, false},
-    {"cpu front two", CPU, HDST__AOS, 0, LARGE, 0, 0, 0, HDST__TIER_TWO, true, false, false, false},
-    {"cpu fast", CPU, HDST__AOS, 0, 64, 0, 0, 0, -1, false, false, true, false},
-    {"cpu fast soa", CPU, HDST__SOA, 0, 64, 0, 0, 0, HDST__TIER_ONE, false, false, true, false},
-    {"cpu none", CPU, HDST__SOA, 0, 64, 0, 0, 0, -1, false, false, false, true},
-    {"gpu aos", GPU, HDST__AOS, 48 << 10, 64, 0, 0, 0, -1, false, false, false, false},
-    {"gpu soa", GPU, HDST__SOA, 48 << 10, 64, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu two", GPU, HDST__SOA, 48 << 10, 3, 0, 128, 4, HDST__TIER_TWO, false, false, false, false},
-    {"gpu wide", GPU, HDST__AOSOA, 48 << 10, 64, 0, 0, 2, HDST__TIER_WIDE, false, false, false, false},
-    {"gpu 4 KiB", GPU, HDST__AOP, 4096, 64, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu 512", GPU, HDST__AOS, 512, 64, 0, 64, 0, -1, false, false, false, false},
-    {"gpu rows", GPU, HDST__AOS, 8192, 64, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu few rows", GPU, HDST__SOA, 1024, 3, 0, 16, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu few rows two", GPU, HDST__AOS, 1024, 2, 0, 32, 0, HDST__TIER_TWO, false, false, false, false},
-    {"gpu one row", GPU, HDST__SOA, 512, 1, 0, 16, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu large", GPU, HDST__AOS, 48 << 10, LARGE, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu large two", GPU, HDST__SOA, 48 << 10, LARGE, 0, 0, 0, HDST__TIER_TWO, false, false, false, false},
-    {"gpu compact", GPU, HDST__AOS, 48 << 10, LARGE, 36, 0, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu parts", GPU, HDST__SOA, 48 << 10, LARGE, 36, 0, 0, HDST__TIER_ONE, false, true, false, false},
-    {"gpu parts 4 KiB", GPU, HDST__AOS, 4096, 64, 36, 0, 0, HDST__TIER_ONE, false, true, false, false},
-    {"gpu parts twice", GPU, HDST__AOS, 8192, 1 << 22, 32, 0, 0, HDST__TIER_ONE, false, true, false, false},
-    {"gpu fast", GPU, HDST__AOS, 48 << 10, 64, 0, 0, 0, -1, false, false, true, false},
-    {"gpu none", GPU, HDST__AOS, 48 << 10, 64, 0, 0, 0, -1, false, false, false, true},
+    {"cpu aos", HDST__TARGET_CPU, HDST__AOS, 0, 64, 0, 0, 0, -1, false, false, false, false},
+    {"cpu soa", HDST__TARGET_CPU, HDST__SOA, 0, 64, 0, 0, 0, HDST__TIER_TWO, false, false, false, false},
+    {"cpu aosoa", HDST__TARGET_CPU, HDST__AOSOA, 0, 3, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
+    {"cpu aop", HDST__TARGET_CPU, HDST__AOP, 0, 64, 0, 0, 0, HDST__TIER_WIDE, false, false, false, false},
+    {"cpu front", HDST__TARGET_CPU, HDST__AOS, 0, LARGE, 0, 0, 0, HDST__TIER_ONE, true, false, false, false},
+    {"cpu front two", HDST__TARGET_CPU, HDST__AOS, 0, LARGE, 0, 0, 0, HDST__TIER_TWO, true, false, false, false},
+    {"cpu fast", HDST__TARGET_CPU, HDST__AOS, 0, 64, 0, 0, 0, -1, false, false, true, false},
+    {"cpu fast soa", HDST__TARGET_CPU, HDST__SOA, 0, 64, 0, 0, 0, HDST__TIER_ONE, false, false, true, false},
+    {"cpu none", HDST__TARGET_CPU, HDST__SOA, 0, 64, 0, 0, 0, -1, false, false, false, true},
+    {"gpu aos", HDST__TARGET_GPU, HDST__AOS, 48 << 10, 64, 0, 0, 0, -1, false, false, false, false},
+    {"gpu soa", HDST__TARGET_GPU, HDST__SOA, 48 << 10, 64, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
+    {"gpu two", HDST__TARGET_GPU, HDST__SOA, 48 << 10, 3, 0, 128, 4, HDST__TIER_TWO, false, false, false, false},
+    {"gpu wide", HDST__TARGET_GPU, HDST__AOSOA, 48 << 10, 64, 0, 0, 2, HDST__TIER_WIDE, false, false, false, false},
+    {"gpu 4 KiB", HDST__TARGET_GPU, HDST__AOP, 4096, 64, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
+    {"gpu 512", HDST__TARGET_GPU, HDST__AOS, 512, 64, 0, 64, 0, -1, false, false, false, false},
+    {"gpu rows", HDST__TARGET_GPU, HDST__AOS, 8192, 64, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
+    {"gpu few rows", HDST__TARGET_GPU, HDST__SOA, 1024, 3, 0, 16, 0, HDST__TIER_ONE, false, false, false, false},
+    {"gpu few rows two", HDST__TARGET_GPU, HDST__AOS, 1024, 2, 0, 32, 0, HDST__TIER_TWO, false, false, false, false},
+    {"gpu one row", HDST__TARGET_GPU, HDST__SOA, 512, 1, 0, 16, 0, HDST__TIER_ONE, false, false, false, false},
+    {"gpu large", HDST__TARGET_GPU, HDST__AOS, 48 << 10, LARGE, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
+    {"gpu large two", HDST__TARGET_GPU, HDST__SOA, 48 << 10, LARGE, 0, 0, 0, HDST__TIER_TWO, false, false, false, false},
+    {"gpu compact", HDST__TARGET_GPU, HDST__AOS, 48 << 10, LARGE, 36, 0, 0, HDST__TIER_ONE, false, false, false, false},
+    {"gpu parts", HDST__TARGET_GPU, HDST__SOA, 48 << 10, LARGE, 36, 0, 0, HDST__TIER_ONE, false, true, false, false},
+    {"gpu parts 4 KiB", HDST__TARGET_GPU, HDST__AOS, 4096, 64, 36, 0, 0, HDST__TIER_ONE, false, true, false, false},
+    {"gpu parts twice", HDST__TARGET_GPU, HDST__AOS, 8192, 1 << 22, 32, 0, 0, HDST__TIER_ONE, false, true, false, false},
+    {"gpu fast", HDST__TARGET_GPU, HDST__AOS, 48 << 10, 64, 0, 0, 0, -1, false, false, true, false},
+    {"gpu none", HDST__TARGET_GPU, HDST__AOS, 48 << 10, 64, 0, 0, 0, -1, false, false, false, true},
 };
 
 // Of the text without its comments and without the kernel's name, which has a hash of the comments too.
@@ -67,9 +68,10 @@ static uint64_t hash_text(uint64_t hash, const char *text, const char *name)
 // All that an engine gets beside the text.
 static const char *facts_of(hdst__arena *arena, const hdst__kernel *k)
 {
-    const char *text = hdst__arena_printf(arena, "%s|%s|%u|%u %u|%d %d %d|%u %u %u %u %u|%u %d|%d %" PRIu64 " %" PRIu64 "|%" PRIu64 " %u", k->name, k->why, k->local_size, k->shape.group, k->shape.records,
-                                          k->one_group_per_strip, k->strips_twice, k->merges, k->spare_words, k->part_count, k->part_tile, k->pair_bytes, k->parts_high, k->group_tables,
-                                          k->tables_in_local, (int)k->output_way, k->emit_bound, k->spare_records, k->private_bytes, k->fast_sums);
+    const char *text = hdst__arena_printf(arena, "%s|%s|%u|%u %u|%d %d %d|%u %u %u %u %u|%u %d|%d %" PRIu64 " %" PRIu64 "|%" PRIu64 " %u",
+        k->name, k->why, k->local_size, k->shape.group, k->shape.records, k->one_group_per_strip, k->strips_twice, k->merges,
+        k->spare_words, k->part_count, k->part_tile, k->pair_bytes, k->parts_high, k->merges ? k->group_tables : 0,
+        k->tables_in_local, (int)k->output_way, k->emit_bound, k->spare_records, k->private_bytes, k->fast_sums);
     for (size_t i = 0; i < k->arg_count; i++) {
         const hdst__arg *a = &k->args[i];
         text = hdst__arena_printf(arena, "%s|%d %u %" PRIu64, text, (int)a->kind, a->index, a->local_constant);
@@ -77,7 +79,8 @@ static const char *facts_of(hdst__arena *arena, const hdst__kernel *k)
     }
     for (size_t a = 0; k->tables && a < k->tables->accum_count; a++) {
         const hdst__accum *accum = &k->tables->accum[a];
-        text = hdst__arena_printf(arena, "%s|%" PRIu64 " %" PRIu64 " %d %d", text, accum->device_row_words, accum->strip_row_words, accum->compact, k->tables->front);
+        text = hdst__arena_printf(arena, "%s|%" PRIu64 " %" PRIu64 " %d %d", text, accum->device_row_words,
+            accum->strip_row_words, accum->compact, k->tables->front);
         for (size_t l = 0; l < accum->leaf_count; l++) text = hdst__arena_printf(arena, "%s %d %d", text, (int)accum->cell[l].tier, accum->cell[l].fast);
     }
     return text;
@@ -91,12 +94,15 @@ static void print_form(hdst__arena *arena, const diff_program *program, const ir
     for (size_t i = 0; i < func->param_count; i++) rows[i] = func->params[i].is_table ? f->rows : 1;
     for (size_t i = 0; i < 256; i++) tiers[i] = (hdst__tier)f->tier;
     const hdst__kernel_options options = {
-        .facts = {.target = f->target, .local_bytes = f->local, .max_group = 1024, .compute_units = 2, .correctly_rounded = true, .has_double = true, .has_int64_atomics = true},
+        .facts = {.target = f->target, .local_bytes = f->local, .max_group = 1024, .compute_units = 2,
+            .correctly_rounded = true, .has_double = true, .has_int64_atomics = true},
         .input = hdst__storage_make(arena, record, f->layout, f->layout == HDST__AOSOA ? 64 : 0, 1 << 20), .rows = rows, .tiers = f->tier < 0 ? NULL : tiers,
-        .shape = {.group = f->group, .records = f->records}, .front = f->front, .compact_bits = f->bits, .may_part = f->parts, .fast_sums = f->fast, .no_blocks = f->none};
+        .shape = {.group = f->group, .records = f->records}, .front = f->front, .compact_bits = f->bits,
+            .may_part = f->parts, .fast_sums = f->fast, .no_blocks = f->none};
     hdst__diags diags;
     hdst__diags_init(&diags, arena);
-    const hdst__kernel *kernel = program->shape == DIFF_FOLD ? hdst__kernel_make_fold(arena, func, &options, &diags) : hdst__kernel_make(arena, func, &options, &diags);
+    const bool folds = program->shape == DIFF_FOLD;
+    const hdst__kernel *kernel = (folds ? hdst__kernel_make_fold : hdst__kernel_make)(arena, func, &options, &diags);
     if (!kernel) {
         printf("%" PRIu64 " %s: none\n", program->seed, f->name);
         return;
@@ -120,6 +126,17 @@ static void print_program(hdst__arena *arena, uint64_t seed, bool with_text)
     }
 }
 
+static bool print_seed(uint64_t seed, bool with_text)
+{
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    if (setjmp(out_of_memory)) return fprintf(stderr, "out of memory at seed %" PRIu64 "\n", seed), false;
+    print_program(&arena, seed, with_text);
+    hdst__arena_destroy(&arena);
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     const bool with_text = argc == 4 && !strcmp(argv[3], "--text");
@@ -128,13 +145,7 @@ int main(int argc, char **argv)
         return 2;
     }
     const uint64_t first = strtoull(argv[1], NULL, 10), count = strtoull(argv[2], NULL, 10);
-    for (uint64_t seed = first; seed < first + count; seed++) {
-        hdst__arena arena;
-        jmp_buf out_of_memory;
-        hdst__arena_init(&arena, NULL, &out_of_memory);
-        if (setjmp(out_of_memory)) return fprintf(stderr, "out of memory at seed %" PRIu64 "\n", seed), 1;
-        print_program(&arena, seed, with_text);
-        hdst__arena_destroy(&arena);
-    }
+    for (uint64_t seed = first; seed < first + count; seed++)
+        if (!print_seed(seed, with_text)) return 1;
     return 0;
 }

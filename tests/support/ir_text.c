@@ -1,100 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/ir_text.h"
 
-#include <ctype.h>
+#include "tests/support/ir_text_words.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { LONGEST_NAME = 256 };
-
-typedef struct reader {
-    hdst__arena *arena;
-    ir_func *func;
-    const char *at;
-    int line;
-    const char **wrong;
-    jmp_buf stop;
-} reader;
-
-static const hdst__span nowhere = {UINT32_MAX, 0, 0};
-
-// --- Words ---
-
-static _Noreturn void fail(reader *r, const char *what)
-{
-    const size_t rest = strcspn(r->at, "\n");
-    *r->wrong = hdst__arena_printf(r->arena, "line %d: %s at '%.*s'", r->line, what, (int)(rest < 60 ? rest : 60), r->at);
-    longjmp(r->stop, 1);
-}
-
-static void blank(reader *r)
-{
-    while (*r->at == ' ') r->at++;
-}
-
-static void end_line(reader *r)
-{
-    blank(r);
-    if (*r->at != '\n' && *r->at) fail(r, "the line should end");
-    for (; *r->at == '\n'; r->at++) r->line++;
-    blank(r);
-}
-
-static bool accept(reader *r, const char *text)         // spaces in front are skipped, those in the text must be there
-{
-    blank(r);
-    const size_t length = strlen(text);
-    if (strncmp(r->at, text, length)) return false;
-    if (isalnum((unsigned char)text[length - 1]) && (isalnum((unsigned char)r->at[length]) || r->at[length] == '_')) return false;
-    r->at += length;
-    return true;
-}
-
-static void expect(reader *r, const char *text)
-{
-    if (!accept(r, text)) fail(r, hdst__arena_printf(r->arena, "'%s' is missing", text));
-}
-
-static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-static const char *name(reader *r, bool dots)
-{
-    blank(r);
-    size_t length = 0;
-    while (in_name(r->at[length]) || (dots && r->at[length] == '.')) length++;
-    if (!length || length >= LONGEST_NAME || isdigit((unsigned char)*r->at)) fail(r, "a name is missing");
-    const char *text = hdst__arena_strndup(r->arena, r->at, length);
-    r->at += length;
-    return text;
-}
-
-static uint64_t whole(reader *r)
-{
-    blank(r);
-    if (!isdigit((unsigned char)*r->at)) fail(r, "a number is missing");
-    char *end;
-    const uint64_t value = strtoull(r->at, &end, 10);
-    r->at = end;
-    return value;
-}
-
-static const char *const kinds[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "text"};
-
-static int kind_of(const char *text)
-{
-    for (int k = 0; k < HDST__SCALAR_KINDS; k++)
-        if (!strcmp(text, kinds[k])) return k;
-    return -1;
-}
-
-static hdst__kind kind(reader *r)
-{
-    const int k = kind_of(name(r, false));
-    if (k < 0) fail(r, "a type should stand before");
-    return (hdst__kind)k;
-}
 
 // --- Constants ---
 
@@ -182,13 +91,6 @@ static uint32_t var(reader *r, const char *text)
     const int found = find_var(r, text);
     if (found < 0) fail(r, hdst__arena_printf(r->arena, "no variable '%s'", text));
     return (uint32_t)found;
-}
-
-static uint32_t param(reader *r, const char *text)
-{
-    for (size_t i = 0; i < r->func->param_count; i++)
-        if (!strcmp(r->func->params[i].name, text)) return (uint32_t)i;
-    fail(r, hdst__arena_printf(r->arena, "no parameter '%s'", text));
 }
 
 // .path[element] behind a parameter and its row
@@ -320,7 +222,8 @@ static void nested(reader *r, ir_block *block)
 
 static hdst__accumulate_op law(reader *r)
 {
-    static const char *const texts[] = {[HDST__SUM] = "+=", [HDST__MIN] = "min=", [HDST__MAX] = "max=", [HDST__AND] = "&=", [HDST__OR] = "|=", [HDST__XOR] = "^="};
+    static const char *const texts[] = {[HDST__SUM] = "+=", [HDST__MIN] = "min=", [HDST__MAX] = "max=",
+        [HDST__AND] = "&=", [HDST__OR] = "|=", [HDST__XOR] = "^="};
     for (int i = 0; i <= HDST__XOR; i++)
         if (accept(r, texts[i])) return (hdst__accumulate_op)i;
     fail(r, "an operator is missing");
@@ -450,9 +353,12 @@ static const struct {
     ir_stmt_kind kind;
     void (*read)(reader *, ir_stmt *);
 } forms[] = {
-    {"if", IR_IF, read_if},           {"for", IR_FOR, read_for},       {"loop", IR_LOOP, read_loop},       {"break", IR_BREAK, read_nothing}, {"continue", IR_CONTINUE, read_nothing},
-    {"return", IR_RETURN, read_nothing}, {"accum", IR_ACCUM, read_accum}, {"store", IR_STORE, read_store},    {"emit", IR_EMIT, read_emit},      {"check", IR_CHECK, read_check},
-    {"records", IR_RECORDS, read_records}, {"reduce", IR_REDUCE, read_reduce}, {"words", IR_ACCUM_WORDS, read_words}, {"wide", IR_ACCUM_WIDE, read_sum},
+    {"if", IR_IF, read_if}, {"for", IR_FOR, read_for}, {"loop", IR_LOOP, read_loop},
+    {"break",
+        IR_BREAK, read_nothing}, {"continue", IR_CONTINUE, read_nothing},
+    {"return", IR_RETURN, read_nothing}, {"accum", IR_ACCUM, read_accum}, {"store", IR_STORE, read_store},
+    {"emit", IR_EMIT, read_emit}, {"check", IR_CHECK, read_check}, {"records", IR_RECORDS, read_records},
+    {"reduce", IR_REDUCE, read_reduce}, {"words", IR_ACCUM_WORDS, read_words}, {"wide", IR_ACCUM_WIDE, read_sum},
     {"block", IR_ACCUM_BLOCK, read_sum},
 };
 
@@ -590,82 +496,6 @@ static void read_check_kind(reader *r)
     fail(r, "no such kind of check");
 }
 
-// --- Where accumulators are ---
-
-static void read_leaf_placement(reader *r, const hdst__record *record, ir_placement *p)
-{
-    const int found = hdst__record_leaf(record, name(r, true));
-    if (found < 0) fail(r, "no such leaf before");
-    ir_leaf_placement *leaf = &p->leaf[found];
-    int w = 0;
-    while (w < IR_WAYS && !accept(r, hdst__ir_way_name((ir_way)w))) w++;
-    if (w == IR_WAYS) fail(r, "no such way");
-    leaf->way = (ir_way)w;
-    if (p->slots) {
-        leaf->slot = (uint32_t)whole(r);
-        expect(r, "by");
-        leaf->slot_words = (uint32_t)whole(r);
-    }
-    leaf->levels[0] = accept(r, "blocks of floats");
-    leaf->levels[1] = accept(r, "blocks of doubles");
-    if (!accept(r, "values")) return;
-    leaf->value = (uint32_t)whole(r);
-    expect(r, "of");
-    leaf->values = (uint32_t)whole(r);
-    expect(r, "sum");
-    leaf->sum = (uint32_t)whole(r);
-}
-
-static void read_placement(reader *r)
-{
-    ir_param *of = &r->func->params[param(r, name(r, false))];
-    ir_placement *p = HDST__NEW(r->arena, ir_placement);
-    p->leaf = HDST__NEW_ARRAY(r->arena, ir_leaf_placement, of->record->leaf_count + 1);
-    int k = 0;
-    while (k < IR_PLACES && !accept(r, hdst__ir_place_name((ir_place)k))) k++;
-    if (k == IR_PLACES) fail(r, "no such place");
-    p->place = (ir_place)k;
-    blank(r);
-    if (isdigit((unsigned char)*r->at)) {
-        p->slots = (uint32_t)whole(r);
-        expect(r, "slots");
-    }
-    if (accept(r, ":")) do read_leaf_placement(r, of->record, p); while (accept(r, ","));
-    of->placement = p;
-}
-
-static ir_tables *tables_of(reader *r)
-{
-    if (!r->func->tables) r->func->tables = HDST__NEW(r->arena, ir_tables);
-    return r->func->tables;
-}
-
-static void read_tables(reader *r)
-{
-    ir_tables *t = tables_of(r);
-    const struct { const char *what; uint32_t *value; } numbers[] = {{"copies", &t->copies}, {"shared", &t->shared}, {"turns", &t->turns}, {"overflow", &t->overflow_words}};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (accept(r, numbers[i].what)) *numbers[i].value = (uint32_t)whole(r);
-    t->first_level = accept(r, "first level");
-    t->has_tile = accept(r, "tile");
-    if (!t->has_tile) return;
-    t->tile = param(r, name(r, false));
-    expect(r, "of");
-    t->tile_words = (uint32_t)whole(r);
-}
-
-static void read_tuples(reader *r)
-{
-    ir_tables *t = tables_of(r);
-    const struct { const char *what; uint32_t *value; } numbers[] = {{"rows", &t->tuples.tile_rows}, {"keys", &t->tuples.key_bits}, {"low", &t->tuples.low_bits},
-                                                                      {"parts", &t->tuples.parts_high}, {"values", &t->tuples.values}, {"sums", &t->tuples.sums}};
-    t->has_tuples = true;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        expect(r, numbers[i].what);
-        *numbers[i].value = (uint32_t)whole(r);
-    }
-}
-
 static void read_func(reader *r)
 {
     static const char *const words[] = {"input", "broadcast", "accum", "output"};
@@ -678,9 +508,9 @@ static void read_func(reader *r)
         if (k < 4) read_param(r, (ir_param_kind)k);
         else if (accept(r, "block")) r->func->block = (uint32_t)whole(r);
         else if (accept(r, "rows")) r->func->rows = true;
-        else if (accept(r, "place")) read_placement(r);
-        else if (accept(r, "tables")) read_tables(r);
-        else if (accept(r, "tuples")) read_tuples(r);
+        else if (accept(r, "place")) ir_text_placement(r);
+        else if (accept(r, "tables")) ir_text_tables(r);
+        else if (accept(r, "tuples")) ir_text_tuples(r);
         else if (accept(r, "together")) r->func->together = true;
         else if (accept(r, "var")) read_var(r);
         else if (accept(r, "check")) read_check_kind(r);

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the words of accumulators are while a form runs, and how addends get there, for both device classes. A sum of
+// few words of a whole dataset is in registers, a table in a privatised copy near by, and what has no room there goes
+// to the device's accumulators.
+//
+// Before:       accum total t[] {f32 x, u32 n}
+// After, CPU:   accum total t[] {f32 x, u32 n}   place t strip: x tested, n word
+// After, GPU:   accum total t[] {f32 x, u32 n}   place t local 3 slots: x joint 0 by 2, n word 2 by 1
+#include "codegen/pass/accumulator_placement.h"
+
+#include "codegen/pass/row_form.h"
+
+enum {
+    PRIVATE_WORDS = 16, LANE_SUM_WORDS = 8, PAIR_SUM_WORDS = 32,        // of a row in registers: at most
+    MOST_COPIES = 16,
+    OWN_TABLE_BYTES = 2 << 20,                  // of a work-group's table in device memory: there are hundreds
+    TILE_BYTES = 16 << 10,                      // of local memory
+    SHARED_TABLE_BYTES = 16 << 20, MOST_SHARED = 8,     // of all tables that work-groups share: they stay in the second-level cache
+    SMALL_ADDEND = 256,
+    LEAST_FIRST_LEVEL = 8 * HDST__PAGE_WORDS,   // words of superaccumulators that are worth a way around them
+    MOST_WORDS_TWICE = 1 << 10,                 // of both tables of a strip: half a first-level cache
+};
+
+uint64_t hdst__place_rows(const hdst__accum *accum, const uint64_t *rows)
+{
+    const uint64_t count = accum->is_table && rows ? rows[accum->param] : 1;
+    return count ? count : 1;
+}
+
+static ir_placement *placement_of(const ir_func *func, const hdst__accum *accum) { return func->params[accum->param].placement; }
+
+bool hdst__placed_anywhere(const ir_func *func, ir_place place)
+{
+    for (size_t i = 0; i < func->param_count; i++)
+        if (func->params[i].placement && func->params[i].placement->place == place) return true;
+    return false;
+}
+
+static void place_nothing(ir_func *func, const hdst__tables *tables)
+{
+    func->tables = HDST__NEW(func->arena, ir_tables);
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        ir_placement *placement = HDST__NEW(func->arena, ir_placement);
+        placement->leaf = HDST__NEW_ARRAY(func->arena, ir_leaf_placement, tables->accum[a].leaf_count + 1);
+        func->params[tables->accum[a].param].placement = placement;
+    }
+}
+
+// --- Registers: one row, few words, elements all named by constants ---
+
+typedef struct element_search {
+    uint32_t param;
+    bool varies;
+} element_search;
+
+static bool find_varying_element(ir_stmt *stmt, void *user)
+{
+    element_search *seek = user;
+    const bool adds = stmt->kind == IR_ACCUM || stmt->kind == IR_ACCUM_WORDS;
+    seek->varies |= adds && stmt->param == seek->param && stmt->index2 && stmt->index2->op != IR_CONST;
+    return !seek->varies;
+}
+
+static bool fits_registers(const ir_func *func, const hdst__accum *accum, uint64_t most_words)
+{
+    if (accum->is_table || accum->strip_row_words > most_words) return false;
+    element_search seek = {accum->param, false};
+    hdst__ir_visit_stmts((ir_block *)&func->body, find_varying_element, &seek);
+    return !seek.varies;
+}
+
+// --- CPU ---
+
+static ir_way way_on_cpu(const hdst__cell *cell, ir_place place)
+{
+    if (cell->tier == HDST__TIER_PLAIN) return IR_WAY_WORD;
+    return cell->tier == HDST__TIER_WIDE || place == IR_PLACE_GLOBAL ? IR_WAY_WIDE : IR_WAY_TESTED;
+}
+
+// Block form: levels, and what blocks leave over, go to the superaccumulators directly.
+static bool has_first_level(const ir_func *form, const hdst__tables *tables, const hdst__place_limits *limits)
+{
+    if (!limits->front || limits->no_blocks || form->block || !tables->scale_count || !limits->rows) return false;
+    return hdst__tables_device_words(tables, limits->rows) >= LEAST_FIRST_LEVEL;
+}
+
+// Records that do hardly more than count wait for the one before them if both count the same: what was stored is
+// loaded at once. In two tables each waits for the last but one.
+static bool takes_turns(const ir_func *scalar, const ir_func *form, const hdst__tables *tables, const hdst__place_limits *limits)
+{
+    static const uint64_t one[] = {1};
+    if (!limits->may_turn || limits->no_blocks || !tables->accum_count || tables->front || !hdst__row_only_scatters(scalar)) return false;
+    uint64_t words = 0;
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        if (accum->is_table && !limits->rows) return false;
+        words += hdst__accum_rows(accum, accum->is_table ? limits->rows : one) * accum->strip_row_words;
+        for (size_t l = 0; l < accum->leaf_count; l++)
+            if (accum->cell[l].op != HDST__WORD_ADD) return false;
+    }
+    return words <= MOST_WORDS_TWICE && hdst__placed_anywhere(form, IR_PLACE_STRIP);
+}
+
+typedef struct level_search {
+    const ir_func *form;
+    const hdst__tables *tables;
+    bool fast;
+} level_search;
+
+static bool find_block_sum(ir_stmt *s, void *user)
+{
+    const level_search *seek = user;
+    if (s->kind != IR_ACCUM_BLOCK) return true;
+    seek->form->params[s->param].placement->leaf[s->leaf].levels[s->value->kind == HDST__F64] = true;
+    if (seek->fast) ((hdst__cell *)hdst__tables_accum(seek->tables, s->param)->cell)[s->leaf].fast = true;      // of this kernel's own tables
+    return true;
+}
+
+void hdst__pass_place_cpu(ir_func *form, const ir_func *scalar, hdst__tables *tables, const hdst__place_limits *limits)
+{
+    place_nothing(form, tables);
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        ir_placement *placement = placement_of(form, accum);
+        const bool in_registers = fits_registers(scalar, accum, PRIVATE_WORDS) && fits_registers(form, accum, PRIVATE_WORDS);
+        placement->place = limits->no_blocks ? IR_PLACE_GLOBAL : in_registers ? IR_PLACE_REGISTERS : IR_PLACE_STRIP;
+        for (size_t l = 0; l < accum->leaf_count; l++) placement->leaf[l].way = way_on_cpu(&accum->cell[l], placement->place);
+    }
+    level_search seek = {form, tables, limits->fast_sums};
+    hdst__ir_visit_stmts(&form->body, find_block_sum, &seek);
+    form->tables->first_level = tables->front = has_first_level(form, tables, limits);
+    form->tables->turns = takes_turns(scalar, form, tables, limits) ? 2 : 1;
+}
+
+void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *tables)
+{
+    place_nothing(tail, tables);
+    tail->tables = block->tables;
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        const ir_placement *from = placement_of(block, accum);
+        ir_placement *to = placement_of(tail, accum);
+        to->place = from->place;
+        for (size_t l = 0; l < accum->leaf_count; l++) {
+            const hdst__cell *cell = &accum->cell[l];
+            to->leaf[l] = from->leaf[l];
+            if (from->leaf[l].way == IR_WAY_TESTED && from->place == IR_PLACE_STRIP &&
+                cell->tier == HDST__TIER_ONE && cell->kind == HDST__F32) to->leaf[l].way = IR_WAY_CALLED;
+        }
+    }
+}
+
+// --- GPU: registers ---
+
+// A sum in registers meets the superaccumulator, which all lanes share, as rarely as can be: a lane's word has room
+// for more bits, and merges into two words of the group's table.
+static bool may_be_lane_sum(const ir_func *func, const hdst__accum *accum, size_t leaf)
+{
+    const hdst__cell *cell = &accum->cell[leaf];
+    return cell->of_floats && cell->tier == HDST__TIER_ONE && fits_registers(func, accum, LANE_SUM_WORDS);
+}
+
+// So do sums of doubles, as two running sums, which are the group's two words when it merges.
+static bool may_be_pair_sum(const ir_func *func, const hdst__accum *accum, size_t leaf, bool fast_sums)
+{
+    const hdst__cell *cell = &accum->cell[leaf];
+    const bool doubles = cell->kind == HDST__F64 && !cell->of_floats, fits = cell->tier == HDST__TIER_ONE || cell->tier == HDST__TIER_TWO;
+    return doubles && fits && !fast_sums && fits_registers(func, accum, PAIR_SUM_WORDS);
+}
+
+static const hdst__tables *with_lane_sums(const ir_func *func, const hdst__tables *narrow, const hdst__place_limits *limits)
+{
+    hdst__tier *tiers = HDST__NEW_ARRAY(func->arena, hdst__tier, narrow->scale_count + 1);
+    for (size_t a = 0; a < narrow->accum_count; a++) {
+        const hdst__accum *accum = &narrow->accum[a];
+        for (size_t l = 0; l < accum->leaf_count; l++) {
+            const hdst__cell *cell = &accum->cell[l];
+            if (cell->scale < 0) continue;
+            ir_leaf_placement *leaf = &placement_of(func, accum)->leaf[l];
+            if (may_be_lane_sum(func, accum, l)) leaf->way = IR_WAY_LEVELS;
+            else if (may_be_pair_sum(func, accum, l, limits->fast_sums)) leaf->way = IR_WAY_PAIR;
+            tiers[cell->scale] = leaf->way ? HDST__TIER_TWO : cell->tier;
+        }
+    }
+    const hdst__tables *tables = hdst__tables_make(func->arena, func, tiers);
+    for (size_t a = 0; a < tables->accum_count; a++)
+        for (size_t l = 0; l < tables->accum[a].leaf_count; l++)
+            ((hdst__cell *)tables->accum[a].cell)[l].fast = limits->fast_sums && placement_of(func, &tables->accum[a])->leaf[l].way == IR_WAY_LEVELS;
+    return tables;
+}
+
+// --- GPU: local memory, in words of 32 bits ---
+
+typedef struct small_search {
+    uint32_t param, leaf;
+    bool all_small;
+} small_search;
+
+// FLUSH_ADDS additions of less than 2^8 fit 32 bits, so a count needs no carry.
+static bool find_large(ir_stmt *stmt, void *user)
+{
+    small_search *seek = user;
+    if (stmt->kind == IR_ACCUM && stmt->param == seek->param && stmt->leaf == seek->leaf)
+        seek->all_small &= stmt->value->op == IR_CONST && hdst__kind_is_integer(stmt->value->kind) && stmt->value->bits < SMALL_ADDEND;
+    return seek->all_small;
+}
+
+static uint32_t slot_words(const ir_func *func, const hdst__accum *accum, uint32_t leaf)
+{
+    const hdst__cell *cell = &accum->cell[leaf];
+    const bool narrow = hdst__scalar_size(cell->kind) <= 4;
+    if (cell->strip_words == 0) return 0;
+    if (cell->tier != HDST__TIER_PLAIN) return 2;
+    if (cell->op == HDST__WORD_MAX) return narrow ? 1 : 0;
+    if (cell->op != HDST__WORD_ADD) return narrow ? 1 : 2;
+    small_search seek = {accum->param, leaf, true};
+    hdst__ir_visit_stmts((ir_block *)&func->body, find_large, &seek);
+    return seek.all_small ? 1 : 2;
+}
+
+static void place_slots(const ir_func *func, const hdst__accum *accum)
+{
+    ir_placement *placement = placement_of(func, accum);
+    for (uint32_t l = 0; l < accum->leaf_count; l++) {
+        placement->leaf[l].slot = placement->slots;
+        placement->leaf[l].slot_words = slot_words(func, accum, l);
+        placement->slots += (uint32_t)(accum->cell[l].elements * accum->cell[l].strip_words) * placement->leaf[l].slot_words;
+    }
+}
+
+uint64_t hdst__place_copy_bytes(const ir_func *func, const hdst__tables *tables, const uint64_t *rows)
+{
+    uint64_t slots = 0;
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        const ir_placement *placement = placement_of(func, accum);
+        const uint64_t count = hdst__place_rows(accum, rows) + accum->is_table;        // a table without rows still takes what failed records add
+        if (placement->slots == 0) continue;
+        if (count > UINT32_MAX) return UINT64_MAX;
+        slots += count * placement->slots;
+    }
+    return slots * 4;
+}
+
+static void leave_local(const ir_func *func, const hdst__tables *tables)
+{
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        ir_placement *placement = placement_of(func, accum);
+        if (placement->place != IR_PLACE_LOCAL) continue;
+        placement->place = accum->strip_row_words ? IR_PLACE_GROUP : IR_PLACE_GLOBAL;
+        placement->slots = 0;
+        for (size_t l = 0; l < accum->leaf_count; l++) placement->leaf[l].slot = placement->leaf[l].slot_words = 0;
+    }
+}
+
+static bool has_way(const ir_placement *placement, const hdst__accum *accum, ir_way way)
+{
+    for (size_t l = 0; l < accum->leaf_count; l++)
+        if (placement->leaf[l].way == way) return true;
+    return false;
+}
+
+static void place_near(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
+{
+    const uint64_t most = limits->local_bytes;
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        ir_placement *placement = placement_of(func, accum);
+        const uint64_t most_words = has_way(placement, accum, IR_WAY_PAIR) ? PAIR_SUM_WORDS : PRIVATE_WORDS;
+        placement->place = limits->no_blocks ? IR_PLACE_GLOBAL : fits_registers(func, accum, most_words) ? IR_PLACE_REGISTERS : IR_PLACE_LOCAL;
+        if (placement->place != IR_PLACE_GLOBAL) place_slots(func, accum);
+    }
+    if (hdst__place_copy_bytes(func, tables, limits->rows) > most * 3 / 4) leave_local(func, tables);
+    // Half of local memory is enough for the copies: more of it would leave fewer work-groups on a processor.
+    uint32_t copies = MOST_COPIES;
+    while (copies > 1 && hdst__place_copy_bytes(func, tables, limits->rows) * copies > most / 2) copies /= 2;
+    func->tables->copies = copies;
+}
+
+static ir_way way_on_gpu(const hdst__cell *cell, ir_place place)
+{
+    if (cell->tier == HDST__TIER_PLAIN) return IR_WAY_WORD;
+    if (cell->tier == HDST__TIER_WIDE || place == IR_PLACE_GLOBAL) return IR_WAY_WIDE;
+    return cell->tier == HDST__TIER_ONE || !cell->of_floats ? IR_WAY_JOINT : IR_WAY_TESTED;
+}
+
+const hdst__tables *hdst__pass_place_gpu(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
+{
+    place_nothing(func, tables);
+    if (!limits->no_blocks) tables = with_lane_sums(func, tables, limits);
+    place_near(func, tables, limits);
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        ir_placement *placement = placement_of(func, accum);
+        for (size_t l = 0; l < accum->leaf_count; l++)
+            if (placement->leaf[l].way == IR_WAY_WORD) placement->leaf[l].way = way_on_gpu(&accum->cell[l], placement->place);
+    }
+    return tables;
+}
+
+// --- GPU: loops of the work-group ---
+
+// Of a table with few rows a lane has an element of each in local memory while it goes through the records: what it reads back from device memory comes late.
+static void place_tile(ir_tables *form, const ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
+{
+    for (size_t a = 0; a < tables->accum_count && !form->has_tile; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        uint32_t words = 0;
+        for (size_t l = 0; l < accum->leaf_count; l++)
+            if (accum->cell[l].strip_words > words) words = accum->cell[l].strip_words;
+        if (placement_of(func, accum)->place != IR_PLACE_GROUP || !accum->is_table || !words) continue;
+        if (hdst__place_rows(accum, limits->rows) > TILE_BYTES / (sizeof(int64_t) * words * limits->group)) continue;
+        form->has_tile = true;
+        form->tile = accum->param;
+        form->tile_words = words;
+    }
+}
+
+uint64_t hdst__place_loop_bytes(const ir_func *loops, const hdst__tables *tables, const hdst__place_limits *limits)
+{
+    if (!loops) return 0;
+    const uint64_t carried = hdst__place_carried_bytes(loops) * limits->group;
+    if (!loops->tables->has_tile) return carried;
+    const uint64_t rows = hdst__place_rows(hdst__tables_accum(tables, loops->tables->tile), limits->rows) + 1;
+    return carried + rows * loops->tables->tile_words * limits->group * sizeof(int64_t) + HDST__LOCAL_ALIGN;
+}
+
+static uint32_t shared_tables(uint64_t words)
+{
+    const uint64_t fit = SHARED_TABLE_BYTES / (words * sizeof(int64_t));
+    return fit < 1 ? 1 : fit < MOST_SHARED ? (uint32_t)fit : MOST_SHARED;
+}
+
+ir_func *hdst__pass_place_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
+{
+    bool *wide = HDST__NEW_ARRAY(func->arena, bool, func->param_count);
+    uint64_t words = 0;
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        wide[accum->param] = placement_of(func, accum)->place == IR_PLACE_GROUP;
+        words += hdst__place_rows(accum, limits->rows) * accum->strip_row_words;
+    }
+    const ir_func *before = hdst__ir_copy_func(func->arena, func);
+    ir_func *loops = hdst__pass_spread(func, wide);
+    const uint64_t copies = hdst__place_copy_bytes(func, tables, limits->rows) * func->tables->copies;
+    if (loops && hdst__place_carried_bytes(loops) * limits->group + copies > limits->local_bytes / 2) {
+        loops = NULL;
+        *func = *before;
+    }
+    if (loops) {
+        place_tile(func->tables, func, tables, limits);
+        loops->together = true;
+    }
+    const bool own = loops && words * sizeof(int64_t) <= OWN_TABLE_BYTES;
+    if (words && !own && hdst__placed_anywhere(func, IR_PLACE_GROUP)) func->tables->shared = shared_tables(words);
+    if (loops) hdst__place_homes(loops, tables);
+    return loops;
+}
+
+// --- GPU: many rows ---
+
+static bool may_be_fixed_point(const ir_func *func, const hdst__accum *accum)
+{
+    return placement_of(func, accum)->place == IR_PLACE_GROUP && hdst__accum_may_be_compact(accum);
+}
+
+// A superaccumulator has ten times as many words as fixed point, and is read and written for each row. Few rows have
+// several tables instead, for all lanes would meet there.
+void hdst__pass_place_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables, const hdst__place_limits *limits, uint32_t *records)
+{
+    if (!limits->fixed_point_bits || loops || func->emits) return;
+    const bool by_tuples = tables->accum_count == 1 && may_be_fixed_point(func, &tables->accum[0]) &&
+        hdst__place_tuples(func, &tables->accum[0], limits, records);
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        hdst__accum *accum = (hdst__accum *)&tables->accum[a];
+        const bool many = hdst__place_rows(accum, limits->rows) * sizeof(int64_t) > limits->local_bytes * 3 / 4;
+        if (!may_be_fixed_point(func, accum) || !(many || by_tuples)) continue;
+        hdst__accum_make_compact(accum);
+        placement_of(func, accum)->place = IR_PLACE_FIXED_POINT;
+        for (size_t l = 0; l < accum->leaf_count; l++)
+            if (accum->cell[l].digits && accum->cell[l].digits >= func->tables->overflow_words) func->tables->overflow_words = accum->cell[l].digits + 1;
+    }
+    if (!hdst__placed_anywhere(func, IR_PLACE_GROUP)) func->tables->shared = 0;
+}

@@ -130,7 +130,8 @@ static hdst_status width_error(const hdst__source *source, const hdst__record *r
     hdst__error_at(error, source->name, 0, 0);
     char fields[150], columns[150];
     list_numbers(source, record, fields, columns, sizeof fields);
-    hdst__error_hint(error, "'%.60s' takes %s%s%s; choose columns, or set the record's sizes (params) to fit", record->name, fields, *columns ? ", the file has " : "", columns);
+    hdst__error_hint(error, "'%.60s' takes %s%s%s; choose columns, or set the record's sizes (params) to fit", record->name, fields,
+                     *columns ? ", the file has " : "", columns);
     return HDST_E_FORMAT;
 }
 
@@ -186,7 +187,8 @@ static hdst_status bind_columns(hdst__bound_source *bound, hdst_error *error)
 static hdst_status bind_structs(hdst__bound_source *bound, hdst_error *error)
 {
     hdst__source *source = bound->source;
-    if (bound->record->has_text) return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be read yet", bound->record->name);
+    if (bound->record->has_text)
+        return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be read yet", bound->record->name);
     hdst_status status = source->format->bind(source, bound->record, error);
     if (status != HDST_OK) return status;
     jmp_buf out_of_memory;

@@ -180,7 +180,8 @@ void hdst__convert_text(hdst__kind kind, const void *value, char *text, size_t s
     default:
         // 15 digits where they are the value, so that 0.1 does not read 0.10000000000000001
         snprintf(text, size, kind == HDST__F32 ? "%.7g" : "%.15g", w.r[0]);
-        if (strtod(text, NULL) != w.r[0] && (kind != HDST__F32 || strtof(text, NULL) != (float)w.r[0])) snprintf(text, size, kind == HDST__F32 ? "%.9g" : "%.17g", w.r[0]);
+        if (strtod(text, NULL) != w.r[0] && (kind != HDST__F32 || strtof(text, NULL) != (float)w.r[0]))
+            snprintf(text, size, kind == HDST__F32 ? "%.9g" : "%.17g", w.r[0]);
         break;
     }
 }

@@ -105,7 +105,8 @@ static void hint_folder(hdst_error *error, const char *path, int number)
     const int length = slash ? slash == path ? 1 : (int)(slash - path) : 1;
     const char *folder = slash ? path : ".";
     if (number == ENOENT) hdst__error_hint(error, "there is no folder '%.*s'", length, folder);
-    else if (number == EACCES || number == EPERM || number == EROFS) hdst__error_hint(error, "the file is made in the folder '%.*s', which must be writable", length, folder);
+    else if (number == EACCES || number == EPERM || number == EROFS)
+        hdst__error_hint(error, "the file is made in the folder '%.*s', which must be writable", length, folder);
 }
 
 static hdst_status open_replacement(hdst__file_writer *writer, bool is_private, hdst_error *error)
@@ -148,8 +149,14 @@ static hdst__file_writer *open_writer(const hdst__allocator *allocator, const ch
     return writer;
 }
 
-hdst__file_writer *hdst__file_writer_open(const hdst__allocator *allocator, const char *path, hdst_error *error) { return open_writer(allocator, path, false, error); }
-hdst__file_writer *hdst__file_writer_open_private(const hdst__allocator *allocator, const char *path, hdst_error *error) { return open_writer(allocator, path, true, error); }
+hdst__file_writer *hdst__file_writer_open(const hdst__allocator *allocator, const char *path, hdst_error *error)
+{
+    return open_writer(allocator, path, false, error);
+}
+hdst__file_writer *hdst__file_writer_open_private(const hdst__allocator *allocator, const char *path, hdst_error *error)
+{
+    return open_writer(allocator, path, true, error);
+}
 
 static hdst_status fail(hdst__file_writer *writer, int number)
 {

@@ -76,8 +76,8 @@ static hdst_status place(const hdst__bound_source *bound, const void *rows, uint
 }
 
 // Rows that are the segment's own structs need no staging.
-static hdst_status read_in_place(hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
-                                 hdst_error *error)
+static hdst_status read_in_place(hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                                 uint64_t to_first, hdst_error *error)
 {
     const hdst__source *source = bound->source;
     char *to = (char *)buffers[0] + to_first * storage->record->size;
@@ -109,7 +109,8 @@ static hdst_status fill_from_parts(hdst__bound_source *bound, uint64_t first, ui
     return HDST_OK;
 }
 
-hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
+                                    hdst_error *error)
 {
     hdst__bound_source *bound = user;
     hdst__source *source = bound->source;

@@ -176,7 +176,8 @@ static bool read_type(parser *p, hdst__npy_column *column, uint64_t *bytes, bool
         return true;
     }
     char message[160];
-    snprintf(message, sizeof message, "the array holds %s (dtype '%.*s'), which are not read", refused_type(type), (int)(length < 40 ? length : 40), end - length);
+    snprintf(message, sizeof message, "the array holds %s (dtype '%.*s'), which are not read", refused_type(type), (int)(length < 40 ? length : 40),
+             end - length);
     fail_at(p, place, message, "convert it first, for example: np.save(path, a.astype(np.float32))");
     return false;
 }

@@ -8,8 +8,9 @@
 
 static const char *type_text(hdst__kind kind)
 {
-    static const char *const texts[] = {[HDST__BOOL] = "|b1", [HDST__I8] = "|i1", [HDST__I16] = "<i2", [HDST__I32] = "<i4", [HDST__I64] = "<i8", [HDST__U8] = "|u1",
-                                        [HDST__U16] = "<u2", [HDST__U32] = "<u4", [HDST__U64] = "<u8", [HDST__F32] = "<f4", [HDST__F64] = "<f8"};
+    static const char *const texts[] = {
+        [HDST__BOOL] = "|b1", [HDST__I8] = "|i1",  [HDST__I16] = "<i2", [HDST__I32] = "<i4", [HDST__I64] = "<i8", [HDST__U8] = "|u1",
+        [HDST__U16] = "<u2",  [HDST__U32] = "<u4", [HDST__U64] = "<u8", [HDST__F32] = "<f4", [HDST__F64] = "<f8"};
     _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "bytes are written as they lie in memory");
     return texts[kind];
 }
@@ -131,7 +132,8 @@ static hdst__file_writer *begin_npy(const hdst__allocator *allocator, const char
 
 const hdst__record_format hdst__records_npy = {begin_npy, add_npy};
 
-hdst_status hdst__records_write_npy(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error)
+hdst_status hdst__records_write_npy(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count,
+                                    hdst_error *error)
 {
     return hdst__records_write(&hdst__records_npy, allocator, path, record, rows, count, error);
 }

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-hdst_status hdst__records_write(const hdst__record_format *format, const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count,
-                                hdst_error *error)
+hdst_status hdst__records_write(const hdst__record_format *format, const hdst__allocator *allocator, const char *path, const hdst__record *record,
+                                const void *rows, uint64_t count, hdst_error *error)
 {
     hdst_error own = HDST_ERROR_INIT;
     hdst__file_writer *writer = format->begin(allocator, path, record, count, &own);
@@ -33,11 +33,15 @@ static hdst__file_writer *begin_raw(const hdst__allocator *allocator, const char
     return NULL;
 }
 
-static void add_raw(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count) { hdst__file_writer_add(writer, rows, count * record->size, NULL); }
+static void add_raw(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count)
+{
+    hdst__file_writer_add(writer, rows, count * record->size, NULL);
+}
 
 const hdst__record_format hdst__records_raw = {begin_raw, add_raw};
 
-hdst_status hdst__records_write_raw(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error)
+hdst_status hdst__records_write_raw(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count,
+                                    hdst_error *error)
 {
     return hdst__records_write(&hdst__records_raw, allocator, path, record, rows, count, error);
 }
@@ -130,7 +134,8 @@ static void add_csv(hdst__file_writer *writer, const hdst__record *record, const
 
 const hdst__record_format hdst__records_csv = {begin_csv, add_csv};
 
-hdst_status hdst__records_write_csv(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error)
+hdst_status hdst__records_write_csv(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count,
+                                    hdst_error *error)
 {
     return hdst__records_write(&hdst__records_csv, allocator, path, record, rows, count, error);
 }

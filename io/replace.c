@@ -64,13 +64,15 @@ static bool has_name(int fd, const char *name)
     return fstat(fd, &opened) == 0 && lstat(name, &named) == 0 && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-// What a process left that died: nobody holds its lock. Who holds the lock is the only one to remove the name or to give it up, so the name cannot change hands meanwhile.
+// What a process left that died: nobody holds its lock. Who holds the lock is the only one to remove the name or to give it up, so the name cannot change hands
+// meanwhile.
 static void remove_remains(const char *name)
 {
     struct stat status;
     const int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0 && has_name(fd, name)) unlink(name);
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0 && has_name(fd, name))
+        unlink(name);
     close(fd);
 }
 

@@ -165,7 +165,8 @@ static const msgpack_object *find(unpacker *u, const char *key, msgpack_object_t
 
 static const char *text_of(unpacker *u, const msgpack_object *o)
 {
-    if (o && o->type == MSGPACK_OBJECT_STR && !memchr(o->via.str.ptr, 0, o->via.str.size)) return hdst__arena_strndup(u->arena, o->via.str.ptr, o->via.str.size);
+    if (o && o->type == MSGPACK_OBJECT_STR && !memchr(o->via.str.ptr, 0, o->via.str.size))
+        return hdst__arena_strndup(u->arena, o->via.str.ptr, o->via.str.size);
     fail(u, "a text was expected: the file is broken");
     return "";
 }

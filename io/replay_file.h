@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record that failed, as a file that `hdst replay` runs again: MessagePack, a map with the keys below (docs/errors.md). It holds all that the function needs: sources,
-// params, the record, what was bound.
+// A record that failed, as a file that `hdst replay` runs again: MessagePack, a map with the keys below (docs/errors.md). It holds all that the function needs:
+// sources, params, the record, what was bound.
 #ifndef HDST_IO_REPLAY_FILE_H
 #define HDST_IO_REPLAY_FILE_H
 

@@ -26,7 +26,8 @@ typedef struct hdst__source_format {
     const char *name;           // ".npy", "memory" ...
     // Writes `count` raw rows (columns at their offsets) to `rows`. NULL when the source has `direct` rows. `as` is NULL unless `is_text`.
     hdst_status (*read)(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error);
-    // Columns are text: as[column] says as which type the binding wants it read (HDST__VOID: not at all), so that it is rounded once. Each has 8 bytes in a row.
+    // Columns are text: as[column] says as which type the binding wants it read (HDST__VOID: not at all), so that it is rounded once. Each has 8 bytes in a
+    // row.
     bool is_text;
     // What the source needs to know of the record before reading (a callback, raw records: the row is the C struct). NULL: columns are matched.
     hdst_status (*bind)(hdst__source *source, const hdst__record *record, hdst_error *error);
@@ -53,7 +54,8 @@ struct hdst__source {
 // All return NULL with the error filled on failure. Paths are copied; memory is not and must outlive the source.
 // columns: names or 0-based numbers and ranges, comma-separated ("x,y", "0,2-4"); NULL: all.
 // cancel: looked at while a file is gone through; NULL: never.
-hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error);    // by the name's ending
+hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel,
+                                hdst_error *error); // by the name's ending
 hdst__source *hdst__source_npy(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error);
 hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error);
 hdst__source *hdst__source_raw(const hdst__allocator *allocator, const char *path, hdst_error *error);
@@ -79,7 +81,8 @@ bool hdst__source_add_column(hdst__source *source, const char *name, hdst__kind 
 hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, hdst__bound_source **bound, hdst_error *error);
 void hdst__source_unbind(hdst__bound_source *bound);
 // As hdst__reader.fill; user is the hdst__bound_source.
-hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error);
+hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
+                                    hdst_error *error);
 // "float64 converted to float32" or NULL, decided by the binding.
 const char *hdst__bound_source_note(const hdst__bound_source *bound);
 

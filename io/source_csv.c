@@ -94,7 +94,9 @@ static hdst_status bad_number(const hdst__source *source, size_t column, hdst__d
     for (; n < field->length && n < sizeof text - 4; n++) text[n] = (unsigned char)field->text[n] < 32 || field->text[n] == 127 ? '?' : field->text[n];
     text[n] = 0;
     if (n < field->length) strcat(text, "...");
-    const char *what = why == HDST__DECIMAL_TOO_LARGE ? (text[0] == '-' ? "is too small for" : "is too large for") : why == HDST__DECIMAL_NOT_WHOLE ? "is not a whole number for" : NULL;
+    const char *what = why == HDST__DECIMAL_TOO_LARGE   ? (text[0] == '-' ? "is too small for" : "is too large for")
+                       : why == HDST__DECIMAL_NOT_WHOLE ? "is not a whole number for"
+                                                        : NULL;
     if (what) hdst__error_set(error, HDST_E_FORMAT, "'%s' %s %s in %s", text, what, hdst__scalar_yaml_name(as), column_words(source, column, words));
     else if (n == 0) hdst__error_set(error, HDST_E_FORMAT, "there is no number in %s", column_words(source, column, words));
     else hdst__error_set(error, HDST_E_FORMAT, "'%s' is not a number, in %s", text, column_words(source, column, words));
@@ -279,8 +281,8 @@ static bool is_header(hdst__source *source, const size_t *chosen, size_t count, 
     size_t numbers = count_numbers(source->state, chosen, count);
     if (numbers == count && !has_word_above_number) return false;
     if (numbers)
-        snprintf(source->note, sizeof source->note, "%.300s: the first row is taken for a header, though %zu of its %zu chosen fields %s", source->name, numbers, count,
-                 numbers == 1 ? "is a number" : "are numbers");
+        snprintf(source->note, sizeof source->note, "%.300s: the first row is taken for a header, though %zu of its %zu chosen fields %s", source->name,
+                 numbers, count, numbers == 1 ? "is a number" : "are numbers");
     return true;
 }
 

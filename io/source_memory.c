@@ -119,7 +119,8 @@ static hdst_status read_callback(hdst__source *source, const hdst__kind *as, uin
     memset(rows, 0, count * source->row_bytes);     // what the callback leaves out is zero, not what was there before
     if (state->fill(first, count, rows, message, state->user)) return HDST_OK;
     message[sizeof message - 1] = 0;
-    hdst__error_set(error, HDST_E_IO, "the source's callback failed at records %llu to %llu", (unsigned long long)first, (unsigned long long)(first + count - 1));
+    hdst__error_set(error, HDST_E_IO, "the source's callback failed at records %llu to %llu", (unsigned long long)first,
+                    (unsigned long long)(first + count - 1));
     if (message[0]) hdst__error_cause(error, "%s", message);
     return HDST_E_IO;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy files as sources: rows of an array of two or more dimensions, numbers of a one-dimensional one, records of a structured one. Rows in C order and native byte order
-// are read straight to where they are wanted; the other byte order is turned there; columns of a Fortran-ordered array and half floats go through a buffer.
+// .npy files as sources: rows of an array of two or more dimensions, numbers of a one-dimensional one, records of a structured one. Rows in C order and native
+// byte order are read straight to where they are wanted; the other byte order is turned there; columns of a Fortran-ordered array and half floats go through a
+// buffer.
 #include "io/source.h"
 
 #include "io/columns.h"
@@ -69,8 +70,8 @@ static hdst_status read_repacked_rows(hdst__source *source, uint64_t first, uint
         if (status != HDST_OK) return status;
         for (size_t c = 0; c < source->column_count; c++)
             for (uint64_t e = 0; e < source->columns[c].count; e++)
-                repack_number(source, c, e, (char *)state->buffer + state->columns[c].file_offset + e * state->columns[c].file_bytes, state->file_row_bytes, part,
-                              rows + done * source->row_bytes);
+                repack_number(source, c, e, (char *)state->buffer + state->columns[c].file_offset + e * state->columns[c].file_bytes, state->file_row_bytes,
+                              part, rows + done * source->row_bytes);
         done += part;
     }
     return HDST_OK;
@@ -106,7 +107,8 @@ static hdst_status read_npy(hdst__source *source, const hdst__kind *as, uint64_t
     if (status != HDST_OK) return status;
     for (size_t c = 0; c < source->column_count; c++)
         for (uint64_t e = 0; state->columns[c].is_swapped && e < source->columns[c].count; e++)
-            hdst__convert_swap((char *)rows + source->columns[c].offset + e * state->columns[c].file_bytes, state->columns[c].file_bytes, source->row_bytes, count);
+            hdst__convert_swap((char *)rows + source->columns[c].offset + e * state->columns[c].file_bytes, state->columns[c].file_bytes, source->row_bytes,
+                               count);
     return HDST_OK;
 }
 

@@ -28,7 +28,8 @@ hdst__aggregate *hdst__aggregate_create(hdst__engine *engine, const hdst__aggreg
         return NULL;
     }
     aggregate->unchecked = spec->unchecked;
-    aggregate->layout = spec->rows ? hdst__aggregation_layout_make_rows(&aggregate->arena, spec->record, *spec->key_leaves, spec->laws, spec->rows, spec->row_count)
+    aggregate->layout = spec->rows ? hdst__aggregation_layout_make_rows(&aggregate->arena, spec->record, *spec->key_leaves, spec->laws,
+                                                                        spec->rows, spec->row_count)
                                : hdst__aggregation_layout_make(&aggregate->arena, spec->record, spec->key_leaves, spec->key_count, spec->laws);
     aggregate->arena.out_of_memory = NULL;
     aggregate->on_device = hdst__aggregate_device_create(engine, aggregate->layout);
@@ -71,7 +72,8 @@ bool hdst__aggregate_stray(const hdst__aggregate *aggregate, uint64_t *record, u
 }
 
 const hdst__run_stats *hdst__aggregate_stats(const hdst__aggregate *aggregate) { return &aggregate->stats; }
-hdst__dataset_cache *hdst__aggregate_resident(hdst__aggregate *aggregate) { return aggregate->device_did ? hdst__aggregate_device_rows(aggregate->on_device) : NULL; }
+hdst__dataset_cache *hdst__aggregate_resident(hdst__aggregate *aggregate) { return aggregate->device_did
+                                                                           ? hdst__aggregate_device_rows(aggregate->on_device) : NULL; }
 
 // --- Threads ---
 
@@ -124,12 +126,14 @@ hdst_status hdst__aggregate_run(hdst__aggregate *aggregate, const hdst__aggregat
     hdst__engine_lock(aggregate->engine);
     hdst__aggregate_drop(aggregate);
     aggregate->device_did = false;
-    hdst_status status = may_on_device(aggregate) ? hdst__aggregate_device_run(aggregate->on_device, input, &aggregate->stats, &aggregate->device_did, error ? error : &own) : HDST_OK;
+    hdst_status status = may_on_device(aggregate) ? hdst__aggregate_device_run(aggregate->on_device, input, &aggregate->stats,
+                                                                               &aggregate->device_did, error ? error : &own) : HDST_OK;
     if (status == HDST_OK && !aggregate->device_did) status = run_in(aggregate, input, error ? error : &own);
     hdst__engine_unlock(aggregate->engine);
     aggregate->stats.run_seconds = aggregate->stats.total_seconds = hdst__now() - start;
     *rows = status == HDST_OK && !aggregate->device_did ? aggregate->rows : NULL;
-    *count = status != HDST_OK ? 0 : aggregate->device_did ? hdst__dataset_cache_own_reader(hdst__aggregate_resident(aggregate))->records : aggregate->row_count;
+    *count = status != HDST_OK ? 0 : aggregate->device_did ? hdst__dataset_cache_own_reader(hdst__aggregate_resident(aggregate))->records
+        : aggregate->row_count;
     return status;
 }
 
@@ -138,15 +142,18 @@ hdst_status hdst__aggregate_run(hdst__aggregate *aggregate, const hdst__aggregat
 static void explain_levels(const hdst__aggregate *aggregate, hdst__buffer *out)
 {
     for (uint32_t i = 0; i < aggregate->stats.level_count; i++)
-        hdst__buffer_printf(out, "    %s: %" PRIu64 " in, %" PRIu64 " out\n", aggregate->stats.level[i].name, aggregate->stats.level[i].in, aggregate->stats.level[i].out);
+        hdst__buffer_printf(out, "    %s: %" PRIu64 " in, %" PRIu64 " out\n", aggregate->stats.level[i].name, aggregate->stats.level[i].in,
+                            aggregate->stats.level[i].out);
 }
 
 void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out)
 {
     const hdst__aggregate_choice *c = &aggregate->choice;
     if (hdst__engine_settings(aggregate->engine)->hpr < HDST__HPR_DEVICE)
-        hdst__buffer_printf(out, "    hpr %s: %s; what reduces the parts counts as the node's step\n", hdst__hpr_name(hdst__engine_settings(aggregate->engine)->hpr),
-                            hdst__engine_settings(aggregate->engine)->hpr == HDST__HPR_NONE ? "pairs pass unreduced to the node's step" : "only threads combine before the node's step");
+        hdst__buffer_printf(out, "    hpr %s: %s; what reduces the parts counts as the node's step\n",
+                            hdst__hpr_name(hdst__engine_settings(aggregate->engine)->hpr),
+                            hdst__engine_settings(aggregate->engine)->hpr == HDST__HPR_NONE ? "pairs pass unreduced to the node's step"
+                                : "only threads combine before the node's step");
     const char *why_not = hdst__aggregate_device_why_not(aggregate->on_device);
     if (aggregate->device_did) {
         hdst__aggregate_device_explain(aggregate->on_device, out);
@@ -167,15 +174,23 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
     else hdst__buffer_printf(out, "    keys: %" PRIu64 " (about %.0f expected from %" PRIu64 " records)\n", aggregate->keys, c->distinct, c->sampled);
     explain_levels(aggregate, out);
     if (aggregate->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", aggregate->flushes);
-    if (aggregate->crowded_blocks) hdst__buffer_printf(out, "    tables of threads given up, as keys crowd in few of their places: %" PRIu64 "\n", aggregate->crowded_blocks);
-    if (aggregate->crowded_partitions) hdst__buffer_printf(out, "    parts in sorted runs, as keys crowd in few places of their tables: %" PRIu64 "\n", aggregate->crowded_partitions);
+    if (aggregate->crowded_blocks)
+        hdst__buffer_printf(out, "    tables of threads given up, as keys crowd in few of their places: %" PRIu64 "\n",
+                            aggregate->crowded_blocks);
+    if (aggregate->crowded_partitions)
+        hdst__buffer_printf(out, "    parts in sorted runs, as keys crowd in few places of their tables: %" PRIu64 "\n",
+                            aggregate->crowded_partitions);
     if (aggregate->pieces)
-        hdst__buffer_printf(out, "    pieces of parts that the memory budget has no room for: %" PRIu64 ", %" PRIu64 " of them ranges of the keys of one hash\n", aggregate->pieces, aggregate->range_count);
+        hdst__buffer_printf(out,
+                            "    pieces of parts that the memory budget has no room for: %" PRIu64 ", %" PRIu64 " of them ranges of the keys of one hash\n", aggregate->pieces, aggregate->range_count);
     if (aggregate->combined_in)
-        hdst__buffer_printf(out, "    combined where they piled up: %" PRIu64 " pairs and rows to %" PRIu64 "\n", aggregate->combined_in, aggregate->combined_out);
+        hdst__buffer_printf(out, "    combined where they piled up: %" PRIu64 " pairs and rows to %" PRIu64 "\n", aggregate->combined_in,
+                            aggregate->combined_out);
     char bytes[24];
     if (aggregate->spilled) hdst__buffer_printf(out, "    over the memory budget, through a temporary file: %s\n", hdst__bytes_text(aggregate->spilled, bytes));
-    if (aggregate->mapped) hdst__buffer_printf(out, "    result: over the memory budget, in a temporary file: %s\n", hdst__bytes_text(aggregate->file.bytes, bytes));
+    if (aggregate->mapped)
+        hdst__buffer_printf(out, "    result: over the memory budget, in a temporary file: %s\n",
+                            hdst__bytes_text(aggregate->file.bytes, bytes));
     static const char *const held[] = {NULL, "one fixed-point word", "two fixed-point words", "wide cells"};
     for (int t = HDST__TIER_ONE; t <= HDST__TIER_WIDE; t++)
         if (c->tier_count[t]) hdst__buffer_printf(out, "    sums of floats in %s: %u\n", held[t], (unsigned)c->tier_count[t]);

@@ -76,7 +76,8 @@ typedef struct hdst__aggregate_duplicate {
 } hdst__aggregate_duplicate;
 
 // Whether a key lies in two parts that the program named: `rows` has counts[0] rows of one run, then counts[1] of the next ...
-hdst_status hdst__aggregate_across(hdst__aggregate *aggregate, const void *rows, const uint64_t *counts, uint64_t parts, hdst__aggregate_duplicate *twice, hdst_error *error);
+hdst_status hdst__aggregate_across(hdst__aggregate *aggregate, const void *rows, const uint64_t *counts, uint64_t parts,
+                                   hdst__aggregate_duplicate *twice, hdst_error *error);
 // What the last run chose and why; before one, how it will. Appended to `out`.
 void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of several runs of a reduction by key, over parts that the program named: a key must lie in one of them only. The rows of a part are in the order of (hash,
-// key), so all parts are merged in that order, by a heap of the rows that come next, and equal keys follow one another.
+// Results of several runs of a reduction by key, over parts that the program named: a key must lie in one of them only. The rows of a part are in the order of
+// (hash, key), so all parts are merged in that order, by a heap of the rows that come next, and equal keys follow one another.
 #include "shuffle/aggregate/aggregate_run.h"
 
 #include <string.h>
@@ -80,7 +80,8 @@ static hdst_status merge(across *a, hdst__aggregate_duplicate *twice, hdst_error
 static hdst_status look(across *a, const uint64_t *counts, uint64_t parts, hdst__aggregate_duplicate *twice, hdst_error *error)
 {
     uint64_t first = 0;
-    if (!a->storage || !hdst__key_batch_create(&a->batch, hdst__engine_allocator(a->engine), a->layout)) return hdst__error_memory(error, "a reduce by key in parts");
+    if (!a->storage || !hdst__key_batch_create(&a->batch, hdst__engine_allocator(a->engine), a->layout))
+        return hdst__error_memory(error, "a reduce by key in parts");
     for (uint64_t p = 0; p < parts; first += counts[p++]) {
         if (!counts[p]) continue;
         a->heap[a->count] = (head){.part = (uint32_t)p, .at = first, .end = first + counts[p]};
@@ -102,7 +103,8 @@ static void make(across *a, hdst__arena *arena, const uint64_t *counts, uint64_t
     a->last = HDST__NEW_ARRAY(arena, uint64_t, a->layout->key_words + 1);
 }
 
-hdst_status hdst__aggregate_across(hdst__aggregate *aggregate, const void *rows, const uint64_t *counts, uint64_t parts, hdst__aggregate_duplicate *twice, hdst_error *error)
+hdst_status hdst__aggregate_across(hdst__aggregate *aggregate, const void *rows, const uint64_t *counts, uint64_t parts, hdst__aggregate_duplicate *twice,
+                                   hdst_error *error)
 {
     hdst__arena arena;
     jmp_buf out_of_memory;

@@ -134,12 +134,14 @@ hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker)
         if (status != HDST_OK) return status;
         for (uint64_t done = 0; done < stretch.count; done += worker->batch.count) {
             const uint64_t left = stretch.count - done;
-            hdst__key_batch_open(&worker->batch, layout, stretch.storage, stretch.buffers, stretch.at + done, left < layout->batch ? (uint32_t)left : layout->batch);
+            hdst__key_batch_open(&worker->batch, layout, stretch.storage, stretch.buffers, stretch.at + done,
+                                 left < layout->batch ? (uint32_t)left : layout->batch);
             if (!add_batch(worker, stretch.first + done)) return worker->error.code;
         }
         if (worker->strays && !hdst__engine_settings(run->engine)->skip_failed) break;     // whoever has an earlier stretch looks through all of it
     }
-    return worker->strays && !hdst__engine_settings(run->engine)->skip_failed ? hdst__error_set(&worker->error, HDST_E_RECORD, "a key is no number of a row") : HDST_OK;
+    return worker->strays && !hdst__engine_settings(run->engine)->skip_failed
+        ? hdst__error_set(&worker->error, HDST_E_RECORD, "a key is no number of a row") : HDST_OK;
 }
 
 hdst_status hdst__aggregate_flush(hdst__aggregate_worker *worker)

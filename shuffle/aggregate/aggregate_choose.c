@@ -75,12 +75,14 @@ static void choose_tables(hdst__aggregation *run, double seen)
     const bool none = hdst__engine_settings(run->engine)->hpr == HDST__HPR_NONE, asked = run->aggregate->container != HDST__CONTAINER_AUTO;
     c->sorted = run->aggregate->container == HDST__CONTAINER_SORTED;
     c->blocks = !none && (asked ? run->aggregate->container == HDST__CONTAINER_TABLE : !wide && (few || often));
-    const uint32_t needed = c->sorted ? bits_for(records * run->layout->raw_bytes / SORTED_BYTES) : bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES), least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
+    const uint32_t needed = c->sorted ? bits_for(records * run->layout->raw_bytes / SORTED_BYTES) : bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES);
+    const uint32_t least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
     c->partition_bits = needed < least ? least : needed;
     if (c->partition_bits > most_partitions) c->partition_bits = most_partitions;
     if (hdst__engine_limits(run->engine)->by_key_part_bits) c->partition_bits = hdst__engine_limits(run->engine)->by_key_part_bits;
     uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->partition_bits));
-    while (table_bits > LEAST_TABLE_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > (double)hdst__aggregate_share(run) / PARTITION_SHARE) table_bits--;
+    while (table_bits > LEAST_TABLE_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > (double)hdst__aggregate_share(run) / PARTITION_SHARE)
+        table_bits--;
     c->table_bits = forced ? forced : table_bits < LEAST_TABLE_BITS ? LEAST_TABLE_BITS : table_bits;
     const char *why = c->sorted ? "sorted runs, as was asked for"
         : asked && c->blocks ? "a hash table for each thread, as was asked for, and parts by hash"
@@ -90,7 +92,8 @@ static void choose_tables(hdst__aggregation *run, double seen)
         : few ? "a hash table for each thread, as all keys fit one in its cache"
         : c->blocks ? "a hash table for each thread, as some keys come often, and parts by hash, as there are many"
         : "parts by hash, as there are more keys than a thread's table holds";
-    snprintf(c->why, sizeof c->why, "%s; %u part%s, %u-word rows", why, 1u << c->partition_bits, c->partition_bits ? "s" : "", (unsigned)run->layout->row_words);
+    snprintf(c->why, sizeof c->why, "%s; %u part%s, %u-word rows", why, 1u << c->partition_bits, c->partition_bits ? "s" : "",
+             (unsigned)run->layout->row_words);
 }
 
 // Partitions whose rows stay in the cache. There is no table for threads: the device's tables do that where rows are few.
@@ -100,12 +103,15 @@ static void choose_rows(hdst__aggregation *run)
     hdst__aggregate_choice *c = &run->choice;
     const uint32_t row_bits = 32 - layout->row_shift, forced = hdst__engine_limits(run->engine)->by_key_part_bits;
     const uint32_t needed = bits_for((double)layout->row_count * 8 * (layout->cell_words ? layout->cell_words : 1) / PARTITION_ROWS_BYTES);
-    const uint32_t wanted = forced ? forced : needed < LEAST_ROW_PARTITIONS ? LEAST_ROW_PARTITIONS : needed > most_partition_bits(run) ? most_partition_bits(run) : needed;
+    const uint32_t wanted = forced                              ? forced
+                            : needed < LEAST_ROW_PARTITIONS     ? LEAST_ROW_PARTITIONS
+                            : needed > most_partition_bits(run) ? most_partition_bits(run)
+                                                                : needed;
     c->partition_bits = wanted < row_bits ? wanted : row_bits;
     c->table_bits = row_bits - c->partition_bits + 1;        // of what combines tuples that pile up: rows have places of their own
     c->distinct = (double)layout->row_count;
-    snprintf(c->why, sizeof c->why, "parts by number of row, each in a thread's cache, as all rows together are larger than it; %u parts, %u word%s a row", 1u << c->partition_bits,
-             (unsigned)layout->cell_words, layout->cell_words == 1 ? "" : "s");
+    snprintf(c->why, sizeof c->why, "parts by number of row, each in a thread's cache, as all rows together are larger than it; %u parts, %u word%s a row",
+             1u << c->partition_bits, (unsigned)layout->cell_words, layout->cell_words == 1 ? "" : "s");
 }
 
 bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count)
@@ -169,7 +175,8 @@ hdst_status hdst__aggregate_choose(hdst__aggregation *run, hdst_error *error)
     const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
     const hdst__record *record = run->layout->record;
     const uint64_t most = hdst__aggregate_sample(run);
-    sample s = {.map_bits = run->room / MAP_SHARE < (1 << MAP_BITS) / 8 ? FEW_MAP_BITS : MAP_BITS, .addends = HDST__NEW_ARRAY(run->arena, hdst__addends, record->leaf_count)};
+    sample s = {.map_bits = run->room / MAP_SHARE < (1 << MAP_BITS) / 8 ? FEW_MAP_BITS : MAP_BITS,
+                .addends = HDST__NEW_ARRAY(run->arena, hdst__addends, record->leaf_count)};
     run->choice.sampled = run->end < most ? run->end : most;
     for (uint32_t i = 0; i < record->leaf_count; i++) hdst__addends_init(&s.addends[i]);
     s.map = hdst__alloc_zero(allocator, (UINT64_C(1) << s.map_bits) / 8);

@@ -76,7 +76,8 @@ static bool spill(hdst__aggregate_worker *worker)
     return true;
 }
 
-// What piles up is combined, where that pays, and chunks are free then. Where the budget has no more, the thread's chunks go to a file and their memory is used again.
+// What piles up is combined, where that pays, and chunks are free then. Where the budget has no more, the thread's chunks go to a file and their memory is used
+// again.
 static bool new_slab(hdst__aggregate_worker *worker, uint64_t least)
 {
     hdst__aggregation *run = worker->run;

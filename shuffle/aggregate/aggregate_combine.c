@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuples and rows that pile up in a thread's chunks: those of a partition become one row for each key, in the memory that they took. So what a thread holds is in proportion to
-// the number of keys, not of records, and little goes to a file that need not. Where keys come too seldom for that nothing is moved.
+// Tuples and rows that pile up in a thread's chunks: those of a partition become one row for each key, in the memory that they took. So what a thread holds is
+// in proportion to the number of keys, not of records, and little goes to a file that need not. Where keys come too seldom for that nothing is moved.
 #include "shuffle/aggregate/aggregate_combine.h"
 
 #include <string.h>
@@ -39,7 +39,8 @@ static bool make_combiner(hdst__aggregate_worker *worker)
     if (worker->combiner) return true;
     worker->combiner = hdst__alloc_zero(allocator, sizeof *worker->combiner);
     if (!worker->combiner || !hdst__key_batch_create(&worker->combiner->batch, allocator, layout)) return false;
-    return worker->table.rows || hdst__key_table_create(&worker->table, allocator, layout->row_words, layout->key_words, choice->table_bits, choice->partition_bits);
+    return worker->table.rows ||
+           hdst__key_table_create(&worker->table, allocator, layout->row_words, layout->key_words, choice->table_bits, choice->partition_bits);
 }
 
 static bool put_aside(const hdst__aggregate_worker *worker, pile *p, uint64_t bytes, char **place)
@@ -110,8 +111,8 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk 
     return true;
 }
 
-// A row that was put aside before stays as it is: were more added to it each time that records pile up, its words would overflow. So no word of a row in chunks grows
-// beyond 2 HDST__KEY_FULL and HDST__KEY_ADDS addends, which a partition's table, with HDST__KEY_FULL and as many addends in its own, can still take.
+// A row that was put aside before stays as it is: were more added to it each time that records pile up, its words would overflow. So no word of a row in chunks
+// grows beyond 2 HDST__KEY_FULL and HDST__KEY_ADDS addends, which a partition's table, with HDST__KEY_FULL and as many addends in its own, can still take.
 static bool add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
@@ -150,7 +151,8 @@ static bool put_back(hdst__aggregate_worker *worker, uint32_t partition)
 {
     const combiner *c = worker->combiner;
     const hdst__key_table *table = &worker->table;
-    bool done = hdst__radix_partitions_put(&worker->rows, partition, c->full.data, c->full.count) && hdst__radix_partitions_put(&worker->raw, partition, c->misfits.data, c->misfits.count);
+    bool done = hdst__radix_partitions_put(&worker->rows, partition, c->full.data, c->full.count) &&
+                hdst__radix_partitions_put(&worker->raw, partition, c->misfits.data, c->misfits.count);
     for (uint64_t at = 0; done && at < UINT64_C(1) << table->bits; at++) {
         const uint64_t *row = table->rows + at * table->row_words;
         if (row[0]) done = hdst__radix_partitions_put(&worker->rows, partition, row, 1);
@@ -173,7 +175,8 @@ static bool combine_partition(hdst__aggregate_worker *worker, uint32_t partition
 {
     combiner *c = worker->combiner;
     const hdst__radix_partition was[] = {worker->raw.partition[partition], worker->rows.partition[partition]};
-    hdst__partition_chunk *const raw = hdst__radix_partitions_detach(&worker->raw, partition), *const rows = hdst__radix_partitions_detach(&worker->rows, partition);
+    hdst__partition_chunk *const raw = hdst__radix_partitions_detach(&worker->raw, partition);
+    hdst__partition_chunk *const rows = hdst__radix_partitions_detach(&worker->rows, partition);
     uint64_t chunks = 0;
     const uint64_t records = bytes_in(raw, &chunks) / worker->raw.record_bytes + bytes_in(rows, &chunks) / worker->rows.record_bytes;
     bool done = true;

@@ -11,7 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GROUPS_PER_UNIT = 16, SCAN_GROUPS_PER_UNIT = 2, LEAST_OF_GROUP = 8 * HDST__HASH_LANES, ATTEMPTS = 8, MOST_BITS = 18, LOOKED_AT = 1 << 22 /* tuples, to count keys */ };
+enum {
+    GROUPS_PER_UNIT = 16,
+    SCAN_GROUPS_PER_UNIT = 2,
+    LEAST_OF_GROUP = 8 * HDST__HASH_LANES,
+    ATTEMPTS = 8,
+    MOST_BITS = 18,
+    LOOKED_AT = 1 << 22 /* tuples, to count keys */
+};
 
 hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__aggregation_layout *layout)
 {
@@ -58,7 +65,8 @@ static hdst__work_arg number(uint64_t n) { return (hdst__work_arg){.number = n};
 
 static hdst_status scan(const pass *p, hdst__hash_memory which, uint64_t count, hdst_error *error)
 {
-    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * SCAN_GROUPS_PER_UNIT, wanted = count / LEAST_OF_GROUP + 1, groups = wanted < most ? wanted : most;
+    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * SCAN_GROUPS_PER_UNIT, wanted = count / LEAST_OF_GROUP + 1,
+                   groups = wanted < most ? wanted : most;
     hdst_status status = hdst__hash_provide(p->d, HDST__HASH_SHARES, groups * 4, error);
     const hdst__work_arg args[] = {number(count), memory_of(p, which), memory_of(p, HDST__HASH_SHARES)};
     if (status == HDST_OK) status = hdst__hash_work(p->d, HDST__HASH_SUM, args, 3, groups, error);
@@ -72,7 +80,8 @@ static hdst_status place_partitions(const pass *p, const uint32_t *base, uint64_
     hdst_status status = hdst__hash_put(p->d, HDST__HASH_BASE, base, (runs + 1) * sizeof *base, error);
     if (status == HDST_OK) status = hdst__hash_provide(p->d, HDST__HASH_OF_STARTS, (partitions + 1) * 4, error);
     if (status == HDST_OK) status = scan(p, HDST__HASH_COUNTERS, ((uint64_t)base[runs] << bits) + 1, error);
-    const hdst__work_arg args[] = {number(partitions), number(bits), memory_of(p, HDST__HASH_COUNTERS), memory_of(p, HDST__HASH_BASE), memory_of(p, HDST__HASH_OF_STARTS)};
+    const hdst__work_arg args[] = {number(partitions), number(bits), memory_of(p, HDST__HASH_COUNTERS), memory_of(p, HDST__HASH_BASE),
+                                   memory_of(p, HDST__HASH_OF_STARTS)};
     return status == HDST_OK ? hdst__hash_work(p->d, HDST__HASH_STARTS, args, 5, partitions / HDST__HASH_LANES + 1, error) : status;
 }
 
@@ -92,7 +101,8 @@ static hdst_status over_segments(const pass *p, bool counts, hdst_error *error)
     for (uint64_t i = 0; i < p->cache->count && status == HDST_OK; i++) {
         const hdst__segment *segment = &p->cache->segment[i];
         const uint64_t groups = segment_groups(p, segment);
-        hdst__work_arg args[HDST__HASH_COLUMNS * 2 + 16] = {number(segment->count), number(32 - c->high_bits), number((1u << c->high_bits) - 1), number(chunk), number(p->chunks)};
+        hdst__work_arg args[HDST__HASH_COLUMNS * 2 + 16] = {number(segment->count), number(32 - c->high_bits), number((1u << c->high_bits) - 1), number(chunk),
+                                                            number(p->chunks)};
         size_t n = 5 + hdst__hash_sources(p->d, segment, args + 5);
         args[n++] = memory_of(p, HDST__HASH_COUNTERS);
         if (!counts) args[n++] = memory_of(p, HDST__HASH_TUPLES);
@@ -148,7 +158,8 @@ static hdst_status count_distinct(pass *p, hdst_error *error)
     uint32_t skip = 0;
     while (skip < c->high_bits && end <= partitions >> (skip + 1)) skip++;
     hdst_status status = hdst__hash_clear(d, HDST__HASH_MAP, bytes, error);
-    const hdst__work_arg args[] = {number(0), number(p->starts[end]), number(skip), number(HDST__HASH_MAP_BITS), memory_of(p, HDST__HASH_TUPLES), memory_of(p, HDST__HASH_MAP)};
+    const hdst__work_arg args[] = {
+        number(0), number(p->starts[end]), number(skip), number(HDST__HASH_MAP_BITS), memory_of(p, HDST__HASH_TUPLES), memory_of(p, HDST__HASH_MAP)};
     if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_DISTINCT, args, 6, groups_for(p, p->starts[end]), error);
     uint64_t *map = hdst__alloc(hdst__engine_allocator(d->engine), bytes);
     if (!map) return hdst__error_memory(error, "a reduce by key");
@@ -163,7 +174,8 @@ static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks,
 {
     typedef struct chunk { uint32_t first, count, counter, step; } chunk;
     const hdst__hash_choice *c = &p->d->choice;
-    const uint32_t partitions = 1u << c->high_bits, all = p->starts[partitions], each = (uint32_t)(all / groups_for(p, all) + 1), tile = p->d->shape.tile_rows * HDST__HASH_LANES;
+    const uint32_t partitions = 1u << c->high_bits, all = p->starts[partitions], each = (uint32_t)(all / groups_for(p, all) + 1),
+                   tile = p->d->shape.tile_rows * HDST__HASH_LANES;
     const uint32_t length = (each + tile - 1) / tile * tile;
     chunk *list = hdst__alloc(hdst__engine_allocator(p->d->engine), ((uint64_t)all / length + partitions + 1) * sizeof *list);
     if (!list) return hdst__error_memory(error, "a reduce by key");
@@ -190,8 +202,13 @@ static hdst_status second_time(pass *p, hdst_error *error)
     hdst_status status = write_chunks(p, base, &chunks, error);
     if (status == HDST_OK) status = hdst__hash_clear(p->d, HDST__HASH_COUNTERS, ((chunks << c->low_bits) + 1) * 4, error);
     if (status != HDST_OK) return status;
-    const hdst__work_arg args[] = {number(chunks), number(32 - c->high_bits - c->low_bits), number((1u << c->low_bits) - 1), memory_of(p, HDST__HASH_CHUNKS), memory_of(p, HDST__HASH_TUPLES),
-                             memory_of(p, HDST__HASH_COUNTERS), memory_of(p, HDST__HASH_OTHER_TUPLES)};
+    const hdst__work_arg args[] = {number(chunks),
+                                   number(32 - c->high_bits - c->low_bits),
+                                   number((1u << c->low_bits) - 1),
+                                   memory_of(p, HDST__HASH_CHUNKS),
+                                   memory_of(p, HDST__HASH_TUPLES),
+                                   memory_of(p, HDST__HASH_COUNTERS),
+                                   memory_of(p, HDST__HASH_OTHER_TUPLES)};
     status = hdst__hash_work(p->d, HDST__HASH_COUNT_LOW, args, 6, chunks, error);
     if (status == HDST_OK) status = place_partitions(p, base, UINT64_C(1) << c->high_bits, c->low_bits, error);
     if (status == HDST_OK) status = hdst__hash_work(p->d, HDST__HASH_PLACE_LOW, args, 7, chunks, error);
@@ -221,10 +238,24 @@ static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *err
     if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_ROWS_OF, (partitions + 1) * 4, error);
     if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_STAGED, partitions * 4, error);
     if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_FAILED, 8, error);
-    const hdst__work_arg args[] = {number(partitions), number(bits), number(c->slots), number(c->spread), number(c->heavy), memory_of(p, HDST__HASH_SCALES), number(c->bits),
-                                   memory_of(p, HDST__HASH_OF_STARTS), memory_of(p, p->tuples), memory_of(p, HDST__HASH_HEAVY_KEYS), memory_of(p, HDST__HASH_RANKED),
-                                   memory_of(p, HDST__HASH_HEAVY_WORDS), memory_of(p, HDST__HASH_SPARES), memory_of(p, HDST__HASH_SPARE_ROWS), memory_of(p, p->rows),
-                                   memory_of(p, HDST__HASH_ROWS_OF), memory_of(p, HDST__HASH_STAGED), memory_of(p, HDST__HASH_FAILED)};
+    const hdst__work_arg args[] = {number(partitions),
+                                   number(bits),
+                                   number(c->slots),
+                                   number(c->spread),
+                                   number(c->heavy),
+                                   memory_of(p, HDST__HASH_SCALES),
+                                   number(c->bits),
+                                   memory_of(p, HDST__HASH_OF_STARTS),
+                                   memory_of(p, p->tuples),
+                                   memory_of(p, HDST__HASH_HEAVY_KEYS),
+                                   memory_of(p, HDST__HASH_RANKED),
+                                   memory_of(p, HDST__HASH_HEAVY_WORDS),
+                                   memory_of(p, HDST__HASH_SPARES),
+                                   memory_of(p, HDST__HASH_SPARE_ROWS),
+                                   memory_of(p, p->rows),
+                                   memory_of(p, HDST__HASH_ROWS_OF),
+                                   memory_of(p, HDST__HASH_STAGED),
+                                   memory_of(p, HDST__HASH_FAILED)};
     if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_TOTAL, args, sizeof args / sizeof *args, partitions, error);
     if (status == HDST_OK) status = scan(p, HDST__HASH_ROWS_OF, partitions + 1, error);
     if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_FAILED, 0, &failed, sizeof failed, error);
@@ -245,7 +276,8 @@ static hdst_status write_rows(const pass *p, hdst_error *error)
     hdst_status status = hdst__store_hold(&d->store, d->device, d->rows, &out, error);
     if (status != HDST_OK || d->rows == 0) return status;
     const hdst__work_arg spare[] = {memory_of(p, HDST__HASH_SPARES), memory_of(p, HDST__HASH_SPARE_ROWS), memory_of(p, p->rows)};
-    const hdst__work_arg args[] = {number(partitions), memory_of(p, HDST__HASH_ROWS_OF), memory_of(p, HDST__HASH_STAGED), memory_of(p, p->rows), {.memory = out}};
+    const hdst__work_arg args[] = {
+        number(partitions), memory_of(p, HDST__HASH_ROWS_OF), memory_of(p, HDST__HASH_STAGED), memory_of(p, p->rows), {.memory = out}};
     if (d->shape.sums) status = hdst__hash_work(d, HDST__HASH_SPARE, spare, 3, groups_for(p, d->choice.spare_cells * 8), error);
     if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_WRITE, args, 5, partitions, error);
     if (status == HDST_OK) status = d->device->ops->mark(d->device, &ticket, error);
@@ -378,7 +410,8 @@ hdst_status hdst__aggregate_device_run(hdst__aggregate_device *d, const hdst__ag
     *done = status == HDST_OK && !why;
     if (why) snprintf(d->why_not, sizeof d->why_not, "%s", why);
     if (status == HDST_E_MEMORY) {              // the budget is not enough, or keys are too many
-        snprintf(d->why_not, sizeof d->why_not, "%.150s", full.message[0] ? full.message : "the keys are too many for two rounds of parts, or crowd in few places of their tables");
+        snprintf(d->why_not, sizeof d->why_not, "%.150s",
+                 full.message[0] ? full.message : "the keys are too many for two rounds of parts, or crowd in few places of their tables");
         status = HDST_OK;
     }
     if (status != HDST_OK && error) *error = full;
@@ -393,9 +426,12 @@ void hdst__aggregate_device_explain(const hdst__aggregate_device *d, hdst__buffe
 {
     const hdst__hash_choice *c = &d->choice;
     const uint32_t bits = c->high_bits + c->low_bits;
-    hdst__buffer_printf(out, "    container: device hash: %u part%s by hash in %u round%s, a table of %u rows in local memory for each, as the records lie on the device\n", 1u << bits, bits ? "s" : "",
-                        (unsigned)d->rounds, d->rounds > 1 ? "s" : "", (unsigned)c->slots);
-    if (c->heavy) hdst__buffer_printf(out, "    keys that work-groups add up themselves: %u%s\n", (unsigned)c->heavy, c->few ? ", all that the sample has" : ", which come often");
+    hdst__buffer_printf(
+        out, "    container: device hash: %u part%s by hash in %u round%s, a table of %u rows in local memory for each, as the records lie on the device\n",
+        1u << bits, bits ? "s" : "", (unsigned)d->rounds, d->rounds > 1 ? "s" : "", (unsigned)c->slots);
+    if (c->heavy)
+        hdst__buffer_printf(out, "    keys that work-groups add up themselves: %u%s\n", (unsigned)c->heavy,
+                            c->few ? ", all that the sample has" : ", which come often");
     hdst__buffer_printf(out, "    keys: %" PRIu64 "\n", d->rows);
     if (d->attempts) hdst__buffer_printf(out, "    runs again with more room, as a table was too small: %u\n", (unsigned)d->attempts);
 }

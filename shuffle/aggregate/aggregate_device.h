@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions by key on a GPU (shuffle/aggregate/hash_*.cl): tuples in partitions by hash, a hash table in local memory for each partition. The result stays on the device, in the order of
-// (hash, key), with the bits that the container in host memory gives.
+// Reductions by key on a GPU (shuffle/aggregate/hash_*.cl): tuples in partitions by hash, a hash table in local memory for each partition. The result stays on
+// the device, in the order of (hash, key), with the bits that the container in host memory gives.
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_DEVICE_H
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATE_DEVICE_H
 
@@ -14,10 +14,12 @@ typedef struct hdst__aggregate_device hdst__aggregate_device;
 // NULL: out of memory. Opens and compiles nothing yet.
 hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__aggregation_layout *layout);
 void hdst__aggregate_device_destroy(hdst__aggregate_device *device);         // NULL is fine
-// With the engine's mutex held. *done is false, and nothing has happened, where the device cannot, has no room or does not pay; hdst__aggregate_device_why_not says why.
-// Sets tiers and scales of the values. What an earlier run learned of the same cache serves again if its records are `lasting`.
-hdst_status hdst__aggregate_device_run(hdst__aggregate_device *device, const hdst__aggregate_input *input, hdst__run_stats *stats, bool *done, hdst_error *error);
-// With the engine's mutex held. Whether records that a stage gives, at most so many, had better stay on the device in whole, to be reduced there: it can, and has the room.
+// With the engine's mutex held. *done is false, and nothing has happened, where the device cannot, has no room or does not pay; hdst__aggregate_device_why_not
+// says why. Sets tiers and scales of the values. What an earlier run learned of the same cache serves again if its records are `lasting`.
+hdst_status hdst__aggregate_device_run(hdst__aggregate_device *device, const hdst__aggregate_input *input, hdst__run_stats *stats, bool *done,
+                                       hdst_error *error);
+// With the engine's mutex held. Whether records that a stage gives, at most so many, had better stay on the device in whole, to be reduced there: it can, and
+// has the room.
 bool hdst__aggregate_device_suits(hdst__aggregate_device *device, uint64_t records);
 hdst__dataset_cache *hdst__aggregate_device_rows(hdst__aggregate_device *device);     // the result of the last run that was done
 const char *hdst__aggregate_device_why_not(const hdst__aggregate_device *device);     // "" where there is nothing to tell

@@ -42,7 +42,8 @@ static uint64_t mixed_of(const hdst__hash_shape *shape, const uint32_t *tuple)
 
 static hdst_status take_sample(hdst__aggregate_device *d, const hdst__dataset_cache *cache, sample *s, hdst_error *error)
 {
-    const uint64_t records = cache->reader.records, wanted = records < HDST__HASH_SAMPLED ? records : HDST__HASH_SAMPLED, bytes = (uint64_t)d->shape.pair_words * 4;
+    const uint64_t records = cache->reader.records, wanted = records < HDST__HASH_SAMPLED ? records : HDST__HASH_SAMPLED,
+                   bytes = (uint64_t)d->shape.pair_words * 4;
     hdst_status status = hdst__hash_provide(d, HDST__HASH_OF_SAMPLE, wanted * bytes, error);
     for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) {
         const hdst__segment *segment = &cache->segment[i];
@@ -102,7 +103,8 @@ static int by_count(const void *a, const void *b)       // most first
     return (x->count < y->count) - (x->count > y->count);
 }
 
-// Each key to its home or one of the two places behind; from the first home on that takes as many as can be. Keys that find no place are no heavy hitters. Returns how many did.
+// Each key to its home or one of the two places behind; from the first home on that takes as many as can be. Keys that find no place are no heavy hitters.
+// Returns how many did.
 static uint32_t place_keys(homed *keys, uint32_t count, uint32_t seed, uint32_t places, uint32_t *place)
 {
     uint32_t next = 0, placed = 0;
@@ -220,10 +222,12 @@ static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t r
         hdst__addends addends;
         if (!column->cell.digits) continue;
         hdst__addends_init(&addends);
-        for (uint64_t i = 0; i < looked; i++) hdst__addends_add(&addends, column->cell.kind, value_bits(at, s->words + i * step * d->shape.pair_words, column->bytes > 4));
+        for (uint64_t i = 0; i < looked; i++)
+            hdst__addends_add(&addends, column->cell.kind, value_bits(at, s->words + i * step * d->shape.pair_words, column->bytes > 4));
         column->s = hdst__addends_scale(&addends, column->cell.kind, (int32_t)d->choice.bits);
         column->cell.tier = hdst__addends_tier(&addends, column->cell.kind, column->s, (int32_t)d->choice.bits);
-        for (uint64_t i = 0; i < looked; i++) misfits += !fits(column, value_bits(at, s->words + i * step * d->shape.pair_words, column->bytes > 4), d->choice.bits);
+        for (uint64_t i = 0; i < looked; i++)
+            misfits += !fits(column, value_bits(at, s->words + i * step * d->shape.pair_words, column->bytes > 4), d->choice.bits);
     }
     d->choice.misfits = looked ? (double)misfits / (double)looked : 0;
     const double wanted = d->choice.misfits * (double)records * 1.5 + 512;
@@ -267,7 +271,8 @@ hdst_status hdst__hash_choose(hdst__aggregate_device *d, const hdst__dataset_cac
 {
     const hdst__allocator *allocator = hdst__engine_allocator(d->engine);
     const uint64_t records = cache->reader.records;
-    sample s = {.words = hdst__alloc(allocator, (uint64_t)HDST__HASH_SAMPLED * d->shape.pair_words * 4), .key = hdst__alloc_zero(allocator, sizeof *s.key << COUNT_BITS)};
+    sample s = {.words = hdst__alloc(allocator, (uint64_t)HDST__HASH_SAMPLED * d->shape.pair_words * 4),
+                .key = hdst__alloc_zero(allocator, sizeof *s.key << COUNT_BITS)};
     hdst_status status = s.words && s.key ? take_sample(d, cache, &s, error) : hdst__error_memory(error, "a reduce by key");
     d->choice = (hdst__hash_choice){.of = cache, .records = records, .sampled = s.count};
     if (status == HDST_OK) {

@@ -10,8 +10,8 @@
 enum { STAGING_BYTES = 64 << 20 };
 
 static const char *const kernel_name[HDST__HASH_KERNELS] = {
-    "hash_sample", "hash_sum", "hash_scan", "hash_starts", "hash_count", "hash_place", "hash_count_hot", "hash_place_hot", "hash_count_low", "hash_place_low", "hash_distinct",
-    "hash_total", "hash_spare", "hash_write",
+    "hash_sample",    "hash_sum",       "hash_scan",      "hash_starts",   "hash_count", "hash_place", "hash_count_hot",
+    "hash_place_hot", "hash_count_low", "hash_place_low", "hash_distinct", "hash_total", "hash_spare", "hash_write",
 };
 
 // --- Memory ---
@@ -23,7 +23,8 @@ hdst_status hdst__hash_provide(hdst__aggregate_device *d, hdst__hash_memory whic
     if (*memory && (*memory)->bytes >= rounded) return HDST_OK;
     d->device->ops->release(d->device, *memory);
     *memory = NULL;
-    hdst_status status = d->device->ops->alloc(d->device, d->device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, rounded, "a reduce by key", memory, error);
+    hdst_status status =
+        d->device->ops->alloc(d->device, d->device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, rounded, "a reduce by key", memory, error);
     return status == HDST_OK ? d->device->ops->to_device(d->device, *memory, error) : status;
 }
 
@@ -83,8 +84,10 @@ static hdst_status load_segment(hdst__aggregate_device *d, hdst__dataset_cache *
         hdst__arena_destroy(&arena);
         return hdst__error_memory(error, "a reduce by key");
     }
-    const hdst__storage *piece = hdst__storage_make(&arena, reader->record, reader->layout, reader->block, hdst__segment_records(reader, STAGING_BYTES, segment->count));
-    hdst_status status = piece ? hdst__segment_create(device, HDST__MEMORY_SHARED, piece, "a reduce by key", &staging, error) : hdst__error_memory(error, "a reduce by key");
+    const hdst__storage *piece =
+        hdst__storage_make(&arena, reader->record, reader->layout, reader->block, hdst__segment_records(reader, STAGING_BYTES, segment->count));
+    hdst_status status =
+        piece ? hdst__segment_create(device, HDST__MEMORY_SHARED, piece, "a reduce by key", &staging, error) : hdst__error_memory(error, "a reduce by key");
     if (status == HDST_OK) {
         status = hdst__segment_load_staged(segment, &staging, piece, device, reader, moved, error);
         hdst__segment_destroy(device, &staging);
@@ -109,8 +112,10 @@ size_t hdst__hash_sources(const hdst__aggregate_device *d, const hdst__segment *
     size_t n = 0;
     for (uint32_t b = 0; b < segment->buffers; b++) args[n++].memory = segment->memory[b];
     if (segment->storage->layout == HDST__AOS) return n;
-    for (uint64_t c = 0; c < layout->key_count; c++) args[n++] = (hdst__work_arg){.number = hdst__storage_offset(segment->storage, layout->key[c].leaf, 0, layout->key[c].element)};
-    for (uint64_t c = 0; c < layout->value_count; c++) args[n++] = (hdst__work_arg){.number = hdst__storage_offset(segment->storage, layout->value[c].leaf, 0, layout->value[c].element)};
+    for (uint64_t c = 0; c < layout->key_count; c++)
+        args[n++] = (hdst__work_arg){.number = hdst__storage_offset(segment->storage, layout->key[c].leaf, 0, layout->key[c].element)};
+    for (uint64_t c = 0; c < layout->value_count; c++)
+        args[n++] = (hdst__work_arg){.number = hdst__storage_offset(segment->storage, layout->value[c].leaf, 0, layout->value[c].element)};
     return n;
 }
 

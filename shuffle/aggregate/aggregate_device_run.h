@@ -15,13 +15,42 @@
 #include "engine/common/run_stats.h"
 
 typedef enum hdst__hash_kernel {
-    HDST__HASH_SAMPLE, HDST__HASH_SUM, HDST__HASH_SCAN, HDST__HASH_STARTS, HDST__HASH_COUNT, HDST__HASH_PLACE, HDST__HASH_COUNT_HEAVY, HDST__HASH_PLACE_HEAVY, HDST__HASH_COUNT_LOW, HDST__HASH_PLACE_LOW, HDST__HASH_DISTINCT,
-    HDST__HASH_TOTAL, HDST__HASH_SPARE, HDST__HASH_WRITE, HDST__HASH_KERNELS,
+    HDST__HASH_SAMPLE,
+    HDST__HASH_SUM,
+    HDST__HASH_SCAN,
+    HDST__HASH_STARTS,
+    HDST__HASH_COUNT,
+    HDST__HASH_PLACE,
+    HDST__HASH_COUNT_HEAVY,
+    HDST__HASH_PLACE_HEAVY,
+    HDST__HASH_COUNT_LOW,
+    HDST__HASH_PLACE_LOW,
+    HDST__HASH_DISTINCT,
+    HDST__HASH_TOTAL,
+    HDST__HASH_SPARE,
+    HDST__HASH_WRITE,
+    HDST__HASH_KERNELS,
 } hdst__hash_kernel;
 
 typedef enum hdst__hash_memory {
-    HDST__HASH_OF_SAMPLE, HDST__HASH_COUNTERS, HDST__HASH_SHARES, HDST__HASH_BASE, HDST__HASH_OF_STARTS, HDST__HASH_CHUNKS, HDST__HASH_TUPLES, HDST__HASH_OTHER_TUPLES, HDST__HASH_HEAVY_KEYS,
-    HDST__HASH_HEAVY_WORDS, HDST__HASH_RANKED, HDST__HASH_SCALES, HDST__HASH_SPARES, HDST__HASH_SPARE_ROWS, HDST__HASH_ROWS_OF, HDST__HASH_STAGED, HDST__HASH_FAILED, HDST__HASH_MAP,
+    HDST__HASH_OF_SAMPLE,
+    HDST__HASH_COUNTERS,
+    HDST__HASH_SHARES,
+    HDST__HASH_BASE,
+    HDST__HASH_OF_STARTS,
+    HDST__HASH_CHUNKS,
+    HDST__HASH_TUPLES,
+    HDST__HASH_OTHER_TUPLES,
+    HDST__HASH_HEAVY_KEYS,
+    HDST__HASH_HEAVY_WORDS,
+    HDST__HASH_RANKED,
+    HDST__HASH_SCALES,
+    HDST__HASH_SPARES,
+    HDST__HASH_SPARE_ROWS,
+    HDST__HASH_ROWS_OF,
+    HDST__HASH_STAGED,
+    HDST__HASH_FAILED,
+    HDST__HASH_MAP,
     HDST__HASH_MEMORIES,
 } hdst__hash_memory;
 
@@ -63,14 +92,16 @@ struct hdst__aggregate_device {
 };
 
 // aggregate_device_memory.c
-hdst_status hdst__hash_provide(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error);     // what is there and large enough serves again
+hdst_status hdst__hash_provide(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes,
+                               hdst_error *error); // what is there and large enough serves again
 hdst_status hdst__hash_put(hdst__aggregate_device *d, hdst__hash_memory which, const void *bytes, uint64_t count, hdst_error *error);     // provides it too
 hdst_status hdst__hash_clear(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error);       // provides it too, zero
 hdst_status hdst__hash_read(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t offset, void *bytes, uint64_t count, hdst_error *error);
 void hdst__hash_release(hdst__aggregate_device *d);        // memory and programs
 hdst_status hdst__hash_load_cache(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error);
 hdst_status hdst__hash_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, hdst_error *error);           // for the tiers as they are
-hdst_status hdst__hash_work(hdst__aggregate_device *d, hdst__hash_kernel which, const hdst__work_arg *args, size_t count, uint64_t groups, hdst_error *error);   // compiles at first use
+hdst_status hdst__hash_work(hdst__aggregate_device *d, hdst__hash_kernel which, const hdst__work_arg *args, size_t count, uint64_t groups,
+                            hdst_error *error); // compiles at first use
 // Arguments that say where a segment's records lie.
 size_t hdst__hash_sources(const hdst__aggregate_device *d, const hdst__segment *segment, hdst__work_arg *args);
 

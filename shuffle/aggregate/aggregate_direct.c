@@ -30,7 +30,9 @@ static bool look_through(hdst__aggregate_worker *worker)
     table->adds = 0;
     for (uint64_t i = 0; i < table->rows; i++) {
         uint64_t *cells = hdst__direct_table_cells(table, i);
-        if (hdst__cells_are_full(worker->run->layout, cells) && !hdst__wide_table_move(&worker->wide, hash_of(worker->run, worker->first_row + i), NULL, cells, &worker->error)) return false;
+        if (hdst__cells_are_full(worker->run->layout, cells) &&
+            !hdst__wide_table_move(&worker->wide, hash_of(worker->run, worker->first_row + i), NULL, cells, &worker->error))
+            return false;
     }
     return true;
 }

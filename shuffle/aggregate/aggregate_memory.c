@@ -111,7 +111,8 @@ uint64_t hdst__aggregate_shared_memory(const hdst__aggregation *run)
 char *hdst__aggregate_buffer(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
-    const uint64_t raw = worker->raw.record_bytes, rows = worker->rows.record_bytes, size = run->layout->record->size, share = hdst__aggregate_share(run) / BUFFER_SHARE;
+    const uint64_t raw = worker->raw.record_bytes, rows = worker->rows.record_bytes, size = run->layout->record->size,
+                   share = hdst__aggregate_share(run) / BUFFER_SHARE;
     const uint64_t least = raw > rows ? raw > size ? raw : size : rows > size ? rows : size, bytes = share < BUFFER_BYTES ? share : BUFFER_BYTES;
     if (worker->buffer) return worker->buffer;
     worker->buffer_bytes = bytes > least ? bytes : least;

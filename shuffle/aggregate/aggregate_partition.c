@@ -43,8 +43,14 @@ static bool has_sorter(hdst__aggregate_worker *worker)
     return worker->sorter;
 }
 
-static bool sort_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk) { return has_sorter(worker) && hdst__row_sorter_add_raw(worker->sorter, chunk); }
-static bool sort_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk) { return has_sorter(worker) && hdst__row_sorter_add_rows(worker->sorter, chunk); }
+static bool sort_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk)
+{
+    return has_sorter(worker) && hdst__row_sorter_add_raw(worker->sorter, chunk);
+}
+static bool sort_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk)
+{
+    return has_sorter(worker) && hdst__row_sorter_add_rows(worker->sorter, chunk);
+}
 
 // Keys crowd in the table: what it has so far is the sorter's, and so are all that follow and the memory.
 static bool sort_instead(hdst__aggregate_worker *worker)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last level: a thread reduces all partitions that no other thread takes, in tables, by sorting, or where keys are numbers of rows where these have their places.
+// The last level: a thread reduces all partitions that no other thread takes, in tables, by sorting, or where keys are numbers of rows where these have their
+// places.
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_PARTITION_H
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATE_PARTITION_H
 

@@ -89,8 +89,8 @@ bool hdst__partition_piece_narrow(hdst__partition_piece *piece, const uint64_t *
     return true;
 }
 
-// As large as its place in the partition lets it be, as long as the last one's rows say that it will fit: where keys crowd under few hashes, or under one, pieces there are
-// small and few.
+// As large as its place in the partition lets it be, as long as the last one's rows say that it will fit: where keys crowd under few hashes, or under one,
+// pieces there are small and few.
 void hdst__partition_piece_next(hdst__partition_piece *piece, uint64_t rows)
 {
     uint64_t expected = rows;

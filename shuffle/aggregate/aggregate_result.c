@@ -65,7 +65,8 @@ char *hdst__aggregate_place(hdst__aggregate_worker *worker, uint32_t partition, 
     if (count == 0 || atomic_load(&run->stop)) return &worker->nothing;
     if ((result->first + count) * size <= run->aggregate->row_bytes) return run->aggregate->rows + result->first * size;
     // What waits for the others leaves them what they may take.
-    if (hdst__budget_left(hdst__engine_memory(run->engine)) > hdst__aggregate_shared_memory(run) + count * size) result->records = hdst__aggregate_take(run, count * size, what, &ignored);
+    if (hdst__budget_left(hdst__engine_memory(run->engine)) > hdst__aggregate_shared_memory(run) + count * size)
+        result->records = hdst__aggregate_take(run, count * size, what, &ignored);
     result->passes = !result->records;
     return result->records;
 }

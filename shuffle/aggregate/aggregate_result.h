@@ -7,10 +7,13 @@
 
 // Room for the rows that are expected. None, where the budget is short: then partitions keep their rows until all are counted.
 void hdst__aggregate_expect_rows(hdst__aggregation *run);
-hdst_status hdst__aggregate_take_rows(hdst__aggregation *run, hdst_error *error);      // the same for keys that are numbers of rows, whose result has a place in any case
-// The place of a partition's rows: where they belong, or memory of its own. Waits for the count of the partition before. NULL: there is none, they go to the file.
+hdst_status hdst__aggregate_take_rows(hdst__aggregation *run,
+                                      hdst_error *error); // the same for keys that are numbers of rows, whose result has a place in any case
+// The place of a partition's rows: where they belong, or memory of its own. Waits for the count of the partition before. NULL: there is none, they go to the
+// file.
 char *hdst__aggregate_place(hdst__aggregate_worker *worker, uint32_t partition, uint64_t count);
-// Records in order to the file, as number `at` and on of the partition's, which does not change that way: begin waits for the partition before, end tells the number of all.
+// Records in order to the file, as number `at` and on of the partition's, which does not change that way: begin waits for the partition before, end tells the
+// number of all.
 void hdst__aggregate_begin_partition_in_file(hdst__aggregate_worker *worker, uint32_t partition);
 // false: the error is set
 bool hdst__aggregate_put_in_file(hdst__aggregate_worker *worker, uint32_t partition, uint64_t at, const void *records, uint64_t count);

@@ -29,7 +29,8 @@ typedef struct hdst__aggregate_slab {      // memory for chunks
     uint64_t bytes;
 } hdst__aggregate_slab;
 
-// What a thread wrote at once: where the records of a partition are. A directory of these (of raw records, by partition; then of rows, by partition) is in the file, behind them.
+// What a thread wrote at once: where the records of a partition are. A directory of these (of raw records, by partition; then of rows, by partition) is in the
+// file, behind them.
 typedef struct hdst__aggregate_spilled {
     uint64_t offset, bytes;
     uint64_t before;                    // where the entry for the same partition is in the directory written before; UINT64_MAX: this is the first

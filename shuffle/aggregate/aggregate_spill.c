@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunks that the memory budget has no room for: to a temporary file, a thread's chunks at a time, those of a partition together. Where they are stands in the file too, in
-// directories whose entries lead from the last one back to the first, so that any number of them takes no memory.
+// Chunks that the memory budget has no room for: to a temporary file, a thread's chunks at a time, those of a partition together. Where they are stands in the
+// file too, in directories whose entries lead from the last one back to the first, so that any number of them takes no memory.
 #include "shuffle/aggregate/aggregate_spill.h"
 
 #include "shuffle/aggregate/aggregate_memory.h"

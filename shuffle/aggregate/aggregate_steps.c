@@ -73,7 +73,8 @@ static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *w
     hdst__radix_partitions_limit(&worker->raw, chunk);
     hdst__radix_partitions_limit(&worker->rows, chunk);
     made = made && (!choice->blocks || hdst__key_table_create(&worker->block, allocator, layout->row_words, layout->key_words, choice->block_bits, 0));
-    worker->combines = !choice->sorted && choice->tier_count[HDST__TIER_WIDE] == 0 && hdst__engine_settings(run->engine)->hpr != HDST__HPR_NONE && worker->raw.chunk_room == worker->rows.chunk_room;
+    worker->combines = !choice->sorted && choice->tier_count[HDST__TIER_WIDE] == 0 &&
+        hdst__engine_settings(run->engine)->hpr != HDST__HPR_NONE && worker->raw.chunk_room == worker->rows.chunk_room;
     made = hdst__aggregate_make_copy(run, &worker->copy) && made;
     made = hdst__partition_piece_create(&worker->piece, allocator, choice->partition_bits, layout->key_words) && made;
     if (!made) return hdst__error_memory(error, "a reduce by key");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions by key of records that a stage gives, slice by slice: each is taken apart where it lies, while the device works on the next ones. The first ones are kept
-// until there are enough to choose by.
+// Reductions by key of records that a stage gives, slice by slice: each is taken apart where it lies, while the device works on the next ones. The first ones
+// are kept until there are enough to choose by.
 #include "shuffle/aggregate/aggregate_stream.h"
 
 #include "engine/stage/executor.h"
@@ -65,7 +65,8 @@ static hdst_status start(void *user, hdst_error *error)
     s->run = (hdst__aggregation){.aggregate = aggregate, .engine = engine, .arena = &s->arena, .layout = aggregate->layout, .extent = &s->extent, .extents = 1};
     s->extent.buffers = &s->buffer;
     hdst__aggregate_begin_run(&s->run);
-    const uint64_t most = hdst__aggregate_sample(&s->run), fit = hdst__budget_left(hdst__engine_memory(engine)) / SAMPLE_SHARE / aggregate->layout->record->size;
+    const uint64_t most = hdst__aggregate_sample(&s->run),
+        fit = hdst__budget_left(hdst__engine_memory(engine)) / SAMPLE_SHARE / aggregate->layout->record->size;
     s->wanted = fit < most ? fit + 1 : most;
     return make_storage(s) ? HDST_OK : hdst__error_memory(error, "a reduce by key");
 }

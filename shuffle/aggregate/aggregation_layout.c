@@ -88,7 +88,8 @@ static void place_raw(hdst__aggregation_layout *layout)
     layout->raw_bytes = (at + align - 1) / align * align;
 }
 
-hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const hdst__accumulate_op *laws)
+hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count,
+                                                        const hdst__accumulate_op *laws)
 {
     hdst__aggregation_layout *layout = HDST__NEW(arena, hdst__aggregation_layout);
     *layout = (hdst__aggregation_layout){.record = record, .look_after = HDST__KEY_ADDS, .full = HDST__KEY_FULL};
@@ -105,7 +106,8 @@ hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, cons
     return layout;
 }
 
-hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const hdst__accumulate_op *laws, const hdst__record *rows, uint64_t row_count)
+hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const hdst__accumulate_op *laws,
+                                                             const hdst__record *rows, uint64_t row_count)
 {
     hdst__aggregation_layout *layout = hdst__aggregation_layout_make(arena, record, &key_leaf, 1, laws);
     layout->rows = rows;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records with a key: which of their elements are the key, how the others are reduced, and how all of that lies in the words that containers hold.
 //
-// A row of a container (key_table.h) is 64-bit words: a tag (HDST__KEY_USED and the key's hash), the packed key where the hash alone does not say it (key_words), and
-// the cells, whose identity is zero. A float sum is held in fixed point, as accum/accumulators.h has it in strip tables: in one word that counts multiples of 2^-s, or in two
-// (word 1: of 2^-(s + 40)). Addends are below 2^40 in each word. An addend that does not fit is told by the container to whoever holds it, and so is a word that grew
-// past HDST__KEY_FULL; both find a place in wide cells. So no choice of scale, of table size or of partitions changes a bit.
+// A row of a container (key_table.h) is 64-bit words: a tag (HDST__KEY_USED and the key's hash), the packed key where the hash alone does not say it
+// (key_words), and the cells, whose identity is zero. A float sum is held in fixed point, as accum/accumulators.h has it in strip tables: in one word that
+// counts multiples of 2^-s, or in two (word 1: of 2^-(s + 40)). Addends are below 2^40 in each word. An addend that does not fit is told by the container to
+// whoever holds it, and so is a word that grew past HDST__KEY_FULL; both find a place in wide cells. So no choice of scale, of table size or of partitions
+// changes a bit.
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATION_LAYOUT_H
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATION_LAYOUT_H
 
@@ -52,10 +53,14 @@ typedef struct hdst__aggregation_layout {
 
 // NULL, or why these leaves are no key that can be hashed; *leaf is then the one that is to blame.
 const char *hdst__aggregation_layout_why_not(const hdst__record *record, const uint32_t *key_leaves, uint32_t count, uint32_t *leaf);
-// Leaves `key_leaves` of `record` are the key, all others are reduced, the next one each by the next law of `laws` (NULL: there are none to reduce). In the arena.
-hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count, const hdst__accumulate_op *laws);
-// The same where the key, an integer, is the number of a row, one of `row_count` (1 ... 2^32). `rows` are the results: what is reduced, in order, without the key.
-hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const hdst__accumulate_op *laws, const hdst__record *rows, uint64_t row_count);
+// Leaves `key_leaves` of `record` are the key, all others are reduced, the next one each by the next law of `laws` (NULL: there are none to reduce). In the
+// arena.
+hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, const hdst__record *record, const uint32_t *key_leaves, uint32_t count,
+                                                        const hdst__accumulate_op *laws);
+// The same where the key, an integer, is the number of a row, one of `row_count` (1 ... 2^32). `rows` are the results: what is reduced, in order, without the
+// key.
+hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const hdst__accumulate_op *laws,
+                                                             const hdst__record *rows, uint64_t row_count);
 // Tiers and scales were set in the value columns: places of the cells follow.
 void hdst__aggregation_layout_choose(hdst__aggregation_layout *layout);
 
@@ -80,8 +85,10 @@ typedef struct hdst__key_batch {
 
 bool hdst__key_batch_create(hdst__key_batch *batch, const hdst__allocator *allocator, const hdst__aggregation_layout *layout);
 void hdst__key_batch_destroy(hdst__key_batch *batch, const hdst__allocator *allocator);
-// Records first ... first + count - 1 of a storage; count is at most `layout->batch`. Their keys and hashes are there then. For AoSoA they must lie in one block.
-void hdst__key_batch_open(hdst__key_batch *batch, const hdst__aggregation_layout *layout, const hdst__storage *storage, const void *const *buffers, uint64_t first, uint32_t count);
+// Records first ... first + count - 1 of a storage; count is at most `layout->batch`. Their keys and hashes are there then. For AoSoA they must lie in one
+// block.
+void hdst__key_batch_open(hdst__key_batch *batch, const hdst__aggregation_layout *layout, const hdst__storage *storage, const void *const *buffers,
+                          uint64_t first, uint32_t count);
 // Where keys are numbers of rows: the key of a record of the storage as 64 bits, and whether there is no such row.
 bool hdst__key_batch_is_stray(const hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint32_t i, uint64_t *key);
 // The same as hdst__key_batch_open of raw records.
@@ -125,6 +132,9 @@ static inline bool hdst__cells_are_full(const hdst__aggregation_layout *layout, 
     return false;
 }
 
-static inline bool hdst__row_is_full(const hdst__aggregation_layout *layout, const uint64_t *row) { return hdst__cells_are_full(layout, row + 1 + layout->key_words); }
+static inline bool hdst__row_is_full(const hdst__aggregation_layout *layout, const uint64_t *row)
+{
+    return hdst__cells_are_full(layout, row + 1 + layout->key_words);
+}
 
 #endif

@@ -62,7 +62,8 @@ void hdst__direct_table_add(hdst__direct_table *table, const hdst__aggregation_l
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
         for (uint32_t w = 0; w < column->words; w++)
-            add_column(table, batch->hash, layout->row_shift, column->word + w, batch->word + (size_t)(column->word + w) * layout->batch, batch->count, column->cell.op);
+            add_column(table, batch->hash, layout->row_shift, column->word + w, batch->word + (size_t)(column->word + w) * layout->batch, batch->count,
+                       column->cell.op);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container for keys that are numbers of rows: the cells of a stretch of rows, one row after another, without tags or probing. What the cells hold is as in other
-// containers (shuffle/aggregate/aggregation_layout.h).
+// A container for keys that are numbers of rows: the cells of a stretch of rows, one row after another, without tags or probing. What the cells hold is as in
+// other containers (shuffle/aggregate/aggregation_layout.h).
 #ifndef HDST_SHUFFLE_AGGREGATE_DIRECT_TABLE_H
 #define HDST_SHUFFLE_AGGREGATE_DIRECT_TABLE_H
 
@@ -18,7 +18,10 @@ typedef struct hdst__direct_table {
 bool hdst__direct_table_create(hdst__direct_table *table, const hdst__allocator *allocator, const hdst__aggregation_layout *layout, uint64_t rows);
 void hdst__direct_table_destroy(hdst__direct_table *table);
 void hdst__direct_table_clear(hdst__direct_table *table);
-static inline uint64_t *hdst__direct_table_cells(const hdst__direct_table *table, uint64_t row) { return table->words + (row & (table->rows - 1)) * table->row_words; }
+static inline uint64_t *hdst__direct_table_cells(const hdst__direct_table *table, uint64_t row)
+{
+    return table->words + (row & (table->rows - 1)) * table->row_words;
+}
 // Adds a batch whose words are there.
 void hdst__direct_table_add(hdst__direct_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch);
 // Adds the cells behind the tag of a hash table's row (shuffle/aggregate/key_table.h) to those of its key, which are returned.

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-// Linear counting: of m bits, b are set after d different hashes, where 1 - b/m is e^(-d/m) (Whang, Vander-Zanden, Taylor, "A linear-time probabilistic counting
-// algorithm for database applications", 1990).
+// Linear counting: of m bits, b are set after d different hashes, where 1 - b/m is e^(-d/m) (Whang, Vander-Zanden, Taylor, "A linear-time probabilistic
+// counting algorithm for database applications", 1990).
 double hdst__distinct_keys_counted(const uint64_t *map, uint32_t bits)
 {
     uint64_t set = 0;

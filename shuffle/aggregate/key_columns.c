@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches: the keys and values of some records as columns of words (shuffle/aggregate/aggregation_layout.h). Loops here have no branch that depends on the data, so that compilers make
-// vectors of them; on x86-64 there is a version for each of the common widths, chosen when the library is loaded.
+// Batches: the keys and values of some records as columns of words (shuffle/aggregate/aggregation_layout.h). Loops here have no branch that depends on the
+// data, so that compilers make vectors of them; on x86-64 there is a version for each of the common widths, chosen when the library is loaded.
 #include "shuffle/aggregate/aggregation_layout.h"
 
 #include "record/key_hash.h"
@@ -110,7 +110,8 @@ bool hdst__key_batch_is_stray(const hdst__key_batch *batch, const hdst__aggregat
 }
 
 // `last`: of the rows, or of the key's type.
-HDST__WIDE_VECTORS static uint32_t place_u32(const uint32_t *restrict key, uint64_t step, uint32_t last, uint32_t shift, uint32_t *restrict hash, uint32_t count)
+HDST__WIDE_VECTORS static uint32_t place_u32(const uint32_t *restrict key, uint64_t step, uint32_t last, uint32_t shift, uint32_t *restrict hash,
+                                             uint32_t count)
 {
     uint32_t outside = 0;
     if (step == 1) {
@@ -140,7 +141,8 @@ static void place_keys(hdst__key_batch *batch, const hdst__aggregation_layout *l
     }
 }
 
-void hdst__key_batch_open(hdst__key_batch *batch, const hdst__aggregation_layout *layout, const hdst__storage *storage, const void *const *buffers, uint64_t first, uint32_t count)
+void hdst__key_batch_open(hdst__key_batch *batch, const hdst__aggregation_layout *layout, const hdst__storage *storage, const void *const *buffers,
+                          uint64_t first, uint32_t count)
 {
     batch->count = count;
     for (uint64_t c = 0; c < layout->key_count; c++) batch->key_source[c] = place_of(storage, buffers, layout->key[c].leaf, layout->key[c].element, first);
@@ -303,9 +305,11 @@ static void sum_words(hdst__key_batch *batch, const hdst__aggregation_layout *la
         memset(batch->misfit, 1, batch->count);
         any = 1;
     } else if (column->words == 1) {
-        any = is_float ? floats_one(v, step, batch->count, scale, back, high, batch->misfit) : doubles_one(v, step, batch->count, scale, back, high, batch->misfit);
+        any = is_float ? floats_one(v, step, batch->count, scale, back, high, batch->misfit)
+                       : doubles_one(v, step, batch->count, scale, back, high, batch->misfit);
     } else {
-        any = is_float ? floats_two(v, step, batch->count, scale, back, high, low, batch->misfit) : doubles_two(v, step, batch->count, scale, back, high, low, batch->misfit);
+        any = is_float ? floats_two(v, step, batch->count, scale, back, high, low, batch->misfit)
+                       : doubles_two(v, step, batch->count, scale, back, high, low, batch->misfit);
     }
     batch->misfits |= any;
 }

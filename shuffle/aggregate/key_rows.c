@@ -68,8 +68,8 @@ void hdst__row_write(const hdst__aggregation_layout *layout, const uint64_t *row
 static bool is_small(const hdst__aggregation_layout *layout)
 {
     const hdst__value_column *value = layout->value;
-    return layout->key_count == 1 && layout->key[0].bytes == 4 && layout->value_count == 1 && value->cell.digits && value->cell.kind == HDST__F32 && value->words == 1 &&
-           layout->record->size == 8;
+    return layout->key_count == 1 && layout->key[0].bytes == 4 && layout->value_count == 1 && value->cell.digits && value->cell.kind == HDST__F32 &&
+           value->words == 1 && layout->record->size == 8;
 }
 
 static void write_small(const hdst__aggregation_layout *layout, const uint64_t *rows, uint64_t count, char *records)

@@ -82,8 +82,8 @@ static uint64_t *free_place(hdst__key_table *table, uint32_t hash)
     }
 }
 
-// In the order of their places, from one behind a free place on. So no row stands farther from its home than before: with homes twice as far apart, rows that fill a stretch
-// in front of a row's place are at most as many as stood between its old home and its old place.
+// In the order of their places, from one behind a free place on. So no row stands farther from its home than before: with homes twice as far apart, rows that
+// fill a stretch in front of a row's place are at most as many as stood between its old home and its old place.
 static void move_rows(const hdst__key_table *from, hdst__key_table *to)
 {
     const uint64_t size = UINT64_C(1) << from->bits;
@@ -137,7 +137,8 @@ static void add_column(uint64_t *const *row, uint32_t at, const uint64_t *word, 
 uint32_t hdst__key_table_add(hdst__key_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch)
 {
     table->adds += batch->count;
-    if (table->key_words == 0 && table->row_words == 2 && layout->value_count == 1 && layout->value[0].cell.op == HDST__WORD_ADD) return add_small(table, batch);
+    if (table->key_words == 0 && table->row_words == 2 && layout->value_count == 1 && layout->value[0].cell.op == HDST__WORD_ADD)
+        return add_small(table, batch);
     uint64_t *row[HDST__KEY_BATCH];
     uint32_t count = 0;
     for (; count < batch->count; count++) {

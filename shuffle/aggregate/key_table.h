@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container: a hash table of rows (shuffle/aggregate/aggregation_layout.h), open addressing with linear probing. The place of a key is the upper bits of its hash, behind those that all keys
-// of the table share, so that the table read from its first place on is in the order of the result but for neighbours.
-// Keys may be made to have neighbouring hashes, or the same one, so that each is looked for past all those before it. So a key stands less than HDST__KEY_PROBES places from
-// its home, and is looked for at no more: where these are taken the table says that it is crowded, and whoever fills it goes on by sorting.
+// A container: a hash table of rows (shuffle/aggregate/aggregation_layout.h), open addressing with linear probing. The place of a key is the upper bits of its
+// hash, behind those that all keys of the table share, so that the table read from its first place on is in the order of the result but for neighbours. Keys
+// may be made to have neighbouring hashes, or the same one, so that each is looked for past all those before it. So a key stands less than HDST__KEY_PROBES
+// places from its home, and is looked for at no more: where these are taken the table says that it is crowded, and whoever fills it goes on by sorting.
 #ifndef HDST_SHUFFLE_AGGREGATE_KEY_TABLE_H
 #define HDST_SHUFFLE_AGGREGATE_KEY_TABLE_H
 

@@ -17,10 +17,12 @@ static uint32_t group_of(uint32_t record_bytes)
     return group;
 }
 
-bool hdst__radix_partitions_create(hdst__radix_partitions *partitions, const hdst__allocator *allocator, uint32_t bits, uint32_t record_bytes, hdst__chunk_memory more, void *user)
+bool hdst__radix_partitions_create(hdst__radix_partitions *partitions, const hdst__allocator *allocator, uint32_t bits, uint32_t record_bytes,
+                                   hdst__chunk_memory more, void *user)
 {
     const uint64_t count = UINT64_C(1) << bits;
-    *partitions = (hdst__radix_partitions){.allocator = allocator, .more = more, .user = user, .bits = bits, .record_bytes = record_bytes, .group = group_of(record_bytes)};
+    *partitions = (hdst__radix_partitions){
+        .allocator = allocator, .more = more, .user = user, .bits = bits, .record_bytes = record_bytes, .group = group_of(record_bytes)};
     const uint64_t line = (uint64_t)partitions->group * record_bytes, wanted = bits <= 6 ? 64 << 10 : bits <= 9 ? 16 << 10 : 8 << 10;
     partitions->chunk_room = ((wanted > line ? wanted : line) + LINE - 1) / LINE * LINE;
     partitions->chunk_bytes = partitions->chunk_room / line * line;

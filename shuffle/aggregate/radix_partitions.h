@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of one size, apart by the upper bits of their hash: what a container passes on to the next level. Each partition is a list of chunks. A few records of a partition are
-// gathered in a line of their own first, which goes to the chunk in whole cache lines and past the caches.
+// Records of one size, apart by the upper bits of their hash: what a container passes on to the next level. Each partition is a list of chunks. A few records
+// of a partition are gathered in a line of their own first, which goes to the chunk in whole cache lines and past the caches.
 #ifndef HDST_SHUFFLE_AGGREGATE_RADIX_PARTITIONS_H
 #define HDST_SHUFFLE_AGGREGATE_RADIX_PARTITIONS_H
 
@@ -37,7 +37,8 @@ typedef struct hdst__radix_partitions {
 } hdst__radix_partitions;
 
 // record_bytes is a multiple of 4. false: no memory. Fine to destroy when zeroed; chunks belong to whoever gave the memory.
-bool hdst__radix_partitions_create(hdst__radix_partitions *partitions, const hdst__allocator *allocator, uint32_t bits, uint32_t record_bytes, hdst__chunk_memory more, void *user);
+bool hdst__radix_partitions_create(hdst__radix_partitions *partitions, const hdst__allocator *allocator, uint32_t bits, uint32_t record_bytes,
+                                   hdst__chunk_memory more, void *user);
 void hdst__radix_partitions_destroy(hdst__radix_partitions *partitions);
 // Chunks of at most `bytes` from now on, or of one line where that is larger. Before any is taken.
 void hdst__radix_partitions_limit(hdst__radix_partitions *partitions, uint64_t bytes);
@@ -45,11 +46,15 @@ void hdst__radix_partitions_limit(hdst__radix_partitions *partitions, uint64_t b
 hdst__partition_chunk *hdst__radix_partitions_detach(hdst__radix_partitions *partitions, uint32_t partition);
 // Records behind those of the partition's chunks, not by way of its line. false: no memory
 bool hdst__radix_partitions_put(hdst__radix_partitions *partitions, uint32_t partition, const void *records, uint64_t count);
-void hdst__radix_partitions_seal(hdst__radix_partitions *partitions, uint32_t partition);      // behind the last one put: lines go to another chunk, where they lie aligned
+void hdst__radix_partitions_seal(hdst__radix_partitions *partitions,
+                                 uint32_t partition); // behind the last one put: lines go to another chunk, where they lie aligned
 bool hdst__radix_partitions_flush_line(hdst__radix_partitions *partitions, uint32_t partition);        // false: no memory
 bool hdst__radix_partitions_end(hdst__radix_partitions *partitions);                              // all lines; chunks are complete then
 
-static inline uint32_t hdst__radix_partitions_number(const hdst__radix_partitions *partitions, uint32_t hash) { return partitions->bits ? hash >> (32 - partitions->bits) : 0; }
+static inline uint32_t hdst__radix_partitions_number(const hdst__radix_partitions *partitions, uint32_t hash)
+{
+    return partitions->bits ? hash >> (32 - partitions->bits) : 0;
+}
 
 // The place for the next record of a partition, and what follows once it is there.
 static inline char *hdst__radix_partitions_next(hdst__radix_partitions *partitions, uint32_t partition)

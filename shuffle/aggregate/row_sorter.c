@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows by sorting (shuffle/aggregate/row_sorter.h): raw records, and rows, are sorted by (hash, key), stably, and reduced run by run. So many at a time as fit a core's cache; the
-// rows of two pieces are merged, then those of four, and so on, so a key with most of the records takes no more memory than others, and no keys take more than n log n steps.
+// Rows by sorting (shuffle/aggregate/row_sorter.h): raw records, and rows, are sorted by (hash, key), stably, and reduced run by run. So many at a time as fit
+// a core's cache; the rows of two pieces are merged, then those of four, and so on, so a key with most of the records takes no more memory than others, and no
+// keys take more than n log n steps.
 #include "shuffle/aggregate/row_sorter.h"
 
 #include "shuffle/sort/radix_sort.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Superaccumulators of keys, in a hash table of their own: where float sums of a key find their place that are too large, or too fine, for the words of its row. Few keys have
-// any. Where a key stands is by a hash that cannot be foreseen, for this table is in no order; where hashes say all of a key so does this one.
+// Superaccumulators of keys, in a hash table of their own: where float sums of a key find their place that are too large, or too fine, for the words of its
+// row. Few keys have any. Where a key stands is by a hash that cannot be foreseen, for this table is in no order; where hashes say all of a key so does this
+// one.
 #ifndef HDST_SHUFFLE_AGGREGATE_WIDE_TABLE_H
 #define HDST_SHUFFLE_AGGREGATE_WIDE_TABLE_H
 

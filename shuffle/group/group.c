@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records by their keys, on the host: read (group_read.c), ordered and cut into runs (group_order.c); where memory is short, in parts by ranges of their hashes.
+// Records by their keys, on the host: read (group_read.c), ordered and cut into runs (group_order.c); where memory is short, in parts by ranges of their
+// hashes.
 #include "shuffle/group/group.h"
 
 #include "engine/engine.h"
@@ -66,7 +67,8 @@ hdst_status hdst__group_next(hdst__group *g, const hdst__reader *input, bool *mo
     *more = g->from < g->end;
     if (!*more) return HDST_OK;
     while (full && !g->large && status == HDST_OK) {
-        status = g->whole ? hdst__rows_read(hdst__engine_runtime(g->engine), input, &rows, &g->stats, error) : hdst__group_read_part(g, &rows, input, &full, error);
+        status = g->whole ? hdst__rows_read(hdst__engine_runtime(g->engine), input, &rows, &g->stats, error)
+            : hdst__group_read_part(g, &rows, input, &full, error);
         full = full && !g->whole;
         if (full) hdst__rows_free(hdst__engine_runtime(g->engine), &rows);
         if (full && status == HDST_OK) status = hdst__group_narrow(g, input, error);

@@ -27,8 +27,8 @@ typedef struct hdst__group {
     hdst__run *run;
     uint64_t run_count;
 
-    bool large;                     // those of one hash, or dense key, that have no room at once: `rows` has the first record of each of its keys, `run` their counts and where
-                                    // they would lie if the keys' records stood one after another. hdst__group_large_open reads them
+    bool large; // those of one hash, or dense key, that have no room at once: `rows` has the first record of each of its keys, `run` their counts and where
+                // they would lie if the keys' records stood one after another. hdst__group_large_open reads them
 
     // Of the last start
     bool whole, wide;               // whole: there is one part; wide: numbers and places do not fit 32 bits
@@ -43,10 +43,11 @@ typedef struct hdst__group {
 // The record and the fields of the key must outlive it.
 void hdst__group_init(hdst__group *group, hdst__engine *engine, const hdst__record *record, const hdst__key_field *field, size_t field_count);
 void hdst__group_release(hdst__group *group);      // the part at hand; safe on a zeroed one
-// Where half of what is left of the host's budget has no room for all records, keys come in parts, by ranges of their hashes: each part is a pass over the input.
+// Where half of what is left of the host's budget has no room for all records, keys come in parts, by ranges of their hashes: each part is a pass over the
+// input.
 hdst_status hdst__group_start(hdst__group *group, const hdst__reader *input, hdst_error *error);
-// The next part, in the order of the keys; *more is false, and nothing there, after the last one. All records of a key lie in one part. HDST_OK also with a bad record that is not
-// to be skipped: then there are no rows.
+// The next part, in the order of the keys; *more is false, and nothing there, after the last one. All records of a key lie in one part. HDST_OK also with a bad
+// record that is not to be skipped: then there are no rows.
 hdst_status hdst__group_next(hdst__group *group, const hdst__reader *input, bool *more, hdst_error *error);
 
 #endif

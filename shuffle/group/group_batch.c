@@ -13,7 +13,8 @@ hdst_status hdst__group_batch_make(const hdst__group *g, hdst__group_batch *b, c
     jmp_buf out_of_memory;
     hdst__arena_init(&b->arena, hdst__engine_allocator(g->engine), &out_of_memory);
     if (setjmp(out_of_memory)) return hdst__error_memory(error, "records by key");
-    const uint64_t share = hdst__budget_left(hdst__engine_memory(g->engine)) / BATCH_SHARE, fit = (share < BATCH_BYTES ? share : BATCH_BYTES) / g->record->size + 1;
+    const uint64_t share = hdst__budget_left(hdst__engine_memory(g->engine)) / BATCH_SHARE,
+        fit = (share < BATCH_BYTES ? share : BATCH_BYTES) / g->record->size + 1;
     b->records = fit < input->records ? fit : input->records;
     b->storage = hdst__storage_make(&b->arena, g->record, HDST__AOS, 0, b->records);
     b->rows = hdst__arena_alloc(&b->arena, b->records * g->record->size);
@@ -21,7 +22,8 @@ hdst_status hdst__group_batch_make(const hdst__group *g, hdst__group_batch *b, c
     return b->storage ? HDST_OK : hdst__error_memory(error, "records by key");
 }
 
-hdst_status hdst__group_batch_read(const hdst__group *g, const hdst__group_batch *b, const hdst__reader *input, uint64_t first, uint64_t *count, hdst_error *error)
+hdst_status hdst__group_batch_read(const hdst__group *g, const hdst__group_batch *b, const hdst__reader *input, uint64_t first, uint64_t *count,
+                                   hdst_error *error)
 {
     void *buffers[] = {b->rows};
     const uint64_t left = input->records - first;

@@ -15,8 +15,10 @@ typedef struct hdst__group_batch {
     uint64_t records;               // at most
 } hdst__group_batch;
 
-hdst_status hdst__group_batch_make(const hdst__group *group, hdst__group_batch *batch, const hdst__reader *input, hdst_error *error);   // its end: hdst__arena_destroy
+hdst_status hdst__group_batch_make(const hdst__group *group, hdst__group_batch *batch, const hdst__reader *input,
+                                   hdst_error *error); // its end: hdst__arena_destroy
 // Records first ... first + count - 1 of the input, as many as a batch has at most.
-hdst_status hdst__group_batch_read(const hdst__group *group, const hdst__group_batch *batch, const hdst__reader *input, uint64_t first, uint64_t *count, hdst_error *error);
+hdst_status hdst__group_batch_read(const hdst__group *group, const hdst__group_batch *batch, const hdst__reader *input, uint64_t first, uint64_t *count,
+                                   hdst_error *error);
 
 #endif

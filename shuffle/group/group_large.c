@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys with more records than there is room for. Their records are not ordered in memory: each key's are read in the order of the input, a pass over it for each.
+// Keys with more records than there is room for. Their records are not ordered in memory: each key's are read in the order of the input, a pass over it for
+// each.
 #include "shuffle/group/group_large.h"
 
 #include "engine/engine.h"
@@ -57,7 +58,8 @@ static hdst_status count_all(hdst__group *g, const hdst__reader *input, const hd
     return status;
 }
 
-// By their bits, as everywhere: the least of those that are left comes next. Somebody may have made keys of one hash: their number squared is how long it takes.
+// By their bits, as everywhere: the least of those that are left comes next. Somebody may have made keys of one hash: their number squared is how long it
+// takes.
 static hdst_status sort_keys(hdst__group *g, char *row, hdst_error *error)
 {
     const uint64_t size = g->record->size;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of records by key, on all threads. A stable partition by the upper bits of their hashes (or dense keys) makes parts that lie in a core's cache: each thread counts and moves
-// a share of the records, and a part has those of the first thread first. Then part by part the rest
-// (shuffle/sort/radix_sort.h).
+// The order of records by key, on all threads. A stable partition by the upper bits of their hashes (or dense keys) makes parts that lie in a core's cache:
+// each thread counts and moves a share of the records, and a part has those of the first thread first. Then part by part the rest (shuffle/sort/radix_sort.h).
 #include "shuffle/group/group_order.h"
 
 #include "engine/engine.h"

@@ -42,7 +42,8 @@ static const hdst__record *add_number(hdst__arena *arena, const hdst__record *re
 
 static bool make_pieces(hdst__repartition *p)
 {
-    const uint64_t share = hdst__budget_left(hdst__engine_memory(p->engine)) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / p->numbered->size + 1;
+    const uint64_t share = hdst__budget_left(hdst__engine_memory(p->engine)) / PIECE_SHARE,
+        fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / p->numbered->size + 1;
     p->record_piece = hdst__storage_make(&p->arena, p->record, HDST__AOS, 0, fit);
     p->numbered_piece = hdst__storage_make(&p->arena, p->numbered, HDST__AOS, 0, fit);
     if (!p->record_piece || !p->numbered_piece) return false;
@@ -131,7 +132,8 @@ static hdst_status fill_piece(hdst__repartition *p, uint64_t first, uint64_t cou
     return status;
 }
 
-static hdst_status fill_numbered(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+static hdst_status fill_numbered(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                                 uint64_t to_first, hdst_error *error)
 {
     hdst__repartition *p = user;
     const uint64_t most = p->numbered_piece->capacity, step = storage->record->size;    // only ever read as AoS: the reader says so
@@ -169,7 +171,8 @@ hdst_status hdst__repartition_run(hdst__repartition *p, const hdst__reader *reco
     p->seen = 0;
     p->bad_record = UINT64_MAX;
     if (numbers->records != records->records)
-        return hdst__error_set(error, HDST_E_RECORD, "%" PRIu64 " of %" PRIu64 " records have no part, as their function failed", records->records - numbers->records,
+        return hdst__error_set(error, HDST_E_RECORD, "%" PRIu64 " of %" PRIu64 " records have no part, as their function failed",
+                               records->records - numbers->records,
                                records->records);
     hdst_status status = hdst__rows_stream(hdst__engine_runtime(p->engine), numbers, count_numbers, p, &p->stats, error);
     if (status == HDST_OK) status = sort_records(p, records, numbers, error);
@@ -184,7 +187,8 @@ hdst_status hdst__repartition_run(hdst__repartition *p, const hdst__reader *reco
 
 // --- The result ---
 
-static hdst_status fill_parted(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+static hdst_status fill_parted(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                               uint64_t to_first, hdst_error *error)
 {
     hdst__repartition *p = user;
     const hdst__reader sorted = hdst__sort_reader(p->sort);

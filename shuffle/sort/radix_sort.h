@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in order, stably, on the host: by their digits, over words where the number and the place of a record fit one, else over entries of two words; and a merge sort for the
-// few that have to be compared otherwise. Each has a scratch array as long as the other, and returns the one of the two that holds the result.
+// Numbers in order, stably, on the host: by their digits, over words where the number and the place of a record fit one, else over entries of two words; and a
+// merge sort for the few that have to be compared otherwise. Each has a scratch array as long as the other, and returns the one of the two that holds the
+// result.
 #ifndef HDST_SHUFFLE_SORT_RADIX_SORT_H
 #define HDST_SHUFFLE_SORT_RADIX_SORT_H
 

@@ -74,7 +74,8 @@ const void *hdst__sort_rows(const hdst__sort *sort) { return sort->rows; }
 
 // --- Reading the input as C structs ---
 
-static hdst_status read_batches(const hdst__sort *sort, const hdst__reader *input, const hdst__storage *storage, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+static hdst_status read_batches(const hdst__sort *sort, const hdst__reader *input, const hdst__storage *storage, uint64_t first,
+                                uint64_t count, void *rows, hdst_error *error)
 {
     const uint64_t batch = BATCH_BYTES / sort->record->size + 1;
     hdst_status status = HDST_OK;
@@ -216,7 +217,8 @@ static hdst_status sort_through_runs(hdst__sort *sort, const hdst__reader *input
     hdst_status tried = hdst__sort_runs_on_device(sort, input, room, &done, error);
     if (tried != HDST_OK) return tried;
     if (done) return hdst__sort_runs_end(&sort->runs, merging, error);
-    if (each < 64 || merging < hdst__sort_runs_least(&sort->runs)) return hdst__budget_error(hdst__engine_memory(sort->engine), 128 * (size + 32), "a sort", error);
+    if (each < 64 || merging < hdst__sort_runs_least(&sort->runs))
+        return hdst__budget_error(hdst__engine_memory(sort->engine), 128 * (size + 32), "a sort", error);
     hdst_status status = make_runs(sort, input, each, error);
     sort->way = "merge sort on the host, in runs";
     return status == HDST_OK ? hdst__sort_runs_end(&sort->runs, merging, error) : status;
@@ -270,7 +272,8 @@ hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__da
 // --- The result ---
 
 // `most` records at a time, through a piece of C structs where they come from a file.
-static hdst_status copy_pieces(hdst__sort *sort, uint64_t first, uint64_t count, const hdst__storage *structs, char *piece, const hdst__storage *storage, void *const *buffers,
+static hdst_status copy_pieces(hdst__sort *sort, uint64_t first, uint64_t count, const hdst__storage *structs, char *piece,
+                               const hdst__storage *storage, void *const *buffers,
                                uint64_t to_first, hdst_error *error)
 {
     const uint64_t most = structs->capacity;
@@ -285,9 +288,11 @@ static hdst_status copy_pieces(hdst__sort *sort, uint64_t first, uint64_t count,
 }
 
 // C structs are everybody's form between stages; here they are wanted in another layout.
-static hdst_status scatter(hdst__sort *sort, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+static hdst_status scatter(hdst__sort *sort, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                           uint64_t to_first, hdst_error *error)
 {
-    const uint64_t size = sort->record->size, share = hdst__budget_left(hdst__engine_memory(sort->engine)) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1;
+    const uint64_t size = sort->record->size, share = hdst__budget_left(hdst__engine_memory(sort->engine)) / PIECE_SHARE,
+        fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1;
     hdst__arena arena;
     jmp_buf out_of_memory;
     hdst_status status;
@@ -303,7 +308,8 @@ static hdst_status scatter(hdst__sort *sort, uint64_t first, uint64_t count, con
     return status;
 }
 
-static hdst_status fill_sorted(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+static hdst_status fill_sorted(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                               uint64_t to_first, hdst_error *error)
 {
     hdst__sort *sort = user;
     const uint64_t size = sort->record->size;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting records, as the public door sees it: several keys, each ascending or descending, stable. What does not fit the memory budget goes through runs in temporary files.
+// Sorting records, as the public door sees it: several keys, each ascending or descending, stable. What does not fit the memory budget goes through runs in
+// temporary files.
 //
-// Order of a key: numbers by value; false before true; floats in the total order -NaN < -inf < ... < -0 < +0 < ... < inf < NaN, NaNs by their bits (IEEE 754-2008, 5.10).
-// So equal inputs give equal bits on every device.
+// Order of a key: numbers by value; false before true; floats in the total order -NaN < -inf < ... < -0 < +0 < ... < inf < NaN, NaNs by their bits (IEEE
+// 754-2008, 5.10). So equal inputs give equal bits on every device.
 #ifndef HDST_SHUFFLE_SORT_SORT_H
 #define HDST_SHUFFLE_SORT_SORT_H
 
@@ -23,7 +24,8 @@ typedef struct hdst__sort hdst__sort;
 hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count);
 void hdst__sort_forget(hdst__sort *sort);       // gives the records back; how it sorted stays
 void hdst__sort_destroy(hdst__sort *sort);      // NULL is fine
-// Reads the input (a cached dataset's where it lies) and sorts it. `keep`: a stage reads the result, so it is best left on the device. The records are then what hdst__sort_reader reads, until the next run or the sort's end.
+// Reads the input (a cached dataset's where it lies) and sorts it. `keep`: a stage reads the result, so it is best left on the device. The records are then
+// what hdst__sort_reader reads, until the next run or the sort's end.
 hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error);
 hdst__reader hdst__sort_reader(hdst__sort *sort);
 hdst__dataset_cache *hdst__sort_resident(hdst__sort *sort);     // where they are on the device; NULL: not there

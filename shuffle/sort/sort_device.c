@@ -6,7 +6,15 @@
 
 #include <string.h>
 
-enum { DIGITS = 256, GPU_GROUP = 256, GPU_KEY_BYTES = 64 /* of a lane */, GROUPS_PER_UNIT = 8, STRIPS_PER_UNIT = 4, LEAST_STRIP = 1 << 14, LOCAL_BYTES = 40 << 10 };
+enum {
+    DIGITS = 256,
+    GPU_GROUP = 256,
+    GPU_KEY_BYTES = 64 /* of a lane */,
+    GROUPS_PER_UNIT = 8,
+    STRIPS_PER_UNIT = 4,
+    LEAST_STRIP = 1 << 14,
+    LOCAL_BYTES = 40 << 10
+};
 
 typedef struct pass_program {       // of a word, by where keys come from and whether it is the word's last pass
     struct pass_program *next;
@@ -122,7 +130,8 @@ static hdst_status load(hdst__device_sort *sort, const char *text, const char *n
     return sort->device->ops->load(sort->device, &(hdst__code){.kernel = kernel}, program, error);
 }
 
-static hdst_status find_program(hdst__device_sort *sort, const hdst__sort_word *word, hdst__sort_source source, bool last, pass_program **out, hdst_error *error)
+static hdst_status find_program(hdst__device_sort *sort, const hdst__sort_word *word, hdst__sort_source source, bool last, pass_program **out,
+                                hdst_error *error)
 {
     for (pass_program *p = sort->programs; p; p = p->next)
         if (p->word.fields == word->fields && p->source == source && p->last == last) {

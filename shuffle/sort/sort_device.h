@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting on an OpenCL device: radix, 8 bits a pass, least significant first. Bits in which no two keys differ take no pass. A record that is its key moves alone; others follow an
-// index that moves with the key, once, at the end.
+// Sorting on an OpenCL device: radix, 8 bits a pass, least significant first. Bits in which no two keys differ take no pass. A record that is its key moves
+// alone; others follow an index that moves with the key, once, at the end.
 #ifndef HDST_SHUFFLE_SORT_SORT_DEVICE_H
 #define HDST_SHUFFLE_SORT_SORT_DEVICE_H
 

@@ -61,8 +61,8 @@ static bool make_short_runs(const order *o, hdst__sort_entry *entries, uint64_t 
     return true;
 }
 
-hdst__sort_entry *hdst__sort_entries(const hdst__sort_field *fields, size_t field_count, const char *rows, uint64_t size, uint64_t count, hdst__sort_entry *entries,
-                                     hdst__sort_entry *scratch, const hdst__cancel *cancel)
+hdst__sort_entry *hdst__sort_entries(const hdst__sort_field *fields, size_t field_count, const char *rows, uint64_t size, uint64_t count,
+                                     hdst__sort_entry *entries, hdst__sort_entry *scratch, const hdst__cancel *cancel)
 {
     const order o = {fields, field_count, rows, size, cancel};
     if (!make_short_runs(&o, entries, count)) return NULL;

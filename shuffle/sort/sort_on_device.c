@@ -92,7 +92,8 @@ static hdst_status join_segments(hdst__sort *sort, const hdst__dataset_cache *ca
     hdst_status status = provide_input(sort, cache->reader.records, device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, &storage, error);
     if (status == HDST_OK) status = device->ops->to_device(device, sort->input.memory[0], error);
     for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++)
-        status = device->ops->copy(device, sort->input.memory[0], cache->segment[i].first * size, cache->segment[i].memory[0], 0, cache->segment[i].count * size, error);
+        status = device->ops->copy(device, sort->input.memory[0], cache->segment[i].first * size, cache->segment[i].memory[0], 0,
+                                   cache->segment[i].count * size, error);
     if (status == HDST_OK) *memory = sort->input.memory[0];
     return status;
 }
@@ -118,9 +119,11 @@ static bool has_room(const hdst__sort *sort, uint64_t records, const hdst__datas
     const bool one = resident && resident->count == 1;
     const hdst__device *device = sort->device;
     const uint64_t size = sort->record->size, kept = sort->store.chunks ? records * (size + hdst__device_sort_bytes(sort->on_device)) : 0;
-    const uint64_t on_device = records * ((one ? 1 : 2) * size + hdst__device_sort_bytes(sort->on_device)), on_host = device->unified ? on_device : resident ? 0 : records * size;
+    const uint64_t on_device = records * ((one ? 1 : 2) * size + hdst__device_sort_bytes(sort->on_device)), on_host = device->unified
+        ? on_device : resident ? 0 : records * size;
     if (records * size > device->info->max_alloc_bytes) return false;
-    return on_device <= (hdst__budget_left(&device->budget) + kept) / 4 * 3 && on_host <= (hdst__budget_left(hdst__engine_memory(sort->engine)) + (device->unified ? kept : 0)) / 4 * 3;
+    return on_device <= (hdst__budget_left(&device->budget) + kept) / 4 * 3 &&
+        on_host <= (hdst__budget_left(hdst__engine_memory(sort->engine)) + (device->unified ? kept : 0)) / 4 * 3;
 }
 
 static hdst_status prepare(hdst__sort *sort, hdst_error *error)

@@ -3,7 +3,13 @@
 
 #include <string.h>
 
-enum { LEAST_BUFFER = 64 << 10, MOST_MARKS = 256, MARK_STEP = 1 << 16, MOST_BUFFER = 1 << 20, STEPS = 1 << 12 /* between two looks at whether the run was cancelled */ };
+enum {
+    LEAST_BUFFER = 64 << 10,
+    MOST_MARKS = 256,
+    MARK_STEP = 1 << 16,
+    MOST_BUFFER = 1 << 20,
+    STEPS = 1 << 12 /* between two looks at whether the run was cancelled */
+};
 
 void hdst__sort_runs_init(hdst__sort_runs *runs, const hdst__allocator *allocator, const hdst__sort_field *fields, size_t field_count, uint64_t size)
 {
@@ -243,7 +249,8 @@ hdst_status hdst__sort_runs_read(hdst__sort_runs *runs, uint64_t first, uint64_t
 {
     const uint64_t marks = runs->marks, mark = first / runs->mark_step < marks ? first / runs->mark_step : marks - 1;
     hdst_status status = HDST_OK;
-    if (marks && (first < runs->position || mark * runs->mark_step > runs->position)) status = go_to(runs, mark * runs->mark_step, &runs->mark[mark * runs->merged], error);
+    if (marks && (first < runs->position || mark * runs->mark_step > runs->position))
+        status = go_to(runs, mark * runs->mark_step, &runs->mark[mark * runs->merged], error);
     if (status == HDST_OK) status = advance(runs, first - runs->position, NULL, error);
     return status == HDST_OK ? advance(runs, count, rows, error) : status;
 }

@@ -15,7 +15,8 @@ enum { LEAST_ROOM = 4096 /* records */, LEAST_BYTES = 256 << 10 /* or what these
 
 void hdst__top_k_init(hdst__top_k *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted, bool largest)
 {
-    *top = (hdst__top_k){.engine = engine, .record = record, .offset = hdst__leaf_offset(&record->leaves[leaf], element), .kind = record->leaves[leaf].kind, .wanted = wanted, .largest = largest};
+    *top = (hdst__top_k){.engine = engine, .record = record, .offset = hdst__leaf_offset(&record->leaves[leaf], element),
+                         .kind = record->leaves[leaf].kind, .wanted = wanted, .largest = largest};
 }
 
 void hdst__top_k_release(hdst__top_k *top)
@@ -42,7 +43,8 @@ static inline __attribute__((always_inline)) uint64_t bits_at(const char *at, hd
 // Floats: the sign moved so that all bits count upward (Herf, "Radix tricks", 2001).
 static inline __attribute__((always_inline)) uint64_t float_number(uint64_t bits, unsigned width)
 {
-    const uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1), magnitude = bits & (sign - 1), infinity = width == 32 ? 0x7f800000 : 0x7ff0000000000000;
+    const uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1), magnitude = bits & (sign - 1), infinity = width == 32
+        ? 0x7f800000 : 0x7ff0000000000000;
     if (magnitude > infinity) return 0;
     if (magnitude == 0) return sign;
     return bits & sign ? ~bits & all : bits | sign;
@@ -138,7 +140,8 @@ static hdst_status take_memory(hdst__top_k *top, picking *p, const hdst__reader 
 {
     static const char what[] = "the records with the largest values";
     hdst__budget *budget = hdst__engine_memory(top->engine);
-    const uint64_t records = from->records, size = top->record->size, wanted = top->wanted < records ? top->wanted : records, fit = LEAST_BYTES / size + 1, least = fit < LEAST_ROOM ? fit : LEAST_ROOM;
+    const uint64_t records = from->records, size = top->record->size, wanted = top->wanted < records ? top->wanted : records,
+        fit = LEAST_BYTES / size + 1, least = fit < LEAST_ROOM ? fit : LEAST_ROOM;
     p->room = wanted > records / 2 ? records : 2 * wanted > least ? 2 * wanted : least < records ? least : records;
     uint64_t bytes, input;
     if (__builtin_mul_overflow(p->room, 2 * (size + sizeof *p->entries), &bytes)) bytes = UINT64_MAX;
@@ -197,7 +200,8 @@ hdst_status hdst__top_k_append(hdst__top_k *top, const void *rows, uint64_t coun
 {
     const uint64_t size = top->record->size, bytes = count * size;
     if (count == 0) return HDST_OK;
-    char *grown = hdst__budget_realloc(hdst__engine_memory(top->engine), top->rows, (top->row_count + count) * size, "the records with the largest values", error);
+    char *grown = hdst__budget_realloc(hdst__engine_memory(top->engine), top->rows, (top->row_count + count) * size,
+                                       "the records with the largest values", error);
     if (!grown) return HDST_E_MEMORY;
     memcpy(grown + top->row_count * size, rows, bytes);
     top->rows = grown;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records with the largest (or smallest) values of a field, picked while all records pass by: candidates are at most twice as many as wanted, or a few thousand.
+// The records with the largest (or smallest) values of a field, picked while all records pass by: candidates are at most twice as many as wanted, or a few
+// thousand.
 //
 // Descending (ascending); records of equal values (-0 and +0 are equal) in the order of the input; NaN after all numbers.
 #ifndef HDST_SHUFFLE_SORT_TOP_K_H

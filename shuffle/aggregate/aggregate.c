@@ -182,7 +182,8 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
                             aggregate->crowded_partitions);
     if (aggregate->pieces)
         hdst__buffer_printf(out,
-                            "    pieces of parts that the memory budget has no room for: %" PRIu64 ", %" PRIu64 " of them ranges of the keys of one hash\n", aggregate->pieces, aggregate->range_count);
+                            "    pieces of parts that the memory budget has no room for: %" PRIu64 ", %" PRIu64 " of them ranges of the keys of one hash\n",
+                            aggregate->pieces, aggregate->range_count);
     if (aggregate->combined_in)
         hdst__buffer_printf(out, "    combined where they piled up: %" PRIu64 " pairs and rows to %" PRIu64 "\n", aggregate->combined_in,
                             aggregate->combined_out);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions by key in host memory: records with a key go in, one record for each key comes out, in the order of (hash, key) (record/key_hash.h), whatever the device,
-// the number of threads or the container. Three levels, each a step of its own with counters:
+// Reductions by key in host memory: records with a key go in, one record for each key comes out, in the order of (hash, key) (record/key_hash.h), whatever the
+// device, the number of threads or the container. Three levels, each a step of its own with counters:
 //     block    each thread adds records to a table in its cache, and empties a full one to the next level; left out where most keys come once or twice
-//     device   what comes from there lies apart by the upper bits of the hash, so that a partition's keys fit a table in the cache; each partition is reduced to rows, in order
+//     device   what comes from there lies apart by the upper bits of the hash, so that a partition's keys fit a table in the cache; each partition is
+//              reduced to rows, in order
 //     node     the rows of all partitions; with hpr below `device` reducing the partitions is this step (engine/common/run_stats.h)
 // Keys may be numbers of rows of a result that has them all: then the number stands in place of the hash, and there is no block level.
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_H
@@ -33,14 +34,15 @@ typedef struct hdst__aggregate_spec {
     uint32_t key_count;
     const hdst__accumulate_op *laws;            // NULL: there are no others
     hdst__container container;
-    // The only key, an integer, is the number of a row of the result: `rows` are its records, what is reduced without the key, `row_count` of them (at most 2^32), the
-    // identity where no key came. NULL: one record for each key.
+    // The only key, an integer, is the number of a row of the result: `rows` are its records, what is reduced without the key, `row_count` of them (at most
+    // 2^32), the identity where no key came. NULL: one record for each key.
     const hdst__record *rows;
     uint64_t row_count;
     bool unchecked;                     // then a key that is no number of a row stands for the first one
 } hdst__aggregate_spec;
 
-// Where the records are. What the host can reach is read where it lies: `rows`, or the segments of `cache` (filled by the first run that reads it); else pieces are copied.
+// Where the records are. What the host can reach is read where it lies: `rows`, or the segments of `cache` (filled by the first run that reads it); else pieces
+// are copied.
 typedef struct hdst__aggregate_input {
     const hdst__reader *reader;
     hdst__dataset_cache *cache;         // or NULL
@@ -54,18 +56,19 @@ void hdst__aggregate_forget(hdst__aggregate *aggregate);         // gives back w
 void hdst__aggregate_destroy(hdst__aggregate *aggregate);        // NULL is fine
 // *rows, of *count records, is the reduction's, until its next run; NULL where they stayed on the device. Memory is kept between runs.
 hdst_status hdst__aggregate_run(hdst__aggregate *aggregate, const hdst__aggregate_input *input, const void **rows, uint64_t *count, hdst_error *error);
-// The other way: records that a stage gives go in slice by slice (hdst__stage_spec.sink). The sink is the reduction's. Once the stage ran, hdst__aggregate_end gives the result; what a
-// failed run left in it ends with the next one, or with the reduction.
+// The other way: records that a stage gives go in slice by slice (hdst__stage_spec.sink). The sink is the reduction's. Once the stage ran, hdst__aggregate_end
+// gives the result; what a failed run left in it ends with the next one, or with the reduction.
 const hdst__sink *hdst__aggregate_sink(hdst__aggregate *aggregate);
 hdst_status hdst__aggregate_end(hdst__aggregate *aggregate, const void **rows, uint64_t *count, hdst_error *error);
 // Whether records of a stage, at most so many, had better stay on the device in whole for hdst__aggregate_run than come slice by slice.
 bool hdst__aggregate_wants_whole(hdst__aggregate *aggregate, uint64_t records);
 // Where the last run left its records on the device; *rows was NULL then. NULL: they are in host memory.
 hdst__dataset_cache *hdst__aggregate_resident(hdst__aggregate *aggregate);
-// With `rows`: the first record whose key is no number of a row, which ended the last run with HDST_E_RECORD (and a message that does not say which); false: none did. Where the
-// engine skips records with errors they are left out.
+// With `rows`: the first record whose key is no number of a row, which ended the last run with HDST_E_RECORD (and a message that does not say which); false:
+// none did. Where the engine skips records with errors they are left out.
 bool hdst__aggregate_stray(const hdst__aggregate *aggregate, uint64_t *record, uint64_t *key);
-// Whether a reduction to so many rows, of a record like `rows`, is quicker here than in a stage of the engine's device: on CPU devices, where they do not fit its caches.
+// Whether a reduction to so many rows, of a record like `rows`, is quicker here than in a stage of the engine's device: on CPU devices, where they do not fit
+// its caches.
 bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count);
 const hdst__run_stats *hdst__aggregate_stats(const hdst__aggregate *aggregate);
 

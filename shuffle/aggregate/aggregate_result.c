@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of a reduction by key: the rows of all partitions one after another. In memory that is expected to do; where the budget has none for it, in a temporary file that
-// is then read like memory.
+// The result of a reduction by key: the rows of all partitions one after another. In memory that is expected to do; where the budget has none for it, in a
+// temporary file that is then read like memory.
 #include "shuffle/aggregate/aggregate_result.h"
 
 #include "shuffle/aggregate/aggregate_memory.h"

@@ -146,7 +146,8 @@ static void note_stats(hdst__aggregation *run)
     hdst__aggregate *aggregate = run->aggregate;
     uint64_t in = 0, to_partitions = 0, out = 0, flushes = 0, strays = 0;
     memset(hdst__engine_limits(aggregate->engine)->by_key_moved, 0, sizeof hdst__engine_limits(aggregate->engine)->by_key_moved);
-    aggregate->combined_in = aggregate->combined_out = aggregate->crowded_partitions = aggregate->crowded_blocks = aggregate->longest = aggregate->pieces = aggregate->range_count = 0;
+    aggregate->combined_in = aggregate->combined_out = aggregate->crowded_partitions = aggregate->crowded_blocks = 0;
+    aggregate->longest = aggregate->pieces = aggregate->range_count = 0;
     for (uint32_t i = 0; i < run->workers; i++) {
         in += run->worker[i].in;
         to_partitions += run->worker[i].to_partitions;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sort: what fits the memory budget is sorted there; what does not is cut into runs, which are sorted one by one, written to a temporary file, and merged as they are read.
+// A sort: what fits the memory budget is sorted there; what does not is cut into runs, which are sorted one by one, written to a temporary file, and merged as
+// they are read.
 #include "shuffle/sort/sort_private.h"
 
 #include "engine/device/driver_gate.h"
@@ -11,7 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BATCH_BYTES = 16 << 20, PIECE_BYTES = 1 << 20, PIECE_SHARE = 4 };     // between two looks at whether the run was cancelled; of a copy to another layout, and of what the budget has left
+enum {
+    BATCH_BYTES = 16 << 20,
+    PIECE_BYTES = 1 << 20,
+    PIECE_SHARE = 4
+}; // between two looks at whether the run was cancelled; of a copy to another layout, and of what the budget has left
 
 hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count)
 {

@@ -119,8 +119,8 @@ static bool has_room(const hdst__sort *sort, uint64_t records, const hdst__datas
     const bool one = resident && resident->count == 1;
     const hdst__device *device = sort->device;
     const uint64_t size = sort->record->size, kept = sort->store.chunks ? records * (size + hdst__device_sort_bytes(sort->on_device)) : 0;
-    const uint64_t on_device = records * ((one ? 1 : 2) * size + hdst__device_sort_bytes(sort->on_device)), on_host = device->unified
-        ? on_device : resident ? 0 : records * size;
+    const uint64_t on_device = records * ((one ? 1 : 2) * size + hdst__device_sort_bytes(sort->on_device));
+    const uint64_t on_host = device->unified ? on_device : resident ? 0 : records * size;
     if (records * size > device->info->max_alloc_bytes) return false;
     return on_device <= (hdst__budget_left(&device->budget) + kept) / 4 * 3 &&
         on_host <= (hdst__budget_left(hdst__engine_memory(sort->engine)) + (device->unified ? kept : 0)) / 4 * 3;
@@ -188,7 +188,8 @@ hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hd
 static uint64_t run_records(const hdst__sort *sort, uint64_t room)
 {
     const hdst__device *device = sort->device;
-    const uint64_t size = sort->record->size, on_device = 2 * size + hdst__device_sort_bytes(sort->on_device), rounding = 1 << 18;     // of memory to pages, and small memory
+    const uint64_t size = sort->record->size, on_device = 2 * size + hdst__device_sort_bytes(sort->on_device),
+                   rounding = 1 << 18; // of memory to pages, and small memory
     const uint64_t fit = hdst__budget_left(&device->budget) / 4 * 3 / on_device, most = device->info->max_alloc_bytes / size;
     uint64_t each = room > 2 * rounding ? (room - rounding) / (device->unified ? on_device : size) : 0;
     if (!device->unified && each > PIECE_BYTES / size) each -= PIECE_BYTES / size;

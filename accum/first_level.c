@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads tables with front words (accum/accumulators.h). A float sum that fits its front words is rounded from there: one conversion, one product with a power of two.
-#include "accum/reduce.h"
+// Reads tables with front words (accum/first_level.h). A float sum that fits its front words is rounded from there: one conversion, one product with a power of two.
+#include "accum/first_level.h"
+
+#include "accum/fixed_point.h"
+#include "accum/representation.h"
+#include "accum/rounding.h"
+#include "accum/superaccumulator.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { TOGETHER = 64 };     // elements whose marks are looked at once
+
+uint64_t hdst__tables_mark_words(const hdst__tables *tables, const uint64_t *rows)
+{
+    return tables->front ? hdst__tables_device_words(tables, rows) / HDST__PAGE_WORDS + 1 : 0;
+}
+
+uint64_t hdst__tables_front_words(const hdst__tables *tables, const uint64_t *rows)
+{
+    return tables->front ? hdst__tables_mark_words(tables, rows) + 2 * hdst__tables_strip_words(tables, rows) : 0;
+}
 
 hdst__front hdst__front_of(const hdst__tables *tables, const uint64_t *rows, const int64_t *memory, const int32_t *scale)
 {
@@ -35,12 +50,7 @@ static place place_of(const hdst__tables *tables, const uint64_t *rows, const hd
                    front->cells + hdst__tables_device_first(tables, rows, accum) + row * a->device_row_words + cell->device_first + element * cell->device_words};
 }
 
-// As kernels clamp it (accum/exact.cl, exact_double.cl).
-static int32_t scale_of(const hdst__cell *cell, const hdst__front *front)
-{
-    const int32_t s = front->scale[cell->scale], least = cell->of_floats ? -100 : -970, most = cell->of_floats ? 86 : 980;
-    return s < least ? least : s > most ? most : s;
-}
+static int32_t scale_of(const hdst__cell *cell, const hdst__front *front) { return hdst__fixed_scale(cell->of_floats ? HDST__F32 : HDST__F64, front->scale[cell->scale]); }
 
 // --- One cell ---
 
@@ -50,8 +60,7 @@ static uint64_t read_sum(const hdst__cell *cell, place at, const hdst__front *fr
     const int32_t s = scale_of(cell, front);
     if (is_marked(front, at.cell, cell->device_words)) memcpy(all, at.cell, cell->device_words * sizeof *all);
     if (cell->strip_words == 1) hdst__wide_add_fixed(all, cell->kind, *at.low, s + HDST__FIXED_BITS);
-    for (uint32_t w = 0; w < cell->strip_words; w++) hdst__wide_add_fixed(all, cell->kind, at.word[w], s + (int32_t)w * HDST__FIXED_BITS);
-    return hdst__cell_read(cell, all);
+    return hdst__fixed_point.round(cell, at.word, s, all);
 }
 
 // What is no float sum has all in its front word.
@@ -68,14 +77,6 @@ uint64_t hdst__front_read(const hdst__tables *tables, const uint64_t *rows, cons
 
 // --- Rows ---
 
-// Sums whose cells are zero. 2^unit is that of the last word: such products neither overflow nor get into the denormals, so the conversion is the only rounding.
-static bool is_direct(const hdst__cell *cell, int32_t unit)
-{
-    return cell->digits && cell->strip_words && (cell->kind == HDST__F32 ? unit >= -125 && unit <= 20 : unit >= -1020 && unit <= 900);
-}
-
-static __int128 two_words(int64_t high, int64_t low) { return (__int128)high * ((__int128)1 << HDST__FIXED_BITS) + low; }
-
 static bool any(const int64_t *word, uint64_t count)
 {
     int64_t all = 0;
@@ -83,27 +84,16 @@ static bool any(const int64_t *word, uint64_t count)
     return all != 0;
 }
 
-// The float next to high * 2^40 + low, times `two`, the power of 2 of the low word; `half`: of the high one, halved. A float has 24 bits: where the high word has 26 or more, all that
-// counts of the low one is whether it is zero, which one bit more says.
-static float round_two(int64_t high, int64_t low, float half, float two)
-{
-    enum { LEAST = 26, MOST = 62 };
-    const int64_t sum = (int64_t)((uint64_t)high + (uint64_t)(low >> HDST__FIXED_BITS));
-    const uint64_t size = sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum, rest = (uint64_t)low & ((UINT64_C(1) << HDST__FIXED_BITS) - 1);
-    if (size - (UINT64_C(1) << LEAST) >= (UINT64_C(1) << MOST) - (UINT64_C(1) << LEAST)) return (float)two_words(high, low) * two;
-    return (float)(sum * 2 + (rest != 0)) * half;
-}
-
 static void round_floats(const hdst__cell *cell, place at, uint64_t count, int32_t s, char *to)
 {
     float *out = (float *)(void *)to;       // aligned, as in the C struct
     const float one = ldexpf(1, -s), half = ldexpf(1, -s - 1), two = ldexpf(1, -s - HDST__FIXED_BITS);
     if (cell->strip_words == 2)
-        for (uint64_t e = 0; e < count; e++) out[e] = round_two(at.word[2 * e], at.word[2 * e + 1], half, two);
+        for (uint64_t e = 0; e < count; e++) out[e] = hdst__round_two_float(at.word[2 * e], at.word[2 * e + 1], half, two);
     else if (any(at.low, count))
-        for (uint64_t e = 0; e < count; e++) out[e] = at.low[e] ? round_two(at.word[e], at.low[e], half, two) : (float)at.word[e] * one;
+        for (uint64_t e = 0; e < count; e++) out[e] = at.low[e] ? hdst__round_two_float(at.word[e], at.low[e], half, two) : hdst__round_float(at.word[e], one);
     else
-        for (uint64_t e = 0; e < count; e++) out[e] = (float)at.word[e] * one;
+        for (uint64_t e = 0; e < count; e++) out[e] = hdst__round_float(at.word[e], one);
 }
 
 static void round_doubles(const hdst__cell *cell, place at, uint64_t count, int32_t s, char *to)
@@ -111,9 +101,9 @@ static void round_doubles(const hdst__cell *cell, place at, uint64_t count, int3
     double *out = (double *)(void *)to;
     const double one = ldexp(1, -s), two = ldexp(1, -s - HDST__FIXED_BITS);
     if (cell->strip_words == 2)
-        for (uint64_t e = 0; e < count; e++) out[e] = (double)two_words(at.word[2 * e], at.word[2 * e + 1]) * two;
+        for (uint64_t e = 0; e < count; e++) out[e] = hdst__round_two_double(at.word[2 * e], at.word[2 * e + 1], two);
     else
-        for (uint64_t e = 0; e < count; e++) out[e] = (double)at.word[e] * one;     // their low words are not in use
+        for (uint64_t e = 0; e < count; e++) out[e] = hdst__round_double(at.word[e], one);     // their low words are not in use
 }
 
 static void read_leaf(const hdst__cell *cell, const hdst__leaf *leaf, const hdst__front *front, place at, char *to)
@@ -121,7 +111,7 @@ static void read_leaf(const hdst__cell *cell, const hdst__leaf *leaf, const hdst
     const size_t size = hdst__scalar_size(cell->kind);
     const bool together = hdst__leaf_offset(leaf, cell->elements - 1) == leaf->offset + (cell->elements - 1) * size;
     const int32_t s = cell->digits ? scale_of(cell, front) : 0;
-    const bool direct = together && is_direct(cell, -s) && is_direct(cell, -s - HDST__FIXED_BITS);
+    const bool words = cell->digits && cell->strip_words, direct = together && words && hdst__rounds_directly(cell->kind, -s) && hdst__rounds_directly(cell->kind, -s - HDST__FIXED_BITS);
     for (uint64_t first = 0; first < cell->elements; first += TOGETHER) {
         const uint64_t left = cell->elements - first, count = left < TOGETHER ? left : TOGETHER, word = first * cell->strip_words;
         const place here = {at.word + word, at.low + word, at.cell + first * cell->device_words};

@@ -1,24 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wide cells: exact sums of floats and doubles in fixed point over the whole range of the type (accum/accumulators.h says how they are laid out).
-//
-// It lives in codegen/ because the interpreter adds to wide cells; shuffle/ merges and reads them with the same functions.
-// References: Kulisch, "Advanced Arithmetic for the Digital Computer", 2002; Neal, "Fast exact summation using small and large superaccumulators", 2015.
-#include "accum/accumulators.h"
+// Superaccumulators on the host (accum/superaccumulator.h).
+#include "accum/superaccumulator.h"
+
+#include "accum/representation.h"
+#include "accum/rounding.h"
 
 #include <assert.h>
 #include <string.h>
-
-typedef struct shape {          // of a floating type and its wide cell
-    uint32_t digits, fraction_bits, exponent_mask;
-    int32_t lowest;
-    uint64_t sign, infinity, quiet_nan;
-} shape;
-
-static shape shape_of(hdst__kind kind)
-{
-    if (kind == HDST__F32) return (shape){HDST__F32_DIGITS, 23, 0xff, HDST__F32_LOWEST, UINT64_C(1) << 31, 0x7f800000, 0x7fc00000};
-    return (shape){HDST__F64_DIGITS, 52, 0x7ff, HDST__F64_LOWEST, UINT64_C(1) << 63, UINT64_C(0x7ff0000000000000), UINT64_C(0x7ff8000000000000)};
-}
 
 uint32_t hdst__wide_digits(hdst__kind kind)
 {
@@ -57,27 +45,28 @@ static void add_at(int64_t *cell, uint32_t digits, int64_t value, uint32_t bit)
 
 void hdst__wide_add(int64_t *cell, hdst__kind kind, uint64_t bits)
 {
-    const shape s = shape_of(kind);
-    const uint64_t fraction = bits & ((UINT64_C(1) << s.fraction_bits) - 1);
-    const uint32_t exponent = (uint32_t)(bits >> s.fraction_bits) & s.exponent_mask;
-    const bool negative = bits & s.sign;
-    if (exponent == s.exponent_mask) {
-        cell[s.digits] |= fraction ? HDST__FLAG_NAN : negative ? HDST__FLAG_NEG_INF : HDST__FLAG_INF;
+    const uint32_t digits = hdst__wide_digits(kind);
+    uint64_t mantissa;
+    int32_t exponent;
+    bool negative;
+    if (!hdst__float_split(kind, bits, &mantissa, &exponent, &negative)) {
+        const bool is_nan = mantissa & (mantissa - 1);       // an infinity's has its leading bit alone
+        cell[digits] |= is_nan ? HDST__FLAG_NAN : negative ? HDST__FLAG_NEG_INF : HDST__FLAG_INF;
         return;
     }
-    const int64_t mantissa = (int64_t)(exponent ? fraction | UINT64_C(1) << s.fraction_bits : fraction);
-    if (mantissa != 0) add_at(cell, s.digits, negative ? -mantissa : mantissa, exponent ? exponent - 1 : 0);
+    const int32_t lowest = hdst__float_format_of(kind).lowest;
+    if (mantissa != 0) add_at(cell, digits, negative ? -(int64_t)mantissa : (int64_t)mantissa, (uint32_t)(exponent - lowest));
 }
 
 void hdst__wide_add_fixed(int64_t *cell, hdst__kind kind, int64_t q, int32_t s)
 {
-    const shape type = shape_of(kind);
-    int32_t bit = -s - type.lowest;
+    const uint32_t digits = hdst__wide_digits(kind);
+    int32_t bit = -s - hdst__float_format_of(kind).lowest;
     // A sum of floats is a multiple of their smallest denormal, so what a fine scale has below it is zero.
     for (; bit < 0 && q % 2 == 0 && q != 0; bit++) q /= 2;
     if (q == 0) return;
-    assert(bit >= 0 && (uint32_t)bit < 32 * type.digits);
-    add_at(cell, type.digits, q, (uint32_t)bit);
+    assert(bit >= 0 && (uint32_t)bit < 32 * digits);
+    add_at(cell, digits, q, (uint32_t)bit);
 }
 
 void hdst__wide_merge(int64_t *to, const int64_t *from, hdst__kind kind)
@@ -118,13 +107,6 @@ static int32_t highest_bit(const uint32_t *limb, uint32_t limbs)       // -1: ze
     return -1;
 }
 
-static uint64_t bits_from(const uint32_t *limb, uint32_t limbs, uint32_t first, uint32_t count)    // count < 64
-{
-    unsigned __int128 bits = 0;         // of the three limbs that may have them
-    for (uint32_t i = 0; i < 3 && first / 32 + i < limbs; i++) bits |= (unsigned __int128)limb[first / 32 + i] << 32 * i;
-    return (uint64_t)(bits >> first % 32) & ((UINT64_C(1) << count) - 1);
-}
-
 static bool any_below(const uint32_t *limb, uint32_t bit)
 {
     for (uint32_t i = 0; i < bit / 32; i++)
@@ -132,17 +114,16 @@ static bool any_below(const uint32_t *limb, uint32_t bit)
     return bit % 32 != 0 && (limb[bit / 32] & (((uint32_t)1 << bit % 32) - 1)) != 0;
 }
 
-// Rounds to nearest, ties to even. Adding the mantissa with its leading bit to the exponent field lets carries run into the exponent, up to infinity.
-static uint64_t round_magnitude(const uint32_t *limb, uint32_t limbs, shape s)
+// The 128 bits from the highest one on, and whether anything is below them.
+static uint64_t round_magnitude(hdst__kind kind, bool negative, const uint32_t *limb, uint32_t limbs)
 {
-    const int32_t highest = highest_bit(limb, limbs), precision = (int32_t)s.fraction_bits + 1;
-    if (highest < precision) return bits_from(limb, limbs, 0, (uint32_t)precision);     // exact: zero, a denormal, the first binade
-    const uint32_t shift = (uint32_t)(highest - precision + 1);
-    if (shift + 1 >= s.exponent_mask) return s.infinity;
-    const uint64_t mantissa = bits_from(limb, limbs, shift, (uint32_t)precision);
-    const bool half = bits_from(limb, limbs, shift - 1, 1), more = any_below(limb, shift - 1);
-    const uint64_t bits = ((uint64_t)shift << s.fraction_bits) + mantissa + (half && (more || mantissa % 2));
-    return bits > s.infinity ? s.infinity : bits;
+    const int32_t highest = highest_bit(limb, limbs), first = highest > 127 ? highest - 127 : 0;
+    const uint32_t at = (uint32_t)first / 32, shift = (uint32_t)first % 32;
+    unsigned __int128 bits = 0;
+    for (uint32_t i = 0; i < 4 && at + i < limbs; i++) bits |= (unsigned __int128)limb[at + i] << 32 * i;
+    bits >>= shift;
+    if (shift && at + 4 < limbs) bits |= (unsigned __int128)limb[at + 4] << (128 - shift);
+    return hdst__round_nearest(kind, negative, bits, any_below(limb, (uint32_t)first), first + hdst__float_format_of(kind).lowest);
 }
 
 // Mostly the digits that are not zero stand together, three at most: their sum in units of digit `first`. False: not so.
@@ -161,39 +142,56 @@ static bool few_digits(const int64_t *cell, uint32_t digits, uint32_t *first, __
     return true;
 }
 
-// As round_magnitude, of m units of digit `first`.
-static uint64_t round_few(unsigned __int128 m, uint32_t first, shape s)
-{
-    if (m == 0) return 0;
-    const int32_t zeros = m >> 64 ? __builtin_clzll((uint64_t)(m >> 64)) : 64 + __builtin_clzll((uint64_t)m);
-    const int32_t highest = (int32_t)(32 * first) + 127 - zeros, precision = (int32_t)s.fraction_bits + 1;
-    if (highest < precision) return (uint64_t)m << 32 * first;
-    const uint32_t shift = (uint32_t)(highest - precision + 1);
-    if (shift + 1 >= s.exponent_mask) return s.infinity;
-    const int32_t cut = (int32_t)shift - (int32_t)(32 * first);     // bits of m that go
-    uint64_t mantissa = (uint64_t)(cut > 0 ? m >> cut : m << -cut), up = 0;
-    if (cut > 0) {
-        const unsigned __int128 half = (unsigned __int128)1 << (cut - 1), rest = m & (2 * half - 1);
-        up = rest > half || (rest == half && mantissa % 2);
-    }
-    mantissa &= (UINT64_C(1) << precision) - 1;
-    const uint64_t bits = ((uint64_t)shift << s.fraction_bits) + mantissa + up;
-    return bits > s.infinity ? s.infinity : bits;
-}
-
 uint64_t hdst__wide_round(const int64_t *cell, hdst__kind kind)
 {
-    const shape s = shape_of(kind);
-    const int64_t flags = cell[s.digits], both = HDST__FLAG_INF | HDST__FLAG_NEG_INF;
-    if (flags & HDST__FLAG_NAN || (flags & both) == both) return s.quiet_nan;
-    if (flags & HDST__FLAG_INF) return s.infinity;
-    if (flags & HDST__FLAG_NEG_INF) return s.sign | s.infinity;
+    const hdst__float_format format = hdst__float_format_of(kind);
+    const uint32_t digits = hdst__wide_digits(kind);
+    const int64_t flags = cell[digits], both = HDST__FLAG_INF | HDST__FLAG_NEG_INF;
+    if (flags & HDST__FLAG_NAN || (flags & both) == both) return format.quiet_nan;
+    if (flags & HDST__FLAG_INF) return format.infinity;
+    if (flags & HDST__FLAG_NEG_INF) return format.sign | format.infinity;
     uint32_t first;
     __int128 total;
-    if (few_digits(cell, s.digits, &first, &total))
-        return total < 0 ? s.sign | round_few((unsigned __int128)-total, first, s) : round_few((unsigned __int128)total, first, s);
+    if (few_digits(cell, digits, &first, &total))
+        return hdst__round_nearest(kind, total < 0, total < 0 ? -(unsigned __int128)total : (unsigned __int128)total, false, (int32_t)(32 * first) + format.lowest);
     uint32_t limb[HDST__F64_DIGITS + 1];
-    const bool negative = to_magnitude(cell, s.digits, limb);
-    const uint64_t magnitude = round_magnitude(limb, s.digits + 1, s);
-    return negative ? s.sign | magnitude : magnitude;
+    const bool negative = to_magnitude(cell, digits, limb);
+    return round_magnitude(kind, negative, limb, digits + 1);
 }
+
+// --- The representation ---
+
+static uint32_t applies(const hdst__cell *cell) { return cell->digits ? cell->digits + 1 : 0; }
+
+static bool add(const hdst__cell *cell, int64_t *word, int32_t s, uint64_t bits)
+{
+    (void)s;
+    hdst__wide_add(word, cell->kind, bits);
+    return true;
+}
+
+static bool merge(const hdst__cell *cell, int64_t *to, const int64_t *from)
+{
+    hdst__wide_merge(to, from, cell->kind);
+    return true;
+}
+
+static uint64_t value(const hdst__cell *cell, const int64_t *word, int32_t s, const int64_t *rest)
+{
+    (void)s;
+    int64_t all[HDST__F64_DIGITS + 1];
+    if (!rest) return hdst__wide_round(word, cell->kind);
+    memcpy(all, word, (cell->digits + 1) * sizeof *all);
+    hdst__wide_merge(all, rest, cell->kind);
+    return hdst__wide_round(all, cell->kind);
+}
+
+static void read_words(const hdst__cell *cell, const int64_t *in, int64_t *word) { memcpy(word, in, (cell->digits + 1) * sizeof *word); }
+
+static void write_words(const hdst__cell *cell, const int64_t *word, int64_t *out)
+{
+    read_words(cell, word, out);
+    hdst__wide_carry(out, cell->kind);
+}
+
+const hdst__representation hdst__superaccumulator = {"superaccumulator", applies, add, merge, NULL, value, write_words, read_words};

@@ -8,6 +8,7 @@
 #include "plan/kernel_module.h"
 #include "io/replay_file.h"
 #include "record/schema.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,7 @@ static hdst_status run_chain(saver *s, size_t count, void *output, hdst_error *e
         hdst_status status = read_bound(&bound, &tables[i].data, error);
         if (status != HDST_OK) return status;
     }
-    const hdst__tables *accums = hdst__tables_make(&s->arena, func, NULL);
+    const hdst__tables *accums = hdst__ir_accum_tables(&s->arena, func, NULL);
     hdst__interp_run run = {
         .func = func, .allocator = allocator_of(s), .input = {hdst__storage_make(&s->arena, s->node->inputs[0]->reader.record, HDST__AOS, 0, 1)},
         .input_buffers = {&s->input}, .first = s->record, .count = 1, .broadcast = tables, .accum_rows = rows,

@@ -6,6 +6,7 @@
 #include "plan/keyed_records.h"
 #include "plan/replay_save.h"
 #include "accum/reduce.h"
+#include "accum/first_level.h"
 
 #include <inttypes.h>
 #include <string.h>

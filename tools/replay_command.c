@@ -7,6 +7,7 @@
 #include "tools/arguments.h"
 #include "tools/commands.h"
 #include "tools/replay_print.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -190,7 +191,7 @@ static hdst_status run(session *s, hdst__buffer *out)
     hdst_replay_printer *printer = HDST__NEW(s->arena, hdst_replay_printer);
     hdst_replay_printer_init(printer, s->func, out);
     const hdst__trace trace = {hdst_replay_event, printer};
-    const hdst__tables *accums = hdst__tables_make(s->arena, s->func, NULL);
+    const hdst__tables *accums = hdst__ir_accum_tables(s->arena, s->func, NULL);
     hdst__interp_run interpreter = {
         .func = s->func, .input = {hdst__storage_make(s->arena, s->func->params[0].record, HDST__AOS, 0, 1)}, .input_buffers = {&s->replay.input},
         .first = s->replay.record, .count = 1, .broadcast = tables, .accum_rows = rows, .tables = accums->accum_count ? accums : NULL,

@@ -8,7 +8,8 @@
 #include "codegen/interp/interp_trace.h"
 #include "codegen/ir/ir.h"
 #include "record/layout.h"
-#include "accum/accumulators.h"
+#include "accum/addends.h"
+#include "accum/tables.h"
 
 typedef struct hdst__interp_table {     // bound to a broadcast parameter
     const void *data;                   // rows as C structs

@@ -1,52 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The block form in the interpreter, so that thousands of random programs can go through its passes without a driver: record loops, reductions over a block,
 // words of a strip table. A record loop runs its records side by side, which gives the same as one after another, because records only meet in sums.
-// Fixed point is computed here with integers, not as the kernels do it.
+// Fixed point is computed with integers (accum/fixed_point.c), not as the kernels do it.
 #include "record/bit_pattern.h"
 #include "codegen/interp/interp_state.h"
+#include "accum/fixed_point.h"
+#include "accum/minmax_keys.h"
+#include "accum/representation.h"
 
 #include <string.h>
-
-// --- Fixed point ---
-
-typedef struct fixed {
-    bool fits;
-    int64_t word[2];
-} fixed;
-
-static const fixed no_fit = {false, {0, 0}};
-
-// |v| = mantissa * 2^exponent
-static bool take_apart(hdst__kind kind, uint64_t bits, uint64_t *mantissa, int32_t *exponent, bool *negative)
-{
-    const unsigned fraction_bits = kind == HDST__F32 ? 23 : 52, exponent_mask = kind == HDST__F32 ? 0xff : 0x7ff;
-    const uint64_t fraction = bits & ((UINT64_C(1) << fraction_bits) - 1);
-    const uint32_t e = (uint32_t)(bits >> fraction_bits) & exponent_mask;
-    *negative = bits >> (kind == HDST__F32 ? 31 : 63) & 1;
-    *mantissa = e ? fraction | UINT64_C(1) << fraction_bits : fraction;
-    *exponent = (int32_t)(e ? e - 1 : 0) + (kind == HDST__F32 ? HDST__F32_LOWEST : HDST__F64_LOWEST);
-    return e != exponent_mask;
-}
-
-static fixed in_fixed(hdst__kind kind, hdst__tier tier, int32_t s, uint64_t bits)
-{
-    const int32_t scale = tier == HDST__TIER_TWO ? s + HDST__FIXED_BITS : s;        // of the lowest word
-    const int32_t width = tier == HDST__TIER_TWO ? 2 * HDST__FIXED_BITS : HDST__FIXED_BITS;
-    uint64_t mantissa;
-    int32_t exponent;
-    bool negative;
-    if (!take_apart(kind, bits, &mantissa, &exponent, &negative)) return no_fit;
-    if (mantissa == 0) return (fixed){true, {0, 0}};
-    exponent += __builtin_ctzll(mantissa);
-    mantissa >>= __builtin_ctzll(mantissa);
-    const int32_t shift = exponent + scale, highest = 63 - __builtin_clzll(mantissa) + shift;
-    if (shift < 0 || highest >= width) return no_fit;
-    __int128 q = (__int128)mantissa << shift;
-    if (negative) q = -q;
-    if (tier != HDST__TIER_TWO) return (fixed){true, {(int64_t)q, 0}};
-    const __int128 first = q / ((__int128)1 << HDST__FIXED_BITS);
-    return (fixed){true, {(int64_t)first, (int64_t)(q - first * ((__int128)1 << HDST__FIXED_BITS))}};
-}
 
 static int32_t scale_of(const interp_state *s, const hdst__cell *cell) { return s->run->scales ? s->run->scales[cell->scale] : 0; }
 
@@ -60,8 +22,9 @@ lanes hdst__interp_block_expr(interp_state *s, const ir_expr *e, size_t at)
         if (is_key) {
             out[i] = hdst__key_encode(e->a->kind, e->op == IR_KEY_MIN ? HDST__MIN : HDST__MAX, a.v[i]);
         } else {
-            const fixed f = in_fixed(e->a->kind, cell->tier, scale_of(s, cell), a.v[i]);
-            out[i] = e->op == IR_FITS ? f.fits : (uint64_t)f.word[e->bits];
+            int64_t word[2];
+            const bool fits = hdst__fixed_split(e->a->kind, cell->tier == HDST__TIER_TWO ? 2 : 1, scale_of(s, cell), a.v[i], word);
+            out[i] = e->op == IR_FITS ? fits : (uint64_t)word[e->bits];
         }
     }
     return (lanes){out, a.uniform};
@@ -69,23 +32,13 @@ lanes hdst__interp_block_expr(interp_state *s, const ir_expr *e, size_t at)
 
 // --- Statements ---
 
-static uint64_t joined(hdst__accumulate_op acc, uint64_t a, uint64_t b)
+static hdst__word_op word_op(hdst__accumulate_op acc)       // of IR_REDUCE
 {
     switch (acc) {
-    case HDST__SUM: return a + b;
-    case HDST__MAX: return a > b ? a : b;
-    case HDST__OR: return a | b;
-    default: return a ^ b;
-    }
-}
-
-static hdst__accumulate_op word_acc(const hdst__cell *cell)         // how words of the cell meet
-{
-    switch (cell->op) {
-    case HDST__WORD_ADD: return HDST__SUM;
-    case HDST__WORD_MAX: return HDST__MAX;
-    case HDST__WORD_OR: return HDST__OR;
-    default: return HDST__XOR;
+    case HDST__SUM: return HDST__WORD_ADD;
+    case HDST__MAX: return HDST__WORD_MAX;
+    case HDST__OR: return HDST__WORD_OR;
+    default: return HDST__WORD_XOR;
     }
 }
 
@@ -96,7 +49,7 @@ static void reduce(interp_state *s, const ir_stmt *stmt, const interp_mask *mask
     if (!var->uniform || (s->func->block && !s->in_records)) s->wrong = "a reduction of what is not uniform, or outside a record loop";
     uint64_t total = var->v[0];
     for (size_t i = 0; i < s->n; i++)
-        if (mask->bits[i]) total = joined(stmt->acc, total, value[i]);
+        if (mask->bits[i]) total = hdst__words_combined(word_op(stmt->acc), total, value[i]);
     var->v[0] = total;
 }
 
@@ -137,7 +90,7 @@ static void add_to_table(interp_state *s, const ir_stmt *stmt, const interp_mask
             hdst__cell_accumulate(cell, s->accum_table[stmt->param] + row * accum->device_row_words + cell->device_first + e * cell->device_words, t.value[i]);
         } else {
             int64_t *word = s->strip_table + strip_first + row * accum->strip_row_words + cell->strip_first + e * cell->strip_words + stmt->word;
-            *word = (int64_t)joined(word_acc(cell), (uint64_t)*word, t.value[i]);
+            *word = (int64_t)hdst__words_combined(cell->op, (uint64_t)*word, t.value[i]);
         }
     }
 }
@@ -182,12 +135,11 @@ void hdst__interp_block_stmt(interp_state *s, const ir_stmt *stmt, interp_mask *
 static void flush_element(const interp_state *s, const hdst__cell *cell, int64_t *to, int64_t *from)
 {
     if (cell->digits) {
-        const int32_t scale = scale_of(s, cell);
-        for (uint32_t w = 0; w < cell->strip_words; w++) hdst__wide_add_fixed(to, cell->kind, from[w], scale + (int32_t)w * HDST__FIXED_BITS);
-    } else {
-        *to = (int64_t)joined(word_acc(cell), (uint64_t)*to, (uint64_t)*from);
+        hdst__fixed_point.spill(cell, from, scale_of(s, cell), to);
+        return;
     }
-    memset(from, 0, cell->strip_words * sizeof *from);
+    (void)hdst__exact_representation(cell)->merge(cell, to, from);
+    *from = 0;
 }
 
 void hdst__interp_flush_strip(interp_state *s)

@@ -2,6 +2,8 @@
 // What the interpreter reads and writes outside its registers: fields of input records in any layout, broadcast rows, local arrays, accumulators, outputs.
 #include "record/bit_pattern.h"
 #include "codegen/interp/interp_state.h"
+#include "accum/addends.h"
+#include "accum/representation.h"
 
 #include <string.h>
 

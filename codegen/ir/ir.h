@@ -60,7 +60,7 @@ typedef enum ir_op {
     IR_SELECT,      // a (bool) ? b : c; both are evaluated
     IR_CONVERT,     // a to `kind`: C's rules; float to integer saturates, NaN gives 0; to bool is != 0
     IR_BITCAST,     // a's bits as `kind`, of the same size. Of a NaN as an integer: the quiet, positive one's; with `bits` IR_ANY_NAN any bits will do
-    // Put in by pass_accumulate (block form); see accumulators.h for what the words mean. The cell is leaf `leaf` of accum `param`, a's kind is the cell's.
+    // Put in by pass_accumulate (block form); see accum/tables.h for what the words mean. The cell is leaf `leaf` of accum `param`, a's kind is the cell's.
     IR_FIXED,       // a (float kinds) in fixed point at the cell's scale: i64, word `bits` (0 or 1); 0 when a does not fit.
     IR_FITS,        // bool: a is finite and the cell's words in fixed point lose nothing of it
     IR_KEY_MIN, IR_KEY_MAX,     // u64: hdst__key_encode(kind of a, HDST__MIN or HDST__MAX, a)

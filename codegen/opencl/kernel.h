@@ -6,7 +6,7 @@
 #include "codegen/front/ast.h"
 #include "codegen/ir/ir.h"
 #include "record/layout.h"
-#include "accum/accumulators.h"
+#include "accum/tables.h"
 
 // --- Front end (parse.c, check_*.c, module.c) ---
 
@@ -181,8 +181,8 @@ typedef struct hdst__kernel_options {
     const uint64_t *rows;               // by param: rows of broadcasts and accums, as planning advice (where tables go); not baked in
     const hdst__tier *tiers;            // see hdst__tables_make
     hdst__gpu_shape shape;              // GPU
-    bool front;                         // CPU: large tables may have front words (accumulators.h)
-    uint32_t compact_bits;              // GPU: tables with many rows may be compact (accumulators.h), and an addend there has so many bits at most; 0: they may not
+    bool front;                         // CPU: large tables may have front words (accum/tables.h)
+    uint32_t compact_bits;              // GPU: tables with many rows may be compact (accum/tables.h), and an addend there has so many bits at most; 0: they may not
     bool may_part;                      // GPU: with many records for a compact table, which have room as pairs (hdst__kernel.part_name)
     bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the kernel's tables say
     bool no_blocks;                     // for measurement: strips and work-groups have no tables, each addend goes straight to the device's

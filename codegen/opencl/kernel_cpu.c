@@ -4,6 +4,9 @@
 #include "codegen/pass/accumulator_placement.h"
 #include "codegen/pass/row_sums.h"
 
+#include "accum/first_level.h"
+#include "codegen/ir/accum_tables.h"
+
 #include <inttypes.h>
 
 enum { MOST_LAYOUT_BLOCK = 512, LEAST_STEP = 64 };
@@ -166,7 +169,7 @@ static bool print_counts(hdst__printer *p, const ir_func *func, hdst__diags *dia
     if (!hdst__emit_count_form(p, func, diags, &count)) return false;
     if (!count) return true;
     ir_func *block = hdst__ir_copy_func(p->arena, count);
-    const char *wrong = hdst__passes_cpu(block, hdst__tables_make(p->arena, block, NULL), p->options->input);
+    const char *wrong = hdst__passes_cpu(block, hdst__ir_accum_tables(p->arena, block, NULL), p->options->input);
     if (wrong) {
         hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: form for CPU devices that counts of '%s': %s", count->name, wrong);
         return false;
@@ -211,7 +214,7 @@ static ir_func *with_row_sums(hdst__arena *arena, const ir_func *func, const ir_
 
 const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
 {
-    hdst__tables *tables = (hdst__tables *)hdst__tables_make(arena, func, options->tiers);
+    hdst__tables *tables = (hdst__tables *)hdst__ir_accum_tables(arena, func, options->tiers);
     ir_func *block = hdst__ir_copy_func(arena, func);
     const bool singly = options->no_blocks && tables->accum_count;     // a block of records would combine them
     if (singly) block->form_why = "record by record, each addend straight to the device's table";

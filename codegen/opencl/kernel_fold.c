@@ -3,6 +3,8 @@
 // private arrays, one per leaf; the second is read from memory; what it stores is the next running value.
 #include "codegen/opencl/kernel_parts.h"
 
+#include "codegen/ir/accum_tables.h"
+
 #include <inttypes.h>
 
 enum { FOLD_GROUP = 64 };
@@ -74,7 +76,7 @@ const hdst__kernel *hdst__kernel_make_fold(hdst__arena *arena, const ir_func *fu
 {
     ir_func *all = hdst__ir_copy_func(arena, func);     // every leaf travels: a run of one record is that record
     all->params[0].leaf_used = all->params[1].leaf_used = NULL;
-    hdst__printer *p = hdst__printer_create(arena, all, options, hdst__tables_make(arena, all, NULL));
+    hdst__printer *p = hdst__printer_create(arena, all, options, hdst__ir_accum_tables(arena, all, NULL));
     p->first_read_input = 1;
     const uint64_t bytes = fold_private_bytes(p, all);
     if (!hdst__private_fits(p, all, bytes, p->gpu ? HDST__GPU_PRIVATE_LIMIT : HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;

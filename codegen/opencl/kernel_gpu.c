@@ -4,6 +4,8 @@
 #include "codegen/pass/accumulator_placement.h"
 #include "codegen/pass/row_form.h"
 #include "base/pieces.h"
+#include "accum/fixed_point.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <inttypes.h>
 
@@ -282,7 +284,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     hdst__gpu_shape shape = choose_shape(scalar, options);
     const hdst__place_limits limits = limits_of(options, &shape);
     ir_func *func = hdst__ir_copy_func(arena, scalar), *count;
-    const hdst__tables *tables = hdst__pass_place_gpu(func, hdst__tables_make(arena, func, options->tiers), &limits);
+    const hdst__tables *tables = hdst__pass_place_gpu(func, hdst__ir_accum_tables(arena, func, options->tiers), &limits);
     ir_func *single = single_body(arena, func), *loops = hdst__pass_place_loops(single, tables, &limits);
     if (loops) shape.records = 1;
     hdst__pass_place_fixed_point(single, loops, (hdst__tables *)tables, &limits, &shape.records);

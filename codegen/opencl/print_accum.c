@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Additions to accumulators (accum/accumulators.h): into private variables, a strip's table, interleaved local tables, or the device table.
+// Additions to accumulators (accum/tables.h): into private variables, a strip's table, interleaved local tables, or the device table.
 #include "codegen/opencl/print.h"
 
 #include <inttypes.h>

@@ -4,6 +4,8 @@
 // no branch between the additions. Sums of a whole dataset stay floats, in levels (accum/lanes.cl), with the same kind of test.
 #include "codegen/opencl/print.h"
 
+#include "accum/fixed_point.h"
+
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables around a kernel's body: pointers to them, scales, and the flush that adds a strip's or work-group's table to the device table (accum/accumulators.h).
+// The tables around a kernel's body: pointers to them, scales, and the flush that adds a strip's or work-group's table to the device table (accum/tables.h).
 #include "codegen/opencl/print.h"
 #include "codegen/pass/accumulator_placement.h"
+
+#include "accum/first_level.h"
+#include "accum/fixed_point.h"
 
 #include <inttypes.h>
 
@@ -38,7 +41,7 @@ static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
     if (p->gpu && type[0] == 'f' && !more) hdst__write_line(&p->out, "const float %sLeast = float_least(%s);", name, up);
 }
 
-// What lies in front of the cells (accum/accumulators.h). `cells`: where they begin.
+// What lies in front of the cells (accum/tables.h). `cells`: where they begin.
 static void print_fronts(hdst__printer *p, const char **cells)
 {
     const char *words = "", *offset = "";

@@ -9,6 +9,8 @@
 #include "codegen/pass/accumulator_placement.h"
 
 #include "codegen/pass/row_form.h"
+#include "accum/first_level.h"
+#include "codegen/ir/accum_tables.h"
 
 enum {
     PRIVATE_WORDS = 16, LANE_SUM_WORDS = 8, PAIR_SUM_WORDS = 32,        // of a row in registers: at most
@@ -182,7 +184,7 @@ static const hdst__tables *with_lane_sums(const ir_func *func, const hdst__table
             tiers[cell->scale] = leaf->way ? HDST__TIER_TWO : cell->tier;
         }
     }
-    const hdst__tables *tables = hdst__tables_make(func->arena, func, tiers);
+    const hdst__tables *tables = hdst__ir_accum_tables(func->arena, func, tiers);
     for (size_t a = 0; a < tables->accum_count; a++)
         for (size_t l = 0; l < tables->accum[a].leaf_count; l++)
             ((hdst__cell *)tables->accum[a].cell)[l].fast = limits->fast_sums && placement_of(func, &tables->accum[a])->leaf[l].way == IR_WAY_LEVELS;

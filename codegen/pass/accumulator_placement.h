@@ -5,7 +5,7 @@
 #ifndef HDST_CODEGEN_PASS_ACCUMULATOR_PLACEMENT_H
 #define HDST_CODEGEN_PASS_ACCUMULATOR_PLACEMENT_H
 
-#include "accum/accumulators.h"
+#include "accum/tables.h"
 #include "codegen/ir/ir.h"
 
 enum { HDST__LOCAL_ALIGN = 16 };        // bytes: what lies one after another in local memory begins at a multiple

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many additions one record can make to one cell: what the headroom of fixed-point sums is computed from. An upper bound, from the trip counts of the
 // loops around each addition; trip counts come from intervals of the loops' limits.
+#include "codegen/pass/addition_bound.h"
+
 #include "codegen/pass/affine_index.h"
-#include "accum/accumulators.h"
 
 #include <string.h>
 

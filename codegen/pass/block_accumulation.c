@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Additions to accumulators in block form: words of the strip table (accum/accumulators.h). Float sums are exact: the addends are converted to fixed point over the
+// Additions to accumulators in block form: words of the strip table (accum/tables.h). Float sums are exact: the addends are converted to fixed point over the
 // block, with a test that each fits; those that do not, which is rare, go to the device table record by record; then the words are added.
 //
 // Before: records { accum t[best].x += p.x; accum t[best].n += 1; accum inertia += d }

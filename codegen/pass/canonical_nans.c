@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NaNs that a function gives become one: processors make them with signs and payloads of their own, and no device shall show which one it is
 // (docs/kernel-language.md, Numeric rules). Inside a function nobody can tell, so it is enough to look at what is stored, and there only where it may be a NaN.
-// Sums, minima and maxima see to their NaNs themselves (accum/accumulators.h), folds of records at their end (kernel_fold.c, interp_fold.c).
+// Sums, minima and maxima see to their NaNs themselves (accum/representation.h), folds of records at their end (kernel_fold.c, interp_fold.c).
 //
 // Before:  store result.y = mul(p.x, p.y)      After:  store result.y = canonical(mul(p.x, p.y))
 //          store result.n = f32(p.k)                   store result.n = f32(p.k)

@@ -14,6 +14,8 @@
 // condition; what it stores is stored for all records, at a place that the next one takes again.
 #include "codegen/pass/block_form.h"
 
+#include "accum/minmax_keys.h"
+
 enum { MOST_STATEMENTS = 16, MOST_NODES = 256 };    // of both branches together: they are all evaluated
 
 typedef struct converter {

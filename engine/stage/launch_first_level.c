@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stage/launch_first_level.h"
 
+#include "accum/first_level.h"
+
 
 static const int64_t zeroes[HDST__PAGE_WORDS];
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans whose device table has front words (accum/accumulators.h): CPU devices, large tables. The engine's mutex is held.
+// Plans whose device table has front words (accum/first_level.h): CPU devices, large tables. The engine's mutex is held.
 #ifndef HDST_ENGINE_STAGE_LAUNCH_FIRST_LEVEL_H
 #define HDST_ENGINE_STAGE_LAUNCH_FIRST_LEVEL_H
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans whose device table is compact (accum/accumulators.h): a word for each float sum, and spare cells for the few that need more.
+// Plans whose device table is compact (accum/tables.h): a word for each float sum, and spare cells for the few that need more.
 #include "engine/stage/launch_fixed_point.h"
+
+#include "accum/addends.h"
 
 
 enum { LEAST_CELLS = 1 << 10, MOST_SPARE_BYTES = 128 << 20, CELLS_PER_WORD = 2, SHARE = 16 };

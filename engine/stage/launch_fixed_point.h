@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans whose device table is compact: see accum/accumulators.h. Only where the device makes rows of its accumulators.
+// Plans whose device table is compact: see accum/tables.h. Only where the device makes rows of its accumulators.
 #ifndef HDST_ENGINE_STAGE_LAUNCH_FIXED_POINT_H
 #define HDST_ENGINE_STAGE_LAUNCH_FIXED_POINT_H
 

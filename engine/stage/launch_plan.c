@@ -6,6 +6,11 @@
 #include "engine/stage/launch_shape.h"
 #include "engine/memory/store.h"
 #include "base/clock.h"
+#include "accum/addends.h"
+#include "accum/first_level.h"
+#include "accum/fixed_point.h"
+#include "codegen/ir/accum_tables.h"
+#include "codegen/pass/addition_bound.h"
 
 #include <string.h>
 
@@ -89,7 +94,7 @@ static uint64_t flush_after(uint64_t adds)
 
 static void make_tables(hdst__launch_plan *plan, const hdst__stage_values *values)
 {
-    plan->tables = hdst__tables_make(&plan->arena, plan->func, NULL);
+    plan->tables = hdst__ir_accum_tables(&plan->arena, plan->func, NULL);
     if (plan->tables->accum_count == 0) plan->tables = NULL;
     plan->adds = plan->tables ? hdst__tables_adds_per_record(plan->func, plan->rows) : 0;
     plan->flush = flush_after(plan->adds);
@@ -102,7 +107,7 @@ static void make_tables(hdst__launch_plan *plan, const hdst__stage_values *value
     hdst__launch_plan_sample(plan, values);
     if (!plan->tables) return;
     choose_tiers(plan);
-    plan->tables = hdst__tables_make(&plan->arena, plan->func, plan->tier);
+    plan->tables = hdst__ir_accum_tables(&plan->arena, plan->func, plan->tier);
     plan->device_words = hdst__tables_device_words(plan->tables, plan->rows);
     plan->strip_words = hdst__tables_strip_words(plan->tables, plan->rows);
 }

@@ -7,6 +7,7 @@
 #include "engine/device/separate.h"
 #include "engine/stage/executor.h"
 #include "engine/stage/stage_values.h"
+#include "accum/addends.h"
 
 enum { HDST__MOST_PAGES = 16 };     // that are read and cleared one by one
 

@@ -5,6 +5,7 @@
 #include "engine/common/run_stats.h"
 #include "engine/stage/launch_fixed_point.h"
 #include "base/clock.h"
+#include "accum/first_level.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "engine/stage/launch_shape.h"
 #include "engine/stage/stage.h"
 #include "engine/device/device_list.h"
+#include "accum/addends.h"
 
 #include <inttypes.h>
 

@@ -14,6 +14,7 @@
 #include "engine/memory/sink.h"
 #include "engine/common/run_stats.h"
 #include "engine/stage/stage_values.h"
+#include "accum/first_level.h"
 
 typedef struct hdst__stage hdst__stage;
 
@@ -41,7 +42,7 @@ typedef struct hdst__stage_spec {
 } hdst__stage_spec;
 
 typedef struct hdst__stage_output { // owned by the stage, valid until its next run
-    const int64_t *table;           // the node's table: all accumulators (accum/accumulators.h); NULL where the device made rows of them
+    const int64_t *table;           // the node's table: all accumulators (accum/tables.h); NULL where the device made rows of them
     hdst__front front;              // where tables->front: the parts of the table
     const hdst__tables *tables;
     const void *records;            // C structs, in input order, only the kept ones

@@ -4,6 +4,7 @@
 #include "engine/stage/stage.h"
 
 #include "accum/reduce.h"
+#include "accum/first_level.h"
 
 #include <string.h>
 

@@ -4,6 +4,8 @@
 
 #include "shuffle/aggregate/aggregate_input.h"
 #include "shuffle/aggregate/aggregate_memory.h"
+#include "accum/addends.h"
+#include "accum/fixed_point.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "shuffle/aggregate/distinct_keys.h"
 #include "engine/stage/executor.h"
 #include "base/clock.h"
+#include "accum/addends.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "shuffle/aggregate/aggregate_kernels.h"
 
 #include "base/pieces.h"
+#include "accum/minmax_keys.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 // The shape of records with a key (shuffle/aggregate/aggregation_layout.h).
 #include "shuffle/aggregate/aggregation_layout.h"
 
+
 static bool is_key(const uint32_t *key_leaves, uint32_t count, uint32_t leaf)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -23,17 +24,6 @@ const char *hdst__aggregation_layout_why_not(const hdst__record *record, const u
     return NULL;
 }
 
-static hdst__word_op word_op(hdst__accumulate_op acc)
-{
-    switch (acc) {
-    case HDST__SUM: return HDST__WORD_ADD;
-    case HDST__MIN: case HDST__MAX: return HDST__WORD_MAX;
-    case HDST__AND: case HDST__OR: return HDST__WORD_OR;
-    case HDST__XOR: break;
-    }
-    return HDST__WORD_XOR;
-}
-
 static void add_keys(hdst__arena *arena, hdst__aggregation_layout *layout, const uint32_t *key_leaves, uint32_t count)
 {
     const hdst__record *record = layout->record;
@@ -52,12 +42,7 @@ static void add_keys(hdst__arena *arena, hdst__aggregation_layout *layout, const
 static void add_leaf(hdst__aggregation_layout *layout, uint32_t leaf_index, uint32_t number, hdst__accumulate_op acc)
 {
     const hdst__leaf *leaf = &layout->record->leaves[leaf_index];
-    hdst__cell cell = {.kind = leaf->kind, .acc = acc, .op = word_op(acc), .elements = 1, .device_words = 1, .scale = -1};
-    if (acc == HDST__SUM && hdst__kind_is_float(leaf->kind)) {
-        cell.digits = hdst__wide_digits(leaf->kind);
-        cell.device_words = cell.digits + 1;
-        cell.tier = leaf->kind == HDST__F32 ? HDST__TIER_ONE : HDST__TIER_TWO;
-    }
+    const hdst__cell cell = hdst__cell_make(leaf->kind, acc, leaf->kind == HDST__F32 ? HDST__TIER_ONE : HDST__TIER_TWO);
     for (uint64_t e = 0; e < leaf->elements; e++)
         layout->value[layout->value_count++] = (hdst__value_column){.leaf = leaf_index, .number = number, .element = e, .cell = cell,
                                                                   .bytes = (uint32_t)hdst__scalar_size(leaf->kind)};
@@ -133,7 +118,7 @@ void hdst__aggregation_layout_choose(hdst__aggregation_layout *layout)
     for (uint64_t i = 0; i < layout->value_count; i++) {
         hdst__value_column *column = &layout->value[i];
         column->word = layout->cell_words;
-        column->words = words_of(&column->cell);
+        column->words = column->cell.strip_words = words_of(&column->cell);
         layout->cell_words += column->words;
         column->wide_word = layout->wide_words;
         if (!column->cell.digits) continue;

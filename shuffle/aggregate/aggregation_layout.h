@@ -2,7 +2,7 @@
 // Records with a key: which of their elements are the key, how the others are reduced, and how all of that lies in the words that containers hold.
 //
 // A row of a container (key_table.h) is 64-bit words: a tag (HDST__KEY_USED and the key's hash), the packed key where the hash alone does not say it
-// (key_words), and the cells, whose identity is zero. A float sum is held in fixed point, as accum/accumulators.h has it in strip tables: in one word that
+// (key_words), and the cells, whose identity is zero. A float sum is held in fixed point, as accum/fixed_point.h has it: in one word that
 // counts multiples of 2^-s, or in two (word 1: of 2^-(s + 40)). Addends are below 2^40 in each word. An addend that does not fit is told by the container to
 // whoever holds it, and so is a word that grew past HDST__KEY_FULL; both find a place in wide cells. So no choice of scale, of table size or of partitions
 // changes a bit.
@@ -10,7 +10,8 @@
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATION_LAYOUT_H
 
 #include "record/layout.h"
-#include "accum/accumulators.h"
+#include "accum/cell.h"
+#include "base/arena.h"
 
 enum { HDST__KEY_BATCH = 1024 };                // records that are taken apart at once, at most
 #define HDST__KEY_USED (UINT64_C(1) << 32)      // of a tag
@@ -99,18 +100,6 @@ uint64_t hdst__key_batch_bits(const hdst__key_batch *batch, const hdst__value_co
 void hdst__key_batch_to_raw(const hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint32_t i, char *raw);
 // Whether the float sum's addend is outside of the words of its column.
 bool hdst__value_misfits(const hdst__value_column *column, uint64_t bits);
-
-// How two words of a cell meet.
-static inline uint64_t hdst__words_combined(hdst__word_op op, uint64_t a, uint64_t b)
-{
-    switch (op) {
-    case HDST__WORD_ADD: return a + b;
-    case HDST__WORD_MAX: return a > b ? a : b;
-    case HDST__WORD_OR: return a | b;
-    case HDST__WORD_XOR: break;
-    }
-    return a ^ b;
-}
 
 // --- Results (key_rows.c) ---
 

@@ -1,5 +1,5 @@
 
-// Words that sums are held in: integers, or floats in fixed point (accum/accumulators.h). `limit` is 2^bits, so that no number of addends overflows a word.
+// Words that sums are held in: integers, or floats in fixed point (accum/fixed_point.h). `limit` is 2^bits, so that no number of addends overflows a word.
 inline void add64(volatile __local uint *low, uint stride, long v)
 {
     const uint part = (uint)v, old = atomic_add(low, part), high = (uint)(v >> 32) + ((uint)(old + part) < old);

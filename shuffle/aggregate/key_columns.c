@@ -5,6 +5,8 @@
 
 #include "record/key_hash.h"
 #include "base/vector_targets.h"
+#include "accum/fixed_point.h"
+#include "accum/representation.h"
 
 #include <string.h>
 
@@ -196,71 +198,25 @@ uint64_t hdst__key_batch_bits(const hdst__key_batch *batch, const hdst__value_co
     return bits;
 }
 
-static double power_of_two(int32_t e)       // of a normal double
-{
-    const uint64_t bits = (uint64_t)(e + 1023) << 52;
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-// Adding it moves the integer nearest to a number below 2^51 into the low bits of the sum.
-#define MAGIC 0x1.8p52
-#define LARGEST 0x1p40
-
-static inline int64_t nearest(double x, double *as_double)
-{
-    const double moved = x + MAGIC;
-    int64_t bits, zero;
-    memcpy(&bits, &moved, sizeof bits);
-    memcpy(&zero, &(double){MAGIC}, sizeof zero);
-    *as_double = moved - MAGIC;
-    return bits - zero;
-}
-
-// One word: v = q 2^-s. `back` catches what got lost on the way to a denormal. NaN fails every comparison.
-static inline uint8_t to_one(double v, double scale, double back, uint64_t *q)
-{
-    const double x = v * scale;
-    double n;
-    const int64_t word = nearest(x, &n);
-    const uint8_t fits = (n == x) & (x < LARGEST) & (x > -LARGEST) & (n * back == v);
-    *q = fits ? (uint64_t)word : 0;
-    return !fits;
-}
-
-static inline uint8_t to_two(double v, double scale, double back, uint64_t *high, uint64_t *low)
-{
-    const double x = v * scale;
-    double n, m;
-    const int64_t first = nearest(x, &n);
-    const double rest = (x - n) * 0x1p40;           // exact: both are multiples of the last bit of x, and the difference is at most a half
-    const int64_t second = nearest(rest, &m);
-    const uint8_t fits = (x < LARGEST) & (x > -LARGEST) & (m == rest) & (x * back == v);
-    *high = fits ? (uint64_t)first : 0;
-    *low = fits ? (uint64_t)second : 0;
-    return !fits;
-}
-
 #define DEFINE_WORDS(name, type, ...)                                                                                                                    \
-    HDST__WIDE_VECTORS static uint8_t name##_one(const type *restrict v, uint64_t step, uint32_t count, double scale, double back, uint64_t *restrict q,  \
+    HDST__WIDE_VECTORS static uint8_t name##_one(const type *restrict v, uint64_t step, uint32_t count, double up, double down, uint64_t *restrict q,  \
                                                  uint8_t *restrict misfit)                                                                               \
     {                                                                                                                                                    \
         uint8_t any = 0;                                                                                                                                 \
         if (step == 1) {                                                                                                                                 \
-            for (uint32_t i = 0; i < count; i++) { uint8_t m = to_one((double)v[i], scale, back, &q[i]); misfit[i] |= m; any |= m; }                     \
+            for (uint32_t i = 0; i < count; i++) { uint8_t m = hdst__fixed_one((double)v[i], up, down, &q[i]); misfit[i] |= m; any |= m; }                     \
         } else if (step == 2) {                                                                                                                          \
-            for (uint32_t i = 0; i < count; i++) { uint8_t m = to_one((double)v[2 * i], scale, back, &q[i]); misfit[i] |= m; any |= m; }                 \
+            for (uint32_t i = 0; i < count; i++) { uint8_t m = hdst__fixed_one((double)v[2 * i], up, down, &q[i]); misfit[i] |= m; any |= m; }                 \
         } else {                                                                                                                                         \
-            for (uint32_t i = 0; i < count; i++) { uint8_t m = to_one((double)v[i * step], scale, back, &q[i]); misfit[i] |= m; any |= m; }              \
+            for (uint32_t i = 0; i < count; i++) { uint8_t m = hdst__fixed_one((double)v[i * step], up, down, &q[i]); misfit[i] |= m; any |= m; }              \
         }                                                                                                                                                \
         return any;                                                                                                                                      \
     }                                                                                                                                                    \
-    HDST__WIDE_VECTORS static uint8_t name##_two(const type *restrict v, uint64_t step, uint32_t count, double scale, double back, uint64_t *restrict high, \
+    HDST__WIDE_VECTORS static uint8_t name##_two(const type *restrict v, uint64_t step, uint32_t count, double up, double down, uint64_t *restrict high, \
                                                  uint64_t *restrict low, uint8_t *restrict misfit)                                                       \
     {                                                                                                                                                    \
         uint8_t any = 0;                                                                                                                                 \
-        for (uint32_t i = 0; i < count; i++) { uint8_t m = to_two((double)v[i * step], scale, back, &high[i], &low[i]); misfit[i] |= m; any |= m; }      \
+        for (uint32_t i = 0; i < count; i++) { uint8_t m = hdst__fixed_two((double)v[i * step], up, down, &high[i], &low[i]); misfit[i] |= m; any |= m; }      \
         return any;                                                                                                                                      \
     }
 
@@ -288,8 +244,8 @@ bool hdst__value_misfits(const hdst__value_column *column, uint64_t bits)
     memcpy(&v, &bits, sizeof v);
     if (column->cell.kind == HDST__F32) v = (double)f;
     if (column->words == 0) return true;
-    const double scale = power_of_two(column->s), back = power_of_two(-column->s);
-    return column->words == 1 ? to_one(v, scale, back, &high) : to_two(v, scale, back, &high, &low);
+    const double up = hdst__power_of_two(column->s), down = hdst__power_of_two(-column->s);
+    return column->words == 1 ? hdst__fixed_one(v, up, down, &high) : hdst__fixed_two(v, up, down, &high, &low);
 }
 
 static void sum_words(hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint64_t number)
@@ -298,18 +254,18 @@ static void sum_words(hdst__key_batch *batch, const hdst__aggregation_layout *la
     double copy[HDST__KEY_BATCH];
     uint64_t step, *high = batch->word + (size_t)column->word * layout->batch, *low = high + layout->batch;
     const void *v = aligned_values(batch, number, column->bytes, &step, (char *)copy);
-    const double scale = power_of_two(column->s), back = power_of_two(-column->s);
+    const double up = hdst__power_of_two(column->s), down = hdst__power_of_two(-column->s);
     const bool is_float = column->cell.kind == HDST__F32;
     uint8_t any;
     if (column->words == 0) {
         memset(batch->misfit, 1, batch->count);
         any = 1;
     } else if (column->words == 1) {
-        any = is_float ? floats_one(v, step, batch->count, scale, back, high, batch->misfit)
-                       : doubles_one(v, step, batch->count, scale, back, high, batch->misfit);
+        any = is_float ? floats_one(v, step, batch->count, up, down, high, batch->misfit)
+                       : doubles_one(v, step, batch->count, up, down, high, batch->misfit);
     } else {
-        any = is_float ? floats_two(v, step, batch->count, scale, back, high, low, batch->misfit)
-                       : doubles_two(v, step, batch->count, scale, back, high, low, batch->misfit);
+        any = is_float ? floats_two(v, step, batch->count, up, down, high, low, batch->misfit)
+                       : doubles_two(v, step, batch->count, up, down, high, low, batch->misfit);
     }
     batch->misfits |= any;
 }

@@ -3,6 +3,7 @@
 #include "shuffle/aggregate/wide_table.h"
 
 #include "record/key_hash.h"
+#include "accum/representation.h"
 
 enum { FIRST_BITS = 6 };                // of its places, as it is made
 
@@ -71,7 +72,7 @@ bool hdst__wide_table_add_misfits(hdst__wide_table *wide, const hdst__key_batch 
             const hdst__value_column *column = &layout->value[c];
             if (!column->cell.digits) continue;
             const uint64_t bits = hdst__key_batch_bits(batch, column, c, i);
-            if (hdst__value_misfits(column, bits)) hdst__wide_add(cells + column->wide_word, column->cell.kind, bits);
+            if (hdst__value_misfits(column, bits)) hdst__cell_accumulate(&column->cell, cells + column->wide_word, bits);
         }
     }
     return true;
@@ -85,12 +86,7 @@ bool hdst__wide_table_move(hdst__wide_table *wide, uint32_t hash, const uint64_t
     wide->moved++;
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
-        uint64_t *word = cells + column->word;
-        if (!column->cell.digits) continue;
-        for (uint32_t w = 0; w < column->words; w++) {
-            hdst__wide_add_fixed(to + column->wide_word, column->cell.kind, (int64_t)word[w], column->s + (int32_t)w * HDST__FIXED_BITS);
-            word[w] = 0;
-        }
+        if (column->cell.digits) hdst__fixed_point.spill(&column->cell, (int64_t *)cells + column->word, column->s, to + column->wide_word);
     }
     return true;
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of accumulator tables, the keys of minimum and maximum, scales and tiers from samples.
-#include "accum/accumulators.h"
+#include "accum/tables.h"
+#include "accum/addends.h"
+#include "accum/fixed_point.h"
+#include "accum/minmax_keys.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -31,7 +35,7 @@ Test(table, cells_follow_one_another_in_rows)
     hdst__record total = {.name = "total", .leaves = total_leaves, .leaf_count = 2}, inertia = {.name = "double", .leaves = &inertia_leaf, .leaf_count = 1};
     ir_param params[3] = {{.kind = IR_INPUT}, {.kind = IR_ACCUM_TABLE, .record = &total, .is_table = true}, {.kind = IR_ACCUM_TABLE, .record = &inertia}};
     ir_func func = {.arena = &arena, .params = params, .param_count = 3};
-    const hdst__tables *tables = hdst__tables_make(&arena, &func, NULL);
+    const hdst__tables *tables = hdst__ir_accum_tables(&arena, &func, NULL);
     cr_assert_eq(tables->accum_count, 2);
     cr_expect_eq(tables->scale_count, 2);
     const hdst__accum *t = &tables->accum[0];
@@ -49,7 +53,7 @@ Test(table, cells_follow_one_another_in_rows)
     cr_expect_eq(hdst__tables_device_first(tables, rows, 1), 50 * 31);
     cr_expect_eq(hdst__tables_strip_words(tables, rows), 50 * 4 + 2);
     const hdst__tier wide[2] = {HDST__TIER_WIDE, HDST__TIER_ONE};
-    const hdst__tables *other = hdst__tables_make(&arena, &func, wide);
+    const hdst__tables *other = hdst__ir_accum_tables(&arena, &func, wide);
     cr_expect_eq(hdst__tables_strip_words(other, rows), 50 * 1 + 1);
     cr_expect_eq(other->accum[0].cell[1].strip_first, 0);
     cr_expect_eq(hdst__tables_accum(tables, 2), &tables->accum[1]);

@@ -2,6 +2,10 @@
 // Rows read from tables with front words, beside wide cells that were given all parts of each sum: every scale there may be, sums of either sign, ties, cells that are marked or hold
 // what nobody may look at.
 #include "accum/reduce.h"
+#include "accum/first_level.h"
+#include "accum/fixed_point.h"
+#include "accum/superaccumulator.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -58,7 +62,7 @@ static void start(fixture *f, hdst__tier x, int32_t x_scale, hdst__tier d, int32
     f->record = (hdst__record){.name = "row", .leaves = f->leaf, .leaf_count = 2, .size = sizeof(row), .align = 8};
     f->param = (ir_param){.kind = IR_ACCUM_TABLE, .record = &f->record, .is_table = true, .leaf_op = f->op};
     f->func = (ir_func){.arena = &f->arena, .params = &f->param, .param_count = 1};
-    f->tables = (hdst__tables *)hdst__tables_make(&f->arena, &f->func, (hdst__tier[]){x, d});
+    f->tables = (hdst__tables *)hdst__ir_accum_tables(&f->arena, &f->func, (hdst__tier[]){x, d});
     f->tables->front = true;
     f->scale[0] = x_scale;
     f->scale[1] = d_scale;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of several devices, merged and read out as values and as C structs.
 #include "accum/reduce.h"
+#include "accum/representation.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -56,7 +58,7 @@ static void start(fixture *f)
     f->record = (hdst__record){.name = "row", .leaves = f->leaf, .leaf_count = LEAVES, .size = sizeof(row), .align = 8};
     f->param = (ir_param){.kind = IR_ACCUM_TABLE, .record = &f->record, .is_table = true, .leaf_op = f->op};
     f->func = (ir_func){.arena = &f->arena, .params = &f->param, .param_count = 1};
-    f->tables = hdst__tables_make(&f->arena, &f->func, NULL);
+    f->tables = hdst__ir_accum_tables(&f->arena, &f->func, NULL);
 }
 
 static const uint64_t rows[1] = {ROWS};

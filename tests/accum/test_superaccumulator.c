@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wide cells against a big-integer evaluator of the tests (bignum.h): the sum, rounded once, whatever was added in whatever order.
-#include "accum/accumulators.h"
+#include "accum/tables.h"
 
 #include "tests/support/bignum.h"
+#include "accum/superaccumulator.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

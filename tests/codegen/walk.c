@@ -2,6 +2,7 @@
 // Prints what becomes of a kernel: the IR as lowered, and after each pass for CPU devices that changed it. Used by walk.py.
 // usage: walk FILE
 #include "tests/support/ir_text.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ static void show(const ir_func *func, const char *pass, void *user)
 static const char *passes(ir_func *func)
 {
     const char *wrong = hdst__passes_scalar(func);
-    return wrong ? wrong : hdst__passes_block(func, hdst__tables_make(func->arena, func, NULL));
+    return wrong ? wrong : hdst__passes_block(func, hdst__ir_accum_tables(func->arena, func, NULL));
 }
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
 #include "codegen/interp/interp.h"
 #include "codegen/pass/row_form.h"
 #include "accum/reduce.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,7 +81,7 @@ static const char *to_cpu_form(hdst__arena *arena, const diff_program *program, 
         tiers[i] = (hdst__tier)(HDST__TIER_ONE + state % 3);
         scales[i] = (int32_t)(state >> 40) % 60 - 20;
     }
-    result->tables = hdst__tables_make(arena, func, tiers);
+    result->tables = hdst__ir_accum_tables(arena, func, tiers);
     result->scales = scales;
     if (form == DIFF_ROW) return hdst__passes_row(func, result->tables);
     func->apart = form == DIFF_BLOCK_OF_ROWS;
@@ -104,7 +105,7 @@ diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst
         uint32_t counter;
         if (!result.wrong && form == DIFF_SKIP) result.wrong = hdst__passes_skip(func, &counter);
     }
-    result.tables = hdst__tables_make(arena, func, NULL);
+    result.tables = hdst__ir_accum_tables(arena, func, NULL);
     if (!result.wrong && form >= DIFF_BLOCK) result.wrong = to_cpu_form(arena, program, func, &result, form);
     return result;
 }

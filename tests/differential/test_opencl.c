@@ -11,6 +11,7 @@
 #include "engine/memory/host_rows.h"
 #include "engine/stage/stage_run.h"
 #include "accum/reduce.h"
+#include "accum/first_level.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -4,6 +4,7 @@
 #include "engine/engine_state.h"
 
 #include "accum/reduce.h"
+#include "accum/first_level.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

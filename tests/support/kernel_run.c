@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/kernel_run.h"
 
+#include "accum/first_level.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

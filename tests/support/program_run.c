@@ -2,6 +2,7 @@
 #include "tests/support/program_run.h"
 
 #include "accum/reduce.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -71,10 +72,10 @@ static char *random_rows(hdst__arena *arena, const hdst__record *record, uint64_
 
 const hdst__tables *program_tables(hdst__arena *arena, const ir_func *func, hdst__tier tier)
 {
-    const uint32_t count = hdst__tables_make(arena, func, NULL)->scale_count;
+    const uint32_t count = hdst__ir_accum_tables(arena, func, NULL)->scale_count;
     hdst__tier *tiers = HDST__NEW_ARRAY(arena, hdst__tier, count + 1);
     for (uint32_t i = 0; i < count; i++) tiers[i] = tier;
-    return hdst__tables_make(arena, func, tiers);
+    return hdst__ir_accum_tables(arena, func, tiers);
 }
 
 // The value of every cell: equal whatever the tier was.

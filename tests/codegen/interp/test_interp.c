@@ -2,6 +2,10 @@
 // The reference interpreter on hand-made IR, against the same computation in plain C.
 #include "codegen/interp/interp.h"
 #include "codegen/opencl/kernel.h"
+#include "accum/addends.h"
+#include "accum/superaccumulator.h"
+#include "codegen/ir/accum_tables.h"
+#include "codegen/pass/addition_bound.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -237,7 +241,7 @@ static void run_kmeans(hdst__layout layout, uint64_t block, uint64_t skip)
 
     const uint64_t rows[4] = {0, 0, CENTERS, 1};
     const hdst__interp_table broadcast[4] = {{0}, {centers, CENTERS}};
-    const hdst__tables *tables = hdst__tables_make(&arena, f, NULL);
+    const hdst__tables *tables = hdst__ir_accum_tables(&arena, f, NULL);
     hdst__interp_run run = {.func = f, .input = {storage}, .input_buffers = {(const void *const *)buffers}, .input_skip = {skip}, .count = POINTS,
                             .broadcast = broadcast, .accum_rows = rows, .tables = tables};
     run.device_table = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_device_words(tables, rows));

@@ -2,6 +2,7 @@
 // What the interpreter says, when it is strict, to indices that nothing keeps in range: a kernel would be outside its memory there.
 #include "codegen/interp/interp.h"
 #include "tests/support/ir_text.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static const char *run(const char *body, uint64_t rows, bool strict)
     float output[RECORDS][2];
     const uint64_t rows_of[] = {1, rows, rows, 1};
     const hdst__interp_table tables[] = {{NULL, 0}, {table, rows}, {NULL, 0}, {NULL, 0}};
-    const hdst__tables *accums = hdst__tables_make(&arena, func, NULL);
+    const hdst__tables *accums = hdst__ir_accum_tables(&arena, func, NULL);
     hdst__interp_run interpreter = {
         .func = func, .input = {hdst__storage_make(&arena, func->params[0].record, HDST__AOS, 0, RECORDS)}, .input_buffers = {buffers}, .count = RECORDS,
         .broadcast = tables, .accum_rows = rows_of, .tables = accums, .device_table = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_device_words(accums, rows_of)),

@@ -3,6 +3,8 @@
 #include "codegen/opencl/prelude.h"
 #include "base/pieces.h"
 #include "tests/support/kernel_suite.h"
+#include "accum/fixed_point.h"
+#include "accum/superaccumulator.h"
 
 #include <math.h>
 #include <string.h>

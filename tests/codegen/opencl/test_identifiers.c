@@ -4,8 +4,9 @@
 // kernel, or met another, would show; what such kernels compute is looked at in test_kernel_text.c.
 #include "codegen/opencl/kernel.h"
 #include "codegen/opencl/identifiers.h"
-#include "accum/accumulators.h"
+#include "accum/tables.h"
 #include "tests/support/words.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
 #include <ctype.h>
@@ -184,7 +185,7 @@ static const hdst__kernel *make(hdst__arena *to, const ast_function *function, c
     const hdst__record *record = func->params[0].record;
     uint64_t *rows = HDST__NEW_ARRAY(to, uint64_t, func->param_count + 1);
     for (size_t i = 0; i < func->param_count; i++) rows[i] = func->params[i].is_table ? s->rows : 1;
-    const size_t sums = hdst__tables_make(to, func, NULL)->scale_count;
+    const size_t sums = hdst__ir_accum_tables(to, func, NULL)->scale_count;
     hdst__tier *tiers = HDST__NEW_ARRAY(to, hdst__tier, sums + 1);
     for (size_t i = 0; i < sums; i++) tiers[i] = s->tier;
     const hdst__kernel_options options = {.facts = {s->target, 48 << 10, 1024, 2, true, true, true, s->portable}, .input = hdst__storage_make(to, record, s->layout, 64, 1 << 20), .rows = rows,

@@ -4,6 +4,7 @@
 #include "accum/reduce.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
+#include "accum/representation.h"
 
 #include <criterion/criterion.h>
 #include <float.h>

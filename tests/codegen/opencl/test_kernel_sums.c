@@ -5,6 +5,7 @@
 #include "accum/reduce.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
+#include "accum/fixed_point.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

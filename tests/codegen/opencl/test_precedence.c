@@ -4,6 +4,7 @@
 #include "codegen/interp/interp.h"
 #include "accum/reduce.h"
 #include "tests/support/kernel_suite.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <string.h>
 
@@ -210,7 +211,7 @@ static void check_map(const nest *n, bool loops)
     static result got[RECORDS];
     int64_t table[64] = {0};
     hdst__interp_run interp = {.func = func, .input = {input}, .input_buffers = {(const void *const[]){records}}, .count = RECORDS, .broadcast = broadcast, .accum_rows = rows,
-                               .tables = hdst__tables_make(&arena, func, NULL), .device_table = table, .output = got};
+                               .tables = hdst__ir_accum_tables(&arena, func, NULL), .device_table = table, .output = got};
     hdst_error error;
     cr_assert_eq(hdst__interpret(&interp, &error), HDST_OK, "%s", error.message);
     expect_results(n, loops, "interpreter", got, interp.tables, table);

@@ -3,6 +3,7 @@
 #include "tests/support/pass_case.h"
 
 #include "codegen/pass/accumulator_placement.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static placed on_gpu(const char *head, const char *body, const hdst__tier *tiers
 {
     ir_func *func = pass_read(head, body);
     placed p = {.func = func, .records = 4};
-    p.tables = (hdst__tables *)hdst__pass_place_gpu(func, hdst__tables_make(func->arena, func, tiers), &limits);
+    p.tables = (hdst__tables *)hdst__pass_place_gpu(func, hdst__ir_accum_tables(func->arena, func, tiers), &limits);
     p.loops = hdst__pass_place_loops(func, p.tables, &limits);
     hdst__pass_place_fixed_point(func, p.loops, p.tables, &limits, &p.records);
     return p;
@@ -60,7 +61,7 @@ static placed on_cpu(const char *head, const char *body, const hdst__tier *tiers
 {
     ir_func *func = pass_read(head, body);
     const ir_func *scalar = hdst__ir_copy_func(func->arena, func);
-    placed p = {.func = func, .tables = (hdst__tables *)hdst__tables_make(func->arena, func, tiers)};
+    placed p = {.func = func, .tables = (hdst__tables *)hdst__ir_accum_tables(func->arena, func, tiers)};
     hdst__pass_place_cpu(func, scalar, p.tables, &limits);
     return p;
 }

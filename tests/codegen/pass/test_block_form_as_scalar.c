@@ -3,6 +3,7 @@
 // live across record loops is overwritten before each, it gives the bits of the scalar form.
 #include "tests/support/ir_text.h"
 #include "tests/support/program_run.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ static ir_func *scalar_form(const char *name)
 static ir_func *block_form(const ir_func *scalar, const hdst__tier *tiers)
 {
     ir_func *func = hdst__ir_copy_func(&arena, scalar);
-    const char *wrong = hdst__passes_block(func, hdst__tables_make(&arena, func, tiers));
+    const char *wrong = hdst__passes_block(func, hdst__ir_accum_tables(&arena, func, tiers));
     cr_assert_null(wrong, "%s: %s", scalar->name, wrong);
     return func;
 }
@@ -208,7 +209,7 @@ Test(block, the_counter_of_a_loop_inside_a_record_loop_lives_there_only)
                                          "  accum t.value += u64(a)\n}\n", &wrong);
     cr_assert_not_null(func, "%s", wrong);
     hdst__pass_uniform(func);
-    wrong = hdst__passes_block(func, hdst__tables_make(&arena, func, NULL));
+    wrong = hdst__passes_block(func, hdst__ir_accum_tables(&arena, func, NULL));
     cr_assert_null(wrong, "%s", wrong);
     for (size_t v = 0; v < func->var_count; v++) {
         if (!strcmp(func->vars[v].name, "j")) cr_expect(func->vars[v].varying && !func->vars[v].per_record);

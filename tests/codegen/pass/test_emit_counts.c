@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The passes of emit_counts.c on IR alone, and the bound on what a record emits.
 #include "tests/support/pass_case.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
 
@@ -91,7 +92,7 @@ Test(pass_emits, output_records_are_put_one_after_another_in_one_record_loop)
 {
     ir_func *func = pass_read(head, "  a = mul(p.x, 2f)\n  if lt(a, 1f) {\n    store result.y = a\n    emit\n  }\n  store result.y = p.x\n  emit\n");
     hdst__pass_uniform(func);
-    const char *wrong = hdst__passes_block(func, hdst__tables_make(func->arena, func, NULL));
+    const char *wrong = hdst__passes_block(func, hdst__ir_accum_tables(func->arena, func, NULL));
     cr_assert_null(wrong, "%s", wrong);
     unsigned with_emits = 0, vectorised = 0;
     for (size_t i = 0; i < func->body.count; i++) {

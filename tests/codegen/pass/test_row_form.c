@@ -3,6 +3,7 @@
 // not fit included. That random programs keep their bits in it is shown by tests/differential.
 #include "accum/reduce.h"
 #include "tests/support/kernel_run.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -106,7 +107,7 @@ static ir_func *form_of(const char *name, uint32_t elements, hdst__layout layout
 {
     ir_func *func = compile(name, elements);
     const hdst__storage *input = hdst__storage_make(&arena, func->params[0].record, layout, 0, 1000);
-    const char *wrong = hdst__passes_cpu(func, hdst__tables_make(&arena, func, NULL), input);
+    const char *wrong = hdst__passes_cpu(func, hdst__ir_accum_tables(&arena, func, NULL), input);
     cr_assert_null(wrong, "%s", wrong);
     return func;
 }

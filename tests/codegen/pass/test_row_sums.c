@@ -5,6 +5,8 @@
 #include "codegen/pass/row_sums.h"
 #include "accum/reduce.h"
 #include "tests/support/kernel_run.h"
+#include "accum/first_level.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -79,7 +81,7 @@ static size_t taken(const char *name, hdst__layout layout, size_t dots)
     ir_func *func = compile(name, 40);
     hdst__row_sums sums = {0};
     const hdst__storage *input = hdst__storage_make(&arena, func->params[0].record, layout, 0, 100);
-    const bool any = hdst__pass_row_sums(func, hdst__tables_make(&arena, func, NULL), input, &sums);
+    const bool any = hdst__pass_row_sums(func, hdst__ir_accum_tables(&arena, func, NULL), input, &sums);
     cr_expect_eq(any, sums.count > 0);
     cr_expect_null(hdst__ir_verify(func));
     for (size_t i = 0; i < sums.count; i++) cr_expect_eq(sums.sum[i].elements, sums.sum[i].is_local ? 18 : 40);

@@ -5,6 +5,7 @@
 #include "codegen/opencl/kernel.h"
 #include "accum/reduce.h"
 #include "tests/support/random_checks.h"
+#include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static void run_all(const ir_func *func, const random_record *records, uint64_t 
     const void *const buffers[] = {records};
     const hdst__interp_table tables[] = {{0}, {rows, t_rows}, {rows, 6}, {0}, {0}};
     const uint64_t row_counts[] = {0, t_rows, 6, 1, 0};
-    const hdst__tables *accums = hdst__tables_make(&arena, func, NULL);
+    const hdst__tables *accums = hdst__ir_accum_tables(&arena, func, NULL);
     int64_t *table = HDST__NEW_ARRAY(&arena, int64_t, TABLE);
     *o = (outcome){0};
     hdst__interp_run run = {.strict = true, .func = func, .input = {hdst__storage_make(&arena, func->params[0].record, HDST__AOS, 0, RECORDS)}, .input_buffers = {buffers}, .count = count,
@@ -112,7 +113,7 @@ static void try_program(unsigned seed, bool block_form)
     uint32_t counter;
     ir_func *skips = skipping(func, &counter);
     if (block_form) {
-        const char *wrong = hdst__passes_block(skips, hdst__tables_make(&arena, skips, NULL));
+        const char *wrong = hdst__passes_block(skips, hdst__ir_accum_tables(&arena, skips, NULL));
         cr_assert_null(wrong, "%s", wrong);
     }
     random_record records[RECORDS];

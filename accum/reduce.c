@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads accumulators out (accum/reduce.h): the one place where an exact sum is rounded.
+// Merges device tables and reads them out (accum/reduce.h).
 #include "accum/reduce.h"
 
-#include "record/scalar_convert.h"
+#include "accum/representation.h"
 
 #include <string.h>
 
-uint64_t hdst__cell_read(const hdst__cell *cell, const int64_t *word)
+// --- Merging ---
+
+void hdst__tables_merge(const hdst__tables *tables, const uint64_t *rows, int64_t *to, const int64_t *from)
 {
-    if (cell->digits) return hdst__wide_round(word, cell->kind);
-    switch (cell->acc) {
-    case HDST__MIN: case HDST__MAX: return hdst__key_decode(cell->kind, cell->acc, (uint64_t)*word);
-    case HDST__AND:
-        if (cell->kind == HDST__BOOL) return ~(uint64_t)*word & 1;
-        return hdst__scalar_convert(cell->kind, HDST__U64, ~(uint64_t)*word);
-    case HDST__SUM: case HDST__OR: case HDST__XOR: break;
+    for (size_t i = 0; i < tables->accum_count; i++) {
+        const hdst__accum *accum = &tables->accum[i];
+        const uint64_t count = hdst__accum_rows(accum, rows);
+        // Cells follow one another without a gap, so the leaf after the last one starts where the row ends.
+        for (uint64_t row = 0; row < count; row++) {
+            const hdst__cell *cell = accum->cell;
+            for (uint64_t word = 0; word < accum->device_row_words; cell++) {
+                const hdst__representation *held = hdst__exact_representation(cell);
+                for (uint64_t e = 0; e < cell->elements; e++, word += cell->device_words) (void)held->merge(cell, to + word, from + word);
+            }
+            to += accum->device_row_words;
+            from += accum->device_row_words;
+        }
     }
-    // Words are modulo 2^64; a narrower kind takes its low bits.
-    return cell->kind == HDST__U64 ? (uint64_t)*word : hdst__scalar_convert(cell->kind, HDST__U64, (uint64_t)*word);
 }
+
+// --- Reading ---
 
 uint64_t hdst__table_read(const hdst__tables *tables, const uint64_t *rows, const int64_t *table, size_t accum, uint64_t row, uint32_t leaf, uint64_t element)
 {

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one leaf's addends look like, from a sample of records run by the interpreter; the scale of its fixed point and its precision class follow from it.
+#ifndef HDST_ACCUM_ADDENDS_H
+#define HDST_ACCUM_ADDENDS_H
+
+#include "accum/cell.h"
+
+typedef struct hdst__addends {
+    uint64_t count;                 // finite and not zero
+    int32_t highest;                // largest floor(log2 |v|)
+    int32_t lowest_bit;             // smallest exponent of a last set bit
+    uint64_t last_bit[320];         // histogram: how far below `highest` the last set bit of an addend lies, clipped to 319
+    uint64_t top_bit[256];          // the same of its first set bit, clipped to 255
+} hdst__addends;
+
+void hdst__addends_init(hdst__addends *addends);
+void hdst__addends_add(hdst__addends *addends, hdst__kind kind, uint64_t bits);             // zeros, NaN and infinities are passed over
+
+// `bits`: of an addend in fixed point, HDST__FIXED_BITS at most. A few addends that are far larger than the others are left out of account if more fit then.
+int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind, int32_t bits);               // s; 0 without any addend
+hdst__tier hdst__addends_tier(const hdst__addends *addends, hdst__kind kind, int32_t s, int32_t bits);
+
+#endif

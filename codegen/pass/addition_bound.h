@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many additions one record can make to one cell.
+#ifndef HDST_CODEGEN_PASS_ADDITION_BOUND_H
+#define HDST_CODEGEN_PASS_ADDITION_BOUND_H
+
+#include "codegen/ir/ir.h"
+
+// An upper bound of the additions that one record can make to one cell, given the row counts that IR_LENGTH stands for (indexed by param); UINT64_MAX: no bound known.
+uint64_t hdst__tables_adds_per_record(const ir_func *func, const uint64_t *rows_of_param);
+
+#endif

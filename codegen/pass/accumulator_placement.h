@@ -14,7 +14,7 @@ typedef struct hdst__place_limits {     // what the choice goes by: the device, 
     uint64_t local_bytes;               // GPU: local memory of a work-group
     uint32_t group;                     // GPU: work-items of a work-group
     const uint64_t *rows;               // by param: rows of accumulators, as advice; NULL: not known
-    // GPU: tables with many rows may be words in fixed point (accumulators.h), of which an addend has so many bits at most; 0: they may not
+    // GPU: tables with many rows may be words in fixed point (accum/tables.h), of which an addend has so many bits at most; 0: they may not
     uint32_t fixed_point_bits;
     bool may_part;                      // GPU: records are many enough for a table that additions may go by way of tuples
     bool fast_sums;                     // float sums may be plain

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every representation of an accumulator on the host (accum/representation.h), against the truth by another road (conformance.h): whatever was added, in whatever order, split over
+// whatever parts that were merged in any order, with words that fill up on the way.
+#include "accum/addends.h"
+#include "accum/fixed_point.h"
+#include "accum/representation.h"
+#include "accum/superaccumulator.h"
+#include "tests/accum/conformance.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+
+enum { WORDS = HDST__F64_DIGITS + 1, PARTS = 3, SEEDS = 20 };
+
+typedef struct state {              // a value in the making: words of the representation, and what they refused
+    int64_t word[WORDS], rest[WORDS];
+    bool spilled;
+} state;
+
+typedef struct trial {
+    const hdst__representation *held;
+    hdst__cell cell;
+    int32_t s;
+} trial;
+
+static void spill(const trial *t, state *to)
+{
+    cr_assert_not_null(t->held->spill, "%s has no room and cannot say where to go", t->held->name);
+    t->held->spill(&t->cell, to->word, t->s, to->rest);
+    to->spilled = true;
+    for (int w = 0; w < WORDS; w++) cr_assert_eq(to->word[w], 0, "%s: words are empty after a spill", t->held->name);
+}
+
+static void add(const trial *t, state *to, uint64_t bits)
+{
+    if (t->held->add(&t->cell, to->word, t->s, bits)) return;
+    hdst__cell_accumulate(&t->cell, to->rest, bits);
+    to->spilled = true;
+}
+
+static void merge(const trial *t, state *to, const state *from)
+{
+    state other = *from;
+    if (!t->held->merge(&t->cell, to->word, other.word)) {
+        spill(t, to);
+        spill(t, &other);
+    }
+    if (t->cell.digits) (void)hdst__superaccumulator.merge(&t->cell, to->rest, other.rest);
+    to->spilled |= other.spilled;
+}
+
+// Also by way of words that travel.
+static uint64_t value(const trial *t, const state *from)
+{
+    int64_t travelling[WORDS] = {0}, arrived[WORDS] = {0};
+    const int64_t *rest = t->cell.digits ? from->rest : NULL;
+    const uint64_t bits = t->held->round(&t->cell, from->word, t->s, rest);
+    t->held->write(&t->cell, from->word, travelling);
+    t->held->read(&t->cell, travelling, arrived);
+    cr_expect_eq(t->held->round(&t->cell, arrived, t->s, rest), bits, "%s: written and read", t->held->name);
+    if (!from->spilled) cr_expect_eq(t->held->round(&t->cell, from->word, t->s, NULL), bits, "%s: alone", t->held->name);
+    return bits;
+}
+
+static const int order_of[6][PARTS] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+// Parts, merged in each order; then doubled again and again, which fills every word that can fill.
+static void run_case(const trial *t, const addend_case *c, bool is_sum, uint64_t expected, int doublings)
+{
+    state part[PARTS] = {0};
+    int64_t first[WORDS];
+    for (size_t i = 0; i < c->count; i++) add(t, &part[i % PARTS], bits_of_value(c->kind, c->v[i]));
+    for (int o = 0; o < 6; o++) {
+        state all = part[order_of[o][0]];
+        for (int p = 1; p < PARTS; p++) merge(t, &all, &part[order_of[o][p]]);
+        cr_expect_eq(value(t, &all), expected, "%s, %s, scale %d, order %d: %" PRIx64 " instead of %" PRIx64, t->held->name, c->name, t->s, o, value(t, &all), expected);
+        int64_t words[WORDS] = {0};
+        t->held->write(&t->cell, all.word, words);
+        if (o == 0) memcpy(first, words, sizeof first);
+        else if (!all.spilled) cr_expect_arr_eq(words, first, sizeof words, "%s, %s: words of equal values are equal", t->held->name, c->name);
+        for (int d = 1; is_sum && d <= doublings; d++) {
+            merge(t, &all, &(state){0});        // what is empty changes nothing
+            const state same = all;
+            merge(t, &all, &same);
+            if (d % 20 == 0) cr_expect_eq(value(t, &all), true_sum(c, d), "%s, %s, scale %d, doubled %d times", t->held->name, c->name, t->s, d);
+        }
+    }
+}
+
+static void run_scales(const hdst__representation *held, const hdst__cell *cell, const addend_case *c, uint64_t expected, int doublings)
+{
+    hdst__addends seen;
+    hdst__addends_init(&seen);
+    for (size_t i = 0; i < c->count; i++) hdst__addends_add(&seen, c->kind, bits_of_value(c->kind, c->v[i]));
+    const int32_t scales[] = {hdst__addends_scale(&seen, c->kind, HDST__FIXED_BITS), 0, 23, hdst__fixed_scale(c->kind, -2000), hdst__fixed_scale(c->kind, 2000)};
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) run_case(&(trial){held, *cell, scales[i]}, c, cell->acc == HDST__SUM, expected, doublings);
+}
+
+Test(conformance, every_representation_of_floats)
+{
+    int tried[8] = {0};
+    for (int kind = HDST__F32; kind <= HDST__F64; kind++)
+        for (int which = 0; which < ADDEND_CASES; which++)
+            for (uint64_t seed = 0; seed < (may_be_doubled(which) ? SEEDS : 1); seed++) {
+                const addend_case c = addends_of((hdst__kind)kind, which, seed);
+                for (size_t r = 0; r < hdst__representation_count; r++)
+                    for (hdst__tier tier = HDST__TIER_ONE; tier <= HDST__TIER_WIDE; tier++)
+                        for (hdst__accumulate_op op = HDST__SUM; op <= HDST__MAX; op++) {
+                            const hdst__cell cell = hdst__cell_make((hdst__kind)kind, op, tier);
+                            if (!hdst__representations[r]->applies(&cell)) continue;
+                            const uint64_t expected = op == HDST__SUM ? true_sum(&c, 0) : true_extreme(&c, op == HDST__MIN);
+                            run_scales(hdst__representations[r], &cell, &c, expected, seed == 0 && may_be_doubled(which) ? 60 : 0);
+                            tried[r]++;
+                        }
+            }
+    for (size_t r = 0; r < hdst__representation_count; r++)
+        if (hdst__representations[r] != &hdst__integers) cr_expect_gt(tried[r], 0, "%s was not tried", hdst__representations[r]->name);
+}
+
+// --- Integers ---
+
+static __int128 number_of(hdst__kind kind, uint64_t bits) { return kind == HDST__U64 ? (__int128)bits : (__int128)(int64_t)bits; }
+
+// The pattern of a number modulo the kind's range.
+static uint64_t pattern_of(hdst__kind kind, __int128 number)
+{
+    if (kind == HDST__BOOL) return number != 0;
+    const unsigned width = 8 * (unsigned)hdst__scalar_size(kind);
+    const __int128 range = (__int128)1 << width, rest = (number % range + range) % range;
+    return (uint64_t)(hdst__kind_is_signed(kind) && rest >= range / 2 ? rest - range : rest);
+}
+
+static uint64_t true_integer(hdst__kind kind, hdst__accumulate_op op, const uint64_t *v, size_t count)
+{
+    __int128 all = number_of(kind, v[0]);
+    for (size_t i = 1; i < count; i++) {
+        const __int128 one = number_of(kind, v[i]);
+        switch (op) {
+        case HDST__SUM: all += one; break;
+        case HDST__MIN: all = one < all ? one : all; break;
+        case HDST__MAX: all = one > all ? one : all; break;
+        case HDST__AND: all &= one; break;
+        case HDST__OR: all |= one; break;
+        case HDST__XOR: all ^= one; break;
+        }
+    }
+    return pattern_of(kind, all);
+}
+
+static void run_integers(hdst__kind kind, hdst__accumulate_op op, const uint64_t *v, size_t count)
+{
+    const hdst__cell cell = hdst__cell_make(kind, op, HDST__TIER_PLAIN);
+    const trial t = {hdst__exact_representation(&cell), cell, 0};
+    state part[PARTS] = {0};
+    for (size_t i = 0; i < count; i++) add(&t, &part[i % PARTS], v[i]);
+    for (int o = 0; o < 6; o++) {
+        state all = part[order_of[o][0]];
+        for (int p = 1; p < PARTS; p++) merge(&t, &all, &part[order_of[o][p]]);
+        cr_expect_eq(value(&t, &all), true_integer(kind, op, v, count), "%s of kind %d, operation %d", t.held->name, (int)kind, (int)op);
+    }
+}
+
+Test(conformance, every_representation_of_integers)
+{
+    static const hdst__kind kinds[] = {HDST__BOOL, HDST__I8, HDST__I16, HDST__I32, HDST__I64, HDST__U8, HDST__U16, HDST__U32, HDST__U64};
+    uint64_t v[MOST_ADDENDS], seed = 5;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int round = 0; round < 50; round++)
+            for (hdst__accumulate_op op = HDST__SUM; op <= HDST__XOR; op++) {
+                const size_t count = 1 + random_word(&seed) % MOST_ADDENDS;
+                for (size_t i = 0; i < count; i++) {
+                    const uint64_t any = random_word(&seed), edge[] = {any, 0, ~UINT64_C(0), UINT64_C(1) << 63, INT64_MAX, any & 255, UINT64_C(1) << 31, INT32_MAX, 0x80, 0x8000};
+                    v[i] = pattern_of(kinds[k], (__int128)(int64_t)edge[round % 2 ? 0 : random_word(&seed) % (sizeof edge / sizeof *edge)]);
+                }
+                run_integers(kinds[k], op, v, count);
+            }
+}
+
+Test(conformance, one_representation_holds_each_cell_whatever_comes)
+{
+    for (int kind = HDST__BOOL; kind <= HDST__F64; kind++)
+        for (hdst__accumulate_op op = HDST__SUM; op <= (hdst__kind_is_float((hdst__kind)kind) ? HDST__MAX : HDST__XOR); op++) {
+            const hdst__cell cell = hdst__cell_make((hdst__kind)kind, op, HDST__TIER_TWO);
+            const hdst__representation *held = hdst__exact_representation(&cell);
+            cr_expect_eq(held->applies(&cell), cell.device_words);
+            cr_expect_null(held->spill, "%s always has room", held->name);
+        }
+}

@@ -18,7 +18,8 @@ void hdst__cancel_ask(hdst__cancel *cancel)
 {
     uint64_t word = atomic_load(&cancel->word);
     const uint64_t call = word / HDST__CANCEL_NEXT;
-    while (word & HDST__CANCEL_IN_PROGRESS && word / HDST__CANCEL_NEXT == call && !atomic_compare_exchange_weak(&cancel->word, &word, word | HDST__CANCEL_ASKED)) {}
+    while (word & HDST__CANCEL_IN_PROGRESS && word / HDST__CANCEL_NEXT == call &&
+           !atomic_compare_exchange_weak(&cancel->word, &word, word | HDST__CANCEL_ASKED)) {}
 }
 
 hdst_status hdst__cancel_error(uint64_t done, uint64_t all, hdst_error *error)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Call and put prices of float options as hand-written OpenCL for a GPU: the twin of `bench_math --case price`. The formula of math.hk with the device's own exp, log and
-// sqrt (none of the native ones, which are rougher), beside a kernel that only copies as many bytes: the memory's roof. Once as the compiler divides by itself, which may be 2.5 units off,
-// and once with divisions and roots rounded correctly, as hdst's are.
+// Call and put prices of float options as hand-written OpenCL for a GPU: the twin of `bench_math --case price`. The
+// formula of math.hk with the device's own exp, log and sqrt (none of the native ones, which are rougher), beside a
+// kernel that only copies as many bytes: the memory's roof. Once as the compiler divides by itself, which may be 2.5
+// units off, and once with divisions and roots rounded correctly, as hdst's are.
 //   bare_black_scholes [--records N] [--cpu]
 #include "bench/bare.h"
 #include "bench/bench.h"
@@ -17,7 +18,8 @@ static const char source[] =
     "    return x > 0.0f ? 1.0f - tail : tail;\n"
     "}\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
-    "void price(__global const float *restrict spot, __global const float *restrict strike, __global const float *restrict years, uint n, __global float2 *restrict prices)\n"
+    "void price(__global const float *restrict spot, __global const float *restrict strike, __global const float *restrict years, uint n, "
+    "__global float2 *restrict prices)\n"
     "{\n"
     "    const float rate = 0.02f, volatility = 0.30f;\n"
     "    const uint i = get_global_id(0);\n"
@@ -28,7 +30,8 @@ static const char source[] =
     "    prices[i] = (float2)(s * n1 - worth * n2, worth * (1.0f - n2) - s * (1.0f - n1));\n"
     "}\n"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\n"
-    "void copy(__global const float *restrict spot, __global const float *restrict strike, __global const float *restrict years, uint n, __global float2 *restrict prices)\n"
+    "void copy(__global const float *restrict spot, __global const float *restrict strike, __global const float *restrict years, uint n, "
+    "__global float2 *restrict prices)\n"
     "{\n"
     "    const uint i = get_global_id(0);\n"
     "    if (i < n) prices[i] = (float2)(spot[i], strike[i] + years[i]);\n"
@@ -111,7 +114,8 @@ static void measure(const gpu *g, cl_program program, const char *name, const ch
 
 int main(int argc, char **argv)
 {
-    gpu g = open_gpu(find_device(argc > 1 && !strcmp(argv[argc - 1], "--cpu") ? CL_DEVICE_TYPE_CPU : CL_DEVICE_TYPE_GPU), (cl_uint)bench_option(argc, argv, "--records", 20000000));
+    gpu g = open_gpu(find_device(argc > 1 && !strcmp(argv[argc - 1], "--cpu") ? CL_DEVICE_TYPE_CPU : CL_DEVICE_TYPE_GPU),
+                     (cl_uint)bench_option(argc, argv, "--records", 20000000));
     fill(&g);
     measure(&g, g.quick, "copy", "");
     measure(&g, g.quick, "price", "");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// KMeans step over wide points (784 coordinates, 10 centers) as hand-written OpenCL for a GPU: the twin of `bench_kmeans --problem wide --layout soa`. Plain float sums.
-// Two kernels over columns that are resident: `assign` reads each coordinate once for all centers; `total` gives a work-group to each column.
+// KMeans step over wide points (784 coordinates, 10 centers) as hand-written OpenCL for a GPU: the twin of
+// `bench_kmeans --problem wide --layout soa`. Plain float sums. Two kernels over columns that are resident: `assign`
+// reads each coordinate once for all centers; `total` gives a work-group to each column.
 //   bare_kmeans_wide [--records N] [--cpu]
 #include "bench/bare.h"
 #include "bench/bench.h"
@@ -12,7 +13,8 @@ static const char source[] =
     "#define K 10\n"
     "#define TILE 112\n"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\n"
-    "void assign(__global const float *restrict x, __global const float *restrict c, uint n, __global uchar *restrict best_of, __global float *restrict distance_of)\n"
+    "void assign(__global const float *restrict x, __global const float *restrict c, uint n, __global uchar *restrict best_of, "
+    "__global float *restrict distance_of)\n"
     "{\n"
     "    __local float center[TILE][K];\n"
     "    const uint lane = get_local_id(0), r = get_global_id(0), at = min(r, n - 1);\n"
@@ -98,10 +100,13 @@ static void fill(gpu *g, cl_uint records)
     g->best = buffer(g, records, NULL);
     g->distance = buffer(g, records * sizeof(float), NULL);
     g->sums = buffer(g, COLUMNS * CLUSTERS * sizeof(float), NULL);
-    must(clSetKernelArg(g->assign, 0, sizeof g->x, &g->x) | clSetKernelArg(g->assign, 1, sizeof g->centers, &g->centers) | clSetKernelArg(g->assign, 2, sizeof records, &records) |
-         clSetKernelArg(g->assign, 3, sizeof g->best, &g->best) | clSetKernelArg(g->assign, 4, sizeof g->distance, &g->distance), "clSetKernelArg");
-    must(clSetKernelArg(g->total, 0, sizeof g->x, &g->x) | clSetKernelArg(g->total, 1, sizeof g->best, &g->best) | clSetKernelArg(g->total, 2, sizeof records, &records) |
-         clSetKernelArg(g->total, 3, sizeof g->sums, &g->sums), "clSetKernelArg");
+    must(clSetKernelArg(g->assign, 0, sizeof g->x, &g->x) | clSetKernelArg(g->assign, 1, sizeof g->centers, &g->centers) |
+             clSetKernelArg(g->assign, 2, sizeof records, &records) | clSetKernelArg(g->assign, 3, sizeof g->best, &g->best) |
+             clSetKernelArg(g->assign, 4, sizeof g->distance, &g->distance),
+         "clSetKernelArg");
+    must(clSetKernelArg(g->total, 0, sizeof g->x, &g->x) | clSetKernelArg(g->total, 1, sizeof g->best, &g->best) |
+             clSetKernelArg(g->total, 2, sizeof records, &records) | clSetKernelArg(g->total, 3, sizeof g->sums, &g->sums),
+         "clSetKernelArg");
 }
 
 static void step(gpu *g, cl_uint records)

@@ -90,8 +90,8 @@ static inline void bench_add_prices(uint64_t record, double call, double put, do
     sums[2] += call * (double)(record % 3);
 }
 
-// A key spread over all 32-bit numbers, one-to-one; a group's contribution to the numbers by which the sides are compared: how many there are, all sums, and the sums with
-// weights by key.
+// A key spread over all 32-bit numbers, one-to-one; a group's contribution to the numbers by which the sides are
+// compared: how many there are, all sums, and the sums with weights by key.
 static inline uint32_t bench_spread_key(uint32_t key) { return (key + 12345u) * 2891336453u; }
 
 // Record `record` of four fields, from which by_key.hk computes a key, one of `keys` that are spread like these, and a value.

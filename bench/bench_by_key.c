@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact sums of floats by key (u32, f32), the keys' range declared (or, --hashed, not), over pairs that stay resident, through the public interface. With BENCH_TIMES in the
-// environment it says after each iteration how long the device's kernels took, by its own clock. Values are multiples of 2^-24 below 1, so that the sums in whole numbers are what they must be (`check`: 1 when all rows are).
-// With `--values wild` one value in 256 lies over 120 binades, and `check` gives a hash of the bits of all rows, which is the same on every device.
-// With --map keys (hashed) and values are computed from records of four fields.
-//   bench_by_key [--keys N] [--zipf EXPONENT] [--values even|wild] [--layout aos|soa] [--records N] [--device DEVICE] [--hashed] [--map] [--kernels FOLDER] [--explain]
+// Exact sums of floats by key (u32, f32), the keys' range declared (or, --hashed, not), over pairs that stay
+// resident, through the public interface. With BENCH_TIMES in the environment it says after each iteration how long
+// the device's kernels took, by its own clock. Values are multiples of 2^-24 below 1, so that the sums in whole
+// numbers are what they must be (`check`: 1 when all rows are). With `--values wild` one value in 256 lies over 120
+// binades, and `check` gives a hash of the bits of all rows, which is the same on every device. With --map keys
+// (hashed) and values are computed from records of four fields.
+//   bench_by_key [--keys N] [--zipf EXPONENT] [--values even|wild] [--layout aos|soa] [--records N] [--device DEVICE] [--hashed] [--map] [--kernels FOLDER]
+//   [--explain]
 // Keys are uniform, or by Zipf's law: key number k comes in proportion to k^-EXPONENT.
 #include "bench/hdst_side.h"
 

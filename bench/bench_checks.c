@@ -34,7 +34,9 @@ static size_t check(void *state, double *values, size_t limit)
     const problem *p = state;
     if (limit < 3) return 0;
     values[0] = values[1] = values[2] = 0;
-    if (p->table) values[0] = hdst_view_double(hdst_result_field(p->result, p->table, "n"), 3, 0), values[1] = hdst_view_double(hdst_result_field(p->result, p->table, "n"), ROWS - 1, 0);
+    if (p->table)
+        values[0] = hdst_view_double(hdst_result_field(p->result, p->table, "n"), 3, 0),
+        values[1] = hdst_view_double(hdst_result_field(p->result, p->table, "n"), ROWS - 1, 0);
     if (p->number) values[2] = hdst_view_double(hdst_result_field(p->result, p->number, NULL), 0, 0);
     return 3;
 }
@@ -64,7 +66,8 @@ int main(int argc, char **argv)
     hdst_value_set(c, table, ROWS);
     problem histogram = make(entries, hk, "histogram", NULL, "t", NULL), gather = make(entries, hk, "gather", c, NULL, "sum");
     problem divide = make(entries, hk, "divide", NULL, NULL, "sum"), score = make(entries, hk, "score", c, "t", "sum");
-    const bench_case cases[] = {{"histogram", run, check, &histogram}, {"gather", run, check, &gather}, {"divide", run, check, &divide}, {"score", run, check, &score}};
+    const bench_case cases[] = {
+        {"histogram", run, check, &histogram}, {"gather", run, check, &gather}, {"divide", run, check, &divide}, {"score", run, check, &score}};
     const int status = bench_serve(cases, 4, records);
     hdst_context_destroy(ctx);
     return status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function over the records of each key, in their order, of pairs (u32, f32), through the public interface: how many there are and a sum in which each earlier one
-// counts half.
+// A function over the records of each key, in their order, of pairs (u32, f32), through the public interface: how
+// many there are and a sum in which each earlier one counts half.
 //   bench_group [--keys N] [--layout aos|soa] [--records N] [--device DEVICE] [--explain]      case: group
 #include "bench/hdst_side.h"
 

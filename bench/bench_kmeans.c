@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst's side of the KMeans comparisons: one step over points that stay resident, through the public interface.
-//   bench_kmeans [--problem l2|l1|l2_plain|wide|k] [--columns D] [--layout aos|soa|aosoa|aop] [--records N] [--clusters K] [--device DEVICE] [--kernels FOLDER] [--explain]
+//   bench_kmeans [--problem l2|l1|l2_plain|wide|k] [--columns D] [--layout aos|soa|aosoa|aop] [--records N] [--clusters K] [--device DEVICE] [--kernels FOLDER]
+//   [--explain]
 #include "bench/hdst_side.h"
 
 #include <inttypes.h>
@@ -52,7 +53,8 @@ static size_t check(void *state, double *values, size_t limit)
     const problem *p = state;
     uint32_t j = p->clusters > 3 ? 3 : 0;
     hdst_view x = hdst_result_field(p->result, "t", "x"), n = hdst_result_field(p->result, "t", "n"), inertia = hdst_result_field(p->result, "inertia", NULL);
-    const double all[] = {hdst_view_double(x, j, 0), hdst_view_double(x, j, p->columns - 1), hdst_view_double(n, j, 0), hdst_view_double(inertia, 0, 0), digest(p)};
+    const double all[] = {hdst_view_double(x, j, 0), hdst_view_double(x, j, p->columns - 1), hdst_view_double(n, j, 0), hdst_view_double(inertia, 0, 0),
+                          digest(p)};
     for (size_t i = 0; i < 5 && i < limit; i++) values[i] = all[i];
     return limit < 5 ? limit : 5;
 }
@@ -103,8 +105,8 @@ int main(int argc, char **argv)
     hdst_run_stats last = hdst_result_stats(p.result);
     hdst_error error;
     if (p.explain)      // at the end, when shapes were tried
-        fprintf(stderr, "%sbench_kmeans: last step moved %" PRIu64 " bytes to the device, %" PRIu64 " back\n", hdst_explain(p.result, &error), last.bytes_to_device,
-                last.bytes_from_device);
+        fprintf(stderr, "%sbench_kmeans: last step moved %" PRIu64 " bytes to the device, %" PRIu64 " back\n", hdst_explain(p.result, &error),
+                last.bytes_to_device, last.bytes_from_device);
     hdst_context_destroy(ctx);
     return status;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of mathematics over floats that stay resident, and the Black-Scholes formula, through the public interface. Cases: exp log sin tanh erf pow normal price.
+// Functions of mathematics over floats that stay resident, and the Black-Scholes formula, through the public
+// interface. Cases: exp log sin tanh erf pow normal price.
 //   bench_math [--records N] [--device DEVICE] [--kernels FOLDER] [--case NAME] [--explain]
 #include "bench/hdst_side.h"
 

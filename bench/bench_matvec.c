@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hdst's side of the matrix-vector product, y = A x over rows that stay resident, and of steps of examples/matrix-vector (x becomes A x / |A x|), through the public
-// interface. Cases: product, iterate.
+// hdst's side of the matrix-vector product, y = A x over rows that stay resident, and of steps of
+// examples/matrix-vector (x becomes A x / |A x|), through the public interface. Cases: product, iterate.
 //   bench_matvec [--problem product|iterate] [--records N] [--columns D] [--device DEVICE] [--kernels FOLDER] [--explain]
 #include "bench/hdst_side.h"
 
@@ -75,7 +75,8 @@ int main(int argc, char **argv)
     const bool iterated = !strcmp(side_option(argc, argv, "--problem", "product"), "iterate");
     hdst_context *ctx = side_context(argc, argv);
     char path[4096];
-    snprintf(path, sizeof path, "%s/%s", side_option(argc, argv, "--kernels", BENCH_KERNELS), iterated ? "../examples/matrix-vector/matrix-vector.hk" : "matvec.hk");
+    snprintf(path, sizeof path, "%s/%s", side_option(argc, argv, "--kernels", BENCH_KERNELS),
+             iterated ? "../examples/matrix-vector/matrix-vector.hk" : "matvec.hk");
     hdst_module *hk = hdst_module_load(ctx, path, HDST_PARAM("D", p.columns));
     hdst_dataset *rows = hdst_cache(hdst_read(hdst_source_from_callback(ctx, p.records, fill_rows, &p), hk, "row"));
     p.value = hdst_value_create(hk, iterated ? "vector" : "row", 1);

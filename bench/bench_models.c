@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// hdst's side of the comparisons about models: one step of fuzzy c-means, of logistic regression by Newton's method, and of a neural net, by the kernels of the examples. Records stay resident.
-//   bench_models --problem fuzzy|logistic|neural [--layout aos|soa|aosoa|aop] [--records N] [--clusters K] [--predictors D] [--sums exact|fast] [--device DEVICE] [--kernels FOLDER] [--explain]
+// hdst's side of the comparisons about models: one step of fuzzy c-means, of logistic regression by Newton's method,
+// and of a neural net, by the kernels of the examples. Records stay resident.
+//   bench_models --problem fuzzy|logistic|neural [--layout aos|soa|aosoa|aop] [--records N] [--clusters K] [--predictors D] [--sums exact|fast] [--device
+//   DEVICE] [--kernels FOLDER] [--explain]
 #include "bench/hdst_side.h"
 #include "bench/models.h"
 
@@ -25,7 +27,10 @@ static void bind(problem *p, hdst_map_spec *spec, const char *name, const char *
     hdst_bind_value(spec, name, value);
 }
 
-static double number(const problem *p, const char *accum, const char *field, uint64_t element) { return hdst_view_double(hdst_result_field(p->result, accum, field), 0, element); }
+static double number(const problem *p, const char *accum, const char *field, uint64_t element)
+{
+    return hdst_view_double(hdst_result_field(p->result, accum, field), 0, element);
+}
 
 // --- Fuzzy c-means ---
 
@@ -53,7 +58,8 @@ static size_t check_fuzzy(void *state, double *values, size_t limit)
 {
     const problem *p = state;
     const uint32_t last = p->clusters - 1;
-    const double all[] = {number(p, "objective", NULL, 0), number(p, "t", "weight", 0), number(p, "t", "x", 0), number(p, "t", "x", last * FUZZY_COLUMNS + FUZZY_COLUMNS - 1)};
+    const double all[] = {number(p, "objective", NULL, 0), number(p, "t", "weight", 0), number(p, "t", "x", 0),
+                          number(p, "t", "x", last * FUZZY_COLUMNS + FUZZY_COLUMNS - 1)};
     for (size_t i = 0; i < 4 && i < limit; i++) values[i] = all[i];
     return limit < 4 ? limit : 4;
 }
@@ -88,8 +94,9 @@ static size_t check_logistic(void *state, double *values, size_t limit)
 {
     const problem *p = state;
     const uint32_t elements = (p->predictors + 1) * (p->predictors + 2) / 2;
-    const double all[] = {number(p, "c", "log_likelihood", 0), number(p, "c", "right", 0), number(p, "c", "gradient", 0), number(p, "c", "gradient", p->predictors),
-                          number(p, "c", "information", 0), number(p, "c", "information", 30 % elements), number(p, "c", "information", elements - 1)};
+    const double all[] = {number(p, "c", "log_likelihood", 0),        number(p, "c", "right", 0),       number(p, "c", "gradient", 0),
+                          number(p, "c", "gradient", p->predictors),  number(p, "c", "information", 0), number(p, "c", "information", 30 % elements),
+                          number(p, "c", "information", elements - 1)};
     for (size_t i = 0; i < 7 && i < limit; i++) values[i] = all[i];
     return limit < 7 ? limit : 7;
 }
@@ -122,7 +129,8 @@ static void bind_neural(problem *p, hdst_map_spec *spec)
 static size_t check_neural(void *state, double *values, size_t limit)
 {
     const problem *p = state;
-    const double all[] = {number(p, "gradient", "w1", 100), number(p, "gradient", "w1", NET_B1 - 1), number(p, "gradient", "b1", 0), number(p, "gradient", "w2", 0), number(p, "gradient", "b2", NET_CLASSES - 1)};
+    const double all[] = {number(p, "gradient", "w1", 100), number(p, "gradient", "w1", NET_B1 - 1), number(p, "gradient", "b1", 0),
+                          number(p, "gradient", "w2", 0), number(p, "gradient", "b2", NET_CLASSES - 1)};
     for (size_t i = 0; i < 5 && i < limit; i++) values[i] = all[i];
     return limit < 5 ? limit : 5;
 }
@@ -132,7 +140,9 @@ static size_t check_neural(void *state, double *values, size_t limit)
 static problem choose(int argc, char **argv)
 {
     const char *name = side_option(argc, argv, "--problem", "fuzzy");
-    problem p = {.records = bench_option(argc, argv, "--records", 4000000), .clusters = (uint32_t)bench_option(argc, argv, "--clusters", 8), .layout = side_layout(argc, argv),
+    problem p = {.records = bench_option(argc, argv, "--records", 4000000),
+                 .clusters = (uint32_t)bench_option(argc, argv, "--clusters", 8),
+                 .layout = side_layout(argc, argv),
                  .predictors = (uint32_t)bench_option(argc, argv, "--predictors", LOGISTIC_PREDICTORS)};
     if (!strcmp(name, "fuzzy") && p.clusters >= 1 && p.clusters <= MOST_CLUSTERS) {
         p.path = "fuzzy-cmeans", p.record = "point", p.function = "belong", p.fill = fill_points, p.bind = bind_fuzzy, p.check = check_fuzzy;
@@ -142,7 +152,8 @@ static problem choose(int argc, char **argv)
         p.path = "neural-net", p.record = "sample", p.function = "train", p.fill = fill_samples, p.bind = bind_neural, p.check = check_neural;
         p.layout = HDST_AOS;
     } else {
-        fprintf(stderr, "bench_models: --problem fuzzy (of up to %d clusters), logistic (of up to %d predictors) or neural\n", MOST_CLUSTERS, LOGISTIC_PREDICTORS);
+        fprintf(stderr, "bench_models: --problem fuzzy (of up to %d clusters), logistic (of up to %d predictors) or neural\n", MOST_CLUSTERS,
+                LOGISTIC_PREDICTORS);
         exit(2);
     }
     return p;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst's side of the comparisons over pairs: sums of a line by least squares, and a chain of four operators. Pairs stay resident.
-//   bench_sums [--problem linreg|chain] [--layout aos|soa|aosoa|aop] [--records N] [--digits 16|24] [--sums exact|fast] [--device DEVICE] [--kernels FOLDER] [--explain]
+//   bench_sums [--problem linreg|chain] [--layout aos|soa|aosoa|aop] [--records N] [--digits 16|24] [--sums exact|fast] [--device DEVICE] [--kernels FOLDER]
+//   [--explain]
 #include "bench/hdst_side.h"
 
 static bool fill_pairs(uint64_t first, uint64_t count, void *records, char *message, void *user)
@@ -32,7 +33,8 @@ static hdst_result *build(hdst_context *ctx, int argc, char **argv, uint64_t rec
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.hk", side_option(argc, argv, "--kernels", BENCH_KERNELS), chain ? "chain" : "linreg");
     hdst_module *hk = hdst_module_load(ctx, path, HDST_NO_PARAMS);
-    hdst_dataset *pairs = hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_callback(ctx, records, fill_pairs, all_digits), hk, "pair"), side_layout(argc, argv)));
+    hdst_dataset *pairs =
+        hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_callback(ctx, records, fill_pairs, all_digits), hk, "pair"), side_layout(argc, argv)));
     if (!chain) return hdst_result_create(hdst_map(pairs, hdst_map_spec_create(hk, "add")));
     pairs = hdst_filter(pairs, hdst_map_spec_create(hk, "inside"));
     pairs = hdst_map(pairs, hdst_map_spec_create(hk, "turn"));

@@ -60,7 +60,8 @@ static hdst_result *build(hdst_context *ctx, hdst_module *hk, const size *s, uin
 
 int main(int argc, char **argv)
 {
-    static const size sizes[] = {{"bytes", "byte", fill_bytes}, {"halves", "half", fill_halves}, {"wholes", "whole", fill_wholes}, {"reals", "real", fill_reals}};
+    static const size sizes[] = {
+        {"bytes", "byte", fill_bytes}, {"halves", "half", fill_halves}, {"wholes", "whole", fill_wholes}, {"reals", "real", fill_reals}};
     enum { SIZES = sizeof sizes / sizeof *sizes };
     const uint64_t records = bench_option(argc, argv, "--records", 20000000);
     hdst_context *ctx = side_context(argc, argv);

@@ -37,8 +37,9 @@ static inline float own_log(float x)
 {
     const uint32_t bits = bits_of(x) - 0x3f3504f3u;
     const float n = (float)((int32_t)bits >> 23), f = of_bits((bits & 0x7fffff) + 0x3f3504f3u) - 1.f;
-    const float tail = fmaf(f, fmaf(f, fmaf(f, fmaf(f, fmaf(f, fmaf(f, fmaf(f, -0.07634947f, 0.12761809f), -0.13160118f), 0.14201719f), -0.1662336f), 0.20001228f), -0.2500082f),
-                            0.3333333f);
+    const float tail = fmaf(
+        f, fmaf(f, fmaf(f, fmaf(f, fmaf(f, fmaf(f, fmaf(f, -0.07634947f, 0.12761809f), -0.13160118f), 0.14201719f), -0.1662336f), 0.20001228f), -0.2500082f),
+        0.3333333f);
     const float near = f * f * fmaf(f, tail, -0.5f);
     return fmaf(n, 0.69314575f, f + fmaf(n, 1.4286068e-6f, near));
 }

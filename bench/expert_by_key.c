@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expert writes in C for sums of floats by a 32-bit key, in doubles, not exact: an array per thread where the keys' range is known; a hash table per thread,
-// then merged, where there are few keys; else pairs apart by hash, through lines of a cache line each and stores past the caches, and a table for each part.
+// What an expert writes in C for sums of floats by a 32-bit key, in doubles, not exact: an array per thread where the
+// keys' range is known; a hash table per thread, then merged, where there are few keys; else pairs apart by hash,
+// through lines of a cache line each and stores past the caches, and a table for each part.
 //   expert_by_key [--keys N] [--records N] [--map]         cases: dense, hashed (a table per thread, or parts); with --map only mapped
 // Dense keys are 0 ... N - 1; the others are spread over all 32-bit numbers. Mapped: key and value are computed from records of four fields, in the same loops.
 #include "bench/bench.h"
@@ -44,7 +45,10 @@ static inline __attribute__((always_inline)) uint32_t key_at(const problem *p, u
     return mapped ? p->user[i] ^ p->item[i] * BENCH_ITEM_SPREAD : p->spread[i];
 }
 
-static inline __attribute__((always_inline)) float value_at(const problem *p, uint64_t i, bool mapped) { return mapped ? p->price[i] * p->amount[i] : p->value[i]; }
+static inline __attribute__((always_inline)) float value_at(const problem *p, uint64_t i, bool mapped)
+{
+    return mapped ? p->price[i] * p->amount[i] : p->value[i];
+}
 
 static inline uint32_t hash_of(uint32_t key)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output of which the data says how much, by an expert: columns in, C structs out, in input order. Every thread counts its part, then writes it where the counts say;
-// the place moves on by the condition, without a branch.
+// Output of which the data says how much, by an expert: columns in, C structs out, in input order. Every thread
+// counts its part, then writes it where the counts say; the place moves on by the condition, without a branch.
 //   expert_emit [--records N]      cases: half, tenth (filters), both (an edge and its reverse, unless it is a loop), steps (none to three records of each)
 #include "bench/bench.h"
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expert writes in C for one step of fuzzy c-means with the fuzzifier 2: float points of four columns, an array per column, the weighted sums and the weight of each cluster and the
-// objective. Threads; vectors over the points; float sums flushed to double.
+// What an expert writes in C for one step of fuzzy c-means with the fuzzifier 2: float points of four columns, an
+// array per column, the weighted sums and the weight of each cluster and the objective. Threads; vectors over the
+// points; float sums flushed to double.
 //
-// Shape: with r[j] = 1 / d[j] a point belongs to cluster j by u[j] = r[j] / (sum of r), and what it adds to the objective is 1 / (sum of r). A group of four vectors of points keeps its weights
-// u^2 in the first cache; then the five sums of a cluster stay in registers while the group goes by.
+// Shape: with r[j] = 1 / d[j] a point belongs to cluster j by u[j] = r[j] / (sum of r), and what it adds to the
+// objective is 1 / (sum of r). A group of four vectors of points keeps its weights u^2 in the first cache; then the
+// five sums of a cluster stay in registers while the group goes by.
 // usage: expert_fuzzy [--records N] [--clusters K], driven by bench/run.py
 #include "bench/models.h"
 #include "bench/simd.h"
@@ -38,7 +40,8 @@ BENCH_INLINE vfloat distance(const problem *p, uint64_t i, uint32_t j)
     return d;
 }
 
-// Vector v of a group of points: their weights go to w[j][v]. A point on a center has an infinite reciprocal, and so a weight that is no number: add_point takes those.
+// Vector v of a group of points: their weights go to w[j][v]. A point on a center has an infinite reciprocal, and so
+// a weight that is no number: add_point takes those.
 BENCH_INLINE vfloat weigh(const problem *p, uint64_t i, uint32_t clusters, vfloat (*w)[VECTORS], int v)
 {
     vfloat all = v_all(0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expert writes in C to have all pairs (u32, f32) of a key together, in their order, before a function goes over them: a stable partition by hash, whose counts
-// each thread makes for its share; then, part by part, numbers for the keys from a hash table, and a stable partition by these.
+// What an expert writes in C to have all pairs (u32, f32) of a key together, in their order, before a function goes
+// over them: a stable partition by hash, whose counts each thread makes for its share; then, part by part, numbers
+// for the keys from a hash table, and a stable partition by these.
 // usage: expert_group [--keys N] [--records N], driven by bench/run.py
 #include "bench/bench.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expert writes in C for a histogram of each of the three bytes of pixels: tables of 32-bit counts for each thread, two of them in turn, so that a common value waits less
-// for its own last addition.
+// What an expert writes in C for a histogram of each of the three bytes of pixels: tables of 32-bit counts for each
+// thread, two of them in turn, so that a common value waits less for its own last addition.
 // usage: expert_histogram [--records N], driven by bench/run.py
 #include "bench/histogram.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expert writes in C for one KMeans step over wide points (hundreds of coordinates, row-major): threads; four points by two centers at a time, whose eight
-// vectors of partial sums stay in registers; sums per center as float rows, flushed to double.
+// What an expert writes in C for one KMeans step over wide points (hundreds of coordinates, row-major): threads; four
+// points by two centers at a time, whose eight vectors of partial sums stay in registers; sums per center as float
+// rows, flushed to double.
 // usage: expert_kmeans_wide [--records N] [--clusters K] [--columns D], driven by bench/run.py
 #include "bench/bench.h"
 #include "bench/simd.h"
@@ -131,7 +132,8 @@ static void make_points(unsigned thread, unsigned threads, void *state)
 static totals make_totals(const problem *p)
 {
     const size_t cells = (size_t)p->clusters * p->columns;
-    return (totals){.x = bench_allocate(cells * sizeof(double)), .n = bench_allocate(p->clusters * sizeof(uint64_t)), .table = bench_allocate(cells * sizeof(float))};
+    return (totals){
+        .x = bench_allocate(cells * sizeof(double)), .n = bench_allocate(p->clusters * sizeof(uint64_t)), .table = bench_allocate(cells * sizeof(float))};
 }
 
 int main(int argc, char **argv)

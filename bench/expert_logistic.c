@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expert writes in C for one step of logistic regression by Newton's method: ten predictors and a class in double, an array each; the log likelihood, its gradient, the information matrix
-// and the rows whose class is found. Threads; exp and log1p of the C library's vector functions; float sums in double, regrouped.
+// What an expert writes in C for one step of logistic regression by Newton's method: ten predictors and a class in
+// double, an array each; the log likelihood, its gradient, the information matrix and the rows whose class is found.
+// Threads; exp and log1p of the C library's vector functions; float sums in double, regrouped.
 //
-// Shape: a block of rows goes through the mathematics with arrays in the first cache; then the sums, products of the rows z and of the same weighted, are a small matrix product: four by four
-// sums stay in registers while the block goes by.
+// Shape: a block of rows goes through the mathematics with arrays in the first cache; then the sums, products of the
+// rows z and of the same weighted, are a small matrix product: four by four sums stay in registers while the block
+// goes by.
 // usage: expert_logistic [--records N], driven by bench/run.py
 #include "bench/models.h"
 
@@ -71,7 +73,8 @@ static inline __attribute__((always_inline)) void tile(const block *b, uint32_t 
     for (uint32_t r = 0; r < records; r += WIDTH)
         for (int m = 0; m < TILE; m++)
             for (int n = 0; n < TILE; n++)
-                if (j + n <= D && (i + m == ROWS - 1 || j + n <= i + m)) sum[m][n] += *(const vector *)&b->weighted[i + m][r] * *(const vector *)&b->z[j + n][r];
+                if (j + n <= D && (i + m == ROWS - 1 || j + n <= i + m))
+                    sum[m][n] += *(const vector *)&b->weighted[i + m][r] * *(const vector *)&b->z[j + n][r];
     for (int m = 0; m < TILE; m++)
         for (int n = 0; n < TILE; n++)
             for (int l = 0; l < WIDTH; l++) to->product[i + m][j + n] += sum[m][n][l];
@@ -125,7 +128,8 @@ static void run(void *state)
 static size_t check(void *state, double *values, size_t limit)
 {
     const totals *s = &((const problem *)state)->sum;
-    const double all[] = {s->log_likelihood, (double)s->right, s->product[ROWS - 1][0], s->product[ROWS - 1][D], s->product[0][0], s->product[7][2], s->product[D][D]};
+    const double all[] = {s->log_likelihood, (double)s->right, s->product[ROWS - 1][0], s->product[ROWS - 1][D],
+                          s->product[0][0],  s->product[7][2], s->product[D][D]};
     for (size_t i = 0; i < 7 && i < limit; i++) values[i] = all[i];
     return limit < 7 ? limit : 7;
 }

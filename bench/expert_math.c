@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of bench_math.c in C, compiled with -ffast-math, so that the compiler calls the vector functions of the C library (libmvec, errors up to 4 units in
-// the last place). Cases: exp log sin tanh erf pow price.
+// The functions of bench_math.c in C, compiled with -ffast-math, so that the compiler calls the vector functions of
+// the C library (libmvec, errors up to 4 units in the last place). Cases: exp log sin tanh erf pow price.
 //   expert_math [--records N]
 #include "bench/bench.h"
 
@@ -79,7 +79,8 @@ int main(int argc, char **argv)
         bench_option_at(i, option);
         numbers[i] = bench_coordinate(i, 0, 1), spot[i] = option[0], strike[i] = option[1], years[i] = option[2];
     }
-    const bench_case cases[] = {{"exp", run_exp, check, results}, {"log", run_log, check, results}, {"sin", run_sin, check, results}, {"tanh", run_tanh, check, results},
-                                {"erf", run_erf, check, results}, {"pow", run_pow, check, results}, {"price", run_price, check_prices, NULL}};
+    const bench_case cases[] = {{"exp", run_exp, check, results},        {"log", run_log, check, results}, {"sin", run_sin, check, results},
+                                {"tanh", run_tanh, check, results},      {"erf", run_erf, check, results}, {"pow", run_pow, check, results},
+                                {"price", run_price, check_prices, NULL}};
     return bench_serve(cases, sizeof cases / sizeof *cases, records);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expert writes in C for the value of a European call from random paths (examples/monte-carlo): Philox 4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011), a
-// normal draw by Box and Muller, what the option pays at the end, sums of it and of its square about a center, all in double. The polynomials are those of
-// codegen/math/ for what the draw needs: logarithms of (0, 1], exponentials of moderate numbers. A loop without branches, which the compiler turns into vectors
-// (words of 32 bits lie in lanes of 64, as their products need), then the sums of a block in eight lanes.
+// What an expert writes in C for the value of a European call from random paths (examples/monte-carlo): Philox
+// 4x32-10 (Salmon, Moraes, Dror and Shaw, SC 2011), a normal draw by Box and Muller, what the option pays at the end,
+// sums of it and of its square about a center, all in double. The polynomials are those of codegen/math/ for what the
+// draw needs: logarithms of (0, 1], exponentials of moderate numbers. A loop without branches, which the compiler
+// turns into vectors (words of 32 bits lie in lanes of 64, as their products need), then the sums of a block in eight
+// lanes.
 // usage: expert_monte_carlo [--records N] [--seed N], driven by bench/run.py. Case: paths.
 #include "bench/bench.h"
 

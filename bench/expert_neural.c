@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expert writes in C for the gradient of a batch of a net with one hidden layer: 784 float columns row by row, 30 hidden units with tanh, softmax over 10 classes, the cross entropy.
+// What an expert writes in C for the gradient of a batch of a net with one hidden layer: 784 float columns row by
+// row, 30 hidden units with tanh, softmax over 10 classes, the cross entropy.
 //
-// Shape: two matrix products over the batch, whose sums stay in registers: forward four samples by six units, with vectors along the columns; backward six units by four vectors of columns,
-// while the samples go by. What lies between is a few hundred numbers a sample. A thread has its share of the samples, with a gradient of its own.
+// Shape: two matrix products over the batch, whose sums stay in registers: forward four samples by six units, with
+// vectors along the columns; backward six units by four vectors of columns, while the samples go by. What lies
+// between is a few hundred numbers a sample. A thread has its share of the samples, with a gradient of its own.
 // usage: expert_neural [--records N], driven by bench/run.py
 #include "bench/models.h"
 
 #include <math.h>
 
-enum { D = NET_COLUMNS, H = NET_HIDDEN, C = NET_CLASSES, WIDTH = 16, SAMPLES = 4, UNITS = 6, SPAN = 4, BLOCK = 64 };      // samples that go through both products while they are in a cache
+enum {
+    D = NET_COLUMNS,
+    H = NET_HIDDEN,
+    C = NET_CLASSES,
+    WIDTH = 16,
+    SAMPLES = 4,
+    UNITS = 6,
+    SPAN = 4,
+    BLOCK = 64
+}; // samples that go through both products while they are in a cache
 _Static_assert(D % WIDTH == 0 && H % UNITS == 0 && BLOCK % SAMPLES == 0, "tiles are whole");
 
 typedef float vector __attribute__((vector_size(WIDTH * sizeof(float))));

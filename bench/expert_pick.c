@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expert writes in C to find the pairs (u32, f32) with the largest values: each thread keeps the best of its share in order; a block of values is compared with
-// the worst of them at once, and hardly any has a better one.
+// What an expert writes in C to find the pairs (u32, f32) with the largest values: each thread keeps the best of its
+// share in order; a block of values is compared with the worst of them at once, and hardly any has a better one.
 // usage: expert_pick [--count N] [--records N], driven by bench/run.py
 #include "bench/bench.h"
 
@@ -79,7 +79,8 @@ static size_t check(void *state, double *values, size_t limit)
 static void make(unsigned thread, unsigned threads, void *state)
 {
     problem *p = state;
-    for (uint64_t i = p->records * thread / threads; i < p->records * (thread + 1) / threads; i++) p->pairs[i] = (pair){(uint32_t)i, bench_pair_value(i, 0, true)};
+    for (uint64_t i = p->records * thread / threads; i < p->records * (thread + 1) / threads; i++)
+        p->pairs[i] = (pair){(uint32_t)i, bench_pair_value(i, 0, true)};
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expert writes in C to sort unsigned numbers: a radix sort by 8 bits, least significant digit first, each thread with a stretch of its own; keys are gathered to
-// whole cache lines, which go to memory past the caches.
+// What an expert writes in C to sort unsigned numbers: a radix sort by 8 bits, least significant digit first, each
+// thread with a stretch of its own; keys are gathered to whole cache lines, which go to memory past the caches.
 // usage: expert_sort [--records N], driven by bench/run.py
 #include "bench/bench.h"
 

@@ -47,15 +47,16 @@ static inline hdst_context *side_context(int argc, char **argv)
     return hdst_context_create(&options);
 }
 
-// Runs the result's graph (a case of bench_serve whose state is the result). With BENCH_TIMES in the environment it says how long the kernels took by the device's clock.
+// Runs the result's graph (a case of bench_serve whose state is the result). With BENCH_TIMES in the environment it
+// says how long the kernels took by the device's clock.
 static inline void side_run(void *result)
 {
     hdst_error error;
     if (hdst_run(result, &error) != HDST_OK) side_die(&error);
     if (!getenv("BENCH_TIMES")) return;
     const hdst_run_stats stats = hdst_result_stats(result);
-    fprintf(stderr, "bench: kernels %.3f ms in %llu slices, %.0f million records a second\n", stats.device[0].busy_seconds * 1e3, (unsigned long long)stats.device[0].slices,
-            (double)stats.device[0].records / stats.device[0].busy_seconds * 1e-6);
+    fprintf(stderr, "bench: kernels %.3f ms in %llu slices, %.0f million records a second\n", stats.device[0].busy_seconds * 1e3,
+            (unsigned long long)stats.device[0].slices, (double)stats.device[0].records / stats.device[0].busy_seconds * 1e-6);
 }
 
 static inline void side_explain(int argc, char **argv, hdst_result *result)

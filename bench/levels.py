@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What each level of a reduction saves, by the counters of a run: how many records, pairs or cells enter and leave it, for workloads that reduce in different ways.
+"""What each level of a reduction saves, by the counters of a run: how many records, pairs or cells enter and leave
+it, for workloads that reduce in different ways.
 
 usage: levels.py [--build FOLDER] [--records N] [--device DEVICE] [--hpr LEVEL...]
 
-Each workload runs once for each level named (`--hpr none block device node`; only `node`, which is all, unless given) over the same made-up records. Results must be the same
+Each workload runs once for each level named (`--hpr none block device node`; only `node`, which is all,
+unless given) over the same made-up records. Results must be the same
 at all of them: exit code 1 where they are not. `of 1000` says how many of a thousand that enter the first level leave this one."""
 import argparse
 import array

@@ -25,23 +25,23 @@ static long double pow_l(long double x, long double y) { return fabsl(y) < 0x1p6
 #define TWO(name)                                                                                           \
     static double name##_1(double x, double y) { return name(x, y); }                                       \
     static long double name##_l(long double x, long double y) { return name##l(x, y); }
-SAME(sqrt) SAME(exp) SAME(exp2) SAME(expm1) SAME(log) SAME(log2) SAME(log10) SAME(log1p) SAME(sinh) SAME(cosh) SAME(tanh) SAME(asin) SAME(acos) SAME(atan) TWO(atan2)
-SAME(sin) SAME(cos) SAME(tan) SAME(erf) SAME(erfc) SAME(cbrt) TWO(hypot) TWO(fmod) ONE(rsqrt, rsqrt_of_double, rsqrt_of_long_double)
-SAME(floor) SAME(ceil) SAME(trunc) SAME(round) SAME(rint) TWO(copysign) TWO(fmin) TWO(fmax)
+SAME(sqrt)
+SAME(exp) SAME(exp2) SAME(expm1) SAME(log) SAME(log2) SAME(log10) SAME(log1p) SAME(sinh) SAME(cosh) SAME(tanh) SAME(asin) SAME(acos) SAME(atan) TWO(atan2)
+    SAME(sin) SAME(cos) SAME(tan) SAME(erf) SAME(erfc) SAME(cbrt) TWO(hypot) TWO(fmod) ONE(rsqrt, rsqrt_of_double, rsqrt_of_long_double) SAME(floor) SAME(ceil)
+        SAME(trunc) SAME(round) SAME(rint) TWO(copysign) TWO(fmin) TWO(fmax)
 
 #define ENTRY(name, args, limit_float, limit_double, any_zero)                                              \
     {#name, args, {args == 1 ? name##_1 : NULL, args == 2 ? name##_1 : NULL}, name##_l, limit_float, limit_double, any_zero}
-const math_function math_functions[] = {
-    ENTRY(sqrt, 1, 0.5, 0.5, false),
-    ENTRY(exp, 1, 2, 2, false), ENTRY(exp2, 1, 2, 2, false), ENTRY(expm1, 1, 2, 2, false), ENTRY(log, 1, 2, 2, false), ENTRY(log2, 1, 2, 2, false),
-    ENTRY(log10, 1, 2, 2, false), ENTRY(log1p, 1, 2, 2, false),
-    ENTRY(pow, 2, 4, 4, false), ENTRY(rsqrt, 1, 2, 2, false), ENTRY(cbrt, 1, 2, 2, false), ENTRY(hypot, 2, 2, 2, false), ENTRY(fmod, 2, 0, 0, false),
-    ENTRY(sin, 1, 2, 2, false), ENTRY(cos, 1, 2, 2, false), ENTRY(tan, 1, 4, 4, false),
-    ENTRY(sinh, 1, 4, 4, false), ENTRY(cosh, 1, 4, 4, false), ENTRY(tanh, 1, 2, 4, false),
-    ENTRY(asin, 1, 4, 4, false), ENTRY(acos, 1, 4, 4, false), ENTRY(atan, 1, 2, 2, false), ENTRY(atan2, 2, 4, 4, false),
-    ENTRY(erf, 1, 2, 2, false), ENTRY(erfc, 1, 4, 4, false),
-    ENTRY(floor, 1, 0, 0, false), ENTRY(ceil, 1, 0, 0, false), ENTRY(trunc, 1, 0, 0, false), ENTRY(round, 1, 0, 0, false), ENTRY(rint, 1, 0, 0, false),
-    ENTRY(copysign, 2, 0, 0, false), ENTRY(fmin, 2, 0, 0, true), ENTRY(fmax, 2, 0, 0, true),
+            const math_function math_functions[] = {
+                ENTRY(sqrt, 1, 0.5, 0.5, false), ENTRY(exp, 1, 2, 2, false),   ENTRY(exp2, 1, 2, 2, false),     ENTRY(expm1, 1, 2, 2, false),
+                ENTRY(log, 1, 2, 2, false),      ENTRY(log2, 1, 2, 2, false),  ENTRY(log10, 1, 2, 2, false),    ENTRY(log1p, 1, 2, 2, false),
+                ENTRY(pow, 2, 4, 4, false),      ENTRY(rsqrt, 1, 2, 2, false), ENTRY(cbrt, 1, 2, 2, false),     ENTRY(hypot, 2, 2, 2, false),
+                ENTRY(fmod, 2, 0, 0, false),     ENTRY(sin, 1, 2, 2, false),   ENTRY(cos, 1, 2, 2, false),      ENTRY(tan, 1, 4, 4, false),
+                ENTRY(sinh, 1, 4, 4, false),     ENTRY(cosh, 1, 4, 4, false),  ENTRY(tanh, 1, 2, 4, false),     ENTRY(asin, 1, 4, 4, false),
+                ENTRY(acos, 1, 4, 4, false),     ENTRY(atan, 1, 2, 2, false),  ENTRY(atan2, 2, 4, 4, false),    ENTRY(erf, 1, 2, 2, false),
+                ENTRY(erfc, 1, 4, 4, false),     ENTRY(floor, 1, 0, 0, false), ENTRY(ceil, 1, 0, 0, false),     ENTRY(trunc, 1, 0, 0, false),
+                ENTRY(round, 1, 0, 0, false),    ENTRY(rint, 1, 0, 0, false),  ENTRY(copysign, 2, 0, 0, false), ENTRY(fmin, 2, 0, 0, true),
+                ENTRY(fmax, 2, 0, 0, true),
 };
 const size_t math_function_count = sizeof math_functions / sizeof *math_functions;
 
@@ -107,17 +107,87 @@ static uint64_t mix(uint64_t z)     // splitmix64 (Steele, Lea and Flood, OOPSLA
 }
 
 static const double special[] = {
-    0, 1, 2, 3, 4, 5, 7, 10, 16, 64, 100, 127, 128, 149, 150, 1024, 1074, 1e5, 0.5, 0.25, 0.75, 1.5, 2.5, 0.1, 1.0 / 3, 2.0 / 3, 0x1p-24, 0x1p-23, 0x1p-53, 0x1p-52, 0x1p-126,
-    0x1p-149, 0x1p-127, 0x1.8p-140,
-    DBL_MIN, 0x1p-1074, 0x1.8p-1060, FLT_MAX, DBL_MAX, INFINITY, NAN, M_PI, M_PI_2, M_PI_4, M_LN2, M_SQRT2, M_E,
-    0x1.fffffep-1, 0x1.000002p0, 0x1.fffffffffffffp-1, 0x1.0000000000001p0,
-    0x1p22, 0x1.8p22, 0x1.000001p23, 0x1p23, 0x1p24, 0x1p31, 0x1p32, 0x1p51, 0x1.8p51, 0x1p52, 0x1.0000000000001p52, 0x1p53, 0x1p63,
-    88.72283, 88.72284, 103.97, 103.98, 709.782712893384, 709.782712893385, 745.13321, 745.1332193,
-    0x1.6ac5b262ca1ffp+849 /* 6381956970095103 * 2^797, next to a multiple of pi / 2 */, 0x1.921fb54442d18p+1, 0x1.6b4f3ep+1, 16367173.0, 0x1.47d0fep+34,
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    7,
+    10,
+    16,
+    64,
+    100,
+    127,
+    128,
+    149,
+    150,
+    1024,
+    1074,
+    1e5,
+    0.5,
+    0.25,
+    0.75,
+    1.5,
+    2.5,
+    0.1,
+    1.0 / 3,
+    2.0 / 3,
+    0x1p-24,
+    0x1p-23,
+    0x1p-53,
+    0x1p-52,
+    0x1p-126,
+    0x1p-149,
+    0x1p-127,
+    0x1.8p-140,
+    DBL_MIN,
+    0x1p-1074,
+    0x1.8p-1060,
+    FLT_MAX,
+    DBL_MAX,
+    INFINITY,
+    NAN,
+    M_PI,
+    M_PI_2,
+    M_PI_4,
+    M_LN2,
+    M_SQRT2,
+    M_E,
+    0x1.fffffep-1,
+    0x1.000002p0,
+    0x1.fffffffffffffp-1,
+    0x1.0000000000001p0,
+    0x1p22,
+    0x1.8p22,
+    0x1.000001p23,
+    0x1p23,
+    0x1p24,
+    0x1p31,
+    0x1p32,
+    0x1p51,
+    0x1.8p51,
+    0x1p52,
+    0x1.0000000000001p52,
+    0x1p53,
+    0x1p63,
+    88.72283,
+    88.72284,
+    103.97,
+    103.98,
+    709.782712893384,
+    709.782712893385,
+    745.13321,
+    745.1332193,
+    0x1.6ac5b262ca1ffp+849 /* 6381956970095103 * 2^797, next to a multiple of pi / 2 */,
+    0x1.921fb54442d18p+1,
+    0x1.6b4f3ep+1,
+    16367173.0,
+    0x1.47d0fep+34,
 };
 enum { SPECIALS = 2 * (int)(sizeof special / sizeof *special) };
 
-static double special_number(uint64_t i) { return i & 1 && !isnan(special[i / 2]) ? -special[i / 2] : special[i / 2]; }       // no kernel sees the sign of a NaN
+static double special_number(uint64_t i) { return i & 1 && !isnan(special[i / 2]) ? -special[i / 2] : special[i / 2]; } // no kernel sees the sign of a NaN
 
 static float float_of_bits(uint32_t bits)
 {

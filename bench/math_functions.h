@@ -35,7 +35,8 @@ void math_points_float(const math_function *f, uint64_t first, size_t count, mat
 void math_points_double(const math_function *f, uint64_t first, size_t count, math_pair_double *points);
 
 enum { MATH_TOGETHER = 8 };
-// Up to MATH_TOGETHER functions over the points (pairs of is_double's type). out[i * count + k] is that of functions[k]. False, with words on stderr, after an error.
+// Up to MATH_TOGETHER functions over the points (pairs of is_double's type). out[i * count + k] is that of
+// functions[k]. False, with words on stderr, after an error.
 bool math_evaluate(hdst_context *context, const math_function *const *functions, size_t count, bool is_double, const void *points, size_t n, void *out);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What both sides of the comparisons about models share: the data of logistic regression, of the neural net and of fuzzy c-means, and the models at the step that is measured.
+// What both sides of the comparisons about models share: the data of logistic regression, of the neural net and of
+// fuzzy c-means, and the models at the step that is measured.
 #ifndef HDST_BENCH_MODELS_H
 #define HDST_BENCH_MODELS_H
 
@@ -34,7 +35,13 @@ static inline float bench_pixel_of(uint64_t record, uint32_t column)
 static inline uint32_t bench_class_of(uint64_t record) { return (uint32_t)(bench_random((1ull << 46) + record) % NET_CLASSES); }
 
 // Weight `i` of the net, in the order of its struct: w1[hidden][columns], b1, w2[classes][hidden], b2.
-enum { NET_W1 = 0, NET_B1 = NET_HIDDEN * NET_COLUMNS, NET_W2 = NET_B1 + NET_HIDDEN, NET_B2 = NET_W2 + NET_CLASSES * NET_HIDDEN, NET_WEIGHTS = NET_B2 + NET_CLASSES };
+enum {
+    NET_W1 = 0,
+    NET_B1 = NET_HIDDEN * NET_COLUMNS,
+    NET_W2 = NET_B1 + NET_HIDDEN,
+    NET_B2 = NET_W2 + NET_CLASSES * NET_HIDDEN,
+    NET_WEIGHTS = NET_B2 + NET_CLASSES
+};
 static inline float bench_weight(uint64_t i) { return (i < NET_B1 ? 0.08f : 0.3f) * (float)bench_signed((1ull << 47) + i); }
 
 #endif

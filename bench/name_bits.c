@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names on devices: a program computes the same whatever its names are, also where they are words that generated kernels are made of.
 //
-// usage: name_bits [--passes N] [--each N] [--from K] [DEVICE ...]   (default: interp and cpu; names as hdst_context_options has them: interp, cpu, gpu, 0, 1 ...)
-// Every word of generated text stands in a place of each role (local, parameter, field, table, function, record or constant), 24 words in a program; --passes leaves roles out, --each
-// runs every N-th program only, from the K-th on. What is computed is compared with the same in C. Exit code 1 when something differs; 4: no such device.
+// usage: name_bits [--passes N] [--each N] [--from K] [DEVICE ...]   (default: interp and cpu; names as
+// hdst_context_options has them: interp, cpu, gpu, 0, 1 ...) Every word of generated text stands in a place of each
+// role (local, parameter, field, table, function, record or constant), 24 words in a program; --passes leaves roles
+// out, --each runs every N-th program only, from the K-th on. What is computed is compared with the same in C. Exit
+// code 1 when something differs; 4: no such device.
 #include <hdst/hdst.h>
 
 #include "name_words.h"
@@ -16,7 +18,32 @@
 enum { ROLES = 6, PLACES_OF_ROLE = 4, PLACES = ROLES * PLACES_OF_ROLE, RECORDS = 50000, ROWS = 8, MOST_TEXT = 1 << 14 };
 
 // '$' and a letter is a place for a name: 'a' to 'x', four of a role each.
-enum place { L, N, O, I, /* locals */ P, Q, A, H, /* parameters */ X, Y, K, V, /* fields */ T, G, D, B, /* tables */ F, M, E, U, /* functions */ R, S, W, Z /* records, a constant */ };
+enum place {
+    L,
+    N,
+    O,
+    I,
+    /* locals */ P,
+    Q,
+    A,
+    H,
+    /* parameters */ X,
+    Y,
+    K,
+    V,
+    /* fields */ T,
+    G,
+    D,
+    B,
+    /* tables */ F,
+    M,
+    E,
+    U,
+    /* functions */ R,
+    S,
+    W,
+    Z /* records, a constant */
+};
 
 static const char program[] =
     "const float $x[4] = { 0.25f, 0.5f, 0.75f, 1.0f };\n"
@@ -123,13 +150,17 @@ static bool is_a_name(hdst_context *context, const char *word)
 
 static bool is_right(hdst_result *result, const char *const names[PLACES], const void *collected, uint64_t count, const answer *right, hdst_error *error)
 {
-    const double total = hdst_view_double(hdst_result_field(result, names[T], NULL), 0, 0), dots = hdst_view_double(hdst_result_field(result, names[D], NULL), 0, 0);
+    const double total = hdst_view_double(hdst_result_field(result, names[T], NULL), 0, 0),
+                 dots = hdst_view_double(hdst_result_field(result, names[D], NULL), 0, 0);
     uint64_t rows = 0;
     const row *sums = hdst_result_rows(result, names[G], &rows);
     bool good = hdst_result_status(result, error) == HDST_OK && total == right->total && dots == right->dots && rows == ROWS && count == RECORDS;
     for (int r = 0; good && r < ROWS; r++) good = sums[r].v == right->rows[r].v && sums[r].n == right->rows[r].n;
-    for (uint32_t i = 0; good && i < RECORDS; i++) good = ((const made *)collected)[i].x == right->made[i].x && ((const made *)collected)[i].v == right->made[i].v;
-    if (!good) printf("%s is %.17g (must be %.17g), %s %.17g (%.17g), or rows of %s or records of %s are wrong\n", names[T], total, right->total, names[D], dots, right->dots, names[G], names[E]);
+    for (uint32_t i = 0; good && i < RECORDS; i++)
+        good = ((const made *)collected)[i].x == right->made[i].x && ((const made *)collected)[i].v == right->made[i].v;
+    if (!good)
+        printf("%s is %.17g (must be %.17g), %s %.17g (%.17g), or rows of %s or records of %s are wrong\n", names[T], total, right->total, names[D], dots,
+               right->dots, names[G], names[E]);
     return good;
 }
 

@@ -2,7 +2,8 @@
 // NaNs on devices: what can be seen of them must be the same everywhere (bench/nan_cases.h).
 //
 // usage: nan_bits [--no-math] [DEVICE ...]        (default: interp and cpu; names as hdst_context_options has them: interp, cpu, gpu, 0, 1 ...)
-// Prints a digest of the results of each case on each device, which must not differ, and what is wrong of each. Exit code 1 when something is; 4: no such device.
+// Prints a digest of the results of each case on each device, which must not differ, and what is wrong of each. Exit
+// code 1 when something is; 4: no such device.
 #include "bench/nan_cases.h"
 
 #include <inttypes.h>

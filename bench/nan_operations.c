@@ -9,8 +9,9 @@
 
 // --- Operations ---
 
-// What is stored as a number, and numbers whose bits are asked for: in the kernel language ($x, $y: the operands; $T: their type; $O: the other one; $F, $B: its bits as a
-// number and back; $S: the sign bit) and in C, of T x and y; `b` is a NaN that is bound.
+// What is stored as a number, and numbers whose bits are asked for: in the kernel language ($x, $y: the operands; $T:
+// their type; $O: the other one; $F, $B: its bits as a number and back; $S: the sign bit) and in C, of T x and y; `b`
+// is a NaN that is bound.
 #define SIGN_OF(y) (!isnan(y) && signbit(y))
 #define VALUES(OP)                                                                                          \
     OP("copy", "$x", x)                                                                                     \

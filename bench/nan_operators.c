@@ -231,7 +231,8 @@ static void keys_of_a_map(job *j)
         for (size_t k = 0; k < n; k++) none[k] |= right[k].key == key && isnan(x_of(&j->records[i]));
     }
     uint64_t count;
-    keyed *got = nan_collect(j, "map, reduce_by_key", hdst_reduce_by_key(hdst_map_function(j->raw, j->module, "to_parts"), j->module, "add"), sizeof *got, &count);
+    keyed *got =
+        nan_collect(j, "map, reduce_by_key", hdst_reduce_by_key(hdst_map_function(j->raw, j->module, "to_parts"), j->module, "add"), sizeof *got, &count);
     if (!got) return;
     qsort(got, count, sizeof *got, by_key);
     for (size_t k = 0; k < n; k++) right[k].total = none[k] || k >= count ? one_nan_float : got[k].total;

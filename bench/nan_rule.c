@@ -32,8 +32,8 @@ void nan_tell(const nan_look *look, const char *name, const void *got, const voi
         memcpy(&b, (const char *)right + i * stride, size);
         digest = nan_mix(digest ^ a);
         if (a == b || wrong) continue;
-        snprintf(words, sizeof words, "at %zu (of pairs of %d numbers): %0*llx, must be %0*llx", i, (int)NUMBERS, (int)(2 * size), (unsigned long long)a, (int)(2 * size),
-                 (unsigned long long)b);
+        snprintf(words, sizeof words, "at %zu (of pairs of %d numbers): %0*llx, must be %0*llx", i, (int)NUMBERS, (int)(2 * size), (unsigned long long)a,
+                 (int)(2 * size), (unsigned long long)b);
         wrong = words;
     }
     look->see(look->user, name, digest, wrong);

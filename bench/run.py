@@ -3,7 +3,8 @@
 """`make bench`: hdst beside hand-written C, measured in turn in one sitting.
 
 All programs of a comparison hold their data and wait; each round runs every one of them once, so that a change of the machine meets all alike.
-The figure is the median of the rounds, the spread their smallest and largest; the ratio is to the expert program of the same comparison. "cpu ns" is the processor
+The figure is the median of the rounds, the spread their smallest and largest; the ratio is to the expert program of
+the same comparison. "cpu ns" is the processor
 time of all threads together, which a busy machine disturbs less.
 The sides' results are compared too: a fast wrong answer is an error.
 """
@@ -87,7 +88,8 @@ COMPARISONS = [
     *[(f"{{records}} {name} through a loop of 61 turns", ("expert C", "expert_widths", [], case, None), [("hdst SoA", "bench_widths", [], case, 1.3)])
       for case, name in [("bytes", "uint8"), ("halves", "int16"), ("wholes", "int64"), ("reals", "float64")]],
     # Not beside an expert: what the checks that cannot be proved away cost.
-    *[(f"checks inside kernels, {{records}} records: {case}", ("without checks", "bench_checks", ["--unchecked", "1"], case, None), [("hdst", "bench_checks", [], case, None)])
+    *[(f"checks inside kernels, {{records}} records: {case}", ("without checks", "bench_checks", ["--unchecked", "1"], case, None),
+       [("hdst", "bench_checks", [], case, None)])
       for case in ["histogram", "gather", "divide", "score"]],
     ("checks inside kernels, KMeans step", ("without checks", "bench_kmeans", ["--problem", "l2", "--layout", "soa", "--unchecked", "1"], "step", None),
      [("hdst", "bench_kmeans", ["--problem", "l2", "--layout", "soa"], "step", None)]),
@@ -100,7 +102,8 @@ KERNELS = [
     ("kmeans_l1.hk", "bench_kmeans", ["--problem", "l1"]),
     ("linreg.hk", "bench_sums", ["--problem", "linreg"]),
     ("chain.hk", "bench_sums", ["--problem", "chain"]),
-    *[(f"{name}.hk", "bench_models", ["--problem", problem]) for name, problem in [("fuzzy-cmeans", "fuzzy"), ("logistic-regression", "logistic"), ("neural-net", "neural")]],
+    *[(f"{name}.hk", "bench_models", ["--problem", problem])
+      for name, problem in [("fuzzy-cmeans", "fuzzy"), ("logistic-regression", "logistic"), ("neural-net", "neural")]],
     ("math.hk, Black-Scholes", "bench_math", ["--case", "price"], "price"),
     ("monte-carlo.hk", "bench_monte_carlo", [], "paths"),
     ("matrix-vector.hk", "bench_matvec", ["--problem", "iterate", "--columns", "4096"], "iterate"),
@@ -306,12 +309,14 @@ def print_compile_times(result):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build", help="the build folder")
-    parser.add_argument("--beside", metavar="BUILD", help="another build's folder, such as that of an older version: hdst's sides are measured with both, in turn")
+    parser.add_argument("--beside", metavar="BUILD",
+                        help="another build's folder, such as that of an older version: hdst's sides are measured with both, in turn")
     parser.add_argument("--match", metavar="TEXT", help="only the comparisons whose title has TEXT")
     parser.add_argument("--records", type=int, default=20_000_000)
     parser.add_argument("--clusters", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--only", choices=["steps", "workloads", "start", "compile"], help="the steps, the workloads, the start-up times or the compile times alone")
+    parser.add_argument("--only", choices=["steps", "workloads", "start", "compile"],
+        help="the steps, the workloads, the start-up times or the compile times alone")
     parser.add_argument("--json", metavar="FILE", help="write all figures to FILE")
     return parser.parse_args()
 

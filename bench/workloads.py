@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The comparisons of whole workloads beside hand-written twins, for run.py (`--only workloads`). Each entry is (title, expert, hdst's sides) as run.py says, and
+"""The comparisons of whole workloads beside hand-written twins, for run.py (`--only workloads`). Each entry is
+(title, expert, hdst's sides) as run.py says, and
 as many more members of its Comparison as it needs. Sizes stand in the entries; run.py's general ones come after them and change nothing."""
 
 OPTIONS = ["--records", "20000000"]
@@ -58,7 +59,8 @@ BY_KEY = [
 
 
 def model(title, problem, arguments, exact, fast):
-    """A step of a model, with the limits of the ratios of exact and of fast sums. An addition costs C one instruction, an exact sum seven to ten: with tens of sums for each
+    """A step of a model, with the limits of the ratios of exact and of fast sums. An addition costs C one
+    instruction, an exact sum seven to ten: with tens of sums for each
     record the exact sides cannot come near; the limits of those say what they must not fall behind."""
     side = ["--problem", problem, *arguments]
     return (title, ("C, float sums", f"expert_{problem}", arguments, "step", None),

@@ -79,7 +79,8 @@ static bool walk_path(walk *w)
             if (!enter_element(w)) return false;
         if (!*w->at) return true;
         if (*w->at != '.' || w->type->kind != HDST__RECORD) {
-            hdst__error_set(w->error, HDST_E_USAGE, "'%.*s' of '%s' is no record, so '%s' is no field", (int)(w->at - w->path), w->path, w->record->name, w->path);
+            hdst__error_set(w->error, HDST_E_USAGE, "'%.*s' of '%s' is no record, so '%s' is no field", (int)(w->at - w->path), w->path, w->record->name,
+                            w->path);
             return false;
         }
         inside = w->type->record;

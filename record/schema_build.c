@@ -36,7 +36,8 @@ hdst_status hdst__schema_close(hdst__arena *arena, hdst__schema *schema, hdst_er
     return HDST_OK;
 }
 
-hdst_status hdst__schema_add_record(hdst__arena *arena, hdst__schema *schema, const char *name, hdst__layout layout, uint64_t align, uint64_t block, hdst_error *error)
+hdst_status hdst__schema_add_record(hdst__arena *arena, hdst__schema *schema, const char *name, hdst__layout layout, uint64_t align, uint64_t block,
+                                    hdst_error *error)
 {
     hdst_status status = hdst__schema_close(arena, schema, error);
     if (status != HDST_OK) return status;
@@ -55,7 +56,8 @@ hdst_status hdst__schema_add_record(hdst__arena *arena, hdst__schema *schema, co
     return HDST_OK;
 }
 
-static hdst_status add_field(hdst__arena *arena, hdst__schema *schema, const char *name, const hdst__type *type, const uint64_t *counts, size_t dims, hdst_error *error)
+static hdst_status add_field(hdst__arena *arena, hdst__schema *schema, const char *name, const hdst__type *type, const uint64_t *counts, size_t dims,
+                             hdst_error *error)
 {
     draft *d = schema->draft;
     const hdst__complaint *wrong = hdst__check_name(arena, "field", name);
@@ -65,7 +67,8 @@ static hdst_status add_field(hdst__arena *arena, hdst__schema *schema, const cha
         type = hdst__type_array(arena, type, counts[i]);
     }
     hdst__field field = {.name = hdst__arena_strdup(arena, name), .type = type};
-    if (!wrong && hdst__name_set_add(arena, &d->names, field.name, 0) != HDST__NO_NAME) wrong = hdst__complain(arena, NULL, "field '%s' is declared twice", name);
+    if (!wrong && hdst__name_set_add(arena, &d->names, field.name, 0) != HDST__NO_NAME)
+        wrong = hdst__complain(arena, NULL, "field '%s' is declared twice", name);
     if (wrong) {
         d->failed = true;
         return refuse(wrong, error);
@@ -79,7 +82,8 @@ static hdst_status no_record(const char *name, hdst_error *error)
     return hdst__error_set(error, HDST_E_USAGE, "field '%s' belongs to no record: add a record first", name);
 }
 
-hdst_status hdst__schema_add_field(hdst__arena *arena, hdst__schema *schema, const char *name, hdst__kind kind, const uint64_t *counts, size_t dims, hdst_error *error)
+hdst_status hdst__schema_add_field(hdst__arena *arena, hdst__schema *schema, const char *name, hdst__kind kind, const uint64_t *counts, size_t dims,
+                                   hdst_error *error)
 {
     if (!schema->draft) return no_record(name, error);
     if (kind >= HDST__BOOL && kind <= HDST__TEXT) return add_field(arena, schema, name, hdst__type_scalar(kind), counts, dims, error);
@@ -87,7 +91,8 @@ hdst_status hdst__schema_add_field(hdst__arena *arena, hdst__schema *schema, con
     return refuse(hdst__complain(arena, NULL, "field '%s': %d is no type", name, (int)kind), error);
 }
 
-hdst_status hdst__schema_add_nested(hdst__arena *arena, hdst__schema *schema, const char *name, const char *record, const uint64_t *counts, size_t dims, hdst_error *error)
+hdst_status hdst__schema_add_nested(hdst__arena *arena, hdst__schema *schema, const char *name, const char *record, const uint64_t *counts, size_t dims,
+                                    hdst_error *error)
 {
     if (!schema->draft) return no_record(name, error);
     const hdst__record *nested = hdst__schema_record(schema, record);

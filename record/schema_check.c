@@ -40,7 +40,8 @@ static bool is_listed(const char *name, const char *const *list, size_t count)
 // The integer types of <stdint.h>, which the header includes, and their limits: uint_fast8_t, UINT_FAST8_MAX.
 static bool is_of_stdint(const char *name, bool limit)
 {
-    static const char *const types[2][6] = {{"int", "uint", "int_fast", "uint_fast", "int_least", "uint_least"}, {"INT", "UINT", "INT_FAST", "UINT_FAST", "INT_LEAST", "UINT_LEAST"}};
+    static const char *const types[2][6] = {{"int", "uint", "int_fast", "uint_fast", "int_least", "uint_least"},
+                                            {"INT", "UINT", "INT_FAST", "UINT_FAST", "INT_LEAST", "UINT_LEAST"}};
     static const char *const sizes[2][6] = {{"8_", "16_", "32_", "64_", "ptr_", "max_"}, {"8_", "16_", "32_", "64_", "PTR_", "MAX_"}};
     for (size_t t = 0; t < 6; t++) {
         const size_t length = strlen(types[limit][t]);
@@ -54,8 +55,9 @@ static bool is_of_stdint(const char *name, bool limit)
     return false;
 }
 
-// Field names become names of C and C++ members, so the keywords of both are out, and the object-like macros that their compilers and headers are known to define.
-// The kernel language's words are C's; those it adds (map, filter, key ...) mean something only in their places and stay free.
+// Field names become names of C and C++ members, so the keywords of both are out, and the object-like macros that
+// their compilers and headers are known to define. The kernel language's words are C's; those it adds (map, filter,
+// key ...) mean something only in their places and stay free.
 static const char *reserved_as(const char *name)
 {
     static const char *const c[] = {
@@ -70,7 +72,8 @@ static const char *reserved_as(const char *name)
         "throw", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
     };
     static const char *const macros[] = {
-        "NULL", "offsetof", "linux", "unix", "i386", "SIZE_MAX", "PTRDIFF_MIN", "PTRDIFF_MAX", "SIG_ATOMIC_MIN", "SIG_ATOMIC_MAX", "WCHAR_MIN", "WCHAR_MAX", "WINT_MIN", "WINT_MAX",
+        "NULL", "offsetof", "linux", "unix", "i386", "SIZE_MAX", "PTRDIFF_MIN", "PTRDIFF_MAX", "SIG_ATOMIC_MIN", "SIG_ATOMIC_MAX",
+        "WCHAR_MIN", "WCHAR_MAX", "WINT_MIN", "WINT_MAX",
     };
     static const char *const types[] = {"size_t", "ptrdiff_t", "max_align_t"};
     if (IS_LISTED(name, c)) return "a keyword of C";
@@ -102,7 +105,8 @@ const hdst__complaint *hdst__check_name(hdst__arena *arena, const char *what, co
         bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_', digit = c >= '0' && c <= '9';
         if (!letter && !(digit && i)) return hdst__complain(arena, rule, "%s cannot be the name of a %s", hdst__quoted(arena, name), what);
     }
-    if (length > HDST__MAX_NAME) return hdst__complain(arena, NULL, "the name of a %s has at most %d characters, this one has %zu", what, HDST__MAX_NAME, length);
+    if (length > HDST__MAX_NAME)
+        return hdst__complain(arena, NULL, "the name of a %s has at most %d characters, this one has %zu", what, HDST__MAX_NAME, length);
     const char *refusal = name_refusal(arena, what, name);
     if (!refusal) return NULL;
     const char *hint = strncmp(refusal, "it is", 5) ? NULL : hdst__arena_printf(arena, "for example '%s_'", name);

@@ -62,8 +62,10 @@ static void write_head(writer *w, const char *source, const char *guard, bool te
         hdst__buffer_puts(w->out, "\n#ifndef HDST_TEXT_SPAN\n#define HDST_TEXT_SPAN\n// A text in memory: a piece of the heap of its segment.\n"
                                   "struct hdst_text_span {\n    uint64_t offset;\n    uint32_t length;\n    uint32_t unused;\n};\n#endif\n");
     if (arrays)
-        hdst__buffer_puts(w->out, "\n#ifndef HDST_ARRAY_BYTES\n#define HDST_ARRAY_BYTES\n// The arrays of the layouts soa and aop start at multiples of 64 bytes.\n"
-                                  "static inline uint64_t hdst_array_bytes(uint64_t capacity, uint64_t size) { return (capacity * size + 63) / 64 * 64; }\n#endif\n");
+        hdst__buffer_puts(w->out,
+                          "\n#ifndef HDST_ARRAY_BYTES\n#define HDST_ARRAY_BYTES\n"
+                          "// The arrays of the layouts soa and aop start at multiples of 64 bytes.\n"
+                          "static inline uint64_t hdst_array_bytes(uint64_t capacity, uint64_t size) { return (capacity * size + 63) / 64 * 64; }\n#endif\n");
 }
 
 // --- The struct ---
@@ -141,7 +143,9 @@ static void write_soa(writer *w, const hdst__record *record)
         hdst__buffer_printf(w->out, "static inline uint64_t %s(uint64_t capacity, uint64_t element)\n{\n    return %s%selement * %s;\n}\n", offset_of, start,
                             *start ? " + " : "", some_arrays(w, 1, hdst__scalar_size(leaf->kind)));
         before.of_size[hdst__scalar_size(leaf->kind)] += leaf->elements;
-        hdst__buffer_printf(w->out, "static inline %s *%s(void *memory, uint64_t capacity, uint64_t element)\n{\n    return (%s *)((char *)memory + %s(capacity, element));\n}\n",
+        hdst__buffer_printf(w->out,
+                            "static inline %s *%s(void *memory, uint64_t capacity, uint64_t element)\n{\n"
+                            "    return (%s *)((char *)memory + %s(capacity, element));\n}\n",
                             type, claim(w, &w->identifiers, hdst__arena_printf(w->arena, "%s_at_%s", r, path)), type, offset_of);
     }
     hdst__buffer_printf(w->out, "static inline uint64_t %s(uint64_t capacity)\n{\n    return %s;\n}\n",
@@ -174,8 +178,9 @@ static void write_aosoa(writer *w, const hdst__record *record)
     if (!block) return;         // beyond 2^60 bytes: no machine holds one
     const char *name = claim(w, &w->identifiers, hdst__arena_printf(w->arena, "%s_block", record->name));
     hdst__name_set members = {0};
-    hdst__buffer_printf(w->out, "\n// Layout aosoa: record i is in block[i / %llu], its values at [i %% %llu] of their arrays. A block has %llu bytes.\nstruct %s {\n", (ull)record->block,
-                        (ull)record->block, (ull)hdst__storage_bytes(block), name);
+    hdst__buffer_printf(w->out,
+                        "\n// Layout aosoa: record i is in block[i / %llu], its values at [i %% %llu] of their arrays. A block has %llu bytes.\nstruct %s {\n",
+                        (ull)record->block, (ull)record->block, (ull)hdst__storage_bytes(block), name);
     for (size_t l = 0; l < record->leaf_count; l++) {
         const hdst__leaf *leaf = &record->leaves[l];
         hdst__buffer_printf(w->out, "    %s %s", leaf_c_type(leaf), claim(w, &members, flat_name(w, leaf->path)));
@@ -185,7 +190,8 @@ static void write_aosoa(writer *w, const hdst__record *record)
     hdst__buffer_printf(w->out, "};\n_Static_assert(sizeof(struct %s) == %llu, \"size of %s\");\n", name, (ull)hdst__storage_bytes(block), name);
     for (size_t l = 0; l < record->leaf_count; l++) {
         const char *member = flat_name(w, record->leaves[l].path);
-        hdst__buffer_printf(w->out, "_Static_assert(offsetof(struct %s, %s) == %llu, \"offset of %s.%s\");\n", name, member, (ull)block->leaf[l].offset, name, member);
+        hdst__buffer_printf(w->out, "_Static_assert(offsetof(struct %s, %s) == %llu, \"offset of %s.%s\");\n", name, member, (ull)block->leaf[l].offset, name,
+                            member);
     }
 }
 

@@ -28,7 +28,8 @@ static int wider(int width, const char *text) { return (int)strlen(text) > width
 
 static uint64_t show_padding(uint64_t from, uint64_t to, int name_width, int type_width, int count_width, hdst__buffer *out)
 {
-    if (to > from) hdst__buffer_printf(out, "  %-*s  %-*s  %-*s  %8llu  %8llu\n", name_width, "(padding)", type_width, "", count_width, "", (ull)from, (ull)(to - from));
+    if (to > from)
+        hdst__buffer_printf(out, "  %-*s  %-*s  %-*s  %8llu  %8llu\n", name_width, "(padding)", type_width, "", count_width, "", (ull)from, (ull)(to - from));
     return to - from;
 }
 
@@ -68,7 +69,8 @@ static void show_arrays(hdst__arena *arena, const hdst__record *record, hdst__bu
                         buffers ? "  buffer" : "");
     for (size_t i = 0; i < record->leaf_count; i++) {
         const hdst__leaf *leaf = &record->leaves[i];
-        hdst__buffer_printf(out, "  %-*s  %-7s  %8llu  %8llu", width, leaf->path, hdst__scalar_yaml_name(leaf->kind), (ull)leaf->elements, (ull)hdst__scalar_size(leaf->kind));
+        hdst__buffer_printf(out, "  %-*s  %-7s  %8llu  %8llu", width, leaf->path, hdst__scalar_yaml_name(leaf->kind), (ull)leaf->elements,
+                            (ull)hdst__scalar_size(leaf->kind));
         if (block) hdst__buffer_printf(out, "  %8llu  %11llu", (ull)block->leaf[i].offset, (ull)block->leaf[i].element_stride);
         else if (leaf->elements == 1) hdst__buffer_printf(out, "  %12llu", (ull)leaf->first);
         else hdst__buffer_printf(out, "  %12s", hdst__arena_printf(arena, "%llu..%llu", (ull)leaf->first, (ull)(leaf->first + leaf->elements - 1)));

@@ -125,7 +125,8 @@ static bool is_octal(const char *text) { return text[0] == '0' && text[1] && !te
 
 static void unknown_param(reader *r, const yaml_tree *node)
 {
-    const char *hint = is_octal(node->text) ? "numbers are decimal: leave the zeroes in front out" : "a count is a number, a param, or a list of them: count: 784, count: D, count: [H, D]";
+    const char *hint = is_octal(node->text) ? "numbers are decimal: leave the zeroes in front out"
+                                            : "a count is a number, a param, or a list of them: count: 784, count: D, count: [H, D]";
     if (hdst__check_name(r->arena, "param", node->text)) {
         hdst__diag_error(r->diags, node->span, hint, "%s is no count", hdst__quoted(r->arena, node->text));
         return;
@@ -175,7 +176,8 @@ static bool parse_integer(const char *text, int64_t *value)
     for (; *text; text++) {
         if (*text < '0' || *text > '9') return false;
         int digit = *text - '0';
-        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, negative ? -digit : digit, value)) *value = negative ? INT64_MIN : INT64_MAX;
+        if (__builtin_mul_overflow(*value, 10, value) || __builtin_add_overflow(*value, negative ? -digit : digit, value))
+            *value = negative ? INT64_MIN : INT64_MAX;
         if (*value == INT64_MIN || *value == INT64_MAX) return !text[strspn(text, "0123456789")];
     }
     return true;
@@ -222,7 +224,9 @@ static void unknown_type(reader *r, const yaml_tree *node, const char *elsewhere
     for (; count < HDST__SCALAR_KINDS; count++) names[count] = hdst__scalar_yaml_name((hdst__kind)count);
     for (size_t i = 0; i < records; i++) names[count++] = r->declarations[i].name->text;
     if (elsewhere) hint = hdst__arena_printf(r->arena, "did you mean '%s'?", elsewhere);
-    else hint = near_hint(r, node->text, names, count, "types are bool, int8 ... int64, uint8 ... uint64, float32, float64, text, float32x3 and the like, and the records of this file");
+    else
+        hint = near_hint(r, node->text, names, count,
+                         "types are bool, int8 ... int64, uint8 ... uint64, float32, float64, text, float32x3 and the like, and the records of this file");
     hdst__diag_error(r->diags, node->span, hint, "unknown type %s", hdst__quoted(r->arena, node->text));
 }
 
@@ -347,8 +351,8 @@ static void report_cycle(reader *r, uint32_t target, uint32_t asked_by, hdst__sp
     const char *target_name = r->declarations[target].name->text, *path = target_name;
     for (uint32_t i = asked_by; i != target; i = r->declarations[i].asked_by)
         path = hdst__arena_printf(r->arena, "%s -> %s", r->declarations[i].name->text, path);
-    hdst__diag_error(r->diags, from, "a record cannot hold itself: keep an index (uint32, uint64) instead", "record '%s' contains itself: %s -> %s", target_name,
-                     target_name, path);
+    hdst__diag_error(r->diags, from, "a record cannot hold itself: keep an index (uint32, uint64) instead", "record '%s' contains itself: %s -> %s",
+                     target_name, target_name, path);
 }
 
 // Makes the record of a declaration, the ones it nests first. `from` is the type name that asks for it.

@@ -65,7 +65,8 @@ int hdst_cache_command(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "--help")) {
         puts("usage: hdst cache [list|clear]\n\n"
-             "Says where compiled kernels are kept, how many and how large (list, also without a word), or removes them (clear); programs compile again then. The directory is\n"
+             "Says where compiled kernels are kept, how many and how large (list, also without a word), "
+             "or removes them (clear); programs compile again then. The directory is\n"
              "$HDST_CACHE_DIR, else $XDG_CACHE_HOME/hdst, else ~/.cache/hdst. Other files in it are left alone.");
         return 0;
     }

@@ -34,7 +34,9 @@ static const hdst__kernel *make_kernel(show *s, const ast_function *function, co
     uint64_t *rows = HDST__NEW_ARRAY(s->arena, uint64_t, func->param_count);
     for (size_t i = 0; i < func->param_count; i++) rows[i] = func->params[i].is_table ? SHOWN_ROWS : 1;
     const hdst__kernel_options options = {.facts = usual_facts(target_of(s->request)),
-                                          .input = hdst__storage_make(s->arena, record, record->layout, record->block, SHOWN_RECORDS), .rows = rows, .fast_sums = s->request->fast_sums};
+                                          .input = hdst__storage_make(s->arena, record, record->layout, record->block, SHOWN_RECORDS),
+                                          .rows = rows,
+                                          .fast_sums = s->request->fast_sums};
     hdst__diags diags;
     hdst__diags_init(&diags, s->arena);
     diags.sources = s->module->diags->sources;
@@ -81,7 +83,8 @@ static void show_function(show *s, const ast_function *function)
         return;
     }
     if (!func) {
-        hdst__buffer_printf(s->messages, "note: '%s' cannot be shown: no field of its records has the name and type of its key, which the program names\n", function->name);
+        hdst__buffer_printf(s->messages, "note: '%s' cannot be shown: no field of its records has the name and type of its key, which the program names\n",
+                            function->name);
         return;
     }
     if (function->kind == AST_FILTER && func) func = hdst__fuse(s->arena, &func, 1);       // alone, it gives its input records

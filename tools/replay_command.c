@@ -12,10 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char usage[] = "usage: hdst replay FILE\n"
-                            "\n"
-                            "FILE holds a record that failed in a kernel; the message of the run names it. Shows each source line as the record reaches it, what was set\n"
-                            "there, of loops the first two turns and the last, and the check that failed.\n";
+static const char usage[] =
+    "usage: hdst replay FILE\n"
+    "\n"
+    "FILE holds a record that failed in a kernel; the message of the run names it. Shows each source line as the record reaches it, what was set\n"
+    "there, of loops the first two turns and the last, and the check that failed.\n";
 
 typedef struct session {
     hdst__arena *arena;
@@ -142,7 +143,8 @@ static hdst_status bind(session *s, hdst__interp_table *tables, uint64_t *rows)
     if (s->replay.input_bytes != input[0].record->size) return broken(s, "the record has another size");
     if (s->is_group && !fits_stream(s)) return broken(s, "its group has another number of records");
     const bool has_next = s->func->param_count > 1 && input[1].kind == IR_INPUT;
-    if (has_next ? !s->replay.next || s->replay.next_bytes != input[1].record->size : s->replay.next != NULL) return broken(s, "the second record has another size");
+    if (has_next ? !s->replay.next || s->replay.next_bytes != input[1].record->size : s->replay.next != NULL)
+        return broken(s, "the second record has another size");
     for (size_t i = 0; i < s->func->param_count; i++) {
         const ir_param *param = &s->func->params[i];
         if (param->kind != IR_BROADCAST_TABLE && param->kind != IR_ACCUM_TABLE) continue;
@@ -162,7 +164,8 @@ static hdst_status bind(session *s, hdst__interp_table *tables, uint64_t *rows)
 static void show_record(const ir_param *input, const void *row, hdst__buffer *out)
 {
     for (size_t i = 0; i < input->record->leaf_count; i++) {
-        hdst__buffer_printf(out, "  %s%s%s = ", input->name, input->record->is_scalar ? "" : ".", input->record->is_scalar ? "" : input->record->leaves[i].path);
+        hdst__buffer_printf(out, "  %s%s%s = ", input->name, input->record->is_scalar ? "" : ".",
+                            input->record->is_scalar ? "" : input->record->leaves[i].path);
         hdst_replay_leaf(&input->record->leaves[i], row, out);
         hdst__buffer_puts(out, "\n");
     }

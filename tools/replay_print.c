@@ -100,7 +100,8 @@ static void put_caret(printer *p, hdst__span span)
     p->line = 0;
     put_line(p, span);
     put(p, "      | ");
-    for (const char *c = line_start(&diags->sources[span.source], span.offset); c < diags->sources[span.source].text + span.offset; c++) put(p, "%c", *c == '\t' ? '\t' : ' ');
+    for (const char *c = line_start(&diags->sources[span.source], span.offset); c < diags->sources[span.source].text + span.offset; c++)
+        put(p, "%c", *c == '\t' ? '\t' : ' ');
     for (uint32_t i = 0; i < (span.length ? span.length : 1); i++) put(p, "%c", i ? '~' : '^');
     put(p, "\n");
 }
@@ -174,7 +175,8 @@ static void put_set(printer *p, const hdst__trace_event *event)
 
 static void put_cell(printer *p, const hdst__trace_event *event)
 {
-    static const char *const operators[] = {[HDST__SUM] = "+=", [HDST__MIN] = "min=", [HDST__MAX] = "max=", [HDST__AND] = "&=", [HDST__OR] = "|=", [HDST__XOR] = "^="};
+    static const char *const operators[] = {
+        [HDST__SUM] = "+=", [HDST__MIN] = "min=", [HDST__MAX] = "max=", [HDST__AND] = "&=", [HDST__OR] = "|=", [HDST__XOR] = "^="};
     const ir_param *param = &p->func->params[event->stmt->param];
     const hdst__leaf *leaf = &param->record->leaves[event->stmt->leaf];
     const bool accumulates = event->kind == HDST__TRACE_ACCUM;

@@ -55,7 +55,8 @@ static void print_check(const request *r, const hdst__schema *schema, hdst__buff
     hdst__buffer_printf(out, "%s: ok, %zu record%s\n", r->file, schema->record_count, schema->record_count == 1 ? "" : "s");
     for (size_t i = 0; i < schema->record_count; i++)
         hdst__buffer_printf(out, "  %s: %zu field%s, %llu byte%s\n", schema->records[i]->name, schema->records[i]->field_count,
-                            schema->records[i]->field_count == 1 ? "" : "s", (unsigned long long)schema->records[i]->size, schema->records[i]->size == 1 ? "" : "s");
+                            schema->records[i]->field_count == 1 ? "" : "s", (unsigned long long)schema->records[i]->size,
+                            schema->records[i]->size == 1 ? "" : "s");
 }
 
 static void print_numpy(const hdst__schema *schema, hdst__buffer *out)

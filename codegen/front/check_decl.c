@@ -104,7 +104,8 @@ static const char *type_hint(hdst__checker *c, const char *name)
         if (!strcmp(foreign_types[i].name, name)) return hdst__arena_printf(c->arena, "write %s", foreign_types[i].instead);
     if (c->diags->errors >= HDST__DIAG_LIMIT) return NULL;
     size_t words = sizeof type_words / sizeof *type_words, count = 0;
-    const char **names = HDST__NEW_ARRAY(c->arena, const char *, words + c->struct_count + c->module->record_count + sizeof statement_words / sizeof *statement_words);
+    const char **names =
+        HDST__NEW_ARRAY(c->arena, const char *, words + c->struct_count + c->module->record_count + sizeof statement_words / sizeof *statement_words);
     for (size_t i = 0; i < c->struct_count; i++) names[count++] = c->structs[i]->name;
     for (size_t i = 0; i < c->module->record_count; i++) names[count++] = c->module->records[i]->name;
     for (size_t i = 0; i < words; i++) names[count++] = type_words[i].name;
@@ -262,7 +263,8 @@ static bool enum_value(hdst__checker *c, ast_decl *decl)
     if (!decl->previous) return true;
     if (!hdst__check_global(c, decl->previous)) return false;
     if ((int64_t)decl->previous->bits == INT32_MAX) {
-        hdst__diag_error(c->diags, decl->span, "give it a value", "the value of '%s' does not fit int32_t: '%s' is the largest already", decl->name, decl->previous->name);
+        hdst__diag_error(c->diags, decl->span, "give it a value", "the value of '%s' does not fit int32_t: '%s' is the largest already", decl->name,
+                         decl->previous->name);
         return false;
     }
     decl->bits = hdst__eval_binary(IR_ADD, HDST__I32, decl->previous->bits, 1);
@@ -290,7 +292,7 @@ static bool survives(hdst__kind from, uint64_t before, hdst__kind kind, uint64_t
     const double given = as_double(from, before), taken = as_double(kind, after);
     if (hdst__kind_is_float(kind)) return !isfinite(given) || isfinite(taken);
     const bool is_signed = hdst__kind_is_signed(kind);
-    if (from == HDST__F64) return given == taken && given < (is_signed ? 0x1p63 : 0x1p64);     // the largest integers are no doubles: 2^63 would seem to survive
+    if (from == HDST__F64) return given == taken && given < (is_signed ? 0x1p63 : 0x1p64); // the largest integers are no doubles: 2^63 would seem to survive
     const bool was_negative = from == HDST__I64 && (int64_t)before < 0, is_negative = is_signed && (int64_t)after < 0;
     return before == after && was_negative == is_negative;
 }
@@ -309,7 +311,8 @@ static bool convert_given(hdst__checker *c, ast_decl *decl, const hdst__param_va
     if (given->is_real) memcpy(&bits, &given->real, sizeof bits);
     decl->bits = hdst__scalar_convert(kind, from, bits);
     if (survives(from, bits, kind, decl->bits)) return true;
-    hdst__diag_error(c->diags, decl->span, NULL, "the param '%s' was set to %s, which does not fit %s", decl->name, given_text(c, given), hdst__scalar_c_name(kind));
+    hdst__diag_error(c->diags, decl->span, NULL, "the param '%s' was set to %s, which does not fit %s", decl->name, given_text(c, given),
+                     hdst__scalar_c_name(kind));
     return false;
 }
 

@@ -264,7 +264,8 @@ static void check_declared(hdst__checker *c, const ast_function *f)
 {
     for (size_t i = 0; i < f->param_count; i++)
         if (f->params[i]->qualifier == AST_ACCUM)
-            hdst__diag_error(c->diags, f->params[i]->span, "let it give records, and accumulate in a map behind it", "a map without a body has no accumulators");
+            hdst__diag_error(c->diags, f->params[i]->span, "let it give records, and accumulate in a map behind it",
+                             "a map without a body has no accumulators");
 }
 
 void hdst__check_function(hdst__checker *c, ast_function *f)

@@ -130,7 +130,8 @@ static void check_given_params(hdst__checker *c)
         for (size_t k = 0; k < c->module->global_count; k++)
             if (c->module->globals[k]->kind == AST_GLOBAL_PARAM) names[count++] = c->module->globals[k]->name;
         if (known || c->options->record_count) continue;        // given records may come from a schema with params of its own
-        const char *hint = count ? hdst__check_near_or_all(c, "its params are", name, names, count) : hdst__arena_printf(c->arena, "declare it: param uint32_t %s;", name);
+        const char *hint =
+            count ? hdst__check_near_or_all(c, "its params are", name, names, count) : hdst__arena_printf(c->arena, "declare it: param uint32_t %s;", name);
         hdst__diag_error(c->diags, (hdst__span){0, HDST__WHOLE_FILE, 0}, hint, "a value was given for the param '%s', which is not declared", name);
     }
 }

@@ -63,7 +63,8 @@ bool hdst__parse_expect(hdst__parser *p, hdst__token_kind kind, const char *why)
     if (hdst__parse_accept(p, kind)) return true;
     if (kind == TOKEN_SEMICOLON && p->at > 0 && forgotten_semicolon(p, why)) return true;
     const hdst__token *found = &p->tokens[p->at];
-    hdst__parse_error(p, found->span, hdst__parse_instead(p, found), "expected %s%s%s, found %s", hdst__token_name(kind), *why ? " " : "", why, hdst__parse_found(p, found));
+    hdst__parse_error(p, found->span, hdst__parse_instead(p, found), "expected %s%s%s, found %s", hdst__token_name(kind), *why ? " " : "", why,
+                      hdst__parse_found(p, found));
     return false;
 }
 
@@ -210,7 +211,8 @@ static ast_decl *parameter(hdst__parser *p, ast_decl_kind kind)
     decl->name = hdst__parse_name(p, "the name of the parameter", &decl->span);
     if (decl->qualifier == AST_PLAIN)
         hdst__parse_unknown_qualifier(p, type, qualifier_words, sizeof qualifier_words / sizeof *qualifier_words,
-                                      kind == AST_PARAM ? "a parameter is TYPE NAME, or broadcast, accum, lookup, stream TYPE NAME" : "a field is TYPE NAME or key TYPE NAME");
+                                      kind == AST_PARAM ? "a parameter is TYPE NAME, or broadcast, accum, lookup, stream TYPE NAME"
+                                                        : "a field is TYPE NAME or key TYPE NAME");
     if (decl->qualifier == AST_LOOKUP) lookup_key(p, decl);
     else decl->written = hdst__parse_dims(p, decl->written);
     return decl;
@@ -257,8 +259,8 @@ static void identity(hdst__parser *p, ast_function *f)
     const hdst__token *found = &p->tokens[p->at];
     const bool misspelt = !p->panic && found->kind == TOKEN_NAME && hdst__parse_peek(p, 1)->kind == TOKEN_LBRACE && strcmp(found->text, words[0]);
     if (misspelt)
-        hdst__diag_error(p->diags, found->span, hdst__parse_near(p, found->text, words, 1, "a reduce may say `identity { ... }` in front of its body"), "expected '{', found '%s'",
-                         found->text);
+        hdst__diag_error(p->diags, found->span, hdst__parse_near(p, found->text, words, 1, "a reduce may say `identity { ... }` in front of its body"),
+                         "expected '{', found '%s'", found->text);
     if (!misspelt && !hdst__parse_is_name(p, 0, "identity")) return;
     const hdst__token *word = &p->tokens[p->at++];
     if (f->kind != AST_REDUCE) hdst__diag_error(p->diags, word->span, NULL, "only a reduce has an identity");
@@ -355,7 +357,8 @@ static void import(hdst__parser *p, ast_file *file)
 {
     p->at++;
     const hdst__token *name = &p->tokens[p->at];
-    if (name->kind != TOKEN_STRING) hdst__parse_error(p, name->span, "import \"file.yaml\"; or import \"file.hk\";", "expected the file's name in quotes after 'import'");
+    if (name->kind != TOKEN_STRING)
+        hdst__parse_error(p, name->span, "import \"file.yaml\"; or import \"file.hk\";", "expected the file's name in quotes after 'import'");
     if (!hdst__parse_accept(p, TOKEN_STRING)) return;
     HDST__PUSH(p->arena, file->imports, file->import_count, file->import_capacity, ((ast_import){name->text, name->span}));
     hdst__parse_expect(p, TOKEN_SEMICOLON, "after the import");
@@ -377,7 +380,8 @@ static void param_or_const(hdst__parser *p, ast_file *file)
     ast_decl_kind kind = hdst__parse_is(p, TOKEN_CONST) ? AST_CONST : AST_GLOBAL_PARAM;
     p->at++;
     if (kind == AST_GLOBAL_PARAM && hdst__parse_is(p, TOKEN_NAME) && hdst__parse_peek(p, 1)->kind == TOKEN_SEMICOLON)
-        hdst__parse_error(p, p->tokens[p->at].span, hdst__arena_printf(p->arena, "param uint32_t %s;", p->tokens[p->at].text), "a param is written with its type");
+        hdst__parse_error(p, p->tokens[p->at].span, hdst__arena_printf(p->arena, "param uint32_t %s;", p->tokens[p->at].text),
+                          "a param is written with its type");
     ast_type_name *type = hdst__parse_type_name(p);
     if (hdst__parse_brackets_of_type(p, type)) return;
     do {
@@ -409,7 +413,9 @@ static void refuse_qualified_field(hdst__parser *p, size_t first)
 {
     const hdst__token *word = &p->tokens[first], *type = &p->tokens[first + 1], *name = &p->tokens[first + 2];
     if (!p->panic && word->kind == TOKEN_NAME && !strcmp(word->text, "key") && name->kind == TOKEN_NAME)
-        hdst__parse_error(p, word->span, hdst__arena_printf(p->arena, "call the field \"key\", or declare it where a function gives it: map f(...) -> (key %s %s, ...)", type->text, name->text),
+        hdst__parse_error(p, word->span,
+                          hdst__arena_printf(p->arena, "call the field \"key\", or declare it where a function gives it: map f(...) -> (key %s %s, ...)",
+                                             type->text, name->text),
                           "a field of a struct is not declared 'key'");
     else
         hdst__parse_unknown_qualifier(p, first, NULL, 0, "a field is TYPE NAME;");
@@ -451,9 +457,11 @@ static void structure(hdst__parser *p, ast_file *file)
 
 static void unknown_declaration(hdst__parser *p, const ast_type_name *type)
 {
-    static const char *const words[] = {"associative", "commutative", "import", "param", "const", "enum", "struct", "map", "filter", "flat_map", "reduce", "group", "join"};
-    hdst__parse_error(p, type->span, hdst__parse_near(p, type->name, words, sizeof words / sizeof *words, "functions are map, filter, flat_map, reduce, group, join, or `TYPE name(...)`"),
-                      "unknown kind of declaration '%s'", type->name);
+    static const char *const words[] = {"associative", "commutative", "import", "param", "const", "enum", "struct", "map", "filter", "flat_map",
+                                        "reduce", "group", "join"};
+    const char *kinds = "functions are map, filter, flat_map, reduce, group, join, or `TYPE name(...)`";
+    hdst__parse_error(p, type->span, hdst__parse_near(p, type->name, words, sizeof words / sizeof *words, kinds), "unknown kind of declaration '%s'",
+                      type->name);
 }
 
 static void helper_or_variable(hdst__parser *p, ast_file *file)

@@ -113,8 +113,8 @@ static bool is_cast_to(const hdst__parser *p)
 {
     const hdst__token_kind after = hdst__parse_peek(p, 2)->kind, operand = hdst__parse_peek(p, 3)->kind;
     if (after == TOKEN_STAR) return operand == TOKEN_RPAREN;
-    return after == TOKEN_RPAREN && (operand == TOKEN_NAME || operand == TOKEN_NUMBER || operand == TOKEN_LPAREN || operand == TOKEN_TILDE || operand == TOKEN_BANG ||
-                                     operand == TOKEN_TRUE || operand == TOKEN_FALSE);
+    return after == TOKEN_RPAREN && (operand == TOKEN_NAME || operand == TOKEN_NUMBER || operand == TOKEN_LPAREN || operand == TOKEN_TILDE ||
+                                     operand == TOKEN_BANG || operand == TOKEN_TRUE || operand == TOKEN_FALSE);
 }
 
 // After '(': a cast `(float)x`, or a compound literal `(record){ ... }`. Records cannot be cast to, so any other name is an expression.

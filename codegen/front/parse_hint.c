@@ -31,7 +31,8 @@ bool hdst__parse_unknown_qualifier(hdst__parser *p, size_t type, const char *con
 {
     const hdst__token *word = &p->tokens[type];
     if (p->panic || word->kind != TOKEN_NAME || p->at != type + 2 || !hdst__parse_is(p, TOKEN_NAME)) return false;
-    hdst__parse_error(p, word->span, hdst__parse_near(p, word->text, words, count, form), "unknown word '%s' in front of the type '%s'", word->text, p->tokens[type + 1].text);
+    hdst__parse_error(p, word->span, hdst__parse_near(p, word->text, words, count, form), "unknown word '%s' in front of the type '%s'", word->text,
+                      p->tokens[type + 1].text);
     return true;
 }
 
@@ -39,7 +40,8 @@ bool hdst__parse_unknown_qualifier(hdst__parser *p, size_t type, const char *con
 bool hdst__parse_brackets_of_type(hdst__parser *p, const ast_type_name *type)
 {
     if (p->panic || !hdst__parse_is(p, TOKEN_LBRACKET)) return false;
-    hdst__parse_error(p, p->tokens[p->at].span, hdst__arena_printf(p->arena, "write %s NAME[...]", type->name), "the brackets of an array stand behind its name");
+    hdst__parse_error(p, p->tokens[p->at].span, hdst__arena_printf(p->arena, "write %s NAME[...]", type->name),
+                      "the brackets of an array stand behind its name");
     return true;
 }
 

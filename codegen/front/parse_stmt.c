@@ -99,7 +99,8 @@ static void useless(hdst__parser *p, const ast_expr *expr)
     else if (hdst__parse_is(p, TOKEN_SEMICOLON))
         hdst__parse_error(p, expr->span, comparison ? "write = to assign" : "assign it, return it or accumulate it", "this statement does nothing");
     else
-        hdst__parse_error(p, hdst__parse_peek(p, 0)->span, hdst__parse_instead(p, hdst__parse_peek(p, 0)), "expected an assignment or ';', found %s", hdst__parse_found(p, hdst__parse_peek(p, 0)));
+        hdst__parse_error(p, hdst__parse_peek(p, 0)->span, hdst__parse_instead(p, hdst__parse_peek(p, 0)), "expected an assignment or ';', found %s",
+                          hdst__parse_found(p, hdst__parse_peek(p, 0)));
 }
 
 static ast_stmt *without_comma(hdst__parser *p)

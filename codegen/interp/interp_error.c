@@ -33,7 +33,8 @@ static void describe_key(const ir_check *check, uint64_t key, uint64_t limit, ch
 static void describe(const ir_check *check, uint64_t index, uint64_t limit, char *text, size_t size)
 {
     const char *what = check->what ? check->what : "";
-    if (check->kind == IR_CHECK_EMIT) snprintf(text, size, "'%s' emits %llu records, room is for %llu,", what, (unsigned long long)index, (unsigned long long)limit);
+    if (check->kind == IR_CHECK_EMIT)
+        snprintf(text, size, "'%s' emits %llu records, room is for %llu,", what, (unsigned long long)index, (unsigned long long)limit);
     else if (check->kind == IR_CHECK_DIVISION) snprintf(text, size, "division by zero");
     else if (is_key(check)) describe_key(check, index, limit, text, size);
     else if (limit == 0) snprintf(text, size, "index %lld out of range: %s has no rows", (long long)index, *what ? what : "the table");

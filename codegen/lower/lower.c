@@ -120,7 +120,8 @@ static void add_params(lowerer *l, const ast_function *function, ast_qualifier q
 static lower_place add_output(lowerer *l, const hdst__type *type)
 {
     lower_place place = {.base = PLACE_OUTPUT, .type = type, .name = "result"};
-    place.first = hdst__ir_add_param(l->func, (ir_param){.kind = IR_OUTPUT, .name = "result", .bind = "result", .record = hdst__lower_row_record(l->arena, type)});
+    place.first =
+        hdst__ir_add_param(l->func, (ir_param){.kind = IR_OUTPUT, .name = "result", .bind = "result", .record = hdst__lower_row_record(l->arena, type)});
     return place;
 }
 

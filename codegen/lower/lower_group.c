@@ -103,7 +103,8 @@ bool hdst__lower_group_params(lowerer *l, const ast_function *function, const hd
     if (!key) key = key_by_name(l, key_param, record);
     if (!key) return false;
     hdst__ir_add_param(l->func, (ir_param){.kind = IR_INPUT, .name = "run", .bind = "run", .record = hdst__group_run_record(l->arena)});
-    const uint32_t table = hdst__ir_add_param(l->func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = stream->name, .bind = stream->name, .record = record, .is_table = true});
+    const uint32_t table =
+        hdst__ir_add_param(l->func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = stream->name, .bind = stream->name, .record = record, .is_table = true});
     l->group[0] = set_u64(l, "first", hdst__group_run_leaf(l->func, 0));
     l->group[1] = set_u64(l, "end", hdst__ir_binary(l->func, IR_ADD, HDST__U64, hdst__ir_var(l->func, l->group[0]), hdst__group_run_leaf(l->func, 1)));
     hdst__lower_bind(l, stream, (lower_place){.base = PLACE_BROADCAST, .type = element, .first = table, .name = stream->name}, true);

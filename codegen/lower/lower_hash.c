@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// hash(x): 64 bits of a number, a record or an array, the same in all back ends. The value's numbers in order, field by field and of a field every element, each become
-// 32 bits (64 for types of 8 bytes) with zeroes in front; two of 32 bits that follow one another make a word, the first one low. Starting from 0, each word is
-// mixed in by the step of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, figure 16).
+// hash(x): 64 bits of a number, a record or an array, the same in all back ends. The value's numbers in order, field
+// by field and of a field every element, each become 32 bits (64 for types of 8 bytes) with zeroes in front; two of
+// 32 bits that follow one another make a word, the first one low. Starting from 0, each word is mixed in by the step
+// of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, figure 16).
 //
 // Before: h = hash(p)        After: h = 0
 //                                   h = (h ^ word) + 0x9e3779b97f4a7c15                  for each word of p

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // dot(a, b) and sum(a) of floating arrays, in an order that is fixed and yet suits a vector unit: LANES partial sums, lane l of the elements l, l + LANES,
 // ... in order from +0, then lanes l and l + 8 are added, l and l + 4, l and l + 2, l and l + 1. It is blocked summation with a pairwise end: its error grows
-// with the number of elements over LANES (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2002, sections 4.1 and 4.2; Blanchard, Higham and Mary,
-// "A class of fast and accurate summation algorithms", 2020). A lane that no element falls to is left out. Sums of integers wrap and have no order.
+// with the number of elements over LANES (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2002,
+// sections 4.1 and 4.2; Blanchard, Higham and Mary, "A class of fast and accurate summation algorithms", 2020). A
+// lane that no element falls to is left out. Sums of integers wrap and have no order.
 //
 // Before: d = dot(p.x, c.x)        After: for l = 0 to 16 {
 //                                           lane_sum = 0

@@ -19,7 +19,8 @@ bool hdst__lower_assigns(const ast_stmt *s, const ast_decl *decl)
     }
     for (size_t i = 0; i < s->body_count; i++)
         if (hdst__lower_assigns(s->body[i], decl)) return true;
-    return hdst__lower_assigns(s->init, decl) || hdst__lower_assigns(s->step, decl) || hdst__lower_assigns(s->then, decl) || hdst__lower_assigns(s->otherwise, decl);
+    return hdst__lower_assigns(s->init, decl) || hdst__lower_assigns(s->step, decl) || hdst__lower_assigns(s->then, decl) ||
+           hdst__lower_assigns(s->otherwise, decl);
 }
 
 // The value stays the same while `loop` runs, and working it out has no effect and no checks.
@@ -162,7 +163,8 @@ static ir_expr *bound(lowerer *l, const ast_stmt *s, const counter *c)
     if (!hdst__kind_is_integer(limit->type->kind) || !is_steady(limit, s) || !may_narrow(c, limit->type->kind, limit)) return NULL;
     ir_expr *value = hdst__lower_value(l, limit);
     if (!in_reach(c, value, op) && leaves(s->then, true)) return NULL;
-    // One is added before the limit is cut: one below the counter's least number would be that number then, and i <= limit would hold once. (Constants are in reach.)
+    // One is added before the limit is cut: one below the counter's least number would be that number then, and i <=
+    // limit would hold once. (Constants are in reach.)
     if (op == AST_LE && value->op != IR_CONST) value = plus_one(l, value);
     value = narrowed(l, c->kind, value);
     if (op == AST_LE && value->op == IR_CONST) value = plus_one(l, value);
@@ -180,7 +182,9 @@ static bool counts(const ast_stmt *s, counter *c)
     c->kind = init->decl->type->kind;
     if (!hdst__kind_is_integer(c->kind) || !is_counter(step->target, c) || !step->compound || step->op != AST_ADD) return false;
     const ast_expr *by = without_conversion(step->value);
-    if (by->kind != AST_NUMBER || !hdst__kind_is_integer(by->type->kind) || by->number.bits == 0 || by->number.bits > INT32_MAX || by->number.bits > greatest(c->kind)) return false;
+    if (by->kind != AST_NUMBER || !hdst__kind_is_integer(by->type->kind) || by->number.bits == 0 || by->number.bits > INT32_MAX ||
+        by->number.bits > greatest(c->kind))
+        return false;
     c->step = by->number.bits;
     c->from_zero = !init->value || (init->value->kind == AST_NUMBER && init->value->number.bits == 0);
     c->not_negative = c->from_zero || (init->value->kind == AST_NUMBER && init->value->number.bits <= greatest(c->kind));
@@ -235,7 +239,9 @@ static bool lower_downward(lowerer *l, const ast_stmt *s)
     if (s->kind != AST_FOR || !init || !step || init->kind != AST_DECLARE || step->kind != AST_ASSIGN) return false;
     const counter c = {.decl = init->decl, .kind = init->decl->type->kind};
     if (c.kind != HDST__I32 || !init->value || init->value->kind != AST_NUMBER || hdst__lower_assigns(s->then, c.decl)) return false;
-    if (!is_counter(step->target, &c) || !step->compound || step->op != AST_SUB || step->value->kind != AST_NUMBER || !hdst__kind_is_integer(step->value->type->kind)) return false;
+    if (!is_counter(step->target, &c) || !step->compound || step->op != AST_SUB || step->value->kind != AST_NUMBER ||
+        !hdst__kind_is_integer(step->value->type->kind))
+        return false;
     const int64_t first = (int64_t)init->value->number.bits, by = (int64_t)step->value->number.bits;
     int64_t last;
     if (by < 1 || by > INT16_MAX || !constant_end(s, &c, &last) || last - by < INT32_MIN) return false;

@@ -72,7 +72,8 @@ ir_func *hdst__operator_range(hdst__arena *arena, const hdst__record *nothing, c
 {
     ir_func *func = new_func(arena, "range", nothing);
     const uint32_t begin = add_broadcast(func, "begin"), output = add_output(func, to);
-    ir_expr *number = hdst__ir_binary(func, IR_ADD, HDST__U64, leaf_expr(func, IR_RECORD_INDEX, 0, 0, HDST__U64), leaf_expr(func, IR_BROADCAST, begin, 0, HDST__U64));
+    ir_expr *number =
+        hdst__ir_binary(func, IR_ADD, HDST__U64, leaf_expr(func, IR_RECORD_INDEX, 0, 0, HDST__U64), leaf_expr(func, IR_BROADCAST, begin, 0, HDST__U64));
     store(func, &func->body, output, 0, NULL, hdst__ir_convert(func, HDST__I64, number));
     return func;
 }
@@ -169,12 +170,16 @@ ir_func *hdst__operator_sample(hdst__arena *arena, const hdst__record *record)
     uint32_t seed_param = add_broadcast(func, "seed"), limit_param = add_broadcast(func, "limit");
     uint32_t index = set(func, "index", HDST__U64, leaf_expr(func, IR_RECORD_INDEX, 0, 0, HDST__U64));
     uint32_t seed = set(func, "seed", HDST__U64, leaf_expr(func, IR_BROADCAST, seed_param, 0, HDST__U64));
-    const uint32_t key[2] = {set(func, "key", HDST__U32, low_word(func, hdst__ir_var(func, seed))), set(func, "key", HDST__U32, high_word(func, hdst__ir_var(func, seed)))};
+    const uint32_t key[2] = {set(func, "key", HDST__U32, low_word(func, hdst__ir_var(func, seed))),
+                             set(func, "key", HDST__U32, high_word(func, hdst__ir_var(func, seed)))};
     uint32_t zero = set(func, "zero", HDST__U32, hdst__ir_const(func, HDST__U32, 0));
-    uint32_t word[4] = {set(func, "word", HDST__U32, low_word(func, hdst__ir_var(func, index))), set(func, "word", HDST__U32, high_word(func, hdst__ir_var(func, index))), zero, zero};
+    uint32_t word[4] = {set(func, "word", HDST__U32, low_word(func, hdst__ir_var(func, index))),
+                        set(func, "word", HDST__U32, high_word(func, hdst__ir_var(func, index))), zero, zero};
     for (uint32_t round = 0; round < PHILOX_ROUNDS; round++) philox_round(func, word, key, round);
-    ir_expr *upper = hdst__ir_binary(func, IR_SHL, HDST__U64, hdst__ir_convert(func, HDST__U64, hdst__ir_var(func, word[1])), hdst__ir_const(func, HDST__U32, 31));
-    ir_expr *lower = hdst__ir_convert(func, HDST__U64, hdst__ir_binary(func, IR_SHR, HDST__U32, hdst__ir_var(func, word[0]), hdst__ir_const(func, HDST__U32, 1)));
+    ir_expr *upper =
+        hdst__ir_binary(func, IR_SHL, HDST__U64, hdst__ir_convert(func, HDST__U64, hdst__ir_var(func, word[1])), hdst__ir_const(func, HDST__U32, 31));
+    ir_expr *lower =
+        hdst__ir_convert(func, HDST__U64, hdst__ir_binary(func, IR_SHR, HDST__U32, hdst__ir_var(func, word[0]), hdst__ir_const(func, HDST__U32, 1)));
     ir_expr *random = hdst__ir_binary(func, IR_OR, HDST__U64, upper, lower);
     ir_stmt *emit = hdst__ir_stmt(func, IR_EMIT, (hdst__span){0});
     emit->check = hdst__ir_add_check(func, (ir_check){.kind = IR_CHECK_EMIT, .what = "sample"});

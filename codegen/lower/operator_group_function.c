@@ -160,7 +160,11 @@ ir_func *hdst__operator_group_reduce(hdst__arena *arena, const ir_func *reduce, 
     hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = "records", .bind = "records", .record = keyed, .is_table = true});
     hdst__ir_add_param(func, (ir_param){.kind = IR_OUTPUT, .name = "result", .bind = "result", .record = keyed});
 
-    rewrite r = {.func = func, .value = value, .so_far = add_vars(func, values, "so_far"), .next = add_vars(func, values, "next"), .row = hdst__ir_add_var(func, "row", HDST__U64, 0)};
+    rewrite r = {.func = func,
+                 .value = value,
+                 .so_far = add_vars(func, values, "so_far"),
+                 .next = add_vars(func, values, "next"),
+                 .row = hdst__ir_add_var(func, "row", HDST__U64, 0)};
     const uint32_t first = set_u64(func, "first", hdst__group_run_leaf(func, 0));
     const uint32_t end = set_u64(func, "end", hdst__ir_binary(func, IR_ADD, HDST__U64, hdst__ir_var(func, first), hdst__group_run_leaf(func, 1)));
     for (uint32_t l = 0; l < values->leaf_count; l++) set_leaf(func, &func->body, r.so_far + l, &values->leaves[l], &r, l, true, first);

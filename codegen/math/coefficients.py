@@ -158,8 +158,10 @@ define('atan', even(lambda s: (mp.atan(s) - s) / s ** 3, (-mp.mpf(1) / 3, mp.mpf
 define('asin', even(lambda s: (mp.asin(s) - s) / s ** 3, (mp.mpf(1) / 6, mp.mpf(3) / 40)),
        lambda x: x * mp.sqrt(x) / mp.asin(mp.sqrt(x)) if x else 0, 0, mp.mpf('0.25'), (range(5), range(13)))
 define('tanh', even(lambda s: (mp.tanh(s) - s) / s ** 3, (-mp.mpf(1) / 3, mp.mpf(2) / 15)), lambda x: x, 0, mp.mpf('0.3601'), (range(5), range(0)))
-define('log_ratio_wide', lambda x: (atanh_tail(x) - mp.mpf(2) / 3) / x if x > mp.mpf('1e-12') else mp.mpf(2) / 5, lambda x: x * x, 0, mp.mpf('0.0401'), (range(3), range(0)))
-define('log_ratio_tail', lambda x: (atanh_tail(x) - mp.mpf(2) / 3) / x if x > mp.mpf('1e-12') else mp.mpf(2) / 5, lambda x: x * x, 0, mp.mpf('0.0295'), (range(0), range(8)))
+define('log_ratio_wide', lambda x: (atanh_tail(x) - mp.mpf(2) / 3) / x if x > mp.mpf('1e-12') else mp.mpf(2) / 5, lambda x: x * x, 0,
+    mp.mpf('0.0401'), (range(3), range(0)))
+define('log_ratio_tail', lambda x: (atanh_tail(x) - mp.mpf(2) / 3) / x if x > mp.mpf('1e-12') else mp.mpf(2) / 5, lambda x: x * x, 0,
+    mp.mpf('0.0295'), (range(0), range(8)))
 define('erf', even(lambda s: mp.erf(s) / s - 1, (2 / mp.sqrt(mp.pi) - 1, -2 / (3 * mp.sqrt(mp.pi)))), lambda x: 1, 0, 1, (range(7), range(13)))
 define('erf_tail', lambda x: -mp.log(mp.erfc(x)), lambda x: mp.erfc(x), mp.mpf('0.99'), mp.mpf('4.01'), (range(9), range(0)))
 define('erfc', lambda t: erfc_ratio(t, 2), lambda t: 1, -1, mp.mpf('0.68'), (range(11), range(0)))
@@ -170,8 +172,9 @@ def main():
     for name in sys.argv[1:] or ALL:
         show(name, *ALL[name])
     if not sys.argv[1:]:
-        constants = (('ln 2', mp.log(2), (15, 24), (42, 53)), ('1 / ln 2', 1 / mp.log(2), (24, 24), (53, 53)), ('1 / ln 10', 1 / mp.log(10), (24, 24), (53, 53)),
-                     ('log10 2', mp.log10(2), (15, 24), (42, 53)), ('pi / 2, to subtract', mp.pi / 2, (23, 24, 24), (53, 53, 53)), ('pi / 2', mp.pi / 2, (24, 24), (53, 53)),
+        constants = (('ln 2', mp.log(2), (15, 24), (42, 53)), ('1 / ln 2', 1 / mp.log(2), (24, 24), (53, 53)),
+                     ('1 / ln 10', 1 / mp.log(10), (24, 24), (53, 53)), ('log10 2', mp.log10(2), (15, 24), (42, 53)),
+                     ('pi / 2, to subtract', mp.pi / 2, (23, 24, 24), (53, 53, 53)), ('pi / 2', mp.pi / 2, (24, 24), (53, 53)),
                      ('2 pi / 2^24', 2 * mp.pi / 2 ** 24, (24, 24), (53, 53)), ('2 pi / 2^64', 2 * mp.pi / mp.mpf(2) ** 64, (24, 24), (53, 53)),
                      ('2 / 3', mp.mpf(2) / 3, (24, 24), (53, 53)))
         for name, value, *both in constants:

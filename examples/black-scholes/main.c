@@ -30,7 +30,8 @@ static void write_text(FILE *out, const void *user)
 {
     const totals *t = user;
     char call[32], put[32];
-    fprintf(out, "%" PRIu64 " options\nsum of the calls %s\nsum of the puts  %s\n", t->options, shortest_double(t->sum_call, call), shortest_double(t->sum_put, put));
+    fprintf(out, "%" PRIu64 " options\nsum of the calls %s\nsum of the puts  %s\n", t->options, shortest_double(t->sum_call, call),
+            shortest_double(t->sum_put, put));
 }
 
 // The options of the input: six numbers each, or three where the command line has the others.

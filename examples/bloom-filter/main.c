@@ -105,7 +105,8 @@ static void write_json(json *j, const void *from)
 static void write_text(FILE *out, const void *from)
 {
     const job *w = from;
-    fprintf(out, "%" PRIu64 " records inserted set %" PRIu64 " of %" PRIu64 " bits; false positive rate %.3g\n", w->inserted, w->set_bits, w->bits, false_positive_rate(w));
+    fprintf(out, "%" PRIu64 " records inserted set %" PRIu64 " of %" PRIu64 " bits; false positive rate %.3g\n", w->inserted, w->set_bits, w->bits,
+            false_positive_rate(w));
     if (w->lookups.count) fprintf(out, "%" PRIu64 " of %" PRIu64 " records found\n", w->found, w->looked_up);
 }
 

@@ -30,13 +30,16 @@ static hdst_status read_sizes(job *w, hdst_result *r, hdst_error *error)
     uint64_t n = (uint64_t)hdst_view_int64(hdst_result_field(r, "without", NULL), 0, 0);
     uint64_t first = (uint64_t)hdst_view_int64(hdst_result_field(r, "first_without", NULL), 0, 0);
     if (n == 0) return HDST_OK;
-    return program_fail(error, HDST_E_RECORD, first, "such a point has no nearest center: remove or mend it", "%" PRIu64 " point%s not finite, or too far out for float32; "
-                 "the first is record %" PRIu64 " (counted from 0)", n, n == 1 ? " is" : "s are", first);
+    return program_fail(error, HDST_E_RECORD, first, "such a point has no nearest center: remove or mend it",
+                        "%" PRIu64 " point%s not finite, or too far out for float32; "
+                        "the first is record %" PRIu64 " (counted from 0)",
+                        n, n == 1 ? " is" : "s are", first);
 }
 
 static hdst_result *plan(program_run *run, job *w)
 {
-    hdst_map_spec *classify = hdst_map_spec_create(w->module, "classify"), *count = hdst_map_spec_create(w->module, w->common.output ? "count_and_keep" : "count");
+    hdst_map_spec *classify = hdst_map_spec_create(w->module, "classify"),
+                  *count = hdst_map_spec_create(w->module, w->common.output ? "count_and_keep" : "count");
     hdst_bind_value(classify, "c", w->value);
     hdst_bind_accum(count, "sizes", w->k);
     hdst_dataset *points = hdst_with_layout(hdst_read(run->source, w->module, "point"), program_layout(run, HDST_SOA));
@@ -95,8 +98,10 @@ int main(int argc, char **argv)
 {
     job w = {0};
     const option own[] = {{"centers", OPTION_TEXT, &w.file, "FILE", "the centers, a row each: a .npy or .csv file", true}};
-    const program_info program = {"classification", "Puts each point into the class whose center is nearest. Writes the size of each class to standard output,\n"
-        "and with --output the class of each point as int32 numbers in a .npy file.", own, sizeof own / sizeof *own};
+    const program_info program = {"classification",
+                                  "Puts each point into the class whose center is nearest. Writes the size of each class to standard output,\n"
+                                  "and with --output the class of each point as int32 numbers in a .npy file.",
+                                  own, sizeof own / sizeof *own};
     const program_steps steps = {.check = check, .work = work};
     return program_main(&program, &w.common, &steps, &w, argc, argv);
 }

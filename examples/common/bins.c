@@ -34,8 +34,8 @@ static hdst_status settle(bins *b, double low, double high, hdst_error *error)
     const double largest = fmax(fabs(b->low), fabs(b->high));
     if (!isfinite(b->width)) return options_misuse(error, "choose a smaller one: --range LOW,HIGH", "the range from %g to %g is too wide", b->low, b->high);
     if (b->width >= 4 * (nextafter(largest, INFINITY) - largest)) return HDST_OK;       // so that a place by division is at most one off
-    return options_misuse(error, "fewer --bins, or a wider --range", "%" PRIu64 " bins from %.17g to %.17g are narrower than double can tell apart", b->count, b->low,
-                          b->high);
+    return options_misuse(error, "fewer --bins, or a wider --range", "%" PRIu64 " bins from %.17g to %.17g are narrower than double can tell apart", b->count,
+                          b->low, b->high);
 }
 
 double bins_edge(const bins *b, uint64_t k)
@@ -60,7 +60,8 @@ static hdst_status find_range(program_run *run, bins *b, hdst_dataset *rows, hds
     return status == HDST_OK ? settle(b, low, high, error) : status;
 }
 
-hdst_status bins_count(program_run *run, bins *b, hdst_dataset *rows, hdst_module *module, uint32_t columns, hdst_result **result, bins_counts *counts, hdst_error *error)
+hdst_status bins_count(program_run *run, bins *b, hdst_dataset *rows, hdst_module *module, uint32_t columns, hdst_result **result, bins_counts *counts,
+                       hdst_error *error)
 {
     hdst_status status = b->chosen ? settle(b, 0, 0, error) : find_range(run, b, rows, module, error);
     if (status != HDST_OK) return status;

@@ -27,9 +27,11 @@ typedef struct bins_counts {
     uint32_t columns;
 } bins_counts;
 
-// Counts the records of `rows`, called row in the module, by bins: those of the range that was chosen, else of the range that the rows are found to have (which reads them twice: a cache
-// is of use). The module has histogram.hk in it. The caller destroys *result in any case; *counts are of it.
-hdst_status bins_count(program_run *run, bins *b, hdst_dataset *rows, hdst_module *module, uint32_t columns, hdst_result **result, bins_counts *counts, hdst_error *error);
+// Counts the records of `rows`, called row in the module, by bins: those of the range that was chosen, else of the
+// range that the rows are found to have (which reads them twice: a cache is of use). The module has histogram.hk in
+// it. The caller destroys *result in any case; *counts are of it.
+hdst_status bins_count(program_run *run, bins *b, hdst_dataset *rows, hdst_module *module, uint32_t columns, hdst_result **result, bins_counts *counts,
+                       hdst_error *error);
 
 // "bins": [[low edge, count of each column ...] ...], "below", "above", "nan": a number per column
 void bins_write_json(json *j, const bins_counts *c);

@@ -36,7 +36,8 @@ hdst_status centers_read(hdst_context *context, hdst_module *module, const char 
     hdst_source_destroy(source);
     for (uint64_t i = 0; status == HDST_OK && i < (uint64_t)*k * d; i++) {
         if (isfinite((*centers)[i])) continue;
-        status = program_fail(error, HDST_E_RECORD, i / d, "no point is near such a center: give numbers", "center %" PRIu64 " of '%.300s' is not finite", i / d, path);
+        status = program_fail(error, HDST_E_RECORD, i / d, "no point is near such a center: give numbers", "center %" PRIu64 " of '%.300s' is not finite",
+                              i / d, path);
     }
     if (status != HDST_OK) {
         free(*centers);

@@ -32,8 +32,10 @@ hdst_status columns_of_ratings(program_run *run, bool with_item, hdst_error *err
     const uint32_t have = hdst_source_columns(run->source), wanted = with_item ? 2 : 1;
     const char *what = with_item ? "an item and a rating" : "a rating";
     if (run->common->columns && have != wanted)
-        return options_misuse(error, with_item ? "--columns item,rating" : "--columns rating", "--columns chooses %" PRIu32 " columns, not those of %s", have, what);
-    if (have < wanted) return options_misuse(error, "a rating needs an item beside it", "the input has %" PRIu32 " column%s, not %s", have, have == 1 ? "" : "s", what);
+        return options_misuse(error, with_item ? "--columns item,rating" : "--columns rating", "--columns chooses %" PRIu32 " columns, not those of %s", have,
+                              what);
+    if (have < wanted)
+        return options_misuse(error, "a rating needs an item beside it", "the input has %" PRIu32 " column%s, not %s", have, have == 1 ? "" : "s", what);
     if (run->common->columns) return HDST_OK;
     char list[32];
     int64_t rating = columns_find(run->source, "rating", strlen("rating"));

@@ -36,7 +36,7 @@ typedef struct option {
 typedef struct common_options {
     text_list inputs;
     const char *columns, *output, *device;      // NULL: not given
-    int policy, layout, on_error, hpr;          // layout: an hdst_layout, or -1 when not given; on_error: an hdst_on_error; hpr: as layout, levels from 0 (none)
+    int policy, layout, on_error, hpr; // layout: an hdst_layout, or -1 when not given; on_error: an hdst_on_error; hpr: as layout, levels from 0 (none)
     int container;                              // an hdst_container; an option of programs that have OPTION_CONTAINER
     uint64_t memory, device_memory, seed;       // bytes, 0: the library's default
     bool explain, quiet, json, help, unchecked, fast_sums;

@@ -38,7 +38,10 @@ hdst_status program_load(program_run *run, const char *file, const hdst_param *p
 
 hdst_layout program_layout(const program_run *run, hdst_layout usual) { return run->common->layout < 0 ? usual : (hdst_layout)run->common->layout; }
 
-hdst_dataset *program_contained(const program_run *run, hdst_dataset *reduction) { return hdst_with_container(reduction, (hdst_container)run->common->container); }
+hdst_dataset *program_contained(const program_run *run, hdst_dataset *reduction)
+{
+    return hdst_with_container(reduction, (hdst_container)run->common->container);
+}
 
 hdst_status program_run_result(program_run *run, hdst_result *result, bool *explained, hdst_error *error)
 {

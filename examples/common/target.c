@@ -28,7 +28,8 @@ static hdst_status write_range(const hdst_source *source, const char *entry, siz
 {
     int64_t first, last;
     if (!find_range(source, entry, length, &first, &last))
-        return options_misuse(error, "columns are names, indices from 0 and ranges of indices: x,y or 0,3-5", "--columns: no column '%.*s'", (int)length, entry);
+        return options_misuse(error, "columns are names, indices from 0 and ranges of indices: x,y or 0,3-5", "--columns: no column '%.*s'", (int)length,
+                              entry);
     for (int64_t i = first; i <= last; i++) {
         if (i == target) continue;
         fprintf(list, "%" PRId64 ",", i);

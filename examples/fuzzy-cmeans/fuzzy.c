@@ -31,7 +31,8 @@ hdst_status fuzzy_open(fuzzy *job, program_run *run, uint32_t k, double m, hdst_
 {
     *job = (fuzzy){.k = k, .d = hdst_source_columns(run->source), .m = m, .points = hdst_source_rows(run->source)};
     if (k > job->points)
-        return program_fail(error, HDST_E_USAGE, 0, "there must be at least as many points as clusters", "%" PRIu32 " clusters of %" PRIu64 " points", k, job->points);
+        return program_fail(error, HDST_E_USAGE, 0, "there must be at least as many points as clusters", "%" PRIu32 " clusters of %" PRIu64 " points", k,
+                            job->points);
     const hdst_param params[] = {{"D", job->d}, {"K", k}, {"SQUARE", m == 2}};
     hdst_status status = program_load(run, "fuzzy-cmeans.hk", params, sizeof params / sizeof *params, &job->module, error);
     if (status != HDST_OK) return status;
@@ -67,7 +68,8 @@ static hdst_status explain_infinity(fuzzy *job, program_run *run, hdst_error *er
     if (status != HDST_OK) return status;
     if (n == 0) return program_fail(error, HDST_E_RECORD, 0, "scale the columns down", "the sums are beyond the range of float32");
     return program_fail(error, HDST_E_RECORD, first, "such a point belongs to no cluster: remove or mend it",
-                        "%" PRIu64 " point%s not finite (or beyond 1e18); the first is record %" PRIu64 " (counted from 0)", n, n == 1 ? " is" : "s are", first);
+                        "%" PRIu64 " point%s not finite (or beyond 1e18); the first is record %" PRIu64 " (counted from 0)", n, n == 1 ? " is" : "s are",
+                        first);
 }
 
 // --- First centers ---
@@ -95,7 +97,8 @@ static hdst_status start_from_sample(fuzzy *job, program_run *run, uint64_t seed
     if (count > job->points) count = job->points;
     job->centers = malloc((size_t)job->k * job->d * sizeof *job->centers);
     float *points = malloc(count * job->d * sizeof *points);
-    hdst_status status = points && job->centers ? take_sample(job, count, seed, points, error) : program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the sample");
+    hdst_status status =
+        points && job->centers ? take_sample(job, count, seed, points, error) : program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the sample");
     for (uint64_t i = 0; status == HDST_OK && i < count * job->d; i++)
         if (!isfinite(points[i])) status = explain_infinity(job, run, error);
     int code = status == HDST_OK ? init_plus_plus(points, count, job->d, job->k, seed, &signals_stop, job->centers) : INIT_OK;

@@ -30,7 +30,8 @@ static hdst_status open_pass(program_run *run, genetic *g, hdst_error *error)
     uint32_t d = hdst_source_columns(run->source);
     g->records = hdst_source_rows(run->source);
     if (g->clusters > g->records)
-        return options_misuse(error, "there must be at least as many points as clusters", "%" PRIu64 " clusters of %" PRIu64 " points", g->clusters, g->records);
+        return options_misuse(error, "there must be at least as many points as clusters", "%" PRIu64 " clusters of %" PRIu64 " points", g->clusters,
+                              g->records);
     const hdst_param params[] = {{"D", d}, {"K", (int64_t)g->clusters}};
     hdst_status status = program_load(run, "genetic.hk", params, 2, &g->module, error);
     if (status != HDST_OK) return status;
@@ -71,7 +72,8 @@ static hdst_status explain_infinity(program_run *run, genetic *g, hdst_error *er
     if (status != HDST_OK) return status;
     if (n == 0) return program_fail(error, HDST_E_RECORD, 0, "scale the columns down", "a squared distance is beyond the range of float32");
     return program_fail(error, HDST_E_RECORD, (uint64_t)first, "such a point has no nearest center: remove or mend it",
-                        "%" PRId64 " point%s not finite (or beyond 1e18); the first is record %" PRId64 " (counted from 0)", n, n == 1 ? " is" : "s are", first);
+                        "%" PRId64 " point%s not finite (or beyond 1e18); the first is record %" PRId64 " (counted from 0)", n, n == 1 ? " is" : "s are",
+                        first);
 }
 
 static hdst_status measure(program_run *run, genetic *g, hdst_error *error)
@@ -159,7 +161,8 @@ int main(int argc, char **argv)
         {"population", OPTION_COUNT, &g.population, "P", "members of a population (128)", true, NULL, 2, 10000},
     };
     const program_info program = {"genetic", "Evolves cluster centers: a population of them is measured in one pass over the points, the best are bred.\n"
-        "Writes the best centers to standard output, and with --output the cluster of each point as int32 numbers in a .npy file.", own, sizeof own / sizeof *own};
+        "Writes the best centers to standard output, and with --output the cluster of each point as int32 numbers in a .npy file.",
+        own, sizeof own / sizeof *own};
     const program_steps steps = {.work = work};
     return program_main(&program, &g.common, &steps, &g, argc, argv);
 }

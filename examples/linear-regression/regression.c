@@ -49,7 +49,8 @@ void regression_close(regression *job)
 // --- Passes over the rows ---
 
 // Runs a map, with a value bound to `parameter` unless that is NULL. The caller destroys the result in any case.
-static hdst_status pass(regression *job, program_run *run, const char *function, const char *parameter, hdst_value *value, hdst_result **result, hdst_error *error)
+static hdst_status pass(regression *job, program_run *run, const char *function, const char *parameter, hdst_value *value, hdst_result **result,
+                        hdst_error *error)
 {
     hdst_map_spec *spec = hdst_map_spec_create(job->module, function);
     if (parameter) hdst_bind_value(spec, parameter, value);
@@ -95,7 +96,8 @@ static hdst_status depends(const regression *job, const program_run *run, uint32
     char number[32];
     snprintf(number, sizeof number, "%" PRIu32, term / job->degree);
     return program_fail(error, HDST_E_USAGE, 0, "leave it out with --columns, or take a lower --degree",
-                        "power %" PRIu32 " of predictor '%.100s' is a constant, or follows from the terms before it", term % job->degree + 1, name ? name : number);
+                        "power %" PRIu32 " of predictor '%.100s' is a constant, or follows from the terms before it", term % job->degree + 1,
+                        name ? name : number);
 }
 
 // The factor of the normal equations, and their solution as the first model.

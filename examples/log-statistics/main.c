@@ -75,7 +75,8 @@ static void write_text(FILE *out, const void *from)
     const job *w = from;
     char text[32];
     fprintf(out, "%20s %14s %24s\n", "key", "count", "sum");
-    for (uint64_t i = 0; i < w->shown; i++) fprintf(out, "%20" PRId64 " %14" PRIu64 " %24s\n", w->rows[i].key, w->rows[i].count, shortest_double(w->rows[i].sum, text));
+    for (uint64_t i = 0; i < w->shown; i++)
+        fprintf(out, "%20" PRId64 " %14" PRIu64 " %24s\n", w->rows[i].key, w->rows[i].count, shortest_double(w->rows[i].sum, text));
     fprintf(out, "%" PRIu64 " key%s\n", w->keys, w->keys == 1 ? "" : "s");
 }
 
@@ -108,8 +109,10 @@ int main(int argc, char **argv)
         {"by", OPTION_WORD, &w.by, "count|sum", "which keys are shown first: those of most lines, or of the largest sum", true},
         OPTION_CONTAINER(common),
     };
-    const program_info info = {"log-statistics", "Totals the lines of a log for each key: their number, and the sum of a column. Writes the first keys to standard output,\n"
-        "and with --output all of them to a .npy, .csv or .raw file.", own, sizeof own / sizeof *own};
+    const program_info info = {"log-statistics",
+                               "Totals the lines of a log for each key: their number, and the sum of a column. Writes the first keys to standard output,\n"
+                               "and with --output all of them to a .npy, .csv or .raw file.",
+                               own, sizeof own / sizeof *own};
     const program_steps steps = {.check = check, .work = work};
     return program_main(&info, &common, &steps, &w, argc, argv);
 }

@@ -71,7 +71,8 @@ static hdst_status depends(const program_run *run, uint32_t predictor, hdst_erro
     const char *name = hdst_source_column_name(run->source, predictor);
     char number[32];
     snprintf(number, sizeof number, "%" PRIu32, predictor);
-    return program_fail(error, HDST_E_USAGE, 0, "leave it out with --columns", "predictor '%.100s' is a constant, or follows from those before it", name ? name : number);
+    return program_fail(error, HDST_E_USAGE, 0, "leave it out with --columns", "predictor '%.100s' is a constant, or follows from those before it",
+                        name ? name : number);
 }
 
 // Mean and 1 / deviation of each predictor. They only keep Newton's equations well-conditioned, so that they need not be exact.

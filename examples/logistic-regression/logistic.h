@@ -26,8 +26,9 @@ hdst_status logistic_open(logistic *job, program_run *run, hdst_error *error);
 void logistic_close(logistic *job);
 
 // Newton's method (iteratively reweighted least squares: McCullagh and Nelder, "Generalized Linear Models", 2.5) from zero, on predictors scaled to mean 0 and
-// variance 1; a step that lowers the likelihood is halved. Ends when no coefficient of a scaled predictor changes by more than `tolerance`, or after `most` steps.
-// HDST_E_RECORD for rows that are not finite or of another class; HDST_E_USAGE for predictors that depend on one another.
+// variance 1; a step that lowers the likelihood is halved. Ends when no coefficient of a scaled predictor changes by
+// more than `tolerance`, or after `most` steps. HDST_E_RECORD for rows that are not finite or of another class;
+// HDST_E_USAGE for predictors that depend on one another.
 hdst_status logistic_run(logistic *job, program_run *run, uint32_t most, double tolerance, hdst_error *error);
 
 // A result with one double for each row, the probability of class 1; the caller destroys it.

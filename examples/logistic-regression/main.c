@@ -65,7 +65,8 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     if (status == HDST_OK) status = logistic_run(&job, run, (uint32_t)s->iterations, s->tolerance, error);
     if (status == HDST_OK && !job.settled && !run->common->quiet)
         report_log(HDST_LOG_WARN,
-                   "the coefficients still changed at the last iteration: allow more, unless the classes can be told apart without an error", (void *)run->info->name);
+                   "the coefficients still changed at the last iteration: allow more, unless the classes can be told apart without an error",
+                   (void *)run->info->name);
     if (status == HDST_OK && run->common->output) status = write_predicted(&job, run, error);
     if (status == HDST_OK) status = program_show(run, job.rows, write_members, write_table, &(answer){&job, run->source}, error);
     logistic_close(&job);
@@ -81,8 +82,10 @@ int main(int argc, char **argv)
         {"iterations", OPTION_COUNT, &s.iterations, "N", "steps at most (25)", true, NULL, 0, UINT32_MAX},
         {"tolerance", OPTION_NUMBER, &s.tolerance, "T", "ends when no coefficient, of predictors scaled to variance 1, changes by more (1e-8)", true},
     };
-    const program_info info = {"logistic-regression", "Fits the probability of a class by logistic regression, with Newton's method. Writes its coefficients to standard\n"
-        "output, and with --output the probability of class 1 for each row as float64 numbers in a .npy file.", own, sizeof own / sizeof *own};
+    const program_info info = {"logistic-regression",
+                               "Fits the probability of a class by logistic regression, with Newton's method. Writes its coefficients to standard\n"
+                               "output, and with --output the probability of class 1 for each row as float64 numbers in a .npy file.",
+                               own, sizeof own / sizeof *own};
     const program_steps steps = {.check = check, .work = work};
     return program_main(&info, &common, &steps, &s, argc, argv);
 }

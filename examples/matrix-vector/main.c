@@ -91,8 +91,8 @@ static hdst_status work(program_run *run, void *settings, hdst_error *error)
     job *w = settings;
     w->d = hdst_source_columns(run->source);
     if (hdst_source_rows(run->source) != w->d)
-        return program_fail(error, HDST_E_USAGE, 0, "the matrix must be square: as many rows as columns", "a matrix of %" PRIu64 " rows and %" PRIu32 " columns",
-                            hdst_source_rows(run->source), w->d);
+        return program_fail(error, HDST_E_USAGE, 0, "the matrix must be square: as many rows as columns",
+                            "a matrix of %" PRIu64 " rows and %" PRIu32 " columns", hdst_source_rows(run->source), w->d);
     hdst_status status = program_load(run, "matrix-vector.hk", HDST_PARAM("D", w->d), &w->module, error);
     w->x = malloc(w->d * sizeof *w->x);
     if (status == HDST_OK && !w->x) status = program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the vector");
@@ -116,8 +116,10 @@ int main(int argc, char **argv)
         {"iterations", OPTION_COUNT, &w.most, "N", "steps (100)", true, NULL, 1, UINT32_MAX},
         {"tolerance", OPTION_NUMBER, &w.tolerance, "T", "ends earlier, when no coordinate moves further than this in a step", true},
     };
-    const program_info program = {"matrix-vector", "Multiplies a square matrix with a vector again and again: x becomes A x / |A x|. Writes |A x| of the last step to standard\n"
-        "output, and with --output the vector as float32 numbers in a .npy file.", own, sizeof own / sizeof *own};
+    const program_info program = {"matrix-vector",
+                                  "Multiplies a square matrix with a vector again and again: x becomes A x / |A x|. Writes |A x| of the last step to standard\n"
+                                  "output, and with --output the vector as float32 numbers in a .npy file.",
+                                  own, sizeof own / sizeof *own};
     const program_steps steps = {.work = work};
     return program_main(&program, &w.common, &steps, &w, argc, argv);
 }

@@ -66,7 +66,8 @@ static hdst_status add_up(program_run *run, hdst_dataset *payoffs, double center
     if (status == HDST_OK) {
         double sum = hdst_view_double(hdst_result_field(r, "sum", NULL), 0, 0), squares = hdst_view_double(hdst_result_field(r, "squares", NULL), 0, 0);
         conclude(sum, squares, center, o);
-        if (!isfinite(sum) || !isfinite(squares)) status = options_misuse(error, "give a smaller spot, rate, volatility or time", "payoffs are beyond the range of double");
+        if (!isfinite(sum) || !isfinite(squares))
+            status = options_misuse(error, "give a smaller spot, rate, volatility or time", "payoffs are beyond the range of double");
     }
     hdst_result_destroy(r);
     return status;

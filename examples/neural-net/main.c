@@ -32,9 +32,10 @@ static void write_text(FILE *out, const void *user)
 {
     const settings *s = user;
     const net *n = &s->net;
-    fprintf(out, "%" PRIu32 " columns, %" PRIu32 " hidden units, %" PRIu32 " classes; %" PRIu64 " epochs over %" PRIu64 " samples\n", n->d, n->hidden, n->classes, s->epochs,
-            n->records - n->held_out);
-    fprintf(out, "accuracy %.4f, loss %.6g over %" PRIu64 " %s\n", n->accuracy, n->loss, n->held_out ? n->held_out : n->records, n->held_out ? "held out" : "of them");
+    fprintf(out, "%" PRIu32 " columns, %" PRIu32 " hidden units, %" PRIu32 " classes; %" PRIu64 " epochs over %" PRIu64 " samples\n", n->d, n->hidden,
+            n->classes, s->epochs, n->records - n->held_out);
+    fprintf(out, "accuracy %.4f, loss %.6g over %" PRIu64 " %s\n", n->accuracy, n->loss, n->held_out ? n->held_out : n->records,
+            n->held_out ? "held out" : "of them");
 }
 
 static hdst_status learn(program_run *run, settings *s, hdst_error *error)
@@ -73,8 +74,11 @@ int main(int argc, char **argv)
         {"momentum", OPTION_NUMBER, &s.momentum, "M", "what a step keeps of the one before (0.9)", true},
         {"holdout", OPTION_COUNT, &s.holdout, "N", "samples drawn to measure with, not to train (a fifth); 0: measures with all", true, NULL, 0, UINT32_MAX},
     };
-    const program_info program = {"neural-net", "Trains a net with one hidden layer to find the class of a record. Writes accuracy and loss on records that were held out to\n"
-        "standard output, and with --output the class that it finds for each record as int32 numbers in a .npy file.", own, sizeof own / sizeof *own};
+    const program_info program = {
+        "neural-net",
+        "Trains a net with one hidden layer to find the class of a record. Writes accuracy and loss on records that were held out to\n"
+        "standard output, and with --output the class that it finds for each record as int32 numbers in a .npy file.",
+        own, sizeof own / sizeof *own};
     const program_steps steps = {.check = check, .work = work};
     return program_main(&program, &s.common, &steps, &s, argc, argv);
 }

@@ -28,11 +28,15 @@ static hdst_status load(net *n, program_run *run, hdst_error *error)
 static hdst_status read_ranges(net *n, hdst_result *r, float *unit, hdst_error *error)
 {
     uint64_t unusable = (uint64_t)hdst_view_int64(hdst_result_field(r, "unusable", NULL), 0, 0);
-    uint64_t first = (uint64_t)hdst_view_int64(hdst_result_field(r, "first", NULL), 0, 0), highest = (uint64_t)hdst_view_int64(hdst_result_field(r, "highest", NULL), 0, 0);
+    uint64_t first = (uint64_t)hdst_view_int64(hdst_result_field(r, "first", NULL), 0, 0),
+             highest = (uint64_t)hdst_view_int64(hdst_result_field(r, "highest", NULL), 0, 0);
     if (unusable)
-        return program_fail(error, HDST_E_RECORD, first, "a net needs numbers: remove or mend it", "%" PRIu64 " sample%s not finite (or beyond 1e18); the first is record %"
-                            PRIu64 " (counted from 0)", unusable, unusable == 1 ? " is" : "s are", first);
-    if (highest >= MOST_CLASSES) return options_misuse(error, "classes are whole numbers from 0; which column has them says --target", "class %" PRIu64 " of at most %d", highest, MOST_CLASSES - 1);
+        return program_fail(error, HDST_E_RECORD, first, "a net needs numbers: remove or mend it",
+                            "%" PRIu64 " sample%s not finite (or beyond 1e18); the first is record %" PRIu64 " (counted from 0)", unusable,
+                            unusable == 1 ? " is" : "s are", first);
+    if (highest >= MOST_CLASSES)
+        return options_misuse(error, "classes are whole numbers from 0; which column has them says --target", "class %" PRIu64 " of at most %d", highest,
+                              MOST_CLASSES - 1);
     n->classes = (uint32_t)highest + 1;
     hdst_view low = hdst_result_field(r, "r", "low"), high = hdst_result_field(r, "r", "high");
     for (uint32_t i = 0; i < n->d; i++) {
@@ -80,7 +84,8 @@ static void shuffle(net *n, uint64_t count)
     }
 }
 
-// Weights of a layer, uniform within sqrt(6 / (in + out)) (Glorot and Bengio, "Understanding the difficulty of training deep feedforward neural networks", AISTATS 2010).
+// Weights of a layer, uniform within sqrt(6 / (in + out)) (Glorot and Bengio, "Understanding the difficulty of
+// training deep feedforward neural networks", AISTATS 2010).
 static void draw_weights(net *n, float *to, uint32_t in, uint32_t out)
 {
     double bound = sqrt(6.0 / ((double)in + out));

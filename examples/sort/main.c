@@ -136,10 +136,12 @@ int main(int argc, char **argv)
     const char **keys = calloc(argc > 0 ? (size_t)argc : 1, sizeof *keys);
     if (!keys) return hdst_status_exit_code(HDST_E_MEMORY);
     w.keys.items = keys;
-    const option own[] = {{"key", OPTION_TEXTS, &w.keys, "COLUMN", "to sort by: a name or an index from 0; a list, or repeated: the weightiest first; all without it", true},
-                          {"descending", OPTION_FLAG, &w.descending, NULL, "the largest first", true}};
-    const program_info program = {"sort", "Sorts rows by columns; rows that are equal there stay in their order. With --output the rows are written to a .npy or .csv file.", own,
-                                  sizeof own / sizeof *own};
+    const option own[] = {
+        {"key", OPTION_TEXTS, &w.keys, "COLUMN", "to sort by: a name or an index from 0; a list, or repeated: the weightiest first; all without it", true},
+        {"descending", OPTION_FLAG, &w.descending, NULL, "the largest first", true}};
+    const program_info program = {
+        "sort", "Sorts rows by columns; rows that are equal there stay in their order. With --output the rows are written to a .npy or .csv file.", own,
+        sizeof own / sizeof *own};
     const program_steps steps = {.work = work};
     const int code = program_main(&program, &w.common, &steps, &w, argc, argv);
     free(keys);

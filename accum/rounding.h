@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounding to nearest, ties to even: the one place on the host where an exact sum becomes a float or a double (accum/finish_round.cl is its like on devices).
+// Rounding to nearest, ties to even: the one place on the host where an exact sum becomes a float or a double (accum/rounding.cl is its like on devices).
 #ifndef HDST_ACCUM_ROUNDING_H
 #define HDST_ACCUM_ROUNDING_H
 

@@ -52,7 +52,7 @@ uint64_t hdst__tables_strip_first(const hdst__tables *tables, const uint64_t *ro
 enum { HDST__TURN_UNIT = 256, HDST__TURN_APART = 96 };
 uint64_t hdst__tables_turns_words(const hdst__tables *tables, const uint64_t *rows);    // both, and what lies between them
 // GPU, tables with many rows: float sums of the device table are one word in fixed point each, and what does not fit goes to *spare cells*, wide ones that a row has
-// only if it needs one (accum/spare.cl). Only of tables that may be compact, and for tables that the device itself makes rows of: nobody else can read them.
+// only if it needs one (accum/overflow_table.cl). Only of tables that may be compact, and for tables that the device itself makes rows of: nobody else can read them.
 bool hdst__accum_may_be_compact(const hdst__accum *accum);
 void hdst__accum_make_compact(hdst__accum *accum);
 bool hdst__tables_are_compact(const hdst__tables *tables);      // one of them is

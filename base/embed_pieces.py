@@ -158,7 +158,7 @@ def main():
     for path in files:
         with open(path, encoding="utf-8") as template:
             texts[os.path.basename(path)] = template.read()
-    skeletons = [name for name in texts if re.split("[_.]", name)[0] in ("kernel", "count", "emit", "group", "merge", "finish", "part", "levels", "fast") or name in ("head.cl", "vector_loop.cl")]
+    skeletons = [name for name in texts if re.split("[_.]", name)[0] in ("kernel", "count", "emit", "group", "merge", "finish", "part", "levels", "fast") or name in ("head.cl", "vector_loop.cl", "minmax_values.cl", "rounding.cl")]
     families, rows, number = {}, {"template": [], "program_text": [], "piece": []}, 0
     with open(output, "w", encoding="utf-8") as out:
         out.write('// Made by base/embed_pieces.py; do not edit.\n#include "base/pieces.h"\n\n')

@@ -12,11 +12,11 @@
 static const char *const part_file[HDST__PART_COUNT] = {
     [HDST__PART_INTEGERS] = "integers.cl", [HDST__PART_FLOATS] = "floats.cl", [HDST__PART_DOUBLES] = "doubles.cl", [HDST__PART_IN_DOUBLE] = "in_double.cl",
     [HDST__PART_BYTES] = "bytes.cl", [HDST__PART_BYTES_DOUBLE] = "bytes_double.cl", [HDST__PART_PICK] = "pick.cl", [HDST__PART_PICK_DOUBLE] = "pick_double.cl",
-    [HDST__PART_ATOMICS] = "atomics.cl", [HDST__PART_KEYS] = "keys.cl", [HDST__PART_KEYS_DOUBLE] = "keys_double.cl", [HDST__PART_EXACT] = "exact.cl",
+    [HDST__PART_ATOMICS] = "atomics.cl", [HDST__PART_KEYS] = "minmax_keys.cl", [HDST__PART_KEYS_DOUBLE] = "minmax_keys_double.cl", [HDST__PART_EXACT] = "exact.cl",
     [HDST__PART_EXACT_DOUBLE] = "exact_double.cl", [HDST__PART_LOCAL] = "local.cl", [HDST__PART_CHECKS] = "checks.cl",
     [HDST__PART_LEVELS] = "", [HDST__PART_LEVELS_DOUBLE] = "",      // made for the kernel (print_levels.c)
-    [HDST__PART_FRONT] = "front.cl", [HDST__PART_LANES] = "lanes.cl", [HDST__PART_PAIRS] = "pairs.cl", [HDST__PART_SETTLE] = "settle.cl", [HDST__PART_SETTLE_DOUBLE] = "settle_double.cl",
-    [HDST__PART_ROW_SUMS] = "row_sums.cl", [HDST__PART_SPARE] = "spare.cl", [HDST__PART_SPARE_DOUBLE] = "spare_double.cl",
+    [HDST__PART_FRONT] = "first_level.cl", [HDST__PART_LANES] = "lanes.cl", [HDST__PART_PAIRS] = "pairs.cl", [HDST__PART_SETTLE] = "settle.cl", [HDST__PART_SETTLE_DOUBLE] = "settle_double.cl",
+    [HDST__PART_ROW_SUMS] = "row_sums.cl", [HDST__PART_SPARE] = "overflow_table.cl", [HDST__PART_SPARE_DOUBLE] = "overflow_table_double.cl",
 };
 
 const char *hdst__prelude_file(hdst__part part) { return part_file[part]; }

@@ -139,8 +139,8 @@ static const char *parts_text(hdst__printer *p)
             bytes |= !hdst__leaf_is_aligned(record, &record->leaves[l]);
             keys |= is_key(cell) && hdst__kind_is_float(cell->kind);
         }
-    const char *round = digits ? hdst__arena_printf(p->arena, "\n#define WIDE_LIMBS %" PRIu32 "%s", digits + 3, hdst__template_text("finish_round.cl")) : "";
-    return hdst__arena_printf(p->arena, "%s%s%s", round, keys ? hdst__template_text("finish_keys.cl") : "", bytes ? hdst__template_text("finish_bytes.cl") : "");
+    const char *round = digits ? hdst__arena_printf(p->arena, "\n#define WIDE_LIMBS %" PRIu32 "%s", digits + 3, hdst__template_text("rounding.cl")) : "";
+    return hdst__arena_printf(p->arena, "%s%s%s", round, keys ? hdst__template_text("minmax_values.cl") : "", bytes ? hdst__template_text("finish_bytes.cl") : "");
 }
 
 // The arguments of this kernel are its own.

@@ -410,12 +410,12 @@ static void print_macros(hdst__buffer *out, const hdst__aggregation_layout *layo
 void hdst__hash_text(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable)
 {
     print_macros(out, layout, shape, portable);
-    print_pieces(out, "keys.cl");
+    print_pieces(out, "minmax_keys.cl");
     print_pieces(out, "exact.cl");
     if (shape->doubles) print_pieces(out, "exact_double.cl");
-    print_pieces(out, "spare.cl");
-    hdst__buffer_puts(out, hdst__template_text("finish_round.cl"));
-    hdst__buffer_puts(out, hdst__template_text("finish_keys.cl"));
+    print_pieces(out, "overflow_table.cl");
+    hdst__buffer_puts(out, hdst__template_text("rounding.cl"));
+    hdst__buffer_puts(out, hdst__template_text("minmax_values.cl"));
     hdst__buffer_puts(out, hdst__template_text("finish_bytes.cl"));
     hdst__buffer_puts(out, hdst__program_text_of("hash_key.cl"));
     hdst__buffer_puts(out, hdst__program_text_of("hash_words.cl"));

@@ -103,14 +103,14 @@ static const char kernels[] =
 
 static cl_kernel build(const char *name)
 {
-    static const char *const files[] = {"atomics.cl", "keys.cl", "keys_double.cl", "exact.cl", "exact_double.cl", "local.cl", "lanes.cl", "pairs.cl", "spare.cl"};
+    static const char *const files[] = {"atomics.cl", "minmax_keys.cl", "minmax_keys_double.cl", "exact.cl", "exact_double.cl", "local.cl", "lanes.cl", "pairs.cl", "overflow_table.cl"};
     const char *source = hdst__arena_printf(&arena, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n%s#define LOOK(word) (*(word))\n#define LOOK_LOCAL(word) (*(word))\n"
                                             "#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n#define COPIES 1\n#define SPARE_WORDS 67\n#define WIDE_LIMBS 69\n",
                                             hdst__template_text("head.cl"));
     for (size_t f = 0; f < sizeof files / sizeof *files; f++)
         for (size_t i = 0; i < hdst__piece_count; i++)
             if (!strcmp(hdst__pieces[i].file, files[f])) source = hdst__arena_printf(&arena, "%s%s", source, hdst__pieces[i].text);
-    source = hdst__arena_printf(&arena, "%s%s%s%s", source, hdst__template_text("finish_round.cl"), hdst__template_text("finish_keys.cl"), kernels);
+    source = hdst__arena_printf(&arena, "%s%s%s%s", source, hdst__template_text("rounding.cl"), hdst__template_text("minmax_values.cl"), kernels);
     cl_kernel kernel = cl_run_build(&run, source, "-cl-std=CL1.2 -w", name);
     cr_assert_not_null(kernel, "%s", name);
     return kernel;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Front words of a device table (accum/front.cl) where they overflow: word, low word and cell together are the sum, which 128-bit integers say.
+// Front words of a device table (accum/first_level.cl) where they overflow: word, low word and cell together are the sum, which 128-bit integers say.
 #include "codegen/opencl/prelude.h"
 #include "base/pieces.h"
 #include "tests/support/kernel_suite.h"

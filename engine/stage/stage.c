@@ -33,24 +33,6 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
     return stage;
 }
 
-static void drop_levels(hdst__stage *stage)
-{
-    for (size_t i = 0; i < HDST__FOLD_LEVELS; i++) {
-        hdst__launch_plan_destroy(stage->level[i]);
-        stage->level[i] = NULL;
-    }
-}
-
-static void drop_plans(hdst__stage *stage)
-{
-    hdst__launch_plan_destroy(stage->plan);
-    stage->plan = NULL;
-    drop_levels(stage);
-    hdst__free(stage->runtime->allocator, stage->table);
-    stage->table = NULL;
-    stage->table_words = 0;
-}
-
 void hdst__stage_forget(hdst__stage *stage)
 {
     hdst__runtime *runtime = stage->runtime;
@@ -67,7 +49,7 @@ void hdst__stage_forget(hdst__stage *stage)
 void hdst__stage_forget_plan(hdst__stage *stage)
 {
     pthread_mutex_lock(&stage->runtime->mutex);
-    drop_plans(stage);
+    hdst__stage_drop_plans(stage);
     pthread_mutex_unlock(&stage->runtime->mutex);
 }
 
@@ -76,7 +58,7 @@ void hdst__stage_destroy(hdst__stage *stage)
     if (!stage) return;
     hdst__runtime *runtime = stage->runtime;
     pthread_mutex_lock(&runtime->mutex);
-    drop_plans(stage);
+    hdst__stage_drop_plans(stage);
     if (stage->spec.separate && !runtime->given_up) hdst__callback_destroy(&stage->callback);
     hdst__output_destroy(&stage->output);
     hdst__output_destroy(&stage->partial);
@@ -118,7 +100,7 @@ hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader
         if (cache) stage->reader = cache->reader;
         stage->spec.cache = cache;
         stage->moved = true;
-        drop_levels(stage);
+        hdst__stage_drop_levels(stage);
     }
     pthread_mutex_unlock(&stage->runtime->mutex);
     return HDST_OK;
@@ -142,85 +124,10 @@ void hdst__stage_end_early(hdst__stage *stage, uint64_t enough)
     pthread_mutex_unlock(&stage->runtime->mutex);
 }
 
-static hdst_status take_table(hdst__stage *stage, hdst_error *error)
-{
-    uint64_t words = stage->plan->front_words + stage->plan->device_words;
-    if (!stage->plan->tables || stage->plan->table->host || hdst__tables_are_compact(stage->plan->tables)) return HDST_OK;      // its contents come to the host by themselves
-    if (words > UINT64_MAX / 16) return hdst__budget_error(&stage->runtime->memory, UINT64_MAX / 2, "the table of results", error);
-    stage->table = hdst__budget_alloc_zero(&stage->runtime->memory, words * sizeof(int64_t), "the table of results", error);
-    if (!stage->table) return HDST_E_MEMORY;
-    stage->table_words = words;
-    return HDST_OK;
-}
-
-// The code that the program gave for the device's class, or none: then the function's body runs.
-static hdst_status choose_code(hdst__stage *stage, hdst__launch_plan_request *request, hdst_error *error)
-{
-    if (!stage->spec.separate) return HDST_OK;
-    const hdst__device_info *info = stage->device->info;
-    const hdst__separate *own = &stage->spec.separate[info->class_];
-    if (own->text && info->class_ != HDST__DEVICE_INTERP) {
-        request->separate = own;
-    } else if (own->call && (stage->device->unified || info->class_ == HDST__DEVICE_INTERP)) {
-        uint32_t units = info->class_ == HDST__DEVICE_CPU ? info->compute_units : 1;
-        stage->callback.call = own->call;
-        stage->callback.user = own->user;
-        stage->callback.threads = units;
-        request->callback = &stage->callback;
-    } else if (stage->spec.only_declared) {
-        hdst__error_set(error, HDST_E_USAGE, "'%s' has no code for %s", stage->spec.func->name, info->name);
-        hdst__error_hint(error, info->class_ == HDST__DEVICE_GPU ? "give it OpenCL C for GPUs, or a body in the kernel file"
-                         : "give it a C function for this class of devices, or a body in the kernel file");
-        return HDST_E_USAGE;
-    }
-    return HDST_OK;
-}
-
-// Records of a segment of a cached dataset; 0: the input is streamed.
-static uint64_t segment_records(const hdst__dataset_cache *cache)
-{
-    return cache && !cache->streamed && cache->count ? cache->segment[0].count : 0;
-}
-
-// A compact table's words are made for so many additions at most.
-static bool has_bits(const hdst__stage *stage)
-{
-    const hdst__launch_plan *plan = stage->plan;
-    if (!plan->compact_bits || !hdst__tables_are_compact(plan->tables)) return true;
-    return hdst__plan_compact_bits(plan, stage->reader.records) >= plan->compact_bits;
-}
-
-static hdst_status prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
-{
-    hdst_status status = hdst__engine_open(stage->engine, &stage->device, error);
-    if (status != HDST_OK || stage->spec.kind == HDST__STAGE_FOLD_ORDERED) return status;
-    hdst__dataset_cache *cache = stage->spec.cache;
-    if (cache) status = hdst__dataset_cache_prepare(cache, stage->device, error);
-    if (status != HDST_OK) return status;
-    bool fold = stage->spec.kind == HDST__STAGE_FOLD;
-    if (stage->plan && (fold || (hdst__launch_plan_fits(stage->plan, values) && has_bits(stage)))) {
-        if (stage->moved) status = hdst__launch_plan_move(stage->plan, &stage->reader, segment_records(cache), error);
-        stage->moved = status != HDST_OK;
-        return status;
-    }
-    stage->moved = false;
-    drop_plans(stage);
-    hdst__launch_plan_request request = {
-        .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
-        .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->why_not[0], .passes_on = stage->spec.sink || stage->spill_why[0], .enough = stage->spec.enough,
-        .makes_rows = hdst__stage_may_finish(stage) && !stage->needs_wide,
-    };
-    status = choose_code(stage, &request, error);
-    if (status == HDST_OK) status = hdst__launch_plan_create(&request, &stage->plan, error);
-    if (status == HDST_OK) status = take_table(stage, error);
-    if (status != HDST_OK) drop_plans(stage);
-    return status;
-}
-
 hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     pthread_mutex_lock(&stage->runtime->mutex);
-    hdst_status status = prepare(stage, values, error);
+    hdst_status status = hdst__stage_make_plan(stage, values, error);
     pthread_mutex_unlock(&stage->runtime->mutex);
     return status;
 }
@@ -275,154 +182,16 @@ static void start_stats(hdst__stage *stage)
     snprintf(stage->stats.device[0].name, sizeof stage->stats.device[0].name, "%s", stage->device->info->name);
 }
 
-static void forget_slices(hdst__stage *stage)
-{
-    stage->stats.device[0].records = stage->stats.device[0].slices = 0;
-}
-
-// One pass; its records go to the store, or without one to the host.
-static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *values, hdst__store *store, uint64_t *failure, hdst_error *error)
-{
-    hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
-    hdst__launch_plan *plan = stage->plan;
-    const uint64_t expected = plan->output_param && plan->way == HDST__OUTPUT_DENSE ? stage->reader.records : 0;
-    const hdst__sink *sink = !plan->output_param || store ? NULL : stage->spill_why[0] ? &stage->file_sink : stage->spec.sink;
-    hdst__output_reset(&stage->output);
-    stage->output.store = store;
-    stage->output.sink = sink;
-    hdst_status status = hdst__stage_finish_begin(stage, error);
-    if (status == HDST_OK && sink) status = sink->start(sink->user, error);
-    if (status != HDST_OK) return status;
-    plan->finished = stage->finishes ? stage->finished_memory : NULL;
-    if (!sink) status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
-    if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table, &stage->stats, failure, error);
-    if (status == HDST_OK && store) status = hdst__store_end(store, error);
-    if (stage->spec.separate) {
-        hdst_status called = hdst__callback_status(&stage->callback, plan->func->name, status == HDST_OK ? error : NULL);
-        if (status == HDST_OK) status = called;
-    }
-    return status;
-}
-
-// More addends than there are spare cells did not fit the words of a compact table: from now on all its cells are wide.
-static hdst_status run_wide(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
-{
-    hdst__log_write(&stage->runtime->log, HDST__LOG_INFO, "accumulators of '%s' get wide cells: addends differ too much in size", stage->spec.func->name);
-    stage->needs_wide = true;
-    forget_slices(stage);
-    drop_plans(stage);
-    hdst_status status = prepare(stage, values, error);
-    if (status != HDST_OK) return status;
-    stage->stats.compile_seconds += stage->plan->compile_seconds;
-    return pass_over(stage, values, NULL, failure, error);
-}
-
-// Where the host has no room for records that another stage reads the stage starts again, and they go to a file, also in later runs.
-static hdst_status pass_to_host(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
-{
-    hdst_error full = HDST_ERROR_INIT;
-    stage->output.leaves_room = hdst__stage_may_spill(stage);
-    if (!stage->output.leaves_room) return pass_over(stage, values, NULL, failure, error);
-    hdst_status status = pass_over(stage, values, NULL, failure, &full);
-    if (status != HDST_OK && status != HDST_E_MEMORY && error) *error = full;
-    if (status != HDST_E_MEMORY) return status;
-    hdst__stage_spill(stage, &full);
-    forget_slices(stage);
-    drop_plans(stage);
-    status = prepare(stage, values, error);
-    if (status != HDST_OK) return status;
-    stage->stats.compile_seconds += stage->plan->compile_seconds;
-    return pass_over(stage, values, NULL, failure, error);
-}
-
-// Records for another stage stay on the device. Where it has no room for them the stage starts again, and they go to the host, also in later runs.
-static hdst_status run_plan(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
-{
-    stage->stores = false;
-    if (stage->spec.keep_output && !stage->spec.sink && stage->plan->output_param && !stage->why_not[0]) {
-        hdst_error full = HDST_ERROR_INIT;
-        hdst_status status = pass_over(stage, values, &stage->store, failure, &full);
-        stage->stores = status == HDST_OK;
-        if (stage->stores) hdst__output_destroy(&stage->output);        // of a run before the records stayed
-        if (status != HDST_OK && status != HDST_E_MEMORY && error) *error = full;
-        if (status != HDST_E_MEMORY) return status;
-        snprintf(stage->why_not, sizeof stage->why_not, "%.150s", full.message);
-        hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "records between two stages go through the host: %s", full.message);
-        hdst__store_release(&stage->store);
-        forget_slices(stage);
-        drop_plans(stage);          // slices need memory for their output now
-        status = prepare(stage, values, error);
-        if (status != HDST_OK) return status;
-        stage->stats.compile_seconds += stage->plan->compile_seconds;
-    }
-    hdst_status status = pass_to_host(stage, values, failure, error);
-    return status == HDST_OK && stage->plan->spares_are_full && *failure == UINT64_MAX ? run_wide(stage, values, failure, error) : status;
-}
-
-// The run so far is thrown away, to be made again without the records that fail.
-static hdst_status start_skipping(hdst__stage *stage, const hdst__stage_values *values, const hdst_error *first, hdst_error *error)
-{
-    hdst_status status = hdst__stage_skip(stage, first, error);
-    if (status != HDST_OK) return status;
-    drop_plans(stage);
-    status = prepare(stage, values, error);
-    if (status != HDST_OK) return status;
-    stage->stats.compile_seconds += stage->plan->compile_seconds;
-    forget_slices(stage);
-    return HDST_OK;
-}
-
-static hdst_status run_without_failures(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
-{
-    hdst_error first = HDST_ERROR_INIT;
-    hdst_status status = hdst__launch_plan_record_error(stage->plan, values, *failure, 1, NULL, &first);
-    if (status != HDST_E_RECORD) {
-        if (error) *error = first;
-        return status;
-    }
-    status = start_skipping(stage, values, &first, error);
-    return status == HDST_OK ? run_plan(stage, values, failure, error) : status;
-}
-
-static hdst_status run_map(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
-{
-    uint64_t failure;
-    hdst_status status = run_plan(stage, values, &failure, error);
-    if (status == HDST_OK && failure != UINT64_MAX && hdst__engine_settings(stage->engine)->skip_failed && !stage->skip_func)
-        status = run_without_failures(stage, values, &failure, error);
-    if (status == HDST_OK && failure != UINT64_MAX) status = hdst__launch_plan_record_error(stage->plan, values, failure, 1, NULL, error);
-    if (status == HDST_OK && stage->skip_func) stage->stats.skipped = hdst__stage_skipped(stage);
-    return status;
-}
-
-static hdst_status run_fold(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
-{
-    hdst_error first = HDST_ERROR_INIT;
-    hdst_status status = hdst__stage_fold(stage, &first);
-    if (status == HDST_E_RECORD && hdst__engine_settings(stage->engine)->skip_failed && !stage->skip_func) {
-        status = start_skipping(stage, values, &first, error);
-        if (status == HDST_OK) status = hdst__stage_fold(stage, error);
-    } else if (status != HDST_OK && error) {
-        *error = first;
-    }
-    if (status == HDST_OK && stage->skip_func) stage->stats.skipped = hdst__stage_skipped(stage);
-    return status;
-}
-
 static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error)
 {
     double start = hdst__now();
     hdst__launch_plan *before = stage->plan;
-    hdst_status status = prepare(stage, values, error);
+    hdst_status status = hdst__stage_make_plan(stage, values, error);
     if (status != HDST_OK) return status;
     start_stats(stage);
     if (stage->plan && stage->plan != before) stage->stats.compile_seconds = stage->plan->compile_seconds;
     double begin = hdst__now();
-    switch (stage->spec.kind) {
-    case HDST__STAGE_MAP: status = run_map(stage, values, error); break;
-    case HDST__STAGE_FOLD: status = run_fold(stage, values, error); break;
-    case HDST__STAGE_FOLD_ORDERED: status = hdst__stage_fold_ordered(stage, error); break;
-    }
+    status = hdst__stage_run_in_modes(stage, values, error);
     double end = hdst__now();
     stage->stats.run_seconds = end - begin - stage->stats.read_seconds;
     stage->stats.total_seconds = end - start;
@@ -433,7 +202,7 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
         .table = stage->finishes ? NULL : table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL, .records = stage->output.records, .record_count = stage->output.count,
     };
     if (output->table && output->tables->front) output->front = hdst__front_of(output->tables, stage->plan->rows, output->table, stage->plan->scale);
-    if (stage->spill_why[0] && !stage->stores) {
+    if (stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] && !stage->stores) {
         status = hdst__stage_map_file(stage, error);
         output->records = stage->mapped;
     }

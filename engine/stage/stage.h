@@ -5,6 +5,7 @@
 
 #include "engine/device/callback.h"
 #include "engine/stage/launch_plan.h"
+#include "engine/stage/stage_mode.h"
 #include "engine/stage/stage_run.h"
 #include "engine/memory/spill.h"
 #include "engine/memory/store.h"
@@ -17,6 +18,7 @@ struct hdst__stage {
     hdst__stage_spec spec;
     hdst__reader reader;                // the cache's, or the spec's
     hdst__device *device;               // NULL before the first run
+    hdst__stage_mode mode;
     bool moved;                         // the input is another one than the plan's
     const ir_func *skip_func;           // the function without the records that fail; NULL: none was seen to fail, or they end the run
     uint32_t skip_param;                // its accumulator that counts them
@@ -28,23 +30,27 @@ struct hdst__stage {
     hdst__output output, partial;       // partial: of a fold's levels
     hdst__store store;                  // of records that stay on the device
     bool stores;                        // the last run's did
-    char why_not[160];                  // not empty: they do not fit, so they go to the host
     hdst__sink file_sink;               // of records that go to a file (stage_spill.c)
     hdst__spill file;
     const void *mapped;                 // the file after a run; NULL: there is nothing
-    char spill_why[160];                // not empty: they do not fit the host's memory either, so they go there
     hdst__store *finished;              // by accumulator: its rows on the device (stage_finish.c)
     hdst__memory **finished_memory;
     size_t finished_count;
     bool finishes;                      // the last run's are there, and the table is not on the host
-    char finish_why_not[160];           // not empty: they do not fit
-    bool needs_wide;                    // the spare cells of a compact table did not do
     int64_t *table;
     uint64_t table_words;
     hdst__callback callback;            // with spec.separate
     void *pair;                         // of a fold that failed: the two records, as C structs
     hdst__run_stats stats;
 };
+
+// stage_attempts.c: one run, in whatever modes it takes. There is a plan (but of HDST__STAGE_FOLD_ORDERED). The engine's mutex is held.
+hdst_status hdst__stage_run_in_modes(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);
+
+// stage_plan.c; the engine's mutex is held.
+hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);     // unless there is one that fits
+void hdst__stage_drop_plans(hdst__stage *stage);
+void hdst__stage_drop_levels(hdst__stage *stage);       // those of a fold's higher levels
 
 // stage_skip.c: from now on the stage skips records with errors, such as `first`.
 hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_error *error);
@@ -61,7 +67,7 @@ void hdst__stage_finish_release(hdst__stage *stage);
 void hdst__stage_spill_init(hdst__stage *stage);
 void hdst__stage_forget_file(hdst__stage *stage);
 bool hdst__stage_may_spill(const hdst__stage *stage);          // and does not do so yet
-void hdst__stage_spill(hdst__stage *stage, const hdst_error *full);        // from the next plan on records go to a file
+void hdst__stage_spill(hdst__stage *stage, const char *why);       // from the next plan on records go to a file
 hdst_status hdst__stage_map_file(hdst__stage *stage, hdst_error *error);   // after a run
 
 // stage_fold.c; the engine's mutex is held.

@@ -84,10 +84,10 @@ static void explain_output(const hdst__stage *stage, hdst__buffer *out)
     if (!stage->plan || !stage->plan->output_param) return;
     if (stage->spec.sink) hdst__buffer_puts(out, "  output: slice by slice to what takes it; it is nowhere in whole\n");
     if (stage->plan->in_window) hdst__buffer_puts(out, "  output: written by the kernels where it stays\n");
-    if (stage->spill_why[0]) hdst__buffer_printf(out, "  output: through a temporary file (%s)\n", stage->spill_why);
-    if (!stage->spec.keep_output || stage->spec.sink || stage->spill_why[0]) return;
-    if (stage->why_not[0]) hdst__buffer_printf(out, "  output: through the host (%s)\n", stage->why_not);
-    else hdst__buffer_puts(out, "  output: stays on the device for the next stage\n");
+    hdst__mode_explain(&stage->mode, HDST__MODE_OUTPUT_IN_FILE, out);
+    if (!stage->spec.keep_output || stage->spec.sink || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE]) return;
+    hdst__mode_explain(&stage->mode, HDST__MODE_OUTPUT_ON_HOST, out);
+    if (!stage->mode.is[HDST__MODE_OUTPUT_ON_HOST]) hdst__buffer_puts(out, "  output: stays on the device for the next stage\n");
 }
 
 // What leaving out levels means here.
@@ -122,11 +122,13 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
     hdst__buffer_printf(out, "stage %s: %s\n  device: %u %s (%s)\n", stage->spec.func->name, kinds[stage->spec.kind], info->index, info->name,
                         hdst__device_class_name(info->class_));
     explain_input(stage, out);
-    if (stage->skip_func) hdst__buffer_printf(out, "  records with errors are left out: a first pass over each makes its checks\n");
+    hdst__mode_explain(&stage->mode, HDST__MODE_SKIP_FAILED, out);
     if (stage->plan) {
         explain_kernel(stage->plan, out);
         hdst__plan_tuning_explain(stage->plan, out);
         explain_tables(stage->plan, out);
+        hdst__mode_explain(&stage->mode, HDST__MODE_WIDE_CELLS, out);
+        hdst__mode_explain(&stage->mode, HDST__MODE_ROUND_ON_HOST, out);
         explain_output(stage, out);
     }
     explain_levels(stage, out);

@@ -2,13 +2,11 @@
 // Accumulators that become rows of C structs on the device: large tables cross to the host rounded, and those that another stage or a value reads do not cross at all.
 #include "engine/stage/stage.h"
 
-#include <stdio.h>
-
 enum { LEAST_BYTES = 64 << 10 };        // of a table: below, the host reads and rounds it as quickly as another kernel starts
 
 bool hdst__stage_may_finish(const hdst__stage *stage)
 {
-    return stage->spec.takes_rows && !stage->skip_func && !stage->device->unified && !stage->finish_why_not[0];
+    return stage->spec.takes_rows && !stage->device->unified && !stage->mode.is[HDST__MODE_SKIP_FAILED] && !stage->mode.is[HDST__MODE_ROUND_ON_HOST];
 }
 
 static bool is_worthwhile(const hdst__stage *stage)
@@ -46,7 +44,7 @@ hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error)
     if (!stage->finishes) return HDST_OK;
     hdst_status status = take_memory(stage, &full);
     if (status == HDST_E_MEMORY && !hdst__tables_are_compact(stage->plan->tables)) {     // wide cells take more
-        snprintf(stage->finish_why_not, sizeof stage->finish_why_not, "%.150s", full.message);
+        hdst__mode_set(&stage->mode, HDST__MODE_ROUND_ON_HOST, full.message);
         hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "accumulators are rounded on the host: %s", full.message);
         hdst__stage_finish_release(stage);
         return HDST_OK;

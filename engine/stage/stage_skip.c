@@ -6,6 +6,7 @@
 #include "accum/reduce.h"
 #include "accum/first_level.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void hdst__stage_tell_skipped(hdst__stage *stage, const hdst_error *first)
@@ -48,6 +49,9 @@ hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_e
     hdst__arena_compiled(&stage->skip_arena);
     if (wrong) return hdst__error_set(error, HDST_E_INTERNAL, "the compiler made a function that does not verify: %s", wrong);
     stage->skip_func = func;
+    char why[1024];
+    snprintf(why, sizeof why, "%s:%u:%u: %s", first->file, first->line, first->column, first->message);
+    hdst__mode_set(&stage->mode, HDST__MODE_SKIP_FAILED, why);
     hdst__stage_tell_skipped(stage, first);
     return HDST_OK;
 }

@@ -2,7 +2,6 @@
 // Records between stages that the host's budget has no room for: in a temporary file, which is then read like memory. The system takes its pages back as it likes.
 #include "engine/stage/stage.h"
 
-#include <stdio.h>
 
 void hdst__stage_forget_file(hdst__stage *stage)
 {
@@ -32,13 +31,13 @@ void hdst__stage_spill_init(hdst__stage *stage)
 
 bool hdst__stage_may_spill(const hdst__stage *stage)
 {
-    return stage->spec.may_spill && !stage->spec.sink && stage->plan && stage->plan->output_param && !stage->spill_why[0];
+    return stage->spec.may_spill && !stage->spec.sink && stage->plan && stage->plan->output_param && !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE];
 }
 
-void hdst__stage_spill(hdst__stage *stage, const hdst_error *full)
+void hdst__stage_spill(hdst__stage *stage, const char *why)
 {
-    snprintf(stage->spill_why, sizeof stage->spill_why, "%.150s", full->message);
-    hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "records of '%s' go through a temporary file: %s", stage->spec.func->name, full->message);
+    hdst__mode_set(&stage->mode, HDST__MODE_OUTPUT_IN_FILE, why);
+    hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "records of '%s' go through a temporary file: %s", stage->spec.func->name, why);
     hdst__output_destroy(&stage->output);
 }
 

@@ -55,6 +55,7 @@ typedef struct fixture {
 
 // A failing step is left in the return value and `error`; fixture_close may always be called.
 hdst_status fixture_open(fixture *f, const fixture_options *options);
+void fixture_bind(fixture *f);          // sets `values` as a run does
 hdst_status fixture_run(fixture *f);
 void fixture_close(fixture *f);
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of a stage: attempts in one mode after another, until one ends, or with an error that no change of mode helps against. Nothing of an attempt was given away
+// before it ended, so the next one begins anew. Stages that end in the first attempt, as nearly all do, pay nothing for the others.
+#include "engine/stage/stage.h"
+
+typedef struct attempt {
+    hdst_status status;
+    hdst_error error;
+    bool met_failure;                   // a record failed: the status is the error's about it
+    bool kept_output;                   // its records were to stay on the device
+} attempt;
+
+// --- One attempt ---
+
+// One pass; its records go to the store, or without one to the host.
+static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *values, hdst__store *store, uint64_t *failure, hdst_error *error)
+{
+    hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
+    hdst__launch_plan *plan = stage->plan;
+    const uint64_t expected = plan->output_param && plan->way == HDST__OUTPUT_DENSE ? stage->reader.records : 0;
+    const hdst__sink *sink = !plan->output_param || store ? NULL : stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] ? &stage->file_sink : stage->spec.sink;
+    hdst__output_reset(&stage->output);
+    stage->output.store = store;
+    stage->output.sink = sink;
+    hdst_status status = hdst__stage_finish_begin(stage, error);
+    if (status == HDST_OK && sink) status = sink->start(sink->user, error);
+    if (status != HDST_OK) return status;
+    plan->finished = stage->finishes ? stage->finished_memory : NULL;
+    if (!sink) status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
+    if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table, &stage->stats, failure, error);
+    if (status == HDST_OK && store) status = hdst__store_end(store, error);
+    if (stage->spec.separate) {
+        hdst_status called = hdst__callback_status(&stage->callback, plan->func->name, status == HDST_OK ? error : NULL);
+        if (status == HDST_OK) status = called;
+    }
+    return status;
+}
+
+static attempt attempt_map(hdst__stage *stage, const hdst__stage_values *values)
+{
+    attempt a = {.error = HDST_ERROR_INIT};
+    uint64_t failure;
+    a.kept_output = stage->spec.keep_output && !stage->spec.sink && stage->plan->output_param && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST];
+    stage->stores = false;
+    stage->output.leaves_room = !a.kept_output && hdst__stage_may_spill(stage);
+    a.status = pass_over(stage, values, a.kept_output ? &stage->store : NULL, &failure, &a.error);
+    stage->stores = a.kept_output && a.status == HDST_OK;
+    if (stage->stores) hdst__output_destroy(&stage->output);        // of a run before the records stayed
+    a.met_failure = a.status == HDST_OK && failure != UINT64_MAX;
+    if (a.met_failure) a.status = hdst__launch_plan_record_error(stage->plan, values, failure, 1, NULL, &a.error);
+    return a;
+}
+
+static attempt attempt_fold(hdst__stage *stage)
+{
+    attempt a = {.error = HDST_ERROR_INIT};
+    const bool ordered = stage->spec.kind == HDST__STAGE_FOLD_ORDERED;
+    a.status = ordered ? hdst__stage_fold_ordered(stage, &a.error) : hdst__stage_fold(stage, &a.error);
+    a.met_failure = a.status == HDST_E_RECORD;
+    return a;
+}
+
+// --- What helps ---
+
+// HDST__MODE_CHANGES: nothing does, or nothing is wrong.
+static hdst__mode_change choose_change(const hdst__stage *stage, const attempt *a)
+{
+    const bool map = stage->spec.kind == HDST__STAGE_MAP, skips = hdst__engine_settings(stage->engine)->skip_failed && stage->spec.kind != HDST__STAGE_FOLD_ORDERED;
+    if (a->met_failure) return a->status == HDST_E_RECORD && skips && !stage->mode.is[HDST__MODE_SKIP_FAILED] ? HDST__MODE_SKIP_FAILED : HDST__MODE_CHANGES;
+    if (map && a->status == HDST_E_MEMORY && a->kept_output) return HDST__MODE_OUTPUT_ON_HOST;
+    if (map && a->status == HDST_E_MEMORY && hdst__stage_may_spill(stage)) return HDST__MODE_OUTPUT_IN_FILE;
+    return map && a->status == HDST_OK && stage->plan->spares_are_full ? HDST__MODE_WIDE_CELLS : HDST__MODE_CHANGES;
+}
+
+static void keep_on_host(hdst__stage *stage, const char *why)
+{
+    hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "records between two stages go through the host: %s", why);
+    hdst__mode_set(&stage->mode, HDST__MODE_OUTPUT_ON_HOST, why);
+    hdst__store_release(&stage->store);
+}
+
+static void widen(hdst__stage *stage)
+{
+    static const char why[] = "addends differ too much in size";
+    hdst__log_write(&stage->runtime->log, HDST__LOG_INFO, "accumulators of '%s' get wide cells: %s", stage->spec.func->name, why);
+    hdst__mode_set(&stage->mode, HDST__MODE_WIDE_CELLS, why);
+}
+
+static hdst_status change_mode(hdst__stage *stage, hdst__mode_change change, const hdst_error *why, hdst_error *error)
+{
+    switch (change) {
+    case HDST__MODE_OUTPUT_ON_HOST: keep_on_host(stage, why->message); break;
+    case HDST__MODE_OUTPUT_IN_FILE: hdst__stage_spill(stage, why->message); break;
+    case HDST__MODE_WIDE_CELLS: widen(stage); break;
+    case HDST__MODE_SKIP_FAILED: return hdst__stage_skip(stage, why, error);
+    case HDST__MODE_ROUND_ON_HOST:      // is changed where an attempt begins, which goes on
+    case HDST__MODE_CHANGES: break;
+    }
+    return HDST_OK;
+}
+
+static hdst_status prepare_anew(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
+{
+    hdst__stage_drop_plans(stage);
+    hdst_status status = hdst__stage_make_plan(stage, values, error);
+    if (status != HDST_OK) return status;
+    stage->stats.compile_seconds += stage->plan->compile_seconds;
+    stage->stats.device[0].records = stage->stats.device[0].slices = 0;
+    return HDST_OK;
+}
+
+hdst_status hdst__stage_run_in_modes(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
+{
+    for (;;) {
+        const attempt a = stage->spec.kind == HDST__STAGE_MAP ? attempt_map(stage, values) : attempt_fold(stage);
+        const hdst__mode_change change = choose_change(stage, &a);
+        if (change == HDST__MODE_CHANGES) {
+            if (a.status != HDST_OK && error) *error = a.error;
+            if (a.status == HDST_OK && stage->mode.is[HDST__MODE_SKIP_FAILED]) stage->stats.skipped = hdst__stage_skipped(stage);
+            return a.status;
+        }
+        hdst_status status = change_mode(stage, change, &a.error, error);
+        if (status == HDST_OK) status = prepare_anew(stage, values, error);
+        if (status != HDST_OK) return status;
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launch plan of a stage: made for its function, its input and its mode, kept while these stay.
+#include "engine/stage/launch_fixed_point.h"
+#include "engine/stage/stage.h"
+
+void hdst__stage_drop_levels(hdst__stage *stage)
+{
+    for (size_t i = 0; i < HDST__FOLD_LEVELS; i++) {
+        hdst__launch_plan_destroy(stage->level[i]);
+        stage->level[i] = NULL;
+    }
+}
+
+void hdst__stage_drop_plans(hdst__stage *stage)
+{
+    hdst__launch_plan_destroy(stage->plan);
+    stage->plan = NULL;
+    hdst__stage_drop_levels(stage);
+    hdst__free(stage->runtime->allocator, stage->table);
+    stage->table = NULL;
+    stage->table_words = 0;
+}
+
+static hdst_status take_table(hdst__stage *stage, hdst_error *error)
+{
+    uint64_t words = stage->plan->front_words + stage->plan->device_words;
+    if (!stage->plan->tables || stage->plan->table->host || hdst__tables_are_compact(stage->plan->tables)) return HDST_OK;      // its contents come to the host by themselves
+    if (words > UINT64_MAX / 16) return hdst__budget_error(&stage->runtime->memory, UINT64_MAX / 2, "the table of results", error);
+    stage->table = hdst__budget_alloc_zero(&stage->runtime->memory, words * sizeof(int64_t), "the table of results", error);
+    if (!stage->table) return HDST_E_MEMORY;
+    stage->table_words = words;
+    return HDST_OK;
+}
+
+// The code that the program gave for the device's class, or none: then the function's body runs.
+static hdst_status choose_code(hdst__stage *stage, hdst__launch_plan_request *request, hdst_error *error)
+{
+    if (!stage->spec.separate) return HDST_OK;
+    const hdst__device_info *info = stage->device->info;
+    const hdst__separate *own = &stage->spec.separate[info->class_];
+    if (own->text && info->class_ != HDST__DEVICE_INTERP) {
+        request->separate = own;
+    } else if (own->call && (stage->device->unified || info->class_ == HDST__DEVICE_INTERP)) {
+        uint32_t units = info->class_ == HDST__DEVICE_CPU ? info->compute_units : 1;
+        stage->callback.call = own->call;
+        stage->callback.user = own->user;
+        stage->callback.threads = units;
+        request->callback = &stage->callback;
+    } else if (stage->spec.only_declared) {
+        hdst__error_set(error, HDST_E_USAGE, "'%s' has no code for %s", stage->spec.func->name, info->name);
+        hdst__error_hint(error, info->class_ == HDST__DEVICE_GPU ? "give it OpenCL C for GPUs, or a body in the kernel file"
+                         : "give it a C function for this class of devices, or a body in the kernel file");
+        return HDST_E_USAGE;
+    }
+    return HDST_OK;
+}
+
+// Records of a segment of a cached dataset; 0: the input is streamed.
+static uint64_t segment_records(const hdst__dataset_cache *cache)
+{
+    return cache && !cache->streamed && cache->count ? cache->segment[0].count : 0;
+}
+
+// A compact table's words are made for so many additions at most.
+static bool has_bits(const hdst__stage *stage)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    if (!plan->compact_bits || !hdst__tables_are_compact(plan->tables)) return true;
+    return hdst__plan_compact_bits(plan, stage->reader.records) >= plan->compact_bits;
+}
+
+hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
+{
+    hdst_status status = hdst__engine_open(stage->engine, &stage->device, error);
+    if (status != HDST_OK || stage->spec.kind == HDST__STAGE_FOLD_ORDERED) return status;
+    hdst__dataset_cache *cache = stage->spec.cache;
+    if (cache) status = hdst__dataset_cache_prepare(cache, stage->device, error);
+    if (status != HDST_OK) return status;
+    bool fold = stage->spec.kind == HDST__STAGE_FOLD;
+    if (stage->plan && (fold || (hdst__launch_plan_fits(stage->plan, values) && has_bits(stage)))) {
+        if (stage->moved) status = hdst__launch_plan_move(stage->plan, &stage->reader, segment_records(cache), error);
+        stage->moved = status != HDST_OK;
+        return status;
+    }
+    stage->moved = false;
+    hdst__stage_drop_plans(stage);
+    hdst__launch_plan_request request = {
+        .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
+        .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST],
+        .passes_on = stage->spec.sink || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .enough = stage->spec.enough,
+        .makes_rows = hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_WIDE_CELLS],
+    };
+    status = choose_code(stage, &request, error);
+    if (status == HDST_OK) status = hdst__launch_plan_create(&request, &stage->plan, error);
+    if (status == HDST_OK) status = take_table(stage, error);
+    if (status != HDST_OK) hdst__stage_drop_plans(stage);
+    return status;
+}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory budgets as objects, one for the host and one per device. The host's is kept by the allocator itself: all memory of an engine, and of the objects above it, comes
-// from `hdst__budget_allocator`, which counts every block and refuses what would pass the limit. So nobody can forget to count, and nobody counts twice. Only memory that
-// does not come from there (buffers that a driver makes) is reserved by hand.
+// Memory budgets as objects, one for the host and one per device. The host's is kept by the allocator itself: all memory of an engine, and of the
+// objects above it, comes from `hdst__budget_allocator`, which counts every block and refuses what would pass the limit. So nobody can forget to
+// count, and nobody counts twice. Only memory that does not come from there (buffers that a driver makes) is reserved by hand.
 //
-// Blocks that a run plans for come from hdst__budget_alloc, and so do, in effect, all others of HDST__BUDGET_LARGE bytes and more: they count from the first byte. What is
-// smaller (texts, plans, what the compiler makes) has an allowance of its own, a tenth of the limit and nearly 2 MiB, and counts once it passes that. So what the user's
-// hook sees is never more than 1.1 times the limit and 2 MiB.
+// Blocks that a run plans for come from hdst__budget_alloc, and so do, in effect, all others of HDST__BUDGET_LARGE bytes and more: they count from
+// the first byte. What is smaller (texts, plans, what the compiler makes) has an allowance of its own, a tenth of the limit and nearly 2 MiB, and
+// counts once it passes that. So what the user's hook sees is never more than 1.1 times the limit and 2 MiB.
 #ifndef HDST_BASE_BUDGET_H
 #define HDST_BASE_BUDGET_H
 
@@ -23,7 +23,8 @@ typedef struct hdst__budget {
     _Atomic uint64_t used, peak;
     _Atomic uint64_t small;     // bytes of small blocks
     uint64_t allowance;         // of these, bytes that do not count
-    _Atomic uint64_t refused, refused_bytes, refused_left;      // how often there was no room; the last time, what was asked for, and what was left for whoever asked
+    _Atomic uint64_t refused, refused_bytes, refused_left;      // how often there was no room; the last time, what was asked for, and what was left
+                                                                // for whoever asked
     _Atomic bool keeps;             // see hdst__budget_keep
     const hdst__allocator *inner;   // where the blocks come from; NULL: malloc
     struct hdst__budget *of;        // this is a share of it; NULL: of none
@@ -32,26 +33,28 @@ typedef struct hdst__budget {
 enum { HDST__BUDGET_LARGE = 128 << 10 };
 
 void hdst__budget_init(hdst__budget *budget, const char *name, const char *option, uint64_t limit);
-// What one of several threads may take of a budget, so that none of them takes what another needs. Its inner allocator is the budget's own, so all blocks count there too;
-// what it refuses the budget refused. Small blocks count from the first byte.
+// What one of several threads may take of a budget, so that none of them takes what another needs. Its inner allocator is the budget's own, so all
+// blocks count there too; what it refuses the budget refused. Small blocks count from the first byte.
 void hdst__budget_init_share(hdst__budget *share, hdst__budget *of, uint64_t limit);
 // Thread-safe. False, with nothing reserved, when the limit would be passed.
 bool hdst__budget_reserve(hdst__budget *budget, uint64_t bytes);
 void hdst__budget_release(hdst__budget *budget, uint64_t bytes);
 uint64_t hdst__budget_left(const hdst__budget *budget);
-// An allocator whose blocks count. The budget outlives it and all of them; `inner` (NULL: malloc) outlives the budget. To be called once, before anything is taken.
+// An allocator whose blocks count. The budget outlives it and all of them; `inner` (NULL: malloc) outlives the budget. To be called once, before
+// anything is taken.
 hdst__allocator hdst__budget_allocator(hdst__budget *budget, const hdst__allocator *inner);
 // From now on no block goes back to the inner allocator, nor moves from where it lies: somebody may still use any of them.
 void hdst__budget_keep(hdst__budget *budget);
-// Memory that counts from the first byte, zeroed or not, to be freed through the budget's allocator. NULL: no room in the budget, or none at all; the error says what it was
-// for. It may be NULL.
+// Memory that counts from the first byte, zeroed or not, to be freed through the budget's allocator. NULL: no room in the budget, or none at all;
+// the error says what it was for. It may be NULL.
 void *hdst__budget_alloc(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);
 void *hdst__budget_alloc_zero(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);
 void *hdst__budget_realloc(hdst__budget *budget, void *memory, uint64_t bytes, const char *what, hdst_error *error);
 // HDST_E_MEMORY: what was wanted for what, what is left of the limit, which option raises it.
 hdst_status hdst__budget_error(const hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);
-// The same where it is known what will be needed later, beside it: the limit that is named is nearer to the least. `more`: what may come into use with a larger limit, at most,
-// by who holds the records that are read, and who takes three quarters at most; less than that of a small one, where they lie in a file.
+// The same where it is known what will be needed later, beside it: the limit that is named is nearer to the least. `more`: what may come into use
+// with a larger limit, at most, by who holds the records that are read, and who takes three quarters at most; less than that of a small one, where
+// they lie in a file.
 hdst_status hdst__budget_error_of_all(const hdst__budget *budget, uint64_t bytes, uint64_t later, uint64_t more, const char *what, hdst_error *error);
 
 // Where an error only says "out of memory: what", but the budget is what refused since `refused` had that value: what hdst__budget_error

@@ -128,7 +128,8 @@ static hdst_status choose(hdst__engine *engine, hdst_error *error)
     if (status != HDST_OK) return status;
     const hdst__device_info *info = &engine->list.info[chosen];
     if (others > 0)
-        hdst__log_write(&engine->runtime.log, HDST__LOG_INFO, "device '%s' names %zu devices: taking the fastest, %u %s", engine->options.device, others + 1, info->index, info->name);
+        hdst__log_write(&engine->runtime.log, HDST__LOG_INFO, "device '%s' names %zu devices: taking the fastest, %u %s", engine->options.device,
+                        others + 1, info->index, info->name);
     if (info->class_ == HDST__DEVICE_INTERP && strcmp(engine->options.device, "all") == 0)
         hdst__log_write(&engine->runtime.log, HDST__LOG_WARN, "running on the interpreter, which is slow: %s",
                         engine->list.note[0] ? engine->list.note : "no OpenCL device is usable (see `hdst devices`)");

@@ -19,7 +19,8 @@ struct hdst__ring;
 // Opens nothing yet. NULL only when out of memory.
 hdst__engine *hdst__engine_create(const hdst__engine_options *options);
 void hdst__engine_destroy(hdst__engine *engine);
-// To be called before anything else is asked of it: in a process that was forked from the one with its drivers all that needs its device gives HDST_E_DEVICE from then on.
+// To be called before anything else is asked of it: in a process that was forked from the one with its drivers all that needs its device gives
+// HDST_E_DEVICE from then on.
 void hdst__engine_look_for_fork(hdst__engine *engine);
 // Whether its device was given up (give_up.h): then all memory stays, the engine's too, and so must what it was created with.
 bool hdst__engine_given_up(const hdst__engine *engine);

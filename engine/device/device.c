@@ -26,8 +26,8 @@ uint64_t hdst__page_round(uint64_t bytes)
 // What comes before the first huge page counts too, so it must be little of what is left.
 static uint64_t alignment(uint64_t bytes, uint64_t left) { return bytes >= LEAST_HUGE && left / 32 > HUGE_PAGE && left - HUGE_PAGE > bytes ? HUGE_PAGE : PAGE; }
 
-// A matrix-vector product over 62 MB takes 113 ns a row with them, 185 without. Whole huge pages only, so that no more memory is taken than was reserved; a system that
-// has none, or does not want to, leaves it at that.
+// A matrix-vector product over 62 MB takes 113 ns a row with them, 185 without. Whole huge pages only, so that no more memory is taken than was
+// reserved; a system that has none, or does not want to, leaves it at that.
 static void ask_for_huge_pages(void *host, uint64_t bytes)
 {
 #ifdef MADV_HUGEPAGE

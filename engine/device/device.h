@@ -5,7 +5,8 @@
 // thread (a driver's, or the caller's within `mark`), exactly once for each successful `mark` of a ticket that wants it.
 //
 // Order: launches run in the order they were submitted. A launch sees every write, fill and hand-over that was submitted before it; a read sees those and every
-// launch that was submitted before it. A write does not wait for launches, so that copies overlap them: whoever rewrites memory waits for its users' ticket first.
+// launch that was submitted before it. A write does not wait for launches, so that copies overlap them: whoever rewrites memory waits for its users'
+// ticket first.
 #ifndef HDST_ENGINE_DEVICE_DEVICE_H
 #define HDST_ENGINE_DEVICE_DEVICE_H
 
@@ -90,12 +91,13 @@ typedef struct hdst__device_ops {
     // A range of a memory as the output of a launch: `offset` is a multiple of HDST__PART_BYTES. It ends with unpart, which may follow right behind the launch.
     hdst_status (*part)(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *part, hdst_error *error);
     void (*unpart)(hdst__device *device, hdst__memory *part);
-    // Memory of the host's, as the output of launches without a copy; unified devices only. Nobody may move it before unwrap, which no launch may be using it for; the
-    // bytes are the host's to read then, also after an error. Counts towards no budget: whoever owns the memory has reserved it.
+    // Memory of the host's, as the output of launches without a copy; unified devices only. Nobody may move it before unwrap, which no launch may be
+    // using it for; the bytes are the host's to read then, also after an error. Counts towards no budget: whoever owns the memory has reserved it.
     hdst_status (*wrap)(hdst__device *device, void *host, uint64_t bytes, hdst__memory *memory, hdst_error *error);
     hdst_status (*unwrap)(hdst__device *device, hdst__memory *memory, hdst_error *error);
     // Within the device, in the order of launches.
-    hdst_status (*copy)(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error);
+    hdst_status (*copy)(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count,
+                        hdst_error *error);
     // Whole 64-bit words from the start, once launches and reads that were submitted before are done.
     hdst_status (*fill)(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error);
     hdst_status (*load)(hdst__device *device, const hdst__code *code, hdst__program **program, hdst_error *error);
@@ -104,9 +106,11 @@ typedef struct hdst__device_ops {
     // Behind the launches: makes C structs of the device's table (only where the kernel has a finish_name). Counts as a part of the launch before it.
     hdst_status (*finish_table)(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
     // A kernel of the engine's own: `groups` work-groups of `local` work-items. Counts as a launch. OpenCL devices only.
-    hdst_status (*work)(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local, hdst_error *error);
+    hdst_status (*work)(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local,
+                        hdst_error *error);
     hdst_status (*mark)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
-    // After `done`, or waiting for the place, unless the device is given up (give_up.h): the error that a command before the mark ended with, its time, and the end of the ticket.
+    // After `done`, or waiting for the place, unless the device is given up (give_up.h): the error that a command before the mark ended with, its
+    // time, and the end of the ticket.
     hdst_status (*settle)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
     void (*finish)(hdst__device *device);       // waits for all that was submitted; failures are not told
     // A run went well and nothing is in flight: what was compiled may be kept on disk. False: not now, say it again after the next run.

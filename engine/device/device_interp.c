@@ -86,7 +86,8 @@ static void unpart(hdst__device *device, hdst__memory *out)
     *out = (hdst__memory){0};
 }
 
-static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error)
+static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count,
+                        hdst_error *error)
 {
     (void)device, (void)error;
     if (count) memcpy((char *)to->host + to_offset, (const char *)from->host + from_offset, count);
@@ -230,7 +231,8 @@ static bool proven(hdst__device *device, hdst__program *program)
 }
 
 static const hdst__device_ops ops = {
-    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read, .part = part, .unpart = unpart, .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill,
+    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read, .part = part,
+        .unpart = unpart, .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill,
     .load = load, .unload = unload, .launch = launch, .mark = mark, .settle = settle, .finish = finish, .proven = proven,
 };
 
@@ -239,7 +241,9 @@ hdst_status hdst__device_open_interp(const hdst__device_setup *setup, hdst__devi
     interp_device *made = hdst__alloc_zero(setup->runtime->allocator, sizeof *made);
     if (!made) return hdst__error_memory(error, "a device");
     hdst__device *device = &made->base;
-    *device = (hdst__device){.ops = &ops, .runtime = setup->runtime, .options = setup->options, .limits = setup->limits, .info = setup->info, .unified = true, .has_parts = true};
+    *device = (hdst__device){
+        .ops = &ops, .runtime = setup->runtime, .options = setup->options, .limits = setup->limits, .info = setup->info, .unified = true, .has_parts = true,
+    };
     device->facts = (hdst__target_facts){.target = HDST__TARGET_INTERP, .max_group = 1, .compute_units = 1, .correctly_rounded = true,
                                          .has_double = true, .has_int64_atomics = true};
     hdst__budget_init(&device->budget, "interpreter memory", "--memory", UINT64_MAX);

@@ -187,7 +187,8 @@ hdst_status hdst__device_list_fill(hdst__device_list *list, const hdst__allocato
     hdst__driver_ask_end();
     if (!added) return hdst__error_memory(error, "the list of devices");
     if (list->count == 0 && !list->note[0])
-        snprintf(list->note, sizeof list->note, "no OpenCL driver: the loader found no device (on Debian: apt-get install pocl-opencl-icd, or the GPU's driver)");
+        snprintf(list->note, sizeof list->note,
+                 "no OpenCL driver: the loader found no device (on Debian: apt-get install pocl-opencl-icd, or the GPU's driver)");
     if (!grow(list, allocator, 1)) return hdst__error_memory(error, "the list of devices");
     hdst__device_list_interp(&list->info[list->count], (uint32_t)list->count);
     list->platform[list->count] = NULL;

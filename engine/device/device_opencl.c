@@ -92,7 +92,8 @@ static hdst_status create_buffer(hdst__opencl_device *self, cl_mem_flags flags, 
     return fail(self, "clCreateBuffer", code, error);
 }
 
-// A CPU's buffers are memory of the host: they come from the hook and count there, whoever touches them. (One that stands in for a GPU keeps to what a GPU does.)
+// A CPU's buffers are memory of the host: they come from the hook and count there, whoever touches them. (One that stands in for a GPU keeps to what
+// a GPU does.)
 static bool is_host_memory(const hdst__opencl_device *self) { return self->base.info->class_ == HDST__DEVICE_CPU && self->base.unified; }
 
 static hdst_status create_in_host_memory(hdst__opencl_device *self, hdst__memory *memory, const char *what, hdst_error *error)
@@ -222,7 +223,8 @@ static hdst_status write(hdst__device *device, hdst__memory *memory, uint64_t of
     const bool awaits = wait && awaits_copies(self);
     hdst_status status = wait && small && !awaits ? hdst__opencl_await_launches(self, error) : HDST_OK;
     if (status != HDST_OK) return status;
-    TRY(self, error, clEnqueueWriteBuffer, small ? self->compute : self->in, memory->object, wait && !awaits ? CL_TRUE : CL_FALSE, offset, count, bytes, 0, NULL, &event);
+    TRY(self, error, clEnqueueWriteBuffer, small ? self->compute : self->in, memory->object, wait && !awaits ? CL_TRUE : CL_FALSE, offset, count,
+        bytes, 0, NULL, &event);
     if (small) note_small(self, event);
     else note_in(self, event);
     return awaits ? await_copy(self, "clEnqueueWriteBuffer", event, error) : HDST_OK;
@@ -245,7 +247,8 @@ static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t off
     hdst_status status = wait ? flush(self, error) : HDST_OK;
     if (status == HDST_OK && wait && !awaits) status = hdst__opencl_await_launches(self, error);
     if (status != HDST_OK) return status;
-    TRY(self, error, clEnqueueReadBuffer, small ? self->compute : self->out, memory->object, wait && !awaits ? CL_TRUE : CL_FALSE, offset, count, bytes, waits, waits ? after : NULL,
+    TRY(self, error, clEnqueueReadBuffer, small ? self->compute : self->out, memory->object, wait && !awaits ? CL_TRUE : CL_FALSE, offset, count,
+        bytes, waits, waits ? after : NULL,
         &event);
     replace_event(self, &self->last_out, event);
     self->last_out_is_small = small;
@@ -300,13 +303,15 @@ static hdst_status unwrap(hdst__device *device, hdst__memory *memory, hdst_error
 }
 
 // Stands in the queue of the launches and counts as one of them for whoever waits.
-static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error)
+static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count,
+                        hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (count == 0) return HDST_OK;
     cl_event event;
     const bool waits = self->last_in && !self->in_awaited;
-    TRY(self, error, clEnqueueCopyBuffer, self->compute, from->object, to->object, from_offset, to_offset, count, waits ? 1 : 0, waits ? &self->last_in : NULL, &event);
+    TRY(self, error, clEnqueueCopyBuffer, self->compute, from->object, to->object, from_offset, to_offset, count, waits ? 1 : 0,
+        waits ? &self->last_in : NULL, &event);
     return hdst__opencl_launched(self, event, error);
 }
 
@@ -395,8 +400,10 @@ static hdst_status settle(hdst__device *device, hdst__ticket *ticket, hdst_error
 // --- Opening ---
 
 static const hdst__device_ops ops = {
-    .destroy = destroy, .alloc = alloc, .release = release, .to_host = to_host, .to_device = to_device, .write = write, .read = read, .part = part, .unpart = unpart, .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill,
-    .load = hdst__opencl_load, .unload = hdst__opencl_unload, .launch = hdst__opencl_launch, .finish_table = hdst__opencl_finish_table, .work = hdst__opencl_work, .mark = mark, .settle = settle, .finish = finish, .proven = hdst__opencl_proven,
+    .destroy = destroy, .alloc = alloc, .release = release, .to_host = to_host, .to_device = to_device, .write = write, .read = read, .part = part,
+        .unpart = unpart, .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill,
+    .load = hdst__opencl_load, .unload = hdst__opencl_unload, .launch = hdst__opencl_launch, .finish_table = hdst__opencl_finish_table,
+        .work = hdst__opencl_work, .mark = mark, .settle = settle, .finish = finish, .proven = hdst__opencl_proven,
 };
 
 static hdst_status create_queue(hdst__opencl_device *self, cl_command_queue *queue, hdst_error *error)
@@ -425,7 +432,8 @@ static hdst_status create_context(hdst__opencl_device *self, hdst_error *error)
 
 static hdst__target_facts facts_of(const hdst__device_info *info, const hdst__engine_options *options)
 {
-    const bool gpu = info->class_ == HDST__DEVICE_GPU || options->gpu_form_on_cpu, less_local = options->local_bytes && options->local_bytes < info->local_bytes;
+    const bool gpu = info->class_ == HDST__DEVICE_GPU || options->gpu_form_on_cpu;
+    const bool less_local = options->local_bytes && options->local_bytes < info->local_bytes;
     return (hdst__target_facts){
         .target = gpu ? HDST__TARGET_GPU : HDST__TARGET_CPU, .max_group = info->max_group, .compute_units = info->compute_units,
         .local_bytes = less_local ? options->local_bytes : info->local_bytes,
@@ -441,7 +449,8 @@ hdst_status hdst__device_open_opencl(const hdst__device_setup *setup, hdst__devi
     if (!self) return hdst__error_memory(error, "a device");
     const hdst__device_info *info = setup->info;
     const uint64_t memory = setup->options->device_memory;
-    self->base = (hdst__device){.ops = &ops, .runtime = setup->runtime, .options = setup->options, .limits = setup->limits, .cache = setup->cache, .info = info};
+    self->base = (hdst__device){.ops = &ops, .runtime = setup->runtime, .options = setup->options, .limits = setup->limits, .cache = setup->cache,
+        .info = info};
     self->base.facts = facts_of(info, setup->options);
     self->base.unified = self->base.facts.target != HDST__TARGET_GPU;
     hdst__budget_init(&self->base.budget, "device memory", "--device-memory", memory ? memory : info->memory_bytes / 4 * 3);

@@ -57,7 +57,8 @@ struct hdst__program {
 hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **program, hdst_error *error);
 void hdst__opencl_unload(hdst__device *device, hdst__program *program);
 hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
-hdst_status hdst__opencl_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local, hdst_error *error);
+hdst_status hdst__opencl_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local,
+                              hdst_error *error);
 hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
 bool hdst__opencl_proven(hdst__device *device, hdst__program *program);
 void hdst__opencl_forget_built(hdst__opencl_device *device);
@@ -65,7 +66,8 @@ void hdst__opencl_forget_built(hdst__opencl_device *device);
 // device_opencl.c: `event` is the last launch from now on; the driver may start it while the host goes on.
 hdst_status hdst__opencl_launched(hdst__opencl_device *device, cl_event event, hdst_error *error);
 
-// device_opencl_wait.c: for a command that the driver was told to start, for all that was submitted to a queue, for all launches. HDST_E_CANCELLED: the device was given up.
+// device_opencl_wait.c: for a command that the driver was told to start, for all that was submitted to a queue, for all launches. HDST_E_CANCELLED:
+// the device was given up.
 hdst_status hdst__opencl_await(hdst__opencl_device *device, cl_event event, cl_int *code, hdst_error *error);      // code: how it ended; may be NULL
 hdst_status hdst__opencl_await_queue(hdst__opencl_device *device, cl_command_queue queue, hdst_error *error);
 hdst_status hdst__opencl_await_launches(hdst__opencl_device *device, hdst_error *error);

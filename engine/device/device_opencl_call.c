@@ -20,7 +20,8 @@ hdst_status hdst__opencl_call(hdst__opencl_device *self, hdst__program *program,
     call_arguments arguments = {program->code.callback, hdst__callback_slice_of(program->code.func, at)};
     cl_event event;
     const bool waits = self->last_in && !self->in_awaited;
-    HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueNativeKernel, self->compute, run_call, &arguments, sizeof arguments, 0, NULL, NULL, waits ? 1 : 0,
+    HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueNativeKernel, self->compute, run_call, &arguments, sizeof arguments, 0, NULL, NULL,
+                 waits ? 1 : 0,
                  waits ? &self->last_in : NULL, &event);
     return hdst__opencl_launched(self, event, error);
 }

@@ -78,7 +78,8 @@ static bool build_from_disk(hdst__opencl_device *self, const hdst__kernel *kerne
         *out = program;
         return true;
     }
-    hdst__log_write(&self->base.runtime->log, HDST__LOG_DEBUG, "a program in the kernel cache is of no use to %s: %s", self->base.info->name, hdst__opencl_error_words(code));
+    hdst__log_write(&self->base.runtime->log, HDST__LOG_DEBUG, "a program in the kernel cache is of no use to %s: %s", self->base.info->name,
+                    hdst__opencl_error_words(code));
     if (program) self->cl->clReleaseProgram(program);
     return false;
 }
@@ -198,7 +199,8 @@ void hdst__opencl_unload(hdst__device *device, hdst__program *program)
     hdst__free(device->runtime->allocator, program);
 }
 
-// PoCL keeps machine code in a cache of its own, and makes another one of each kernel for a binary that is asked for: 0.3 s, more than all that the first launch took.
+// PoCL keeps machine code in a cache of its own, and makes another one of each kernel for a binary that is asked for: 0.3 s, more than all that the
+// first launch took.
 // What the binary saves then is PoCL's look at the source, 0.02 s in each process. So it is asked for by the process in which that has come to about as much.
 enum { POCL_STARTS = 16 };
 
@@ -314,7 +316,8 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     }
 }
 
-static hdst_status set_listed(hdst__opencl_device *self, const hdst__code *code, const hdst__arg *args, size_t count, cl_kernel kernel, const hdst__launch *at, hdst_error *error)
+static hdst_status set_listed(hdst__opencl_device *self, const hdst__code *code, const hdst__arg *args, size_t count, cl_kernel kernel,
+                              const hdst__launch *at, hdst_error *error)
 {
     for (size_t i = 0; i < count; i++) {
         argument arg = {0};
@@ -367,7 +370,8 @@ static hdst_status count_first(hdst__opencl_device *self, const hdst__program *p
 }
 
 // All whole tiles of the slice. *rest is what is left of it.
-static hdst_status launch_parts(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local, hdst__launch *rest, hdst_error *error)
+static hdst_status launch_parts(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local,
+                                hdst__launch *rest, hdst_error *error)
 {
     const hdst__kernel *kernel = program->code.kernel;
     hdst_status status = HDST_OK;
@@ -422,7 +426,8 @@ hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *progr
     return status == HDST_OK ? enqueue(self, program->spare, global, local, error) : status;
 }
 
-hdst_status hdst__opencl_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local, hdst_error *error)
+hdst_status hdst__opencl_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local,
+                              hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for an OpenCL device, unless the call is cancelled and the device does not come to its end: then it is given up. On a CPU device all commands may stand behind an
-// endless kernel, also those of other queues, because it keeps all threads of the driver; elsewhere only launches take long.
+// Waiting for an OpenCL device, unless the call is cancelled and the device does not come to its end: then it is given up. On a CPU device all
+// commands may stand behind an endless kernel, also those of other queues, because it keeps all threads of the driver; elsewhere only launches take long.
 #include "engine/device/device_opencl.h"
 
 #include "base/clock.h"

@@ -10,8 +10,8 @@
 void hdst__driver_ask_begin(void);
 void hdst__driver_ask_end(void);
 
-// Whether the drivers were opened by the process that this one was forked from: their threads are not here, and whoever waits for them waits for ever. Then nothing
-// of theirs may be called, and the functions below do nothing.
+// Whether the drivers were opened by the process that this one was forked from: their threads are not here, and whoever waits for them waits for
+// ever. Then nothing of theirs may be called, and the functions below do nothing.
 bool hdst__driver_is_lost(void);
 
 // Around everything that launches kernels and waits for them.

@@ -84,7 +84,8 @@ static hdst_status wrap(hdst__device *device, void *host, uint64_t bytes, hdst__
     return (void)host, (void)bytes, (void)memory, told(device, error);
 }
 
-static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count, hdst_error *error)
+static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count,
+                        hdst_error *error)
 {
     return (void)to, (void)to_offset, (void)from, (void)from_offset, (void)count, told(device, error);
 }
@@ -104,14 +105,17 @@ static hdst_status launch(hdst__device *device, hdst__program *program, const hd
     return (void)program, (void)at, told(device, error);
 }
 
-static hdst_status work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local, hdst_error *error)
+static hdst_status work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local,
+                        hdst_error *error)
 {
     return (void)program, (void)args, (void)count, (void)groups, (void)local, told(device, error);
 }
 
 static const hdst__device_ops given_up = {
-    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read, .part = part, .unpart = unpart,
-    .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill, .load = load, .unload = unload, .launch = launch, .finish_table = launch, .work = work, .mark = mark,
+    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read, .part = part,
+        .unpart = unpart,
+    .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill, .load = load, .unload = unload, .launch = launch, .finish_table = launch,
+        .work = work, .mark = mark,
     .settle = mark, .finish = finish, .proven = proven,
 };
 

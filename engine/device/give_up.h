@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Giving up a device. A kernel that has begun cannot be stopped; where a call was cancelled and the device does not come to its end, nobody waits any longer. What the device
-// may still write to, or read, stays for ever: nothing of the engine is freed from then on, and no driver's object is released. The same goes for the drivers' objects in a
-// process that was forked (driver_gate.h), where nobody answers.
+// Giving up a device. A kernel that has begun cannot be stopped; where a call was cancelled and the device does not come to its end, nobody waits
+// any longer. What the device may still write to, or read, stays for ever: nothing of the engine is freed from then on, and no driver's object is
+// released. The same goes for the drivers' objects in a process that was forked (driver_gate.h), where nobody answers.
 #ifndef HDST_ENGINE_DEVICE_GIVE_UP_H
 #define HDST_ENGINE_DEVICE_GIVE_UP_H
 

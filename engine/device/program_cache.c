@@ -215,7 +215,8 @@ void hdst__program_cache_write(hdst__program_cache *cache, const hdst__hash *key
     write_named(cache, key, ".bin", bytes, length);
 }
 
-void hdst__program_cache_write_note(hdst__program_cache *cache, const hdst__hash *key, const char *text) { write_named(cache, key, ".note", text, strlen(text)); }
+void hdst__program_cache_write_note(hdst__program_cache *cache, const hdst__hash *key,
+                                    const char *text) { write_named(cache, key, ".note", text, strlen(text)); }
 
 bool hdst__program_cache_keep_source(hdst__program_cache *cache, const hdst__hash *key, const char *source, char *path, size_t path_size)
 {

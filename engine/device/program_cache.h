@@ -38,7 +38,11 @@ void hdst__program_cache_write_note(hdst__program_cache *cache, const hdst__hash
 bool hdst__program_cache_keep_source(hdst__program_cache *cache, const hdst__hash *key, const char *source, char *path, size_t path_size);
 
 // --- program_cache_files.c ---
-typedef enum hdst__cached_kind { HDST__CACHED_PROGRAM, HDST__CACHED_NOTE, HDST__CACHED_SOURCE, HDST__CACHED_REST /* of writes that did not end */, HDST__CACHED_KINDS } hdst__cached_kind;
+typedef enum hdst__cached_kind {
+    HDST__CACHED_PROGRAM, HDST__CACHED_NOTE, HDST__CACHED_SOURCE,
+    HDST__CACHED_REST,          // of writes that did not end
+    HDST__CACHED_KINDS
+} hdst__cached_kind;
 
 typedef struct hdst__cached_file {
     int directory;              // open
@@ -49,7 +53,8 @@ typedef struct hdst__cached_file {
 
 typedef bool (*hdst__cached_visitor)(const hdst__cached_file *file, void *user);     // may remove it; false ends the visit
 
-// Shows each regular file that a cache has made in its directory; none when there is no directory yet. false: the directory cannot be read, or the visitor ended it (errno).
+// Shows each regular file that a cache has made in its directory; none when there is no directory yet. false: the directory cannot be read, or the
+// visitor ended it (errno).
 bool hdst__program_cache_visit(const hdst__program_cache *cache, hdst__cached_visitor visit, void *user);
 
 #endif

@@ -20,7 +20,8 @@ typedef struct hdst__slice {
 // false fails the run, with `message` (512 bytes) filled. Called from several threads at once, on different records.
 typedef bool (*hdst__slice_function)(const hdst__slice *slice, char *message, void *user);
 
-// The code of a map that the program gives for devices of a class, in place of the function's body: OpenCL C (see hdst__kernel_separate) or, not on GPUs, a C function.
+// The code of a map that the program gives for devices of a class, in place of the function's body: OpenCL C (see hdst__kernel_separate) or, not on
+// GPUs, a C function.
 typedef struct hdst__separate {
     const char *text, *name;        // OpenCL C, its __kernel; NULL: none
     uint32_t local_size;            // work-items of a group; 0: HDST__SEPARATE_GROUP

@@ -25,7 +25,8 @@ static hdst_status hand_over(const hdst__dataset_cache *cache, const hdst__segme
 {
     hdst__device *device = cache->device;
     hdst_status status = HDST_OK;
-    for (uint32_t b = 0; b < segment->buffers && status == HDST_OK; b++) status = (to_host ? device->ops->to_host : device->ops->to_device)(device, segment->memory[b], error);
+    for (uint32_t b = 0; b < segment->buffers && status == HDST_OK; b++) status = (to_host ? device->ops->to_host : device->ops->to_device)(device,
+        segment->memory[b], error);
     return status;
 }
 
@@ -47,7 +48,8 @@ static bool host_has_all(const hdst__dataset_cache *cache)
     return cache->device && cache->device->unified && !cache->streamed && cache->count && cache->loaded == cache->count;
 }
 
-static hdst_status fill_from_segments(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+static hdst_status fill_from_segments(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                                      uint64_t to_first, hdst_error *error)
 {
     const hdst__dataset_cache *cache = user;
     if (!host_has_all(cache)) return cache->reader.fill(cache->reader.user, first, count, storage, buffers, to_first, error);

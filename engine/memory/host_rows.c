@@ -88,7 +88,8 @@ hdst_status hdst__rows_read(hdst__runtime *runtime, const hdst__reader *reader, 
 hdst_status hdst__rows_stream(hdst__runtime *runtime, const hdst__reader *reader, hdst__take_rows take, void *user, hdst__run_stats *stats, hdst_error *error)
 {
     const double start = hdst__now();
-    const uint64_t size = reader->record->size, share = hdst__budget_left(&runtime->memory) / PIECE_SHARE, fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1, most = reader->records < fit ? reader->records : fit;
+    const uint64_t size = reader->record->size, share = hdst__budget_left(&runtime->memory) / PIECE_SHARE,
+        fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1, most = reader->records < fit ? reader->records : fit;
     batches b = {.runtime = runtime, .reader = reader, .take = take, .user = user, .batch = most, .piece = hdst__alloc_zero(runtime->allocator, most * size)};
     if (!b.piece) return hdst__error_memory(error, "records");
     pthread_mutex_lock(&runtime->mutex);
@@ -107,7 +108,8 @@ static hdst_status to_file(void *user, const void *records, uint64_t count, hdst
     return hdst__spill_add(&rows->file, records, count * size, error);
 }
 
-static hdst_status read_through_file(hdst__runtime *runtime, const hdst__reader *reader, bool writable, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error)
+static hdst_status read_through_file(hdst__runtime *runtime, const hdst__reader *reader, bool writable, hdst__rows *rows, hdst__run_stats *stats,
+                                     hdst_error *error)
 {
     *rows = (hdst__rows){.bytes = reader->record->size};
     hdst_status status = hdst__spill_open(&rows->file, error);

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Where a stage's records come from: fills records [first, first + count) of the input at record `to_first` of a storage. Called from one thread at a time, in any order.
+// Where a stage's records come from: fills records [first, first + count) of the input at record `to_first` of a storage. Called from one thread at
+// a time, in any order.
 typedef struct hdst__reader {
     hdst_status (*fill)(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error);
     void *user;

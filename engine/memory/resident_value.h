@@ -11,8 +11,9 @@ typedef struct hdst__value_rows hdst__value_rows;
 // Rows of a value in the device's memory: what a run computed there and another one reads, without a way through the host. One thread at a time per object.
 hdst__value_rows *hdst__value_rows_create(hdst__runtime *runtime);    // empty; NULL: out of memory
 void hdst__value_rows_destroy(hdst__value_rows *rows);              // NULL is fine. No run may be using it.
-// Copies all records of `from` (a stage's `resident`, since its last run), within the device. *taken is false, and the rows are as they were, where the records do not lie
-// on a device as C structs, or (with a warning) the device has no room for them. An error while copying leaves undefined rows and *taken true.
+// Copies all records of `from` (a stage's `resident`, since its last run), within the device. *taken is false, and the rows are as they were, where
+// the records do not lie on a device as C structs, or (with a warning) the device has no room for them. An error while copying leaves undefined rows
+// and *taken true.
 hdst_status hdst__value_rows_take(hdst__value_rows *rows, const hdst__dataset_cache *from, bool *taken, hdst_error *error);
 // A copy on the host, made when it is asked for; it belongs to `rows` and is valid until they change.
 hdst_status hdst__value_rows_read(hdst__value_rows *rows, const void **host, hdst_error *error);

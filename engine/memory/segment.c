@@ -17,7 +17,8 @@ uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint6
     return fit < unit ? unit : fit;
 }
 
-hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, const hdst__storage *storage, const char *what, hdst__segment *segment, hdst_error *error)
+hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, const hdst__storage *storage, const char *what, hdst__segment *segment,
+                                 hdst_error *error)
 {
     *segment = (hdst__segment){.storage = storage};
     segment->memory = hdst__alloc_zero(device->runtime->allocator, storage->buffers * sizeof *segment->memory);
@@ -77,7 +78,8 @@ void hdst__ring_destroy(hdst__ring *ring, hdst__device *device)
 
 // --- Loading ---
 
-static hdst_status call_reader(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first, uint64_t count, hdst_error *error)
+static hdst_status call_reader(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first,
+                               uint64_t count, hdst_error *error)
 {
     enum { FEW = 8 };
     void *few[FEW] = {0};
@@ -148,7 +150,8 @@ static hdst_status copy_piece(hdst__segment *to, uint64_t at, const hdst__segmen
     return HDST_OK;
 }
 
-hdst_status hdst__segment_load_staged(hdst__segment *segment, hdst__segment *staging, const hdst__storage *piece, hdst__device *device, const hdst__reader *reader,
+hdst_status hdst__segment_load_staged(hdst__segment *segment, hdst__segment *staging, const hdst__storage *piece, hdst__device *device,
+                                      const hdst__reader *reader,
                                       uint64_t *moved, hdst_error *error)
 {
     for (uint64_t at = 0; at < segment->count; at += piece->capacity) {

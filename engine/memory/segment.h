@@ -27,7 +27,8 @@ uint64_t hdst__segment_record_bytes(const hdst__record *record);
 uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint64_t records);
 
 // Memory for `storage`; `what` is for messages.
-hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, const hdst__storage *storage, const char *what, hdst__segment *segment, hdst_error *error);
+hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, const hdst__storage *storage, const char *what, hdst__segment *segment,
+                                 hdst_error *error);
 void hdst__segment_destroy(hdst__device *device, hdst__segment *segment);   // safe on a zeroed one, and twice
 
 // Makes the ring's segments large enough for `storage`, `count` of them at most; fewer when the budget is short, but one.
@@ -38,7 +39,8 @@ void hdst__ring_destroy(hdst__ring *ring, hdst__device *device);
 hdst_status hdst__segment_load(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage,
                                uint64_t first, uint64_t count, uint64_t *moved, hdst_error *error);
 // The same for a segment that the host cannot reach: piece by piece through `staging`, waiting for each copy. `piece` is the storage for a staging segment.
-hdst_status hdst__segment_load_staged(hdst__segment *segment, hdst__segment *staging, const hdst__storage *piece, hdst__device *device, const hdst__reader *reader,
+hdst_status hdst__segment_load_staged(hdst__segment *segment, hdst__segment *staging, const hdst__storage *piece, hdst__device *device,
+                                      const hdst__reader *reader,
                                       uint64_t *moved, hdst_error *error);
 
 #endif

@@ -7,11 +7,13 @@
 
 #include <stdint.h>
 
-// Where records go that a stage gives, in place of its output: slice by slice, in the order of the input, from memory that is the stage's and is used again when `take` returns.
+// Where records go that a stage gives, in place of its output: slice by slice, in the order of the input, from memory that is the stage's and is
+// used again when `take` returns.
 // Both are called with the engine's mutex held.
 typedef struct hdst__sink {
     hdst_status (*start)(void *user, hdst_error *error);    // of a run, and again where it begins anew: what came before does not count
-    hdst_status (*take)(void *user, const void *records, uint64_t count, uint64_t expected, hdst_error *error);     // expected: of the whole run, as far as one can tell
+    // expected: of the whole run, as far as one can tell
+    hdst_status (*take)(void *user, const void *records, uint64_t count, uint64_t expected, hdst_error *error);
     void *user;
 } hdst__sink;
 

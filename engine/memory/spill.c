@@ -19,7 +19,8 @@ static hdst_status failed(const hdst__spill *spill, const char *what, int number
     char reason[128], written[24];
     hdst__error_set(error, HDST_E_IO, "temporary file in '%s': %s", spill->folder, what);
     hdst__error_cause(error, "%s", strerror_r(number, reason, sizeof reason));
-    if (spill->bytes) hdst__error_hint(error, "%s were written; let TMPDIR name a folder with more room, or raise --memory", hdst__bytes_text(spill->bytes, written));
+    if (spill->bytes) hdst__error_hint(error, "%s were written; let TMPDIR name a folder with more room, or raise --memory",
+                                       hdst__bytes_text(spill->bytes, written));
     else hdst__error_hint(error, "records that exceed the memory budget go there; let TMPDIR name a folder that can be written, or raise --memory");
     return HDST_E_IO;
 }

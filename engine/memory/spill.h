@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temporary files for what does not fit the memory budget: in $TMPDIR (else /tmp), without a name from the start, so nothing is left behind however the process ends.
+// Temporary files for what does not fit the memory budget: in $TMPDIR (else /tmp), without a name from the start, so nothing is left behind however
+// the process ends.
 // One thread at a time per file.
 #ifndef HDST_ENGINE_MEMORY_SPILL_H
 #define HDST_ENGINE_MEMORY_SPILL_H

@@ -43,7 +43,8 @@ static bool make_piece(piece *p, const hdst__store *store, const hdst__storage *
 }
 
 // `count` records of one segment, from its record `at`, to record `to` of the storage.
-static hdst_status read_segment(const hdst__store *store, const hdst__segment *segment, uint64_t at, uint64_t count, const hdst__storage *storage, void *const *buffers,
+static hdst_status read_segment(const hdst__store *store, const hdst__segment *segment, uint64_t at, uint64_t count, const hdst__storage *storage,
+                                void *const *buffers,
                                 uint64_t to, piece *p, hdst_error *error)
 {
     if (storage->layout == HDST__AOS) return read_piece(store, segment, at, count, (char *)buffers[0] + to * storage->record->size, error);
@@ -57,7 +58,8 @@ static hdst_status read_segment(const hdst__store *store, const hdst__segment *s
     return HDST_OK;
 }
 
-static hdst_status fill_from_store(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+static hdst_status fill_from_store(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
+                                   hdst_error *error)
 {
     const hdst__store *store = user;
     piece p = {0};
@@ -141,7 +143,8 @@ static hdst_status add_chunk(hdst__store *store, uint64_t wanted, hdst_error *er
     const hdst__storage *storage = grow_list(store) ? make_storage(store, chunk_records(store, wanted)) : NULL;
     if (!storage) return hdst__error_memory(error, "records between stages");
     hdst__segment *segment = &store->cache.segment[store->chunks];
-    hdst_status status = hdst__segment_create(device, device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, storage, "records between stages", segment, error);
+    hdst_status status = hdst__segment_create(device, device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, storage, "records between stages",
+                                              segment, error);
     if (status != HDST_OK) return status;
     store->chunks++;
     return device->ops->to_device(device, segment->memory[0], error);
@@ -231,7 +234,8 @@ hdst_status hdst__store_hold(hdst__store *store, hdst__device *device, uint64_t 
     hdst__segment *segment;
     status = open_segment(store, records, &segment, error);
     if (status != HDST_OK) return status;
-    if (segment->storage->capacity < records) return hdst__error_set(error, HDST_E_MEMORY, "%s: rows of '%s' do not fit one buffer", device->info->name, record->name);
+    if (segment->storage->capacity < records) return hdst__error_set(error, HDST_E_MEMORY, "%s: rows of '%s' do not fit one buffer",
+                                                                     device->info->name, record->name);
     segment->count = store->cache.reader.records = records;
     *memory = segment->memory[0];
     return fresh ? device->ops->fill(device, *memory, (segment->storage->capacity * record->size + 7) / 8, 0, error) : HDST_OK;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output records that stay where the device wrote them, as C structs in chunks of device memory: the segments of a cached dataset for the stage that reads them.
+// Output records that stay where the device wrote them, as C structs in chunks of device memory: the segments of a cached dataset for the stage that
+// reads them.
 #ifndef HDST_ENGINE_MEMORY_STORE_H
 #define HDST_ENGINE_MEMORY_STORE_H
 
@@ -23,12 +24,12 @@ void hdst__store_release(hdst__store *store);       // gives the memory back
 hdst_status hdst__store_begin(hdst__store *store, hdst__device *device, uint64_t expected, hdst_error *error);
 // Adds `count` records that lie `offset` bytes into the device's memory; copied on the device, behind what was submitted before.
 hdst_status hdst__store_append(hdst__store *store, const hdst__memory *from, uint64_t offset, uint64_t count, hdst_error *error);
-// The other way: how many of `wanted` records have room one after another, and then the place of `count` of them, for a kernel to write. Unless it ends a store, `count`
-// is a multiple of HDST__PART_RECORDS.
+// The other way: how many of `wanted` records have room one after another, and then the place of `count` of them, for a kernel to write. Unless it
+// ends a store, `count` is a multiple of HDST__PART_RECORDS.
 hdst_status hdst__store_room(hdst__store *store, uint64_t wanted, uint64_t *room, hdst_error *error);
 hdst_status hdst__store_place(hdst__store *store, uint64_t count, hdst__memory *place, hdst_error *error);
-// Room for exactly so many records one after another, which somebody else writes: they count as there. What a record has between its fields is zero. *memory is NULL when there
-// are none.
+// Room for exactly so many records one after another, which somebody else writes: they count as there. What a record has between its fields is zero.
+// *memory is NULL when there are none.
 hdst_status hdst__store_hold(hdst__store *store, hdst__device *device, uint64_t records, hdst__memory **memory, hdst_error *error);
 hdst_status hdst__store_end(hdst__store *store, hdst_error *error);     // waits for the copies
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window: free room of an output on the host, where kernels of a device that shares the host's memory write the records themselves. Nothing is copied, and a slice
-// has all the room that the output can have.
+// A window: free room of an output on the host, where kernels of a device that shares the host's memory write the records themselves. Nothing is
+// copied, and a slice has all the room that the output can have.
 #ifndef HDST_ENGINE_MEMORY_WINDOW_H
 #define HDST_ENGINE_MEMORY_WINDOW_H
 

@@ -13,7 +13,8 @@
 static const double try_seconds = 5e-3;         // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it
 static const double slice_seconds = 0.25;       // a slice is not longer, so that a run can be cancelled, nor much shorter
 static const double output_margin = 1.25;       // a slice's output is expected to fit with so much to spare: one that does not runs twice
-static const double window_margin = 1.05, window_slack_bytes = 1 << 16;     // room in a window beyond what is expected; more would have the budget hold what nobody needs
+static const double window_margin = 1.05, window_slack_bytes = 1 << 16;     // room in a window beyond what is expected; more would have the budget
+                                                                            // hold what nobody needs
 static const double worthwhile_seconds = 0.02;  // of work, to ask a device between slices whether a record failed
 
 // --- Slots ---
@@ -93,7 +94,8 @@ static hdst_status read_words(hdst__slot *slot, hdst__pass *pass, bool last, hds
 {
     const hdst__device_ops *ops = slot->executor->device->ops;
     hdst__device *device = slot->executor->device;
-    const bool asks = asks_for_errors(slot, pass, last), ends = last && (pass->table || pass->launch.finished), makes_rows = ends && pass->launch.finished, reads_table = ends && !makes_rows;
+    const bool asks = asks_for_errors(slot, pass, last), ends = last && (pass->table || pass->launch.finished);
+    const bool makes_rows = ends && pass->launch.finished, reads_table = ends && !makes_rows;
     const bool together = asks && reads_table && pass->results;
     hdst_status status = HDST_OK;
     slot->error_at = together ? pass->launch.error->host : &slot->error_word;
@@ -115,7 +117,8 @@ static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, hdst
         status = device->ops->read(device, slot->places, 0, slot->told, executor->told_words * sizeof *slot->told, false, error);
         pass->stats->bytes_from_device += executor->told_words * sizeof *slot->told;
     }
-    if (!pass->output || pass->output->store || pass->window || device->unified || pass->way != HDST__OUTPUT_DENSE) return status;  // how much came out is not known yet
+    // how much came out is not known yet
+    if (!pass->output || pass->output->store || pass->window || device->unified || pass->way != HDST__OUTPUT_DENSE) return status;
     uint64_t bytes = dense_records(slot, pass) * pass->output->record_bytes;
     if (status == HDST_OK) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, false, error);
     pass->stats->bytes_from_device += bytes;
@@ -452,7 +455,8 @@ static hdst_status room_in_place(hdst__executor *executor, hdst__pass *pass, uin
         while (executor->in_flight && status == HDST_OK) status = finish_oldest(executor, pass, true, error);
         if (status == HDST_OK) status = hdst__window_close(window, error);
     }
-    if (status == HDST_OK && !window->is_open) status = open_window(executor, pass, pass->in_place && count > HDST__PART_RECORDS ? HDST__PART_RECORDS : count, error);
+    const uint64_t least = pass->in_place && count > HDST__PART_RECORDS ? HDST__PART_RECORDS : count;
+    if (status == HDST_OK && !window->is_open) status = open_window(executor, pass, least, error);
     if (status == HDST_OK && pass->in_place) *room = window->room - window->used;
     return status;
 }

@@ -59,7 +59,8 @@ typedef struct hdst__pass {
     bool checks;                        // the kernel has an error word
     void *table;                        // NULL, or where the device's table goes after the last slice
     uint64_t table_bytes;
-    hdst__memory *results;              // NULL, or the memory in which launch.table and launch.error lie one behind the other, and which has them on the host too
+    hdst__memory *results;              // NULL, or the memory in which launch.table and launch.error lie one behind the other, and which has them on
+                                        // the host too
     uint64_t clear_words;               // of the table, cleared for the next run once it is read; 0: none
     bool is_clear;                      // out: that was done
     uint64_t enough;                    // not 0: output records after which the rest of the input need not be looked at

@@ -48,7 +48,8 @@ hdst_status hdst__plan_front_read(hdst__launch_plan *plan, int64_t *table, hdst_
     hdst_status status = HDST_OK;
     note_pages(plan, table);
     if (has_too_many(plan))
-        return device->ops->read(device, plan->table, plan->front_words * sizeof(int64_t), table + plan->front_words, plan->device_words * sizeof(int64_t), true, error);
+        return device->ops->read(device, plan->table, plan->front_words * sizeof(int64_t), table + plan->front_words,
+                                 plan->device_words * sizeof(int64_t), true, error);
     for (size_t i = 0; i < plan->page_count && status == HDST_OK; i++) {
         uint64_t first;
         const uint64_t words = page_words(plan, plan->page[i], &first);

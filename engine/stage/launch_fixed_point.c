@@ -6,7 +6,8 @@
 
 
 enum { LEAST_CELLS = 1 << 10, MOST_SPARE_BYTES = 128 << 20, CELLS_PER_WORD = 2, SHARE = 16 };
-// Of records; of words of a table. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M, 16M, 100M rows, parts 1.9, 2.0, 2.8, 3.5, 4.8.
+// Of records; of words of a table. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M, 16M, 100M rows,
+// parts 1.9, 2.0, 2.8, 3.5, 4.8.
 enum { LEAST_PARTED = 1 << 20, FEW_WORDS = 400000, CACHED_WORDS = 2 << 20, MOST_PARTED = 1 << 30, HOT_PAIRS = 3, MOST_PAIR_BYTES = 32 };
 
 uint32_t hdst__plan_compact_bits(const hdst__launch_plan *plan, uint64_t records)
@@ -60,7 +61,8 @@ static bool has_hot_rows(const hdst__launch_plan *plan)
 // Records whose pairs have room beside the table, its rows and its spare cells, if they take half of what is left.
 static uint64_t records_with_room(const hdst__launch_plan *plan, uint64_t words, uint64_t pair_bytes)
 {
-    const uint64_t left = hdst__budget_left(&plan->device->budget), alloc = plan->device->info->max_alloc_bytes, table = left / 16 < words ? left : 2 * words * sizeof(int64_t);
+    const uint64_t left = hdst__budget_left(&plan->device->budget), alloc = plan->device->info->max_alloc_bytes,
+        table = left / 16 < words ? left : 2 * words * sizeof(int64_t);
     const uint64_t spare = left / SHARE < MOST_SPARE_BYTES ? left / SHARE : MOST_SPARE_BYTES, room = left > table + spare ? (left - table - spare) / 2 : 0;
     return (room < alloc ? room : alloc) / pair_bytes;
 }
@@ -89,15 +91,18 @@ static hdst_status take_pairs(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__device *device = plan->device;
     const uint64_t groups = plan->items / plan->kernel->local_size, most = plan->reader.records < plan->slice_most ? plan->reader.records : plan->slice_most;
-    hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, hdst__kernel_part_words(plan->kernel, groups) * sizeof(uint32_t), "the parts of a table", &plan->parts, error);
-    return status == HDST_OK ? device->ops->alloc(device, HDST__MEMORY_DEVICE, most * plan->kernel->pair_bytes + 64, "pairs of a row and an addend", &plan->pairs, error) : status;
+    hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, hdst__kernel_part_words(plan->kernel, groups) * sizeof(uint32_t),
+                                            "the parts of a table", &plan->parts, error);
+    return status == HDST_OK ? device->ops->alloc(device, HDST__MEMORY_DEVICE, most * plan->kernel->pair_bytes + 64, "pairs of a row and an addend",
+                                                  &plan->pairs, error) : status;
 }
 
 // --- Memory ---
 
 static uint64_t choose_cells(const hdst__launch_plan *plan)
 {
-    const uint64_t asked = plan->device->options->spare_cells, bytes = (plan->kernel->spare_words + 1) * sizeof(int64_t), left = hdst__budget_left(&plan->device->budget) / SHARE;
+    const uint64_t asked = plan->device->options->spare_cells, bytes = (plan->kernel->spare_words + 1) * sizeof(int64_t),
+        left = hdst__budget_left(&plan->device->budget) / SHARE;
     const uint64_t most = (left < MOST_SPARE_BYTES ? left : MOST_SPARE_BYTES) / bytes, wanted = asked ? asked : plan->device_words * CELLS_PER_WORD;
     uint64_t cells = asked ? 1 : LEAST_CELLS;
     while (cells * 2 <= most && cells < wanted) cells *= 2;

@@ -10,7 +10,8 @@ uint32_t hdst__plan_compact_bits(const hdst__launch_plan *plan, uint64_t records
 // With the kernel made: scales for the words of its compact tables. False: too many of the sampled addends would not fit them.
 bool hdst__plan_compact_scales(hdst__launch_plan *plan);
 
-// Whether so many records go to so many rows that pairs in order of parts of the table are quicker than additions in device memory (hdst__kernel_options.may_part).
+// Whether so many records go to so many rows that pairs in order of parts of the table are quicker than additions in device memory
+// (hdst__kernel_options.may_part).
 bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records);
 void hdst__plan_part_slices(hdst__launch_plan *plan);       // few and long ones, whose pairs have room; does nothing for other kernels
 

@@ -124,7 +124,8 @@ static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
 static hdst__kernel_options kernel_options(const hdst__launch_plan *plan, const hdst__gpu_shape *shape)
 {
     return (hdst__kernel_options){.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier, .shape = *shape,
-                                  .front = plan->device->unified, .compact_bits = plan->compact_bits, .may_part = plan->may_part, .fast_sums = plan->device->options->fast_sums,
+                                  .front = plan->device->unified, .compact_bits = plan->compact_bits, .may_part = plan->may_part,
+                                      .fast_sums = plan->device->options->fast_sums,
                                   .no_blocks = plan->device->options->hpr == HDST__HPR_NONE};
 }
 
@@ -206,7 +207,8 @@ static hdst_status choose_strips(hdst__launch_plan *plan, hdst_error *error)
         plan->items_why = "one strip: the budget has no room for more tables";
     }
     if (bytes > most)
-        return hdst__budget_error(left == host ? &plan->device->runtime->memory : &plan->device->budget, bytes + (plan->front_words + plan->device_words) * sizeof(int64_t),
+        return hdst__budget_error(left == host ? &plan->device->runtime->memory : &plan->device->budget,
+                                  bytes + (plan->front_words + plan->device_words) * sizeof(int64_t),
                                   "the table of accumulators, and that of a strip,", error);
     return HDST_OK;
 }
@@ -220,7 +222,8 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
     }
     if (plan->kernel->one_group_per_strip) return choose_strips(plan, error);
     if (plan->kernel->merges && !plan->kernel->group_tables) {
-        const uint64_t fit = hdst__budget_left(&plan->device->budget) / TABLE_SHARE / (plan->strip_words * sizeof(int64_t)), most = (uint64_t)plan->device->info->compute_units * TABLE_GROUPS_PER_UNIT;
+        const uint64_t fit = hdst__budget_left(&plan->device->budget) / TABLE_SHARE / (plan->strip_words * sizeof(int64_t)),
+            most = (uint64_t)plan->device->info->compute_units * TABLE_GROUPS_PER_UNIT;
         plan->items = (uint32_t)(fit < 1 ? 1 : fit < most ? fit : most) * plan->kernel->local_size;
         plan->items_why = "8 work-groups per compute unit, as far as their tables have room";
         return HDST_OK;
@@ -252,7 +255,8 @@ static uint64_t round_to_64(uint64_t records)
 static void choose_room(hdst__launch_plan *plan, bool fold)
 {
     const uint64_t share = bytes_left(plan) / OUTPUT_SHARE;
-    const uint64_t most_bytes = plan->way == HDST__OUTPUT_BOUNDED ? STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU ? GPU_OUTPUT_BYTES : OUTPUT_BYTES,
+    const uint64_t most_bytes = plan->way == HDST__OUTPUT_BOUNDED ? STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU
+        ? GPU_OUTPUT_BYTES : OUTPUT_BYTES,
         bytes = share < most_bytes ? share : most_bytes;
     uint64_t fit = bytes / (plan->output_param->record->size + 1), group = fold ? HDST__FOLD_RECORDS : 1;
     uint64_t bound = plan->way == HDST__OUTPUT_BOUNDED ? plan->kernel->emit_bound : plan->way == HDST__OUTPUT_COUNTED ? hdst__ir_emit_bound(plan->func) : 1;
@@ -324,9 +328,11 @@ static void choose_pieces(hdst__launch_plan *plan, hdst__arena *arena)
     }
     uint64_t least = hdst__segment_records(reader, STREAM_LEAST_BYTES, reader->records), share = bytes_left(plan) / STREAM_SHARE;
     uint64_t most = hdst__segment_records(reader, share < STREAM_BYTES ? share : STREAM_BYTES, reader->records);
-    uint64_t unit = hdst__segment_records(reader, 0, 0), quarter = (reader->records / 4 + unit - 1) / unit * unit;     // a few pieces, so that reading and computing overlap
+    // a few pieces, so that reading and computing overlap
+    uint64_t unit = hdst__segment_records(reader, 0, 0), quarter = (reader->records / 4 + unit - 1) / unit * unit;
     uint64_t capacity = quarter > most ? most : quarter < least ? (least < most ? least : most) : quarter;
-    if (capacity < reader->records && capacity > HDST__PART_RECORDS && HDST__PART_RECORDS % unit == 0) capacity = capacity / HDST__PART_RECORDS * HDST__PART_RECORDS;
+    if (capacity < reader->records && capacity > HDST__PART_RECORDS &&
+        HDST__PART_RECORDS % unit == 0) capacity = capacity / HDST__PART_RECORDS * HDST__PART_RECORDS;
     uint64_t rest = reader->records % capacity ? reader->records % capacity : capacity;
     plan->piece = hdst__storage_make(arena, reader->record, reader->layout, reader->block, capacity);
     plan->last = hdst__storage_make(arena, reader->record, reader->layout, reader->block, rest);
@@ -403,7 +409,8 @@ static hdst_status take_strips(hdst__launch_plan *plan, hdst_error *error)
 {
     const bool merges = plan->kernel->merges;
     const uint64_t groups = plan->items / plan->kernel->local_size, tables = merges && plan->kernel->group_tables ? plan->kernel->group_tables : groups;
-    hdst_status status = device_memory(plan, tables * plan->strip_words * sizeof(int64_t), merges ? "the tables of work-groups" : "the tables of strips", &plan->strips, error);
+    hdst_status status = device_memory(plan, tables * plan->strip_words * sizeof(int64_t),
+                                       merges ? "the tables of work-groups" : "the tables of strips", &plan->strips, error);
     return status == HDST_OK && merges ? plan->device->ops->fill(plan->device, plan->strips, tables * plan->strip_words, 0, error) : status;
 }
 
@@ -435,7 +442,8 @@ hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
     if (plan->way == HDST__OUTPUT_COUNTED) sizes.told_words = plan->kernel && plan->kernel->one_group_per_strip ? 2 : 1;     // and where the output ends
     if (plan->way != HDST__OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;
     sizes.place_words = hdst__plan_tuning_places(plan, sizes.place_words);
-    if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words && sizes.in_window == plan->slot.in_window) return HDST_OK;
+    if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words &&
+        sizes.in_window == plan->slot.in_window) return HDST_OK;
     hdst__executor_destroy(plan->executor);
     plan->executor = NULL;
     plan->slot = sizes;

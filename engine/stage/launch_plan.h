@@ -94,13 +94,15 @@ bool hdst__launch_plan_fits(const hdst__launch_plan *plan, const hdst__stage_val
 // Another input of the same record, layout and block. Pieces, slices and memory follow it; nothing is compiled.
 hdst_status hdst__launch_plan_move(hdst__launch_plan *plan, const hdst__reader *reader, uint64_t most_records, hdst_error *error);
 
-// One run over the plan's input: writes what changed, clears the table, executes. `ring` may be prepared here. The failing record's word, if any, is in *failure.
+// One run over the plan's input: writes what changed, clears the table, executes. `ring` may be prepared here. The failing record's word, if any, is
+// in *failure.
 // `table` takes the device's table; NULL where there is none, or where it is on the host already.
 hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
                                   int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error);
 // The error of the record and check in `word`: runs the record again in the interpreter to learn the values. `covered`: records of the user's input that one of
 // this plan stands for (1, but for a fold's higher levels). `pair`: NULL, or of a fold takes the two records that it could not combine.
-hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, void *pair, hdst_error *error);
+hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered,
+                                           void *pair, hdst_error *error);
 
 // For the plan's other files.
 const hdst__kernel *hdst__launch_plan_kernel(hdst__launch_plan *plan, const hdst__gpu_shape *shape);   // of the plan's function; NULL when it cannot be had

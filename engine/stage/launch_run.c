@@ -33,8 +33,10 @@ static hdst_status wrap_broadcast(hdst__launch_plan *plan, const hdst__stage_val
     hdst_status status = hdst__stage_value_on_host(values, i, &rows, error);
     if (status != HDST_OK) return status;
     plan->bound[i] = plan->wrapped[i];
-    if (bytes <= most || device->facts.target == HDST__TARGET_INTERP) return device->ops->wrap(device, (void *)rows, bytes, plan->wrapped[i], error);      // kernels only read it
-    hdst__error_set(error, HDST_E_MEMORY, "%s: '%s' has %s, a buffer may have %s", device->info->name, param->name, hdst__bytes_text(bytes, wanted), hdst__bytes_text(most, has));
+    // kernels only read it
+    if (bytes <= most || device->facts.target == HDST__TARGET_INTERP) return device->ops->wrap(device, (void *)rows, bytes, plan->wrapped[i], error);
+    hdst__error_set(error, HDST_E_MEMORY, "%s: '%s' has %s, a buffer may have %s", device->info->name, param->name, hdst__bytes_text(bytes, wanted),
+                    hdst__bytes_text(most, has));
     hdst__error_hint(error, "--device interp has no such limit");
     return HDST_E_MEMORY;
 }
@@ -93,7 +95,8 @@ static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__datas
     return hdst__ring_prepare(ring, plan->device, plan->piece, cache ? 1 : count, error);
 }
 
-static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table, hdst__run_stats *stats,
+static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table,
+                              hdst__run_stats *stats,
                               uint64_t *failure, hdst_error *error)
 {
     hdst__tuning *tuning = hdst__plan_tuning_before(plan);
@@ -104,11 +107,14 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
-        .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .scales = plan->scales, .spares = plan->spares, .parts = plan->parts, .pairs = plan->pairs,
+        .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips,
+            .scales = plan->scales, .spares = plan->spares, .parts = plan->parts, .pairs = plan->pairs,
                    .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
-        .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room, .in_place = plan->in_place,
-        .enough = plan->tables || plan->code.fold ? 0 : plan->enough, .window = plan->in_window ? &window : NULL, .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
+        .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room,
+            .in_place = plan->in_place,
+        .enough = plan->tables || plan->code.fold ? 0 : plan->enough, .window = plan->in_window ? &window : NULL,
+            .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
         .table = table, .table_bytes = table ? (plan->front_words ? plan->front_words : plan->device_words) * sizeof(int64_t) : 0, .results = plan->results,
         .clear_words = clears_ahead(plan) ? plan->device_words : 0,
         .seconds_per_record = &plan->seconds_per_record, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
@@ -116,7 +122,8 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     status = hdst__execute(plan->executor, &pass, error);
     *failure = pass.failure;
     plan->table_is_clean = pass.is_clear && status == HDST_OK;
-    if (status == HDST_OK && plan->reader.records == 0 && plan->finished) return plan->device->ops->finish_table(plan->device, plan->program, &pass.launch, error);
+    if (status == HDST_OK && plan->reader.records == 0 && plan->finished) return plan->device->ops->finish_table(plan->device, plan->program,
+        &pass.launch, error);
     if (status == HDST_OK && table && plan->reader.records == 0)
         status = plan->device->ops->read(plan->device, plan->table, 0, table, pass.table_bytes, true, error);
     return status;
@@ -183,7 +190,8 @@ static bool make_room(few_records *few, const hdst__launch_plan *plan)
     return true;
 }
 
-static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_values *values, few_records *few, uint64_t record, void *pair, hdst__interp_run *run,
+static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_values *values, few_records *few, uint64_t record, void *pair,
+                             hdst__interp_run *run,
                              hdst_error *error)
 {
     uint64_t unit = plan->code.fold ? HDST__FOLD_RECORDS : 1, first = record / unit * unit, left = plan->reader.records - first;
@@ -214,21 +222,25 @@ hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const 
     uint64_t record = word >> 16;
     uint32_t check = (uint32_t)(word & 0xffff);
     if ((check >= plan->func->check_count && check != HDST__TOO_MANY) || record >= plan->reader.records)
-        return hdst__error_set(error, HDST_E_INTERNAL, "%s reports a failed check that does not exist: %016llx", plan->device->info->name, (unsigned long long)word);
+        return hdst__error_set(error, HDST_E_INTERNAL, "%s reports a failed check that does not exist: %016llx", plan->device->info->name,
+                               (unsigned long long)word);
     few_records few = {0};
     hdst__interp_run run;
-    hdst_status status = make_room(&few, plan) ? run_again(plan, values, &few, record, pair, &run, error) : hdst__error_memory(error, "running a failed record again");
+    hdst_status status = make_room(&few, plan) ? run_again(plan, values, &few, record, pair, &run, error)
+        : hdst__error_memory(error, "running a failed record again");
     hdst__arena_destroy(&few.arena);
     if (status != HDST_OK) return status;
     if (check == HDST__TOO_MANY && run.failed_record == UINT64_MAX && run.full_check >= plan->func->check_count)
-        return hdst__error_set(error, HDST_E_RECORD, "record %llu gives %llu records, room is for %llu", (unsigned long long)record, (unsigned long long)run.emitted,
+        return hdst__error_set(error, HDST_E_RECORD, "record %llu gives %llu records, room is for %llu", (unsigned long long)record,
+                               (unsigned long long)run.emitted,
                                (unsigned long long)plan->room);
     if (check == HDST__TOO_MANY && run.failed_record == UINT64_MAX) {
         hdst__check_to_error(plan->func, run.full_check, run.emitted, plan->room, record, error);
         return HDST_E_RECORD;
     }
     if (run.failed_record != record)
-        return hdst__error_set(error, HDST_E_INTERNAL, "record %llu failed on %s and not in the interpreter", (unsigned long long)record, plan->device->info->name);
+        return hdst__error_set(error, HDST_E_INTERNAL, "record %llu failed on %s and not in the interpreter", (unsigned long long)record,
+                               plan->device->info->name);
     hdst__check_to_error(plan->func, run.failed_check, run.failed_index, run.failed_limit, record * covered, error);
     return HDST_E_RECORD;
 }

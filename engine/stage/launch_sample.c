@@ -67,8 +67,8 @@ static double timed_run(sampler *s, uint64_t first, uint64_t count)       // neg
     return sample_run(s, first, count) ? hdst__now() - start : -1;
 }
 
-// One record, then a few: what a run of the interpreter costs beside its records, and what a record does. With that, runs spread over the first segment, as many records
-// as are affordable.
+// One record, then a few: what a run of the interpreter costs beside its records, and what a record does. With that, runs spread over the first
+// segment, as many records as are affordable.
 static void sample_records(sampler *s)
 {
     hdst__launch_plan *plan = s->plan;

@@ -41,7 +41,8 @@ static bool parse(const char *text, hdst__plan_tuning *t, hdst__tuning_shape *sh
 }
 
 // False when there is no file that is of use.
-static bool read_kept(const hdst__launch_plan *plan, hdst__plan_tuning *t, const hdst__tuning_shape *least, const hdst__tuning_shape *most, hdst__tuning_shape *shape,
+static bool read_kept(const hdst__launch_plan *plan, hdst__plan_tuning *t, const hdst__tuning_shape *least, const hdst__tuning_shape *most,
+                      hdst__tuning_shape *shape,
                       unsigned *round)
 {
     hdst__device *device = plan->device;
@@ -75,7 +76,10 @@ static hdst__tuning_shape shape_of(const hdst__launch_plan *plan)
 
 static bool same_source(const hdst__tuning_shape *a, const hdst__tuning_shape *b) { return a->group == b->group && a->records == b->records; }
 
-static uint32_t items_of(const hdst__launch_plan *plan, const hdst__tuning_shape *shape) { return plan->device->info->compute_units * shape->units * shape->group; }
+static uint32_t items_of(const hdst__launch_plan *plan, const hdst__tuning_shape *shape)
+{
+    return plan->device->info->compute_units * shape->units * shape->group;
+}
 
 // The kernel in another shape; NULL when that is not to be had, or would not fit the tables there are.
 static const hdst__kernel *make_kernel(hdst__launch_plan *plan, const hdst__tuning_shape *shape)
@@ -83,7 +87,8 @@ static const hdst__kernel *make_kernel(hdst__launch_plan *plan, const hdst__tuni
     const hdst__kernel *kernel = hdst__launch_plan_kernel(plan, &(hdst__gpu_shape){.group = shape->group, .records = shape->records});
     if (!kernel || kernel->shape.group != shape->group || kernel->shape.records != shape->records) return NULL;
     if (kernel->merges != plan->kernel->merges || kernel->group_tables != plan->kernel->group_tables) return NULL;
-    if (plan->tables && kernel->tables && hdst__tables_device_words(kernel->tables, plan->rows) != hdst__tables_device_words(plan->tables, plan->rows)) return NULL;
+    if (plan->tables && kernel->tables && hdst__tables_device_words(kernel->tables, plan->rows) != hdst__tables_device_words(plan->tables,
+        plan->rows)) return NULL;
     return kernel;
 }
 
@@ -98,9 +103,11 @@ static void take(hdst__launch_plan *plan, const hdst__kernel *kernel, const hdst
 
 static bool is_tunable(const hdst__launch_plan *plan)
 {
-    if (!plan->kernel || plan->device->facts.target != HDST__TARGET_GPU || !plan->kernel->shape.group || plan->kernel->part_count || plan->code.fold) return false;
+    if (!plan->kernel || plan->device->facts.target != HDST__TARGET_GPU || !plan->kernel->shape.group || plan->kernel->part_count ||
+        plan->code.fold) return false;
     const uint32_t lanes = plan->device->info->compute_units * plan->kernel->local_size;
-    return plan->device->options->tuning != HDST__TUNING_OFF && plan->items >= lanes && plan->items % lanes == 0;    // else memory decided how many groups there are
+    // else memory decided how many groups there are
+    return plan->device->options->tuning != HDST__TUNING_OFF && plan->items >= lanes && plan->items % lanes == 0;
 }
 
 // Work-groups with tables of their own in device memory: never more of them than there are tables.
@@ -179,7 +186,8 @@ static bool pays(const hdst__launch_plan *plan)
 {
     const hdst__plan_tuning *t = plan->tuning;
     const uint32_t kernels = to_compile(t);
-    return kernels == 0 || plan->device->options->tuning == HDST__TUNING_FULL || t->busy_seconds >= compile_share * (t->compile_seconds + kernels * compile_guess);
+    return kernels == 0 || plan->device->options->tuning == HDST__TUNING_FULL ||
+        t->busy_seconds >= compile_share * (t->compile_seconds + kernels * compile_guess);
 }
 
 static bool load(hdst__launch_plan *plan, uint32_t i)
@@ -194,7 +202,8 @@ static bool load(hdst__launch_plan *plan, uint32_t i)
     code.kernel = t->kernel[i];
     code.items = items_of(plan, shape);
     if (plan->device->ops->load(plan->device, &code, &t->program[i], &why) == HDST_OK) return true;
-    hdst__log_write(&plan->device->runtime->log, HDST__LOG_DEBUG, "%s with %" PRIu32 " work-items a group and %" PRIu32 " records a lane: %s", t->kernel[i]->name, shape->group,
+    hdst__log_write(&plan->device->runtime->log, HDST__LOG_DEBUG, "%s with %" PRIu32 " work-items a group and %" PRIu32 " records a lane: %s",
+                    t->kernel[i]->name, shape->group,
                     shape->records, why.message);
     return false;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a plan's GPU kernel: from the rules, or from a file that an earlier run left, or measured on the slices of this run and the next ones (shape_search.h).
+// The shape of a plan's GPU kernel: from the rules, or from a file that an earlier run left, or measured on the slices of this run and the next ones
+// (shape_search.h).
 //
-// The file lies in the kernel cache under a key of hdst, device, driver, source and the size of the input (a power of 4). What needs no compiler is tried in the first
-// runs with enough records; what does is tried once the kernel has been busy for four times what compiling will have taken (hdst__tuning_mode: or at
-// once, or never).
+// The file lies in the kernel cache under a key of hdst, device, driver, source and the size of the input (a power of 4). What needs no compiler is
+// tried in the first runs with enough records; what does is tried once the kernel has been busy for four times what compiling will have taken
+// (hdst__tuning_mode: or at once, or never).
 #ifndef HDST_ENGINE_STAGE_LAUNCH_SHAPE_H
 #define HDST_ENGINE_STAGE_LAUNCH_SHAPE_H
 

@@ -65,7 +65,8 @@ static void begin_round(hdst__tuning *t)
     t->first = t->count;
 }
 
-void hdst__tuning_start(hdst__tuning *t, hdst__tuning_shape shape, hdst__tuning_round round, hdst__tuning_shape least, hdst__tuning_shape most, uint64_t least_records)
+void hdst__tuning_start(hdst__tuning *t, hdst__tuning_shape shape, hdst__tuning_round round, hdst__tuning_shape least, hdst__tuning_shape most,
+                        uint64_t least_records)
 {
     *t = (hdst__tuning){.least = least, .most = most, .round = round, .count = 1, .least_records = least_records};
     t->tries[0].shape = shape;

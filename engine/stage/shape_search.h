@@ -4,7 +4,8 @@
 //
 // Rounds: work-groups per compute unit (no compiling), records of a lane (more of them while that helps, else fewer), work-items of a group. In each the best
 // shape so far runs against a few others in turn, HDST__TUNING_SAMPLES slices each; the least median wins, by HDST__TUNING_MARGIN at least. A shape that is
-// hopeless after a slice gets no second one. At most HDST__TUNING_SLICES slices are part of it, mostly 20 to 30, and only the difference in their times is lost.
+// hopeless after a slice gets no second one. At most HDST__TUNING_SLICES slices are part of it, mostly 20 to 30, and only the difference in their
+// times is lost.
 #ifndef HDST_ENGINE_STAGE_SHAPE_SEARCH_H
 #define HDST_ENGINE_STAGE_SHAPE_SEARCH_H
 
@@ -24,7 +25,9 @@ enum {
 };
 #define HDST__TUNING_MARGIN 0.02
 
-typedef enum hdst__tuning_round { HDST__TUNING_UNITS, HDST__TUNING_MORE_RECORDS, HDST__TUNING_FEWER_RECORDS, HDST__TUNING_GROUP, HDST__TUNING_DONE } hdst__tuning_round;
+typedef enum hdst__tuning_round {
+    HDST__TUNING_UNITS, HDST__TUNING_MORE_RECORDS, HDST__TUNING_FEWER_RECORDS, HDST__TUNING_GROUP, HDST__TUNING_DONE
+} hdst__tuning_round;
 
 // For tests: stands in for the device's clock. Seconds that `records` records take in a shape.
 typedef double (*hdst__tuning_clock)(const hdst__tuning_shape *shape, uint64_t records, void *user);
@@ -52,7 +55,8 @@ typedef struct hdst__tuning {
 } hdst__tuning;
 
 // Begins with `shape` in `round`. Where least and most agree there is nothing to try.
-void hdst__tuning_start(hdst__tuning *tuning, hdst__tuning_shape shape, hdst__tuning_round round, hdst__tuning_shape least, hdst__tuning_shape most, uint64_t least_records);
+void hdst__tuning_start(hdst__tuning *tuning, hdst__tuning_shape shape, hdst__tuning_round round, hdst__tuning_shape least, hdst__tuning_shape most,
+                        uint64_t least_records);
 
 // With nothing in flight: slices of a run that ended early will never be noted.
 void hdst__tuning_resume(hdst__tuning *tuning);

@@ -199,7 +199,8 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     count_levels(stage);
     const hdst__memory *table = stage->plan ? stage->plan->table : NULL;
     *output = (hdst__stage_output){
-        .table = stage->finishes ? NULL : table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL, .records = stage->output.records, .record_count = stage->output.count,
+        .table = stage->finishes ? NULL : table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL,
+            .records = stage->output.records, .record_count = stage->output.count,
     };
     if (output->table && output->tables->front) output->front = hdst__front_of(output->tables, stage->plan->rows, output->table, stage->plan->scale);
     if (stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] && !stage->stores) {

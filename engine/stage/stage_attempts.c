@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run of a stage: attempts in one mode after another, until one ends, or with an error that no change of mode helps against. Nothing of an attempt was given away
-// before it ended, so the next one begins anew. Stages that end in the first attempt, as nearly all do, pay nothing for the others.
+// A run of a stage: attempts in one mode after another, until one ends, or with an error that no change of mode helps against. Nothing of an attempt
+// was given away before it ended, so the next one begins anew. Stages that end in the first attempt, as nearly all do, pay nothing for the others.
 #include "engine/stage/stage.h"
 
 typedef struct attempt {
@@ -27,7 +27,8 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     if (status != HDST_OK) return status;
     plan->finished = stage->finishes ? stage->finished_memory : NULL;
     if (!sink) status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
-    if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table, &stage->stats, failure, error);
+    if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table,
+                                                          &stage->stats, failure, error);
     if (status == HDST_OK && store) status = hdst__store_end(store, error);
     if (stage->spec.separate) {
         hdst_status called = hdst__callback_status(&stage->callback, plan->func->name, status == HDST_OK ? error : NULL);
@@ -65,7 +66,8 @@ static attempt attempt_fold(hdst__stage *stage)
 // HDST__MODE_CHANGES: nothing does, or nothing is wrong.
 static hdst__mode_change choose_change(const hdst__stage *stage, const attempt *a)
 {
-    const bool map = stage->spec.kind == HDST__STAGE_MAP, skips = hdst__engine_settings(stage->engine)->skip_failed && stage->spec.kind != HDST__STAGE_FOLD_ORDERED;
+    const bool map = stage->spec.kind == HDST__STAGE_MAP;
+    const bool skips = hdst__engine_settings(stage->engine)->skip_failed && stage->spec.kind != HDST__STAGE_FOLD_ORDERED;
     if (a->met_failure) return a->status == HDST_E_RECORD && skips && !stage->mode.is[HDST__MODE_SKIP_FAILED] ? HDST__MODE_SKIP_FAILED : HDST__MODE_CHANGES;
     if (map && a->status == HDST_E_MEMORY && a->kept_output) return HDST__MODE_OUTPUT_ON_HOST;
     if (map && a->status == HDST_E_MEMORY && hdst__stage_may_spill(stage)) return HDST__MODE_OUTPUT_IN_FILE;

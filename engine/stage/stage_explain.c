@@ -40,7 +40,8 @@ static void explain_cell(const hdst__launch_plan *plan, const hdst__cell *cell, 
     if (cell->tier != HDST__TIER_WIDE) hdst__buffer_printf(out, " at 2^%d", (int)plan->scale[cell->scale]);
     if (plan->wide_by_count) hdst__buffer_puts(out, ", for a record may add too often to one cell");
     else if (seen->count == 0) hdst__buffer_puts(out, ", a guess: the sample had no addends");
-    else hdst__buffer_printf(out, ": %" PRIu64 " sampled addends lie below 2^%d, their last bits at 2^%d or above", seen->count, (int)seen->highest + 1, (int)seen->lowest_bit);
+    else hdst__buffer_printf(out, ": %" PRIu64 " sampled addends lie below 2^%d, their last bits at 2^%d or above", seen->count,
+                             (int)seen->highest + 1, (int)seen->lowest_bit);
     hdst__buffer_puts(out, "\n");
 }
 
@@ -58,7 +59,8 @@ static void explain_tables(const hdst__launch_plan *plan, hdst__buffer *out)
 {
     char device[24], strip[24];
     if (!plan->tables) return;
-    hdst__buffer_printf(out, "  accumulators: %s on the device, %s a strip; %s\n", hdst__bytes_text((plan->front_words + plan->device_words) * sizeof(int64_t), device),
+    hdst__buffer_printf(out, "  accumulators: %s on the device, %s a strip; %s\n",
+                        hdst__bytes_text((plan->front_words + plan->device_words) * sizeof(int64_t), device),
                         hdst__bytes_text(plan->strip_words * sizeof(int64_t), strip), explain_sums(plan));
     for (size_t i = 0; i < plan->tables->accum_count; i++) {
         const hdst__accum *accum = &plan->tables->accum[i];
@@ -69,7 +71,8 @@ static void explain_tables(const hdst__launch_plan *plan, hdst__buffer *out)
 
 static void explain_kernel(const hdst__launch_plan *plan, hdst__buffer *out)
 {
-    hdst__buffer_printf(out, "  slices: up to %" PRIu64 " records, %u in flight; %u work-items (%s)\n", plan->slice_most, (unsigned)HDST__SLOTS, plan->items, plan->items_why);
+    hdst__buffer_printf(out, "  slices: up to %" PRIu64 " records, %u in flight; %u work-items (%s)\n", plan->slice_most, (unsigned)HDST__SLOTS,
+                        plan->items, plan->items_why);
     if (!plan->kernel || !plan->kernel->why) return;
     for (const char *line = plan->kernel->why; *line;) {
         size_t length = 0;
@@ -99,7 +102,8 @@ static void explain_levels(const hdst__stage *stage, hdst__buffer *out)
     hdst__buffer_printf(out, "  hpr %s: ", hdst__hpr_name(hpr));
     if (tables && hpr == HDST__HPR_NONE) hdst__buffer_puts(out, "blocks have no tables, each addend goes to the device's, which counts as the node's step\n");
     else if (tables) hdst__buffer_puts(out, "only blocks combine before the device's table, which counts as the node's step\n");
-    else if (stage->spec.kind == HDST__STAGE_FOLD) hdst__buffer_puts(out, "of no effect, the tree of 64 records to one is fixed as its result's bits depend on it\n");
+    else if (stage->spec.kind == HDST__STAGE_FOLD) hdst__buffer_puts(
+        out, "of no effect, the tree of 64 records to one is fixed as its result's bits depend on it\n");
     else hdst__buffer_puts(out, "of no effect, no level combines before the last one\n");
 }
 
@@ -114,7 +118,8 @@ static void explain_memory(const hdst__stage *stage, hdst__buffer *out)
 
 hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *values, hdst__buffer *out, hdst_error *error)
 {
-    static const char *const kinds[] = {"map", "associative reduce, a fixed tree of 64 records to one", "reduce in input order, in the interpreter (it is not associative)"};
+    static const char *const kinds[] = {"map", "associative reduce, a fixed tree of 64 records to one",
+        "reduce in input order, in the interpreter (it is not associative)"};
     hdst_status status = hdst__stage_prepare(stage, values, error);
     if (status != HDST_OK) return status;
     pthread_mutex_lock(&stage->runtime->mutex);

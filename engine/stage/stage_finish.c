@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accumulators that become rows of C structs on the device: large tables cross to the host rounded, and those that another stage or a value reads do not cross at all.
+// Accumulators that become rows of C structs on the device: large tables cross to the host rounded, and those that another stage or a value reads do
+// not cross at all.
 #include "engine/stage/stage.h"
 
 enum { LEAST_BYTES = 64 << 10 };        // of a table: below, the host reads and rounds it as quickly as another kernel starts
@@ -25,7 +26,8 @@ static hdst_status make_list(hdst__stage *stage, hdst_error *error)
     stage->finished_memory = hdst__alloc_zero(allocator, count * sizeof *stage->finished_memory);
     if (!stage->finished || !stage->finished_memory) return hdst__error_memory(error, "a result");
     stage->finished_count = count;
-    for (size_t i = 0; i < count; i++) hdst__store_init(&stage->finished[i], stage->runtime, stage->spec.func->params[stage->plan->tables->accum[i].param].record);
+    for (size_t i = 0; i < count; i++) hdst__store_init(&stage->finished[i], stage->runtime,
+                                                        stage->spec.func->params[stage->plan->tables->accum[i].param].record);
     return HDST_OK;
 }
 
@@ -33,7 +35,8 @@ static hdst_status take_memory(hdst__stage *stage, hdst_error *error)
 {
     hdst_status status = make_list(stage, error);
     for (size_t i = 0; i < stage->finished_count && status == HDST_OK; i++)
-        status = hdst__store_hold(&stage->finished[i], stage->device, stage->plan->rows[stage->plan->tables->accum[i].param], &stage->finished_memory[i], error);
+        status = hdst__store_hold(&stage->finished[i], stage->device, stage->plan->rows[stage->plan->tables->accum[i].param],
+                                  &stage->finished_memory[i], error);
     return status;
 }
 

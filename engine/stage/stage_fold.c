@@ -29,7 +29,8 @@ static hdst_status empty_input(hdst__stage *stage, hdst_error *error)
 
 // --- Associative ---
 
-static hdst_status fill_from_array(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+static hdst_status fill_from_array(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
+                                   hdst_error *error)
 {
     (void)error;
     const hdst__output *rows = user;
@@ -41,7 +42,8 @@ static hdst_status fill_from_array(void *user, uint64_t first, uint64_t count, c
 static hdst_status prepare_level(hdst__stage *stage, size_t level, hdst_error *error)
 {
     const ir_func *func = stage->skip_upper ? stage->skip_upper : stage->spec.func;
-    hdst__reader reader = {.fill = fill_from_array, .user = &stage->partial, .records = stage->partial.count, .record = func->params[0].record, .layout = HDST__AOS};
+    hdst__reader reader = {.fill = fill_from_array, .user = &stage->partial, .records = stage->partial.count, .record = func->params[0].record,
+        .layout = HDST__AOS};
     hdst__launch_plan_request request = {.device = stage->device, .func = func, .reader = &reader, .fold = true};
     if (stage->level[level]) return HDST_OK;    // the number of records of a level never changes
     return hdst__launch_plan_create(&request, &stage->level[level], error);
@@ -82,7 +84,8 @@ hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error)
 
 // --- In order ---
 
-enum { BATCH = 4096, BATCH_BYTES = 8 << 20, BATCH_SHARE = 8 };      // records read at a time, at most; bytes, as read and as C structs; of what the budget has left
+enum { BATCH = 4096, BATCH_BYTES = 8 << 20, BATCH_SHARE = 8 };      // records read at a time, at most; bytes, as read and as C structs; of what the
+                                                                    // budget has left
 
 typedef struct ordered {
     hdst__arena arena;
@@ -152,7 +155,8 @@ hdst_status hdst__stage_fold_ordered(hdst__stage *stage, hdst_error *error)
     ordered o = {0};
     hdst_status status = make_ordered(&o, stage) ? HDST_OK : hdst__error_memory(error, "a reduce");
     for (uint64_t first = 0; first < records && status == HDST_OK; first += o.batch)
-        status = fold_batch(stage, &o, first, records - first < o.batch ? records - first : o.batch, error);      // the interpreter looks at whether it was cancelled
+        // the interpreter looks at whether it was cancelled
+        status = fold_batch(stage, &o, first, records - first < o.batch ? records - first : o.batch, error);
     if (status == HDST_OK) status = give_one(stage, o.result, error);
     stage->stats.device[0].records = records;
     hdst__arena_destroy(&o.arena);

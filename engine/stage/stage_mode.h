@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a stage runs now, and why no longer as it began. Each change makes a run possible that could not end the way it was, at some cost, and stays for later runs.
+// How a stage runs now, and why no longer as it began. Each change makes a run possible that could not end the way it was, at some cost, and stays
+// for later runs.
 #ifndef HDST_ENGINE_STAGE_STAGE_MODE_H
 #define HDST_ENGINE_STAGE_STAGE_MODE_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages, as those who build and run them see them: one fused function, its input and what is bound to it. Compiled at the first run, run as often as one likes.
+// Stages, as those who build and run them see them: one fused function, its input and what is bound to it. Compiled at the first run, run as often
+// as one likes.
 //
 // Threads: stages run one at a time per engine (its mutex). Objects of one stage are not shared.
 #ifndef HDST_ENGINE_STAGE_STAGE_RUN_H
@@ -31,14 +32,16 @@ typedef struct hdst__stage_spec {
     hdst__dataset_cache *cache;     // NULL: streamed through the ring
     const void *identity;           // folds: one record as C struct, or NULL: then an empty input is an error
     bool built_in;                  // `func` is an operator's own: no message asks the user to change it
-    const hdst__separate *separate; // NULL, or by device class; then `func` is one map's signature, or the map itself when it has a body, and the reader's layout is AoS
+    const hdst__separate *separate; // NULL, or by device class; then `func` is one map's signature, or the map itself when it has a body, and the
+                                    // reader's layout is AoS
     bool only_declared;             // with `separate`: the map has no body
     bool takes_rows;                // the caller asks for the rows of accumulators (hdst__stage_finished) before it looks at the table
     bool keep_rows;                 // with takes_rows: they are wanted on the device, however few
     bool keep_output;               // records that a map gives stay on the device, for another stage, where its memory has room
     bool may_spill;                 // records that a map gives go through a temporary file where the host has no room for them
     const hdst__sink *sink;         // of a map that gives records: they go there; NULL: they are the output. Must outlive the stage
-    uint64_t enough;                // not 0: the run may end once a map gave so many records, if it has no accumulators; it gives at least those, if there are so many
+    uint64_t enough;                // not 0: the run may end once a map gave so many records, if it has no accumulators; it gives at least those, if
+                                    // there are so many
 } hdst__stage_spec;
 
 typedef struct hdst__stage_output { // owned by the stage, valid until its next run
@@ -61,15 +64,17 @@ hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader
 // From the next run on the records that a map gives stay on the device, as with spec.keep_output. Nothing is compiled again.
 void hdst__stage_keep_output(hdst__stage *stage);
 void hdst__stage_end_early(hdst__stage *stage, uint64_t enough);      // spec.enough from the next run on
-// Rows of accumulator number `accum` of the tables that the last run made on the device, as a dataset; NULL: the table is on the host. It belongs to the stage and is valid
-// until its next run. Its reader copies to the host; so does hdst__stage_read_finished, to memory for all rows, as a part of the run: the statistics count it.
+// Rows of accumulator number `accum` of the tables that the last run made on the device, as a dataset; NULL: the table is on the host. It belongs to
+// the stage and is valid until its next run. Its reader copies to the host; so does hdst__stage_read_finished, to memory for all rows, as a part of
+// the run: the statistics count it.
 hdst__dataset_cache *hdst__stage_finished(const hdst__stage *stage, size_t accum);
 hdst_status hdst__stage_read_finished(hdst__stage *stage, size_t accum, void *rows, hdst_error *error);
 void hdst__stage_keep_rows(hdst__stage *stage);     // spec.keep_rows from the next run on
 // Compiles for the chosen device with these row counts; hdst__stage_run does it when needed.
 hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);
 hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error);
-// After a fold's run that ended with HDST_E_RECORD: the records that it could not combine, as C structs one after another: what came of those so far, and the next. The stage's.
+// After a fold's run that ended with HDST_E_RECORD: the records that it could not combine, as C structs one after another: what came of those so
+// far, and the next. The stage's.
 const void *hdst__stage_failed_pair(const hdst__stage *stage);
 const hdst__run_stats *hdst__stage_stats(const hdst__stage *stage);
 // Device, form, layout, tables and tiers with the reasons, slices, memory: a text for people. Appended to `out`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --on-error skip: once a record was seen to fail, a stage runs another form of its function, in which records with errors take no part (codegen/pass/skip_failed.c), and keeps it.
+// --on-error skip: once a record was seen to fail, a stage runs another form of its function, in which records with errors take no part
+// (codegen/pass/skip_failed.c), and keeps it.
 // The run in which that happened starts again, for nothing of it was given away yet. Stages without errors never pay for this.
 #include "engine/stage/stage.h"
 
@@ -13,7 +14,8 @@ void hdst__stage_tell_skipped(hdst__stage *stage, const hdst_error *first)
 {
     if (stage->skips) return;
     stage->skips = true;
-    hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "%s:%u:%u: %s; records with errors are left out", first->file, first->line, first->column, first->message);
+    hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "%s:%u:%u: %s; records with errors are left out", first->file, first->line, first->column,
+                    first->message);
 }
 
 // What came of the records so far carries their number from level to level, so the outputs hold longer records from now on.

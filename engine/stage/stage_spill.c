@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records between stages that the host's budget has no room for: in a temporary file, which is then read like memory. The system takes its pages back as it likes.
+// Records between stages that the host's budget has no room for: in a temporary file, which is then read like memory. The system takes its pages
+// back as it likes.
 #include "engine/stage/stage.h"
 
 

@@ -13,7 +13,8 @@ typedef struct hdst__stage_values { // read when a run starts; copied to the dev
     const uint64_t *rows;           // by param index: rows of broadcasts and accums
     const uint64_t *version;        // by param index: a number that changes when the value does
     hdst__value_rows *const *resident;  // by param index: rows that are on the device, in place of `broadcast`'s; NULL there, or here: none
-    const bool *in_place;           // by param index, the same in all runs: the rows of `broadcast` stay until the run ends, so a device that shares the host's memory reads them
+    const bool *in_place;           // by param index, the same in all runs: the rows of `broadcast` stay until the run ends, so a device that shares
+                                    // the host's memory reads them
                                     // where they lie; NULL: none
 } hdst__stage_values;
 

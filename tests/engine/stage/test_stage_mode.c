@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each change of a stage's mode, reached by what it is for: the results are those of plain C, the mode stays for later runs, and explain says what is done now and why.
+// Each change of a stage's mode, reached by what it is for: the results are those of plain C, the mode stays for later runs, and explain says what
+// is done now and why.
 #include "tests/engine/fixture.h"
 
 #include "engine/engine_state.h"
@@ -60,7 +61,8 @@ static const situation situations[] = {
      "  output: through the host (", "device memory", 0},
     {"the host has no room for records", HDST__MODE_OUTPUT_IN_FILE, {.device = "interp", .outputs = true}, allow_file, fill_host,
      "  output: through a temporary file (", "host memory", 0},
-    {"the device has no room for rows", HDST__MODE_ROUND_ON_HOST, {.device = "cpu", .gpu_form = true, .accumulates = true, .rows = ROWS}, nothing, fill_device_up,
+    {"the device has no room for rows", HDST__MODE_ROUND_ON_HOST, {.device = "cpu", .gpu_form = true, .accumulates = true, .rows = ROWS}, nothing,
+        fill_device_up,
      "  accumulators: rounded on the host (", "device memory", 0},
     {"addends do not fit", HDST__MODE_WIDE_CELLS, {.device = "cpu", .gpu_form = true, .accumulates = true, .rows = ROWS}, make_rows, grow_addends,
      "  accumulators: in wide cells (", "addends differ too much in size", 0},

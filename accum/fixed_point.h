@@ -15,7 +15,7 @@ enum {
     HDST__LANE_LEAST_SCALE = -81,   // its running sums stand beside 1.5 * 2^(46 - s), a float's largest at that
 };
 
-// Limits keep 2^s, 2^-s and 2^(s + 40) in the range of the addends' kind, because kernels multiply by them (accum/exact.cl clamps alike).
+// Limits keep 2^s, 2^-s and 2^(s + 40) in the range of the addends' kind, because kernels multiply by them (accum/fixed_point.cl clamps alike).
 static inline int32_t hdst__fixed_scale(hdst__kind addends, int32_t s)
 {
     const int32_t least = addends == HDST__F32 ? -100 : -970, most = addends == HDST__F32 ? 86 : 980;

@@ -12,8 +12,9 @@
 static const char *const part_file[HDST__PART_COUNT] = {
     [HDST__PART_INTEGERS] = "integers.cl", [HDST__PART_FLOATS] = "floats.cl", [HDST__PART_DOUBLES] = "doubles.cl", [HDST__PART_IN_DOUBLE] = "in_double.cl",
     [HDST__PART_BYTES] = "bytes.cl", [HDST__PART_BYTES_DOUBLE] = "bytes_double.cl", [HDST__PART_PICK] = "pick.cl", [HDST__PART_PICK_DOUBLE] = "pick_double.cl",
-    [HDST__PART_ATOMICS] = "atomics.cl", [HDST__PART_KEYS] = "minmax_keys.cl", [HDST__PART_KEYS_DOUBLE] = "minmax_keys_double.cl", [HDST__PART_EXACT] = "exact.cl",
-    [HDST__PART_EXACT_DOUBLE] = "exact_double.cl", [HDST__PART_LOCAL] = "local.cl", [HDST__PART_CHECKS] = "checks.cl",
+    [HDST__PART_ATOMICS] = "atomics.cl", [HDST__PART_KEYS] = "minmax_keys.cl", [HDST__PART_KEYS_DOUBLE] = "minmax_keys_double.cl", [HDST__PART_EXACT] = "fixed_point.cl",
+    [HDST__PART_EXACT_DOUBLE] = "fixed_point_double.cl", [HDST__PART_SUPERACCUMULATOR] = "superaccumulator.cl",
+    [HDST__PART_SUPERACCUMULATOR_DOUBLE] = "superaccumulator_double.cl", [HDST__PART_LOCAL] = "local.cl", [HDST__PART_CHECKS] = "checks.cl",
     [HDST__PART_LEVELS] = "", [HDST__PART_LEVELS_DOUBLE] = "",      // made for the kernel (print_levels.c)
     [HDST__PART_FRONT] = "first_level.cl", [HDST__PART_LANES] = "lanes.cl", [HDST__PART_PAIRS] = "pairs.cl", [HDST__PART_SETTLE] = "settle.cl", [HDST__PART_SETTLE_DOUBLE] = "settle_double.cl",
     [HDST__PART_ROW_SUMS] = "row_sums.cl", [HDST__PART_SPARE] = "overflow_table.cl", [HDST__PART_SPARE_DOUBLE] = "overflow_table_double.cl",
@@ -165,6 +166,8 @@ static const char *used_lines(hdst__arena *arena, words *w, const char *head)
 void hdst__prelude(hdst__printer *p, const char *kernel, const char *head, const char **used_head, const char **used_pieces)
 {
     words w = {.arena = p->arena};
+    p->part[HDST__PART_SUPERACCUMULATOR] |= p->part[HDST__PART_EXACT];       // what does not fit fixed point goes there
+    p->part[HDST__PART_SUPERACCUMULATOR_DOUBLE] |= p->part[HDST__PART_EXACT_DOUBLE];
     add_words(&w, kernel);
     const made made_parts = make_parts(p, &w);
     const bool *kept = choose_pieces(p, &w);

@@ -411,8 +411,10 @@ void hdst__hash_text(hdst__buffer *out, const hdst__aggregation_layout *layout, 
 {
     print_macros(out, layout, shape, portable);
     print_pieces(out, "minmax_keys.cl");
-    print_pieces(out, "exact.cl");
-    if (shape->doubles) print_pieces(out, "exact_double.cl");
+    print_pieces(out, "superaccumulator.cl");
+    print_pieces(out, "fixed_point.cl");
+    if (shape->doubles) print_pieces(out, "superaccumulator_double.cl");
+    if (shape->doubles) print_pieces(out, "fixed_point_double.cl");
     print_pieces(out, "overflow_table.cl");
     hdst__buffer_puts(out, hdst__template_text("rounding.cl"));
     hdst__buffer_puts(out, hdst__template_text("minmax_values.cl"));

@@ -103,7 +103,8 @@ static const char kernels[] =
 
 static cl_kernel build(const char *name)
 {
-    static const char *const files[] = {"atomics.cl", "minmax_keys.cl", "minmax_keys_double.cl", "exact.cl", "exact_double.cl", "local.cl", "lanes.cl", "pairs.cl", "overflow_table.cl"};
+    static const char *const files[] = {"atomics.cl", "minmax_keys.cl", "minmax_keys_double.cl", "superaccumulator.cl", "fixed_point.cl", "superaccumulator_double.cl",
+                                        "fixed_point_double.cl", "local.cl", "lanes.cl", "pairs.cl", "overflow_table.cl"};
     const char *source = hdst__arena_printf(&arena, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n%s#define LOOK(word) (*(word))\n#define LOOK_LOCAL(word) (*(word))\n"
                                             "#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n#define COPIES 1\n#define SPARE_WORDS 67\n#define WIDE_LIMBS 69\n",
                                             hdst__template_text("head.cl"));

@@ -32,7 +32,7 @@ static cl_kernel build(const char *name)
 {
     const char *source = hdst__arena_printf(&arena, "%s%s#define LOOK(word) (*(word))\n#define LOOK_LOCAL(word) (*(word))\n#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n",
                                             "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n", hdst__template_text("head.cl"));
-    static const hdst__part parts[] = {HDST__PART_EXACT, HDST__PART_FRONT};
+    static const hdst__part parts[] = {HDST__PART_SUPERACCUMULATOR, HDST__PART_EXACT, HDST__PART_FRONT};
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
         for (size_t i = 0; i < hdst__piece_count; i++)
             if (!strcmp(hdst__pieces[i].file, hdst__prelude_file(parts[part]))) source = hdst__arena_printf(&arena, "%s%s", source, hdst__pieces[i].text);

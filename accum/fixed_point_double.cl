@@ -1,10 +1,3 @@
-__attribute__((noinline)) void wide_add_double(volatile __global long *cell, double v)
-{
-    ulong bits = as_ulong(v), fraction = bits & 0xfffffffffffffUL;
-    uint exponent = (uint)(bits >> 52) & 2047;
-    if (exponent == 2047) wide_flag(cell, DOUBLE_LAST, fraction != 0, bits >> 63);
-    else wide_add_bits(cell, DOUBLE_LAST, exponent ? fraction | 0x10000000000000UL : fraction, bits >> 63, exponent ? exponent - 1 : 0);
-}
 inline int double_scale(int s) { return clamp(s, -970, 980); }
 inline double double_power(int e) { return as_double((ulong)(1023 + e) << 52); }
 inline bool fits_double(double v, double up, double down)

@@ -4,6 +4,7 @@
 
 #include "io/file.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -13,35 +14,85 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && !strcasecmp(text + n - m, end);
 }
 
-static const char *const text_endings[] = {".csv", ".tsv", ".txt", ".data", ".dat"};
-static const char *const packed_endings[] = {".gz", ".xz", ".zst", ".bz2", ".zip", ".npz"};
-
-static bool ends_with_any(const char *path, const char *const *endings, size_t count)
+static hdst__source *open_npy(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)
 {
-    for (size_t i = 0; i < count; i++)
+    (void)cancel;
+    return hdst__source_npy(allocator, path, columns, error);
+}
+
+enum { MOST_ENDINGS = 6 };
+
+// A format is a file with a function such as these, and a line here.
+static const struct format {
+    hdst__source *(*open)(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error);
+    const char *ending[MOST_ENDINGS];   // of names
+    const char *start;                  // the first bytes of each such file, which go before any name; NULL: it has none
+} formats[] = {
+    {open_npy, {".npy"}, "\x93NUMPY"},
+    {hdst__source_csv, {".csv", ".tsv", ".txt", ".data", ".dat"}, NULL},
+};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static bool ends_as(const char *path, const char *const endings[MOST_ENDINGS])
+{
+    for (size_t i = 0; i < MOST_ENDINGS && endings[i]; i++)
         if (ends_with(path, endings[i])) return true;
     return false;
 }
-#define ENDS_WITH_ANY(path, endings) ends_with_any((path), (endings), sizeof(endings) / sizeof *(endings))
 
-static bool starts_as_npy(const hdst__file *file)
+static bool starts_as(const hdst__file *file, const struct format *format)
 {
-    char start[6];
-    return file->bytes >= sizeof start && hdst__file_read(file, 0, start, sizeof start, NULL) == HDST_OK && !memcmp(start, "\x93NUMPY", sizeof start);
+    char bytes[16];
+    const size_t count = strlen(format->start);
+    return file->bytes >= count && hdst__file_read(file, 0, bytes, count, NULL) == HDST_OK && !memcmp(bytes, format->start, count);
+}
+
+static const struct format *by_name(const char *path, bool with_start)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        if (!formats[i].start == !with_start && ends_as(path, formats[i].ending)) return &formats[i];
+    return NULL;
+}
+
+static const struct format *by_start(const hdst__file *file)
+{
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i].start && starts_as(file, &formats[i])) return &formats[i];
+    return NULL;
+}
+
+// ".npy, .csv or .tsv": all that there are
+static const char *all_endings(char text[], size_t size)
+{
+    const char *all[FORMATS * MOST_ENDINGS];
+    size_t count = 0, length = 0;
+    for (size_t i = 0; i < FORMATS; i++)
+        for (size_t k = 0; k < MOST_ENDINGS && formats[i].ending[k]; k++) all[count++] = formats[i].ending[k];
+    for (size_t i = 0; i < count && length < size; i++)
+        length += (size_t)snprintf(text + length, size - length, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", all[i]);
+    return text;
+}
+
+static hdst__source *refused(const char *path, hdst_error *error)
+{
+    static const char *const packed[MOST_ENDINGS] = {".gz", ".xz", ".zst", ".bz2", ".zip", ".npz"};
+    char text[200];
+    hdst__error_set(error, HDST_E_FORMAT, "what '%s' holds cannot be told from its name", path);
+    hdst__error_at(error, path, 0, 0);
+    if (ends_as(path, packed)) hdst__error_hint(error, "unpack it first");
+    else hdst__error_hint(error, "files of numbers end in %s", all_endings(text, sizeof text));
+    return NULL;
 }
 
 hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)
 {
-    if (ends_with(path, ".npy")) return hdst__source_npy(allocator, path, columns, error);
-    hdst__file file;
-    if (hdst__file_open(&file, path, error) != HDST_OK) return NULL;     // "no such file" comes before "what is it?"
-    bool is_npy = starts_as_npy(&file);
-    hdst__file_close(&file);
-    if (is_npy) return hdst__source_npy(allocator, path, columns, error);
-    if (ENDS_WITH_ANY(path, text_endings)) return hdst__source_csv(allocator, path, columns, cancel, error);
-    hdst__error_set(error, HDST_E_FORMAT, "what '%s' holds cannot be told from its name", path);
-    hdst__error_at(error, path, 0, 0);
-    if (ENDS_WITH_ANY(path, packed_endings)) hdst__error_hint(error, "unpack it first");
-    else hdst__error_hint(error, "files of numbers end in .npy, .csv, .tsv, .txt, .data or .dat");
-    return NULL;
+    const struct format *format = by_name(path, true);
+    if (!format) {
+        hdst__file file;
+        if (hdst__file_open(&file, path, error) != HDST_OK) return NULL;     // "no such file" comes before "what is it?"
+        format = by_start(&file);
+        hdst__file_close(&file);
+    }
+    if (!format) format = by_name(path, false);
+    return format ? format->open(allocator, path, columns, cancel, error) : refused(path, error);
 }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pass that changes nothing and says that it was asked.
+//
+// Before and After: the same.
+#include "codegen/opencl/kernel.h"
+
+#include <stdio.h>
+
+void hdst__pass_recipe(ir_func *func)
+{
+    fprintf(stderr, "recipe: a pass sees %s\n", func->name);
+}

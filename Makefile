@@ -14,14 +14,20 @@ NINJA  ?= ninja
 all: $(BUILD)/.configured
 	$(NINJA) -C $(BUILD)
 
+# The library, the tools and the examples: tests and benchmarks are built by the targets that run them.
 # What `make` needs is only checked; `demo`, `test` and `sanitize` install what they lack.
 $(BUILD)/.configured:
 	sh tools/setup.sh --check build
-	$(MESON) setup $(if $(wildcard $(BUILD)/build.ninja),--reconfigure) --prefix=$(PREFIX) --libdir=$(LIBDIR) $(BUILD)
+	$(MESON) setup $(if $(wildcard $(BUILD)/build.ninja),--reconfigure) --prefix=$(PREFIX) --libdir=$(LIBDIR) -Dtests=disabled -Dbench=false $(BUILD)
 	@touch $@
 
+# Tests measure with the benchmarks too. Object files of the library stay.
 $(BUILD)/.with-tests: $(BUILD)/.configured
-	$(MESON) configure $(BUILD) -Dtests=enabled
+	$(MESON) configure $(BUILD) -Dtests=enabled -Dbench=true
+	@touch $@
+
+$(BUILD)/.with-bench: $(BUILD)/.configured
+	$(MESON) configure $(BUILD) -Dbench=true
 	@touch $@
 
 setup:
@@ -47,7 +53,8 @@ sanitize:
 
 bench:
 	@sh tools/setup.sh build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(BUILD)/.with-bench
+	$(NINJA) -C $(BUILD)
 	@python3 bench/run.py --build $(BUILD)
 
 # Random programs on the interpreter and as kernels, by the thousand: other ones in every run. It prints the seed; with the same one they are the same.
@@ -55,6 +62,7 @@ LONG_PROGRAMS ?= 10000
 LONG_KERNELS ?= 2000
 LONG_PIPELINES ?= 500
 LONG_CHAINS ?= 300
+# Then all tests with kernels as the optimiser leaves them, which `make test` asks of some only (tests/meson.build).
 # Then the errors of the mathematics: every how many-th float, and how many points where there are too many numbers to try all. Then all of tests/mutation.
 LONG_FLOATS ?= 1
 LONG_POINTS ?= 10000000
@@ -67,6 +75,7 @@ long:
 	$(NINJA) -C $(BUILD)
 	@echo "make long: LONG_SEED=$(LONG_SEED) LONG_PROGRAMS=$(LONG_PROGRAMS) LONG_KERNELS=$(LONG_KERNELS) LONG_PIPELINES=$(LONG_PIPELINES) LONG_CHAINS=$(LONG_CHAINS)"
 	@HDST_DIFF_HANG=600 HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) HDST_DIFF_PIPELINES=$(LONG_PIPELINES) HDST_DIFF_MISTAKES=$(LONG_PROGRAMS) HDST_DIFF_SEED=$(LONG_SEED) $(MESON) test -C $(BUILD) --no-rebuild --verbose --num-processes 1 --suite differential
+	@$(TEST_DATA) $(MESON) test -C $(BUILD) --no-rebuild --print-errorlogs --wrapper 'env -u POCL_EXTRA_BUILD_FLAGS'
 	for device in interp cpu; do $(BUILD)/tests/hdst/budget_matrix --rss $$device 4 16 64 256 && $(BUILD)/tests/hdst/budget_matrix $$device 2 1024 || [ $$? = 77 ] || exit 1; done
 	for device in interp cpu gpu-form; do $(BUILD)/tests/hdst/budget_chains $$device 16 $(LONG_SEED)-$$(( $(LONG_SEED) + $(LONG_CHAINS) - 1 )) || [ $$? = 77 ] || exit 1; done
 	$(BUILD)/bench/math_errors --every $(LONG_FLOATS) --points $(LONG_POINTS)
@@ -94,7 +103,7 @@ clean:
 	rm -rf $(BUILD) build-asan build-tsan build-fuzz build-bundle build-coverage .gpu-bundle
 
 help:
-	@echo "make            release build in $(BUILD)/"
+	@echo "make            release build of library, tools and examples in $(BUILD)/"
 	@echo "make demo       KMeans on real points: installs what is missing, builds, runs, draws a picture"
 	@echo "make test       builds and runs the test suite (installs what is missing)"
 	@echo "make sanitize   address, undefined-behaviour and thread sanitizers, fuzzing, Oclgrind"

@@ -142,7 +142,7 @@ class Tree:
         self.source, self.build = os.path.join(folder, "tree"), os.path.join(folder, "build")
         self.tests, targets = map(json.loads, told)
         self.files_of = {target["id"]: target["filename"] for target in targets}
-        self.environment = dict(os.environ, HDST_CACHE_DIR=os.path.join(folder, "kernels"), POCL_CACHE_DIR=os.path.join(folder, "pocl"), TMPDIR=os.path.join(folder, "tmp"))
+        self.environment = dict(os.environ, HDST_CACHE_DIR=os.path.join(folder, "kernels"), POCL_CACHE_DIR=os.path.join(folder, "pocl"), HDST_BINARY_STARTS="1000000", TMPDIR=os.path.join(folder, "tmp"))
 
     @staticmethod
     def make(folder):

@@ -223,3 +223,22 @@ bool hdst__record_is_packed(const hdst__record *record)
         if (hdst__type_align(record->fields[i].type, 0) > hdst__type_align(record->fields[i].type, record->pack)) return true;
     return false;
 }
+
+bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf)
+{
+    const uint64_t size = hdst__scalar_size(leaf->kind);
+    bool aligned = leaf->offset % size == 0 && record->size % size == 0;
+    for (uint32_t d = 0; d < leaf->dims; d++) aligned &= leaf->dim[d].stride % size == 0;
+    return aligned;
+}
+
+bool hdst__leaf_is_dense(const hdst__leaf *leaf)
+{
+    uint64_t packed = hdst__scalar_size(leaf->kind);
+    bool dense = true;
+    for (uint32_t d = leaf->dims; d-- > 0;) {
+        dense &= leaf->dim[d].stride == packed;
+        packed *= leaf->dim[d].count;
+    }
+    return dense;
+}

@@ -104,6 +104,8 @@ bool hdst__record_is_packed(const hdst__record *record);                        
 const hdst__field *hdst__record_field(const hdst__record *record, const char *name);     // NULL when absent
 int hdst__record_leaf(const hdst__record *record, const char *path);                     // -1 when absent
 uint64_t hdst__leaf_offset(const hdst__leaf *leaf, uint64_t element);                    // bytes in the C struct
+bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf);          // each element of each record, where the first record is
+bool hdst__leaf_is_dense(const hdst__leaf *leaf);       // in the C struct its elements lie side by side, whatever its dimensions
 
 typedef struct hdst__param_value {      // a compile-time size or switch: `--param NAME=VALUE`, HDST_PARAM(...)
     const char *name;

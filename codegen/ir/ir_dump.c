@@ -344,6 +344,7 @@ static void dump_placement(const ir_param *p, hdst__buffer *out)
         if (p->placement->slots) hdst__buffer_printf(out, " %" PRIu32 " by %" PRIu32, leaf->slot, leaf->slot_words);
         if (leaf->levels[0]) hdst__buffer_puts(out, " blocks of floats");
         if (leaf->levels[1]) hdst__buffer_puts(out, " blocks of doubles");
+        if (leaf->fast) hdst__buffer_puts(out, " fast");
         if (leaf->values || leaf->sum || leaf->value) hdst__buffer_printf(out,
             " values %" PRIu32 " of %" PRIu32 " sum %" PRIu32, leaf->value, leaf->values, leaf->sum);
     }

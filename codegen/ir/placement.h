@@ -34,6 +34,7 @@ typedef enum ir_way {
 typedef struct ir_leaf_placement {
     ir_way way;
     bool levels[2];             // CPU: blocks of floats, of doubles are added in pre-rounded levels (IR_ACCUM_BLOCK)
+    bool fast;                  // a float sum that is rounded at each addition, in any order: asked for, and this form has it
     uint32_t slot, slot_words;  // GPU: first 32-bit word of a row in local memory; so many for each word (0: straight to the device's accumulator)
     uint32_t value, values, sum;    // of (key, value) tuples: the first and the number of its 32-bit values, its first 32-bit word in a radix partition's table
 } ir_leaf_placement;

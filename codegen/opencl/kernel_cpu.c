@@ -2,7 +2,7 @@
 // The form for CPU devices: one work-item is a strip of records; blocks through the block-form body, then the tail through the scalar one. Measured: with the
 // record loops innermost and vectorised this is as fast as hand-written C, while GPU shapes are 13 to 44 times slower on a CPU device.
 #include "codegen/pass/accumulator_placement.h"
-#include "codegen/pass/row_sums.h"
+#include "codegen/opencl/print_row_sums.h"
 
 #include "accum/first_level.h"
 #include "codegen/ir/accum_tables.h"

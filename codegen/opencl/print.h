@@ -140,8 +140,6 @@ void hdst__use_bytes(hdst__printer *p, hdst__kind kind);       // a field of thi
 void hdst__plan_words(hdst__printer *p);
 void hdst__print_words(hdst__printer *p);               // loads; start of the body
 const char *hdst__word_text(hdst__printer *p, const ir_expr *field);   // the field out of the vectors; NULL: not there
-bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf);
-bool hdst__leaf_is_dense(const hdst__leaf *leaf);                      // in the C struct its elements lie side by side, whatever its dimensions
 typedef struct hdst__block_operand {
     const char *text;                   // a pointer to the value of the block's first record; NULL: they do not lie side by side
     bool global;
@@ -166,6 +164,7 @@ void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt);
 // Where the accumulator is in the form that is printed now (codegen/ir/placement.h).
 const ir_placement *hdst__placement(const hdst__printer *p, const hdst__accum_plan *plan);
 const ir_leaf_placement *hdst__leaf_placement(const hdst__printer *p, uint32_t param, uint32_t leaf);
+bool hdst__sums_are_fast(const hdst__printer *p);       // some sums of the form are rounded at each addition: all that may
 const hdst__accum_plan *hdst__find_plan(const hdst__printer *p, uint32_t param);
 const hdst__cell *hdst__find_cell(const hdst__printer *p, uint32_t param, uint32_t leaf);
 bool hdst__sums_floats(const hdst__printer *p, uint32_t param, uint32_t leaf);     // addends are floats, or floats made double: float arithmetic does

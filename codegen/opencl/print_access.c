@@ -16,25 +16,6 @@ const char *hdst__leaf_name(hdst__printer *p, uint32_t param, uint32_t leaf)
     return p->leaf_name[param][leaf];
 }
 
-bool hdst__leaf_is_aligned(const hdst__record *record, const hdst__leaf *leaf)
-{
-    const uint64_t size = hdst__scalar_size(leaf->kind);
-    bool aligned = leaf->offset % size == 0 && record->size % size == 0;
-    for (uint32_t d = 0; d < leaf->dims; d++) aligned &= leaf->dim[d].stride % size == 0;
-    return aligned;
-}
-
-bool hdst__leaf_is_dense(const hdst__leaf *leaf)
-{
-    uint64_t packed = hdst__scalar_size(leaf->kind);
-    bool dense = true;
-    for (uint32_t d = leaf->dims; d-- > 0;) {
-        dense &= leaf->dim[d].stride == packed;
-        packed *= leaf->dim[d].count;
-    }
-    return dense;
-}
-
 // Bytes from element 0 of the leaf to element (e) in the C struct, as text: " + (e) * 4". (e) is of 32 bits mostly, and so is the offset where that is enough.
 const char *hdst__element_offset(hdst__arena *arena, const hdst__leaf *leaf)
 {

@@ -15,6 +15,14 @@ const ir_placement *hdst__placement(const hdst__printer *p, const hdst__accum_pl
 
 const ir_leaf_placement *hdst__leaf_placement(const hdst__printer *p, uint32_t param, uint32_t leaf) { return &p->func->params[param].placement->leaf[leaf]; }
 
+bool hdst__sums_are_fast(const hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        for (size_t l = 0; l < p->tables->accum[a].leaf_count; l++)
+            if (hdst__placement(p, &p->plan[a])->leaf[l].fast) return true;
+    return false;
+}
+
 const hdst__cell *hdst__find_cell(const hdst__printer *p, uint32_t param, uint32_t leaf)
 {
     return &hdst__find_plan(p, param)->accum->cell[leaf];

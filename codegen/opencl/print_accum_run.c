@@ -99,12 +99,11 @@ static bool for_each_lane(hdst__printer *p, print_lane print)
     return any;
 }
 
-static bool is_fast(const hdst__printer *p) { return p->options->fast_sums; }
 
 static void print_lane_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
 {
     const char *name = lane_name(p, plan->accum->param, leaf, element);
-    if (is_fast(p)) {
+    if (hdst__sums_are_fast(p)) {
         hdst__write_line(&p->out, "float %s = 0;      // rounded at each addition", name);
         return;
     }
@@ -134,7 +133,7 @@ static void print_fast_take(hdst__printer *p, const hdst__accum_plan *plan, uint
 static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    if (is_fast(p)) {
+    if (hdst__sums_are_fast(p)) {
         print_fast_take(p, plan, leaf, element);
         return;
     }
@@ -147,7 +146,7 @@ static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint
 void hdst__print_lane_sums(hdst__printer *p)
 {
     if (!for_each_lane(p, print_lane_start)) return;
-    if (is_fast(p)) {
+    if (hdst__sums_are_fast(p)) {
         hdst__write_line(&p->out, "enum { FAST_STEP = 16 };");
         hdst__write_line(&p->out, "__local float fast_lanes[LANES];");
         return;
@@ -158,7 +157,7 @@ void hdst__print_lane_sums(hdst__printer *p)
 
 void hdst__print_lane_takes(hdst__printer *p)
 {
-    if (for_each_lane(p, print_lane_take) && !is_fast(p)) hdst__write_line(&p->out, "turns = 0;");
+    if (for_each_lane(p, print_lane_take) && !hdst__sums_are_fast(p)) hdst__write_line(&p->out, "turns = 0;");
 }
 
 // The additions of the run to one sum, at most; `first`: whether statement n is the first on its sum.
@@ -240,7 +239,7 @@ static void print_lane_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
     p->part[HDST__PART_EXACT] = true;
     if (hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
-    if (is_fast(p)) {
+    if (hdst__sums_are_fast(p)) {
         hdst__write_line(&p->out, "%s += %s;", lane_of(p, stmt), hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
         return;
     }
@@ -261,7 +260,7 @@ static void print_settles(hdst__printer *p, ir_stmt *const *sum, size_t count, b
 
 static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
 {
-    const size_t turns = is_fast(p) ? 0 : most_turns(p, sum, count);
+    const size_t turns = hdst__sums_are_fast(p) ? 0 : most_turns(p, sum, count);
     bool words = false;
     for (size_t n = 0; n < count; n++) words |= !is_lane_sum(p, sum[n]);
     hdst__write_line(&p->out, "{");

@@ -232,7 +232,7 @@ void hdst__print_fast_start(hdst__printer *p)
 
 void hdst__print_fast_flush(hdst__printer *p)
 {
-    if (!p->options->fast_sums || p->func->counts || !hdst__levels_of(p, false)) return;
+    if (p->func->counts || !hdst__sums_are_fast(p) || !hdst__levels_of(p, false)) return;
     hdst__write_line(&p->out, "unflushed += BLOCK;");
     hdst__write_line(&p->out, "if (unflushed >= %d) {", FLUSH);
     p->out.indent++;

@@ -85,7 +85,7 @@ static void print_addition(hdst__printer *p, const ir_stmt *stmt)
 
 size_t hdst__print_accum_blocks(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
-    if (p->options->fast_sums) return hdst__print_fast_run(p, stmts, count);
+    if (hdst__sums_are_fast(p)) return hdst__print_fast_run(p, stmts, count);
     print_addition(p, stmts[0]);
     return 1;
 }
@@ -140,13 +140,13 @@ static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l
 
 void hdst__print_levels_start(hdst__printer *p)
 {
-    if (p->options->fast_sums) hdst__print_fast_start(p);
+    if (hdst__sums_are_fast(p)) hdst__print_fast_start(p);
     else hdst__levels_each(p, print_start);
 }
 
 void hdst__print_levels_end(hdst__printer *p)
 {
-    if (p->options->fast_sums) hdst__print_fast_end(p);
+    if (hdst__sums_are_fast(p)) hdst__print_fast_end(p);
     else hdst__levels_each(p, print_end);
 }
 
@@ -238,7 +238,7 @@ static void write_shape(hdst__printer *p, hdst__writer *text, hdst__level_shape 
 
 const char *hdst__levels_text(hdst__printer *p, bool is_double)
 {
-    if (p->options->fast_sums) return hdst__fast_text(p, is_double);
+    if (hdst__sums_are_fast(p)) return hdst__fast_text(p, is_double);
     hdst__hole holes[MOST_HOLES];
     const size_t count = holes_of(p, is_double, holes);
     hdst__writer text = {.arena = p->arena};

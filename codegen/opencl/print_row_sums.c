@@ -2,7 +2,7 @@
 // CPU form: sums over the rows of a block of records (row_sums.h, accum/row_sums.cl). A tile of sums is kept in registers while the records go by: so many units by
 // so many vectors of elements. Exact sums are of doubles; what a double would round is added one by one before. With fast sums they are of floats, rounded at each
 // addition.
-#include "codegen/pass/row_sums.h"
+#include "codegen/opencl/print_row_sums.h"
 
 #include <inttypes.h>
 
@@ -237,7 +237,7 @@ static void print_exact(hdst__printer *p, const tile *t)
 static void print_sum(hdst__printer *p, const hdst__row_sum *s)
 {
     tile t = {.sum = s, .cell = hdst__find_cell(p, s->param, s->leaf), .plan = hdst__find_plan(p, s->param), .factor = p->var_name[s->factor],
-              .scale = hdst__scale_name(p, s->param, s->leaf), .fast = p->options->fast_sums};
+              .scale = hdst__scale_name(p, s->param, s->leaf), .fast = hdst__leaf_placement(p, s->param, s->leaf)->fast};
     const uint32_t most = t.fast ? FAST_UNITS : EXACT_UNITS, sums = most * (t.fast ? FAST_VECTORS : EXACT_VECTORS);
     t.space = s->is_local ? "__private" : "__global";
     t.row_bytes = s->is_local ? s->elements * sizeof(float) : p->func->params[s->input].record->size;

@@ -42,22 +42,12 @@ typedef struct lane_search {
     const ir_stmt *loop;
 } lane_search;
 
-static bool is_contiguous(const hdst__leaf *leaf)
-{
-    uint64_t expected = hdst__scalar_size(leaf->kind);
-    for (uint32_t d = leaf->dims; d-- > 0;) {
-        if (leaf->dim[d].stride != expected) return false;
-        expected *= leaf->dim[d].count;
-    }
-    return true;
-}
-
 // In a C struct every fourth element lies at a multiple of a vector.
 static bool suits(const hdst__printer *p, const ir_expr *e)
 {
     const ir_param *param = &p->func->params[e->param];
     const hdst__leaf *leaf = &param->record->leaves[e->leaf];
-    if (hdst__scalar_size(leaf->kind) * WIDTH != WIDEST || param->record->size % WIDEST || leaf->offset % WIDEST || !is_contiguous(leaf)) return false;
+    if (hdst__scalar_size(leaf->kind) * WIDTH != WIDEST || param->record->size % WIDEST || leaf->offset % WIDEST || !hdst__leaf_is_dense(leaf)) return false;
     return e->op == IR_BROADCAST || (p->options->input->layout == HDST__AOS && !p->word_count[e->param]);
 }
 

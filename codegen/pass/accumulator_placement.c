@@ -130,6 +130,9 @@ void hdst__pass_place_cpu(ir_func *form, const ir_func *scalar, hdst__tables *ta
     }
     level_search seek = {form, tables, limits->fast_sums};
     hdst__ir_visit_stmts(&form->body, find_block_sum, &seek);
+    for (size_t a = 0; a < tables->accum_count; a++)
+        for (size_t l = 0; l < tables->accum[a].leaf_count; l++)
+            placement_of(form, &tables->accum[a])->leaf[l].fast = tables->accum[a].cell[l].fast;        // those of row sums too
     form->tables->first_level = tables->front = has_first_level(form, tables, limits);
     form->tables->turns = takes_turns(scalar, form, tables, limits) ? 2 : 1;
 }
@@ -186,8 +189,11 @@ static const hdst__tables *with_lane_sums(const ir_func *func, const hdst__table
     }
     const hdst__tables *tables = hdst__ir_accum_tables(func->arena, func, tiers);
     for (size_t a = 0; a < tables->accum_count; a++)
-        for (size_t l = 0; l < tables->accum[a].leaf_count; l++)
-            ((hdst__cell *)tables->accum[a].cell)[l].fast = limits->fast_sums && placement_of(func, &tables->accum[a])->leaf[l].way == IR_WAY_LEVELS;
+        for (size_t l = 0; l < tables->accum[a].leaf_count; l++) {
+            ir_leaf_placement *leaf = &placement_of(func, &tables->accum[a])->leaf[l];
+            leaf->fast = limits->fast_sums && leaf->way == IR_WAY_LEVELS;
+            ((hdst__cell *)tables->accum[a].cell)[l].fast = leaf->fast;      // of this kernel's own tables
+        }
     return tables;
 }
 

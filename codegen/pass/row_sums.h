@@ -6,7 +6,7 @@
 #ifndef HDST_CODEGEN_PASS_ROW_SUMS_H
 #define HDST_CODEGEN_PASS_ROW_SUMS_H
 
-#include "codegen/opencl/kernel_parts.h"
+#include "accum/tables.h"
 #include "codegen/pass/affine_index.h"
 #include "codegen/pass/row_form.h"
 
@@ -39,12 +39,12 @@ typedef struct hdst__row_sum {
     size_t at;
 } hdst__row_sum;
 
-struct hdst__row_sums {
+typedef struct hdst__row_sums {
     hdst__row_sum *sum;
     size_t count, capacity;
     hdst__row_dot *dot;
     size_t dot_count, dot_capacity;
-};
+} hdst__row_sums;
 
 // Takes the loops out of `func` (scalar form, before the passes of the row form). False: there are no sums, and func is as it was.
 bool hdst__pass_row_sums(ir_func *func, const hdst__tables *tables, const hdst__storage *input, hdst__row_sums *sums);
@@ -65,12 +65,5 @@ ir_expr *hdst__row_unit(const hdst__row_taker *t, size_t depth, uint64_t first);
 // Floats of an input in memory, side by side, by the counter of the one loop of `nest`; *first: the element of turn 0.
 bool hdst__row_is_field(const hdst__row_taker *t, const hdst__nest *nest, const ir_expr *e, uint64_t *first);
 bool hdst__row_take_dot(hdst__row_taker *t, ir_block *block, size_t at);       // row_dots.c: the loop at place `at` makes a dot, and can go
-
-uint64_t hdst__row_sums_bytes(const hdst__row_sums *sums);              // private memory of a work-item
-// Opens a loop over whole tiles of *each of the units from `done` on, or a block for the last ones, *each then. What is done behind it; the caller prints the body and
-// closes it.
-uint64_t hdst__row_units_open(hdst__printer *p, uint64_t done, uint64_t units, uint32_t *each);
-void hdst__print_row_dots(hdst__printer *p, const hdst__row_dot *dot);
-void hdst__print_row_sums_block(hdst__printer *p);                      // a block of records: dots, bodies, sums
 
 #endif

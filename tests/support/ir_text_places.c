@@ -18,6 +18,7 @@ static void read_leaf_placement(reader *r, const hdst__record *record, ir_placem
     }
     leaf->levels[0] = accept(r, "blocks of floats");
     leaf->levels[1] = accept(r, "blocks of doubles");
+    leaf->fast = accept(r, "fast");
     if (!accept(r, "values")) return;
     leaf->value = (uint32_t)whole(r);
     expect(r, "of");

@@ -126,7 +126,7 @@ Test(accumulator_placement, few_sums_of_all_records_are_in_registers)
     hdst__place_limits fast = usual;
     fast.fast_sums = true;
     const placed p = on_gpu(totals, totals_body, NULL, fast);
-    expect_places(p.func, "  place s registers 14 slots: x levels 0 by 2, of levels 4 by 2, d joint 8 by 2, n word 12 by 2\n  tables copies 16\n");
+    expect_places(p.func, "  place s registers 14 slots: x levels 0 by 2 fast, of levels 4 by 2 fast, d joint 8 by 2, n word 12 by 2\n  tables copies 16\n");
     const hdst__cell *cell = hdst__tables_accum(p.tables, 1)->cell;
     cr_expect(cell[0].fast && cell[1].fast && !cell[2].fast && !cell[3].fast);
 }
@@ -266,6 +266,7 @@ Test(accumulator_placement, sums_over_blocks_are_in_levels)
     const placed p = on_cpu(head, body, NULL, fast);
     const hdst__cell *cell = hdst__tables_accum(p.tables, 1)->cell;
     cr_expect(cell[0].fast && cell[1].fast && !cell[2].fast);
+    expect_places(p.func, "  place s registers: of tested blocks of floats fast, d tested blocks of doubles fast, none tested\n  tables\n");
 }
 
 Test(accumulator_placement, counters_have_two_tables_which_records_take_in_turn)

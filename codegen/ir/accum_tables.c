@@ -8,7 +8,8 @@ const hdst__tables *hdst__ir_accum_tables(hdst__arena *arena, const ir_func *fun
     size_t count = 0;
     for (size_t i = 0; i < func->param_count; i++) {
         const ir_param *param = &func->params[i];
-        if (param->kind == IR_ACCUM_TABLE) shape[count++] = (hdst__accum_shape){(uint32_t)i, param->record, param->is_table, param->leaf_op, param->leaf_from_float};
+        if (param->kind == IR_ACCUM_TABLE) shape[count++] = (hdst__accum_shape){(uint32_t)i, param->record,
+            param->is_table, param->leaf_op, param->leaf_from_float};
     }
     return hdst__tables_make(arena, shape, count, tiers);
 }

@@ -366,7 +366,8 @@ static void dump_tables(const ir_func *func, hdst__buffer *out)
     const ir_tuples *u = &t->tuples;
     if (t->has_tuples)
         hdst__buffer_printf(out,
-            "  tuples rows %" PRIu32 " keys %" PRIu32 " low %" PRIu32 " parts %" PRIu32 " values %" PRIu32 " sums %" PRIu32 "\n", u->tile_rows, u->key_bits, u->low_bits,
+            "  tuples rows %" PRIu32 " keys %" PRIu32 " low %" PRIu32 " parts %" PRIu32 " values %" PRIu32 " sums %" PRIu32 "\n",
+            u->tile_rows, u->key_bits, u->low_bits,
                             u->parts_high, u->values, u->sums);
 }
 

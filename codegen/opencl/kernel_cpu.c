@@ -199,7 +199,8 @@ static bool print_counts(hdst__printer *p, const ir_func *func, hdst__diags *dia
 // --- Row form: sums over a block of records ---
 
 // `rows`: the function in row form, in which all records add one after another. NULL with *wrong NULL: nothing is to be had by blocks.
-static ir_func *with_row_sums(hdst__arena *arena, const ir_func *func, const ir_func *rows, hdst__tables *tables, const hdst__kernel_options *options, hdst__row_sums *sums, const char **wrong)
+static ir_func *with_row_sums(hdst__arena *arena, const ir_func *func, const ir_func *rows, hdst__tables *tables,
+    const hdst__kernel_options *options, hdst__row_sums *sums, const char **wrong)
 {
     ir_func *split = hdst__ir_copy_func(arena, func);
     *wrong = NULL;
@@ -229,7 +230,8 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     const bool prefetches = follow_layout(block, options->input);
     hdst__printer *p = hdst__printer_create(arena, func, options, tables);
     p->prefetches = prefetches;
-    const hdst__place_limits limits = {.rows = options->rows, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks, .may_turn = !split, .front = options->front};
+    const hdst__place_limits limits = {.rows = options->rows, .fast_sums = options->fast_sums,
+        .no_blocks = options->no_blocks, .may_turn = !split, .front = options->front};
     hdst__pass_place_cpu(block, func, tables, &limits);
     hdst__emit_plan(p);
     if (p->way == HDST__OUTPUT_BOUNDED) p->emit_bound = hdst__ir_emit_bound(block);    // branches became conditions, which all count

@@ -84,15 +84,18 @@ static const char *times(hdst__arena *arena, const char *index, uint64_t words)
 }
 
 // "row * 21 + 10" for the first word of a cell, from its row and element, in numbers of `type`; constants are added up.
-static const char *offset_text(hdst__printer *p, const char *type, const ir_expr *row, uint64_t row_words, uint64_t first, const ir_expr *element, uint64_t words)
+static const char *offset_text(hdst__printer *p, const char *type, const ir_expr *row, uint64_t row_words,
+    uint64_t first, const ir_expr *element, uint64_t words)
 {
     const char *text = "";
     if (row && !(row->op == IR_CONST && row->bits == 0))
-        text = hdst__arena_printf(p->arena, "%s + ", times(p->arena, hdst__arena_printf(p->arena, "(%s)(%s)", type, hdst__expr_text(p, row, HDST__WHOLE)), row_words));
+        text = hdst__arena_printf(p->arena, "%s + ", times(p->arena, hdst__arena_printf(p->arena, "(%s)(%s)", type,
+            hdst__expr_text(p, row, HDST__WHOLE)), row_words));
     if (element && element->op == IR_CONST)
         first += element->bits * words;
     else if (element)
-        text = hdst__arena_printf(p->arena, "%s%s + ", text, times(p->arena, hdst__arena_printf(p->arena, "(%s)(%s)", type, hdst__expr_text(p, element, HDST__WHOLE)), words));
+        text = hdst__arena_printf(p->arena, "%s%s + ", text, times(p->arena, hdst__arena_printf(p->arena, "(%s)(%s)",
+            type, hdst__expr_text(p, element, HDST__WHOLE)), words));
     return hdst__arena_printf(p->arena, "%s%" PRIu64, text, first);
 }
 
@@ -121,7 +124,8 @@ static const char *slot_place(hdst__printer *p, const hdst__accum_plan *plan, co
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     const ir_placement *placement = hdst__placement(p, plan);
     const ir_leaf_placement *leaf = &placement->leaf[stmt->leaf];
-    const char *slot = offset_text(p, "uint", stmt->index, placement->slots, leaf->slot + word * leaf->slot_words, stmt->index2, (uint64_t)leaf->slot_words * cell->strip_words);
+    const char *slot = offset_text(p, "uint", stmt->index, placement->slots, leaf->slot + word * leaf->slot_words,
+        stmt->index2, (uint64_t)leaf->slot_words * cell->strip_words);
     return hdst__arena_printf(p->arena, "%sLocal + (%s) * COPIES + copy", plan->name, slot);
 }
 
@@ -137,7 +141,8 @@ void hdst__print_word_into(hdst__printer *p, const hdst__cell *cell, const char 
 static const char *atomic_function(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word, const char **place)
 {
     static const char *const device[] = {"device_add", "device_max", "device_or", "device_xor"};
-    static const char *const local[][4] = {[1] = {"local_add32", "local_max32", "local_or32", "local_xor32"}, [2] = {"local_add64", "local_max64", "local_or64", "local_xor64"}};
+    static const char *const local[][4] = {[1] = {"local_add32", "local_max32", "local_or32", "local_xor32"},
+        [2] = {"local_add64", "local_max64", "local_or64", "local_xor64"}};
     const ir_placement *placement = hdst__placement(p, plan);
     const hdst__word_op op = plan->accum->cell[stmt->leaf].op;
     const uint32_t slot_words = placement->leaf[stmt->leaf].slot_words;
@@ -179,7 +184,9 @@ static void print_front_settle(hdst__printer *p, const hdst__accum_plan *plan, c
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf);
     const char *word = offset_text(p, "ulong", stmt->index, plan->accum->strip_row_words, cell->strip_first, stmt->index2, cell->strip_words);
     p->part[HDST__PART_EXACT] = true;
-    hdst__write_line(&p->out, "front_settle_float(marks, cells_at, %s, %sFront + %s, strip_words, %s, %sUp, %sDown, %sScale);", place, plan->name, word, addend, scale, scale, scale);
+    hdst__write_line(&p->out,
+        "front_settle_float(marks, cells_at, %s, %sFront + %s, strip_words, %s, %sUp, %sDown, %sScale);", place,
+        plan->name, word, addend, scale, scale, scale);
 }
 
 static void print_wide(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, const char *addend)
@@ -192,7 +199,8 @@ static void print_wide(hdst__printer *p, const hdst__accum_plan *plan, const ir_
         print_front_settle(p, plan, stmt, place, addend);
         return;
     }
-    if (p->func->tables->first_level) place = hdst__arena_printf(p->arena, "marked(marks, cells_at, %s, %" PRIu32 ")", place, plan->accum->cell[stmt->leaf].device_words);
+    if (p->func->tables->first_level) place = hdst__arena_printf(p->arena,
+        "marked(marks, cells_at, %s, %" PRIu32 ")", place, plan->accum->cell[stmt->leaf].device_words);
     hdst__write_line(&p->out, "wide_add_%s(%s, %s);", is_float ? "float" : "double", place, addend);
 }
 
@@ -233,7 +241,8 @@ void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt)
     case IR_WAY_WORD: hdst__print_add_word(p, stmt, 0, hdst__cell_word_text(p, &plan->accum->cell[stmt->leaf], stmt->value)); break;
     case IR_WAY_WIDE: print_wide(p, plan, stmt, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value)); break;
     case IR_WAY_CALLED: print_call(p, plan, stmt); break;
-    case IR_WAY_TESTED: case IR_WAY_JOINT: case IR_WAY_LEVELS: case IR_WAY_PAIR: case IR_WAYS: print_tested(p, plan, stmt); break;   // print_accum_run.c has what stands together
+    // print_accum_run.c has what stands together
+    case IR_WAY_TESTED: case IR_WAY_JOINT: case IR_WAY_LEVELS: case IR_WAY_PAIR: case IR_WAYS: print_tested(p, plan, stmt); break;
     }
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Actions that need no result object: each makes a plan, runs it, gives back what it took. Caches that are filled on the way stay filled.
-#include "plan/plan.h"
+#include "plan/stage_node.h"
 
 #include "engine/engine.h"
-#include "plan/materialised.h"
 #include "io/write.h"
 
 #include <string.h>
@@ -39,7 +38,8 @@ static hdst_status run_locked(hdst_dataset *dataset, plan_user use, void *user, 
 // What an action runs, made of the dataset that it was given; to be dropped. A stand-in where there is no memory.
 typedef hdst_dataset *(*derive)(hdst_dataset *from, const void *user);
 
-// Runs the dataset, or what `make` makes of it (not NULL), and gives its records to `use`. One lock around all: a cancel concerns what happens between two of them.
+// Runs the dataset, or what `make` makes of it (not NULL), and gives its records to `use`. One lock around all: a cancel concerns what happens
+// between two of them.
 static hdst_status run_derived(hdst_dataset *dataset, derive make, const char *what, plan_user use, void *user, hdst_error *error)
 {
     hdst_error own;
@@ -66,7 +66,8 @@ static hdst_status run_for(hdst_dataset *dataset, const char *what, plan_user us
 
 // --- Taking records ---
 
-static hdst_status copy_batches(const hdst__plan *plan, const hdst__reader *reader, uint64_t first, uint64_t count, const hdst__storage *storage, void *rows, hdst_error *error)
+static hdst_status copy_batches(const hdst__plan *plan, const hdst__reader *reader, uint64_t first, uint64_t count,
+                                const hdst__storage *storage, void *rows, hdst_error *error)
 {
     enum { BATCH_BYTES = 16 << 20 };        // between two looks at whether the run was cancelled
     const uint64_t batch = BATCH_BYTES / reader->record->size + 1;
@@ -103,7 +104,8 @@ typedef struct taking {
 
 static hdst_status too_many(const taking *t, uint64_t records, hdst_error *error)
 {
-    hdst__error_set(error, HDST_E_USAGE, "%llu record%s from number %llu on are asked for, there are %llu in all", (unsigned long long)t->count, t->count == 1 ? "" : "s",
+    hdst__error_set(error, HDST_E_USAGE, "%llu record%s from number %llu on are asked for, there are %llu in all",
+                    (unsigned long long)t->count, t->count == 1 ? "" : "s",
                     (unsigned long long)t->first, (unsigned long long)records);
     hdst__error_hint(error, "records count from 0; hdst_count says how many there are, and hdst_slice takes as many as there are");
     return HDST_E_USAGE;
@@ -128,7 +130,7 @@ hdst_status hdst_dataset_take(hdst_dataset *dataset, uint64_t first, uint64_t co
 
 static hdst_dataset *first_records(hdst_dataset *from, const void *user)
 {
-    hdst_dataset *first = hdst__dataset_new(from->object.context, HDST__OP_SLICE, from);
+    hdst_dataset *first = hdst__dataset_new(from->object.context, &hdst__op_slice, from);
     if (first->object.context) first->count = ((const taking *)user)->count;
     return first;
 }
@@ -196,28 +198,26 @@ static hdst_status read_count(hdst__plan *plan, const hdst__reader *records, voi
 {
     (void)error;
     const hdst__node *target = plan->target;
-    if (target->dataset->op == HDST__OP_COUNT) memcpy(user, target->tables[target->table_count - 1].rows, sizeof(uint64_t));
+    if (target->dataset->op->gives == HDST__GIVES_NONE) memcpy(user, target->tables[target->table_count - 1].rows, sizeof(uint64_t));
     else *(uint64_t *)user = records->records;
     return HDST_OK;
 }
 
-// A map makes one record of each, unless those that fail are left out, and a sort changes none, so what they make is not computed to be counted.
+// A map makes one record of each, unless those that fail are left out, and a sort changes none, so what they make is not computed to be counted. What
+// a cache holds is computed.
 static hdst_dataset *same_count(hdst_dataset *dataset)
 {
-    const bool maps = !hdst__engine_settings(dataset->object.context->engine)->skip_failed;
-    while ((dataset->op == HDST__OP_MAP && maps) || dataset->op == HDST__OP_ZIP || dataset->op == HDST__OP_LAYOUT || dataset->op == HDST__OP_SORT) dataset = dataset->parent;
+    const bool may_leave_out = hdst__engine_settings(dataset->object.context->engine)->skip_failed;
+    while (dataset->op->gives == HDST__GIVES_EACH && !dataset->op->below && !(dataset->spec && may_leave_out)) dataset = dataset->parent;
     return dataset;
 }
 
-static bool is_counted(const hdst_dataset *dataset)
-{
-    return dataset->op == HDST__OP_MAP || dataset->op == HDST__OP_FILTER || dataset->op == HDST__OP_FLAT_MAP || dataset->op == HDST__OP_SAMPLE;
-}
+static bool is_counted(const hdst_dataset *dataset) { return dataset->op->lower && dataset->op->gives != HDST__GIVES_OTHERS; }
 
 static hdst_dataset *counting(hdst_dataset *from, const void *user)
 {
     (void)user;
-    return hdst__dataset_new(from->object.context, HDST__OP_COUNT, from);
+    return hdst__dataset_new(from->object.context, &hdst__op_count, from);
 }
 
 hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error)
@@ -227,7 +227,7 @@ hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error
     *count = 0;
     if (!dataset || dataset->object.error || !dataset->record) return run_for(dataset, "hdst_count", read_count, count, error);
     dataset = same_count(dataset);
-    return is_counted(dataset) ? run_derived(dataset, counting, "hdst_count", read_count, count, error) : run_for(dataset, "hdst_count", read_count, count, error);
+    return run_derived(dataset, is_counted(dataset) ? counting : NULL, "hdst_count", read_count, count, error);
 }
 
 // --- Saving ---
@@ -242,7 +242,11 @@ static hdst__file_writer *begin_npy(const hdst__allocator *allocator, const char
     return hdst__npy_begin(allocator, path, leaf->kind, shape, leaf->dims + 1, error);
 }
 
-static void add_npy(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count) { hdst__records_npy.add(writer, record, rows, count); }
+static void add_npy(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count)
+{
+    hdst__records_npy.add(writer, record, rows, count);
+}
+
 static const hdst__record_format npy = {begin_npy, add_npy};
 
 // NULL: there is no such format.
@@ -276,7 +280,7 @@ static hdst_status save(hdst__plan *plan, const hdst__reader *records, void *use
     saving *s = user;
     const hdst__allocator *allocator = &plan->context->allocator;
     const hdst__node *target = plan->target;
-    if (target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_FOLD || target->rows)
+    if (hdst__node_stage(target) || target->rows)
         return hdst__records_write(s->format, allocator, s->path, records->record, target->rows, records->records, error);
     s->record = records->record;
     s->writer = s->format->begin(allocator, s->path, records->record, records->records, error);

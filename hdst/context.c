@@ -23,7 +23,8 @@ static void log_through(int level, const char *message, void *user)
 static hdst_status read_options(hdst_context_options *options, const hdst_context_options *given, hdst_error *error)
 {
     const size_t least = offsetof(hdst_context_options, unchecked);
-    return given ? hdst__read_options("hdst_context_options", "HDST_CONTEXT_OPTIONS_INIT", options, least, sizeof *options, given, given->size, error) : HDST_OK;
+    return given ? hdst__read_options("hdst_context_options", "HDST_CONTEXT_OPTIONS_INIT", options, least, sizeof *options, given,
+                                      given->size, error) : HDST_OK;
 }
 
 typedef struct context_block {      // the context and its options, which the log refers to
@@ -65,8 +66,10 @@ static hdst_status check_options(const hdst_context_options *options, hdst_error
     }
     hdst_status status = hdst__device_list_check(options->device, error);
     if (status != HDST_OK) return status;
-    if ((unsigned)options->log_level > HDST_LOG_DEBUG) return hdst__error_set(error, HDST_E_USAGE, "log_level is %d, which means nothing", (int)options->log_level);
-    if ((unsigned)options->on_error > HDST_ON_ERROR_SKIP) return hdst__error_set(error, HDST_E_USAGE, "on_error is %d, which means nothing", (int)options->on_error);
+    if ((unsigned)options->log_level > HDST_LOG_DEBUG)
+        return hdst__error_set(error, HDST_E_USAGE, "log_level is %d, which means nothing", (int)options->log_level);
+    if ((unsigned)options->on_error > HDST_ON_ERROR_SKIP)
+        return hdst__error_set(error, HDST_E_USAGE, "on_error is %d, which means nothing", (int)options->on_error);
     if ((unsigned)options->tuning > HDST_TUNING_FULL) {
         hdst__error_set(error, HDST_E_USAGE, "tuning is %d, which means nothing", (int)options->tuning);
         hdst__error_hint(error, "HDST_TUNING_AUTO, HDST_TUNING_OFF or HDST_TUNING_FULL");

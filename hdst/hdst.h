@@ -2,18 +2,20 @@
 // libhdst: a heterogeneous dataflow engine. The whole public interface for programs.
 //
 // Conventions
-// - Every creator and operator returns an object, never NULL. An error sticks to the object and to everything made from it, and comes out at the action
-//   (hdst_run) or from the object's _status function. So a pipeline of ten operators needs one check.
-// - Graph nodes (datasets) belong to the context. Sources, schemas, modules, specs, values and results are the caller's: each has a _destroy that takes NULL.
-//   Destroying the context frees what is left; an object must not be used after its context. An object that others still use lives on until they are gone.
-// - NULL for an object, or for what must be there, is an error as any other (HDST_E_USAGE), and so is an object of another context. The object that is made
-//   has the error; where nothing has a context that it could belong to, it is a constant.
+// - Every creator and operator returns an object, never NULL. An error sticks to the object and to everything made from it, and comes out at the
+//   action (hdst_run) or from the object's _status function. So a pipeline of ten operators needs one check.
+// - Graph nodes (datasets) belong to the context. Sources, schemas, modules, specs, values and results are the caller's: each has a _destroy that
+//   takes NULL. Destroying the context frees what is left; an object must not be used after its context. An object that others still use lives on
+//   until they are gone.
+// - NULL for an object, or for what must be there, is an error as any other (HDST_E_USAGE), and so is an object of another context. The object that
+//   is made has the error; where nothing has a context that it could belong to, it is a constant.
 // - Functions that can fail late return hdst_status and fill a caller-owned hdst_error (NULL is fine).
 // - Threads: contexts are independent. A context and its objects may be used from several threads; calls lock the context; a result's views must not
 //   be read while another thread runs that result.
 // - Sizes are bytes, counts are records, times are seconds. Strings are UTF-8 and copied.
-// - The library prints nothing, installs no signal handler, never exits, and has no global state but two locks, a count of runs and the number of the process that
-//   asked the drivers first, which contexts share because OpenCL drivers do not stand being asked from two threads at certain moments, or from a forked child.
+// - The library prints nothing, installs no signal handler, never exits, and has no global state but two locks, a count of runs and the number of the
+//   process that asked the drivers first, which contexts share because OpenCL drivers do not stand being asked from two threads at certain moments,
+//   or from a forked child.
 #ifndef HDST_HDST_H
 #define HDST_HDST_H
 
@@ -50,8 +52,8 @@ typedef struct hdst_result hdst_result;         // an action: what a run compute
 
 typedef enum hdst_log_level { HDST_LOG_ERROR, HDST_LOG_WARN, HDST_LOG_INFO, HDST_LOG_DEBUG } hdst_log_level;
 
-// All memory the library takes from the host, except OpenCL's own and what libyaml (while a schema is read) and msgpack (while a record is saved for `hdst replay`)
-// take for the time of one call: these have no hook. All three functions or none. `user` is passed through.
+// All memory the library takes from the host, except OpenCL's own and what libyaml (while a schema is read) and msgpack (while a record is saved for
+// `hdst replay`) take for the time of one call: these have no hook. All three functions or none. `user` is passed through.
 typedef struct hdst_allocator {
     void *(*allocate)(size_t bytes, void *user);                    // NULL on failure
     void *(*reallocate)(void *pointer, size_t bytes, void *user);   // NULL on failure, `pointer` then stays valid
@@ -69,7 +71,8 @@ typedef enum hdst_on_error { HDST_ON_ERROR_FAIL, HDST_ON_ERROR_SKIP } hdst_on_er
 // was chosen lies in cache_dir, for the device, its driver, the kernel and the size of the input, so it is found once; hdst_explain tells it. Slices of a
 // million records or more are part of it (of fewer when they are large), 200 of them at most, a few milliseconds each.
 typedef enum hdst_tuning {
-    HDST_TUNING_AUTO,           // $HDST_TUNING (auto, off, full) if set; else shapes that need no compiler at once, others once a kernel was busy for four times as long as they take to compile
+    HDST_TUNING_AUTO,           // $HDST_TUNING (auto, off, full) if set; else shapes that need no compiler at once, others once a kernel was
+                                // busy for four times as long as they take to compile
     HDST_TUNING_OFF,            // the rules' shapes
     HDST_TUNING_FULL,           // all at once: for a program that measures, or that prepares a machine
 } hdst_tuning;
@@ -86,8 +89,8 @@ typedef enum hdst_hpr {
 typedef struct hdst_context_options {
     size_t size;
     const char *device;         // "all" (NULL too): the fastest; "cpu", "gpu", "interp", or an index of hdst_device_get ("1", "0,2")
-    uint64_t memory;            // budget of host memory in bytes; 0: three quarters of the machine's (or of what the control group or `ulimit -v` leave). All that comes from
-                                // the allocator stays within 1.1 times it and 2 MiB; a driver's own memory does not count
+    uint64_t memory;            // budget of host memory in bytes; 0: three quarters of the machine's (or of what the control group or `ulimit -v`
+                                // leave). All that comes from the allocator stays within 1.1 times it and 2 MiB; a driver's own memory does not count
     uint64_t device_memory;     // budget of each device's memory in bytes; 0: three quarters of what it reports
     const char *cache_dir;      // compiled kernels; NULL: $HDST_CACHE_DIR, $XDG_CACHE_HOME/hdst, ~/.cache/hdst
     hdst_allocator allocator;   // zeroes: malloc
@@ -95,27 +98,31 @@ typedef struct hdst_context_options {
     void *log_user;
     hdst_log_level log_level;   // messages above it are dropped
     hdst_on_error on_error;     // what a record does that fails a check in a function
-    const char *replay_dir;     // where a record that ends a run is saved for `hdst replay`, the latest of each function; NULL: $HDST_REPLAY_DIR, $XDG_STATE_HOME/hdst,
-                                // ~/.local/state/hdst; "": nowhere
+    const char *replay_dir;     // where a record that ends a run is saved for `hdst replay`, the latest of each function; NULL: $HDST_REPLAY_DIR,
+                                // $XDG_STATE_HOME/hdst, ~/.local/state/hdst; "": nowhere
     bool unchecked;             // kernels without checks: an index out of range means element or row 0, a division by zero gives 0, and nobody is told
     uint8_t reserved[7];        // zeroes: what is added must not lie in padding, which older programs leave undefined
-    bool fast_sums;             // sums of float and double may be plain: rounded at each addition, in any order, so other bits in each run and on each device. Kernels do it
-                                // where it is faster, hdst_explain says which; other sums, and all in the interpreter, stay exact
+    bool fast_sums;             // sums of float and double may be plain: rounded at each addition, in any order, so other bits in each run and on
+                                // each device. Kernels do it where it is faster, hdst_explain says which; other sums, and all in the interpreter,
+                                // stay exact
     hdst_tuning tuning;         // of GPU kernels
     hdst_hpr hpr;               // of reductions
 } hdst_context_options;
 
-#define HDST_CONTEXT_OPTIONS_INIT {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL, false, {0}, false, HDST_TUNING_AUTO, HDST_HPR_AUTO}
+#define HDST_CONTEXT_OPTIONS_INIT                                                                                                     \
+    {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL,     \
+     false, {0}, false, HDST_TUNING_AUTO, HDST_HPR_AUTO}
 
 // After fork() in a process that has looked for devices the child has HDST_E_DEVICE from all but the interpreter: fork first, or exec.
 // NULL options: the defaults. Opens no device yet (the first run or device query does).
 HDST_API hdst_context *hdst_context_create(const hdst_context_options *options);
 HDST_API void hdst_context_destroy(hdst_context *context);
 HDST_API hdst_status hdst_context_status(const hdst_context *context, hdst_error *error);
-// Ends the call on this context, or on an object of it, that works at this moment: it returns HDST_E_CANCELLED (or the object that it makes has that error), and
-// a result holds nothing. Concerns no later call; when none works, or what works is about to end, nothing happens. So a program that runs several calls in a
-// loop sets a flag of its own besides. From any thread and in a signal handler: it takes no lock and changes one atomic word. docs/datasets.md says how soon.
-// Where a kernel on an OpenCL device does not end within two seconds the device is given up: this context has HDST_E_DEVICE from then on, and its memory stays taken.
+// Ends the call on this context, or on an object of it, that works at this moment: it returns HDST_E_CANCELLED (or the object that it makes has that
+// error), and a result holds nothing. Concerns no later call; when none works, or what works is about to end, nothing happens. So a program that runs
+// several calls in a loop sets a flag of its own besides. From any thread and in a signal handler: it takes no lock and changes one atomic word.
+// docs/datasets.md says how soon. Where a kernel on an OpenCL device does not end within two seconds the device is given up: this context has
+// HDST_E_DEVICE from then on, and its memory stays taken.
 HDST_API void hdst_context_cancel(hdst_context *context);
 
 typedef enum hdst_device_class { HDST_DEVICE_INTERP, HDST_DEVICE_CPU, HDST_DEVICE_GPU } hdst_device_class;
@@ -367,8 +374,8 @@ typedef enum hdst_container {
     HDST_CONTAINER_PARTS,       // parts by hash at once, then a hash table for each
     HDST_CONTAINER_SORTED       // parts by hash, sorted by hash and key, and reduced run by run; groups and reduces that are not field-wise have no other
 } hdst_container;
-// The same reduction by key (hdst_reduce_by_key, hdst_count_by_key, hdst_distinct; hdst_reduce_dense and hdst_group in the one that they have) in this container.
-// HDST_E_USAGE where it is none of that dataset's.
+// The same reduction by key (hdst_reduce_by_key, hdst_count_by_key, hdst_distinct; hdst_reduce_dense and hdst_group in the one that they have) in
+// this container. HDST_E_USAGE where it is none of that dataset's.
 HDST_API hdst_dataset *hdst_with_container(hdst_dataset *reduction, hdst_container container);
 // How many records have each key, in the same order: records of the module's `record`, which has the fields of the key, then a uint64_t. Other fields are not
 // read.
@@ -430,9 +437,9 @@ HDST_API const char *hdst_explain(hdst_result *result, hdst_error *error);
 HDST_API hdst_status hdst_count(hdst_dataset *dataset, uint64_t *count, hdst_error *error);
 // Copies the first `count` records, as C structs, to `rows`, or as many as there are; *taken (may be NULL) is their number.
 HDST_API hdst_status hdst_take(hdst_dataset *dataset, uint64_t count, void *rows, uint64_t *taken, hdst_error *error);
-// All records as C structs in memory of the caller (where the budget has none: a temporary file that is read and written like memory), to be given back with
-// hdst_rows_destroy before the context ends. *rows is NULL after an error. The context is the dataset's: rows are plain memory, which says not whose it is, so another one is
-// not noticed, as little as free() would notice a foreign pointer, and its count of memory is wrong from then on.
+// All records as C structs in memory of the caller (where the budget has none: a temporary file that is read and written like memory), to be given
+// back with hdst_rows_destroy before the context ends. *rows is NULL after an error. The context is the dataset's: rows are plain memory, which says
+// not whose it is, so another one is not noticed, as little as free() would notice a foreign pointer, and its count of memory is wrong from then on.
 HDST_API hdst_status hdst_collect(hdst_dataset *dataset, void **rows, uint64_t *count, hdst_error *error);
 HDST_API void hdst_rows_destroy(hdst_context *context, void *rows);     // NULL is fine
 

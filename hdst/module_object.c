@@ -63,7 +63,8 @@ static hdst_status compile(hdst_module *module, const char *name, const char *te
     hdst__diags_init(&module->diags, &module->arena);
     hdst__param_value *params = HDST__NEW_ARRAY(&module->arena, hdst__param_value, options->param_count);
     for (size_t i = 0; i < options->param_count; i++)
-        params[i] = (hdst__param_value){.name = hdst__arena_strdup(&module->arena, options->params[i].name), .bits = (uint64_t)options->params[i].value, .real = (double)options->params[i].value};
+        params[i] = (hdst__param_value){.name = hdst__arena_strdup(&module->arena, options->params[i].name),
+                                        .bits = (uint64_t)options->params[i].value, .real = (double)options->params[i].value};
     module->params = params;
     module->param_count = options->param_count;
     hdst__record **records = HDST__NEW_ARRAY(&module->arena, hdst__record *, count_records(options));
@@ -116,7 +117,8 @@ static bool keep_schemas(hdst_module *module, const hdst_module_options *options
 // Options are as long as `size` says, which must be one of the lengths that there were; what a newer program has beyond them must be zeroes.
 static hdst_status read_options(hdst_module_options *options, const hdst_module_options *given, hdst_error *error)
 {
-    return given ? hdst__read_options("hdst_module_options", "HDST_MODULE_OPTIONS_INIT", options, sizeof *options, sizeof *options, given, given->size, error) : HDST_OK;
+    return given ? hdst__read_options("hdst_module_options", "HDST_MODULE_OPTIONS_INIT", options, sizeof *options, sizeof *options, given,
+                                      given->size, error) : HDST_OK;
 }
 
 static hdst_status check_options(const hdst_context *context, const char *call, const hdst_module_options *options, hdst_error *error)

@@ -2,7 +2,7 @@
 // Results: an action over a dataset, its runs, and views of what they gave.
 #include "hdst/result.h"
 
-#include "plan/materialised.h"
+#include "plan/stage_node.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,8 @@ static hdst_status make_plan(hdst_result *result, hdst_error *error)
     jmp_buf out_of_memory;
     result->arena.out_of_memory = &out_of_memory;
     hdst__arena_compiles(&result->arena, &result->dataset->object.context->cancel);
-    hdst_status status = setjmp(out_of_memory) ? hdst__arena_error(&result->arena, "a plan", error) : hdst__plan_make(&result->arena, result->dataset, &result->plan, error);
+    hdst_status status = setjmp(out_of_memory) ? hdst__arena_error(&result->arena, "a plan", error)
+        : hdst__plan_make(&result->arena, result->dataset, &result->plan, error);
     result->arena.out_of_memory = NULL;
     hdst__arena_compiled(&result->arena);
     result->planned = status == HDST_OK;
@@ -83,7 +84,8 @@ static hdst_status make_plan(hdst_result *result, hdst_error *error)
 static hdst_status read_table(hdst_result *result, hdst__result_table *table, hdst_error *error)
 {
     hdst__run_stats ignored = {0};
-    hdst_status status = hdst__rows_read_all(hdst__engine_runtime(result->object.context->engine), hdst__dataset_cache_own_reader(table->resident), false, &table->read, &ignored, error);
+    hdst_status status = hdst__rows_read_all(hdst__engine_runtime(result->object.context->engine), hdst__dataset_cache_own_reader(table->resident), false,
+                                               &table->read, &ignored, error);
     if (status == HDST_OK) table->rows = table->read.records;
     return status;
 }
@@ -118,7 +120,7 @@ static hdst_status add_tables(hdst_result *result, const hdst__plan *plan, bool 
     for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) {
         const hdst__node *node = plan->nodes[i];
         for (size_t t = 0; t < node->table_count && status == HDST_OK; t++) status = add_table(result, &node->tables[t], copied, error);
-        if (node->kind == HDST__NODE_CACHE && status == HDST_OK) status = add_tables(result, hdst__kept_plan(node->dataset->kept), true, error);
+        if (node->op->below && status == HDST_OK) status = add_tables(result, node->op->below(node), true, error);
     }
     return status;
 }
@@ -127,19 +129,20 @@ static hdst_status add_tables(hdst_result *result, const hdst__plan *plan, bool 
 static hdst__dataset_cache *resident_records(const hdst_result *result)
 {
     const hdst__node *target = result->plan.target;
-    return target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_SORT || target->kind == HDST__NODE_BY_KEY ? target->resident : NULL;
+    return target->op->below ? NULL : target->resident;
 }
 
 static hdst_status take_records(hdst_result *result, hdst_error *error)
 {
     hdst__node *target = result->plan.target;
     if (!result->dataset->record) return HDST_OK;
-    if (target->kind == HDST__NODE_STAGE || target->kind == HDST__NODE_FOLD || target->rows || resident_records(result)) {
+    if (hdst__node_stage(target) || target->rows || resident_records(result)) {
         result->records = target->rows;
         result->record_count = target->row_count;
         return HDST_OK;
     }
-    hdst_status status = hdst__rows_read_all(hdst__engine_runtime(result->object.context->engine), &target->reader, false, &result->read, &result->plan.stats, error);
+    hdst_status status = hdst__rows_read_all(hdst__engine_runtime(result->object.context->engine), &target->reader, false, &result->read,
+                                             &result->plan.stats, error);
     result->records = result->read.records;
     result->record_count = result->read.count;
     return status;
@@ -228,7 +231,9 @@ bool hdst__result_find_block(hdst_result *result, const char *table, hdst__row_b
 static bool read_resident(hdst_result *result)
 {
     hdst__run_stats ignored = {0};
-    if (hdst__rows_read_all(hdst__engine_runtime(result->object.context->engine), &result->plan.target->reader, false, &result->read, &ignored, &result->view_error) != HDST_OK) return false;
+    if (hdst__rows_read_all(hdst__engine_runtime(result->object.context->engine), &result->plan.target->reader, false, &result->read, &ignored,
+                              &result->view_error) != HDST_OK)
+        return false;
     result->records = result->read.records;
     return true;
 }
@@ -263,9 +268,9 @@ void hdst__result_keep_table(hdst_result *result, const char *table)
 void hdst__result_keep_records(hdst_result *result)
 {
     hdst__node *target = result->plan.target;
-    if (target->kind != HDST__NODE_STAGE || target->keeps) return;
+    if (target->op != &hdst__op_stage || target->keeps) return;
     target->keeps = true;
-    if (target->stage) hdst__stage_keep_output(target->stage);
+    if (target->call->stage) hdst__stage_keep_output(target->call->stage);
 }
 
 // A field by its path; NULL stands for the only field there is.
@@ -332,8 +337,10 @@ static const uint64_t *find_parts(hdst_result *result, uint64_t *parts)
 {
     if (!can_view(result)) return NULL;
     const hdst__node *target = result->plan.target;
-    *parts = !target->part_counts ? 0 : hdst__partition_count(target->kind == HDST__NODE_PARTITION ? target : target->parted);
-    if (!target->part_counts) hdst__error_set(&result->view_error, HDST_E_USAGE, "the records of this result have no parts: they do not come from hdst_partition, or from a reduction by key behind it");
+    *parts = target->part_counts ? target->parts : 0;
+    if (!target->part_counts)
+        hdst__error_set(&result->view_error, HDST_E_USAGE,
+                        "the records of this result have no parts: they do not come from hdst_partition, or from a reduction by key behind it");
     return target->part_counts;
 }
 
@@ -366,7 +373,8 @@ hdst_run_stats hdst_result_stats(const hdst_result *result)
     const hdst__run_stats *from = &result->plan.stats;
     to = (hdst_run_stats){.records = from->records, .total_seconds = from->total_seconds, .read_seconds = from->read_seconds,
         .compile_seconds = from->compile_seconds, .run_seconds = from->run_seconds, .bytes_to_device = from->bytes_to_device,
-        .bytes_from_device = from->bytes_from_device, .records_skipped = from->skipped, .fast_sums = from->fast_sums, .device_count = from->device_count, .level_count = from->level_count};
+        .bytes_from_device = from->bytes_from_device, .records_skipped = from->skipped, .fast_sums = from->fast_sums,
+        .device_count = from->device_count, .level_count = from->level_count};
     for (uint32_t i = 0; i < from->device_count; i++) {
         to.device[i] = (hdst_device_use){.slices = from->device[i].slices, .records = from->device[i].records, .busy_seconds = from->device[i].busy_seconds};
         memcpy(to.device[i].name, from->device[i].name, sizeof to.device[i].name);

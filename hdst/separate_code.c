@@ -36,7 +36,8 @@ static hdst_status set_opencl(hdst_map_spec *spec, hdst_device_class device_clas
     hdst_status status = check_class(device_class, HDST_DEVICE_INTERP, "OpenCL C", error);
     if (status == HDST_OK) status = check_function(spec, error);
     if (status != HDST_OK) return status;
-    if (!text || !kernel || !*kernel) return hdst__error_set(error, HDST_E_USAGE, "OpenCL C for '%s' needs a text and the name of its kernel", spec->function->name);
+    if (!text || !kernel || !*kernel)
+        return hdst__error_set(error, HDST_E_USAGE, "OpenCL C for '%s' needs a text and the name of its kernel", spec->function->name);
     hdst__separate *code = &spec->code[device_class];
     hdst__map_spec_forget_text(spec, code);
     *code = (hdst__separate){.local_size = group};

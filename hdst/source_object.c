@@ -34,7 +34,10 @@ static hdst_source *adopt(hdst_context *context, hdst__source *opened, const hds
         return source;                                                                                                  \
     } while (0)
 
-hdst_source *hdst_source_open(hdst_context *context, const char *path) { OPEN("path", path, hdst__source_open(&context->allocator, path, NULL, &context->cancel, &error)); }
+hdst_source *hdst_source_open(hdst_context *context, const char *path) 
+{
+    OPEN("path", path, hdst__source_open(&context->allocator, path, NULL, &context->cancel, &error));
+}
 
 hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, const char *columns)
 {
@@ -53,7 +56,10 @@ hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, 
     OPEN("table", rows && columns ? table : (const float *)"", hdst__source_floats(&context->allocator, table, rows, columns, &error));
 }
 
-hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end) { OPEN("", "", hdst__source_range(&context->allocator, begin, end, &error)); }
+hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end)
+{
+    OPEN("", "", hdst__source_range(&context->allocator, begin, end, &error));
+}
 
 hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user)
 {

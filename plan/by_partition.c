@@ -1,88 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions by key that keep the parts of a partition below: each part is reduced by itself, and what they give stands one after another.
-#include "plan/plan.h"
+#include "plan/by_partition.h"
 
 #include "engine/engine.h"
+#include "plan/stage_node.h"
 
 #include <inttypes.h>
 
 // The partition below, if the functions between make one record of each.
 static const hdst__node *partition_below(const hdst__node *node)
 {
-    for (node = node->inputs[0]; node->kind != HDST__NODE_PARTITION; node = node->inputs[0]) {
-        if (node->kind != HDST__NODE_STAGE && node->kind != HDST__NODE_LAYOUT) return NULL;
-        for (size_t i = 0; i < node->item_count; i++) {
-            const hdst__operator op = node->items[i]->op;
-            if (op != HDST__OP_MAP && op != HDST__OP_ZIP && op != HDST__OP_ONES) return NULL;
-        }
+    for (node = node->inputs[0]; node->op != &hdst__op_partition; node = node->inputs[0]) {
+        if (node->op == &hdst__op_layout) continue;
+        if (node->op != &hdst__op_stage) return NULL;
+        const hdst__stage_node *stage = hdst__node_stage(node);
+        for (size_t i = 0; i < stage->item_count; i++)
+            if (stage->items[i]->op->gives != HDST__GIVES_EACH) return NULL;
     }
     return node;
 }
 
-void hdst__parted_make(hdst__arena *arena, hdst__node *node)
+void hdst__by_partition_make(hdst__arena *arena, hdst__node *node, hdst__by_partition *p)
 {
     const hdst_dataset *dataset = node->dataset;
     hdst__engine *engine = dataset->object.context->engine;
-    const hdst__aggregate_spec *spec = node->by_key_spec;
-    node->parted = partition_below(node);
-    if (!node->parted) return;
-    node->inputs[0]->taker = NULL;      // parts are read one after the other
+    const hdst__aggregate_spec *spec = p->spec;
+    const hdst__node *partition = partition_below(node);
+    if (!partition) return;
     hdst__field_place *fields = HDST__NEW_ARRAY(arena, hdst__field_place, spec->key_count);
     for (uint32_t i = 0; i < spec->key_count; i++)
         fields[i] = (hdst__field_place){.leaf = spec->key_leaves[i], .elements = dataset->record->leaves[spec->key_leaves[i]].elements};
-    node->key_fields = fields;
-    node->own_counts = HDST__NEW_ARRAY(arena, uint64_t, hdst__partition_count(node->parted));
-    hdst__output_init(&node->parted_rows, hdst__engine_allocator(engine), hdst__engine_memory(engine), dataset->record->size);
+    p->key_fields = fields;
+    p->counts = HDST__NEW_ARRAY(arena, uint64_t, partition->parts);
+    hdst__output_init(&p->rows, hdst__engine_allocator(engine), hdst__engine_memory(engine), dataset->record->size);
+    p->partition = partition;
+    node->parts = partition->parts;
+    node->inputs[0]->consumer = NULL;   // parts are read one after the other
 }
 
-static void forget_file(hdst__node *node)
+hdst_status hdst__by_partition_create(const hdst__node *node, hdst__by_partition *p, hdst_error *error)
 {
-    if (node->parted_mapped) hdst__spill_unmap_read(hdst__engine_runtime(node->dataset->object.context->engine), &node->parted_file, node->parted_mapped);
-    hdst__spill_close(&node->parted_file);
-    node->parted_mapped = NULL;
+    if (!p->aggregate) p->aggregate = hdst__aggregate_create(node->dataset->object.context->engine, p->spec);
+    return p->aggregate ? HDST_OK : hdst__error_memory(error, "a reduce by key");
 }
 
-void hdst__parted_release(hdst__node *node)
+static void forget_file(const hdst__node *node, hdst__by_partition *p)
 {
-    if (!node->parted) return;
-    hdst__output_destroy(&node->parted_rows);
-    forget_file(node);
+    if (p->mapped) hdst__spill_unmap_read(hdst__engine_runtime(node->dataset->object.context->engine), &p->file, p->mapped);
+    hdst__spill_close(&p->file);
+    p->mapped = NULL;
+}
+
+void hdst__by_partition_drop(const hdst__node *node, hdst__by_partition *p)
+{
+    if (!p->partition) return;
+    hdst__output_destroy(&p->rows);
+    forget_file(node, p);
 }
 
 // --- The result ---
 
 enum { RESULT_SHARE = 4 };              // of what the budget had left: the parts that come need room too
 
-static hdst_status go_to_file(hdst__node *node, hdst_error *error)
+static hdst_status go_to_file(hdst__by_partition *p, hdst_error *error)
 {
-    hdst__output *rows = &node->parted_rows;
+    hdst__output *rows = &p->rows;
     const uint64_t count = rows->count;
-    hdst_status status = hdst__spill_open(&node->parted_file, error);
-    if (status == HDST_OK && count) status = hdst__spill_add(&node->parted_file, rows->records, count * rows->record_bytes, error);
+    hdst_status status = hdst__spill_open(&p->file, error);
+    if (status == HDST_OK && count) status = hdst__spill_add(&p->file, rows->records, count * rows->record_bytes, error);
     hdst__output_destroy(rows);
     rows->count = count;
     return status;
 }
 
-hdst_status hdst__parted_add(hdst__node *node, const void *rows, uint64_t count, hdst_error *error)
+hdst_status hdst__by_partition_add(hdst__by_partition *p, const void *rows, uint64_t count, hdst_error *error)
 {
-    hdst__output *to = &node->parted_rows;
+    hdst__output *to = &p->rows;
     hdst_status status = HDST_OK;
     if (!count) return HDST_OK;
-    if (!node->parted_file.open && (to->count + count) * to->record_bytes > node->parted_room / RESULT_SHARE) status = go_to_file(node, error);
-    if (!node->parted_file.open) return status == HDST_OK ? hdst__output_add(to, rows, count, error) : status;
-    if (status == HDST_OK) status = hdst__spill_add(&node->parted_file, rows, count * to->record_bytes, error);
+    if (!p->file.open && (to->count + count) * to->record_bytes > p->room / RESULT_SHARE) status = go_to_file(p, error);
+    if (!p->file.open) return status == HDST_OK ? hdst__output_add(to, rows, count, error) : status;
+    if (status == HDST_OK) status = hdst__spill_add(&p->file, rows, count * to->record_bytes, error);
     to->count += count;
     return status;
 }
 
-static hdst_status end_result(hdst__node *node, hdst_error *error)
+static hdst_status end_result(hdst__node *node, hdst__by_partition *p, hdst_error *error)
 {
-    node->rows = node->parted_rows.records;
-    node->row_count = node->parted_rows.count;
-    if (!node->parted_file.open) return HDST_OK;
-    const hdst_status status = hdst__spill_map(&node->parted_file, &node->parted_mapped, error);
-    node->rows = node->parted_mapped;
+    node->rows = p->rows.records;
+    node->row_count = p->rows.count;
+    if (!p->file.open) return HDST_OK;
+    const hdst_status status = hdst__spill_map(&p->file, &p->mapped, error);
+    node->rows = p->mapped;
     return status;
 }
 
@@ -93,53 +102,56 @@ typedef struct part_reader {
     uint64_t first;
 } part_reader;
 
-static hdst_status fill_part(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+static hdst_status fill_part(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                             uint64_t to_first, hdst_error *error)
 {
     const part_reader *part = user;
     return part->all->fill(part->all->user, part->first + first, count, storage, buffers, to_first, error);
 }
 
-static hdst_status run_part(hdst__node *node, hdst__part_step step, uint64_t part, uint64_t first, hdst__run_stats *stats, hdst_error *error)
+static hdst_status run_part(hdst__node *node, hdst__by_partition *p, hdst__part_step step, uint64_t part, uint64_t first,
+                            hdst__run_stats *stats, hdst_error *error)
 {
     part_reader user = {&node->inputs[0]->reader, first};
     hdst__reader reader = *user.all;
-    const uint64_t before = node->parted_rows.count;
+    const uint64_t before = p->rows.count;
     reader.fill = fill_part;
     reader.user = &user;
-    reader.records = node->parted->part_counts[part];
+    reader.records = p->partition->part_counts[part];
     const hdst_status status = reader.records ? step(node, &reader, first, stats, error) : HDST_OK;
-    node->own_counts[part] = node->parted_rows.count - before;
+    p->counts[part] = p->rows.count - before;
     return status;
 }
 
 // Each part's keys are its own, or the same key would come out twice.
-static hdst_status check_keys(const hdst__node *node, hdst_error *error)
+static hdst_status check_keys(const hdst__node *node, const hdst__by_partition *p, hdst_error *error)
 {
     const hdst__record *record = node->dataset->record;
     hdst__aggregate_duplicate twice;
     char key[200];
-    hdst_status status = hdst__aggregate_across(node->by_key, node->rows, node->own_counts, hdst__partition_count(node->parted), &twice, error);
+    hdst_status status = hdst__aggregate_across(p->aggregate, node->rows, p->counts, p->partition->parts, &twice, error);
     if (status != HDST_OK || !twice.found) return status;
-    hdst__fields_describe(record, node->key_fields, node->by_key_spec->key_count, (const char *)node->rows + twice.row * record->size, key, sizeof key);
+    hdst__fields_describe(record, p->key_fields, p->spec->key_count, (const char *)node->rows + twice.row * record->size, key, sizeof key);
     hdst__error_set(error, HDST_E_USAGE, "records with the key %s lie in part %" PRIu64 " and in part %" PRIu64, key, twice.part[0], twice.part[1]);
     hdst__error_hint(error, "let the function of hdst_partition give all records of a key one part");
     return HDST_E_USAGE;
 }
 
-hdst_status hdst__parted_run(hdst__node *node, hdst__part_step step, hdst__run_stats *stats, hdst_error *error)
+hdst_status hdst__by_partition_run(hdst__node *node, hdst__by_partition *p, hdst__part_step step, hdst__run_stats *stats, hdst_error *error)
 {
-    const uint64_t parts = hdst__partition_count(node->parted), records = node->inputs[0]->reader.records, all = node->parted->reader.records;
+    const uint64_t parts = p->partition->parts, records = node->inputs[0]->reader.records, all = p->partition->reader.records;
     hdst_status status = HDST_OK;
     if (records != all)
         return hdst__error_set(error, HDST_E_UNSUPPORTED, "a map behind hdst_partition left out %" PRIu64
                                                              " records that failed, so it is not known where its parts begin", all - records);
-    hdst__output_reset(&node->parted_rows);
-    forget_file(node);
-    node->parted_room = hdst__budget_left(node->parted_rows.budget) + node->parted_rows.capacity * node->parted_rows.record_bytes;
-    for (uint64_t p = 0, first = 0; p < parts && status == HDST_OK; first += node->parted->part_counts[p++]) status = run_part(node, step, p, first, stats, error);
-    if (status == HDST_OK) status = end_result(node, error);
-    if (status == HDST_OK) status = check_keys(node, error);
+    hdst__output_reset(&p->rows);
+    forget_file(node, p);
+    p->room = hdst__budget_left(p->rows.budget) + p->rows.capacity * p->rows.record_bytes;
+    for (uint64_t part = 0, first = 0; part < parts && status == HDST_OK; first += p->partition->part_counts[part++])
+        status = run_part(node, p, step, part, first, stats, error);
+    if (status == HDST_OK) status = end_result(node, p, error);
+    if (status == HDST_OK) status = check_keys(node, p, error);
     if (status != HDST_OK) return status;
-    node->part_counts = node->own_counts;
+    node->part_counts = p->counts;
     return HDST_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph: datasets, what all operators share, and reads. Nothing runs here.
+// The graph: datasets, and what all operators share. Nothing runs here.
 #include "plan/dataset.h"
 
 #include "plan/materialised.h"
@@ -22,7 +22,7 @@ static void release_dataset(hdst__object *object)
     hdst__free(HDST__ALLOCATOR(dataset), dataset->keys);
 }
 
-hdst_dataset *hdst__dataset_new(hdst_context *context, hdst__operator op, hdst_dataset *parent)
+hdst_dataset *hdst__dataset_new(hdst_context *context, const hdst__operator *op, hdst_dataset *parent)
 {
     hdst_dataset *dataset = hdst__object_create(context, sizeof *dataset, release_dataset, &hdst__no_dataset);
     if (dataset == &hdst__no_dataset) return dataset;
@@ -69,38 +69,10 @@ bool hdst__same_records(const hdst__record *a, const hdst__record *b)
     return true;
 }
 
-// --- Reads ---
-
-static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_module *module, const char *record, hdst_error *error)
+void hdst__dataset_as_structs(hdst_dataset *dataset)
 {
-    if (hdst__object_status(&source->object, error) != HDST_OK || hdst__check_object(source->object.context, "hdst_read", "module", module, error) != HDST_OK) return error->code;
-    if (hdst__check_pointer("hdst_read", "record", record, error) != HDST_OK) return error->code;
-    dataset->record = hdst__module_find_record(module, record, error);
-    if (!dataset->record) return error->code;
-    hdst_status status = hdst__source_bind(source->source, dataset->record, &dataset->bound, error);
-    if (status != HDST_OK) return status;
-    const char *note = hdst__bound_source_note(dataset->bound);
-    if (note) hdst__log_write(&source->object.context->log, HDST__LOG_INFO, "%s", note);
-    dataset->source = source;
-    dataset->module = module;
-    hdst__object_retain(&source->object);
-    hdst__object_retain(&module->object);
-    dataset->layout = dataset->record->layout;
-    dataset->block = dataset->record->block;
-    dataset->reader = (hdst__reader){hdst__bound_source_fill, dataset->bound, source->source->rows, dataset->record, dataset->layout, dataset->block, false};
-    return HDST_OK;
-}
-
-hdst_dataset *hdst_read(hdst_source *source, hdst_module *module, const char *record)
-{
-    HDST__NEEDS(hdst_dataset, source, "source");
-    hdst_context *context = source->object.context;
-    hdst__lock(context);
-    hdst_dataset *dataset = hdst__dataset_new(context, HDST__OP_READ, NULL);
-    hdst_error error = HDST_ERROR_INIT;
-    if (!dataset->object.error && fill_read(dataset, source, module, record, &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
-    hdst__unlock(context);
-    return dataset;
+    dataset->layout = HDST__AOS;
+    dataset->block = 0;
 }
 
 hdst_status hdst_dataset_status(const hdst_dataset *dataset, hdst_error *error) { return hdst__check_alive(__func__, "dataset", dataset, error); }

@@ -9,21 +9,7 @@
 #include "plan/map_spec.h"
 #include "io/source.h"
 
-typedef enum hdst__operator {
-    HDST__OP_READ,
-    // Functions of records, which fuse
-    HDST__OP_MAP, HDST__OP_FILTER, HDST__OP_FLAT_MAP, HDST__OP_SAMPLE, HDST__OP_SIEVE /* candidates of a top */, HDST__OP_ZIP, HDST__OP_ONES /* the key, and a 1 */, HDST__OP_COUNT /* of an action */,
-    // Functions of many records: what follows them is another stage
-    HDST__OP_REDUCE, HDST__OP_REDUCE_DENSE,
-    // The same records in another place or order
-    HDST__OP_LAYOUT, HDST__OP_SLICE, HDST__OP_UNION, HDST__OP_CACHE, HDST__OP_SORT,
-    HDST__OP_PARTITION,             // inputs: the records, their parts' numbers
-    HDST__OP_TOP,
-    // A function over the records of each key
-    HDST__OP_GROUP,
-    // Records with equal keys become one
-    HDST__OP_REDUCE_BY_KEY, HDST__OP_COUNT_BY_KEY, HDST__OP_DISTINCT,
-} hdst__operator;
+typedef struct hdst__operator hdst__operator;         // operator.h
 
 struct hdst_source {                // made by hdst/source_object.c
     hdst__object object;
@@ -48,7 +34,7 @@ typedef struct hdst__plan_mark {
 // A node of the graph. It is immutable but for `kept`, and belongs to the context.
 struct hdst_dataset {
     hdst__object object;
-    hdst__operator op;
+    const hdst__operator *op;
     uint64_t serial;                // a dataset's inputs have smaller ones
     hdst_dataset *parent;           // NULL for a read; the first of a union
     hdst_dataset **inputs;          // of a union: all; of a partition: two
@@ -83,14 +69,11 @@ struct hdst_dataset {
 // --- For the files of operators; the context's lock is held ---
 
 extern hdst_dataset hdst__no_dataset;       // stands in where there is no memory
-hdst_dataset *hdst__dataset_new(hdst_context *context, hdst__operator op, hdst_dataset *parent);     // takes over the parent's error, layout and record
+hdst_dataset *hdst__dataset_new(hdst_context *context, const hdst__operator *op, hdst_dataset *parent);     // takes over the parent's error, layout and record
+void hdst__dataset_as_structs(hdst_dataset *dataset);       // computed records are C structs
 hdst_dataset *hdst__dataset_fail(hdst_dataset *dataset, const hdst_error *error);
 // A dataset with records, or HDST_E_USAGE: `what` needs them.
 hdst_status hdst__dataset_has_records(const hdst_dataset *dataset, const char *what, hdst_error *error);
-// Makes a dense reduce, whose key is leaf `key` of its parent's record, one of runs of equal keys; for functions that are no accumulation. HDST_E_MEMORY.
-hdst_status hdst__dataset_group_dense(hdst_dataset *dataset, uint32_t key, hdst_error *error);
-// The same of a reduce by key, whose records have one (plan/keyed_records.h).
-hdst_status hdst__dataset_group_by_key(hdst_dataset *dataset, hdst_error *error);
 // Records of one read as the other: names, types and places of all fields are equal.
 bool hdst__same_records(const hdst__record *a, const hdst__record *b);
 

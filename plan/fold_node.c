@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduces that are not field-wise: a function of two records, and what stands for no record.
-#include "plan/plan.h"
+#include "plan/stage_node.h"
 
 #include "codegen/interp/interp.h"
+#include "plan/map_spec.h"
 #include "record/scalar_convert.h"
 
 #include <string.h>
@@ -46,12 +47,19 @@ const void *hdst__plan_identity(hdst__arena *arena, const ast_function *reduce, 
     return NULL;
 }
 
-hdst_status hdst__fold_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error)
+static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
     const hdst_dataset *reduce = node->dataset;
-    ir_func *func = reduce->mark.func;
-    node->func = func;
+    hdst__stage_node_list_items(arena, node);
+    hdst__stage_node *own = node->own;
+    own->call.func = reduce->mark.func;
     const ast_function *users = reduce->spec ? reduce->spec->function : NULL;
-    node->identity = users ? hdst__plan_identity(arena, users, reduce->record, error) : NULL;
-    return node->identity || !users || !users->identity ? hdst__plan_passes(func, error) : error->code;
+    own->identity = users ? hdst__plan_identity(arena, users, reduce->record, error) : NULL;
+    return own->identity || !users || !users->identity ? hdst__plan_passes(reduce->mark.func, error) : error->code;
 }
+
+const hdst__operator hdst__op_fold = {
+    .name = "a fold", .build = build, .run = hdst__stage_node_run_in_turn, .known = hdst__node_has_run, .line = hdst__stage_node_line,
+    .explain = hdst__stage_node_explain,
+    .drop = hdst__stage_node_drop, .release = hdst__stage_node_release,
+};

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys with more records than the memory budget has room for.
 //
-// A reduce takes them piece by piece. From left to right, what came of the pieces so far stands before the records of the next. On a tree, pieces are whole subtrees (64,
-// 4096, ... records), so their results are what the tree has there, and the rest of the tree stands on those: the same bits as with all records at once.
+// A reduce takes them piece by piece. From left to right, what came of the pieces so far stands before the records of the next. On a tree, pieces are
+// whole subtrees (64, 4096, ... records), so their results are what the tree has there, and the rest of the tree stands on those: the same bits as
+// with all records at once.
 //
-// A group function may go over its records as often as it likes. They are written to a temporary file in their order, and the function reads that as the rows of its
-// table: pages of the file, which the system takes back when memory is short. A device with memory of its own gets a copy.
+// A group function may go over its records as often as it likes. They are written to a temporary file in their order, and the function reads that as
+// the rows of its table: pages of the file, which the system takes back when memory is short. A device with memory of its own gets a copy.
 #include "plan/group_node.h"
 #include "shuffle/group/group_large.h"
 
@@ -41,9 +42,10 @@ static void free_piece(const group_node *group, piece *p)
 // --- Reduces ---
 
 // Run `k` alone, of these records: its result, or none where it failed and is left out.
-static hdst_status reduce_rows(hdst__node *node, uint64_t k, const char *rows, uint64_t count, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
+static hdst_status reduce_rows(hdst__node *node, uint64_t k, const char *rows, uint64_t count, const hdst__output **result,
+                               hdst__run_stats *stats, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     hdst__run *all = group->grouping.run, one = {0, count};
     const uint64_t runs = group->grouping.run_count;
     group->grouping.run = &one;
@@ -58,7 +60,7 @@ static hdst_status reduce_rows(hdst__node *node, uint64_t k, const char *rows, u
 // Each piece begins with what came of those before it.
 static hdst_status reduce_left_to_right(hdst__node *node, uint64_t k, hdst__group_large *large, const piece *p, hdst__run_stats *stats, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     const uint64_t size = group->grouping.record->size;
     const hdst__output *result = NULL;
     uint64_t carried = 0, count;
@@ -74,7 +76,7 @@ static hdst_status reduce_left_to_right(hdst__node *node, uint64_t k, hdst__grou
 
 static hdst_status reduce_subtrees(hdst__node *node, uint64_t k, hdst__group_large *large, const piece *p, hdst__run_stats *stats, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     const hdst__output *result = NULL;
     hdst__output_reset(&group->carried);
     for (;;) {
@@ -102,13 +104,13 @@ static uint64_t subtree(uint64_t most)
 
 static hdst_status reduce_all(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     hdst__group *g = &group->grouping;
     piece p;
     hdst_status status = take_piece(group, group->tree ? subtree(g->most) : g->most, &p, error);
     for (uint64_t k = 0; k < g->run_count && status == HDST_OK; k++) {
         hdst__group_large large;
-        status = hdst__group_large_open(&large, g, node->group->input, k, error);
+        status = hdst__group_large_open(&large, g, ((group_node *)node->own)->input, k, error);
         if (status == HDST_OK) status = (group->tree ? reduce_subtrees : reduce_left_to_right)(node, k, &large, &p, stats, error);
         hdst__group_large_close(&large);
     }
@@ -120,10 +122,10 @@ static hdst_status reduce_all(hdst__node *node, hdst__run_stats *stats, hdst_err
 
 static hdst_status write_key(hdst__node *node, uint64_t k, const piece *p, hdst__spill *file, hdst_error *error)
 {
-    const hdst__group *g = &node->group->grouping;
+    const hdst__group *g = &((group_node *)node->own)->grouping;
     hdst__group_large large;
     uint64_t count = p->most;
-    hdst_status status = hdst__group_large_open(&large, &node->group->grouping, node->group->input, k, error);
+    hdst_status status = hdst__group_large_open(&large, &((group_node *)node->own)->grouping, ((group_node *)node->own)->input, k, error);
     while (status == HDST_OK && count) {
         status = hdst__group_large_next(&large, p->rows, p->most, &count, error);
         if (status == HDST_OK) status = hdst__spill_add(file, p->rows, count * g->record->size, error);
@@ -134,7 +136,7 @@ static hdst_status write_key(hdst__node *node, uint64_t k, const piece *p, hdst_
 
 static hdst_status write_all(hdst__node *node, hdst__spill *file, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     const hdst__group *g = &group->grouping;
     const uint64_t fit = WRITE_BYTES / g->record->size + 1;
     piece p;
@@ -146,7 +148,7 @@ static hdst_status write_all(hdst__node *node, hdst__spill *file, hdst_error *er
 
 static hdst_status run_over_file(hdst__node *node, const hdst__spill *file, hdst__run_stats *stats, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     const hdst__output *result = NULL;
     const void *rows;
     hdst_status status = hdst__spill_map(file, &rows, error);
@@ -163,14 +165,14 @@ static hdst_status run_function(hdst__node *node, hdst__run_stats *stats, hdst_e
     hdst_status status = hdst__spill_open(&file, error);
     if (status == HDST_OK) status = write_all(node, &file, error);
     if (status == HDST_OK) status = run_over_file(node, &file, stats, error);
-    node->group->large_bytes += file.bytes;
+    ((group_node *)node->own)->large_bytes += file.bytes;
     hdst__spill_close(&file);
     return status;
 }
 
 hdst_status hdst__group_run_large(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     group->large_keys += group->grouping.run_count;
     for (uint64_t k = 0; k < group->grouping.run_count; k++) group->records += group->grouping.run[k].count;
     hdst__output_reset(&group->large);

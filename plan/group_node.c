@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions over the records of each key. The records are ordered by key on the host (shuffle/group/group.h); then a stage runs over the runs of equal keys, each of which gives one
-// record: it reads the ordered records as the rows of a table (codegen/lower/lower_group.c, codegen/lower/operator_group_function.c).
+// Functions over the records of each key. The records are ordered by key on the host (shuffle/group/group.h); then a stage runs over the runs of
+// equal keys, each of which gives one record: it reads the ordered records as the rows of a table (codegen/lower/lower_group.c,
+// codegen/lower/operator_group_function.c).
 //
-// An associative reduce goes up a tree, as without keys: runs are cut into pieces of 64 records, what these give again, until each key has one record. So a key with very many
-// records keeps all lanes of a device busy.
+// An associative reduce goes up a tree, as without keys: runs are cut into pieces of 64 records, what these give again, until each key has one
+// record. So a key with very many records keeps all lanes of a device busy.
 #include "plan/group_node.h"
 
 #include "engine/engine.h"
@@ -58,26 +59,18 @@ static ir_func *lower(hdst__arena *arena, const hdst_dataset *dataset, const uin
     for (size_t i = 0; i < dataset->key_count; i++) key[i] = (hdst__key_leaf){dataset->keys[i].leaf, dataset->keys[i].element};
     ir_func *func = hdst__lower_group(arena, module->tree, function, key);
     if (!func) {
-        if (hdst__diags_to_error(&module->diags, HDST_E_KERNEL, error) == HDST_OK) hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' cannot be run yet", function->name);
+        if (hdst__diags_to_error(&module->diags, HDST_E_KERNEL, error) == HDST_OK)
+            hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' cannot be run yet", function->name);
         return NULL;
     }
     if (function->kind == AST_REDUCE) func = hdst__operator_group_reduce(arena, func, dataset->parent->record, value);
-    if (dataset->object.context->unchecked) hdst__pass_unchecked(func);
-    for (size_t i = 0; i < func->param_count; i++) func->params[i].bind = hdst__arena_printf(arena, "%s.%s", func->name, func->params[i].name);
-    return func;
+    return hdst__plan_name_params(arena, dataset, func);
 }
 
-static void bind_params(hdst__arena *arena, hdst__node *node)
+static void bind_params(hdst__arena *arena, hdst__stage_call *call, const hdst_dataset *dataset)
 {
-    const size_t count = node->func->param_count;
-    node->params = HDST__NEW_ARRAY(arena, hdst__plan_param, count);
-    for (size_t i = 0; i < count; i++) node->params[i] = hdst__plan_param_of(node->func, &node->func->params[i], node->dataset);
-    hdst__stage_values *values = HDST__NEW(arena, hdst__stage_values);
-    bool *in_place = HDST__NEW_ARRAY(arena, bool, count);
-    in_place[RECORDS] = true;
-    *values = (hdst__stage_values){HDST__NEW_ARRAY(arena, const void *, count), HDST__NEW_ARRAY(arena, uint64_t, count), HDST__NEW_ARRAY(arena, uint64_t, count),
-                                   HDST__NEW_ARRAY(arena, hdst__value_rows *, count), in_place};
-    node->values = values;
+    hdst__stage_call_bind(arena, call, RECORDS);
+    for (size_t i = 0; i < call->func->param_count; i++) call->params[i] = hdst__plan_param_of(call->func, &call->func->params[i], dataset);
 }
 
 // Where parts of the user's are kept, a key must not lie in two. What the values are reduced by does not matter for that.
@@ -91,21 +84,23 @@ static void tell_keys_apart(hdst__arena *arena, hdst__node *node)
     for (size_t i = 0; i < dataset->key_count; i++) leaves[i] = dataset->keys[i].leaf;
     hdst__aggregate_spec *spec = HDST__NEW(arena, hdst__aggregate_spec);
     *spec = (hdst__aggregate_spec){.record = dataset->record, .key_leaves = leaves, .key_count = (uint32_t)dataset->key_count, .laws = laws};
-    node->by_key_spec = spec;
-    hdst__parted_make(arena, node);
+    group_node *group = node->own;
+    group->parts_kept.spec = spec;
+    hdst__by_partition_make(arena, node, &group->parts_kept);
 }
 
-hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_error *error)
+hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
     const hdst_dataset *dataset = node->dataset;
     const ast_function *function = dataset->spec->function;
     hdst__engine *engine = dataset->object.context->engine;
-    group_node *group = node->group = HDST__NEW(arena, group_node);
+    group_node *group = node->own = HDST__NEW(arena, group_node);
+    node->call = &group->call;
     group->value = value_leaves(arena, dataset);
     ir_func *func = lower(arena, dataset, group->value, error);
     if (!func) return error->code;
-    node->func = func;
-    bind_params(arena, node);
+    group->call.func = func;
+    bind_params(arena, &group->call, dataset);
     list_parts(arena, group, dataset);
     group->reduces = function->kind == AST_REDUCE;
     // Where records that fail are left out, what remains of a run may be nothing: no tree then.
@@ -120,15 +115,16 @@ hdst_status hdst__group_node_make(hdst__arena *arena, hdst__node *node, hdst_err
     hdst__output_init(&group->carried, hdst__engine_allocator(engine), hdst__engine_memory(engine), gives->size);
     if (group->reduces && !dataset->dense) tell_keys_apart(arena, node);
     if (dataset->dense) {
-        node->identity = hdst__plan_identity(arena, function, dataset->record, error);
-        if (!node->identity) return error->code;
+        group->identity = hdst__plan_identity(arena, function, dataset->record, error);
+        if (!group->identity) return error->code;
     }
     return hdst__plan_passes(func, error);
 }
 
 // --- A level ---
 
-static hdst_status fill_pieces(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+static hdst_status fill_pieces(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                               uint64_t to_first, hdst_error *error)
 {
     (void)error;
     const group_node *group = user;
@@ -166,7 +162,7 @@ static hdst_status cut_runs(group_node *group, uint64_t most, hdst_error *error)
 // The stage counts runs; people know keys.
 static void name_group(const hdst__node *node, const char *rows, hdst_error *error)
 {
-    const group_node *group = node->group;
+    const group_node *group = node->own;
     char key[200], *at = strstr(error->message, " in record ");
     if (error->code != HDST_E_RECORD || !at || error->record >= group->piece_count) return;
     const hdst__record *record = node->dataset->parent->record;
@@ -185,20 +181,20 @@ static void name_group(const hdst__node *node, const char *rows, hdst_error *err
 
 static hdst_status run_pieces(hdst__node *node, const char *rows, uint64_t row_count, hdst__output *to, hdst__run_stats *stats, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     hdst__stage_output output = {0};
-    const hdst__reader reader = {fill_pieces, group, group->piece_count, node->func->params[0].record, HDST__AOS, 0};
-    const hdst__stage_spec spec = {.kind = HDST__STAGE_MAP, .func = node->func, .reader = reader};
-    hdst__plan_param *table = &node->params[RECORDS];
+    const hdst__reader reader = {fill_pieces, group, group->piece_count, group->call.func->params[0].record, HDST__AOS, 0};
+    const hdst__stage_spec spec = {.kind = HDST__STAGE_MAP, .func = group->call.func, .reader = reader};
+    hdst__plan_param *table = &group->call.params[RECORDS];
     *table = (hdst__plan_param){.function = table->function, .name = table->name, .data = rows, .rows = row_count, .version = ++group->version};
     hdst_status status = HDST_OK;
-    if (node->stage) status = hdst__stage_set_input(node->stage, &reader, NULL, error);
-    else node->stage = hdst__stage_create(group->grouping.engine, &spec);
-    if (!node->stage) return hdst__error_memory(error, "a stage");
-    if (status == HDST_OK) status = hdst__stage_node_values(node, error);
+    if (group->call.stage) status = hdst__stage_set_input(group->call.stage, &reader, NULL, error);
+    else group->call.stage = hdst__stage_create(group->grouping.engine, &spec);
+    if (!group->call.stage) return hdst__error_memory(error, "a stage");
+    if (status == HDST_OK) status = hdst__stage_call_values(&group->call, error);
     if (status != HDST_OK) return status;
-    status = hdst__stage_run(node->stage, node->values, &output, error);
-    hdst__plan_add_stats(stats, hdst__stage_stats(node->stage));
+    status = hdst__stage_run(group->call.stage, group->call.values, &output, error);
+    hdst__plan_add_stats(stats, hdst__stage_stats(group->call.stage));
     if (error && status != HDST_OK) name_group(node, rows, error);
     hdst__output_reset(to);
     return status == HDST_OK ? hdst__output_add(to, output.records, output.record_count, error) : status;
@@ -215,7 +211,7 @@ static bool has_one_each(const group_node *group)
 
 hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t count, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     hdst_status status = HDST_OK;
     *result = &group->level[0];
     hdst__output_reset(&group->level[0]);
@@ -236,11 +232,12 @@ hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t 
 // The identity in every record.
 static hdst_status begin_dense(hdst__node *node, hdst_error *error)
 {
-    hdst__output *to = &node->group->result;
+    group_node *group = node->own;
+    hdst__output *to = &group->result;
     const uint64_t rows = node->dataset->count, size = node->dataset->record->size;
     hdst_status status = rows ? hdst__output_reserve(to, rows, error) : HDST_OK;
     if (status != HDST_OK) return status;
-    for (uint64_t i = 0; i < rows; i++) memcpy(to->records + i * size, node->identity, size);
+    for (uint64_t i = 0; i < rows; i++) memcpy(to->records + i * size, group->identity, size);
     to->count = rows;
     return HDST_OK;
 }
@@ -248,14 +245,15 @@ static hdst_status begin_dense(hdst__node *node, hdst_error *error)
 // What the keys gave, at their places.
 static void put_dense(hdst__node *node, const hdst__output *from)
 {
-    const group_node *group = node->group;
+    const group_node *group = node->own;
     const hdst__record *keyed = node->dataset->parent->record, *values = node->dataset->record;
     for (uint64_t i = 0; i < from->count; i++) {
         const char *row = from->records + i * keyed->size;
         char *to = group->result.records + hdst__key_field_read(group->part, row) * values->size;
         for (uint32_t l = 0; l < values->leaf_count; l++)
             for (uint64_t e = 0; e < values->leaves[l].elements; e++)
-                memcpy(to + hdst__leaf_offset(&values->leaves[l], e), row + hdst__leaf_offset(&keyed->leaves[group->value[l]], e), hdst__scalar_size(values->leaves[l].kind));
+                memcpy(to + hdst__leaf_offset(&values->leaves[l], e), row + hdst__leaf_offset(&keyed->leaves[group->value[l]], e),
+                       hdst__scalar_size(values->leaves[l].kind));
     }
 }
 
@@ -270,18 +268,21 @@ static void count_levels(const group_node *group, uint64_t results, hdst__run_st
 static hdst_status key_error(const hdst__node *node, hdst_error *error)
 {
     const hdst_dataset *dataset = node->dataset;
-    const hdst__group *g = &node->group->grouping;
+    const hdst__group *g = &((group_node *)node->own)->grouping;
     const char *name = dataset->parent->record->leaves[dataset->keys[0].leaf].path;
     const bool is_signed = hdst__kind_is_signed(g->key.field[0].kind);
     char key[32];
     snprintf(key, sizeof key, is_signed ? "%" PRId64 : "%" PRIu64, g->bad_key);
-    if (g->dense_rows) hdst__error_set(error, HDST_E_RECORD, "key '%s' is %s, out of range 0..%" PRIu64 ", in record %" PRIu64, name, key, g->dense_rows - 1, g->bad_record);
+    if (g->dense_rows)
+        hdst__error_set(error, HDST_E_RECORD, "key '%s' is %s, out of range 0..%" PRIu64 ", in record %" PRIu64, name, key,
+                        g->dense_rows - 1, g->bad_record);
     else hdst__error_set(error, HDST_E_RECORD, "key '%s' is %s in record %" PRIu64 ", and the result has no records", name, key, g->bad_record);
     if (error) error->record = g->bad_record;
     return HDST_E_RECORD;
 }
 
-enum { RESULT_SHARE = 8 };              // of what the budget had left: more records of a result that comes in parts go to a file, or little would be left for the parts
+// Of what the budget had left: more records of a result that comes in parts go to a file, or little would be left for the parts.
+enum { RESULT_SHARE = 8 };
 
 static void forget_file(group_node *group)
 {
@@ -315,7 +316,8 @@ static hdst_status end_file(group_node *group, const hdst__output **result, hdst
 {
     if (!group->file.open || !group->file.bytes) return HDST_OK;
     hdst_status status = hdst__spill_map(&group->file, &group->mapped, error);
-    group->filed = (hdst__output){.records = (char *)group->mapped, .count = group->file.bytes / group->result.record_bytes, .record_bytes = group->result.record_bytes};
+    group->filed = (hdst__output){.records = (char *)group->mapped, .count = group->file.bytes / group->result.record_bytes,
+                                  .record_bytes = group->result.record_bytes};
     *result = &group->filed;
     return status;
 }
@@ -323,7 +325,7 @@ static hdst_status end_file(group_node *group, const hdst__output **result, hdst
 // A part of the keys, at most all of them.
 static hdst_status run_part(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     const hdst__output *from = NULL;
     group->keys += group->grouping.run_count;
     if (!group->grouping.large) group->records += group->grouping.row_count;
@@ -338,7 +340,7 @@ static hdst_status run_part(hdst__node *node, const hdst__output **result, hdst_
 
 static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     const hdst__reader *input = group->input;
     hdst_status status = node->dataset->dense ? begin_dense(node, error) : HDST_OK;
     if (status == HDST_OK) status = hdst__group_start(&group->grouping, input, error);
@@ -354,7 +356,7 @@ static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst
 
 static hdst_status run_input(hdst__node *node, const hdst__reader *input, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     group->input = input;
     *result = &group->result;
     hdst__output_reset(&group->result);
@@ -373,41 +375,44 @@ static hdst_status run_part_of_user(hdst__node *node, const hdst__reader *part, 
     (void)first;
     const hdst__output *result;
     const hdst_status status = run_input(node, part, &result, stats, error);
-    return status == HDST_OK ? hdst__parted_add(node, result->records, result->count, error) : status;
+    return status == HDST_OK ? hdst__by_partition_add(&((group_node *)node->own)->parts_kept, result->records, result->count, error) : status;
 }
 
 static hdst_status run_all(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
 {
+    group_node *group = node->own;
     const hdst__output *result;
-    if (node->parted) {
-        if (!node->by_key) node->by_key = hdst__aggregate_create(node->group->grouping.engine, node->by_key_spec);
-        return node->by_key ? hdst__parted_run(node, run_part_of_user, stats, error) : hdst__error_memory(error, "a reduce by key");
+    hdst_status status;
+    if (group->parts_kept.partition) {
+        status = hdst__by_partition_create(node, &group->parts_kept, error);
+        return status == HDST_OK ? hdst__by_partition_run(node, &group->parts_kept, run_part_of_user, stats, error) : status;
     }
-    const hdst_status status = run_input(node, &node->inputs[0]->reader, &result, stats, error);
+    status = run_input(node, &node->inputs[0]->reader, &result, stats, error);
     if (status != HDST_OK) return status;
     node->rows = result->records;
     node->row_count = result->count;
     return HDST_OK;
 }
 
-hdst_status hdst__group_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
+hdst_status hdst__group_node_run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
-    group_node *group = node->group;
+    group_node *group = node->own;
     node->ran = false;
     node->part_counts = NULL;
     group->keys = group->records = group->partial = group->parts = group->large_keys = group->large_bytes = 0;
-    const hdst_status status = run_all(node, stats, error);
+    const hdst_status status = run_all(node, &plan->stats, error);
     if (status != HDST_OK) return status;
-    count_levels(group, node->row_count, stats);
+    count_levels(group, node->row_count, &plan->stats);
     node->ran = true;
-    node->reader = hdst__reader_of_rows(node, node->dataset->record);
+    node->reader = hdst__node_rows_reader(node, node->dataset->record);
     return HDST_OK;
 }
 
-void hdst__group_node_release(hdst__node *node)
+// --- Ending ---
+
+static void free_records(group_node *group)
 {
-    group_node *group = node->group;
-    if (!group || !group->grouping.engine) return;
+    if (!group->grouping.engine) return;        // it was not built
     hdst__group_release(&group->grouping);
     drop_pieces(group);
     forget_file(group);
@@ -417,22 +422,50 @@ void hdst__group_node_release(hdst__node *node)
     hdst__output_destroy(&group->carried);
 }
 
-void hdst__group_node_explain(const hdst__node *node, hdst__buffer *out)
+void hdst__group_node_drop(hdst__node *node)
 {
-    const group_node *group = node->group;
+    group_node *group = node->own;
+    if (group->call.stage) hdst__stage_forget(group->call.stage);
+    free_records(group);
+    hdst__by_partition_drop(node, &group->parts_kept);
+    if (group->parts_kept.aggregate) hdst__aggregate_forget(group->parts_kept.aggregate);
+}
+
+void hdst__group_node_release(hdst__node *node)
+{
+    group_node *group = node->own;
+    hdst__stage_call_end(&group->call);
+    free_records(group);
+    hdst__aggregate_destroy(group->parts_kept.aggregate);
+    group->parts_kept.aggregate = NULL;
+    hdst__by_partition_drop(node, &group->parts_kept);
+}
+
+static void explain_last_run(const group_node *group, hdst__buffer *out)
+{
     char bytes[24];
-    hdst__buffer_printf(out, "group %s: records ordered by key on the host, for %s needs all records of a key together%s\n", node->func->name,
-                        group->reduces ? "a reduce that is not field-wise" : "the function",
-                        group->tree ? "; it is associative, so pieces of 64 records of a key go up a tree" : "; each key's records in their order");
-    if (node->parted) hdst__buffer_printf(out, "  each of the parts of %u by itself\n", (unsigned)node->parted->number);
-    const hdst__hpr hpr = hdst__engine_settings(group->grouping.engine)->hpr;
-    if (hpr < HDST__HPR_DEVICE)
-        hdst__buffer_printf(out, "  hpr %s: of no effect, %s\n", hdst__hpr_name(hpr), group->tree ? "the tree is fixed as the result's bits depend on it" : "no level combines before all records of a key are there");
-    if (!node->ran) return;
-    hdst__buffer_printf(out, "  last run: %" PRIu64 " keys of %" PRIu64 " records, %" PRIu64 " level%s\n", group->keys, group->records, group->levels, group->levels == 1 ? "" : "s");
+    hdst__buffer_printf(out, "  last run: %" PRIu64 " keys of %" PRIu64 " records, %" PRIu64 " level%s\n", group->keys, group->records,
+                        group->levels, group->levels == 1 ? "" : "s");
     if (group->parts > 1) hdst__buffer_printf(out, "  memory was short: keys in %" PRIu64 " parts by their hash, each a pass over the records\n", group->parts);
     if (!group->large_keys) return;
     hdst__buffer_printf(out, "  %" PRIu64 " key%s with more records than it has room for: ", group->large_keys, group->large_keys == 1 ? "" : "s");
     if (group->large_bytes) hdst__buffer_printf(out, "%s in a temporary file that the function reads\n", hdst__bytes_text(group->large_bytes, bytes));
     else hdst__buffer_puts(out, group->tree ? "read in pieces, whose results go up the tree\n" : "read in pieces, what came of those so far before the next\n");
+}
+
+hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error)
+{
+    (void)error;
+    const group_node *group = node->own;
+    hdst__buffer_printf(out, "group %s: records ordered by key on the host, for %s needs all records of a key together%s\n", group->call.func->name,
+                        group->reduces ? "a reduce that is not field-wise" : "the function",
+                        group->tree ? "; it is associative, so pieces of 64 records of a key go up a tree" : "; each key's records in their order");
+    if (group->parts_kept.partition) hdst__buffer_printf(out, "  each of the parts of %u by itself\n", (unsigned)group->parts_kept.partition->number);
+    const hdst__hpr hpr = hdst__engine_settings(group->grouping.engine)->hpr;
+    if (hpr < HDST__HPR_DEVICE)
+        hdst__buffer_printf(out, "  hpr %s: of no effect, %s\n", hdst__hpr_name(hpr),
+                            group->tree ? "the tree is fixed as the result's bits depend on it"
+                                        : "no level combines before all records of a key are there");
+    if (node->ran) explain_last_run(group, out);
+    return HDST_OK;
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node of functions over the records of each key, as its own files see it.
-#ifndef HDST_PLAN_PLAN_GROUP_H
-#define HDST_PLAN_PLAN_GROUP_H
+#ifndef HDST_PLAN_GROUP_NODE_H
+#define HDST_PLAN_GROUP_NODE_H
 
 #include "shuffle/group/group.h"
 #include "engine/memory/output.h"
-#include "plan/plan.h"
+#include "plan/by_partition.h"
+#include "plan/stage_call.h"
 
 typedef struct hdst__group_node {
+    hdst__stage_call call;
+    hdst__by_partition parts_kept;  // of a reduce that is not dense
+    const void *identity;           // of a dense reduce: one row
     hdst__group grouping;
     const hdst__reader *input;      // in a run: all records, or those of a part that the user named
     hdst__key_field *part;
@@ -26,6 +30,13 @@ typedef struct hdst__group_node {
     uint64_t version, levels, keys, records, partial, parts;    // of the last run; partial: what the lowest level gave
     uint64_t large_keys, large_bytes;   // of the last run: keys that had no room at once; written to temporary files for them
 } hdst__group_node;
+
+// hdst__operator
+hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_error *error);
+hdst_status hdst__group_node_run(hdst__plan *plan, hdst__node *node, hdst_error *error);
+hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error);
+void hdst__group_node_drop(hdst__node *node);
+void hdst__group_node_release(hdst__node *node);
 
 // From ordered records, whose runs are in the grouping and are used up, to one record for each key; the result is valid until the next call.
 hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t count, const hdst__output **result, hdst__run_stats *stats, hdst_error *error);

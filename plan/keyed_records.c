@@ -47,7 +47,8 @@ static bool ends_with(const char *path, const char *name)
 static hdst_status misfit(const hdst__record *keyed, const ast_function *reduce, uint32_t position, const hdst__leaf *is, const char *wanted, hdst_error *error)
 {
     char text[160];
-    hdst__error_set(error, HDST_E_USAGE, "'%s' takes %s as value %u; '%s' has %s there", reduce->name, wanted, position, keyed->name, is ? hdst__leaf_text(is, text) : "nothing");
+    hdst__error_set(error, HDST_E_USAGE, "'%s' takes %s as value %u; '%s' has %s there", reduce->name, wanted, position, keyed->name,
+                    is ? hdst__leaf_text(is, text) : "nothing");
     hdst__error_hint(error, "the fields beside the key are those of the reduce's record, in order and with their names");
     return HDST_E_USAGE;
 }

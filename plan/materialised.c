@@ -16,10 +16,11 @@ static hdst_status make_plan(hdst__kept *kept, hdst_error *error)
     jmp_buf out_of_memory;
     kept->arena.out_of_memory = &out_of_memory;
     hdst__arena_compiles(&kept->arena, &kept->dataset->object.context->cancel);
-    hdst_status status = setjmp(out_of_memory) ? hdst__arena_error(&kept->arena, "a plan", error) : hdst__plan_make(&kept->arena, kept->dataset->parent, &kept->plan, error);
+    hdst_status status = setjmp(out_of_memory) ? hdst__arena_error(&kept->arena, "a plan", error)
+        : hdst__plan_make(&kept->arena, kept->dataset->parent, &kept->plan, error);
     kept->arena.out_of_memory = NULL;
     hdst__arena_compiled(&kept->arena);
-    if (status == HDST_OK) kept->plan.target->keeps = kept->plan.target->feeds = true;
+    if (status == HDST_OK) kept->plan.target->keeps = true;
     return status;
 }
 
@@ -42,7 +43,8 @@ static hdst_status fill(hdst__kept *kept, hdst__run_stats *stats, hdst_error *er
     hdst__plan_add_stats(stats, &kept->plan.stats);
     if (status != HDST_OK) return status;
     kept->resident = kept->plan.target->resident;
-    if (!kept->resident) kept->resident = kept->made = hdst__dataset_cache_create(hdst__engine_runtime(kept->dataset->object.context->engine), &kept->plan.target->reader);
+    hdst__runtime *runtime = hdst__engine_runtime(kept->dataset->object.context->engine);
+    if (!kept->resident) kept->resident = kept->made = hdst__dataset_cache_create(runtime, &kept->plan.target->reader);
     return kept->resident ? HDST_OK : hdst__error_memory(error, "a cached dataset");
 }
 

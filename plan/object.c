@@ -126,7 +126,9 @@ hdst_status hdst__read_options(const char *type, const char *init, void *options
         return HDST_E_USAGE;
     }
     for (size_t i = bytes; i < size; i++) unknown |= ((const char *)given)[i] != 0;
-    if (unknown) return hdst__error_set(error, HDST_E_USAGE, "%s of size %zu ask for something that this version of hdst (%s) does not know", type, size, HDST_VERSION_TEXT);
+    if (unknown)
+        return hdst__error_set(error, HDST_E_USAGE, "%s of size %zu ask for something that this version of hdst (%s) does not know", type,
+                               size, HDST_VERSION_TEXT);
     memcpy(options, given, size < bytes ? size : bytes);
     return HDST_OK;
 }

@@ -55,7 +55,8 @@ void hdst__object_drop(hdst__object *object);           // one use less; the las
 void hdst__object_destroy(hdst__object *object);
 void hdst__object_free_all(hdst_context *context);      // the context's end
 
-// Gives the object an error (the first one stays) and returns it to fill; never NULL: without memory it is a copy nobody reads and the object gets hdst__no_memory.
+// Gives the object an error (the first one stays) and returns it to fill; never NULL: without memory it is a copy nobody reads and the object gets
+// hdst__no_memory.
 hdst_status hdst__object_fail(hdst__object *object, const hdst_error *error);
 hdst_status hdst__object_inherit(hdst__object *object, const hdst__object *from);      // takes over from's error, if any; HDST_OK when there is none
 hdst_status hdst__object_status(const hdst__object *object, hdst_error *error);
@@ -80,9 +81,10 @@ const hdst__object *hdst__needs(const hdst__object *object, const hdst__object *
 hdst_status hdst__check_object(const hdst_context *context, const char *call, const char *name, const void *object, hdst_error *error);
 // Anything else that must not be NULL.
 hdst_status hdst__check_pointer(const char *call, const char *name, const void *pointer, hdst_error *error);
-// Options of `bytes` bytes of which `least` were there from the start: copies the `size` bytes that the caller says to have over the defaults. What a newer program
-// has beyond must be zeroes.
-hdst_status hdst__read_options(const char *type, const char *init, void *options, size_t least, size_t bytes, const void *given, size_t size, hdst_error *error);
+// Options of `bytes` bytes of which `least` were there from the start: copies the `size` bytes that the caller says to have over the defaults. What a
+// newer program has beyond must be zeroes.
+hdst_status hdst__read_options(const char *type, const char *init, void *options, size_t least, size_t bytes, const void *given,
+                               size_t size, hdst_error *error);
 // The object of a call that makes none, with a context: HDST_OK. Its own error, or that it is NULL, else.
 hdst_status hdst__check_alive(const char *call, const char *name, const void *object, hdst_error *error);
 

@@ -1,11 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators over the records of each key: groups, and reduces by key that are no accumulation.
-#include "plan/dataset.h"
-#include "shuffle/group/group.h"
+// A function over the records of each key: a group, or a reduce that is no accumulation. Its node is in group_node.c.
+#include "plan/op_group.h"
+
+#include "plan/group_node.h"
 #include "plan/keyed_records.h"
+#include "plan/map_spec.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
+
+static void describe(const hdst_dataset *dataset, hdst__buffer *out)
+{
+    const ast_function *function = dataset->spec->function;
+    hdst__buffer_printf(out, " by key -> %s %s", function->kind == AST_GROUP ? "group" : "reduce", function->name);
+    if (dataset->dense) hdst__buffer_printf(out, " to %" PRIu64 " records", dataset->count);
+}
+
+static const hdst__container_rule containers = {
+    .allowed = 1u << HDST_CONTAINER_AUTO | 1u << HDST_CONTAINER_SORTED, .why = "it needs all records of a key together, which sorted runs give",
+    .hint = "HDST_CONTAINER_SORTED, or a reduce that is field-wise",
+};
+
+const hdst__operator hdst__op_group = {
+    .name = "hdst_group", .gives = HDST__GIVES_OTHERS, .containers = &containers, .may_stay_on_host = true, .describe = describe,
+    .build = hdst__group_node_build,
+    .run = hdst__group_node_run, .known = hdst__node_has_run, .explain = hdst__group_node_explain, .drop = hdst__group_node_drop,
+    .release = hdst__group_node_release,
+};
 
 // --- The fields of a key ---
 
@@ -90,7 +112,8 @@ static hdst_status check_keys(const hdst_dataset *dataset, const ast_decl *param
                                dataset->keys[i].elements > 1 ? "[]" : "", param->name, dataset->spec->function->name);
     }
     if (dataset->key_count != wanted)
-        return hdst__error_set(error, HDST_E_USAGE, "key '%s' of '%s' has %zu field%s, hdst_group was given %zu", param->name, dataset->spec->function->name, wanted,
+        return hdst__error_set(error, HDST_E_USAGE, "key '%s' of '%s' has %zu field%s, hdst_group was given %zu", param->name,
+                               dataset->spec->function->name, wanted,
                                wanted == 1 ? "" : "s", dataset->key_count);
     return check_size(elements, error);
 }
@@ -116,9 +139,9 @@ static const ast_decl *find_param(const ast_function *f, ast_qualifier qualifier
 static hdst_status give_result(hdst_dataset *dataset, hdst_error *error)
 {
     const ast_function *f = dataset->spec->function;
-    dataset->layout = HDST__AOS;        // computed records are C structs
-    dataset->block = 0;
-    dataset->record = f->result->kind == HDST__RECORD ? f->result->record : hdst__module_find_record(dataset->spec->module, hdst__scalar_c_name(f->result->kind), error);
+    hdst__dataset_as_structs(dataset);
+    dataset->record = f->result->kind == HDST__RECORD ? f->result->record
+        : hdst__module_find_record(dataset->spec->module, hdst__scalar_c_name(f->result->kind), error);
     return dataset->record ? HDST_OK : error->code;
 }
 
@@ -142,7 +165,7 @@ static hdst_status fill_group(hdst_dataset *dataset, const char *key, hdst_error
 // Takes over `spec`.
 static hdst_dataset *add_group(hdst_dataset *parent, const char *key, hdst_map_spec *spec)
 {
-    hdst_dataset *dataset = hdst__dataset_new(parent->object.context, HDST__OP_GROUP, parent);
+    hdst_dataset *dataset = hdst__dataset_new(parent->object.context, &hdst__op_group, parent);
     if (!dataset->object.context) {
         hdst__object_drop(&spec->object);
         return dataset;
@@ -157,7 +180,7 @@ static hdst_dataset *add_group(hdst_dataset *parent, const char *key, hdst_map_s
 
 static hdst_dataset *misused(hdst_dataset *parent, const hdst_error *error)
 {
-    return hdst__dataset_fail(hdst__dataset_new(parent->object.context, HDST__OP_GROUP, parent), error);
+    return hdst__dataset_fail(hdst__dataset_new(parent->object.context, &hdst__op_group, parent), error);
 }
 
 hdst_dataset *hdst_group(hdst_dataset *parent, const char *key, const hdst_map_spec *spec)
@@ -187,7 +210,7 @@ hdst_dataset *hdst_group_function(hdst_dataset *parent, const char *key, hdst_mo
 
 hdst_status hdst__dataset_group_dense(hdst_dataset *dataset, uint32_t key, hdst_error *error)
 {
-    dataset->op = HDST__OP_GROUP;
+    dataset->op = &hdst__op_group;
     dataset->dense = true;
     return add_key(dataset, (hdst__field_place){.leaf = key, .elements = 1}, error);
 }
@@ -197,7 +220,7 @@ hdst_status hdst__dataset_group_by_key(hdst_dataset *dataset, hdst_error *error)
     const hdst__record *keyed = dataset->parent->record;
     hdst_status status = HDST_OK;
     uint64_t elements = 0;
-    dataset->op = HDST__OP_GROUP;
+    dataset->op = &hdst__op_group;
     for (uint32_t l = 0; l < keyed->leaf_count && status == HDST_OK; l++) {
         if (!hdst__is_key_leaf(keyed, l)) continue;
         elements += keyed->leaves[l].elements;

@@ -1,8 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting: what the text of the keys means for a record.
-#include "plan/dataset.h"
+// Sorts by several keys (shuffle/sort/sort.h).
+#include "plan/plan.h"
+#include "shuffle/sort/sort.h"
 
 #include <string.h>
+
+// --- The node ---
+
+typedef struct sort_node {
+    hdst__sort *sort;               // made at the first run
+} sort_node;
+
+static void describe(const hdst_dataset *dataset, hdst__buffer *out) { hdst__buffer_printf(out, " sorted by %s", dataset->sort_text); }
+
+static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error)
+{
+    (void)error;
+    node->own = HDST__NEW(arena, sort_node);
+    return HDST_OK;
+}
+
+static hdst_status run_sort(hdst__node *node, hdst__sort *sort, hdst_error *error)
+{
+    const hdst__node *input = node->inputs[0];
+    hdst_status status = hdst__sort_run(sort, &input->reader, input->resident, node->keeps, error);
+    if (status != HDST_OK) return status;
+    node->ran = true;
+    node->reader = hdst__sort_reader(sort);
+    node->resident = hdst__sort_resident(sort);
+    node->rows = hdst__sort_rows(sort);
+    node->row_count = node->reader.records;
+    return HDST_OK;
+}
+
+static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
+{
+    const hdst_dataset *dataset = node->dataset;
+    sort_node *own = node->own;
+    node->ran = false;
+    if (!own->sort) own->sort = hdst__sort_create(dataset->object.context->engine, dataset->record, dataset->sort_keys, dataset->sort_key_count);
+    if (!own->sort) return hdst__error_memory(error, "a sort");
+    const hdst_status status = run_sort(node, own->sort, error);
+    hdst__plan_add_stats(&plan->stats, hdst__sort_stats(own->sort));
+    return status;
+}
+
+static hdst_status explain(hdst__node *node, hdst__buffer *out, hdst_error *error)
+{
+    (void)error;
+    const sort_node *own = node->own;
+    hdst__buffer_printf(out, "sort %u\n", (unsigned)node->number);
+    if (own->sort) hdst__sort_explain(own->sort, out);
+    else hdst__buffer_puts(out, "  how it sorts is chosen by the next run\n");
+    return HDST_OK;
+}
+
+static void drop(hdst__node *node)
+{
+    const sort_node *own = node->own;
+    if (own->sort) hdst__sort_forget(own->sort);
+}
+
+static void release(hdst__node *node)
+{
+    sort_node *own = node->own;
+    hdst__sort_destroy(own->sort);
+    own->sort = NULL;
+}
+
+const hdst__operator hdst__op_sort = {
+    .name = "hdst_sort", .gives = HDST__GIVES_EACH, .may_stay_on_host = true, .describe = describe, .build = build, .run = run,
+    .known = hdst__node_has_run, .explain = explain,
+    .drop = drop, .release = release,
+};
+
+// --- The keys ---
 
 enum { MOST_KEYS = 4096 };
 
@@ -77,6 +149,8 @@ static hdst_status read_keys(key_reader *r, const char *text)
     }
 }
 
+// --- The dataset ---
+
 static hdst_status fill_sort(hdst_dataset *dataset, const char *keys, hdst_error *error)
 {
     hdst_status status = hdst__dataset_has_records(dataset, "hdst_sort", error);
@@ -88,8 +162,7 @@ static hdst_status fill_sort(hdst_dataset *dataset, const char *keys, hdst_error
     dataset->sort_key_count = reader.count;
     if (status != HDST_OK) return status;
     dataset->sort_text = hdst__strdup(HDST__ALLOCATOR(dataset), keys);
-    dataset->layout = HDST__AOS;
-    dataset->block = 0;
+    hdst__dataset_as_structs(dataset);
     return dataset->sort_text ? HDST_OK : hdst__error_memory(error, "sort keys");
 }
 
@@ -97,7 +170,7 @@ hdst_dataset *hdst_sort(hdst_dataset *from, const char *keys)
 {
     HDST__NEEDS(hdst_dataset, from, "dataset");
     hdst__lock(from->object.context);
-    hdst_dataset *dataset = hdst__dataset_new(from->object.context, HDST__OP_SORT, from);
+    hdst_dataset *dataset = hdst__dataset_new(from->object.context, &hdst__op_sort, from);
     hdst_error error = HDST_ERROR_INIT;
     if (!dataset->object.error && fill_sort(dataset, keys, &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
     hdst__unlock(from->object.context);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The node of the records with the largest (or smallest) values. The stage before it ends in a sieve, which lets through what is between two limits (codegen/lower/operator_functions.h): so hardly
-// any record leaves the kernel, on any device. The best of those are picked on the host (shuffle/sort/top_k.h).
+// The records with the largest (or smallest) values. The stage before the node ends in a threshold filter, which lets through what is between two
+// limits (codegen/lower/operator_functions.h): so hardly any record leaves the kernel, on any device. The best of those are picked on the host
+// (shuffle/sort/top_k.h).
 //
-// A sample through the same stage tells the limit: the value of the last of the best in it. There are as many as wanted that are not worse, so all that are better than it are the
-// candidates; where those are too few, because many are equal to it, a second run asks for just these, until there are enough.
-#include "plan/plan.h"
+// A sample through the same stage tells the limit: the value of the last of the best in it. There are as many as wanted that are not worse, so all
+// that are better than it are the candidates; where those are too few, because many are equal to it, a second run asks for just these, until there
+// are enough.
+#include "plan/stage_node.h"
 
 #include "engine/engine.h"
 #include "record/key_field.h"
@@ -22,35 +24,53 @@ enum {
     SAMPLE_LEAST = 4,                           // times as many as are wanted: else the limit would let through a great part
 };
 
-typedef struct hdst__top_node {
+typedef struct top_node {
     hdst__top_k best;
     hdst__plan_param *low, *high, *all, *begin;     // of the stage; begin: NULL, or of the range that it makes
     uint64_t low_value, high_value;     // in the low bytes
     uint32_t all_value;
-    bool only_sieves;                   // the stage does nothing else
+    bool only_filters;                   // the stage does nothing else
     bool by_index;                      // it asks for the index of records, so a sample is from the start
     uint64_t sampled, candidates;       // in the last run
     const hdst__reader *from;           // of a sample
     uint64_t stretch, stride;
 } top_node;
 
+// --- Candidates: a threshold filter, whose limits are parameters ---
+
+static void describe_candidates(const hdst_dataset *dataset, hdst__buffer *out)
+{
+    (void)dataset;
+    hdst__buffer_puts(out, " -> candidates");
+}
+
+static ir_func *lower_candidates(hdst__arena *arena, const hdst_dataset *dataset, hdst_error *error)
+{
+    (void)error;
+    return hdst__operator_sieve(arena, dataset->record, dataset->place.leaf, dataset->place.element);
+}
+
+const hdst__operator hdst__op_candidates = {.name = "candidates", .gives = HDST__GIVES_FEW, .describe = describe_candidates, .lower = lower_candidates};
+
 // --- Making ---
 
-static hdst__plan_param *param_of(const hdst__node *stage, const char *name)
+static hdst__plan_param *param_of(const hdst__stage_node *stage, const char *name)
 {
-    const ir_func *sieve = stage->items[stage->item_count - 1]->mark.func;
-    for (size_t i = 1; i < sieve->param_count; i++)
-        for (size_t j = 0; j < stage->func->param_count; j++)
-            if (!strcmp(sieve->params[i].name, name) && stage->func->params[j].bind == sieve->params[i].bind) return &stage->params[j];
+    const ir_func *filter = stage->items[stage->item_count - 1]->mark.func;
+    for (size_t i = 1; i < filter->param_count; i++)
+        for (size_t j = 0; j < stage->call.func->param_count; j++)
+            if (!strcmp(filter->params[i].name, name) && stage->call.func->params[j].bind == filter->params[i].bind) return &stage->call.params[j];
     return NULL;
 }
 
-void hdst__top_node_make(hdst__arena *arena, hdst__node *node)
+static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
+    (void)error;
     const hdst_dataset *dataset = node->dataset;
-    hdst__node *stage = node->inputs[0];
-    top_node *top = node->top = HDST__NEW(arena, top_node);
-    hdst__top_k_init(&top->best, dataset->object.context->engine, dataset->record, dataset->place.leaf, dataset->place.element, dataset->count, dataset->largest);
+    hdst__stage_node *stage = hdst__node_stage(node->inputs[0]);
+    top_node *top = node->own = HDST__NEW(arena, top_node);
+    hdst__top_k_init(&top->best, dataset->object.context->engine, dataset->record, dataset->place.leaf, dataset->place.element,
+                     dataset->count, dataset->largest);
     top->low = param_of(stage, "low");
     top->high = param_of(stage, "high");
     top->all = param_of(stage, "all");
@@ -58,11 +78,12 @@ void hdst__top_node_make(hdst__arena *arena, hdst__node *node)
     top->high->data = &top->high_value;
     top->all->data = &top->all_value;
     top->all_value = 1;
-    for (size_t j = 0; j < stage->func->param_count; j++)
-        if (stage->params[j].data == &stage->range_begin) top->begin = &stage->params[j];
-    top->only_sieves = stage->item_count == 1 && !stage->nothing;
+    for (size_t j = 0; j < stage->call.func->param_count; j++)
+        if (stage->call.params[j].data == &stage->range_begin) top->begin = &stage->call.params[j];
+    top->only_filters = stage->item_count == 1 && !stage->nothing;
     for (size_t i = 0; i < stage->item_count; i++) top->by_index |= hdst__reads_index(stage->items[i]->mark.func);
-    stage->held = node;
+    node->inputs[0]->driver = node;
+    return HDST_OK;
 }
 
 // --- Limits ---
@@ -126,7 +147,8 @@ static void limit_to(top_node *top, uint64_t limit, bool same)
 
 // --- A sample ---
 
-static hdst_status fill_sample(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+static hdst_status fill_sample(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                               uint64_t to_first, hdst_error *error)
 {
     const top_node *top = user;
     hdst_status status = HDST_OK;
@@ -141,14 +163,15 @@ static hdst_status fill_sample(void *user, uint64_t first, uint64_t count, const
 // From all over the input, but where an index tells records apart or makes them: then from one end.
 static hdst__reader sample_of(hdst__node *node, uint64_t records)
 {
-    top_node *top = node->top;
+    top_node *top = node->own;
     const hdst__node *stage = node->inputs[0];
-    hdst__reader reader = stage->nothing ? hdst__range_node_reader(stage) : stage->inputs[0]->reader;
-    const uint64_t stretches = top->by_index || stage->nothing ? 1 : records < SAMPLE_STRETCHES ? records : SAMPLE_STRETCHES;
+    const bool is_range = hdst__node_stage(stage)->nothing != NULL;
+    hdst__reader reader = is_range ? hdst__range_input_reader(stage) : stage->inputs[0]->reader;
+    const uint64_t stretches = top->by_index || is_range ? 1 : records < SAMPLE_STRETCHES ? records : SAMPLE_STRETCHES;
     top->stretch = records / stretches;
     top->stride = reader.records / stretches;
     top->from = &stage->inputs[0]->reader;
-    if (!stage->nothing) reader.fill = fill_sample, reader.user = top;
+    if (!is_range) reader.fill = fill_sample, reader.user = top;
     reader.records = top->stretch * stretches;
     return reader;
 }
@@ -156,34 +179,44 @@ static hdst__reader sample_of(hdst__node *node, uint64_t records)
 // A range's last numbers are most often its largest.
 static void move_range(const hdst__node *node, uint64_t by)
 {
-    top_node *top = node->top;
+    top_node *top = node->own;
     if (!top->begin || !top->best.largest || top->by_index) return;
-    node->inputs[0]->range_begin += by;
+    hdst__node_stage(node->inputs[0])->range_begin += by;
     top->begin->version++;
+}
+
+// One run of the stage, over the sample.
+static hdst_status read_sample(hdst__node *node, const hdst__reader *sample, hdst__stage_output *output, hdst_error *error)
+{
+    hdst__node *stage = node->inputs[0];
+    const hdst__stage_call *call = stage->call;
+    const uint64_t moved = stage->inputs[0]->reader.records - sample->records;
+    let_all_through(node->own);
+    hdst_status status = hdst__stage_node_input(stage, error);
+    if (status == HDST_OK) status = hdst__stage_set_input(call->stage, sample, NULL, error);
+    if (status != HDST_OK) return status;
+    move_range(node, moved);
+    status = hdst__stage_call_values(call, error);
+    if (status == HDST_OK) status = hdst__stage_run(call->stage, call->values, output, error);
+    move_range(node, 0 - moved);
+    return status;
 }
 
 static hdst_status run_sample(hdst__node *node, uint64_t records, hdst__run_stats *stats, hdst_error *error)
 {
-    top_node *top = node->top;
+    top_node *top = node->own;
     hdst__node *stage = node->inputs[0];
     hdst__stage_output output = {0};
     const hdst__reader sample = sample_of(node, records);
-    const uint64_t moved = stage->inputs[0]->reader.records - sample.records;
-    let_all_through(top);
-    hdst_status status = hdst__stage_node_input(stage, error);
-    if (status == HDST_OK) status = hdst__stage_set_input(stage->stage, &sample, NULL, error);
+    const hdst_status status = read_sample(node, &sample, &output, error);
     if (status != HDST_OK) return status;
-    move_range(node, moved);
-    status = hdst__stage_node_values(stage, error);
-    if (status == HDST_OK) status = hdst__stage_run(stage->stage, stage->values, &output, error);
-    move_range(node, 0 - moved);
-    if (status != HDST_OK) return status;
-    stats->compile_seconds += hdst__stage_stats(stage->stage)->compile_seconds;
-    stats->total_seconds += hdst__stage_stats(stage->stage)->total_seconds;
+    const hdst__run_stats *ran = hdst__stage_stats(stage->call->stage);
+    stats->compile_seconds += ran->compile_seconds;
+    stats->total_seconds += ran->total_seconds;
     top->sampled = output.record_count;
     stage->rows = output.records;
     stage->row_count = output.record_count;
-    const hdst__reader rows = hdst__reader_of_rows(stage, node->dataset->record);
+    const hdst__reader rows = hdst__node_rows_reader(stage, node->dataset->record);
     return hdst__top_k_run(&top->best, &rows, error);
 }
 
@@ -201,18 +234,19 @@ static bool limit_of(const top_node *top, uint64_t *limit)
 static uint64_t records_of_sample(const hdst__node *node)
 {
     const uint64_t records = node->inputs[0]->inputs[0]->reader.records, share = records / SAMPLE_SHARE, most = share < SAMPLE_MOST ? share : SAMPLE_MOST;
-    const hdst__engine *engine = node->top->best.engine;
+    const hdst__engine *engine = ((top_node *)node->own)->best.engine;
     const uint64_t wanted = node->dataset->count;
     if (records < hdst__engine_limits(engine)->pick_least || wanted > share / SAMPLE_LEAST) return 0;
     return wanted * SAMPLE_LEAST > most ? wanted * SAMPLE_LEAST : most;
 }
 
-bool hdst__top_node_sieves(const hdst__node *node)
+// Whether the next run asks the stage for candidates; else the records pass by.
+static bool needs_stage(const hdst__node *node)
 {
     const hdst__device_info *device;
-    if (!node->top->only_sieves) return true;
+    if (!((top_node *)node->own)->only_filters) return true;
     if (!hdst__node_is_known(node->inputs[0]->inputs[0]) || !records_of_sample(node)) return false;
-    return hdst__engine_device(node->top->best.engine, &device, NULL) == HDST_OK && device->class_ != HDST__DEVICE_INTERP;
+    return hdst__engine_device(((top_node *)node->own)->best.engine, &device, NULL) == HDST_OK && device->class_ != HDST__DEVICE_INTERP;
 }
 
 static hdst_status run_stage(hdst__node *node, uint64_t enough, hdst__run_stats *stats, hdst_error *error)
@@ -220,19 +254,19 @@ static hdst_status run_stage(hdst__node *node, uint64_t enough, hdst__run_stats 
     hdst__node *stage = node->inputs[0];
     hdst_status status = hdst__stage_node_input(stage, error);
     if (status != HDST_OK) return status;
-    hdst__stage_end_early(stage->stage, enough);
+    hdst__stage_end_early(stage->call->stage, enough);
     status = hdst__stage_node_run(stage, error);
-    hdst__run_stats more = *hdst__stage_stats(stage->stage);
+    hdst__run_stats more = *hdst__stage_stats(stage->call->stage);
     if (enough) more.records = 0;       // they were counted
     hdst__plan_add_stats(stats, &more);
-    hdst__stage_end_early(stage->stage, 0);
-    node->top->candidates += stage->row_count;
+    hdst__stage_end_early(stage->call->stage, 0);
+    ((top_node *)node->own)->candidates += stage->row_count;
     return status;
 }
 
 static hdst_status pick(hdst__node *node, const hdst__reader *reader, hdst__run_stats *stats, hdst_error *error)
 {
-    hdst__top_k *best = &node->top->best;
+    hdst__top_k *best = &((top_node *)node->own)->best;
     hdst_status status = hdst__top_k_run(best, reader, error);
     if (node->inputs[0]->ran) best->stats.records = 0;          // the stage counted them
     hdst__plan_add_stats(stats, &best->stats);
@@ -242,7 +276,7 @@ static hdst_status pick(hdst__node *node, const hdst__reader *reader, hdst__run_
 // The best so far, then the first records with the limit's value.
 static hdst_status add_equal_ones(hdst__node *node, uint64_t limit, hdst__run_stats *stats, hdst_error *error)
 {
-    top_node *top = node->top;
+    top_node *top = node->own;
     hdst__top_k *best = &top->best;
     hdst__node *stage = node->inputs[0];
     const uint64_t missing = best->wanted - best->row_count;
@@ -253,9 +287,9 @@ static hdst_status add_equal_ones(hdst__node *node, uint64_t limit, hdst__run_st
     return hdst__top_k_append(best, stage->rows, more, error);
 }
 
-static hdst_status run_sieved(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
+static hdst_status run_filtered(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
 {
-    top_node *top = node->top;
+    top_node *top = node->own;
     hdst_error ignored = HDST_ERROR_INIT;
     const uint64_t records = records_of_sample(node);
     const bool adds_up = node->inputs[0]->table_count > 0;      // it must see each record once
@@ -279,33 +313,95 @@ static hdst_status no_record(const hdst__node *node, hdst_error *error)
     return hdst__error_set(error, HDST_E_USAGE, "'%s' of an empty dataset has no result", node->dataset->extreme);
 }
 
-hdst_status hdst__top_node_run(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
+static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
-    top_node *top = node->top;
+    top_node *top = node->own;
     hdst__node *stage = node->inputs[0];
     top->sampled = top->candidates = 0;
     node->ran = stage->ran = false;
-    hdst_status status = hdst__top_node_sieves(node) ? run_sieved(node, stats, error) : pick(node, &stage->inputs[0]->reader, stats, error);
+    hdst_status status = needs_stage(node) ? run_filtered(node, &plan->stats, error) : pick(node, &stage->inputs[0]->reader, &plan->stats, error);
     if (status != HDST_OK) return status;
     if (node->dataset->extreme && !top->best.row_count) return no_record(node, error);
     node->ran = true;
     node->rows = top->best.rows;
     node->row_count = top->best.row_count;
-    node->reader = hdst__reader_of_rows(node, node->dataset->record);
+    node->reader = hdst__node_rows_reader(node, node->dataset->record);
     return HDST_OK;
 }
 
-void hdst__top_node_explain(const hdst__node *node, hdst__buffer *out)
+static hdst_status explain(hdst__node *node, hdst__buffer *out, hdst_error *error)
 {
-    const top_node *top = node->top;
+    (void)error;
+    const top_node *top = node->own;
     hdst__buffer_printf(out, "%s %" PRIu64 ": picked on the host %s\n", node->dataset->extreme ? node->dataset->extreme : "top", top->best.wanted,
-                        hdst__top_node_sieves(node) ? "among candidates" : "while the records pass by");
-    if (!node->ran) return;
-    if (top->sampled) hdst__buffer_printf(out, "  last run: a sample of %" PRIu64 " records told the limit, which %" PRIu64 " records passed\n", top->sampled, top->candidates);
+                        needs_stage(node) ? "among candidates" : "while the records pass by");
+    if (!node->ran) return HDST_OK;
+    if (top->sampled)
+        hdst__buffer_printf(out, "  last run: a sample of %" PRIu64 " records told the limit, which %" PRIu64 " records passed\n", top->sampled,
+                            top->candidates);
     else hdst__buffer_printf(out, "  last run: %" PRIu64 " of %" PRIu64 " records were among the best so far\n", top->best.kept, top->best.seen);
+    return HDST_OK;
 }
 
-void hdst__top_node_release(hdst__node *node)
+static void describe(const hdst_dataset *dataset, hdst__buffer *out)
 {
-    if (node->top) hdst__top_k_release(&node->top->best);
+    const char *field = dataset->record->leaves[dataset->place.leaf].path;
+    if (dataset->extreme) hdst__buffer_printf(out, " -> the record with the %s %s", dataset->largest ? "largest" : "smallest", field);
+    else hdst__buffer_printf(out, " -> the %" PRIu64 " with the largest %s", dataset->count, field);
+}
+
+static void release(hdst__node *node) { hdst__top_k_release(&((top_node *)node->own)->best); }
+
+const hdst__operator hdst__op_top = {
+    .name = "hdst_top", .gives = HDST__GIVES_OTHERS, .may_stay_on_host = true, .describe = describe, .build = build, .run = run,
+    .known = hdst__node_has_run, .explain = explain,
+    .drop = release, .release = release, .drives = needs_stage,
+};
+
+// --- The dataset ---
+
+static hdst_status find_value(hdst_dataset *dataset, const char *what, const char *field, hdst_error *error)
+{
+    hdst_status status = hdst__dataset_has_records(dataset, what, error);
+    if (status == HDST_OK) status = hdst__field_find_scalar(dataset->record, field, &dataset->place, error);
+    if (status != HDST_OK) return status;
+    const hdst__leaf *leaf = &dataset->record->leaves[dataset->place.leaf];
+    if (leaf->kind == HDST__TEXT) return hdst__error_set(error, HDST_E_UNSUPPORTED, "%s by '%s' is not available yet: it is a text", what, leaf->path);
+    hdst__dataset_as_structs(dataset);
+    return HDST_OK;
+}
+
+static hdst_dataset *add_top(hdst_dataset *from, const char *what, const char *extreme, uint64_t count, const char *field, bool largest)
+{
+    hdst__lock(from->object.context);
+    hdst_dataset *candidates = hdst__dataset_new(from->object.context, &hdst__op_candidates, from);
+    hdst_error error = HDST_ERROR_INIT;
+    if (!candidates->object.error && find_value(candidates, what, field, &error) != HDST_OK) hdst__dataset_fail(candidates, &error);
+    hdst_dataset *dataset = candidates->object.context ? hdst__dataset_new(from->object.context, &hdst__op_top, candidates) : candidates;
+    if (dataset->object.context) {
+        dataset->place = candidates->place;
+        dataset->count = count;
+        dataset->largest = largest;
+        dataset->extreme = extreme;
+    }
+    hdst__unlock(from->object.context);
+    return dataset;
+}
+
+hdst_dataset *hdst_top(hdst_dataset *dataset, uint64_t count, const char *field)
+{
+    HDST__NEEDS(hdst_dataset, dataset, "dataset");
+    return add_top(dataset, "hdst_top", NULL, count, field, true);
+}
+
+hdst_dataset *hdst_min_by(hdst_dataset *dataset, const char *field)
+{
+    HDST__NEEDS(hdst_dataset, dataset, "dataset");
+    return add_top(dataset, "hdst_min_by", "min_by", 1, field, false);
+}
+
+hdst_dataset *hdst_max_by(hdst_dataset *dataset, const char *field)
+{
+    HDST__NEEDS(hdst_dataset, dataset, "dataset");
+    return add_top(dataset, "hdst_max_by", "max_by", 1, field, true);
 }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where memory is short nodes give back what nobody reads any more in this run, or what the last run left, so that a chain of operators that hold records needs no more than the
-// two or three of them that are at work. What a later run would use again stays where there is plenty.
-#include "plan/plan.h"
+// Where memory is short nodes give back what nobody reads any more in this run, or what the last run left, so that a chain of operators that hold
+// records needs no more than the two or three of them that are at work. What a later run would use again stays where there is plenty.
+#include "plan/stage_call.h"
 
 #include "engine/engine.h"
-#include "shuffle/group/repartition.h"
-#include "plan/group_node.h"
 
 enum { SHORT = 4, VERY_SHORT = 2 };     // a quarter of the budget is taken, a half
 
@@ -15,25 +13,20 @@ static bool is_short(const hdst_context *context, unsigned share)
     return memory->limit - hdst__budget_left(memory) > memory->limit / share;
 }
 
-// Its reader reads those of its inputs, whenever it is asked.
-static bool passes_on(const hdst__node *node)
-{
-    return node->kind == HDST__NODE_LAYOUT || node->kind == HDST__NODE_SLICE || node->kind == HDST__NODE_UNION;
-}
-
-static bool holds(const hdst__node *node) { return node->kind != HDST__NODE_READ && node->kind != HDST__NODE_CACHE && !passes_on(node); }
+// What holds no records reads those of its inputs, whenever it is asked.
+static bool holds(const hdst__node *node) { return node->op->drop != NULL; }
 
 // A stage runs in the turn of who takes its records slice by slice, or of the top that asks for candidates.
-static const hdst__node *runs_with(const hdst__node *node) { return node->taker ? node->taker : node->held ? node->held : node; }
+static const hdst__node *runs_with(const hdst__node *node) { return node->consumer ? node->consumer : node->driver ? node->driver : node; }
 
-// Until which node's turn each one's records are read: the last that reads them, for ever if the user does. Nodes stand in an order of running, who reads behind what is read; so
-// one way through them, from the last on, is enough however often unions meet.
+// Until which node's turn each one's records are read: the last that reads them, for ever if the user does. Nodes stand in an order of running, who
+// reads behind what is read; so one way through them, from the last on, is enough however often unions meet.
 static void note_last_readers(hdst__plan *plan)
 {
     for (size_t i = 0; i < plan->node_count; i++) plan->nodes[i]->read_until = plan->nodes[i] == plan->target ? UINT32_MAX : 0;
     for (size_t i = plan->node_count; i-- > 0;) {
         const hdst__node *reader = plan->nodes[i];
-        const uint32_t until = passes_on(reader) ? reader->read_until : runs_with(reader)->number;
+        const uint32_t until = holds(reader) ? runs_with(reader)->number : reader->read_until;
         for (size_t k = 0; k < reader->input_count; k++)
             if (reader->inputs[k]->read_until < until) reader->inputs[k]->read_until = until;
     }
@@ -43,14 +36,7 @@ static void note_last_readers(hdst__plan *plan)
 static void drop_records(hdst__node *node)
 {
     node->dropped = !node->table_count;
-    hdst__stage_node_drop(node);
-    if (node->kind == HDST__NODE_STAGE || node->kind == HDST__NODE_FOLD) return;
-    if (node->sort) hdst__sort_forget(node->sort);
-    if (node->parting) hdst__repartition_forget(node->parting);
-    hdst__group_node_release(node);
-    hdst__top_node_release(node);
-    hdst__parted_release(node);
-    if (node->by_key && !node->table_count) hdst__aggregate_forget(node->by_key);
+    node->op->drop(node);
     if (node->table_count) return;
     node->rows = NULL;
     node->resident = NULL;
@@ -58,7 +44,8 @@ static void drop_records(hdst__node *node)
 
 void hdst__node_drop_work(hdst__node *node)
 {
-    if (node->stage && is_short(node->dataset->object.context, VERY_SHORT)) hdst__stage_forget_plan(node->stage);
+    hdst__stage *stage = node->call ? node->call->stage : NULL;
+    if (stage && is_short(node->dataset->object.context, VERY_SHORT)) hdst__stage_forget_plan(stage);
 }
 
 // A stage alone keeps what it works with: it would take the same again.

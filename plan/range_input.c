@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stage over a range of numbers reads no memory: the kernel makes the numbers of the records' indices. Its input is as many records without fields.
-#include "plan/plan.h"
+#include "plan/stage_node.h"
 
 #include "codegen/lower/operator_functions.h"
 
@@ -9,9 +9,9 @@ static bool is_range(const hdst__node *node, uint64_t *begin)
 {
     uint64_t skipped = 0;
     int64_t first;
-    for (; node->kind == HDST__NODE_SLICE || node->kind == HDST__NODE_LAYOUT; node = node->inputs[0])
-        if (node->kind == HDST__NODE_SLICE) skipped += node->dataset->first;
-    if (node->kind != HDST__NODE_READ || !node->dataset->source->source || !hdst__source_is_range(node->dataset->source->source, &first)) return false;
+    for (; node->op == &hdst__op_slice || node->op == &hdst__op_layout; node = node->inputs[0])
+        if (node->op == &hdst__op_slice) skipped += node->dataset->first;
+    if (node->op != &hdst__op_read || !node->dataset->source->source || !hdst__source_is_range(node->dataset->source->source, &first)) return false;
     *begin = (uint64_t)first + skipped;
     return true;
 }
@@ -22,23 +22,26 @@ static bool is_number(const hdst__record *record)
     return record->leaf_count == 1 && record->leaves[0].elements == 1 && record->leaves[0].kind == HDST__I64;
 }
 
-ir_func *hdst__range_node_make(hdst__arena *arena, hdst__node *node)
+ir_func *hdst__range_input_make(hdst__arena *arena, hdst__node *node)
 {
+    hdst__stage_node *own = node->own;
     const hdst__record *record = node->inputs[0]->dataset->record;
-    if (!is_range(node->inputs[0], &node->range_begin) || !is_number(record)) return NULL;
+    if (!is_range(node->inputs[0], &own->range_begin) || !is_number(record)) return NULL;
     hdst__record *nothing = HDST__NEW(arena, hdst__record);
     *nothing = (hdst__record){.name = record->name, .align = 1};
-    node->nothing = nothing;
+    own->nothing = nothing;
     return hdst__operator_range(arena, nothing, record);
 }
 
-static hdst_status fill_nothing(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+static hdst_status fill_nothing(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                                uint64_t to_first, hdst_error *error)
 {
     (void)user, (void)first, (void)count, (void)storage, (void)buffers, (void)to_first, (void)error;
     return HDST_OK;
 }
 
-hdst__reader hdst__range_node_reader(const hdst__node *node)
+hdst__reader hdst__range_input_reader(const hdst__node *node)
 {
-    return (hdst__reader){fill_nothing, NULL, node->inputs[0]->reader.records, node->nothing, HDST__AOP /* no fields, no buffers */, 0, false};
+    return (hdst__reader){fill_nothing, NULL, node->inputs[0]->reader.records, ((const hdst__stage_node *)node->own)->nothing,
+                          HDST__AOP /* no fields, no buffers */, 0, false};
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a group function failed on is all records of a key. Of a reduce by key that is no accumulation it is two records; which ones, a run through the interpreter tells.
+// What a group function failed on is all records of a key. Of a reduce by key that is no accumulation it is two records; which ones, a run through
+// the interpreter tells.
 #include "plan/replay_save.h"
 
 #include "codegen/interp/interp.h"
@@ -43,7 +44,7 @@ static void add_keys(saver *s, hdst__replay *replay)
 
 static hdst_status describe_group(saver *s, hdst__replay *replay, hdst_error *error)
 {
-    const ir_func *func = s->node->func;
+    const ir_func *func = s->node->call->func;
     hdst__run *run = HDST__NEW(&s->arena, hdst__run);
     hdst__replay_table *tables = HDST__NEW_ARRAY(&s->arena, hdst__replay_table, func->param_count);
     *run = (hdst__run){0, s->count};
@@ -57,7 +58,7 @@ static hdst_status describe_group(saver *s, hdst__replay *replay, hdst_error *er
         if (param->kind != IR_BROADCAST_TABLE) continue;
         hdst__replay_table *table = &tables[replay->table_count++];
         if (i == RECORDS) *table = (hdst__replay_table){param->name, s->count, s->rows, s->count * param->record->size};
-        else status = add_bound(&s->node->params[i], param, table, error);
+        else status = add_bound(&s->node->call->params[i], param, table, error);
     }
     return status;
 }
@@ -68,7 +69,7 @@ static hdst_status describe_group(saver *s, hdst__replay *replay, hdst_error *er
 static char *take_values(saver *s, const hdst__record *values)
 {
     const hdst__record *keyed = dataset_of(s)->parent->record;
-    const uint32_t *value = s->node->group->value;
+    const uint32_t *value = ((const hdst__group_node *)s->node->own)->value;
     char *rows = hdst__arena_alloc(&s->arena, s->count * values->size + 64);
     memset(rows, 0, s->count * values->size);
     for (uint64_t i = 0; i < s->count; i++)
@@ -89,7 +90,8 @@ static hdst_status describe_reduce(saver *s, hdst__replay *replay, hdst_error *e
     const void *rows = take_values(s, values);
     char *pair = hdst__arena_alloc(&s->arena, 2 * values->size + 64), *result = hdst__arena_alloc(&s->arena, values->size + 64);
     hdst__interp_run run = {
-        .func = func, .allocator = HDST__ALLOCATOR(dataset_of(s)), .input = {hdst__storage_make(&s->arena, values, HDST__AOS, 0, s->count)}, .input_buffers = {&rows},
+        .func = func, .allocator = HDST__ALLOCATOR(dataset_of(s)), .input = {hdst__storage_make(&s->arena, values, HDST__AOS, 0, s->count)},
+        .input_buffers = {&rows},
         .count = s->count, .output = result, .failed_pair = pair,
     };
     const hdst_status status = hdst__interpret_fold_ordered(&run, error);

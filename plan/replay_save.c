@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which function of a fused chain failed is found by running the record through longer and longer beginnings of the chain, in the interpreter. Saved is what that function
-// was called with: the record as the functions before it left it.
+// Which function of a fused chain failed is found by running the record through longer and longer beginnings of the chain, in the interpreter. Saved
+// is what that function was called with: the record as the functions before it left it.
 #include "plan/replay_save.h"
 
 #include "base/files.h"
 #include "codegen/interp/interp.h"
 #include "plan/kernel_module.h"
+#include "plan/stage_node.h"
 #include "io/replay_file.h"
 #include "record/schema.h"
 #include "codegen/ir/accum_tables.h"
@@ -17,6 +18,7 @@
 typedef struct saver {
     hdst__arena arena;
     const hdst__node *node;
+    const hdst__stage_node *stage;      // the node's
     uint64_t record;
     ir_func **functions;        // of the chain, one by one
     const void *input;          // the record as a C struct
@@ -47,9 +49,9 @@ static hdst_status read_record(saver *s, hdst_error *error)
 // A parameter of the fused function is known by the pointer of its `bind` text.
 static hdst__plan_param bound_to(const saver *s, const ir_param *param)
 {
-    for (size_t i = 0; i < s->node->item_count; i++)
+    for (size_t i = 0; i < s->stage->item_count; i++)
         for (size_t p = 0; p < s->functions[i]->param_count; p++)
-            if (s->functions[i]->params[p].bind == param->bind) return hdst__plan_param_of(s->functions[i], &s->functions[i]->params[p], s->node->items[i]);
+            if (s->functions[i]->params[p].bind == param->bind) return hdst__plan_param_of(s->functions[i], &s->functions[i]->params[p], s->stage->items[i]);
     return (hdst__plan_param){.rows = 1};
 }
 
@@ -88,18 +90,15 @@ static hdst_status run_chain(saver *s, size_t count, void *output, hdst_error *e
 }
 
 // Functions that make one record of one record, or drop it.
-static bool is_plain(const hdst_dataset *item)
-{
-    return item->op == HDST__OP_MAP || item->op == HDST__OP_FILTER || item->op == HDST__OP_SAMPLE || item->op == HDST__OP_ZIP;
-}
+static bool is_plain(const hdst_dataset *item) { return item->op->gives == HDST__GIVES_EACH || item->op->gives == HDST__GIVES_SOME; }
 
 // The number of the failing function; item_count when it is none that can be saved.
 static size_t find_failing(saver *s, hdst_error *error)
 {
-    const size_t none = s->node->item_count;
+    const size_t none = s->stage->item_count;
     for (size_t i = 0; i < none; i++) {
-        const hdst_dataset *item = s->node->items[i];
-        if ((!is_plain(item) && item->op != HDST__OP_FLAT_MAP) || run_chain(s, i + 1, NULL, error) != HDST_OK) return none;
+        const hdst_dataset *item = s->stage->items[i];
+        if ((!is_plain(item) && item->op->gives != HDST__GIVES_MANY) || run_chain(s, i + 1, NULL, error) != HDST_OK) return none;
         if (s->failed) return item->spec && item->spec->function->body ? i : none;
         if (!is_plain(item)) return none;       // it may be any of the records that come out
     }
@@ -110,9 +109,9 @@ static size_t find_failing(saver *s, hdst_error *error)
 static const void *input_of(saver *s, size_t at, hdst_error *error)
 {
     size_t maps = at;           // filters leave the record as it is
-    while (maps && s->node->items[maps - 1]->op != HDST__OP_MAP && s->node->items[maps - 1]->op != HDST__OP_ZIP) maps--;
+    while (maps && s->stage->items[maps - 1]->op->gives != HDST__GIVES_EACH) maps--;
     if (!maps) return s->input;
-    void *output = hdst__arena_alloc(&s->arena, s->node->items[maps - 1]->record->size + 64);
+    void *output = hdst__arena_alloc(&s->arena, s->stage->items[maps - 1]->record->size + 64);
     return run_chain(s, maps, output, error) == HDST_OK ? output : NULL;
 }
 
@@ -154,7 +153,7 @@ static hdst_status add_tables(saver *s, const ir_func *func, hdst__replay *repla
 
 static hdst_status write_file(saver *s, size_t at, const char *folder, hdst_error *why, hdst_error *error)
 {
-    const hdst_dataset *item = s->node->items[at];
+    const hdst_dataset *item = s->stage->items[at];
     const ir_func *func = s->functions[at];
     const uint64_t bytes = func->params[0].record->size;
     const void *input = s->pair ? s->pair : input_of(s, at, error);
@@ -195,13 +194,13 @@ static hdst_status save(saver *s, hdst_error *why, hdst_error *error)
 {
     const char *folder = hdst__replay_folder(&s->arena, s->node->dataset->object.context);
     if (!folder) return HDST_OK;
-    s->functions = HDST__NEW_ARRAY(&s->arena, ir_func *, s->node->item_count + 1);
-    for (size_t i = 0; i < s->node->item_count; i++)
-        if (!(s->functions[i] = hdst__plan_lower(&s->arena, s->node->items[i], error))) return error->code;
+    s->functions = HDST__NEW_ARRAY(&s->arena, ir_func *, s->stage->item_count + 1);
+    for (size_t i = 0; i < s->stage->item_count; i++)
+        if (!(s->functions[i] = hdst__plan_lower(&s->arena, s->stage->items[i], error))) return error->code;
     hdst_status status = s->pair ? HDST_OK : read_record(s, error);
     if (status != HDST_OK) return status;
     const size_t at = s->pair ? 0 : find_failing(s, error);     // a reduce is alone in its node
-    if (at == s->node->item_count) return error->code;
+    if (at == s->stage->item_count) return error->code;
     return write_file(s, at, folder, why, error);
 }
 
@@ -216,8 +215,9 @@ static hdst_status save_guarded(saver *s, hdst_error *why, hdst_error *error)
 void hdst__replay_save(const hdst__node *node, hdst_error *error)
 {
     if (!error || error->code != HDST_E_RECORD) return;
-    saver s = {.node = node, .record = error->record, .pair = node->kind == HDST__NODE_FOLD ? hdst__stage_failed_pair(node->stage) : NULL};
-    if (node->kind != HDST__NODE_STAGE && !s.pair) return;
+    const bool folds = node->op == &hdst__op_fold;
+    saver s = {.node = node, .stage = hdst__node_stage(node), .record = error->record, .pair = folds ? hdst__stage_failed_pair(node->call->stage) : NULL};
+    if (folds && !s.pair) return;
     hdst_error own = HDST_ERROR_INIT;
     if (save_guarded(&s, error, &own) != HDST_OK)
         hdst__log_write(&node->dataset->object.context->log, HDST__LOG_WARN, "the record cannot be saved for `hdst replay`: %s", own.message);

@@ -6,7 +6,9 @@ bool hdst__same_struct(const hdst__record *a, const hdst__record *b)
     if (a == b) return true;
     if (a->size != b->size || a->leaf_count != b->leaf_count) return false;
     for (size_t i = 0; i < a->leaf_count; i++)
-        if (a->leaves[i].kind != b->leaves[i].kind || a->leaves[i].offset != b->leaves[i].offset || a->leaves[i].elements != b->leaves[i].elements) return false;
+        if (a->leaves[i].kind != b->leaves[i].kind || a->leaves[i].offset != b->leaves[i].offset ||
+            a->leaves[i].elements != b->leaves[i].elements)
+            return false;
     return true;
 }
 

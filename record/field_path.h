@@ -12,8 +12,9 @@ typedef struct hdst__field_place {
     uint64_t elements;          // 1: a single value; more: as many from `element` on, for the text names an array of numbers
 } hdst__field_place;
 
-// The numbers that `path` names: a field, through nested records, with an index for each dimension of an array, or without the last ones for the array itself. A record of one
-// field needs no name: NULL or "". HDST_E_USAGE with a near name or what is wrong with an index; records and arrays of records have no place.
+// The numbers that `path` names: a field, through nested records, with an index for each dimension of an array, or without the last ones for the
+// array itself. A record of one field needs no name: NULL or "". HDST_E_USAGE with a near name or what is wrong with an index; records and arrays of
+// records have no place.
 hdst_status hdst__field_find(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error);
 // The same of `length` bytes of a longer text.
 hdst_status hdst__field_find_part(const hdst__record *record, const char *text, size_t length, hdst__field_place *place, hdst_error *error);

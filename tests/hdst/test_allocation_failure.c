@@ -268,7 +268,7 @@ Test(allocation_failure, each_one_in_a_sort_by_a_device)
 static bool host_has_some(const hdst_result *r)
 {
     for (size_t i = 0; i < r->plan.node_count; i++) {
-        const hdst__dataset_cache *cache = r->plan.nodes[i]->kind == HDST__NODE_CACHE ? r->plan.nodes[i]->resident : NULL;
+        const hdst__dataset_cache *cache = r->plan.nodes[i]->op->below ? r->plan.nodes[i]->resident : NULL;
         for (uint64_t s = 0; cache && s < cache->count; s++)
             for (uint32_t b = 0; b < cache->segment[s].buffers; b++)
                 if (cache->segment[s].memory[b]->mapped) return true;

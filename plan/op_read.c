@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records of a source.
+#include "plan/plan.h"
+
+#include <inttypes.h>
+
+// --- The node ---
+
+static void line(const hdst__node *node, hdst__buffer *out)
+{
+    const hdst_dataset *d = node->dataset;
+    hdst__buffer_printf(out, "read %s as %s (%s), %" PRIu64 " records", d->source->source->name, d->record->name,
+                        hdst__layout_name(d->layout), d->reader.records);
+}
+
+static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
+{
+    (void)plan, (void)error;
+    node->reader = node->dataset->reader;
+    return HDST_OK;
+}
+
+static bool known(const hdst__node *node)
+{
+    (void)node;
+    return true;
+}
+
+const hdst__operator hdst__op_read = {.name = "hdst_read", .gives = HDST__GIVES_OTHERS, .line = line, .run = run, .known = known};
+
+// --- The dataset ---
+
+static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_module *module, const char *record, hdst_error *error)
+{
+    if (hdst__object_status(&source->object, error) != HDST_OK) return error->code;
+    if (hdst__check_object(source->object.context, "hdst_read", "module", module, error) != HDST_OK) return error->code;
+    if (hdst__check_pointer("hdst_read", "record", record, error) != HDST_OK) return error->code;
+    dataset->record = hdst__module_find_record(module, record, error);
+    if (!dataset->record) return error->code;
+    hdst_status status = hdst__source_bind(source->source, dataset->record, &dataset->bound, error);
+    if (status != HDST_OK) return status;
+    const char *note = hdst__bound_source_note(dataset->bound);
+    if (note) hdst__log_write(&source->object.context->log, HDST__LOG_INFO, "%s", note);
+    dataset->source = source;
+    dataset->module = module;
+    hdst__object_retain(&source->object);
+    hdst__object_retain(&module->object);
+    dataset->layout = dataset->record->layout;
+    dataset->block = dataset->record->block;
+    dataset->reader = (hdst__reader){hdst__bound_source_fill, dataset->bound, source->source->rows, dataset->record, dataset->layout, dataset->block, false};
+    return HDST_OK;
+}
+
+hdst_dataset *hdst_read(hdst_source *source, hdst_module *module, const char *record)
+{
+    HDST__NEEDS(hdst_dataset, source, "source");
+    hdst_context *context = source->object.context;
+    hdst__lock(context);
+    hdst_dataset *dataset = hdst__dataset_new(context, &hdst__op_read, NULL);
+    hdst_error error = HDST_ERROR_INIT;
+    if (!dataset->object.error && fill_read(dataset, source, module, record, &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
+    hdst__unlock(context);
+    return dataset;
+}

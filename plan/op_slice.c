@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Some of the records, by their numbers.
+#include "plan/stage_node.h"
+
+#include <inttypes.h>
+
+static void describe(const hdst_dataset *dataset, hdst__buffer *out)
+{
+    hdst__buffer_printf(out, " from %" PRIu64 " on, %" PRIu64 " at most", dataset->first, dataset->count);
+}
+
+// Functions of whose records only the first ones are read end with them, unless something is totalled on the way. The input is another node where the
+// functions run behind the slice.
+static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error)
+{
+    (void)arena, (void)error;
+    const hdst_dataset *slice = node->dataset;
+    hdst__stage_node *functions = node->inputs[0]->op == &hdst__op_stage ? node->inputs[0]->own : NULL;
+    uint64_t end;
+    if (!functions || node->inputs[0]->dataset != slice->parent || slice->parent->mark.consumers > 1 || slice->count == 0) return HDST_OK;
+    for (size_t i = 0; i < functions->item_count; i++)
+        if (hdst__accumulates(functions->items[i]->mark.func)) return HDST_OK;
+    if (!__builtin_add_overflow(slice->first, slice->count, &end)) functions->limit = end;
+    return HDST_OK;
+}
+
+static hdst_status fill_from_slice(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
+                                   hdst_error *error)
+{
+    const hdst__node *node = user;
+    const hdst__reader *from = &node->inputs[0]->reader;
+    return from->fill(from->user, node->dataset->first + first, count, storage, buffers, to_first, error);
+}
+
+static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
+{
+    (void)plan, (void)error;
+    const hdst__reader *from = &node->inputs[0]->reader;
+    const hdst_dataset *slice = node->dataset;
+    uint64_t left = slice->first < from->records ? from->records - slice->first : 0;
+    node->reader = (hdst__reader){fill_from_slice, node, slice->count < left ? slice->count : left, from->record, from->layout, from->block, from->held};
+    return HDST_OK;
+}
+
+const hdst__operator hdst__op_slice = {.name = "hdst_slice", .gives = HDST__GIVES_SOME, .describe = describe, .build = build, .run = run,
+                                       .known = hdst__node_inputs_known};
+
+hdst_dataset *hdst_slice(hdst_dataset *from, uint64_t first, uint64_t count)
+{
+    HDST__NEEDS(hdst_dataset, from, "dataset");
+    hdst__lock(from->object.context);
+    hdst_dataset *dataset = hdst__dataset_new(from->object.context, &hdst__op_slice, from);
+    hdst_error error = HDST_ERROR_INIT;
+    if (!dataset->object.error && hdst__dataset_has_records(from, "hdst_slice", &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
+    if (dataset->object.context) {
+        dataset->first = first;
+        dataset->count = count;
+    }
+    hdst__unlock(from->object.context);
+    return dataset;
+}

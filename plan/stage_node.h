@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The node of fused functions, and of a fold, which is the same with another kind of stage.
+#ifndef HDST_PLAN_STAGE_NODE_H
+#define HDST_PLAN_STAGE_NODE_H
+
+#include "plan/stage_call.h"
+
+typedef struct hdst__stage_node {
+    hdst__stage_call call;
+    hdst_dataset **items;           // its operators, first to last
+    size_t item_count;
+    const hdst__plan_table *records_table;  // whose rows are the records: a field-wise reduce; NULL: the stage's output
+    uint64_t limit;                 // nobody reads more of its records than these, from the first on; 0: all
+    uint64_t range_begin;           // where the kernel makes the numbers of a range: the first one
+    const hdst__record *nothing;    // then: the record without fields that its input has; NULL: it reads its input
+    const void *identity;           // fold: one row, or NULL
+} hdst__stage_node;
+
+hdst__stage_node *hdst__node_stage(const hdst__node *node);        // NULL: it is neither a stage nor a fold
+
+// For stage and fold
+void hdst__stage_node_list_items(hdst__arena *arena, hdst__node *node);        // makes node->own
+hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error);
+hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error);    // tells the stage what it reads in this run; makes it first
+hdst_status hdst__stage_node_run_in_turn(hdst__plan *plan, hdst__node *node, hdst_error *error);
+void hdst__stage_node_line(const hdst__node *node, hdst__buffer *out);
+hdst_status hdst__stage_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error);
+void hdst__stage_node_drop(hdst__node *node);
+void hdst__stage_node_release(hdst__node *node);
+
+// range_input.c
+ir_func *hdst__range_input_make(hdst__arena *arena, hdst__node *node);       // the function that makes the stage's numbers; NULL: it reads its input
+hdst__reader hdst__range_input_reader(const hdst__node *node);     // then, in place of its input's
+
+#endif

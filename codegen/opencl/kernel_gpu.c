@@ -111,7 +111,7 @@ static void print_chunk(hdst__printer *p)
         return;
     }
     hdst__write_line(&p->out, "// The tables are added to the device's before a word could overflow.");
-    hdst__write_line(&p->out, "ulong rounds = max(min(flush / SPAN, flush / %d / (SPAN / LANES)), 1UL);", 1 << HDST__LANE_BITS);
+    hdst__write_line(&p->out, "ulong rounds = max(min(flush / SPAN, flush / %d / (SPAN / LANES)), 1UL);", (HDST__FLUSH_ADDS - 1) / hdst__lane_adds(p) + 1);
     hdst__write_line(&p->out, "for (; base < count && rounds; base += get_num_groups(0) * SPAN, rounds--) {");
 }
 
@@ -303,18 +303,19 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     hdst__printer_use(p, single);       // its constants, for the file's scope
     const char *count_record = print_count(p, count, hdst__print_function);
     const bool merges = hdst__placed_anywhere(func, IR_PLACE_GROUP);
-    const char *setup = hdst__print_section(p, print_setup);
+    const char *setup = hdst__print_section(p, print_setup), *file_scope = hdst__print_section(p, hdst__print_file_scope);
+    const char *records = records_text(p, single, spans, place_text(p, count_record));
     hdst__hole holes[] = {
         {"title", func->name},
         {"group", hdst__arena_printf(arena, "%" PRIu32, shape.group)},
         {"span", hdst__arena_printf(arena, "%" PRIu32, shape.group * shape.records)},
-        {"file_scope", hdst__print_section(p, hdst__print_file_scope)},
+        {"file_scope", file_scope},
         {"setup", setup},
         {"chunk", hdst__print_section(p, print_chunk)},
         {"emit_scope", count ? hdst__template_text("emit_gpu.cl") : ""},
         {"count_setup", print_count(p, count, print_count_setup)},
         {"count_record", count_record},
-        {"records", records_text(p, single, spans, place_text(p, count_record))},
+        {"records", records},
         {"flush", hdst__print_section(p, hdst__print_group_flush)},
         {"merge_setup", merges ? hdst__print_section(p, hdst__print_merge_bases) : ""},
         {"merge", merges ? hdst__print_section(p, hdst__print_merge) : ""},

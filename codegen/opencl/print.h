@@ -94,6 +94,8 @@ typedef struct hdst__printer {
     bool **from_word;                   // AoS on CPUs, by param and leaf: vector loops take it from the word that the struct is, through NAME_Part
     bool **has_part;                    // NAME_Part is needed
     uint32_t *word_count;               // GPU, by param: 32-bit words of the vectors that a record is loaded in (print_words.c); 0: leaf by leaf
+    bool lane_room;                     // GPU: additions of one record may fill a lane's word before the group merges, so each take asks
+    uint32_t lane_run;                  // GPU: additions to one lane's sum that stand together, at most; 0: none yet
     bool plain_loops;                   // GPU: what is printed now runs rarely, so its loops are not unrolled
     bool *local_broadcast;              // GPU: rows were copied into local memory
     hdst__accum_plan *plan;             // by accumulator of `tables`
@@ -158,6 +160,8 @@ void hdst__print_word_into(hdst__printer *p, const hdst__cell *cell, const char 
 void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, const char *value);     // to where the parameter's words are kept
 const char *hdst__cell_word_text(hdst__printer *p, const hdst__cell *cell, const ir_expr *value);    // an addend of a cell that is no float sum, as a 64-bit word
 const char *hdst__device_place(hdst__printer *p, const ir_stmt *stmt);  // the cell in the device table
+// Additions to a lane's sums between two merges, for which its words have room; once all of them are printed.
+uint32_t hdst__lane_adds(const hdst__printer *p);
 size_t hdst__print_accum_run(hdst__printer *p, ir_stmt *const *stmts, size_t count);        // print_accum_run.c: IR_ACCUMs that stand together; how many it printed
 size_t hdst__print_accum_words(hdst__printer *p, ir_stmt *const *stmts, size_t count);      // a run of IR_ACCUM_WORDS of one row; how many it printed
 void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt);

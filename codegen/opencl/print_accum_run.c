@@ -3,6 +3,8 @@
 // whether that happened. Only then is one after the other looked at: what fits after all is added, and the rest goes to the device's wide cell. So there is
 // no branch between the additions. Sums of a whole dataset stay floats, in levels (accum/lanes.cl), with the same kind of test.
 #include "codegen/opencl/print.h"
+#include "codegen/opencl/kernel_parts.h"
+#include "codegen/pass/addition_bound.h"
 
 #include "accum/fixed_point.h"
 
@@ -76,7 +78,11 @@ static void print_settle_value(hdst__printer *p, const hdst__accum_plan *plan, u
 
 // --- Sums in a lane's registers ---
 
-enum { LANE_TURNS = 32 };       // additions to a lane's running sums before they go to its word
+// A lane's running sums go to its word, which such a *take* changes by 2^58 and little more, before they have more than
+// LANE_TURNS additions. So the word has room for MOST_TAKES. Where no more than `run` additions to one sum stand together
+// a take comes after LANE_TURNS - run of them at the earliest, and any two in a row after LANE_TURNS: LONG_RUN_ADDS are
+// 30 takes at most.
+enum { LANE_TURNS = 32, MOST_TAKES = 31, LONG_RUN_ADDS = 480, MOST_ROOMY_ADDS = LONG_RUN_ADDS / HDST__LANE_RECORDS };
 
 static const char *lane_name(hdst__printer *p, uint32_t param, uint32_t leaf, uint64_t element)
 {
@@ -139,7 +145,8 @@ static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint
     }
     const char *own = hdst__arena_printf(p->arena, "%sOwn[%" PRIu64 "]", plan->name, cell->strip_first + element * cell->strip_words);
     const char *scale = hdst__scale_name(p, plan->accum->param, leaf), *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
-    hdst__write_line(&p->out, "%s = lane_room(%s + lane_take(%s, %sScale), %sTotal + %" PRIu64 ", %s_LAST, %s_LOWEST, %sScale + %d);", own, own,
+    if (!p->lane_room) hdst__write_line(&p->out, "%s += lane_take(%s, %sScale);", own, lane_name(p, plan->accum->param, leaf, element), scale);
+    else hdst__write_line(&p->out, "%s = lane_room(%s + lane_take(%s, %sScale), %sTotal + %" PRIu64 ", %s_LAST, %s_LOWEST, %sScale + %d);", own, own,
                      lane_name(p, plan->accum->param, leaf, element), scale, plan->name, cell->device_first + element * cell->device_words, kind, kind, scale, HDST__LANE_BITS);
 }
 
@@ -152,6 +159,7 @@ void hdst__print_lane_sums(hdst__printer *p)
         return;
     }
     p->part[HDST__PART_LANES] = true;
+    p->lane_room = hdst__tables_adds_per_record(p->func, p->options->rows) > MOST_ROOMY_ADDS;
     hdst__write_line(&p->out, "uint turns = 0;      // additions to each sum since they went to the lane's words");
 }
 
@@ -258,6 +266,12 @@ static void print_settles(hdst__printer *p, ir_stmt *const *sum, size_t count, b
     hdst__write_line(&p->out, "}");
 }
 
+uint32_t hdst__lane_adds(const hdst__printer *p)
+{
+    if (!p->lane_run || p->lane_room) return HDST__FLUSH_ADDS >> HDST__LANE_BITS;
+    return p->lane_run > LANE_TURNS / 2 ? LONG_RUN_ADDS : MOST_TAKES * (LANE_TURNS + 1 - p->lane_run) - 1;
+}
+
 static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
 {
     const size_t turns = hdst__sums_are_fast(p) ? 0 : most_turns(p, sum, count);
@@ -266,6 +280,7 @@ static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     if (turns) {
+        if (turns > p->lane_run) p->lane_run = (uint32_t)turns;
         print_room(p, turns);
         hdst__write_line(&p->out, "uint moved = 0, lost = 0;");
         print_lane_olds(p, sum, count, false);

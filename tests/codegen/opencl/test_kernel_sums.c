@@ -214,27 +214,40 @@ Test(kernel_sums, tables_that_work_groups_share_in_device_memory_hold_every_law)
     check(1, mixed, coarse, 1 << 23, false);
 }
 
-// One great addend in seventeen, as great as a lane's running sum takes at this scale: sixty of them in each lane before it merges are more than its word holds.
-Test(kernel_sums, great_addends_that_fill_a_lanes_word)
+// `adds` additions of each record to one sum, of which those numbered 0, `apart`, 2 * apart ... are great in one record of `every`: as great as a lane's running sum takes at this scale.
+static const char *sum_great(int adds, int apart, int every)
 {
-    enum { RECORDS = 16 * 60 };
+    enum { LANES = 16, RECORDS = LANES * 300 };
     typedef struct two { float great, none; } two;
     ir_func *f = ir_new(&arena, "great");
     ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "two", 0, (ir_field[]){{"great", HDST__F32, 0}, {"none", HDST__F32, 0}}, 2), false);
     const uint32_t all = ir_param_add(f, IR_ACCUM_TABLE, "all", ir_record(&arena, "sum", 0, (ir_field[]){{"x", HDST__F32, 0}}, 1), false);
-    for (int i = 0; i < 17; i++) ir_accumulate(f, &f->body, all, 0, NULL, NULL, ir_read(f, IR_FIELD, 0, i > 0, NULL, NULL));
+    for (int i = 0; i < adds; i++) ir_accumulate(f, &f->body, all, 0, NULL, NULL, ir_read(f, IR_FIELD, 0, i % apart > 0, NULL, NULL));
     cr_assert_null(hdst__passes_scalar(f));
     two *in = HDST__NEW_ARRAY(&arena, two, RECORDS);
-    for (int i = 0; i < RECORDS; i++) in[i].great = 0x1.fp24f;
+    double exact = 0;
+    for (int i = 0; i < RECORDS; i++) {
+        in[i].great = i / LANES % every ? 0 : 0x1.ff8p24f;
+        exact += (double)in[i].great * ((adds + apart - 1) / apart);
+    }
     const hdst__storage *storage = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, RECORDS);
     const hdst__target_facts facts = {HDST__TARGET_GPU, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
-    const hdst__kernel_options options = {.facts = facts, .input = storage, .rows = (uint64_t[]){0, 1}, .shape = {.group = 16, .records = 1}};
+    const hdst__kernel_options options = {.facts = facts, .input = storage, .rows = (uint64_t[]){0, 1}, .shape = {.group = LANES, .records = 1}};
     const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
     cr_assert(kernel && strstr(kernel->source, "lane_add("));
     int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_device_words(kernel->tables, options.rows));
     float sum = 0;
     kernel_case c = {.kernel = kernel, .func = f, .input = storage, .input_buffers = (void *[]){in}, .count = RECORDS, .rows = options.rows, .scales = (int32_t[]){20},
-                     .flush = HDST__FLUSH_ADDS / 17, .groups = 1, .finished = (void *[]){&sum}, .device_table = device};
+                     .flush = HDST__FLUSH_ADDS / (uint64_t)adds, .groups = 1, .finished = (void *[]){&sum}, .device_table = device};
     cr_assert(kernel_run(&run, &c));
-    cr_assert_eq(sum, RECORDS * 0x1.fp24f, "%a", (double)sum);
+    cr_assert_eq(sum, (float)exact, "%d additions, great ones %d apart in one record of %d: %a, %a is right", adds, apart, every, (double)sum, exact);
+    return kernel->source;
+}
+
+// In 1024 additions, which words in fixed point have room for, a lane's word would run over in each of these.
+Test(kernel_sums, great_addends_that_fill_a_lanes_word)
+{
+    cr_assert_null(strstr(sum_great(5, 5, 6), "lane_room("), "the group merges soon enough");
+    cr_assert_null(strstr(sum_great(17, 17, 1), "lane_room("), "the group merges soon enough");
+    cr_assert_not_null(strstr(sum_great(68, 32, 1), "lane_room("), "a record has too many additions for that");
 }

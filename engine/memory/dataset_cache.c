@@ -3,8 +3,11 @@
 
 
 #include <inttypes.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { STAGING_BYTES = 64 << 20 };       // of a piece on its way to memory that the host cannot reach
 
 static const uint64_t segment_bytes = (uint64_t)2 << 30;       // large, because each segment is a launch
 
@@ -165,17 +168,49 @@ hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device
     return HDST_OK;
 }
 
+// By way of shared memory, a piece at a time.
+static hdst_status load_staged(hdst__dataset_cache *cache, hdst__segment *segment, const char *what, uint64_t *moved, hdst_error *error)
+{
+    const hdst__reader *reader = &cache->reader;
+    hdst__arena arena;
+    hdst__segment staging;
+    jmp_buf out_of_memory;
+    hdst__arena_init(&arena, cache->runtime->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) {
+        hdst__arena_destroy(&arena);
+        return hdst__error_memory(error, what);
+    }
+    const uint64_t records = hdst__segment_records(reader, STAGING_BYTES, segment->count);
+    const hdst__storage *piece = hdst__storage_make(&arena, reader->record, reader->layout, reader->block, records);
+    hdst_status status = piece ? hdst__segment_create(cache->device, HDST__MEMORY_SHARED, piece, what, &staging, error) : hdst__error_memory(error, what);
+    if (status == HDST_OK) {
+        status = hdst__segment_load_staged(segment, &staging, piece, cache->device, reader, moved, error);
+        hdst__segment_destroy(cache->device, &staging);
+    }
+    hdst__arena_destroy(&arena);
+    return status;
+}
+
+hdst_status hdst__dataset_cache_load(hdst__dataset_cache *cache, hdst__device *device, const char *what, uint64_t *moved, hdst_error *error)
+{
+    hdst_status status = hdst__dataset_cache_prepare(cache, device, error);
+    while (status == HDST_OK && !cache->streamed && cache->loaded < cache->count) {
+        hdst__segment *segment = &cache->segment[cache->loaded];
+        status = cache->device->unified
+                     ? hdst__segment_load(segment, cache->device, &cache->reader, segment->storage, segment->first, segment->count, moved, error)
+                     : load_staged(cache, segment, what, moved, error);
+        if (status == HDST_OK) cache->loaded++;
+    }
+    return status;
+}
+
 hdst_status hdst__dataset_cache_to_host(hdst__dataset_cache *cache, hdst__device *device, bool *there, hdst_error *error)
 {
     uint64_t moved = 0;
     *there = false;
     hdst_status status = hdst__dataset_cache_prepare(cache, device, error);
     if (status != HDST_OK || cache->streamed || !cache->count || !cache->device->unified) return status;
-    for (; cache->loaded < cache->count && status == HDST_OK; cache->loaded++) {
-        hdst__segment *segment = &cache->segment[cache->loaded];
-        status = hdst__segment_load(segment, cache->device, &cache->reader, segment->storage, segment->first, segment->count, &moved, error);
-        if (status != HDST_OK) break;
-    }
+    status = hdst__dataset_cache_load(cache, device, "a cached dataset", &moved, error);
     for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) status = hand_over(cache, &cache->segment[i], true, error);
     *there = status == HDST_OK;
     if (status != HDST_OK) hdst__dataset_cache_to_device(cache, NULL);      // those that were handed over

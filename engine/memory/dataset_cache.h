@@ -21,6 +21,10 @@ struct hdst__dataset_cache {
 // Plans the segments and takes their memory at the first call. HDST_OK also when it has to be streamed.
 hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device *device, hdst_error *error);
 
+// Plans them, and loads all that is not loaded yet; nothing where it has to be streamed. `what` is for messages, *moved counts the bytes that crossed into
+// another memory.
+hdst_status hdst__dataset_cache_load(hdst__dataset_cache *cache, hdst__device *device, const char *what, uint64_t *moved, hdst_error *error);
+
 // For reading on the host: loads what is not loaded yet, and makes the segments' memory the host's until the second call gives it back. *there is
 // false, and nothing is to be given back, where the host cannot reach them, or there are none.
 hdst_status hdst__dataset_cache_to_host(hdst__dataset_cache *cache, hdst__device *device, bool *there, hdst_error *error);

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { STAGING_BYTES = 64 << 20 };
-
 static const char *const kernel_name[HDST__HASH_KERNELS] = {
     "hash_sample",    "hash_sum",       "hash_scan",      "hash_starts",   "hash_count", "hash_place", "hash_count_hot",
     "hash_place_hot", "hash_count_low", "hash_place_low", "hash_distinct", "hash_total", "hash_spare", "hash_write",
@@ -71,37 +69,10 @@ void hdst__hash_release(hdst__aggregate_device *d)
 
 // --- Records ---
 
-static hdst_status load_segment(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__segment *segment, uint64_t *moved, hdst_error *error)
-{
-    hdst__device *device = d->device;
-    const hdst__reader *reader = &cache->reader;
-    hdst__arena arena;
-    hdst__segment staging;
-    jmp_buf out_of_memory;
-    if (device->unified) return hdst__segment_load(segment, device, reader, segment->storage, segment->first, segment->count, moved, error);
-    hdst__arena_init(&arena, hdst__engine_allocator(d->engine), &out_of_memory);
-    if (setjmp(out_of_memory)) {
-        hdst__arena_destroy(&arena);
-        return hdst__error_memory(error, "a reduce by key");
-    }
-    const hdst__storage *piece =
-        hdst__storage_make(&arena, reader->record, reader->layout, reader->block, hdst__segment_records(reader, STAGING_BYTES, segment->count));
-    hdst_status status =
-        piece ? hdst__segment_create(device, HDST__MEMORY_SHARED, piece, "a reduce by key", &staging, error) : hdst__error_memory(error, "a reduce by key");
-    if (status == HDST_OK) {
-        status = hdst__segment_load_staged(segment, &staging, piece, device, reader, moved, error);
-        hdst__segment_destroy(device, &staging);
-    }
-    hdst__arena_destroy(&arena);
-    return status;
-}
-
 hdst_status hdst__hash_load_cache(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error)
 {
     const double start = hdst__now();
-    hdst_status status = hdst__dataset_cache_prepare(cache, d->device, error);
-    for (; status == HDST_OK && !cache->streamed && cache->loaded < cache->count; cache->loaded += status == HDST_OK)
-        status = load_segment(d, cache, &cache->segment[cache->loaded], &stats->bytes_to_device, error);
+    const hdst_status status = hdst__dataset_cache_load(cache, d->device, "a reduce by key", &stats->bytes_to_device, error);
     stats->read_seconds += hdst__now() - start;
     return status;
 }

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { STAGING_BYTES = 64 << 20, PIECE_BYTES = 1 << 20 };
+enum { PIECE_BYTES = 1 << 20 };
 
 void hdst__sort_release_device(hdst__sort *sort)
 {
@@ -42,31 +42,12 @@ static bool lies_there(const hdst__sort *sort, const hdst__dataset_cache *cache)
     return cache && cache->device == sort->device && !cache->streamed && cache->reader.layout == HDST__AOS && cache->count > 0 && cache->loaded == cache->count;
 }
 
-static hdst_status load_segment(hdst__sort *sort, hdst__dataset_cache *cache, hdst__segment *segment, hdst_error *error)
-{
-    hdst__device *device = sort->device;
-    uint64_t *moved = &sort->stats.bytes_to_device;
-    if (device->unified) return hdst__segment_load(segment, device, &cache->reader, segment->storage, segment->first, segment->count, moved, error);
-    hdst__segment staging;
-    const hdst__storage *piece = make_storage(sort, STAGING_BYTES / sort->record->size / 64 * 64 + 64);
-    if (!piece) return hdst__error_memory(error, "a sort");
-    hdst_status status = hdst__segment_create(device, HDST__MEMORY_SHARED, piece, "a sort", &staging, error);
-    if (status != HDST_OK) return status;
-    status = hdst__segment_load_staged(segment, &staging, piece, device, &cache->reader, moved, error);
-    hdst__segment_destroy(device, &staging);
-    return status;
-}
-
 // Reads a cached dataset that nobody has read yet.
 static hdst_status load_cache(hdst__sort *sort, hdst__dataset_cache *cache, hdst_error *error)
 {
     if (!cache || cache->reader.layout != HDST__AOS) return HDST_OK;
     const double start = hdst__now();
-    hdst_status status = hdst__dataset_cache_prepare(cache, sort->device, error);
-    while (status == HDST_OK && !cache->streamed && cache->loaded < cache->count) {
-        status = load_segment(sort, cache, &cache->segment[cache->loaded], error);
-        if (status == HDST_OK) cache->loaded++;
-    }
+    const hdst_status status = hdst__dataset_cache_load(cache, sort->device, "a sort", &sort->stats.bytes_to_device, error);
     sort->stats.read_seconds += hdst__now() - start;
     return status;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of a partition: whatever is found to have no room, and wherever it is halved, all pieces together are the records of the partition, each once, in the order of
-// (hash, key) from piece to piece. The order is told by qsort over the same records.
+// Pieces of a partition: whatever is found to have no room, and wherever it is halved, all pieces together are the records of the partition, each once, in the
+// order of (hash, key) from piece to piece. The order is told by qsort over the same records.
 #include "shuffle/aggregate/aggregate_piece.h"
 
 #include <criterion/criterion.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engine object: options, discovery at first use, the choice of a device.
 #include "engine/engine_state.h"
+#include "base/costs_gpu.h"
+#include "base/costs_host.h"
 
 #include "engine/device/driver_gate.h"
 #include "engine/device/give_up.h"
 
 #include <string.h>
-
-enum { TUNING_LEAST = 1 << 20, SORT_LEAST = 1 << 18, PICK_LEAST = 1 << 19, GRACE_SECONDS = 2, BY_KEY_LEAST = 1 << 18 };
 
 static bool copy_text(const hdst__engine *engine, const char **text)
 {
@@ -29,8 +29,8 @@ static bool copy_options(hdst__engine *engine, const hdst__engine_options *optio
 static void set_limits(hdst__limits *limits)
 {
     *limits = (hdst__limits){
-        .grace_seconds = GRACE_SECONDS, .tuning_least = TUNING_LEAST, .sample_seconds = 2e-3,
-        .pick_least = PICK_LEAST, .sort_least = SORT_LEAST, .by_key_device_least = BY_KEY_LEAST,
+        .grace_seconds = HDST__HOST_GRACE_SECONDS, .tuning_least = HDST__GPU_TUNING_LEAST, .sample_seconds = HDST__HOST_SAMPLE_SECONDS,
+        .pick_least = HDST__GPU_PICK_LEAST, .sort_least = HDST__GPU_SORT_LEAST, .by_key_device_least = HDST__GPU_BY_KEY_LEAST,
     };
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thresholds of an engine that tests set to reach with little data what happens with much. Nobody else changes them.
+// Thresholds of an engine that tests set to reach with little data what happens with much. Nobody else changes them; their values are in base/costs_*.h.
 #ifndef HDST_ENGINE_COMMON_LIMITS_H
 #define HDST_ENGINE_COMMON_LIMITS_H
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/device/callback.h"
+#include "base/costs_cpu.h"
 
 #include "codegen/opencl/kernel.h"
 #include "base/threads.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { LEAST_RECORDS = 4096 };       // a thread for fewer records costs more than it saves
 
 void hdst__callback_init(hdst__callback *callback, hdst__slice_function call, void *user, uint32_t threads)
 {
@@ -61,7 +60,8 @@ static void run_part(void *argument, uint32_t i)
 
 void hdst__callback_run(hdst__callback *callback, const hdst__callback_slice *slice)
 {
-    const uint64_t wanted = (slice->count + LEAST_RECORDS - 1) / LEAST_RECORDS, count = wanted < callback->threads ? wanted : callback->threads;
+    const uint64_t wanted = (slice->count + HDST__CPU_CALLBACK_RECORDS - 1) / HDST__CPU_CALLBACK_RECORDS,
+        count = wanted < callback->threads ? wanted : callback->threads;
     if (count == 0) return;
     parts p = {callback, slice, ((slice->count + count - 1) / count + 63) / 64 * 64};
     hdst__in_threads((uint32_t)((slice->count + p.each - 1) / p.each), run_part, &p);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenCL programs: from memory, from the disk cache or from the driver's compiler; arguments and launch.
 #include "engine/device/device_opencl.h"
+#include "base/costs_gpu.h"
 
 #include "engine/device/device_list.h"
 #include "engine/device/driver_gate.h"
@@ -412,8 +413,6 @@ hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, co
     return status == HDST_OK && program->merge ? merge_after(self, program, at, global, local, error) : status;
 }
 
-enum { FINISH_GROUPS_PER_UNIT = 16 };
-
 hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
@@ -421,7 +420,7 @@ hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *progr
     const size_t local = kernel->local_size;
     hdst_status status = self->begun || !self->last_launch ? HDST_OK : begins_here(self, error);
     if (status == HDST_OK) status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->finish, at, error);
-    const size_t global = device->info->compute_units * FINISH_GROUPS_PER_UNIT * local;
+    const size_t global = device->info->compute_units * HDST__GPU_FINISH_GROUPS_PER_UNIT * local;
     if (status == HDST_OK) status = enqueue(self, program->finish, global, local, error);
     if (status != HDST_OK || !program->spare) return status;
     status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->spare, at, error);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stage/executor.h"
+#include "base/costs_host.h"
 
 #include "engine/device/give_up.h"
 #include "engine/memory/store.h"
@@ -10,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double try_seconds = 5e-3;         // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it
-static const double slice_seconds = 0.25;       // a slice is not longer, so that a run can be cancelled, nor much shorter
 static const double output_margin = 1.25;       // a slice's output is expected to fit with so much to spare: one that does not runs twice
 static const double window_margin = 1.05, window_slack_bytes = 1 << 16;     // room in a window beyond what is expected; more would have the budget
                                                                             // hold what nobody needs
@@ -414,7 +413,7 @@ static uint64_t records_for_enough(const hdst__pass *pass)
 static uint64_t slice_records(const hdst__pass *pass, uint64_t left)
 {
     const bool tries = pass->tuning && pass->tuning->round != HDST__TUNING_DONE;
-    const double seconds = tries ? try_seconds : slice_seconds;
+    const double seconds = tries ? HDST__HOST_TRY_SECONDS : HDST__HOST_SLICE_SECONDS;
     double fit = *pass->seconds_per_record > 0 ? seconds / *pass->seconds_per_record : (double)(1 << 18);
     uint64_t records = fit < (double)pass->slice_most ? (uint64_t)fit / 64 * 64 : pass->slice_most;
     if (tries && records < pass->tuning->least_records) records = pass->tuning->least_records;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans whose device table is compact (accum/tables.h): a word for each float sum, and spare cells for the few that need more.
 #include "engine/stage/launch_fixed_point.h"
+#include "base/costs_gpu.h"
 
 #include "accum/addends.h"
 
 
 enum { LEAST_CELLS = 1 << 10, MOST_SPARE_BYTES = 128 << 20, CELLS_PER_WORD = 2, SHARE = 16 };
-// Of records; of words of a table. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M, 16M, 100M rows,
-// parts 1.9, 2.0, 2.8, 3.5, 4.8.
-enum { LEAST_PARTED = 1 << 20, FEW_WORDS = 400000, CACHED_WORDS = 2 << 20, MOST_PARTED = 1 << 30, HOT_PAIRS = 3, MOST_PAIR_BYTES = 32 };
+enum { HOT_PAIRS = 3, MOST_PAIR_BYTES = 32 };
 
 uint32_t hdst__plan_compact_bits(const hdst__launch_plan *plan, uint64_t records)
 {
@@ -74,14 +73,14 @@ bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records)
     const uint64_t segment = most_records ? most_records : plan->piece->capacity, words = words_of(plan), fit = records_with_room(plan, words, MOST_PAIR_BYTES);
     const uint64_t whole = segment < plan->reader.records ? segment : plan->reader.records, slice = whole < fit ? whole : fit;
     if (plan->device->options->part_always) return true;
-    return slice >= LEAST_PARTED && slice >= words / 2 && (words <= FEW_WORDS || words > CACHED_WORDS || has_hot_rows(plan));
+    return slice >= HDST__GPU_LEAST_PARTED && slice >= words / 2 && (words <= HDST__GPU_FEW_WORDS || words > HDST__GPU_CACHED_WORDS || has_hot_rows(plan));
 }
 
 void hdst__plan_part_slices(hdst__launch_plan *plan)
 {
     if (!plan->kernel || !plan->kernel->part_count) return;
     uint64_t most = records_with_room(plan, plan->device_words, plan->kernel->pair_bytes) / 64 * 64;
-    if (most > MOST_PARTED) most = MOST_PARTED;
+    if (most > HDST__GPU_MOST_PARTED) most = HDST__GPU_MOST_PARTED;
     if (most < 64) most = 64;
     if (plan->slice_most > most) plan->slice_most = most;
     plan->slice_least = plan->slice_most;

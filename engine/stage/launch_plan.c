@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stage/launch_plan.h"
+#include "base/costs_cpu.h"
+#include "base/costs_gpu.h"
+#include "base/costs_host.h"
 
 #include "codegen/interp/interp.h"
 #include "engine/stage/launch_fixed_point.h"
@@ -15,23 +18,7 @@
 #include <string.h>
 
 enum {
-    STREAM_BYTES = 32 << 20,            // a segment of the ring
-    STREAM_LEAST_BYTES = 4 << 20,       // not cut smaller for the sake of overlap
-    OUTPUT_BYTES = 32 << 20,            // output records of a slice
-    COUNTED_INPUT_BYTES = 8 << 20,      // input of a slice whose records are counted first: the second run finds most of it in a cache
-    GPU_OUTPUT_BYTES = 256 << 20,       // a slice that is soon over leaves a GPU idle
-    STRIP_OUTPUT_BYTES = 8 << 20,       // where strips leave gaps, which the host closes: while it lies in a cache
-    // Shares of what is left of the budgets: three segments and four slices' outputs leave half of it to tables and results.
-    STREAM_SHARE = 8, OUTPUT_SHARE = 32,
-    STRIPS_PER_UNIT = 8,                // CPU: evens out what cores do beside
-    BIG_STRIP_BYTES = 256 << 10,        // a strip table that leaves the caches of a core: then a strip per core
-    GROUPS_PER_UNIT = 32,               // GPU: KMeans of 100M points takes 1.63, 1.62, 1.56, 1.68 ms with 8, 16, 32, 64 of them
-    PART_GROUPS_PER_UNIT = 24,          // GPU, by way of pairs: several times as many as have room at once
-    TABLE_GROUPS_PER_UNIT = 8,          // GPU, with a table in device memory for each of them
-    TABLE_SHARE = 8,                    // of the device's memory that is left: for those tables
-    PLAIN_GROUPS_PER_UNIT = 128,        // GPU, without tables to merge: a * x + b runs at 0.91, 0.94, 0.95 of the speed of a copy with 32, 64, 128 of them
     LARGEST_IN_PLACE = 1 << 20,         // bytes of a record: a chunk of a store holds many
-    LEAST_FLUSH = 64,                   // records; a strip that flushed more often would do little else
     LEAST_GPU_FLUSH = 8 << HDST__LANE_BITS,     // a lane takes up to 8 records at once, and its own words FLUSH_ADDS >> LANE_BITS additions
 };
 
@@ -72,7 +59,7 @@ static void note_params(hdst__launch_plan *plan, const hdst__stage_values *value
 static void choose_tiers(hdst__launch_plan *plan)
 {
     const bool gpu = plan->device->facts.target == HDST__TARGET_GPU;
-    plan->wide_by_count = plan->flush < (gpu ? LEAST_GPU_FLUSH : LEAST_FLUSH);
+    plan->wide_by_count = plan->flush < (gpu ? LEAST_GPU_FLUSH : HDST__CPU_LEAST_FLUSH);
     for (size_t i = 0; i < plan->tables->accum_count; i++) {
         const hdst__accum *accum = &plan->tables->accum[i];
         for (size_t leaf = 0; leaf < plan->func->params[accum->param].record->leaf_count; leaf++) {
@@ -200,8 +187,8 @@ static hdst_status choose_strips(hdst__launch_plan *plan, hdst_error *error)
     uint64_t most = plan->device->info->max_alloc_bytes;
     if (host < left) left = host;
     if (left < most) most = left;
-    plan->items = bytes > BIG_STRIP_BYTES ? units : units * STRIPS_PER_UNIT;
-    plan->items_why = bytes > BIG_STRIP_BYTES ? "a strip per core, for its table is large" : "8 strips per core";
+    plan->items = bytes > HDST__CPU_BIG_STRIP_BYTES ? units : units * HDST__CPU_STRIPS_PER_UNIT;
+    plan->items_why = bytes > HDST__CPU_BIG_STRIP_BYTES ? "a strip per core, for its table is large" : "8 strips per core";
     if (bytes && plan->items > most / 2 / bytes) {
         plan->items = 1;
         plan->items_why = "one strip: the budget has no room for more tables";
@@ -222,19 +209,19 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
     }
     if (plan->kernel->one_group_per_strip) return choose_strips(plan, error);
     if (plan->kernel->merges && !plan->kernel->group_tables) {
-        const uint64_t fit = hdst__budget_left(&plan->device->budget) / TABLE_SHARE / (plan->strip_words * sizeof(int64_t)),
-            most = (uint64_t)plan->device->info->compute_units * TABLE_GROUPS_PER_UNIT;
+        const uint64_t fit = hdst__budget_left(&plan->device->budget) / HDST__GPU_TABLE_SHARE / (plan->strip_words * sizeof(int64_t)),
+            most = (uint64_t)plan->device->info->compute_units * HDST__GPU_TABLE_GROUPS_PER_UNIT;
         plan->items = (uint32_t)(fit < 1 ? 1 : fit < most ? fit : most) * plan->kernel->local_size;
         plan->items_why = "8 work-groups per compute unit, as far as their tables have room";
         return HDST_OK;
     }
     if (plan->kernel->part_count) {
-        plan->items = plan->device->info->compute_units * PART_GROUPS_PER_UNIT * plan->kernel->local_size;
+        plan->items = plan->device->info->compute_units * HDST__GPU_PART_GROUPS_PER_UNIT * plan->kernel->local_size;
         plan->items_why = "24 work-groups per compute unit, each with as many records";
         return HDST_OK;
     }
     const bool merges = plan->tables != NULL;
-    plan->items = plan->device->info->compute_units * (merges ? GROUPS_PER_UNIT : PLAIN_GROUPS_PER_UNIT) * plan->kernel->local_size;
+    plan->items = plan->device->info->compute_units * (merges ? HDST__GPU_GROUPS_PER_UNIT : HDST__GPU_PLAIN_GROUPS_PER_UNIT) * plan->kernel->local_size;
     plan->items_why = merges ? "32 work-groups per compute unit" : "128 work-groups per compute unit: they have no tables to merge";
     return HDST_OK;
 }
@@ -254,9 +241,9 @@ static uint64_t round_to_64(uint64_t records)
 // Where the data says how much comes out, a slice is as large as its output may be expected to fit; if it does not, the executor cuts it.
 static void choose_room(hdst__launch_plan *plan, bool fold)
 {
-    const uint64_t share = bytes_left(plan) / OUTPUT_SHARE;
-    const uint64_t most_bytes = plan->way == HDST__OUTPUT_BOUNDED ? STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU
-        ? GPU_OUTPUT_BYTES : OUTPUT_BYTES,
+    const uint64_t share = bytes_left(plan) / HDST__HOST_OUTPUT_SHARE;
+    const uint64_t most_bytes = plan->way == HDST__OUTPUT_BOUNDED ? HDST__CPU_STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU
+        ? HDST__GPU_OUTPUT_BYTES : HDST__HOST_OUTPUT_BYTES,
         bytes = share < most_bytes ? share : most_bytes;
     uint64_t fit = bytes / (plan->output_param->record->size + 1), group = fold ? HDST__FOLD_RECORDS : 1;
     uint64_t bound = plan->way == HDST__OUTPUT_BOUNDED ? plan->kernel->emit_bound : plan->way == HDST__OUTPUT_COUNTED ? hdst__ir_emit_bound(plan->func) : 1;
@@ -289,7 +276,7 @@ static bool can_count_in_window(const hdst__launch_plan *plan)
 
 static void choose_counted(hdst__launch_plan *plan)
 {
-    const uint64_t bytes = hdst__segment_record_bytes(plan->reader.record), fit = round_to_64(COUNTED_INPUT_BYTES / (bytes ? bytes : 1));
+    const uint64_t bytes = hdst__segment_record_bytes(plan->reader.record), fit = round_to_64(HDST__CPU_COUNTED_INPUT_BYTES / (bytes ? bytes : 1));
     if (plan->slice_most > fit) plan->slice_most = fit > plan->slice_least ? fit : plan->slice_least;
 }
 
@@ -326,8 +313,8 @@ static void choose_pieces(hdst__launch_plan *plan, hdst__arena *arena)
         choose_one_piece(plan, arena);
         return;
     }
-    uint64_t least = hdst__segment_records(reader, STREAM_LEAST_BYTES, reader->records), share = bytes_left(plan) / STREAM_SHARE;
-    uint64_t most = hdst__segment_records(reader, share < STREAM_BYTES ? share : STREAM_BYTES, reader->records);
+    uint64_t least = hdst__segment_records(reader, HDST__HOST_STREAM_LEAST_BYTES, reader->records), share = bytes_left(plan) / HDST__HOST_STREAM_SHARE;
+    uint64_t most = hdst__segment_records(reader, share < HDST__HOST_STREAM_BYTES ? share : HDST__HOST_STREAM_BYTES, reader->records);
     // a few pieces, so that reading and computing overlap
     uint64_t unit = hdst__segment_records(reader, 0, 0), quarter = (reader->records / 4 + unit - 1) / unit * unit;
     uint64_t capacity = quarter > most ? most : quarter < least ? (least < most ? least : most) : quarter;

@@ -2,8 +2,7 @@
 // Accumulators that become rows of C structs on the device: large tables cross to the host rounded, and those that another stage or a value reads do
 // not cross at all.
 #include "engine/stage/stage.h"
-
-enum { LEAST_BYTES = 64 << 10 };        // of a table: below, the host reads and rounds it as quickly as another kernel starts
+#include "base/costs_gpu.h"
 
 bool hdst__stage_may_finish(const hdst__stage *stage)
 {
@@ -14,7 +13,7 @@ static bool is_worthwhile(const hdst__stage *stage)
 {
     const hdst__launch_plan *plan = stage->plan;
     if (!hdst__stage_may_finish(stage) || !plan->kernel || !plan->kernel->finish_name) return false;
-    return stage->spec.keep_rows || hdst__tables_are_compact(plan->tables) || plan->device_words * sizeof(int64_t) >= LEAST_BYTES;
+    return stage->spec.keep_rows || hdst__tables_are_compact(plan->tables) || plan->device_words * sizeof(int64_t) >= HDST__GPU_LEAST_FINISHED;
 }
 
 static hdst_status make_list(hdst__stage *stage, hdst_error *error)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What GPUs cost: sizes and numbers of records at which the engine takes another way on them. Each has its unit, and where it was measured.
+#ifndef HDST_BASE_COSTS_GPU_H
+#define HDST_BASE_COSTS_GPU_H
+
+enum {
+    // Work-groups per compute unit.
+    HDST__GPU_GROUPS_PER_UNIT = 32,         // KMeans of 100M points takes 1.63, 1.62, 1.56, 1.68 ms with 8, 16, 32, 64 of them
+    HDST__GPU_PART_GROUPS_PER_UNIT = 24,    // by way of pairs: several times as many as have room at once. Chosen, not measured
+    HDST__GPU_TABLE_GROUPS_PER_UNIT = 8,    // with a table in device memory for each of them. Chosen, not measured
+    HDST__GPU_PLAIN_GROUPS_PER_UNIT = 128,  // without tables to merge: a * x + b runs at 0.91, 0.94, 0.95 of the speed of a copy with 32, 64, 128 of them
+    HDST__GPU_FINISH_GROUPS_PER_UNIT = 16,  // of the kernel that makes rows of accumulators. Chosen, not measured
+
+    HDST__GPU_TABLE_SHARE = 8,              // of the device's memory that is left: for tables of work-groups there. Chosen, not measured
+    HDST__GPU_OUTPUT_BYTES = 256 << 20,     // output records of a slice: one that is soon over leaves a GPU idle. Chosen, not measured
+
+    // Additions in device memory or by way of pairs. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M,
+    // 16M, 100M rows, pairs 1.9, 2.0, 2.8, 3.5, 4.8.
+    HDST__GPU_LEAST_PARTED = 1 << 20,       // records of a slice, for pairs
+    HDST__GPU_MOST_PARTED = 1 << 30,        // records of a slice
+    HDST__GPU_FEW_WORDS = 400000,           // words of a table: up to here pairs
+    HDST__GPU_CACHED_WORDS = 2 << 20,       // words of a table that stays in the second-level cache: above, pairs again
+
+    HDST__GPU_LEAST_FINISHED = 64 << 10,    // bytes of a table: below, the host reads and rounds it as quickly as another kernel starts
+
+    // From so many records on a device works, fewer stay on the host. Chosen, not measured
+    HDST__GPU_SORT_LEAST = 1 << 18,         // sorted
+    HDST__GPU_PICK_LEAST = 1 << 19,         // looked through for candidates for the largest values
+    HDST__GPU_BY_KEY_LEAST = 1 << 18,       // reduced by key
+
+    HDST__GPU_TUNING_LEAST = 1 << 20,       // records of a slice whose time says something of its shape
+};
+
+#endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function marked so is compiled for several widths of vectors; the loader takes the widest that the processor has. Not under sanitizers, whose library is not ready yet
-// when the loader chooses.
+// A function marked so is compiled for several widths of vectors; the loader takes the widest that the processor has.
+// Not under sanitizers, whose library is not ready yet when the loader chooses.
 #ifndef HDST_BASE_VECTOR_TARGETS_H
 #define HDST_BASE_VECTOR_TARGETS_H
 

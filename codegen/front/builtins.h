@@ -4,7 +4,8 @@
 #ifndef HDST_CODEGEN_FRONT_BUILTINS_H
 #define HDST_CODEGEN_FRONT_BUILTINS_H
 
-// FLOAT, MATH: one floating type (integers convert to double). NUMERIC: one arithmetic type by C's usual conversions. The result has that type unless said otherwise.
+// FLOAT, MATH: one floating type (integers convert to double). NUMERIC: one arithmetic type by C's usual conversions.
+// The result has that type unless said otherwise.
 #define HDST__BUILTIN_MAP(X)                                                                                            \
     X(SQRT, "sqrt", 1, FLOAT)                                                                                           \
     X(FABS, "fabs", 1, FLOAT)                                                                                           \

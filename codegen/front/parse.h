@@ -78,8 +78,8 @@ const char *hdst__parse_found(const hdst__parser *p, const hdst__token *token); 
 const char *hdst__parse_instead(const hdst__parser *p, const hdst__token *token);   // of a word of another language: "write &&"; NULL
 // "did you mean 'x'?", or `otherwise`.
 const char *hdst__parse_near(hdst__parser *p, const char *name, const char *const *names, size_t count, const char *otherwise);
-// These report, and return true, where the tokens are that mistake: a word in front of a type that is token `type`; the brackets of an array behind its type; a misspelt
-// `for`, `while`, `if`, `switch`.
+// These report, and return true, where the tokens are that mistake: a word in front of a type that is token `type`;
+// the brackets of an array behind its type; a misspelt `for`, `while`, `if`, `switch`.
 bool hdst__parse_unknown_qualifier(hdst__parser *p, size_t type, const char *const *words, size_t count, const char *form);
 bool hdst__parse_brackets_of_type(hdst__parser *p, const ast_type_name *type);
 bool hdst__parse_unknown_statement(hdst__parser *p);

@@ -18,10 +18,12 @@ ir_func *hdst__operator_ones(hdst__arena *arena, const hdst__record *from, const
 // Keeps a record if the upper 63 bits of a random number that belongs to its index and the broadcast "seed" are below the broadcast "limit" (both uint64_t):
 // Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011, section 4.3) of the counter {index, 0} with the key `seed`.
 ir_func *hdst__operator_sample(hdst__arena *arena, const hdst__record *record);
-// A field-wise reduce by key: `reduce` (lowered, as an accumulation) adds what comes with key k to row k of its table "result". The key is leaf `key` of `keyed`,
-// the values are its other leaves in order. A key that is no row of the table fails the record, with the place `span` of `diags`.
+// A field-wise reduce by key: `reduce` (lowered, as an accumulation) adds what comes with key k to row k of its table
+// "result". The key is leaf `key` of `keyed`, the values are its other leaves in order. A key that is no row of the
+// table fails the record, with the place `span` of `diags`.
 ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, uint32_t key, hdst__span span, const hdst__diags *diags);
-// Keeps a record if element `element` of leaf `leaf` is from the broadcast "low" to the broadcast "high" (both of hdst__operator_sieve_kind), or "all" (uint32_t) is not 0.
+// Keeps a record if element `element` of leaf `leaf` is from the broadcast "low" to the broadcast "high" (both of
+// hdst__operator_sieve_kind), or "all" (uint32_t) is not 0.
 ir_func *hdst__operator_sieve(hdst__arena *arena, const hdst__record *record, uint32_t leaf, uint64_t element);
 hdst__kind hdst__operator_sieve_kind(const hdst__leaf *leaf);
 

@@ -1,3 +1,4 @@
+#pragma once
 // Words of the device table, which several work-items may change at once. OpenCL 1.2 has 64-bit add and compare-and-swap everywhere we run; bits go by halves.
 // LOOK: a word's value for a first guess, which the atomic operation after it makes sure of. A plain read is quick and, for a race detector, a race.
 inline void device_add(volatile __global long *word, long v) { if (v != 0) atom_add(word, v); }

@@ -1,3 +1,5 @@
+#pragma once
+#include "accum/superaccumulator.cl"
 // Fixed point at the scale 2^s that was guessed from the data: `up` is 2^s, `down` 2^-s. An addend fits if |v * 2^s| < 2^40 and nothing is lost, which
 // comparing the way back shows for every v: NaN, infinities and whatever over- or underflows are unequal. What does not fit is 0 in fixed point.
 inline int float_scale(int s) { return clamp(s, -100, 86); }

@@ -1,3 +1,6 @@
+#pragma once
+#include "accum/fixed_point.cl"
+#include "accum/superaccumulator_double.cl"
 inline int double_scale(int s) { return clamp(s, -970, 980); }
 inline double double_power(int e) { return as_double((ulong)(1023 + e) << 52); }
 inline bool fits_double(double v, double up, double down)

@@ -1,3 +1,5 @@
+#pragma once
+#include "accum/fixed_point.cl"
 // Exact sums of a whole dataset in the registers of a lane, in float arithmetic: three running sums, each beside a number so great that adding to it rounds to a multiple of the level's
 // unit; the next level, with a unit 2^-18 of this one's, takes what rounding left. (Ogita, Rump, Oishi, "Accurate sum and dot product", 2005; levels: Demmel, Nguyen, "Fast
 // reproducible floating-point summation", 2013.) `moved` gathers which bits of the first sum changed, which tells whether it left its binade; `lost` what the last level did not take.

@@ -1,3 +1,5 @@
+// Included by levels.cl for floats, on devices that have doubles.
+//: REAL float
 // Floats whose bits lie over more than two levels: where all of them are within 25 binades, sums in double lose nothing until 32 addends have gone to a lane. Addends are
 // 2^low <= |v| < 2^(low + 25), multiples of 2^(low - 23), and so below 2^48 of those units. One test of the addend's own bits tells, which takes fewer instructions than
 // a third level.

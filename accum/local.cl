@@ -1,3 +1,5 @@
+//# COPIES 4
+#pragma once
 // Tables of a work-group in local memory: COPIES of them interleaved, so that the lanes of a warp hit different banks and rarely the same word.
 // A 64-bit word is two 32-bit words, COPIES apart, with a carry.
 inline void local_add64(volatile __local uint *low, long v)

@@ -1,3 +1,4 @@
+#pragma once
 // Minimum and maximum: a monotone unsigned key whose largest value wins; 0 is the identity (an integer type's last value, an infinity), NaN wins over all.
 
 #define INTEGER_KEYS(T, U)                                                                                 \

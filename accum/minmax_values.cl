@@ -1,3 +1,4 @@
+#pragma once
 
 // The float or double that a key of minimum (counted from the other end) or maximum stands for.
 inline ulong value_of_key(ulong key, bool is_min, ulong sign, ulong infinity, ulong quiet_nan)

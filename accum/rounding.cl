@@ -1,3 +1,5 @@
+//# WIDE_LIMBS 12 | 69
+#pragma once
 
 // The sum of a wide cell, rounded to nearest even, as IEEE bits: once, when it is read. (Kulisch, "Advanced Arithmetic for the Digital Computer", 2002.)
 // The digits become limbs of 32 bits, of the absolute value, lowest first.

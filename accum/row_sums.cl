@@ -1,3 +1,5 @@
+#pragma once
+#include "accum/first_level.cl"
 // Sums over the rows of a block of records: for each element the addends factor * row[e], rounded to float, of all records, added up in double. That is exact, whatever
 // the order, if all addends are multiples of one power of two, u, and their sizes add up to at most 2^53 u. A nonzero product of size s, rounded to 24 bits, is a
 // multiple of 2^(floor(log2 s) - 23), of 2^-149 at least; so it is enough if no product is smaller than the sum of the sizes times 2^-29. Smaller ones, and what is not

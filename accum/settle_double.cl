@@ -1,3 +1,6 @@
+#pragma once
+#include "accum/fixed_point_double.cl"
+#include "accum/local.cl"
 // As settle.cl, for floats that are added to a double.
 __attribute__((noinline)) void settle_lane_double(volatile __local uint *words, volatile __global long *cell, float v, float up, float down)
 {

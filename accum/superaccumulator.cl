@@ -1,3 +1,4 @@
+#pragma once
 // Exact sums. A wide cell is a row of signed digits of 32 bits, each in a long of its own so that carries can wait, and a word of flags after the last digit.
 // A digit that has grown past 2^62 passes 2^43 on to the next one. Every addition is below 2^33 (2^45 in the last digit), so it takes half a million
 // work-items adding at the same moment to overflow the room above 2^62, and a carry never overshoots.

@@ -1,3 +1,5 @@
+#pragma once
+#include "accum/superaccumulator.cl"
 __attribute__((noinline)) void wide_add_double(volatile __global long *cell, double v)
 {
     ulong bits = as_ulong(v), fraction = bits & 0xfffffffffffffUL;

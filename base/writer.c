@@ -65,67 +65,18 @@ const char *hdst__writer_text(const hdst__writer *writer)
     return writer->text ? writer->text : "";
 }
 
-static const hdst__hole *find_hole(const hdst__hole *holes, size_t count, const char *name, size_t length)
+void hdst__write_bytes(hdst__writer *writer, const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strlen(holes[i].name) == length && memcmp(holes[i].name, name, length) == 0) return &holes[i];
-    return NULL;
+    if (length) append(writer, bytes, length);
 }
 
-static bool is_name_char(char c)
-{
-    return (c >= 'a' && c <= 'z') || c == '_';
-}
+void hdst__write_text(hdst__writer *writer, const char *text) { append_lines(writer, text, strlen(text)); }
 
-// The length of `@name@` at `text`, or 0.
-static size_t hole_length(const char *text, const char *end)
+void hdst__write_section(hdst__writer *writer, unsigned indent, const char *text)
 {
-    const char *p = text + 1;
-    while (p < end && is_name_char(*p)) p++;
-    return *text == '@' && p < end && *p == '@' && p > text + 1 ? (size_t)(p + 1 - text) : 0;
-}
-
-static void expand_line(hdst__writer *writer, const char *line, const char *end, const hdst__hole *holes, size_t count)
-{
-    const char *start = line;
-    for (const char *p = line; p < end; p++) {
-        size_t length = hole_length(p, end);
-        const hdst__hole *hole = length ? find_hole(holes, count, p + 1, length - 2) : NULL;
-        if (!hole) continue;
-        append(writer, start, (size_t)(p - start));
-        append(writer, hole->text, strlen(hole->text));
-        start = p + length;
-        p = start - 1;
-    }
-    append(writer, start, (size_t)(end - start));
-    append(writer, "\n", 1);
-}
-
-// The hole that stands alone on the line, or NULL.
-static const hdst__hole *whole_line(const char *line, const char *end, const hdst__hole *holes, size_t count, size_t *spaces)
-{
-    const char *p = line;
-    while (p < end && *p == ' ') p++;
-    *spaces = (size_t)(p - line);
-    size_t length = p < end ? hole_length(p, end) : 0;
-    return length && p + length == end ? find_hole(holes, count, p + 1, length - 2) : NULL;
-}
-
-void hdst__template_expand(hdst__writer *writer, const char *template, const hdst__hole *holes, size_t count)
-{
-    for (const char *line = template; *line;) {
-        const char *newline = strchr(line, '\n'), *end = newline ? newline : line + strlen(line);
-        size_t spaces;
-        const hdst__hole *hole = whole_line(line, end, holes, count, &spaces);
-        if (hole) {
-            const unsigned outer = writer->indent;
-            writer->indent = (unsigned)(spaces / 4);
-            append_lines(writer, hole->text, strlen(hole->text));
-            if (writer->in_line) append_lines(writer, "\n", 1);
-            writer->indent = outer;
-        } else {
-            expand_line(writer, line, end, holes, count);
-        }
-        line = newline ? newline + 1 : end;
-    }
+    const unsigned outer = writer->indent;
+    writer->indent = indent;
+    append_lines(writer, text, strlen(text));
+    if (writer->in_line) append_lines(writer, "\n", 1);
+    writer->indent = outer;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text that grows in an arena, with indentation; and templates: hand-written files with holes that are filled with such text.
+// Text that grows in an arena, with indentation.
 #ifndef HDST_BASE_WRITER_H
 #define HDST_BASE_WRITER_H
 
@@ -19,12 +19,8 @@ void hdst__write(hdst__writer *writer, const char *format, ...) __attribute__((f
 void hdst__write_line(hdst__writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *hdst__writer_text(const hdst__writer *writer);     // never NULL
 
-typedef struct hdst__hole {
-    const char *name, *text;
-} hdst__hole;
-
-// Replaces `@name@` by the text of the hole. Alone on its line, the text takes the line's indentation, and the line goes when the text is empty.
-// A name that has no hole stays as it is (a test looks for that).
-void hdst__template_expand(hdst__writer *writer, const char *template, const hdst__hole *holes, size_t count);
+void hdst__write_text(hdst__writer *writer, const char *text);     // as hdst__write, what is no format
+void hdst__write_section(hdst__writer *writer, unsigned indent, const char *text);     // whole lines at this indentation
+void hdst__write_bytes(hdst__writer *writer, const char *bytes, size_t length);        // as they are, without indentation
 
 #endif

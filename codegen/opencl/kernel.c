@@ -2,7 +2,7 @@
 // From a checked function to a kernel: what both device classes share. The forms are in kernel_cpu.c and kernel_gpu.c.
 #include "codegen/opencl/kernel_parts.h"
 #include "codegen/opencl/prelude.h"
-#include "base/pieces.h"
+#include "codegen/opencl/kernel_pieces.h"
 #include "codegen/pass/accumulator_placement.h"
 
 #include "base/hash.h"
@@ -268,31 +268,20 @@ bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, u
 
 // --- Finishing ---
 
-// With all macros; the prelude drops those that nobody names.
-static const char *head_text(hdst__printer *p)
+static void write_frame(hdst__writer *text, const char *file, const hdst__filling *fillings, size_t count)
 {
-    const char *look = p->options->facts.portable ? "#define LOOK(word) atom_add(word, 0)\n#define LOOK_LOCAL(word) atomic_or(word, 0)\n"
-                                                  : "#define LOOK(word) (*(word))\n#define LOOK_LOCAL(word) (*(word))\n";
-    const bool plain = p->gpu || p->options->facts.portable;
-    // PoCL's trunc is a function over the bits, its compiler's one instruction.
-    const char *trunc = plain ? "#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n"
-                              : "#define TRUNC_FLOAT __builtin_truncf\n#define TRUNC_DOUBLE __builtin_trunc\n";
-    const char *prefetch = plain ? "#define PREFETCH(FIRST, SIZE)\n"
-                                 : "#define PREFETCH(FIRST, SIZE) for (int r = 0; r < BLOCK; r += 64 / (SIZE)) __builtin_prefetch((FIRST) + r);\n";
-    return hdst__arena_printf(p->arena, "%s%s%s%s%s%s%s", p->options->fast_sums && p->tables->scale_count ? "// Fast sums were asked for.\n" : "", p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__template_text("head.cl"),
-                              plain ? "#define VECTOR_LOOP(WIDTH, INTERLEAVE)\n#define SCALAR_LOOP\n#define ALIGNED\n" : hdst__template_text("vector_loop.cl"),
-                              look, trunc, prefetch);
+    hdst__frame_write(text, &hdst__kernel_pieces, file, fillings, count);
 }
 
-static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, const char *template, const hdst__hole *holes, size_t hole_count)
+static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, const char *frame, const hdst__filling *fillings, size_t count)
 {
     hdst__writer text = {.arena = p->arena};
-    hdst__template_expand(&text, hdst__template_text(template), holes, hole_count);
-    if (p->more) hdst__template_expand(&text, hdst__template_text(p->more), holes, hole_count);
-    if (kernel->merges) hdst__template_expand(&text, hdst__template_text("merge_gpu.cl"), holes, hole_count);
-    for (size_t i = 0; hdst__parted_templates(p, i); i++) hdst__template_expand(&text, hdst__template_text(hdst__parted_templates(p, i)), holes, hole_count);
-    if (kernel->finish_arg_count) hdst__template_expand(&text, hdst__template_text("finish_gpu.cl"), holes, hole_count);
-    if (kernel->spare_words) hdst__template_expand(&text, hdst__template_text("finish_spare.cl"), holes, hole_count);
+    write_frame(&text, frame, fillings, count);
+    if (p->more) write_frame(&text, p->more, fillings, count);
+    if (kernel->merges) write_frame(&text, "merge_gpu.cl", fillings, count);
+    hdst__parted_write(p, &text, fillings, count);
+    if (kernel->finish_arg_count) write_frame(&text, "finish_gpu.cl", fillings, count);
+    if (kernel->spare_words) write_frame(&text, "finish_spare.cl", fillings, count);
     return hdst__writer_text(&text);
 }
 
@@ -307,26 +296,44 @@ static const char *kernel_name(hdst__printer *p, const char *text)
     return hdst__arena_printf(p->arena, "%s%08" PRIx32, hdst__name_spell(p->arena, function), (uint32_t)hash.low);
 }
 
-void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *template, hdst__hole *holes, size_t hole_count)
+static void name_kernels(hdst__printer *p, hdst__kernel *kernel)
 {
-    if (p->uses_double) p->part[HDST__PART_PICK_DOUBLE] = p->part[HDST__PART_PICK];
-    hdst__hole *all = HDST__NEW_ARRAY(p->arena, hdst__hole, hole_count + 4);
-    memcpy(all, holes, hole_count * sizeof *holes);
-    all[hole_count] = (hdst__hole){"head", ""};
-    all[hole_count + 1] = (hdst__hole){"prelude", ""};
-    all[hole_count + 2] = (hdst__hole){"args", hdst__writer_text(&p->arg_text)};
-    hdst__prelude(p, whole_text(p, kernel, template, all, hole_count + 3), head_text(p), &all[hole_count].text, &all[hole_count + 1].text);
-    const char *text = whole_text(p, kernel, template, all, hole_count + 3);
-    hdst__writer source = {.arena = p->arena};
-    kernel->name = kernel_name(p, text);
-    hdst__template_expand(&source, text, &(hdst__hole){"name", kernel->name}, 1);
-    kernel->source = hdst__writer_text(&source);
-    kernel->build_options = p->options->facts.correctly_rounded ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
     hdst__kernel_name_counts(p, kernel);
     if (kernel->finish_arg_count) kernel->finish_name = hdst__arena_printf(p->arena, "%s_finish", kernel->name);
     if (kernel->spare_words) kernel->spare_name = hdst__arena_printf(p->arena, "%s_spare", kernel->name);
     if (kernel->merges) kernel->merge_name = hdst__arena_printf(p->arena, "%s_merge", kernel->name);
     hdst__parted_finish(p, kernel);
+}
+
+// KERNEL, and KERNEL_count and the like in frames.
+static const char *with_names(hdst__printer *p, const hdst__kernel *kernel, const char *text)
+{
+    const char *names[HDST__PART_KERNELS + 6] = {kernel->name, kernel->finish_name, kernel->spare_name, kernel->merge_name, kernel->count_name, kernel->scan_name};
+    memcpy(names + 6, kernel->part_name, sizeof kernel->part_name);
+    hdst__filling fillings[HDST__PART_KERNELS + 6];
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i]) fillings[count++] = (hdst__filling){hdst__arena_printf(p->arena, "KERNEL%s", names[i] + strlen(kernel->name)), names[i]};
+    hdst__writer source = {.arena = p->arena};
+    hdst__text_fill(&source, text, fillings, count);
+    return hdst__writer_text(&source);
+}
+
+void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *frame, hdst__filling *fillings, size_t count)
+{
+    hdst__filling *all = HDST__NEW_ARRAY(p->arena, hdst__filling, count + 3);
+    memcpy(all, fillings, count * sizeof *fillings);
+    all[count] = (hdst__filling){"DIALECT", ""};
+    all[count + 1] = (hdst__filling){"PRELUDE", ""};
+    all[count + 2] = (hdst__filling){"ARGS", hdst__writer_text(&p->arg_text)};
+    const hdst__prelude prelude = hdst__prelude_of(p, whole_text(p, kernel, frame, all, count + 3));
+    all[count].text = prelude.dialect;
+    all[count + 1].text = prelude.functions;
+    const char *text = whole_text(p, kernel, frame, all, count + 3);
+    kernel->name = kernel_name(p, text);
+    name_kernels(p, kernel);
+    kernel->source = with_names(p, kernel, text);
+    kernel->build_options = p->options->facts.correctly_rounded ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
     kernel->args = p->args;
     kernel->arg_count = p->arg_count;
     kernel->tables = p->tables;

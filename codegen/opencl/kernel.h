@@ -7,6 +7,7 @@
 #include "codegen/ir/ir.h"
 #include "record/layout.h"
 #include "accum/tables.h"
+#include "record/target.h"
 
 // --- Front end (parse.c, check_*.c, module.c) ---
 
@@ -111,19 +112,6 @@ const char *hdst__passes_row(ir_func *func, const hdst__tables *tables);
 const char *hdst__passes_cpu(ir_func *func, const hdst__tables *tables, const hdst__storage *input);
 
 // --- Kernels (kernel.c, print_*.c, templates/) ---
-
-typedef enum hdst__target { HDST__TARGET_INTERP, HDST__TARGET_CPU, HDST__TARGET_GPU } hdst__target;
-
-typedef struct hdst__target_facts {     // of the device, from queries
-    hdst__target target;
-    uint64_t local_bytes;               // local memory of a work-group
-    uint32_t max_group;                 // work-items
-    uint32_t compute_units;
-    bool correctly_rounded;             // CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT for float
-    bool has_double, has_int64_atomics;
-    bool portable;                      // no compiler built-ins or pragmas beyond OpenCL C 1.2 (Oclgrind)
-    bool foreign_nans;                  // tests: operations give NaNs that no processor makes, so that whoever shows which one it is is found out
-} hdst__target_facts;
 
 // One argument of a kernel, in order. The engine walks this list; nothing about the order is fixed.
 typedef enum hdst__arg_kind {

@@ -249,22 +249,22 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     hdst__printer_use(p, single);
     count_texts counts;
     if (!print_counts(p, func, diags, &counts)) return NULL;
-    hdst__hole holes[] = {
-        {"title", hdst__arena_printf(arena, "%s", func->name)},
-        {"block_define", block_define(p, block)},
-        {"strip_step", strip_step(p, block)},
-        {"block_loop", block_loop},
-        {"record_loop", hdst__print_section(p, print_record_loop)},
-        {"file_scope", hdst__print_section(p, print_own_place)},
-        {"setup", hdst__print_section(p, print_setup)},
-        {"chunk", hdst__print_section(p, print_chunk)},
-        {"flush", hdst__print_section(p, print_flush)},
-        {"finish", hdst__print_section(p, print_finish)},
-        {"count_setup", counts.setup},
-        {"count_block_define", counts.block_define},
-        {"count_chunk", counts.chunk},
-        {"count_block_loop", counts.block_loop},
-        {"count_record_loop", counts.record_loop},
+    hdst__filling fillings[] = {
+        {"TITLE", hdst__arena_printf(arena, "%s", func->name)},
+        {"BLOCK_DEFINE", block_define(p, block)},
+        {"STRIP_STEP", strip_step(p, block)},
+        {"BLOCK_LOOP", block_loop},
+        {"RECORD_LOOP", hdst__print_section(p, print_record_loop)},
+        {"FILE_SCOPE", hdst__print_section(p, print_own_place)},
+        {"SETUP", hdst__print_section(p, print_setup)},
+        {"CHUNK", hdst__print_section(p, print_chunk)},
+        {"FLUSH", hdst__print_section(p, print_flush)},
+        {"FINISH", hdst__print_section(p, print_finish)},
+        {"COUNT_SETUP", counts.setup},
+        {"COUNT_BLOCK_DEFINE", counts.block_define},
+        {"COUNT_CHUNK", counts.chunk},
+        {"COUNT_BLOCK_LOOP", counts.block_loop},
+        {"COUNT_RECORD_LOOP", counts.record_loop},
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
@@ -274,6 +274,6 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
                                      : block->block  ? "block"
                                                      : "record by record",
                                      hdst__emit_why(p), hdst__tables_why(p));
-    hdst__kernel_finish(p, kernel, "kernel_cpu.cl", holes, sizeof holes / sizeof *holes);
+    hdst__kernel_finish(p, kernel, "kernel_cpu.cl", fillings, sizeof fillings / sizeof *fillings);
     return kernel;
 }

@@ -82,20 +82,20 @@ const hdst__kernel *hdst__kernel_make_fold(hdst__arena *arena, const ir_func *fu
     if (!hdst__private_fits(p, all, bytes, p->gpu ? HDST__GPU_PRIVATE_LIMIT : HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;
     hdst__kernel_add_common_args(p);
     hdst__printer_use(p, all);
-    hdst__hole holes[] = {
-        {"title", func->name},
-        {"run", hdst__arena_printf(arena, "%d", HDST__FOLD_RECORDS)},
-        {"body", hdst__print_section(p, print_fold_body)},
-        {"file_scope", hdst__print_section(p, hdst__print_file_scope)},
-        {"setup", hdst__print_section(p, print_fold_setup)},
-        {"load", hdst__print_section(p, print_fold_load)},
-        {"store", hdst__print_section(p, print_fold_store)},
+    hdst__filling fillings[] = {
+        {"TITLE", func->name},
+        {"RUN", hdst__arena_printf(arena, "%d", HDST__FOLD_RECORDS)},
+        {"BODY", hdst__print_section(p, print_fold_body)},
+        {"FILE_SCOPE", hdst__print_section(p, hdst__print_file_scope)},
+        {"SETUP", hdst__print_section(p, print_fold_setup)},
+        {"LOAD", hdst__print_section(p, print_fold_load)},
+        {"STORE", hdst__print_section(p, print_fold_store)},
     };
     for (size_t l = 0; l < all->params[0].record->leaf_count; l++) p->uses_double |= leaf_of(p, l)->kind == HDST__F64;
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
     *kernel = (hdst__kernel){
         .func = all, .local_size = p->gpu ? FOLD_GROUP : 1, .private_bytes = bytes, .why = "form: a fold of 64 records in order per work-item\n"};
-    hdst__kernel_finish(p, kernel, "kernel_fold.cl", holes, sizeof holes / sizeof *holes);
+    hdst__kernel_finish(p, kernel, "kernel_fold.cl", fillings, sizeof fillings / sizeof *fillings);
     return kernel;
 }

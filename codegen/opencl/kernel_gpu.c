@@ -3,9 +3,9 @@
 #include "codegen/opencl/kernel_parts.h"
 #include "codegen/pass/accumulator_placement.h"
 #include "codegen/pass/row_form.h"
-#include "base/pieces.h"
 #include "accum/fixed_point.h"
 #include "codegen/ir/accum_tables.h"
+#include "codegen/opencl/kernel_pieces.h"
 
 #include <inttypes.h>
 
@@ -305,22 +305,22 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     const bool merges = hdst__placed_anywhere(func, IR_PLACE_GROUP);
     const char *setup = hdst__print_section(p, print_setup), *file_scope = hdst__print_section(p, hdst__print_file_scope);
     const char *records = records_text(p, single, spans, place_text(p, count_record));
-    hdst__hole holes[] = {
-        {"title", func->name},
-        {"group", hdst__arena_printf(arena, "%" PRIu32, shape.group)},
-        {"span", hdst__arena_printf(arena, "%" PRIu32, shape.group * shape.records)},
-        {"file_scope", file_scope},
-        {"setup", setup},
-        {"chunk", hdst__print_section(p, print_chunk)},
-        {"emit_scope", count ? hdst__template_text("emit_gpu.cl") : ""},
-        {"count_setup", print_count(p, count, print_count_setup)},
-        {"count_record", count_record},
-        {"records", records},
-        {"flush", hdst__print_section(p, hdst__print_group_flush)},
-        {"merge_setup", merges ? hdst__print_section(p, hdst__print_merge_bases) : ""},
-        {"merge", merges ? hdst__print_section(p, hdst__print_merge) : ""},
-        {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},       // HDST__FINISH_HOLES
-        {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},     // HDST__PARTED_HOLES
+    hdst__filling fillings[] = {
+        {"TITLE", func->name},
+        {"GROUP_SIZE", hdst__arena_printf(arena, "%" PRIu32, shape.group)},
+        {"SPAN_SIZE", hdst__arena_printf(arena, "%" PRIu32, shape.group * shape.records)},
+        {"FILE_SCOPE", file_scope},
+        {"SETUP", setup},
+        {"CHUNK_LOOP", hdst__print_section(p, print_chunk)},
+        {"EMIT_SCOPE", count ? hdst__pieces_text(arena, &hdst__kernel_pieces, "emit_gpu.cl") : ""},
+        {"COUNT_SETUP", print_count(p, count, print_count_setup)},
+        {"COUNT_RECORD", count_record},
+        {"RECORDS", records},
+        {"FLUSH", hdst__print_section(p, hdst__print_group_flush)},
+        {"MERGE_SETUP", merges ? hdst__print_section(p, hdst__print_merge_bases) : ""},
+        {"MERGE", merges ? hdst__print_section(p, hdst__print_merge) : ""},
+        {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},       // HDST__FINISH_FILLINGS
+        {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},     // HDST__PARTED_FILLINGS
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
@@ -329,10 +329,11 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s", shape.records, shape.records > 1 ? "s" : "",
                                      local ? "" : ", no local memory", func->tables->copies, hdst__emit_why(p), hdst__tables_why(p));
     if (func->tables->has_tuples) kernel->why = hdst__arena_printf(arena, "%s%s\n", kernel->why, hdst__parted_why(p));
-    const size_t finish = p->tables->accum_count ? HDST__FINISH_HOLES : 0, count_of_holes = sizeof holes / sizeof *holes - HDST__FINISH_HOLES - HDST__PARTED_HOLES;
-    if (finish) hdst__finish_texts(p, kernel, holes + count_of_holes);
-    const size_t parted = func->tables->has_tuples ? HDST__PARTED_HOLES : 0;
-    if (parted) hdst__parted_texts(p, single, spans, shape.records, setup, holes + count_of_holes + finish);
-    hdst__kernel_finish(p, kernel, "kernel_gpu.cl", holes, count_of_holes + finish + parted);
+    const size_t finish = p->tables->accum_count ? HDST__FINISH_FILLINGS : 0;
+    const size_t count_of_own = sizeof fillings / sizeof *fillings - HDST__FINISH_FILLINGS - HDST__PARTED_FILLINGS;
+    if (finish) hdst__finish_texts(p, kernel, fillings + count_of_own);
+    const size_t parted = func->tables->has_tuples ? HDST__PARTED_FILLINGS : 0;
+    if (parted) hdst__parted_texts(p, single, spans, shape.records, setup, fillings + count_of_own + finish);
+    hdst__kernel_finish(p, kernel, "kernel_gpu.cl", fillings, count_of_own + finish + parted);
     return kernel;
 }

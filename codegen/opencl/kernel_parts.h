@@ -3,6 +3,7 @@
 #ifndef HDST_CODEGEN_OPENCL_KERNEL_PARTS_H
 #define HDST_CODEGEN_OPENCL_KERNEL_PARTS_H
 
+#include "base/pieces.h"
 #include "codegen/opencl/print.h"
 
 enum { HDST__CPU_PRIVATE_LIMIT = 4 << 20, HDST__GPU_PRIVATE_LIMIT = 64 << 10, HDST__GPU_GROUP = 256, HDST__LANE_RECORDS = 8 };
@@ -21,8 +22,8 @@ bool hdst__device_can(const hdst__printer *p, hdst__diags *diags);
 uint64_t hdst__private_bytes(hdst__printer *p, const ir_func *func);
 // False, with a diagnostic, when a work-item needs more private memory than the limit.
 bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, uint64_t limit, hdst__diags *diags);
-// Fills the template; the kernel's name is the function's with a hash of everything that shaped it.
-void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *template, hdst__hole *holes, size_t hole_count);
+// Fills the frame; the kernel's name is the function's with a hash of everything that shaped it.
+void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *frame, hdst__filling *fillings, size_t count);
 
 // kernel_emit.c: where the output of a function that emits goes.
 enum { HDST__COUNTS_AT = 3 };      // COUNTED, CPU: PLACES has the total, where the output begins and ends, where it began, and the counts of the strips
@@ -34,14 +35,16 @@ const char *hdst__emit_why(const hdst__printer *p);
 
 const char *hdst__tables_why(hdst__printer *p);
 
-// print_finish.c: the holes of finish_gpu.cl and finish_spare.cl, and the kernel's list of its arguments.
-enum { HDST__FINISH_HOLES = 5 };
-void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__hole holes[HDST__FINISH_HOLES]);
+// print_finish.c: the fillings of finish_gpu.cl and finish_spare.cl, and the kernel's list of its arguments.
+enum { HDST__FINISH_FILLINGS = 5 };
+void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__filling fillings[HDST__FINISH_FILLINGS]);
 
 // print_part.c: kernels for a table to which additions go by way of tuples (ir_tuples).
-enum { HDST__PARTED_HOLES = 10 };
-void hdst__parted_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup, hdst__hole holes[HDST__PARTED_HOLES]);
-const char *hdst__parted_templates(const hdst__printer *p, size_t n);      // the n-th; NULL: there are no more
+enum { HDST__PARTED_FILLINGS = 9 };
+void hdst__parted_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup,
+                        hdst__filling fillings[HDST__PARTED_FILLINGS]);
+// Nothing where there are none.
+void hdst__parted_write(const hdst__printer *p, hdst__writer *out, const hdst__filling *fillings, size_t count);
 void hdst__parted_finish(hdst__printer *p, hdst__kernel *kernel);          // names, sizes
 const char *hdst__parted_why(const hdst__printer *p);
 

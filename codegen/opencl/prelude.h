@@ -3,10 +3,19 @@
 #ifndef HDST_CODEGEN_OPENCL_PRELUDE_H
 #define HDST_CODEGEN_OPENCL_PRELUDE_H
 
+#include "base/pieces.h"
 #include "codegen/opencl/print.h"
 
-// What the kernel's text names of the templates' functions (of the parts that the printer marked) and of the macros in `head`, and what those name in turn. In the arena.
-void hdst__prelude(hdst__printer *p, const char *kernel, const char *head, const char **used_head, const char **used_pieces);
-const char *hdst__prelude_file(hdst__part part);       // of codegen/opencl/templates/
+typedef struct hdst__prelude {
+    const char *dialect;        // extensions, and macros in which compilers differ
+    const char *functions;
+} hdst__prelude;
+
+// What the kernel's text names, and what that names in turn. In the arena.
+hdst__prelude hdst__prelude_of(hdst__printer *p, const char *kernel);
+
+// The files with functions that kernels may name. Returns how many there are.
+enum { HDST__PRELUDE_FILES = 32 };
+size_t hdst__prelude_files(hdst__piece_file to[HDST__PRELUDE_FILES], bool has_double);
 
 #endif

@@ -43,9 +43,6 @@ typedef struct hdst__constant_array {   // at file scope, shared by the forms
     const ir_var *var;
 } hdst__constant_array;
 
-// What the addends of a block are, in a sum by levels: one operand or the product of two, each an array over the block in private memory (P) or in global memory (G).
-typedef enum hdst__level_shape { HDST__LEVELS_P, HDST__LEVELS_G, HDST__LEVELS_PP, HDST__LEVELS_GP, HDST__LEVELS_GG, HDST__LEVELS_P2, HDST__LEVELS_G2, HDST__LEVEL_SHAPES } hdst__level_shape;
-
 // Where variables are declared (print_homes.c), in a function or in the body of a record loop; by variable.
 typedef struct hdst__homes {
     bool *declared;
@@ -63,7 +60,6 @@ typedef struct hdst__printer {
     hdst__names *form_names;            // of the form that is printed now
     hdst__writer out;
     bool part[HDST__PART_COUNT];
-    bool level_shape[2][HDST__LEVEL_SHAPES];    // those in use, of floats, of doubles
     uint32_t fast_names;                // taken by print_fast.c
     bool prefetches;                    // AoSoA: asks for what lies ahead, where memory is what counts
     bool gpu;
@@ -189,7 +185,6 @@ void hdst__print_pair_starts(hdst__printer *p);         // GPU: start of the ker
 void hdst__print_pair_takes(hdst__printer *p);          // GPU: where the group merges
 void hdst__print_lane_sums(hdst__printer *p);           // GPU: the lane's running sums; start of the kernel
 void hdst__print_lane_takes(hdst__printer *p);          // they go to its words
-const char *hdst__levels_text(hdst__printer *p, bool is_double);        // the part of the prelude
 typedef void (*hdst__print_level_sum)(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double);
 void hdst__levels_each(hdst__printer *p, hdst__print_level_sum print);  // every leaf that has such sums
 bool hdst__levels_of(const hdst__printer *p, bool is_double);           // whether there are any
@@ -200,7 +195,6 @@ size_t hdst__print_fast_run(hdst__printer *p, ir_stmt *const *stmts, size_t coun
 void hdst__print_fast_start(hdst__printer *p);
 void hdst__print_fast_flush(hdst__printer *p);          // end of a block
 void hdst__print_fast_end(hdst__printer *p);
-const char *hdst__fast_text(hdst__printer *p, bool is_double);
 
 // print_tables.c: where tables stand, how they are emptied
 void hdst__print_table_bases(hdst__printer *p);         // pointers into the device table and the strip's table, scales; start of the kernel

@@ -11,7 +11,6 @@
 //     }
 //     t_x_FloatSum[0] = sum0_, t_weight_FloatSum[0] = sum1_;
 #include "codegen/opencl/print.h"
-#include "base/pieces.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -243,13 +242,3 @@ void hdst__print_fast_flush(hdst__printer *p)
 }
 
 void hdst__print_fast_end(hdst__printer *p) { hdst__levels_each(p, print_end); }
-
-const char *hdst__fast_text(hdst__printer *p, bool is_double)
-{
-    const hdst__hole holes[] = {{"real", real_name(is_double)}, {"reals", vector_name(is_double)}};
-    hdst__writer text = {.arena = p->arena};
-    hdst__template_expand(&text, "typedef @reals@ @real@_vector __attribute__((aligned(sizeof(@real@))));      // as it lies in memory, wherever it begins\n", holes, 2);
-    if (!is_double || !p->part[HDST__PART_LEVELS]) hdst__write(&text, "%s", hdst__template_text("fast.cl"));
-    if (!is_double) hdst__write(&text, "%s", hdst__template_text("fast_empty.cl"));
-    return hdst__writer_text(&text);
-}

@@ -2,8 +2,9 @@
 // GPU form: the kernel that turns a device table into rows of C structs, so that they need not cross to the host as wide cells (accum/reduce.c does the same there,
 // and says what each kind of cell holds).
 #include "codegen/opencl/kernel_parts.h"
-#include "base/pieces.h"
 #include "accum/minmax_keys.h"
+#include "accum/accum_pieces.h"
+#include "codegen/opencl/kernel_pieces.h"
 
 #include <inttypes.h>
 
@@ -139,8 +140,11 @@ static const char *parts_text(hdst__printer *p)
             bytes |= !hdst__leaf_is_aligned(record, &record->leaves[l]);
             keys |= is_key(cell) && hdst__kind_is_float(cell->kind);
         }
-    const char *round = digits ? hdst__arena_printf(p->arena, "\n#define WIDE_LIMBS %" PRIu32 "%s", digits + 3, hdst__template_text("rounding.cl")) : "";
-    return hdst__arena_printf(p->arena, "%s%s%s", round, keys ? hdst__template_text("minmax_values.cl") : "", bytes ? hdst__template_text("finish_bytes.cl") : "");
+    const hdst__pieces *accum = &hdst__accum_pieces;
+    const char *round = digits ? hdst__arena_printf(p->arena, "\n#define WIDE_LIMBS %" PRIu32 "\n%s", digits + 3, hdst__pieces_text(p->arena, accum, "rounding.cl")) : "";
+    const char *of_key = keys ? hdst__arena_printf(p->arena, "\n%s", hdst__pieces_text(p->arena, accum, "minmax_values.cl")) : "";
+    const char *put = bytes ? hdst__arena_printf(p->arena, "\n%s", hdst__pieces_text(p->arena, &hdst__base_pieces, "put_bytes.cl")) : "";
+    return hdst__arena_printf(p->arena, "%s%s%s", round, of_key, put);
 }
 
 // The arguments of this kernel are its own.
@@ -154,7 +158,7 @@ static void add_args(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++) hdst__kernel_add_arg(p, HDST__ARG_FINISHED, (uint32_t)a, "__global uchar *%sOut", p->plan[a].name);
 }
 
-void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__hole holes[HDST__FINISH_HOLES])
+void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__filling fillings[HDST__FINISH_FILLINGS])
 {
     const hdst__printer outer = *p;
     p->args = NULL;
@@ -163,11 +167,11 @@ void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__hole holes
     add_args(p);
     kernel->finish_args = p->args;
     kernel->finish_arg_count = p->arg_count;
-    holes[0] = (hdst__hole){"finish_args", hdst__writer_text(&p->arg_text)};
-    holes[1] = (hdst__hole){"finish_setup", hdst__print_section(p, hdst__print_finish_bases)};
-    holes[2] = (hdst__hole){"finish_parts", parts_text(p)};
-    holes[3] = (hdst__hole){"finish", hdst__print_section(p, print_finish)};
-    holes[4] = (hdst__hole){"spare", hdst__print_section(p, print_spare)};
+    fillings[0] = (hdst__filling){"FINISH_ARGS", hdst__writer_text(&p->arg_text)};
+    fillings[1] = (hdst__filling){"FINISH_SETUP", hdst__print_section(p, hdst__print_finish_bases)};
+    fillings[2] = (hdst__filling){"FINISH_PARTS", parts_text(p)};
+    fillings[3] = (hdst__filling){"FINISH", hdst__print_section(p, print_finish)};
+    fillings[4] = (hdst__filling){"SPARE", hdst__print_section(p, print_spare)};
     p->args = outer.args;
     p->arg_count = outer.arg_count;
     p->arg_capacity = outer.arg_capacity;

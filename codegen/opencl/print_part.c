@@ -2,10 +2,11 @@
 // GPU form: kernels for an accumulator to which additions go by way of (key, value) tuples (templates/part_*.cl; tuple_placement.c says when). What is added becomes a row and
 // values, which are put in order of radix partitions of the table; a partition's table has room in local memory.
 #include "codegen/opencl/kernel_parts.h"
-#include "base/pieces.h"
+#include "codegen/opencl/kernel_pieces.h"
 #include "codegen/pass/accumulator_placement.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { HOT_TILES = 16 };
 enum { HEAD_WORDS = 8, HOT_WORDS = 4096, CHUNK_WORDS = 6 };     // as in part_gpu.cl
@@ -180,23 +181,15 @@ static void print_write(hdst__printer *p, bool hot)
 static void print_write_one(hdst__printer *p) { print_write(p, false); }
 static void print_write_hot(hdst__printer *p) { print_write(p, true); }
 
-static const char *add_text(hdst__printer *p)
-{
-    hdst__writer text = {.arena = p->arena};
-    hdst__hole leaves = {"part_add_leaves", hdst__print_section(p, print_add)};
-    hdst__template_expand(&text, hdst__template_text("part_add.cl"), &leaves, 1);
-    return hdst__writer_text(&text);
-}
-
-void hdst__parted_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup, hdst__hole holes[HDST__PARTED_HOLES])
+void hdst__parted_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup, hdst__filling fillings[HDST__PARTED_FILLINGS])
 {
     const char *rows = hdst__arena_printf(p->arena, "%sStored", p->plan[0].name);
-    hdst__hole all[HDST__PARTED_HOLES] = {
-        {"part_macros", macros_text(p)}, {"part_setup", setup}, {"part_count", count_text(p, single, spans)}, {"part_pairs", pairs_text(p, spans, records)},
-        {"part_tile", hdst__template_text("part_tile.cl")}, {"part_rows", rows}, {"part_add", add_text(p)}, {"part_write", hdst__print_section(p, print_write_one)},
-        {"part_write_hot", hdst__print_section(p, print_write_hot)}, {"part_total_setup", hdst__print_section(p, hdst__print_table_bases)},
+    hdst__filling all[HDST__PARTED_FILLINGS] = {
+        {"PART_MACROS", macros_text(p)}, {"PART_SETUP", setup}, {"PART_COUNT", count_text(p, single, spans)}, {"PART_PAIRS", pairs_text(p, spans, records)},
+        {"PART_ROWS", rows}, {"PART_ADD", hdst__print_section(p, print_add)}, {"PART_WRITE", hdst__print_section(p, print_write_one)},
+        {"PART_WRITE_HOT", hdst__print_section(p, print_write_hot)}, {"PART_TOTAL_SETUP", hdst__print_section(p, hdst__print_table_bases)},
     };
-    for (size_t i = 0; i < HDST__PARTED_HOLES; i++) holes[i] = all[i];
+    memcpy(fillings, all, sizeof all);
 }
 
 static const char *const kernels_high[] = {"count_high", "sum_high", "scan_high", "chunks", "place_high"};
@@ -221,12 +214,13 @@ void hdst__parted_finish(hdst__printer *p, hdst__kernel *kernel)
     kernel->parts_low = 1u << t->low_bits;
 }
 
-const char *hdst__parted_templates(const hdst__printer *p, size_t n)
+void hdst__parted_write(const hdst__printer *p, hdst__writer *out, const hdst__filling *fillings, size_t count)
 {
-    static const char *const once[] = {"group_sums.cl", "part_gpu.cl", "part_total.cl"}, *const twice[] = {"group_sums.cl", "part_gpu.cl", "part_low.cl", "part_total.cl"};
-    if (!has_tuples(p)) return NULL;
-    if (tuples_of(p)->low_bits) return n < 4 ? twice[n] : NULL;
-    return n < 3 ? once[n] : NULL;
+    if (!has_tuples(p)) return;
+    hdst__write(out, "\n%s", hdst__pieces_text(p->arena, &hdst__base_pieces, "group_sums.cl"));
+    hdst__frame_write(out, &hdst__kernel_pieces, "part_gpu.cl", fillings, count);
+    if (tuples_of(p)->low_bits) hdst__frame_write(out, &hdst__kernel_pieces, "part_low.cl", fillings, count);
+    hdst__frame_write(out, &hdst__kernel_pieces, "part_total.cl", fillings, count);
 }
 
 const char *hdst__parted_why(const hdst__printer *p)

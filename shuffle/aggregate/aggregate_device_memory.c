@@ -103,18 +103,16 @@ static bool text_fits(const hdst__aggregate_device *d, const hdst__storage *stor
 static const char *make_text(hdst__aggregate_device *d, const hdst__storage *storage)
 {
     jmp_buf out_of_memory;
-    hdst__buffer buffer;
     const char *volatile text = NULL;
-    hdst__buffer_init(&buffer, hdst__engine_allocator(d->engine));
     hdst__hash_shape_of(d->layout, &d->device->facts, &d->shape);
-    hdst__hash_text(&buffer, d->layout, storage, &d->shape, d->device->facts.portable);
     d->arena.out_of_memory = &out_of_memory;
-    if (!buffer.failed && !setjmp(out_of_memory)) {
+    if (!setjmp(out_of_memory)) {
+        hdst__writer writer = {.arena = &d->arena};
+        hdst__hash_text(&writer, d->layout, storage, &d->shape, d->device->facts.portable);
         d->storage = hdst__storage_make(&d->arena, storage->record, storage->layout, storage->block, 64);
-        text = hdst__arena_strdup(&d->arena, hdst__buffer_text(&buffer));
+        text = hdst__writer_text(&writer);
     }
     d->arena.out_of_memory = NULL;
-    hdst__buffer_destroy(&buffer);
     return text;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shuffle/aggregate/aggregate_kernels.h"
 
-#include "base/pieces.h"
 #include "accum/minmax_keys.h"
+#include "accum/accum_pieces.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -110,16 +110,16 @@ static element element_of(const hdst__aggregation_layout *layout, uint64_t c)
     return (element){value->leaf, value->bytes, value->element};
 }
 
-static void print_source(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage)
+static void print_source(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage)
 {
     const uint64_t columns = storage->layout == HDST__AOS ? 0 : layout->key_count + layout->value_count;
-    hdst__buffer_puts(out, "#define SRC __global const uchar *restrict b0");
-    for (uint32_t b = 1; b < storage->buffers; b++) hdst__buffer_printf(out, ", __global const uchar *restrict b%u", (unsigned)b);
-    for (uint64_t c = 0; c < columns; c++) hdst__buffer_printf(out, ", ulong o%u", (unsigned)c);
-    hdst__buffer_puts(out, "\n#define SRC_ARGS b0");
-    for (uint32_t b = 1; b < storage->buffers; b++) hdst__buffer_printf(out, ", b%u", (unsigned)b);
-    for (uint64_t c = 0; c < columns; c++) hdst__buffer_printf(out, ", o%u", (unsigned)c);
-    hdst__buffer_puts(out, "\n");
+    hdst__write_text(out, "#define SRC __global const uchar *restrict b0");
+    for (uint32_t b = 1; b < storage->buffers; b++) hdst__write(out, ", __global const uchar *restrict b%u", (unsigned)b);
+    for (uint64_t c = 0; c < columns; c++) hdst__write(out, ", ulong o%u", (unsigned)c);
+    hdst__write_text(out, "\n#define SRC_ARGS b0");
+    for (uint32_t b = 1; b < storage->buffers; b++) hdst__write(out, ", b%u", (unsigned)b);
+    for (uint64_t c = 0; c < columns; c++) hdst__write(out, ", o%u", (unsigned)c);
+    hdst__write_text(out, "\n");
 }
 
 // Structs of 8 or 16 bytes are read as one vector, if all that is wanted of them lies at whole words.
@@ -134,22 +134,22 @@ static uint32_t struct_words(const hdst__aggregation_layout *layout, const hdst_
     return (uint32_t)size / 4;
 }
 
-static void print_load(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, uint64_t c)
+static void print_load(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, uint64_t c)
 {
     const element at = element_of(layout, c);
     const hdst__leaf_address *address = &storage->leaf[at.leaf];
     const uint64_t offset = hdst__leaf_offset(&layout->record->leaves[at.leaf], at.element), word = offset / 4;
     const char *type = at.bytes == 8 ? "ulong" : "uint";
-    hdst__buffer_printf(out, "    const %s x%u = ", type, (unsigned)c);
+    hdst__write(out, "    const %s x%u = ", type, (unsigned)c);
     if (struct_words(layout, storage)) {
-        hdst__buffer_printf(out, at.bytes == 8 ? "all.s%u | (ulong)all.s%u << 32;\n" : "all.s%u;\n", (unsigned)word, (unsigned)word + 1);
+        hdst__write(out, at.bytes == 8 ? "all.s%u | (ulong)all.s%u << 32;\n" : "all.s%u;\n", (unsigned)word, (unsigned)word + 1);
     } else if (storage->layout != HDST__AOS) {
-        hdst__buffer_printf(out, "*(__global const %s *)(b%u + o%u + i * %" PRIu64 ");\n", type_of(at.bytes), (unsigned)address->buffer, (unsigned)c, address->stride);
+        hdst__write(out, "*(__global const %s *)(b%u + o%u + i * %" PRIu64 ");\n", type_of(at.bytes), (unsigned)address->buffer, (unsigned)c, address->stride);
     } else if (layout->record->size % at.bytes == 0 && offset % at.bytes == 0) {
-        hdst__buffer_printf(out, "*(__global const %s *)(b0 + i * SIZE + %" PRIu64 ");\n", type_of(at.bytes), offset);
+        hdst__write(out, "*(__global const %s *)(b0 + i * SIZE + %" PRIu64 ");\n", type_of(at.bytes), offset);
     } else {
-        for (uint32_t b = 0; b < at.bytes; b++) hdst__buffer_printf(out, "%s(%s)b0[i * SIZE + %" PRIu64 "] << %u", b ? " | " : "", type, offset + b, (unsigned)(8 * b));
-        hdst__buffer_puts(out, ";\n");
+        for (uint32_t b = 0; b < at.bytes; b++) hdst__write(out, "%s(%s)b0[i * SIZE + %" PRIu64 "] << %u", b ? " | " : "", type, offset + b, (unsigned)(8 * b));
+        hdst__write_text(out, ";\n");
     }
 }
 
@@ -160,75 +160,75 @@ static const char *key_type(hdst__kind kind)
     return names[kind];
 }
 
-static void print_payload(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, uint64_t v)
+static void print_payload(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, uint64_t v)
 {
     const hdst__cell *cell = &layout->value[v].cell;
     const unsigned word = shape->value[v].payload, x = (unsigned)(layout->key_count + v);
     if (is_key(cell)) {
         const char *as = cell->kind == HDST__F32 ? "as_float" : cell->kind == HDST__BOOL ? "0 != " : "";
-        hdst__buffer_printf(out, "    pair.s%u = (uint)%s_key_%s((%s)%s(x%u));\n", word, cell->acc == HDST__MIN ? "min" : "max", key_type(cell->kind), key_type(cell->kind), as, x);
+        hdst__write(out, "    pair.s%u = (uint)%s_key_%s((%s)%s(x%u));\n", word, cell->acc == HDST__MIN ? "min" : "max", key_type(cell->kind), key_type(cell->kind), as, x);
         return;
     }
     const char *inverted = cell->acc == HDST__AND ? "~" : "";
-    hdst__buffer_printf(out, "    pair.s%u = (uint)%sx%u;\n", word, inverted, x);
-    if (layout->value[v].bytes > 4) hdst__buffer_printf(out, "    pair.s%u = (uint)(%sx%u >> 32);\n", word + 1, inverted, x);
+    hdst__write(out, "    pair.s%u = (uint)%sx%u;\n", word, inverted, x);
+    if (layout->value[v].bytes > 4) hdst__write(out, "    pair.s%u = (uint)(%sx%u >> 32);\n", word + 1, inverted, x);
 }
 
-static void print_pair(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape)
+static void print_pair(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape)
 {
     const uint32_t words = struct_words(layout, storage);
-    hdst__buffer_puts(out, "inline PAIR pair_at(SRC, ulong i)\n{\n    PAIR pair = (PAIR)(0);\n");
-    if (words) hdst__buffer_printf(out, "    const uint%u all = ((__global const uint%u *)b0)[i];\n", (unsigned)words, (unsigned)words);
+    hdst__write_text(out, "inline PAIR pair_at(SRC, ulong i)\n{\n    PAIR pair = (PAIR)(0);\n");
+    if (words) hdst__write(out, "    const uint%u all = ((__global const uint%u *)b0)[i];\n", (unsigned)words, (unsigned)words);
     for (uint64_t c = 0; c < layout->key_count + layout->value_count; c++) print_load(out, layout, storage, c);
-    hdst__buffer_puts(out, "    const MIXED key = 0");
-    for (uint64_t c = 0; c < layout->key_count; c++) hdst__buffer_printf(out, " | (MIXED)x%u << %u", (unsigned)c, (unsigned)(8 * layout->key[c].at));
-    if (shape->mixed_bytes == 4) hdst__buffer_puts(out, ";\n    pair.s0 = mix32(key);\n");
-    else hdst__buffer_puts(out, ", m = mix64(key);\n    pair.s0 = (uint)m;\n    pair.s1 = (uint)(m >> 32);\n");
+    hdst__write_text(out, "    const MIXED key = 0");
+    for (uint64_t c = 0; c < layout->key_count; c++) hdst__write(out, " | (MIXED)x%u << %u", (unsigned)c, (unsigned)(8 * layout->key[c].at));
+    if (shape->mixed_bytes == 4) hdst__write_text(out, ";\n    pair.s0 = mix32(key);\n");
+    else hdst__write_text(out, ", m = mix64(key);\n    pair.s0 = (uint)m;\n    pair.s1 = (uint)(m >> 32);\n");
     for (uint64_t v = 0; v < layout->value_count; v++) print_payload(out, layout, shape, v);
-    hdst__buffer_puts(out, "    return pair;\n}\n");
-    hdst__buffer_printf(out, "inline MIXED mixed_of(PAIR pair) { return %s; }\n", shape->mixed_bytes == 4 ? "pair.s0" : "pair.s0 | (ulong)pair.s1 << 32");
+    hdst__write_text(out, "    return pair;\n}\n");
+    hdst__write(out, "inline MIXED mixed_of(PAIR pair) { return %s; }\n", shape->mixed_bytes == 4 ? "pair.s0" : "pair.s0 | (ulong)pair.s1 << 32");
 }
 
 // --- Words ---
 
-static void print_scales(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
+static void print_scales(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
 {
-    hdst__buffer_puts(out, "typedef struct {\n    float limit;\n    uint bits;\n");
+    hdst__write_text(out, "typedef struct {\n    float limit;\n    uint bits;\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
         const unsigned s = shape->value[v].sum;
         const char *type = is_narrow(&layout->value[v]) ? "float" : "double";
-        if (layout->value[v].cell.digits) hdst__buffer_printf(out, "    int s%u;\n    %s up%u, down%u;\n", s, type, s, s);
+        if (layout->value[v].cell.digits) hdst__write(out, "    int s%u;\n    %s up%u, down%u;\n", s, type, s, s);
     }
-    hdst__buffer_puts(out, "} scales_t;\n#define SCALES __global const int *restrict scale_list, ulong addend_bits\n#define SCALES_OF scales_of(scale_list, (uint)addend_bits)\n");
-    hdst__buffer_puts(out, "inline scales_t scales_of(__global const int *restrict list, uint bits)\n{\n    scales_t scales;\n    scales.bits = bits;\n    scales.limit = float_power((int)bits);\n");
+    hdst__write_text(out, "} scales_t;\n#define SCALES __global const int *restrict scale_list, ulong addend_bits\n#define SCALES_OF scales_of(scale_list, (uint)addend_bits)\n");
+    hdst__write_text(out, "inline scales_t scales_of(__global const int *restrict list, uint bits)\n{\n    scales_t scales;\n    scales.bits = bits;\n    scales.limit = float_power((int)bits);\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
         const unsigned s = shape->value[v].sum;
         if (!layout->value[v].cell.digits) continue;
         const char *type = is_narrow(&layout->value[v]) ? "float" : "double";
-        hdst__buffer_printf(out, "    scales.s%u = list[%u];\n    scales.up%u = %s_power(list[%u]);\n    scales.down%u = %s_power(-list[%u]);\n", s, s, s, type, s, s, type, s);
+        hdst__write(out, "    scales.s%u = list[%u];\n    scales.up%u = %s_power(list[%u]);\n    scales.down%u = %s_power(-list[%u]);\n", s, s, s, type, s, s, type, s);
     }
-    hdst__buffer_puts(out, "    return scales;\n}\n");
+    hdst__write_text(out, "    return scales;\n}\n");
 }
 
-static void print_word(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, uint64_t v)
+static void print_word(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, uint64_t v)
 {
     const hdst__value_column *column = &layout->value[v];
     const hdst__hash_value *at = &shape->value[v];
     const unsigned u = at->unit, w = at->payload, s = at->sum;
     if (!column->cell.digits) {
-        if (column->bytes <= 4) hdst__buffer_printf(out, "    words.w%u = pair.s%u;\n", u, w);
-        else if (units_of(column) == 2) hdst__buffer_printf(out, "    words.w%u = pair.s%u;\n    words.w%u = pair.s%u;\n", u, w, u + 1, w + 1);
-        else hdst__buffer_printf(out, "    words.w%u = (long)(pair.s%u | (ulong)pair.s%u << 32);\n", u, w, w + 1);
+        if (column->bytes <= 4) hdst__write(out, "    words.w%u = pair.s%u;\n", u, w);
+        else if (units_of(column) == 2) hdst__write(out, "    words.w%u = pair.s%u;\n    words.w%u = pair.s%u;\n", u, w, u + 1, w + 1);
+        else hdst__write(out, "    words.w%u = (long)(pair.s%u | (ulong)pair.s%u << 32);\n", u, w, w + 1);
         return;
     }
     char value[64];
     if (column->cell.kind == HDST__F32) snprintf(value, sizeof value, "%sas_float(pair.s%u)", is_narrow(column) ? "" : "(double)", w);
     else snprintf(value, sizeof value, "as_double(pair.s%u | (ulong)pair.s%u << 32)", w, w + 1);
     if (is_two(column))
-        hdst__buffer_printf(out, "    words.w%u = two_words_of(%s, scales.up%u, scales.limit, %uu, &misfits, &words.w%u);\n", u, value, s, 1u << s, u + 1);
+        hdst__write(out, "    words.w%u = two_words_of(%s, scales.up%u, scales.limit, %uu, &misfits, &words.w%u);\n", u, value, s, 1u << s, u + 1);
     else if (is_narrow(column))
-        hdst__buffer_printf(out, "    words.w%u = word_of_float(%s, scales.up%u, scales.down%u, scales.limit, %uu, &misfits);\n", u, value, s, s, 1u << s);
-    else hdst__buffer_printf(out, "    words.w%u = word_of_double(%s, scales.up%u, scales.down%u, scales.limit, %uu, &misfits);\n", u, value, s, s, 1u << s);
+        hdst__write(out, "    words.w%u = word_of_float(%s, scales.up%u, scales.down%u, scales.limit, %uu, &misfits);\n", u, value, s, s, 1u << s);
+    else hdst__write(out, "    words.w%u = word_of_double(%s, scales.up%u, scales.down%u, scales.limit, %uu, &misfits);\n", u, value, s, s, 1u << s);
 }
 
 typedef enum unit_op { ADD64, ADD32, MAX32, OR32, XOR32 } unit_op;
@@ -246,18 +246,18 @@ static unit_op op_of(const hdst__value_column *column)
 
 static const char *const atomic_name[] = {"add64", "atomic_add", "max32", "atomic_or", "atomic_xor"};
 
-static void print_unit(hdst__buffer *out, unit_op op, unsigned unit, unsigned cell, int which)
+static void print_unit(hdst__writer *out, unit_op op, unsigned unit, unsigned cell, int which)
 {
     const char *const global_name[] = {"", "atomic_add", "atomic_max", "atomic_or", "atomic_xor"};
-    if (which == 0 && op == ADD64) hdst__buffer_printf(out, "    add64(to + %u * stride, stride, words.w%u);\n", cell, unit);
-    if (which == 0 && op != ADD64) hdst__buffer_printf(out, "    %s(to + %u * stride, (uint)words.w%u);\n", atomic_name[op], cell, unit);
-    if (which == 1 && op == ADD64) hdst__buffer_printf(out, "    words.w%u = (long)(at[%u * stride] | (ulong)at[%u * stride] << 32);\n", unit, cell, cell + 1);
-    if (which == 1 && op != ADD64) hdst__buffer_printf(out, "    words.w%u = at[%u * stride];\n", unit, cell);
-    if (which == 2 && op == ADD64) hdst__buffer_printf(out, "    if (words.w%u) atom_add((volatile __global long *)to + %u, words.w%u);\n", unit, unit, unit);
-    if (which == 2 && op != ADD64) hdst__buffer_printf(out, "    if (words.w%u) %s((volatile __global uint *)(to + %u), (uint)words.w%u);\n", unit, global_name[op], unit, unit);
+    if (which == 0 && op == ADD64) hdst__write(out, "    add64(to + %u * stride, stride, words.w%u);\n", cell, unit);
+    if (which == 0 && op != ADD64) hdst__write(out, "    %s(to + %u * stride, (uint)words.w%u);\n", atomic_name[op], cell, unit);
+    if (which == 1 && op == ADD64) hdst__write(out, "    words.w%u = (long)(at[%u * stride] | (ulong)at[%u * stride] << 32);\n", unit, cell, cell + 1);
+    if (which == 1 && op != ADD64) hdst__write(out, "    words.w%u = at[%u * stride];\n", unit, cell);
+    if (which == 2 && op == ADD64) hdst__write(out, "    if (words.w%u) atom_add((volatile __global long *)to + %u, words.w%u);\n", unit, unit, unit);
+    if (which == 2 && op != ADD64) hdst__write(out, "    if (words.w%u) %s((volatile __global uint *)(to + %u), (uint)words.w%u);\n", unit, global_name[op], unit, unit);
 }
 
-static void print_units(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, int which)
+static void print_units(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, int which)
 {
     for (uint64_t v = 0; v < layout->value_count; v++) {
         const hdst__value_column *column = &layout->value[v];
@@ -266,32 +266,32 @@ static void print_units(hdst__buffer *out, const hdst__aggregation_layout *layou
     }
 }
 
-static void print_words(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
+static void print_words(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
 {
-    hdst__buffer_puts(out, "typedef struct {\n    uint misfits;       // a bit for each sum whose addend does not fit\n");
-    for (uint32_t u = 0; u < shape->units; u++) hdst__buffer_printf(out, "    long w%u;\n", (unsigned)u);
-    hdst__buffer_puts(out, "} words_t;\ninline words_t words_of(PAIR pair, scales_t scales)\n{\n    words_t words;\n    uint misfits = 0;\n");
+    hdst__write_text(out, "typedef struct {\n    uint misfits;       // a bit for each sum whose addend does not fit\n");
+    for (uint32_t u = 0; u < shape->units; u++) hdst__write(out, "    long w%u;\n", (unsigned)u);
+    hdst__write_text(out, "} words_t;\ninline words_t words_of(PAIR pair, scales_t scales)\n{\n    words_t words;\n    uint misfits = 0;\n");
     for (uint64_t v = 0; v < layout->value_count; v++) print_word(out, layout, shape, v);
-    hdst__buffer_puts(out, "    words.misfits = misfits;\n    return words;\n}\n// To a row of a table, whose words lie `stride` apart; and from there.\n"
+    hdst__write_text(out, "    words.misfits = misfits;\n    return words;\n}\n// To a row of a table, whose words lie `stride` apart; and from there.\n"
                            "inline void add_cells(volatile __local uint *to, uint stride, words_t words)\n{\n");
     print_units(out, layout, shape, 0);
-    hdst__buffer_puts(out, "}\ninline words_t cells_at(volatile __local uint *at, uint stride)\n{\n    words_t words;\n    words.misfits = 0;\n");
+    hdst__write_text(out, "}\ninline words_t cells_at(volatile __local uint *at, uint stride)\n{\n    words_t words;\n    words.misfits = 0;\n");
     print_units(out, layout, shape, 1);
-    hdst__buffer_puts(out, "    return words;\n}\n// To the words of a hot key, and from there.\ninline void add_words(volatile __global ulong *to, words_t words)\n{\n");
+    hdst__write_text(out, "    return words;\n}\n// To the words of a hot key, and from there.\ninline void add_words(volatile __global ulong *to, words_t words)\n{\n");
     print_units(out, layout, shape, 2);
-    hdst__buffer_puts(out, "}\ninline words_t words_at(__global const ulong *at)\n{\n    words_t words;\n    words.misfits = 0;\n");
-    for (uint32_t u = 0; u < shape->units; u++) hdst__buffer_printf(out, "    words.w%u = (long)at[%u];\n", (unsigned)u, (unsigned)u);
-    hdst__buffer_puts(out, "    return words;\n}\n");
+    hdst__write_text(out, "}\ninline words_t words_at(__global const ulong *at)\n{\n    words_t words;\n    words.misfits = 0;\n");
+    for (uint32_t u = 0; u < shape->units; u++) hdst__write(out, "    words.w%u = (long)at[%u];\n", (unsigned)u, (unsigned)u);
+    hdst__write_text(out, "    return words;\n}\n");
 }
 
 // --- Rows ---
 
-static void print_put(hdst__buffer *out, const hdst__aggregation_layout *layout, element at, const char *bits)
+static void print_put(hdst__writer *out, const hdst__aggregation_layout *layout, element at, const char *bits)
 {
     const uint64_t offset = hdst__leaf_offset(&layout->record->leaves[at.leaf], at.element);
     if (layout->record->size % at.bytes == 0 && offset % at.bytes == 0)
-        hdst__buffer_printf(out, "*(__global %s *)(row + %" PRIu64 ") = (%s)(%s);\n", type_of(at.bytes), offset, type_of(at.bytes), bits);
-    else hdst__buffer_printf(out, "put_bytes(row + %" PRIu64 ", %s, %u);\n", offset, bits, (unsigned)at.bytes);
+        hdst__write(out, "*(__global %s *)(row + %" PRIu64 ") = (%s)(%s);\n", type_of(at.bytes), offset, type_of(at.bytes), bits);
+    else hdst__write(out, "put_bytes(row + %" PRIu64 ", %s, %u);\n", offset, bits, (unsigned)at.bytes);
 }
 
 static void sum_text(const hdst__value_column *column, const hdst__hash_value *at, char text[256])
@@ -318,70 +318,64 @@ static void value_text(const hdst__value_column *column, const hdst__hash_value 
 }
 
 // A row's padding is zero.
-static void print_row(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
+static void print_row(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
 {
     char text[256];
     uint64_t bytes = 0;
-    hdst__buffer_printf(out, "inline void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales)\n{\n    const ulong key = %s(m);\n", shape->mixed_bytes == 4 ? "unmix32" : "unmix64");
+    hdst__write(out, "inline void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales)\n{\n    const ulong key = %s(m);\n", shape->mixed_bytes == 4 ? "unmix32" : "unmix64");
     for (uint64_t c = 0; c < layout->key_count + layout->value_count; c++) bytes += element_of(layout, c).bytes;
-    if (bytes < layout->record->size) hdst__buffer_puts(out, "    for (uint b = 0; b < (uint)SIZE; b++) row[b] = 0;\n");
+    if (bytes < layout->record->size) hdst__write_text(out, "    for (uint b = 0; b < (uint)SIZE; b++) row[b] = 0;\n");
     for (uint64_t c = 0; c < layout->key_count; c++) {
         snprintf(text, sizeof text, "key >> %u", (unsigned)(8 * layout->key[c].at));
-        hdst__buffer_puts(out, "    ");
+        hdst__write_text(out, "    ");
         print_put(out, layout, element_of(layout, c), text);
     }
     for (uint64_t v = 0; v < layout->value_count; v++) {
         value_text(&layout->value[v], &shape->value[v], text);
-        hdst__buffer_puts(out, "    ");
+        hdst__write_text(out, "    ");
         print_put(out, layout, element_of(layout, layout->key_count + v), text);
     }
-    hdst__buffer_puts(out, "}\n");
+    hdst__write_text(out, "}\n");
 }
 
 // --- Addends that do not fit ---
 
-static void print_settle(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
+static void print_settle(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
 {
-    hdst__buffer_puts(out, "// An addend that does not fit goes to the spare cell of the row's sum.\n"
+    hdst__write_text(out, "// An addend that does not fit goes to the spare cell of the row's sum.\n"
                            "__attribute__((noinline)) void settle(volatile __global long *spares, ulong place, PAIR pair, uint misfits)\n{\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
         const hdst__hash_value *at = &shape->value[v];
         const bool is_float = layout->value[v].cell.kind == HDST__F32;
         if (!layout->value[v].cell.digits) continue;
-        hdst__buffer_printf(out, "    if (misfits & %uu) wide_add_%s(spare_cell(spares, place + %u), ", 1u << at->sum, is_float ? "float" : "double", (unsigned)at->sum);
-        if (is_float) hdst__buffer_printf(out, "as_float(pair.s%u));\n", (unsigned)at->payload);
-        else hdst__buffer_printf(out, "as_double(pair.s%u | (ulong)pair.s%u << 32));\n", (unsigned)at->payload, (unsigned)at->payload + 1);
+        hdst__write(out, "    if (misfits & %uu) wide_add_%s(spare_cell(spares, place + %u), ", 1u << at->sum, is_float ? "float" : "double", (unsigned)at->sum);
+        if (is_float) hdst__write(out, "as_float(pair.s%u));\n", (unsigned)at->payload);
+        else hdst__write(out, "as_double(pair.s%u | (ulong)pair.s%u << 32));\n", (unsigned)at->payload, (unsigned)at->payload + 1);
     }
-    hdst__buffer_puts(out, "}\n// And in the end the words go there too.\n__attribute__((noinline)) void settle_row(volatile __global long *spares, __global ulong *spare_rows, ulong place, ulong row, "
+    hdst__write_text(out, "}\n// And in the end the words go there too.\n__attribute__((noinline)) void settle_row(volatile __global long *spares, __global ulong *spare_rows, ulong place, ulong row, "
                            "words_t words, scales_t scales)\n{\n"
                            "    const ulong size = (ulong)spares[0] + 1;\n    volatile __global long *cells = spares + 2 + size;\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
         const hdst__hash_value *at = &shape->value[v];
         const char *kind = layout->value[v].cell.kind == HDST__F32 ? "FLOAT" : "DOUBLE";
         if (!layout->value[v].cell.digits) continue;
-        hdst__buffer_printf(out, "    {\n        volatile __global long *cell = spare_cell(spares, place + %u);\n        spare_rows[(ulong)(cell - cells) / SPARE_WORDS] = row;\n", (unsigned)at->sum);
-        hdst__buffer_printf(out, "        wide_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u);\n", kind, kind, (unsigned)at->unit, (unsigned)at->sum);
-        if (is_two(&layout->value[v])) hdst__buffer_printf(out, "        wide_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u + (int)scales.bits);\n", kind, kind, (unsigned)at->unit + 1, (unsigned)at->sum);
-        hdst__buffer_puts(out, "    }\n");
+        hdst__write(out, "    {\n        volatile __global long *cell = spare_cell(spares, place + %u);\n        spare_rows[(ulong)(cell - cells) / SPARE_WORDS] = row;\n", (unsigned)at->sum);
+        hdst__write(out, "        wide_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u);\n", kind, kind, (unsigned)at->unit, (unsigned)at->sum);
+        if (is_two(&layout->value[v])) hdst__write(out, "        wide_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u + (int)scales.bits);\n", kind, kind, (unsigned)at->unit + 1, (unsigned)at->sum);
+        hdst__write_text(out, "    }\n");
     }
-    hdst__buffer_puts(out, "}\ninline void put_sum(__global uchar *row, ulong sum, __global const long *cell)\n{\n");
+    hdst__write_text(out, "}\ninline void put_sum(__global uchar *row, ulong sum, __global const long *cell)\n{\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
         const bool is_float = layout->value[v].cell.kind == HDST__F32;
         if (!layout->value[v].cell.digits) continue;
-        hdst__buffer_printf(out, "    if (sum == %u) ", (unsigned)shape->value[v].sum);
+        hdst__write(out, "    if (sum == %u) ", (unsigned)shape->value[v].sum);
         print_put(out, layout, element_of(layout, layout->key_count + v),
                   is_float ? "wide_round(cell, 9, 23, 255, 0x80000000UL, 0x7f800000UL)" : "wide_round(cell, 66, 52, 2047, 0x8000000000000000UL, 0x7ff0000000000000UL)");
     }
-    hdst__buffer_puts(out, "}\n");
+    hdst__write_text(out, "}\n");
 }
 
 // --- The program ---
-
-static void print_pieces(hdst__buffer *out, const char *file)
-{
-    for (size_t i = 0; i < hdst__piece_count; i++)
-        if (!strcmp(hdst__pieces[i].file, file)) hdst__buffer_puts(out, hdst__pieces[i].text);
-}
 
 // The widest words that rows can be copied by.
 static uint32_t copy_bytes(const hdst__record *record)
@@ -391,43 +385,46 @@ static uint32_t copy_bytes(const hdst__record *record)
     return bytes;
 }
 
-static void print_macros(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, bool portable)
+static void print_macros(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
 {
     const uint32_t word = copy_bytes(layout->record);
-    if (shape->doubles) hdst__buffer_puts(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
-    hdst__buffer_puts(out, hdst__template_text("head.cl"));
-    hdst__buffer_puts(out, portable ? "#define LOOK(word) atom_add(word, 0)\n" : "#define LOOK(word) (*(word))\n");
-    hdst__buffer_puts(out, "#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n");
-    hdst__buffer_printf(out, "#define LANES %uu\n#define TOTAL_LANES %uu\n", (unsigned)HDST__HASH_LANES, (unsigned)shape->total_lanes);
-    hdst__buffer_printf(out, "#define MIXED_BYTES %u\n#define PAIR uint%u\n#define TILE_ROWS %uu\n#define AT_ONCE 4u\n#define SLOTS %uu\n#define CELLS %uu\n#define UNITS %uu\n#define HOT_CELLS %uu\n",
+    if (shape->doubles) hdst__write_text(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
+    hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__base_pieces, "head.cl"));
+    hdst__write(out, "#define LANES %uu\n#define TOTAL_LANES %uu\n", (unsigned)HDST__HASH_LANES, (unsigned)shape->total_lanes);
+    hdst__write(out, "#define MIXED_BYTES %u\n#define PAIR uint%u\n#define TILE_ROWS %uu\n#define AT_ONCE 4u\n#define SLOTS %uu\n#define CELLS %uu\n#define UNITS %uu\n#define HOT_CELLS %uu\n",
                         (unsigned)shape->mixed_bytes, (unsigned)shape->pair_words, (unsigned)shape->tile_rows, (unsigned)shape->slots, (unsigned)shape->cells, (unsigned)shape->units,
                         (unsigned)shape->hot_slots);
-    hdst__buffer_printf(out, "#define FLOATS %uu\n#define SPARE_WORDS %u\n#define WIDE_LIMBS %u\n#define DOUBLES %d\n#define SIZE %" PRIu64 "ul\n#define WORD %s\n#define WORDS %" PRIu64 "u\n",
+    hdst__write(out, "#define FLOATS %uu\n#define SPARE_WORDS %u\n#define WIDE_LIMBS %u\n#define DOUBLES %d\n#define SIZE %" PRIu64 "ul\n#define WORD %s\n#define WORDS %" PRIu64 "u\n",
                         (unsigned)(shape->sums ? shape->sums : 1), (unsigned)shape->spare_words, (unsigned)shape->spare_words + 2, shape->doubles, layout->record->size, type_of(word),
                         layout->record->size / word);
 }
 
-void hdst__hash_text(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable)
+// All kernels, without what they call by name.
+static const char *kernels_text(hdst__arena *arena, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape)
 {
-    print_macros(out, layout, shape, portable);
-    print_pieces(out, "minmax_keys.cl");
-    print_pieces(out, "superaccumulator.cl");
-    print_pieces(out, "fixed_point.cl");
-    if (shape->doubles) print_pieces(out, "superaccumulator_double.cl");
-    if (shape->doubles) print_pieces(out, "fixed_point_double.cl");
-    print_pieces(out, "overflow_table.cl");
-    hdst__buffer_puts(out, hdst__template_text("rounding.cl"));
-    hdst__buffer_puts(out, hdst__template_text("minmax_values.cl"));
-    hdst__buffer_puts(out, hdst__template_text("finish_bytes.cl"));
-    hdst__buffer_puts(out, hdst__program_text_of("hash_key.cl"));
-    hdst__buffer_puts(out, hdst__program_text_of("hash_words.cl"));
-    print_source(out, layout, storage);
-    print_pair(out, layout, storage, shape);
-    print_scales(out, layout, shape);
-    print_words(out, layout, shape);
-    print_row(out, layout, shape);
-    print_settle(out, layout, shape);
-    hdst__buffer_puts(out, hdst__template_text("group_sums.cl"));
-    hdst__buffer_puts(out, hdst__program_text_of("hash_gpu.cl"));
-    hdst__buffer_puts(out, hdst__program_text_of("hash_total.cl"));
+    hdst__writer text = {.arena = arena};
+    print_source(&text, layout, storage);
+    print_pair(&text, layout, storage, shape);
+    print_scales(&text, layout, shape);
+    print_words(&text, layout, shape);
+    print_row(&text, layout, shape);
+    print_settle(&text, layout, shape);
+    hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, "hash_gpu.cl"));
+    hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, "hash_total.cl"));
+    return hdst__writer_text(&text);
+}
+
+void hdst__hash_text(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable)
+{
+    const hdst__piece_file files[] = {
+        {&hdst__base_pieces, portable ? "dialect_portable.cl" : "dialect_plain.cl"}, {&hdst__accum_pieces, "minmax_keys.cl"}, {&hdst__accum_pieces, "superaccumulator.cl"}, {&hdst__accum_pieces, "fixed_point.cl"},
+        {&hdst__accum_pieces, "superaccumulator_double.cl"}, {&hdst__accum_pieces, "fixed_point_double.cl"}, {&hdst__accum_pieces, "overflow_table.cl"}, {&hdst__accum_pieces, "rounding.cl"}, {&hdst__accum_pieces, "minmax_values.cl"},
+        {&hdst__base_pieces, "put_bytes.cl"}, {&hdst__base_pieces, "group_sums.cl"}, {&hdst__aggregate_pieces, "hash_key.cl"}, {&hdst__aggregate_pieces, "hash_words.cl"},
+    };
+    hdst__words words = {.arena = out->arena};
+    const char *kernels = kernels_text(out->arena, layout, storage, shape);
+    hdst__words_add(&words, kernels);
+    print_macros(out, layout, shape);
+    hdst__write_text(out, hdst__pieces_needed(&words, files, sizeof files / sizeof *files));
+    hdst__write_text(out, kernels);
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a reduction by key on a GPU as text.
+// The kernels of a reduction by key on a GPU as text, which lies in the writer's arena.
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_KERNELS_H
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATE_KERNELS_H
 
-#include "base/buffer.h"
-#include "codegen/opencl/kernel.h"
+#include "base/pieces.h"
+#include "record/target.h"
 #include "shuffle/aggregate/aggregation_layout.h"
+
+extern const hdst__pieces hdst__aggregate_pieces;      // shuffle/aggregate/*.cl
 
 enum { HDST__HASH_LANES = 256, HDST__HASH_PARTS = 512 /* of a round, at most */, HDST__HASH_VALUES = 8, HDST__HASH_COLUMNS = 16 };
 
@@ -31,6 +33,6 @@ typedef struct hdst__hash_shape {
 const char *hdst__hash_why_not(const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__target_facts *facts);
 void hdst__hash_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, hdst__hash_shape *shape);
 // All kernels, for records that lie as `storage` has them (its offsets are arguments where they depend on the number of records).
-void hdst__hash_text(hdst__buffer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable);
+void hdst__hash_text(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable);
 
 #endif

@@ -1,3 +1,12 @@
+//# LANES 256u
+//# TILE_ROWS 16u
+//# HOT_CELLS 1024u
+//# UNITS 1u
+//# AT_ONCE 4u
+//# CELLS 2u
+#pragma once
+#include "base/group_sums.cl"
+#include "shuffle/aggregate/hash_example.cl"
 // Reduction by key on a GPU, for keys of any range: pairs of a mixed key and what is added are put in order of *parts*, by the upper bits of the key's hash, once or
 // twice, until the keys of a part have room in a hash table in local memory (hash_total.cl). A work-group has a *chunk* of the pairs: it counts them by part; a prefix
 // sum over all counters, which lie [part][chunk], says where each chunk's pairs of a part go. (As in radix partitioning; Satish, Harris, Garland, "Designing efficient

@@ -1,3 +1,5 @@
+//# MIXED_BYTES 4 | 8
+#pragma once
 // Mixed keys (record/key_hash.h): one-to-one, and their upper 32 bits are the key's hash.
 inline uint mix32(uint x)
 {

@@ -1,3 +1,10 @@
+//# TOTAL_LANES 512u
+//# SLOTS 1024u
+//# FLOATS 1u
+//# WORD uint | ulong
+//# WORDS 2u
+#pragma once
+#include "shuffle/aggregate/hash_gpu.cl"
 
 // The last level of a reduction by key on a GPU: a hash table for each part in local memory, its rows in order of hash and key. A key's place follows the order of the hashes (linear
 // probing from there), so that only neighbours need to be compared. `ranked`: all hot keys in order, {key's place in the hot table}; their words are where the table begins.

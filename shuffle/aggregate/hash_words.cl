@@ -1,3 +1,7 @@
+//# DOUBLES 0 | 1
+#pragma once
+#include "accum/fixed_point.cl"
+#include "accum/fixed_point_double.cl"
 
 // Words that sums are held in: integers, or floats in fixed point (accum/fixed_point.h). `limit` is 2^bits, so that no number of addends overflows a word.
 inline void add64(volatile __local uint *low, uint stride, long v)

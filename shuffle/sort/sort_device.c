@@ -112,18 +112,6 @@ bool hdst__device_sort_moves_keys(const hdst__device_sort *sort) { return !sort-
 
 // --- Programs ---
 
-static const char *text_of(hdst__device_sort *sort, hdst__buffer *buffer, hdst_error *error)
-{
-    jmp_buf out_of_memory;
-    const char *volatile text = NULL;
-    sort->arena.out_of_memory = &out_of_memory;
-    if (!buffer->failed && !setjmp(out_of_memory)) text = hdst__arena_strdup(&sort->arena, hdst__buffer_text(buffer));
-    sort->arena.out_of_memory = NULL;
-    hdst__buffer_destroy(buffer);
-    if (!text) hdst__error_memory(error, "kernels of a sort");
-    return text;
-}
-
 static hdst_status load(hdst__device_sort *sort, const char *text, const char *name, hdst__kernel *kernel, hdst__program **program, hdst_error *error)
 {
     *kernel = (hdst__kernel){.name = name, .source = text, .build_options = "-cl-std=CL1.2 -w", .local_size = sort->gpu ? GPU_GROUP : 1};
@@ -138,17 +126,15 @@ static hdst_status find_program(hdst__device_sort *sort, const hdst__sort_word *
             *out = p;
             return HDST_OK;
         }
-    hdst__buffer buffer;
-    hdst__buffer_init(&buffer, sort->device->runtime->allocator);
-    hdst__sort_pass_text(&buffer, sort->record, word, source, sort->pairs, last, sort->gpu);
-    const char *text = text_of(sort, &buffer, error);
-    if (!text) return HDST_E_MEMORY;
     jmp_buf out_of_memory;
     sort->arena.out_of_memory = &out_of_memory;
     if (setjmp(out_of_memory)) {
         sort->arena.out_of_memory = NULL;
         return hdst__error_memory(error, "kernels of a sort");
     }
+    hdst__writer writer = {.arena = &sort->arena};
+    hdst__sort_pass_text(&writer, sort->record, word, source, sort->pairs, last, sort->gpu);
+    const char *text = hdst__writer_text(&writer);
     pass_program *p = HDST__NEW(&sort->arena, pass_program);
     sort->arena.out_of_memory = NULL;
     *p = (pass_program){sort->programs, *word, source, last};
@@ -160,11 +146,16 @@ static hdst_status find_program(hdst__device_sort *sort, const hdst__sort_word *
 static hdst_status load_gather(hdst__device_sort *sort, hdst_error *error)
 {
     if (sort->gather) return HDST_OK;
-    hdst__buffer buffer;
-    hdst__buffer_init(&buffer, sort->device->runtime->allocator);
-    hdst__sort_gather_text(&buffer, sort->record, sort->gpu);
-    const char *text = text_of(sort, &buffer, error);
-    if (!text) return HDST_E_MEMORY;
+    jmp_buf out_of_memory;
+    sort->arena.out_of_memory = &out_of_memory;
+    if (setjmp(out_of_memory)) {
+        sort->arena.out_of_memory = NULL;
+        return hdst__error_memory(error, "kernels of a sort");
+    }
+    hdst__writer writer = {.arena = &sort->arena};
+    hdst__sort_gather_text(&writer, sort->record, sort->gpu);
+    sort->arena.out_of_memory = NULL;
+    const char *text = hdst__writer_text(&writer);
     hdst_status status = load(sort, text, "sort_scan", &sort->kernel[0], &sort->scan, error);
     return status == HDST_OK ? load(sort, text, "sort_gather", &sort->kernel[1], &sort->gather, error) : status;
 }

@@ -1,3 +1,6 @@
+//# WORD uint | ulong
+//# WORDS 3u
+#pragma once
 // Around the passes of a sort on a CPU device: places from counts, and records in the order of an index.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void sort_scan(ulong n, __global uint *restrict counters)

@@ -1,3 +1,6 @@
+//# WORD uint | ulong
+//# WORDS 3u
+#pragma once
 // Around the passes of a sort on a GPU: places from counts, and records in the order of an index.
 #define SCAN_LANES 256u
 #define SCAN_EACH 16u

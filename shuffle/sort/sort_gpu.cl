@@ -1,3 +1,5 @@
+#pragma once
+#include "shuffle/sort/sort_order.cl"
 // A radix sort by 8 bits, least significant digit first, on a GPU. All digits of a key are counted in one pass over the keys, for no pass changes how many there are. A pass that
 // moves reads and writes each key once: a work-group counts the digits of a tile, learns from the tiles before where its keys go, and moves them. In a tile each key learns its rank
 // among those with its digit: a row of 32 lanes at a time, by a mask of the lanes that have the digit. Keys are put in order in local memory first, so that they leave in runs,

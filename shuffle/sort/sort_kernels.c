@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shuffle/sort/sort_kernels.h"
 
-#include "base/pieces.h"
-
 #include <inttypes.h>
 
 size_t hdst__sort_word_of(const hdst__sort_field *fields, size_t count, hdst__sort_word *word)
@@ -32,60 +30,60 @@ static uint64_t sign_of(const hdst__sort_field *field) { return (uint64_t)1 << (
 static uint64_t mask_of(const hdst__sort_field *field) { return ~(uint64_t)0 >> (64 - field->bits); }
 
 // A memory's start is aligned, so records of a suitable size at suitable offsets are.
-static void write_load(hdst__buffer *out, const hdst__sort_field *field, uint64_t size)
+static void write_load(hdst__writer *out, const hdst__sort_field *field, uint64_t size)
 {
     const char *type = field->bits == 64 ? "ulong" : "uint";
     const uint32_t bytes = field->bits / 8;
     if (size % bytes == 0 && field->offset % bytes == 0) {
-        hdst__buffer_printf(out, "    %s x = *(__global const %s *)(row + %" PRIu64 ");\n", type, type_of(field->bits), field->offset);
+        hdst__write(out, "    %s x = *(__global const %s *)(row + %" PRIu64 ");\n", type, type_of(field->bits), field->offset);
         return;
     }
-    hdst__buffer_printf(out, "    %s x = row[%" PRIu64 "]", type, field->offset);
-    for (uint32_t b = 1; b < bytes; b++) hdst__buffer_printf(out, " | (%s)row[%" PRIu64 "] << %u", type, field->offset + b, (unsigned)(8 * b));
-    hdst__buffer_puts(out, ";\n");
+    hdst__write(out, "    %s x = row[%" PRIu64 "]", type, field->offset);
+    for (uint32_t b = 1; b < bytes; b++) hdst__write(out, " | (%s)row[%" PRIu64 "] << %u", type, field->offset + b, (unsigned)(8 * b));
+    hdst__write_text(out, ";\n");
 }
 
 // The text of hdst__sort_number.
-static void write_field(hdst__buffer *out, const hdst__sort_field *field, uint32_t shift, uint64_t size)
+static void write_field(hdst__writer *out, const hdst__sort_field *field, uint32_t shift, uint64_t size)
 {
     const char *suffix = suffix_of(field->bits);
-    hdst__buffer_puts(out, "    {\n");
+    hdst__write_text(out, "    {\n");
     write_load(out, field, size);
-    if (hdst__kind_is_float(field->kind)) hdst__buffer_printf(out, "    x ^= (0 - (x >> %u)) | 0x%" PRIx64 "%s;\n", (unsigned)field->bits - 1, sign_of(field), suffix);
-    else if (hdst__kind_is_signed(field->kind)) hdst__buffer_printf(out, "    x ^= 0x%" PRIx64 "%s;\n", sign_of(field), suffix);
-    else if (field->kind == HDST__BOOL) hdst__buffer_puts(out, "    x = x != 0;\n");
-    if (field->descending) hdst__buffer_printf(out, "    x ^= 0x%" PRIx64 "%s;\n", mask_of(field), suffix);
-    hdst__buffer_printf(out, "    key |= (KEY)x << %u;\n    }\n", (unsigned)shift);
+    if (hdst__kind_is_float(field->kind)) hdst__write(out, "    x ^= (0 - (x >> %u)) | 0x%" PRIx64 "%s;\n", (unsigned)field->bits - 1, sign_of(field), suffix);
+    else if (hdst__kind_is_signed(field->kind)) hdst__write(out, "    x ^= 0x%" PRIx64 "%s;\n", sign_of(field), suffix);
+    else if (field->kind == HDST__BOOL) hdst__write_text(out, "    x = x != 0;\n");
+    if (field->descending) hdst__write(out, "    x ^= 0x%" PRIx64 "%s;\n", mask_of(field), suffix);
+    hdst__write(out, "    key |= (KEY)x << %u;\n    }\n", (unsigned)shift);
 }
 
 // And back.
-static void write_value(hdst__buffer *out, const hdst__sort_field *field)
+static void write_value(hdst__writer *out, const hdst__sort_field *field)
 {
     const char *suffix = suffix_of(field->bits);
-    hdst__buffer_printf(out, "#define VALUE %s\n#define VALUE16 %s16\ninline VALUE value_of(KEY x)\n{\n", type_of(field->bits), type_of(field->bits));
-    if (field->descending) hdst__buffer_printf(out, "    x ^= 0x%" PRIx64 "%s;\n", mask_of(field), suffix);
-    if (hdst__kind_is_float(field->kind)) hdst__buffer_printf(out, "    x ^= ((x >> %u) - 1) | 0x%" PRIx64 "%s;\n", (unsigned)field->bits - 1, sign_of(field), suffix);
-    else if (hdst__kind_is_signed(field->kind)) hdst__buffer_printf(out, "    x ^= 0x%" PRIx64 "%s;\n", sign_of(field), suffix);
-    hdst__buffer_puts(out, "    return (VALUE)x;\n}\n");
+    hdst__write(out, "#define VALUE %s\n#define VALUE16 %s16\ninline VALUE value_of(KEY x)\n{\n", type_of(field->bits), type_of(field->bits));
+    if (field->descending) hdst__write(out, "    x ^= 0x%" PRIx64 "%s;\n", mask_of(field), suffix);
+    if (hdst__kind_is_float(field->kind)) hdst__write(out, "    x ^= ((x >> %u) - 1) | 0x%" PRIx64 "%s;\n", (unsigned)field->bits - 1, sign_of(field), suffix);
+    else if (hdst__kind_is_signed(field->kind)) hdst__write(out, "    x ^= 0x%" PRIx64 "%s;\n", sign_of(field), suffix);
+    hdst__write_text(out, "    return (VALUE)x;\n}\n");
 }
 
-void hdst__sort_pass_text(hdst__buffer *out, const hdst__record *record, const hdst__sort_word *word, hdst__sort_source source, bool pairs, bool last, bool gpu)
+void hdst__sort_pass_text(hdst__writer *out, const hdst__record *record, const hdst__sort_word *word, hdst__sort_source source, bool pairs, bool last, bool gpu)
 {
     const char *key = word->bits > 32 ? "ulong" : "uint";
-    hdst__buffer_printf(out, "#define KEY %s\n#define SRC %d\n#define PAIRS %d\n#define LAST %d\n#define SIZE %" PRIu64 "ul\n", key, (int)source, pairs, last, record->size);
+    hdst__write(out, "#define KEY %s\n#define SRC %d\n#define PAIRS %d\n#define LAST %d\n#define SIZE %" PRIu64 "ul\n", key, (int)source, pairs, last, record->size);
     if (source != HDST__SORT_KEYS) {
-        hdst__buffer_puts(out, "inline KEY key_of(__global const uchar *row)\n{\n    KEY key = 0;\n");
+        hdst__write_text(out, "inline KEY key_of(__global const uchar *row)\n{\n    KEY key = 0;\n");
         uint32_t shift = word->bits;
         for (size_t i = 0; i < word->count; i++) {
             shift -= word->fields[i].bits;
             write_field(out, &word->fields[i], shift, record->size);
         }
-        hdst__buffer_puts(out, "    return key;\n}\n");
+        hdst__write_text(out, "    return key;\n}\n");
     }
     if (!pairs && last) write_value(out, &word->fields[0]);
-    hdst__buffer_printf(out, "#define OUT16 %s\n", !pairs && last ? "VALUE16" : word->bits > 32 ? "ulong16" : "uint16");
-    hdst__buffer_puts(out, hdst__program_text_of("sort_order.cl"));
-    hdst__buffer_puts(out, hdst__program_text_of(gpu ? "sort_gpu.cl" : "sort_cpu.cl"));
+    hdst__write(out, "#define OUT16 %s\n", !pairs && last ? "VALUE16" : word->bits > 32 ? "ulong16" : "uint16");
+    hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__sort_pieces, "sort_order.cl"));
+    hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__sort_pieces, gpu ? "sort_gpu.cl" : "sort_cpu.cl"));
 }
 
 // The widest words that records can be copied by.
@@ -96,9 +94,9 @@ static uint64_t copy_word(const hdst__record *record)
     return word;
 }
 
-void hdst__sort_gather_text(hdst__buffer *out, const hdst__record *record, bool gpu)
+void hdst__sort_gather_text(hdst__writer *out, const hdst__record *record, bool gpu)
 {
     const uint64_t word = copy_word(record);
-    hdst__buffer_printf(out, "#define WORD %s\n#define WORDS %" PRIu64 "u\n", type_of((uint32_t)word * 8), record->size / word);
-    hdst__buffer_puts(out, hdst__program_text_of(gpu ? "sort_gather_gpu.cl" : "sort_gather_cpu.cl"));
+    hdst__write(out, "#define WORD %s\n#define WORDS %" PRIu64 "u\n", type_of((uint32_t)word * 8), record->size / word);
+    hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__sort_pieces, gpu ? "sort_gather_gpu.cl" : "sort_gather_cpu.cl"));
 }

@@ -1,3 +1,13 @@
+//# KEY uint | ulong
+//# SRC 0 | 1 | 2
+//# PAIRS 0 | 1
+//# LAST 0 | 1
+//# SIZE 12ul
+//# key_of(row) (*(__global const KEY *)(row))
+//# VALUE uint
+//# value_of(key) ((VALUE)(key))
+//# OUT16 uint16
+#pragma once
 // What the kernels of a sort read and write. SRC says where a key comes from: 0: from the records as they lie; 1: from the records in the order of an index; 2: from keys that
 // the pass before wrote. PAIRS: an index moves with each key. LAST: the word's last pass, behind which nobody needs the keys.
 #if SRC == 0

@@ -2,11 +2,11 @@
 // The representations of accumulators on a device (accum/*.cl, as the library has them), against the truth by another road (conformance.h), with work-items that add at the same moment.
 // What a kernel leaves is read twice: by the host's functions, and by the kernel itself, which spills it to the superaccumulator and rounds that.
 // The levels of block form need a kernel around them: tests/codegen/opencl/test_kernel_levels.c has them.
+#include "accum/accum_pieces.h"
 #include "accum/addends.h"
 #include "accum/fixed_point.h"
 #include "accum/representation.h"
 #include "accum/superaccumulator.h"
-#include "base/pieces.h"
 #include "tests/accum/conformance.h"
 #include "tests/support/kernel_suite.h"
 
@@ -103,15 +103,13 @@ static const char kernels[] =
 
 static cl_kernel build(const char *name)
 {
-    static const char *const files[] = {"atomics.cl", "minmax_keys.cl", "minmax_keys_double.cl", "superaccumulator.cl", "fixed_point.cl", "superaccumulator_double.cl",
-                                        "fixed_point_double.cl", "local.cl", "lanes.cl", "pairs.cl", "overflow_table.cl"};
-    const char *source = hdst__arena_printf(&arena, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n%s#define LOOK(word) (*(word))\n#define LOOK_LOCAL(word) (*(word))\n"
-                                            "#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n#define COPIES 1\n#define SPARE_WORDS 67\n#define WIDE_LIMBS 69\n",
-                                            hdst__template_text("head.cl"));
+    static const char *const files[] = {"atomics.cl", "minmax_keys.cl", "minmax_keys_double.cl", "superaccumulator.cl", "fixed_point.cl", "superaccumulator_double.cl", "fixed_point_double.cl", "local.cl", "lanes.cl", "pairs.cl", "overflow_table.cl",
+                                        "rounding.cl", "minmax_values.cl"};
+    const char *head = hdst__pieces_text(&arena, &hdst__base_pieces, "head.cl"), *dialect = hdst__pieces_text(&arena, &hdst__base_pieces, "dialect_plain.cl");
+    const char *source = hdst__arena_printf(&arena, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n%s%s#define COPIES 1\n#define SPARE_WORDS 67\n#define WIDE_LIMBS 69\n", head, dialect);
     for (size_t f = 0; f < sizeof files / sizeof *files; f++)
-        for (size_t i = 0; i < hdst__piece_count; i++)
-            if (!strcmp(hdst__pieces[i].file, files[f])) source = hdst__arena_printf(&arena, "%s%s", source, hdst__pieces[i].text);
-    source = hdst__arena_printf(&arena, "%s%s%s%s", source, hdst__template_text("rounding.cl"), hdst__template_text("minmax_values.cl"), kernels);
+        source = hdst__arena_printf(&arena, "%s%s", source, hdst__pieces_text(&arena, &hdst__accum_pieces, files[f]));
+    source = hdst__arena_printf(&arena, "%s%s", source, kernels);
     cl_kernel kernel = cl_run_build(&run, source, "-cl-std=CL1.2 -w", name);
     cr_assert_not_null(kernel, "%s", name);
     return kernel;

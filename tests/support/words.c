@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/support/words.h"
 
-#include "base/pieces.h"
+#include "accum/accum_pieces.h"
+#include "codegen/opencl/kernel_pieces.h"
+#include "shuffle/aggregate/aggregate_kernels.h"
+#include "shuffle/sort/sort_kernels.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -54,24 +57,9 @@ void words_add_identifiers(hdst__arena *arena, words *all, const char *text)
         if (words_is_identifier(tokens.items[i])) words_add(arena, all, tokens.items[i]);
 }
 
-// A hole may be part of a word: a letter stands for it.
-static const char *filled(hdst__arena *arena, const char *text)
-{
-    char *all = hdst__arena_strdup(arena, text), *end = all;
-    for (const char *at = text; *at;) {
-        size_t length = 1;
-        while (*at == '@' && in_word(at[length])) length++;
-        const bool hole = *at == '@' && length > 1 && at[length] == '@';
-        *end++ = hole ? 'h' : *at;
-        at += hole ? length + 1 : 1;
-    }
-    *end = '\0';
-    return all;
-}
-
 void words_add_templates(hdst__arena *arena, words *all)
 {
-    for (size_t i = 0; i < hdst__template_count; i++) words_add_identifiers(arena, all, filled(arena, hdst__templates[i].text));
-    for (size_t i = 0; i < hdst__piece_count; i++) words_add_identifiers(arena, all, hdst__pieces[i].text);
-    for (size_t i = 0; i < hdst__program_text_count; i++) words_add_identifiers(arena, all, hdst__program_texts[i].text);
+    const hdst__pieces *const folders[] = {&hdst__base_pieces, &hdst__accum_pieces, &hdst__kernel_pieces, &hdst__sort_pieces, &hdst__aggregate_pieces};
+    for (size_t f = 0; f < sizeof folders / sizeof *folders; f++)
+        for (size_t i = 0; i < folders[f]->count; i++) words_add_identifiers(arena, all, folders[f]->items[i].text);
 }

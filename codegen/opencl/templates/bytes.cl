@@ -1,3 +1,4 @@
+#pragma once
 // Fields that are not aligned to their size, as a packed record has them, are read and written by bytes.
 
 #define BY_BYTES(T, N)                                                                                     \

@@ -1,2 +1,4 @@
+#pragma once
+#include "codegen/opencl/templates/bytes.cl"
 BY_BYTES(double, 8)
 

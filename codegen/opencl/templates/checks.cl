@@ -1,3 +1,4 @@
+#pragma once
 // A check that failed: the failing record with the smallest index wins. record << 16 | check; all ones when nothing failed.
 inline void report_failure(volatile __global ulong *error, ulong record, uint check)
 {

@@ -1,16 +1,22 @@
+//: KERNEL example
+//: ARGS ulong first, ulong skip, ulong count, ulong room, __global ulong *places, __global long *device_table, __global uint *parts, __global uint *pairs
+//: COUNT_SETUP
+//: COUNT_RECORD
+//# LANES 256
+#pragma once
 
 // The first of three runs: how many records each tile of LANES input records emits.
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
-void @name@_count(@args@)
+void KERNEL_count(ARGS)
 {
     __local ulong counts[LANES];
     const uint lane = get_local_id(0);
-    @count_setup@
+    COUNT_SETUP
     for (ulong base = get_group_id(0) * (ulong)LANES; base < count; base += get_global_size(0)) {
         const ulong i = base + lane;
         ulong place = 0;
         if (i < count) {
-            @count_record@
+            COUNT_RECORD
         }
         counts[lane] = place;
         for (uint reach = LANES / 2; reach > 0; reach /= 2) {
@@ -25,7 +31,7 @@ void @name@_count(@args@)
 // The second: where the output of each tile begins, and how many records there are in all. One work-group; each lane has a run of tiles.
 // (Blelloch, "Prefix sums and their applications", 1990: reduce, scan, then down again.)
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
-void @name@_scan(@args@)
+void KERNEL_scan(ARGS)
 {
     __local ulong sums[LANES];
     const uint lane = get_local_id(0);

@@ -1,3 +1,5 @@
+//# LANES 256
+#pragma once
 // What the lanes of a work-group before this one come to. All lanes come here. (Hillis and Steele, "Data parallel algorithms", 1986.)
 inline uint before_lane(__local uint *sums, uint lane, uint own)
 {

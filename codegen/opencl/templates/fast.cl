@@ -1,3 +1,4 @@
+#pragma once
 // Sums of a dataset, rounded at each addition: see print_fast.c.
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 #define ADD_PRODUCT(a, b, sum) fma(a, b, sum)

@@ -1,3 +1,4 @@
+#pragma once
 __attribute__((noinline)) void fast_empty(float16 *sum, double8 *total, uint count)
 {
     for (uint e = 0; e < count; e++) {

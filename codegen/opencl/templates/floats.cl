@@ -1,3 +1,4 @@
+#pragma once
 // Floats: minimum and maximum know NaN and the order of zeroes: of two numbers that differ both choices are the same one; of zeroes, and where one is NaN, each choice is another operand, and
 // together their bits are -0 (+0 for a maximum) and NaN. Conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that loops vectorise.
 
@@ -15,7 +16,7 @@
 #define FLOAT_TO_INTEGER(T, I, BELOW, ABOVE, LEAST, MOST)                                                  \
     inline I I##_of_##T(T v)                                                                               \
     {                                                                                                      \
-        T inside = (v > BELOW) & (v < ABOVE) ? v : 0;                                                      \
+        T inside = ((v > BELOW) & (v < ABOVE)) ? v : 0;                                                    \
         I whole = (I)inside;                                                                               \
         whole = v >= ABOVE ? MOST : whole;                                                                 \
         return v <= BELOW ? LEAST : whole;                                                                 \

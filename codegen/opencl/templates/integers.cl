@@ -1,3 +1,4 @@
+#pragma once
 // Integers: they wrap, shift counts are masked, division by zero gives 0 (it was checked before). They are computed in an unsigned type, U, that is never narrower
 // than int, so that the compiler may not assume anything about overflow.
 

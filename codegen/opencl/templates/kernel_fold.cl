@@ -1,20 +1,32 @@
-@head@
-// @title@
-// Folds each run of @run@ records in order into one: work-item n makes record n of the output.
-@prelude@
-@file_scope@
+//: KERNEL example
+//: ARGS ulong first, ulong skip, ulong count, ulong room, __global ulong *places, __global long *device_table, __global uint *parts, __global uint *pairs
+//: DIALECT
+//: TITLE example
+//: RUN 64
+//: PRELUDE
+//: FILE_SCOPE
+//: SETUP
+//: LOAD
+//: BODY
+//: STORE
+#pragma once
+DIALECT
+// TITLE
+// Folds each run of RUN records in order into one: work-item n makes record n of the output.
+PRELUDE
+FILE_SCOPE
 
 __kernel
-void @name@(@args@)
+void KERNEL(ARGS)
 {
-    const ulong n = get_global_id(0), start = n * @run@;
+    const ulong n = get_global_id(0), start = n * RUN;
     if (start >= count) return;
-    const ulong end = count - start < @run@ ? count : start + @run@;
-    @setup@
+    const ulong end = count - start < RUN ? count : start + RUN;
+    SETUP
     ulong i = start;
-    @load@
+    LOAD
     for (i = start + 1; i < end; i++) {
-        @body@
+        BODY
     }
-    @store@
+    STORE
 }

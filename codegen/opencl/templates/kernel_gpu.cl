@@ -1,31 +1,45 @@
-@head@
-// @title@
+//: KERNEL example
+//: ARGS ulong first, ulong skip, ulong count, ulong room, __global ulong *places, __global long *device_table, __global uint *parts, __global uint *pairs
+//: DIALECT
+//: TITLE example
+//: PRELUDE
+//: FILE_SCOPE
+//: EMIT_SCOPE
+//: SETUP
+//: RECORDS
+//: FLUSH
+//: GROUP_SIZE 256
+//: SPAN_SIZE 512
+//: CHUNK_LOOP {
+#pragma once
+DIALECT
+// TITLE
 // Form for GPUs: a lane takes a record at a time, or several; work-groups stride over the slice.
-@prelude@
+PRELUDE
 // A constant, not get_local_size(0): with that as the step of a loop behind a barrier PoCL 3.1 drops the loop when only one lane enters it.
-#define LANES @group@
+#define LANES GROUP_SIZE
 // Records that a work-group takes at once. Those of a lane lie LANES apart, so that neighbours read neighbours.
-#define SPAN @span@
+#define SPAN SPAN_SIZE
 // Lanes of a warp that parted in a rare branch would go on apart for good, each part at the price of the whole. No memory is clobbered: nothing is ordered by it.
 #if defined(__NV_CL_C_VERSION) && LANES >= 32
 #define TOGETHER() asm volatile("bar.warp.sync 0xffffffff;")
 #else
 #define TOGETHER()
 #endif
-@file_scope@
-@emit_scope@
+FILE_SCOPE
+EMIT_SCOPE
 
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL(ARGS)
 {
     const uint lane = get_local_id(0);
-    @setup@
+    SETUP
     ulong base = get_group_id(0) * (ulong)SPAN;
     do {
-        @chunk@
+        CHUNK_LOOP
             TOGETHER();
-            @records@
+            RECORDS
         }
-        @flush@
+        FLUSH
     } while (base < count);
 }

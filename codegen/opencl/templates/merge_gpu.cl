@@ -1,8 +1,14 @@
+//: KERNEL example
+//: ARGS ulong first, ulong skip, ulong count, ulong room, __global ulong *places, __global long *device_table, __global uint *parts, __global uint *pairs
+//: GROUP_SIZE 256
+//: MERGE_SETUP
+//: MERGE
+#pragma once
 
 // Behind the records: what the tables of the work-groups hold goes to the device's table, and they are empty again. Several lanes may have parts of a cell's tables.
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@_merge(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL_merge(ARGS)
 {
-    @merge_setup@
-    @merge@
+    MERGE_SETUP
+    MERGE
 }

@@ -1,3 +1,4 @@
+//: PART_ADD
 for (uint base_of = begin; base_of < stop; base_of += LANES * AT_ONCE) {
     TOGETHER();
     pair_t pair_of[AT_ONCE];
@@ -10,6 +11,6 @@ for (uint base_of = begin; base_of < stop; base_of += LANES * AT_ONCE) {
         const pair_t pair = pair_of[r];
         const uint key = pair.x & (KEYS - 1);
         if (pair.x == NOBODY) continue;
-        @part_add_leaves@
+        PART_ADD
     }
 }

@@ -1,9 +1,29 @@
+//: KERNEL example
+//: ARGS ulong first, ulong skip, ulong count, ulong room, __global ulong *places, __global long *device_table, __global uint *parts, __global uint *pairs
+//: GROUP_SIZE 256
+//: PART_MACROS
+//: PART_SETUP
+//: PART_COUNT
+//: PART_PAIRS for (uint r = 0; r < TILE_ROWS; r++) pair_of[r] = (uint2)(NOBODY);
+//# LANES 256
+//# SPAN 512
+//# TOGETHER() do {} while (0)
+//# PARTS_HIGH 64
+//# PARTS_LOW 32
+//# KEY_BITS 10
+//# LOW_BITS 5
+//# TILE_ROWS 8
+//# SLOTS 2
+//# LEAST_HOT 4096
+//# pair_t uint2
+#pragma once
+#include "base/group_sums.cl"
 
 // Many rows: pairs of a row and what is added to it are put in order of *parts*, ranges of rows, once or twice, until a part's table has room in local memory. One work-group adds up a
 // part there and writes it to the device table. (As in radix partitioning; Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009.)
 // Each work-group has a chunk of the slice, a run of whole tiles. It counts the chunk's pairs by part; a prefix sum over the counters, which lie [part][chunk], gives each its
-// places; then each puts its pairs there, a tile at a time, through local memory, so that they leave in runs. The last records of a slice, less than a tile, are @name@'s.
-@part_macros@
+// places; then each puts its pairs there, a tile at a time, through local memory, so that they leave in runs. The last records of a slice, less than a tile, are KERNEL's.
+PART_MACROS
 #define NOBODY 0xffffffffu
 #define TILE (LANES * TILE_ROWS)
 #define PARTS_ALL ((ulong)PARTS_HIGH * PARTS_LOW)
@@ -45,37 +65,37 @@ inline void scan_counters(__global uint *parts, ulong counters, __local uint *su
     }
 }
 
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@_count_high(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL_count_high(ARGS)
 {
     const uint lane = get_local_id(0);
     __local uint rows_of[PARTS_HIGH];
-    @part_setup@
+    PART_SETUP
     const ulong group = get_group_id(0), tiles = count / TILE, end = tiles * (group + 1) / GROUPS * TILE;
     for (uint j = lane; j < PARTS_HIGH; j += LANES) rows_of[j] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (ulong base = tiles * group / GROUPS * TILE; base < end; base += SPAN) {
         TOGETHER();
-        @part_count@
+        PART_COUNT
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint j = lane; j < PARTS_HIGH; j += LANES) COUNTERS[j * GROUPS + group] = rows_of[j];
 }
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@_sum_high(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL_sum_high(ARGS)
 {
     __local uint sums[LANES];
     sum_counters(parts, PARTS_HIGH * GROUPS, sums, get_local_id(0));
 }
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@_scan_high(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL_scan_high(ARGS)
 {
     __local uint sums[LANES];
     scan_counters(parts, PARTS_HIGH * GROUPS, sums, get_local_id(0));
 }
 // One work-group does it: where the parts begin, and chunks of them for the second time, about as long as the first ones.
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@_chunks(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL_chunks(ARGS)
 {
     const uint lane = get_local_id(0), groups = get_num_groups(0);
     __local uint sums[LANES];
@@ -103,13 +123,13 @@ void @name@_chunks(@args@)
 }
 #define PARTS PARTS_HIGH
 #define PART PART_HIGH
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@_place_high(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL_place_high(ARGS)
 {
     const uint lane = get_local_id(0);
     __local uint rows_of[PARTS], start[PARTS], to[PARTS], next[PARTS];
     __local pair_t sorted[TILE];
-    @part_setup@
+    PART_SETUP
     const ulong group = get_group_id(0), tiles = count / TILE, end = tiles * (group + 1) / GROUPS * TILE;
     __global pair_t *out = PAIRS_HIGH;
     if (lane < PARTS) {
@@ -119,8 +139,8 @@ void @name@_place_high(@args@)
     barrier(CLK_LOCAL_MEM_FENCE);
     for (ulong tile = tiles * group / GROUPS * TILE; tile < end; tile += TILE) {
         pair_t pair_of[TILE_ROWS];
-        @part_pairs@
-        @part_tile@
+        PART_PAIRS
+        #include "codegen/opencl/templates/part_tile.cl"
     }
 }
 #undef PARTS

@@ -1,7 +1,12 @@
+//: KERNEL example
+//: ARGS ulong first, ulong skip, ulong count, ulong room, __global ulong *places, __global long *device_table, __global uint *parts, __global uint *pairs
+//: GROUP_SIZE 256
+#pragma once
+#include "codegen/opencl/templates/part_gpu.cl"
 #define PARTS PARTS_LOW
 #define PART PART_LOW
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@_count_low(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL_count_low(ARGS)
 {
     const uint lane = get_local_id(0);
     __local uint rows_of[PARTS];
@@ -17,20 +22,20 @@ void @name@_count_low(@args@)
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@_sum_low(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL_sum_low(ARGS)
 {
     __local uint sums[LANES];
     sum_counters(parts, (ulong)PARTS_LOW * parts[CHUNKS], sums, get_local_id(0));
 }
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@_scan_low(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL_scan_low(ARGS)
 {
     __local uint sums[LANES];
     scan_counters(parts, (ulong)PARTS_LOW * parts[CHUNKS], sums, get_local_id(0));
 }
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@_place_low(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL_place_low(ARGS)
 {
     const uint lane = get_local_id(0);
     __local uint rows_of[PARTS], start[PARTS], to[PARTS], next[PARTS];
@@ -53,7 +58,7 @@ void @name@_place_low(@args@)
                 if (i < rows) pair_of[r] = in[i];
                 else pair_of[r].x = NOBODY;
             }
-            @part_tile@
+            #include "codegen/opencl/templates/part_tile.cl"
         }
     }
     if (get_global_id(0) == 0) FIRST_LOW[PARTS_ALL] = FIRST_HIGH[PARTS_HIGH];

@@ -1,3 +1,12 @@
+//: KERNEL example
+//: ARGS ulong first, ulong skip, ulong count, ulong room, __global ulong *places, __global long *device_table, __global uint *parts, __global uint *pairs
+//: GROUP_SIZE 256
+//: PART_TOTAL_SETUP
+//: PART_ROWS count
+//: PART_WRITE
+//: PART_WRITE_HOT
+#pragma once
+#include "codegen/opencl/templates/part_gpu.cl"
 #if LOW_BITS
 #define FIRST_PART FIRST_LOW
 #define PAIRS PAIRS_LOW
@@ -20,20 +29,20 @@ inline uint most_of_part(__global const uint *parts, ulong used)
     return max(max((uint)(all / used) * 4, all / MOST_HOT + 1), (uint)LEAST_HOT);
 }
 
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@_total(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL_total(ARGS)
 {
     const uint lane = get_local_id(0);
     __local uint table[KEYS * SLOTS];
-    @part_total_setup@
-    const ulong used = (@part_rows@ + KEYS - 1) / KEYS;
+    PART_TOTAL_SETUP
+    const ulong used = (PART_ROWS + KEYS - 1) / KEYS;
     const uint most = most_of_part(parts, used);
     __global const pair_t *in = PAIRS;
     for (ulong part = get_group_id(0); part < used; part += GROUPS) {
         const uint begin = FIRST_PART[part], all = FIRST_PART[part + 1] - begin, stop = begin + min(all, most);
         for (uint j = lane; j < KEYS * SLOTS; j += LANES) table[j] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        @part_add@
+        #include "codegen/opencl/templates/part_add.cl"
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane == 0 && all > most) {
             const uint at = atomic_inc((volatile __global uint *)(parts + HOT_PARTS));
@@ -41,20 +50,20 @@ void @name@_total(@args@)
         }
         for (uint key = lane; key < KEYS; key += LANES) {
             const ulong row = part * KEYS + key;
-            if (row >= @part_rows@) continue;
-            @part_write@
+            if (row >= PART_ROWS) continue;
+            PART_WRITE
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 // What was left of parts, in shares of about the same size; the next work-group in turn takes the next one.
-__kernel __attribute__((reqd_work_group_size(@group@, 1, 1)))
-void @name@_hot(@args@)
+__kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
+void KERNEL_hot(ARGS)
 {
     const uint lane = get_local_id(0);
     __local uint table[KEYS * SLOTS];
-    @part_total_setup@
-    const ulong used = (@part_rows@ + KEYS - 1) / KEYS;
+    PART_TOTAL_SETUP
+    const ulong used = (PART_ROWS + KEYS - 1) / KEYS;
     const uint most = most_of_part(parts, used), hot = min(parts[HOT_PARTS], (uint)MOST_HOT), each = max((uint)(FIRST_HIGH[PARTS_HIGH] / GROUPS), (uint)LEAST_HOT / 4);
     __global const pair_t *in = PAIRS;
     uint turn = get_group_id(0);
@@ -65,12 +74,12 @@ void @name@_hot(@args@)
             const uint begin = first_of + turn * each, stop = begin + min(end - begin, each);
             for (uint j = lane; j < KEYS * SLOTS; j += LANES) table[j] = 0;
             barrier(CLK_LOCAL_MEM_FENCE);
-            @part_add@
+            #include "codegen/opencl/templates/part_add.cl"
             barrier(CLK_LOCAL_MEM_FENCE);
             for (uint key = lane; key < KEYS; key += LANES) {
                 const ulong row = part * KEYS + key;
-                if (row >= @part_rows@) continue;
-                @part_write_hot@
+                if (row >= PART_ROWS) continue;
+                PART_WRITE_HOT
             }
             barrier(CLK_LOCAL_MEM_FENCE);
         }

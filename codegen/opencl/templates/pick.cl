@@ -1,3 +1,4 @@
+#pragma once
 // A choice whose both sides are computed, so that a loop over records keeps one straight path.
 
 #define PICK(T) inline T pick_##T(bool condition, T yes, T no) { return condition ? yes : no; }

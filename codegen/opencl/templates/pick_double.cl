@@ -1,2 +1,4 @@
+#pragma once
+#include "codegen/opencl/templates/pick.cl"
 PICK(double)
 

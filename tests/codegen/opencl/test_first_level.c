@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Front words of a device table (accum/first_level.cl) where they overflow: word, low word and cell together are the sum, which 128-bit integers say.
-#include "codegen/opencl/prelude.h"
-#include "base/pieces.h"
+#include "accum/accum_pieces.h"
 #include "tests/support/kernel_suite.h"
 #include "accum/fixed_point.h"
 #include "accum/superaccumulator.h"
@@ -30,12 +29,11 @@ static const char kernels[] =
 
 static cl_kernel build(const char *name)
 {
-    const char *source = hdst__arena_printf(&arena, "%s%s#define LOOK(word) (*(word))\n#define LOOK_LOCAL(word) (*(word))\n#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n",
-                                            "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n", hdst__template_text("head.cl"));
-    static const hdst__part parts[] = {HDST__PART_SUPERACCUMULATOR, HDST__PART_EXACT, HDST__PART_FRONT};
-    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
-        for (size_t i = 0; i < hdst__piece_count; i++)
-            if (!strcmp(hdst__pieces[i].file, hdst__prelude_file(parts[part]))) source = hdst__arena_printf(&arena, "%s%s", source, hdst__pieces[i].text);
+    const char *head = hdst__pieces_text(&arena, &hdst__base_pieces, "head.cl"), *dialect = hdst__pieces_text(&arena, &hdst__base_pieces, "dialect_plain.cl");
+    const char *source = hdst__arena_printf(&arena, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n%s%s", head, dialect);
+    const char *exact = hdst__arena_printf(&arena, "%s%s", hdst__pieces_text(&arena, &hdst__accum_pieces, "superaccumulator.cl"),
+                                           hdst__pieces_text(&arena, &hdst__accum_pieces, "fixed_point.cl")), *front = hdst__pieces_text(&arena, &hdst__accum_pieces, "first_level.cl");
+    source = hdst__arena_printf(&arena, "%s%s%s", source, exact, front);
     cl_kernel kernel = cl_run_build(&run, hdst__arena_printf(&arena, "%s%s", source, kernels), "-cl-std=CL1.2 -w", name);
     cr_assert_not_null(kernel);
     return kernel;

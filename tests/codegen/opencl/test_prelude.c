@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions in front of a kernel: those that it uses, no others; and that each of them is right OpenCL C, also those that no kernel here uses.
+#include "accum/accum_pieces.h"
+#include "codegen/opencl/kernel_pieces.h"
 #include "codegen/opencl/prelude.h"
-#include "base/pieces.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_run.h"
 
@@ -76,13 +77,12 @@ Test(prelude, every_function_builds)
 {
     cl_run run;
     cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "this test needs PoCL");
-    const char *source = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
-    source = hdst__arena_printf(&arena, "%s%s#define LOOK(word) (*(word))\n#define LOOK_LOCAL(word) (*(word))\n#define TRUNC_FLOAT trunc\n#define TRUNC_DOUBLE trunc\n"
-                                        "#define COPIES 4\n#define SPARE_WORDS 67\n", source, hdst__template_text("head.cl"));
-    for (int part = 0; part < HDST__PART_COUNT; part++)
-        for (size_t i = 0; i < hdst__piece_count; i++)
-            if (!strcmp(hdst__pieces[i].file, hdst__prelude_file((hdst__part)part)))
-                source = hdst__arena_printf(&arena, "%s%s", source, hdst__pieces[i].text);
+    const char *head = hdst__pieces_text(&arena, &hdst__base_pieces, "head.cl"), *dialect = hdst__pieces_text(&arena, &hdst__base_pieces, "dialect_plain.cl");
+    const char *source = hdst__arena_printf(&arena, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n%s%s", head, dialect);
+    source = hdst__arena_printf(&arena, "%s#define COPIES 4\n#define SPARE_WORDS 67\n", source);
+    hdst__piece_file files[HDST__PRELUDE_FILES];
+    const size_t count = hdst__prelude_files(files, true);
+    for (size_t f = 0; f < count; f++) source = hdst__arena_printf(&arena, "%s%s", source, hdst__pieces_text(&arena, files[f].folder, files[f].file));
     source = hdst__arena_printf(&arena, "%s__kernel void nothing(__global int *out) { *out = 1; }\n", source);
     cl_kernel kernel = cl_run_build(&run, source, "-cl-std=CL1.2 -w", "nothing");
     cr_expect_not_null(kernel);
@@ -90,15 +90,54 @@ Test(prelude, every_function_builds)
     cl_run_close(&run);
 }
 
-Test(prelude, every_piece_is_of_a_part_and_has_the_names_that_it_declares)
+// Those that stand elsewhere in kernels, and what takes another's place on devices without doubles.
+static bool is_elsewhere(const char *file)
 {
-    for (size_t i = 0; i < hdst__piece_count; i++) {
-        const hdst__piece *piece = &hdst__pieces[i];
-        int part = 0;
-        while (part < HDST__PART_COUNT && strcmp(hdst__prelude_file((hdst__part)part), piece->file)) part++;
-        cr_expect_lt(part, HDST__PART_COUNT, "%s", piece->file);
+    static const char *const others[] = {"emit_gpu.cl", "rounding.cl", "minmax_values.cl", "levels_float_plain.cl"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strcmp(file, others[i])) return true;
+    return false;
+}
+
+Test(prelude, every_piece_is_of_a_file_that_is_looked_through_and_has_the_names_that_it_declares)
+{
+    hdst__piece_file files[HDST__PRELUDE_FILES];
+    const size_t count = hdst__prelude_files(files, true);
+    const hdst__pieces *const folders[] = {&hdst__kernel_pieces, &hdst__accum_pieces};
+    for (size_t i = 0; i < folders[0]->count + folders[1]->count; i++) {
+        const hdst__piece *piece = i < folders[0]->count ? &folders[0]->items[i] : &folders[1]->items[i - folders[0]->count];
+        size_t f = 0;
+        while (f < count && strcmp(files[f].file, piece->file)) f++;
+        cr_expect(f < count || *piece->macros || is_elsewhere(piece->file), "%s", piece->file);
         for (const char *name = piece->names; *name; name += strcspn(name, " "), name += *name == ' ')
             cr_expect_geq(count_words(piece->text, hdst__arena_strndup(&arena, name, strcspn(name, " "))), 1, "%s", piece->names);
-        cr_expect(*piece->names || piece->text[0] == '/', "%s", piece->text);
+        cr_expect(*piece->names || *piece->macros || piece->text[0] == '/', "%s", piece->text);
     }
+}
+
+// What a frame's text and its fillings are, without kernels around them.
+Test(prelude, words_of_frames_are_filled_in_whole_and_sections_take_the_indentation)
+{
+    hdst__writer out = {.arena = &arena};
+    const hdst__filling fillings[] = {{"BODY", "first;\nsecond;\n"}, {"NONE", ""}, {"TYPE", "BODY"}};
+    hdst__text_fill(&out, "void KERNEL(TYPE BODY_x)   // TYPE\n{\n    BODY\n    NONE\n        BODY\n}", fillings, sizeof fillings / sizeof *fillings);
+    cr_expect_str_eq(hdst__writer_text(&out), "void KERNEL(BODY BODY_x)   // BODY\n{\n    first;\n    second;\n        first;\n        second;\n}\n");
+}
+
+Test(prelude, pieces_are_taken_by_name_with_what_they_name_in_turn)
+{
+    static const hdst__piece items[] = {
+        {"fixed_point.cl", "", "// about a\n", ""}, {"fixed_point.cl", "one", "int one() { return 1; }\n", ""},
+        {"fixed_point.cl", "two", "int two() { return one() + one(); }\n", ""},
+        {"fixed_point.cl", "three", "int three() { return 3; }\n", ""}, {"minmax_keys.cl", "two", "int two() { return 2; }\n", ""},
+        {"minmax_keys.cl", "FOUR FIVE", "enum { FOUR = 4, FIVE };    // three\n", ""},
+    };
+    const hdst__pieces folder = {items, sizeof items / sizeof *items};
+    const hdst__piece_file a = {&folder, "fixed_point.cl"}, both[] = {{&folder, "minmax_keys.cl"}, {&folder, "fixed_point.cl"}};
+    hdst__words words = {.arena = &arena};
+    hdst__words_add(&words, "two();  // three");
+    cr_expect_str_eq(hdst__pieces_needed(&words, &a, 1), "// about a\nint one() { return 1; }\nint two() { return one() + one(); }\n");
+    hdst__words others = {.arena = &arena};
+    hdst__words_add(&others, "x(FIVE + one2 + three)");
+    cr_expect_str_eq(hdst__pieces_needed(&others, both, 2), "enum { FOUR = 4, FIVE };    // three\n// about a\nint three() { return 3; }\n");
 }

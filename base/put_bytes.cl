@@ -1,3 +1,4 @@
+#pragma once
 
 // A value that does not lie at a multiple of its size.
 inline void put_bytes(__global uchar *at, ulong bits, uint size)

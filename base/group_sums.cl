@@ -1,3 +1,5 @@
+//# LANES 256
+#pragma once
 
 // Sums over a work-group of LANES, of what the lanes have and of what those before a lane have. All lanes come here. (Hillis and Steele, "Data parallel algorithms", 1986.)
 inline uint sum_of_lanes(__local uint *sums, uint lane, uint own)

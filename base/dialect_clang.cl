@@ -1,0 +1,14 @@
+// What compilers of OpenCL C differ in: CPU devices, whose compiler is clang. LOOK: a word that others change, as a
+// first guess. PoCL's trunc is a function over the bits, its compiler's one
+// instruction.
+#pragma once
+
+#define PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define VECTOR_LOOP(WIDTH, INTERLEAVE) PRAGMA(clang loop vectorize_width(WIDTH) interleave_count(INTERLEAVE))
+#define ALIGNED __attribute__((aligned(64)))    // arrays over the block: a vector of one must not lie in two cache lines
+#define SCALAR_LOOP PRAGMA(clang loop vectorize(disable))
+#define LOOK(word) (*(word))
+#define LOOK_LOCAL(word) (*(word))
+#define TRUNC_FLOAT __builtin_truncf
+#define TRUNC_DOUBLE __builtin_trunc
+#define PREFETCH(FIRST, SIZE) for (int r = 0; r < BLOCK; r += 64 / (SIZE)) __builtin_prefetch((FIRST) + r);

@@ -1,0 +1,11 @@
+// What compilers of OpenCL C differ in: GPUs. LOOK: a word that others change, as a first guess.
+#pragma once
+
+#define VECTOR_LOOP(WIDTH, INTERLEAVE)
+#define SCALAR_LOOP
+#define ALIGNED
+#define LOOK(word) (*(word))
+#define LOOK_LOCAL(word) (*(word))
+#define TRUNC_FLOAT trunc
+#define TRUNC_DOUBLE trunc
+#define PREFETCH(FIRST, SIZE)

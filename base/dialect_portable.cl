@@ -1,0 +1,11 @@
+// What compilers of OpenCL C differ in: nothing but OpenCL C 1.2, and nothing that a race detector takes for a race.
+#pragma once
+
+#define VECTOR_LOOP(WIDTH, INTERLEAVE)
+#define SCALAR_LOOP
+#define ALIGNED
+#define LOOK(word) atom_add(word, 0)
+#define LOOK_LOCAL(word) atomic_or(word, 0)
+#define TRUNC_FLOAT trunc
+#define TRUNC_DOUBLE trunc
+#define PREFETCH(FIRST, SIZE)

@@ -1,0 +1,37 @@
+//# LANES 256u
+#pragma once
+// What aggregate_kernels.c prints around these files, as an example: records of a uint, their key, and a float, whose
+// sum is wanted. Not built in; by it the others compile.
+#include "shuffle/aggregate/hash_key.cl"
+#include "shuffle/aggregate/hash_words.cl"
+#include "accum/overflow_table.cl"
+#define PAIR uint4
+#define SIZE 8ul
+#define SRC __global const uchar *restrict b0
+#define SRC_ARGS b0
+#define SCALES __global const int *restrict scale_list, ulong addend_bits
+#define SCALES_OF scales_of(scale_list, (uint)addend_bits)
+typedef struct {
+    float limit;
+    uint bits;
+    int s0;
+    float up0, down0;
+} scales_t;
+typedef struct {
+    uint misfits;       // a bit for each sum whose addend does not fit
+    long w0;
+} words_t;
+PAIR pair_at(SRC, ulong i);
+MIXED mixed_of(PAIR pair);
+scales_t scales_of(__global const int *restrict list, uint bits);
+words_t words_of(PAIR pair, scales_t scales);
+// To a row of a table, whose words lie `stride` apart, and from there; to the words of a heavy hitter, and from there.
+void add_cells(volatile __local uint *to, uint stride, words_t words);
+words_t cells_at(volatile __local uint *at, uint stride);
+void add_words(volatile __global ulong *to, words_t words);
+words_t words_at(__global const ulong *at);
+void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales);
+// Addends that do not fit, sums of which some did not, such a sum to its row.
+void settle(volatile __global long *spares, ulong place, PAIR pair, uint misfits);
+void settle_row(volatile __global long *spares, __global ulong *spare_rows, ulong place, ulong row, words_t words, scales_t scales);
+void put_sum(__global uchar *row, ulong sum, __global const long *cell);

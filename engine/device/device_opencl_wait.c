@@ -4,7 +4,6 @@
 #include "engine/device/device_opencl.h"
 
 #include "base/clock.h"
-#include "engine/stage/executor.h"
 #include "engine/device/give_up.h"
 
 #include <time.h>

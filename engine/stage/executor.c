@@ -532,7 +532,8 @@ static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, 
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
 {
     pass->failure = UINT64_MAX;
-    pass->streams = !pass->cache || pass->cache->loaded < pass->cache->count;
+    // Where records hold nothing there is nothing to fill meanwhile: whoever waits asks the device, which GPUs answer sooner than they tell.
+    pass->streams = pass->reader->record->leaf_count && (!pass->cache || pass->cache->loaded < pass->cache->count);
     uint64_t segments = pass->cache ? pass->cache->count : (pass->reader->records + pass->piece->capacity - 1) / pass->piece->capacity;
     hdst_status status = HDST_OK;
     for (uint64_t i = 0; i < segments && status == HDST_OK && !stopped(executor, pass); i++) {

@@ -17,15 +17,15 @@ static inline int set_comma_locale(void)
     for (int i = 0; i < 3; i++)
         if (setlocale(LC_ALL, names[i]) && has_commas()) return 1;
     const char *base = getenv("TMPDIR");
-    char folder[400], command[1200];
-    snprintf(folder, sizeof folder, "%s/hdst-locale-XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(folder)) return 0;
-    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8' >/dev/null 2>&1", folder);
+    char place[400], command[1200];
+    snprintf(place, sizeof place, "%s/hdst-locale-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(place)) return 0;
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8' >/dev/null 2>&1", place);
     const int made = system(command) == 0;
-    setenv("LOCPATH", folder, 1);
+    setenv("LOCPATH", place, 1);
     const int set = made && setlocale(LC_ALL, "de_DE.UTF-8") && has_commas();
     unsetenv("LOCPATH");
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    snprintf(command, sizeof command, "rm -rf '%s'", place);
     return system(command) == 0 && set;
 }
 

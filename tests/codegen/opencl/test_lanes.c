@@ -79,7 +79,7 @@ static answer expected(const hdst__record *record, const char *records, uint64_t
 {
     const wide p = wide_at(record, records, i), first = wide_at(record, centers, 0);
     answer a = {.z = lanes_of_double(p.z, NULL, n), .x = lanes_of_float(p.x, NULL, n), .zz = lanes_of_double(p.z, wide_at(record, centers, 1).z, n)};
-    float e[1024];
+    float e[1024] = {0};
     for (uint32_t d = 0; d < n; d++) e[d] = p.x[d] - first.x[d];
     a.xx = lanes_of_float(e, e, n);
     for (uint64_t j = 0; j < rows; j++) {

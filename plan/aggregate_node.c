@@ -2,6 +2,7 @@
 #include "plan/aggregate_node.h"
 
 #include "plan/keyed_records.h"
+#include "plan/stage_node.h"
 #include "shuffle/aggregate/aggregation_layout.h"
 
 // --- The key ---

@@ -2,7 +2,7 @@
 // The graph: datasets, and what all operators share. Nothing runs here.
 #include "plan/dataset.h"
 
-#include "plan/materialised.h"
+#include "plan/operator.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ hdst_dataset hdst__no_dataset = {.object = {.error = &hdst__no_memory}};
 static void release_dataset(hdst__object *object)
 {
     hdst_dataset *dataset = (hdst_dataset *)object;
-    if (dataset->kept) hdst__kept_destroy(dataset->kept);
+    if (dataset->op && dataset->op->end) dataset->op->end(dataset);
     if (dataset->bound) hdst__source_unbind(dataset->bound);
     if (dataset->source) hdst__object_drop(&dataset->source->object);
     if (dataset->module) hdst__object_drop(&dataset->module->object);

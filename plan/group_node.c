@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RECORDS = 1 };               // the parameter of the function that is the table of records
-
 typedef hdst__group_node group_node;
 
 // --- Making ---
@@ -69,7 +67,7 @@ static ir_func *lower(hdst__arena *arena, const hdst_dataset *dataset, const uin
 
 static void bind_params(hdst__arena *arena, hdst__stage_call *call, const hdst_dataset *dataset)
 {
-    hdst__stage_call_bind(arena, call, RECORDS);
+    hdst__stage_call_bind(arena, call, HDST__GROUP_RECORDS);
     for (size_t i = 0; i < call->func->param_count; i++) call->params[i] = hdst__plan_param_of(call->func, &call->func->params[i], dataset);
 }
 
@@ -121,113 +119,7 @@ hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_er
     return hdst__plan_passes(func, error);
 }
 
-// --- A level ---
-
-static hdst_status fill_pieces(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
-                               uint64_t to_first, hdst_error *error)
-{
-    (void)error;
-    const group_node *group = user;
-    memcpy((char *)buffers[0] + to_first * storage->record->size, group->piece + first, count * sizeof *group->piece);      // AoS: the reader says so
-    return HDST_OK;
-}
-
-static void drop_pieces(group_node *group)
-{
-    hdst__free(hdst__engine_allocator(group->grouping.engine), group->piece);
-    group->piece = NULL;
-    group->piece_count = group->piece_bytes = 0;
-}
-
-// Cuts the runs into pieces of at most `most` records; run i becomes the run of what its pieces give.
-static hdst_status cut_runs(group_node *group, uint64_t most, hdst_error *error)
-{
-    hdst__engine *engine = group->grouping.engine;
-    uint64_t pieces = 0;
-    for (uint64_t i = 0; i < group->grouping.run_count; i++) pieces += (group->grouping.run[i].count - 1) / most + 1;
-    drop_pieces(group);
-    group->piece_bytes = pieces * sizeof *group->piece;
-    group->piece = hdst__budget_alloc(hdst__engine_memory(engine), group->piece_bytes, "runs of equal keys", error);
-    if (!group->piece) return HDST_E_MEMORY;
-    for (uint64_t i = 0; i < group->grouping.run_count; i++) {
-        hdst__run *run = &group->grouping.run[i];
-        const uint64_t before = group->piece_count;
-        for (uint64_t at = 0; at < run->count; at += most)
-            group->piece[group->piece_count++] = (hdst__run){run->first + at, run->count - at < most ? run->count - at : most};
-        *run = (hdst__run){before, group->piece_count - before};
-    }
-    return HDST_OK;
-}
-
-// The stage counts runs; people know keys.
-static void name_group(const hdst__node *node, const char *rows, hdst_error *error)
-{
-    const group_node *group = node->own;
-    char key[200], *at = strstr(error->message, " in record ");
-    if (error->code != HDST_E_RECORD || !at || error->record >= group->piece_count) return;
-    const hdst__record *record = node->dataset->parent->record;
-    const hdst__run failed = group->piece[error->record];
-    hdst__fields_describe(record, node->dataset->keys, node->dataset->key_count, rows + failed.first * record->size, key, sizeof key);
-    snprintf(at, sizeof error->message - (size_t)(at - error->message), " in the records with %s", key);
-    uint64_t low = 0, high = group->grouping.run_count;     // which key's piece it is
-    while (high - low > 1) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (group->grouping.run[middle].first <= error->record) low = middle;
-        else high = middle;
-    }
-    error->record = low;
-    hdst__replay_save_group(node, rows + failed.first * record->size, failed.count, error);
-}
-
-static hdst_status run_pieces(hdst__node *node, const char *rows, uint64_t row_count, hdst__output *to, hdst__run_stats *stats, hdst_error *error)
-{
-    group_node *group = node->own;
-    hdst__stage_output output = {0};
-    const hdst__reader reader = {fill_pieces, group, group->piece_count, group->call.func->params[0].record, HDST__AOS, 0};
-    const hdst__stage_spec spec = {.kind = HDST__STAGE_MAP, .func = group->call.func, .reader = reader};
-    hdst__plan_param *table = &group->call.params[RECORDS];
-    *table = (hdst__plan_param){.function = table->function, .name = table->name, .data = rows, .rows = row_count, .version = ++group->version};
-    hdst_status status = HDST_OK;
-    if (group->call.stage) status = hdst__stage_set_input(group->call.stage, &reader, NULL, error);
-    else group->call.stage = hdst__stage_create(group->grouping.engine, &spec);
-    if (!group->call.stage) return hdst__error_memory(error, "a stage");
-    if (status == HDST_OK) status = hdst__stage_call_values(&group->call, error);
-    if (status != HDST_OK) return status;
-    status = hdst__stage_run(group->call.stage, group->call.values, &output, error);
-    hdst__plan_add_stats(stats, hdst__stage_stats(group->call.stage));
-    if (error && status != HDST_OK) name_group(node, rows, error);
-    hdst__output_reset(to);
-    return status == HDST_OK ? hdst__output_add(to, output.records, output.record_count, error) : status;
-}
-
 // --- Running ---
-
-static bool has_one_each(const group_node *group)
-{
-    for (uint64_t i = 0; i < group->grouping.run_count; i++)
-        if (group->grouping.run[i].count > 1) return false;
-    return true;
-}
-
-hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t count, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
-{
-    group_node *group = node->own;
-    hdst_status status = HDST_OK;
-    *result = &group->level[0];
-    hdst__output_reset(&group->level[0]);
-    for (group->levels = 0; status == HDST_OK && count;) {
-        hdst__output *to = &group->level[group->levels++ % 2];
-        status = cut_runs(group, group->tree ? HDST__FOLD_RECORDS : UINT64_MAX, error);
-        if (status == HDST_OK) status = run_pieces(node, rows, count, to, stats, error);
-        if (group->levels == 1) group->partial += to->count;
-        *result = to;
-        rows = to->records;
-        count = to->count;
-        if (!group->tree || has_one_each(group)) break;
-    }
-    drop_pieces(group);
-    return status;
-}
 
 // The identity in every record.
 static hdst_status begin_dense(hdst__node *node, hdst_error *error)
@@ -414,7 +306,7 @@ static void free_records(group_node *group)
 {
     if (!group->grouping.engine) return;        // it was not built
     hdst__group_release(&group->grouping);
-    drop_pieces(group);
+    hdst__group_drop_pieces(group);
     forget_file(group);
     for (int i = 0; i < 2; i++) hdst__output_destroy(&group->level[i]);
     hdst__output_destroy(&group->result);

@@ -8,6 +8,8 @@
 #include "plan/by_partition.h"
 #include "plan/stage_call.h"
 
+enum { HDST__GROUP_RECORDS = 1 };    // the parameter of the function that is the table of records
+
 typedef struct hdst__group_node {
     hdst__stage_call call;
     hdst__by_partition parts_kept;  // of a reduce that is not dense
@@ -38,8 +40,9 @@ hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
 void hdst__group_node_drop(hdst__node *node);
 void hdst__group_node_release(hdst__node *node);
 
-// From ordered records, whose runs are in the grouping and are used up, to one record for each key; the result is valid until the next call.
+// group_levels.c: from ordered records, whose runs are in the grouping and are used up, to one record for each key; the result is valid until the next call.
 hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t count, const hdst__output **result, hdst__run_stats *stats, hdst_error *error);
+void hdst__group_drop_pieces(hdst__group_node *group);      // what a level leaves
 // group_large_keys.c: the same for a large part of the grouping.
 hdst_status hdst__group_run_large(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error);
 

@@ -23,8 +23,13 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 static hdst__plan *below(const hdst__node *node) { return hdst__kept_plan(node->dataset->kept); }
 static bool known(const hdst__node *node) { return hdst__kept_is_filled(node->dataset->kept) || hdst__plan_is_known(below(node)); }
 
+static void end(hdst_dataset *dataset)
+{
+    if (dataset->kept) hdst__kept_destroy(dataset->kept);
+}
+
 const hdst__operator hdst__op_cache = {.name = "hdst_cache", .gives = HDST__GIVES_EACH, .line = line, .build = build, .run = run,
-                                       .known = known, .below = below};
+                                       .known = known, .below = below, .end = end};
 
 // --- The dataset ---
 

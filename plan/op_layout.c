@@ -13,8 +13,10 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     return HDST_OK;
 }
 
+static bool is_range(const hdst__node *node, uint64_t *first) { return hdst__node_is_range(node->inputs[0], first); }
+
 const hdst__operator hdst__op_layout = {.name = "hdst_with_layout", .gives = HDST__GIVES_EACH, .describe = describe, .run = run,
-                                        .known = hdst__node_inputs_known};
+                                        .known = hdst__node_inputs_known, .is_range = is_range};
 
 hdst_dataset *hdst_with_layout(hdst_dataset *from, hdst_layout layout)
 {

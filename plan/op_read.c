@@ -26,7 +26,16 @@ static bool known(const hdst__node *node)
     return true;
 }
 
-const hdst__operator hdst__op_read = {.name = "hdst_read", .gives = HDST__GIVES_OTHERS, .line = line, .run = run, .known = known};
+static bool is_range(const hdst__node *node, uint64_t *first)
+{
+    const hdst__source *source = node->dataset->source->source;
+    int64_t begin;
+    if (!source || !hdst__source_is_range(source, &begin)) return false;
+    *first = (uint64_t)begin;
+    return true;
+}
+
+const hdst__operator hdst__op_read = {.name = "hdst_read", .gives = HDST__GIVES_OTHERS, .line = line, .run = run, .known = known, .is_range = is_range};
 
 // --- The dataset ---
 

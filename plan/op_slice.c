@@ -42,8 +42,15 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     return HDST_OK;
 }
 
+static bool is_range(const hdst__node *node, uint64_t *first)
+{
+    if (!hdst__node_is_range(node->inputs[0], first)) return false;
+    *first += node->dataset->first;
+    return true;
+}
+
 const hdst__operator hdst__op_slice = {.name = "hdst_slice", .gives = HDST__GIVES_SOME, .describe = describe, .build = build, .run = run,
-                                       .known = hdst__node_inputs_known};
+                                       .known = hdst__node_inputs_known, .takes_some = true, .is_range = is_range};
 
 hdst_dataset *hdst_slice(hdst_dataset *from, uint64_t first, uint64_t count)
 {

@@ -64,6 +64,8 @@ struct hdst__operator {
     void (*release)(hdst__node *node);
 
     // --- What few have ---
+    void (*end)(hdst_dataset *dataset);     // frees what the dataset alone has of it
+    bool takes_some;                // records by their numbers: functions before it need only run over these
     bool may_stay_on_host;          // it runs without the device where its input is small; one that is not there is an error all the same
     // Its records are those of a plan of its own, which is made when the others no longer need what they note at datasets.
     hdst__plan *(*below)(const hdst__node *node);
@@ -71,6 +73,7 @@ struct hdst__operator {
     // come in whole, at most so many.
     const hdst__sink *(*sink)(hdst__node *node, hdst_error *error);
     bool (*wants_whole)(hdst__node *node, uint64_t records, hdst_error *error);
+    bool (*is_range)(const hdst__node *node, uint64_t *first);      // whether its records are the numbers of a range, which wrap; the first one
     bool (*drives)(const hdst__node *node);                 // whether the next run needs the stage before it, which it drives
 };
 

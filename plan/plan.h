@@ -76,10 +76,9 @@ void hdst__plan_add_stats(hdst__run_stats *to, const hdst__run_stats *from);
 bool hdst__node_has_run(const hdst__node *node);
 bool hdst__node_inputs_known(const hdst__node *node);
 bool hdst__node_is_known(const hdst__node *node);
+bool hdst__node_is_range(const hdst__node *node, uint64_t *first);     // hdst__operator.is_range
 bool hdst__plan_is_known(const hdst__plan *plan);               // all of its nodes are
 hdst__reader hdst__node_rows_reader(hdst__node *node, const hdst__record *record);     // of node->rows
-// Records of functions that nobody else reads need not exist in whole: the node takes them as they come from its input, if that is a stage.
-void hdst__node_consume(hdst__node *node);
 // plan_explain.c
 void hdst__node_describe_inputs(const hdst__node *node, hdst__buffer *out);     // "records of 1, 2"
 const char *hdst__layout_name(hdst__layout layout);

@@ -68,7 +68,7 @@ bool hdst__dataset_fuses(const hdst_dataset *dataset)
 static bool slices_input(const hdst_dataset *slice)
 {
     const hdst_dataset *parent = slice->parent;
-    if (slice->op != &hdst__op_slice || !is_function(parent) || parent->mark.consumers > 1 || has_own_code(parent)) return false;
+    if (!slice->op->takes_some || !is_function(parent) || parent->mark.consumers > 1 || has_own_code(parent)) return false;
     return !folds(parent->mark.func) && !parent->mark.drops && !parent->mark.whole;
 }
 

@@ -4,18 +4,6 @@
 
 #include "codegen/lower/operator_functions.h"
 
-// Ranges, in any layout, and slices of them. The numbers wrap as two's complement does.
-static bool is_range(const hdst__node *node, uint64_t *begin)
-{
-    uint64_t skipped = 0;
-    int64_t first;
-    for (; node->op == &hdst__op_slice || node->op == &hdst__op_layout; node = node->inputs[0])
-        if (node->op == &hdst__op_slice) skipped += node->dataset->first;
-    if (node->op != &hdst__op_read || !node->dataset->source->source || !hdst__source_is_range(node->dataset->source->source, &first)) return false;
-    *begin = (uint64_t)first + skipped;
-    return true;
-}
-
 // As another type the numbers are converted where they are read, which may fail.
 static bool is_number(const hdst__record *record)
 {
@@ -26,7 +14,7 @@ ir_func *hdst__range_input_make(hdst__arena *arena, hdst__node *node)
 {
     hdst__stage_node *own = node->own;
     const hdst__record *record = node->inputs[0]->dataset->record;
-    if (!is_range(node->inputs[0], &own->range_begin) || !is_number(record)) return NULL;
+    if (!hdst__node_is_range(node->inputs[0], &own->range_begin) || !is_number(record)) return NULL;
     hdst__record *nothing = HDST__NEW(arena, hdst__record);
     *nothing = (hdst__record){.name = record->name, .align = 1};
     own->nothing = nothing;

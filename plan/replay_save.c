@@ -212,12 +212,11 @@ static hdst_status save_guarded(saver *s, hdst_error *why, hdst_error *error)
     return save(s, why, error);
 }
 
-void hdst__replay_save(const hdst__node *node, hdst_error *error)
+void hdst__replay_save(const hdst__node *node, const hdst__stage_node *stage, const void *pair, hdst_error *error)
 {
     if (!error || error->code != HDST_E_RECORD) return;
-    const bool folds = node->op == &hdst__op_fold;
-    saver s = {.node = node, .stage = hdst__node_stage(node), .record = error->record, .pair = folds ? hdst__stage_failed_pair(node->call->stage) : NULL};
-    if (folds && !s.pair) return;
+    saver s = {.node = node, .stage = stage, .record = error->record, .pair = pair};
+    if (stage->folds && !pair) return;
     hdst_error own = HDST_ERROR_INIT;
     if (save_guarded(&s, error, &own) != HDST_OK)
         hdst__log_write(&node->dataset->object.context->log, HDST__LOG_WARN, "the record cannot be saved for `hdst replay`: %s", own.message);

@@ -3,13 +3,13 @@
 #ifndef HDST_PLAN_REPLAY_SAVE_H
 #define HDST_PLAN_REPLAY_SAVE_H
 
-#include "plan/plan.h"
+#include "plan/stage_node.h"
 #include "io/replay_file.h"
 
-// After a run of the stage `node` that ended with HDST_E_RECORD: saves the record and all that its function needs below the context's folder for that
-// (hdst_context_options, replay_dir) as FUNCTION.replay, and adds to the error's hint how to look at it. What cannot be saved is left out; the log
-// says why. The context's lock is held.
-void hdst__replay_save(const hdst__node *node, hdst_error *error);
+// After a run of `node`, a stage, that ended with HDST_E_RECORD (of a fold: `pair`, which it could not combine; NULL: it is none): saves the record
+// and all that its function needs below the context's folder for that (hdst_context_options, replay_dir) as FUNCTION.replay, and adds to the error's
+// hint how to look at it. What cannot be saved is left out; the log says why. The context's lock is held.
+void hdst__replay_save(const hdst__node *node, const hdst__stage_node *stage, const void *pair, hdst_error *error);
 // replay_group.c: the same of a function over the records of a key, `count` of them from `rows` on: all that the failing call had.
 void hdst__replay_save_group(const hdst__node *node, const char *rows, uint64_t count, hdst_error *error);
 

@@ -12,7 +12,14 @@
 
 typedef hdst__stage_node stage_node;
 
-hdst__stage_node *hdst__node_stage(const hdst__node *node) { return node->op == &hdst__op_stage || node->op == &hdst__op_fold ? node->own : NULL; }
+hdst__stage_node *hdst__node_stage(const hdst__node *node) { return node->op->run == hdst__stage_node_run_in_turn ? node->own : NULL; }
+
+void hdst__node_consume(hdst__node *node)
+{
+    hdst__node *from = node->inputs[0];
+    const bool at_the_end = from->dataset->op->gives == HDST__GIVES_OTHERS;        // a reduce's records are not there before
+    if (from->op == &hdst__op_stage && from->dataset->mark.consumers == 1 && !at_the_end) from->consumer = node;
+}
 
 // --- Parameters ---
 
@@ -109,7 +116,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
 
 static hdst__stage_kind stage_kind(const hdst__node *node)
 {
-    if (node->op == &hdst__op_stage) return HDST__STAGE_MAP;
+    if (!((const stage_node *)node->own)->folds) return HDST__STAGE_MAP;
     const hdst_map_spec *spec = node->dataset->spec;       // none: an operator's own, which is associative
     return spec && spec->function->reduce_class == AST_ORDERED ? HDST__STAGE_FOLD_ORDERED : HDST__STAGE_FOLD;
 }
@@ -251,7 +258,7 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     if (status != HDST_OK) return status;
     keep_rows(node);
     status = hdst__stage_run(own->call.stage, own->call.values, &output, error);
-    if (status == HDST_E_RECORD) hdst__replay_save(node, error);
+    if (status == HDST_E_RECORD) hdst__replay_save(node, own, own->folds ? hdst__stage_failed_pair(own->call.stage) : NULL, error);
     if (status == HDST_OK) status = finish_tables(node, &output, error);
     node->ran = status == HDST_OK;
     if (node->ran && node->dataset->record) show_records(node, &output);

@@ -13,9 +13,12 @@ typedef struct hdst__stage_node {
     uint64_t limit;                 // nobody reads more of its records than these, from the first on; 0: all
     uint64_t range_begin;           // where the kernel makes the numbers of a range: the first one
     const hdst__record *nothing;    // then: the record without fields that its input has; NULL: it reads its input
-    const void *identity;           // fold: one row, or NULL
+    bool folds;                     // a reduce that is no accumulation
+    const void *identity;           // of such a one: one row, or NULL
 } hdst__stage_node;
 
+// Records of functions that nobody else reads need not exist in whole: the node takes them as they come from its input, if that is a stage.
+void hdst__node_consume(hdst__node *node);
 hdst__stage_node *hdst__node_stage(const hdst__node *node);        // NULL: it is neither a stage nor a fold
 
 // For stage and fold

@@ -71,8 +71,8 @@ static int32_t scale_with_room(int32_t bits, int32_t highest, int32_t spare)
     return bits - 1 - highest - room;
 }
 
-// An addend of 2^highest gets a place in the bits with room above it for larger ones that the sample missed: half of the bits that nobody uses, two at least; where one full
-// word does not do, of those of two words.
+// An addend of 2^highest gets a place in the bits with room above it for larger ones that the sample missed: half of
+// the bits that nobody uses, two at least; where one full word does not do, of those of two words.
 static int32_t scale_for(const hdst__addends *addends, hdst__kind kind, int32_t bits, int32_t highest)
 {
     const int32_t span = highest - addends->lowest_bit + 1;

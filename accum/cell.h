@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cell: one leaf of an accumulator, and how its unfinished value is held. All storage is 64-bit words whose identity is 0, so that a table is reset by a zero fill.
+// A cell: one leaf of an accumulator, and how its unfinished value is held. All storage is 64-bit words whose
+// identity is 0, so that a table is reset by a zero fill.
 #ifndef HDST_ACCUM_CELL_H
 #define HDST_ACCUM_CELL_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads tables with front words (accum/first_level.h). A float sum that fits its front words is rounded from there: one conversion, one product with a power of two.
+// Reads tables with front words (accum/first_level.h). A float sum that fits its front words is rounded from there:
+// one conversion, one product with a power of two.
 #include "accum/first_level.h"
 
 #include "accum/fixed_point.h"

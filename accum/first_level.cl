@@ -1,6 +1,7 @@
 #pragma once
 #include "accum/fixed_point.cl"
-// Front words of a device table (CPU devices): what strips add in fixed point. A cell is touched only for what does not fit there, and its pages (of HDST__PAGE_WORDS) are marked then.
+// Front words of a device table (CPU devices): what strips add in fixed point. A cell is touched only for what does
+// not fit there, and its pages (of HDST__PAGE_WORDS) are marked then.
 inline volatile __global long *marked(volatile __global long *marks, __global const long *cells_at, volatile __global long *cell, uint words)
 {
     const ulong first = (ulong)(cell - cells_at) / 512, last = (ulong)(cell + words - 1 - cells_at) / 512;

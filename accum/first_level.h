@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // First-level accumulators: words in front of the cells of a device table (CPU devices, large tables).
 //
-// Strips are added to *front words*, those of one strip table, and only what does not fit fixed point or overflows goes to the device table's (wide) cells.
-// Each front word has a *low word*: a sum of floats that has one word in strips (TIER_ONE) takes there, in multiples of 2^-(s+40), what two words would have held of an addend.
-// So most runs leave the cells as they were, zero, and who clears or reads the table touches two words for each float sum in place of 10 or 67. The memory holds marks, front
-// words, low words, cells: a mark for each page of HDST__PAGE_WORDS words of the cells, not 0 once a cell with a word there was touched. A sum is that of all its words and its cell.
+// Strips are added to *front words*, those of one strip table, and only what does not fit fixed point or overflows
+// goes to the device table's (wide) cells. Each front word has a *low word*: a sum of floats that has one word in
+// strips (TIER_ONE) takes there, in multiples of 2^-(s+40), what two words would have held of an addend. So most runs
+// leave the cells as they were, zero, and who clears or reads the table touches two words for each float sum in place
+// of 10 or 67. The memory holds marks, front words, low words, cells: a mark for each page of HDST__PAGE_WORDS words
+// of the cells, not 0 once a cell with a word there was touched. A sum is that of all its words and its cell.
 #ifndef HDST_ACCUM_FIRST_LEVEL_H
 #define HDST_ACCUM_FIRST_LEVEL_H
 

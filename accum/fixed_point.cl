@@ -26,8 +26,9 @@ __attribute__((noinline)) void add_singly_float(__global long *word, volatile __
     else wide_add_float(cell, v);
 }
 
-// For GPUs: the addend in fixed point, 0 if it does not fit for sure, which its size tells without a way back. From 2^23 on a float has no fraction; below 2^22, adding
-// 1.5 * 2^23 rounds it to a whole number. Below `least` v * 2^s would be lost in underflow.
+// For GPUs: the addend in fixed point, 0 if it does not fit for sure, which its size tells without a way back. From
+// 2^23 on a float has no fraction; below 2^22, adding 1.5 * 2^23 rounds it to a whole number. Below `least` v * 2^s
+// would be lost in underflow.
 inline long likely_below_float(float v, float up, float least, float limit, bool *fits)
 {
     float x = v * up, size = fabs(x);

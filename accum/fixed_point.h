@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float sums in fixed point: one or two int64 at a scale 2^s that was guessed from the data. Word 0 counts multiples of 2^-s, word 1 of 2^-(s + 40). An addend is below 2^40 in each word, so
-// 2^23 of them fit. One that does not fit goes to a superaccumulator, and so do the words before they could overflow: no choice of scale changes a bit of the sum.
+// Float sums in fixed point: one or two int64 at a scale 2^s that was guessed from the data. Word 0 counts multiples
+// of 2^-s, word 1 of 2^-(s + 40). An addend is below 2^40 in each word, so 2^23 of them fit. One that does not fit
+// goes to a superaccumulator, and so do the words before they could overflow: no choice of scale changes a bit of the
+// sum.
 #ifndef HDST_ACCUM_FIXED_POINT_H
 #define HDST_ACCUM_FIXED_POINT_H
 
@@ -52,7 +54,8 @@ static inline int64_t hdst__nearest_integer(double x, double *as_double)
     return bits - zero;
 }
 
-// One word: v = q 2^-s, with up = 2^s and down = 2^-s. `down` catches what got lost on the way to a denormal. NaN fails every comparison. Not 0: it does not fit, and the word is 0.
+// One word: v = q 2^-s, with up = 2^s and down = 2^-s. `down` catches what got lost on the way to a denormal. NaN
+// fails every comparison. Not 0: it does not fit, and the word is 0.
 static inline uint8_t hdst__fixed_one(double v, double up, double down, uint64_t *q)
 {
     const double x = v * up;

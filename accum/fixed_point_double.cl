@@ -18,8 +18,8 @@ inline bool fits_two_double(double v, double up, double down)
 inline long fixed_two_double(double v, double up, double down) { return (long)(fits_two_double(v, up, down) ? v * up : 0.0); }
 inline long rest_two_double(double v, double up, double down) { return (long)(fits_two_double(v, up, down) ? rest_of_double(v * up) : 0.0); }
 
-// GPU form: the whole part of v * up in one word, what is left in units of 2^-40 in the other, found by rounding: beside 1.5 * 2^52 a number below 2^51 has its whole part in its
-// last bits. Zeros where they do not hold v.
+// GPU form: the whole part of v * up in one word, what is left in units of 2^-40 in the other, found by rounding:
+// beside 1.5 * 2^52 a number below 2^51 has its whole part in its last bits. Zeros where they do not hold v.
 inline bool split_double(double v, double up, long *high, long *low)
 {
     const double beside = 0x1.8p52, x = v * up, whole = x + beside, rest = (x - (whole - beside)) * 0x1p40, whole_rest = rest + beside;

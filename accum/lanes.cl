@@ -1,9 +1,12 @@
 #pragma once
 #include "accum/fixed_point.cl"
-// Exact sums of a whole dataset in the registers of a lane, in float arithmetic: three running sums, each beside a number so great that adding to it rounds to a multiple of the level's
-// unit; the next level, with a unit 2^-18 of this one's, takes what rounding left. (Ogita, Rump, Oishi, "Accurate sum and dot product", 2005; levels: Demmel, Nguyen, "Fast
-// reproducible floating-point summation", 2013.) `moved` gathers which bits of the first sum changed, which tells whether it left its binade; `lost` what the last level did not take.
-// At scale 2^s the first unit is 2^(23 - s): addends up to 2^(40 - s), 32 of them before the sums go to the lane's word, which counts multiples of 2^-(s + 13).
+// Exact sums of a whole dataset in the registers of a lane, in float arithmetic: three running sums, each beside a
+// number so great that adding to it rounds to a multiple of the level's unit; the next level, with a unit 2^-18 of
+// this one's, takes what rounding left. (Ogita, Rump, Oishi, "Accurate sum and dot product", 2005; levels: Demmel,
+// Nguyen, "Fast reproducible floating-point summation", 2013.) `moved` gathers which bits of the first sum changed,
+// which tells whether it left its binade; `lost` what the last level did not take. At scale 2^s the first unit is
+// 2^(23 - s): addends up to 2^(40 - s), 32 of them before the sums go to the lane's word, which counts multiples of
+// 2^-(s + 13).
 inline float lane_base(int s, int level) { return as_float((uint)(127 + 23 + 23 - s - 18 * level) << 23 | 0x400000u); }
 inline void lane_start(float *sum, int s)
 {

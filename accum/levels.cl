@@ -26,10 +26,13 @@
 #define AS_INTS JOIN(as_, INTS)
 #define AS_BITS JOIN(as_, BITS)
 #define AS_BITSS JOIN(as_, BITSS)
-// Exact sums of a dataset, a block of records at a time, in REAL arithmetic. A lane holds up to three running sums, each beside a number so great, 1.5 * 2^(unit + MANTISSA), that
-// adding to it rounds to a multiple of the level's unit. What rounding left goes on to the next level, whose unit is 2^-STEP of the one before. Where the last level leaves
-// nothing and no sum left its binade, nothing was lost, and the sums' bits count the units. (Ogita, Rump, Oishi, "Accurate sum and dot product", 2005; levels of running
-// sums: Demmel, Nguyen, "Fast reproducible floating-point summation", 2013.) Otherwise the block is added again, with other levels or in part straight to the wide cell.
+// Exact sums of a dataset, a block of records at a time, in REAL arithmetic. A lane holds up to three running sums,
+// each beside a number so great, 1.5 * 2^(unit + MANTISSA), that adding to it rounds to a multiple of the level's
+// unit. What rounding left goes on to the next level, whose unit is 2^-STEP of the one before. Where the last level
+// leaves nothing and no sum left its binade, nothing was lost, and the sums' bits count the units. (Ogita, Rump,
+// Oishi, "Accurate sum and dot product", 2005; levels of running sums: Demmel, Nguyen, "Fast reproducible
+// floating-point summation", 2013.) Otherwise the block is added again, with other levels or in part straight to the
+// wide cell.
 typedef REALS LOADED __attribute__((aligned(sizeof(REAL))));      // as it lies in memory, wherever it begins
 typedef struct LEVELS {
     REALS sum[3];

@@ -1,8 +1,9 @@
 // Included by levels.cl for floats, on devices that have doubles.
 //: REAL float
-// Floats whose bits lie over more than two levels: where all of them are within 25 binades, sums in double lose nothing until 32 addends have gone to a lane. Addends are
-// 2^low <= |v| < 2^(low + 25), multiples of 2^(low - 23), and so below 2^48 of those units. One test of the addend's own bits tells, which takes fewer instructions than
-// a third level.
+// Floats whose bits lie over more than two levels: where all of them are within 25 binades, sums in double lose
+// nothing until 32 addends have gone to a lane. Addends are 2^low <= |v| < 2^(low + 25), multiples of 2^(low - 23),
+// and so below 2^48 of those units. One test of the addend's own bits tells, which takes fewer instructions than a
+// third level.
 enum { BROAD = 4, BROAD_BINADES = 25, MOST_ODD = 64 };
 inline bool is_broad_float(const float_levels *s) { return s->count == BROAD; }
 inline void broad_start_float(float_levels *s) { s->odd = 0; }
@@ -30,8 +31,8 @@ inline void broad_publish_float(float_levels *s, volatile __global long *cell, u
     s->broad_units[0] = s->broad_units[1] = 0;
 }
 void levels_to_cell_float(volatile __global long *cell, uint last, int lowest, float v);
-// A block that is not within these binades, or has zeros: its odd addends go to the cell. False: there are too many of them, or such blocks come too often; nothing was
-// added.
+// A block that is not within these binades, or has zeros: its odd addends go to the cell. False: there are too many
+// of them, or such blocks come too often; nothing was added.
 inline bool broad_settle_float(float_levels *s, const float *values, uint records, volatile __global long *cell, uint last, int lowest)
 {
     if (!is_broad_float(s)) return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of minimum and maximum: unsigned, monotone, so that the largest wins; 0 only for the identity (an integer type's last value, an infinity). NaN wins over all.
+// Keys of minimum and maximum: unsigned, monotone, so that the largest wins; 0 only for the identity (an integer
+// type's last value, an infinity). NaN wins over all.
 #ifndef HDST_ACCUM_MINMAX_KEYS_H
 #define HDST_ACCUM_MINMAX_KEYS_H
 

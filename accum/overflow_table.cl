@@ -1,9 +1,10 @@
 //# SPARE_WORDS 10
 #pragma once
 #include "accum/fixed_point.cl"
-// Spare cells: wide cells for the elements of a compact table (accum/tables.h) that got an addend which does not fit a word. A hash table by the word's place in the device table.
-// spares[0]: its size less one; [1]: not 0 when a cell found no room, which makes the run void; then for each cell the place that it stands for, and one more (0: nobody's); then the
-// cells, SPARE_WORDS each, and one for all that found no room.
+// Spare cells: wide cells for the elements of a compact table (accum/tables.h) that got an addend which does not fit
+// a word. A hash table by the word's place in the device table. spares[0]: its size less one; [1]: not 0 when a cell
+// found no room, which makes the run void; then for each cell the place that it stands for, and one more (0:
+// nobody's); then the cells, SPARE_WORDS each, and one for all that found no room.
 enum { SPARE_TRIES = 64 };
 __attribute__((noinline)) volatile __global long *spare_cell(volatile __global long *spares, ulong place)
 {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The representations of an unfinished value: each is one entry of a table and one pair of files, host C and OpenCL C, that bear its name (accum/README.md). A cell's value may lie in
-// several places at once, each in a representation of its own - words of a strip, words in front of a table, a superaccumulator - and is the sum of them all: they meet through `spill`.
+// The representations of an unfinished value: each is one entry of a table and one pair of files, host C and OpenCL
+// C, that bear its name (accum/README.md). A cell's value may lie in several places at once, each in a representation
+// of its own - words of a strip, words in front of a table, a superaccumulator - and is the sum of them all: they
+// meet through `spill`.
 //
-// Every operation is exact, but `round`, so neither the order of additions and merges nor the choice of representations and scales changes a bit of what is read.
-// Words that are all zero are the identity. None of these functions allocates or fails; they touch nothing but their arguments, so different words may be worked on by several threads.
+// Every operation is exact, but `round`, so neither the order of additions and merges nor the choice of
+// representations and scales changes a bit of what is read. Words that are all zero are the identity. None of these
+// functions allocates or fails; they touch nothing but their arguments, so different words may be worked on by
+// several threads.
 #ifndef HDST_ACCUM_REPRESENTATION_H
 #define HDST_ACCUM_REPRESENTATION_H
 
@@ -13,7 +17,8 @@ typedef struct hdst__representation {
     const char *name;
     // The words that a value of the cell takes, in a table of the device or in one of the first level (strips, containers); 0: it does not apply to the cell.
     uint32_t (*applies)(const hdst__cell *cell);
-    // `s`, here and below: the scale of fixed point; others do not look at it. False: the addend (bits of the cell's kind) does not fit and nothing was added: it goes to a superaccumulator.
+    // `s`, here and below: the scale of fixed point; others do not look at it. False: the addend (bits of the cell's
+    // kind) does not fit and nothing was added: it goes to a superaccumulator.
     bool (*add)(const hdst__cell *cell, int64_t *word, int32_t s, uint64_t bits);
     // Words of one scale. False: there is no room, and nothing was done: `to` must be spilled first.
     bool (*merge)(const hdst__cell *cell, int64_t *to, const int64_t *from);

@@ -2,7 +2,8 @@
 // Rounding to nearest, ties to even (accum/rounding.h), with integers alone.
 #include "accum/rounding.h"
 
-// The mantissa with its leading bit is added to the exponent field, so that carries run into the exponent, up to infinity; a denormal has an exponent field of zero and no such bit.
+// The mantissa with its leading bit is added to the exponent field, so that carries run into the exponent, up to
+// infinity; a denormal has an exponent field of zero and no such bit.
 uint64_t hdst__round_nearest(hdst__kind kind, bool negative, unsigned __int128 magnitude, bool more, int32_t exponent)
 {
     const hdst__float_format f = hdst__float_format_of(kind);

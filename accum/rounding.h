@@ -29,20 +29,23 @@ static inline bool hdst__float_split(hdst__kind kind, uint64_t bits, uint64_t *m
     return e != f.exponent_mask;
 }
 
-// The bits of (magnitude + what is behind it) * 2^exponent; `more`: something not zero stands behind it, which is less than 1 (the magnitude then has 64 bits at least). Zero is +0.
+// The bits of (magnitude + what is behind it) * 2^exponent; `more`: something not zero stands behind it, which is
+// less than 1 (the magnitude then has 64 bits at least). Zero is +0.
 uint64_t hdst__round_nearest(hdst__kind kind, bool negative, unsigned __int128 magnitude, bool more, int32_t exponent);
 
 // --- By the processor's own conversion of integers ---
 //
-// Where every multiple of 2^unit that an int64 counts (or, of two words, an __int128) is zero or a normal number, converting the count is the only rounding: the product with a power of two
-// is exact. The limits leave room for both words of a sum; a float's are those that a product in floats keeps.
+// Where every multiple of 2^unit that an int64 counts (or, of two words, an __int128) is zero or a normal number,
+// converting the count is the only rounding: the product with a power of two is exact. The limits leave room for both
+// words of a sum; a float's are those that a product in floats keeps.
 static inline bool hdst__rounds_directly(hdst__kind kind, int32_t unit) { return kind == HDST__F32 ? unit >= -125 && unit <= 20 : unit >= -1020 && unit <= 900; }
 
 static inline float hdst__round_float(int64_t count, float unit) { return (float)count * unit; }
 static inline double hdst__round_double(int64_t count, double unit) { return (double)count * unit; }
 
-// high * 2^40 + low, times `low_unit`, the power of 2 of the low word; `half_unit`: of the high one, halved. A float has 24 bits: where the high word has 26 or more, all that
-// counts of the low one is whether it is zero, which one bit more says.
+// high * 2^40 + low, times `low_unit`, the power of 2 of the low word; `half_unit`: of the high one, halved. A float
+// has 24 bits: where the high word has 26 or more, all that counts of the low one is whether it is zero, which one
+// bit more says.
 static inline float hdst__round_two_float(int64_t high, int64_t low, float half_unit, float low_unit)
 {
     enum { WORD = 40, LEAST = 26, MOST = 62 };

@@ -1,9 +1,10 @@
 #pragma once
 #include "accum/first_level.cl"
-// Sums over the rows of a block of records: for each element the addends factor * row[e], rounded to float, of all records, added up in double. That is exact, whatever
-// the order, if all addends are multiples of one power of two, u, and their sizes add up to at most 2^53 u. A nonzero product of size s, rounded to 24 bits, is a
-// multiple of 2^(floor(log2 s) - 23), of 2^-149 at least; so it is enough if no product is smaller than the sum of the sizes times 2^-29. Smaller ones, and what is not
-// finite, are added one by one.
+// Sums over the rows of a block of records: for each element the addends factor * row[e], rounded to float, of all
+// records, added up in double. That is exact, whatever the order, if all addends are multiples of one power of two,
+// u, and their sizes add up to at most 2^53 u. A nonzero product of size s, rounded to 24 bits, is a multiple of
+// 2^(floor(log2 s) - 23), of 2^-149 at least; so it is enough if no product is smaller than the sum of the sizes
+// times 2^-29. Smaller ones, and what is not finite, are added one by one.
 typedef float8 row_floats __attribute__((aligned(4)));
 typedef uint16 row_bits __attribute__((aligned(4)));
 typedef float16 row_vector __attribute__((aligned(4)));
@@ -25,8 +26,8 @@ typedef long16 row_word_pairs __attribute__((aligned(8)));
         *least = low == UINT_MAX ? (double)INFINITY : (double)as_float(low + 1); \
     }
 
-// The largest size of a row's numbers, and the least but zero (none: infinity). Sizes of floats are in the order of their bits, NaN above all; zero less one is the
-// largest number. The last vector may overlap the one before.
+// The largest size of a row's numbers, and the least but zero (none: infinity). Sizes of floats are in the order of
+// their bits, NaN above all; zero less one is the largest number. The last vector may overlap the one before.
 ROW_RANGE(, __global)
 // The same of a row in private memory.
 ROW_RANGE(_own, __private)
@@ -68,7 +69,8 @@ inline bool row_takes(float factor, double largest, double least, double limit)
     const double size = fabs((double)factor), small = size * least;
     return size == 0 || (size * largest < 0x1p127 && (small < 0x1p-126 ? 0x1p-126 : small) >= limit);
 }
-// To eight neighbouring words. The lanes that do not fit come back, with what their words did not take. Sums of n addends fit below n * 2^40, as their addends would.
+// To eight neighbouring words. The lanes that do not fit come back, with what their words did not take. Sums of n
+// addends fit below n * 2^40, as their addends would.
 inline long8 row_add_one(__global long *own, double8 sum, double up, double down, double8 *rest, double most)
 {
     const double8 scaled = sum * up;

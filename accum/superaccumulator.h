@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Superaccumulators: exact sums of floats and doubles in fixed point over the whole range of the type. `digits` words, word j counting multiples of 2^(32 j - 149) for float and
-// 2^(32 j - 1074) for double, each signed and allowed to grow past 32 bits, then one word of flags.
-// (Kulisch, "Advanced Arithmetic for the Digital Computer", 2002; the carry-save digits follow Neal, "Fast exact summation using small and large superaccumulators", 2015.)
+// Superaccumulators: exact sums of floats and doubles in fixed point over the whole range of the type. `digits`
+// words, word j counting multiples of 2^(32 j - 149) for float and 2^(32 j - 1074) for double, each signed and
+// allowed to grow past 32 bits, then one word of flags. (Kulisch, "Advanced Arithmetic for the Digital Computer",
+// 2002; the carry-save digits follow Neal, "Fast exact summation using small and large superaccumulators", 2015.)
 //
-// The host's additions carry before a digit could overflow, so their number is not bounded (the last digit takes 2^41 addends of the greatest magnitude and one sign).
-// Kernels add digits without a carry: each addition changes a digit by less than 2^32, so a launch may make 2^30 to one cell.
+// The host's additions carry before a digit could overflow, so their number is not bounded (the last digit takes 2^41
+// addends of the greatest magnitude and one sign). Kernels add digits without a carry: each addition changes a digit
+// by less than 2^32, so a launch may make 2^30 to one cell.
 #ifndef HDST_ACCUM_SUPERACCUMULATOR_H
 #define HDST_ACCUM_SUPERACCUMULATOR_H
 

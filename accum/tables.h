@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accumulator tables: where the cells of accumulators lie, on every device and in the interpreter alike.
 //
-// A *device table* holds the exact state of a device: every cell in its exact representation (accum/representation.h), a float sum as a superaccumulator.
-// A *strip table* (of one work-item on a CPU, of one work-group on a GPU) is small and quick: a float sum is one or two words in fixed point (accum/fixed_point.h), and an addend that does
-// not fit goes to the device table at once; the strip table is added to the device table when the strip ends and before it could overflow.
-// A sum of a whole dataset has no strip table on CPU devices, but for single records: its addends are added by blocks in levels of floats (accum/levels.cl).
+// A *device table* holds the exact state of a device: every cell in its exact representation
+// (accum/representation.h), a float sum as a superaccumulator. A *strip table* (of one work-item on a CPU, of one
+// work-group on a GPU) is small and quick: a float sum is one or two words in fixed point (accum/fixed_point.h), and
+// an addend that does not fit goes to the device table at once; the strip table is added to the device table when the
+// strip ends and before it could overflow. A sum of a whole dataset has no strip table on CPU devices, but for single
+// records: its addends are added by blocks in levels of floats (accum/levels.cl).
 #ifndef HDST_ACCUM_TABLES_H
 #define HDST_ACCUM_TABLES_H
 
@@ -47,12 +49,15 @@ uint64_t hdst__accum_rows(const hdst__accum *accum, const uint64_t *rows);
 // Words before accumulator `accum` (index into tables->accum) in a device table, in a strip table.
 uint64_t hdst__tables_device_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);
 uint64_t hdst__tables_strip_first(const hdst__tables *tables, const uint64_t *rows, size_t accum);
-// CPU devices, functions that hardly do more than count: a strip has two tables, which records take in turn. The second begins TURN_APART words behind a multiple of TURN_UNIT: were it
-// a multiple of half a page (4 KiB) away, the addition to one table would wait for that to the other, as processors tell a load from the stores before it by the low 12 bits.
+// CPU devices, functions that hardly do more than count: a strip has two tables, which records take in turn. The
+// second begins TURN_APART words behind a multiple of TURN_UNIT: were it a multiple of half a page (4 KiB) away, the
+// addition to one table would wait for that to the other, as processors tell a load from the stores before it by the
+// low 12 bits.
 enum { HDST__TURN_UNIT = 256, HDST__TURN_APART = 96 };
 uint64_t hdst__tables_turns_words(const hdst__tables *tables, const uint64_t *rows);    // both, and what lies between them
-// GPU, tables with many rows: float sums of the device table are one word in fixed point each, and what does not fit goes to *spare cells*, wide ones that a row has
-// only if it needs one (accum/overflow_table.cl). Only of tables that may be compact, and for tables that the device itself makes rows of: nobody else can read them.
+// GPU, tables with many rows: float sums of the device table are one word in fixed point each, and what does not fit
+// goes to *spare cells*, wide ones that a row has only if it needs one (accum/overflow_table.cl). Only of tables that
+// may be compact, and for tables that the device itself makes rows of: nobody else can read them.
 bool hdst__accum_may_be_compact(const hdst__accum *accum);
 void hdst__accum_make_compact(hdst__accum *accum);
 bool hdst__tables_are_compact(const hdst__tables *tables);      // one of them is

@@ -1,7 +1,8 @@
 //# LANES 256
 #pragma once
 
-// Sums over a work-group of LANES, of what the lanes have and of what those before a lane have. All lanes come here. (Hillis and Steele, "Data parallel algorithms", 1986.)
+// Sums over a work-group of LANES, of what the lanes have and of what those before a lane have. All lanes come here.
+// (Hillis and Steele, "Data parallel algorithms", 1986.)
 inline uint sum_of_lanes(__local uint *sums, uint lane, uint own)
 {
     barrier(CLK_LOCAL_MEM_FENCE);

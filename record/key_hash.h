@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The hash of keys, the same on every device: it decides the order of what a reduction by key gives.
 //
-// A key is packed: the elements of its fields, in order, lie one after another, each aligned to its own size, in 64-bit words whose rest is zero. Its hash has 32 bits:
+// A key is packed: the elements of its fields, in order, lie one after another, each aligned to its own size, in
+// 64-bit words whose rest is zero. Its hash has 32 bits:
 //     at most 4 bytes     mix32 of them, which no two keys share
 //     at most 8 bytes     the high half of mix64, which is one-to-one too
 //     more                h = 0; for each word w: h = mix64((h ^ w) + HDST__KEY_STEP); the high half of h
-// mix64 is the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014; variant 13 of Stafford, "Better bit mixing", 2011);
+// mix64 is the finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014;
+// variant 13 of Stafford, "Better bit mixing", 2011);
 // the multipliers of mix32 are those that Wellons found ("Prospecting for hash functions", 2018).
 #ifndef HDST_RECORD_KEY_HASH_H
 #define HDST_RECORD_KEY_HASH_H

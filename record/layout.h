@@ -25,8 +25,9 @@ typedef struct hdst__storage {
     const uint64_t *buffer_bytes;       // one per buffer
 } hdst__storage;
 
-// Arrays of SoA and AoP start at multiples of 64 bytes (a cache line, and the widest vector). Lives in the arena. For AoSoA a block of 0 means the record's own,
-// or 256; other layouts ignore it. NULL when the storage would be larger than 2^60 bytes.
+// Arrays of SoA and AoP start at multiples of 64 bytes (a cache line, and the widest vector). Lives in the arena. For
+// AoSoA a block of 0 means the record's own, or 256; other layouts ignore it. NULL when the storage would be larger
+// than 2^60 bytes.
 const hdst__storage *hdst__storage_make(hdst__arena *arena, const hdst__record *record, hdst__layout layout, uint64_t block, uint64_t capacity);
 uint64_t hdst__storage_bytes(const hdst__storage *storage);                     // all buffers together
 // Bytes from the start of the leaf's buffer to element e of record i.

@@ -57,9 +57,11 @@ typedef struct hdst__interp_run {
     uint32_t full_check;                // when they did not fit: the check of the emit that was the first too many
 } hdst__interp_run;
 
-// HDST_OK also when a record failed (see failed_record): then the run stopped after the block of that record, and what it wrote is not to be used.
-// Reads scalar form, and block form as the tests of its passes want it: a record loop runs its records side by side, and what stands outside must be uniform.
-// HDST_E_MEMORY, HDST_E_CANCELLED; HDST_E_INTERNAL when `func` breaks the rules of its form. Without `output` nothing is stored; what would be emitted is counted all the same.
+// HDST_OK also when a record failed (see failed_record): then the run stopped after the block of that record, and
+// what it wrote is not to be used. Reads scalar form, and block form as the tests of its passes want it: a record
+// loop runs its records side by side, and what stands outside must be uniform. HDST_E_MEMORY, HDST_E_CANCELLED;
+// HDST_E_INTERNAL when `func` breaks the rules of its form. Without `output` nothing is stored; what would be emitted
+// is counted all the same.
 hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error);
 
 // A reduce that is no field-wise one: `func` has two inputs and an output. Uses of `run`: input[0], input_buffers[0], input_skip[0], count, first, broadcast,

@@ -3,8 +3,9 @@
 // rules are written down as host code; the interpreter works on blocks with it, constant folding on single values (codegen/interp/interp.h).
 //
 // Patterns: integers sign- or zero-extended to 64 bits, bool 0 or 1, float in the low 32 bits, double as its bits.
-// Results may be one of the operand arrays. The sign and payload of a NaN that arithmetic makes are unspecified; IR_CANONICAL, and IR_BITCAST to an integer, give the quiet,
-// positive NaN without payload (0x7fc00000, 0x7ff8000000000000), so that programs see equal bits everywhere.
+// Results may be one of the operand arrays. The sign and payload of a NaN that arithmetic makes are unspecified;
+// IR_CANONICAL, and IR_BITCAST to an integer, give the quiet, positive NaN without payload (0x7fc00000,
+// 0x7ff8000000000000), so that programs see equal bits everywhere.
 #ifndef HDST_CODEGEN_IR_EVAL_H
 #define HDST_CODEGEN_IR_EVAL_H
 

@@ -248,7 +248,8 @@ void hdst__ir_rename(ir_func *func, ir_block *block, const uint32_t *number);   
 typedef enum ir_meeting { IR_MEETS_NOT, IR_SETS, IR_MAY_READ } ir_meeting;
 ir_meeting hdst__ir_first_meeting(const ir_block *block, uint32_t var);
 const uint8_t *hdst__ir_first_meetings(hdst__arena *arena, const ir_block *block, size_t var_count);   // of every variable, in one walk: by variable, an ir_meeting
-// What a block does with every variable, as flags (zero at first: never named). IR_SET_FIRST: the first statement of the block that names it sets it, and does not read it.
+// What a block does with every variable, as flags (zero at first: never named). IR_SET_FIRST: the first statement of
+// the block that names it sets it, and does not read it.
 enum { IR_READ_FIRST = 1, IR_SET_FIRST = 2, IR_WRITTEN = 4 };
 void hdst__ir_accesses(const ir_block *block, uint8_t *access);
 

@@ -31,8 +31,9 @@ hdst__record *hdst__module_record(const ast_module *module, const char *name);
 
 // --- Middle (lower.c, fuse.c, pass_*.c) ---
 
-// One function in IR, as written; helpers are put in place. NULL for what cannot run (yet), or with an error in the module's diags when it is too large. A recognised field-wise reduce becomes a body that accumulates into a one-row accum
-// parameter called "result"; another reduce has two inputs a, b and an output.
+// One function in IR, as written; helpers are put in place. NULL for what cannot run (yet), or with an error in the
+// module's diags when it is too large. A recognised field-wise reduce becomes a body that accumulates into a one-row
+// accum parameter called "result"; another reduce has two inputs a, b and an output.
 ir_func *hdst__lower(hdst__arena *arena, const ast_module *module, const ast_function *function);
 
 // Where a leaf of a group's key lies in the records of its stream: at element `element` of leaf `leaf`, and on.
@@ -41,14 +42,17 @@ typedef struct hdst__key_leaf {
     uint64_t element;
 } hdst__key_leaf;
 
-// A group in IR is a map over the runs of records with equal keys: its input is {first, count}, both uint64_t; a table with the stream's name (the first broadcast) holds the
-// records of all runs, one after another; what comes after are its own broadcasts and the output. `key` has a place for each leaf of the key, in their order; NULL: the field that
-// has the name of the key parameter. NULL (with nothing in the diags) when there is none; of other functions as hdst__lower, which asks for groups so.
+// A group in IR is a map over the runs of records with equal keys: its input is {first, count}, both uint64_t; a
+// table with the stream's name (the first broadcast) holds the records of all runs, one after another; what comes
+// after are its own broadcasts and the output. `key` has a place for each leaf of the key, in their order; NULL: the
+// field that has the name of the key parameter. NULL (with nothing in the diags) when there is none; of other
+// functions as hdst__lower, which asks for groups so.
 ir_func *hdst__lower_group(hdst__arena *arena, const ast_module *module, const ast_function *function, const hdst__key_leaf *key);
 const hdst__record *hdst__group_run_record(hdst__arena *arena);     // {first, count}
 ir_expr *hdst__group_run_leaf(ir_func *func, uint32_t leaf);        // of such a record, the function's first parameter: a uint64_t
-// A reduce by key over such runs, from left to right: `reduce` as lowered, two inputs and an output; leaf i of its record is leaf value[i] of `keyed`, whose other leaves are the
-// key. Its parameters: {first, count}, the table "records" of `keyed`, the output of `keyed`, one for each run.
+// A reduce by key over such runs, from left to right: `reduce` as lowered, two inputs and an output; leaf i of its
+// record is leaf value[i] of `keyed`, whose other leaves are the key. Its parameters: {first, count}, the table
+// "records" of `keyed`, the output of `keyed`, one for each run.
 ir_func *hdst__operator_group_reduce(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, const uint32_t *value);
 
 // The parameters of a map alone, as `hdst__lower` orders them, for code that is given apart.
@@ -95,12 +99,14 @@ void hdst__pass_accumulate(ir_func *func, const hdst__tables *tables);  // block
 // Everything that is right for every target; after it the interpreter and the GPU printer can read the function. Verified after each pass in debug builds;
 // returns NULL, or what the verifier said (an internal error).
 const char *hdst__passes_scalar(ir_func *func);
-// Of a function that went through hdst__passes_scalar: the same, but a record that fails a check takes no part and is counted in the one-row accumulator *skipped (uint64_t),
-// which is the last one. Parameters keep their order; an output moves one further.
+// Of a function that went through hdst__passes_scalar: the same, but a record that fails a check takes no part and is
+// counted in the one-row accumulator *skipped (uint64_t), which is the last one. Parameters keep their order; an
+// output moves one further.
 const char *hdst__passes_skip(ir_func *func, uint32_t *skipped);
-// Of a reduce of two records that went through hdst__passes_scalar: a second record that fails a check leaves the first as it is. The first and the output become `counted`, on
-// the levels of a fold above the lowest (next_is_counted) the second too: hdst__skip_fold_record of the reduce's record. Its last leaf is the number of records taken
-// beside the one that a run begins with: 0 there, which a fold sees to.
+// Of a reduce of two records that went through hdst__passes_scalar: a second record that fails a check leaves the
+// first as it is. The first and the output become `counted`, on the levels of a fold above the lowest
+// (next_is_counted) the second too: hdst__skip_fold_record of the reduce's record. Its last leaf is the number of
+// records taken beside the one that a run begins with: 0 there, which a fold sees to.
 const char *hdst__passes_skip_fold(ir_func *func, const hdst__record *counted, bool next_is_counted);
 // The record with a leaf of uint64_t added, which lies behind the others: they have the same places in the C struct. NULL, with *why, when it is too large.
 const hdst__record *hdst__skip_fold_record(hdst__arena *arena, const hdst__record *record, const char **why);
@@ -198,8 +204,9 @@ typedef struct hdst__kernel {
     size_t finish_arg_count;
     const char *spare_name;             // with spare cells: runs behind finish_name, with its arguments, as many work-items as one likes, and empties the cells; NULL: none
     uint32_t spare_words;               // of a spare cell
-    // GPU, tables with many rows: these kernels, in this order and with the same arguments and work-items, take the slice's records but the last COUNT % part_tile; those are left to
-    // `name`, as a slice of their own. The words of the table are written, and not added to, if FIRST is 0: nobody needs to clear it.
+    // GPU, tables with many rows: these kernels, in this order and with the same arguments and work-items, take the
+    // slice's records but the last COUNT % part_tile; those are left to `name`, as a slice of their own. The words of
+    // the table are written, and not added to, if FIRST is 0: nobody needs to clear it.
     const char *part_name[HDST__PART_KERNELS];
     uint32_t part_count;                // 0: `name` takes all records
     uint32_t part_tile, pair_bytes, parts_high, parts_low;
@@ -222,8 +229,9 @@ uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_
 // Records that OUTPUT must have behind ROOM.
 uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items);
 
-// Words of SPARES for `cells` spare cells, a power of two. All are zero before the first launch but [0], which is cells - 1. [1] is not 0 when more were needed: then what the tables
-// hold is worth nothing, and so are the spare cells.
+// Words of SPARES for `cells` spare cells, a power of two. All are zero before the first launch but [0], which is
+// cells - 1. [1] is not 0 when more were needed: then what the tables hold is worth nothing, and so are the spare
+// cells.
 uint64_t hdst__kernel_spare_words(const hdst__kernel *kernel, uint64_t cells);
 
 // Words of PARTS with so many work-groups.
@@ -239,7 +247,8 @@ enum { HDST__FOLD_RECORDS = 64 };
 //     ulong first, ulong skip, ulong count, __global const T *in,
 //     for each broadcast: __global const B *rows [, ulong row_count when it is a table],
 //     __global U *out
-// It makes out[i] from in[skip + i], for i < count, with any number of work-items in groups of `local_size`; first + i is the record's index in the whole input. The
+// It makes out[i] from in[skip + i], for i < count, with any number of work-items in groups of `local_size`; first +
+// i is the record's index in the whole input. The
 // records are declared in front of the text, as C structs. `func` is a signature. Returns NULL with diags set when there is text in a record.
 const hdst__kernel *hdst__kernel_separate(hdst__arena *arena, const ir_func *func, const char *name, const char *text, uint32_t local_size,
                                           const hdst__target_facts *facts, hdst__diags *diags);

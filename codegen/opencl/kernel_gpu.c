@@ -124,7 +124,8 @@ static void print_record(hdst__printer *p, const ir_func *func, const char *head
     p->out.indent--;
 }
 
-// Whole spans go through the form for several records; the last one of a slice, and the records of a lane of which one failed, one by one: which it was is told there.
+// Whole spans go through the form for several records; the last one of a slice, and the records of a lane of which
+// one failed, one by one: which it was is told there.
 static const char *records_text(hdst__printer *p, const ir_func *single, const ir_func *spans, const char *place)
 {
     const hdst__writer outer = p->out;
@@ -194,9 +195,11 @@ static bool has_arrays(const ir_func *func)
     return !hdst__ir_visit_exprs(&body, see_element, (void *)func) || !hdst__ir_visit_stmts(&body, see_set_element, (void *)func);
 }
 
-// Several records keep enough loads under way, and share what a uniform loop reads; registers set the limit. Eight where records only add to tables and there is little else
-// to do (least squares over 100M records: 1.16, 0.80, 0.68 ms with 2, 4, 8 of them), four for maps and short loops, two where there is more (a step of logistic regression over 210M
-// records: 5.2 and 3.8 ms with 1, 2 of them); one where a body is very long, or long with a loop, or keeps arrays, or where records go separate ways.
+// Several records keep enough loads under way, and share what a uniform loop reads; registers set the limit. Eight
+// where records only add to tables and there is little else to do (least squares over 100M records: 1.16, 0.80, 0.68
+// ms with 2, 4, 8 of them), four for maps and short loops, two where there is more (a step of logistic regression
+// over 210M records: 5.2 and 3.8 ms with 1, 2 of them); one where a body is very long, or long with a loop, or keeps
+// arrays, or where records go separate ways.
 static uint32_t records_of(const ir_func *func, uint32_t wanted)
 {
     body_shape body = {0};

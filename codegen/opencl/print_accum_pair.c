@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU form: sums of doubles of a whole dataset stay in a lane's registers, as two running sums each (accum/pairs.cl), and go to the words of the group's table when it merges.
-// A few additions share a test, behind which the addends that the sums do not hold for sure go through local memory or to the wide cell.
+// GPU form: sums of doubles of a whole dataset stay in a lane's registers, as two running sums each (accum/pairs.cl),
+// and go to the words of the group's table when it merges. A few additions share a test, behind which the addends
+// that the sums do not hold for sure go through local memory or to the wide cell.
 #include "codegen/opencl/print.h"
 
 #include <inttypes.h>

@@ -18,7 +18,8 @@ const char *hdst__cl_name(hdst__kind kind)
 
 enum { REAL_TEXT = 40 };
 
-// The fewest digits that read back; returns what follows them. The program that hdst is a part of may have set a locale with another decimal mark, of any number of bytes: it becomes a point.
+// The fewest digits that read back; returns what follows them. The program that hdst is a part of may have set a
+// locale with another decimal mark, of any number of bytes: it becomes a point.
 static const char *shortest_text(char text[REAL_TEXT], double v, bool single)
 {
     static const char plain[] = "0123456789e+-";

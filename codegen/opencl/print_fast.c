@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU form: sums of a whole dataset that may be rounded at each addition (fast_sums), a block at a time. Sums that stand together are added together: a vector of records
-// is read once for all of them, and their running lanes stay in registers while the block goes by. Lanes of floats go to lanes of doubles every FLUSH records, so that
-// what they lose does not grow with the dataset.
+// CPU form: sums of a whole dataset that may be rounded at each addition (fast_sums), a block at a time. Sums that
+// stand together are added together: a vector of records is read once for all of them, and their running lanes stay
+// in registers while the block goes by. Lanes of floats go to lanes of doubles every FLUSH records, so that what they
+// lose does not grow with the dataset.
 //
 //     float16 sum0_ = t_x_FloatSum[0], sum1_ = t_weight_FloatSum[0];
 //     for (uint r = 0; r < BLOCK; r += 16) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU form: the kernel that turns a device table into rows of C structs, so that they need not cross to the host as wide cells (accum/reduce.c does the same there,
-// and says what each kind of cell holds).
+// GPU form: the kernel that turns a device table into rows of C structs, so that they need not cross to the host as
+// wide cells (accum/reduce.c does the same there, and says what each kind of cell holds).
 #include "codegen/opencl/kernel_parts.h"
 #include "accum/minmax_keys.h"
 #include "accum/accum_pieces.h"
@@ -27,7 +27,8 @@ static const char *round_text(hdst__printer *p, const hdst__cell *cell, const ch
     return hdst__arena_printf(p->arena, "wide_round(%s, %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %s, %s)", word, cell->digits, s.fraction_bits, s.exponent_mask, s.sign, s.infinity);
 }
 
-// The scale of a leaf's words. Its limits keep what a word holds away from denormals, so the conversion below rounds once; the power of two is exact, or overflows as it should.
+// The scale of a leaf's words. Its limits keep what a word holds away from denormals, so the conversion below rounds
+// once; the power of two is exact, or overflows as it should.
 static const char *scale_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
 {
     return hdst__arena_printf(p->arena, "%s_scale(scales[%" PRId32 "])", hdst__sums_floats(p, plan->accum->param, leaf) ? "float" : "double", plan->accum->cell[leaf].scale);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU form: dots of the rows of a block of records with rows of a broadcast (row_sums.h), a tile of records by rows at a time, as in a product of matrices: what is
-// loaded of either serves all of the other. A lane's sum has the order that the language says.
+// CPU form: dots of the rows of a block of records with rows of a broadcast (row_sums.h), a tile of records by rows
+// at a time, as in a product of matrices: what is loaded of either serves all of the other. A lane's sum has the
+// order that the language says.
 #include "codegen/opencl/print_row_sums.h"
 
 #include <inttypes.h>

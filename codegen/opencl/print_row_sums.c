@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU form: sums over the rows of a block of records (row_sums.h, accum/row_sums.cl). A tile of sums is kept in registers while the records go by: so many units by
-// so many vectors of elements. Exact sums are of doubles; what a double would round is added one by one before. With fast sums they are of floats, rounded at each
-// addition.
+// CPU form: sums over the rows of a block of records (row_sums.h, accum/row_sums.cl). A tile of sums is kept in
+// registers while the records go by: so many units by so many vectors of elements. Exact sums are of doubles; what a
+// double would round is added one by one before. With fast sums they are of floats, rounded at each addition.
 #include "codegen/opencl/print_row_sums.h"
 
 #include <inttypes.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU form: the loops that a work-group makes together (cooperative_loops.c). Each lane has elements of its own and goes through the records of the group, several at a time so that
-// their loads are under way together; what a record brings along (a row, a factor) was left in local memory by its lane. Where all records add to one cell, the
-// sum stays in a register meanwhile.
+// GPU form: the loops that a work-group makes together (cooperative_loops.c). Each lane has elements of its own and
+// goes through the records of the group, several at a time so that their loads are under way together; what a record
+// brings along (a row, a factor) was left in local memory by its lane. Where all records add to one cell, the sum
+// stays in a register meanwhile.
 #include "codegen/opencl/kernel_parts.h"
 #include "codegen/pass/accumulator_placement.h"
 

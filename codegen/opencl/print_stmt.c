@@ -95,9 +95,10 @@ static void print_reduce(hdst__printer *p, const ir_stmt *stmt)
     else hdst__write_line(&p->out, "%s %s= %s;", var, stmt->acc == HDST__SUM ? "+" : stmt->acc == HDST__OR ? "|" : "^", value);
 }
 
-// A block only notes that something failed; its records one by one tell which and where. There `failed` is the number of the first check that fails, plus one.
-// The note is a number, not a bool: of bools LLVM makes a masked load of constant bytes, whose page nothing maps as long as nothing fails, and the processor then takes
-// a thousand cycles for each such load (20 ns a record on a Zen 4).
+// A block only notes that something failed; its records one by one tell which and where. There `failed` is the number
+// of the first check that fails, plus one. The note is a number, not a bool: of bools LLVM makes a masked load of
+// constant bytes, whose page nothing maps as long as nothing fails, and the processor then takes a thousand cycles
+// for each such load (20 ns a record on a Zen 4).
 static void print_check(hdst__printer *p, const ir_stmt *stmt)
 {
     const char *condition = hdst__expr_text(p, stmt->cond, HDST__WHOLE);

@@ -2,9 +2,11 @@
 // How the block form reads the records of a block:
 //   SoA, AoP   where they lie: neighbours in a leaf are neighbours in memory
 //   AoSoA      where they lie: a block never crosses one of the layout, and NAME_In points to its first record
-//   AoS        where they lie if one record loop reads the leaf and the driver's compiler has vectors for it: it reads all of the struct; or, with NAME_Part, the
+//   AoS        where they lie if one record loop reads the leaf and the driver's compiler has vectors for it: it
+//   reads all of the struct; or, with NAME_Part, the
 //              struct is one word. Else through arrays over the block, NAME_Of
-// A vector loop that reads every second float of an array gathers: 4 times the time of one that reads the pairs as words, and a copy record by record is quicker too.
+// A vector loop that reads every second float of an array gathers: 4 times the time of one that reads the pairs as
+// words, and a copy record by record is quicker too.
 #include "codegen/opencl/print.h"
 
 #include <inttypes.h>
@@ -224,8 +226,8 @@ static void print_pointers(hdst__printer *p, uint32_t param)
                              p->leaf_name[param][l]);
 }
 
-// The processor follows arrays, not the jumps between those of a block: what lies two blocks of the layout ahead is asked for (measured: sums of pairs 1.6 times as
-// fast). An address past the end does no harm.
+// The processor follows arrays, not the jumps between those of a block: what lies two blocks of the layout ahead is
+// asked for (measured: sums of pairs 1.6 times as fast). An address past the end does no harm.
 static void print_prefetch(hdst__printer *p, uint32_t param)
 {
     const hdst__storage *input = p->options->input;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU form: values that lie side by side and are read one after another are loaded four at a time. Where neighbours in a warp read rows of records, each load costs as many
-// steps as there are lanes, whatever its width.
+// GPU form: values that lie side by side and are read one after another are loaded four at a time. Where neighbours
+// in a warp read rows of records, each load costs as many steps as there are lanes, whatever its width.
 //
 // In a loop over the lanes of dot and sum: for l = 0 to 16 { ... p.x[first + l] ... c[j].x[first + l] ... }, records and rows in C structs.
 // In a loop that a work-group makes together: an element of four records that follow one another, in the other layouts.

@@ -7,9 +7,10 @@
 //
 // The expression must be small, and what it reads must stay until the last read.
 //
-// Thousands of arrays must not take the square of their number, so that nothing here goes through the function for one array. The pass goes in rounds. Each begins
-// by writing down where every variable is read and written; arrays are contracted in place by that list, and what a round left of them is swept up at its end. What
-// the list no longer tells (a variable that got new readers) waits for the next round.
+// Thousands of arrays must not take the square of their number, so that nothing here goes through the function for
+// one array. The pass goes in rounds. Each begins by writing down where every variable is read and written; arrays
+// are contracted in place by that list, and what a round left of them is swept up at its end. What the list no longer
+// tells (a variable that got new readers) waits for the next round.
 #include "codegen/opencl/kernel.h"
 
 #include <string.h>

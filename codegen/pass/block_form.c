@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block form for CPU devices: the records of a block innermost. Control that is the same for all records (loops over a broadcast table,
-// branches on one) stays outside; what lies between goes into record loops, which a compiler can vectorise. It is the interchange that turns "for each record, for each center" into
-// "for each center, for each record" for any nest of loops.
+// The block form for CPU devices: the records of a block innermost. Control that is the same for all records (loops
+// over a broadcast table, branches on one) stays outside; what lies between goes into record loops, which a compiler
+// can vectorise. It is the interchange that turns "for each record, for each center" into "for each center, for each
+// record" for any nest of loops.
 //
 // Before: best = 0                          After: records { best = 0 }
 //         for j = 0 to length(c) {                 for j = 0 to length(c) {
@@ -222,7 +223,8 @@ static void split_around(splitter *w, size_t first, size_t end)
 
 // --- Variables that are read before they are set ---
 
-// Variables start at zero. What if-conversion made of `if (c) v = ...` reads what v was, even if nobody looks at it then; an array over the block would hold anything.
+// Variables start at zero. What if-conversion made of `if (c) v = ...` reads what v was, even if nobody looks at it
+// then; an array over the block would hold anything.
 static void start_at_zero(ir_func *func)
 {
     ir_block zeroes = {0}, body = {0};

@@ -11,8 +11,8 @@ uint64_t hdst__block_bytes_per_record(const ir_func *func);        // of the var
 // Whether the body may read the variable before it sets it.
 bool hdst__block_reads_first(const ir_block *body, uint32_t var);
 
-// Puts in front of a record loop's body what it reads of the vectorised loop `from` in front of it (block_recompute.c). False, and nothing was changed, when that
-// would be too much or cannot be.
+// Puts in front of a record loop's body what it reads of the vectorised loop `from` in front of it
+// (block_recompute.c). False, and nothing was changed, when that would be too much or cannot be.
 bool hdst__block_recompute(ir_func *func, ir_block *body, const ir_block *from);
 
 ir_stmt *hdst__block_records(ir_func *func, ir_block body, const char *scalar_why);     // scalar_why NULL: vectorised

@@ -9,8 +9,9 @@
 //            x = a[select(lt(u64(i), 4ul), i, 0u)]                     x = a[select(lt(u64(i), 4ul), i, 0u)]
 //          }                                                         }
 //
-// A clamp goes when its index is always in range; a check goes also when it is in range here, behind the conditions and checks on the way (value_ranges.h): the clamp stays then,
-// as expressions may later leave their branch. What holds becomes `true`; folding does the rest.
+// A clamp goes when its index is always in range; a check goes also when it is in range here, behind the conditions
+// and checks on the way (value_ranges.h): the clamp stays then, as expressions may later leave their branch. What
+// holds becomes `true`; folding does the rest.
 #include "codegen/opencl/kernel.h"
 #include "codegen/pass/value_ranges.h"
 
@@ -83,7 +84,8 @@ static void walk_under(prover *p, ir_block *block, const ir_expr *cond, bool out
     walk(p, block);
 }
 
-// What a bool was set to by `if (cond) { ...; b = value }`, in terms of what it was before: `a && b` and `a || b` with a check on the right, and flags of early exits.
+// What a bool was set to by `if (cond) { ...; b = value }`, in terms of what it was before: `a && b` and `a || b`
+// with a check on the right, and flags of early exits.
 typedef struct flag {
     const ir_stmt *set;         // NULL: it is no such branch
     ir_expr *cond, *before;     // NULL: not known

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU form: loops that add to the elements of a wide accumulator, one after another, are taken out of the body. The work-group makes them together when its lanes have ended
-// their records: each lane takes elements of its own, and goes through all records of the group. So the additions of a lane meet nobody else's, and neighbours add to
+// GPU form: loops that add to the elements of a wide accumulator, one after another, are taken out of the body. The
+// work-group makes them together when its lanes have ended their records: each lane takes elements of its own, and
+// goes through all records of the group. So the additions of a lane meet nobody else's, and neighbours add to
 // neighbours. What such a loop needs of a record (which row, a factor) is carried over.
 //
 // Before: best = ...; for i = 0 to 784 { accum t[best].x[i] += p.x[i] }; accum t[best].n += 1
 // After:  best = ...; accum t[best].n += 1                                    the lane's record
 //         for i = 0 to 784 { accum t[best].x[i] += p.x[i] }                   the group's, i over the lanes
 //
-// A loop is taken if its additions, in whatever order, are the same (they are exact), and if no two turns of it meet in a cell. Of a nest of loops the one with the most turns
-// goes outside.
+// A loop is taken if its additions, in whatever order, are the same (they are exact), and if no two turns of it meet
+// in a cell. Of a nest of loops the one with the most turns goes outside.
 #include "codegen/pass/affine_index.h"
 #include "codegen/pass/row_form.h"
 

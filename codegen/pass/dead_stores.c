@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a local array is filled with goes when a loop fills all of it again before anything reads it: arrays begin as zeroes, and most are filled before they are read.
-// (Dead store elimination.)
+// What a local array is filled with goes when a loop fills all of it again before anything reads it: arrays begin as
+// zeroes, and most are filled before they are read. (Dead store elimination.)
 //
 // Before: for e = 0u to 30u { d[e] = 0f }                       After: for j = 0u to 30u { d[j] = p.x[j]; least = min(least, d[j]) }
 //         for j = 0u to 30u { d[j] = p.x[j]; least = min(least, d[j]) }

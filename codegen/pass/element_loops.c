@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over the elements of a record's arrays, for the row form: those whose turns do not need one another are marked for SIMD. Float sums in them are exact as in
-// block form (block_accumulation.c), with elements in the place of records: the addends are converted to fixed point and added to the strip table's row; a rare
-// second loop takes those that do not fit.
+// Loops over the elements of a record's arrays, for the row form: those whose turns do not need one another are
+// marked for SIMD. Float sums in them are exact as in block form (block_accumulation.c), with elements in the place
+// of records: the addends are converted to fixed point and added to the strip table's row; a rare second loop takes
+// those that do not fit.
 //
 // Before: for i = 0 to 784 { accum t[best].x[i] += p.x[i] }
 // After:  odd = false

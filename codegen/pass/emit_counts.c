@@ -101,7 +101,8 @@ static void store_later(ir_func *func, ir_block *block, size_t first, ir_block *
     }
 }
 
-// Moves the stores right in front of the emit, which are the last of `out`, into a branch with it. Those before them mostly follow the filter whose condition it is (fuse.c).
+// Moves the stores right in front of the emit, which are the last of `out`, into a branch with it. Those before them
+// mostly follow the filter whose condition it is (fuse.c).
 static void guard(ir_func *func, ir_block *out, ir_stmt *emit)
 {
     ir_stmt *test = hdst__ir_if(func, emit->cond);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intervals of integers: what an operation of the IR can give when its operands lie in known intervals (interval arithmetic; Cousot and Cousot, "Static determination
-// of dynamic properties of programs", 1976). Bounds are numbers as people count, not bit patterns: an int8_t lies in -128..127.
+// Intervals of integers: what an operation of the IR can give when its operands lie in known intervals (interval
+// arithmetic; Cousot and Cousot, "Static determination of dynamic properties of programs", 1976). Bounds are numbers
+// as people count, not bit patterns: an int8_t lies in -128..127.
 #ifndef HDST_CODEGEN_PASS_INTERVAL_H
 #define HDST_CODEGEN_PASS_INTERVAL_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lanes of dot and sum (lower_lanes.c) side by side, for forms that handle one record at a time: the elements are read in order, and the lanes are a
-// vector, or that many registers. Each lane keeps its own order, so no bit changes. The block form keeps the lanes one after another: it has records side by side.
+// The lanes of dot and sum (lower_lanes.c) side by side, for forms that handle one record at a time: the elements are
+// read in order, and the lanes are a vector, or that many registers. Each lane keeps its own order, so no bit
+// changes. The block form keeps the lanes one after another: it has records side by side.
 //
 // Before: for l = 0 to 16 {                                     After: for l = 0 to 16 { lanes[l] = 0 }
 //           sum = 0                                                    for first = 0 to 784 step 16 {

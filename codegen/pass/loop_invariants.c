@@ -6,7 +6,8 @@
 //          }                                        d = sub(p.x, c_x_j)
 //                                                 }
 //
-// A loop within the record loop, over the elements of a row (element_loops.c), counts alike for all records, but it counts there: what reads its variable stays.
+// A loop within the record loop, over the elements of a row (element_loops.c), counts alike for all records, but it
+// counts there: what reads its variable stays.
 #include "codegen/pass/block_form.h"
 
 #include <string.h>

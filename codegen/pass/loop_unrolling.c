@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short loops with constant bounds disappear: one copy of the body for each turn, with the number in place of the variable. Loops over the two coordinates
-// of a point leave no trace; indices become constants that need no check. What a turn sets for itself is a variable of its own in each copy, so that what one copy computes need not be done
+// Short loops with constant bounds disappear: one copy of the body for each turn, with the number in place of the
+// variable. Loops over the two coordinates of a point leave no trace; indices become constants that need no check.
+// What a turn sets for itself is a variable of its own in each copy, so that what one copy computes need not be done
 // before the next one begins.
 //
 // Before:  for i = 0u to 2u {        After:  e = mul(p.x[0u], 2f)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row form: the dots of a record's row with rows of a broadcast leave the body. They are made for a block of records before it, several records and rows at a time, and
-// the body finds them in an array.
+// Row form: the dots of a record's row with rows of a broadcast leave the body. They are made for a block of records
+// before it, several records and rows at a time, and the body finds them in an array.
 //
 // Before: for h = 0 to 30 { for l = 0 to 16 { sum = 0; for i = l to 784 step 16 { sum = fma(n.w[h * 784 + i], p.x[i], sum) }; lanes[l] = sum }
 //                           dot = add(add(lanes[0], lanes[8]), ...); ... }

@@ -81,8 +81,8 @@ const hdst__leaf *hdst__row_leaf(const ir_func *func, const hdst__storage *input
 
 enum { NODES_OF_AN_ADDITION = 16 };     // of expressions: a converted field, a check of it, an addend
 
-// What the block form would write down and read again (the place, checks) takes longer than these additions, and additions to one column follow one another there: a common value makes
-// each wait for the one before.
+// What the block form would write down and read again (the place, checks) takes longer than these additions, and
+// additions to one column follow one another there: a common value makes each wait for the one before.
 bool hdst__row_only_scatters(const ir_func *func)
 {
     size_t nodes = 0, additions = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of the row form: what its passes share. Row form is scalar form (one record after another) whose loops over elements are marked for SIMD; ir.h says what
-// it may hold besides.
+// Inside of the row form: what its passes share. Row form is scalar form (one record after another) whose loops over
+// elements are marked for SIMD; ir.h says what it may hold besides.
 #ifndef HDST_CODEGEN_PASS_ROW_FORM_H
 #define HDST_CODEGEN_PASS_ROW_FORM_H
 
@@ -15,7 +15,8 @@ void hdst__row_fresh(ir_func *func, ir_block *block);
 // The wide leaf of a function in row form whose elements lie side by side and are taken by SIMD, if every innermost loop over such leaves is; else NULL.
 const hdst__leaf *hdst__row_leaf(const ir_func *func, const hdst__storage *input);
 
-// Whether a function does hardly more with a record than add whole numbers to rows or elements that the record chooses, as histograms do: then nothing is gained by blocks.
+// Whether a function does hardly more with a record than add whole numbers to rows or elements that the record
+// chooses, as histograms do: then nothing is gained by blocks.
 bool hdst__row_only_scatters(const ir_func *func);
 
 uint64_t hdst__bytes_read(const ir_func *func);         // of inputs, by one record (passes.c)

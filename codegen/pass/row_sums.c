@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row form: loops that add products of a factor and a row's elements to neighbouring float sums leave the body; the factor stays behind, in an array over the block.
+// Row form: loops that add products of a factor and a row's elements to neighbouring float sums leave the body; the
+// factor stays behind, in an array over the block.
 //
 // Before: for h = 0 to 30 { delta = ...; for i = 0 to 784 { accum g.w[h * 784 + i] += delta * p.x[i] } }
-// After:  for h = 0 to 30 { delta = ...; factor[h] = delta }                         and for the block: unit h, element i takes factor[h] * p.x[i] of each record
+// After:  for h = 0 to 30 { delta = ...; factor[h] = delta }                         and for the block: unit h,
+// element i takes factor[h] * p.x[i] of each record
 //
-// Taken is what stands in loops of constant bounds alone (every record comes there), adds to the one row of an accumulator, and goes through its elements in order. Sums
-// are exact, so their order does not matter.
+// Taken is what stands in loops of constant bounds alone (every record comes there), adds to the one row of an
+// accumulator, and goes through its elements in order. Sums are exact, so their order does not matter.
 #include "codegen/pass/row_sums.h"
 
 #include <string.h>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Row form (CPU devices): sums over a block of records that stay in registers, element by element. A loop that adds `factor * row[e]`, or `row[e]`, to neighbouring float
-// sums leaves the record's body (row_sums.c); what it needs of a record, the factors, is kept until a block of records is there. Then each element's addends are
-// added up while the records go by, and the table is touched once for a block and not for every record (print_row_sums.c). Dots of a row with rows of a broadcast leave
-// the body too: they are made for the block before it (row_dots.c, print_row_dots.c). Thread-safe: nothing is kept.
+// Row form (CPU devices): sums over a block of records that stay in registers, element by element. A loop that adds
+// `factor * row[e]`, or `row[e]`, to neighbouring float sums leaves the record's body (row_sums.c); what it needs of
+// a record, the factors, is kept until a block of records is there. Then each element's addends are added up while
+// the records go by, and the table is touched once for a block and not for every record (print_row_sums.c). Dots of a
+// row with rows of a broadcast leave the body too: they are made for the block before it (row_dots.c,
+// print_row_dots.c). Thread-safe: nothing is kept.
 #ifndef HDST_CODEGEN_PASS_ROW_SUMS_H
 #define HDST_CODEGEN_PASS_ROW_SUMS_H
 
@@ -23,8 +25,9 @@ typedef struct hdst__row_dot {
     const char *name;                   // its
 } hdst__row_dot;
 
-// Cell (param, leaf), element first + u * elements + e takes factor u * row[e] of each record, for all u < units and e < elements. The row: elements of the input's leaf
-// from row_first on, or a local array as it was in front of the loops.
+// Cell (param, leaf), element first + u * elements + e takes factor u * row[e] of each record, for all u < units and
+// e < elements. The row: elements of the input's leaf from row_first on, or a local array as it was in front of the
+// loops.
 typedef struct hdst__row_sum {
     uint32_t param, leaf;
     uint64_t first, units, elements;

@@ -3,7 +3,8 @@
 // they read of the record is read once for all four, and four chains of additions run side by side where one would wait for itself.
 //
 // Before: for j = 0 to rows {                                    After: for j = 0 to end step 4 {
-//           for first ... { lanes[l] = fma(x[i], c[j].x[i], lanes[l]) }    for first ... { lanes[l] = fma(x[i], c[j].x[i], lanes[l]); lanes_2[l] = fma(x[i], c[j + 1].x[i], lanes_2[l]) ... }
+//           for first ... { lanes[l] = fma(x[i], c[j].x[i], lanes[l]) }    for first ... { lanes[l] = fma(x[i],
+//           c[j].x[i], lanes[l]); lanes_2[l] = fma(x[i], c[j + 1].x[i], lanes_2[l]) ... }
 //           d = add(lanes[0], ...)                                         d = add(lanes[0], ...)
 //           best = ...                                                     best = ...
 //         }                                                                d_2 = ... (and so on) }

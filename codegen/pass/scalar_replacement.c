@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A local array that only constants index becomes a variable for each element. Other passes see through variables: what is set and never read goes, and in block form
-// only the elements that live across record loops are kept. Loops that index arrays by their counters were unrolled before. (Scalar replacement of aggregates: Muchnick,
-// "Advanced Compiler Design and Implementation", 1997, section 12.2.)
+// A local array that only constants index becomes a variable for each element. Other passes see through variables:
+// what is set and never read goes, and in block form only the elements that live across record loops are kept. Loops
+// that index arrays by their counters were unrolled before. (Scalar replacement of aggregates: Muchnick, "Advanced
+// Compiler Design and Implementation", 1997, section 12.2.)
 //
 // Before: d[0u] = sub(p.x, 1f)           After: d_0 = sub(p.x, 1f)
 //         d[1u] = mul(d[0u], d[0u])             d_1 = mul(d_0, d_0)

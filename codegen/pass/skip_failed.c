@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records that fail take no part: the body is run once for its checks alone, and again, without checks, for the records that passed. The copy for the checks has variables
-// of its own and no effects; what does not matter to a check is dropped from it later (hdst__pass_unread). Used when a record was seen to fail and records with errors are
+// Records that fail take no part: the body is run once for its checks alone, and again, without checks, for the
+// records that passed. The copy for the checks has variables of its own and no effects; what does not matter to a
+// check is dropped from it later (hdst__pass_unread). Used when a record was seen to fail and records with errors are
 // to be skipped; until then the plain function runs.
 //
 // Before: check 0: lt(u64(p.k), length(t)); accum t[select(...)].n += 1
@@ -9,7 +10,8 @@
 //         if ok { accum t[select(...)].n += 1 }
 //         accum records_skipped.value += u64(not(ok))
 //
-// Of a reduce of two records the second takes no part: what came so far, in the first, stays as it is. How many records it stands for is counted in a leaf that is added.
+// Of a reduce of two records the second takes no part: what came so far, in the first, stays as it is. How many
+// records it stands for is counted in a leaf that is added.
 //
 // Before: check 0: ne(b.n, 0u); store out.n = div(a.n, b.n)
 // After:  ok = true

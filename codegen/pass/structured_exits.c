@@ -143,7 +143,8 @@ static bool structure_loop(exits *x, ir_block *block, size_t at, bool flagged, b
     return false;
 }
 
-// What follows the first exits of a long row stands behind a flag, beside what it follows instead of in it: passes and compilers of kernels see blocks of a bounded depth.
+// What follows the first exits of a long row stands behind a flag, beside what it follows instead of in it: passes
+// and compilers of kernels see blocks of a bounded depth.
 static void structure_apart(exits *x, ir_block *block)
 {
     ir_block all = {0};

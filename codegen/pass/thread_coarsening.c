@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU form: a lane takes several records at once. Control that is uniform is kept once and its body repeated for each of them (unroll and jam over records), so a
-// row of a broadcast that was read serves them all, and their instructions overlap. Everything else is repeated, with a copy of each varying variable
-// for each record. What the records are read for is loaded first, so that the loads are under way together: between additions, which are atomic, a driver's compiler
-// would not move them.
+// GPU form: a lane takes several records at once. Control that is uniform is kept once and its body repeated for each
+// of them (unroll and jam over records), so a row of a broadcast that was read serves them all, and their
+// instructions overlap. Everything else is repeated, with a copy of each varying variable for each record. What the
+// records are read for is loaded first, so that the loads are under way together: between additions, which are
+// atomic, a driver's compiler would not move them.
 //
 // Before: d = 0; for j = 0 to length(c) { d = add(d, sub(p.x, c[j].x)) }; total += d
 // After, two records: x = p.x@0; x_ = p.x@1; d = 0; d_ = 0;

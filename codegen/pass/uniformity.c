@@ -2,8 +2,9 @@
 // Marks what differs from record to record (the analysis of ispc): an expression is varying when it reads the record or a varying variable; a variable, when it
 // is set to something varying, or set where only some records come: in a branch with a varying condition, in a loop that some records leave earlier.
 //
-// Where output records are put one after another, records go through the statements one by one, so that all that is set there varies. So it is in a loop over the
-// elements of a row that is marked for SIMD (element_loops.c): each record makes it for itself, whatever it works on.
+// Where output records are put one after another, records go through the statements one by one, so that all that is
+// set there varies. So it is in a loop over the elements of a row that is marked for SIMD (element_loops.c): each
+// record makes it for itself, whatever it works on.
 //
 // Before:  var f32 d                          After:  var f32 d varying
 //          var u64 j                                  var u64 j

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How wide a record loop is vectorised: as many records as fill 64 bytes with the numbers that it mostly works on, and how many such vectors stand side by side.
+// How wide a record loop is vectorised: as many records as fill 64 bytes with the numbers that it mostly works on,
+// and how many such vectors stand side by side.
 //
 // Before: loop { while any; records vectorize { x = mul(x, x); reduce any |= lt(x, 4f) } }
 // After:  loop { while any; records vectorize 16 by 4 { x = mul(x, x); reduce any |= lt(x, 4f) } }
 //
-// What counts is what lies in memory or in variables, and arithmetic of floats: integers are promoted as in C, so that sums of bytes look like 32-bit arithmetic,
-// which compilers narrow again. Doubles that are floats on the way to an exact sum are not worked on.
-// Small bodies in loops go four vectors at a time: the chains of dependences of one vector leave the processor idle. Long bodies outside of loops, mathematics mostly,
-// go two at a time: they have more constants than there are registers, and two vectors share what is loaded (Black-Scholes takes 0.87 of the time).
+// What counts is what lies in memory or in variables, and arithmetic of floats: integers are promoted as in C, so
+// that sums of bytes look like 32-bit arithmetic, which compilers narrow again. Doubles that are floats on the way to
+// an exact sum are not worked on. Small bodies in loops go four vectors at a time: the chains of dependences of one
+// vector leave the processor idle. Long bodies outside of loops, mathematics mostly, go two at a time: they have more
+// constants than there are registers, and two vectors share what is loaded (Black-Scholes takes 0.87 of the time).
 #include "codegen/pass/block_form.h"
 
 enum {

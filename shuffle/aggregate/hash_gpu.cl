@@ -7,11 +7,13 @@
 #pragma once
 #include "base/group_sums.cl"
 #include "shuffle/aggregate/hash_example.cl"
-// Reduction by key on a GPU, for keys of any range: pairs of a mixed key and what is added are put in order of *parts*, by the upper bits of the key's hash, once or
-// twice, until the keys of a part have room in a hash table in local memory (hash_total.cl). A work-group has a *chunk* of the pairs: it counts them by part; a prefix
-// sum over all counters, which lie [part][chunk], says where each chunk's pairs of a part go. (As in radix partitioning; Satish, Harris, Garland, "Designing efficient
-// sorting algorithms for manycore GPUs", 2009.) Keys that the sample met often are *hot*: a work-group adds them up itself, in local memory, as it counts; so one key
-// that half of all records have keeps nobody waiting, and where there are few keys no pairs are left.
+// Reduction by key on a GPU, for keys of any range: pairs of a mixed key and what is added are put in order of
+// *parts*, by the upper bits of the key's hash, once or twice, until the keys of a part have room in a hash table in
+// local memory (hash_total.cl). A work-group has a *chunk* of the pairs: it counts them by part; a prefix sum over
+// all counters, which lie [part][chunk], says where each chunk's pairs of a part go. (As in radix partitioning;
+// Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009.) Keys that the sample
+// met often are *hot*: a work-group adds them up itself, in local memory, as it counts; so one key that half of all
+// records have keeps nobody waiting, and where there are few keys no pairs are left.
 #define TILE (LANES * TILE_ROWS)
 #define MOST_PARTS 512u
 #define EACH (MOST_PARTS / LANES)

@@ -6,8 +6,10 @@
 #pragma once
 #include "shuffle/aggregate/hash_gpu.cl"
 
-// The last level of a reduction by key on a GPU: a hash table for each part in local memory, its rows in order of hash and key. A key's place follows the order of the hashes (linear
-// probing from there), so that only neighbours need to be compared. `ranked`: all hot keys in order, {key's place in the hot table}; their words are where the table begins.
+// The last level of a reduction by key on a GPU: a hash table for each part in local memory, its rows in order of
+// hash and key. A key's place follows the order of the hashes (linear probing from there), so that only neighbours
+// need to be compared. `ranked`: all hot keys in order, {key's place in the hot table}; their words are where the
+// table begins.
 #define NOWHERE 0xffffffffu
 #define TAG_OF(m) ((m) << 1 | 1)        // all keys of a part share their first bit; 0 is nobody's
 

@@ -37,8 +37,8 @@ inline long two_words_of(double v, double up, double limit, uint bit, uint *misf
     if (!fits) *misfits |= bit;
     return fits ? (long)whole : 0;
 }
-// high * 2^bits + low as a number of 64 bits at most, whose last bit says whether anything came behind it: enough to round to a float or a double, once. The exponent
-// goes to *e.
+// high * 2^bits + low as a number of 64 bits at most, whose last bit says whether anything came behind it: enough to
+// round to a float or a double, once. The exponent goes to *e.
 inline ulong magnitude_of(long high, long low, uint bits, bool *negative, int *e)
 {
     ulong rest = (ulong)high << bits;

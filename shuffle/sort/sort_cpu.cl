@@ -1,8 +1,9 @@
 #pragma once
 #include "shuffle/sort/sort_order.cl"
-// A pass of a radix sort by 8 bits, least significant digit first, on a CPU device: a work-item counts the digits of a strip; a prefix sum makes places of the counts; the same
-// work-item moves the strip. Keys leave in whole cache lines past the caches, from a line for each digit that is filled first. (Knuth, The Art of Computer Programming 3, 5.2.5;
-// the lines: Satish et al., "Fast sort on CPUs and GPUs", SIGMOD 2010, 3.1.)
+// A pass of a radix sort by 8 bits, least significant digit first, on a CPU device: a work-item counts the digits of
+// a strip; a prefix sum makes places of the counts; the same work-item moves the strip. Keys leave in whole cache
+// lines past the caches, from a line for each digit that is filled first. (Knuth, The Art of Computer Programming 3,
+// 5.2.5; the lines: Satish et al., "Fast sort on CPUs and GPUs", SIGMOD 2010, 3.1.)
 #define LINE 16u
 #ifdef __has_builtin
 #if __has_builtin(__builtin_nontemporal_store)

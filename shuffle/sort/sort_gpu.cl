@@ -1,9 +1,12 @@
 #pragma once
 #include "shuffle/sort/sort_order.cl"
-// A radix sort by 8 bits, least significant digit first, on a GPU. All digits of a key are counted in one pass over the keys, for no pass changes how many there are. A pass that
-// moves reads and writes each key once: a work-group counts the digits of a tile, learns from the tiles before where its keys go, and moves them. In a tile each key learns its rank
-// among those with its digit: a row of 32 lanes at a time, by a mask of the lanes that have the digit. Keys are put in order in local memory first, so that they leave in runs,
-// beside those of neighbouring tiles. (Merrill, Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016; Adinets, Merrill, "Onesweep", 2022.)
+// A radix sort by 8 bits, least significant digit first, on a GPU. All digits of a key are counted in one pass over
+// the keys, for no pass changes how many there are. A pass that moves reads and writes each key once: a work-group
+// counts the digits of a tile, learns from the tiles before where its keys go, and moves them. In a tile each key
+// learns its rank among those with its digit: a row of 32 lanes at a time, by a mask of the lanes that have the
+// digit. Keys are put in order in local memory first, so that they leave in runs, beside those of neighbouring tiles.
+// (Merrill, Garland, "Single-pass parallel prefix scan with decoupled look-back", 2016; Adinets, Merrill, "Onesweep",
+// 2022.)
 #define LANES 256u                  // one for each digit
 #define WARPS (LANES / 32u)
 #define ROWS (64u / (uint)sizeof(KEY))      // keys of a lane
@@ -51,8 +54,9 @@ void sort_count(ulong n, ulong shift, IN_PARAMS, __global uint *restrict counter
     if (lane < 2) masks[2 * group + lane] = bits[2 * lane] | (ulong)bits[2 * lane + 1] << 32;
 }
 
-// The rank of a key among those of its row so far with the same digit, which are counted in `count`, a word for each digit. `set` has another, all zero before and after. A
-// row is 32 lanes, which go together; lanes that are not `there` have no key.
+// The rank of a key among those of its row so far with the same digit, which are counted in `count`, a word for each
+// digit. `set` has another, all zero before and after. A row is 32 lanes, which go together; lanes that are not
+// `there` have no key.
 inline uint rank_of(__local uint *set, __local uint *count, uint digit, uint bit, bool there)
 {
     if (there) atomic_or((volatile __local uint *)(set + digit), bit);
@@ -67,8 +71,9 @@ inline uint rank_of(__local uint *set, __local uint *count, uint digit, uint bit
     return before + popcount(same & (bit - 1));
 }
 
-// Where this tile's keys with a digit begin: behind those of all tiles before it. Tiles take their numbers as they begin, so every one that is waited for is under way. `state`
-// has a word for each digit of each tile; `begin` is where the digit begins.
+// Where this tile's keys with a digit begin: behind those of all tiles before it. Tiles take their numbers as they
+// begin, so every one that is waited for is under way. `state` has a word for each digit of each tile; `begin` is
+// where the digit begins.
 inline uint place_of(volatile __global uint *state, uint tile, uint digit, uint count, uint begin)
 {
     uint before = 0;

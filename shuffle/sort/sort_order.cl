@@ -8,8 +8,9 @@
 //# value_of(key) ((VALUE)(key))
 //# OUT16 uint16
 #pragma once
-// What the kernels of a sort read and write. SRC says where a key comes from: 0: from the records as they lie; 1: from the records in the order of an index; 2: from keys that
-// the pass before wrote. PAIRS: an index moves with each key. LAST: the word's last pass, behind which nobody needs the keys.
+// What the kernels of a sort read and write. SRC says where a key comes from: 0: from the records as they lie; 1:
+// from the records in the order of an index; 2: from keys that the pass before wrote. PAIRS: an index moves with each
+// key. LAST: the word's last pass, behind which nobody needs the keys.
 #if SRC == 0
 #define IN_PARAMS __global const uchar *restrict rows
 #define KEY_AT(i) key_of(rows + (ulong)(i) * SIZE)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every representation of an accumulator is tried with (accum/representation.h): addends made to break sums, and the truth about them by another road: big integers for floats
-// (bignum.h), 128-bit integers for integers, comparisons of C for minimum and maximum.
+// What every representation of an accumulator is tried with (accum/representation.h): addends made to break sums, and
+// the truth about them by another road: big integers for floats (bignum.h), 128-bit integers for integers,
+// comparisons of C for minimum and maximum.
 #ifndef HDST_TESTS_CONFORMANCE_H
 #define HDST_TESTS_CONFORMANCE_H
 

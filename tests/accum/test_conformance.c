@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every representation of an accumulator on the host (accum/representation.h), against the truth by another road (conformance.h): whatever was added, in whatever order, split over
-// whatever parts that were merged in any order, with words that fill up on the way.
+// Every representation of an accumulator on the host (accum/representation.h), against the truth by another road
+// (conformance.h): whatever was added, in whatever order, split over whatever parts that were merged in any order,
+// with words that fill up on the way.
 #include "accum/addends.h"
 #include "accum/fixed_point.h"
 #include "accum/representation.h"

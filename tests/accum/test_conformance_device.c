@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The representations of accumulators on a device (accum/*.cl, as the library has them), against the truth by another road (conformance.h), with work-items that add at the same moment.
-// What a kernel leaves is read twice: by the host's functions, and by the kernel itself, which spills it to the superaccumulator and rounds that.
-// The levels of block form need a kernel around them: tests/codegen/opencl/test_kernel_levels.c has them.
+// The representations of accumulators on a device (accum/*.cl, as the library has them), against the truth by another
+// road (conformance.h), with work-items that add at the same moment. What a kernel leaves is read twice: by the
+// host's functions, and by the kernel itself, which spills it to the superaccumulator and rounds that. The levels of
+// block form need a kernel around them: tests/codegen/opencl/test_kernel_levels.c has them.
 #include "accum/accum_pieces.h"
 #include "accum/addends.h"
 #include "accum/fixed_point.h"

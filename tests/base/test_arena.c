@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiler's arena leaves by its jump when the call is cancelled, between two allocations or where somebody looks, and when it has grown to what a compiler may take.
+// A compiler's arena leaves by its jump when the call is cancelled, between two allocations or where somebody looks,
+// and when it has grown to what a compiler may take.
 #include "base/arena.h"
 #include "base/error_object.h"
 

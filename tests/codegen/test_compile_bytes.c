@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compiling takes grows as the text does: the bytes that the compiler's arena hands out for a program of some shape, four times as long, and what it may take at most.
+// What compiling takes grows as the text does: the bytes that the compiler's arena hands out for a program of some
+// shape, four times as long, and what it may take at most.
 #include "codegen/interp/interp.h"
 #include "codegen/opencl/kernel.h"
 #include "base/writer.h"
@@ -125,7 +126,8 @@ static size_t bytes_of(shape *write, int n, hdst__target target)
     return bytes;
 }
 
-// What does not depend on the length is in all three. Of twice the step twice as much; arrays that double make it a little more, the square makes it four times.
+// What does not depend on the length is in all three. Of twice the step twice as much; arrays that double make it a
+// little more, the square makes it four times.
 static void expect_linear(const char *what, shape *write, int n)
 {
     for (int target = 0; target < 2; target++) {

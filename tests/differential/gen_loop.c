@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random loops. Their bounds and conditions are any expressions. Some end whatever the data are; others end for most data only: counters that wrap before they reach their bound,
-// conditions over what the body changes. The C translation counts their turns, and data that take too many are no data for the program (reference.c).
+// Random loops. Their bounds and conditions are any expressions. Some end whatever the data are; others end for most
+// data only: counters that wrap before they reach their bound, conditions over what the body changes. The C
+// translation counts their turns, and data that take too many are no data for the program (reference.c).
 #include "gen.h"
 
 #include <inttypes.h>
@@ -52,8 +53,8 @@ static gen_value relation(gen *g, int depth, uint64_t limit)
     }
 }
 
-// Beyond what a narrow counter reaches, now and then by one only. In a loop with a break alone: others that can be seen never to end have no meaning, and C compilers take what
-// leads to them for something that is never run.
+// Beyond what a narrow counter reaches, now and then by one only. In a loop with a break alone: others that can be
+// seen never to end have no meaning, and C compilers take what leads to them for something that is never run.
 static gen_value far_bound(gen *g)
 {
     static const char *const far[] = {"128", "200", "256", "300", "1000", "32768", "40000", "65536", "70000", "2147483648", "4294967296"};

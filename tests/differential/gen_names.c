@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs name their locals, parameters, fields, records, functions, constants: plain names, words of generated texts, and names that printers make of other names. The
-// C translation has names of its own, so that only the side under test can mistake one for another. Names have dice of their own: with other names a program is the same.
+// What programs name their locals, parameters, fields, records, functions, constants: plain names, words of generated
+// texts, and names that printers make of other names. The C translation has names of its own, so that only the side
+// under test can mistake one for another. Names have dice of their own: with other names a program is the same.
 #include "gen.h"
 
 #include "gen_words.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of shapes that the compiler has forms of its own for, which choices among all statements would hardly ever make: their records fit them, and what is random is what stands in them.
+// Functions of shapes that the compiler has forms of its own for, which choices among all statements would hardly
+// ever make: their records fit them, and what is random is what stands in them.
 #include "gen.h"
 
 #include <inttypes.h>

@@ -99,7 +99,8 @@ diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst
 diff_result diff_interpret(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data,
                            const diff_compiled *compiled, hdst__layout layout, const char **wrong);
 
-// For reduce.py, which replaces a program's text: no C translation goes with it, so the function as lowered, in the interpreter, is what its other forms are compared with. false: the text is no such program.
+// For reduce.py, which replaces a program's text: no C translation goes with it, so the function as lowered, in the
+// interpreter, is what its other forms are compared with. false: the text is no such program.
 bool diff_instead(hdst__arena *arena, const diff_program *program, const diff_exports *exports, diff_data *data, diff_result *expected);
 // The text of a file, in the arena; ends the run where it cannot be read.
 const char *diff_text_of(hdst__arena *arena, const char *path);

@@ -381,8 +381,9 @@ static const char *compare_faults(hdst__arena *arena, const diff_result *expecte
                               (int64_t)expected->fault_index, expected->fault_limit, (int64_t)found->fault_index, found->fault_limit);
 }
 
-// Whether a sum that was rounded at each addition, in any order, is as close to the exact one as that lets it be (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). Floats are
-// added as floats even where the sum is a double. Where a part of it may have overflowed anything will do.
+// Whether a sum that was rounded at each addition, in any order, is as close to the exact one as that lets it be
+// (Higham, Accuracy and Stability of Numerical Algorithms, 4.2). Floats are added as floats even where the sum is a
+// double. Where a part of it may have overflowed anything will do.
 static bool is_close(diff_kind kind, uint64_t exact, uint64_t found, diff_addends addends)
 {
     const double a = real_of(kind, exact), b = real_of(kind, found), roundings = (double)addends.count + 8;

@@ -164,8 +164,8 @@ static inline double double_of(uint64_t bits)
     return v;
 }
 
-// Functions give one NaN, the quiet, positive one without payload: in every record of a map, flat_map or reduce, also in fields that are only copied. (What filters let
-// through is what it was.)
+// Functions give one NaN, the quiet, positive one without payload: in every record of a map, flat_map or reduce, also
+// in fields that are only copied. (What filters let through is what it was.)
 static inline void diff_give(void *record, const diff_leaf *leaves, int count)
 {
     for (int l = 0; l < count; l++)

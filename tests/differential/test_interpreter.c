@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs on the interpreter against their C translations: outputs, kept records, accumulators and the first failing record, bit for bit.
 //
-// HDST_DIFF_PROGRAMS: how many (900 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_RECORDS: over how many records each (300); HDST_DIFF_THEMES: how many of a hundred have a theme (12); HDST_DIFF_SHOW: writes the programs too. A difference prints the seed, the program and what differs.
+// HDST_DIFF_PROGRAMS: how many (900 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_RECORDS: over how
+// many records each (300); HDST_DIFF_THEMES: how many of a hundred have a theme (12); HDST_DIFF_SHOW: writes the
+// programs too. A difference prints the seed, the program and what differs.
 #include "harness.h"
 
 #include <criterion/criterion.h>

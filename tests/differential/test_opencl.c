@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs as OpenCL kernels, all on an OpenCL CPU device, in the forms of `forms`: that for CPUs and that for GPUs (most times with so little local memory that large tables, or all, have
-// no room there), against their C translations: outputs, kept records, accumulators and the first failing record, bit for bit; fast sums as close as their roundings allow. A random layout each.
-// Every kernel costs the driver's compiler about half a second, so there are few.
+// Random programs as OpenCL kernels, all on an OpenCL CPU device, in the forms of `forms`: that for CPUs and that for
+// GPUs (most times with so little local memory that large tables, or all, have no room there), against their C
+// translations: outputs, kept records, accumulators and the first failing record, bit for bit; fast sums as close as
+// their roundings allow. A random layout each. Every kernel costs the driver's compiler about half a second, so there
+// are few.
 //
-// HDST_DIFF_KERNELS: how many (24 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_THEMES: how many of a hundred have a theme (50); HDST_DIFF_FORM: all in one form (its number in
-// `forms`); HDST_DIFF_SHOW: writes the programs too.
+// HDST_DIFF_KERNELS: how many (24 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_THEMES: how many of a
+// hundred have a theme (50); HDST_DIFF_FORM: all in one form (its number in `forms`); HDST_DIFF_SHOW: writes the
+// programs too.
 #include "harness.h"
 
 #include "engine/engine.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random records through whole pipelines of the public interface, on the interpreter and in one of the forms of an OpenCL CPU device: what a sort, distinct, a reduction by key
-// and files make of records, and of what a random map gives, NaNs of all payloads among them. The answers are found another way, here: by insertion, by looking at all pairs, by exact sums.
+// Random records through whole pipelines of the public interface, on the interpreter and in one of the forms of an
+// OpenCL CPU device: what a sort, distinct, a reduction by key and files make of records, and of what a random map
+// gives, NaNs of all payloads among them. The answers are found another way, here: by insertion, by looking at all
+// pairs, by exact sums.
 //
 // HDST_DIFF_PIPELINES: how many (6 unless given); HDST_DIFF_SEED: the first seed (1).
 #include "harness.h"

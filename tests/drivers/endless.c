@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel that never ends, on an OpenCL device, and a cancel: the run returns, its context goes, another one works, the process ends. A plain program, because Criterion
-// does not start under the thread sanitizer, and because the process ends with the kernel still at work. Exits with 7 when all is right, which `main` turns into 0: a child
-// does the work, so that its way of ending is seen too.
+// A kernel that never ends, on an OpenCL device, and a cancel: the run returns, its context goes, another one works,
+// the process ends. A plain program, because Criterion does not start under the thread sanitizer, and because the
+// process ends with the kernel still at work. Exits with 7 when all is right, which `main` turns into 0: a child does
+// the work, so that its way of ending is seen too.
 // usage: endless short|streamed|cached|sorted|grouped DEVICE
 #include "engine/engine_state.h"
 #include "plan/object.h"
@@ -137,8 +138,9 @@ static int wrong(const char *what, const hdst_error *error)
 
 static bool is_given_up(const hdst_error *error) { return error->code == HDST_E_CANCELLED && strstr(error->message, "given up"); }
 
-// A cancel that comes before the first kernel began ends the run as ever, so the next one comes later. In between there is a run that ends: it leaves what is compiled for the
-// data to the next one, which would look at the data first, on the host, and not get to the device.
+// A cancel that comes before the first kernel began ends the run as ever, so the next one comes later. In between
+// there is a run that ends: it leaves what is compiled for the data to the next one, which would look at the data
+// first, on the host, and not get to the device.
 static hdst_status run_for_ever(hdst_result *result, hdst_context *context, hdst_value *value, hdst_error *error)
 {
     const uint32_t none[ROWS] = {0}, all[ROWS] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a kernel file: it is checked or refused, without a crash or a hang; and of what was accepted the checker kept its promises (codegen/front/ast.h),
-// so that it can be lowered to IR that is well formed.
+// Any bytes as a kernel file: it is checked or refused, without a crash or a hang; and of what was accepted the
+// checker kept its promises (codegen/front/ast.h), so that it can be lowered to IR that is well formed.
 #include "codegen/front/check.h"
 
 #include <stdlib.h>

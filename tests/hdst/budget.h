@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of memory budgets share: a job runs with a budget, and what the library takes is counted at the allocator hook. Its peak must not pass 1.1 times the budget
-// and 2 MiB, all of it must come back, and the answer must be right. A job that has to have something in memory may also end with the error for memory; then the budget
+// What the tests of memory budgets share: a job runs with a budget, and what the library takes is counted at the
+// allocator hook. Its peak must not pass 1.1 times the budget and 2 MiB, all of it must come back, and the answer
+// must be right. A job that has to have something in memory may also end with the error for memory; then the budget
 // that the error names must do, and half of it not, unless that is little.
 //
-// A second witness sees memory that comes by another way than the hook: what the system says that the process has of its own (not of files), sampled while a job runs, above
-// what it had before. The job runs twice, and the second run counts: drivers compile, start threads and grow their heaps in the first, some hundred MB that are not the
-// library's. What may come beside the budget is slack() (fragments of the C library's heap, of each thread too, stacks, what the driver keeps for its queues) and what the
-// job takes itself to check the answer (budget_own_memory).
+// A second witness sees memory that comes by another way than the hook: what the system says that the process has of
+// its own (not of files), sampled while a job runs, above what it had before. The job runs twice, and the second run
+// counts: drivers compile, start threads and grow their heaps in the first, some hundred MB that are not the
+// library's. What may come beside the budget is slack() (fragments of the C library's heap, of each thread too,
+// stacks, what the driver keeps for its queues) and what the job takes itself to check the answer
+// (budget_own_memory).
 #ifndef TESTS_HDST_BUDGET_H
 #define TESTS_HDST_BUDGET_H
 

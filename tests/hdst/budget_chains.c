@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain program: random chains of operators that hold records, at small memory budgets (budget.h tells what is looked at), over 0.3 to 4 times as much input. Answers are
-// compared, record by record, with what plain C makes of the same items (chain_operations.h).
+// A plain program: random chains of operators that hold records, at small memory budgets (budget.h tells what is
+// looked at), over 0.3 to 4 times as much input. Answers are compared, record by record, with what plain C makes of
+// the same items (chain_operations.h).
 //
 // Use: budget_chains DEVICE MIB SEEDS...: at budgets of up to so many MiB; SEEDS: 7, or 1-100.
 #include "tests/hdst/budget.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain program: every operator by itself at the memory budgets named (MiB), over inputs that exceed them (budget.h tells what is looked at); answers are compared with
-// arithmetic on the generator. Use: budget_matrix [--rss] DEVICE FACTOR MIB...; FACTOR: bytes of input for each byte of the budget, 0.85 or 4. The variable
-// BUDGET_MATRIX_ONLY is a part of the names of the jobs to run.
+// A plain program: every operator by itself at the memory budgets named (MiB), over inputs that exceed them (budget.h
+// tells what is looked at); answers are compared with arithmetic on the generator. Use: budget_matrix [--rss] DEVICE
+// FACTOR MIB...; FACTOR: bytes of input for each byte of the budget, 0.85 or 4. The variable BUDGET_MATRIX_ONLY is a
+// part of the names of the jobs to run.
 #include "tests/hdst/budget.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accumulators whose rows the device makes: the same numbers as from the host, and fewer bytes that cross. Sums are of small whole numbers, so plain C has them exactly.
+// Accumulators whose rows the device makes: the same numbers as from the host, and fewer bytes that cross. Sums are
+// of small whole numbers, so plain C has them exactly.
 #include "tests/hdst/support.h"
 
 #include <stdlib.h>
@@ -228,7 +229,8 @@ Test(accums_on_device, without_room_there_the_host_rounds_with_one_warning)
     hdst_context_destroy(context);
 }
 
-// The first slice's output does not fit, which is seen when the last one has been submitted, and the accumulators read behind it: they are read again behind each piece.
+// The first slice's output does not fit, which is seen when the last one has been submitted, and the accumulators
+// read behind it: they are read again behind each piece.
 Test(accums_on_device, behind_the_pieces_of_a_slice_that_was_cut)
 {
     enum { ITEMS = 1400000, BURST = 5000, BURST_END = 20000, EACH = 60 };

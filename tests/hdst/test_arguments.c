@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All public functions with NULL for each object, with objects of another context, with objects in error and with those that stand in for none: never a crash, and an
-// error that names the call and the argument. tests/package/arguments.py compares the list with the headers.
+// All public functions with NULL for each object, with objects of another context, with objects in error and with
+// those that stand in for none: never a crash, and an error that names the call and the argument.
+// tests/package/arguments.py compares the list with the headers.
 #include "tests/hdst/objects.h"
 
 static hdst_error error;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cancelling a run, counted in records: a source that cancels while a certain record is read is asked for no other, wherever its records go. No later run is hit.
+// Cancelling a run, counted in records: a source that cancels while a certain record is read is asked for no other,
+// wherever its records go. No later run is hit.
 #include "hdst/result.h"
 #include "io/source.h"
 #include "tests/hdst/support.h"
@@ -67,7 +68,8 @@ typedef struct run_case {
     uint64_t cancel_at;         // within what is read in several steps: the last but one at the latest
 } run_case;
 
-// Steps of reading are pieces of 4 MB of a stage and a reduction by key, 16 MB of what goes to memory as it is, 1 MB where groups are read in parts, 4096 records in order.
+// Steps of reading are pieces of 4 MB of a stage and a reduction by key, 16 MB of what goes to memory as it is, 1 MB
+// where groups are read in parts, 4096 records in order.
 static const run_case cases[] = {
     {"accumulators", adds, 1000000, 0, 1},
     {"a map", maps, 1000000, 0, 1},

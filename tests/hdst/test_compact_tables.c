@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables with many rows on a GPU (the GPU form on a CPU device): a word for each float sum, spare cells for what does not fit. Against plain C where sums are whole numbers, and
-// against the interpreter, whose cells are all wide, where addends lie over 240 binades.
+// Tables with many rows on a GPU (the GPU form on a CPU device): a word for each float sum, spare cells for what does
+// not fit. Against plain C where sums are whole numbers, and against the interpreter, whose cells are all wide, where
+// addends lie over 240 binades.
 #include "tests/hdst/support.h"
 
 #include <float.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of doubles over a whole dataset, which GPUs keep in registers: the bits of the interpreter, which is tested against big integers, for addends of like and of very different
-// sizes, zeros, infinities and NaN, in branches and in loops. Nothing cancels unless it is meant to.
+// Sums of doubles over a whole dataset, which GPUs keep in registers: the bits of the interpreter, which is tested
+// against big integers, for addends of like and of very different sizes, zeros, infinities and NaN, in branches and
+// in loops. Nothing cancels unless it is meant to.
 #include "tests/hdst/support.h"
 
 #include <math.h>
@@ -36,8 +37,9 @@ static uint64_t random_bits(uint64_t *state)      // xorshift64*
 
 static double uniform(uint64_t *state) { return (double)(random_bits(state) >> 11) * 0x1p-52 - 1; }
 
-// kind 0: of like sizes; 1: now and then zero, tiny, denormal or huge; 2: of 600 binades; 3: large ones that the first records do not show; from 4 on: all cancel but for a
-// smaller and smaller one, so that the sum's last bit is this one's
+// kind 0: of like sizes; 1: now and then zero, tiny, denormal or huge; 2: of 600 binades; 3: large ones that the
+// first records do not show; from 4 on: all cancel but for a smaller and smaller one, so that the sum's last bit is
+// this one's
 static row *make_rows(int kind)
 {
     static row rows[RECORDS];
@@ -98,8 +100,9 @@ Test(double_sums, with_infinities_and_nan)
     expect_equal_bits(rows, "NaN");
 }
 
-// Floats of 2^exponent, which a float's range leaves hardly any room above. Even kinds: with those of the other sign, which come next, they come to zero, but for a small one in a
-// hundred. Odd ones: whole numbers of units, which a double adds exactly.
+// Floats of 2^exponent, which a float's range leaves hardly any room above. Even kinds: with those of the other sign,
+// which come next, they come to zero, but for a small one in a hundred. Odd ones: whole numbers of units, which a
+// double adds exactly.
 static void expect_sums_of_floats(int exponent, int kind)
 {
     static const char text[] = "struct one { float x; };\nstruct sums { float narrow; double wide; };\nmap add(one r, accum sums s) { s.narrow += r.x; s.wide += r.x; }\n";

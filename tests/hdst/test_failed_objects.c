@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects in error, given to every call that takes one: its first error comes out, or goes on to what is made, and nothing else of the object is looked at. The objects
-// failed for reasons of their own in a sound context, or stand in for what could not be made, or are those of a context that failed.
+// Objects in error, given to every call that takes one: its first error comes out, or goes on to what is made, and
+// nothing else of the object is looked at. The objects failed for reasons of their own in a sound context, or stand
+// in for what could not be made, or are those of a context that failed.
 #include "tests/hdst/objects.h"
 
 // Each for a reason of its own, beside sound ones of the same context.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that a form for a device takes apart, and that look simpler than they are: what they begin with, what bounds them and what they index by is set anew in them. In all forms they
-// give what the same loops in C give.
+// Loops that a form for a device takes apart, and that look simpler than they are: what they begin with, what bounds
+// them and what they index by is set anew in them. In all forms they give what the same loops in C give.
 #include "tests/hdst/support.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wide accumulators on a CPU device: front words take what fits fixed point, cells the rest. Against plain C where sums are whole numbers, and against the interpreter, whose sums
-// are all in wide cells, where addends lie over 240 binades.
+// Wide accumulators on a CPU device: front words take what fits fixed point, cells the rest. Against plain C where
+// sums are whole numbers, and against the interpreter, whose sums are all in wide cells, where addends lie over 240
+// binades.
 #include "tests/hdst/support.h"
 
 #include <float.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Levels that are left out: what enters and leaves each, and that no bit of a result changes. Whole numbers and extremes against plain C, sums of floats over 60 binades
-// against the run in which all levels combine (other tests hold that against a big integer).
+// Levels that are left out: what enters and leaves each, and that no bit of a result changes. Whole numbers and
+// extremes against plain C, sums of floats over 60 binades against the run in which all levels combine (other tests
+// hold that against a big integer).
 #include "tests/hdst/support.h"
 
 #include <float.h>

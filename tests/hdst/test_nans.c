@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One NaN is what functions give and see, on the interpreter and in both forms of kernels: NaNs of all signs and payloads through operations and operators, beside the rule stated
-// again in bench/nan_rule.h. What processors make of them differs (x86: the sign bit set, payloads go on; NVIDIA GPUs: all ones), so the program bench/nan_bits does the same on any device.
+// One NaN is what functions give and see, on the interpreter and in both forms of kernels: NaNs of all signs and
+// payloads through operations and operators, beside the rule stated again in bench/nan_rule.h. What processors make
+// of them differs (x86: the sign bit set, payloads go on; NVIDIA GPUs: all ones), so the program bench/nan_bits does
+// the same on any device.
 #include "bench/nan_cases.h"
 #include "tests/hdst/support.h"
 

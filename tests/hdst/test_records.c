@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records of every shape (nested, arrays of records, short vectors of 12 bytes, packed to odd sizes) through several stages, in all layouts, on all forms; and as files.
+// Records of every shape (nested, arrays of records, short vectors of 12 bytes, packed to odd sizes) through several
+// stages, in all layouts, on all forms; and as files.
 #include "tests/hdst/support.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run that is cancelled while its last record is read does none of the work that would follow on the host: sorting, grouping, parting, reducing by key, merging.
+// A run that is cancelled while its last record is read does none of the work that would follow on the host: sorting,
+// grouping, parting, reducing by key, merging.
 #include "shuffle/aggregate/aggregate.h"
 #include "engine/engine_state.h"
 #include "shuffle/group/group_large.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much is done after a cancel, wherever it comes: counted in stretches of large blocks that are touched for the first time, and of files that are written or read.
-// The run is asked to end at one of these events; whoever does not look goes through all that are left.
+// How much is done after a cancel, wherever it comes: counted in stretches of large blocks that are touched for the
+// first time, and of files that are written or read. The run is asked to end at one of these events; whoever does not
+// look goes through all that are left.
 #include "shuffle/aggregate/aggregate.h"
 #include "engine/engine_state.h"
 #include "shuffle/group/group.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact sums by another road, for the tests: one big integer in units of 2^-1074, sign and magnitude, base 2^16, schoolbook. Rounding is a search: the greatest
-// floating-point number not above the sum, then a comparison of the sum with the middle to the next one. Slow, and shares nothing with accum/superaccumulator.c.
+// Exact sums by another road, for the tests: one big integer in units of 2^-1074, sign and magnitude, base 2^16,
+// schoolbook. Rounding is a search: the greatest floating-point number not above the sum, then a comparison of the
+// sum with the middle to the next one. Slow, and shares nothing with accum/superaccumulator.c.
 #ifndef HDST_TESTS_BIGNUM_H
 #define HDST_TESTS_BIGNUM_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of printed kernels hold while one runs: memory, messages, an OpenCL device. Included once by a test file, which names set_up and tear_down in its suite.
+// What tests of printed kernels hold while one runs: memory, messages, an OpenCL device. Included once by a test
+// file, which names set_up and tear_down in its suite.
 #ifndef HDST_TESTS_KERNEL_SUITE_H
 #define HDST_TESTS_KERNEL_SUITE_H
 

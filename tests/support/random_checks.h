@@ -16,7 +16,8 @@
 
 typedef struct random_record { int32_t a; uint32_t b; uint8_t c; int8_t d; uint64_t e; float x; } random_record;
 
-// `map f(in p, broadcast row t[], broadcast row w[]) -> out`. Seeds rand(). Now and then one that the checker refuses: an index that is constant and out of range.
+// `map f(in p, broadcast row t[], broadcast row w[]) -> out`. Seeds rand(). Now and then one that the checker
+// refuses: an index that is constant and out of range.
 const char *random_checks(hdst__arena *arena, unsigned seed);
 random_record random_checks_record(void);
 

@@ -1,6 +1,8 @@
 #pragma once
-// Floats: minimum and maximum know NaN and the order of zeroes: of two numbers that differ both choices are the same one; of zeroes, and where one is NaN, each choice is another operand, and
-// together their bits are -0 (+0 for a maximum) and NaN. Conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that loops vectorise.
+// Floats: minimum and maximum know NaN and the order of zeroes: of two numbers that differ both choices are the same
+// one; of zeroes, and where one is NaN, each choice is another operand, and together their bits are -0 (+0 for a
+// maximum) and NaN. Conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that loops
+// vectorise.
 
 // T: the type, B: unsigned integers of its size, I: how its bits are read, NAN_BITS: the one NaN that bits show.
 #define FLOAT_OPERATIONS(T, B, NAN_BITS)                                                                   \

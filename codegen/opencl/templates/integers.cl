@@ -1,6 +1,7 @@
 #pragma once
-// Integers: they wrap, shift counts are masked, division by zero gives 0 (it was checked before). They are computed in an unsigned type, U, that is never narrower
-// than int, so that the compiler may not assume anything about overflow.
+// Integers: they wrap, shift counts are masked, division by zero gives 0 (it was checked before). They are computed
+// in an unsigned type, U, that is never narrower than int, so that the compiler may not assume anything about
+// overflow.
 
 #define INTEGER_OPERATIONS(T, U, BITS)                                                                     \
     inline T add_##T(T a, T b) { return (T)((U)a + (U)b); }                                                \

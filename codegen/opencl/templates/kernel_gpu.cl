@@ -20,7 +20,8 @@ PRELUDE
 #define LANES GROUP_SIZE
 // Records that a work-group takes at once. Those of a lane lie LANES apart, so that neighbours read neighbours.
 #define SPAN SPAN_SIZE
-// Lanes of a warp that parted in a rare branch would go on apart for good, each part at the price of the whole. No memory is clobbered: nothing is ordered by it.
+// Lanes of a warp that parted in a rare branch would go on apart for good, each part at the price of the whole. No
+// memory is clobbered: nothing is ordered by it.
 #if defined(__NV_CL_C_VERSION) && LANES >= 32
 #define TOGETHER() asm volatile("bar.warp.sync 0xffffffff;")
 #else

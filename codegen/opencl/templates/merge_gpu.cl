@@ -5,7 +5,8 @@
 //: MERGE
 #pragma once
 
-// Behind the records: what the tables of the work-groups hold goes to the device's table, and they are empty again. Several lanes may have parts of a cell's tables.
+// Behind the records: what the tables of the work-groups hold goes to the device's table, and they are empty again.
+// Several lanes may have parts of a cell's tables.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void KERNEL_merge(ARGS)
 {

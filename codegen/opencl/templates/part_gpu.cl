@@ -19,10 +19,13 @@
 #pragma once
 #include "base/group_sums.cl"
 
-// Many rows: pairs of a row and what is added to it are put in order of *parts*, ranges of rows, once or twice, until a part's table has room in local memory. One work-group adds up a
-// part there and writes it to the device table. (As in radix partitioning; Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009.)
-// Each work-group has a chunk of the slice, a run of whole tiles. It counts the chunk's pairs by part; a prefix sum over the counters, which lie [part][chunk], gives each its
-// places; then each puts its pairs there, a tile at a time, through local memory, so that they leave in runs. The last records of a slice, less than a tile, are KERNEL's.
+// Many rows: pairs of a row and what is added to it are put in order of *parts*, ranges of rows, once or twice, until
+// a part's table has room in local memory. One work-group adds up a part there and writes it to the device table. (As
+// in radix partitioning; Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009.)
+// Each work-group has a chunk of the slice, a run of whole tiles. It counts the chunk's pairs by part; a prefix sum
+// over the counters, which lie [part][chunk], gives each its places; then each puts its pairs there, a tile at a
+// time, through local memory, so that they leave in runs. The last records of a slice, less than a tile, are
+// KERNEL's.
 PART_MACROS
 #define NOBODY 0xffffffffu
 #define TILE (LANES * TILE_ROWS)

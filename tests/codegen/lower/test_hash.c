@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hash(x) in kernels: against the published numbers of SplitMix64, against words put together here from C structs, equal bits of all back ends, what it refuses.
+// hash(x) in kernels: against the published numbers of SplitMix64, against words put together here from C structs,
+// equal bits of all back ends, what it refuses.
 #include "tests/hdst/support.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops whose counter is narrower than what it is compared with wrap and go round until something leaves them: the interpreter and the kernels of both forms give what the same
-// loops give as plain C (which wraps unsigned numbers, and is made to wrap signed ones).
+// Loops whose counter is narrower than what it is compared with wrap and go round until something leaves them: the
+// interpreter and the kernels of both forms give what the same loops give as plain C (which wraps unsigned numbers,
+// and is made to wrap signed ones).
 #include "codegen/interp/interp.h"
 #include "tests/support/kernel_suite.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of users and of generated text cannot meet: programs whose names are the words that generated text is made of, each in every role, give the kernels that other names give.
-// Kernels are compared token by token: words that are none of the program's are the same, those of the program stand for each other one to one. So a name that meant something to a
-// kernel, or met another, would show; what such kernels compute is looked at in test_kernel_text.c.
+// Names of users and of generated text cannot meet: programs whose names are the words that generated text is made
+// of, each in every role, give the kernels that other names give. Kernels are compared token by token: words that are
+// none of the program's are the same, those of the program stand for each other one to one. So a name that meant
+// something to a kernel, or met another, would show; what such kernels compute is looked at in test_kernel_text.c.
 #include "codegen/opencl/kernel.h"
 #include "codegen/opencl/identifiers.h"
 #include "accum/tables.h"
@@ -355,7 +356,8 @@ static bool is_a_name(const char *word)
     return good;
 }
 
-// Words that are spelled as the program's and are no zebras: variables of passes, whose names were taken. What a printer writes so by itself meets a user's of that name.
+// Words that are spelled as the program's and are no zebras: variables of passes, whose names were taken. What a
+// printer writes so by itself meets a user's of that name.
 static words names_of_passes(const words *all)
 {
     words names = {0}, language = {0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of a whole dataset in printed kernels on PoCL (accum/levels.cl and its GPU likeness), against exact cells on the host (which are tested against big integers): data made
-// to trip the levels. Each sum is of a field, a square, a product or of what was worked out, of floats and doubles, in a float's and in a double's cell.
+// Sums of a whole dataset in printed kernels on PoCL (accum/levels.cl and its GPU likeness), against exact cells on
+// the host (which are tested against big integers): data made to trip the levels. Each sum is of a field, a square, a
+// product or of what was worked out, of floats and doubles, in a float's and in a double's cell.
 #include "accum/reduce.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
@@ -92,8 +93,9 @@ static double broad_with_outliers(uint64_t i, uint64_t *s) { return broad(i, s) 
 static double broad_and_moving(uint64_t i, uint64_t *s) { return ldexp(broad(i, s), (int)(i / 700) * 20 - 60); }
 static double broad_with_nan(uint64_t i, uint64_t *s) { return i == 3000 ? NAN : broad(i, s); }
 static double broad_denormals(uint64_t i, uint64_t *s) { return i < 1000 ? ldexp(broad(i, s), -90) : ldexp(broad(i, s), -120); }
-// The first block leaves room up to 2^3, six others fill a lane as far as it goes: 31 addends at the top, one at the bottom. To 2^4 it would be more than a double has digits for. What is great
-// cancels out, so that the sum shows the least bit.
+// The first block leaves room up to 2^3, six others fill a lane as far as it goes: 31 addends at the top, one at the
+// bottom. To 2^4 it would be more than a double has digits for. What is great cancels out, so that the sum shows the
+// least bit.
 static double fill_lanes(uint64_t i, double top)
 {
     const double least = 0x1p-22 + 0x1p-45;
@@ -103,7 +105,8 @@ static double fill_lanes(uint64_t i, double top)
 }
 static double full(uint64_t i, uint64_t *s) { (void)s; return fill_lanes(i, 8); }
 static double over_full(uint64_t i, uint64_t *s) { (void)s; return fill_lanes(i, 16); }
-// The same for two levels of doubles: the first block, whose sum is 0, leaves room from 2^-28 to 2^4, six others fill a lane; greater ones leave a level, smaller ones are below the last.
+// The same for two levels of doubles: the first block, whose sum is 0, leaves room from 2^-28 to 2^4, six others fill
+// a lane; greater ones leave a level, smaller ones are below the last.
 static double fill_doubles(uint64_t i, double top, double least)
 {
     if (i < 512) return (i % 2 ? 2 - 0x1p-52 : 0x1p-20 + 0x1p-72) * (i % 4 < 2 ? 1 : -1);

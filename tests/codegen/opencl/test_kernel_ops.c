@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operation of the IR on every kind, printed in both forms and run on PoCL, has the bits of the shared arithmetic (codegen/ir/eval.c, itself tested against
-// C). Operands are the corners of each kind and some ordinary values, all pairs.
+// Every operation of the IR on every kind, printed in both forms and run on PoCL, has the bits of the shared
+// arithmetic (codegen/ir/eval.c, itself tested against C). Operands are the corners of each kind and some ordinary
+// values, all pairs.
 #include "codegen/interp/interp.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"

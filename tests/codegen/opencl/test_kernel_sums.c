@@ -214,7 +214,8 @@ Test(kernel_sums, tables_that_work_groups_share_in_device_memory_hold_every_law)
     check(1, mixed, coarse, 1 << 23, false);
 }
 
-// `adds` additions of each record to one sum, of which those numbered 0, `apart`, 2 * apart ... are great in one record of `every`: as great as a lane's running sum takes at this scale.
+// `adds` additions of each record to one sum, of which those numbered 0, `apart`, 2 * apart ... are great in one
+// record of `every`: as great as a lane's running sum takes at this scale.
 static const char *sum_great(int adds, int apart, int every)
 {
     enum { LANES = 16, RECORDS = LANES * 300 };

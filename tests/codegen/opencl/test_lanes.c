@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dot and sum: the interpreter and the kernels of both forms, from all layouts, have the bits of the definition in docs/kernel-language.md, written here once more
-// in C. Records are wide or odd: 1, 15, 16, 17, 33 and 784 elements.
+// dot and sum: the interpreter and the kernels of both forms, from all layouts, have the bits of the definition in
+// docs/kernel-language.md, written here once more in C. Records are wide or odd: 1, 15, 16, 17, 33 and 784 elements.
 #include "codegen/interp/interp.h"
 #include "tests/support/kernel_run.h"
 

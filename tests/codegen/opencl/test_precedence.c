@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every pair of operators, one within the other on either side, wherever an expression may stand: as the bound of a loop, an index, an argument of a macro, a condition, an addend,
-// a value that is stored or emitted, and what decides whether one is. Kernels of both forms and the interpreter give what the same operators come to here.
+// Every pair of operators, one within the other on either side, wherever an expression may stand: as the bound of a
+// loop, an index, an argument of a macro, a condition, an addend, a value that is stored or emitted, and what decides
+// whether one is. Kernels of both forms and the interpreter give what the same operators come to here.
 #include "codegen/interp/interp.h"
 #include "accum/reduce.h"
 #include "tests/support/kernel_suite.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row form: which kernels get it, what its passes leave (counted in the dump), and that its kernels have the interpreter's bits, exact sums with addends that do
-// not fit included. That random programs keep their bits in it is shown by tests/differential.
+// The row form: which kernels get it, what its passes leave (counted in the dump), and that its kernels have the
+// interpreter's bits, exact sums with addends that do not fit included. That random programs keep their bits in it is
+// shown by tests/differential.
 #include "accum/reduce.h"
 #include "tests/support/kernel_run.h"
 #include "codegen/ir/accum_tables.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over the rows of a block of records, and dots of them: which kernels have them, and that exact ones have the interpreter's bits, whatever the addends are: those
-// that a double would round, what does not fit the table's words, what is not finite, tables with front words, rows that are no multiple of a vector. Fast ones are near
-// the exact ones.
+// Sums over the rows of a block of records, and dots of them: which kernels have them, and that exact ones have the
+// interpreter's bits, whatever the addends are: those that a double would round, what does not fit the table's words,
+// what is not finite, tables with front words, rows that are no multiple of a vector. Fast ones are near the exact
+// ones.
 #include "codegen/pass/row_sums.h"
 #include "accum/reduce.h"
 #include "tests/support/kernel_run.h"
@@ -101,8 +102,8 @@ Test(row_sums, a_factor_times_a_row_leaves_the_body)
 
 typedef enum data { NEAR, FAR, SPECIAL } data;
 
-// NEAR: multiples of 2^-10 below 1. FAR: of all sizes, so that a block's products have more bits than a double; some products are denormal. SPECIAL: infinities, NaN,
-// products that overflow, too.
+// NEAR: multiples of 2^-10 below 1. FAR: of all sizes, so that a block's products have more bits than a double; some
+// products are denormal. SPECIAL: infinities, NaN, products that overflow, too.
 static float number(data kind, bool factor)
 {
     const float v = ldexpf((float)(rand() % 2048 - 1024), -10);

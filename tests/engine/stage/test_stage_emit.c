@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output of which the data says how much: filters and flat_maps in the interpreter and in both OpenCL forms, against plain C. Input order, all layouts, none and
-// all kept, large fan-out, slices that are cut, records that emit too much or fail.
+// Output of which the data says how much: filters and flat_maps in the interpreter and in both OpenCL forms, against
+// plain C. Input order, all layouts, none and all kept, large fan-out, slices that are cut, records that emit too
+// much or fail.
 #include "engine/engine.h"
 #include "engine/memory/host_rows.h"
 #include "engine/stage/stage_run.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces without accumulators against plain C: the fixed tree of 64 to one, and input order. The functions are order-sensitive, so a record out of place shows.
+// Reduces without accumulators against plain C: the fixed tree of 64 to one, and input order. The functions are
+// order-sensitive, so a record out of place shows.
 #include "engine/engine.h"
 #include "engine/memory/host_rows.h"
 #include "engine/stage/stage_run.h"

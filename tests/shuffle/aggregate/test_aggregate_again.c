@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reduction by key that runs again: the first result lies in a file that is read like memory, the next ones have hardly a record, or none. (Behind a plan the first result is
-// mostly given back before the second run.)
+// A reduction by key that runs again: the first result lies in a file that is read like memory, the next ones have
+// hardly a record, or none. (Behind a plan the first result is mostly given back before the second run.)
 #include "shuffle/aggregate/aggregate.h"
 #include "engine/engine_state.h"
 #include "tests/shuffle/pairs.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions by key against plain C: records are sorted by the bytes of their keys, sums are made by a big integer (bignum.h), hashes by another way of computing.
+// Reductions by key against plain C: records are sorted by the bytes of their keys, sums are made by a big integer
+// (bignum.h), hashes by another way of computing.
 #include "tests/hdst/support.h"
 
 #include "engine/engine_state.h"
@@ -44,7 +45,8 @@ static const char kernels[] =
 
 enum { N = 20000, FORMS = 7 };
 static row rows[N];
-// tiny: tables that overflow at each level; the last ones on the interpreter, in containers that are asked for: threads' tables that overflow, sorted runs whole and in pieces
+// tiny: tables that overflow at each level; the last ones on the interpreter, in containers that are asked for:
+// threads' tables that overflow, sorted runs whole and in pieces
 static const char *const forms[] = {"interp", "cpu", "gpu-form", "tiny", "table", "sorted", "pieces"};
 static hdst_container container;        // of what is collected
 

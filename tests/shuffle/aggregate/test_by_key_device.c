@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions by key on a GPU (kernels as a GPU gets them, on a CPU device) against the container in host memory, which test_by_key.c holds against plain C: the same records in the same
-// order, bit for bit.
+// Reductions by key on a GPU (kernels as a GPU gets them, on a CPU device) against the container in host memory,
+// which test_by_key.c holds against plain C: the same records in the same order, bit for bit.
 #include "tests/hdst/support.h"
 
 #include "engine/engine_state.h"

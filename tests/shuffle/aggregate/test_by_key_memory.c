@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions by key where memory, or the bits of a word, do not do: words move on before they overflow, pairs that pile up are combined, what has no room goes through files.
+// Reductions by key where memory, or the bits of a word, do not do: words move on before they overflow, pairs that
+// pile up are combined, what has no room goes through files.
 #include "tests/hdst/support.h"
 
 #include <stdlib.h>
@@ -29,8 +30,8 @@ static const sum *rows_of(hdst_dataset *data, hdst_module *module, hdst_containe
     return hdst_result_rows(r, NULL, count);
 }
 
-// More additions to one word than it has bits for: it moves on before it is full. The first records, which say how large addends are, have smaller ones than the rest: all
-// together come to 2^63 units and more.
+// More additions to one word than it has bits for: it moves on before it is full. The first records, which say how
+// large addends are, have smaller ones than the rest: all together come to 2^63 units and more.
 enum { HEAVY = 12 << 20, FIRST_OF_HEAVY = 1 << 18 };
 static float heavy_value(uint64_t i) { return i % 64 == 0 ? 0x1p-37f : i < FIRST_OF_HEAVY ? 1.984375f : 7.9375f; }
 static float heavy_sum(void) { return (float)(FIRST_OF_HEAVY / 64 * 63 * 1.984375 + (HEAVY - FIRST_OF_HEAVY) / 64 * 63 * 7.9375); }    // the tiny ones are below half of its last place
@@ -124,7 +125,8 @@ Test(by_key_memory, over_the_memory_budget)
     check_spilling(1 << 19, "result: over the memory budget, in a temporary file");        // it alone has 800 KB
 }
 
-// What a map, a filter or a flat_map gives goes into the container while it runs: it need not have room in whole. 8, 7 and 24 MB of pairs pass through a budget of 4 MB.
+// What a map, a filter or a flat_map gives goes into the container while it runs: it need not have room in whole. 8,
+// 7 and 24 MB of pairs pass through a budget of 4 MB.
 enum { BEHIND = 1 << 20, BEHIND_BUDGET = 4 << 20 };
 
 typedef enum front { MAPPED, FILTERED, MULTIPLIED, FRONTS } front;
@@ -212,7 +214,8 @@ Test(by_key_memory, pairs_that_pile_up_are_combined)
     hdst_context_destroy(context);
 }
 
-// The same with so many records of one key that its word has to move on, at least so often: after every so many records, and (with limits that only rows meet) among rows.
+// The same with so many records of one key that its word has to move on, at least so often: after every so many
+// records, and (with limits that only rows meet) among rows.
 static void heavy_pile(uint64_t memory, uint64_t look_after, uint64_t full, uint64_t least)
 {
     hdst_context *context = context_with_memory(memory);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions by key of keys that somebody made to crowd in a hash table: all with one hash, or with hashes that follow one another. They end after about as many steps as
-// others, with the same rows in the same order, which are sorted here by the hash as docs/datasets.md describes it.
+// Reductions by key of keys that somebody made to crowd in a hash table: all with one hash, or with hashes that
+// follow one another. They end after about as many steps as others, with the same rows in the same order, which are
+// sorted here by the hash as docs/datasets.md describes it.
 #include "tests/hdst/support.h"
 
 #include "plan/dataset.h"
@@ -240,7 +241,8 @@ Test(crafted_keys, numbers_of_one_hash) { check_host(1); }
 Test(crafted_keys, compound_keys_of_one_hash) { check_host(2); }
 Test(crafted_keys, bytes_of_one_hash) { check_host(3); }
 
-// Few of them are in a thread's table before it is emptied, so that it is kept; rows of all the times that it was are what crowd in a part's table, in the midst of a chunk.
+// Few of them are in a thread's table before it is emptied, so that it is kept; rows of all the times that it was are
+// what crowd in a part's table, in the midst of a chunk.
 static void check_rows_that_crowd(size_t which)
 {
     static const form forms[] = {{"interp", HDST_CONTAINER_TABLE, false, 12, 0, parts_told, 0, blocks_told}};

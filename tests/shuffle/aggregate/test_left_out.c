@@ -35,7 +35,8 @@ static hdst_context *open_context(uint64_t memory, hdst_on_error on_error)
     return context;
 }
 
-// A map whose code is the program's own is a stage of its own, whose records go to the sums slice by slice: the number of a record counts those of the slices before.
+// A map whose code is the program's own is a stage of its own, whose records go to the sums slice by slice: the
+// number of a record counts those of the slices before.
 Test(left_out, a_record_of_a_later_slice)
 {
     for (uint32_t i = 0; i < N; i++) items[i] = (item){i == STRAY ? ROWS + 7 : i == OTHER ? UINT32_MAX : i * 7919 % ROWS, 0.5f};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partitioning by hash: what goes into the partitions lies in their chunks, also where asking for a chunk moves records that lie in chunks, as a thread does whose pairs pile up.
+// Partitioning by hash: what goes into the partitions lies in their chunks, also where asking for a chunk moves
+// records that lie in chunks, as a thread does whose pairs pile up.
 #include "shuffle/aggregate/radix_partitions.h"
 
 #include <criterion/criterion.h>

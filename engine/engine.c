@@ -77,7 +77,7 @@ void hdst__engine_destroy(hdst__engine *engine)
 // A const engine is one whose state stays as it is: what it lends may well be used.
 static hdst__engine *lent(const hdst__engine *engine) { return (hdst__engine *)engine; }
 
-hdst__runtime *hdst__engine_runtime(const hdst__engine *engine) { return &lent(engine)->runtime; }
+hdst__runtime *hdst__engine_runtime(const hdst__engine *engine) { return engine ? &lent(engine)->runtime : NULL; }
 const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine) { return engine->runtime.allocator; }
 hdst__budget *hdst__engine_memory(const hdst__engine *engine) { return &lent(engine)->runtime.memory; }
 const hdst__log *hdst__engine_log(const hdst__engine *engine) { return &engine->runtime.log; }

@@ -37,7 +37,7 @@ hdst_status hdst__engine_open(hdst__engine *engine, struct hdst__device **device
 // The segments through which inputs stream, one run after another. With the mutex held.
 struct hdst__ring *hdst__engine_ring(hdst__engine *engine);
 
-// What belongs to the engine, and ends with it. The runtime's parts are there by name too.
+// What belongs to the engine, and ends with it. The runtime's parts are there by name too. Of no engine (NULL) there is no runtime.
 hdst__runtime *hdst__engine_runtime(const hdst__engine *engine);
 const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine);      // what counts towards its budget: for all objects above it
 hdst__budget *hdst__engine_memory(const hdst__engine *engine);                  // of the host

@@ -204,8 +204,8 @@ static void add_names(hdst__printer *p, hdst__kernel *kernel, const char *const 
 
 void hdst__parted_finish(hdst__printer *p, hdst__kernel *kernel)
 {
-    const ir_tuples *t = tuples_of(p);
     if (!has_tuples(p)) return;
+    const ir_tuples *t = tuples_of(p);
     add_names(p, kernel, kernels_high, sizeof kernels_high / sizeof *kernels_high);
     if (t->low_bits) add_names(p, kernel, kernels_low, sizeof kernels_low / sizeof *kernels_low);
     add_names(p, kernel, kernels_end, sizeof kernels_end / sizeof *kernels_end);

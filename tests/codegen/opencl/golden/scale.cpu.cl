@@ -7,11 +7,12 @@ build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #define PRAGMA(...) _Pragma(#__VA_ARGS__)
 #define VECTOR_LOOP(WIDTH, INTERLEAVE) PRAGMA(clang loop vectorize_width(WIDTH) interleave_count(INTERLEAVE))
-// scale Form for CPU devices: one work-item is one strip of records. Blocks of records first, then what is left one
-// by one. Floats: minimum and maximum know NaN and the order of zeroes: of two numbers that differ both choices are
-// the same one; of zeroes, and where one is NaN, each choice is another operand, and together their bits are -0 (+0
-// for a maximum) and NaN. Conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that
-// loops vectorise.
+// scale
+// Form for CPU devices: one work-item is one strip of records. Blocks of records first, then what is left one by one.
+// Floats: minimum and maximum know NaN and the order of zeroes: of two numbers that differ both choices are the same
+// one; of zeroes, and where one is NaN, each choice is another operand, and together their bits are -0 (+0 for a
+// maximum) and NaN. Conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that loops
+// vectorise.
 inline uint bits_of_float(float v) { return v != v ? 0x7fc00000u : as_uint(v); }
 #define p_x_(i, e) (*(__global const float *)(p_At + (i) * 8 + 0))
 #define p_x_Part(i) as_float((uint)(*(__global const ulong *)(p_At + (i) * 8)))

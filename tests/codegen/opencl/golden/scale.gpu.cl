@@ -5,10 +5,12 @@ build options: -cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt
 */
 #pragma OPENCL FP_CONTRACT OFF
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-// scale Form for GPUs: a lane takes a record at a time, or several; work-groups stride over the slice. Floats:
-// minimum and maximum know NaN and the order of zeroes: of two numbers that differ both choices are the same one; of
-// zeroes, and where one is NaN, each choice is another operand, and together their bits are -0 (+0 for a maximum) and
-// NaN. Conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that loops vectorise.
+// scale
+// Form for GPUs: a lane takes a record at a time, or several; work-groups stride over the slice.
+// Floats: minimum and maximum know NaN and the order of zeroes: of two numbers that differ both choices are the same
+// one; of zeroes, and where one is NaN, each choice is another operand, and together their bits are -0 (+0 for a
+// maximum) and NaN. Conversions to integers truncate and saturate, NaN gives 0. Selects, no branches, so that loops
+// vectorise.
 inline uint bits_of_float(float v) { return v != v ? 0x7fc00000u : as_uint(v); }
 // A constant, not get_local_size(0): with that as the step of a loop behind a barrier PoCL 3.1 drops the loop when only one lane enters it.
 #define LANES 256

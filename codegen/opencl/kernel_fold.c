@@ -58,12 +58,9 @@ static void print_fold_store(hdst__printer *p)
         const char *to = hdst__arena_printf(p->arena, "%s(%sAt, n, e)", p->leaf_name[output][l], p->param_name[output]),
                    *from = hdst__arena_printf(p->arena, "%sOf[e]", p->leaf_name[0][l]);
         if (p->func->makes && hdst__kind_is_float(leaf_of(p, l)->kind)) from = hdst__canonical_text(p, leaf_of(p, l)->kind, from);
-        if (hdst__leaf_is_aligned(p->func->params[output].record, leaf_of(p, l))) {
-            print_each(p, l, hdst__arena_printf(p->arena, "%s = %s", to, from));
-        } else {
-            hdst__use_bytes(p, leaf_of(p, l)->kind);        // the input may lie aligned where the output does not
-            print_each(p, l, hdst__arena_printf(p->arena, "write_%s(%s, %s)", hdst__cl_name(leaf_of(p, l)->kind), to, from));
-        }
+        const bool aligned = hdst__leaf_is_aligned(p->func->params[output].record, leaf_of(p, l));
+        print_each(p, l, aligned ? hdst__arena_printf(p->arena, "%s = %s", to, from)
+                                 : hdst__arena_printf(p->arena, "write_%s(%s, %s)", hdst__cl_name(leaf_of(p, l)->kind), to, from));
     }
 }
 

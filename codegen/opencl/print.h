@@ -8,14 +8,6 @@
 #include "codegen/opencl/identifiers.h"
 #include "base/writer.h"
 
-// Parts of the prelude (templates/*.cl), in the order in which they are printed; a kernel gets those it uses.
-typedef enum hdst__part {
-    HDST__PART_INTEGERS, HDST__PART_FLOATS, HDST__PART_DOUBLES, HDST__PART_IN_DOUBLE, HDST__PART_BYTES, HDST__PART_BYTES_DOUBLE, HDST__PART_PICK,
-    HDST__PART_PICK_DOUBLE, HDST__PART_ATOMICS, HDST__PART_KEYS, HDST__PART_KEYS_DOUBLE,
-    HDST__PART_SUPERACCUMULATOR, HDST__PART_EXACT, HDST__PART_SUPERACCUMULATOR_DOUBLE, HDST__PART_EXACT_DOUBLE, HDST__PART_LOCAL,
-    HDST__PART_FRONT, HDST__PART_SETTLE, HDST__PART_SETTLE_DOUBLE, HDST__PART_SPARE, HDST__PART_SPARE_DOUBLE, HDST__PART_LANES, HDST__PART_PAIRS, HDST__PART_LEVELS, HDST__PART_LEVELS_DOUBLE, HDST__PART_ROW_SUMS, HDST__PART_CHECKS, HDST__PART_COUNT
-} hdst__part;
-
 typedef struct hdst__accum_plan {
     const hdst__accum *accum;
     const char *name;           // identifier of the parameter
@@ -59,7 +51,7 @@ typedef struct hdst__printer {
     hdst__names *names;                 // of the whole text
     hdst__names *form_names;            // of the form that is printed now
     hdst__writer out;
-    bool part[HDST__PART_COUNT];
+    bool uses_local;                    // GPU: accumulators of the work-group lie in local memory
     uint32_t fast_names;                // taken by print_fast.c
     bool prefetches;                    // AoSoA: asks for what lies ahead, where memory is what counts
     bool gpu;
@@ -133,7 +125,6 @@ void hdst__print_store(hdst__printer *p, const ir_stmt *stmt);
 size_t hdst__print_vector_stores(hdst__printer *p, ir_stmt *const *stmts, size_t count);
 void hdst__print_output_macros(hdst__printer *p);
 void hdst__print_block_output(hdst__printer *p);        // CPU form: pointers to where the block's output begins
-void hdst__use_bytes(hdst__printer *p, hdst__kind kind);       // a field of this kind is read or written by bytes
 // print_words.c: GPU form, records of few aligned words (AoS) are loaded as vectors
 void hdst__plan_words(hdst__printer *p);
 void hdst__print_words(hdst__printer *p);               // loads; start of the body

@@ -30,11 +30,6 @@ const char *hdst__element_offset(hdst__arena *arena, const hdst__leaf *leaf)
     return text;
 }
 
-void hdst__use_bytes(hdst__printer *p, hdst__kind kind)
-{
-    p->part[kind == HDST__F64 ? HDST__PART_BYTES_DOUBLE : HDST__PART_BYTES] = p->part[HDST__PART_BYTES] = true;
-}
-
 // `address` is of bytes. Misaligned leaves go through a function of the prelude.
 static void define_macro(hdst__printer *p, const char *name, const char *index, const char *space, const hdst__leaf *leaf, bool aligned, const char *address)
 {
@@ -43,7 +38,6 @@ static void define_macro(hdst__printer *p, const char *name, const char *index, 
         hdst__write_line(&p->out, "#define %s(%s, e) (*(%s const %s *)(%s))", name, index, space, type, address);
         return;
     }
-    hdst__use_bytes(p, leaf->kind);
     hdst__write_line(&p->out, "#define %s(%s, e) read_%s(%s)", name, index, type, address);
 }
 
@@ -161,7 +155,6 @@ void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
     } else if (hdst__leaf_is_aligned(param->record, leaf)) {
         hdst__write_line(&p->out, "%s(%s%s, %s, %s) = %s;", macro, p->param_name[stmt->param], start, output_place(p, stmt), element, value);
     } else {
-        hdst__use_bytes(p, leaf->kind);
         hdst__write_line(&p->out, "write_%s(%s(%s%s, %s, %s), %s);", type, macro, p->param_name[stmt->param], start, output_place(p, stmt), element, value);
     }
 }

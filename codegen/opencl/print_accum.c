@@ -56,16 +56,14 @@ const char *hdst__addend_text(hdst__printer *p, uint32_t param, uint32_t leaf, c
 const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t param, uint32_t leaf, const char *addend)
 {
     const char *scale = hdst__scale_name(p, param, leaf), *type = sum_type(p, param, leaf);
-    p->part[HDST__PART_EXACT] = true;
-    if (type[0] == 'd') p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    if (type[0] == 'd') p->uses_double = true;
     const char *words = hdst__find_cell(p, param, leaf)->tier == HDST__TIER_TWO ? "_two" : "";
     return hdst__arena_printf(p->arena, "%s%s_%s(%s, %sUp, %sDown)", function, words, type, addend, scale, scale);
 }
 
 const char *hdst__key_text(hdst__printer *p, hdst__accumulate_op acc, const ir_expr *value)
 {
-    p->part[HDST__PART_KEYS] = true;
-    if (value->kind == HDST__F64) p->part[HDST__PART_KEYS_DOUBLE] = p->uses_double = true;
+    if (value->kind == HDST__F64) p->uses_double = true;
     return hdst__arena_printf(p->arena, "%s_key_%s(%s)", acc == HDST__MIN ? "min" : "max", hdst__cl_name(value->kind), hdst__expr_text(p, value, HDST__WHOLE));
 }
 
@@ -150,17 +148,15 @@ static const char *atomic_function(hdst__printer *p, const hdst__accum_plan *pla
     case IR_PLACE_REGISTERS: case IR_PLACE_STRIP: case IR_PLACES: return NULL;
     case IR_PLACE_GROUP:
         if (p->func->together && !p->func->tables->shared) return NULL;
-        p->part[HDST__PART_ATOMICS] = true;
         *place = hdst__arena_printf(p->arena, "&%s", word_place(p, plan, stmt, word));
         return device[op];
     case IR_PLACE_LOCAL:
         if (slot_words == 0) break;
-        p->part[HDST__PART_LOCAL] = true;
+        p->uses_local = true;
         *place = slot_place(p, plan, stmt, word);
         return local[slot_words][op];
     case IR_PLACE_GLOBAL: case IR_PLACE_FIXED_POINT: break;
     }
-    p->part[HDST__PART_ATOMICS] = true;
     *place = hdst__device_place(p, stmt);
     return device[op];
 }
@@ -183,7 +179,6 @@ static void print_front_settle(hdst__printer *p, const hdst__accum_plan *plan, c
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf);
     const char *word = offset_text(p, "ulong", stmt->index, plan->accum->strip_row_words, cell->strip_first, stmt->index2, cell->strip_words);
-    p->part[HDST__PART_EXACT] = true;
     hdst__write_line(&p->out,
         "front_settle_float(marks, cells_at, %s, %sFront + %s, strip_words, %s, %sUp, %sDown, %sScale);", place,
         plan->name, word, addend, scale, scale, scale);
@@ -192,8 +187,7 @@ static void print_front_settle(hdst__printer *p, const hdst__accum_plan *plan, c
 static void print_wide(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, const char *addend)
 {
     const bool is_float = plan->accum->cell[stmt->leaf].kind == HDST__F32;
-    p->part[HDST__PART_EXACT] = true;
-    if (!is_float) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    if (!is_float) p->uses_double = true;
     const char *place = hdst__device_place(p, stmt);
     if (p->func->tables->first_level && has_low_word(&plan->accum->cell[stmt->leaf])) {
         print_front_settle(p, plan, stmt, place, addend);
@@ -208,7 +202,6 @@ static void print_wide(hdst__printer *p, const hdst__accum_plan *plan, const ir_
 static void print_call(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)
 {
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *value = hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value);
-    p->part[HDST__PART_EXACT] = true;
     hdst__write_line(&p->out, "add_singly_float(&%s, %s, %s, %sUp, %sDown);", word_place(p, plan, stmt, 0), hdst__device_place(p, stmt), value, scale, scale);
 }
 

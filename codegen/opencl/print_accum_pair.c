@@ -52,7 +52,7 @@ static void for_each(hdst__printer *p, void (*print)(hdst__printer *p, const pai
         const uint32_t leaves = (uint32_t)p->func->params[plan->accum->param].record->leaf_count;
         for (uint32_t l = 0; l < leaves; l++)
             for (uint64_t e = 0; hdst__placement(p, plan)->leaf[l].way == IR_WAY_PAIR && e < plan->accum->cell[l].elements; e++) {
-                p->part[HDST__PART_EXACT] = p->part[HDST__PART_EXACT_DOUBLE] = p->part[HDST__PART_LOCAL] = p->part[HDST__PART_PAIRS] = p->uses_double = true;
+                p->uses_local = p->uses_double = true;
                 print(p, &(pair){plan, l, e});
             }
     }

@@ -35,7 +35,7 @@ static bool is_quick(const hdst__printer *p, const ir_stmt *stmt)
 
 static void print_double_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
-    p->part[HDST__PART_EXACT] = p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    p->uses_double = true;
     hdst__write_line(&p->out, "const double addend%zu = %s;", n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
     hdst__write_line(&p->out, "long high%zu, low%zu;", n, n);
     hdst__write_line(&p->out, "const bool fits%zu = split_double(addend%zu, %sUp, &high%zu, &low%zu);", n, n, hdst__scale_name(p, stmt->param, stmt->leaf), n, n);
@@ -54,8 +54,7 @@ static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
         return;
     }
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt);
-    p->part[HDST__PART_EXACT] = true;
-    if (type[0] == 'd' || hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    if (type[0] == 'd' || hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->uses_double = true;
     hdst__write_line(&p->out, "const %s addend%zu = %s;", type, n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
     hdst__write_line(&p->out, "bool fits%zu;", n);
     const bool words = hdst__placement(p, hdst__find_plan(p, stmt->param))->place == IR_PLACE_FIXED_POINT;
@@ -70,8 +69,8 @@ static void print_settle_value(hdst__printer *p, const hdst__accum_plan *plan, u
     const hdst__cell *cell = &plan->accum->cell[leaf];
     const char *scale = hdst__scale_name(p, plan->accum->param, leaf);
     const bool is_float = cell->kind == HDST__F32;
-    p->part[HDST__PART_LOCAL] = p->part[HDST__PART_EXACT] = p->part[is_float ? HDST__PART_SETTLE : HDST__PART_SETTLE_DOUBLE] = true;
-    if (!is_float) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    p->uses_local = true;
+    if (!is_float) p->uses_double = true;
     hdst__write_line(&p->out, "settle_lane_%s(%sLocal + %" PRIu64 " * COPIES + copy, %sTotal + %" PRIu64 ", %s, %sUp * 0x1p-%df, %sDown * 0x1p%df);", is_float ? "float" : "double",
                      plan->name, hdst__placement(p, plan)->leaf[leaf].slot + element * 2 * cell->strip_words, plan->name, cell->device_first + element * cell->device_words, value, scale, HDST__LANE_BITS, scale,
                      HDST__LANE_BITS);
@@ -159,7 +158,6 @@ void hdst__print_lane_sums(hdst__printer *p)
         hdst__write_line(&p->out, "__local float fast_lanes[LANES];");
         return;
     }
-    p->part[HDST__PART_LANES] = true;
     p->lane_room = hdst__tables_adds_per_record(p->func, p->options->rows) > MOST_ROOMY_ADDS;
     hdst__write_line(&p->out, "uint turns = 0;      // additions to each sum since they went to the lane's words");
 }
@@ -220,8 +218,6 @@ static void print_settle_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt), *place = hdst__arena_printf(p->arena, "(ulong)((%s) - device_table)", hdst__device_place(p, stmt));
     const bool is_float = hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F32;
-    p->part[HDST__PART_SPARE] = true;
-    if (!is_float) p->part[HDST__PART_SPARE_DOUBLE] = true;
     if (type[0] == 'd') hdst__write_line(&p->out, "settle_word_double(spares, %s, addend%zu);", place, n);
     else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_word_float%s(spares, %s, addend%zu, %sUp, %sDown, %s)", is_float ? "" : "_as_double", place, n, scale, scale,
                                                              limit_text(p, type)));
@@ -246,8 +242,7 @@ static void print_settle(hdst__printer *p, const ir_stmt *stmt, size_t n)
 
 static void print_lane_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
-    p->part[HDST__PART_EXACT] = true;
-    if (hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    if (hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F64) p->uses_double = true;
     if (hdst__sums_are_fast(p)) {
         hdst__write_line(&p->out, "%s += %s;", lane_of(p, stmt), hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
         return;

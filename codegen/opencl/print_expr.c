@@ -116,8 +116,6 @@ static void print_call(hdst__printer *p, const char *name, hdst__kind suffix, co
 static void print_part_call(hdst__printer *p, const char *name, const ir_expr *expr)
 {
     const hdst__kind kind = expr->a->kind;
-    p->part[hdst__kind_is_float(kind) ? HDST__PART_FLOATS : HDST__PART_INTEGERS] = true;
-    if (kind == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
     print_call(p, name, kind, expr->a, expr->b);
 }
 
@@ -190,7 +188,6 @@ static bool print_below_rows(hdst__printer *p, const ir_expr *expr)
     const ir_expr *index = expr->a;
     if (!p->gpu || expr->op != IR_LT || expr->b->op != IR_LENGTH || index->op != IR_CONVERT) return false;
     if (hdst__kind_is_signed(index->a->kind) || !hdst__kind_is_integer(index->a->kind) || hdst__scalar_size(index->a->kind) > 4) return false;
-    p->part[HDST__PART_INTEGERS] = true;
     hdst__write(&p->out, "below_rows(%s", hdst__expr_text(p, index->a, HDST__WHOLE));
     hdst__write(&p->out, ", %s)", hdst__expr_text(p, expr->b, HDST__WHOLE));
     return true;
@@ -206,7 +203,7 @@ static void print_binary(hdst__printer *p, const ir_expr *expr)
     } else if (infix_is_right(p, expr)) {
         print_infix(p, words.infix, expr);
     } else if (expr->op == IR_DIV && expr->kind == HDST__F32) {
-        p->part[HDST__PART_IN_DOUBLE] = p->uses_double = true;
+        p->uses_double = true;
         print_call(p, "div", HDST__F32, expr->a, expr->b);
     } else {
         print_part_call(p, words.function, expr);
@@ -232,7 +229,7 @@ static void print_sqrt(hdst__printer *p, const ir_expr *expr)
 {
     p->rounds |= expr->kind == HDST__F32;
     const bool own = expr->kind == HDST__F32 && !p->options->facts.correctly_rounded && p->options->facts.has_double;
-    if (own) p->part[HDST__PART_IN_DOUBLE] = p->uses_double = true;
+    if (own) p->uses_double = true;
     hdst__write(&p->out, own ? "sqrt_float(%s)" : "sqrt(%s)", hdst__expr_text(p, expr->a, HDST__WHOLE));
 }
 
@@ -245,8 +242,6 @@ static void print_convert(hdst__printer *p, const ir_expr *expr)
         print_expr(p, expr->a, HDST__OPERAND);
         hdst__write(&p->out, " != 0");
     } else if (hdst__kind_is_float(from) && hdst__kind_is_integer(to)) {
-        p->part[HDST__PART_FLOATS] = true;
-        if (from == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
         hdst__write(&p->out, "%s_of_%s(%s)", hdst__cl_name(to), hdst__cl_name(from), hdst__expr_text(p, expr->a, HDST__WHOLE));
     } else {
         hdst__write(&p->out, "(%s)", hdst__cl_name(to));
@@ -260,8 +255,6 @@ static void print_bitcast(hdst__printer *p, const ir_expr *expr)
     if (hdst__kind_is_float(from) && expr->bits == IR_ANY_NAN) {
         hdst__write(&p->out, "as_%s(%s)", hdst__cl_name(expr->kind), hdst__expr_text(p, expr->a, HDST__WHOLE));
     } else if (hdst__kind_is_float(from)) {
-        p->part[HDST__PART_FLOATS] = true;
-        if (from == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
         if (hdst__kind_is_signed(expr->kind)) hdst__write(&p->out, "(%s)", hdst__cl_name(expr->kind));
         hdst__write(&p->out, "bits_of_%s(%s)", hdst__cl_name(from), hdst__expr_text(p, expr->a, HDST__WHOLE));
     } else if (hdst__kind_is_float(expr->kind)) {
@@ -274,8 +267,6 @@ static void print_bitcast(hdst__printer *p, const ir_expr *expr)
 
 const char *hdst__canonical_text(hdst__printer *p, hdst__kind kind, const char *value)
 {
-    p->part[HDST__PART_FLOATS] = true;
-    if (kind == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
     return hdst__arena_printf(p->arena, "as_%s(bits_of_%s(%s))", hdst__cl_name(kind), hdst__cl_name(kind), value);
 }
 
@@ -284,7 +275,6 @@ static void print_select(hdst__printer *p, const ir_expr *expr)
 {
     const bool cheap = (expr->b->op == IR_VAR || expr->b->op == IR_CONST) && (expr->c->op == IR_VAR || expr->c->op == IR_CONST);
     if (!cheap) {
-        p->part[HDST__PART_PICK] = true;
         hdst__write(&p->out, "pick_%s(", hdst__cl_name(expr->kind));
     }
     // in place: texts of their own would be copied at each level of a chain of thousands
@@ -392,8 +382,6 @@ static void print_bare(hdst__printer *p, const ir_expr *expr)
     if (expr->kind == HDST__F64) p->uses_double = true;
     const bool foreign = p->options->facts.foreign_nans && makes_nan(expr);
     if (foreign) {
-        p->part[HDST__PART_FLOATS] = true;
-        if (expr->kind == HDST__F64) p->part[HDST__PART_DOUBLES] = true;
         hdst__write(&p->out, "foreign_nan_%s(", hdst__cl_name(expr->kind));
     }
     print_operation(p, expr);

@@ -178,19 +178,13 @@ static void print_run(hdst__printer *p, fast_run *run)
     }
 }
 
-static void note_use(hdst__printer *p, const ir_stmt *stmt)
-{
-    const bool is_double = stmt->value->kind == HDST__F64;
-    p->part[HDST__PART_EXACT] = p->part[is_double ? HDST__PART_LEVELS_DOUBLE : HDST__PART_LEVELS] = p->uses_double = true;
-}
-
 size_t hdst__print_fast_run(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
     fast_run run = {.is_double = stmts[0]->value->kind == HDST__F64};
     size_t n = 0;
     hdst__write_line(&p->out, "{");
     p->out.indent++;
-    for (; n < count && stmts[n]->kind == IR_ACCUM_BLOCK && join(p, &run, stmts[n]); n++) note_use(p, stmts[n]);
+    for (; n < count && stmts[n]->kind == IR_ACCUM_BLOCK && join(p, &run, stmts[n]); n++) p->uses_double = true;
     print_run(p, &run);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
@@ -217,7 +211,6 @@ static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
     const bool narrow = cell->kind == HDST__F32;
-    if (!narrow) p->part[HDST__PART_EXACT_DOUBLE] = true;
     print_empty(p, plan, leaf, is_double);
     hdst__write_line(&p->out, "for (uint e = 0; e < %" PRIu64 "; e++)", cell->elements);
     hdst__write_line(&p->out, "    wide_add_%s(%s, %sfast_total(%s%sTotal[e]));", narrow ? "float" : "double", hdst__levels_place(p, plan, leaf, "e"),

@@ -38,8 +38,7 @@ static const char *fixed_text(hdst__printer *p, const hdst__accum_plan *plan, ui
 {
     const bool is_float = plan->accum->cell[leaf].kind == HDST__F32;
     const char *type = is_float ? "float" : "double";
-    p->part[HDST__PART_EXACT] = true;
-    if (!is_float) p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    if (!is_float) p->uses_double = true;
     return hdst__arena_printf(p->arena, "%s((%s)*word * %s_power(-%s))", is_float ? "as_uint" : "as_ulong", type, type, scale_text(p, plan, leaf));
 }
 
@@ -100,8 +99,7 @@ static void print_spare_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     const hdst__cell *cell = &plan->accum->cell[l];
     const char *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
     if (!cell->digits) return;
-    p->part[HDST__PART_EXACT] = true;
-    if (kind[0] == 'D') p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    if (kind[0] == 'D') p->uses_double = true;
     hdst__write_line(&p->out, "if (row < %sRows && at_word >= %" PRIu64 " && at_word < %" PRIu64 ") {", plan->name, cell->device_first, cell->device_first + cell->elements);
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong e = at_word - %" PRIu64 ";", cell->device_first);

@@ -50,7 +50,6 @@ static void print_call(hdst__printer *p, const ir_stmt *stmt, const char *shape,
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
     const bool is_double = stmt->value->kind == HDST__F64;
     const char *element = hdst__index_text(p, stmt->index2, HDST__WHOLE);
-    p->part[HDST__PART_EXACT] = p->part[is_double ? HDST__PART_LEVELS_DOUBLE : HDST__PART_LEVELS] = true;
     if (is_double || p->options->facts.has_double) p->uses_double = true;
     hdst__write_line(&p->out, "levels_add_%s_%s(&%s, %s, BLOCK, %s);", is_double ? "double" : "float", shape,
                      state_text(p, plan, stmt->leaf, element, is_double), args, cell_text(p, plan, stmt->leaf, element));

@@ -120,8 +120,7 @@ static void print_add_float(hdst__printer *p, const hdst__accum_plan *plan, uint
     const char *scale = hdst__scale_name(p, plan->accum->param, l), *type = floats ? "float" : "double";
     const char *place = hdst__arena_printf(p->arena, "(ulong)(%sTotal - device_table) + (ulong)pair.x * %" PRIu64 " + %" PRIu64, plan->name, plan->accum->device_row_words, cell->device_first);
     const char *limit = hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->compact_bits, floats ? "f" : "");
-    p->part[HDST__PART_EXACT] = p->part[HDST__PART_SPARE] = true;
-    if (!is_float) p->part[HDST__PART_EXACT_DOUBLE] = p->part[HDST__PART_SPARE_DOUBLE] = p->uses_double = true;
+    if (!is_float) p->uses_double = true;
     if (floats) hdst__write_line(&p->out, "const float addend = as_float(pair.%c);", component[1 + word]);
     else hdst__write_line(&p->out, "const double addend = as_double((ulong)pair.%c << 32 | pair.%c);", component[2 + word], component[1 + word]);
     hdst__write_line(&p->out, "bool fits;");
@@ -162,7 +161,6 @@ static void print_add(hdst__printer *p)
 static void print_write(hdst__printer *p, bool hot)
 {
     const hdst__accum_plan *plan = &p->plan[0];
-    if (hot) p->part[HDST__PART_ATOMICS] = true;
     for (uint32_t l = 0; l < plan->accum->leaf_count; l++) {
         hdst__write_line(&p->out, "{");
         p->out.indent++;

@@ -263,7 +263,7 @@ static void print_sum(hdst__printer *p, const hdst__row_sum *s)
 void hdst__print_row_sums_block(hdst__printer *p)
 {
     const hdst__row_sums *sums = p->row_sums;
-    p->part[HDST__PART_ROW_SUMS] = p->part[HDST__PART_EXACT] = p->part[HDST__PART_ATOMICS] = p->uses_double = true;
+    p->uses_double = true;
     hdst__write_line(&p->out, "while (i < stop) {");
     p->out.indent++;
     hdst__write_line(&p->out, "const uint records = stop - i < BLOCK ? (uint)(stop - i) : BLOCK;");

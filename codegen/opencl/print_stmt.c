@@ -344,7 +344,6 @@ static void print_block(hdst__printer *p, const ir_block *block)
 
 static void print_failures(hdst__printer *p)
 {
-    p->part[HDST__PART_CHECKS] = true;
     if (p->func->lane_records > 1) {
         hdst__write_line(&p->out, "whole = !failed;");
         return;

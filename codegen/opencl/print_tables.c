@@ -30,8 +30,7 @@ static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
     const hdst__cell *cell = &plan->accum->cell[leaf];
     if (!is_sum(cell) || cell->tier == HDST__TIER_WIDE || hdst__placement(p, plan)->place == IR_PLACE_GLOBAL) return;
     const char *name = hdst__scale_name(p, plan->accum->param, leaf), *type = hdst__sums_floats(p, plan->accum->param, leaf) ? "float" : "double";
-    p->part[HDST__PART_EXACT] = true;
-    if (type[0] == 'd') p->part[HDST__PART_EXACT_DOUBLE] = p->uses_double = true;
+    if (type[0] == 'd') p->uses_double = true;
     const int more = hdst__placement(p, plan)->leaf[leaf].way == IR_WAY_LEVELS ? HDST__LANE_BITS : 0;
     const char *scale = hdst__arena_printf(p->arena, "%s_scale(scales[%" PRId32 "])", type, cell->scale);
     hdst__write_line(&p->out, more ? "const int %sScale = max(%s, %d);" : "const int %sScale = %s;", name, scale, HDST__LANE_LEAST_SCALE);
@@ -47,7 +46,6 @@ static void print_fronts(hdst__printer *p, const char **cells)
     const char *words = "", *offset = "";
     for (size_t a = 0; a < p->tables->accum_count; a++)
         words = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, words, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->device_row_words);
-    p->part[HDST__PART_FRONT] = p->part[HDST__PART_EXACT] = true;
     hdst__write_line(&p->out, "__global long *marks = device_table;");
     hdst__write_line(&p->out, "__global long *front_words = marks + (%s) / %d + 1;", words, HDST__PAGE_WORDS);
     for (size_t a = 0; a < p->tables->accum_count; a++) {
@@ -119,7 +117,7 @@ static void print_local_bases(hdst__printer *p)
         slots = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu32, slots, slots[0] ? " + " : "", rows_text(p, plan), row_slots);
     }
     if (!slots[0]) return;
-    p->part[HDST__PART_LOCAL] = true;
+    p->uses_local = true;
     hdst__write_line(&p->out, "const uint copy = lane %% COPIES;");
     hdst__write_line(&p->out, "const ulong local_words = (ulong)(%s) * COPIES;", slots);
 }
@@ -151,11 +149,9 @@ static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uin
     const hdst__cell *cell = &plan->accum->cell[leaf];
     static const char *const function[] = {"device_add", "device_max", "device_or", "device_xor"};
     if (!is_sum(cell)) {
-        p->part[HDST__PART_ATOMICS] = true;
         hdst__write_line(&p->out, "%s(%s, %s);", function[cell->op], to, from);
         return;
     }
-    p->part[HDST__PART_EXACT] = true;
     const char *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
     hdst__write_line(&p->out, "wide_add_fixed(%s, %s_LAST, %s_LOWEST, %s, %sScale%s);", to, kind, kind, from, hdst__scale_name(p, plan->accum->param, leaf),
                      word ? " + 40" : "");
@@ -183,7 +179,6 @@ static void print_front_word(hdst__printer *p, const hdst__accum_plan *plan, uin
         print_flush_word(p, plan, leaf, word, front, from);
         return;
     }
-    p->part[HDST__PART_ATOMICS] = true;
     hdst__write_line(&p->out, "if (front_add(%s, %s)) front_carry(marked(marks, cells_at, %s, %" PRIu32 "), %s_LAST, %s_LOWEST, %s, %sScale%s);", front, from, to, cell->device_words,
                      cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE", cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE", from, hdst__scale_name(p, plan->accum->param, leaf), word ? " + 40" : "");
 }
@@ -247,7 +242,7 @@ void hdst__print_strip_flush(hdst__printer *p)
 
 void hdst__print_group_reset(hdst__printer *p)
 {
-    if (p->part[HDST__PART_LOCAL]) hdst__write_line(&p->out, "for (ulong w = lane; w < local_words; w += LANES) local_tables[w] = 0;");
+    if (p->uses_local) hdst__write_line(&p->out, "for (ulong w = lane; w < local_words; w += LANES) local_tables[w] = 0;");
 }
 
 static const char *const op_name[] = {"add", "max", "or", "xor"};
@@ -311,7 +306,7 @@ void hdst__print_group_flush(hdst__printer *p)
     hdst__print_pair_takes(p);
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (hdst__placement(p, &p->plan[a])->place == IR_PLACE_REGISTERS) print_merge_private(p, &p->plan[a]);
-    if (!p->part[HDST__PART_LOCAL]) return;
+    if (!p->uses_local) return;
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         if (hdst__placement(p, &p->plan[a])->slots == 0) continue;

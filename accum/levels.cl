@@ -1,4 +1,4 @@
-// Included by levels_float.cl, levels_float_plain.cl and levels_double.cl, which define what differs:
+// Included by levels_of_floats.cl and levels_double.cl, which define what differs:
 //: REAL float | double
 //: REALS float16 | double8
 //: INT int | long

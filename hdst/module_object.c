@@ -3,6 +3,7 @@
 #include "plan/kernel_module.h"
 #include "hdst/read_file.h"
 #include "hdst/schema_object.h"
+#include "codegen/front/front.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // Reduces that are not field-wise: a function of two records, and what stands for no record.
 #include "plan/stage_node.h"
 
-#include "codegen/interp/interp.h"
+#include "codegen/ir/eval.h"
 #include "plan/map_spec.h"
 #include "record/scalar_convert.h"
 

@@ -12,6 +12,7 @@
 
 #include "engine/engine.h"
 #include "engine/memory/spill.h"
+#include "codegen/ir/fold_tree.h"
 
 #include <string.h>
 

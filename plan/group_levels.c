@@ -4,6 +4,7 @@
 
 #include "engine/engine.h"
 #include "plan/replay_save.h"
+#include "codegen/ir/fold_tree.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/common/run_stats.h"
 #include "plan/replay_save.h"
+#include "codegen/lower/lower.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/kernel_module.h"
+#include "codegen/front/front.h"
 
 #include <string.h>
 

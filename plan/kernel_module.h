@@ -4,7 +4,7 @@
 #define HDST_PLAN_KERNEL_MODULE_H
 
 #include "base/diag.h"
-#include "codegen/opencl/kernel.h"
+#include "codegen/front/ast.h"
 #include "plan/object.h"
 
 struct hdst_module {

@@ -4,6 +4,8 @@
 #include "plan/replay_save.h"
 
 #include "codegen/interp/interp.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 #include "shuffle/group/group.h"
 #include "plan/kernel_module.h"
 #include "plan/group_node.h"

@@ -5,6 +5,8 @@
 
 #include "base/files.h"
 #include "codegen/interp/interp.h"
+#include "codegen/lower/fuse.h"
+#include "codegen/pass/passes.h"
 #include "plan/kernel_module.h"
 #include "plan/stage_node.h"
 #include "io/replay_file.h"

@@ -2,6 +2,8 @@
 #include "plan/stage_call.h"
 
 #include "plan/map_spec.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 #include "accum/reduce.h"
 #include "plan/map_spec.h"
 #include "plan/replay_save.h"
+#include "codegen/lower/fuse.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/arguments.h"
 
+#include "base/suggest.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef HDST_TOOLS_ARGUMENTS_H
 #define HDST_TOOLS_ARGUMENTS_H
 
-#include "codegen/opencl/kernel.h"
+#include "record/type.h"
 
 enum { HDST_MAX_PARAMS = 64 };
 

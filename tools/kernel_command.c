@@ -4,6 +4,8 @@
 
 #include "record/schema.h"
 #include "tools/commands.h"
+#include "codegen/front/ast.h"
+#include "codegen/front/front.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #define HDST_TOOLS_KERNEL_COMMAND_H
 
 #include "tools/arguments.h"
+#include "codegen/front/ast.h"
 
 typedef struct hdst_kernel_request {
     const char *action, *file;

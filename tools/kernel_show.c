@@ -3,6 +3,14 @@
 #include "tools/kernel_command.h"
 
 #include "base/buffer.h"
+#include "codegen/front/ast.h"
+#include "codegen/ir/ir.h"
+#include "codegen/lower/fuse.h"
+#include "codegen/lower/lower.h"
+#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
+#include "record/layout.h"
+#include "record/target.h"
 
 #include <string.h>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // hdst replay FILE: runs a record that failed through the interpreter and shows every step.
-#include "codegen/opencl/kernel.h"
+#include "codegen/front/front.h"
+#include "codegen/interp/interp.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 #include "codegen/front/module.h"
 #include "record/schema.h"
 #include "io/replay_file.h"

@@ -3,7 +3,7 @@
 #ifndef HDST_TOOLS_REPLAY_PRINT_H
 #define HDST_TOOLS_REPLAY_PRINT_H
 
-#include "codegen/interp/interp.h"
+#include "codegen/interp/interp_trace.h"
 
 enum { HDST_REPLAY_DEPTH = 256, HDST_REPLAY_TURNS = 2 };     // loops inside one another; first turns that are shown, beside the last one
 

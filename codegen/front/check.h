@@ -15,7 +15,7 @@
 #ifndef HDST_CODEGEN_FRONT_CHECK_H
 #define HDST_CODEGEN_FRONT_CHECK_H
 
-#include "codegen/opencl/kernel.h"
+#include "codegen/front/front.h"
 #include "base/name_map.h"
 #include "codegen/front/parse.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of constant expressions: array sizes, enum values, constants, cases. Computed with the interpreter's own arithmetic.
 #include "codegen/front/check.h"
-#include "codegen/interp/interp.h"
+#include "codegen/ir/eval.h"
 #include "record/scalar_convert.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions: C's promotions and usual arithmetic conversions, made explicit.
 #include "codegen/front/check.h"
-#include "codegen/interp/interp.h"
+#include "codegen/front/ast.h"
 #include "record/scalar_convert.h"
 
 #include <math.h>

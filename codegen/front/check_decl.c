@@ -2,7 +2,7 @@
 // Declarations of the file level: types as written, records, params, constants, enum values. Each is resolved when it is first needed, so order does
 // not matter; one that needs itself is an error.
 #include "codegen/front/check.h"
-#include "codegen/interp/interp.h"
+#include "codegen/ir/eval.h"
 #include "record/scalar_convert.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types of expressions. Each function returns the node that stands in the place of the one it was given.
 #include "codegen/front/check.h"
-#include "codegen/interp/interp.h"
+#include "codegen/ir/eval.h"
 #include "record/scalar_convert.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 // known, so it runs as accumulation, exact and in any order. Everything else is taken as declared.
 #include "codegen/front/builtins.h"
 #include "codegen/front/check.h"
-#include "codegen/interp/interp.h"
+#include "accum/accumulate_op.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -76,9 +76,4 @@ hdst_status hdst__interpret_fold_ordered(hdst__interp_run *run, hdst_error *erro
 // "index 53 out of range 0..49" and the like, for check `check` with these values; then place and record are added by hdst__check_to_error.
 void hdst__check_to_error(const ir_func *func, uint32_t check, uint64_t index, uint64_t limit, uint64_t record, hdst_error *error);
 
-// One operation on bit patterns, as every back end must compute it; used by the interpreter and by constant folding.
-uint64_t hdst__eval_unary(ir_op op, hdst__kind kind, hdst__kind operand, uint64_t a);
-uint64_t hdst__eval_binary(ir_op op, hdst__kind operand, uint64_t a, uint64_t b);
-uint64_t hdst__eval_fma(hdst__kind kind, uint64_t a, uint64_t b, uint64_t c);
-
 #endif

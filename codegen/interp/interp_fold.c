@@ -5,7 +5,8 @@
 // always the first ones. Records travel as C structs, whatever the input's layout.
 #include "codegen/ir/eval.h"
 #include "codegen/interp/interp_state.h"
-#include "codegen/opencl/kernel.h"       // HDST__FOLD_RECORDS
+#include "codegen/interp/interp.h"
+#include "codegen/ir/fold_tree.h"
 
 #include <string.h>
 

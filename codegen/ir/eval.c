@@ -7,7 +7,6 @@
 
 #include "record/bit_pattern.h"
 #include "record/scalar_convert.h"
-#include "codegen/interp/interp.h"
 
 #include <math.h>
 

@@ -26,6 +26,8 @@ typedef struct ir_expr ir_expr;
 typedef struct ir_stmt ir_stmt;
 typedef struct ir_func ir_func;
 
+enum { IR_NO_VAR = UINT32_MAX };    // no variable of the function
+
 typedef struct ir_var {
     const char *name;           // the user's where there is one; unique in the function
     hdst__kind kind;            // a scalar kind other than text

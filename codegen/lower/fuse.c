@@ -5,7 +5,7 @@
 // Before: flat_map both: store result.y = p.x; emit; store result.y = p.z; emit         After: y = p.x; if lt(y, 1) { accum t.n += y }
 //         filter few: emit if lt(q.y, 1)                                                       y_2 = p.z; if lt(y_2, 1) { accum t.n += y_2 }
 //         map count: accum t.n += q.y
-#include "codegen/opencl/kernel.h"
+#include "codegen/lower/fuse.h"
 
 // Where the record is that the next function reads.
 typedef enum record_place { IN_INPUT, IN_VARS, IN_OUTPUT } record_place;

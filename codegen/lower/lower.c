@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a checked function to IR: parameters, results, helpers. Helpers are put in place here, so that arrays and records need not be passed; they are
 // bound to where they lie, and numbers to a variable (the compiler's fma is never placed across a call).
-#include "codegen/lower/lower.h"
+#include "codegen/lower/lower_state.h"
 
 #include <string.h>
 
@@ -76,7 +76,7 @@ lower_place hdst__lower_call(lowerer *l, const ast_expr *call)
     l->result = is_void ? NULL : &result;
     l->tail = tail_return(callee->body);
     l->is_filter = false;
-    l->switch_continue = NO_VAR;
+    l->switch_continue = IR_NO_VAR;
     hdst__lower_stmt(l, callee->body);
     hdst__ir_structure_exits(l->func, &body, IR_RETURN);
     l->block = outer.block;
@@ -165,7 +165,7 @@ ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, con
 {
     ir_func *func = HDST__NEW(arena, ir_func);
     *func = (ir_func){.arena = arena, .name = function->name, .diags = module->diags};
-    lowerer l = {.arena = arena, .func = func, .block = &func->body, .switch_continue = NO_VAR};
+    lowerer l = {.arena = arena, .func = func, .block = &func->body, .switch_continue = IR_NO_VAR};
     add_params(&l, function, AST_PLAIN, IR_INPUT);
     add_params(&l, function, AST_BROADCAST, IR_BROADCAST_TABLE);
     add_output(&l, function->result);
@@ -182,7 +182,7 @@ ir_func *hdst__lower_group(hdst__arena *arena, const ast_module *module, const a
     if (function->unsupported || !function->body || function->kind == AST_HELPER || function->kind == AST_JOIN) return NULL;
     ir_func *func = HDST__NEW(arena, ir_func);
     *func = (ir_func){.arena = arena, .name = function->name, .diags = module->diags};
-    lowerer l = {.arena = arena, .func = func, .block = &func->body, .switch_continue = NO_VAR};
+    lowerer l = {.arena = arena, .func = func, .block = &func->body, .switch_continue = IR_NO_VAR};
     if (function->kind != AST_GROUP) add_params(&l, function, AST_PLAIN, IR_INPUT);
     else if (!hdst__lower_group_params(&l, function, key)) return NULL;
     lower_function(&l, function);

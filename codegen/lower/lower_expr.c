@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions become trees without side effects. What can fail puts a check in front; what must run only sometimes (a check or a helper on the right of
 // `&&`, in a branch of `?:`) becomes an `if` with a variable, so that the order from left to right stays.
-#include "codegen/lower/lower.h"
+#include "codegen/lower/lower_state.h"
 #include "record/scalar_convert.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 //   for row in first .. end
 //     n = add(n, s[row].a)
 //   result = n
-#include "codegen/lower/lower.h"
+#include "codegen/lower/lower_state.h"
 
 #include <string.h>
 
@@ -121,7 +121,7 @@ void hdst__lower_for_in(lowerer *l, const ast_stmt *s)
     loop->span = s->span;
     ir_block *around = l->block;
     l->block = &loop->body;
-    l->switch_continue = NO_VAR;
+    l->switch_continue = IR_NO_VAR;
     if (hdst__lower_assigns(s->then, s->decl)) {
         lower_place copy = hdst__lower_new_local(l, s->decl->name, s->decl->type);
         hdst__lower_copy(l, &copy, &record);

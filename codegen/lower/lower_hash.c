@@ -10,7 +10,7 @@
 //                                   h = (h ^ h >> 27) * 0x94d049bb133111eb
 //                                   h = h ^ h >> 31
 #include "record/key_hash.h"
-#include "codegen/lower/lower.h"
+#include "codegen/lower/lower_state.h"
 
 typedef struct hashing {
     lowerer *l;
@@ -115,7 +115,7 @@ static void add_leaf(hashing *h, const lower_place *place, uint32_t leaf)
 
 ir_expr *hdst__lower_hash(lowerer *l, const ast_expr *call)
 {
-    hashing h = {.l = l, .hash = NO_VAR};
+    hashing h = {.l = l, .hash = IR_NO_VAR};
     const ast_expr *of = call->args[0];
     const bool is_number = hdst__kind_is_scalar(of->type->kind);
     ir_expr *value = is_number ? hdst__lower_value(l, of) : NULL;

@@ -11,7 +11,7 @@
 //                                           lane[l] = lane_sum
 //                                         }
 //                                         d = ((lane[0] + lane[8]) + (lane[4] + lane[12])) + ...
-#include "codegen/lower/lower.h"
+#include "codegen/lower/lower_state.h"
 
 enum { LANES = HDST__LANES };
 
@@ -56,12 +56,12 @@ static void add_in_order(lowerer *l, const operands *o, uint32_t sum, ir_expr *f
 typedef struct lanes {
     uint32_t count;             // that elements fall to
     uint32_t var[LANES];
-    uint32_t array;             // NO_VAR: a variable each
+    uint32_t array;             // IR_NO_VAR: a variable each
 } lanes;
 
 static ir_expr *lane(lowerer *l, const lanes *all, uint32_t which)
 {
-    if (all->array == NO_VAR) return hdst__ir_var(l->func, all->var[which]);
+    if (all->array == IR_NO_VAR) return hdst__ir_var(l->func, all->var[which]);
     ir_expr *e = hdst__ir_unary(l->func, IR_ELEM, l->func->vars[all->array].kind, hdst__ir_const(l->func, HDST__U32, which));
     e->var = all->array;
     return e;
@@ -78,7 +78,7 @@ static ir_expr *combined(lowerer *l, const lanes *all, uint32_t first, uint32_t 
 
 static lanes fill_straight(lowerer *l, const operands *o)
 {
-    lanes all = {.count = (uint32_t)o->place[0].type->count, .array = NO_VAR};
+    lanes all = {.count = (uint32_t)o->place[0].type->count, .array = IR_NO_VAR};
     for (uint32_t i = 0; i < all.count; i++) {
         all.var[i] = hdst__ir_add_var(l->func, "lane", o->kind, 0);
         ir_expr *zero = hdst__ir_const(l->func, o->kind, 0);

@@ -4,7 +4,8 @@
 //
 // Where hi may be more than i can reach, i wraps and goes round until a break or return leaves the loop: it is general. Without one such a loop never ends (it
 // may then be taken to end, as C11 6.8.5p6 allows), so its bound is cut to what i reaches and it is counted all the same.
-#include "codegen/lower/lower.h"
+#include "codegen/ir/eval.h"
+#include "codegen/lower/lower_state.h"
 #include "codegen/pass/interval.h"
 
 // --- Does anything in a statement assign to a variable? ---
@@ -294,7 +295,7 @@ static void lower_general(lowerer *l, const ast_stmt *s)
 void hdst__lower_loop(lowerer *l, const ast_stmt *s)
 {
     const uint32_t outer = l->switch_continue;
-    l->switch_continue = NO_VAR;
+    l->switch_continue = IR_NO_VAR;
     if (!lower_counted(l, s) && !lower_downward(l, s)) lower_general(l, s);
     l->switch_continue = outer;
 }

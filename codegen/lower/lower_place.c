@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places: where a value of any type lies. Records and arrays of records are taken apart into leaves here, so that IR knows only scalars and
 // arrays of scalars.
-#include "codegen/lower/lower.h"
+#include "codegen/ir/eval.h"
+#include "codegen/lower/lower_state.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // Reduces that combine leaf by leaf with a known law become accumulations: exact, in any order, on every device.
 //
 // Before: store result.n = add(a.n, b.n)         After: accum result.n += a.n
-#include "codegen/lower/lower.h"
+#include "codegen/lower/lower_state.h"
 
 static const ir_expr *without_conversion(const ir_expr *e)
 {

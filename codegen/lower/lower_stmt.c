@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statements other than loops.
-#include "codegen/lower/lower.h"
+#include "codegen/lower/lower_state.h"
 
 void hdst__lower_body(lowerer *l, ir_block *block, const ast_stmt *stmt)
 {
@@ -267,7 +267,7 @@ static void lower_switch(lowerer *l, const ast_stmt *s)
 
 static void lower_continue(lowerer *l, const ast_stmt *s)
 {
-    if (l->switch_continue == NO_VAR) {
+    if (l->switch_continue == IR_NO_VAR) {
         hdst__lower_push(l, hdst__ir_stmt(l->func, IR_CONTINUE, s->span));
         return;
     }

@@ -10,7 +10,7 @@
 //     next_p = records[row].p; next_q = records[row].q
 //     a_p = next_p; a_q = next_q
 //   result.k = records[first].k; result.p = a_p; result.q = a_q
-#include "codegen/opencl/kernel.h"
+#include "codegen/lower/lower.h"
 
 typedef struct rewrite {
     ir_func *func;

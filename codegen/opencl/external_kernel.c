@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that users write in OpenCL C themselves: the records they name are declared in front of their text, and the arguments are listed for the engine.
 #include "base/name_set.h"
-#include "codegen/opencl/kernel.h"
+#include "codegen/opencl/external_kernel.h"
 #include "base/writer.h"
 
 #include <inttypes.h>

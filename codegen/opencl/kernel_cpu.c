@@ -6,6 +6,7 @@
 
 #include "accum/first_level.h"
 #include "codegen/ir/accum_tables.h"
+#include "codegen/pass/passes.h"
 
 #include <inttypes.h>
 

@@ -6,6 +6,7 @@
 #include "accum/fixed_point.h"
 #include "codegen/ir/accum_tables.h"
 #include "codegen/opencl/kernel_pieces.h"
+#include "codegen/pass/passes.h"
 
 #include <inttypes.h>
 

@@ -11,6 +11,7 @@
 #include "codegen/pass/row_form.h"
 #include "accum/first_level.h"
 #include "codegen/ir/accum_tables.h"
+#include "codegen/pass/passes.h"
 
 enum {
     PRIVATE_WORDS = 16, LANE_SUM_WORDS = 8, PAIR_SUM_WORDS = 32,        // of a row in registers: at most

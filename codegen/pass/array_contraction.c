@@ -11,7 +11,7 @@
 // one array. The pass goes in rounds. Each begins by writing down where every variable is read and written; arrays
 // are contracted in place by that list, and what a round left of them is swept up at its end. What the list no longer
 // tells (a variable that got new readers) waits for the next round.
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 #include <string.h>
 

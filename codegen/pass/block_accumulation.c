@@ -14,6 +14,8 @@
 // Additions within control that varies are tested one by one where they stand.
 #include "codegen/pass/block_form.h"
 #include "record/bit_pattern.h"
+#include "accum/tables.h"
+#include "codegen/pass/passes.h"
 
 enum { MOST_SUMS = 512 };       // words of an accumulator whose sums have levels in private memory: 448 bytes each (704 for floats), in the second cache, which are read and written once a block (measured with 79
                                 // sums of doubles: 33 ns a record, 51 in fixed point)

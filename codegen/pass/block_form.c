@@ -17,6 +17,7 @@
 // Control that varies (a loop that records leave at different turns) stays inside a record loop, which is then not vectorised.
 // Additions to accumulators are put apart from what computes the addends, for pass_accumulate.
 #include "codegen/pass/block_form.h"
+#include "codegen/pass/passes.h"
 
 enum { FEW_NODES = 64 };        // so little vector work is not worth a record loop of its own beside a scalar one
 

@@ -3,7 +3,7 @@
 #ifndef HDST_CODEGEN_PASS_BLOCK_FORM_H
 #define HDST_CODEGEN_PASS_BLOCK_FORM_H
 
-#include "codegen/opencl/kernel.h"
+#include "codegen/ir/ir.h"
 
 // Which varying variables live across record loops (block_liveness.c). Run again after a pass that moved or merged record loops.
 void hdst__block_mark_per_record(ir_func *func);

@@ -12,7 +12,7 @@
 // A clamp goes when its index is always in range; a check goes also when it is in range here, behind the conditions
 // and checks on the way (value_ranges.h): the clamp stays then, as expressions may later leave their branch. What
 // holds becomes `true`; folding does the rest.
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 #include "codegen/pass/value_ranges.h"
 
 typedef hdst__prover prover;

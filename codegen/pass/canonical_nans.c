@@ -5,7 +5,7 @@
 //
 // Before:  store result.y = mul(p.x, p.y)      After:  store result.y = canonical(mul(p.x, p.y))
 //          store result.n = f32(p.k)                   store result.n = f32(p.k)
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 enum { MOST_ROUNDS = 4 };       // variables that wait for one another in longer chains count as any number
 

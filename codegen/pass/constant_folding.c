@@ -8,8 +8,8 @@
 //            x = 7
 //          }
 #include "record/bit_pattern.h"
-#include "codegen/interp/interp.h"
-#include "codegen/opencl/kernel.h"
+#include "codegen/ir/eval.h"
+#include "codegen/pass/passes.h"
 #include "record/scalar_convert.h"
 
 #include <math.h>

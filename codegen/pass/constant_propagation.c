@@ -6,7 +6,7 @@
 //          d = fma(e, e, d)               y = d                                 row = j                          row = j
 //          y = d                                                                d = add(d, c[row].x)             d = add(d, c[j].x)
 //                                                                             }                                }
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 enum { FAR = 256 };     // statements: reads that lie farther away are left, so that the work stays in proportion
 

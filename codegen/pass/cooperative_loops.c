@@ -12,6 +12,7 @@
 // in a cell. Of a nest of loops the one with the most turns goes outside.
 #include "codegen/pass/affine_index.h"
 #include "codegen/pass/row_form.h"
+#include "codegen/pass/passes.h"
 
 enum { LEAST_TURNS = 32 };
 

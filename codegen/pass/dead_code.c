@@ -5,7 +5,7 @@
 //          var f32 a
 //          a = p.x                                   accum t.value += p.y
 //          accum t.value += p.y
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 static bool count_read(ir_expr **slot, void *user)
 {

@@ -4,7 +4,7 @@
 //
 // Before: for e = 0u to 30u { d[e] = 0f }                       After: for j = 0u to 30u { d[j] = p.x[j]; least = min(least, d[j]) }
 //         for j = 0u to 30u { d[j] = p.x[j]; least = min(least, d[j]) }
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 // --- The loop that fills all of it ---
 

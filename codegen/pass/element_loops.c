@@ -9,8 +9,9 @@
 //         for i = 0 to 784 vectorize { words t[best].x[i] takes fixed(p.x[i]); odd = or(odd, not(fits(p.x[i]))) }
 //         if odd { for i = 0 to 784 { if not(fits(p.x[i])) { wide t[best].x[i] += p.x[i] } } }
 #include "codegen/pass/row_form.h"
+#include "accum/tables.h"
 
-enum { NO_VAR = UINT32_MAX, LEAST_TURNS = 8 };
+enum { LEAST_TURNS = 8 };
 
 // --- Which loops ---
 
@@ -89,7 +90,7 @@ typedef struct elements {
     const hdst__tables *tables;
     reader reads;
     ir_block before, body, rare;
-    uint32_t odd;               // NO_VAR: there is nothing to test
+    uint32_t odd;               // IR_NO_VAR: there is nothing to test
 } elements;
 
 static const hdst__cell *cell_of(const elements *l, const ir_stmt *s) { return &hdst__tables_accum(l->tables, s->param)->cell[s->leaf]; }
@@ -156,7 +157,7 @@ static void add_exact(elements *l, const ir_stmt *s)
     ir_func *func = l->func;
     for (uint32_t w = 0; w < cell_of(l, s)->strip_words; w++)
         hdst__ir_push(func, &l->body, addition(l, IR_ACCUM_WORDS, s, in_cell(l, IR_FIXED, HDST__I64, s, w), w));
-    if (l->odd == NO_VAR) {
+    if (l->odd == IR_NO_VAR) {
         l->odd = hdst__ir_add_var(func, "odd", HDST__BOOL, 0);
         func->vars[l->odd].varying = true;
         hdst__ir_push(func, &l->before, hdst__ir_set(func, l->odd, hdst__ir_const(func, HDST__BOOL, 0)));
@@ -204,7 +205,7 @@ static void take_loop(elements *l, ir_block *out, ir_stmt *loop)
     loop->body = l->body;
     loop->vectorize = true;
     hdst__ir_push(l->func, out, loop);
-    if (l->odd == NO_VAR) return;
+    if (l->odd == IR_NO_VAR) return;
     ir_stmt *test = hdst__ir_if(l->func, hdst__ir_var(l->func, l->odd));
     hdst__row_fresh(l->func, &l->rare);
     again->body = l->rare;
@@ -235,7 +236,7 @@ static void rewrite(ir_func *func, const hdst__tables *tables, ir_block *block, 
     ir_block out = {0};
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
-        elements l = {.func = func, .tables = tables, .reads = {func, s}, .odd = NO_VAR};
+        elements l = {.func = func, .tables = tables, .reads = {func, s}, .odd = IR_NO_VAR};
         const bool wanted = s->kind == IR_FOR && s->step == 1 && (!whole_rows || (adds_or_stores(s) && has_many_turns(s)));
         if (wanted && can_take(&l)) {
             take_loop(&l, &out, s);

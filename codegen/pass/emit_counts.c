@@ -12,7 +12,7 @@
 //
 // settle: block form: what is worked out moves in front of what stores and emits, which is a record loop of its own, one record after another.
 //   Before: store result.y = mul(p.x, 2); emit if lt(p.x, 1)        After: given = mul(p.x, 2); comes = lt(p.x, 1); store result.y = given; emit if comes
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 // --- dense ---
 

@@ -5,7 +5,7 @@
 // Before:  d = add(mul(x, y), z)     After:  d = fma(x, y, z)
 //          d = sub(mul(x, y), z)             d = fma(x, y, neg(z))
 //          d = sub(z, mul(x, y))             d = fma(neg(x), y, z)
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 static bool is_product(const ir_expr *e) { return e->op == IR_MUL; }
 

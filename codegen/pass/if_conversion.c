@@ -15,6 +15,7 @@
 #include "codegen/pass/block_form.h"
 
 #include "accum/minmax_keys.h"
+#include "codegen/pass/passes.h"
 
 enum { MOST_STATEMENTS = 16, MOST_NODES = 256 };    // of both branches together: they are all evaluated
 

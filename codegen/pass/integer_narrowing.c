@@ -9,7 +9,7 @@
 // What looks at high bits too (shifts to the right, minimum, comparisons) is taken when all that goes in is a small number widened: then the result is as well.
 // Where a leaf is a wide number that varies, nothing changes: it would have to be cut first. For CPU devices; registers of a GPU's lane are 32 bits wide.
 #include "codegen/pass/block_form.h"
-#include "codegen/interp/interp.h"
+#include "codegen/ir/ir.h"
 #include "record/scalar_convert.h"
 
 static bool is_small(hdst__kind kind, const ir_expr *than) { return hdst__kind_is_integer(kind) && hdst__scalar_size(kind) < hdst__scalar_size(than->kind); }

@@ -10,6 +10,7 @@
 //         }
 // A last loop takes the elements that are left when their number is no multiple of 16.
 #include "codegen/pass/row_form.h"
+#include "codegen/pass/passes.h"
 
 typedef struct nest {
     const ir_stmt *outer, *zero, *inner, *keep;

@@ -4,7 +4,8 @@
 // Before: for i = 0 to 784 { check 2: lt(best, length(t)); accum t[best].x[i] += p.x[i] }
 // After:  check 2: lt(best, length(t)); for i = 0 to 784 { accum t[best].x[i] += p.x[i] }
 // Where the loop may have no turn, the check is: there is none, or ... What is worked out in the loop for the check alone goes with it.
-#include "codegen/interp/interp.h"
+#include "codegen/ir/eval.h"
+#include "codegen/pass/passes.h"
 #include "codegen/pass/row_form.h"
 
 static bool stays(ir_expr **slot, void *user)

@@ -10,8 +10,8 @@
 //          }                                 d = add(d, e_2)
 //
 // Longer ones go too (hdst__pass_unroll_arrays) when their counters are all that keeps local arrays from becoming variables (scalar_replacement.c).
-#include "codegen/interp/interp.h"
-#include "codegen/opencl/kernel.h"
+#include "codegen/ir/eval.h"
+#include "codegen/pass/passes.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of the passes. The verifier runs after each: it is cheap, and a pass that broke something is named.
 #include "codegen/pass/row_form.h"
+#include "accum/tables.h"
+#include "codegen/pass/passes.h"
+#include "record/layout.h"
 
 typedef struct pass {
     const char *name;

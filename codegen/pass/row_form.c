@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the passes of the row form share, and whether a function gains by it.
 #include "codegen/pass/row_form.h"
+#include "record/layout.h"
 
-enum { NO_VAR = UINT32_MAX };
 
 bool hdst__row_is_local(const ir_func *func, const ir_stmt *stmt, uint32_t var)
 {
@@ -33,7 +33,7 @@ void hdst__row_fresh(ir_func *func, ir_block *block)
 
 typedef struct search {
     const ir_func *func;
-    uint32_t var;               // of the loop; NO_VAR: it counts none
+    uint32_t var;               // of the loop; IR_NO_VAR: it counts none
     const hdst__leaf *leaf;
 } search;
 
@@ -41,7 +41,7 @@ static bool find_wide(ir_expr **slot, void *user)
 {
     search *s = user;
     const ir_expr *e = *slot;
-    if (e->op != IR_FIELD || !e->a || e->a->op == IR_CONST || (s->var != NO_VAR && !hdst__ir_expr_reads(e->a, s->var))) return true;
+    if (e->op != IR_FIELD || !e->a || e->a->op == IR_CONST || (s->var != IR_NO_VAR && !hdst__ir_expr_reads(e->a, s->var))) return true;
     const hdst__leaf *leaf = &s->func->params[e->param].record->leaves[e->leaf];
     if (leaf->elements >= HDST__ROW_ELEMENTS) s->leaf = leaf;
     return true;
@@ -59,7 +59,7 @@ static bool look(search *s, const ir_block *block, bool *all_taken)
         bool inner = false;
         for (int n = 0, count = hdst__ir_nested(stmt, nested); n < count; n++) inner |= look(s, nested[n], all_taken);
         if (is_loop(stmt) && !inner) {
-            search here = {s->func, stmt->kind == IR_FOR ? stmt->var : NO_VAR, NULL};
+            search here = {s->func, stmt->kind == IR_FOR ? stmt->var : IR_NO_VAR, NULL};
             hdst__ir_visit_exprs(&stmt->body, find_wide, &here);
             if (here.leaf && stmt->vectorize) s->leaf = here.leaf;
             else if (here.leaf && !stmt->scalar_why) *all_taken = false;

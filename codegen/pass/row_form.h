@@ -5,6 +5,8 @@
 #define HDST_CODEGEN_PASS_ROW_FORM_H
 
 #include "codegen/pass/block_form.h"
+#include "accum/tables.h"
+#include "record/layout.h"
 
 enum { HDST__ROW_ELEMENTS = 32 };       // an array of so many elements makes a record wide
 

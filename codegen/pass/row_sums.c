@@ -9,6 +9,7 @@
 // Taken is what stands in loops of constant bounds alone (every record comes there), adds to the one row of an
 // accumulator, and goes through its elements in order. Sums are exact, so their order does not matter.
 #include "codegen/pass/row_sums.h"
+#include "record/layout.h"
 
 #include <string.h>
 

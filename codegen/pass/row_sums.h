@@ -11,6 +11,7 @@
 #include "accum/tables.h"
 #include "codegen/pass/affine_index.h"
 #include "codegen/pass/row_form.h"
+#include "record/layout.h"
 
 enum { HDST__ROW_SUMS_BLOCK = 64 };     // records; strips begin at a multiple of so many
 enum { HDST__ROW_UNITS = 1024 };        // factors or dots of a record: 256 KiB of a block

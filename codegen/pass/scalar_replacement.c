@@ -6,7 +6,7 @@
 //
 // Before: d[0u] = sub(p.x, 1f)           After: d_0 = sub(p.x, 1f)
 //         d[1u] = mul(d[0u], d[0u])             d_1 = mul(d_0, d_0)
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 enum { MOST_ELEMENTS = 64 };
 

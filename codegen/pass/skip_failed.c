@@ -18,7 +18,7 @@
 //         ok = and(ok, ne(b.n, 0u))
 //         if ok { store out.n = div(a.n, b.n); store out.records_taken = add(a.records_taken, 1ul) }
 //         else { store out.n = a.n; store out.records_taken = a.records_taken }
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 #include <string.h>
 

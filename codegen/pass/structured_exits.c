@@ -23,7 +23,8 @@
 //                                            }
 //
 // So it is also after each 64 exits of a block: what follows each stands in the `else` of the one before, and thousands would nest as deep.
-#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
+#include "codegen/pass/structured_exits.h"
 
 enum { MOST_NESTED = 64 };      // early exits of a block, each with what follows in its `else`
 
@@ -63,7 +64,7 @@ static bool always_exits(const exits *x, const ir_block *block)
 
 static ir_expr *flag_of(exits *x)
 {
-    if (x->flag == NO_VAR) x->flag = hdst__ir_add_var(x->func, x->exit == IR_CONTINUE ? "skip" : "done", HDST__BOOL, 0);
+    if (x->flag == IR_NO_VAR) x->flag = hdst__ir_add_var(x->func, x->exit == IR_CONTINUE ? "skip" : "done", HDST__BOOL, 0);
     return hdst__ir_var(x->func, x->flag);
 }
 
@@ -194,9 +195,9 @@ static void structure(exits *x, ir_block *block, bool flagged, bool in_loop)
 
 void hdst__ir_structure_exits(ir_func *func, ir_block *block, ir_stmt_kind exit)
 {
-    exits x = {func, exit, NO_VAR};
+    exits x = {func, exit, IR_NO_VAR};
     structure(&x, block, false, false);
-    if (x.flag == NO_VAR) return;
+    if (x.flag == IR_NO_VAR) return;
     ir_block all = {0};
     hdst__ir_push(func, &all, hdst__ir_set(func, x.flag, hdst__ir_const(func, HDST__BOOL, 0)));
     append(&x, &all, block);
@@ -223,7 +224,7 @@ static bool structure_continues(ir_stmt *stmt, void *user)
 
 static bool runs_once(ir_func *func, const ir_stmt *s)
 {
-    const exits x = {func, IR_BREAK, NO_VAR};
+    const exits x = {func, IR_BREAK, IR_NO_VAR};
     return s->kind == IR_LOOP && !s->cond && !s->head.count && always_exits(&x, &s->body);
 }
 

@@ -8,7 +8,7 @@
 // Before: d = 0; for j = 0 to length(c) { d = add(d, sub(p.x, c[j].x)) }; total += d
 // After, two records: x = p.x@0; x_ = p.x@1; d = 0; d_ = 0;
 //         for j = 0 to length(c) { d = add(d, sub(x, c[j].x)); d_ = add(d_, sub(x_, c[j].x)) }; total += d; total += d_
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 #include <inttypes.h>
 

@@ -4,7 +4,7 @@
 //
 // Before: check 0: lt(u64(i), length(t)); accum t[select(lt(u64(i), length(t)), i, 0)].n += 1
 // After:  accum t[select(lt(u64(i), length(t)), i, 0)].n += 1
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 static bool meet_check(ir_stmt *s, void *user)
 {

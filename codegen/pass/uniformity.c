@@ -11,7 +11,7 @@
 //          for j = 0ul to length(c) {                 the same
 //            d = add(p.x, c[j].x)
 //          }
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 typedef struct marker {
     ir_func *func;

@@ -8,6 +8,7 @@
 //         for j = j_whole to hi { records { d = sub(p.x, c[j].x); best = ... } }
 #include "codegen/pass/block_form.h"
 #include "codegen/pass/interval.h"
+#include "codegen/pass/passes.h"
 
 enum { TURNS = 4, MOST_NODES = 256 };
 

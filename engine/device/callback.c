@@ -2,7 +2,7 @@
 #include "engine/device/callback.h"
 #include "base/costs_cpu.h"
 
-#include "codegen/opencl/kernel.h"
+#include "codegen/ir/ir.h"
 #include "base/threads.h"
 
 #include <stdio.h>

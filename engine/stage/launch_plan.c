@@ -5,6 +5,7 @@
 #include "base/costs_host.h"
 
 #include "codegen/interp/interp.h"
+#include "codegen/opencl/external_kernel.h"
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/launch_shape.h"
 #include "engine/memory/store.h"

@@ -4,6 +4,7 @@
 #define HDST_ENGINE_STAGE_LAUNCH_PLAN_H
 
 #include "codegen/interp/interp.h"
+#include "codegen/opencl/kernel.h"
 #include "engine/device/separate.h"
 #include "engine/stage/executor.h"
 #include "engine/stage/stage_values.h"

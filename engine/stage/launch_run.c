@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running a plan: what changed is written, tables are cleared, slices run, a failed record is explained.
 #include "codegen/interp/interp.h"
+#include "codegen/opencl/kernel.h"
 #include "engine/device/driver_gate.h"
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/launch_first_level.h"

@@ -4,6 +4,7 @@
 #include "engine/stage/stage.h"
 
 #include "codegen/interp/interp.h"
+#include "codegen/ir/fold_tree.h"
 
 #include <string.h>
 

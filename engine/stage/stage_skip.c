@@ -6,6 +6,7 @@
 
 #include "accum/reduce.h"
 #include "accum/first_level.h"
+#include "codegen/pass/passes.h"
 
 #include <stdio.h>
 #include <string.h>

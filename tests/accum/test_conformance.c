@@ -7,6 +7,7 @@
 #include "accum/representation.h"
 #include "accum/superaccumulator.h"
 #include "tests/accum/conformance.h"
+#include "accum/tables.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What compiling takes grows as the text does: the bytes that the compiler's arena hands out for a program of some
 // shape, four times as long, and what it may take at most.
-#include "codegen/interp/interp.h"
+#include "codegen/front/front.h"
+#include "codegen/lower/lower.h"
 #include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 #include "base/writer.h"
 
 #include <criterion/criterion.h>

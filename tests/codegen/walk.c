@@ -3,6 +3,10 @@
 // usage: walk FILE
 #include "tests/support/ir_text.h"
 #include "codegen/ir/accum_tables.h"
+#include "codegen/front/ast.h"
+#include "codegen/front/front.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

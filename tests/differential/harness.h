@@ -6,7 +6,8 @@
 #include "generate.h"
 
 #include "tests/support/bignum.h"
-#include "codegen/opencl/kernel.h"
+#include "codegen/ir/ir.h"
+#include "accum/tables.h"
 
 typedef struct diff_library {       // C translations of several programs, compiled and loaded
     void *handle;

@@ -2,7 +2,11 @@
 // The side under test: kernel text through the compiler to the interpreter.
 #include "harness.h"
 
+#include "codegen/front/front.h"
 #include "codegen/interp/interp.h"
+#include "codegen/lower/fuse.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 #include "codegen/pass/row_form.h"
 #include "accum/reduce.h"
 #include "codegen/ir/accum_tables.h"

@@ -5,6 +5,9 @@
 //
 //     build/tests/differential/print_kernels FIRST COUNT [--text] > new; diff old new
 #include "harness.h"
+#include "accum/tables.h"
+#include "codegen/opencl/kernel.h"
+#include "record/layout.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "harness.h"
 #include "mistakes.h"
 
-#include "codegen/opencl/kernel.h"
+#include "codegen/front/front.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

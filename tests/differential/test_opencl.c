@@ -15,6 +15,8 @@
 #include "engine/stage/stage_run.h"
 #include "accum/reduce.h"
 #include "accum/first_level.h"
+#include "codegen/lower/fuse.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

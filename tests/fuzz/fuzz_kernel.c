@@ -2,6 +2,8 @@
 // Any bytes as a kernel file: it is checked or refused, without a crash or a hang; and of what was accepted the
 // checker kept its promises (codegen/front/ast.h), so that it can be lowered to IR that is well formed.
 #include "codegen/front/check.h"
+#include "codegen/ir/ir.h"
+#include "codegen/lower/lower.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef HDST_TESTS_IR_MAKE_H
 #define HDST_TESTS_IR_MAKE_H
 
-#include "codegen/opencl/kernel.h"
+#include "codegen/ir/ir.h"
 
 typedef struct ir_field {
     const char *name;

@@ -6,7 +6,7 @@
 #ifndef HDST_TESTS_IR_TEXT_H
 #define HDST_TESTS_IR_TEXT_H
 
-#include "codegen/opencl/kernel.h"
+#include "codegen/ir/ir.h"
 
 // NULL, with *wrong set to the line and what is wrong there, when the text is none. All is in the arena. The function
 // need not be well formed: ask the verifier.

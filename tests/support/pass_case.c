@@ -2,6 +2,7 @@
 #include "tests/support/pass_case.h"
 
 #include "tests/support/program_run.h"
+#include "accum/tables.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

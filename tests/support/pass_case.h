@@ -8,6 +8,7 @@
 #define HDST_TESTS_PASS_CASE_H
 
 #include "tests/support/ir_text.h"
+#include "accum/tables.h"
 
 typedef struct pass_case {
     void (*run)(ir_func *func);

@@ -3,6 +3,9 @@
 
 #include "accum/reduce.h"
 #include "codegen/ir/accum_tables.h"
+#include "codegen/front/front.h"
+#include "codegen/interp/interp.h"
+#include "record/layout.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

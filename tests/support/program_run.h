@@ -3,8 +3,9 @@
 #ifndef HDST_TESTS_PROGRAM_RUN_H
 #define HDST_TESTS_PROGRAM_RUN_H
 
-#include "codegen/interp/interp.h"
-#include "codegen/opencl/kernel.h"
+#include "codegen/front/ast.h"
+#include "accum/tables.h"
+#include "codegen/ir/ir.h"
 
 typedef struct program_result {
     uint64_t failed_record;

@@ -2,7 +2,7 @@
 // Every file of front/bad is a kernel with mistakes. Its comments say which errors must come, all of them and no other:
 //     // expect: LINE:COLUMN: message | hint        (" | hint" may be left out when there is none)
 //     // param: NAME=VALUE                          given from outside
-#include "codegen/opencl/kernel.h"
+#include "codegen/front/front.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

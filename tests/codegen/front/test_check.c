@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checker on good programs: types and conversions, constants, classes of reduces, what is not available yet. Bad programs: test_bad_kernels.c.
 #include "codegen/front/builtins.h"
-#include "codegen/opencl/kernel.h"
+#include "codegen/front/front.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference interpreter on hand-made IR, against the same computation in plain C.
 #include "codegen/interp/interp.h"
-#include "codegen/opencl/kernel.h"
 #include "accum/addends.h"
 #include "accum/superaccumulator.h"
 #include "codegen/ir/accum_tables.h"

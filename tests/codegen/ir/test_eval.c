@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic of the IR on bit patterns, against values worked out by hand and against plain C where C defines the result.
-#include "codegen/interp/interp.h"
+#include "codegen/ir/eval.h"
 #include "record/scalar_convert.h"
 
 #include <criterion/criterion.h>

@@ -3,6 +3,8 @@
 #include "tests/support/ir_text.h"
 #include "tests/support/program_run.h"
 #include "codegen/ir/accum_tables.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused chains against the same chain written by hand as one function.
 #include "tests/support/program_run.h"
+#include "codegen/front/front.h"
+#include "codegen/ir/ir.h"
+#include "codegen/lower/fuse.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

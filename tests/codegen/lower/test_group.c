@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups and reduces by key in IR, over runs of records with equal keys, in the strict interpreter: against C, and nothing is read outside of the table.
+#include "codegen/front/front.h"
 #include "codegen/interp/interp.h"
-#include "codegen/opencl/kernel.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

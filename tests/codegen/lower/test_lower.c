@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lowering against C: functions of pass/programs.hk written again in C, compiled by the C compiler, give the same bits.
 #include "tests/support/program_run.h"
+#include "codegen/front/front.h"
+#include "codegen/ir/ir.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,7 +2,11 @@
 // Loops whose counter is narrower than what it is compared with wrap and go round until something leaves them: the
 // interpreter and the kernels of both forms give what the same loops give as plain C (which wraps unsigned numbers,
 // and is made to wrap signed ones).
+#include "codegen/front/front.h"
 #include "codegen/interp/interp.h"
+#include "codegen/lower/lower.h"
+#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 #include "tests/support/kernel_suite.h"
 
 #include <stdlib.h>

@@ -3,7 +3,10 @@
 // of, each in every role, give the kernels that other names give. Kernels are compared token by token: words that are
 // none of the program's are the same, those of the program stand for each other one to one. So a name that meant
 // something to a kernel, or met another, would show; what such kernels compute is looked at in test_kernel_text.c.
+#include "codegen/front/front.h"
+#include "codegen/lower/lower.h"
 #include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 #include "codegen/opencl/identifiers.h"
 #include "accum/tables.h"
 #include "tests/support/words.h"

@@ -3,6 +3,7 @@
 #include "accum/reduce.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

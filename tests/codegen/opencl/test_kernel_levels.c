@@ -6,6 +6,7 @@
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
 #include "accum/representation.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <float.h>

@@ -3,6 +3,8 @@
 // arithmetic (codegen/ir/eval.c, itself tested against C). Operands are the corners of each kind and some ordinary
 // values, all pairs.
 #include "codegen/interp/interp.h"
+#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
 #include "record/scalar_convert.h"

@@ -6,6 +6,7 @@
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
 #include "accum/fixed_point.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -5,6 +5,7 @@
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
 #include "tests/support/words.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

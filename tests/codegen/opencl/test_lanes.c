@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // dot and sum: the interpreter and the kernels of both forms, from all layouts, have the bits of the definition in
 // docs/kernel-language.md, written here once more in C. Records are wide or odd: 1, 15, 16, 17, 33 and 784 elements.
+#include "codegen/front/front.h"
 #include "codegen/interp/interp.h"
+#include "codegen/lower/lower.h"
+#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 #include "tests/support/kernel_run.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,11 @@
 // Every pair of operators, one within the other on either side, wherever an expression may stand: as the bound of a
 // loop, an index, an argument of a macro, a condition, an addend, a value that is stored or emitted, and what decides
 // whether one is. Kernels of both forms and the interpreter give what the same operators come to here.
+#include "codegen/front/front.h"
 #include "codegen/interp/interp.h"
+#include "codegen/lower/lower.h"
+#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 #include "accum/reduce.h"
 #include "tests/support/kernel_suite.h"
 #include "codegen/ir/accum_tables.h"

@@ -5,6 +5,7 @@
 #include "codegen/opencl/prelude.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_run.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <ctype.h>

@@ -2,6 +2,8 @@
 // The pass accumulate on IR alone, behind the pass block: additions become words of the strip table. The interpreter runs both: every cell has the same value.
 #include "codegen/pass/block_form.h"
 #include "tests/support/pass_case.h"
+#include "accum/tables.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass block on IR alone: what goes into record loops, what stays outside, and in what order.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

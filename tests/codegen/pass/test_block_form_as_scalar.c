@@ -4,6 +4,9 @@
 #include "tests/support/ir_text.h"
 #include "tests/support/program_run.h"
 #include "codegen/ir/accum_tables.h"
+#include "codegen/front/front.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass checks on IR alone: which comparisons of an index it proves, and which it must not. What is proved becomes `true`; folding drops it.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which checks are proved away and which must stay; random programs must fail in the same record at the same check with and without the pass.
+#include "codegen/front/front.h"
 #include "codegen/interp/interp.h"
-#include "codegen/opencl/kernel.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include "tests/support/random_checks.h"
 

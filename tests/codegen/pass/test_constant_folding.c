@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass fold on IR alone. The constants expected here were worked out by hand from the numeric rules.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 

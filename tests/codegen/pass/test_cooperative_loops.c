@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass that takes loops over the elements of wide accumulators out of the body, on IR alone. The loops are shown behind the body that they left.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass unread on IR alone: what goes, what stays, and which leaves are marked as read.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 

@@ -2,6 +2,7 @@
 // The passes of emit_counts.c on IR alone, and the bound on what a record emits.
 #include "tests/support/pass_case.h"
 #include "codegen/ir/accum_tables.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 

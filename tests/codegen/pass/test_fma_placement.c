@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass fma on IR alone: where a product becomes part of a fused multiply-add, and where it must not. test_scalar_passes.c says it in the kernel language.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass if-convert on IR alone: which branches become selects.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 

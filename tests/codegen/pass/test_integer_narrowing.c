@@ -2,6 +2,7 @@
 // The pass narrow on IR alone: which arithmetic may be done in the small type, and which needs the bits above it.
 #include "codegen/pass/block_form.h"
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 

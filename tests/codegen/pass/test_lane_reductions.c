@@ -2,6 +2,7 @@
 // The pass lanes on IR alone.
 #include "codegen/pass/row_form.h"
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 

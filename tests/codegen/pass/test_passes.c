@@ -3,6 +3,9 @@
 #include "codegen/pass/block_form.h"
 #include "codegen/pass/row_form.h"
 #include "tests/support/program_run.h"
+#include "codegen/front/front.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass predicate on IR alone: conditional additions become additions of what the accumulator does not notice, conditional emits say their condition.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 

@@ -2,6 +2,7 @@
 // The pass mask on IR alone. The interpreter runs what was and what became of it: the same bits whatever the records do.
 #include "codegen/pass/block_form.h"
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -5,6 +5,10 @@
 #include "accum/reduce.h"
 #include "tests/support/kernel_run.h"
 #include "codegen/ir/accum_tables.h"
+#include "codegen/front/ast.h"
+#include "codegen/front/front.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -8,6 +8,10 @@
 #include "tests/support/kernel_run.h"
 #include "accum/first_level.h"
 #include "codegen/ir/accum_tables.h"
+#include "codegen/front/ast.h"
+#include "codegen/front/front.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

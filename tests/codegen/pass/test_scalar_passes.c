@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scalar passes one by one, on small kernels: what the dump says before and after.
-#include "codegen/opencl/kernel.h"
+#include "codegen/front/front.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass arrays on IR alone.
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 #include "tests/support/pass_case.h"
 
 #include <criterion/criterion.h>

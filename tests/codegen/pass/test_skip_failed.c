@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass skip on IR alone: the body runs once for its checks, then for the records that passed. What records do is compared in test_skip_failed_random.c.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function that skips records with errors, against the plain one: the records that pass give the same, the others nothing.
 #include "codegen/pass/block_form.h"
+#include "codegen/front/front.h"
 #include "codegen/interp/interp.h"
-#include "codegen/opencl/kernel.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 #include "accum/reduce.h"
 #include "tests/support/random_checks.h"
 #include "codegen/ir/accum_tables.h"

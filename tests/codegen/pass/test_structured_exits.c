@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass exits on IR alone: `return` and `continue` become structure; the interpreter runs what was and what became of it.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass that lets a lane take two records, on IR alone.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 

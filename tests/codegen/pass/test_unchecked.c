@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass unchecked on IR alone: checks go, clamps stay.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass uniform on IR alone: which variables are marked as varying.
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 // The pass jam on IR alone: a uniform loop around one vectorised record loop takes four turns at a time.
 #include "codegen/pass/block_form.h"
 #include "tests/support/pass_case.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

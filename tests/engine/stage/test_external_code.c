@@ -3,7 +3,9 @@
 #include "engine/engine.h"
 #include "engine/memory/host_rows.h"
 #include "engine/stage/stage_run.h"
-#include "codegen/opencl/kernel.h"
+#include "codegen/front/front.h"
+#include "codegen/lower/lower.h"
+#include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // A pass that changes nothing and says that it was asked.
 //
 // Before and After: the same.
-#include "codegen/opencl/kernel.h"
+#include "codegen/pass/passes.h"
 
 #include <stdio.h>
 

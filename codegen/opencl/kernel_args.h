@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of a printed kernel: what the engine binds, in order.
+#ifndef HDST_CODEGEN_OPENCL_KERNEL_ARGS_H
+#define HDST_CODEGEN_OPENCL_KERNEL_ARGS_H
+
+#include "codegen/ir/ir.h"
+
+// One argument of a kernel, in order. The engine walks this list; nothing about the order is fixed.
+typedef enum hdst__arg_kind {
+    HDST__ARG_FIRST,            // ulong: index of the slice's first record in the whole input
+    HDST__ARG_SKIP,             // ulong: records before the slice in its segment
+    HDST__ARG_COUNT,            // ulong: records of the slice
+    HDST__ARG_INPUT,            // buffer: number `index` of the input's buffers
+    HDST__ARG_INPUT_OFFSET,     // ulong: bytes to element 0, record 0 of leaf `index` in its buffer (SoA, AoP)
+    HDST__ARG_INPUT_STRIDE,     // ulong: bytes between elements of leaf `index` (SoA, AoP)
+    HDST__ARG_BROADCAST,        // buffer: rows of parameter `index` as C structs
+    HDST__ARG_ROWS,             // ulong: rows of parameter `index` (broadcast or accum)
+    HDST__ARG_DEVICE_TABLE,     // buffer of long: all accumulators one after another
+    HDST__ARG_STRIP_TABLES,     // buffer of long: work-items (CPU) times strip words; GPU: `group_tables` times, zero before the first launch
+    HDST__ARG_SCALES,           // buffer of int: one scale s per float-sum leaf
+    HDST__ARG_SPARES,           // buffer of long: spare cells of compact tables, see hdst__kernel_spare_words
+    HDST__ARG_PARTS,            // buffer of uint, hdst__kernel_part_words of them
+    HDST__ARG_PAIRS,            // buffer: `pair_bytes` for each record of the slice
+    HDST__ARG_FLUSH,            // ulong: records after which a strip must flush
+    HDST__ARG_OUTPUT,           // buffer: records as C structs, see hdst__output_way
+    HDST__ARG_ROOM,             // ulong: records that fit the output
+    HDST__ARG_PLACES,           // buffer of ulong, hdst__kernel_places of them
+    HDST__ARG_ERROR,            // buffer of one ulong: all ones, or record << 16 | check of the failing record with the smallest index
+    HDST__ARG_FINISHED,         // buffer: rows of accumulator number `index` of the tables as C structs (of finish_name only)
+    HDST__ARG_LOCAL,            // local memory: constant + sum over params of rows * per_row[param] bytes
+} hdst__arg_kind;
+
+// Where output records go.
+typedef enum hdst__output_way {
+    HDST__OUTPUT_DENSE,         // one of each record, at the record's place in the slice; also when there is none
+    HDST__OUTPUT_BOUNDED,       // CPU: a strip writes its records one after another from {strip's first record} * emit_bound. PLACES: the first place and
+                                // the number of records of each strip
+    HDST__OUTPUT_COUNTED,       // without a gap, in input order. Kernels count_name, then scan_name (of one work-group; NULL: none), then name, with the same
+                                // arguments. PLACES[0]: the number of records; where that is above ROOM the last kernel does nothing. CPU: PLACES[1] is
+                                // where the output begins, then where it ends; all ones where it did not fit, and then nothing fits that follows it.
+                                // OUTPUT has hdst__kernel_spare records behind ROOM, of which nobody reads anything
+} hdst__output_way;
+
+typedef struct hdst__arg {
+    hdst__arg_kind kind;
+    uint32_t index;
+    uint64_t local_constant;
+    const uint64_t *local_per_row;
+} hdst__arg;
+
+#endif

@@ -3,7 +3,7 @@
 // the places of strips or tiles follow (scan), and a second run over the records writes (HeteroDoop's compaction;
 // Blelloch, "Prefix sums and their applications", 1990). Where few records can come from one, and counting them is as
 // much work as making them, a CPU strip writes into its own part instead, and the host closes the gaps.
-#include "codegen/opencl/kernel_parts.h"
+#include "codegen/opencl/kernel_form.h"
 #include "codegen/pass/passes.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reduce that is declared associative: each work-item folds a run of records in their order. The function's first input is the running value, which lives in
 // private arrays, one per leaf; the second is read from memory; what it stores is the next running value.
-#include "codegen/opencl/kernel_parts.h"
+#include "codegen/opencl/kernel_form.h"
 
 #include "codegen/ir/accum_tables.h"
 

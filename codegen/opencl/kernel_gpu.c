@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form for GPUs: one lane per record with a grid-stride loop; broadcasts and interleaved tables in local memory where they fit.
-#include "codegen/opencl/kernel_parts.h"
+#include "codegen/opencl/kernel_form.h"
 #include "codegen/pass/accumulator_placement.h"
 #include "codegen/pass/row_form.h"
 #include "accum/fixed_point.h"

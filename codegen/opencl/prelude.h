@@ -4,7 +4,7 @@
 #define HDST_CODEGEN_OPENCL_PRELUDE_H
 
 #include "base/pieces.h"
-#include "codegen/opencl/print.h"
+#include "codegen/opencl/printer.h"
 
 typedef struct hdst__prelude {
     const char *dialect;        // extensions, and macros in which compilers differ

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Additions to accumulators (accum/tables.h): into private variables, a strip's table, interleaved local tables, or the device table.
-#include "codegen/opencl/print.h"
+#include "codegen/opencl/printer.h"
 
 #include <inttypes.h>
 

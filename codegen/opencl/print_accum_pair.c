@@ -2,7 +2,7 @@
 // GPU form: sums of doubles of a whole dataset stay in a lane's registers, as two running sums each (accum/pairs.cl),
 // and go to the words of the group's table when it merges. A few additions share a test, behind which the addends
 // that the sums do not hold for sure go through local memory or to the wide cell.
-#include "codegen/opencl/print.h"
+#include "codegen/opencl/printer.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions of the IR as OpenCL C. What C leaves open (overflow, wide shifts, division by zero, conversions out of range) goes through functions of the
 // prelude.
-#include "codegen/opencl/print.h"
+#include "codegen/opencl/printer.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -11,7 +11,7 @@
 //         sum1_ += v2_;
 //     }
 //     t_x_FloatSum[0] = sum0_, t_weight_FloatSum[0] = sum1_;
-#include "codegen/opencl/print.h"
+#include "codegen/opencl/printer.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the variables of printed statements are declared: each in the innermost block that holds all its uses, if that block sets it first; else at the top.
-#include "codegen/opencl/print.h"
+#include "codegen/opencl/printer.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CPU form: sums of a whole dataset, a block at a time (accum/levels.cl). Each element of a leaf has its own levels, in private memory while a strip runs.
-#include "codegen/opencl/print.h"
+#include "codegen/opencl/printer.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef HDST_CODEGEN_OPENCL_PRINT_ROW_SUMS_H
 #define HDST_CODEGEN_OPENCL_PRINT_ROW_SUMS_H
 
-#include "codegen/opencl/kernel_parts.h"
+#include "codegen/opencl/kernel_form.h"
 #include "codegen/pass/row_sums.h"
 
 uint64_t hdst__row_sums_bytes(const hdst__row_sums *sums);              // private memory of a work-item

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statements of the IR as OpenCL C. Where a variable is declared: print_homes.c.
-#include "codegen/opencl/print.h"
+#include "codegen/opencl/printer.h"
 
 #include <inttypes.h>
 #include <string.h>

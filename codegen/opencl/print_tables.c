@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables around a kernel's body: pointers to them, scales, and the flush that adds a strip's or work-group's table to the device table (accum/tables.h).
-#include "codegen/opencl/print.h"
+#include "codegen/opencl/printer.h"
 #include "codegen/pass/accumulator_placement.h"
 
 #include "accum/first_level.h"

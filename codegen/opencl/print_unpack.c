@@ -7,7 +7,7 @@
 //              struct is one word. Else through arrays over the block, NAME_Of
 // A vector loop that reads every second float of an array gathers: 4 times the time of one that reads the pairs as
 // words, and a copy record by record is quicker too.
-#include "codegen/opencl/print.h"
+#include "codegen/opencl/printer.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 //
 // In a loop over the lanes of dot and sum: for l = 0 to 16 { ... p.x[first + l] ... c[j].x[first + l] ... }, records and rows in C structs.
 // In a loop that a work-group makes together: an element of four records that follow one another, in the other layouts.
-#include "codegen/opencl/print.h"
+#include "codegen/opencl/printer.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPU form over an array of structs: a lane loads its record as vectors of two or four 32-bit words, and takes its fields out of them. A load for each field
 // would touch every cache line once for each of them, and compilers do not join such loads, because they cannot know that the records are aligned.
-#include "codegen/opencl/kernel_parts.h"
+#include "codegen/opencl/kernel_form.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 // GPU form: kernels for an accumulator to which additions go by way of (key, value) tuples (templates/part_*.cl;
 // tuple_placement.c says when). What is added becomes a row and values, which are put in order of radix partitions of
 // the table; a partition's table has room in local memory.
-#include "codegen/opencl/kernel_parts.h"
+#include "codegen/opencl/kernel_form.h"
 #include "codegen/opencl/kernel_pieces.h"
 #include "codegen/pass/accumulator_placement.h"
 

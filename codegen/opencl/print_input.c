@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading inputs and broadcasts, writing outputs. Each leaf that is read gets one macro, LEAF(record, element), that hides the layout; so the printed body is
 // the same for all layouts. Pointers to the slice's first record are made once, at the start of the kernel.
-#include "codegen/opencl/kernel_parts.h"
+#include "codegen/opencl/kernel_form.h"
 
 #include <inttypes.h>
 #include <string.h>

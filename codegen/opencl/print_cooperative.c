@@ -3,7 +3,7 @@
 // goes through the records of the group, several at a time so that their loads are under way together; what a record
 // brings along (a row, a factor) was left in local memory by its lane. Where all records add to one cell, the sum
 // stays in a register meanwhile.
-#include "codegen/opencl/kernel_parts.h"
+#include "codegen/opencl/kernel_form.h"
 #include "codegen/pass/accumulator_placement.h"
 
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernel.c, kernel_cpu.c, kernel_gpu.c and kernel_fold.c share.
-#ifndef HDST_CODEGEN_OPENCL_KERNEL_PARTS_H
-#define HDST_CODEGEN_OPENCL_KERNEL_PARTS_H
+// What kernel_form.c, kernel_cpu.c, kernel_gpu.c and kernel_fold.c share.
+#ifndef HDST_CODEGEN_OPENCL_KERNEL_FORM_H
+#define HDST_CODEGEN_OPENCL_KERNEL_FORM_H
 
 #include "base/pieces.h"
-#include "codegen/opencl/print.h"
+#include "codegen/opencl/printer.h"
 
 enum { HDST__CPU_PRIVATE_LIMIT = 4 << 20, HDST__GPU_PRIVATE_LIMIT = 64 << 10, HDST__GPU_GROUP = 256, HDST__LANE_RECORDS = 8 };
 
@@ -39,7 +39,7 @@ const char *hdst__tables_why(hdst__printer *p);
 enum { HDST__FINISH_FILLINGS = 5 };
 void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__filling fillings[HDST__FINISH_FILLINGS]);
 
-// print_part.c: kernels for a table to which additions go by way of tuples (ir_tuples).
+// print_tuples.c: kernels for a table to which additions go by way of tuples (ir_tuples).
 enum { HDST__PARTED_FILLINGS = 9 };
 void hdst__parted_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup,
                         hdst__filling fillings[HDST__PARTED_FILLINGS]);

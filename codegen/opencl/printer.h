@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the printers of OpenCL C share. A printer turns the statements of an ir_func into text and decides nothing about them; kernel_cpu.c and kernel_gpu.c put
 // that text, the declarations and the flush of the tables into the holes of a template.
-#ifndef HDST_CODEGEN_OPENCL_PRINT_H
-#define HDST_CODEGEN_OPENCL_PRINT_H
+#ifndef HDST_CODEGEN_OPENCL_PRINTER_H
+#define HDST_CODEGEN_OPENCL_PRINTER_H
 
 #include "codegen/opencl/kernel.h"
 #include "codegen/opencl/identifiers.h"
@@ -13,13 +13,13 @@ typedef struct hdst__accum_plan {
     const char *name;           // identifier of the parameter
 } hdst__accum_plan;
 
-typedef struct hdst__spread hdst__spread;      // print_spread.c
+typedef struct hdst__spread hdst__spread;      // print_cooperative.c
 
 typedef struct hdst__row_sums hdst__row_sums;  // print_row_sums.c
 
 typedef enum hdst__sink {
     HDST__SINK_TABLE,
-    HDST__SINK_COUNT, HDST__SINK_PAIRS, HDST__SINK_NOTHING,     // of the kernels of print_part.c: a part's counter, a pair, nowhere
+    HDST__SINK_COUNT, HDST__SINK_PAIRS, HDST__SINK_NOTHING,     // of the kernels of print_tuples.c: a part's counter, a pair, nowhere
 } hdst__sink;
 
 typedef struct hdst__vector_read {          // print_vectors.c: values that were loaded together
@@ -114,7 +114,7 @@ const char *hdst__record_text(hdst__printer *p, uint32_t record);        // the 
 const char *hdst__constant_text(hdst__arena *arena, hdst__kind kind, uint64_t bits);
 const char *hdst__cl_name(hdst__kind kind);                             // of a value: "bool", "uint", "float" ...
 
-// print_access.c
+// print_input.c
 const char *hdst__leaf_name(hdst__printer *p, uint32_t param, uint32_t leaf);      // the macro that reads it
 void hdst__print_inputs(hdst__printer *p);              // macros
 void hdst__print_input_bases(hdst__printer *p);         // pointers to the slice's first record: start of the kernel
@@ -164,7 +164,7 @@ const char *hdst__addend_text(hdst__printer *p, uint32_t param, uint32_t leaf, c
 const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t param, uint32_t leaf, const char *addend);
 const char *hdst__key_text(hdst__printer *p, hdst__accumulate_op acc, const ir_expr *value);
 
-size_t hdst__print_pair(hdst__printer *p, const ir_stmt *stmt);         // print_part.c: IR_ACCUM, with another sink than the table
+size_t hdst__print_pair(hdst__printer *p, const ir_stmt *stmt);         // print_tuples.c: IR_ACCUM, with another sink than the table
 
 // print_levels.c: sums over a block in the floats' own arithmetic
 size_t hdst__print_accum_blocks(hdst__printer *p, ir_stmt *const *stmts, size_t count);    // IR_ACCUM_BLOCK, one or more; returns how many
@@ -198,7 +198,7 @@ void hdst__print_merge_bases(hdst__printer *p);         // GPU: the kernel that 
 void hdst__print_merge(hdst__printer *p);
 void hdst__print_finish_bases(hdst__printer *p);        // GPU: the kernel that makes C structs; pointers (print_finish.c)
 
-// print_spread.c: GPU form, loops that a work-group makes together
+// print_cooperative.c: GPU form, loops that a work-group makes together
 hdst__spread *hdst__spread_create(hdst__arena *arena, ir_func *func);   // of what hdst__pass_spread took out
 bool hdst__spread_carries(const hdst__printer *p, uint32_t var);        // the form that is printed now leaves the variable there
 void hdst__print_spread_memory(hdst__printer *p);       // declares it; start of the kernel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a checked function to a kernel: what both device classes share. The forms are in kernel_cpu.c and kernel_gpu.c.
-#include "codegen/opencl/kernel_parts.h"
+#include "codegen/opencl/kernel_form.h"
 #include "codegen/opencl/prelude.h"
 #include "codegen/opencl/kernel_pieces.h"
 #include "codegen/pass/accumulator_placement.h"

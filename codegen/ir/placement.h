@@ -26,8 +26,8 @@ typedef enum ir_way {
     IR_WAY_TESTED,              // in fixed point if it fits, else to the superaccumulator
     IR_WAY_CALLED,              // the same, by a call: of what is rarely run
     IR_WAY_JOINT,               // GPU: in fixed point, as 0 if it does not fit for sure; additions that stand together share the test behind them
-    IR_WAY_LEVELS,              // GPU, registers: pre-rounded in three levels of floats (accum/lanes.cl), then one word with more bits below
-    IR_WAY_PAIR,                // GPU, registers: two running sums of doubles (accum/pairs.cl), which are the group's words when it merges
+    IR_WAY_LEVELS,              // GPU, registers: pre-rounded in three levels of floats (accum/levels_lane.cl), then one word with more bits below
+    IR_WAY_PAIR,                // GPU, registers: two running sums of doubles (accum/levels_lane_double.cl), which are the group's words when it merges
     IR_WAYS
 } ir_way;
 

@@ -12,11 +12,11 @@
 static const hdst__piece_file files[] = {
     {&hdst__kernel_pieces, "integers.cl"}, {&hdst__kernel_pieces, "floats.cl"}, {&hdst__kernel_pieces, "doubles.cl"}, {&hdst__kernel_pieces, "in_double.cl"},
     {&hdst__kernel_pieces, "bytes.cl"}, {&hdst__kernel_pieces, "bytes_double.cl"}, {&hdst__kernel_pieces, "pick.cl"}, {&hdst__kernel_pieces, "pick_double.cl"},
-    {&hdst__accum_pieces, "atomics.cl"}, {&hdst__accum_pieces, "minmax_keys.cl"}, {&hdst__accum_pieces, "minmax_keys_double.cl"}, {&hdst__accum_pieces, "superaccumulator.cl"}, {&hdst__accum_pieces, "fixed_point.cl"},
+    {&hdst__accum_pieces, "integer_words.cl"}, {&hdst__accum_pieces, "minmax_keys.cl"}, {&hdst__accum_pieces, "minmax_keys_double.cl"}, {&hdst__accum_pieces, "superaccumulator.cl"}, {&hdst__accum_pieces, "fixed_point.cl"},
     {&hdst__accum_pieces, "superaccumulator_double.cl"},
-    {&hdst__accum_pieces, "fixed_point_double.cl"}, {&hdst__accum_pieces, "local.cl"}, {&hdst__accum_pieces, "first_level.cl"}, {&hdst__accum_pieces, "settle.cl"},
-    {&hdst__accum_pieces, "settle_double.cl"}, {&hdst__accum_pieces, "overflow_table.cl"}, {&hdst__accum_pieces, "overflow_table_double.cl"}, {&hdst__accum_pieces, "lanes.cl"},
-    {&hdst__accum_pieces, "pairs.cl"}, {&hdst__accum_pieces, "levels_common.cl"}, {&hdst__accum_pieces, "levels_float.cl"}, {&hdst__accum_pieces, "levels_double.cl"},
+    {&hdst__accum_pieces, "fixed_point_double.cl"}, {&hdst__accum_pieces, "integer_words_local.cl"}, {&hdst__accum_pieces, "first_level.cl"}, {&hdst__accum_pieces, "fixed_point_local.cl"},
+    {&hdst__accum_pieces, "fixed_point_local_double.cl"}, {&hdst__accum_pieces, "overflow_table.cl"}, {&hdst__accum_pieces, "overflow_table_double.cl"}, {&hdst__accum_pieces, "levels_lane.cl"},
+    {&hdst__accum_pieces, "levels_lane_double.cl"}, {&hdst__accum_pieces, "levels_common.cl"}, {&hdst__accum_pieces, "levels_float.cl"}, {&hdst__accum_pieces, "levels_double.cl"},
     {&hdst__kernel_pieces, "fast.cl"}, {&hdst__kernel_pieces, "fast_empty.cl"}, {&hdst__accum_pieces, "row_sums.cl"}, {&hdst__kernel_pieces, "checks.cl"},
 };
 enum { FILES = sizeof files / sizeof *files };

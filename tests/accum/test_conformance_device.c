@@ -104,7 +104,7 @@ static const char kernels[] =
 
 static cl_kernel build(const char *name)
 {
-    static const char *const files[] = {"atomics.cl", "minmax_keys.cl", "minmax_keys_double.cl", "superaccumulator.cl", "fixed_point.cl", "superaccumulator_double.cl", "fixed_point_double.cl", "local.cl", "lanes.cl", "pairs.cl", "overflow_table.cl",
+    static const char *const files[] = {"integer_words.cl", "minmax_keys.cl", "minmax_keys_double.cl", "superaccumulator.cl", "fixed_point.cl", "superaccumulator_double.cl", "fixed_point_double.cl", "integer_words_local.cl", "levels_lane.cl", "levels_lane_double.cl", "overflow_table.cl",
                                         "rounding.cl", "minmax_values.cl"};
     const char *head = hdst__pieces_text(&arena, &hdst__base_pieces, "head.cl"), *dialect = hdst__pieces_text(&arena, &hdst__base_pieces, "dialect_plain.cl");
     const char *source = hdst__arena_printf(&arena, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n%s%s#define COPIES 1\n#define SPARE_WORDS 67\n#define WIDE_LIMBS 69\n", head, dialect);

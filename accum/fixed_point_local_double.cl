@@ -1,7 +1,7 @@
 #pragma once
 #include "accum/fixed_point_double.cl"
-#include "accum/local.cl"
-// As settle.cl, for floats that are added to a double.
+#include "accum/integer_words_local.cl"
+// The same, for floats that are added to a double.
 __attribute__((noinline)) void settle_lane_double(volatile __local uint *words, volatile __global long *cell, float v, float up, float down)
 {
     if (!fits_two_float(v, up, down)) {

@@ -1,6 +1,6 @@
 #pragma once
 #include "accum/fixed_point.cl"
-#include "accum/local.cl"
+#include "accum/integer_words_local.cl"
 // A sum in registers: what its word refused goes to the two words of the work-group's table, the second of which
 // counts multiples of 2^-(s + 40), or to the cell.
 __attribute__((noinline)) void settle_lane_float(volatile __local uint *words, volatile __global long *cell, float v, float up, float down)

@@ -1,7 +1,7 @@
 #pragma once
 #include "accum/fixed_point_double.cl"
-#include "accum/local.cl"
-// As lanes.cl, for doubles: two running sums, the units of which are those of a double's two words, 2^-s and 2^-(s +
+#include "accum/integer_words_local.cl"
+// The same of doubles: two running sums, the units of which are those of a double's two words, 2^-s and 2^-(s +
 // 40), so that their bits count what the words do. An addend of 2^(12 - s) up to 2^(40 - s) has all its 53 bits
 // there, which its exponent tells; so five additions take it, without a look at what became of them, and others are
 // added as zeros and settled later. A lane makes at most 2^10 additions to a sum before the work-group merges, so

@@ -8,11 +8,6 @@
 #include <assert.h>
 #include <string.h>
 
-uint32_t hdst__wide_digits(hdst__kind kind)
-{
-    return kind == HDST__F32 ? HDST__F32_DIGITS : HDST__F64_DIGITS;
-}
-
 // Moves what a digit has above its 32 bits to the next one. The last digit keeps its carry and the sign of the whole.
 static void carry(int64_t *cell, uint32_t digits)
 {

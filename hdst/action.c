@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Actions that need no result object: each makes a plan, runs it, gives back what it took. Caches that are filled on the way stay filled.
+#include "plan/op_slice.h"
 #include "plan/stage_node.h"
 
 #include "engine/engine.h"
@@ -130,9 +131,7 @@ hdst_status hdst_dataset_take(hdst_dataset *dataset, uint64_t first, uint64_t co
 
 static hdst_dataset *first_records(hdst_dataset *from, const void *user)
 {
-    hdst_dataset *first = hdst__dataset_new(from->object.context, &hdst__op_slice, from);
-    if (first->object.context) first->count = ((const taking *)user)->count;
-    return first;
+    return hdst__dataset_slice(from, 0, ((const taking *)user)->count);
 }
 
 hdst_status hdst_take(hdst_dataset *dataset, uint64_t count, void *rows, uint64_t *taken, hdst_error *error)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources of the public interface: a thin shell around io/source.h.
-#include "plan/dataset.h"
+#include "plan/input_source.h"
 
 #include <string.h>
 

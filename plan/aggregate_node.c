@@ -34,8 +34,13 @@ hdst_status hdst__aggregate_check_key(const hdst_dataset *parent, const char *wh
     return status;
 }
 
+static void set_container(hdst_dataset *dataset, hdst_container container)
+{
+    ((hdst__aggregate_own *)dataset->own)->container = (hdst__container)container;
+}
+
 const hdst__container_rule hdst__aggregate_containers = {
-    .allowed = 1u << HDST_CONTAINER_AUTO | 1u << HDST_CONTAINER_TABLE | 1u << HDST_CONTAINER_PARTS | 1u << HDST_CONTAINER_SORTED, .copies = true,
+    .allowed = 1u << HDST_CONTAINER_AUTO | 1u << HDST_CONTAINER_TABLE | 1u << HDST_CONTAINER_PARTS | 1u << HDST_CONTAINER_SORTED, .set = set_container,
     .why = "it has no declared range of keys", .hint = "hdst_reduce_dense takes keys from 0 to n - 1",
 };
 

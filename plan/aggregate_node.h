@@ -4,6 +4,13 @@
 #define HDST_PLAN_AGGREGATE_NODE_H
 
 #include "plan/by_partition.h"
+#include "plan/op_group.h"
+
+// What datasets of reduce_by_key, count_by_key and distinct have of their own.
+typedef struct hdst__aggregate_own {
+    hdst__group_own group;          // first: a reduce by key that is no accumulation becomes a group
+    hdst__container container;      // that the user insists on
+} hdst__aggregate_own;
 
 // Whether records of the dataset can be told apart by their key, or (`all`) by all of their fields; HDST_E_USAGE, HDST_E_UNSUPPORTED in the name of
 // the call `what`.
@@ -20,9 +27,10 @@ void hdst__aggregate_node_release(hdst__node *node);
 const hdst__sink *hdst__aggregate_node_sink(hdst__node *node, hdst_error *error);
 bool hdst__aggregate_node_wants_whole(hdst__node *node, uint64_t records, hdst_error *error);
 
-// hdst__operator of a reduction by key, but for its name, containers, describe and build.
+// hdst__operator of a reduction by key, but for its name, describe and build.
 #define HDST__AGGREGATE_OPERATOR                                                                                                \
-    .gives = HDST__GIVES_OTHERS, .may_stay_on_host = true, .run = hdst__aggregate_node_run, .known = hdst__node_has_run,         \
+    .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(hdst__aggregate_own), .containers = &hdst__aggregate_containers,            \
+    .may_stay_on_host = true, .run = hdst__aggregate_node_run, .known = hdst__node_has_run,                                      \
     .explain = hdst__aggregate_node_explain, .drop = hdst__aggregate_node_drop, .release = hdst__aggregate_node_release,         \
     .sink = hdst__aggregate_node_sink, .wants_whole = hdst__aggregate_node_wants_whole
 

@@ -7,6 +7,7 @@
 #include "engine/memory/output.h"
 #include "engine/memory/spill.h"
 #include "plan/plan.h"
+#include "record/field_path.h"
 #include "shuffle/aggregate/aggregate.h"
 
 typedef struct hdst__by_partition {

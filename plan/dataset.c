@@ -4,6 +4,7 @@
 
 #include "plan/operator.h"
 
+#include <stddef.h>
 #include <string.h>
 
 hdst_dataset hdst__no_dataset = {.object = {.error = &hdst__no_memory}};
@@ -12,21 +13,20 @@ static void release_dataset(hdst__object *object)
 {
     hdst_dataset *dataset = (hdst_dataset *)object;
     if (dataset->op && dataset->op->end) dataset->op->end(dataset);
-    if (dataset->bound) hdst__source_unbind(dataset->bound);
-    if (dataset->source) hdst__object_drop(&dataset->source->object);
     if (dataset->module) hdst__object_drop(&dataset->module->object);
     if (dataset->spec) hdst__object_drop(&dataset->spec->object);
     hdst__free(HDST__ALLOCATOR(dataset), dataset->inputs);
-    hdst__free(HDST__ALLOCATOR(dataset), dataset->sort_keys);
-    hdst__free(HDST__ALLOCATOR(dataset), dataset->sort_text);
-    hdst__free(HDST__ALLOCATOR(dataset), dataset->keys);
 }
+
+// The operator's own struct stands behind the dataset, in one piece of memory.
+enum { OWN_AT = (sizeof(hdst_dataset) + _Alignof(max_align_t) - 1) / _Alignof(max_align_t) * _Alignof(max_align_t) };
 
 hdst_dataset *hdst__dataset_new(hdst_context *context, const hdst__operator *op, hdst_dataset *parent)
 {
-    hdst_dataset *dataset = hdst__object_create(context, sizeof *dataset, release_dataset, &hdst__no_dataset);
+    hdst_dataset *dataset = hdst__object_create(context, OWN_AT + op->own_bytes, release_dataset, &hdst__no_dataset);
     if (dataset == &hdst__no_dataset) return dataset;
     dataset->op = op;
+    if (op->own_bytes) dataset->own = (char *)dataset + OWN_AT;
     dataset->serial = ++context->datasets;
     dataset->parent = parent;
     if (!parent) return dataset;

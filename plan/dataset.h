@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// The graph of datasets: what every operator's dataset has. What one operator alone has is its own struct, which it makes sense of in its own file.
 #ifndef HDST_PLAN_DATASET_H
 #define HDST_PLAN_DATASET_H
 
 #include "codegen/ir/ir.h"
-#include "record/field_path.h"
-#include "shuffle/aggregate/aggregate.h"
-#include "shuffle/sort/sort.h"
 #include "plan/map_spec.h"
-#include "io/source.h"
 
 typedef struct hdst__operator hdst__operator;         // operator.h
 
-struct hdst_source {                // made by hdst/source_object.c
-    hdst__object object;
-    hdst__source *source;           // NULL after an error
-};
-
 typedef struct hdst__node hdst__node;
-typedef struct hdst__kept hdst__kept;
 
 // What a planner notes at a dataset; of no meaning between two plans (plan/plan_graph.c).
 typedef struct hdst__plan_mark {
@@ -31,7 +22,7 @@ typedef struct hdst__plan_mark {
     bool drops;                     // one of them filters or emits any number: indices of its input are no indices of its own
 } hdst__plan_mark;
 
-// A node of the graph. It is immutable but for `kept`, and belongs to the context.
+// A node of the graph. It is immutable but for its marks and what a cache holds, and belongs to the context.
 struct hdst_dataset {
     hdst__object object;
     const hdst__operator *op;
@@ -43,26 +34,10 @@ struct hdst_dataset {
     hdst__layout layout;            // how its records lie where a stage reads them
     uint64_t block;                 // AoSoA
 
-    hdst_source *source;            // read: retained
-    hdst_module *module;            // read, zip: whose record it is; retained
-    hdst__bound_source *bound;      // read: the source with its columns matched to the record
-    hdst__reader reader;            // read
-    hdst_map_spec *spec;            // functions of the user
-    uint64_t first, count;          // slice: from which record, how many; top: how many; dense reduce: rows; partition: parts
-    uint64_t seed, limit;           // sample: of random numbers below 2^63, those below limit are in
-    uint32_t key;                   // dense reduce: leaf of the key
-    hdst__field_place *keys;        // group: of the key, in the parent's record
-    size_t key_count;
-    hdst__container container;      // reductions by key: that the user insists on
-    bool dense;                     // group: the key is the number of a record of the result, which has `count`
-    hdst__field_place place;        // sieve, top: what is compared
-    bool largest;                   // top: not the smallest
-    const char *extreme;            // top: one record, which must be; for messages. NULL: any number
-    hdst__sort_key *sort_keys;      // sort
-    size_t sort_key_count;
-    char *sort_text;                // as the user wrote them
+    hdst_module *module;            // whose record it is, where the user named it there; retained. NULL: the parent's, or that of the spec's function
+    hdst_map_spec *spec;            // the function of the user that it calls; NULL: none
     uint32_t nested;                // caches below one another
-    hdst__kept *kept;               // cache: made by the first run that reads it
+    void *own;                      // the operator's own struct, of op->own_bytes; zeroed when it is made
     hdst__plan_mark mark;
 };
 

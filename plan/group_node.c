@@ -22,21 +22,22 @@ typedef hdst__group_node group_node;
 
 static void list_parts(hdst__arena *arena, group_node *group, const hdst_dataset *dataset)
 {
+    const hdst__group_own *own = dataset->own;
     const hdst__record *record = dataset->parent->record;
     size_t count = 0;
-    for (size_t i = 0; i < dataset->key_count; i++) count += dataset->keys[i].elements;
+    for (size_t i = 0; i < own->key_count; i++) count += own->keys[i].elements;
     group->part = HDST__NEW_ARRAY(arena, hdst__key_field, count);
-    for (size_t i = 0; i < dataset->key_count; i++) {
-        const hdst__leaf *leaf = &record->leaves[dataset->keys[i].leaf];
-        for (uint64_t e = 0; e < dataset->keys[i].elements; e++)
-            group->part[group->part_count++] = (hdst__key_field){hdst__leaf_offset(leaf, dataset->keys[i].element + e), leaf->kind};
+    for (size_t i = 0; i < own->key_count; i++) {
+        const hdst__leaf *leaf = &record->leaves[own->keys[i].leaf];
+        for (uint64_t e = 0; e < own->keys[i].elements; e++)
+            group->part[group->part_count++] = (hdst__key_field){hdst__leaf_offset(leaf, own->keys[i].element + e), leaf->kind};
     }
 }
 
-static bool is_key(const hdst_dataset *dataset, uint32_t leaf)
+static bool is_key(const hdst__group_own *own, uint32_t leaf)
 {
-    for (size_t i = 0; i < dataset->key_count; i++)
-        if (dataset->keys[i].leaf == leaf) return true;
+    for (size_t i = 0; i < own->key_count; i++)
+        if (own->keys[i].leaf == leaf) return true;
     return false;
 }
 
@@ -46,7 +47,7 @@ static const uint32_t *value_leaves(hdst__arena *arena, const hdst_dataset *data
     const hdst__record *keyed = dataset->parent->record;
     uint32_t *value = HDST__NEW_ARRAY(arena, uint32_t, keyed->leaf_count), count = 0;
     for (uint32_t l = 0; l < keyed->leaf_count; l++)
-        if (!is_key(dataset, l)) value[count++] = l;
+        if (!is_key(dataset->own, l)) value[count++] = l;
     return value;
 }
 
@@ -54,8 +55,9 @@ static ir_func *lower(hdst__arena *arena, const hdst_dataset *dataset, const uin
 {
     hdst_module *module = dataset->spec->module;
     const ast_function *function = dataset->spec->function;
-    hdst__key_leaf *key = HDST__NEW_ARRAY(arena, hdst__key_leaf, dataset->key_count);
-    for (size_t i = 0; i < dataset->key_count; i++) key[i] = (hdst__key_leaf){dataset->keys[i].leaf, dataset->keys[i].element};
+    const hdst__group_own *own = dataset->own;
+    hdst__key_leaf *key = HDST__NEW_ARRAY(arena, hdst__key_leaf, own->key_count);
+    for (size_t i = 0; i < own->key_count; i++) key[i] = (hdst__key_leaf){own->keys[i].leaf, own->keys[i].element};
     ir_func *func = hdst__lower_group(arena, module->tree, function, key);
     if (!func) {
         if (hdst__diags_to_error(&module->diags, HDST_E_KERNEL, error) == HDST_OK)
@@ -76,13 +78,14 @@ static void bind_params(hdst__arena *arena, hdst__stage_call *call, const hdst_d
 static void tell_keys_apart(hdst__arena *arena, hdst__node *node)
 {
     const hdst_dataset *dataset = node->dataset;
+    const hdst__group_own *own = dataset->own;
     const size_t leaf_count = dataset->record->leaf_count;
     uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, leaf_count);
     hdst__accumulate_op *laws = HDST__NEW_ARRAY(arena, hdst__accumulate_op, leaf_count);
     for (size_t i = 0; i < leaf_count; i++) laws[i] = HDST__SUM;
-    for (size_t i = 0; i < dataset->key_count; i++) leaves[i] = dataset->keys[i].leaf;
+    for (size_t i = 0; i < own->key_count; i++) leaves[i] = own->keys[i].leaf;
     hdst__aggregate_spec *spec = HDST__NEW(arena, hdst__aggregate_spec);
-    *spec = (hdst__aggregate_spec){.record = dataset->record, .key_leaves = leaves, .key_count = (uint32_t)dataset->key_count, .laws = laws};
+    *spec = (hdst__aggregate_spec){.record = dataset->record, .key_leaves = leaves, .key_count = (uint32_t)own->key_count, .laws = laws};
     group_node *group = node->own;
     group->parts_kept.spec = spec;
     hdst__by_partition_make(arena, node, &group->parts_kept);
@@ -91,6 +94,7 @@ static void tell_keys_apart(hdst__arena *arena, hdst__node *node)
 hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
     const hdst_dataset *dataset = node->dataset;
+    const hdst__group_own *own = dataset->own;
     const ast_function *function = dataset->spec->function;
     hdst__engine *engine = dataset->object.context->engine;
     group_node *group = node->own = HDST__NEW(arena, group_node);
@@ -105,15 +109,15 @@ hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_er
     // Where records that fail are left out, what remains of a run may be nothing: no tree then.
     group->tree = group->reduces && function->reduce_class != AST_ORDERED && !hdst__engine_settings(engine)->skip_failed;
     hdst__group_init(&group->grouping, engine, dataset->parent->record, group->part, group->part_count);
-    group->grouping.dense = dataset->dense;
-    group->grouping.dense_rows = dataset->count;
+    group->grouping.dense = own->dense;
+    group->grouping.dense_rows = own->rows;
     const hdst__record *gives = func->params[func->param_count - 1].record;
     for (int i = 0; i < 2; i++) hdst__output_init(&group->level[i], hdst__engine_allocator(engine), hdst__engine_memory(engine), gives->size);
     hdst__output_init(&group->result, hdst__engine_allocator(engine), hdst__engine_memory(engine), dataset->record->size);
     hdst__output_init(&group->large, hdst__engine_allocator(engine), hdst__engine_memory(engine), gives->size);
     hdst__output_init(&group->carried, hdst__engine_allocator(engine), hdst__engine_memory(engine), gives->size);
-    if (group->reduces && !dataset->dense) tell_keys_apart(arena, node);
-    if (dataset->dense) {
+    if (group->reduces && !own->dense) tell_keys_apart(arena, node);
+    if (own->dense) {
         group->identity = hdst__plan_identity(arena, function, dataset->record, error);
         if (!group->identity) return error->code;
     }
@@ -122,12 +126,14 @@ hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_er
 
 // --- Running ---
 
+static bool is_dense(const hdst__node *node) { return ((const hdst__group_own *)node->dataset->own)->dense; }
+
 // The identity in every record.
 static hdst_status begin_dense(hdst__node *node, hdst_error *error)
 {
     group_node *group = node->own;
     hdst__output *to = &group->result;
-    const uint64_t rows = node->dataset->count, size = node->dataset->record->size;
+    const uint64_t rows = ((const hdst__group_own *)node->dataset->own)->rows, size = node->dataset->record->size;
     hdst_status status = rows ? hdst__output_reserve(to, rows, error) : HDST_OK;
     if (status != HDST_OK) return status;
     for (uint64_t i = 0; i < rows; i++) memcpy(to->records + i * size, group->identity, size);
@@ -162,7 +168,7 @@ static hdst_status key_error(const hdst__node *node, hdst_error *error)
 {
     const hdst_dataset *dataset = node->dataset;
     const hdst__group *g = &((group_node *)node->own)->grouping;
-    const char *name = dataset->parent->record->leaves[dataset->keys[0].leaf].path;
+    const char *name = dataset->parent->record->leaves[((const hdst__group_own *)dataset->own)->keys[0].leaf].path;
     const bool is_signed = hdst__kind_is_signed(g->key.field[0].kind);
     char key[32];
     snprintf(key, sizeof key, is_signed ? "%" PRId64 : "%" PRIu64, g->bad_key);
@@ -225,8 +231,8 @@ static hdst_status run_part(hdst__node *node, const hdst__output **result, hdst_
     hdst_status status = group->grouping.large ? hdst__group_run_large(node, &from, stats, error)
                                                : hdst__group_run_levels(node, group->grouping.rows, group->grouping.row_count, &from, stats, error);
     if (status != HDST_OK) return status;
-    *result = node->dataset->dense || !group->grouping.whole ? &group->result : from;
-    if (node->dataset->dense) put_dense(node, from);
+    *result = is_dense(node) || !group->grouping.whole ? &group->result : from;
+    if (is_dense(node)) put_dense(node, from);
     else if (!group->grouping.whole) status = add_result(group, from, error);
     return status;
 }
@@ -235,7 +241,7 @@ static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst
 {
     group_node *group = node->own;
     const hdst__reader *input = group->input;
-    hdst_status status = node->dataset->dense ? begin_dense(node, error) : HDST_OK;
+    hdst_status status = is_dense(node) ? begin_dense(node, error) : HDST_OK;
     if (status == HDST_OK) status = hdst__group_start(&group->grouping, input, error);
     for (bool more = true; status == HDST_OK;) {
         status = hdst__group_next(&group->grouping, input, &more, error);

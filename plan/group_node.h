@@ -6,6 +6,7 @@
 #include "shuffle/group/group.h"
 #include "engine/memory/output.h"
 #include "plan/by_partition.h"
+#include "plan/op_group.h"
 #include "plan/stage_call.h"
 
 enum { HDST__GROUP_RECORDS = 1 };    // the parameter of the function that is the table of records

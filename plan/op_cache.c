@@ -1,35 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cached datasets: what a plan of their own computed once (materialised.h), for all results that read it.
-#include "plan/materialised.h"
+// Cached datasets: below a cache stands a plan of its own, so that what is cached is computed once for all results that read it.
+#include "plan/plan.h"
+
+// What it holds between runs, whichever results read it.
+typedef struct cache_own {
+    hdst__arena arena;              // of the plan
+    hdst__plan plan;
+    bool planned;                   // by the first plan that reads it
+    bool filled;
+    hdst__dataset_cache *resident;      // the target stage's, or made for its reader
+    hdst__dataset_cache *made;
+} cache_own;
+
+static cache_own *own_of(const hdst__node *node) { return node->dataset->own; }
+
+// --- What it holds ---
+
+static hdst_status make_plan(hdst_dataset *dataset, cache_own *own, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    hdst__arena_init(&own->arena, HDST__ALLOCATOR(dataset), &out_of_memory);
+    hdst__arena_compiles(&own->arena, &dataset->object.context->cancel);
+    hdst_status status = setjmp(out_of_memory) ? hdst__arena_error(&own->arena, "a plan", error)
+        : hdst__plan_make(&own->arena, dataset->parent, &own->plan, error);
+    own->arena.out_of_memory = NULL;
+    hdst__arena_compiled(&own->arena);
+    if (status == HDST_OK) own->plan.target->keeps = true;
+    return status;
+}
+
+// Gives the memory back; the next run fills it again.
+static void forget(cache_own *own)
+{
+    if (own->made) hdst__dataset_cache_destroy(own->made);
+    own->resident = own->made = NULL;
+    own->filled = false;
+    hdst__plan_release(&own->plan);
+}
+
+static void end_plan(cache_own *own)
+{
+    forget(own);
+    hdst__arena_destroy(&own->arena);
+    *own = (cache_own){0};
+}
+
+static hdst_status fill(const hdst_dataset *dataset, cache_own *own, hdst__run_stats *stats, hdst_error *error)
+{
+    hdst_status status = hdst__plan_run(&own->plan, error);
+    hdst__plan_add_stats(stats, &own->plan.stats);
+    if (status != HDST_OK) return status;
+    own->resident = own->plan.target->resident;
+    hdst__runtime *runtime = hdst__engine_runtime(dataset->object.context->engine);
+    if (!own->resident) own->resident = own->made = hdst__dataset_cache_create(runtime, &own->plan.target->reader);
+    return own->resident ? HDST_OK : hdst__error_memory(error, "a cached dataset");
+}
 
 // --- The node ---
 
 static void line(const hdst__node *node, hdst__buffer *out)
 {
-    hdst__buffer_printf(out, "cache (%s)", hdst__kept_is_filled(node->dataset->kept) ? "filled" : "filled by the next run");
+    hdst__buffer_printf(out, "cache (%s)", own_of(node)->filled ? "filled" : "filled by the next run");
 }
 
 static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
     (void)arena;
-    return hdst__kept_make(node->dataset, error);
+    cache_own *own = own_of(node);
+    if (own->planned) return HDST_OK;
+    const hdst_status status = make_plan(node->dataset, own, error);
+    if (status == HDST_OK) own->planned = true;
+    else end_plan(own);
+    return status;
 }
 
+// A stage finds the records at `resident` after its first scan of them.
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
-    return hdst__kept_fill(node->dataset, &node->reader, &node->resident, &plan->stats, error);
+    cache_own *own = own_of(node);
+    const hdst_status status = own->filled ? HDST_OK : fill(node->dataset, own, &plan->stats, error);
+    own->filled = status == HDST_OK;
+    if (!own->filled) {
+        forget(own);        // what those of its stages hold that came to their end
+        return status;
+    }
+    node->reader = own->made ? hdst__dataset_cache_reader(own->made) : own->plan.target->reader;
+    node->resident = own->resident;
+    return HDST_OK;
 }
 
-static hdst__plan *below(const hdst__node *node) { return hdst__kept_plan(node->dataset->kept); }
-static bool known(const hdst__node *node) { return hdst__kept_is_filled(node->dataset->kept) || hdst__plan_is_known(below(node)); }
+static hdst__plan *below(const hdst__node *node) { return &own_of(node)->plan; }
+static bool known(const hdst__node *node) { return own_of(node)->filled || hdst__plan_is_known(below(node)); }
 
 static void end(hdst_dataset *dataset)
 {
-    if (dataset->kept) hdst__kept_destroy(dataset->kept);
+    cache_own *own = dataset->own;
+    if (own->planned) end_plan(own);
 }
 
-const hdst__operator hdst__op_cache = {.name = "hdst_cache", .gives = HDST__GIVES_EACH, .line = line, .build = build, .run = run,
-                                       .known = known, .below = below, .end = end};
+const hdst__operator hdst__op_cache = {
+    .name = "hdst_cache", .gives = HDST__GIVES_EACH, .own_bytes = sizeof(cache_own), .line = line, .build = build, .run = run, .known = known,
+    .below = below, .end = end,
+};
 
 // --- The dataset ---
 
@@ -59,6 +131,6 @@ void hdst_uncache(hdst_dataset *dataset)
 {
     if (!dataset || !dataset->object.context) return;
     hdst__lock(dataset->object.context);
-    if (dataset->kept) hdst__kept_release(dataset->kept);
+    if (dataset->op == &hdst__op_cache) forget(dataset->own);
     hdst__unlock(dataset->object.context);
 }

@@ -38,12 +38,12 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, count + 1);
     for (uint32_t i = 0; i < count; i++) leaves[i] = i;
     hdst__aggregate_node_make(arena, node, &(hdst__aggregate_spec){.record = dataset->record, .key_leaves = leaves, .key_count = count,
-                                                                   .laws = &sum, .container = dataset->container}, true);
+                                                                   .laws = &sum, .container = ((const hdst__aggregate_own *)dataset->own)->container}, true);
     return HDST_OK;
 }
 
 const hdst__operator hdst__op_count_by_key = {
-    HDST__AGGREGATE_OPERATOR, .name = "hdst_count_by_key", .containers = &hdst__aggregate_containers, .describe = describe, .build = build,
+    HDST__AGGREGATE_OPERATOR, .name = "hdst_count_by_key", .describe = describe, .build = build,
 };
 
 // --- The dataset ---

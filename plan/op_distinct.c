@@ -19,12 +19,12 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) leaves[i] = i;
     hdst__aggregate_node_make(arena, node, &(hdst__aggregate_spec){.record = dataset->record, .key_leaves = leaves, .key_count = count,
-                                                                   .laws = &sum, .container = dataset->container}, true);
+                                                                   .laws = &sum, .container = ((const hdst__aggregate_own *)dataset->own)->container}, true);
     return HDST_OK;
 }
 
 const hdst__operator hdst__op_distinct = {
-    HDST__AGGREGATE_OPERATOR, .name = "hdst_distinct", .containers = &hdst__aggregate_containers, .describe = describe, .build = build,
+    HDST__AGGREGATE_OPERATOR, .name = "hdst_distinct", .describe = describe, .build = build,
 };
 
 // --- The dataset ---

@@ -18,5 +18,5 @@ hdst_dataset *hdst_flat_map(hdst_dataset *dataset, const hdst_map_spec *spec)
 hdst_dataset *hdst_flat_map_function(hdst_dataset *dataset, hdst_module *module, const char *function)
 {
     HDST__NEEDS(hdst_dataset, dataset, "dataset");
-    return hdst__user_function_by_name(__func__, dataset, &call, module, function, 0);
+    return hdst__user_function_by_name(__func__, dataset, &call, module, function);
 }

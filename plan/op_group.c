@@ -13,8 +13,9 @@
 static void describe(const hdst_dataset *dataset, hdst__buffer *out)
 {
     const ast_function *function = dataset->spec->function;
+    const hdst__group_own *own = dataset->own;
     hdst__buffer_printf(out, " by key -> %s %s", function->kind == AST_GROUP ? "group" : "reduce", function->name);
-    if (dataset->dense) hdst__buffer_printf(out, " to %" PRIu64 " records", dataset->count);
+    if (own->dense) hdst__buffer_printf(out, " to %" PRIu64 " records", own->rows);
 }
 
 static const hdst__container_rule containers = {
@@ -22,21 +23,23 @@ static const hdst__container_rule containers = {
     .hint = "HDST_CONTAINER_SORTED, or a reduce that is field-wise",
 };
 
+static void end(hdst_dataset *dataset) { hdst__free(HDST__ALLOCATOR(dataset), ((const hdst__group_own *)dataset->own)->keys); }
+
 const hdst__operator hdst__op_group = {
-    .name = "hdst_group", .gives = HDST__GIVES_OTHERS, .containers = &containers, .may_stay_on_host = true, .describe = describe,
-    .build = hdst__group_node_build,
-    .run = hdst__group_node_run, .known = hdst__node_has_run, .explain = hdst__group_node_explain, .drop = hdst__group_node_drop,
-    .release = hdst__group_node_release,
+    .name = "hdst_group", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(hdst__group_own), .containers = &containers, .may_stay_on_host = true,
+    .describe = describe, .build = hdst__group_node_build, .run = hdst__group_node_run, .known = hdst__node_has_run,
+    .explain = hdst__group_node_explain, .drop = hdst__group_node_drop, .release = hdst__group_node_release, .end = end,
 };
 
 // --- The fields of a key ---
 
 static hdst_status add_key(hdst_dataset *dataset, hdst__field_place place, hdst_error *error)
 {
-    hdst__field_place *keys = hdst__realloc(HDST__ALLOCATOR(dataset), dataset->keys, (dataset->key_count + 1) * sizeof *keys);
+    hdst__group_own *own = dataset->own;
+    hdst__field_place *keys = hdst__realloc(HDST__ALLOCATOR(dataset), own->keys, (own->key_count + 1) * sizeof *keys);
     if (!keys) return hdst__error_memory(error, "a key");
-    dataset->keys = keys;
-    keys[dataset->key_count++] = place;
+    own->keys = keys;
+    keys[own->key_count++] = place;
     return HDST_OK;
 }
 
@@ -102,19 +105,19 @@ static hdst_status check_size(uint64_t elements, hdst_error *error)
 static hdst_status check_keys(const hdst_dataset *dataset, const ast_decl *param, hdst_error *error)
 {
     const hdst__record *record = dataset->parent->record;
+    const hdst__group_own *own = dataset->own;
     const size_t wanted = leaves_of(param->type);
     uint64_t elements = 0;
-    for (size_t i = 0; i < dataset->key_count && i < wanted; i++) {
-        const hdst__leaf *from = &record->leaves[dataset->keys[i].leaf], to = leaf_of(param->type, i);
+    for (size_t i = 0; i < own->key_count && i < wanted; i++) {
+        const hdst__leaf *from = &record->leaves[own->keys[i].leaf], to = leaf_of(param->type, i);
         elements += to.elements;
-        if (from->kind == to.kind && dataset->keys[i].elements == to.elements) continue;
+        if (from->kind == to.kind && own->keys[i].elements == to.elements) continue;
         return hdst__error_set(error, HDST_E_USAGE, "'%s' is %s%s, which key '%s' of '%s' is not at this place", from->path, hdst__scalar_c_name(from->kind),
-                               dataset->keys[i].elements > 1 ? "[]" : "", param->name, dataset->spec->function->name);
+                               own->keys[i].elements > 1 ? "[]" : "", param->name, dataset->spec->function->name);
     }
-    if (dataset->key_count != wanted)
+    if (own->key_count != wanted)
         return hdst__error_set(error, HDST_E_USAGE, "key '%s' of '%s' has %zu field%s, hdst_group was given %zu", param->name,
-                               dataset->spec->function->name, wanted,
-                               wanted == 1 ? "" : "s", dataset->key_count);
+                               dataset->spec->function->name, wanted, wanted == 1 ? "" : "s", own->key_count);
     return check_size(elements, error);
 }
 
@@ -211,7 +214,7 @@ hdst_dataset *hdst_group_function(hdst_dataset *parent, const char *key, hdst_mo
 hdst_status hdst__dataset_group_dense(hdst_dataset *dataset, uint32_t key, hdst_error *error)
 {
     dataset->op = &hdst__op_group;
-    dataset->dense = true;
+    ((hdst__group_own *)dataset->own)->dense = true;
     return add_key(dataset, (hdst__field_place){.leaf = key, .elements = 1}, error);
 }
 

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces by key that are no accumulation run as groups do.
+// What groups have of their own, and reduces by key that are no accumulation, which run as groups do.
 #ifndef HDST_PLAN_OP_GROUP_H
 #define HDST_PLAN_OP_GROUP_H
 
 #include "plan/dataset.h"
+#include "record/field_path.h"
+
+// What a group's dataset has of its own; and what the datasets of reduces by key begin with that may become groups.
+typedef struct hdst__group_own {
+    hdst__field_place *keys;        // of the key, in the parent's record
+    size_t key_count;
+    bool dense;                     // the key is the number of a record of the result, which has `rows`
+    uint64_t rows;
+} hdst__group_own;
 
 // Makes a dense reduce, whose key is leaf `key` of its parent's record, one of runs of equal keys; for functions that are no accumulation. HDST_E_MEMORY.
 hdst_status hdst__dataset_group_dense(hdst_dataset *dataset, uint32_t key, hdst_error *error);

@@ -7,6 +7,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+typedef struct partition_own {
+    uint64_t parts;
+} partition_own;
+
+static uint64_t parts_of(const hdst__node *node) { return ((const partition_own *)node->dataset->own)->parts; }
+
 // --- The node ---
 
 typedef struct partition_node {
@@ -16,15 +22,14 @@ typedef struct partition_node {
 static void line(const hdst__node *node, hdst__buffer *out)
 {
     hdst__buffer_printf(out, "records of %u in the order of %" PRIu64 " parts, whose numbers are the records of %u",
-                        (unsigned)node->inputs[0]->number, node->dataset->count,
-                        (unsigned)node->inputs[1]->number);
+                        (unsigned)node->inputs[0]->number, parts_of(node), (unsigned)node->inputs[1]->number);
 }
 
 static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
     (void)error;
     node->own = HDST__NEW(arena, partition_node);
-    node->parts = node->dataset->count;
+    node->parts = parts_of(node);
     return HDST_OK;
 }
 
@@ -33,7 +38,7 @@ static hdst_status create(const hdst__node *node, hdst_error *error)
     partition_node *own = node->own;
     const hdst_dataset *dataset = node->dataset;
     const char *why;
-    if (!own->repartition) own->repartition = hdst__repartition_create(dataset->object.context->engine, dataset->record, dataset->count, &why);
+    if (!own->repartition) own->repartition = hdst__repartition_create(dataset->object.context->engine, dataset->record, parts_of(node), &why);
     if (own->repartition) return HDST_OK;
     return why ? hdst__error_set(error, HDST_E_UNSUPPORTED, "records of '%s' with their part: %s", dataset->record->name, why)
                : hdst__error_memory(error, "records in parts");
@@ -45,8 +50,7 @@ static hdst_status no_part(const hdst__node *node, hdst_error *error)
     uint32_t number;
     hdst__repartition_bad(((const partition_node *)node->own)->repartition, &record, &number);
     hdst__error_set(error, HDST_E_RECORD, "'%s' gives part %" PRIu32 ", out of range 0..%" PRIu64 ", in record %" PRIu64,
-                    node->dataset->inputs[1]->spec->function->name,
-                    number, node->dataset->count - 1, record);
+                    node->dataset->inputs[1]->spec->function->name, number, parts_of(node) - 1, record);
     if (error) error->record = record;
     return HDST_E_RECORD;
 }
@@ -98,9 +102,8 @@ static void release(hdst__node *node)
 }
 
 const hdst__operator hdst__op_partition = {
-    .name = "hdst_partition", .gives = HDST__GIVES_SOME, .may_stay_on_host = true, .line = line, .build = build, .run = run,
-    .known = hdst__node_has_run, .explain = explain,
-    .drop = drop, .release = release,
+    .name = "hdst_partition", .gives = HDST__GIVES_SOME, .own_bytes = sizeof(partition_own), .may_stay_on_host = true, .line = line, .build = build,
+    .run = run, .known = hdst__node_has_run, .explain = explain, .drop = drop, .release = release,
 };
 
 // --- The dataset ---
@@ -129,7 +132,7 @@ static hdst_dataset *add_partition(hdst_dataset *from, hdst_dataset *numbers, ui
     if (!dataset->object.context) return dataset;
     hdst__object_inherit(&dataset->object, &numbers->object);
     hdst__dataset_as_structs(dataset);
-    dataset->count = parts;
+    ((partition_own *)dataset->own)->parts = parts;
     dataset->inputs = hdst__alloc(HDST__ALLOCATOR(dataset), 2 * sizeof *dataset->inputs);
     if (!dataset->inputs) hdst__error_memory(&error, "a partition");
     else if (!dataset->object.error) check(from, numbers, parts, &error);

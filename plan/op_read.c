@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of a source.
+#include "plan/input_source.h"
 #include "plan/plan.h"
 
 #include <inttypes.h>
+
+typedef struct read_own {
+    hdst_source *source;            // retained
+    hdst__bound_source *bound;      // with its columns matched to the record
+    hdst__reader reader;
+} read_own;
 
 // --- The node ---
 
 static void line(const hdst__node *node, hdst__buffer *out)
 {
     const hdst_dataset *d = node->dataset;
-    hdst__buffer_printf(out, "read %s as %s (%s), %" PRIu64 " records", d->source->source->name, d->record->name,
-                        hdst__layout_name(d->layout), d->reader.records);
+    const read_own *own = d->own;
+    hdst__buffer_printf(out, "read %s as %s (%s), %" PRIu64 " records", own->source->source->name, d->record->name,
+                        hdst__layout_name(d->layout), own->reader.records);
 }
 
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     (void)plan, (void)error;
-    node->reader = node->dataset->reader;
+    node->reader = ((const read_own *)node->dataset->own)->reader;
     return HDST_OK;
 }
 
@@ -28,35 +36,46 @@ static bool known(const hdst__node *node)
 
 static bool is_range(const hdst__node *node, uint64_t *first)
 {
-    const hdst__source *source = node->dataset->source->source;
+    const hdst__source *source = ((const read_own *)node->dataset->own)->source->source;
     int64_t begin;
     if (!source || !hdst__source_is_range(source, &begin)) return false;
     *first = (uint64_t)begin;
     return true;
 }
 
-const hdst__operator hdst__op_read = {.name = "hdst_read", .gives = HDST__GIVES_OTHERS, .line = line, .run = run, .known = known, .is_range = is_range};
+static void end(hdst_dataset *dataset)
+{
+    const read_own *own = dataset->own;
+    if (own->bound) hdst__source_unbind(own->bound);
+    if (own->source) hdst__object_drop(&own->source->object);
+}
+
+const hdst__operator hdst__op_read = {
+    .name = "hdst_read", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(read_own), .line = line, .run = run, .known = known, .end = end,
+    .is_range = is_range,
+};
 
 // --- The dataset ---
 
 static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_module *module, const char *record, hdst_error *error)
 {
+    read_own *own = dataset->own;
     if (hdst__object_status(&source->object, error) != HDST_OK) return error->code;
     if (hdst__check_object(source->object.context, "hdst_read", "module", module, error) != HDST_OK) return error->code;
     if (hdst__check_pointer("hdst_read", "record", record, error) != HDST_OK) return error->code;
     dataset->record = hdst__module_find_record(module, record, error);
     if (!dataset->record) return error->code;
-    hdst_status status = hdst__source_bind(source->source, dataset->record, &dataset->bound, error);
+    hdst_status status = hdst__source_bind(source->source, dataset->record, &own->bound, error);
     if (status != HDST_OK) return status;
-    const char *note = hdst__bound_source_note(dataset->bound);
+    const char *note = hdst__bound_source_note(own->bound);
     if (note) hdst__log_write(&source->object.context->log, HDST__LOG_INFO, "%s", note);
-    dataset->source = source;
+    own->source = source;
     dataset->module = module;
     hdst__object_retain(&source->object);
     hdst__object_retain(&module->object);
     dataset->layout = dataset->record->layout;
     dataset->block = dataset->record->block;
-    dataset->reader = (hdst__reader){hdst__bound_source_fill, dataset->bound, source->source->rows, dataset->record, dataset->layout, dataset->block, false};
+    own->reader = (hdst__reader){hdst__bound_source_fill, own->bound, source->source->rows, dataset->record, dataset->layout, dataset->block, false};
     return HDST_OK;
 }
 

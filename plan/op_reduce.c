@@ -12,5 +12,5 @@ static const hdst__user_function call = {&hdst__op_reduce, AST_REDUCE, NULL};
 hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, const char *function)
 {
     HDST__NEEDS(hdst_dataset, dataset, "dataset");
-    return hdst__user_function_by_name(__func__, dataset, &call, module, function, 0);
+    return hdst__user_function_by_name(__func__, dataset, &call, module, function);
 }

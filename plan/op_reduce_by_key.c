@@ -19,12 +19,12 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     if (!reduce) return error->code;
     hdst__aggregate_node_make(arena, node, &(hdst__aggregate_spec){.record = dataset->record, .key_leaves = leaves, .key_count = count,
                                                                    .laws = reduce->params[1].leaf_op,
-        .container = dataset->container}, true);
+        .container = ((const hdst__aggregate_own *)dataset->own)->container}, true);
     return HDST_OK;
 }
 
 const hdst__operator hdst__op_reduce_by_key = {
-    HDST__AGGREGATE_OPERATOR, .name = "hdst_reduce_by_key", .containers = &hdst__aggregate_containers, .describe = describe, .build = build,
+    HDST__AGGREGATE_OPERATOR, .name = "hdst_reduce_by_key", .describe = describe, .build = build,
 };
 
 // --- The dataset ---

@@ -11,6 +11,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+typedef struct dense_own {
+    hdst__group_own group;          // first: a reduce that is no accumulation becomes a group. Its `rows` are the result's of all
+    uint32_t key;                   // its leaf in the parent's record
+} dense_own;
+
+static const dense_own *own_of(const hdst_dataset *dataset) { return dataset->own; }
+
 // --- The key ---
 
 // The leaf that was declared `key`, else the one that is called so; the number of leaves: none.
@@ -65,7 +72,7 @@ static hdst_status check_keyed(hdst_dataset *dataset, const ast_function *reduce
         hdst__error_hint(error, "the fields beside the key are those of the reduce's record, in order");
         return HDST_E_USAGE;
     }
-    dataset->key = key;
+    ((dense_own *)dataset->own)->key = key;
     if (reduce->reduce_class == AST_FIELD_WISE) return HDST_OK;
     if (reduce->identity) return hdst__dataset_group_dense(dataset, key, error);
     hdst__error_set(error, HDST_E_USAGE, "hdst_reduce_dense with '%s' needs its identity, for records whose key does not occur", reduce->name);
@@ -78,25 +85,26 @@ static hdst_status check_keyed(hdst_dataset *dataset, const ast_function *reduce
 
 static void describe(const hdst_dataset *dataset, hdst__buffer *out)
 {
-    hdst__buffer_printf(out, " -> reduce %s by key to %" PRIu64 " records", dataset->spec->function->name, dataset->count);
+    hdst__buffer_printf(out, " -> reduce %s by key to %" PRIu64 " records", dataset->spec->function->name, own_of(dataset)->group.rows);
 }
 
 static ir_func *lower(hdst__arena *arena, const hdst_dataset *dataset, hdst_error *error)
 {
     ir_func *func = hdst__plan_lower_function(arena, dataset, error);
     const ast_function *reduce = dataset->spec->function;
-    return func ? hdst__operator_dense(arena, func, dataset->parent->record, dataset->key, reduce->span, dataset->spec->module->tree->diags) : NULL;
+    return func ? hdst__operator_dense(arena, func, dataset->parent->record, own_of(dataset)->key, reduce->span, dataset->spec->module->tree->diags) : NULL;
 }
 
 static hdst__plan_param bind(const ir_func *func, const ir_param *param, const hdst_dataset *dataset)
 {
-    return (hdst__plan_param){.function = func->name, .name = param->name, .rows = dataset->count};
+    return (hdst__plan_param){.function = func->name, .name = param->name, .rows = own_of(dataset)->group.rows};
 }
 
 // Sums of many rows, of records that are there, are made by parts of the rows (shuffle/aggregate/aggregate.h).
 static const hdst__operator *runs_as(const hdst_dataset *dataset)
 {
-    const bool by_parts = !hdst__dataset_fuses(dataset) && hdst__aggregate_suits_rows(dataset->object.context->engine, dataset->record, dataset->count);
+    hdst__engine *engine = dataset->object.context->engine;
+    const bool by_parts = !hdst__dataset_fuses(dataset) && hdst__aggregate_suits_rows(engine, dataset->record, own_of(dataset)->group.rows);
     return by_parts ? &hdst__op_reduce_to_rows : NULL;
 }
 
@@ -106,7 +114,8 @@ static const hdst__container_rule containers = {
 };
 
 const hdst__operator hdst__op_reduce_dense = {
-    .name = "hdst_reduce_dense", .gives = HDST__GIVES_OTHERS, .containers = &containers, .describe = describe, .lower = lower, .bind = bind, .runs_as = runs_as,
+    .name = "hdst_reduce_dense", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(dense_own), .containers = &containers, .describe = describe,
+    .lower = lower, .bind = bind, .runs_as = runs_as,
 };
 
 // --- A reduction by key, whose keys are the numbers of rows ---
@@ -122,9 +131,9 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     const ir_param *result = &func->params[RESULT];
     node->tables = HDST__NEW(arena, hdst__plan_table);
     node->tables[node->table_count++] = (hdst__plan_table){.function = func->name, .name = result->name, .record = dataset->record, .param = RESULT};
-    hdst__aggregate_node_make(arena, node, &(hdst__aggregate_spec){.record = dataset->parent->record, .key_leaves = &dataset->key,
+    hdst__aggregate_node_make(arena, node, &(hdst__aggregate_spec){.record = dataset->parent->record, .key_leaves = &own_of(dataset)->key,
                                                                    .key_count = 1, .laws = result->leaf_op,
-        .rows = dataset->record, .row_count = dataset->count, .unchecked = dataset->object.context->unchecked}, false);
+        .rows = dataset->record, .row_count = own_of(dataset)->group.rows, .unchecked = dataset->object.context->unchecked}, false);
     return HDST_OK;
 }
 
@@ -143,7 +152,7 @@ static void explain_error(const hdst__node *node, hdst_error *error)
     const hdst__aggregate *aggregate = hdst__aggregate_node_of(node);
     uint64_t record, key;
     if (!aggregate || error->code != HDST_E_RECORD || !hdst__aggregate_stray(aggregate, &record, &key)) return;
-    hdst__check_to_error(node->dataset->mark.func, 0, key, node->dataset->count, record, error);
+    hdst__check_to_error(node->dataset->mark.func, 0, key, own_of(node->dataset)->group.rows, record, error);
 }
 
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
@@ -168,9 +177,11 @@ const hdst__operator hdst__op_reduce_to_rows = {
 
 // --- The dataset ---
 
-hdst_dataset *hdst_reduce_dense(hdst_dataset *dataset, hdst_module *module, const char *function, uint64_t rows)
+hdst_dataset *hdst_reduce_dense(hdst_dataset *from, hdst_module *module, const char *function, uint64_t rows)
 {
     static const hdst__user_function call = {&hdst__op_reduce_dense, AST_REDUCE, check_keyed};
-    HDST__NEEDS(hdst_dataset, dataset, "dataset");
-    return hdst__user_function_by_name(__func__, dataset, &call, module, function, rows);
+    HDST__NEEDS(hdst_dataset, from, "dataset");
+    hdst_dataset *dataset = hdst__user_function_by_name(__func__, from, &call, module, function);
+    if (dataset->object.context) ((dense_own *)dataset->own)->group.rows = rows;        // nobody else has it yet
+    return dataset;
 }

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorts by several keys (shuffle/sort/sort.h).
 #include "plan/plan.h"
+#include "record/field_path.h"
 #include "shuffle/sort/sort.h"
 
 #include <string.h>
+
+typedef struct sort_own {
+    hdst__sort_key *keys;
+    size_t count;
+    char *text;                     // as the user wrote them
+} sort_own;
 
 // --- The node ---
 
@@ -11,7 +18,7 @@ typedef struct sort_node {
     hdst__sort *sort;               // made at the first run
 } sort_node;
 
-static void describe(const hdst_dataset *dataset, hdst__buffer *out) { hdst__buffer_printf(out, " sorted by %s", dataset->sort_text); }
+static void describe(const hdst_dataset *dataset, hdst__buffer *out) { hdst__buffer_printf(out, " sorted by %s", ((const sort_own *)dataset->own)->text); }
 
 static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
@@ -36,9 +43,10 @@ static hdst_status run_sort(hdst__node *node, hdst__sort *sort, hdst_error *erro
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     const hdst_dataset *dataset = node->dataset;
+    const sort_own *by = dataset->own;
     sort_node *own = node->own;
     node->ran = false;
-    if (!own->sort) own->sort = hdst__sort_create(dataset->object.context->engine, dataset->record, dataset->sort_keys, dataset->sort_key_count);
+    if (!own->sort) own->sort = hdst__sort_create(dataset->object.context->engine, dataset->record, by->keys, by->count);
     if (!own->sort) return hdst__error_memory(error, "a sort");
     const hdst_status status = run_sort(node, own->sort, error);
     hdst__plan_add_stats(&plan->stats, hdst__sort_stats(own->sort));
@@ -68,10 +76,16 @@ static void release(hdst__node *node)
     own->sort = NULL;
 }
 
+static void end(hdst_dataset *dataset)
+{
+    const sort_own *own = dataset->own;
+    hdst__free(HDST__ALLOCATOR(dataset), own->keys);
+    hdst__free(HDST__ALLOCATOR(dataset), own->text);
+}
+
 const hdst__operator hdst__op_sort = {
-    .name = "hdst_sort", .gives = HDST__GIVES_EACH, .may_stay_on_host = true, .describe = describe, .build = build, .run = run,
-    .known = hdst__node_has_run, .explain = explain,
-    .drop = drop, .release = release,
+    .name = "hdst_sort", .gives = HDST__GIVES_EACH, .own_bytes = sizeof(sort_own), .may_stay_on_host = true, .describe = describe, .build = build,
+    .run = run, .known = hdst__node_has_run, .explain = explain, .drop = drop, .release = release, .end = end,
 };
 
 // --- The keys ---
@@ -153,17 +167,18 @@ static hdst_status read_keys(key_reader *r, const char *text)
 
 static hdst_status fill_sort(hdst_dataset *dataset, const char *keys, hdst_error *error)
 {
+    sort_own *own = dataset->own;
     hdst_status status = hdst__dataset_has_records(dataset, "hdst_sort", error);
     if (status != HDST_OK) return status;
     if (!keys) keys = "";
     key_reader reader = {.record = dataset->record, .allocator = HDST__ALLOCATOR(dataset), .error = error};
     status = read_keys(&reader, keys);
-    dataset->sort_keys = reader.keys;
-    dataset->sort_key_count = reader.count;
+    own->keys = reader.keys;
+    own->count = reader.count;
     if (status != HDST_OK) return status;
-    dataset->sort_text = hdst__strdup(HDST__ALLOCATOR(dataset), keys);
+    own->text = hdst__strdup(HDST__ALLOCATOR(dataset), keys);
     hdst__dataset_as_structs(dataset);
-    return dataset->sort_text ? HDST_OK : hdst__error_memory(error, "sort keys");
+    return own->text ? HDST_OK : hdst__error_memory(error, "sort keys");
 }
 
 hdst_dataset *hdst_sort(hdst_dataset *from, const char *keys)

@@ -7,6 +7,7 @@
 // that are better than it are the candidates; where those are too few, because many are equal to it, a second run asks for just these, until there
 // are enough.
 #include "plan/stage_node.h"
+#include "record/field_path.h"
 
 #include "engine/engine.h"
 #include "record/key_field.h"
@@ -23,6 +24,13 @@ enum {
     SAMPLE_STRETCHES = 256,                     // that the sample is taken from: values may go up or down along the input
     SAMPLE_LEAST = 4,                           // times as many as are wanted: else the limit would let through a great part
 };
+
+typedef struct top_own {            // candidates: the place alone
+    hdst__field_place place;        // what is compared
+    uint64_t count;                 // how many
+    bool largest;                   // not the smallest
+    const char *extreme;            // one record, which must be; for messages. NULL: any number
+} top_own;
 
 typedef struct top_node {
     hdst__top_k best;
@@ -47,10 +55,13 @@ static void describe_candidates(const hdst_dataset *dataset, hdst__buffer *out)
 static ir_func *lower_candidates(hdst__arena *arena, const hdst_dataset *dataset, hdst_error *error)
 {
     (void)error;
-    return hdst__operator_sieve(arena, dataset->record, dataset->place.leaf, dataset->place.element);
+    const top_own *own = dataset->own;
+    return hdst__operator_sieve(arena, dataset->record, own->place.leaf, own->place.element);
 }
 
-const hdst__operator hdst__op_candidates = {.name = "candidates", .gives = HDST__GIVES_FEW, .describe = describe_candidates, .lower = lower_candidates};
+const hdst__operator hdst__op_candidates = {
+    .name = "candidates", .gives = HDST__GIVES_FEW, .own_bytes = sizeof(top_own), .describe = describe_candidates, .lower = lower_candidates,
+};
 
 // --- Making ---
 
@@ -67,10 +78,11 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
 {
     (void)error;
     const hdst_dataset *dataset = node->dataset;
+    const top_own *own = dataset->own;
     hdst__stage_node *stage = hdst__node_stage(node->inputs[0]);
     top_node *top = node->own = HDST__NEW(arena, top_node);
-    hdst__top_k_init(&top->best, dataset->object.context->engine, dataset->record, dataset->place.leaf, dataset->place.element,
-                     dataset->count, dataset->largest);
+    hdst__top_k_init(&top->best, dataset->object.context->engine, dataset->record, own->place.leaf, own->place.element,
+                     own->count, own->largest);
     top->low = param_of(stage, "low");
     top->high = param_of(stage, "high");
     top->all = param_of(stage, "all");
@@ -97,6 +109,8 @@ static void set_limits(top_node *top, uint64_t low, uint64_t high, bool all)
     top->high->version++;
     top->all->version++;
 }
+
+static const top_own *own_of(const hdst__node *node) { return node->dataset->own; }
 
 static void let_all_through(top_node *top) { set_limits(top, 0, 0, true); }
 
@@ -235,7 +249,7 @@ static uint64_t records_of_sample(const hdst__node *node)
 {
     const uint64_t records = node->inputs[0]->inputs[0]->reader.records, share = records / SAMPLE_SHARE, most = share < SAMPLE_MOST ? share : SAMPLE_MOST;
     const hdst__engine *engine = ((top_node *)node->own)->best.engine;
-    const uint64_t wanted = node->dataset->count;
+    const uint64_t wanted = own_of(node)->count;
     if (records < hdst__engine_limits(engine)->pick_least || wanted > share / SAMPLE_LEAST) return 0;
     return wanted * SAMPLE_LEAST > most ? wanted * SAMPLE_LEAST : most;
 }
@@ -310,7 +324,7 @@ static hdst_status run_filtered(hdst__node *node, hdst__run_stats *stats, hdst_e
 
 static hdst_status no_record(const hdst__node *node, hdst_error *error)
 {
-    return hdst__error_set(error, HDST_E_USAGE, "'%s' of an empty dataset has no result", node->dataset->extreme);
+    return hdst__error_set(error, HDST_E_USAGE, "'%s' of an empty dataset has no result", own_of(node)->extreme);
 }
 
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
@@ -321,7 +335,7 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     node->ran = stage->ran = false;
     hdst_status status = needs_stage(node) ? run_filtered(node, &plan->stats, error) : pick(node, &stage->inputs[0]->reader, &plan->stats, error);
     if (status != HDST_OK) return status;
-    if (node->dataset->extreme && !top->best.row_count) return no_record(node, error);
+    if (own_of(node)->extreme && !top->best.row_count) return no_record(node, error);
     node->ran = true;
     node->rows = top->best.rows;
     node->row_count = top->best.row_count;
@@ -333,7 +347,7 @@ static hdst_status explain(hdst__node *node, hdst__buffer *out, hdst_error *erro
 {
     (void)error;
     const top_node *top = node->own;
-    hdst__buffer_printf(out, "%s %" PRIu64 ": picked on the host %s\n", node->dataset->extreme ? node->dataset->extreme : "top", top->best.wanted,
+    hdst__buffer_printf(out, "%s %" PRIu64 ": picked on the host %s\n", own_of(node)->extreme ? own_of(node)->extreme : "top", top->best.wanted,
                         needs_stage(node) ? "among candidates" : "while the records pass by");
     if (!node->ran) return HDST_OK;
     if (top->sampled)
@@ -345,27 +359,28 @@ static hdst_status explain(hdst__node *node, hdst__buffer *out, hdst_error *erro
 
 static void describe(const hdst_dataset *dataset, hdst__buffer *out)
 {
-    const char *field = dataset->record->leaves[dataset->place.leaf].path;
-    if (dataset->extreme) hdst__buffer_printf(out, " -> the record with the %s %s", dataset->largest ? "largest" : "smallest", field);
-    else hdst__buffer_printf(out, " -> the %" PRIu64 " with the largest %s", dataset->count, field);
+    const top_own *own = dataset->own;
+    const char *field = dataset->record->leaves[own->place.leaf].path;
+    if (own->extreme) hdst__buffer_printf(out, " -> the record with the %s %s", own->largest ? "largest" : "smallest", field);
+    else hdst__buffer_printf(out, " -> the %" PRIu64 " with the largest %s", own->count, field);
 }
 
 static void release(hdst__node *node) { hdst__top_k_release(&((top_node *)node->own)->best); }
 
 const hdst__operator hdst__op_top = {
-    .name = "hdst_top", .gives = HDST__GIVES_OTHERS, .may_stay_on_host = true, .describe = describe, .build = build, .run = run,
-    .known = hdst__node_has_run, .explain = explain,
-    .drop = release, .release = release, .drives = needs_stage,
+    .name = "hdst_top", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(top_own), .may_stay_on_host = true, .describe = describe, .build = build,
+    .run = run, .known = hdst__node_has_run, .explain = explain, .drop = release, .release = release, .drives = needs_stage,
 };
 
 // --- The dataset ---
 
 static hdst_status find_value(hdst_dataset *dataset, const char *what, const char *field, hdst_error *error)
 {
+    top_own *own = dataset->own;
     hdst_status status = hdst__dataset_has_records(dataset, what, error);
-    if (status == HDST_OK) status = hdst__field_find_scalar(dataset->record, field, &dataset->place, error);
+    if (status == HDST_OK) status = hdst__field_find_scalar(dataset->record, field, &own->place, error);
     if (status != HDST_OK) return status;
-    const hdst__leaf *leaf = &dataset->record->leaves[dataset->place.leaf];
+    const hdst__leaf *leaf = &dataset->record->leaves[own->place.leaf];
     if (leaf->kind == HDST__TEXT) return hdst__error_set(error, HDST_E_UNSUPPORTED, "%s by '%s' is not available yet: it is a text", what, leaf->path);
     hdst__dataset_as_structs(dataset);
     return HDST_OK;
@@ -378,12 +393,7 @@ static hdst_dataset *add_top(hdst_dataset *from, const char *what, const char *e
     hdst_error error = HDST_ERROR_INIT;
     if (!candidates->object.error && find_value(candidates, what, field, &error) != HDST_OK) hdst__dataset_fail(candidates, &error);
     hdst_dataset *dataset = candidates->object.context ? hdst__dataset_new(from->object.context, &hdst__op_top, candidates) : candidates;
-    if (dataset->object.context) {
-        dataset->place = candidates->place;
-        dataset->count = count;
-        dataset->largest = largest;
-        dataset->extreme = extreme;
-    }
+    if (dataset->object.context) *(top_own *)dataset->own = (top_own){((const top_own *)candidates->own)->place, count, largest, extreme};
     hdst__unlock(from->object.context);
     return dataset;
 }

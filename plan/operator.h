@@ -28,13 +28,14 @@ typedef enum hdst__gives {
 // Containers of reductions by key that a program may insist on (hdst_with_container).
 typedef struct hdst__container_rule {
     uint32_t allowed;               // a bit for each hdst_container
-    bool copies;                    // what is allowed makes a difference
+    void (*set)(hdst_dataset *dataset, hdst_container container);       // NULL: what is allowed makes no difference
     const char *why, *hint;         // what is wrong with the others
 } hdst__container_rule;
 
 struct hdst__operator {
     const char *name;               // of the public function; of one that the planner makes, what it is
     hdst__gives gives;
+    size_t own_bytes;               // of the struct that its datasets have of their own (dataset->own); its file says what is in it
     const hdst__container_rule *containers;     // NULL: it is no reduction by key
     // What it does, behind "records of 3" or another function's text: " -> map f". Appended.
     void (*describe)(const hdst_dataset *dataset, hdst__buffer *out);
@@ -64,7 +65,7 @@ struct hdst__operator {
     void (*release)(hdst__node *node);
 
     // --- What few have ---
-    void (*end)(hdst_dataset *dataset);     // frees what the dataset alone has of it
+    void (*end)(hdst_dataset *dataset);     // frees what dataset->own holds; also of one that was not made whole. NULL: nothing
     bool takes_some;                // records by their numbers: functions before it need only run over these
     bool may_stay_on_host;          // it runs without the device where its input is small; one that is not there is an error all the same
     // Its records are those of a plan of its own, which is made when the others no longer need what they note at datasets.

@@ -37,11 +37,11 @@ static hdst_status add_bound(const hdst__plan_param *bound, const ir_param *para
 
 static void add_keys(saver *s, hdst__replay *replay)
 {
-    const hdst_dataset *dataset = dataset_of(s);
-    hdst__replay_key *keys = HDST__NEW_ARRAY(&s->arena, hdst__replay_key, dataset->key_count);
-    for (size_t i = 0; i < dataset->key_count; i++) keys[i] = (hdst__replay_key){dataset->keys[i].leaf, dataset->keys[i].element};
+    const hdst__group_own *own = dataset_of(s)->own;
+    hdst__replay_key *keys = HDST__NEW_ARRAY(&s->arena, hdst__replay_key, own->key_count);
+    for (size_t i = 0; i < own->key_count; i++) keys[i] = (hdst__replay_key){own->keys[i].leaf, own->keys[i].element};
     replay->keys = keys;
-    replay->key_count = dataset->key_count;
+    replay->key_count = own->key_count;
 }
 
 static hdst_status describe_group(saver *s, hdst__replay *replay, hdst_error *error)

@@ -79,14 +79,13 @@ hdst_dataset *hdst__user_function_by_spec(const char *name, hdst_dataset *parent
 }
 
 hdst_dataset *hdst__user_function_by_name(const char *name, hdst_dataset *parent, const hdst__user_function *call, hdst_module *module,
-                                          const char *function, uint64_t rows)
+                                          const char *function)
 {
     hdst_error error = HDST_ERROR_INIT;
     hdst__lock(parent->object.context);
     hdst_status status = hdst__check_object(parent->object.context, name, "module", module, &error);
     if (status == HDST_OK) status = hdst__check_pointer(name, "function", function, &error);
     hdst_dataset *dataset = status == HDST_OK ? add_operator(parent, call, hdst__map_spec_make(module, function)) : misused(parent, call->op, &error);
-    if (dataset->object.context) dataset->count = rows;
     hdst__unlock(parent->object.context);
     return dataset;
 }

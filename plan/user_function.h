@@ -15,6 +15,6 @@ typedef struct hdst__user_function {
 
 hdst_dataset *hdst__user_function_by_spec(const char *name, hdst_dataset *parent, const hdst__user_function *call, const hdst_map_spec *spec);
 hdst_dataset *hdst__user_function_by_name(const char *name, hdst_dataset *parent, const hdst__user_function *call, hdst_module *module,
-                                          const char *function, uint64_t rows);
+                                          const char *function);
 
 #endif

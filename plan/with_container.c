@@ -30,7 +30,7 @@ static hdst_dataset *copy_in(const hdst_dataset *from, hdst_container container)
     if (!dataset->object.context) return dataset;
     dataset->record = from->record;
     dataset->spec = from->spec;
-    dataset->container = (hdst__container)container;
+    from->op->containers->set(dataset, container);
     if (from->spec) hdst__object_retain(&from->spec->object);
     hdst__dataset_as_structs(dataset);
     return dataset;
@@ -45,7 +45,7 @@ hdst_dataset *hdst_with_container(hdst_dataset *from, hdst_container container)
     hdst_dataset *dataset = from;
     if (!from->object.error && check_container(from, container, &error) != HDST_OK)
         dataset = hdst__dataset_fail(hdst__dataset_new(context, from->op, from->parent), &error);
-    else if (!from->object.error && from->op->containers->copies) dataset = copy_in(from, container);
+    else if (!from->object.error && from->op->containers->set) dataset = copy_in(from, container);
     hdst__unlock(context);
     return dataset;
 }

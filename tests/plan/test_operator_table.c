@@ -12,6 +12,7 @@ static const char *what_lacks(const hdst__operator *op)
     if (!op->describe && !op->line && op != &hdst__op_reduce_to_rows /* described by its dataset's operator */) return "a text";
     if (op->lower) return op->run || op->build ? "one way of running: a function has no node of its own" : op->describe ? NULL : "a text as a function";
     if (!op->run || !op->known) return "a way to run";
+    if (op->end && !op->own_bytes) return "a struct of its own to end";
     if (op->drop && (!op->release || !op->build || !op->explain)) return "an end, a beginning, or words about how it ran, though it holds records";
     if (!op->drop && op->explain) return "records to explain";
     return !op->sink == !op->wants_whole ? NULL : "both calls of a consumer";
@@ -50,6 +51,9 @@ Test(operator_table, what_is_missing_is_told)
     broken = hdst__op_read;
     broken.known = NULL;
     cr_expect_str_eq(what_lacks(&broken), "a way to run");
+    broken = hdst__op_cache;
+    broken.own_bytes = 0;
+    cr_expect_str_eq(what_lacks(&broken), "a struct of its own to end");
     broken = hdst__op_distinct;
     broken.sink = NULL;
     cr_expect_str_eq(what_lacks(&broken), "both calls of a consumer");

@@ -97,7 +97,7 @@ static void *collect(hdst_dataset *dataset, uint64_t *count)
     hdst_error error = HDST_ERROR_INIT;
     void *all = NULL;
     char text[2048];
-    if (dataset->op->containers && dataset->op->containers->copies) dataset = hdst_with_container(dataset, container);
+    if (dataset->op->containers && dataset->op->containers->set) dataset = hdst_with_container(dataset, container);
     if (hdst_collect(dataset, &all, count, &error) != HDST_OK) {
         hdst_error_format(&error, text, sizeof text);
         cr_assert_fail("%s", text);

@@ -116,7 +116,7 @@ static hdst_status compile(session *s)
     if (!function || function->kind == AST_HELPER || function->unsupported) return broken(s, "its function is missing");
     hdst_status status = lower(s, module, function);
     if (status != HDST_OK) return status;
-    hdst__pass_fma(s->func);        // the only pass that changes bits
+    hdst__pass_fma_placement(s->func);        // the only pass that changes bits
     const char *wrong = hdst__ir_verify(s->func);
     return wrong ? hdst__error_set(s->error, HDST_E_INTERNAL, "%s", wrong) : HDST_OK;
 }

@@ -48,7 +48,7 @@ typedef enum ir_op {
     IR_RECORD_INDEX,// u64
     // One operand, same type out
     IR_NEG, IR_BITNOT, IR_NOT /* bool */, IR_ABS, IR_SQRT,
-    IR_CANONICAL,   // a float; of a NaN the quiet, positive one without payload. pass_nans puts it where bits leave the function
+    IR_CANONICAL,   // a float; of a NaN the quiet, positive one without payload. pass_canonical_nans puts it where bits leave the function
     IR_ISNAN,       // bool out
     // Two operands of one type, same type out. Integers wrap.
     IR_ADD, IR_SUB, IR_MUL,
@@ -62,7 +62,7 @@ typedef enum ir_op {
     IR_SELECT,      // a (bool) ? b : c; both are evaluated
     IR_CONVERT,     // a to `kind`: C's rules; float to integer saturates, NaN gives 0; to bool is != 0
     IR_BITCAST,     // a's bits as `kind`, of the same size. Of a NaN as an integer: the quiet, positive one's; with `bits` IR_ANY_NAN any bits will do
-    // Put in by pass_accumulate (block form); see accum/tables.h for what the words mean. The cell is leaf `leaf` of accum `param`, a's kind is the cell's.
+    // Put in by pass_block_accumulation (block form); see accum/tables.h for what the words mean. The cell is leaf `leaf` of accum `param`, a's kind is the cell's.
     IR_FIXED,       // a (float kinds) in fixed point at the cell's scale: i64, word `bits` (0 or 1); 0 when a does not fit.
     IR_FITS,        // bool: a is finite and the cell's words in fixed point lose nothing of it
     IR_KEY_MIN, IR_KEY_MAX,     // u64: hdst__key_encode(kind of a, HDST__MIN or HDST__MAX, a)
@@ -103,7 +103,7 @@ typedef enum ir_stmt_kind {
     // runs once per block. Variables are: uniform (plain locals of the block's code), varying (locals of one record loop's body, set before they are read
     // there), or per_record (arrays over the block). There is no IR_ACCUM left.
     IR_RECORDS,     // for each record r of the block: body. `vectorize` asks for SIMD (then body has no control flow); `scalar_why` says why not
-    IR_REDUCE,      // only in IR_RECORDS (and, from pass_mask to pass_block, where one will be): uniform `var` op= value over the block's records, `acc` says how: HDST__SUM of i64, HDST__MAX of u64, HDST__OR and
+    IR_REDUCE,      // only in IR_RECORDS (and, from pass_predication to pass_block_form, where one will be): uniform `var` op= value over the block's records, `acc` says how: HDST__SUM of i64, HDST__MAX of u64, HDST__OR and
                     // HDST__XOR of u64 or bool. The variable is read only after the record loop.
     IR_ACCUM_WORDS, // word `word` of the strip table's cell (param, leaf) at row `index`, element `index2` (NULL: 0) takes value (i64 or u64) with the cell's
                     // word operation. Inside a record loop (never a vectorised one): a scatter; statements on one row stand together, by rising place in the
@@ -184,7 +184,7 @@ struct ir_func {
     bool emits_few;                 // with emits: hardly any input record gives one, so counting them first would be a run in vain
     bool emits;                     // has IR_EMIT: how many output records there are depends on the data. Else each input record gives one
     bool counts;                    // only counts what it would emit: nothing is stored, accumulated or checked (pass_count)
-    bool placed;                    // only what comes out is stored (pass_place)
+    bool placed;                    // only what comes out is stored (pass_emit_counts_place)
     uint32_t block;                 // block form: records of a block; 0 in scalar form
     bool apart;                     // block form: the values of neighbouring records do not lie side by side in memory (AoS)
     bool rows;                      // row form: scalar form in which IR_FORs over elements are marked (vectorize) and may hold IR_ACCUM_WORDS

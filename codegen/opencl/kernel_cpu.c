@@ -233,7 +233,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     p->prefetches = prefetches;
     const hdst__place_limits limits = {.rows = options->rows, .fast_sums = options->fast_sums,
         .no_blocks = options->no_blocks, .may_turn = !split, .front = options->front};
-    hdst__pass_place_cpu(block, func, tables, &limits);
+    hdst__pass_accumulator_placement_cpu(block, func, tables, &limits);
     hdst__emit_plan(p);
     if (p->way == HDST__OUTPUT_BOUNDED) p->emit_bound = hdst__ir_emit_bound(block);    // branches became conditions, which all count
     if (block->block) hdst__plan_unpack(p, block);
@@ -245,7 +245,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     hdst__printer_use(p, block);
     const char *block_loop = block->block ? hdst__print_section(p, print_block_loop) : "";
     ir_func *single = hdst__ir_copy_func(arena, block->block ? func : block);      // rows: one after another
-    if (p->way == HDST__OUTPUT_COUNTED) hdst__pass_place(single);
+    if (p->way == HDST__OUTPUT_COUNTED) hdst__pass_emit_counts_place(single);
     if (block->block) hdst__place_tail(single, block, tables);
     hdst__printer_use(p, single);
     count_texts counts;

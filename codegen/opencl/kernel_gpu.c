@@ -259,10 +259,10 @@ static const char *place_text(hdst__printer *p, const char *count_record)
 static ir_func *single_body(hdst__arena *arena, const ir_func *func)
 {
     ir_func *single = hdst__ir_copy_func(arena, func);
-    hdst__pass_lanes(single);           // registers, and elements in the order in which they lie
-    if (is_wide(func)) hdst__pass_row_jam(single);      // what is read of a wide record is read for several turns of the loop around
-    hdst__pass_uniform(single);
-    if (func->emits) hdst__pass_place(single);
+    hdst__pass_lane_reductions(single);           // registers, and elements in the order in which they lie
+    if (is_wide(func)) hdst__pass_row_unroll_and_jam(single);      // what is read of a wide record is read for several turns of the loop around
+    hdst__pass_uniformity(single);
+    if (func->emits) hdst__pass_emit_counts_place(single);
     return single;
 }
 
@@ -270,7 +270,7 @@ static ir_func *single_body(hdst__arena *arena, const ir_func *func)
 static ir_func *span_body(ir_func *single, uint32_t records, hdst__diags *diags)
 {
     ir_func *spans = single->emits ? single : hdst__ir_copy_func(single->arena, single);
-    if (!single->emits) hdst__pass_together(spans, records);
+    if (!single->emits) hdst__pass_thread_coarsening(spans, records);
     const char *wrong = hdst__ir_verify(spans);
     if (!wrong) return spans;
     hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: records of a lane of '%s': %s", single->name, wrong);
@@ -288,10 +288,10 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     hdst__gpu_shape shape = choose_shape(scalar, options);
     const hdst__place_limits limits = limits_of(options, &shape);
     ir_func *func = hdst__ir_copy_func(arena, scalar), *count;
-    const hdst__tables *tables = hdst__pass_place_gpu(func, hdst__ir_accum_tables(arena, func, options->tiers), &limits);
-    ir_func *single = single_body(arena, func), *loops = hdst__pass_place_loops(single, tables, &limits);
+    const hdst__tables *tables = hdst__pass_accumulator_placement_gpu(func, hdst__ir_accum_tables(arena, func, options->tiers), &limits);
+    ir_func *single = single_body(arena, func), *loops = hdst__pass_accumulator_placement_loops(single, tables, &limits);
     if (loops) shape.records = 1;
-    hdst__pass_place_fixed_point(single, loops, (hdst__tables *)tables, &limits, &shape.records);
+    hdst__pass_accumulator_placement_fixed_point(single, loops, (hdst__tables *)tables, &limits, &shape.records);
     hdst__printer *p = hdst__printer_create(arena, func, options, tables);
     if (loops) p->spread = hdst__spread_create(arena, loops);
     ir_func *spans = span_body(single, shape.records, diags);

@@ -199,7 +199,7 @@ void hdst__print_merge(hdst__printer *p);
 void hdst__print_finish_bases(hdst__printer *p);        // GPU: the kernel that makes C structs; pointers (print_finish.c)
 
 // print_cooperative.c: GPU form, loops that a work-group makes together
-hdst__spread *hdst__spread_create(hdst__arena *arena, ir_func *func);   // of what hdst__pass_spread took out
+hdst__spread *hdst__spread_create(hdst__arena *arena, ir_func *func);   // of what hdst__pass_cooperative_loops took out
 bool hdst__spread_carries(const hdst__printer *p, uint32_t var);        // the form that is printed now leaves the variable there
 void hdst__print_spread_memory(hdst__printer *p);       // declares it; start of the kernel
 void hdst__print_spread_keep(hdst__printer *p);         // end of a lane's record

@@ -119,7 +119,7 @@ static bool find_block_sum(ir_stmt *s, void *user)
     return true;
 }
 
-void hdst__pass_place_cpu(ir_func *form, const ir_func *scalar, hdst__tables *tables, const hdst__place_limits *limits)
+void hdst__pass_accumulator_placement_cpu(ir_func *form, const ir_func *scalar, hdst__tables *tables, const hdst__place_limits *limits)
 {
     place_nothing(form, tables);
     for (size_t a = 0; a < tables->accum_count; a++) {
@@ -294,7 +294,7 @@ static ir_way way_on_gpu(const hdst__cell *cell, ir_place place)
     return cell->tier == HDST__TIER_ONE || !cell->of_floats ? IR_WAY_JOINT : IR_WAY_TESTED;
 }
 
-const hdst__tables *hdst__pass_place_gpu(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
+const hdst__tables *hdst__pass_accumulator_placement_gpu(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     place_nothing(func, tables);
     if (!limits->no_blocks) tables = with_lane_sums(func, tables, limits);
@@ -341,7 +341,7 @@ static uint32_t shared_tables(uint64_t words)
     return fit < 1 ? 1 : fit < MOST_SHARED ? (uint32_t)fit : MOST_SHARED;
 }
 
-ir_func *hdst__pass_place_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
+ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     bool *wide = HDST__NEW_ARRAY(func->arena, bool, func->param_count);
     uint64_t words = 0;
@@ -351,7 +351,7 @@ ir_func *hdst__pass_place_loops(ir_func *func, const hdst__tables *tables, const
         words += hdst__place_rows(accum, limits->rows) * accum->strip_row_words;
     }
     const ir_func *before = hdst__ir_copy_func(func->arena, func);
-    ir_func *loops = hdst__pass_spread(func, wide);
+    ir_func *loops = hdst__pass_cooperative_loops(func, wide);
     const uint64_t copies = hdst__place_copy_bytes(func, tables, limits->rows) * func->tables->copies;
     if (loops && hdst__place_carried_bytes(loops) * limits->group + copies > limits->local_bytes / 2) {
         loops = NULL;
@@ -376,7 +376,7 @@ static bool may_be_fixed_point(const ir_func *func, const hdst__accum *accum)
 
 // A superaccumulator has ten times as many words as fixed point, and is read and written for each row. Few rows have
 // several tables instead, for all lanes would meet there.
-void hdst__pass_place_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables, const hdst__place_limits *limits, uint32_t *records)
+void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables, const hdst__place_limits *limits, uint32_t *records)
 {
     if (!limits->fixed_point_bits || loops || func->emits) return;
     const bool by_tuples = tables->accum_count == 1 && may_be_fixed_point(func, &tables->accum[0]) &&

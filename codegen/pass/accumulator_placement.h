@@ -25,19 +25,19 @@ typedef struct hdst__place_limits {     // what the choice goes by: the device, 
 
 // CPU devices. `form`: the block or row form, which is placed; `scalar`: what it was made of. Says in `tables`
 // whether there are first-level accumulators and which sums of `form` are fast.
-void hdst__pass_place_cpu(ir_func *form, const ir_func *scalar, hdst__tables *tables, const hdst__place_limits *limits);
+void hdst__pass_accumulator_placement_cpu(ir_func *form, const ir_func *scalar, hdst__tables *tables, const hdst__place_limits *limits);
 // `tail`, of the records that no block took, as the placed block form: additions are calls where that makes less code.
 void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *tables);
 
 // GPUs, in this order. `func`: scalar form, which is placed. Returns the tables that it goes by: with more words for
 // sums that lanes have in registers. Of `tables` when nothing is placed.
-const hdst__tables *hdst__pass_place_gpu(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits);
+const hdst__tables *hdst__pass_accumulator_placement_gpu(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits);
 // Takes loops out of the placed `func` that a work-group makes together, if there are any and what they carry over
 // has room; NULL: none, and the function is as it was.
-ir_func *hdst__pass_place_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits);
+ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits);
 // Tables with many rows become words in fixed point, perhaps by way of tuples. *records, of a lane, may become fewer.
-// `loops`: what hdst__pass_place_loops gave.
-void hdst__pass_place_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables, const hdst__place_limits *limits, uint32_t *records);
+// `loops`: what hdst__pass_accumulator_placement_loops gave.
+void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables, const hdst__place_limits *limits, uint32_t *records);
 
 // Local memory of a work-group: one copy of all tables that are there or merge through it; what the work-group's loops need.
 uint64_t hdst__place_copy_bytes(const ir_func *func, const hdst__tables *tables, const uint64_t *rows);

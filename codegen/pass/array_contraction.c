@@ -327,7 +327,7 @@ static void sweep(const contractor *c, ir_block *block)
     block->count = kept;
 }
 
-void hdst__pass_contract(ir_func *func)
+void hdst__pass_array_contraction(ir_func *func)
 {
     for (int round = 0; round < MOST_ROUNDS; round++) {
         contractor c = listed(func);

@@ -368,7 +368,7 @@ static void rewrite(ir_func *func, const hdst__tables *tables, ir_block *block)
     *block = out;
 }
 
-void hdst__pass_accumulate(ir_func *func, const hdst__tables *tables)
+void hdst__pass_block_accumulation(ir_func *func, const hdst__tables *tables)
 {
     rewrite(func, tables, &func->body);
     hdst__block_mark_per_record(func);

@@ -15,7 +15,7 @@
 // inputs and broadcasts are only read, and accumulators are only added to. What varies and lives across record loops becomes an array over the block,
 // set to zero first if it may be read before it is set.
 // Control that varies (a loop that records leave at different turns) stays inside a record loop, which is then not vectorised.
-// Additions to accumulators are put apart from what computes the addends, for pass_accumulate.
+// Additions to accumulators are put apart from what computes the addends, for pass_block_accumulation.
 #include "codegen/pass/block_form.h"
 #include "codegen/pass/passes.h"
 
@@ -239,7 +239,7 @@ static void start_at_zero(ir_func *func)
     func->body = body;
 }
 
-void hdst__pass_block(ir_func *func, uint32_t block)
+void hdst__pass_block_form(ir_func *func, uint32_t block)
 {
     size_t first, end;
     hdst__ir_visit_stmts(&func->body, drop_message, NULL);

@@ -42,9 +42,9 @@ hdst__mask_region *hdst__mask_region_enter(ir_func *func, const hdst__mask_regio
 // Whether a variable that is set in the regions must keep its value in the records that the mask leaves out. all_reads: of it in the whole function.
 bool hdst__mask_keeps(const hdst__mask_region *innermost, uint32_t var, size_t all_reads);
 
-void hdst__pass_narrow(ir_func *func);
-void hdst__pass_mask(ir_func *func);
-void hdst__pass_widths(ir_func *func);
-void hdst__pass_hoist(ir_func *func);
+void hdst__pass_integer_narrowing(ir_func *func);
+void hdst__pass_predication(ir_func *func);
+void hdst__pass_vector_width(ir_func *func);
+void hdst__pass_loop_invariants(ir_func *func);
 
 #endif

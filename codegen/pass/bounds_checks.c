@@ -223,7 +223,7 @@ static void walk(prover *p, ir_block *block)
     }
 }
 
-void hdst__pass_checks(ir_func *func)
+void hdst__pass_bounds_checks(ir_func *func)
 {
     prover p;
     hdst__prover_init(&p, func);

@@ -97,7 +97,7 @@ static bool meet_store(ir_stmt *s, void *user)
 
 static bool is_fold(const ir_func *func) { return func->param_count > 1 && func->params[1].kind == IR_INPUT; }
 
-void hdst__pass_nans(ir_func *func)
+void hdst__pass_canonical_nans(ir_func *func)
 {
     numbers n = {.func = func};
     if (!func->makes || is_fold(func)) return;

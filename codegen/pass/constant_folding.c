@@ -237,7 +237,7 @@ static void fold_block(ir_func *func, ir_block *block)
     *block = out;
 }
 
-void hdst__pass_fold(ir_func *func)
+void hdst__pass_constant_folding(ir_func *func)
 {
     hdst__ir_visit_exprs(&func->body, fold_expr, func);
     fold_block(func, &func->body);

@@ -50,4 +50,4 @@ static void forward_block(ir_func *func, ir_block *block, bool *counts)
     *block = out;
 }
 
-void hdst__pass_forward(ir_func *func) { forward_block(func, &func->body, HDST__NEW_ARRAY(func->arena, bool, func->var_count + 1)); }
+void hdst__pass_constant_propagation(ir_func *func) { forward_block(func, &func->body, HDST__NEW_ARRAY(func->arena, bool, func->var_count + 1)); }

@@ -220,11 +220,11 @@ static spreader spreader_of(ir_func *func, const bool *wide)
     return sp;
 }
 
-ir_func *hdst__pass_spread(ir_func *func, const bool *wide)
+ir_func *hdst__pass_cooperative_loops(ir_func *func, const bool *wide)
 {
     ir_block left = {0}, taken = {0};
     if (func->emits) return NULL;
-    hdst__pass_uniform(func);
+    hdst__pass_uniformity(func);
     spreader sp = spreader_of(func, wide);
     for (size_t i = 0; i < func->body.count; i++) {
         ir_stmt *loop = taken_apart(&sp, i);

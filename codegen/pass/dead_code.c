@@ -62,7 +62,7 @@ static bool mark_leaf(ir_expr **slot, void *user)
     return true;
 }
 
-void hdst__pass_unread(ir_func *func)
+void hdst__pass_dead_code(ir_func *func)
 {
     sweep w = {.func = func};
     do {

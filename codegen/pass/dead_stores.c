@@ -78,4 +78,4 @@ static void drop_block(ir_func *func, ir_block *block)
     *block = out;
 }
 
-void hdst__pass_overwritten(ir_func *func) { drop_block(func, &func->body); }
+void hdst__pass_dead_stores(ir_func *func) { drop_block(func, &func->body); }

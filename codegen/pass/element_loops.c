@@ -250,10 +250,10 @@ static void rewrite(ir_func *func, const hdst__tables *tables, ir_block *block, 
     *block = out;
 }
 
-void hdst__pass_elements(ir_func *func, const hdst__tables *tables)
+void hdst__pass_element_loops(ir_func *func, const hdst__tables *tables)
 {
     func->rows = true;
     rewrite(func, tables, &func->body, false);
 }
 
-void hdst__pass_row_loops(ir_func *func, const hdst__tables *tables) { rewrite(func, tables, &func->body, true); }
+void hdst__pass_element_loops_of_rows(ir_func *func, const hdst__tables *tables) { rewrite(func, tables, &func->body, true); }

@@ -16,7 +16,7 @@
 
 // --- dense ---
 
-void hdst__pass_dense(ir_func *func)
+void hdst__pass_emit_counts_dense(ir_func *func)
 {
     size_t first, end;
     if (!hdst__ir_emit_range(func, &first, &end)) return;
@@ -49,12 +49,12 @@ const char *hdst__passes_count(ir_func *func)
 {
     drop_effects(func, &func->body);
     func->counts = true;
-    hdst__pass_unread(func);
-    hdst__pass_uniform(func);
-    hdst__pass_predicate(func);
-    hdst__pass_fold(func);
-    hdst__pass_unread(func);
-    hdst__pass_uniform(func);
+    hdst__pass_dead_code(func);
+    hdst__pass_uniformity(func);
+    hdst__pass_if_conversion_of_effects(func);
+    hdst__pass_constant_folding(func);
+    hdst__pass_dead_code(func);
+    hdst__pass_uniformity(func);
     const char *wrong = hdst__ir_verify(func);
     return wrong ? hdst__arena_printf(func->arena, "after pass count: %s", wrong) : NULL;
 }
@@ -134,7 +134,7 @@ static void place_block(ir_func *func, ir_block *block)
     *block = out;
 }
 
-void hdst__pass_place(ir_func *func)
+void hdst__pass_emit_counts_place(ir_func *func)
 {
     place_block(func, &func->body);
     func->placed = true;
@@ -163,7 +163,7 @@ static ir_expr *worked_out(settling *w, const char *name, ir_expr *e)
 
 static bool gives(const ir_stmt *s) { return s->kind == IR_STORE || s->kind == IR_EMIT; }
 
-void hdst__pass_settle(ir_func *func)
+void hdst__pass_emit_counts_settle(ir_func *func)
 {
     size_t first, end, i = 0;
     if (func->counts || !hdst__ir_emit_range(func, &first, &end)) return;

@@ -30,4 +30,4 @@ static bool place(ir_expr **slot, void *user)
     return true;
 }
 
-void hdst__pass_fma(ir_func *func) { hdst__ir_visit_exprs(&func->body, place, func); }
+void hdst__pass_fma_placement(ir_func *func) { hdst__ir_visit_exprs(&func->body, place, func); }

@@ -10,7 +10,7 @@
 // Before: if lt(d, best_d) { e = d; f = e } else { e = best_d }
 // After:  taken = lt(d, best_d); e = d; f = select(taken, e, f); e = select(taken, e, best_d)
 //
-// In block form (hdst__pass_predicate) a conditional addition becomes one of the identity for the records that do not make it, and a conditional emit says its
+// In block form (hdst__pass_if_conversion_of_effects) a conditional addition becomes one of the identity for the records that do not make it, and a conditional emit says its
 // condition; what it stores is stored for all records, at a place that the next one takes again.
 #include "codegen/pass/block_form.h"
 
@@ -196,6 +196,6 @@ static void convert(ir_func *func, bool effects)
     convert_block(&c, &func->body);
 }
 
-void hdst__pass_if_convert(ir_func *func) { convert(func, false); }
+void hdst__pass_if_conversion(ir_func *func) { convert(func, false); }
 
-void hdst__pass_predicate(ir_func *func) { convert(func, true); }
+void hdst__pass_if_conversion_of_effects(ir_func *func) { convert(func, true); }

@@ -143,4 +143,4 @@ static bool narrow(ir_expr **slot, void *user)
     return true;
 }
 
-void hdst__pass_narrow(ir_func *func) { hdst__ir_visit_exprs(&func->body, narrow, func); }
+void hdst__pass_integer_narrowing(ir_func *func) { hdst__ir_visit_exprs(&func->body, narrow, func); }

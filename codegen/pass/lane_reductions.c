@@ -112,7 +112,7 @@ static void rewrite(ir_func *func, ir_block *block)
     *block = out;
 }
 
-void hdst__pass_lanes(ir_func *func)
+void hdst__pass_lane_reductions(ir_func *func)
 {
     rewrite(func, &func->body);
     hdst__ir_drop_unused_vars(func);

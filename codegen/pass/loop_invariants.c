@@ -125,7 +125,7 @@ static void hoist_block(hoister *h, ir_block *block)
     *block = out;
 }
 
-void hdst__pass_hoist(ir_func *func)
+void hdst__pass_loop_invariants(ir_func *func)
 {
     hoister h = {.func = func, .counts = HDST__NEW_ARRAY(func->arena, bool, func->var_count + 1), .var_count = func->var_count};
     hoist_block(&h, &func->body);

@@ -9,7 +9,7 @@
 //            d = add(d, e)                   e_2 = mul(p.x[1u], 2f)
 //          }                                 d = add(d, e_2)
 //
-// Longer ones go too (hdst__pass_unroll_arrays) when their counters are all that keeps local arrays from becoming variables (scalar_replacement.c).
+// Longer ones go too (hdst__pass_loop_unrolling_of_arrays) when their counters are all that keeps local arrays from becoming variables (scalar_replacement.c).
 #include "codegen/ir/eval.h"
 #include "codegen/pass/passes.h"
 
@@ -302,6 +302,6 @@ static void unroll(ir_func *func, const bool *constant)
     unroll_block(&w, &func->body);
 }
 
-void hdst__pass_unroll(ir_func *func) { unroll(func, NULL); }
+void hdst__pass_loop_unrolling(ir_func *func) { unroll(func, NULL); }
 
-void hdst__pass_unroll_arrays(ir_func *func) { unroll(func, find_constant(func)); }
+void hdst__pass_loop_unrolling_of_arrays(ir_func *func) { unroll(func, find_constant(func)); }

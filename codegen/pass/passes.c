@@ -33,34 +33,34 @@ static const char *run_passes(ir_func *func, const pass *passes, size_t count)
 const char *hdst__passes_scalar(ir_func *func)
 {
     static const pass passes[] = {
-        {"fma", hdst__pass_fma},            // first: it goes by the expressions as written
-        {"exits", hdst__pass_exits},
-        {"fold", hdst__pass_fold},
-        {"checks", hdst__pass_checks},      // before unrolling: it goes by the bounds of loops
-        {"fold", hdst__pass_fold},
+        {"fma-placement", hdst__pass_fma_placement},            // first: it goes by the expressions as written
+        {"structured-exits", hdst__pass_structured_exits},
+        {"constant-folding", hdst__pass_constant_folding},
+        {"bounds-checks", hdst__pass_bounds_checks},      // before unrolling: it goes by the bounds of loops
+        {"constant-folding", hdst__pass_constant_folding},
         {"loop-checks", hdst__pass_loop_checks},
-        {"contract", hdst__pass_contract},  // before unrolling, which hides that an array is filled
-        {"overwritten", hdst__pass_overwritten},    // before unrolling too
-        {"unroll", hdst__pass_unroll},
-        {"forward", hdst__pass_forward},
-        {"fold", hdst__pass_fold},
-        {"unroll", hdst__pass_unroll_arrays},       // loops within those, whose bounds became constant; and longer ones
-        {"fold", hdst__pass_fold},
-        {"forward", hdst__pass_forward},
-        {"fold", hdst__pass_fold},
-        {"checks", hdst__pass_checks},      // what unrolling made constant, and what it repeats
-        {"fold", hdst__pass_fold},
-        {"arrays", hdst__pass_arrays},
-        {"forward", hdst__pass_forward},    // the zeroes that their elements began with
-        {"fold", hdst__pass_fold},
-        {"dense", hdst__pass_dense},
-        {"nans", hdst__pass_nans},          // before what is read and what varies is marked
-        {"unread", hdst__pass_unread},
-        {"uniform", hdst__pass_uniform},
-        {"if-convert", hdst__pass_if_convert},
-        {"fold", hdst__pass_fold},
-        {"unread", hdst__pass_unread},
-        {"uniform", hdst__pass_uniform},
+        {"array-contraction", hdst__pass_array_contraction},  // before unrolling, which hides that an array is filled
+        {"dead-stores", hdst__pass_dead_stores},    // before unrolling too
+        {"loop-unrolling", hdst__pass_loop_unrolling},
+        {"constant-propagation", hdst__pass_constant_propagation},
+        {"constant-folding", hdst__pass_constant_folding},
+        {"loop-unrolling-of-arrays", hdst__pass_loop_unrolling_of_arrays},       // loops within those, whose bounds became constant; and longer ones
+        {"constant-folding", hdst__pass_constant_folding},
+        {"constant-propagation", hdst__pass_constant_propagation},
+        {"constant-folding", hdst__pass_constant_folding},
+        {"bounds-checks", hdst__pass_bounds_checks},      // what unrolling made constant, and what it repeats
+        {"constant-folding", hdst__pass_constant_folding},
+        {"scalar-replacement", hdst__pass_scalar_replacement},
+        {"constant-propagation", hdst__pass_constant_propagation},    // the zeroes that their elements began with
+        {"constant-folding", hdst__pass_constant_folding},
+        {"emit-counts-dense", hdst__pass_emit_counts_dense},
+        {"canonical-nans", hdst__pass_canonical_nans},          // before what is read and what varies is marked
+        {"dead-code", hdst__pass_dead_code},
+        {"uniformity", hdst__pass_uniformity},
+        {"if-conversion", hdst__pass_if_conversion},
+        {"constant-folding", hdst__pass_constant_folding},
+        {"dead-code", hdst__pass_dead_code},
+        {"uniformity", hdst__pass_uniformity},
     };
     const char *wrong = hdst__ir_verify(func);
     return wrong ? hdst__arena_printf(func->arena, "as lowered: %s", wrong) : RUN(func, passes);
@@ -70,27 +70,27 @@ const char *hdst__passes_scalar(ir_func *func)
 static const char *after_skip(ir_func *func)
 {
     static const pass passes[] = {
-        {"fold", hdst__pass_fold},
-        {"unread", hdst__pass_unread},
-        {"uniform", hdst__pass_uniform},
-        {"if-convert", hdst__pass_if_convert},
-        {"fold", hdst__pass_fold},
-        {"unread", hdst__pass_unread},
-        {"uniform", hdst__pass_uniform},
+        {"constant-folding", hdst__pass_constant_folding},
+        {"dead-code", hdst__pass_dead_code},
+        {"uniformity", hdst__pass_uniformity},
+        {"if-conversion", hdst__pass_if_conversion},
+        {"constant-folding", hdst__pass_constant_folding},
+        {"dead-code", hdst__pass_dead_code},
+        {"uniformity", hdst__pass_uniformity},
     };
     const char *wrong = hdst__ir_verify(func);
-    return wrong ? hdst__arena_printf(func->arena, "after pass skip: %s", wrong) : RUN(func, passes);
+    return wrong ? hdst__arena_printf(func->arena, "after pass skip-failed: %s", wrong) : RUN(func, passes);
 }
 
 const char *hdst__passes_skip(ir_func *func, uint32_t *skipped)
 {
-    *skipped = hdst__pass_skip(func);
+    *skipped = hdst__pass_skip_failed(func);
     return after_skip(func);
 }
 
 const char *hdst__passes_skip_fold(ir_func *func, const hdst__record *counted, bool next_is_counted)
 {
-    hdst__pass_skip_fold(func, counted, next_is_counted);
+    hdst__pass_skip_failed_fold(func, counted, next_is_counted);
     return after_skip(func);
 }
 
@@ -121,13 +121,13 @@ static uint32_t block_for(uint64_t bytes_per_record, uint32_t most)
 static const char *form(ir_func *func, const hdst__tables *tables, void (*split)(ir_func *func))
 {
     split(func);
-    const char *wrong = ran(func, "block");
+    const char *wrong = ran(func, "block-form");
     if (wrong) return wrong;
-    hdst__pass_accumulate(func, tables);
-    return ran(func, "accumulate");
+    hdst__pass_block_accumulation(func, tables);
+    return ran(func, "block-accumulation");
 }
 
-static void split_at_uniform_control(ir_func *func) { hdst__pass_block(func, BLOCK); }
+static void split_at_uniform_control(ir_func *func) { hdst__pass_block_form(func, BLOCK); }
 
 static bool find_reduce(ir_stmt *s, void *user)
 {
@@ -147,10 +147,17 @@ static bool has_loops(const ir_func *func) { return !hdst__ir_visit_stmts((ir_bl
 
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
 {
-    static const pass before[] = {{"narrow", hdst__pass_narrow}, {"mask", hdst__pass_mask}, {"predicate", hdst__pass_predicate}, {"settle", hdst__pass_settle}, {"fold", hdst__pass_fold},
-                                  {"uniform", hdst__pass_uniform}};
-    static const pass after[] = {{"jam", hdst__pass_jam}, {"fold", hdst__pass_fold}, {"hoist", hdst__pass_hoist}, {"widths", hdst__pass_widths}};
-    if (func->emits && !func->counts && hdst__ir_emit_bound(func) > HDST__EMIT_BOUND) hdst__pass_place(func);
+    static const pass before[] = {
+        {"integer-narrowing", hdst__pass_integer_narrowing}, {"predication", hdst__pass_predication},
+        {"if-conversion-of-effects", hdst__pass_if_conversion_of_effects},
+        {"emit-counts-settle", hdst__pass_emit_counts_settle}, {"constant-folding", hdst__pass_constant_folding},
+        {"uniformity", hdst__pass_uniformity},
+    };
+    static const pass after[] = {
+        {"unroll-and-jam", hdst__pass_unroll_and_jam}, {"constant-folding", hdst__pass_constant_folding},
+        {"loop-invariants", hdst__pass_loop_invariants}, {"vector-width", hdst__pass_vector_width},
+    };
+    if (func->emits && !func->counts && hdst__ir_emit_bound(func) > HDST__EMIT_BOUND) hdst__pass_emit_counts_place(func);
     ir_func *plain = hdst__ir_copy_func(func->arena, func);
     const char *wrong = RUN(func, before);
     const uint32_t most = is_masked(func) ? MASKED_BLOCK : BLOCK;
@@ -173,13 +180,17 @@ const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
 
 const char *hdst__passes_row(ir_func *func, const hdst__tables *tables)
 {
-    static const pass before[] = {{"narrow", hdst__pass_narrow}, {"lanes", hdst__pass_lanes}, {"unroll", hdst__pass_unroll}, {"fold", hdst__pass_fold}, {"jam", hdst__pass_row_jam}, {"fold", hdst__pass_fold}};
+    static const pass before[] = {
+        {"integer-narrowing", hdst__pass_integer_narrowing}, {"lane-reductions", hdst__pass_lane_reductions},
+        {"loop-unrolling", hdst__pass_loop_unrolling}, {"constant-folding", hdst__pass_constant_folding},
+        {"row-unroll-and-jam", hdst__pass_row_unroll_and_jam}, {"constant-folding", hdst__pass_constant_folding},
+    };
     const char *wrong = RUN(func, before);
     if (wrong) return wrong;
-    hdst__pass_elements(func, tables);
-    if ((wrong = ran(func, "elements"))) return wrong;
-    hdst__pass_widths(func);
-    return ran(func, "widths");
+    hdst__pass_element_loops(func, tables);
+    if ((wrong = ran(func, "element-loops"))) return wrong;
+    hdst__pass_vector_width(func);
+    return ran(func, "vector-width");
 }
 
 // --- Which ---
@@ -199,14 +210,14 @@ uint64_t hdst__bytes_read(const ir_func *func)
 // for its columns to stay in the second-level cache.
 static const char *passes_block_of_rows(ir_func *func, const hdst__tables *tables)
 {
-    hdst__pass_row_loops(func, tables);
+    hdst__pass_element_loops_of_rows(func, tables);
     const char *wrong = hdst__passes_block(func, tables);
     const uint64_t bytes = hdst__bytes_read(func);
     if (wrong || !func->block || bytes < WIDE_BYTES) return wrong;
     while (func->block > LEAST_BLOCK && func->block * bytes > COLUMN_BYTES) func->block /= 2;
     func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes read of each", func->block, (unsigned long long)bytes);
-    hdst__pass_widths(func);            // no vector is longer than a block
-    return ran(func, "widths");
+    hdst__pass_vector_width(func);            // no vector is longer than a block
+    return ran(func, "vector-width");
 }
 
 const char *hdst__passes_cpu(ir_func *func, const hdst__tables *tables, const hdst__storage *input)

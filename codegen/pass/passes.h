@@ -8,35 +8,35 @@
 #include "accum/tables.h"
 
 // Passes, each in a file of its own with its purpose, a before and an after. The order is hdst__passes_scalar, then for CPU devices hdst__passes_cpu.
-void hdst__pass_exits(ir_func *func);               // early returns become structure
-void hdst__pass_fold(ir_func *func);                // constants, algebra that is exact, dead branches; folds with the interpreter's own arithmetic
-void hdst__pass_fma(ir_func *func);                 // x*y + z within one expression, leftmost product first
-void hdst__pass_checks(ir_func *func);              // drops checks that cannot fail
+void hdst__pass_structured_exits(ir_func *func);               // early returns become structure
+void hdst__pass_constant_folding(ir_func *func);                // constants, algebra that is exact, dead branches; folds with the interpreter's own arithmetic
+void hdst__pass_fma_placement(ir_func *func);                 // x*y + z within one expression, leftmost product first
+void hdst__pass_bounds_checks(ir_func *func);              // drops checks that cannot fail
 void hdst__pass_loop_checks(ir_func *func);         // checks that are the same in every turn, before the loop
 void hdst__pass_unchecked(ir_func *func);           // drops them all, on request; of a function as lowered
-uint32_t hdst__pass_skip(ir_func *func);            // records that fail take no part; returns the new accumulator that counts them
-void hdst__pass_skip_fold(ir_func *func, const hdst__record *counted, bool next_is_counted);   // a reduce: see hdst__passes_skip_fold
-void hdst__pass_contract(ir_func *func);            // local arrays that are filled, then read, become expressions
-void hdst__pass_overwritten(ir_func *func);         // what local arrays are filled with before a loop fills all of them goes
-void hdst__pass_unroll(ir_func *func);              // short constant loops disappear
-void hdst__pass_unroll_arrays(ir_func *func);       // so do longer ones that alone keep arrays from becoming variables
-void hdst__pass_arrays(ir_func *func);              // local arrays that only constants index become variables
-void hdst__pass_forward(ir_func *func);             // constants take the place of variables that were set to them
-void hdst__pass_nans(ir_func *func);                // stores give one NaN
-void hdst__pass_unread(ir_func *func);              // dead variables and stores; marks the leaves that are read
-void hdst__pass_uniform(ir_func *func);             // marks varying variables and expressions
-void hdst__pass_if_convert(ir_func *func);          // branches of plain assignments become selects
-void hdst__pass_dense(ir_func *func);               // an emit that every record meets once is no emit
-void hdst__pass_settle(ir_func *func);              // block form: the work of a function that emits is done before its records are stored one by one
-void hdst__pass_place(ir_func *func);               // only records that come out are stored
-void hdst__pass_predicate(ir_func *func);           // block form: conditional additions become additions of the identity, conditional emits say their condition
-void hdst__pass_block(ir_func *func, uint32_t block);   // interchange: records innermost, uniform loops outside
-void hdst__pass_jam(ir_func *func);                 // uniform loops around one record loop: unroll and jam
-void hdst__pass_lanes(ir_func *func);               // dot and sum: lanes side by side, for forms that handle one record at a time
+uint32_t hdst__pass_skip_failed(ir_func *func);            // records that fail take no part; returns the new accumulator that counts them
+void hdst__pass_skip_failed_fold(ir_func *func, const hdst__record *counted, bool next_is_counted);   // a reduce: see hdst__passes_skip_fold
+void hdst__pass_array_contraction(ir_func *func);            // local arrays that are filled, then read, become expressions
+void hdst__pass_dead_stores(ir_func *func);         // what local arrays are filled with before a loop fills all of them goes
+void hdst__pass_loop_unrolling(ir_func *func);              // short constant loops disappear
+void hdst__pass_loop_unrolling_of_arrays(ir_func *func);       // so do longer ones that alone keep arrays from becoming variables
+void hdst__pass_scalar_replacement(ir_func *func);              // local arrays that only constants index become variables
+void hdst__pass_constant_propagation(ir_func *func);             // constants take the place of variables that were set to them
+void hdst__pass_canonical_nans(ir_func *func);                // stores give one NaN
+void hdst__pass_dead_code(ir_func *func);              // dead variables and stores; marks the leaves that are read
+void hdst__pass_uniformity(ir_func *func);             // marks varying variables and expressions
+void hdst__pass_if_conversion(ir_func *func);          // branches of plain assignments become selects
+void hdst__pass_emit_counts_dense(ir_func *func);               // an emit that every record meets once is no emit
+void hdst__pass_emit_counts_settle(ir_func *func);              // block form: the work of a function that emits is done before its records are stored one by one
+void hdst__pass_emit_counts_place(ir_func *func);               // only records that come out are stored
+void hdst__pass_if_conversion_of_effects(ir_func *func);           // block form: conditional additions become additions of the identity, conditional emits say their condition
+void hdst__pass_block_form(ir_func *func, uint32_t block);   // interchange: records innermost, uniform loops outside
+void hdst__pass_unroll_and_jam(ir_func *func);                 // uniform loops around one record loop: unroll and jam
+void hdst__pass_lane_reductions(ir_func *func);               // dot and sum: lanes side by side, for forms that handle one record at a time
 // GPU form: loops over the elements of wide accumulators (by param), which the lanes of a work-group share; NULL: none.
-ir_func *hdst__pass_spread(ir_func *func, const bool *wide);
-void hdst__pass_together(ir_func *func, uint32_t records);  // GPU form: a lane takes several records, which share what is uniform
-void hdst__pass_accumulate(ir_func *func, const hdst__tables *tables);  // block form: exact sums as vector conversion, test, scatter
+ir_func *hdst__pass_cooperative_loops(ir_func *func, const bool *wide);
+void hdst__pass_thread_coarsening(ir_func *func, uint32_t records);  // GPU form: a lane takes several records, which share what is uniform
+void hdst__pass_block_accumulation(ir_func *func, const hdst__tables *tables);  // block form: exact sums as vector conversion, test, scatter
 
 // Everything that is right for every target; after it the interpreter and the GPU printer can read the function. Verified after each pass in debug builds;
 // returns NULL, or what the verifier said (an internal error).

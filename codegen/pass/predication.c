@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control that differs from record to record becomes masks: a bool per record says whether it takes part, assignments keep the old value where it does not,
 // additions add what changes nothing, checks hold. A loop that records leave at different turns goes on while any record is in it. What is left is control that
-// is the same for all records of the block, so that pass_block can put the records innermost and a compiler can vectorise them.
+// is the same for all records of the block, so that pass_block_form can put the records innermost and a compiler can vectorise them.
 //
 // Before: loop { while lt(d, 4); n = n + 1; if (lt(n, p.most)) { d = mul(d, d) } else { break } }
 // After:  live = true; any = true
@@ -115,7 +115,7 @@ static bool can_flatten(const masker *m, ir_stmt *s)
     return true;
 }
 
-// Branches that only assign and add are left to pass_predicate and its selects, unless they stand under a mask.
+// Branches that only assign and add are left to pass_if_conversion_of_effects and its selects, unless they stand under a mask.
 static bool is_simple(const ir_block *block)
 {
     for (size_t i = 0; i < block->count; i++)
@@ -507,7 +507,7 @@ static ir_block part_of(masker *m, size_t first, size_t end)
     return part;
 }
 
-void hdst__pass_mask(ir_func *func)
+void hdst__pass_predication(ir_func *func)
 {
     masker m = {.func = func, .var_count = func->var_count};
     m.reads = HDST__NEW_ARRAY(func->arena, size_t, func->var_count + 1);

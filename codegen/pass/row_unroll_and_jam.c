@@ -219,4 +219,4 @@ static void rewrite(ir_func *func, ir_block *block)
     *block = out;
 }
 
-void hdst__pass_row_jam(ir_func *func) { rewrite(func, &func->body); }
+void hdst__pass_row_unroll_and_jam(ir_func *func) { rewrite(func, &func->body); }

@@ -66,7 +66,7 @@ static void add_elements(splitting *w, uint32_t var)
     }
 }
 
-void hdst__pass_arrays(ir_func *func)
+void hdst__pass_scalar_replacement(ir_func *func)
 {
     const uint32_t count = (uint32_t)func->var_count;
     splitting w = {func, HDST__NEW_ARRAY(func->arena, bool, count + 1), HDST__NEW_ARRAY(func->arena, uint32_t, count + 1)};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records that fail take no part: the body is run once for its checks alone, and again, without checks, for the
 // records that passed. The copy for the checks has variables of its own and no effects; what does not matter to a
-// check is dropped from it later (hdst__pass_unread). Used when a record was seen to fail and records with errors are
+// check is dropped from it later (hdst__pass_dead_code). Used when a record was seen to fail and records with errors are
 // to be skipped; until then the plain function runs.
 //
 // Before: check 0: lt(u64(p.k), length(t)); accum t[select(...)].n += 1
@@ -164,7 +164,7 @@ static ir_stmt *split(skip *s)
     return good;
 }
 
-uint32_t hdst__pass_skip(ir_func *func)
+uint32_t hdst__pass_skip_failed(ir_func *func)
 {
     skip s = {.func = func};
     const uint32_t param = add_count(&s);
@@ -219,7 +219,7 @@ static void keep_leaf(ir_func *func, ir_block *to, uint32_t leaf, uint64_t eleme
     hdst__ir_push(func, to, loop);
 }
 
-void hdst__pass_skip_fold(ir_func *func, const hdst__record *counted, bool next_is_counted)
+void hdst__pass_skip_failed_fold(ir_func *func, const hdst__record *counted, bool next_is_counted)
 {
     skip s = {.func = func, .output_stays = true};
     ir_stmt *good = split(&s);

@@ -245,7 +245,7 @@ static void open_loops(ir_func *func, ir_block *block)
     *block = out;
 }
 
-void hdst__pass_exits(ir_func *func)
+void hdst__pass_structured_exits(ir_func *func)
 {
     hdst__ir_structure_exits(func, &func->body, IR_RETURN);
     hdst__ir_visit_stmts(&func->body, structure_continues, func);

@@ -156,10 +156,10 @@ static void load_first(ir_func *func)
     func->body = body;
 }
 
-void hdst__pass_together(ir_func *func, uint32_t records)
+void hdst__pass_thread_coarsening(ir_func *func, uint32_t records)
 {
     lanes l = {.func = func, .records = records};
-    hdst__pass_uniform(func);
+    hdst__pass_uniformity(func);
     load_first(func);
     copy_variables(&l);
     func->body = jam(&l, &func->body);

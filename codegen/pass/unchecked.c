@@ -15,5 +15,5 @@ static bool meet_check(ir_stmt *s, void *user)
 void hdst__pass_unchecked(ir_func *func)
 {
     hdst__ir_visit_stmts(&func->body, meet_check, func);
-    hdst__pass_fold(func);
+    hdst__pass_constant_folding(func);
 }

@@ -81,7 +81,7 @@ static void mark_body(marker *m)
     for (size_t i = 0; i < m->func->body.count; i++) mark_stmt(m, m->func->body.items[i], i >= first && i < end);
 }
 
-void hdst__pass_uniform(ir_func *func)
+void hdst__pass_uniformity(ir_func *func)
 {
     marker m = {func, true};
     for (size_t i = 0; i < func->var_count; i++) func->vars[i].varying = false;

@@ -103,4 +103,4 @@ static void jam_block(ir_func *func, ir_block *block)
     *block = out;
 }
 
-void hdst__pass_jam(ir_func *func) { jam_block(func, &func->body); }
+void hdst__pass_unroll_and_jam(ir_func *func) { jam_block(func, &func->body); }

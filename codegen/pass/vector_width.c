@@ -107,4 +107,4 @@ static void choose_in(const ir_func *func, ir_block *block, bool in_loop)
     }
 }
 
-void hdst__pass_widths(ir_func *func) { choose_in(func, &func->body, false); }
+void hdst__pass_vector_width(ir_func *func) { choose_in(func, &func->body, false); }

@@ -89,7 +89,7 @@ static const char *to_cpu_form(hdst__arena *arena, const diff_program *program, 
     result->scales = scales;
     if (form == DIFF_ROW) return hdst__passes_row(func, result->tables);
     func->apart = form == DIFF_BLOCK_OF_ROWS;
-    if (func->apart) hdst__pass_row_loops(func, result->tables);
+    if (func->apart) hdst__pass_element_loops_of_rows(func, result->tables);
     return hdst__passes_block(func, result->tables);
 }
 
@@ -101,9 +101,9 @@ diff_compiled diff_compile(hdst__arena *arena, const diff_program *program, hdst
     if (!result.wrong) result.wrong = hdst__ir_verify(func);
     if (result.wrong) return result;
     if (form == DIFF_LOWERED) {
-        hdst__pass_fma(func);
-        hdst__pass_exits(func);
-        hdst__pass_nans(func);
+        hdst__pass_fma_placement(func);
+        hdst__pass_structured_exits(func);
+        hdst__pass_canonical_nans(func);
     } else {
         result.wrong = hdst__passes_scalar(func);
         uint32_t counter;

@@ -2,7 +2,7 @@
 // One pass on IR as text: what goes in, what must come out, and that it still computes the same bits.
 //
 //     static const char head[] = "  input p p {f32 x}\n  accum double t {f64 value}\n";
-//     pass_case c = {hdst__pass_fold, head};
+//     pass_case c = {hdst__pass_constant_folding, head};
 //     PASS_GIVES(c, "  accum t.value += f64(mul(p.x, 1f))\n", "  accum t.value += f64(p.x)\n");
 #ifndef HDST_TESTS_PASS_CASE_H
 #define HDST_TESTS_PASS_CASE_H

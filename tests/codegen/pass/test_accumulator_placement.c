@@ -51,9 +51,9 @@ static placed on_gpu(const char *head, const char *body, const hdst__tier *tiers
 {
     ir_func *func = pass_read(head, body);
     placed p = {.func = func, .records = 4};
-    p.tables = (hdst__tables *)hdst__pass_place_gpu(func, hdst__ir_accum_tables(func->arena, func, tiers), &limits);
-    p.loops = hdst__pass_place_loops(func, p.tables, &limits);
-    hdst__pass_place_fixed_point(func, p.loops, p.tables, &limits, &p.records);
+    p.tables = (hdst__tables *)hdst__pass_accumulator_placement_gpu(func, hdst__ir_accum_tables(func->arena, func, tiers), &limits);
+    p.loops = hdst__pass_accumulator_placement_loops(func, p.tables, &limits);
+    hdst__pass_accumulator_placement_fixed_point(func, p.loops, p.tables, &limits, &p.records);
     return p;
 }
 
@@ -62,7 +62,7 @@ static placed on_cpu(const char *head, const char *body, const hdst__tier *tiers
     ir_func *func = pass_read(head, body);
     const ir_func *scalar = hdst__ir_copy_func(func->arena, func);
     placed p = {.func = func, .tables = (hdst__tables *)hdst__ir_accum_tables(func->arena, func, tiers)};
-    hdst__pass_place_cpu(func, scalar, p.tables, &limits);
+    hdst__pass_accumulator_placement_cpu(func, scalar, p.tables, &limits);
     return p;
 }
 

@@ -12,7 +12,7 @@ TestSuite(pass_contract, .init = pass_set_up, .fini = pass_tear_down);
 static const char head[] = "  input p p {f32 x[4], f32 y}\n"
                            "  output r r {f32 y}\n"
                            "  var u32 i\n  var u32 k\n  var f32 d\n  var f32 s\n  var f32 e[4]\n  var f32 g[4]\n";
-static const pass_case c = {hdst__pass_contract, head};
+static const pass_case c = {hdst__pass_array_contraction, head};
 
 #define FILL "  for i = 0u to 4u {\n    d = mul(p.x[i], p.y)\n    e[i] = sub(d, 1f)\n  }\n"
 

@@ -12,9 +12,9 @@ TestSuite(pass_accumulate, .init = pass_set_up, .fini = pass_tear_down);
 
 static void accumulate(ir_func *func, const hdst__tables *tables)
 {
-    hdst__pass_uniform(func);
-    hdst__pass_block(func, 64);
-    hdst__pass_accumulate(func, tables);
+    hdst__pass_uniformity(func);
+    hdst__pass_block_form(func, 64);
+    hdst__pass_block_accumulation(func, tables);
 }
 
 static const char head[] = "  input p p {f32 x, f64 z, i32 n, bool a}\n"

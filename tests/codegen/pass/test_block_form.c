@@ -10,8 +10,8 @@ TestSuite(pass_block, .init = pass_set_up, .fini = pass_tear_down);
 
 static void block(ir_func *func)
 {
-    hdst__pass_uniform(func);       // it goes by what varies
-    hdst__pass_block(func, 64);
+    hdst__pass_uniformity(func);       // it goes by what varies
+    hdst__pass_block_form(func, 64);
 }
 
 #define HEAD "  input p p {f32 x, f32 z[4], u32 n, bool a}\n" \

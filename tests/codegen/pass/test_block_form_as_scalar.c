@@ -211,7 +211,7 @@ Test(block, the_counter_of_a_loop_inside_a_record_loop_lives_there_only)
                                          "      accum u[select(lt(u64(a), length(u)), u64(a), 0ul)].value += 1ul\n    }\n    i = add(i, 1u)\n  }\n"
                                          "  accum t.value += u64(a)\n}\n", &wrong);
     cr_assert_not_null(func, "%s", wrong);
-    hdst__pass_uniform(func);
+    hdst__pass_uniformity(func);
     wrong = hdst__passes_block(func, hdst__ir_accum_tables(&arena, func, NULL));
     cr_assert_null(wrong, "%s", wrong);
     for (size_t v = 0; v < func->var_count; v++) {

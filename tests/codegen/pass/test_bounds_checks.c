@@ -8,7 +8,7 @@
 
 TestSuite(pass_checks, .init = pass_set_up, .fini = pass_tear_down);
 
-static const pass_case c = {hdst__pass_checks, "  input p p {f32 x[4], u32 k, i32 n, u8 small, i64 big}\n"
+static const pass_case c = {hdst__pass_bounds_checks, "  input p p {f32 x[4], u32 k, i32 n, u8 small, i64 big}\n"
                                                "  broadcast c c[] {f32 y}\n"
                                                "  broadcast e e[] {f32 y}\n"
                                                "  accum double t {f64 value}\n"

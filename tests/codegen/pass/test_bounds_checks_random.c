@@ -43,10 +43,10 @@ static void run_pass(ir_func *func, void (*pass)(ir_func *func))
 
 static void prove_all(ir_func *func)
 {
-    run_pass(func, hdst__pass_exits);
-    run_pass(func, hdst__pass_fold);
-    run_pass(func, hdst__pass_checks);
-    run_pass(func, hdst__pass_fold);
+    run_pass(func, hdst__pass_structured_exits);
+    run_pass(func, hdst__pass_constant_folding);
+    run_pass(func, hdst__pass_bounds_checks);
+    run_pass(func, hdst__pass_constant_folding);
 }
 
 static bool count_check(ir_stmt *s, void *user)
@@ -184,7 +184,7 @@ static bool try_program(unsigned seed, int *dropped, int *failures)
     const char *text = random_checks(&arena, seed);
     ir_func *func = lowered(text);
     if (!func) return false;
-    run_pass(func, hdst__pass_exits);
+    run_pass(func, hdst__pass_structured_exits);
     ir_func *proved = hdst__ir_copy_func(&arena, func);
     prove_all(proved);
     *dropped += checks_of(func) - checks_of(proved);

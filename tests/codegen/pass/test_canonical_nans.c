@@ -10,14 +10,14 @@ TestSuite(pass_nans, .init = pass_set_up, .fini = pass_tear_down);
 static void of_a_function(ir_func *func)
 {
     func->makes = true;
-    hdst__pass_nans(func);
+    hdst__pass_canonical_nans(func);
 }
 
 #define HEAD                                                                                                \
     "  input p p {f32 x, f32 y, f64 d, i32 n, u64 w, bool b}\n"                                             \
     "  output row result {f32 x, f64 d, i32 n}\n"                                                           \
     "  var f32 v\n  var f32 w[4]\n  var f32 z[2]\n  var u32 i\n  var f32 c[2] const {1f, nanf}\n  var f32 k[2] const {1f, inff}\n"
-static const pass_case made = {of_a_function, HEAD, .changes_bits = true}, passed = {hdst__pass_nans, HEAD};
+static const pass_case made = {of_a_function, HEAD, .changes_bits = true}, passed = {hdst__pass_canonical_nans, HEAD};
 
 Test(pass_nans, what_may_be_one)
 {

@@ -7,7 +7,7 @@
 
 TestSuite(pass_fold, .init = pass_set_up, .fini = pass_tear_down);
 
-static const pass_case c = {hdst__pass_fold, "  input p p {f32 x, f64 d, i32 n, u32 k, bool a, bool b}\n"
+static const pass_case c = {hdst__pass_constant_folding, "  input p p {f32 x, f64 d, i32 n, u32 k, bool a, bool b}\n"
                                              "  broadcast c c[] {f32 y}\n"
                                              "  accum double t {f64 value}\n"
                                              "  var f32 f\n  var f64 d\n  var i32 i\n  var u32 u\n  var i64 l\n  var bool q\n  var i8 s\n  var u8 w\n"

@@ -7,7 +7,7 @@
 
 TestSuite(pass_forward, .init = pass_set_up, .fini = pass_tear_down);
 
-static const pass_case c = {hdst__pass_forward, "  input p p {f32 x[4], u32 k, bool a}\n"
+static const pass_case c = {hdst__pass_constant_propagation, "  input p p {f32 x[4], u32 k, bool a}\n"
                                                 "  accum double t {f64 value}\n"
                                                 "  var u32 i\n  var f32 d\n  var f32 e\n  var f32 y\n  var f32 rows[4]\n"};
 
@@ -45,7 +45,7 @@ Test(pass_forward, only_constants_and_only_scalars)
 
 Test(pass_forward, a_copy_of_the_counter_of_a_loop_around_is_as_good)
 {
-    static const pass_case copies = {hdst__pass_forward, "  input p p {f32 x[4], u32 k}\n"
+    static const pass_case copies = {hdst__pass_constant_propagation, "  input p p {f32 x[4], u32 k}\n"
                                                          "  accum double t {f64 value}\n"
                                                          "  var u32 i\n  var u32 row\n  var f32 d\n"};
     PASS_GIVES(copies, "  for i = 0u to and(p.k, 3u) {\n    row = i\n    d = add(d, p.x[row])\n  }\n", "  for i = 0u to and(p.k, 3u) {\n    row = i\n    d = add(d, p.x[i])\n  }\n");

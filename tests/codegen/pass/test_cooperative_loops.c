@@ -9,7 +9,7 @@ static void spread(ir_func *func)
 {
     bool wide[8] = {false};
     for (size_t i = 0; i < func->param_count; i++) wide[i] = func->params[i].kind == IR_ACCUM_TABLE && func->params[i].record->leaf_count > 1;
-    ir_func *loops = hdst__pass_spread(func, wide);
+    ir_func *loops = hdst__pass_cooperative_loops(func, wide);
     for (size_t i = 0; loops && i < loops->body.count; i++) hdst__ir_push(func, &func->body, loops->body.items[i]);
 }
 

@@ -11,7 +11,7 @@ static const char head[] = "  input p p {f32 x, f32 y, f32 z[3], i32 n}\n"
                            "  broadcast c c[] {f32 u, f32 v}\n"
                            "  accum double t {f64 value}\n"
                            "  var f32 a\n  var f32 b\n  var i32 i\n  var f32 e[4]\n";
-static const pass_case c = {hdst__pass_unread, head};
+static const pass_case c = {hdst__pass_dead_code, head};
 
 static void expect_head(const char *body, const char *expected)
 {

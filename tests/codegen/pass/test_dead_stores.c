@@ -7,7 +7,7 @@
 
 TestSuite(pass_overwritten, .init = pass_set_up, .fini = pass_tear_down);
 
-static const pass_case c = {hdst__pass_overwritten, "  input p p {f32 x[4], u32 k, bool a}\n"
+static const pass_case c = {hdst__pass_dead_stores, "  input p p {f32 x[4], u32 k, bool a}\n"
                                                     "  output r r {f32 y}\n"
                                                     "  var u32 e\n  var u32 j\n  var f32 s\n  var f32 d[4]\n"};
 

@@ -13,9 +13,9 @@ static const char head[] = "  input p p {f32 x[40], u32 k}\n"
                            "  accum t t[] {f32 s[40], u64 n[40]}\n"
                            "  output r r {f32 y[40]}\n"
                            "  var u32 i\n  var u32 row\n  var f32 e\n  var f32 d\n  var u32 n\n  var f32 far[40]\n";
-static const pass_case one = {.run_tables = hdst__pass_elements, .head = head, .tier = HDST__TIER_ONE};
-static const pass_case wide = {.run_tables = hdst__pass_elements, .head = head, .tier = HDST__TIER_WIDE};
-static const pass_case whole = {.run_tables = hdst__pass_row_loops, .head = head, .tier = HDST__TIER_ONE};
+static const pass_case one = {.run_tables = hdst__pass_element_loops, .head = head, .tier = HDST__TIER_ONE};
+static const pass_case wide = {.run_tables = hdst__pass_element_loops, .head = head, .tier = HDST__TIER_WIDE};
+static const pass_case whole = {.run_tables = hdst__pass_element_loops_of_rows, .head = head, .tier = HDST__TIER_ONE};
 
 Test(pass_elements, turns_that_do_not_need_one_another_are_marked)
 {

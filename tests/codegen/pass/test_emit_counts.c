@@ -16,7 +16,7 @@ static const char head[] = "  input p p {f32 x, f32 z[3], i32 n}\n"
 
 Test(pass_emits, an_emit_that_every_record_meets_once_goes)
 {
-    static const pass_case c = {hdst__pass_dense, head};
+    static const pass_case c = {hdst__pass_emit_counts_dense, head};
     PASS_GIVES(c, "  store result.y = p.x\n  emit\n  accum t.value += f64(p.x)\n", "  store result.y = p.x\n  accum t.value += f64(p.x)\n");
     PASS_GIVES(c, "  store result.y = p.x\n  emit if true\n", "  store result.y = p.x\n");
     PASS_LEAVES(c, "  store result.y = p.x\n  emit if lt(p.n, 3)\n");
@@ -28,7 +28,7 @@ Test(pass_emits, an_emit_that_every_record_meets_once_goes)
 
 Test(pass_emits, only_what_comes_out_is_stored)
 {
-    static const pass_case c = {hdst__pass_place, head};
+    static const pass_case c = {hdst__pass_emit_counts_place, head};
     PASS_GIVES(c, "  a = p.x\n  store result.y = a\n  for e = 0u to 3u {\n    store result.w[e] = p.z[e]\n  }\n  emit if lt(a, 1f)\n",
                "  a = p.x\n  if lt(a, 1f) {\n    store result.y = a\n    for e = 0u to 3u {\n      store result.w[e] = p.z[e]\n    }\n    emit\n  }\n");
     PASS_GIVES(c, "  store result.y = p.x\n  a = p.x\n  store result.y = a\n  emit if lt(a, 1f)\n",
@@ -44,7 +44,7 @@ Test(pass_emits, only_what_comes_out_is_stored)
 
 Test(pass_emits, what_is_emitted_is_worked_out_first)
 {
-    static const pass_case c = {hdst__pass_settle, head};
+    static const pass_case c = {hdst__pass_emit_counts_settle, head};
     PASS_GIVES(c, "  a = p.x\n  store result.y = mul(a, 2f)\n  emit if lt(a, 1f)\n",
                "  a = p.x\n  given = mul(a, 2f)\n  comes = lt(a, 1f)\n  store result.y = given\n  emit if comes\n");
     // A variable that is set again is kept as it was.
@@ -92,7 +92,7 @@ Test(pass_emits, the_most_that_one_record_can_emit)
 Test(pass_emits, output_records_are_put_one_after_another_in_one_record_loop)
 {
     ir_func *func = pass_read(head, "  a = mul(p.x, 2f)\n  if lt(a, 1f) {\n    store result.y = a\n    emit\n  }\n  store result.y = p.x\n  emit\n");
-    hdst__pass_uniform(func);
+    hdst__pass_uniformity(func);
     const char *wrong = hdst__passes_block(func, hdst__ir_accum_tables(func->arena, func, NULL));
     cr_assert_null(wrong, "%s", wrong);
     unsigned with_emits = 0, vectorised = 0;

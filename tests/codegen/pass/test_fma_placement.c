@@ -7,7 +7,7 @@
 
 TestSuite(pass_fma, .init = pass_set_up, .fini = pass_tear_down);
 
-static const pass_case c = {hdst__pass_fma,
+static const pass_case c = {hdst__pass_fma_placement,
                             "  input p p {f32 x, f32 y, f32 z, f32 w, f64 d, i32 n}\n"
                             "  accum double t {f64 value}\n"
                             "  accum int32_t k {i32 value}\n"

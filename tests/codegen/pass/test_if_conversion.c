@@ -9,8 +9,8 @@ TestSuite(pass_if_convert, .init = pass_set_up, .fini = pass_tear_down);
 
 static void mark_and_convert(ir_func *func)     // it goes by what the pass before it marks
 {
-    hdst__pass_uniform(func);
-    hdst__pass_if_convert(func);
+    hdst__pass_uniformity(func);
+    hdst__pass_if_conversion(func);
 }
 
 static const pass_case c = {mark_and_convert, "  input p p {f32 x, f32 y, bool a}\n"

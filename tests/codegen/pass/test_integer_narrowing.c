@@ -10,8 +10,8 @@ TestSuite(pass_narrow, .init = pass_set_up, .fini = pass_tear_down);
 
 static void narrow(ir_func *func)
 {
-    hdst__pass_uniform(func);       // it goes by what varies
-    hdst__pass_narrow(func);
+    hdst__pass_uniformity(func);       // it goes by what varies
+    hdst__pass_integer_narrowing(func);
 }
 
 static const pass_case c = {narrow, "  input p p {u8 b, u8 c, i8 s, i16 h, u16 g, i32 n, i64 l, bool a, f32 x}\n"

@@ -11,7 +11,7 @@ TestSuite(pass_lanes, .init = pass_set_up, .fini = pass_tear_down);
 static const char head[] = "  input p p {f32 x[40]}\n"
                            "  output r r {f32 y}\n"
                            "  var u32 lane\n  var u32 i\n  var f32 sum\n  var f32 e\n  var f32 lanes[16]\n";
-static const pass_case c = {hdst__pass_lanes, head};
+static const pass_case c = {hdst__pass_lane_reductions, head};
 
 #define IN_TURN(elements) \
     "  for lane = 0u to 16u {\n    sum = 0f\n    for i = lane to " elements " step 16 {\n      e = mul(p.x[i], 2f)\n      sum = add(sum, e)\n    }\n    lanes[lane] = sum\n  }\n"

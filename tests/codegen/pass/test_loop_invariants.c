@@ -14,7 +14,7 @@ static const char head[] = "  block 64\n"
                            "  accum double t {f64 value}\n"
                            "  output r r {f32 x}\n"
                            "  var u32 j\n  var f32 d varying\n  var f32 s per record\n  var f32 k\n  var i64 q varying\n  var i64 sum\n";
-static const pass_case c = {hdst__pass_hoist, head};
+static const pass_case c = {hdst__pass_loop_invariants, head};
 
 Test(pass_hoist, loads_from_broadcasts_come_before_the_record_loop)
 {
@@ -49,7 +49,7 @@ Test(pass_hoist, what_differs_constants_and_variables_stay)
 // The loop over a row counts within the record loop: before it, its variable holds nothing yet.
 Test(pass_hoist, what_reads_the_counter_of_a_loop_over_a_row_stays)
 {
-    static const pass_case rows = {hdst__pass_hoist,
+    static const pass_case rows = {hdst__pass_loop_invariants,
                                    "  block 64\n  rows\n  input p p {f32 x}\n  broadcast row c[] {f32 y[9]}\n  output r r {f32 x[18]}\n"
                                    "  var u32 i\n  var f32 k\n  check 0 index y\n",
                                    .runs_in_block = true};

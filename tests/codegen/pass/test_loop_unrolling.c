@@ -7,11 +7,11 @@
 
 TestSuite(pass_unroll, .init = pass_set_up, .fini = pass_tear_down);
 
-static const pass_case c = {hdst__pass_unroll, "  input p p {f32 x[4], u32 k, bool a}\n"
+static const pass_case c = {hdst__pass_loop_unrolling, "  input p p {f32 x[4], u32 k, bool a}\n"
                                                "  broadcast c c[] {f32 y}\n"
                                                "  accum double t {f64 value}\n"
                                                "  var u32 i\n  var u32 j\n  var i32 s\n  var f32 d\n"};
-static const pass_case arrays = {hdst__pass_unroll_arrays, "  input p p {f32 x[16], u32 k}\n"
+static const pass_case arrays = {hdst__pass_loop_unrolling_of_arrays, "  input p p {f32 x[16], u32 k}\n"
                                                            "  accum double t {f64 value}\n"
                                                            "  var u32 i\n  var u32 j\n  var f32 e\n  var f32 d[9]\n  var f32 wide[20]\n"};
 
@@ -54,7 +54,7 @@ Test(pass_unroll, long_ones_those_that_are_left_and_unknown_bounds_stay)
 
 Test(pass_unroll, what_a_turn_sets_for_itself_is_a_variable_of_its_own)
 {
-    static const pass_case own = {hdst__pass_unroll, "  input p p {f32 x[4], bool a}\n"
+    static const pass_case own = {hdst__pass_loop_unrolling, "  input p p {f32 x[4], bool a}\n"
                                                      "  accum double t {f64 value}\n"
                                                      "  var u32 i\n  var u32 j\n  var f32 d\n  var f32 e\n"};
     PASS_GIVES(own, "  for i = 0u to 2u {\n    e = p.x[i]\n    d = add(d, e)\n  }\n", "  e = p.x[0u]\n  d = add(d, e)\n  e_2 = p.x[1u]\n  d = add(d, e_2)\n");
@@ -66,7 +66,7 @@ Test(pass_unroll, what_a_turn_sets_for_itself_is_a_variable_of_its_own)
 
 Test(pass_unroll, what_is_read_later_or_may_come_from_the_turn_before_stays_one)
 {
-    static const pass_case kept = {hdst__pass_unroll, "  input p p {f32 x[4], bool a}\n"
+    static const pass_case kept = {hdst__pass_loop_unrolling, "  input p p {f32 x[4], bool a}\n"
                                                       "  accum double t {f64 value}\n"
                                                       "  var u32 i\n  var u32 j\n  var f32 d\n  var f32 e\n"};
     PASS_GIVES(kept, "  for i = 0u to 2u {\n    e = p.x[i]\n  }\n  d = e\n", "  e = p.x[0u]\n  e = p.x[1u]\n  d = e\n");

@@ -56,17 +56,30 @@ typedef struct pass {
 } pass;
 
 static const pass passes[] = {
-    {"exits", hdst__pass_exits},     {"fold", hdst__pass_fold},       {"checks", hdst__pass_checks},  {"fold", hdst__pass_fold},
-    {"loop-checks", hdst__pass_loop_checks}, {"contract", hdst__pass_contract}, {"overwritten", hdst__pass_overwritten},
-    {"unroll", hdst__pass_unroll},   {"forward", hdst__pass_forward}, {"unroll-arrays", hdst__pass_unroll_arrays}, {"arrays", hdst__pass_arrays}, {"forward", hdst__pass_forward}, {"fold", hdst__pass_fold},       {"checks", hdst__pass_checks},  {"fold", hdst__pass_fold},
-    {"unread", hdst__pass_unread},   {"uniform", hdst__pass_uniform}, {"if-convert", hdst__pass_if_convert}, {"fold", hdst__pass_fold},
-    {"unread", hdst__pass_unread},   {"uniform", hdst__pass_uniform}, {"predicate", hdst__pass_predicate}, {"fold", hdst__pass_fold},
-    {"lanes", hdst__pass_lanes},     {"row-jam", hdst__pass_row_jam}, {"fold", hdst__pass_fold},
+    {"structured-exits", hdst__pass_structured_exits}, {"constant-folding", hdst__pass_constant_folding},
+    {"bounds-checks", hdst__pass_bounds_checks}, {"constant-folding", hdst__pass_constant_folding},
+    {"loop-checks", hdst__pass_loop_checks}, {"array-contraction", hdst__pass_array_contraction},
+    {"dead-stores", hdst__pass_dead_stores},
+    {"loop-unrolling", hdst__pass_loop_unrolling}, {"constant-propagation", hdst__pass_constant_propagation},
+    {"loop-unrolling-of-arrays", hdst__pass_loop_unrolling_of_arrays},
+    {"scalar-replacement", hdst__pass_scalar_replacement}, {"constant-propagation", hdst__pass_constant_propagation},
+    {"constant-folding", hdst__pass_constant_folding}, {"bounds-checks", hdst__pass_bounds_checks},
+    {"constant-folding", hdst__pass_constant_folding},
+    {"dead-code", hdst__pass_dead_code}, {"uniformity", hdst__pass_uniformity},
+    {"if-conversion", hdst__pass_if_conversion}, {"constant-folding", hdst__pass_constant_folding},
+    {"dead-code", hdst__pass_dead_code}, {"uniformity", hdst__pass_uniformity},
+    {"if-conversion-of-effects", hdst__pass_if_conversion_of_effects},
+    {"constant-folding", hdst__pass_constant_folding},
+    {"lane-reductions", hdst__pass_lane_reductions}, {"row-unroll-and-jam", hdst__pass_row_unroll_and_jam},
+    {"constant-folding", hdst__pass_constant_folding},
 };
 
 static const pass block_passes[] = {
-    {"exits", hdst__pass_exits}, {"fold", hdst__pass_fold}, {"uniform", hdst__pass_uniform},     {"if-convert", hdst__pass_if_convert},
-    {"fold", hdst__pass_fold},   {"uniform", hdst__pass_uniform}, {"mask", hdst__pass_mask},     {"predicate", hdst__pass_predicate}, {"fold", hdst__pass_fold},
+    {"structured-exits", hdst__pass_structured_exits}, {"constant-folding", hdst__pass_constant_folding},
+    {"uniformity", hdst__pass_uniformity}, {"if-conversion", hdst__pass_if_conversion},
+    {"constant-folding", hdst__pass_constant_folding}, {"uniformity", hdst__pass_uniformity},
+    {"predication", hdst__pass_predication}, {"if-conversion-of-effects", hdst__pass_if_conversion_of_effects},
+    {"constant-folding", hdst__pass_constant_folding},
 };
 
 enum { SEEDS = 8 };
@@ -85,7 +98,7 @@ static void compare_after_each(const pass *list, size_t count)
     for (size_t f = 0; f < module->function_count; f++) {
         if (!is_program(module->functions[f])) continue;
         ir_func *func = lowered(module->functions[f]->name);
-        hdst__pass_fma(func);           // this one does change bits, as the language says
+        hdst__pass_fma_placement(func);           // this one does change bits, as the language says
         program_result expected[SEEDS];
         for (unsigned seed = 0; seed < SEEDS; seed++) expected[seed] = program_run(&arena, func, seed);
         for (size_t i = 0; i < count; i++) {

@@ -9,8 +9,8 @@ TestSuite(pass_predicate, .init = pass_set_up, .fini = pass_tear_down);
 
 static void predicate(ir_func *func)
 {
-    hdst__pass_uniform(func);
-    hdst__pass_predicate(func);
+    hdst__pass_uniformity(func);
+    hdst__pass_if_conversion_of_effects(func);
 }
 
 static const pass_case c = {predicate, "  input p p {f32 x, i32 n, bool a}\n"

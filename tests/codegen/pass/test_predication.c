@@ -12,8 +12,8 @@ TestSuite(pass_mask, .init = pass_set_up, .fini = pass_tear_down);
 
 static void mask(ir_func *func)
 {
-    hdst__pass_uniform(func);       // it goes by what varies
-    hdst__pass_mask(func);
+    hdst__pass_uniformity(func);       // it goes by what varies
+    hdst__pass_predication(func);
 }
 
 static const pass_case c = {mask, "  input p p {f32 x[4], u32 k, i32 n, bool a, bool b}\n"

@@ -12,7 +12,7 @@ static const char head[] = "  input p p {f32 x[40]}\n"
                            "  broadcast c c[] {f32 y[40]}\n"
                            "  output r r {f32 y}\n"
                            "  var u32 j\n  var u32 i\n  var f32 e\n  var f32 best\n  var f32 far[40]\n";
-static const pass_case c = {hdst__pass_row_jam, head};
+static const pass_case c = {hdst__pass_row_unroll_and_jam, head};
 
 static int count(const char *text, const char *part)
 {

@@ -74,7 +74,7 @@ static int count(const char *text, const char *part)
 static void expect_fma(const char *expression, const char *expected)
 {
     ir_func *func = lowered(hdst__arena_printf(&arena, "map f(p p, accum double t) { float v = %s; t += v; }", expression));
-    hdst__pass_fma(func);
+    hdst__pass_fma_placement(func);
     const char *line = hdst__arena_printf(&arena, "  v = %s\n", expected);
     cr_expect(strstr(body(func), line), "%s: %s", expression, body(func));
     hdst__diags_init(&diags, &arena);
@@ -107,7 +107,7 @@ Test(pass, fma_leaves_integers_and_accumulators)
 {
     ir_func *func = lowered("map f(p p, accum float t, accum int32_t n) { float v = p.z; v += p.x * p.y;"
                             " t += p.x * p.y; t -= v * p.y + p.z; n += p.n * p.n + 1; }");
-    hdst__pass_fma(func);
+    hdst__pass_fma_placement(func);
     EXPECT_BODY(func, "  v = p.z\n"
                       "  v = fma(p.x, p.y, v)\n"
                       "  accum t.value += mul(p.x, p.y)\n"
@@ -122,7 +122,7 @@ Test(pass, fold_keeps_every_bit_of_floats)
 {
     ir_func *func = lowered("map f(p p) -> r { return (r){ .x = p.x + 0.0f + (p.y - 0.0f) * 1.0f,"
                             " .n = p.n * 1 + 0, .d = -0.0 + p.d, .u = p.k * 0, .b = !(p.n < 3) && true }; }");
-    hdst__pass_fold(func);
+    hdst__pass_constant_folding(func);
     EXPECT_BODY(func, "  store result.x = add(add(p.x, 0f), p.y)\n"        // x + 0 is not x when x is -0
                       "  store result.n = p.n\n"
                       "  store result.d = p.d\n"
@@ -134,12 +134,12 @@ Test(pass, fold_keeps_every_bit_of_floats)
 Test(pass, fold_adds_no_zero_to_what_is_never_minus_zero)
 {
     ir_func *func = lowered("map f(p p) -> r { return (r){ .x = 0.0f + abs(p.x), .d = (p.x + p.n) + 0.0f }; }");
-    hdst__pass_fold(func);
+    hdst__pass_constant_folding(func);
     EXPECT_COUNT(func, "store result.x = abs(p.x)", 1);
     EXPECT_COUNT(func, "store result.d = f64(add(p.x, f32(p.n)))", 1);      // the integer is never -0, so the sum is not
     func = lowered("map f(p p) -> r { float z = 0; return (r){ .x = p.x * p.x + 0.0f, .d = p.x * p.y + 0.0f }; }");
-    hdst__pass_fma(func);
-    hdst__pass_fold(func);
+    hdst__pass_fma_placement(func);
+    hdst__pass_constant_folding(func);
     EXPECT_COUNT(func, "store result.x = mul(p.x, p.x)", 1);
     EXPECT_COUNT(func, "fma(p.x, p.y, 0f)", 1);      // -0 where one is -0 or tiny, +0 here
 }
@@ -148,7 +148,7 @@ Test(pass, fold_drops_what_is_never_taken)
 {
     ir_func *func = lowered("enum { OFF }; map f(p p) -> r { r r; if (OFF == 1) r.n = 1; else r.n = 2;"
                             " for (int i = 3; i < 2; i++) r.n = 7; while (OFF == 2) r.n = 8; return r; }");
-    hdst__pass_fold(func);
+    hdst__pass_constant_folding(func);
     EXPECT_COUNT(func, "if", 0);
     EXPECT_COUNT(func, "for", 0);
     EXPECT_COUNT(func, "loop", 0);
@@ -158,7 +158,7 @@ Test(pass, fold_drops_what_is_never_taken)
 Test(pass, fold_reads_constant_arrays)
 {
     ir_func *func = lowered("map f(p p) -> r { return (r){ .x = TABLE[1] + p.x }; }");
-    hdst__pass_fold(func);
+    hdst__pass_constant_folding(func);
     EXPECT_COUNT(func, "store result.x = add(2.5f, p.x)", 1);
 }
 
@@ -166,9 +166,9 @@ Test(pass, fold_reads_constant_arrays)
 
 static void check_and_fold(ir_func *func)
 {
-    hdst__pass_fold(func);
-    hdst__pass_checks(func);
-    hdst__pass_fold(func);
+    hdst__pass_constant_folding(func);
+    hdst__pass_bounds_checks(func);
+    hdst__pass_constant_folding(func);
 }
 
 Test(pass, checks_are_proved_by_the_bounds_of_loops)
@@ -234,8 +234,8 @@ Test(pass, an_array_that_is_filled_and_read_becomes_an_expression)
     ir_func *func = lowered("map f(p p, broadcast row c, accum double t) { float e[4]; for (uint32_t i = 0; i < 4; i++) { float d = p.a[i] - c.x[i]; e[i] = d * d; }"
                             " for (uint32_t i = 0; i < 4; i++) t += e[i]; t += e[3]; }");
     check_and_fold(func);
-    hdst__pass_contract(func);
-    hdst__pass_unread(func);
+    hdst__pass_array_contraction(func);
+    hdst__pass_dead_code(func);
     EXPECT_COUNT(func, "e[", 0);
     EXPECT_COUNT(func, "for ", 1);
     EXPECT_COUNT(func, "= mul(sub(p.a[i_2], c.x[i_2]), sub(p.a[i_2], c.x[i_2]))", 1);
@@ -247,7 +247,7 @@ static void expect_array(const char *statements)
     ir_func *func = lowered(hdst__arena_printf(&arena, "map f(p p, accum double t) { float e[4]; float y = p.y; %s }", statements));
     check_and_fold(func);
     const char *before = body(func);
-    hdst__pass_contract(func);
+    hdst__pass_array_contraction(func);
     EXPECT_BODY(func, before);
     hdst__diags_init(&diags, &arena);
 }
@@ -269,7 +269,7 @@ Test(pass, unroll_takes_short_constant_loops_only)
 {
     ir_func *func = lowered("map f(p p, accum double t) { for (uint32_t i = 0; i < 4; i++) t += p.a[i]; for (uint32_t i = 0; i < 9; i++) t += p.x;"
                             " for (uint32_t i = 0; i < 3; i++) { if (p.on) break; t += p.y; } for (uint32_t i = 1; i < 8; i += 3) t += i; }");
-    hdst__pass_unroll(func);
+    hdst__pass_loop_unrolling(func);
     EXPECT_COUNT(func, "for", 2);       // nine turns; a break
     check_and_fold(func);
     EXPECT_COUNT(func, "p.a[3u]", 1);
@@ -280,7 +280,7 @@ Test(pass, unread_variables_go_and_leaves_are_marked)
 {
     ir_func *func = lowered("map f(p p, broadcast row c, accum double t) { float a = p.x; float b = a + 1; b += b;"
                             " int32_t n = 0; for (int32_t i = 0; i < p.n; i++) n += i; t += p.y; }");
-    hdst__pass_unread(func);
+    hdst__pass_dead_code(func);
     EXPECT_BODY(func, "  accum t.value += f64(p.y)\n}\n");
     cr_expect_eq(func->var_count, 0);
     const hdst__record *record = func->params[0].record;
@@ -292,7 +292,7 @@ Test(pass, exits_leave_no_return_or_continue)
 {
     ir_func *func = lowered("map f(p p, accum double t) { for (uint32_t i = 0; i < p.k; i++) { if (p.a[i & 3] < 0) continue;"
                             " if (p.x < p.y) return; t += 1; } t += 2; }");
-    hdst__pass_exits(func);
+    hdst__pass_structured_exits(func);
     EXPECT_COUNT(func, "continue", 0);
     EXPECT_COUNT(func, "return", 0);
     EXPECT_COUNT(func, "break", 1);
@@ -315,7 +315,7 @@ Test(pass, uniform_is_what_does_not_depend_on_the_record)
                             " for (uint32_t j = 0; j < len(c); j++) { v += c[j].x[0]; if (w > 0) n = 1; if (v > 0) m = j; }"
                             " for (uint32_t g = 0; g < len(c); g++) { if (p.on) break; u = c[g].x[0]; }"
                             " t += u + v + w + n + m + c[p.k & 1].x[0]; }");
-    hdst__pass_uniform(func);
+    hdst__pass_uniformity(func);
     cr_expect_not(varies(func, "v"));
     cr_expect_not(varies(func, "j"));
     cr_expect_not(varies(func, "m"));
@@ -332,8 +332,8 @@ Test(pass, if_convert_takes_assignments_under_varying_conditions)
                             " if (c > 0) n = 2;"
                             " if (p.x > 0) t += s;"
                             " t += s * n; }");
-    hdst__pass_uniform(func);
-    hdst__pass_if_convert(func);
+    hdst__pass_uniformity(func);
+    hdst__pass_if_conversion(func);
     EXPECT_COUNT(func, "if gt(c.value, 0f)", 1);      // all records go the same way
     EXPECT_COUNT(func, "if gt(p.x, 0f)", 1);    // it adds
     EXPECT_COUNT(func, "if ", 2);

@@ -7,7 +7,7 @@
 
 TestSuite(pass_arrays, .init = pass_set_up, .fini = pass_tear_down);
 
-static const pass_case c = {hdst__pass_arrays, "  input p p {f32 x[4], u32 k, bool a}\n"
+static const pass_case c = {hdst__pass_scalar_replacement, "  input p p {f32 x[4], u32 k, bool a}\n"
                                                "  output r r {f32 y}\n"
                                                "  var u32 i\n  var f32 e\n  var f32 d[2]\n  var f32 f[3]\n  var f32 wide[65]\n  var f32 table[2] const {1f, 2f}\n"};
 

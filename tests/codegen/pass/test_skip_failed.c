@@ -8,7 +8,7 @@
 
 TestSuite(pass_skip_ir, .init = pass_set_up, .fini = pass_tear_down);
 
-static void skip(ir_func *func) { cr_expect_eq(hdst__pass_skip(func), func->param_count - (func->params[func->param_count - 1].kind == IR_OUTPUT) - 1); }
+static void skip(ir_func *func) { cr_expect_eq(hdst__pass_skip_failed(func), func->param_count - (func->params[func->param_count - 1].kind == IR_OUTPUT) - 1); }
 
 static const pass_case adds = {skip, "  input p p {f32 x, u32 k}\n"
                                      "  accum uint64_t t[] {u64 value}\n"
@@ -52,7 +52,7 @@ static void skip_fold(ir_func *func)
     const char *why = NULL;
     const hdst__record *counted = hdst__skip_fold_record(func->arena, func->params[0].record, &why);
     cr_assert_not_null(counted, "%s", why);
-    hdst__pass_skip_fold(func, counted, false);
+    hdst__pass_skip_failed_fold(func, counted, false);
 }
 
 static const pass_case combines = {skip_fold, "  input n a {u32 n, f32 x[2]}\n"

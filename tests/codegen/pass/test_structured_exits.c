@@ -7,7 +7,7 @@
 
 TestSuite(pass_exits, .init = pass_set_up, .fini = pass_tear_down);
 
-static const pass_case c = {hdst__pass_exits, "  input p p {f32 x, f32 y, i32 n, bool a, bool b}\n"
+static const pass_case c = {hdst__pass_structured_exits, "  input p p {f32 x, f32 y, i32 n, bool a, bool b}\n"
                                               "  accum double t {f64 value}\n"
                                               "  output r r {f32 x}\n"
                                               "  var i32 i\n  var i32 j\n  var i32 n\n"};

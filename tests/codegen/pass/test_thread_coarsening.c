@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-static void together(ir_func *func) { hdst__pass_together(func, 2); }
+static void together(ir_func *func) { hdst__pass_thread_coarsening(func, 2); }
 
 TestSuite(pass_together, .init = pass_set_up, .fini = pass_tear_down);
 

@@ -8,7 +8,7 @@
 
 TestSuite(pass_uniform, .init = pass_set_up, .fini = pass_tear_down);
 
-static const pass_case c = {hdst__pass_uniform, "  input p p {f32 x, u32 n, bool a}\n"
+static const pass_case c = {hdst__pass_uniformity, "  input p p {f32 x, u32 n, bool a}\n"
                                                 "  broadcast c c[] {f32 y, u32 m}\n"
                                                 "  accum double t {f64 value}\n"
                                                 "  var f32 u\n  var f32 v\n  var u32 i\n  var u32 j\n  var f32 e[3]\n"};
@@ -67,7 +67,7 @@ Test(pass_uniform, it_goes_round_until_nothing_changes)
 // Each record makes a loop that is marked for itself (element_loops.c), whatever it works on.
 Test(pass_uniform, what_a_marked_loop_sets_varies)
 {
-    static const pass_case rows = {hdst__pass_uniform, "  rows\n  input p p {f32 x}\n  broadcast c c[] {f64 y}\n  accum t t {f64 s[4]}\n  var u32 i\n  var f64 u\n"};
+    static const pass_case rows = {hdst__pass_uniformity, "  rows\n  input p p {f32 x}\n  broadcast c c[] {f64 y}\n  accum t t {f64 s[4]}\n  var u32 i\n  var f64 u\n"};
     const char *body = "  for i = 0u to 4u vectorize {\n    u = c[0u].y\n    accum t.s[i] += u\n  }\n";
     const ir_func *func = pass_after(&rows, body);
     cr_expect(func->vars[1].varying);

@@ -10,7 +10,7 @@
 
 TestSuite(pass_jam, .init = pass_set_up, .fini = pass_tear_down);
 
-static const pass_case c = {hdst__pass_jam, .runs_in_block = true,
+static const pass_case c = {hdst__pass_unroll_and_jam, .runs_in_block = true,
                             .head = "  block 64\n"
                                     "  input p p {f32 x}\n"
                                     "  broadcast c c[] {f32 y, i32 n}\n"

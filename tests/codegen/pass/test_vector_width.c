@@ -18,7 +18,7 @@ static void expect_width(const char *block, const char *body, const char *width)
 {
     char declarations[1024];
     snprintf(declarations, sizeof declarations, "  block %s\n%s", block, head);
-    const pass_case c = {hdst__pass_widths, .runs_in_block = true, .head = declarations};
+    const pass_case c = {hdst__pass_vector_width, .runs_in_block = true, .head = declarations};
     const char *found = strstr(pass_body(pass_after(&c, body)), "records vectorize ");
     cr_assert_not_null(found);
     found += strlen("records vectorize ");

@@ -62,7 +62,8 @@ typedef enum ir_op {
     IR_SELECT,      // a (bool) ? b : c; both are evaluated
     IR_CONVERT,     // a to `kind`: C's rules; float to integer saturates, NaN gives 0; to bool is != 0
     IR_BITCAST,     // a's bits as `kind`, of the same size. Of a NaN as an integer: the quiet, positive one's; with `bits` IR_ANY_NAN any bits will do
-    // Put in by pass_block_accumulation (block form); see accum/tables.h for what the words mean. The cell is leaf `leaf` of accum `param`, a's kind is the cell's.
+    // Put in by pass_block_accumulation (block form); see accum/tables.h for what the words mean. The cell is
+    // leaf `leaf` of accum `param`, a's kind is the cell's.
     IR_FIXED,       // a (float kinds) in fixed point at the cell's scale: i64, word `bits` (0 or 1); 0 when a does not fit.
     IR_FITS,        // bool: a is finite and the cell's words in fixed point lose nothing of it
     IR_KEY_MIN, IR_KEY_MAX,     // u64: hdst__key_encode(kind of a, HDST__MIN or HDST__MAX, a)
@@ -89,7 +90,9 @@ typedef enum ir_stmt_kind {
     IR_FOR,         // counted: for (var = lo; var < hi; var += step) body. var (an integer) is not written in the body; lo, hi do not
                     // change in it; step is a constant >= 1;
                     // the last increment never wraps into range (hi <= maximum of the kind - step + 1, or step == 1)
-    IR_LOOP,        // general: repeat { head; if (!cond) stop; body; step }; cond NULL: no such test. `continue` in body goes to step; break is allowed everywhere
+    // general: repeat { head; if (!cond) stop; body; step }; cond NULL: no such test. `continue` in body goes
+    // to step; break is allowed everywhere
+    IR_LOOP,
     IR_BREAK, IR_CONTINUE,
     IR_RETURN,      // of the function. Gone after the pass that structures exits.
     IR_ACCUM,       // (scalar form) cell (leaf `leaf`, element `index2`) of row `index` (NULL: 0) of accum `param` takes value; `acc` says how
@@ -103,12 +106,16 @@ typedef enum ir_stmt_kind {
     // runs once per block. Variables are: uniform (plain locals of the block's code), varying (locals of one record loop's body, set before they are read
     // there), or per_record (arrays over the block). There is no IR_ACCUM left.
     IR_RECORDS,     // for each record r of the block: body. `vectorize` asks for SIMD (then body has no control flow); `scalar_why` says why not
-    IR_REDUCE,      // only in IR_RECORDS (and, from pass_predication to pass_block_form, where one will be): uniform `var` op= value over the block's records, `acc` says how: HDST__SUM of i64, HDST__MAX of u64, HDST__OR and
-                    // HDST__XOR of u64 or bool. The variable is read only after the record loop.
+    // only in IR_RECORDS (and, from pass_predication to pass_block_form, where one will be): uniform `var` op=
+    // value over the block's records, `acc` says how: HDST__SUM of i64, HDST__MAX of u64, HDST__OR and
+    // HDST__XOR of u64 or bool. The variable is read only after the record loop.
+    IR_REDUCE,
     IR_ACCUM_WORDS, // word `word` of the strip table's cell (param, leaf) at row `index`, element `index2` (NULL: 0) takes value (i64 or u64) with the cell's
                     // word operation. Inside a record loop (never a vectorised one): a scatter; statements on one row stand together, by rising place in the
                     // row, and share an equal `index`. Outside: value is the block's total.
-    IR_ACCUM_BLOCK, // outside of record loops: the cell takes value of every record of the block; of variables only per_record ones; index2 is the same for all, the row is 0
+    // outside of record loops: the cell takes value of every record of the block; of variables only per_record
+    // ones; index2 is the same for all, the row is 0
+    IR_ACCUM_BLOCK,
     IR_ACCUM_WIDE,  // the exact slow path: value (of the cell's kind) goes straight to the device table's cell
 } ir_stmt_kind;
 
@@ -140,7 +147,8 @@ struct ir_stmt {
 
 // What may go wrong at one place. The message is made when it happens, by running the record again in the interpreter, which knows the values (IR_CHECK's index
 // and limit).
-typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION, IR_CHECK_EMIT /* too many records */, IR_CHECK_KEY /* of a dense result */, IR_CHECK_UNSIGNED_KEY } ir_check_kind;
+typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION,
+    IR_CHECK_EMIT /* too many records */, IR_CHECK_KEY /* of a dense result */, IR_CHECK_UNSIGNED_KEY } ir_check_kind;
 
 typedef struct ir_check {
     ir_check_kind kind;
@@ -249,7 +257,8 @@ void hdst__ir_rename(ir_func *func, ir_block *block, const uint32_t *number);   
 // ways; set it on every way; perhaps read what it was before.
 typedef enum ir_meeting { IR_MEETS_NOT, IR_SETS, IR_MAY_READ } ir_meeting;
 ir_meeting hdst__ir_first_meeting(const ir_block *block, uint32_t var);
-const uint8_t *hdst__ir_first_meetings(hdst__arena *arena, const ir_block *block, size_t var_count);   // of every variable, in one walk: by variable, an ir_meeting
+// of every variable, in one walk: by variable, an ir_meeting
+const uint8_t *hdst__ir_first_meetings(hdst__arena *arena, const ir_block *block, size_t var_count);
 // What a block does with every variable, as flags (zero at first: never named). IR_SET_FIRST: the first statement of
 // the block that names it sets it, and does not read it.
 enum { IR_READ_FIRST = 1, IR_SET_FIRST = 2, IR_WRITTEN = 4 };

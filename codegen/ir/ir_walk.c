@@ -65,7 +65,8 @@ int hdst__ir_nested(ir_stmt *stmt, ir_block *nested[HDST__IR_NESTED])
 bool hdst__ir_expr_equal(const ir_expr *a, const ir_expr *b)
 {
     if (!a || !b) return a == b;
-    return a->op == b->op && a->kind == b->kind && a->param == b->param && a->leaf == b->leaf && a->record == b->record && a->var == b->var && a->bits == b->bits &&
+    return a->op == b->op && a->kind == b->kind && a->param == b->param && a->leaf == b->leaf &&
+        a->record == b->record && a->var == b->var && a->bits == b->bits &&
            hdst__ir_expr_equal(a->a, b->a) && hdst__ir_expr_equal(a->b, b->b) && hdst__ir_expr_equal(a->c, b->c);
 }
 

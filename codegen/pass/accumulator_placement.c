@@ -376,7 +376,8 @@ static bool may_be_fixed_point(const ir_func *func, const hdst__accum *accum)
 
 // A superaccumulator has ten times as many words as fixed point, and is read and written for each row. Few rows have
 // several tables instead, for all lanes would meet there.
-void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables, const hdst__place_limits *limits, uint32_t *records)
+void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables,
+    const hdst__place_limits *limits, uint32_t *records)
 {
     if (!limits->fixed_point_bits || loops || func->emits) return;
     const bool by_tuples = tables->accum_count == 1 && may_be_fixed_point(func, &tables->accum[0]) &&

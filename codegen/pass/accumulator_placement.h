@@ -37,7 +37,8 @@ const hdst__tables *hdst__pass_accumulator_placement_gpu(ir_func *func, const hd
 ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits);
 // Tables with many rows become words in fixed point, perhaps by way of tuples. *records, of a lane, may become fewer.
 // `loops`: what hdst__pass_accumulator_placement_loops gave.
-void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables, const hdst__place_limits *limits, uint32_t *records);
+void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables,
+    const hdst__place_limits *limits, uint32_t *records);
 
 // Local memory of a work-group: one copy of all tables that are there or merge through it; what the work-group's loops need.
 uint64_t hdst__place_copy_bytes(const ir_func *func, const hdst__tables *tables, const uint64_t *rows);

@@ -153,7 +153,8 @@ static uint64_t count_stmt(bounds *b, const ir_stmt *s, uint32_t param, uint32_t
     }
     case IR_FOR: return count_for(b, s, param, leaf);
     case IR_LOOP: {
-        const uint64_t inside = plus(plus(count_block(b, &s->head, param, leaf), count_block(b, &s->body, param, leaf)), count_block(b, &s->after, param, leaf));
+        const uint64_t turn = plus(count_block(b, &s->head, param, leaf), count_block(b, &s->body, param, leaf));
+        const uint64_t inside = plus(turn, count_block(b, &s->after, param, leaf));
         return inside == 0 ? 0 : UINT64_MAX;
     }
     case IR_RECORDS: return count_block(b, &s->body, param, leaf);

@@ -134,7 +134,8 @@ static contractor listed(ir_func *func)
 {
     const size_t n = func->var_count;
     hdst__arena *arena = func->arena;
-    contractor c = {.func = func, .var_count = n, .control = HDST__NEW_ARRAY(arena, bool, n), .crowded = HDST__NEW_ARRAY(arena, bool, n), .read_anew = HDST__NEW_ARRAY(arena, bool, n),
+    contractor c = {.func = func, .var_count = n, .control = HDST__NEW_ARRAY(arena, bool, n),
+        .crowded = HDST__NEW_ARRAY(arena, bool, n), .read_anew = HDST__NEW_ARRAY(arena, bool, n),
                     .gone = HDST__NEW_ARRAY(arena, bool, n)};
     listing l = {.c = &c, .here = HDST__NEW_ARRAY(arena, size_t, n)};
     list_block(&l, &func->body);

@@ -17,8 +17,9 @@
 #include "accum/tables.h"
 #include "codegen/pass/passes.h"
 
-enum { MOST_SUMS = 512 };       // words of an accumulator whose sums have levels in private memory: 448 bytes each (704 for floats), in the second cache, which are read and written once a block (measured with 79
-                                // sums of doubles: 33 ns a record, 51 in fixed point)
+// words of an accumulator whose sums have levels in private memory: 448 bytes each (704 for floats), in the second
+// cache, which are read and written once a block (measured with 79 sums of doubles: 33 ns a record, 51 in fixed point)
+enum { MOST_SUMS = 512 };
 
 typedef struct adder {
     ir_func *func;
@@ -120,7 +121,8 @@ static ir_expr *as_float(adder *a, ir_expr *e)
 {
     if (e->kind == HDST__F32) return e;
     if (e->op == IR_CONVERT) return e->a->kind == HDST__F32 ? e->a : NULL;
-    if (e->op == IR_CONST) return hdst__as_f64(e->bits) == (double)(float)hdst__as_f64(e->bits) ? hdst__ir_const(a->func, HDST__F32, hdst__of_f32((float)hdst__as_f64(e->bits))) : NULL;
+    if (e->op == IR_CONST) return hdst__as_f64(e->bits) == (double)(float)hdst__as_f64(e->bits)
+        ? hdst__ir_const(a->func, HDST__F32, hdst__of_f32((float)hdst__as_f64(e->bits))) : NULL;
     if (e->op != IR_SELECT && e->op != IR_NEG) return NULL;
     ir_expr *first = as_float(a, e->op == IR_NEG ? e->a : e->b), *second = e->op == IR_SELECT && first ? as_float(a, e->c) : NULL;
     if (!first || (e->op == IR_SELECT && !second)) return NULL;

@@ -38,7 +38,8 @@ typedef struct hdst__mask_region {
     size_t var_count;           // when it was entered
 } hdst__mask_region;
 
-hdst__mask_region *hdst__mask_region_enter(ir_func *func, const hdst__mask_region *outer, const ir_block *around, size_t at, const ir_block *inside, bool in_loop);
+hdst__mask_region *hdst__mask_region_enter(ir_func *func, const hdst__mask_region *outer, const ir_block *around,
+    size_t at, const ir_block *inside, bool in_loop);
 // Whether a variable that is set in the regions must keep its value in the records that the mask leaves out. all_reads: of it in the whole function.
 bool hdst__mask_keeps(const hdst__mask_region *innermost, uint32_t var, size_t all_reads);
 

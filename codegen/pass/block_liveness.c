@@ -89,7 +89,8 @@ static void walk(liveness *l, ir_block *block, bool in_loop)
 void hdst__block_mark_per_record(ir_func *func)
 {
     const size_t vars = func->var_count + 1;
-    liveness l = {func, HDST__NEW_ARRAY(func->arena, const ir_stmt *, vars), HDST__NEW_ARRAY(func->arena, bool, vars), HDST__NEW_ARRAY(func->arena, uint8_t, vars),
+    liveness l = {func, HDST__NEW_ARRAY(func->arena, const ir_stmt *, vars),
+        HDST__NEW_ARRAY(func->arena, bool, vars), HDST__NEW_ARRAY(func->arena, uint8_t, vars),
                   HDST__NEW_ARRAY(func->arena, bool, vars), HDST__NEW_ARRAY(func->arena, bool, vars)};
     walk(&l, &func->body, false);
     for (size_t v = 0; v < func->var_count; v++) func->vars[v].per_record = l.shared[v];

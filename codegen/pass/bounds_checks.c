@@ -129,7 +129,8 @@ static void note_flag(prover *p, const flag *f, uint64_t since)
     if (hdst__ir_is_const(value, 1) && reads_current(p, before, since)) same = hdst__ir_binary(func, IR_OR, HDST__BOOL, before, cond);
     else if (hdst__ir_is_const(value, 0) && reads_current(p, before, since)) same = hdst__ir_binary(func, IR_AND, HDST__BOOL, before, not_cond);
     else if (before == f->cond || (before && hdst__ir_is_const(before, 0))) same = hdst__ir_binary(func, IR_AND, HDST__BOOL, cond, value);
-    else if ((before && hdst__ir_is_const(before, 1)) || (cond->op == IR_NOT && cond->a == before)) same = hdst__ir_binary(func, IR_OR, HDST__BOOL, not_cond, value);
+    else if ((before && hdst__ir_is_const(before, 1)) || (cond->op == IR_NOT && cond->a == before))
+        same = hdst__ir_binary(func, IR_OR, HDST__BOOL, not_cond, value);
     v->same = same;
     v->same_time = p->time;
 }

@@ -47,7 +47,11 @@ static bool is_never_minus_zero(const ir_expr *e)
     }
 }
 
-static bool is_infinity(const ir_expr *e, int sign) { return is_const(e) && e->bits == (e->kind == HDST__F32 ? hdst__of_f32(sign * INFINITY) : hdst__of_f64(sign * (double)INFINITY)); }
+static bool is_infinity(const ir_expr *e, int sign)
+{
+    const double infinity = sign * (double)INFINITY;
+    return is_const(e) && e->bits == (e->kind == HDST__F32 ? hdst__of_f32((float)infinity) : hdst__of_f64(infinity));
+}
 
 static ir_expr *fold_float(const ir_expr *e)
 {

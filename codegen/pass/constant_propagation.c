@@ -11,7 +11,10 @@
 enum { FAR = 256 };     // statements: reads that lie farther away are left, so that the work stays in proportion
 
 // `counts`: by variable, whether it is the counter of a loop around.
-static bool is_known(const ir_stmt *s, const bool *counts) { return s->kind == IR_SET && (s->value->op == IR_CONST || (s->value->op == IR_VAR && counts[s->value->var])); }
+static bool is_known(const ir_stmt *s, const bool *counts)
+{
+    return s->kind == IR_SET && (s->value->op == IR_CONST || (s->value->op == IR_VAR && counts[s->value->var]));
+}
 
 static bool may_leave(const ir_stmt *s)
 {

@@ -132,7 +132,8 @@ static bool adds_alone(const spreader *sp, const nest *n)
         if (!tells_turns_apart(n, s->index2) && !tells_turns_apart(n, s->index)) return false;
         for (size_t k = 0; k < i; k++) {        // two additions to one leaf meet in the same turn only if they name the same cell
             const ir_stmt *t = body->items[k];
-            if (t->kind == IR_ACCUM && t->param == s->param && t->leaf == s->leaf && !(hdst__ir_expr_equal(t->index2, s->index2) && hdst__ir_expr_equal(t->index, s->index))) return false;
+            if (t->kind == IR_ACCUM && t->param == s->param && t->leaf == s->leaf &&
+                !(hdst__ir_expr_equal(t->index2, s->index2) && hdst__ir_expr_equal(t->index, s->index))) return false;
         }
     }
     return true;

@@ -34,7 +34,8 @@ static bool sets_own_first(const ir_stmt *loop, uint32_t array)
 
 static bool fills(const ir_func *func, const ir_stmt *s, uint32_t array)
 {
-    return s->kind == IR_FOR && s->step == 1 && hdst__ir_is_const(s->lo, 0) && hdst__ir_is_const(s->hi, func->vars[array].elements) && !hdst__ir_loop_exits(s) &&
+    return s->kind == IR_FOR && s->step == 1 && hdst__ir_is_const(s->lo, 0) &&
+        hdst__ir_is_const(s->hi, func->vars[array].elements) && !hdst__ir_loop_exits(s) &&
            sets_own_first(s, array);
 }
 

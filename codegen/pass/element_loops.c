@@ -176,7 +176,8 @@ static void take(elements *l, ir_stmt *s)
 {
     if (s->kind == IR_ACCUM) s->index = settled(l, &l->before, "row", s->index);
     if (!is_exact(l, s)) {
-        if (s->kind == IR_SET && is_temporary(&l->reads, s->var)) hdst__ir_push(l->func, &l->rare, hdst__ir_copy_block(l->func, &(ir_block){&s, 1, 1}).items[0]);
+        if (s->kind == IR_SET && is_temporary(&l->reads, s->var)) hdst__ir_push(l->func, &l->rare,
+            hdst__ir_copy_block(l->func, &(ir_block){&s, 1, 1}).items[0]);
         hdst__ir_push(l->func, &l->body, s);
         return;
     }

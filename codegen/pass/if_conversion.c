@@ -10,8 +10,9 @@
 // Before: if lt(d, best_d) { e = d; f = e } else { e = best_d }
 // After:  taken = lt(d, best_d); e = d; f = select(taken, e, f); e = select(taken, e, best_d)
 //
-// In block form (hdst__pass_if_conversion_of_effects) a conditional addition becomes one of the identity for the records that do not make it, and a conditional emit says its
-// condition; what it stores is stored for all records, at a place that the next one takes again.
+// In block form (hdst__pass_if_conversion_of_effects) a conditional addition becomes one of the identity for the
+// records that do not make it, and a conditional emit says its condition; what it stores is stored for all
+// records, at a place that the next one takes again.
 #include "codegen/pass/block_form.h"
 
 #include "accum/minmax_keys.h"

@@ -137,7 +137,8 @@ typedef struct use {
 static bool not_by_counter(ir_expr **slot, void *user)
 {
     const use *u = user;
-    return (*slot)->op != IR_ELEM || (*slot)->var >= u->unroller->var_count || !u->unroller->constant[(*slot)->var] || !hdst__ir_expr_reads((*slot)->a, u->counter);
+    return (*slot)->op != IR_ELEM || (*slot)->var >= u->unroller->var_count ||
+        !u->unroller->constant[(*slot)->var] || !hdst__ir_expr_reads((*slot)->a, u->counter);
 }
 
 static bool not_by_counter_in(ir_stmt *s, void *user)
@@ -154,7 +155,8 @@ static uint64_t turns(const unroller *w, ir_stmt *s)
     const uint64_t nodes = count * block_size(&s->body);
     if (count <= MOST_TURNS && nodes <= MOST_NODES) return count;
     use u = {w, s->var};
-    return w->constant && s->var < w->var_count && w->constant[s->var] && nodes <= MOST_NODES_OF_ARRAYS && !hdst__ir_visit_stmts(&s->body, not_by_counter_in, &u) ? count : 0;
+    return w->constant && s->var < w->var_count && w->constant[s->var] && nodes <= MOST_NODES_OF_ARRAYS &&
+        !hdst__ir_visit_stmts(&s->body, not_by_counter_in, &u) ? count : 0;
 }
 
 // --- Copies ---

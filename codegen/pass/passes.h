@@ -27,9 +27,11 @@ void hdst__pass_dead_code(ir_func *func);              // dead variables and sto
 void hdst__pass_uniformity(ir_func *func);             // marks varying variables and expressions
 void hdst__pass_if_conversion(ir_func *func);          // branches of plain assignments become selects
 void hdst__pass_emit_counts_dense(ir_func *func);               // an emit that every record meets once is no emit
-void hdst__pass_emit_counts_settle(ir_func *func);              // block form: the work of a function that emits is done before its records are stored one by one
+// block form: the work of a function that emits is done before its records are stored one by one
+void hdst__pass_emit_counts_settle(ir_func *func);
 void hdst__pass_emit_counts_place(ir_func *func);               // only records that come out are stored
-void hdst__pass_if_conversion_of_effects(ir_func *func);           // block form: conditional additions become additions of the identity, conditional emits say their condition
+// block form: conditional additions become additions of the identity, conditional emits say their condition
+void hdst__pass_if_conversion_of_effects(ir_func *func);
 void hdst__pass_block_form(ir_func *func, uint32_t block);   // interchange: records innermost, uniform loops outside
 void hdst__pass_unroll_and_jam(ir_func *func);                 // uniform loops around one record loop: unroll and jam
 void hdst__pass_lane_reductions(ir_func *func);               // dot and sum: lanes side by side, for forms that handle one record at a time

@@ -60,10 +60,12 @@ static int compare_vars(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-hdst__mask_region *hdst__mask_region_enter(ir_func *func, const hdst__mask_region *outer, const ir_block *around, size_t at, const ir_block *inside, bool in_loop)
+hdst__mask_region *hdst__mask_region_enter(ir_func *func, const hdst__mask_region *outer, const ir_block *around,
+    size_t at, const ir_block *inside, bool in_loop)
 {
     hdst__mask_region *region = HDST__NEW(func->arena, hdst__mask_region);
-    *region = (hdst__mask_region){.arena = func->arena, .outer = outer, .around = around, .at = at, .inside = inside, .in_loop = in_loop, .var_count = func->var_count};
+    *region = (hdst__mask_region){.arena = func->arena, .outer = outer, .around = around, .at = at,
+        .inside = inside, .in_loop = in_loop, .var_count = func->var_count};
     hdst__ir_visit_exprs((ir_block *)inside, note_read, region);
     if (region->reads) qsort(region->read, region->reads, sizeof *region->read, compare_vars);
     return region;

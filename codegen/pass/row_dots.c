@@ -22,7 +22,8 @@ static bool is_weight(const hdst__row_taker *t, const ir_stmt *loop, const ir_bl
     if (e->op != IR_BROADCAST || e->kind != HDST__F32 || (e->a && !hdst__ir_is_const(e->a, 0)) || !e->b) return false;
     const hdst__record *record = t->func->params[e->param].record;
     hdst__nest nest = t->nest;
-    if (nest.depth == HDST__NEST_DEPTH || !hdst__leaf_is_aligned(record, &record->leaves[e->leaf]) || !hdst__leaf_is_dense(&record->leaves[e->leaf])) return false;
+    if (nest.depth == HDST__NEST_DEPTH || !hdst__leaf_is_aligned(record, &record->leaves[e->leaf]) ||
+        !hdst__leaf_is_dense(&record->leaves[e->leaf])) return false;
     nest.loop[nest.depth] = loop;
     nest.turns[nest.depth++] = loop->hi->bits;
     const hdst__linear l = hdst__linear_of(&nest, e->b, before);
@@ -59,7 +60,8 @@ static bool is_dot(const hdst__row_taker *t, const ir_block *block, size_t at, h
     const ir_stmt *zero = lanes->body.items[0], *loop = lanes->body.items[1], *keep = lanes->body.items[2];
     if (zero->kind != IR_SET || !hdst__ir_is_const(zero->value, 0) || loop->kind != IR_FOR || loop->step != HDST__LANES || loop->hi->op != IR_CONST ||
         loop->body.count != 1) return false;
-    if (loop->lo->op != IR_VAR || loop->lo->var != lanes->var || keep->kind != IR_SET_ELEM || keep->index->op != IR_VAR || keep->index->var != lanes->var) return false;
+    if (loop->lo->op != IR_VAR || loop->lo->var != lanes->var || keep->kind != IR_SET_ELEM ||
+        keep->index->op != IR_VAR || keep->index->var != lanes->var) return false;
     const ir_stmt *add = loop->body.items[0];
     const ir_expr *v = add->value;
     if (add->kind != IR_SET || add->var != zero->var || v->op != IR_FMA || v->kind != HDST__F32 || v->c->op != IR_VAR || v->c->var != zero->var) return false;

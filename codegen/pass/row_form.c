@@ -6,7 +6,8 @@
 
 bool hdst__row_is_local(const ir_func *func, const ir_stmt *stmt, uint32_t var)
 {
-    return hdst__ir_block_reads(&func->body, var) == hdst__ir_stmt_reads(stmt, var) && hdst__ir_block_writes(&func->body, var) == hdst__ir_stmt_writes(stmt, var);
+    return hdst__ir_block_reads(&func->body, var) == hdst__ir_stmt_reads(stmt, var) &&
+        hdst__ir_block_writes(&func->body, var) == hdst__ir_stmt_writes(stmt, var);
 }
 
 static bool is_set_before(const ir_block *block, size_t end, uint32_t var)

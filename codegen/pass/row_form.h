@@ -24,7 +24,8 @@ bool hdst__row_only_scatters(const ir_func *func);
 uint64_t hdst__bytes_read(const ir_func *func);         // of inputs, by one record (passes.c)
 
 void hdst__pass_element_loops(ir_func *func, const hdst__tables *tables);        // loops over elements that SIMD can take
-void hdst__pass_element_loops_of_rows(ir_func *func, const hdst__tables *tables);       // those that add to rows or store them: for the block form over rows in memory
+// those that add to rows or store them: for the block form over rows in memory
+void hdst__pass_element_loops_of_rows(ir_func *func, const hdst__tables *tables);
 void hdst__pass_row_unroll_and_jam(ir_func *func);                                     // uniform loops around loops over elements
 
 #endif

@@ -139,7 +139,8 @@ static bool stays_between(const hdst__row_taker *t, uint32_t array, size_t from)
 // Whether the sum goes on where the other one ends: loops of a few units were unrolled.
 static bool goes_on(const hdst__row_taker *t, const hdst__row_sum *last, const hdst__row_sum *sum)
 {
-    if (t->nest.depth != 1 || last->param != sum->param || last->leaf != sum->leaf || last->is_local != sum->is_local || last->elements != sum->elements) return false;
+    if (t->nest.depth != 1 || last->param != sum->param || last->leaf != sum->leaf ||
+        last->is_local != sum->is_local || last->elements != sum->elements) return false;
     if (last->first + last->units * last->elements != sum->first || last->units == HDST__ROW_UNITS) return false;
     if (sum->is_local) return last->copied == sum->copied && stays_between(t, sum->copied, last->at);
     return last->input == sum->input && last->input_leaf == sum->input_leaf && last->row_first == sum->row_first;

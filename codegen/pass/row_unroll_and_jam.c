@@ -41,7 +41,9 @@ static bool is_filled_first(const ir_func *func, const ir_block *block, uint32_t
         if (!hdst__ir_stmt_reads(s, array) && !hdst__ir_stmt_writes(s, array)) continue;
         if (s->kind != IR_FOR || s->step != 1 || hdst__ir_stmt_reads(s, array)) return false;
         const ir_stmt *set = s->body.items[s->body.count - 1];
-        return set->var == array && hdst__ir_is_const(s->lo, 0) && hdst__ir_is_const(s->hi, func->vars[array].elements) && set->kind == IR_SET_ELEM && set->index->op == IR_VAR &&
+        return set->var == array && hdst__ir_is_const(s->lo, 0) &&
+            hdst__ir_is_const(s->hi, func->vars[array].elements) && set->kind == IR_SET_ELEM &&
+            set->index->op == IR_VAR &&
                set->index->var == s->var;
     }
     return false;

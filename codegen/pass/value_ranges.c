@@ -299,7 +299,8 @@ static bool same_value(prover *p, const ir_expr *a, const ir_expr *b)
     if (hdst__ir_expr_equal(a, b)) return true;
     a = resolved(p, a);
     b = resolved(p, b);
-    if (++p->effort > EFFORT || a->op != b->op || a->kind != b->kind || a->param != b->param || a->leaf != b->leaf || a->var != b->var || a->bits != b->bits) return false;
+    if (++p->effort > EFFORT || a->op != b->op || a->kind != b->kind || a->param != b->param ||
+        a->leaf != b->leaf || a->var != b->var || a->bits != b->bits) return false;
     return same_value(p, a->a, b->a) && same_value(p, a->b, b->b) && same_value(p, a->c, b->c);
 }
 

@@ -40,7 +40,8 @@ typedef struct hdst__prover {
 void hdst__prover_init(hdst__prover *p, ir_func *func);                         // works out what always holds
 hdst__range hdst__prover_range(hdst__prover *p, const ir_expr *e);              // of an integer
 bool hdst__prover_holds(hdst__prover *p, const ir_expr *condition, bool always);
-void hdst__prover_note(hdst__prover *p, const ir_expr *condition, bool outcome);    // from here on, until it is taken back (fact_count) or a variable is written
+// from here on, until it is taken back (fact_count) or a variable is written
+void hdst__prover_note(hdst__prover *p, const ir_expr *condition, bool outcome);
 void hdst__prover_set(hdst__prover *p, uint32_t var, const ir_expr *value);     // value NULL: an element of an array
 void hdst__prover_forget(hdst__prover *p, const ir_block *block);               // a loop: what the block writes may have been written before
 bool hdst__prover_is_current(hdst__prover *p, const ir_expr *e, uint64_t since);    // nothing that it reads was written later

@@ -31,8 +31,8 @@ class Recipe:
 RECIPES = [
     Recipe('an IR pass', 'pass.c', 'codegen/pass/recipe_pass.c',
            [('codegen/pass/meson.build', "'scalar_replacement.c'", "  'recipe_pass.c',"),
-            ('codegen/**/*.h', 'void hdst__pass_fma_placement(ir_func *func);', 'void hdst__pass_recipe(ir_func *func);')],
-           ('codegen/pass/passes.c', '{"exits", hdst__pass_structured_exits}', '        {"recipe", hdst__pass_recipe},'),
+            ('codegen/**/*.h', 'void hdst__pass_fma_placement(ir_func *func);', 'void hdst__pass_recipe_pass(ir_func *func);')],
+           ('codegen/pass/passes.c', '{"structured-exits", hdst__pass_structured_exits}', '        {"recipe-pass", hdst__pass_recipe_pass},'),
            'tools/hdst',
            '{build}/tools/hdst kernel show --ir {tree}/tests/codegen/opencl/golden/scale.hk', 'recipe: a pass sees '),
     Recipe('a file format', 'format.c', 'io/source_recipe.c',

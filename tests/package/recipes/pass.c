@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-void hdst__pass_recipe(ir_func *func)
+void hdst__pass_recipe_pass(ir_func *func)
 {
     fprintf(stderr, "recipe: a pass sees %s\n", func->name);
 }

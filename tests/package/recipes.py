@@ -41,6 +41,12 @@ RECIPES = [
              'const char *columns, const hdst__cancel *cancel, hdst_error *error);')],
            ('io/source_open.c', '{hdst__source_csv, {', '    {hdst__source_recipe, {".recipe"}, NULL},'),
            'examples/sort', '{build}/examples/sort --device interp --input {tree}/numbers.recipe', 'recipe: a format reads '),
+    Recipe('an operator', 'operator.c', 'plan/op_recipe.c',
+           [('plan/meson.build', "'op_reduce.c'", "  'op_recipe.c',"),
+            ('hdst/hdst.h', 'hdst_dataset *hdst_slice(', 'HDST_API hdst_dataset *hdst_recipe(hdst_dataset *dataset);'),
+            ('meson.build', "subdir('tools')", "executable('recipe-operator', 'recipe_operator.c', dependencies: hdst_internal_dep)")],
+           ('plan/operator.h', 'X(layout) ', '    X(recipe) \\'),
+           'recipe-operator', '{build}/recipe-operator', 'recipe: an operator, then a map: 1 3 5\n'),
     Recipe('a workload', 'workload.c', 'examples/recipe/main.c', [],
            ('examples/meson.build', "'sort': [", "  'recipe': [[], []],"),
            'examples/recipe', '{build}/examples/recipe --device interp --input {tree}/tests/package/recipes/numbers.csv', 'recipe: a workload counts 3 rows'),
@@ -83,10 +89,11 @@ def main():
             for edit in recipe.named:
                 put_line(tree, *edit)
         shutil.copy(HERE / 'recipes/numbers.csv', tree / 'numbers.recipe')
+        shutil.copy(HERE / 'recipes/operator_program.c', tree / 'recipe_operator.c')
         done = run(['meson', 'setup', str(folder), str(tree), '-Dtests=disabled', '-Dbench=false', '-Doptimization=0', '-Dwerror=true'])
         if done.returncode:
             sys.exit(f'recipes.py: meson setup:\n{done.stdout[-4000:]}')
-        build(folder, ['tools/hdst', 'examples/sort'])
+        build(folder, ['tools/hdst', 'examples/sort', 'recipe-operator'])
         for recipe in RECIPES:
             if called(recipe, tree, folder):
                 wrong.append(f'{recipe.kind} is called without a line in the table')

@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form for CPU devices: one work-item is a strip of records; blocks through the block-form body, then the tail through the scalar one. Measured: with the
-// record loops innermost and vectorised this is as fast as hand-written C, while GPU shapes are 13 to 44 times slower on a CPU device.
-#include "codegen/pass/accumulator_placement.h"
+// The form for CPU devices: one work-item is a strip of records; blocks through the block-form body, then the tail through
+// the scalar one. Measured: with the record loops innermost and vectorised this is as fast as hand-written C, while GPU
+// shapes are 13 to 44 times slower on a CPU device.
+#include "codegen/opencl/kernel_form.h"
+#include "codegen/opencl/kernel_emit.h"
+#include "codegen/opencl/print_accum.h"
+#include "codegen/opencl/print_args.h"
+#include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_input.h"
+#include "codegen/opencl/print_levels.h"
+#include "codegen/opencl/print_output.h"
 #include "codegen/opencl/print_row_sums.h"
+#include "codegen/opencl/print_stmt.h"
+#include "codegen/opencl/print_tables.h"
+#include "codegen/opencl/print_unpack.h"
+#include "codegen/opencl/private_memory.h"
+#include "codegen/pass/accumulator_placement.h"
 
 #include "accum/first_level.h"
 #include "codegen/ir/accum_tables.h"
@@ -12,12 +25,37 @@
 
 enum { MOST_LAYOUT_BLOCK = 512, LEAST_STEP = 64 };
 
+// --- What the form does its own way ---
+
+static const hdst__block_sums *block_sums(const hdst__printer *p)
+{
+    return hdst__sums_are_fast(p) ? &hdst__fast_block_sums : &hdst__exact_block_sums;
+}
+
+static size_t print_accum_blocks(hdst__printer *p, ir_stmt *const *stmts, size_t count) { return block_sums(p)->add(p, stmts, count); }
+
+static const char *read_of_block(hdst__printer *p, const ir_expr *e)
+{
+    return e->op == IR_FIELD && p->in_block ? hdst__block_field_text(p, e) : NULL;
+}
+
+// Factors of a block of records, which the sums behind them read.
+static bool keeps_for_row_sums(const hdst__printer *p, uint32_t var) { return p->row_sums && p->func->vars[var].per_record; }
+
+static const hdst__form cpu_form = {
+    .read = read_of_block,
+    .run = {[IR_ACCUM_WORDS] = hdst__print_accum_row, [IR_ACCUM_BLOCK] = print_accum_blocks},
+    .keeps = keeps_for_row_sums,
+};
+
+// --- Sections ---
+
 // A strip's output begins where there is room for that of all records before it, or where the counts say.
 static void print_first_place(hdst__printer *p)
 {
-    if (p->way == HDST__OUTPUT_BOUNDED) {
-        hdst__write_line(&p->out, "ulong place = start * %" PRIu64 ";", p->emit_bound);
-    } else if (p->way == HDST__OUTPUT_COUNTED) {
+    if (p->output.way == HDST__OUTPUT_BOUNDED) {
+        hdst__write_line(&p->out, "ulong place = start * %" PRIu64 ";", p->output.emit_bound);
+    } else if (p->output.way == HDST__OUTPUT_COUNTED) {
         hdst__write_line(&p->out, "const ulong begin = places[2];");
         hdst__write_line(&p->out, "ulong place = begin, all = 0;");
         hdst__write_line(&p->out, "for (ulong s = 0; s < strips; s++) {");
@@ -32,15 +70,17 @@ static void print_first_place(hdst__printer *p)
         hdst__write_line(&p->out, "if (!fits) return;");
         if (p->tables->accum_count == 0 && !p->has_checks) hdst__write_line(&p->out, "if (places[%d + strip] == 0) return;", HDST__COUNTS_AT);
     }
-    if (!p->spare_records) return;
-    hdst__write_line(&p->out, "// What is stored and does not come out goes to a place of the strip's own behind the output, once all is there that does.");
-    hdst__write_line(&p->out, "const ulong own_end = place + places[%d + strip], spare = room + strip * %" PRIu64 ";", HDST__COUNTS_AT, p->spare_records);
+    if (!p->output.spare_records) return;
+    hdst__write_line(&p->out, "// What is stored and does not come out goes to a place of the strip's own behind the output, "
+        "once all is there that does.");
+    hdst__write_line(&p->out, "const ulong own_end = place + places[%d + strip], spare = room + strip * %" PRIu64 ";",
+        HDST__COUNTS_AT, p->output.spare_records);
 }
 
 static void print_own_place(hdst__printer *p)
 {
     hdst__print_file_scope(p);
-    if (p->spare_records) hdst__write_line(&p->out, "#define OWN(place) ((place) < own_end ? (place) : spare)");
+    if (p->output.spare_records) hdst__write_line(&p->out, "#define OWN(place) ((place) < own_end ? (place) : spare)");
 }
 
 static void print_setup(hdst__printer *p)
@@ -48,15 +88,15 @@ static void print_setup(hdst__printer *p)
     hdst__print_input_bases(p);
     print_first_place(p);
     hdst__print_table_bases(p);
-    hdst__print_levels_start(p);
+    block_sums(p)->start(p);
 }
 
 static void print_finish(hdst__printer *p)
 {
-    hdst__print_levels_end(p);
-    if (p->way != HDST__OUTPUT_BOUNDED) return;
-    hdst__write_line(&p->out, "places[2 * strip] = start * %" PRIu64 ";", p->emit_bound);
-    hdst__write_line(&p->out, "places[2 * strip + 1] = place - start * %" PRIu64 ";", p->emit_bound);
+    block_sums(p)->end(p);
+    if (p->output.way != HDST__OUTPUT_BOUNDED) return;
+    hdst__write_line(&p->out, "places[2 * strip] = start * %" PRIu64 ";", p->output.emit_bound);
+    hdst__write_line(&p->out, "places[2 * strip + 1] = place - start * %" PRIu64 ";", p->output.emit_bound);
 }
 
 // Blocks start where blocks of the layout do, or at a whole number of blocks after that.
@@ -86,7 +126,7 @@ static void print_block_loop(hdst__printer *p)
     hdst__print_block_output(p);
     hdst__print_unpack(p);
     hdst__print_function(p);
-    hdst__print_fast_flush(p);
+    if (!p->func->counts && block_sums(p)->end_block) block_sums(p)->end_block(p);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -131,8 +171,9 @@ static void print_flush(hdst__printer *p)
     hdst__print_strip_flush(p);
 }
 
-// Blocks of the layout are read whole, in order: with half of one at a time the processor's prefetching loses the thread (measured: KMeans 1.2 times slower).
-// True where little is computed for a record, as blocks of many records say: then memory is what counts.
+// Blocks of the layout are read whole, in order: with half of one at a time the processor's prefetching loses the thread
+// (measured: KMeans 1.2 times slower). True where little is computed for a record, as blocks of many records say: then
+// memory is what counts.
 static bool follow_layout(ir_func *block, const hdst__storage *input)
 {
     const bool little = block->block > MOST_LAYOUT_BLOCK / 2;
@@ -177,9 +218,8 @@ static bool print_counts(hdst__printer *p, const ir_func *func, hdst__diags *dia
     }
     follow_layout(block, p->options->input);
     hdst__writer outer = p->out;
-    bool **const unpacked = p->unpacked, **const from_word = p->from_word;
-    p->unpacked = HDST__NEW_ARRAY(p->arena, bool *, func->param_count);     // this form reads other fields
-    p->from_word = HDST__NEW_ARRAY(p->arena, bool *, func->param_count);
+    hdst__unpacking *const unpacking = p->unpacking;
+    hdst__unpacking_create(p);      // this form reads other fields
     if (block->block) hdst__plan_unpack(p, block);
     const char **text[] = {&texts->setup, &texts->chunk, &texts->block_loop, &texts->record_loop};
     void (*const print[])(hdst__printer *) = {hdst__print_input_bases, print_count_chunk, print_block_loop, print_record_loop};
@@ -191,8 +231,7 @@ static bool print_counts(hdst__printer *p, const ir_func *func, hdst__diags *dia
         *text[i] = hdst__writer_text(&p->out);
     }
     p->out = outer;
-    p->unpacked = unpacked;
-    p->from_word = from_word;
+    p->unpacking = unpacking;
     texts->block_define = hdst__arena_printf(p->arena, "#undef BLOCK\n%s", block_define(p, block));
     return true;
 }
@@ -229,13 +268,14 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
         return NULL;
     }
     const bool prefetches = follow_layout(block, options->input);
-    hdst__printer *p = hdst__printer_create(arena, func, options, tables);
-    p->prefetches = prefetches;
+    hdst__printer *p = hdst__printer_create(arena, func, options, tables, &cpu_form);
+    hdst__unpacking_create(p);
+    p->unpacking->prefetches = prefetches;
     const hdst__place_limits limits = {.rows = options->rows, .fast_sums = options->fast_sums,
         .no_blocks = options->no_blocks, .may_turn = !split, .front = options->front};
     hdst__pass_accumulator_placement_cpu(block, func, tables, &limits);
     hdst__emit_plan(p);
-    if (p->way == HDST__OUTPUT_BOUNDED) p->emit_bound = hdst__ir_emit_bound(block);    // branches became conditions, which all count
+    if (p->output.way == HDST__OUTPUT_BOUNDED) p->output.emit_bound = hdst__ir_emit_bound(block);    // branches became conditions, which all count
     if (block->block) hdst__plan_unpack(p, block);
     if (split) p->row_sums = &sums;
     const uint64_t bytes = hdst__private_bytes(p, block) + (block->block ? hdst__private_bytes(p, func) : 0) + hdst__row_sums_bytes(&sums);
@@ -245,7 +285,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     hdst__printer_use(p, block);
     const char *block_loop = block->block ? hdst__print_section(p, print_block_loop) : "";
     ir_func *single = hdst__ir_copy_func(arena, block->block ? func : block);      // rows: one after another
-    if (p->way == HDST__OUTPUT_COUNTED) hdst__pass_emit_counts_place(single);
+    if (p->output.way == HDST__OUTPUT_COUNTED) hdst__pass_emit_counts_place(single);
     if (block->block) hdst__place_tail(single, block, tables);
     hdst__printer_use(p, single);
     count_texts counts;

@@ -3,7 +3,7 @@
 // the places of strips or tiles follow (scan), and a second run over the records writes (HeteroDoop's compaction;
 // Blelloch, "Prefix sums and their applications", 1990). Where few records can come from one, and counting them is as
 // much work as making them, a CPU strip writes into its own part instead, and the host closes the gaps.
-#include "codegen/opencl/kernel_form.h"
+#include "codegen/opencl/kernel_emit.h"
 #include "codegen/pass/passes.h"
 
 #include <inttypes.h>
@@ -22,7 +22,8 @@ static bool has_no_loop(ir_stmt *s, void *user)
     return s->kind != IR_LOOP && s->kind != IR_FOR;
 }
 
-// Counting takes little beside reading the records, which both runs do; with slices that stay in a cache the second one does so for little.
+// Counting takes little beside reading the records, which both runs do; with slices that stay in a cache the second one
+// does so for little.
 static bool counts_cheaply(hdst__printer *p)
 {
     ir_func *count = hdst__ir_copy_func(p->arena, p->func);
@@ -42,22 +43,18 @@ void hdst__emit_plan(hdst__printer *p)
 {
     if (!p->func->emits) return;
     const hdst__record *record = output_record(p->func);
-    p->emit_bound = hdst__ir_emit_bound(p->func);
-    p->way = !p->gpu && p->emit_bound <= HDST__EMIT_BOUND && (p->func->emits_few || !(record && counts_cheaply(p))) ? HDST__OUTPUT_BOUNDED : HDST__OUTPUT_COUNTED;
-    if (p->way != HDST__OUTPUT_COUNTED) return;
-    p->more = p->gpu ? "count_gpu.cl" : "count_cpu.cl";
-    if (!p->gpu && record) p->spare_records = (LINE_BYTES + record->size - 1) / record->size;    // strips do not share a cache line
-}
-
-bool hdst__emit_is_guarded(const hdst__printer *p)
-{
-    return p->spare_records && !p->func->placed;
+    p->output.emit_bound = hdst__ir_emit_bound(p->func);
+    const bool bounded = !p->gpu && p->output.emit_bound <= HDST__EMIT_BOUND && (p->func->emits_few || !(record && counts_cheaply(p)));
+    p->output.way = bounded ? HDST__OUTPUT_BOUNDED : HDST__OUTPUT_COUNTED;
+    if (p->output.way != HDST__OUTPUT_COUNTED) return;
+    p->output.more = p->gpu ? "count_gpu.cl" : "count_cpu.cl";
+    if (!p->gpu && record) p->output.spare_records = (LINE_BYTES + record->size - 1) / record->size;    // strips do not share a cache line
 }
 
 bool hdst__emit_count_form(hdst__printer *p, const ir_func *func, hdst__diags *diags, ir_func **count)
 {
     *count = NULL;
-    if (p->way != HDST__OUTPUT_COUNTED) return true;
+    if (p->output.way != HDST__OUTPUT_COUNTED) return true;
     *count = hdst__ir_copy_func(p->arena, func);
     const char *wrong = hdst__passes_count(*count);
     if (wrong) hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: counting form of '%s': %s", func->name, wrong);
@@ -77,28 +74,17 @@ void hdst__print_count_of(hdst__printer *p, const ir_func *count, void (*print)(
 
 void hdst__kernel_name_counts(hdst__printer *p, hdst__kernel *kernel)
 {
-    kernel->output_way = p->way;
-    kernel->emit_bound = p->emit_bound;
-    kernel->spare_records = p->spare_records;
-    if (p->way != HDST__OUTPUT_COUNTED) return;
+    kernel->output_way = p->output.way;
+    kernel->emit_bound = p->output.emit_bound;
+    kernel->spare_records = p->output.spare_records;
+    if (p->output.way != HDST__OUTPUT_COUNTED) return;
     kernel->count_name = hdst__arena_printf(p->arena, "%s_count", kernel->name);
     if (p->gpu) kernel->scan_name = hdst__arena_printf(p->arena, "%s_scan", kernel->name);
 }
 
-uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_t records)
-{
-    if (kernel->output_way == HDST__OUTPUT_DENSE) return 0;
-    if (kernel->output_way == HDST__OUTPUT_BOUNDED) return 2 * items;
-    return kernel->one_group_per_strip ? HDST__COUNTS_AT + items : 1 + (records + kernel->local_size - 1) / kernel->local_size;
-}
-
-uint64_t hdst__kernel_spare_words(const hdst__kernel *kernel, uint64_t cells) { return 2 + cells + (cells + 1) * kernel->spare_words; }
-
-uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items) { return items * kernel->spare_records; }
-
 const char *hdst__emit_why(const hdst__printer *p)
 {
-    if (p->way == HDST__OUTPUT_DENSE) return "";
-    if (p->way == HDST__OUTPUT_COUNTED) return "output: records are counted, then written at their places\n";
-    return hdst__arena_printf(p->arena, "output: each strip writes its own part, room for %" PRIu64 " of each record\n", p->emit_bound);
+    if (p->output.way == HDST__OUTPUT_DENSE) return "";
+    if (p->output.way == HDST__OUTPUT_COUNTED) return "output: records are counted, then written at their places\n";
+    return hdst__arena_printf(p->arena, "output: each strip writes its own part, room for %" PRIu64 " of each record\n", p->output.emit_bound);
 }

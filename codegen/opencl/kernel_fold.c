@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reduce that is declared associative: each work-item folds a run of records in their order. The function's first input is the running value, which lives in
-// private arrays, one per leaf; the second is read from memory; what it stores is the next running value.
+// A reduce that is declared associative: each work-item folds a run of records in their order. The function's first input
+// is the running value, which lives in private arrays, one per leaf; the second is read from memory; what it stores is
+// the next running value.
 #include "codegen/opencl/kernel_form.h"
+#include "codegen/opencl/print_args.h"
+#include "codegen/opencl/print_constant.h"
+#include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_input.h"
+#include "codegen/opencl/print_stmt.h"
+#include "codegen/opencl/print_vectors.h"
+#include "codegen/opencl/private_memory.h"
 
 #include "codegen/ir/accum_tables.h"
 
 #include <inttypes.h>
 
 enum { FOLD_GROUP = 64 };
+
+// --- What the form does its own way ---
+
+static const char *read_of_fold(hdst__printer *p, const ir_expr *e)
+{
+    const char *vector = p->vectors ? hdst__vector_text(p, e) : NULL;
+    if (vector || e->op != IR_FIELD || e->param >= p->first_read_input) return vector;
+    return hdst__arena_printf(p->arena, "%sOf[%s]", hdst__leaf_name(p, e->param, e->leaf), hdst__index_text(p, e->a, HDST__WHOLE));
+}
+
+static const hdst__form cpu_form = {.read = read_of_fold};
+static const hdst__form gpu_form = {.read = read_of_fold, .begin_loop = hdst__begin_gpu_loop, .end_loop = hdst__end_gpu_loop};
+
+// --- Sections ---
 
 static uint32_t output_of(const ir_func *func)
 {
@@ -57,7 +79,7 @@ static void print_fold_store(hdst__printer *p)
     for (size_t l = 0; l < p->func->params[0].record->leaf_count; l++) {
         const char *to = hdst__arena_printf(p->arena, "%s(%sAt, n, e)", p->leaf_name[output][l], p->param_name[output]),
                    *from = hdst__arena_printf(p->arena, "%sOf[e]", p->leaf_name[0][l]);
-        if (p->func->makes && hdst__kind_is_float(leaf_of(p, l)->kind)) from = hdst__canonical_text(p, leaf_of(p, l)->kind, from);
+        if (p->func->makes && hdst__kind_is_float(leaf_of(p, l)->kind)) from = hdst__canonical_text(p->arena, leaf_of(p, l)->kind, from);
         const bool aligned = hdst__leaf_is_aligned(p->func->params[output].record, leaf_of(p, l));
         print_each(p, l, aligned ? hdst__arena_printf(p->arena, "%s = %s", to, from)
                                  : hdst__arena_printf(p->arena, "write_%s(%s, %s)", hdst__cl_name(leaf_of(p, l)->kind), to, from));
@@ -73,7 +95,9 @@ const hdst__kernel *hdst__kernel_make_fold(hdst__arena *arena, const ir_func *fu
 {
     ir_func *all = hdst__ir_copy_func(arena, func);     // every leaf travels: a run of one record is that record
     all->params[0].leaf_used = all->params[1].leaf_used = NULL;
-    hdst__printer *p = hdst__printer_create(arena, all, options, hdst__ir_accum_tables(arena, all, NULL));
+    const bool gpu = options->facts.target == HDST__TARGET_GPU;
+    hdst__printer *p = hdst__printer_create(arena, all, options, hdst__ir_accum_tables(arena, all, NULL), gpu ? &gpu_form : &cpu_form);
+    if (gpu) p->vectors = hdst__vectors_create(arena);
     p->first_read_input = 1;
     const uint64_t bytes = fold_private_bytes(p, all);
     if (!hdst__private_fits(p, all, bytes, p->gpu ? HDST__GPU_PRIVATE_LIMIT : HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;

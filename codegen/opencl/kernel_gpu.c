@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The form for GPUs: one lane per record with a grid-stride loop; broadcasts and interleaved tables in local memory where they fit.
 #include "codegen/opencl/kernel_form.h"
+#include "codegen/opencl/kernel_emit.h"
+#include "codegen/opencl/print_accum_pair.h"
+#include "codegen/opencl/print_accum_run.h"
+#include "codegen/opencl/print_args.h"
+#include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_cooperative.h"
+#include "codegen/opencl/print_finish.h"
+#include "codegen/opencl/print_input.h"
+#include "codegen/opencl/print_output.h"
+#include "codegen/opencl/print_stmt.h"
+#include "codegen/opencl/print_tables.h"
+#include "codegen/opencl/print_tuples.h"
+#include "codegen/opencl/print_vectors.h"
+#include "codegen/opencl/print_words.h"
+#include "codegen/opencl/private_memory.h"
 #include "codegen/pass/accumulator_placement.h"
 #include "codegen/pass/row_form.h"
 #include "accum/fixed_point.h"
@@ -13,6 +28,22 @@
 enum {
     MANY_NODES = 600, MOST_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3,
     WIDE_BYTES = 512, WIDE_GROUP = 128,     // of a record read; its loops keep a lane busy, and more work-groups share a small input
+};
+
+// --- What the form does its own way ---
+
+static const char *read_of_lane(hdst__printer *p, const ir_expr *e)
+{
+    const char *vector = hdst__vector_text(p, e);
+    return vector || e->op != IR_FIELD ? vector : hdst__word_text(p, e);
+}
+
+static const hdst__form gpu_form = {
+    .read = read_of_lane,
+    .run = {[IR_ACCUM] = hdst__print_accum_run, [IR_STORE] = hdst__print_vector_stores},
+    .begin_record = hdst__print_words, .end_record = hdst__print_cooperative_keep,
+    .begin_loop = hdst__begin_gpu_loop, .end_loop = hdst__end_gpu_loop,
+    .carries = hdst__cooperative_carries, .home = hdst__cooperative_home,
 };
 
 // --- What goes to local memory ---
@@ -93,8 +124,8 @@ static void print_broadcast_copies(hdst__printer *p)
 
 static void print_setup(hdst__printer *p)
 {
-    if (p->way == HDST__OUTPUT_COUNTED) hdst__write_line(&p->out, "__local uint sums[LANES];\nif (places[0] > room) return;");
-    hdst__print_spread_memory(p);
+    if (p->output.way == HDST__OUTPUT_COUNTED) hdst__write_line(&p->out, "__local uint sums[LANES];\nif (places[0] > room) return;");
+    hdst__print_cooperative_memory(p);
     hdst__print_input_bases(p);
     print_broadcast_copies(p);
     hdst__print_table_bases(p);
@@ -149,7 +180,7 @@ static const char *records_text(hdst__printer *p, const ir_func *single, const i
         p->out.indent--;
     }
     hdst__write_line(&p->out, "}");
-    hdst__print_spread(p);
+    hdst__print_cooperative_loops(p);
     const char *text = hdst__writer_text(&p->out);
     p->out = outer;
     return text;
@@ -250,7 +281,7 @@ static const char *print_count(hdst__printer *p, const ir_func *count, void (*pr
 // A lane's place: those of the lanes before it follow from what each emits.
 static const char *place_text(hdst__printer *p, const char *count_record)
 {
-    if (p->way == HDST__OUTPUT_DENSE) return "";
+    if (p->output.way == HDST__OUTPUT_DENSE) return "";
     return hdst__arena_printf(p->arena, "ulong place = 0;\nif (i < count) {\n%s}\nplace = places[1 + base / LANES] + before_lane(sums, lane, (uint)place);\n",
                               count_record);
 }
@@ -292,8 +323,10 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     ir_func *single = single_body(arena, func), *loops = hdst__pass_accumulator_placement_loops(single, tables, &limits);
     if (loops) shape.records = 1;
     hdst__pass_accumulator_placement_fixed_point(single, loops, (hdst__tables *)tables, &limits, &shape.records);
-    hdst__printer *p = hdst__printer_create(arena, func, options, tables);
-    if (loops) p->spread = hdst__spread_create(arena, loops);
+    hdst__printer *p = hdst__printer_create(arena, func, options, tables, &gpu_form);
+    p->vectors = hdst__vectors_create(arena);
+    p->lane_sums = hdst__lane_sums_create(arena);
+    if (loops) p->cooperative = hdst__cooperative_create(arena, loops);
     ir_func *spans = span_body(single, shape.records, diags);
     if (!spans) return NULL;
     const uint64_t bytes = hdst__private_bytes(p, spans);
@@ -324,7 +357,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
         {"MERGE_SETUP", merges ? hdst__print_section(p, hdst__print_merge_bases) : ""},
         {"MERGE", merges ? hdst__print_section(p, hdst__print_merge) : ""},
         {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},       // HDST__FINISH_FILLINGS
-        {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},     // HDST__PARTED_FILLINGS
+        {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},     // HDST__TUPLE_FILLINGS
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
@@ -332,12 +365,12 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
                             .spare_words = func->tables->overflow_words, .tables_in_local = hdst__placed_anywhere(func, IR_PLACE_LOCAL)};
     kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s", shape.records, shape.records > 1 ? "s" : "",
                                      local ? "" : ", no local memory", func->tables->copies, hdst__emit_why(p), hdst__tables_why(p));
-    if (func->tables->has_tuples) kernel->why = hdst__arena_printf(arena, "%s%s\n", kernel->why, hdst__parted_why(p));
+    if (func->tables->has_tuples) kernel->why = hdst__arena_printf(arena, "%s%s\n", kernel->why, hdst__tuples_why(p));
     const size_t finish = p->tables->accum_count ? HDST__FINISH_FILLINGS : 0;
-    const size_t count_of_own = sizeof fillings / sizeof *fillings - HDST__FINISH_FILLINGS - HDST__PARTED_FILLINGS;
+    const size_t count_of_own = sizeof fillings / sizeof *fillings - HDST__FINISH_FILLINGS - HDST__TUPLE_FILLINGS;
     if (finish) hdst__finish_texts(p, kernel, fillings + count_of_own);
-    const size_t parted = func->tables->has_tuples ? HDST__PARTED_FILLINGS : 0;
-    if (parted) hdst__parted_texts(p, single, spans, shape.records, setup, fillings + count_of_own + finish);
+    const size_t parted = func->tables->has_tuples ? HDST__TUPLE_FILLINGS : 0;
+    if (parted) hdst__tuples_texts(p, single, spans, shape.records, setup, fillings + count_of_own + finish);
     hdst__kernel_finish(p, kernel, "kernel_gpu.cl", fillings, count_of_own + finish + parted);
     return kernel;
 }

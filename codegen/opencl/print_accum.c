@@ -1,76 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Additions to accumulators (accum/tables.h): into private variables, a strip's table, interleaved local tables, or the device table.
-#include "codegen/opencl/printer.h"
+// Additions to accumulators (accum/tables.h): into private variables, a strip's table, interleaved local tables, or the
+// device table. Where they are is their placement (codegen/ir/placement.h).
+#include "codegen/opencl/print_accum.h"
+#include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_expr.h"
 
 #include <inttypes.h>
 
-const hdst__accum_plan *hdst__find_plan(const hdst__printer *p, uint32_t param)
-{
-    size_t a = 0;
-    while (p->plan[a].accum->param != param) a++;       // the verifier saw to it that the parameter is an accumulator
-    return &p->plan[a];
-}
-
-const ir_placement *hdst__placement(const hdst__printer *p, const hdst__accum_plan *plan) { return p->func->params[plan->accum->param].placement; }
-
-const ir_leaf_placement *hdst__leaf_placement(const hdst__printer *p, uint32_t param, uint32_t leaf) { return &p->func->params[param].placement->leaf[leaf]; }
-
-bool hdst__sums_are_fast(const hdst__printer *p)
-{
-    for (size_t a = 0; a < p->tables->accum_count; a++)
-        for (size_t l = 0; l < p->tables->accum[a].leaf_count; l++)
-            if (hdst__placement(p, &p->plan[a])->leaf[l].fast) return true;
-    return false;
-}
-
-const hdst__cell *hdst__find_cell(const hdst__printer *p, uint32_t param, uint32_t leaf)
-{
-    return &hdst__find_plan(p, param)->accum->cell[leaf];
-}
-
 // --- Addends ---
-
-bool hdst__sums_floats(const hdst__printer *p, uint32_t param, uint32_t leaf)
-{
-    const ir_param *accum = &p->func->params[param];
-    return accum->record->leaves[leaf].kind == HDST__F32 || (accum->leaf_from_float && accum->leaf_from_float[leaf]);
-}
-
-const char *hdst__scale_name(hdst__printer *p, uint32_t param, uint32_t leaf)
-{
-    return hdst__leaf_name(p, param, leaf);
-}
-
-static const char *sum_type(const hdst__printer *p, uint32_t param, uint32_t leaf)
-{
-    return hdst__sums_floats(p, param, leaf) ? "float" : "double";
-}
-
-const char *hdst__addend_text(hdst__printer *p, uint32_t param, uint32_t leaf, const ir_expr *value)
-{
-    if (!hdst__sums_floats(p, param, leaf) || value->kind == HDST__F32) return hdst__expr_text(p, value, HDST__WHOLE);
-    if (value->op == IR_CONVERT && value->a->kind == HDST__F32) return hdst__expr_text(p, value->a, HDST__WHOLE);
-    return hdst__arena_printf(p->arena, "(float)(%s)", hdst__expr_text(p, value, HDST__WHOLE));      // it is a float's value, so nothing is lost
-}
-
-const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t param, uint32_t leaf, const char *addend)
-{
-    const char *scale = hdst__scale_name(p, param, leaf), *type = sum_type(p, param, leaf);
-    if (type[0] == 'd') p->uses_double = true;
-    const char *words = hdst__find_cell(p, param, leaf)->tier == HDST__TIER_TWO ? "_two" : "";
-    return hdst__arena_printf(p->arena, "%s%s_%s(%s, %sUp, %sDown)", function, words, type, addend, scale, scale);
-}
-
-const char *hdst__key_text(hdst__printer *p, hdst__accumulate_op acc, const ir_expr *value)
-{
-    if (value->kind == HDST__F64) p->uses_double = true;
-    return hdst__arena_printf(p->arena, "%s_key_%s(%s)", acc == HDST__MIN ? "min" : "max", hdst__cl_name(value->kind), hdst__expr_text(p, value, HDST__WHOLE));
-}
 
 // A plain cell's addend as a 64-bit word (scalar form; the block form has it in the IR).
 const char *hdst__cell_word_text(hdst__printer *p, const hdst__cell *cell, const ir_expr *value)
 {
-    if (cell->op == HDST__WORD_MAX) return hdst__key_text(p, cell->acc, value);
+    if (cell->op == HDST__WORD_MAX) return hdst__key_text(p, cell->acc, value->kind, hdst__expr_text(p, value, HDST__WHOLE));
     return hdst__arena_printf(p->arena, cell->acc == HDST__AND ? "~(long)%s" : "(long)%s", hdst__expr_text(p, value, HDST__PRIMARY));
 }
 
@@ -135,40 +77,58 @@ void hdst__print_word_into(hdst__printer *p, const hdst__cell *cell, const char 
     else hdst__write_line(&p->out, "%s %s= %s;", place, cell->op == HDST__WORD_ADD ? "+" : cell->op == HDST__WORD_OR ? "|" : "^", value);
 }
 
-// The function that adds to a word which others add to as well; NULL: nobody does. *place: the word, as it takes it.
-static const char *atomic_function(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word, const char **place)
+// Where the words of an accumulator are while a strip or work-group runs: an lvalue, or the place that `function` takes.
+typedef struct word_target {
+    const char *place;
+    const char *function;       // adds to a word which others add to as well; NULL: nobody does
+} word_target;
+
+typedef word_target find_word(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word);
+
+static const char *const device_function[] = {"device_add", "device_max", "device_or", "device_xor"};
+
+static hdst__word_op op_of(const hdst__accum_plan *plan, const ir_stmt *stmt) { return plan->accum->cell[stmt->leaf].op; }
+
+static word_target own_word(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word)
 {
-    static const char *const device[] = {"device_add", "device_max", "device_or", "device_xor"};
-    static const char *const local[][4] = {[1] = {"local_add32", "local_max32", "local_or32", "local_xor32"},
-        [2] = {"local_add64", "local_max64", "local_or64", "local_xor64"}};
-    const ir_placement *placement = hdst__placement(p, plan);
-    const hdst__word_op op = plan->accum->cell[stmt->leaf].op;
-    const uint32_t slot_words = placement->leaf[stmt->leaf].slot_words;
-    switch (placement->place) {
-    case IR_PLACE_REGISTERS: case IR_PLACE_STRIP: case IR_PLACES: return NULL;
-    case IR_PLACE_GROUP:
-        if (p->func->together && !p->func->tables->shared) return NULL;
-        *place = hdst__arena_printf(p->arena, "&%s", word_place(p, plan, stmt, word));
-        return device[op];
-    case IR_PLACE_LOCAL:
-        if (slot_words == 0) break;
-        p->uses_local = true;
-        *place = slot_place(p, plan, stmt, word);
-        return local[slot_words][op];
-    case IR_PLACE_GLOBAL: case IR_PLACE_FIXED_POINT: break;
-    }
-    *place = hdst__device_place(p, stmt);
-    return device[op];
+    return (word_target){word_place(p, plan, stmt, word), NULL};
 }
+
+static word_target group_word(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word)
+{
+    const char *place = word_place(p, plan, stmt, word);
+    if (p->func->together && !p->func->tables->shared) return (word_target){place, NULL};
+    return (word_target){hdst__arena_printf(p->arena, "&%s", place), device_function[op_of(plan, stmt)]};
+}
+
+static word_target device_word(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word)
+{
+    (void)word;
+    return (word_target){hdst__device_place(p, stmt), device_function[op_of(plan, stmt)]};
+}
+
+static word_target local_word(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word)
+{
+    static const char *const function[][4] = {[1] = {"local_add32", "local_max32", "local_or32", "local_xor32"},
+        [2] = {"local_add64", "local_max64", "local_or64", "local_xor64"}};
+    const uint32_t slot_words = hdst__placement(p, plan)->leaf[stmt->leaf].slot_words;
+    if (slot_words == 0) return device_word(p, plan, stmt, word);
+    p->uses_local = true;
+    return (word_target){slot_place(p, plan, stmt, word), function[slot_words][op_of(plan, stmt)]};
+}
+
+static find_word *const word_at[IR_PLACES] = {
+    [IR_PLACE_GLOBAL] = device_word, [IR_PLACE_FIXED_POINT] = device_word, [IR_PLACE_REGISTERS] = own_word,
+    [IR_PLACE_STRIP] = own_word, [IR_PLACE_LOCAL] = local_word, [IR_PLACE_GROUP] = group_word,
+};
 
 void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, const char *value)
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
-    const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
-    const char *place = stmt->home ? hdst__spread_home(p, stmt, word) : NULL;
-    const char *function = place ? NULL : atomic_function(p, plan, stmt, word, &place);
-    if (function) hdst__write_line(&p->out, "%s(%s, %s);", function, place, value);
-    else hdst__print_word_into(p, cell, place ? place : word_place(p, plan, stmt, word), value);
+    const word_target to = stmt->home ? (word_target){p->form->home(p, stmt, word), NULL}
+                                      : word_at[hdst__placement(p, plan)->place](p, plan, stmt, word);
+    if (to.function) hdst__write_line(&p->out, "%s(%s, %s);", to.function, to.place, value);
+    else hdst__print_word_into(p, &plan->accum->cell[stmt->leaf], to.place, value);
 }
 
 static bool has_low_word(const hdst__cell *cell) { return cell->kind == HDST__F32 && cell->tier == HDST__TIER_ONE; }
@@ -207,16 +167,16 @@ static void print_call(hdst__printer *p, const hdst__accum_plan *plan, const ir_
 
 static void print_tested(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)
 {
-    const char *value = hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value);
+    const char *value = hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value), *type = hdst__sum_type(p, stmt->param, stmt->leaf);
     const bool two = plan->accum->cell[stmt->leaf].tier == HDST__TIER_TWO;
     hdst__write_line(&p->out, "{");
     p->out.indent++;
-    hdst__write_line(&p->out, "const %s addend = %s;", sum_type(p, stmt->param, stmt->leaf), value);
+    hdst__write_line(&p->out, "const %s addend = %s;", type, value);
     hdst__write_line(&p->out, "if (%s) {", hdst__fixed_text(p, "fits", stmt->param, stmt->leaf, "addend"));
     p->out.indent++;
     const char *scaled = hdst__arena_printf(p->arena, "addend * %sUp", hdst__scale_name(p, stmt->param, stmt->leaf));
     hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "(long)(%s)", scaled));
-    if (two) hdst__print_add_word(p, stmt, 1, hdst__arena_printf(p->arena, "(long)rest_of_%s(%s)", sum_type(p, stmt->param, stmt->leaf), scaled));
+    if (two) hdst__print_add_word(p, stmt, 1, hdst__arena_printf(p->arena, "(long)rest_of_%s(%s)", type, scaled));
     p->out.indent--;
     hdst__write_line(&p->out, "} else {");
     p->out.indent++;
@@ -227,16 +187,26 @@ static void print_tested(hdst__printer *p, const hdst__accum_plan *plan, const i
     hdst__write_line(&p->out, "}");
 }
 
+static void print_word(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)
+{
+    hdst__print_add_word(p, stmt, 0, hdst__cell_word_text(p, &plan->accum->cell[stmt->leaf], stmt->value));
+}
+
+static void print_wide_value(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)
+{
+    print_wide(p, plan, stmt, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
+}
+
+// Additions by themselves. Those that stand together, as joint ones may, and those in registers are print_accum_run.c's.
+static void (*const print_way[IR_WAYS])(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt) = {
+    [IR_WAY_WORD] = print_word, [IR_WAY_WIDE] = print_wide_value, [IR_WAY_TESTED] = print_tested, [IR_WAY_CALLED] = print_call,
+    [IR_WAY_JOINT] = print_tested, [IR_WAY_LEVELS] = print_tested, [IR_WAY_PAIR] = print_tested,
+};
+
 void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt)
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
-    switch (hdst__placement(p, plan)->leaf[stmt->leaf].way) {
-    case IR_WAY_WORD: hdst__print_add_word(p, stmt, 0, hdst__cell_word_text(p, &plan->accum->cell[stmt->leaf], stmt->value)); break;
-    case IR_WAY_WIDE: print_wide(p, plan, stmt, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value)); break;
-    case IR_WAY_CALLED: print_call(p, plan, stmt); break;
-    // print_accum_run.c has what stands together
-    case IR_WAY_TESTED: case IR_WAY_JOINT: case IR_WAY_LEVELS: case IR_WAY_PAIR: case IR_WAYS: print_tested(p, plan, stmt); break;
-    }
+    print_way[hdst__placement(p, plan)->leaf[stmt->leaf].way](p, plan, stmt);
 }
 
 void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt)
@@ -277,7 +247,8 @@ static void print_row_add(hdst__printer *p, ir_stmt *const *stmts, size_t count)
     const hdst__accum_plan *plan = hdst__find_plan(p, stmts[0]->param);
     const unsigned words = (unsigned)plan->accum->strip_row_words;
     const char *value[8] = {"0", "0", "0", "0", "0", "0", "0", "0"};
-    for (size_t i = 0; i < count; i++) value[word_in_row(&plan->accum->cell[stmts[i]->leaf], stmts[i])] = hdst__expr_text(p, stmts[i]->value, HDST__WHOLE);
+    for (size_t i = 0; i < count; i++)
+        value[word_in_row(&plan->accum->cell[stmts[i]->leaf], stmts[i])] = hdst__expr_text(p, stmts[i]->value, HDST__WHOLE);
     const char *vector = "";
     for (unsigned w = 0; w < words; w++) vector = hdst__arena_printf(p->arena, "%s%s%s", vector, w ? ", " : "", value[w]);
     hdst__write_line(&p->out, "{");
@@ -286,13 +257,15 @@ static void print_row_add(hdst__printer *p, ir_stmt *const *stmts, size_t count)
     hdst__write_line(&p->out, "}");
 }
 
-size_t hdst__print_accum_words(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+void hdst__print_accum_words(hdst__printer *p, const ir_stmt *stmt)
+{
+    hdst__print_add_word(p, stmt, stmt->word, hdst__expr_text(p, stmt->value, HDST__WHOLE));
+}
+
+size_t hdst__print_accum_row(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
     const size_t run = run_length(p, stmts, count);
-    if (run > 1) {
-        print_row_add(p, stmts, run);
-        return run;
-    }
-    hdst__print_add_word(p, stmts[0], stmts[0]->word, hdst__expr_text(p, stmts[0]->value, HDST__WHOLE));
-    return 1;
+    if (run <= 1) return 0;
+    print_row_add(p, stmts, run);
+    return run;
 }

@@ -3,8 +3,11 @@
 // not fit for sure; one test for all of them says whether that happened. Only then is one after the other looked at:
 // what fits after all is added, and the rest goes to the device's wide cell. So there is no branch between the
 // additions. Sums of a whole dataset stay floats, in levels (accum/levels_lane.cl), with the same kind of test.
-#include "codegen/opencl/printer.h"
-#include "codegen/opencl/kernel_form.h"
+#include "codegen/opencl/print_accum_run.h"
+#include "codegen/opencl/print_accum.h"
+#include "codegen/opencl/print_accum_pair.h"
+#include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_expr.h"
 #include "codegen/pass/addition_bound.h"
 
 #include "accum/fixed_point.h"
@@ -13,6 +16,13 @@
 #include <string.h>
 
 enum { MOST_SUMS = 32 };
+
+struct hdst__lane_sums {
+    bool room;                  // additions of one record may fill a lane's word before the group merges, so each take asks
+    uint32_t run;               // additions to one lane's sum that stand together, at most; 0: none yet
+};
+
+hdst__lane_sums *hdst__lane_sums_create(hdst__arena *arena) { return HDST__NEW(arena, hdst__lane_sums); }
 
 static const char *type_of(const hdst__printer *p, const ir_stmt *stmt) { return hdst__sums_floats(p, stmt->param, stmt->leaf) ? "float" : "double"; }
 
@@ -105,7 +115,6 @@ static bool for_each_lane(hdst__printer *p, print_lane print)
     return any;
 }
 
-
 static void print_lane_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element)
 {
     const char *name = lane_name(p, plan->accum->param, leaf, element);
@@ -145,7 +154,7 @@ static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint
     }
     const char *own = hdst__arena_printf(p->arena, "%sOwn[%" PRIu64 "]", plan->name, cell->strip_first + element * cell->strip_words);
     const char *scale = hdst__scale_name(p, plan->accum->param, leaf), *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
-    if (!p->lane_room) hdst__write_line(&p->out, "%s += lane_take(%s, %sScale);", own, lane_name(p, plan->accum->param, leaf, element), scale);
+    if (!p->lane_sums->room) hdst__write_line(&p->out, "%s += lane_take(%s, %sScale);", own, lane_name(p, plan->accum->param, leaf, element), scale);
     else hdst__write_line(&p->out, "%s = lane_room(%s + lane_take(%s, %sScale), %sTotal + %" PRIu64 ", %s_LAST, %s_LOWEST, %sScale + %d);", own, own,
                      lane_name(p, plan->accum->param, leaf, element), scale, plan->name, cell->device_first + element * cell->device_words, kind, kind, scale, HDST__LANE_BITS);
 }
@@ -158,7 +167,7 @@ void hdst__print_lane_sums(hdst__printer *p)
         hdst__write_line(&p->out, "__local float fast_lanes[LANES];");
         return;
     }
-    p->lane_room = hdst__tables_adds_per_record(p->func, p->options->rows) > MOST_ROOMY_ADDS;
+    p->lane_sums->room = hdst__tables_adds_per_record(p->func, p->options->rows) > MOST_ROOMY_ADDS;
     hdst__write_line(&p->out, "uint turns = 0;      // additions to each sum since they went to the lane's words");
 }
 
@@ -264,8 +273,8 @@ static void print_settles(hdst__printer *p, ir_stmt *const *sum, size_t count, b
 
 uint32_t hdst__lane_adds(const hdst__printer *p)
 {
-    if (!p->lane_run || p->lane_room) return HDST__FLUSH_ADDS >> HDST__LANE_BITS;
-    return p->lane_run > LANE_TURNS / 2 ? LONG_RUN_ADDS : MOST_TAKES * (LANE_TURNS + 1 - p->lane_run) - 1;
+    if (!p->lane_sums->run || p->lane_sums->room) return HDST__FLUSH_ADDS >> HDST__LANE_BITS;
+    return p->lane_sums->run > LANE_TURNS / 2 ? LONG_RUN_ADDS : MOST_TAKES * (LANE_TURNS + 1 - p->lane_sums->run) - 1;
 }
 
 static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
@@ -276,7 +285,7 @@ static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     if (turns) {
-        if (turns > p->lane_run) p->lane_run = (uint32_t)turns;
+        if (turns > p->lane_sums->run) p->lane_sums->run = (uint32_t)turns;
         print_room(p, turns);
         hdst__write_line(&p->out, "uint moved = 0, lost = 0;");
         print_lane_olds(p, sum, count, false);
@@ -297,7 +306,7 @@ size_t hdst__print_accum_run(hdst__printer *p, ir_stmt *const *stmts, size_t cou
     ir_stmt *sum[MOST_SUMS], *pair[MOST_SUMS];
     size_t sums = 0, pairs = 0, n = 0;
     for (; n < count && stmts[n]->kind == IR_ACCUM && sums < MOST_SUMS && pairs < MOST_SUMS; n++) {
-        if (n) hdst__print_place(p, stmts[n]);
+        if (n) hdst__print_source_line(p, stmts[n]);
         if (hdst__is_pair_sum(p, stmts[n])) pair[pairs++] = stmts[n];
         else if (is_quick(p, stmts[n])) sum[sums++] = stmts[n];
         else hdst__print_accum(p, stmts[n]);

@@ -3,15 +3,22 @@
 // goes through the records of the group, several at a time so that their loads are under way together; what a record
 // brings along (a row, a factor) was left in local memory by its lane. Where all records add to one cell, the sum
 // stays in a register meanwhile.
-#include "codegen/opencl/kernel_form.h"
+#include "codegen/opencl/print_cooperative.h"
+#include "codegen/opencl/print_accum.h"
+#include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_constant.h"
+#include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_stmt.h"
+#include "codegen/opencl/print_vectors.h"
 #include "codegen/pass/accumulator_placement.h"
 
 #include <inttypes.h>
 
 enum { RECORDS = 4 };
 
-struct hdst__spread {
+struct hdst__cooperative {
     ir_func *func;              // its body: the loops
+    bool *in_loop;              // by variable: it counts a loop around what is printed
     uint32_t *carried;          // variables that come from the lane's record
     const char **memory;        // their arrays in local memory
     size_t count;
@@ -19,39 +26,39 @@ struct hdst__spread {
 
 // --- What is carried ---
 
-hdst__spread *hdst__spread_create(hdst__arena *arena, ir_func *func)
+hdst__cooperative *hdst__cooperative_create(hdst__arena *arena, ir_func *func)
 {
-    hdst__spread *spread = HDST__NEW(arena, hdst__spread);
-    spread->func = func;
-    spread->carried = HDST__NEW_ARRAY(arena, uint32_t, func->var_count + 1);
+    hdst__cooperative *loops = HDST__NEW(arena, hdst__cooperative);
+    loops->func = func;
+    loops->carried = HDST__NEW_ARRAY(arena, uint32_t, func->var_count + 1);
     for (uint32_t v = 0; v < func->var_count; v++)
-        if (hdst__place_is_carried(func, v)) spread->carried[spread->count++] = v;
-    spread->memory = HDST__NEW_ARRAY(arena, const char *, spread->count + 1);
-    return spread;
+        if (hdst__place_is_carried(func, v)) loops->carried[loops->count++] = v;
+    loops->memory = HDST__NEW_ARRAY(arena, const char *, loops->count + 1);
+    return loops;
 }
 
-bool hdst__spread_carries(const hdst__printer *p, uint32_t var)
+bool hdst__cooperative_carries(const hdst__printer *p, uint32_t var)
 {
-    for (size_t i = 0; p->spread && p->func != p->spread->func && i < p->spread->count; i++)
-        if (p->spread->carried[i] == var) return true;
+    for (size_t i = 0; p->cooperative && p->func != p->cooperative->func && i < p->cooperative->count; i++)
+        if (p->cooperative->carried[i] == var) return true;
     return false;
 }
 
-void hdst__print_spread_memory(hdst__printer *p)
+void hdst__print_cooperative_memory(hdst__printer *p)
 {
-    for (size_t i = 0; p->spread && i < p->spread->count; i++) {
-        const ir_var *var = &p->spread->func->vars[p->spread->carried[i]];
-        p->spread->memory[i] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s of lanes", var->name && var->name[0] ? var->name : "tmp"));
-        hdst__write_line(&p->out, "__local %s %s[%" PRIu64 " * LANES];", hdst__cl_name(hdst__kind_over_block(var->kind)), p->spread->memory[i], var->elements ? var->elements : 1);
+    for (size_t i = 0; p->cooperative && i < p->cooperative->count; i++) {
+        const ir_var *var = &p->cooperative->func->vars[p->cooperative->carried[i]];
+        p->cooperative->memory[i] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s of lanes", var->name && var->name[0] ? var->name : "tmp"));
+        hdst__write_line(&p->out, "__local %s %s[%" PRIu64 " * LANES];", hdst__cl_name(hdst__kind_over_block(var->kind)), p->cooperative->memory[i], var->elements ? var->elements : 1);
     }
 }
 
-void hdst__print_spread_keep(hdst__printer *p)
+void hdst__print_cooperative_keep(hdst__printer *p)
 {
-    for (size_t i = 0; p->spread && i < p->spread->count; i++) {
-        const uint32_t v = p->spread->carried[i];
+    for (size_t i = 0; p->cooperative && !p->func->counts && i < p->cooperative->count; i++) {
+        const uint32_t v = p->cooperative->carried[i];
         const ir_var *var = &p->func->vars[v];
-        const char *to = p->spread->memory[i], *from = p->var_name[v];
+        const char *to = p->cooperative->memory[i], *from = p->var_name[v];
         if (var->elements) hdst__write_line(&p->out, "for (uint e = 0; e < %" PRIu64 "; e++) %s[lane * %" PRIu64 " + e] = %s[e];", var->elements, to, var->elements, from);
         else hdst__write_line(&p->out, "%s[lane] = %s;", to, from);
     }
@@ -82,22 +89,22 @@ static bool rename_stmt(ir_stmt *s, void *user)
 }
 
 // The variables of one record's copy of the body: those carried and those set in it. `func` gets new ones for all records but the first.
-static uint32_t *variables_of(ir_func *func, const hdst__spread *spread, const ir_block *body, uint32_t record)
+static uint32_t *variables_of(ir_func *func, const hdst__cooperative *loops, const ir_block *body, uint32_t record)
 {
-    const uint32_t count = (uint32_t)spread->func->var_count;
+    const uint32_t count = (uint32_t)loops->func->var_count;
     uint32_t *to = HDST__NEW_ARRAY(func->arena, uint32_t, count + 1);
     for (uint32_t v = 0; v < count; v++) {
         to[v] = v;
-        if (record && (hdst__place_is_carried(spread->func, v) || hdst__ir_block_writes(body, v))) to[v] = hdst__ir_add_var(func, func->vars[v].name, func->vars[v].kind, func->vars[v].elements);
+        if (record && (hdst__place_is_carried(loops->func, v) || hdst__ir_block_writes(body, v))) to[v] = hdst__ir_add_var(func, func->vars[v].name, func->vars[v].kind, func->vars[v].elements);
     }
     return to;
 }
 
 static void print_carried(hdst__printer *p, const uint32_t *to, uint32_t record)
 {
-    for (size_t i = 0; i < p->spread->count; i++) {
-        const ir_var *var = &p->spread->func->vars[p->spread->carried[i]];
-        const char *name = p->var_name[to[p->spread->carried[i]]], *from = p->spread->memory[i], *type = hdst__cl_name(var->kind);
+    for (size_t i = 0; i < p->cooperative->count; i++) {
+        const ir_var *var = &p->cooperative->func->vars[p->cooperative->carried[i]];
+        const char *name = p->var_name[to[p->cooperative->carried[i]]], *from = p->cooperative->memory[i], *type = hdst__cl_name(var->kind);
         const char *at = record ? hdst__arena_printf(p->arena, "at + %" PRIu32, record) : "at";
         if (var->elements)
             hdst__write_line(&p->out, "__local const %s *%s = %s + (%s) * %" PRIu64 ";", hdst__cl_name(hdst__kind_over_block(var->kind)), name, from, at, var->elements);
@@ -108,35 +115,32 @@ static void print_carried(hdst__printer *p, const uint32_t *to, uint32_t record)
 // Assignments of all records, then their additions, so that these stand together.
 static void print_records(hdst__printer *p, const ir_block *body, uint32_t records)
 {
-    ir_func *func = hdst__ir_copy_func(p->arena, p->spread->func);
+    ir_func *func = hdst__ir_copy_func(p->arena, p->cooperative->func);
     ir_block sets = {0}, adds = {0};
     uint32_t *to[RECORDS];
     for (uint32_t r = 0; r < records; r++) {
-        to[r] = variables_of(func, p->spread, body, r);
+        to[r] = variables_of(func, p->cooperative, body, r);
         ir_block copy = hdst__ir_copy_block(func, body);
         renaming renames = {to[r], r};
         hdst__ir_visit_stmts(&copy, rename_stmt, &renames);
         for (size_t i = 0; i < copy.count; i++) hdst__ir_push(func, copy.items[i]->kind == IR_SET ? &sets : &adds, copy.items[i]);
     }
     for (size_t i = 0; i < adds.count; i++) hdst__ir_push(func, &sets, adds.items[i]);
-    const hdst__printer outer = *p;
+    const hdst__printer_scope outer = hdst__printer_scope_of(p);
     hdst__printer_use(p, func);
     bool *known = HDST__NEW_ARRAY(p->arena, bool, func->var_count + 1);
     for (uint32_t r = 0; r < records; r++) {
         print_carried(p, to[r], r);
-        for (uint32_t v = 0; v < p->spread->func->var_count; v++)
-            if (p->in_loop[v] || hdst__place_is_carried(p->spread->func, v)) known[to[r][v]] = true;
+        for (uint32_t v = 0; v < p->cooperative->func->var_count; v++)
+            if (p->cooperative->in_loop[v] || hdst__place_is_carried(p->cooperative->func, v)) known[to[r][v]] = true;
     }
-    hdst__print_part(p, &sets, known);
-    p->func = outer.func;
-    p->var_name = outer.var_name;
-    p->array_name = outer.array_name;
-    p->form_names = outer.form_names;
+    hdst__print_statements(p, &sets, known);
+    hdst__printer_return(p, outer);
 }
 
 // --- Sums in registers ---
 
-bool hdst__spread_is_shared(const hdst__printer *p, const ir_expr *expr) { return hdst__place_is_shared(p->spread->func, p->in_loop, expr); }
+static bool is_shared(const hdst__printer *p, const ir_expr *expr) { return hdst__place_is_shared(p->cooperative->func, p->cooperative->in_loop, expr); }
 
 static const char *register_name(hdst__printer *p, uint32_t number) { return hdst__arena_printf(p->arena, "own_sum%" PRIu32, number); }
 
@@ -187,7 +191,7 @@ static const char *tile_text(hdst__printer *p, const ir_stmt *stmt, uint32_t wor
     return hdst__arena_printf(p->arena, "tile[%s * LANES + lane]", at);
 }
 
-const char *hdst__spread_home(hdst__printer *p, const ir_stmt *stmt, uint32_t word)
+const char *hdst__cooperative_home(hdst__printer *p, const ir_stmt *stmt, uint32_t word)
 {
     return stmt->home == IR_HOME_TILE ? tile_text(p, stmt, word) : register_name(p, stmt->home_register + word);
 }
@@ -219,8 +223,8 @@ static const char *counter_type(hdst__kind kind) { return hdst__scalar_size(kind
 static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
 {
     const char *name = p->var_name[s->var], *type = counter_type(p->func->vars[s->var].kind);
-    p->in_loop[s->var] = true;
-    hdst__print_place(p, s);
+    p->cooperative->in_loop[s->var] = true;
+    hdst__print_source_line(p, s);
     hdst__write_line(&p->out, "for (%s %s = %s; %s < %s; %s += %s) {", type, name, outermost ? "lane" : "0", name, hdst__expr_text(p, s->hi, HDST__OPERAND), name, outermost ? "LANES" : "1");
     p->out.indent++;
     if (s->body.items[0]->kind == IR_FOR) {
@@ -231,9 +235,9 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
         hdst__write_line(&p->out, "uint at = 0;");
         hdst__write_line(&p->out, "for (; at + %d <= there; at += %d) {", RECORDS, RECORDS);
         p->out.indent++;
-        hdst__print_record_vectors(p, &s->body);
+        hdst__begin_record_vectors(p, &s->body, is_shared);
         print_records(p, &s->body, RECORDS);
-        p->vector_count = 0;
+        hdst__end_record_vectors(p);
         p->out.indent--;
         hdst__write_line(&p->out, "}\nfor (; at < there; at++) {");
         p->out.indent++;
@@ -247,25 +251,23 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
     hdst__write_line(&p->out, "}");
 }
 
-void hdst__print_spread(hdst__printer *p)
+void hdst__print_cooperative_loops(hdst__printer *p)
 {
-    if (!p->spread) return;
-    const hdst__printer outer = *p;
+    if (!p->cooperative) return;
+    const hdst__printer_scope outer = hdst__printer_scope_of(p);
+    const char *record = p->record;
     hdst__write_line(&p->out, "// The records that the lanes have ended, element by element: each lane has its own.");
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
     hdst__write_line(&p->out, "const uint there = (uint)min(count - base, (ulong)LANES);");
-    hdst__printer_use(p, p->spread->func);
-    p->in_loop = HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1);
+    hdst__printer_use(p, p->cooperative->func);
+    p->cooperative->in_loop = HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1);
     p->record = "base + at";
-    const ir_block *body = &p->spread->func->body;
+    const ir_block *body = &p->cooperative->func->body;
     for (size_t i = 0; i < body->count; i++) {
         if (i) hdst__write_line(&p->out, "barrier(CLK_GLOBAL_MEM_FENCE);");
         print_loops(p, body->items[i], true);
     }
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
-    p->func = outer.func;
-    p->var_name = outer.var_name;
-    p->array_name = outer.array_name;
-    p->form_names = outer.form_names;
-    p->record = outer.record;
+    hdst__printer_return(p, outer);
+    p->record = record;
 }

@@ -1,80 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions of the IR as OpenCL C. What C leaves open (overflow, wide shifts, division by zero, conversions out of range) goes through functions of the
 // prelude.
-#include "codegen/opencl/printer.h"
+#include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_constant.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-const char *hdst__cl_name(hdst__kind kind)
-{
-    return kind == HDST__BOOL ? "bool" : hdst__scalar_cl_name(kind);
-}
-
-// --- Constants ---
-
-enum { REAL_TEXT = 40 };
-
-// The fewest digits that read back; returns what follows them. The program that hdst is a part of may have set a
-// locale with another decimal mark, of any number of bytes: it becomes a point.
-static const char *shortest_text(char text[REAL_TEXT], double v, bool single)
-{
-    static const char plain[] = "0123456789e+-";
-    for (int digits = 1; digits <= (single ? 9 : 17); digits++) {      // as many always do
-        snprintf(text, REAL_TEXT, "%.*g", digits, v);
-        if (single ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v) break;
-    }
-    char *mark = text + strspn(text, plain);
-    if (!*mark) return strchr(text, 'e') ? "" : ".0";
-    const char *after = mark + strcspn(mark, plain);
-    memmove(mark + 1, after, strlen(after) + 1);
-    *mark = '.';
-    return "";
-}
-
-static const char *float_text(hdst__arena *arena, uint32_t bits)
-{
-    float v;
-    memcpy(&v, &bits, sizeof v);
-    if (isnan(v)) return hdst__arena_printf(arena, "as_float(0x%08" PRIx32 "u)", bits);
-    if (isinf(v)) return signbit(v) ? "-INFINITY" : "INFINITY";
-    char text[REAL_TEXT];
-    const char *end = shortest_text(text, (double)v, true);
-    return hdst__arena_printf(arena, "%s%sf", text, end);
-}
-
-static const char *double_text(hdst__arena *arena, uint64_t bits)
-{
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    if (isnan(v)) return hdst__arena_printf(arena, "as_double(0x%016" PRIx64 "UL)", bits);
-    if (isinf(v)) return signbit(v) ? "-(double)INFINITY" : "(double)INFINITY";
-    char text[REAL_TEXT];
-    const char *end = shortest_text(text, v, false);
-    return hdst__arena_printf(arena, "%s%s", text, end);
-}
-
-static const char *signed_text(hdst__arena *arena, hdst__kind kind, int64_t v)
-{
-    if (kind == HDST__I64) return v == INT64_MIN ? "LONG_MIN" : hdst__arena_printf(arena, "%" PRId64 "L", v);
-    return v == INT32_MIN ? "INT_MIN" : hdst__arena_printf(arena, "%" PRId64, v);
-}
-
-const char *hdst__constant_text(hdst__arena *arena, hdst__kind kind, uint64_t bits)
-{
-    switch (kind) {
-    case HDST__BOOL: return bits ? "true" : "false";
-    case HDST__F32: return float_text(arena, (uint32_t)bits);
-    case HDST__F64: return double_text(arena, bits);
-    case HDST__U8: case HDST__U16: return hdst__arena_printf(arena, "%" PRIu64, bits);
-    case HDST__U32: return hdst__arena_printf(arena, "%" PRIu64 "u", bits);
-    case HDST__U64: return hdst__arena_printf(arena, "%" PRIu64 "UL", bits);
-    default: return signed_text(arena, kind, (int64_t)bits);
-    }
-}
 
 // --- Operators ---
 
@@ -265,11 +196,6 @@ static void print_bitcast(hdst__printer *p, const ir_expr *expr)
     }
 }
 
-const char *hdst__canonical_text(hdst__printer *p, hdst__kind kind, const char *value)
-{
-    return hdst__arena_printf(p->arena, "as_%s(bits_of_%s(%s))", hdst__cl_name(kind), hdst__cl_name(kind), value);
-}
-
 // A ternary where both sides cost nothing; else a function, so that no side is skipped by a branch.
 static void print_select(hdst__printer *p, const ir_expr *expr)
 {
@@ -303,24 +229,24 @@ const char *hdst__record_text(hdst__printer *p, uint32_t record)
 static void print_elem(hdst__printer *p, const ir_expr *expr)
 {
     const ir_var *var = &p->func->vars[expr->var];
-    hdst__write(&p->out, "%s%s[%s]%s", p->var_name[expr->var], var->in_rows ? "[r]" : "", hdst__index_text(p, expr->a, HDST__WHOLE), var->per_record && !var->in_rows ? "[r]" : "");
+    const char *before = var->in_rows ? "[r]" : "", *behind = var->per_record && !var->in_rows ? "[r]" : "";
+    hdst__write(&p->out, "%s%s[%s]%s", p->var_name[expr->var], before, hdst__index_text(p, expr->a, HDST__WHOLE), behind);
 }
 
 static void print_field(hdst__printer *p, const ir_expr *expr)
 {
-    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = hdst__index_text(p, expr->a, HDST__WHOLE), *word = hdst__word_text(p, expr), *vector = hdst__vector_text(p, expr);
-    if (vector) hdst__write(&p->out, "%s", vector);
-    else if (word) hdst__write(&p->out, "%s", word);
-    else if (expr->param < p->first_read_input) hdst__write(&p->out, "%sOf[%s]", name, element);
-    else if (p->in_block) hdst__write(&p->out, "%s", hdst__block_field_text(p, expr));
+    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *element = hdst__index_text(p, expr->a, HDST__WHOLE);
+    const char *instead = p->form->read ? p->form->read(p, expr) : NULL;
+    if (instead) hdst__write(&p->out, "%s", instead);
     else hdst__write(&p->out, "%s(%s, %s)", name, hdst__record_text(p, expr->record), element);
     if (expr->kind == HDST__BOOL) hdst__write(&p->out, " != 0");
 }
 
 static void print_broadcast(hdst__printer *p, const ir_expr *expr)
 {
-    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *row = hdst__index_text(p, expr->a, HDST__WHOLE), *element = hdst__index_text(p, expr->b, HDST__WHOLE), *vector = hdst__vector_text(p, expr);
-    if (vector) hdst__write(&p->out, "%s", vector);
+    const char *name = hdst__leaf_name(p, expr->param, expr->leaf), *row = hdst__index_text(p, expr->a, HDST__WHOLE);
+    const char *element = hdst__index_text(p, expr->b, HDST__WHOLE), *instead = p->form->read ? p->form->read(p, expr) : NULL;
+    if (instead) hdst__write(&p->out, "%s", instead);
     else hdst__write(&p->out, expr->kind == HDST__BOOL ? "(%s(%s, %s) != 0)" : "%s(%s, %s)", name, row, element);
 }
 
@@ -334,14 +260,16 @@ static void print_fixed(hdst__printer *p, const ir_expr *expr)
 
 static void print_key(hdst__printer *p, const ir_expr *expr)
 {
-    hdst__write(&p->out, "%s", hdst__key_text(p, expr->op == IR_KEY_MIN ? HDST__MIN : HDST__MAX, expr->a));
+    const hdst__accumulate_op acc = expr->op == IR_KEY_MIN ? HDST__MIN : HDST__MAX;
+    hdst__write(&p->out, "%s", hdst__key_text(p, acc, expr->a->kind, hdst__expr_text(p, expr->a, HDST__WHOLE)));
 }
 
 // Makes a NaN of a float, which has any sign and payload, and gives it: a device is free to.
 static bool makes_nan(const ir_expr *expr)
 {
     switch (expr->op) {
-    case IR_NEG: case IR_ABS: case IR_SQRT: case IR_ADD: case IR_SUB: case IR_MUL: case IR_DIV: case IR_MIN: case IR_MAX: case IR_FMA: return hdst__kind_is_float(expr->kind);
+    case IR_NEG: case IR_ABS: case IR_SQRT: case IR_ADD: case IR_SUB: case IR_MUL: case IR_DIV: case IR_MIN: case IR_MAX: case IR_FMA:
+        return hdst__kind_is_float(expr->kind);
     case IR_CONVERT: return hdst__kind_is_float(expr->kind) && hdst__kind_is_float(expr->a->kind);
     default: return false;
     }
@@ -359,7 +287,7 @@ static void print_operation(hdst__printer *p, const ir_expr *expr)
     case IR_RECORD_INDEX: hdst__write(&p->out, "first + %s", hdst__record_text(p, expr->record)); break;
     case IR_NEG: case IR_BITNOT: case IR_NOT: case IR_ABS: print_unary(p, expr); break;
     case IR_SQRT: print_sqrt(p, expr); break;
-    case IR_CANONICAL: hdst__write(&p->out, "%s", hdst__canonical_text(p, expr->kind, hdst__expr_text(p, expr->a, HDST__WHOLE))); break;
+    case IR_CANONICAL: hdst__write(&p->out, "%s", hdst__canonical_text(p->arena, expr->kind, hdst__expr_text(p, expr->a, HDST__WHOLE))); break;
     case IR_ISNAN:
         hdst__write(&p->out, "isnan(%s) != 0", hdst__expr_text(p, expr->a, HDST__WHOLE));
         break;
@@ -396,4 +324,11 @@ const char *hdst__expr_text(hdst__printer *p, const ir_expr *expr, hdst__precede
     const char *text = hdst__writer_text(&p->out);
     p->out = outer;
     return text;
+}
+
+const char *hdst__addend_text(hdst__printer *p, uint32_t param, uint32_t leaf, const ir_expr *value)
+{
+    if (!hdst__sums_floats(p, param, leaf) || value->kind == HDST__F32) return hdst__expr_text(p, value, HDST__WHOLE);
+    if (value->op == IR_CONVERT && value->a->kind == HDST__F32) return hdst__expr_text(p, value->a, HDST__WHOLE);
+    return hdst__arena_printf(p->arena, "(float)(%s)", hdst__expr_text(p, value, HDST__WHOLE));      // it is a float's value, so nothing is lost
 }

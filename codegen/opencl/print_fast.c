@@ -11,7 +11,11 @@
 //         sum1_ += v2_;
 //     }
 //     t_x_FloatSum[0] = sum0_, t_weight_FloatSum[0] = sum1_;
-#include "codegen/opencl/printer.h"
+#include "codegen/opencl/print_levels.h"
+#include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_constant.h"
+#include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_unpack.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -131,7 +135,10 @@ static bool join(hdst__printer *p, fast_run *run, const ir_stmt *stmt)
 // --- Printing them ---
 
 // Numbered through the kernel.
-static const char *new_name(hdst__printer *p, const char *what) { return hdst__name_take(p->form_names, hdst__arena_printf(p->arena, "%s%" PRIu32, what, p->fast_names++)); }
+static const char *new_name(hdst__printer *p, const char *what)
+{
+    return hdst__name_take(p->form_names, hdst__arena_printf(p->arena, "%s%" PRIu32, what, p->numbered_names++));
+}
 
 // How many vectors of records are read side by side.
 static uint32_t choose_chains(hdst__printer *p, fast_run *run)
@@ -165,7 +172,8 @@ static void print_run(hdst__printer *p, fast_run *run)
 {
     const uint32_t chains = choose_chains(p, run);
     for (size_t s = 0; s < run->sums; s++)
-        for (uint32_t c = 0; c < chains; c++) hdst__write_line(&p->out, "%s %s = %s;", vector_name(run->is_double), run->sum[s].name[c], c ? "0" : run->sum[s].place);
+        for (uint32_t c = 0; c < chains; c++)
+            hdst__write_line(&p->out, "%s %s = %s;", vector_name(run->is_double), run->sum[s].name[c], c ? "0" : run->sum[s].place);
     hdst__write_line(&p->out, "for (uint r = 0; r < BLOCK; r += %" PRIu32 ") {", chains * lanes_of(run->is_double));
     p->out.indent++;
     for (uint32_t c = 0; c < chains; c++) print_chain(p, run, c);
@@ -178,7 +186,7 @@ static void print_run(hdst__printer *p, fast_run *run)
     }
 }
 
-size_t hdst__print_fast_run(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+static size_t print_add(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
     fast_run run = {.is_double = stmts[0]->value->kind == HDST__F64};
     size_t n = 0;
@@ -217,15 +225,15 @@ static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l
                      narrow ? "(float)" : "", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "Double" : "Float");
 }
 
-void hdst__print_fast_start(hdst__printer *p)
+static void print_starts(hdst__printer *p)
 {
     hdst__levels_each(p, print_start);
     if (hdst__levels_of(p, false)) hdst__write_line(&p->out, "uint unflushed = 0;     // records in the sums of floats");
 }
 
-void hdst__print_fast_flush(hdst__printer *p)
+static void print_end_of_block(hdst__printer *p)
 {
-    if (p->func->counts || !hdst__sums_are_fast(p) || !hdst__levels_of(p, false)) return;
+    if (!hdst__levels_of(p, false)) return;
     hdst__write_line(&p->out, "unflushed += BLOCK;");
     hdst__write_line(&p->out, "if (unflushed >= %d) {", FLUSH);
     p->out.indent++;
@@ -235,4 +243,6 @@ void hdst__print_fast_flush(hdst__printer *p)
     hdst__write_line(&p->out, "}");
 }
 
-void hdst__print_fast_end(hdst__printer *p) { hdst__levels_each(p, print_end); }
+static void print_ends(hdst__printer *p) { hdst__levels_each(p, print_end); }
+
+const hdst__block_sums hdst__fast_block_sums = {.add = print_add, .start = print_starts, .end_block = print_end_of_block, .end = print_ends};

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPU form: the kernel that turns a device table into rows of C structs, so that they need not cross to the host as
 // wide cells (accum/reduce.c does the same there, and says what each kind of cell holds).
-#include "codegen/opencl/kernel_form.h"
+#include "codegen/opencl/print_finish.h"
+#include "codegen/opencl/print_args.h"
+#include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_input.h"
+#include "codegen/opencl/print_tables.h"
 #include "accum/minmax_keys.h"
 #include "accum/accum_pieces.h"
 #include "codegen/opencl/kernel_pieces.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the variables of printed statements are declared: each in the innermost block that holds all its uses, if that block sets it first; else at the top.
-#include "codegen/opencl/printer.h"
+// Where the variables of printed statements are declared: each in the innermost block that holds all its uses, if that
+// block sets it first; else at the top.
+#include "codegen/opencl/print_homes.h"
 
 #include <string.h>
 
@@ -10,13 +11,14 @@ typedef struct place {          // a block, on the way to the statement that is 
     uint32_t depth;
 } place;
 
-typedef struct homes {
-    hdst__printer *p;
+typedef struct search {
+    hdst__arena *arena;
+    hdst__homes *found;
     const place **common;       // by variable: the innermost block around all uses so far
     const ir_block **set_in;    // the block whose statement is the first use, if that one sets it
     uint8_t *own_loops;         // counted loops over it around the statement
     const place *here;
-} homes;
+} search;
 
 static const place *innermost_around(const place *a, const place *b)
 {
@@ -27,16 +29,16 @@ static const place *innermost_around(const place *a, const place *b)
     return a;
 }
 
-static void use(homes *h, uint32_t var, bool sets)
+static void use(search *s, uint32_t var, bool sets)
 {
-    hdst__homes *found = &h->p->homes;
+    hdst__homes *found = s->found;
     if (found->references[var]++ == 0) {
-        h->common[var] = h->here;
-        h->set_in[var] = sets ? h->here->block : NULL;
+        s->common[var] = s->here;
+        s->set_in[var] = sets ? s->here->block : NULL;
     } else {
-        h->common[var] = innermost_around(h->common[var], h->here);
+        s->common[var] = innermost_around(s->common[var], s->here);
     }
-    found->in_own_loops[var] += h->own_loops[var] > 0;
+    found->in_own_loops[var] += s->own_loops[var] > 0;
 }
 
 static bool use_in_expr(ir_expr **expr, void *user)
@@ -45,81 +47,72 @@ static bool use_in_expr(ir_expr **expr, void *user)
     return true;
 }
 
-static void look(homes *h, ir_block *block)
+static void look(search *s, ir_block *block)
 {
-    place *here = HDST__NEW(h->p->arena, place);
-    *here = (place){block, h->here, h->here ? h->here->depth + 1 : 0};
-    h->here = here;
+    place *here = HDST__NEW(s->arena, place);
+    *here = (place){block, s->here, s->here ? s->here->depth + 1 : 0};
+    s->here = here;
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *stmt = block->items[i];
         const bool counts = stmt->kind == IR_FOR;
-        hdst__ir_visit_own_exprs(stmt, use_in_expr, h);
-        if (counts) h->own_loops[stmt->var]++;
-        if (hdst__ir_writes(stmt, stmt->var)) use(h, stmt->var, stmt->kind == IR_SET);
+        hdst__ir_visit_own_exprs(stmt, use_in_expr, s);
+        if (counts) s->own_loops[stmt->var]++;
+        if (hdst__ir_writes(stmt, stmt->var)) use(s, stmt->var, stmt->kind == IR_SET);
         ir_block *nested[HDST__IR_NESTED];
-        for (int n = 0, count = hdst__ir_nested(stmt, nested); n < count; n++) look(h, nested[n]);
-        if (counts) h->own_loops[stmt->var]--;
+        for (int n = 0, count = hdst__ir_nested(stmt, nested); n < count; n++) look(s, nested[n]);
+        if (counts) s->own_loops[stmt->var]--;
     }
-    h->here = here->outer;
+    s->here = here->outer;
 }
 
-static hdst__homes new_homes(hdst__arena *arena, size_t vars)
-{
-    return (hdst__homes){.home = HDST__NEW_ARRAY(arena, const ir_block *, vars), .declared = HDST__NEW_ARRAY(arena, bool, vars),
-                         .references = HDST__NEW_ARRAY(arena, uint32_t, vars), .in_own_loops = HDST__NEW_ARRAY(arena, uint32_t, vars)};
-}
-
-// What one record loop after another uses: it is made once for a form, however many there are.
-typedef struct hdst__home_search {
+// Those of one record loop after another are made once for a form, however many there are.
+struct hdst__record_homes {
     size_t vars;
     hdst__homes homes;
     uint8_t *access;
-    homes search;
-} search;
+    search search;
+};
 
-static search *new_search(hdst__arena *arena, size_t vars)
+static struct hdst__record_homes *new_homes(hdst__arena *arena, size_t vars)
 {
-    search *s = HDST__NEW(arena, search);
-    *s = (search){.vars = vars, .homes = new_homes(arena, vars), .access = HDST__NEW_ARRAY(arena, uint8_t, vars)};
-    s->search = (homes){.common = HDST__NEW_ARRAY(arena, const place *, vars), .set_in = HDST__NEW_ARRAY(arena, const ir_block *, vars), .own_loops = HDST__NEW_ARRAY(arena, uint8_t, vars)};
-    return s;
+    struct hdst__record_homes *made = HDST__NEW(arena, struct hdst__record_homes);
+    *made = (struct hdst__record_homes){.vars = vars, .access = HDST__NEW_ARRAY(arena, uint8_t, vars)};
+    made->homes = (hdst__homes){.home = HDST__NEW_ARRAY(arena, const ir_block *, vars), .declared = HDST__NEW_ARRAY(arena, bool, vars),
+        .references = HDST__NEW_ARRAY(arena, uint32_t, vars), .in_own_loops = HDST__NEW_ARRAY(arena, uint32_t, vars)};
+    made->search = (search){.arena = arena, .found = &made->homes, .common = HDST__NEW_ARRAY(arena, const place *, vars),
+        .set_in = HDST__NEW_ARRAY(arena, const ir_block *, vars), .own_loops = HDST__NEW_ARRAY(arena, uint8_t, vars)};
+    return made;
 }
 
-static search *clear_search(hdst__printer *p)
+static void clear(struct hdst__record_homes *made)
 {
-    const size_t vars = p->func->var_count + 1;
-    if (!p->home_search || p->home_search->vars < vars) return p->home_search = new_search(p->arena, vars);
-    search *s = p->home_search;
-    memset(s->homes.home, 0, vars * sizeof *s->homes.home);
-    memset(s->homes.declared, 0, vars * sizeof *s->homes.declared);
-    memset(s->homes.references, 0, vars * sizeof *s->homes.references);
-    memset(s->homes.in_own_loops, 0, vars * sizeof *s->homes.in_own_loops);
-    memset(s->access, 0, vars * sizeof *s->access);
-    return s;
+    memset(made->homes.home, 0, made->vars * sizeof *made->homes.home);
+    memset(made->homes.declared, 0, made->vars * sizeof *made->homes.declared);
+    memset(made->homes.references, 0, made->vars * sizeof *made->homes.references);
+    memset(made->homes.in_own_loops, 0, made->vars * sizeof *made->homes.in_own_loops);
+    memset(made->access, 0, made->vars * sizeof *made->access);
 }
 
-static void find(hdst__printer *p, homes *h, ir_block *body)
+static void find(hdst__printer *p, struct hdst__record_homes *made, ir_block *body)
 {
-    h->p = p;
-    look(h, body);
+    const search *s = &made->search;
+    p->homes = &made->homes;
+    look(&made->search, body);
     for (size_t v = 0; v < p->func->var_count; v++)
-        if (p->homes.references[v] && h->set_in[v] == h->common[v]->block) p->homes.home[v] = h->set_in[v];
+        if (p->homes->references[v] && s->set_in[v] == s->common[v]->block) p->homes->home[v] = s->set_in[v];
 }
 
-void hdst__print_homes(hdst__printer *p, ir_block *body)
+void hdst__find_homes(hdst__printer *p, ir_block *body)
 {
-    search *s = clear_search(p);
-    p->homes = s->homes;
-    p->home_search = NULL;      // these stay: record loops in it have their own
-    p->by_fours = HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1);
-    find(p, &s->search, body);
+    find(p, new_homes(p->arena, p->func->var_count + 1), body);
 }
 
-const uint8_t *hdst__print_homes_in_records(hdst__printer *p, ir_block *body)
+const uint8_t *hdst__find_homes_in_records(hdst__printer *p, ir_block *body)
 {
-    search *s = clear_search(p);
-    p->homes = s->homes;
-    find(p, &s->search, body);
-    hdst__ir_accesses(body, s->access);
-    return s->access;
+    hdst__homes *outer = p->homes;
+    if (outer->of_records) clear(outer->of_records);
+    else outer->of_records = new_homes(p->arena, p->func->var_count + 1);
+    find(p, outer->of_records, body);
+    hdst__ir_accesses(body, outer->of_records->access);
+    return outer->of_records->access;
 }

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading inputs and broadcasts, writing outputs. Each leaf that is read gets one macro, LEAF(record, element), that hides the layout; so the printed body is
-// the same for all layouts. Pointers to the slice's first record are made once, at the start of the kernel.
-#include "codegen/opencl/kernel_form.h"
+// Reading inputs and broadcasts. Each leaf that is read gets one macro, LEAF(record, element), that hides the layout; so
+// the printed body is the same for all layouts. Pointers to the slice's first record are made once, at the start of the
+// kernel.
+#include "codegen/opencl/print_input.h"
+#include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_unpack.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-bool hdst__leaf_is_used(const ir_param *param, size_t leaf)
-{
-    return !param->leaf_used || param->leaf_used[leaf];
-}
-
-const char *hdst__leaf_name(hdst__printer *p, uint32_t param, uint32_t leaf)
-{
-    return p->leaf_name[param][leaf];
-}
 
 // Bytes from element 0 of the leaf to element (e) in the C struct, as text: " + (e) * 4". (e) is of 32 bits mostly, and so is the offset where that is enough.
 const char *hdst__element_offset(hdst__arena *arena, const hdst__leaf *leaf)
@@ -84,7 +76,7 @@ void hdst__print_inputs(hdst__printer *p)
             if (!hdst__leaf_is_used(param, l) || param->record->leaves[l].kind == HDST__TEXT) continue;
             const bool aligned = input->layout != HDST__AOS || hdst__leaf_is_aligned(param->record, &param->record->leaves[l]);
             define_macro(p, p->leaf_name[i][l], "i", "__global", &param->record->leaves[l], aligned, input_address(p, i, l));
-            if (p->has_part[i] && p->has_part[i][l]) define_part_of_word(p, i, l);
+            if (hdst__has_part(p, i, l)) define_part_of_word(p, i, l);
         }
     }
 }
@@ -126,139 +118,3 @@ void hdst__print_broadcasts(hdst__printer *p)
     }
 }
 
-// --- Outputs ---
-
-// Its place in the output: that of the input record, or the next one. What is stored whether or not it comes out must not meet the records of the next strip.
-static const char *output_place(hdst__printer *p, const ir_stmt *stmt)
-{
-    if (p->func->emits) return hdst__emit_is_guarded(p) ? "OWN(place)" : "place";
-    return p->in_records ? "r" : hdst__record_text(p, stmt->record);
-}
-
-// Where the block's output begins: vector loops count from there, so that the compiler sees that addresses of several fields do not wrap.
-void hdst__print_block_output(hdst__printer *p)
-{
-    for (uint32_t i = 0; i < p->func->param_count && !p->func->emits; i++)
-        if (p->func->params[i].kind == IR_OUTPUT)
-            hdst__write_line(&p->out, "__global uchar *const %sBlockAt = %sAt + i * %" PRIu64 ";", p->param_name[i], p->param_name[i], p->func->params[i].record->size);
-}
-
-void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
-{
-    const ir_param *param = &p->func->params[stmt->param];
-    const hdst__leaf *leaf = &param->record->leaves[stmt->leaf];
-    const char *type = hdst__scalar_cl_name(leaf->kind), *value = hdst__expr_text(p, stmt->value, HDST__WHOLE);
-    const char *macro = p->leaf_name[stmt->param][stmt->leaf], *element = hdst__index_text(p, stmt->index, HDST__WHOLE);
-    const char *start = p->in_records && !p->func->emits ? "BlockAt" : "At";
-    if (p->first_read_input) {      // a fold: the next running value
-        hdst__write_line(&p->out, "%sOf[%s] = %s;", macro, element, value);
-    } else if (hdst__leaf_is_aligned(param->record, leaf)) {
-        hdst__write_line(&p->out, "%s(%s%s, %s, %s) = %s;", macro, p->param_name[stmt->param], start, output_place(p, stmt), element, value);
-    } else {
-        hdst__write_line(&p->out, "write_%s(%s(%s%s, %s, %s), %s);", type, macro, p->param_name[stmt->param], start, output_place(p, stmt), element, value);
-    }
-}
-
-enum { MOST_PARTS = 4, MOST_STORES = MOST_PARTS * HDST__LANE_RECORDS };
-
-// Numbers of 32 or of 64 bits that fill the C struct, which is as large as a vector: it lies in device memory, aligned as such. Else 0.
-static uint64_t vector_part_bytes(const hdst__record *record)
-{
-    const uint64_t bytes = record->size / (record->elements ? record->elements : 1);
-    if ((record->size != 8 && record->size != 16) || record->elements < 2 || (bytes != 4 && bytes != 8)) return 0;
-    for (size_t l = 0; l < record->leaf_count; l++)
-        if (record->leaves[l].kind == HDST__TEXT || record->leaves[l].kind == HDST__BOOL || hdst__scalar_size(record->leaves[l].kind) != bytes) return 0;
-    return bytes;
-}
-
-static uint64_t part_of(const ir_param *param, const ir_stmt *stmt, uint64_t bytes)
-{
-    return hdst__leaf_offset(&param->record->leaves[stmt->leaf], stmt->index ? stmt->index->bits : 0) / bytes;
-}
-
-// The stores of one record among those that stand together, by their place in the struct. False: some of it comes from elsewhere.
-static bool parts_of_record(const ir_param *param, ir_stmt *const *stmts, size_t count, uint32_t record, uint64_t bytes, const ir_stmt **part)
-{
-    size_t found = 0;
-    for (size_t n = 0; n < count; n++) {
-        if (stmts[n]->record != record) continue;
-        if (stmts[n]->index && stmts[n]->index->op != IR_CONST) return false;
-        part[part_of(param, stmts[n], bytes)] = stmts[n];
-        found++;
-    }
-    for (uint64_t k = 0; k < param->record->elements; k++)
-        if (!part[k]) return false;
-    return found == param->record->elements;
-}
-
-static void print_vector_store(hdst__printer *p, const ir_param *param, const ir_stmt *const *part, uint64_t bytes)
-{
-    const char *type = bytes == 4 ? "uint" : "ulong", *values = "";
-    for (uint64_t k = 0; k < param->record->elements; k++)
-        values = hdst__arena_printf(p->arena, "%s%sas_%s(%s)", values, k ? ", " : "", type, hdst__expr_text(p, part[k]->value, HDST__WHOLE));
-    hdst__write_line(&p->out, "*(__global %s%" PRIu64 " *)(%sAt + (%s) * %" PRIu64 ") = (%s%" PRIu64 ")(%s);", type, param->record->elements, p->param_name[part[0]->param],
-                     output_place(p, part[0]), param->record->size, type, param->record->elements, values);
-}
-
-// GPU form: a record that fills a vector is stored at once. Returns how many statements that took; 0: these are no such stores.
-size_t hdst__print_vector_stores(hdst__printer *p, ir_stmt *const *stmts, size_t count)
-{
-    const ir_param *param = &p->func->params[stmts[0]->param];
-    const uint64_t bytes = vector_part_bytes(param->record);
-    size_t n = 0;
-    if (!p->gpu || p->first_read_input || !bytes) return 0;
-    while (n < count && n < MOST_STORES && stmts[n]->kind == IR_STORE && !stmts[n]->cond && stmts[n]->param == stmts[0]->param) n++;
-    const ir_stmt *part[HDST__LANE_RECORDS][MOST_PARTS] = {{0}};
-    const uint32_t records = p->func->lane_records > 1 ? p->func->lane_records : 1;
-    if (n != records * param->record->elements) return 0;
-    for (uint32_t r = 0; r < records; r++)
-        if (!parts_of_record(param, stmts, n, r, bytes, part[r])) return 0;
-    for (uint32_t r = 0; r < records; r++) print_vector_store(p, param, part[r], bytes);
-    return n;
-}
-
-enum { MOST_RECORDS = 1 << 16 };        // of a block, and more
-
-// Records of a block are numbered by an int, which vector loops want; their bytes may be more than it holds.
-static const char *output_record(const hdst__printer *p, const ir_param *param)
-{
-    return !p->gpu && param->record->size > INT32_MAX / MOST_RECORDS ? "(ulong)(i)" : "(i)";
-}
-
-void hdst__print_output_macros(hdst__printer *p)
-{
-    for (uint32_t i = 0; i < p->func->param_count; i++) {
-        const ir_param *param = &p->func->params[i];
-        if (param->kind != IR_OUTPUT) continue;
-        const char *record = output_record(p, param);
-        for (size_t l = 0; l < param->record->leaf_count; l++) {
-            const hdst__leaf *leaf = &param->record->leaves[l];
-            const char *address = hdst__arena_printf(p->arena, "(at) + %s * %" PRIu64 " + %" PRIu64 "%s", record, param->record->size, leaf->offset, hdst__element_offset(p->arena, leaf));
-            if (hdst__leaf_is_aligned(param->record, leaf))
-                hdst__write_line(&p->out, "#define %s(at, i, e) (*(__global %s *)(%s))", p->leaf_name[i][l], hdst__scalar_cl_name(leaf->kind), address);
-            else
-                hdst__write_line(&p->out, "#define %s(at, i, e) (%s)", p->leaf_name[i][l], address);
-        }
-    }
-}
-
-// --- Values that lie side by side over the block ---
-
-hdst__block_operand hdst__block_operand_of(hdst__printer *p, const ir_expr *e)
-{
-    if (e->op == IR_VAR) return (hdst__block_operand){p->array_name[e->var], false};
-    if (e->op == IR_ELEM) return (hdst__block_operand){p->func->vars[e->var].per_record ? hdst__arena_printf(p->arena, "%s[%s]", p->var_name[e->var], hdst__index_text(p, e->a, HDST__WHOLE)) : NULL, false};
-    if (e->op != IR_FIELD || (e->a && e->a->op != IR_CONST)) return (hdst__block_operand){0};
-    const hdst__record *record = p->func->params[e->param].record;
-    const hdst__leaf *leaf = &record->leaves[e->leaf];
-    const char *name = p->leaf_name[e->param][e->leaf], *element = hdst__index_text(p, e->a, HDST__WHOLE);
-    if (p->unpacked[e->param] && p->unpacked[e->param][e->leaf]) return (hdst__block_operand){hdst__arena_printf(p->arena, "%sOf[%s]", name, element), false};
-    switch (p->options->input->layout) {
-    case HDST__SOA: case HDST__AOP: return (hdst__block_operand){hdst__leaf_is_aligned(record, leaf) ? hdst__arena_printf(p->arena, "&%s(i, %s)", name, element) : NULL, true};
-    case HDST__AOSOA: {
-        const uint64_t step = p->options->input->leaf[e->leaf].element_stride / hdst__scalar_size(leaf->kind);
-        return (hdst__block_operand){hdst__arena_printf(p->arena, "%sIn + %" PRIu64, name, (e->a ? e->a->bits : 0) * step), true};
-    }
-    default: return (hdst__block_operand){0};
-    }
-}

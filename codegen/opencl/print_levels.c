@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU form: sums of a whole dataset, a block at a time (accum/levels.cl). Each element of a leaf has its own levels, in private memory while a strip runs.
-#include "codegen/opencl/printer.h"
+// CPU form: sums of a whole dataset, a block at a time (accum/levels.cl). Each element of a leaf has its own levels, in
+// private memory while a strip runs.
+#include "codegen/opencl/print_levels.h"
+#include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_constant.h"
+#include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_unpack.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -77,9 +82,9 @@ static void print_addition(hdst__printer *p, const ir_stmt *stmt)
     hdst__write_line(&p->out, "}");
 }
 
-size_t hdst__print_accum_blocks(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+static size_t print_add(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
-    if (hdst__sums_are_fast(p)) return hdst__print_fast_run(p, stmts, count);
+    (void)count;
     print_addition(p, stmts[0]);
     return 1;
 }
@@ -132,14 +137,7 @@ static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l
                                                 cell_text(p, plan, leaf, element_text(cell))));
 }
 
-void hdst__print_levels_start(hdst__printer *p)
-{
-    if (hdst__sums_are_fast(p)) hdst__print_fast_start(p);
-    else hdst__levels_each(p, print_start);
-}
+static void print_starts(hdst__printer *p) { hdst__levels_each(p, print_start); }
+static void print_ends(hdst__printer *p) { hdst__levels_each(p, print_end); }
 
-void hdst__print_levels_end(hdst__printer *p)
-{
-    if (hdst__sums_are_fast(p)) hdst__print_fast_end(p);
-    else hdst__levels_each(p, print_end);
-}
+const hdst__block_sums hdst__exact_block_sums = {.add = print_add, .start = print_starts, .end = print_ends};

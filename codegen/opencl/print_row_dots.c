@@ -2,7 +2,7 @@
 // CPU form: dots of the rows of a block of records with rows of a broadcast (row_sums.h), a tile of records by rows
 // at a time, as in a product of matrices: what is loaded of either serves all of the other. A lane's sum has the
 // order that the language says.
-#include "codegen/opencl/print_row_sums.h"
+#include "codegen/opencl/print_row_dots.h"
 
 #include <inttypes.h>
 
@@ -73,6 +73,19 @@ static void print_tile(hdst__printer *p, const tile *t)
     hdst__write_line(&p->out, "const float16 all[%" PRIu32 "] = {%s};", t->units * t->records, all);
     hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) %s[r + n %% %" PRIu32 "][unit + n / %" PRIu32 "] = row_lanes(all[n]);", t->units * t->records,
                      t->dots, t->records, t->records);
+}
+
+uint64_t hdst__row_units_open(hdst__printer *p, uint64_t done, uint64_t units, uint32_t *each)
+{
+    const uint64_t whole = units - units % *each;
+    const bool loops = done < whole;
+    if (loops) hdst__write_line(&p->out, "for (uint unit = %" PRIu64 "; unit < %" PRIu64 "; unit += %" PRIu32 ") {", done, whole, *each);
+    else hdst__write_line(&p->out, "{");
+    p->out.indent++;
+    if (loops) return whole;
+    hdst__write_line(&p->out, "const uint unit = %" PRIu64 ";", done);
+    *each = (uint32_t)(units - done);
+    return units;
 }
 
 static void print_all_units(hdst__printer *p, tile t)

@@ -3,6 +3,9 @@
 // registers while the records go by: so many units by so many vectors of elements. Exact sums are of doubles; what a
 // double would round is added one by one before. With fast sums they are of floats, rounded at each addition.
 #include "codegen/opencl/print_row_sums.h"
+#include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_row_dots.h"
+#include "codegen/opencl/print_stmt.h"
 
 #include <inttypes.h>
 
@@ -20,8 +23,6 @@ typedef struct tile {
     uint32_t units, vectors, lanes;
 } tile;
 
-bool hdst__row_sums_keep(const hdst__printer *p, uint32_t var) { return p->row_sums && p->func->vars[var].per_record; }
-
 uint64_t hdst__row_sums_bytes(const hdst__row_sums *sums)
 {
     uint64_t bytes = 0;
@@ -35,7 +36,8 @@ uint64_t hdst__row_sums_bytes(const hdst__row_sums *sums)
 
 static const char *word_of(hdst__printer *p, const tile *t, const char *element)      // from the strip's table, or from the front words
 {
-    return hdst__arena_printf(p->arena, "(%s) * %" PRIu32 " + %" PRIu64, element, t->cell->strip_words, t->cell->strip_first + t->sum->first * t->cell->strip_words);
+    const uint64_t first = t->cell->strip_first + t->sum->first * t->cell->strip_words;
+    return hdst__arena_printf(p->arena, "(%s) * %" PRIu32 " + %" PRIu64, element, t->cell->strip_words, first);
 }
 
 static const char *settle_text(hdst__printer *p, const tile *t, const char *element)
@@ -86,7 +88,8 @@ static void print_first_lanes_off(hdst__printer *p, const tile *t, uint32_t off)
     const char *lanes = "";
     for (uint32_t l = 0; l < t->lanes; l++) lanes = hdst__arena_printf(p->arena, "%s%s%s", lanes, l ? ", " : "", l < off ? "0" : "-1");
     for (uint32_t u = 0; u < t->units && off; u++)
-        hdst__write_line(&p->out, t->fast ? "%s = (int16)(%s) ? %s : (float16)0;" : "%s = (long8)(%s) ? %s : (double8)0;", sum_name(p, u, 0), lanes, sum_name(p, u, 0));
+        hdst__write_line(&p->out, t->fast ? "%s = (int16)(%s) ? %s : (float16)0;" : "%s = (long8)(%s) ? %s : (double8)0;",
+            sum_name(p, u, 0), lanes, sum_name(p, u, 0));
 }
 
 // From registers to the table: a loop, for compilers pay for each copy of its body.
@@ -113,19 +116,6 @@ static void print_tile(hdst__printer *p, const tile *t, uint32_t off)
     print_tile_records(p, t);
     print_first_lanes_off(p, t, off);
     print_sums_out(p, t);
-}
-
-uint64_t hdst__row_units_open(hdst__printer *p, uint64_t done, uint64_t units, uint32_t *each)
-{
-    const uint64_t whole = units - units % *each;
-    const bool loops = done < whole;
-    if (loops) hdst__write_line(&p->out, "for (uint unit = %" PRIu64 "; unit < %" PRIu64 "; unit += %" PRIu32 ") {", done, whole, *each);
-    else hdst__write_line(&p->out, "{");
-    p->out.indent++;
-    if (loops) return whole;
-    hdst__write_line(&p->out, "const uint unit = %" PRIu64 ";", done);
-    *each = (uint32_t)(units - done);
-    return units;
 }
 
 static void print_all_units(hdst__printer *p, tile t, uint32_t off)
@@ -270,8 +260,8 @@ void hdst__print_row_sums_block(hdst__printer *p)
     hdst__write_line(&p->out, "const ulong base = i;");
     for (uint32_t v = 0; v < p->func->var_count; v++) {
         const ir_var *var = &p->func->vars[v];
-        if (var->per_record) hdst__write_line(&p->out, var->in_rows ? "float %s[BLOCK][%" PRIu64 "] ALIGNED;" : "float %s[%" PRIu64 "][BLOCK] ALIGNED;", p->var_name[v],
-                                              var->elements);
+        const char *format = var->in_rows ? "float %s[BLOCK][%" PRIu64 "] ALIGNED;" : "float %s[%" PRIu64 "][BLOCK] ALIGNED;";
+        if (var->per_record) hdst__write_line(&p->out, format, p->var_name[v], var->elements);
     }
     for (size_t k = 0; k < sums->dot_count; k++) hdst__print_row_dots(p, &sums->dot[k]);
     hdst__write_line(&p->out, "for (uint r = 0; r < records; r++, i++) {");

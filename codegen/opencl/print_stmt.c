@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statements of the IR as OpenCL C. Where a variable is declared: print_homes.c.
-#include "codegen/opencl/printer.h"
+#include "codegen/opencl/print_stmt.h"
+#include "codegen/opencl/print_accum.h"
+#include "codegen/opencl/print_constant.h"
+#include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_homes.h"
+#include "codegen/opencl/print_output.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -31,17 +36,21 @@ static void declare_array(hdst__printer *p, uint32_t v)
 // A counted loop's variable that is used in such loops only: each declares it.
 static bool belongs_to_loops(const hdst__printer *p, uint32_t v)
 {
-    return p->homes.in_own_loops[v] && p->homes.in_own_loops[v] == p->homes.references[v];
+    return p->homes->in_own_loops[v] && p->homes->in_own_loops[v] == p->homes->references[v];
 }
+
+static bool is_kept(const hdst__printer *p, uint32_t v) { return p->form->keeps && p->form->keeps(p, v); }
+static bool is_carried(const hdst__printer *p, uint32_t v) { return p->form->carries && p->form->carries(p, v); }
 
 // What must live as long as the function: values per record, arrays, and what no inner block can hold.
 static void declare_at_top(hdst__printer *p)
 {
     for (uint32_t v = 0; v < p->func->var_count; v++) {
         const ir_var *var = &p->func->vars[v];
-        if (var->per_record || var->elements || hdst__spread_carries(p, v)) p->homes.home[v] = NULL;
-        if (hdst__row_sums_keep(p, v) || p->homes.home[v] || p->homes.declared[v] || p->homes.references[v] == 0 || belongs_to_loops(p, v) || is_local_to_records(p, v)) continue;
-        p->homes.declared[v] = true;
+        if (var->per_record || var->elements || is_carried(p, v)) p->homes->home[v] = NULL;
+        if (p->homes->home[v] || p->homes->declared[v] || p->homes->references[v] == 0) continue;
+        if (is_kept(p, v) || belongs_to_loops(p, v) || is_local_to_records(p, v)) continue;
+        p->homes->declared[v] = true;
         if (var->elements) declare_array(p, v);
         else if (var->per_record) hdst__write_line(&p->out, "%s %s[BLOCK] ALIGNED;", hdst__cl_name(hdst__kind_over_block(var->kind)), p->array_name[v]);
         else hdst__write_line(&p->out, "%s %s = %s;", hdst__cl_name(var->kind), p->var_name[v], zero_text(var));
@@ -49,43 +58,29 @@ static void declare_at_top(hdst__printer *p)
 }
 
 // What to put in front of the statement that sets v: its type when it is declared there.
-static const char *declaration(hdst__printer *p, const ir_block *block, uint32_t v)
+static const char *declaration(hdst__printer *p, uint32_t v)
 {
     const ir_var *var = &p->func->vars[v];
-    if (p->homes.declared[v] || p->homes.home[v] != block) return "";
-    p->homes.declared[v] = true;
+    if (p->homes->declared[v] || p->homes->home[v] != p->homes->here) return "";
+    p->homes->declared[v] = true;
     return hdst__arena_printf(p->arena, "%s ", hdst__cl_name(var->kind));
 }
 
 // --- Simple statements ---
 
-void hdst__print_place(hdst__printer *p, const ir_stmt *stmt)
-{
-    const char *source = NULL;
-    uint32_t line = 0, column = 0;
-    if (stmt->span.offset + stmt->span.length == 0) return;     // made by a pass
-    if (p->func->diags && stmt->span.source < p->func->diags->source_count) {
-        hdst__span_position(p->func->diags, stmt->span, &line, &column);
-        const char *name = p->func->diags->sources[stmt->span.source].name, *slash = strrchr(name, '/');
-        source = slash ? slash + 1 : name;
-    }
-    if (source && (p->last_source != stmt->span.source || p->last_line != line)) hdst__write_line(&p->out, "// %s:%" PRIu32, source, line);
-    p->last_source = stmt->span.source;
-    p->last_line = line;
-}
-
-static void print_set(hdst__printer *p, const ir_block *block, const ir_stmt *stmt)
+static void print_set(hdst__printer *p, const ir_stmt *stmt)
 {
     const char *value = hdst__expr_text(p, stmt->value, HDST__WHOLE);
-    const char *type = declaration(p, block, stmt->var);
+    const char *type = declaration(p, stmt->var);
     hdst__write_line(&p->out, "%s%s = %s;", type, p->var_name[stmt->var], value);
 }
 
 static void print_set_elem(hdst__printer *p, const ir_stmt *stmt)
 {
     const ir_var *var = &p->func->vars[stmt->var];
-    hdst__write_line(&p->out, "%s%s[%s]%s = %s;", p->var_name[stmt->var], var->in_rows ? "[r]" : "", hdst__index_text(p, stmt->index, HDST__WHOLE), var->per_record && !var->in_rows ? "[r]" : "",
-                     hdst__expr_text(p, stmt->value, HDST__WHOLE));
+    const char *before = var->in_rows ? "[r]" : "", *behind = var->per_record && !var->in_rows ? "[r]" : "";
+    const char *element = hdst__index_text(p, stmt->index, HDST__WHOLE), *value = hdst__expr_text(p, stmt->value, HDST__WHOLE);
+    hdst__write_line(&p->out, "%s%s[%s]%s = %s;", p->var_name[stmt->var], before, element, behind, value);
 }
 
 static void print_reduce(hdst__printer *p, const ir_stmt *stmt)
@@ -112,6 +107,11 @@ static void print_emit(hdst__printer *p, const ir_stmt *stmt)
     else hdst__write_line(&p->out, "place++;");
 }
 
+static void print_break(hdst__printer *p, const ir_stmt *stmt)
+{
+    hdst__write_line(&p->out, stmt->kind == IR_BREAK ? "break;" : "continue;");
+}
+
 // --- Control ---
 
 static void print_nested(hdst__printer *p, const ir_block *block)
@@ -132,58 +132,28 @@ static void print_if(hdst__printer *p, const ir_stmt *stmt)
     hdst__write_line(&p->out, "}");
 }
 
-typedef struct body_size {
-    size_t nodes;
-    bool has_loop;
-} body_size;
-
-static bool add_size(ir_stmt *stmt, void *user)
-{
-    body_size *size = user;
-    const ir_expr *expr[] = {stmt->value, stmt->cond, stmt->index, stmt->index2};
-    for (size_t i = 0; i < sizeof expr / sizeof *expr; i++)
-        if (expr[i]) size->nodes += hdst__ir_expr_size(expr[i]);
-    size->has_loop |= stmt->kind == IR_FOR || stmt->kind == IR_LOOP;
-    return true;
-}
-
-// GPU compilers leave loops over run-time counts as they are; a short one unrolled 16 times made KMeans half as fast again (5.2 to 3.5 ms, H200).
-static void print_unroll(hdst__printer *p, const ir_stmt *stmt)
-{
-    body_size size = {0, false};
-    ir_block body = stmt->body;
-    hdst__ir_visit_stmts(&body, add_size, &size);
-    // Where a barrier follows in the same loop over tiles, PoCL 3.1 miscompiles a loop with this pragma: other counts in each run.
-    if (!p->gpu || p->way == HDST__OUTPUT_COUNTED || p->options->facts.portable || size.has_loop || p->plain_loops || size.nodes > 200) return;
-    const uint32_t turns = p->options->shape.unroll ? p->options->shape.unroll : size.nodes <= 128 ? 16 : size.nodes <= 160 ? 8 : 4;
-    if (turns > 1) hdst__write_line(&p->out, "#pragma unroll %" PRIu32, turns);
-}
-
 static const char *pragma_of(hdst__printer *p, const ir_stmt *stmt);
-
-static bool is_multiple_of_four(const ir_expr *e) { return e->op == IR_CONST && e->bits % 4 == 0; }
 
 static void print_for(hdst__printer *p, const ir_stmt *stmt)
 {
-    const bool vectors = hdst__print_lane_vectors(p, stmt);
-    p->by_fours[stmt->var] = stmt->step % 4 == 0 && is_multiple_of_four(stmt->lo);
-    print_unroll(p, stmt);
+    if (p->form->begin_loop) p->form->begin_loop(p, stmt);
     if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
     if (stmt->vectorize) hdst__write_line(&p->out, "%s", pragma_of(p, stmt));
-    const char *name = p->var_name[stmt->var], *lo = hdst__expr_text(p, stmt->lo, HDST__WHOLE), *hi = hdst__expr_text(p, stmt->hi, HDST__OPERAND);
-    const char *type = belongs_to_loops(p, stmt->var) ? hdst__arena_printf(p->arena, "%s ", hdst__cl_name(p->func->vars[stmt->var].kind)) : "";
-    const char *step = stmt->step == 1 ? hdst__arena_printf(p->arena, "%s++", name) : hdst__arena_printf(p->arena, "%s += %" PRIu64, name, stmt->step);
+    const char *name = p->var_name[stmt->var], *kind = hdst__cl_name(p->func->vars[stmt->var].kind);
+    const char *lo = hdst__expr_text(p, stmt->lo, HDST__WHOLE), *hi = hdst__expr_text(p, stmt->hi, HDST__OPERAND);
+    const char *type = belongs_to_loops(p, stmt->var) ? hdst__arena_printf(p->arena, "%s ", kind) : "";
+    const char *step = hdst__arena_printf(p->arena, stmt->step == 1 ? "%s++" : "%s += %" PRIu64, name, stmt->step);
     hdst__write_line(&p->out, "for (%s%s = %s; %s < %s; %s) {", type, name, lo, name, hi, step);
     const bool outer = p->in_row;
     p->in_row |= stmt->vectorize || stmt->scalar_why;
     print_nested(p, &stmt->body);
     p->in_row = outer;
-    p->by_fours[stmt->var] = false;
     hdst__write_line(&p->out, "}");
-    if (vectors) hdst__end_lane_vectors(p);
+    if (p->form->end_loop) p->form->end_loop(p, stmt);
 }
 
-// `continue` goes to the step, so the step is the third clause of a loop when it is one assignment; else the round begins with it, from the second one on.
+// `continue` goes to the step, so the step is the third clause of a loop when it is one assignment; else the round begins
+// with it, from the second one on.
 static void print_loop(hdst__printer *p, const ir_stmt *stmt)
 {
     const bool simple = stmt->after.count == 0 || (stmt->after.count == 1 && stmt->after.items[0]->kind == IR_SET);
@@ -193,7 +163,8 @@ static void print_loop(hdst__printer *p, const ir_stmt *stmt)
     const char *later = simple ? "" : hdst__name_take(p->form_names, "later");
     const char *rest = simple ? "" : hdst__arena_printf(p->arena, "%s = true", later);
     if (!simple) hdst__write_line(&p->out, "bool %s = false;", later);
-    // Turns are counted where record loops are inside: a loop without a counter of its own gets its head merged with theirs, and none is vectorised.
+    // Turns are counted where record loops are inside: a loop without a counter of its own gets its head merged with
+    // theirs, and none is vectorised.
     if (p->in_block && !p->in_records && simple && !stmt->after.count) {
         const char *turn = hdst__name_take(p->form_names, "turn");
         hdst__write_line(&p->out, "for (ulong %s = 0; %s != ~0UL; %s++) {", turn, turn, turn);
@@ -232,18 +203,19 @@ static void declare_in_records(hdst__printer *p, const ir_stmt *stmt, const uint
 {
     for (uint32_t v = 0; v < p->func->var_count; v++) {
         const char *type = hdst__cl_name(p->func->vars[v].kind);
-        const bool local = is_local_to_records(p, v), used = is_value_per_record(p, access, v), elsewhere = p->homes.home[v] != &stmt->body;
+        const bool local = is_local_to_records(p, v), used = is_value_per_record(p, access, v);
+        const bool elsewhere = p->homes->home[v] != &stmt->body;
         if (used && access[v] & IR_READ_FIRST) hdst__write_line(&p->out, "%s %s = %s[r];", type, p->var_name[v], p->array_name[v]);
         else if (used && elsewhere) hdst__write_line(&p->out, "%s %s;", type, p->var_name[v]);
-        else if (local && p->homes.references[v] && !p->homes.home[v] && !belongs_to_loops(p, v))
+        else if (local && p->homes->references[v] && !p->homes->home[v] && !belongs_to_loops(p, v))
             hdst__write_line(&p->out, "%s %s = %s;", type, p->var_name[v], zero_text(&p->func->vars[v]));
-        p->homes.declared[v] = !(used || local) || (used && (access[v] & IR_READ_FIRST || elsewhere));
+        p->homes->declared[v] = !(used || local) || (used && (access[v] & IR_READ_FIRST || elsewhere));
     }
 }
 
-static void print_records_body(hdst__printer *p, ir_stmt *stmt)
+static void print_records_body(hdst__printer *p, const ir_stmt *stmt)
 {
-    const uint8_t *access = hdst__print_homes_in_records(p, &stmt->body);
+    const uint8_t *access = hdst__find_homes_in_records(p, (ir_block *)&stmt->body);
     declare_in_records(p, stmt, access);
     p->in_records = true;
     p->record = "i + r";
@@ -276,14 +248,14 @@ static bool print_skip(hdst__printer *p, const ir_stmt *stmt)
     return true;
 }
 
-static void print_records(hdst__printer *p, ir_stmt *stmt)
+static void print_records(hdst__printer *p, const ir_stmt *stmt)
 {
     const bool skips = print_skip(p, stmt);
     if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
     hdst__write_line(&p->out, "%s", pragma_of(p, stmt));
     hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) {");
     p->out.indent++;
-    const hdst__homes outer = p->homes;
+    hdst__homes *outer = p->homes;
     print_records_body(p, stmt);
     p->homes = outer;
     p->out.indent--;
@@ -294,52 +266,35 @@ static void print_records(hdst__printer *p, ir_stmt *stmt)
 
 // --- Blocks ---
 
-static void print_store(hdst__printer *p, const ir_stmt *stmt)
+static void print_nothing(hdst__printer *p, const ir_stmt *stmt)
 {
-    if (stmt->cond) hdst__write_line(&p->out, "if (%s)", hdst__expr_text(p, stmt->cond, HDST__WHOLE));
-    p->out.indent += stmt->cond != NULL;
-    hdst__print_store(p, stmt);
-    p->out.indent -= stmt->cond != NULL;
+    (void)p, (void)stmt;        // gone after the scalar passes
 }
 
-static size_t print_stmt(hdst__printer *p, const ir_block *block, size_t at)
+// One statement. IR_ACCUM_BLOCK is of forms that have it (hdst__form).
+static void (*const print_one[HDST__STMT_KINDS])(hdst__printer *p, const ir_stmt *stmt) = {
+    [IR_SET] = print_set, [IR_SET_ELEM] = print_set_elem, [IR_REDUCE] = print_reduce, [IR_CHECK] = print_check,
+    [IR_IF] = print_if, [IR_FOR] = print_for, [IR_LOOP] = print_loop, [IR_RECORDS] = print_records,
+    [IR_BREAK] = print_break, [IR_CONTINUE] = print_break, [IR_RETURN] = print_nothing,
+    [IR_STORE] = hdst__print_store, [IR_EMIT] = print_emit,
+    [IR_ACCUM] = hdst__print_accum, [IR_ACCUM_WORDS] = hdst__print_accum_words, [IR_ACCUM_WIDE] = hdst__print_accum_wide,
+};
+
+static size_t print_stmts(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
-    ir_stmt *stmt = block->items[at];
-    if (stmt->kind != IR_RECORDS) hdst__print_place(p, stmt);
-    switch (stmt->kind) {
-    case IR_SET: print_set(p, block, stmt); break;
-    case IR_SET_ELEM: print_set_elem(p, stmt); break;
-    case IR_IF: print_if(p, stmt); break;
-    case IR_FOR: print_for(p, stmt); break;
-    case IR_LOOP: print_loop(p, stmt); break;
-    case IR_BREAK: hdst__write_line(&p->out, "break;"); break;
-    case IR_CONTINUE: hdst__write_line(&p->out, "continue;"); break;
-    case IR_ACCUM:
-        if (p->sink != HDST__SINK_TABLE) return hdst__print_pair(p, stmt);
-        if (p->gpu) return hdst__print_accum_run(p, &block->items[at], block->count - at);
-        hdst__print_accum(p, stmt);
-        break;
-    case IR_STORE: {
-        const size_t stores = hdst__print_vector_stores(p, &block->items[at], block->count - at);
-        if (stores) return stores;
-        print_store(p, stmt);
-        break;
-    }
-    case IR_EMIT: print_emit(p, stmt); break;
-    case IR_CHECK: print_check(p, stmt); break;
-    case IR_RECORDS: print_records(p, stmt); break;
-    case IR_REDUCE: print_reduce(p, stmt); break;
-    case IR_ACCUM_WORDS: return hdst__print_accum_words(p, &block->items[at], block->count - at);
-    case IR_ACCUM_WIDE: hdst__print_accum_wide(p, stmt); break;
-    case IR_ACCUM_BLOCK: return hdst__print_accum_blocks(p, &block->items[at], block->count - at);
-    case IR_RETURN: break;      // gone after the scalar passes
-    }
-    return 1;
+    const ir_stmt_kind kind = stmts[0]->kind;
+    if (kind != IR_RECORDS) hdst__print_source_line(p, stmts[0]);
+    const size_t together = p->form->run[kind] ? p->form->run[kind](p, stmts, count) : 0;
+    if (!together) print_one[kind](p, stmts[0]);
+    return together ? together : 1;
 }
 
 static void print_block(hdst__printer *p, const ir_block *block)
 {
-    for (size_t at = 0; at < block->count;) at += print_stmt(p, block, at);
+    const ir_block *outer = p->homes->here;
+    p->homes->here = block;
+    for (size_t at = 0; at < block->count;) at += print_stmts(p, &block->items[at], block->count - at);
+    p->homes->here = outer;
 }
 
 static void print_failures(hdst__printer *p)
@@ -360,10 +315,10 @@ static void print_failures(hdst__printer *p)
     hdst__write_line(&p->out, "}");
 }
 
-void hdst__print_part(hdst__printer *p, ir_block *body, const bool *known)
+void hdst__print_statements(hdst__printer *p, ir_block *body, const bool *known)
 {
-    hdst__print_homes(p, body);
-    for (size_t v = 0; v < p->func->var_count; v++) p->homes.declared[v] = known[v];
+    hdst__find_homes(p, body);
+    for (size_t v = 0; v < p->func->var_count; v++) p->homes->declared[v] = known[v];
     declare_at_top(p);
     print_block(p, body);
 }
@@ -371,13 +326,13 @@ void hdst__print_part(hdst__printer *p, ir_block *body, const bool *known)
 void hdst__print_function(hdst__printer *p)
 {
     ir_block body = p->func->body;
-    hdst__print_homes(p, &body);
+    hdst__find_homes(p, &body);
     p->last_line = 0;
     p->record = "i";
-    hdst__print_words(p);
+    if (p->form->begin_record) p->form->begin_record(p);
     declare_at_top(p);
     if (p->has_checks) hdst__write_line(&p->out, "uint failed = 0;%s", p->in_block && p->func->emits ? "\nconst ulong block_place = place;" : "");
     print_block(p, &body);
     if (p->has_checks) print_failures(p);
-    if (p->spread && !p->func->counts) hdst__print_spread_keep(p);
+    if (p->form->end_record) p->form->end_record(p);
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables around a kernel's body: pointers to them, scales, and the flush that adds a strip's or work-group's table to the device table (accum/tables.h).
-#include "codegen/opencl/printer.h"
+// The tables around a kernel's body: pointers to them, scales, and the flush that adds a strip's or work-group's table to
+// the device table (accum/tables.h).
+#include "codegen/opencl/print_tables.h"
+#include "codegen/opencl/print_accum_pair.h"
+#include "codegen/opencl/print_accum_run.h"
+#include "codegen/opencl/print_cell.h"
 #include "codegen/pass/accumulator_placement.h"
 
 #include "accum/first_level.h"

@@ -2,7 +2,13 @@
 // GPU form: kernels for an accumulator to which additions go by way of (key, value) tuples (templates/part_*.cl;
 // tuple_placement.c says when). What is added becomes a row and values, which are put in order of radix partitions of
 // the table; a partition's table has room in local memory.
-#include "codegen/opencl/kernel_form.h"
+#include "codegen/opencl/print_tuples.h"
+#include "codegen/opencl/print_accum.h"
+#include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_constant.h"
+#include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_stmt.h"
+#include "codegen/opencl/print_tables.h"
 #include "codegen/opencl/kernel_pieces.h"
 #include "codegen/pass/accumulator_placement.h"
 
@@ -10,20 +16,11 @@
 #include <string.h>
 
 enum { HOT_TILES = 16 };
-enum { HEAD_WORDS = 8, HOT_WORDS = 4096, CHUNK_WORDS = 6 };     // as in part_gpu.cl
-
 static const ir_tuples *tuples_of(const hdst__printer *p) { return &p->func->tables->tuples; }
 
 static bool has_tuples(const hdst__printer *p) { return p->func->tables && p->func->tables->has_tuples; }
 
 static const ir_leaf_placement *leaf_of(const hdst__printer *p, uint32_t leaf) { return &hdst__placement(p, &p->plan[0])->leaf[leaf]; }
-
-uint64_t hdst__kernel_part_words(const hdst__kernel *kernel, uint64_t groups)
-{
-    const uint64_t high = kernel->parts_high, low = kernel->parts_low, chunks = groups + high;
-    const uint64_t counters = high * groups > low * chunks ? high * groups : low * chunks;
-    return HEAD_WORDS + high + 1 + high * low + 1 + HOT_WORDS + groups + CHUNK_WORDS * chunks + counters;
-}
 
 // --- The body's additions ---
 
@@ -46,30 +43,48 @@ static void print_payload(hdst__printer *p, const ir_stmt *s, const char *at)
     }
 }
 
-size_t hdst__print_pair(hdst__printer *p, const ir_stmt *s)
+// IR_ACCUM in the kernels here, in place of an addition: a partition's counter, a tuple, nothing.
+static size_t print_counted(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
-    const bool first = s->leaf == 0;
+    const ir_stmt *s = stmts[0];
     const char *row = hdst__index_text(p, s->index, HDST__WHOLE);
-    if (p->sink == HDST__SINK_COUNT && first) hdst__write_line(&p->out, "atomic_inc((volatile __local uint *)(rows_of + PART_HIGH((uint)(%s))));", row);
-    if (p->sink != HDST__SINK_PAIRS) return 1;
-    const char *at = hdst__arena_printf(p->arena, "pair_of[at + %" PRIu32 "]", s->record);
-    if (first) hdst__write_line(&p->out, "%s.x = (uint)(%s);", at, row);
+    (void)count;
+    if (s->leaf == 0) hdst__write_line(&p->out, "atomic_inc((volatile __local uint *)(rows_of + PART_HIGH((uint)(%s))));", row);
+    return 1;
+}
+
+static size_t print_tuple(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+{
+    const ir_stmt *s = stmts[0];
+    const char *row = hdst__index_text(p, s->index, HDST__WHOLE), *at = hdst__arena_printf(p->arena, "pair_of[at + %" PRIu32 "]", s->record);
+    (void)count;
+    if (s->leaf == 0) hdst__write_line(&p->out, "%s.x = (uint)(%s);", at, row);
     if (leaf_of(p, s->leaf)->values) print_payload(p, s, at);
+    return 1;
+}
+
+static size_t print_nothing(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+{
+    (void)count;
+    (void)hdst__index_text(p, stmts[0]->index, HDST__WHOLE);       // what it needs of the device is asked for
     return 1;
 }
 
 // --- Sections ---
 
-static void print_body(hdst__printer *p, const ir_func *func, const char *head, hdst__sink sink)
+static void print_body(hdst__printer *p, const ir_func *func, const char *head, hdst__print_run addition)
 {
+    const hdst__form *outer = p->form;
+    hdst__form form = *outer;
+    form.run[IR_ACCUM] = addition;
+    p->form = &form;
     hdst__printer_use(p, func);
-    p->sink = sink;
     hdst__write_line(&p->out, "%s", head);
     p->out.indent++;
     hdst__print_function(p);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
-    p->sink = HDST__SINK_TABLE;
+    p->form = outer;
 }
 
 // A lane of which a record failed goes through its records one by one: which it was is told there.
@@ -79,10 +94,10 @@ static const char *count_text(hdst__printer *p, const ir_func *single, const ir_
     p->out = (hdst__writer){.arena = p->arena};
     const bool many = spans->lane_records > 1;
     if (many && p->has_checks) hdst__write_line(&p->out, "bool whole = true;");
-    print_body(p, spans, "{\n    const ulong i = base + lane;", HDST__SINK_COUNT);
+    print_body(p, spans, "{\n    const ulong i = base + lane;", print_counted);
     if (many && p->has_checks) {
         p->plain_loops = true;
-        print_body(p, single, "if (!whole) for (ulong i = base + lane; i < base + SPAN; i += LANES) {", HDST__SINK_NOTHING);
+        print_body(p, single, "if (!whole) for (ulong i = base + lane; i < base + SPAN; i += LANES) {", print_nothing);
         p->plain_loops = false;
     }
     const char *text = hdst__writer_text(&p->out);
@@ -90,14 +105,14 @@ static const char *count_text(hdst__printer *p, const ir_func *single, const ir_
     return text;
 }
 
-static const char *pairs_text(hdst__printer *p, const ir_func *spans, uint32_t records)
+static const char *tuples_text(hdst__printer *p, const ir_func *spans, uint32_t records)
 {
     const hdst__writer outer = p->out;
     p->out = (hdst__writer){.arena = p->arena};
     if (spans->lane_records > 1 && p->has_checks) hdst__write_line(&p->out, "bool whole;");
     hdst__write_line(&p->out, "for (uint r = 0; r < TILE_ROWS; r++) pair_of[r].x = NOBODY;");
     hdst__write_line(&p->out, "#pragma unroll");
-    print_body(p, spans, hdst__arena_printf(p->arena, "for (uint at = 0; at < TILE_ROWS; at += %" PRIu32 ") {\n    const ulong i = tile + at * LANES + lane;", records), HDST__SINK_PAIRS);
+    print_body(p, spans, hdst__arena_printf(p->arena, "for (uint at = 0; at < TILE_ROWS; at += %" PRIu32 ") {\n    const ulong i = tile + at * LANES + lane;", records), print_tuple);
     const char *text = hdst__writer_text(&p->out);
     p->out = outer;
     return text;
@@ -180,11 +195,11 @@ static void print_write(hdst__printer *p, bool hot)
 static void print_write_one(hdst__printer *p) { print_write(p, false); }
 static void print_write_hot(hdst__printer *p) { print_write(p, true); }
 
-void hdst__parted_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup, hdst__filling fillings[HDST__PARTED_FILLINGS])
+void hdst__tuples_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup, hdst__filling fillings[HDST__TUPLE_FILLINGS])
 {
     const char *rows = hdst__arena_printf(p->arena, "%sStored", p->plan[0].name);
-    hdst__filling all[HDST__PARTED_FILLINGS] = {
-        {"PART_MACROS", macros_text(p)}, {"PART_SETUP", setup}, {"PART_COUNT", count_text(p, single, spans)}, {"PART_PAIRS", pairs_text(p, spans, records)},
+    hdst__filling all[HDST__TUPLE_FILLINGS] = {
+        {"PART_MACROS", macros_text(p)}, {"PART_SETUP", setup}, {"PART_COUNT", count_text(p, single, spans)}, {"PART_PAIRS", tuples_text(p, spans, records)},
         {"PART_ROWS", rows}, {"PART_ADD", hdst__print_section(p, print_add)}, {"PART_WRITE", hdst__print_section(p, print_write_one)},
         {"PART_WRITE_HOT", hdst__print_section(p, print_write_hot)}, {"PART_TOTAL_SETUP", hdst__print_section(p, hdst__print_table_bases)},
     };
@@ -200,7 +215,7 @@ static void add_names(hdst__printer *p, hdst__kernel *kernel, const char *const 
     for (size_t i = 0; i < count; i++) kernel->part_name[kernel->part_count++] = hdst__arena_printf(p->arena, "%s_%s", kernel->name, names[i]);
 }
 
-void hdst__parted_finish(hdst__printer *p, hdst__kernel *kernel)
+void hdst__tuples_finish(hdst__printer *p, hdst__kernel *kernel)
 {
     if (!has_tuples(p)) return;
     const ir_tuples *t = tuples_of(p);
@@ -213,7 +228,7 @@ void hdst__parted_finish(hdst__printer *p, hdst__kernel *kernel)
     kernel->parts_low = 1u << t->low_bits;
 }
 
-void hdst__parted_write(const hdst__printer *p, hdst__writer *out, const hdst__filling *fillings, size_t count)
+void hdst__tuples_write(const hdst__printer *p, hdst__writer *out, const hdst__filling *fillings, size_t count)
 {
     if (!has_tuples(p)) return;
     hdst__write(out, "\n%s", hdst__pieces_text(p->arena, &hdst__base_pieces, "group_sums.cl"));
@@ -222,7 +237,7 @@ void hdst__parted_write(const hdst__printer *p, hdst__writer *out, const hdst__f
     hdst__frame_write(out, &hdst__kernel_pieces, "part_total.cl", fillings, count);
 }
 
-const char *hdst__parted_why(const hdst__printer *p)
+const char *hdst__tuples_why(const hdst__printer *p)
 {
     const ir_tuples *t = tuples_of(p);
     if (!t->low_bits) return hdst__arena_printf(p->arena, "pairs are put in order of %" PRIu32 " parts of %u rows, each of which has a table in local memory", t->parts_high, 1u << t->key_bits);

@@ -7,7 +7,8 @@
 //              struct is one word. Else through arrays over the block, NAME_Of
 // A vector loop that reads every second float of an array gathers: 4 times the time of one that reads the pairs as
 // words, and a copy record by record is quicker too.
-#include "codegen/opencl/printer.h"
+#include "codegen/opencl/print_unpack.h"
+#include "codegen/opencl/print_expr.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -121,12 +122,34 @@ static bool wants_array(const hdst__record *record, const hdst__leaf *leaf, cons
     return reads->times > 1 || !is_near(record, leaf) || (reads->gaps && !is_part_of_word(record, leaf));
 }
 
+static uint64_t bytes_of(const hdst__leaf *leaf) { return leaf->elements * hdst__scalar_size(leaf->kind); }
+
+void hdst__unpacking_create(hdst__printer *p)
+{
+    hdst__unpacking *u = HDST__NEW(p->arena, hdst__unpacking);
+    const hdst__unpacking *outer = p->unpacking;
+    u->array = HDST__NEW_ARRAY(p->arena, bool *, p->func->param_count);
+    u->from_word = HDST__NEW_ARRAY(p->arena, bool *, p->func->param_count);
+    u->has_part = outer ? outer->has_part : HDST__NEW_ARRAY(p->arena, bool *, p->func->param_count);
+    u->prefetches = outer && outer->prefetches;
+    p->unpacking = u;
+}
+
+static bool marks(bool *const *of, uint32_t param, size_t leaf) { return of[param] && of[param][leaf]; }
+
+bool hdst__is_unpacked(const hdst__printer *p, uint32_t param, size_t leaf) { return marks(p->unpacking->array, param, leaf); }
+bool hdst__has_part(const hdst__printer *p, uint32_t param, size_t leaf)
+{
+    return p->unpacking && marks(p->unpacking->has_part, param, leaf);
+}
+static bool is_from_word(const hdst__printer *p, uint32_t param, size_t leaf) { return marks(p->unpacking->from_word, param, leaf); }
+
 uint64_t hdst__unpack_bytes(const hdst__printer *p, uint32_t block)
 {
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < p->func->param_count; i++)
-        for (size_t l = 0; p->unpacked[i] && l < p->func->params[i].record->leaf_count; l++)
-            if (p->unpacked[i][l]) bytes += p->func->params[i].record->leaves[l].elements * hdst__scalar_size(p->func->params[i].record->leaves[l].kind) * block;
+    for (uint32_t i = 0; i < p->func->param_count && p->unpacking; i++)
+        for (size_t l = 0; p->unpacking->array[i] && l < p->func->params[i].record->leaf_count; l++)
+            if (p->unpacking->array[i][l]) bytes += bytes_of(&p->func->params[i].record->leaves[l]) * block;
     return bytes;
 }
 
@@ -136,7 +159,7 @@ static bool copies_all(const hdst__printer *p, uint32_t param, uint64_t size)
     const hdst__record *record = p->func->params[param].record;
     uint64_t bytes = 0;
     for (size_t l = 0; l < record->leaf_count; l++)
-        if (p->unpacked[param][l] && hdst__scalar_size(record->leaves[l].kind) == size) bytes += record->leaves[l].elements * size;
+        if (p->unpacking->array[param][l] && hdst__scalar_size(record->leaves[l].kind) == size) bytes += record->leaves[l].elements * size;
     return bytes == record->size;
 }
 
@@ -146,9 +169,9 @@ static void plan_words(hdst__printer *p, uint32_t param, const leaf_reads *reads
     for (size_t l = 0; l < record->leaf_count; l++) {
         const hdst__leaf *leaf = &record->leaves[l];
         if (reads[l].times == 0 || is_whole(record, leaf) || !is_part_of_word(record, leaf)) continue;
-        const bool copied = p->unpacked[param] && p->unpacked[param][l];
-        p->from_word[param][l] = copied ? !copies_all(p, param, hdst__scalar_size(leaf->kind)) : reads[l].gaps;
-        p->has_part[param][l] |= p->from_word[param][l];
+        const bool copied = p->unpacking->array[param] && p->unpacking->array[param][l];
+        p->unpacking->from_word[param][l] = copied ? !copies_all(p, param, hdst__scalar_size(leaf->kind)) : reads[l].gaps;
+        p->unpacking->has_part[param][l] |= p->unpacking->from_word[param][l];
     }
 }
 
@@ -159,11 +182,11 @@ void hdst__plan_unpack(hdst__printer *p, ir_func *func)
     for (uint32_t i = 0; i < func->param_count; i++) {
         const hdst__record *record = func->params[i].record;
         if (func->params[i].kind != IR_INPUT) continue;
-        p->unpacked[i] = HDST__NEW_ARRAY(p->arena, bool, record->leaf_count);
-        p->from_word[i] = HDST__NEW_ARRAY(p->arena, bool, record->leaf_count);
-        if (!p->has_part[i]) p->has_part[i] = HDST__NEW_ARRAY(p->arena, bool, record->leaf_count);
-        for (size_t l = 0; l < record->leaf_count; l++) p->unpacked[i][l] = wants_array(record, &record->leaves[l], &reads.leaf[i][l]);
-        if (hdst__unpack_bytes(p, func->block) > UNPACK_LIMIT) p->unpacked[i] = NULL;
+        p->unpacking->array[i] = HDST__NEW_ARRAY(p->arena, bool, record->leaf_count);
+        p->unpacking->from_word[i] = HDST__NEW_ARRAY(p->arena, bool, record->leaf_count);
+        if (!p->unpacking->has_part[i]) p->unpacking->has_part[i] = HDST__NEW_ARRAY(p->arena, bool, record->leaf_count);
+        for (size_t l = 0; l < record->leaf_count; l++) p->unpacking->array[i][l] = wants_array(record, &record->leaves[l], &reads.leaf[i][l]);
+        if (hdst__unpack_bytes(p, func->block) > UNPACK_LIMIT) p->unpacking->array[i] = NULL;
         plan_words(p, i, reads.leaf[i]);
     }
 }
@@ -174,7 +197,7 @@ static void print_copies(hdst__printer *p, uint32_t param, size_t l)
 {
     const char *name = p->leaf_name[param][l];
     const uint64_t elements = p->func->params[param].record->leaves[l].elements;
-    if (p->from_word[param][l]) {
+    if (p->unpacking->from_word[param][l]) {
         hdst__write_line(&p->out, "%sOf[0][r] = %sPart(i + r);", name, name);
         return;
     }
@@ -187,7 +210,7 @@ static bool copies_in_vectors(const hdst__printer *p, uint32_t param, size_t l)
 {
     const hdst__record *record = p->func->params[param].record;
     const hdst__leaf *leaf = &record->leaves[l];
-    return p->from_word[param][l] || (is_near(record, leaf) && copies_all(p, param, hdst__scalar_size(leaf->kind)));
+    return p->unpacking->from_word[param][l] || (is_near(record, leaf) && copies_all(p, param, hdst__scalar_size(leaf->kind)));
 }
 
 // One loop over the block for the leaves that are copied as vectors, one record by record for the others.
@@ -196,7 +219,7 @@ static void print_unpack_loop(hdst__printer *p, uint32_t param, bool in_vectors)
     const hdst__record *record = p->func->params[param].record;
     bool any = false;
     for (size_t l = 0; l < record->leaf_count; l++) {
-        if (!p->unpacked[param][l] || copies_in_vectors(p, param, l) != in_vectors) continue;
+        if (!p->unpacking->array[param][l] || copies_in_vectors(p, param, l) != in_vectors) continue;
         if (!any) hdst__write_line(&p->out, "%s\nfor (int r = 0; r < BLOCK; r++) {", in_vectors ? "VECTOR_LOOP(16, 1)" : "SCALAR_LOOP");
         any = true;
         p->out.indent++;
@@ -210,7 +233,7 @@ static void print_arrays(hdst__printer *p, uint32_t param)
 {
     const hdst__record *record = p->func->params[param].record;
     for (size_t l = 0; l < record->leaf_count; l++)
-        if (p->unpacked[param][l])
+        if (p->unpacking->array[param][l])
             hdst__write_line(&p->out, "%s %sOf[%" PRIu64 "][BLOCK] ALIGNED;", hdst__scalar_cl_name(record->leaves[l].kind), p->leaf_name[param][l],
                              record->leaves[l].elements);
     print_unpack_loop(p, param, true);
@@ -246,9 +269,9 @@ void hdst__print_unpack(hdst__printer *p)
         if (p->func->params[i].kind != IR_INPUT) continue;
         if (p->options->input->layout == HDST__AOSOA) {
             print_pointers(p, i);
-            if (p->prefetches) print_prefetch(p, i);
+            if (p->unpacking->prefetches) print_prefetch(p, i);
         }
-        if (p->unpacked[i]) print_arrays(p, i);
+        if (p->unpacking->array[i]) print_arrays(p, i);
     }
 }
 
@@ -258,11 +281,37 @@ const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field)
 {
     const hdst__storage *input = p->options->input;
     const char *name = p->leaf_name[field->param][field->leaf], *element = hdst__index_text(p, field->a, HDST__WHOLE);
-    if (!p->in_row && p->unpacked[field->param] && p->unpacked[field->param][field->leaf]) return hdst__arena_printf(p->arena, "%sOf[%s][r]", name, element);
-    if (!p->in_row && p->from_word[field->param] && p->from_word[field->param][field->leaf]) return hdst__arena_printf(p->arena, "%sPart(%s)", name, p->record);
+    if (!p->in_row && hdst__is_unpacked(p, field->param, field->leaf)) return hdst__arena_printf(p->arena, "%sOf[%s][r]", name, element);
+    if (!p->in_row && is_from_word(p, field->param, field->leaf)) return hdst__arena_printf(p->arena, "%sPart(%s)", name, p->record);
     if (input->layout != HDST__AOSOA) return hdst__arena_printf(p->arena, "%s(%s, %s)", name, p->record, element);
     const uint64_t step = input->leaf[field->leaf].element_stride / hdst__scalar_size(input->record->leaves[field->leaf].kind);
     if (!field->a) return hdst__arena_printf(p->arena, "%sIn[r]", name);
     if (field->a->op != IR_CONST) return hdst__arena_printf(p->arena, "%sIn[(%s) * %" PRIu64 " + r]", name, element, step);
-    return field->a->bits ? hdst__arena_printf(p->arena, "%sIn[%" PRIu64 " + r]", name, field->a->bits * step) : hdst__arena_printf(p->arena, "%sIn[r]", name);
+    if (!field->a->bits) return hdst__arena_printf(p->arena, "%sIn[r]", name);
+    return hdst__arena_printf(p->arena, "%sIn[%" PRIu64 " + r]", name, field->a->bits * step);
+}
+
+// --- Values that lie side by side over the block ---
+
+hdst__block_operand hdst__block_operand_of(hdst__printer *p, const ir_expr *e)
+{
+    if (e->op == IR_VAR) return (hdst__block_operand){p->array_name[e->var], false};
+    if (e->op == IR_ELEM && !p->func->vars[e->var].per_record) return (hdst__block_operand){0};
+    if (e->op == IR_ELEM)
+        return (hdst__block_operand){hdst__arena_printf(p->arena, "%s[%s]", p->var_name[e->var], hdst__index_text(p, e->a, HDST__WHOLE)), false};
+    if (e->op != IR_FIELD || (e->a && e->a->op != IR_CONST)) return (hdst__block_operand){0};
+    const hdst__record *record = p->func->params[e->param].record;
+    const hdst__leaf *leaf = &record->leaves[e->leaf];
+    const char *name = p->leaf_name[e->param][e->leaf], *element = hdst__index_text(p, e->a, HDST__WHOLE);
+    if (hdst__is_unpacked(p, e->param, e->leaf)) return (hdst__block_operand){hdst__arena_printf(p->arena, "%sOf[%s]", name, element), false};
+    switch (p->options->input->layout) {
+    case HDST__SOA: case HDST__AOP:
+        if (!hdst__leaf_is_aligned(record, leaf)) return (hdst__block_operand){0};
+        return (hdst__block_operand){hdst__arena_printf(p->arena, "&%s(i, %s)", name, element), true};
+    case HDST__AOSOA: {
+        const uint64_t step = p->options->input->leaf[e->leaf].element_stride / hdst__scalar_size(leaf->kind);
+        return (hdst__block_operand){hdst__arena_printf(p->arena, "%sIn + %" PRIu64, name, (e->a ? e->a->bits : 0) * step), true};
+    }
+    default: return (hdst__block_operand){0};
+    }
 }

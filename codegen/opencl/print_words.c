@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU form over an array of structs: a lane loads its record as vectors of two or four 32-bit words, and takes its fields out of them. A load for each field
-// would touch every cache line once for each of them, and compilers do not join such loads, because they cannot know that the records are aligned.
-#include "codegen/opencl/kernel_form.h"
+// GPU form over an array of structs: a lane loads its record as vectors of two or four 32-bit words, and takes its
+// fields out of them. A load for each field would touch every cache line once for each of them, and compilers do not
+// join such loads, because they cannot know that the records are aligned.
+#include "codegen/opencl/print_words.h"
+#include "codegen/opencl/print_constant.h"
+#include "codegen/opencl/print_expr.h"
 
 #include <inttypes.h>
 
@@ -51,6 +54,7 @@ static const char *vector_name(const hdst__printer *p, uint32_t param, uint32_t 
 
 void hdst__plan_words(hdst__printer *p)
 {
+    p->word_count = HDST__NEW_ARRAY(p->arena, uint32_t, p->func->param_count);
     for (uint32_t i = 0; i < p->func->param_count && p->options->input->layout == HDST__AOS; i++) {
         const ir_param *param = &p->func->params[i];
         const uint64_t words = param->record->size / 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values travel through every pair of layouts and come back; addresses are checked against the rule written out by hand.
 #include "record/layout.h"
-#include "codegen/opencl/printer.h"
+#include "codegen/opencl/print_input.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

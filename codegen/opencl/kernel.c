@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a checked function to a kernel: the form that the device class asks for, and what a launch of one needs.
+#include "codegen/opencl/kernel.h"
+#include "codegen/opencl/kernel_emit.h"
+#include "codegen/opencl/kernel_form.h"
+
+enum { HEAD_WORDS = 8, HOT_WORDS = 4096, CHUNK_WORDS = 6 };     // as in part_gpu.cl
+
+const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
+{
+    return options->facts.target == HDST__TARGET_GPU ? hdst__kernel_make_gpu(arena, func, options, diags) : hdst__kernel_make_cpu(arena, func, options, diags);
+}
+
+uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_t records)
+{
+    if (kernel->output_way == HDST__OUTPUT_DENSE) return 0;
+    if (kernel->output_way == HDST__OUTPUT_BOUNDED) return 2 * items;
+    return kernel->one_group_per_strip ? HDST__COUNTS_AT + items : 1 + (records + kernel->local_size - 1) / kernel->local_size;
+}
+
+uint64_t hdst__kernel_spare_words(const hdst__kernel *kernel, uint64_t cells) { return 2 + cells + (cells + 1) * kernel->spare_words; }
+
+uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items) { return items * kernel->spare_records; }
+
+uint64_t hdst__kernel_part_words(const hdst__kernel *kernel, uint64_t groups)
+{
+    const uint64_t high = kernel->parts_high, low = kernel->parts_low, chunks = groups + high;
+    const uint64_t counters = high * groups > low * chunks ? high * groups : low * chunks;
+    return HEAD_WORDS + high + 1 + high * low + 1 + HOT_WORDS + groups + CHUNK_WORDS * chunks + counters;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPU form: loops that a work-group makes together (codegen/pass/cooperative_loops.c). What is printed goes to p->out;
+// nothing is where p->cooperative is NULL.
+#ifndef HDST_CODEGEN_OPENCL_PRINT_COOPERATIVE_H
+#define HDST_CODEGEN_OPENCL_PRINT_COOPERATIVE_H
+
+#include "codegen/opencl/printer.h"
+
+typedef struct hdst__cooperative hdst__cooperative;
+
+hdst__cooperative *hdst__cooperative_create(hdst__arena *arena, ir_func *func);         // func: its body is the loops
+void hdst__print_cooperative_memory(hdst__printer *p);      // what lanes leave for each other: start of the kernel
+void hdst__print_cooperative_keep(hdst__printer *p);        // end of a lane's record: it leaves it
+void hdst__print_cooperative_loops(hdst__printer *p);       // the loops
+bool hdst__cooperative_carries(const hdst__printer *p, uint32_t var);       // the form that is printed now leaves the variable there
+// The word that stands for one meanwhile, where stmt->home is not its accumulator's place.
+const char *hdst__cooperative_home(hdst__printer *p, const ir_stmt *stmt, uint32_t word);
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// GPU form: the kernels that make C structs of the device table.
+#ifndef HDST_CODEGEN_OPENCL_PRINT_FINISH_H
+#define HDST_CODEGEN_OPENCL_PRINT_FINISH_H
+
+#include "base/pieces.h"
+#include "codegen/opencl/printer.h"
+
+// The fillings of finish_gpu.cl and finish_spare.cl, and the kernel's list of its arguments.
+enum { HDST__FINISH_FILLINGS = 5 };
+void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__filling fillings[HDST__FINISH_FILLINGS]);
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where tables stand around a kernel's body, and how they are emptied. What is printed goes to p->out.
+#ifndef HDST_CODEGEN_OPENCL_PRINT_TABLES_H
+#define HDST_CODEGEN_OPENCL_PRINT_TABLES_H
+
+#include "codegen/opencl/printer.h"
+
+void hdst__print_table_bases(hdst__printer *p);         // pointers into the device table and the strip's table, scales; start of the kernel
+void hdst__print_finish_bases(hdst__printer *p);        // GPU: the kernel that makes C structs; pointers (print_finish.c)
+// CPU devices
+void hdst__print_strip_reset(hdst__printer *p);
+void hdst__print_strip_turn(hdst__printer *p);          // strips_twice: which table the record takes
+void hdst__print_strip_flush(hdst__printer *p);
+// GPUs
+void hdst__print_group_reset(hdst__printer *p);
+void hdst__print_group_flush(hdst__printer *p);
+void hdst__print_merge_bases(hdst__printer *p);         // the kernel that merges the tables of work-groups; pointers
+void hdst__print_merge(hdst__printer *p);
+
+#endif

@@ -73,11 +73,19 @@ long:
 	@sh tools/setup.sh build test
 	@$(MAKE) --no-print-directory $(BUILD)/.with-tests
 	$(NINJA) -C $(BUILD)
-	@echo "make long: LONG_SEED=$(LONG_SEED) LONG_PROGRAMS=$(LONG_PROGRAMS) LONG_KERNELS=$(LONG_KERNELS) LONG_PIPELINES=$(LONG_PIPELINES) LONG_CHAINS=$(LONG_CHAINS)"
-	@HDST_DIFF_HANG=600 HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) HDST_DIFF_PIPELINES=$(LONG_PIPELINES) HDST_DIFF_MISTAKES=$(LONG_PROGRAMS) HDST_DIFF_SEED=$(LONG_SEED) $(MESON) test -C $(BUILD) --no-rebuild --verbose --num-processes 1 --suite differential
+	@echo "make long: LONG_SEED=$(LONG_SEED) LONG_PROGRAMS=$(LONG_PROGRAMS) LONG_KERNELS=$(LONG_KERNELS)" \
+		"LONG_PIPELINES=$(LONG_PIPELINES) LONG_CHAINS=$(LONG_CHAINS)"
+	@HDST_DIFF_HANG=600 HDST_DIFF_SEED=$(LONG_SEED) HDST_DIFF_PROGRAMS=$(LONG_PROGRAMS) HDST_DIFF_KERNELS=$(LONG_KERNELS) \
+		HDST_DIFF_PIPELINES=$(LONG_PIPELINES) HDST_DIFF_MISTAKES=$(LONG_PROGRAMS) \
+		$(MESON) test -C $(BUILD) --no-rebuild --verbose --num-processes 1 --suite differential
 	@$(TEST_DATA) $(MESON) test -C $(BUILD) --no-rebuild --print-errorlogs --wrapper 'env -u POCL_EXTRA_BUILD_FLAGS'
-	for device in interp cpu; do $(BUILD)/tests/hdst/budget_matrix --rss $$device 4 16 64 256 && $(BUILD)/tests/hdst/budget_matrix $$device 2 1024 || [ $$? = 77 ] || exit 1; done
-	for device in interp cpu gpu-form; do $(BUILD)/tests/hdst/budget_chains $$device 16 $(LONG_SEED)-$$(( $(LONG_SEED) + $(LONG_CHAINS) - 1 )) || [ $$? = 77 ] || exit 1; done
+	for device in interp cpu; do \
+		$(BUILD)/tests/hdst/budget_matrix --rss $$device 4 16 64 256 && \
+		$(BUILD)/tests/hdst/budget_matrix $$device 2 1024 || [ $$? = 77 ] || exit 1; \
+	done
+	last=$$(( $(LONG_SEED) + $(LONG_CHAINS) - 1 )); for device in interp cpu gpu-form; do \
+		$(BUILD)/tests/hdst/budget_chains $$device 16 $(LONG_SEED)-$$last || [ $$? = 77 ] || exit 1; \
+	done
 	$(BUILD)/bench/math_errors --every $(LONG_FLOATS) --points $(LONG_POINTS)
 	@python3 tests/mutation/run.py
 

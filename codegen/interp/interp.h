@@ -44,10 +44,13 @@ typedef struct hdst__interp_run {
     hdst__rows_seen *rows_seen;                 // NULL, or a sample of where additions to first leaves go (scalar form)
     const int32_t *scales;              // block form: one per float-sum leaf; NULL: all 0
     const hdst__trace *trace;           // scalar form and a single record: who watches; or NULL
-    bool strict;                        // tests of the compiler: HDST_E_INTERNAL where a lane that is concerned reads or writes with an index that nothing keeps in range. A
-                                        // kernel would be outside its memory there; the interpreter else takes index 0
+    // For tests of the compiler: an active lane that reads or writes with an index out of range is HDST_E_INTERNAL. A kernel
+    // would be outside its memory there; without `strict` the interpreter takes index 0.
+    bool strict;
     bool skip_failed;                   // hdst__interpret_fold_ordered: a record that fails takes no part, and the fold goes on
-    void *failed_pair;                  // folds: room for what is combined where it fails first: what came so far, the next record, as C structs one after another; or NULL
+    // Folds: room for the two operands of the first combination that fails, the result so far and the next record, as C
+    // structs one after another; or NULL.
+    void *failed_pair;
     // Out
     uint64_t skipped;                   // with skip_failed: how many took no part; failed_record is the first of them
     uint64_t failed_record;             // index over the whole input of the first failing record, UINT64_MAX: none

@@ -97,7 +97,8 @@ ir_expr *hdst__lower_bool(lowerer *l, bool value);
 void hdst__lower_push(lowerer *l, ir_stmt *stmt);
 
 // --- lower_stmt.c, lower_loop.c ---
-bool hdst__lower_assigns(const ast_stmt *stmt, const ast_decl *decl);             // whether something in the statement assigns to the variable, or to a part of it
+// Whether something in the statement assigns to the variable, or to a part of it.
+bool hdst__lower_assigns(const ast_stmt *stmt, const ast_decl *decl);
 void hdst__lower_stmt(lowerer *l, const ast_stmt *stmt);
 void hdst__lower_loop(lowerer *l, const ast_stmt *stmt);
 void hdst__lower_body(lowerer *l, ir_block *block, const ast_stmt *stmt);          // stmt (NULL: nothing) into another block

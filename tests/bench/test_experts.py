@@ -59,7 +59,8 @@ def product(records, columns):
 def ask(program, records, clusters, case, columns=None, runs=1, more=()):
     orders = f"run {case}\n" * runs + f"check {case}\n"
     size = ["--columns", str(columns)] if columns else []
-    done = subprocess.run([program, "--records", str(records), "--clusters", str(clusters), *size, *more], input=orders, capture_output=True, text=True, check=True)
+    command = [program, "--records", str(records), "--clusters", str(clusters), *size, *more]
+    done = subprocess.run(command, input=orders, capture_output=True, text=True, check=True)
     return [float(word) for word in done.stdout.splitlines()[-1].split()[1:]]
 
 
@@ -73,8 +74,11 @@ def wide_records():
     good = True
     for records, clusters, columns in [(40, 3, 5), (1100, 10, 16), (24, 4, 39)]:
         want = step(records, clusters, columns, lambda p, q: (p - q) ** 2)
-        good &= report(PROGRAM["expert_kmeans_wide"], (records, clusters, columns), ask(PROGRAM["expert_kmeans_wide"], records, clusters, "step", columns), want)
-        good &= report(PROGRAM["expert_matvec"], (records, columns), ask(PROGRAM["expert_matvec"], records, clusters, "product", columns), product(records, columns))
+        program = PROGRAM["expert_kmeans_wide"]
+        good &= report(program, (records, clusters, columns), ask(program, records, clusters, "step", columns), want)
+        program = PROGRAM["expert_matvec"]
+        got = ask(program, records, clusters, "product", columns)
+        good &= report(program, (records, columns), got, product(records, columns))
     return good
 
 
@@ -139,7 +143,8 @@ def philox(index, key):
 
 
 def random_paths(records, seed):
-    """What a call of 100 on a share of 100 pays, discounted (interest 0.05, volatility 0.2, a year), and the squares of the distances from 100 - 100 e^-0.05."""
+    """What a call of 100 on a share of 100 pays, discounted (interest 0.05, volatility 0.2, a year), and the squares of the
+    distances from 100 - 100 e^-0.05."""
     sums, discount = [0.0, 0.0], math.exp(-0.05)
     for i in range(records):
         a, b, c, d = philox(i, seed)

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The expert programs about models (fuzzy c-means, logistic regression, a neural net) against their definitions in plain Python, at sizes with and without a rest of a vector.
+"""The expert programs about models (fuzzy c-means, logistic regression, a neural net) against their definitions in plain
+Python, at sizes that are and are not multiples of a vector's.
+
 usage: test_models.py EXPERT_FUZZY EXPERT_LOGISTIC EXPERT_NEURAL"""
 import math
 import subprocess
@@ -54,7 +56,8 @@ def pixel(record, column):
 
 
 def neural(records):
-    """Derivatives of the cross entropy: weights 100 and the last of the first layer, its first constant, the first weight of the second layer, its last constant."""
+    """Derivatives of the cross entropy: weight 100 and the last weight of the first layer, its first constant, the first
+    weight of the second layer, its last constant."""
     w1_size = HIDDEN * PIXELS
     size = w1_size + HIDDEN + CLASSES * HIDDEN + CLASSES
     w = [float32((float32(0.08) if i < w1_size else float32(0.3)) * signed(2**47 + i)) for i in range(size)]

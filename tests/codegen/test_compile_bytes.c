@@ -28,7 +28,13 @@ static void fields(hdst__buffer *text, int n)
     hdst__buffer_puts(text, "}\n");
 }
 
-static void begin(hdst__buffer *text) { hdst__buffer_puts(text, "struct p { uint32_t x; };\nmap f(p r, broadcast uint32_t c[], accum uint64_t g)\n{\n    uint32_t v = r.x;\n"); }
+static void begin(hdst__buffer *text)
+{
+    hdst__buffer_puts(text, "struct p { uint32_t x; };\n"
+                            "map f(p r, broadcast uint32_t c[], accum uint64_t g)\n"
+                            "{\n"
+                            "    uint32_t v = r.x;\n");
+}
 
 static void assignments(hdst__buffer *text, int n)
 {
@@ -96,8 +102,16 @@ static void filled_arrays(hdst__buffer *text, int n)
 // Each is filled from the one before.
 static void arrays_of_arrays(hdst__buffer *text, int n)
 {
-    hdst__buffer_puts(text, "struct p { uint32_t x[100]; };\nmap f(p r, accum uint64_t g)\n{\n    uint32_t v = 0, a0[100];\n    for (uint32_t i = 0; i < 100; i++) a0[i] = r.x[i];\n");
-    for (int i = 1; i < n; i++) hdst__buffer_printf(text, "    uint32_t a%d[100];\n    for (uint32_t i = 0; i < 100; i++) a%d[i] = a%d[i] ^ %du;\n", i, i, i - 1, i);
+    hdst__buffer_puts(text, "struct p { uint32_t x[100]; };\n"
+                            "map f(p r, accum uint64_t g)\n"
+                            "{\n"
+                            "    uint32_t v = 0, a0[100];\n"
+                            "    for (uint32_t i = 0; i < 100; i++) a0[i] = r.x[i];\n");
+    for (int i = 1; i < n; i++)
+        hdst__buffer_printf(text,
+                            "    uint32_t a%d[100];\n"
+                            "    for (uint32_t i = 0; i < 100; i++) a%d[i] = a%d[i] ^ %du;\n",
+                            i, i, i - 1, i);
     hdst__buffer_printf(text, "    for (uint32_t i = 0; i < 100; i++) v = v * 3u + a%d[i];\n    g += v;\n}\n", n - 1);
 }
 

@@ -58,7 +58,8 @@ def main():
     found = BLOCK.findall(section)
     for have, want in zip(found + [('nothing', '')], steps + [('nothing', '')]):
         if have != want:
-            sys.exit(f'{page}: after {have[0]} the page says\n{have[1]}the passes say, after {want[0]},\n{want[1]}tests/refresh-goldens brings the page up to date; read what changed')
+            sys.exit(f'{page}: after {have[0]} the page says\n{have[1]}the passes say, after {want[0]},\n{want[1]}'
+                     'tests/refresh-goldens brings the page up to date; read what changed')
     if len(steps) < 10:
         sys.exit(f'only {len(steps)} steps')
     print(f'{len(steps)} steps as in the page')

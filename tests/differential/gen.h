@@ -173,7 +173,8 @@ gen_value gen_over_array(gen *g);                                   // dot or su
 const gen_record *gen_new_record(gen *g, const char *name, bool nested);
 const char *gen_leaf_list(gen *g, const gen_record *r);      // initializers of diff_leaf
 void gen_paths_of(gen *g, const gen_record *r, const char **paths);     // kernel text of the first element of each leaf
-int gen_leaves_of(const gen_record *r, diff_kind *kinds, uint64_t *counts);    // of each leaf, DIFF_LEAVES at most: its kind, how many elements. Returns how many
+// Kind and number of elements of each leaf, of DIFF_LEAVES at most. Returns how many leaves.
+int gen_leaves_of(const gen_record *r, diff_kind *kinds, uint64_t *counts);
 // Kernel text of a list in braces for a record, and the assignments of its C twin at `path`.
 const char *gen_braces(gen *g, const gen_record *r, const char *path);
 const char *gen_numbers(gen *g, const gen_record *r, const char *path);

@@ -92,7 +92,10 @@ void gen_accumulate(gen *g)
     accumulate_at(g, param, row, walk(g, param, hk));
 }
 
-static bool is_summed(const gen *g, int param, const gen_field *f) { return g->program->params[param].law[f->leaf] == L_SUM && f->kind != K_BOOL && !f->record && !f->count2; }
+static bool is_summed(const gen *g, int param, const gen_field *f)
+{
+    return g->program->params[param].law[f->leaf] == L_SUM && f->kind != K_BOOL && !f->record && !f->count2;
+}
 
 static void add_to(gen *g, int param, const char *hk, const char *row, const gen_field *field, const char *element)
 {

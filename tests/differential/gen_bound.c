@@ -6,7 +6,9 @@
 
 enum {
     MOST_INDICES = 20,          // in one another: the language has a limit too
-    MOST_EXPRESSIONS = 10000    // of a program: one in some thousands would be longer than the megabyte that a kernel file may be, for indices in indices multiply
+    // Of a program: one in some thousands would be longer than the megabyte that a kernel file may be, for indices in
+    // indices multiply.
+    MOST_EXPRESSIONS = 10000
 };
 
 bool gen_is_long(const gen *g) { return g->expressions > MOST_EXPRESSIONS; }
@@ -114,8 +116,9 @@ static gen_value smaller(gen *g, int depth, uint64_t limit)         // min, max,
     const gen_value a = gen_bounded(g, depth - 1, limit), b = lower ? unsigned_number(g, depth - 1) : gen_bounded(g, depth - 1, limit);
     const diff_kind kind = gen_common(a.kind, b.kind);
     const char *name = lower ? "min" : "max";
-    return value(gen_print(g, "%s(%s, %s)", name, gen_argument(a), gen_argument(b)), gen_temporary(g, kind, gen_print(g, "%s_%s(%s, %s)", name, gen_suffix(kind), a.c, b.c)),
-                 LEVEL_LEAF, kind);
+    return value(gen_print(g, "%s(%s, %s)", name, gen_argument(a), gen_argument(b)),
+                 gen_temporary(g, kind, gen_print(g, "%s_%s(%s, %s)", name, gen_suffix(kind), a.c, b.c)), LEVEL_LEAF,
+                 kind);
 }
 
 static gen_value unary(gen *g, int depth, uint64_t limit)

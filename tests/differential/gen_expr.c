@@ -302,7 +302,8 @@ gen_value gen_ternary(gen *g, int depth, const gen_maker *maker)
     gen_c(g, "} else {");
     write_branch(g, &no_text, name, no, kind);
     gen_c(g, "}");
-    const char *hk = gen_print(g, "%s ? %s : %s", gen_wrapped(g, cond, LEVEL_TERNARY + 1), gen_wrapped(g, yes, LEVEL_TERNARY), gen_wrapped(g, no, LEVEL_TERNARY));
+    const char *hk = gen_print(g, "%s ? %s : %s", gen_wrapped(g, cond, LEVEL_TERNARY + 1),
+                               gen_wrapped(g, yes, LEVEL_TERNARY), gen_wrapped(g, no, LEVEL_TERNARY));
     return value(hk, name, LEVEL_TERNARY, kind);
 }
 

@@ -71,7 +71,9 @@ static gen_value any_relation(gen *g, int depth, uint64_t limit)
 {
     static const char *const ops[] = {"<", "<=", ">", ">=", "!=", "=="};
     (void)limit;
-    const gen_value i = counter_of(g), b = g->breaks && gen_chance(g, 40) ? far_bound(g) : gen_chance(g, 60) ? gen_bounded(g, depth, 1 + (uint64_t)gen_below(g, 300)) : gen_expr(g, depth);
+    const gen_value i = counter_of(g), b = g->breaks && gen_chance(g, 40) ? far_bound(g)
+                                           : gen_chance(g, 60) ? gen_bounded(g, depth, 1 + (uint64_t)gen_below(g, 300))
+                                                               : gen_expr(g, depth);
     const int which = gen_chance(g, 60) ? gen_below(g, 2) : gen_below(g, 6);
     return gen_chance(g, 80) ? compare(g, i, ops[which], b) : compare(g, b, ops[which], i);
 }
@@ -147,7 +149,8 @@ static void counted_for(gen *g, int depth)
     gen_declare(g, (gen_symbol){.hk = user, .c = i, .kind = kind, .table = -1});
     g->counter = g->symbol[g->symbol_count - 1];
     g->counts_down = down;
-    const char *cond = open_for(g, gen_print(g, down ? "%s = (%s)(%s - 1);" : "%s = (%s)(%s + %d);", i, type, i, step), &(gen_maker){relation, 2, (uint64_t)limit});
+    const char *cond = open_for(g, gen_print(g, down ? "%s = (%s)(%s - 1);" : "%s = (%s)(%s + %d);", i, type, i, step),
+                                &(gen_maker){relation, 2, (uint64_t)limit});
     gen_hk(g, "for (%s %s = %s; %s; %s%s) {", type, user, gen_argument(start), cond, user, down ? "--" : step == 1 ? "++" : gen_print(g, " += %d", step));
     g->indent++;
     g->symbol[g->symbol_count - 1].below = (uint64_t)limit;
@@ -166,7 +169,8 @@ static void constant_for(gen *g, int depth)
     const diff_kind kind = kinds[gen_below(g, 7)];
     const char *i = gen_name(g, "i"), *user = gen_user_name(g, "i"), *type = gen_c_type(kind);
     const bool elements = !g->loops && gen_chance(g, 50);          // of arrays: more turns than are unrolled
-    const int lo = elements ? 0 : gen_below(g, 3), hi = elements ? 9 + gen_below(g, 32) : lo + gen_below(g, 6), step = elements || gen_chance(g, 70) ? 1 : 1 + gen_below(g, 3);
+    const int lo = elements ? 0 : gen_below(g, 3), hi = elements ? 9 + gen_below(g, 32) : lo + gen_below(g, 6),
+              step = elements || gen_chance(g, 70) ? 1 : 1 + gen_below(g, 3);
     const int scope = gen_scope(g);
     gen_open(g,
              gen_print(g, "for (%s %s = %d; %s %s %d; %s%s) ", type, user, lo, user, step == 1 && gen_chance(g, 20) ? "!=" : "<", hi, user,
@@ -208,7 +212,9 @@ static diff_kind narrow_kind(gen *g)
 // Somewhere, or not far from an end of its type.
 static gen_value any_start(gen *g, diff_kind kind)
 {
-    static const char *const ends[] = {"0", "127", "-128", "255", "32767", "-32768", "65535", "2147483647", "-2147483647", "4294967295", "0", "250", "120", "-2", "100", "65530"};
+    static const char *const ends[] = {"0",     "127",        "-128",        "255",        "32767", "-32768",
+                                       "65535", "2147483647", "-2147483647", "4294967295", "0",     "250",
+                                       "120",   "-2",         "100",         "65530"};
     if (gen_is_float(kind) || gen_chance(g, 40)) return gen_chance(g, 50) ? gen_bounded(g, 2, 200) : gen_integer(g, 2);
     const char *end = ends[gen_below(g, 16)];
     const bool wide = strlen(end) == 10 && end[0] == '4';

@@ -16,7 +16,8 @@ static void random_dims(gen *g, gen_field *f, int level)
     f->count = 1 + (uint64_t)gen_below(g, 5);
     if (g->program->shape == DIFF_REDUCE) return;
     if (gen_chance(g, 20)) f->count = 1 + (uint64_t)gen_below(g, 2), f->count2 = 1 + (uint64_t)gen_below(g, 4);
-    else if (level == 0 && gen_chance(g, 50)) f->count = gen_chance(g, 50) ? 9 + (uint64_t)gen_below(g, 24) : 32 + (uint64_t)gen_below(g, 9);         // loops over them are not unrolled
+    else if (level == 0 && gen_chance(g, 50))       // loops over so many are not unrolled
+        f->count = gen_chance(g, 50) ? 9 + (uint64_t)gen_below(g, 24) : 32 + (uint64_t)gen_below(g, 9);
     else if (level > 0 && gen_chance(g, 40)) f->count = 12 + (uint64_t)gen_below(g, 40);       // more than the lanes of dot and sum
 }
 
@@ -155,7 +156,9 @@ static const char *leaf_list(gen *g, const gen_record *outer, const gen_record *
         if (f->count2) inner = gen_print(g, "%s{%" PRIu64 ", %s}, ", inner, f->count2, size);
         const int inner_count = dim_count + (f->count > 0) + (f->count2 > 0);
         if (f->record) list = gen_print(g, "%s%s", list, leaf_list(g, outer, f->record, gen_print(g, "%s.", name), inner, inner_count, around * times(f)));
-        else list = gen_print(g, "%s{%d, offsetof(struct %s, %s), %" PRIu64 ", %d, {%s}}, ", list, (int)f->kind, outer->c, name, around * times(f), inner_count, inner);
+        else
+            list = gen_print(g, "%s{%d, offsetof(struct %s, %s), %" PRIu64 ", %d, {%s}}, ", list, (int)f->kind,
+                             outer->c, name, around * times(f), inner_count, inner);
     }
     return list;
 }
@@ -203,7 +206,10 @@ static const char *number(gen *g, const gen_field *f, const char *path)
 static const char *field_text(gen *g, const gen_field *f, const char *path, int dim)
 {
     const uint64_t count = dim == 0 ? f->count : dim == 1 ? f->count2 : 0;
-    if (!count) return f->record ? gen_print(g, "%s%s", gen_chance(g, 30) ? gen_print(g, "(%s)", f->record->hk) : "", gen_braces(g, f->record, path)) : number(g, f, path);
+    if (!count)
+        return f->record ? gen_print(g, "%s%s", gen_chance(g, 30) ? gen_print(g, "(%s)", f->record->hk) : "",
+                                     gen_braces(g, f->record, path))
+                         : number(g, f, path);
     const char *list = "";
     for (uint64_t e = 0; e < count && (e == 0 || e < 12); e++)         // what is not given is zero
         list = gen_print(g, "%s%s%s", list, e ? ", " : "", field_text(g, f, gen_print(g, "%s[%" PRIu64 "]", path, e), dim + 1));

@@ -44,7 +44,11 @@ static const gen_record *input_of_numbers(gen *g)
     int count = 0;
     if (keyed) wish[count++] = (gen_wish){keys[gen_below(g, 6)], 0, 0};
     for (int more = (keyed ? 1 : 2) + gen_below(g, 3); more > 0; more--)
-        wish[count++] = (gen_wish){alike ? real : keyed || gen_chance(g, 15) ? scalar_kind(g) : gen_chance(g, 70) || g->options.no_double ? K_F32 : K_F64, keyed || gen_chance(g, 80) ? 0 : 2 + (uint64_t)gen_below(g, 11), 0};
+        wish[count++] = (gen_wish){alike                                       ? real
+                                   : keyed || gen_chance(g, 15)                ? scalar_kind(g)
+                                   : gen_chance(g, 70) || g->options.no_double ? K_F32
+                                                                               : K_F64,
+                                   keyed || gen_chance(g, 80) ? 0 : 2 + (uint64_t)gen_below(g, 11), 0};
     return gen_wished_record(g, "item", wish, count);
 }
 
@@ -77,7 +81,9 @@ static void layer_params(gen *g)
     const bool flat = gen_chance(g, 30);
     const uint64_t local = g->units >= 16 ? g->units : 16 + (uint64_t)gen_below(g, 10), rows = 1 + (uint64_t)gen_below(g, 3);
     const gen_wish net[] = {{K_F32, g->units, g->length}, {K_F32, g->units, 0}};
-    const gen_wish sums[] = {{K_F32, flat ? g->units * g->length : g->units, flat ? 0 : g->length}, {gen_chance(g, 80) || g->options.no_double ? K_F32 : K_F64, g->units, 0}, {K_F32, rows, local}};
+    const gen_wish sums[] = {{K_F32, flat ? g->units * g->length : g->units, flat ? 0 : g->length},
+                             {gen_chance(g, 80) || g->options.no_double ? K_F32 : K_F64, g->units, 0},
+                             {K_F32, rows, local}};
     add_param(g, true, "t", 0, gen_wished_record(g, "row1", sums, gen_chance(g, 60) ? 3 : 2));
     if (gen_chance(g, 80)) add_param(g, false, "b", gen_chance(g, 25) ? 1 + (uint64_t)gen_below(g, 3) : 0, gen_wished_record(g, "row2", net, 2));
 }
@@ -87,7 +93,10 @@ static void nearest_params(gen *g)
     static const uint64_t rows[] = {1, 2, 5, 7, 9, 16, 16, 40};
     const diff_kind kind = g->in->field[g->array].kind;
     g->units = one_of(g, rows, sizeof rows / sizeof *rows);
-    const gen_wish sums[] = {{gen_chance(g, 80) || g->options.no_double ? K_F32 : K_F64, g->length, 0}, {K_U32, 0, 0}, {scalar_kind(g), 0, 0}}, centre[] = {{kind, g->length, 0}, {kind, 4, 0}};
+    const gen_wish sums[] = {{gen_chance(g, 80) || g->options.no_double ? K_F32 : K_F64, g->length, 0},
+                             {K_U32, 0, 0},
+                             {scalar_kind(g), 0, 0}},
+                   centre[] = {{kind, g->length, 0}, {kind, 4, 0}};
     add_param(g, true, "t", g->units, gen_wished_record(g, "row1", sums, 1 + gen_below(g, 3)));
     add_param(g, false, "b", g->units, gen_wished_record(g, "row2", centre, 1 + gen_below(g, 2)));
 }
@@ -107,7 +116,14 @@ static void by_key_params(gen *g)
     const bool wide = gen_chance(g, 50);            // integers of 64 bits: so many rows, of so few fields, that they go by way of pairs
     const int fields = wide ? 1 + gen_below(g, 2) : gen_chance(g, 12) ? 4 : 1 + gen_below(g, 3);
     const bool counts = !wide && gen_chance(g, 20);      // whole numbers alone
-    for (int i = 0; i < fields; i++) wish[i] = (gen_wish){wide ? i == 0 ? K_I64 : gen_chance(g, 50) ? K_F32 : K_U32 : counts ? K_U32 : g->options.no_double ? K_F32 : kinds[gen_below(g, 10)], 0, 0};
+    for (int i = 0; i < fields; i++)
+        wish[i] = (gen_wish){wide                   ? i == 0              ? K_I64
+                                                      : gen_chance(g, 50) ? K_F32
+                                                                          : K_U32
+                             : counts               ? K_U32
+                             : g->options.no_double ? K_F32
+                                                    : kinds[gen_below(g, 10)],
+                             0, 0};
     g->units = wide ? one_of(g, many, 4) : one_of(g, rows, fields > 2 ? 7 : 9);
     diff_param *p = add_param(g, true, "t", g->units, gen_wished_record(g, "row1", wish, fields));
     for (int i = 0; i < fields; i++) p->law[i] = wide || counts || wish[i].kind == K_F64 || wish[i].kind == K_I64 ? L_SUM : any_law(g, wish[i].kind);
@@ -119,7 +135,11 @@ static void totals_params(gen *g)
         gen_wish wish[5];
         const int fields = 1 + gen_below(g, 5);
         const bool doubles = gen_chance(g, 30);
-        for (int k = 0; k < fields; k++) wish[k] = (gen_wish){(doubles || gen_chance(g, 25)) && !g->options.no_double ? K_F64 : gen_chance(g, 85) ? K_F32 : scalar_kind(g), gen_chance(g, 60) ? 0 : 2 + (uint64_t)gen_below(g, 18), 0};
+        for (int k = 0; k < fields; k++)
+            wish[k] = (gen_wish){(doubles || gen_chance(g, 25)) && !g->options.no_double ? K_F64
+                                 : gen_chance(g, 85)                                     ? K_F32
+                                                                                         : scalar_kind(g),
+                                 gen_chance(g, 60) ? 0 : 2 + (uint64_t)gen_below(g, 18), 0};
         add_param(g, true, gen_print(g, "t%d", i), gen_chance(g, 10) ? 2 : 0, gen_wished_record(g, gen_print(g, "row%d", i + 1), wish, fields));
     }
 }
@@ -141,7 +161,8 @@ typedef struct loop {
 static loop open_loop(gen *g, uint64_t turns)
 {
     const loop l = {gen_user_name(g, "i"), gen_name(g, "i"), gen_scope(g)};
-    gen_open(g, gen_print(g, "for (uint32_t %s = 0; %s < %" PRIu64 "; %s++) ", l.hk, l.hk, turns, l.hk), gen_print(g, "for (uint32_t %s = 0; %s < %" PRIu64 "; %s++) ", l.c, l.c, turns, l.c));
+    gen_open(g, gen_print(g, "for (uint32_t %s = 0; %s < %" PRIu64 "; %s++) ", l.hk, l.hk, turns, l.hk),
+             gen_print(g, "for (uint32_t %s = 0; %s < %" PRIu64 "; %s++) ", l.c, l.c, turns, l.c));
     gen_declare(g, (gen_symbol){.hk = l.hk, .c = l.c, .kind = K_U32, .table = -1, .below = turns});
     return l;
 }
@@ -223,7 +244,10 @@ static gen_value unit_value(gen *g, loop unit)
     const char *row = g->program->params[net].is_table ? gen_print(g, "%s[0]", g->program->params[net].name) : g->program->params[net].name;
     const char *a = gen_print(g, "%s.%s[%s]", row, w->hk, unit.hk), *b = gen_print(g, "%s.%s", g->left, x->hk);
     const bool swap = gen_chance(g, 50);
-    const char *c = gen_print(g, swap ? "dot_f32((*in).%s, b%d[0].%s[%s], %" PRIu64 ")" : "dot_f32(b%2$d[0].%3$s[%4$s], (*in).%1$s, %5$" PRIu64 ")", x->c, net, w->c, unit.c, g->length);
+    const char *c = gen_print(g,
+                              swap ? "dot_f32((*in).%s, b%d[0].%s[%s], %" PRIu64 ")"
+                                   : "dot_f32(b%2$d[0].%3$s[%4$s], (*in).%1$s, %5$" PRIu64 ")",
+                              x->c, net, w->c, unit.c, g->length);
     const gen_value dot = value_of(gen_print(g, "dot(%s, %s)", swap ? b : a, swap ? a : b), gen_temporary(g, K_F32, c), K_F32);
     return gen_chance(g, 60) ? gen_product(g, dot, value_of("0.125f", "0.125f", K_F32)) : dot;
 }
@@ -233,7 +257,8 @@ static void add_at(gen *g, int number, loop unit, loop at, uint64_t elements, ge
 {
     const gen_field *f = &g->row[ACCUM_FIRST]->field[number];
     const char *name = g->program->params[ACCUM_FIRST].name;
-    const char *hk = f->count2 ? gen_print(g, "%s.%s[%s][%s]", name, f->hk, unit.hk, at.hk) : gen_print(g, "%s.%s[%s * %" PRIu64 " + %s]", name, f->hk, unit.hk, elements, at.hk);
+    const char *hk = f->count2 ? gen_print(g, "%s.%s[%s][%s]", name, f->hk, unit.hk, at.hk)
+                               : gen_print(g, "%s.%s[%s * %" PRIu64 " + %s]", name, f->hk, unit.hk, elements, at.hk);
     gen_accumulate_value(g, (gen_cell){ACCUM_FIRST, f->leaf, f->kind, hk, "0", gen_print(g, "%s * %" PRIu64 " + %s", unit.c, elements, at.c)}, v);
 }
 
@@ -314,7 +339,9 @@ static gen_value distance(gen *g, loop row)
 static gen_symbol nearest_row(gen *g)
 {
     const diff_kind kind = g->in->field[g->array].kind;
-    const gen_symbol best = {.hk = gen_user_name(g, "best"), .c = gen_name(g, "v"), .kind = K_U32, .table = -1, .below = g->units}, least = {.hk = gen_user_name(g, "best_d"), .c = gen_name(g, "v"), .kind = kind, .table = -1};
+    const gen_symbol best = {.hk = gen_user_name(g, "best"), .c = gen_name(g, "v"), .kind = K_U32, .table = -1,
+                             .below = g->units},
+                     least = {.hk = gen_user_name(g, "best_d"), .c = gen_name(g, "v"), .kind = kind, .table = -1};
     gen_hk(g, "uint32_t %s = 0;", best.hk);
     gen_c(g, "uint32_t %s = 0;", best.c);
     gen_hk(g, "%s %s = INFINITY;", gen_c_type(kind), least.hk);
@@ -336,7 +363,10 @@ static void add_array(gen *g, const char *row, const char *c_row, const gen_valu
     const char *name = g->program->params[ACCUM_FIRST].name;
     const loop at = open_loop(g, g->length);
     const gen_value x = element(g, at);
-    gen_accumulate_value(g, (gen_cell){ACCUM_FIRST, f->leaf, f->kind, gen_print(g, "%s[%s].%s[%s]", name, row, f->hk, at.hk), c_row, at.c}, factor ? scaled(g, *factor, x) : x);
+    gen_accumulate_value(
+        g,
+        (gen_cell){ACCUM_FIRST, f->leaf, f->kind, gen_print(g, "%s[%s].%s[%s]", name, row, f->hk, at.hk), c_row, at.c},
+        factor ? scaled(g, *factor, x) : x);
     close_loop(g, at);
 }
 
@@ -380,13 +410,20 @@ static gen_value key(gen *g)
     const int which = gen_below(g, 3);
     if (which == 0) {
         const char *most = gen_print(g, "%" PRIu64 ".0f", g->units - 1);
-        return value_of(gen_print(g, "(uint32_t)min(fabs((float)%s), %s)", k.hk, most), gen_temporary(g, K_U32, gen_print(g, "sat_u32(min_f32(fabsf((float)%s), %s))", k.c, most)), K_U32);
+        return value_of(gen_print(g, "(uint32_t)min(fabs((float)%s), %s)", k.hk, most),
+                        gen_temporary(g, K_U32, gen_print(g, "sat_u32(min_f32(fabsf((float)%s), %s))", k.c, most)),
+                        K_U32);
     }
     if (which == 1)
         return value_of(gen_print(g, "(uint32_t)(hash(%s) %% %" PRIu64 "ul)", k.hk, g->units),
-                        gen_temporary(g, K_U32, gen_print(g, "(uint32_t)(hash_of((%s%s)%s) %% %" PRIu64 "ul)", gen_is_signed(f->kind) ? "u" : "", gen_c_type(f->kind), k.c, g->units)), K_U32);
+                        gen_temporary(g, K_U32,
+                                      gen_print(g, "(uint32_t)(hash_of((%s%s)%s) %% %" PRIu64 "ul)",
+                                                gen_is_signed(f->kind) ? "u" : "", gen_c_type(f->kind), k.c, g->units)),
+                        K_U32);
     const char *name = g->program->params[ACCUM_FIRST].name;
-    return value_of(gen_print(g, "(uint32_t)%s %% (uint32_t)len(%s)", k.hk, name), gen_temporary(g, K_U32, gen_print(g, "(uint32_t)%s %% (uint32_t)ctx->rows[%d]", k.c, ACCUM_FIRST)), K_U32);
+    return value_of(gen_print(g, "(uint32_t)%s %% (uint32_t)len(%s)", k.hk, name),
+                    gen_temporary(g, K_U32, gen_print(g, "(uint32_t)%s %% (uint32_t)ctx->rows[%d]", k.c, ACCUM_FIRST)),
+                    K_U32);
 }
 
 // What is added to a row: mostly a field of the record, or a count. To integers of 64 bits often narrower ones, which pairs carry as they are.
@@ -413,7 +450,9 @@ static void by_key(gen *g)
     for (int i = 0; i < r->field_count; i++) {
         const gen_field *f = &r->field[i];
         const char *hk = gen_print(g, "%s[%s].%s", g->program->params[ACCUM_FIRST].name, row.hk, f->hk);
-        if (gen_chance(g, 95)) gen_accumulate_value(g, (gen_cell){ACCUM_FIRST, f->leaf, f->kind, hk, row.c, "0"}, counts && !gen_is_float(f->kind) ? value_of("1", "1", K_I32) : addend(g, f->kind));
+        if (gen_chance(g, 95))
+            gen_accumulate_value(g, (gen_cell){ACCUM_FIRST, f->leaf, f->kind, hk, row.c, "0"},
+                                 counts && !gen_is_float(f->kind) ? value_of("1", "1", K_I32) : addend(g, f->kind));
     }
     if (some) gen_close(g);
 }
@@ -436,7 +475,10 @@ static void add_element(gen *g, int param, const gen_field *f, const char *hk_in
 {
     const diff_param *p = &g->program->params[param];
     const char *field = gen_print(g, "%s%s.%s", p->name, p->is_table ? "[1]" : "", f->hk);
-    gen_accumulate_value(g, (gen_cell){param, f->leaf, f->kind, f->count ? gen_print(g, "%s[%s]", field, hk_index) : field, p->is_table ? "1" : "0", f->count ? index : "0"}, v);
+    gen_accumulate_value(g,
+                         (gen_cell){param, f->leaf, f->kind, f->count ? gen_print(g, "%s[%s]", field, hk_index) : field,
+                                    p->is_table ? "1" : "0", f->count ? index : "0"},
+                         v);
 }
 
 // In one loop to all arrays that are as long, now and then to two elements of one.

@@ -18,7 +18,10 @@ static diff_law random_law(gen *g, diff_kind kind)
 static void add_param(gen *g, int i)
 {
     diff_param *p = &g->program->params[i];
-    const bool accum = g->program->shape == DIFF_ACCUMULATING_MAP ? i == 1 || gen_chance(g, 50) : (g->program->shape == DIFF_MAP || g->program->shape == DIFF_FLAT_MAP) && !g->options.only_map && gen_chance(g, 40);
+    const bool accum = g->program->shape == DIFF_ACCUMULATING_MAP
+                           ? i == 1 || gen_chance(g, 50)
+                           : (g->program->shape == DIFF_MAP || g->program->shape == DIFF_FLAT_MAP) &&
+                                 !g->options.only_map && gen_chance(g, 40);
     p->kind = accum ? DIFF_ACCUM : DIFF_BROADCAST;
     p->is_table = gen_chance(g, 60);
     p->rows = p->is_table ? 1 + (uint64_t)gen_below(g, 7) : 1;
@@ -37,7 +40,8 @@ static void add_param(gen *g, int i)
     for (int l = 0; l < leaves; l++) {
         const bool sums = (all_sums && kinds[l] != K_BOOL) || (counts[l] > 8 && gen_is_float(kinds[l]));       // for gen_accumulate_elements
         p->law[l] = sums ? L_SUM : random_law(g, kinds[l]);
-        if (p->is_table && counts[l] >= 32 && g->row[i]->numbers < 200 && gen_chance(g, 50)) p->rows = 60;         // more than fits local memory when there is little
+        // More rows than fit local memory when there is little of it.
+        if (p->is_table && counts[l] >= 32 && g->row[i]->numbers < 200 && gen_chance(g, 50)) p->rows = 60;
     }
 }
 

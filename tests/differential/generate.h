@@ -7,7 +7,11 @@
 #include "base/arena.h"
 #include "runtime.h"
 
-typedef enum diff_shape { DIFF_MAP, DIFF_ACCUMULATING_MAP, DIFF_FILTER, DIFF_REDUCE /* field by field: an accumulator "result" */, DIFF_FLAT_MAP, DIFF_FOLD } diff_shape;
+typedef enum diff_shape {
+    DIFF_MAP, DIFF_ACCUMULATING_MAP, DIFF_FILTER,
+    DIFF_REDUCE /* field by field: an accumulator "result" */,
+    DIFF_FLAT_MAP, DIFF_FOLD
+} diff_shape;
 
 // What most of the function is about: shapes that the compiler has forms of its own for.
 typedef enum diff_theme {

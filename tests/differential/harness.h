@@ -59,7 +59,10 @@ static inline uint64_t diff_cell(const diff_exports *exports, int param, uint64_
 {
     return row * diff_cells_of_row(exports, param, exports->row_leaves[param]) + diff_cells_of_row(exports, param, leaf) + element;
 }
-static inline uint64_t diff_cells(const diff_exports *exports, int param, uint64_t rows) { return rows * diff_cells_of_row(exports, param, exports->row_leaves[param]); }
+static inline uint64_t diff_cells(const diff_exports *exports, int param, uint64_t rows)
+{
+    return rows * diff_cells_of_row(exports, param, exports->row_leaves[param]);
+}
 
 diff_result diff_reference(hdst__arena *arena, const diff_program *program, const diff_exports *exports, const diff_data *data);
 // The exact sum of numbers of a kind, integers extended to 64 bits, as accumulators keep it.
@@ -91,7 +94,9 @@ typedef struct diff_compiled {
     const char *wrong;              // NULL, or what went wrong, with the compiler's messages; diff_too_large
 } diff_compiled;
 
-extern const char diff_too_large[];     // with its helpers in place a function has more statements than the compiler takes, and it says so: no program for this test
+// Says that a function has more statements than the compiler takes once its helpers are in place, which the compiler
+// reports: no program for this test.
+extern const char diff_too_large[];
 
 // An hdst__import_reader; user: the program.
 bool diff_read_import(const char *name, const char *importing_file, char **text, size_t *length, const hdst__allocator *allocator, void *user);

@@ -35,7 +35,8 @@ static bool says_too_large(const hdst__diags *diags)
 {
     for (size_t i = 0; i < diags->count; i++) {
         const char *message = diags->items[i].message;
-        if (diags->items[i].severity == HDST__ERROR && !strstr(message, "grows too large with its helper functions") && !strstr(message, "statements once its helper functions are in place"))
+        if (diags->items[i].severity == HDST__ERROR && !strstr(message, "grows too large with its helper functions") &&
+            !strstr(message, "statements once its helper functions are in place"))
             return false;
     }
     return diags->errors > 0;
@@ -120,8 +121,10 @@ static const char *compare_layout(hdst__arena *arena, const hdst__record *record
     if (record->size != size) return hdst__arena_printf(arena, "%s has %" PRIu64 " bytes, gcc's %zu", record->name, record->size, size);
     for (int i = 0; i < count; i++) {
         const hdst__leaf *leaf = &record->leaves[i];
-        if ((int)leaf->kind != (int)leaves[i].kind || leaf->elements != leaves[i].count || hdst__leaf_offset(leaf, 0) != diff_leaf_at(&leaves[i], 0) ||
-            hdst__leaf_offset(leaf, leaf->elements - 1) != diff_leaf_at(&leaves[i], leaves[i].count - 1) || hdst__leaf_offset(leaf, leaf->elements / 2) != diff_leaf_at(&leaves[i], leaves[i].count / 2))
+        if ((int)leaf->kind != (int)leaves[i].kind || leaf->elements != leaves[i].count ||
+            hdst__leaf_offset(leaf, 0) != diff_leaf_at(&leaves[i], 0) ||
+            hdst__leaf_offset(leaf, leaf->elements - 1) != diff_leaf_at(&leaves[i], leaves[i].count - 1) ||
+            hdst__leaf_offset(leaf, leaf->elements / 2) != diff_leaf_at(&leaves[i], leaves[i].count / 2))
             return hdst__arena_printf(arena, "%s.%s lies elsewhere than in gcc's", record->name, leaf->path);
     }
     return NULL;

@@ -135,7 +135,8 @@ static void add(const addition *a)
 static void accumulate(diff_context *ctx, int param, uint64_t row, int leaf, uint64_t element, uint64_t bits)
 {
     reference *r = ctx->user;
-    const addition a = {&r->cells[param][diff_cell(r->exports, param, row, leaf, element)], r->exports->row[param][leaf].kind, r->program->params[param].law[leaf], bits};
+    const addition a = {&r->cells[param][diff_cell(r->exports, param, row, leaf, element)],
+                        r->exports->row[param][leaf].kind, r->program->params[param].law[leaf], bits};
     HDST__PUSH(r->arena, r->additions, r->addition_count, r->addition_capacity, a);
 }
 
@@ -289,7 +290,8 @@ diff_data diff_make_data(hdst__arena *arena, const diff_program *program, const 
     for (int i = 1; i < program->param_count; i++) {
         if (program->params[i].kind != DIFF_BROADCAST) continue;
         data.tables[i] = hdst__arena_alloc(arena, exports->row_size[i] * program->params[i].rows);
-        diff_fill(program->seed + (uint64_t)i * 1000002, reals, exports->row[i], exports->row_leaves[i], exports->row_size[i], program->params[i].rows, data.tables[i]);
+        diff_fill(program->seed + (uint64_t)i * 1000002, reals, exports->row[i], exports->row_leaves[i],
+                  exports->row_size[i], program->params[i].rows, data.tables[i]);
     }
     if (!exports->fold) data.count = settle(arena, program, exports, &data);
     return data;
@@ -418,15 +420,19 @@ static const char *compare_cells(hdst__arena *arena, const diff_program *program
     return NULL;
 }
 
-static const char *compare_outputs(hdst__arena *arena, const diff_exports *exports, const diff_data *data, const diff_result *expected, const diff_result *found)
+static const char *compare_outputs(hdst__arena *arena, const diff_exports *exports, const diff_data *data,
+                                   const diff_result *expected, const diff_result *found)
 {
     for (uint64_t i = 0; found->gives && expected->gives && i < data->count; i++)
-        if (expected->gives[i] != found->gives[i]) return hdst__arena_printf(arena, "record %" PRIu64 " gives %u records, not %u", i, expected->gives[i], found->gives[i]);
+        if (expected->gives[i] != found->gives[i])
+            return hdst__arena_printf(arena, "record %" PRIu64 " gives %u records, not %u", i, expected->gives[i],
+                                      found->gives[i]);
     if (expected->outputs != found->outputs) return hdst__arena_printf(arena, "%" PRIu64 " records come out, not %" PRIu64, expected->outputs, found->outputs);
     for (uint64_t i = 0; i < expected->outputs; i++)
         for (int l = 0; l < exports->out_leaves; l++)
             for (uint64_t e = 0; e < exports->out[l].count; e++) {
-                const uint64_t a = load(expected->output, exports->out_size, i, &exports->out[l], e), b = load(found->output, exports->out_size, i, &exports->out[l], e);
+                const uint64_t a = load(expected->output, exports->out_size, i, &exports->out[l], e),
+                               b = load(found->output, exports->out_size, i, &exports->out[l], e);
                 if (a != b)
                     return hdst__arena_printf(arena, "output record %" PRIu64 " leaf %d element %" PRIu64 ": %" PRIx64 ", not %" PRIx64, i, l, e, a, b);
             }
@@ -437,7 +443,9 @@ const char *diff_compare(hdst__arena *arena, const diff_program *program, const 
                          const diff_result *found)
 {
     if (expected->failed_record != UINT64_MAX || found->failed_record != UINT64_MAX) return compare_faults(arena, expected, found);
-    if (expected->skipped != found->skipped) return hdst__arena_printf(arena, "%" PRIu64 " records are skipped, not %" PRIu64, expected->skipped, found->skipped);
+    if (expected->skipped != found->skipped)
+        return hdst__arena_printf(arena, "%" PRIu64 " records are skipped, not %" PRIu64, expected->skipped,
+                                  found->skipped);
     const char *wrong = exports->out_leaves ? compare_outputs(arena, exports, data, expected, found) : NULL;     // else nobody asks what was kept
     return wrong ? wrong : compare_cells(arena, program, exports, expected, found);
 }

@@ -126,7 +126,10 @@ Test(differential, random_programs_give_the_bits_of_their_c_translations)
         run_batch(first + done, count - done < BATCH ? (int)(count - done) : BATCH, &t);
         if (count > PROGRESS && (done + BATCH) % PROGRESS == 0) fprintf(stderr, "%d of %" PRIu64 " programs, %d differ\n", t.programs, count, t.different);
     }
-    fprintf(stderr, "%d programs from seed %" PRIu64 ", %d with a failing record; %d more without data for which they end, %d too large\n", t.programs, first, t.failing, t.endless, t.too_large);
+    fprintf(stderr,
+            "%d programs from seed %" PRIu64
+            ", %d with a failing record; %d more without data for which they end, %d too large\n",
+            t.programs, first, t.failing, t.endless, t.too_large);
     cr_expect_leq(t.too_large, 2 + t.programs / 100, "%d programs are too large", t.too_large);
     cr_expect_eq(t.different, 0, "%d programs differ", t.different);
     if (count >= 100) cr_expect(t.failing > 0 && t.failing < t.programs / 4, "%d of %d programs fail: they say little", t.failing, t.programs);

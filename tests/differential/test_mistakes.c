@@ -58,7 +58,11 @@ static bool try_mistake(hdst__arena *arena, const diff_program *program, const d
     hdst__diags diags;
     compile(arena, &diags, program, text);
     const char *wrong = look(&diags, line, mistake->says);
-    if (wrong) fprintf(stderr, "--- seed %" PRIu64 ": %s for '%s' (%s)\n%s", program->seed, wrong, mistake->text, mistake->says ? mistake->says : "", messages(arena, &diags));
+    if (wrong)
+        fprintf(stderr,
+                "--- seed %" PRIu64 ": %s for '%s' (%s)\n"
+                "%s",
+                program->seed, wrong, mistake->text, mistake->says ? mistake->says : "", messages(arena, &diags));
     return !wrong;
 }
 

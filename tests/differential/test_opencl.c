@@ -124,7 +124,8 @@ static void read_accum(const trial *t, hdst__stage *stage, const hdst__stage_out
 
 static diff_result read_output(const trial *t, hdst__stage *stage, const hdst__stage_output *output)
 {
-    diff_result found = {.failed_record = UINT64_MAX, .output = (void *)output->records, .outputs = output->record_count, .skipped = hdst__stage_stats(stage)->skipped};
+    diff_result found = {.failed_record = UINT64_MAX, .output = (void *)output->records,
+                         .outputs = output->record_count, .skipped = hdst__stage_stats(stage)->skipped};
     for (size_t a = 0; output->tables && a < output->tables->accum_count; a++) read_accum(t, stage, output, a, &found);
     return found;
 }
@@ -133,7 +134,8 @@ static const char *check_failure(const trial *t, hdst_status status, const hdst_
 {
     if (status != HDST_E_RECORD) return hdst__arena_printf(t->arena, "status %d: %s %s", status, error->message, error->cause);
     if (error->record != t->expected->failed_record)
-        return hdst__arena_printf(t->arena, "record %" PRIu64 " is said to fail first, not %" PRIu64 ": %s", error->record, t->expected->failed_record, error->message);
+        return hdst__arena_printf(t->arena, "record %" PRIu64 " is said to fail first, not %" PRIu64 ": %s",
+                                  error->record, t->expected->failed_record, error->message);
     const char *words = t->expected->fault == FAULT_DIVISION ? "division" : "out of range";
     return strstr(error->message, words) ? NULL : hdst__arena_printf(t->arena, "'%s' lacks '%s'", error->message, words);
 }
@@ -162,7 +164,9 @@ static const char *run_trial(trial *t, hdst__engine *engine)
     memory_reader memory = {hdst__storage_make(t->arena, record, HDST__AOS, 0, t->data->count), t->data->records};
     hdst__layout layout = layout_of(t->program);
     hdst__reader reader = {fill, &memory, t->data->count, record, layout, layout == HDST__AOSOA ? 64 : 0};
-    hdst__stage *stage = hdst__stage_create(engine, &(hdst__stage_spec){stage_kind(t->program), t->func, reader, NULL, NULL, .takes_rows = true, .keep_rows = dice(t->program) % 2});
+    hdst__stage *stage =
+        hdst__stage_create(engine, &(hdst__stage_spec){stage_kind(t->program), t->func, reader, NULL, NULL,
+                                                       .takes_rows = true, .keep_rows = dice(t->program) % 2});
     hdst__stage_output output = {0};
     hdst_error error = HDST_ERROR_INIT;
     hdst_status status = hdst__stage_run(stage, &t->values, &output, &error);
@@ -186,8 +190,10 @@ static const struct {
     {"GPU", {.gpu_form_on_cpu = true}},
     {"GPU, 16 KiB of local memory", {.gpu_form_on_cpu = true, .local_bytes = 16384}},
     {"GPU, 512 bytes of local memory", {.gpu_form_on_cpu = true, .local_bytes = 512}},
-    {"GPU, 4 KiB of local memory, tables by way of pairs", {.gpu_form_on_cpu = true, .local_bytes = 4096, .part_always = true}},
-    {"GPU, 8 KiB of local memory, tables by way of pairs, few spare cells", {.gpu_form_on_cpu = true, .local_bytes = 8192, .part_always = true, .spare_cells = 4}},
+    {"GPU, 4 KiB of local memory, tables by way of pairs",
+     {.gpu_form_on_cpu = true, .local_bytes = 4096, .part_always = true}},
+    {"GPU, 8 KiB of local memory, tables by way of pairs, few spare cells",
+     {.gpu_form_on_cpu = true, .local_bytes = 8192, .part_always = true, .spare_cells = 4}},
     {"CPU, fast sums", {.fast_sums = true}},
     {"GPU, fast sums", {.gpu_form_on_cpu = true, .fast_sums = true}},
     {"CPU, foreign NaNs", {.foreign_nans = true}},
@@ -197,7 +203,10 @@ static const struct {
     {"CPU, skipping", {.skip_failed = true}},
     {"GPU, skipping", {.gpu_form_on_cpu = true, .skip_failed = true}},
 };
-enum { CPU, GPU, GPU_16K, GPU_512, GPU_4K, GPU_8K, CPU_FAST, GPU_FAST, CPU_NANS, GPU_NANS, CPU_NONE, GPU_NONE, CPU_SKIP, GPU_SKIP, FORMS = sizeof forms / sizeof *forms, TURN = 16 };
+enum {
+    CPU, GPU, GPU_16K, GPU_512, GPU_4K, GPU_8K, CPU_FAST, GPU_FAST, CPU_NANS, GPU_NANS, CPU_NONE, GPU_NONE, CPU_SKIP,
+    GPU_SKIP, FORMS = sizeof forms / sizeof *forms, TURN = 16
+};
 
 // By the seed alone, so that a program by itself runs in the same form.
 static const int turns[DIFF_THEMES][TURN] = {

@@ -131,7 +131,11 @@ static records sorted(hdst__arena *arena, const records *r, const sort_keys *key
 
 // --- Pipelines ---
 
-static hdst_dataset *source_of(trial *t) { return hdst_read(hdst_source_from_memory(t->context, t->in.rows, t->in.count, t->in.size), t->module, t->program->in_name); }
+static hdst_dataset *source_of(trial *t)
+{
+    return hdst_read(hdst_source_from_memory(t->context, t->in.rows, t->in.count, t->in.size), t->module,
+                     t->program->in_name);
+}
 
 static hdst_dataset *mapped(trial *t)
 {
@@ -229,7 +233,9 @@ static void try_keys(trial *t, hdst_dataset *d, const records *r, int key, int v
         seen += count;
         const uint64_t sum = extended(kinds[1], diff_sum(kinds[1], numbers, count)), other = extended(kinds[1], number(&found, i, 1, 0));
         if (sum != other || count != number(&found, i, 2, 0) || !count)
-            t->wrong = hdst__arena_printf(t->arena, "key %" PRIx64 ": sum %" PRIx64 " of %" PRIu64 ", not %" PRIx64 " of %" PRIu64, number(&found, i, 0, 0), sum, count, other, number(&found, i, 2, 0));
+            t->wrong = hdst__arena_printf(
+                t->arena, "key %" PRIx64 ": sum %" PRIx64 " of %" PRIu64 ", not %" PRIx64 " of %" PRIu64,
+                number(&found, i, 0, 0), sum, count, other, number(&found, i, 2, 0));
     }
     if (!t->wrong && seen != r->count) t->wrong = hdst__arena_printf(t->arena, "%" PRIu64 " records have a key, not %" PRIu64, r->count, seen);
 }
@@ -265,7 +271,8 @@ static int value_leaf(const records *r, uint64_t dice)       // of numbers that 
 
 static const char *type_of(diff_kind kind)
 {
-    static const char *const names[K_COUNT] = {"bool", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "float", "double"};
+    static const char *const names[K_COUNT] = {"bool",     "int8_t",   "int16_t",  "int32_t", "int64_t", "uint8_t",
+                                               "uint16_t", "uint32_t", "uint64_t", "float",   "double"};
     return names[kind];
 }
 
@@ -349,7 +356,9 @@ static int run_batch(uint64_t first, int count, bool cpu)
     hdst__arena_init(&arena, NULL, &out_of_memory);
     if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
     diff_program *programs[BATCH];
-    for (int i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + (uint64_t)i, &(diff_options){.only_map = true, .no_faults = true, .statements = 4});
+    for (int i = 0; i < count; i++)
+        programs[i] = diff_generate(&arena, first + (uint64_t)i,
+                                    &(diff_options){.only_map = true, .no_faults = true, .statements = 4});
     diff_library library = {0};
     cr_assert(diff_library_open(&library, programs, count));
     int different = 0;

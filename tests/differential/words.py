@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The words that generated OpenCL C is made of, as a C array for the generator, which names things so: identifiers of the templates and of the printers' and passes'
-texts, and OpenCL's own built-ins that a program may use as names.
+"""The words that generated OpenCL C is made of, as a C array for the generator, which names things so: identifiers of the
+templates and of the printers' and passes' texts, and OpenCL's own built-ins that a program may use as names.
 
 usage: words.py OUTPUT DEPFILE CODEGEN-FOLDER
 """
@@ -10,12 +10,15 @@ import re
 import sys
 
 BUILT_INS = '''
-barrier mem_fence clamp step smoothstep mix mad mad24 mul24 mul_hi rotate upsample popcount clz select shuffle shuffle2 cross length distance normalize sign radians degrees
-get_global_id get_local_id get_group_id get_global_size get_local_size get_num_groups get_work_dim vload4 vstore4 prefetch printf atomic_add atomic_inc atom_add atom_max as_uchar
-as_float4 convert_int convert_uchar_sat half_sqrt native_exp native_recip isequal isless isfinite isnormal signbit any all bitselect fract frexp ldexp modf nextafter remquo
-lgamma tgamma maxmag minmag nan pown powr rootn sincos work_group_barrier sub_group_reduce_add async_work_group_copy wait_group_events read_imagef write_imagef
-uchar ushort uint ulong uchar4 float4 double2 half quad kernel global local constant generic read_only write_only read_write sampler_t event_t image2d_t pipe
-CLK_LOCAL_MEM_FENCE CL_VERSION_1_2 INT_MAX UINT_MAX LONG_MAX MAXFLOAT HUGE_VALF FP_CONTRACT OPENCL main end first next this class new template private public
+barrier mem_fence clamp step smoothstep mix mad mad24 mul24 mul_hi rotate upsample popcount clz select shuffle
+shuffle2 cross length distance normalize sign radians degrees get_global_id get_local_id get_group_id get_global_size
+get_local_size get_num_groups get_work_dim vload4 vstore4 prefetch printf atomic_add atomic_inc atom_add atom_max
+as_uchar as_float4 convert_int convert_uchar_sat half_sqrt native_exp native_recip isequal isless isfinite isnormal
+signbit any all bitselect fract frexp ldexp modf nextafter remquo lgamma tgamma maxmag minmag nan pown powr rootn
+sincos work_group_barrier sub_group_reduce_add async_work_group_copy wait_group_events read_imagef write_imagef uchar
+ushort uint ulong uchar4 float4 double2 half quad kernel global local constant generic read_only write_only read_write
+sampler_t event_t image2d_t pipe CLK_LOCAL_MEM_FENCE CL_VERSION_1_2 INT_MAX UINT_MAX LONG_MAX MAXFLOAT HUGE_VALF
+FP_CONTRACT OPENCL main end first next this class new template private public
 '''
 
 ROOMS = ('accum', 'codegen', 'shuffle')                                    # whose templates are read

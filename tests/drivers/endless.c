@@ -188,7 +188,8 @@ static int work(const char *how, const char *name)
     if (hdst_device_chosen(context, &device, &error) == HDST_E_DEVICE) return NO_DEVICE;
     context->engine->limits.grace_seconds = 0.1;
     const bool sorts = !strcmp(how, "sorted"), groups = !strcmp(how, "grouped");
-    const uint64_t records = strcmp(how, "short") ? RECORDS : RECORDS / 10;      // which is one piece: then the wait is for a slice, else for memory to read the next into
+    // "short" is one piece, and the wait is for a slice; else it is for memory to read the next piece into.
+    const uint64_t records = strcmp(how, "short") ? RECORDS : RECORDS / 10;
     hdst_module *module = hdst_module_parse(context, "endless.hk", kernel, NULL);
     hdst_value *value = hdst_value_create(module, "uint32_t", ROWS);
     hdst_map_spec *spec = hdst_map_spec_create(module, groups ? "again" : sorts ? "shift" : "turn");

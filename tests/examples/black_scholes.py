@@ -28,8 +28,8 @@ def formula(spot, strike, rate, dividend, volatility, years):
 
 def draw_options(count):
     random.seed(3)
-    return [(random.uniform(5, 200), random.uniform(5, 200), random.uniform(-0.02, 0.2), random.uniform(0, 0.1), random.uniform(0.05, 0.9), random.uniform(0.02, 10))
-            for _ in range(count)]
+    ranges = ((5, 200), (5, 200), (-0.02, 0.2), (0, 0.1), (0.05, 0.9), (0.02, 10))
+    return [tuple(random.uniform(*ends) for ends in ranges) for _ in range(count)]
 
 
 def find_devices():
@@ -108,7 +108,8 @@ def options_without_a_price_are_told():
         bad = [good, good, good[:field] + (value,) + good[field + 1:], good]
         write_csv("bad.csv", COLUMNS, bad)
         for device in ["interp"] if field else DEVICES:
-            expect_error(7, ["black-scholes: 1 option has no price; the first is record 2 (counted from 0)"], "--input", "bad.csv", "--device", device, "--json")
+            said = "black-scholes: 1 option has no price; the first is record 2 (counted from 0)"
+            expect_error(7, [said], "--input", "bad.csv", "--device", device, "--json")
 
 
 def misuse_is_told():

@@ -61,7 +61,9 @@ def the_table_is_that_of_the_definition():
             got = result("--input", "keys.csv", "--bits", bits, "--hashes", hashes, "--output", "table.npy", "--device", device)["result"]
             table = read_table("table.npy", "Q")
             check(len(table) == (bits + 63) // 64 and bits_of(table) == right, f"{bits}, {hashes}, {device}: another table")
-            check(got == {"inserted": 3002, "set_bits": len(right), "false_positive_rate": math.pow(len(right) / bits, hashes), "bits": bits, "hashes": hashes}, f"{got}")
+            want = {"inserted": 3002, "set_bits": len(right), "false_positive_rate": math.pow(len(right) / bits, hashes),
+                    "bits": bits, "hashes": hashes}
+            check(got == want, f"{got}")
 
 
 def membership_is_that_of_exact_sets_but_for_the_stated_rate():

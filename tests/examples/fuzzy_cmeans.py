@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fuzzy-cmeans program against the published objective of iris and steps computed here, and equal on every device. usage: fuzzy_cmeans.py EXECUTABLE SOURCE"""
+"""The fuzzy-cmeans program against the published objective of iris and steps computed here, and equal on every device.
+
+usage: fuzzy_cmeans.py EXECUTABLE SOURCE
+"""
 import array
 import math
 
@@ -79,8 +82,10 @@ def steps_are_those_of_the_definition():
         seen = None
         for device in DEVICES if m != 1.5 else DEVICES[:1]:
             words = f"{device}, m {m}, {count} steps"
-            got = result("--input", IRIS, *FEATURES, "--clusters", 3, "--init", "start.npy", "--iterations", count, "--fuzzifier", m, "--device", device)["result"]
-            check(got["iterations"] == count and math.isclose(got["objective"], objective, rel_tol=2e-6), f"{words}: objective {got['objective']}, not {objective}")
+            got = result("--input", IRIS, *FEATURES, "--clusters", 3, "--init", "start.npy", "--iterations", count,
+                         "--fuzzifier", m, "--device", device)["result"]
+            check(got["iterations"] == count and math.isclose(got["objective"], objective, rel_tol=2e-6),
+                  f"{words}: objective {got['objective']}, not {objective}")
             check(far(got["centers"], centers) < 2e-5, f"{words}: centers {got['centers']}, not {centers}")
             seen = seen or got
             check(got == seen, f"{words}: other bits than the interpreter's")
@@ -111,7 +116,8 @@ def many_points_have_equal_bits_in_any_memory():
 def a_point_on_a_center_is_its_own():
     write_npy("line.npy", 4, 1, [0.0, 1.0, 10.0, 11.0])
     write_npy("line-start.npy", 2, 1, [0.0, 10.0])
-    got = result("--input", "line.npy", "--clusters", 2, "--init", "line-start.npy", "--iterations", 0, "--device", "interp", "--output", "line-degrees.npy")["result"]
+    got = result("--input", "line.npy", "--clusters", 2, "--init", "line-start.npy", "--iterations", 0,
+                 "--device", "interp", "--output", "line-degrees.npy")["result"]
     degrees = read_degrees("line-degrees.npy")
     check(degrees[0] == [1, 0] and degrees[2] == [0, 1], f"{degrees}")
     # u of 1 is 81/82 and 1/82 with distances 1 and 81; of 11 it is 1/122 and 121/122 with 121 and 1

@@ -127,6 +127,12 @@ def card_defaults_have_the_published_coefficients():
         expect_published("cards", "cards.csv", [-10.651331, 0.005498917], [0.5e-6, 0.5e-9])
 
 
-main(find_devices, the_odds_of_a_table_are_its_closed_form, derivatives_vanish_with_equal_bits_everywhere, a_column_with_a_large_offset_changes_the_intercept_only,
-     classes_without_an_error_have_no_maximum, the_table_names_the_predictors, misuse_is_told, the_o_rings_have_the_published_coefficients,
+main(find_devices,
+     the_odds_of_a_table_are_its_closed_form,
+     derivatives_vanish_with_equal_bits_everywhere,
+     a_column_with_a_large_offset_changes_the_intercept_only,
+     classes_without_an_error_have_no_maximum,
+     the_table_names_the_predictors,
+     misuse_is_told,
+     the_o_rings_have_the_published_coefficients,
      card_defaults_have_the_published_coefficients)

@@ -95,7 +95,8 @@ def training_is_that_of_plain_python_with_equal_bits_on_devices():
     seen = None
     for device in DEVICES:
         for layout in ["aos", "soa"]:
-            got = result(*IRIS_RUN, "--epochs", 6, "--batch", 16, "--rate", 0.2, "--momentum", 0.8, "--holdout", 40, "--seed", 11, "--device", device, "--layout", layout)["result"]
+            got = result(*IRIS_RUN, "--epochs", 6, "--batch", 16, "--rate", 0.2, "--momentum", 0.8, "--holdout", 40,
+                         "--seed", 11, "--device", device, "--layout", layout)["result"]
             check(got["epochs"] == 6 and abs(got["accuracy"] - accuracy) < 1e-9, f"{device}: {got}, Python says {accuracy}")
             check(abs(got["loss"] - loss) < 1e-4 * loss, f"{device}: loss {got['loss']}, Python says {loss}")    # the net is float32
             seen = seen or got

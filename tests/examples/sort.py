@@ -50,7 +50,8 @@ def columns_by_name():
     with open("named.csv", "w", encoding="utf-8") as file:
         file.write("shop,price\n3,2.5\n1,9\n3,1\n2,1\n1,7\n")
     for device in DEVICES:
-        for keys, want in ((["--key", "shop"], [(1, 9), (1, 7), (2, 1), (3, 2.5), (3, 1)]), (["--key", "price,shop"], [(2, 1), (3, 1), (3, 2.5), (1, 7), (1, 9)])):
+        for keys, want in ((["--key", "shop"], [(1, 9), (1, 7), (2, 1), (3, 2.5), (3, 1)]),
+                           (["--key", "price,shop"], [(2, 1), (3, 1), (3, 2.5), (1, 7), (1, 9)])):
             code, out, err = run("--input", "named.csv", *keys, "--device", device, "--output", "sorted.csv", "--quiet")
             check(code == 0 and out.decode() == "5 rows sorted\n" and err == "", f"{keys}: {out} {err}")
             with open("sorted.csv", encoding="utf-8") as file:
@@ -85,8 +86,9 @@ def a_full_disk_leaves_the_output_as_it_was():
         resource.setrlimit(resource.RLIMIT_FSIZE, (500000, 500000))
     with open("kept.npy", "w", encoding="utf-8") as file:
         file.write("kept")
-    done = subprocess.run([PROGRAM, "--input", "many.npy", "--memory", "2M", "--device", "interp", "--output", "kept.npy"], capture_output=True, check=False, preexec_fn=less_room,
-                          restore_signals=False)     # Python ignores SIGXFSZ, and so shall the program
+    command = [PROGRAM, "--input", "many.npy", "--memory", "2M", "--device", "interp", "--output", "kept.npy"]
+    # Python ignores SIGXFSZ, and so shall the program: signals are not restored.
+    done = subprocess.run(command, capture_output=True, check=False, preexec_fn=less_room, restore_signals=False)
     check(done.returncode == 6 and b"TMPDIR" in done.stderr, f"full disk: {done.returncode} {done.stderr}")
     with open("kept.npy", encoding="utf-8") as file:
         check(file.read() == "kept", "the output was changed")
@@ -103,4 +105,5 @@ def few_rows_and_misuse():
     expect_error(2, ["--key", "9"], "--input", "named.csv", "--key", "0,9", "--device", "interp")
 
 
-main(find_devices, rows_of_floats, columns_by_name, floats_have_a_total_order, more_rows_than_memory, a_full_disk_leaves_the_output_as_it_was, few_rows_and_misuse)
+main(find_devices, rows_of_floats, columns_by_name, floats_have_a_total_order, more_rows_than_memory,
+     a_full_disk_leaves_the_output_as_it_was, few_rows_and_misuse)

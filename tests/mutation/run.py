@@ -14,8 +14,9 @@ An entry of the list:
     - what stands there     exactly once in the file; several lines where one is not enough
     + what is put there
 
-First the tests run as the tree is: one that fails then shows nothing, so it is told and left out. A mutation counts as caught when one of its tests fails, breaks down, or
-runs ten times as long as it should (and --patience). One that does not match, or does not compile, is a mistake of the list.
+First the tests run as the tree is: a test that fails then shows nothing, so it is reported and left out. A mutation counts
+as caught when one of its tests fails, breaks down, or runs ten times as long as it should (and --patience). One that does
+not match, or does not compile, is a mistake of the list.
 """
 import argparse
 import json
@@ -88,7 +89,9 @@ def first_complaint(output):
 
 def copy_tree(to):
     """What git knows or would take; without git (a tarball) all but what builds leave behind."""
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) if shutil.which("git") else None
+    command = ["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    has_git = shutil.which("git")
+    listed = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) if has_git else None
     if not listed or listed.returncode:
         shutil.copytree(ROOT, to, symlinks=True, ignore=shutil.ignore_patterns(".git", ".cache", ".gpu-*", "build*", "*.o", "__pycache__"))
         return
@@ -142,7 +145,9 @@ class Tree:
         self.source, self.build = os.path.join(folder, "tree"), os.path.join(folder, "build")
         self.tests, targets = map(json.loads, told)
         self.files_of = {target["id"]: target["filename"] for target in targets}
-        self.environment = dict(os.environ, HDST_CACHE_DIR=os.path.join(folder, "kernels"), POCL_CACHE_DIR=os.path.join(folder, "pocl"), HDST_BINARY_STARTS="1000000", TMPDIR=os.path.join(folder, "tmp"))
+        self.environment = dict(os.environ, HDST_CACHE_DIR=os.path.join(folder, "kernels"),
+                                POCL_CACHE_DIR=os.path.join(folder, "pocl"), HDST_BINARY_STARTS="1000000",
+                                TMPDIR=os.path.join(folder, "tmp"))
 
     @staticmethod
     def make(folder):
@@ -153,10 +158,13 @@ class Tree:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             raise Mistake(f"{' '.join(command)}:\n{tail(done.stdout, 4000)}")
-        return Tree(folder, CORES, [subprocess.run(["meson", "introspect", command[2], what], check=True, stdout=subprocess.PIPE).stdout.decode() for what in ("--tests", "--targets")])
+        asked = [["meson", "introspect", command[2], what] for what in ("--tests", "--targets")]
+        told = [subprocess.run(ask, check=True, stdout=subprocess.PIPE).stdout.decode() for ask in asked]
+        return Tree(folder, CORES, told)
 
     def copy(self, folder, ninjas):
-        """Compiled as it is. Meson's files, object files and programs name their folder; the name of the new one is as long, so it takes that one's place in all."""
+        """A copy, compiled as this one is. Meson's files, object files and programs name their folder; the new folder's
+        name has the same length, so it is written over the old one in all of them."""
         here, there = self.folder.encode(), folder.encode()
         assert len(here) == len(there)
 
@@ -168,7 +176,10 @@ class Tree:
             shutil.copystat(source, to)         # times too, to the nanosecond: Ninja knows by them that nothing is to be made
             return to
 
-        shutil.copytree(self.folder, folder, symlinks=True, copy_function=copy_file, ignore=lambda of, names: names if of == os.path.join(self.folder, "tmp") else [])
+        def left_out(of, names):
+            return names if of == os.path.join(self.folder, "tmp") else []
+
+        shutil.copytree(self.folder, folder, symlinks=True, copy_function=copy_file, ignore=left_out)
         return Tree(folder, ninjas, [text.replace(self.folder, folder) for text in self.told])
 
     def find(self, wanted):
@@ -188,7 +199,8 @@ class Tree:
 
     def compile(self, tests):
         targets = sorted({target for test in tests for target in self.find(test)[3]})
-        known = set(line.rpartition(":")[0] for line in subprocess.run(self.ninja + ["-t", "targets", "all"], check=True, stdout=subprocess.PIPE).stdout.decode().splitlines())
+        listed = subprocess.run(self.ninja + ["-t", "targets", "all"], check=True, stdout=subprocess.PIPE).stdout
+        known = set(line.rpartition(":")[0] for line in listed.decode().splitlines())
         return subprocess.run(self.ninja + [t for t in targets if t in known], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def run(self, test, limit):
@@ -323,7 +335,9 @@ class Session:
             print("failed without any mutation: " + " ".join(sorted(self.failing)))
         tried = sum(map(len, (self.caught, self.survivors, self.broken)))
         missing = len(self.chosen) - tried
-        print(f"mutation: {tried} tried, {len(self.caught)} caught, {len(self.survivors)} survived, {len(self.broken)} did not compile" + (f", {missing} of {len(self.chosen)} not tried" if missing else ""), flush=True)
+        print(f"mutation: {tried} tried, {len(self.caught)} caught, {len(self.survivors)} survived, "
+              f"{len(self.broken)} did not compile" + (f", {missing} of {len(self.chosen)} not tried" if missing else ""),
+              flush=True)
         return tried == len(self.caught) and not self.failing and not missing
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""run.py on a tree of three files: what it says of mutations that are caught, hang, survive, do not compile or have no test that passes; alone, side by side, and after an early end.
+"""run.py on a tree of three files: what it says of mutations that are caught, hang, survive, do not compile or have no test
+that passes; alone, side by side, and after an early end.
 
     test_run.py RUN_PY
 """
@@ -67,13 +68,15 @@ int main(void)
 + 9
 """,
 }
-EXPECTED = {2: r"caught: value failed: Assertion Failed: value", 5: r"caught: small/value did not end", 8: "SURVIVED value", 11: r"DOES NOT COMPILE [^$]*four", 14: "LEFT OUT: fails",
-            17: "caught: value failed", 20: "caught: value failed", 23: "caught: value failed"}
+EXPECTED = {2: r"caught: value failed: Assertion Failed: value", 5: r"caught: small/value did not end", 8: "SURVIVED value",
+            11: r"DOES NOT COMPILE [^$]*four", 14: "LEFT OUT: fails", 17: "caught: value failed", 20: "caught: value failed",
+            23: "caught: value failed"}
 SUMMARY = "mutation: 7 tried, 5 caught, 1 survived, 1 did not compile, 1 of 8 not tried"
 
 
 def run(folder, *arguments):
-    done = subprocess.run([sys.executable, os.path.join(folder, "tests", "mutation", "run.py"), "--patience", "5", *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    command = [sys.executable, os.path.join(folder, "tests", "mutation", "run.py"), "--patience", "5", *arguments]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, done.stdout.decode()
 
 
@@ -104,7 +107,8 @@ def main():
             check("a test that fails as it is, is told", "fails failed without any mutation" in output, output)
         early = os.path.join(folder, "early.txt")
         with open(early, "w", encoding="utf-8") as file:
-            file.write("".join(f"list.txt:{line}: {name}: {old}\n    caught: value failed (1 s)\n" for line, name, old in ((2, "expected.txt", "3"), (5, "value.c", "return 3;"), (11, "value.c", "return 4;"))))
+            for line, name, old in ((2, "expected.txt", "3"), (5, "value.c", "return 3;"), (11, "value.c", "return 4;")):
+                file.write(f"list.txt:{line}: {name}: {old}\n    caught: value failed (1 s)\n")
             file.write("list.txt:8: value.c: return 4;\n")      # ended before its verdict
         code, output = run(folder, "--jobs", "2", "--rest-of", early, "--only", "value.c")
         check("what an earlier run has not told is left", sorted(verdicts(output)) == [8, 14, 17], output)

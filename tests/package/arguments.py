@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/hdst/test_arguments.c calls every public function with NULL for each of its objects, and with each second object from another context: the list there is compared
-# with the headers, so that a new function cannot be forgotten. usage: arguments.py SOURCE
+# tests/hdst/test_arguments.c calls every public function with NULL for each of its objects, and with each second object from
+# another context: the list there is compared with the headers, so that a new function cannot be forgotten.
+# usage: arguments.py SOURCE
 import pathlib
 import re
 import sys

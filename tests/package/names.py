@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation names what there is: every public name in docs/, docs/design/, README.md and the tutorial is in hdst/hdst.h or hdst/error.h, or is listed as planned
-in docs/design/README.md; a file of docs/design says in its head which of its names are planned. Names of the library's inside are looked for in its sources.
+"""The documentation names what there is: every public name in docs/, docs/design/, README.md and the tutorial is in
+hdst/hdst.h or hdst/error.h, or is listed as planned in docs/design/README.md; a file of docs/design says in its head which
+of its names are planned. Names of the library's inside are looked for in its sources.
 
 usage: names.py SOURCE-ROOT
 """
@@ -37,7 +38,9 @@ def main(root):
     wrong = [f'docs/design/README.md: {name} is listed as planned, and exists' for name in sorted(planned & public)]
     if not planned:
         wrong.append('docs/design/README.md: no list of planned names ("Not there yet: ...")')
-    for path in sorted([*(root / 'docs').rglob('*.md'), *design.rglob('*.c'), *design.rglob('*.hk'), *design.rglob('*.yaml'), root / 'README.md', *(root / 'tutorial').glob('*')]):
+    pages = [root / 'README.md', *(root / 'docs').rglob('*.md'), *(root / 'tutorial').glob('*')]
+    designs = [path for ending in ('c', 'hk', 'yaml') for path in design.rglob(f'*.{ending}')]
+    for path in sorted(pages + designs):
         if not path.is_file():
             continue
         where, names = path.relative_to(root), names_of(path)

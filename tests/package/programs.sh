@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Programs of users compile without a warning as C and as C++, with GCC and Clang: the tutorial's, the same as README.md shows it, and one that uses every macro of the
-# public header. Compiled as C++ the tutorial's also runs, against LIBHDST. usage: programs.sh SOURCE LIBHDST
+# Programs of users compile without a warning as C and as C++, with GCC and Clang: the tutorial's, the same as README.md shows
+# it, and one that uses every macro of the public header. Compiled as C++ the tutorial's also runs, against LIBHDST.
+# usage: programs.sh SOURCE LIBHDST
 set -eu
 source=$1 library=$(realpath "$2")
 root=$(mktemp -d)
@@ -9,8 +10,10 @@ trap 'rm -rf "$root"' EXIT
 failed=0 compiled=0
 
 # The first C block of README.md that has a main.
-awk '/^```c$/ { inside = 1; text = ""; next } /^```$/ { if (inside && text ~ /int main/) { printf "%s", text; exit } inside = 0 } inside { text = text $0 "\n" }' \
-    "$source/README.md" >"$root/readme.c"
+awk '
+    /^```c$/ { inside = 1; text = ""; next }
+    /^```$/ { if (inside && text ~ /int main/) { printf "%s", text; exit } inside = 0 }
+    inside { text = text $0 "\n" }' "$source/README.md" >"$root/readme.c"
 cmp "$root/readme.c" "$source/tutorial/kmeans.c" || { echo "FAIL: README.md and tutorial/kmeans.c differ"; failed=1; }
 cp "$source/tutorial/kmeans.c" "$root/tutorial.c"
 {

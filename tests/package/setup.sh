@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tools/setup.sh with made-up dpkg-query, apt-get, id and sudo: what it installs, that it does nothing twice, what it says where it cannot. usage: setup.sh SOURCE
+# tools/setup.sh with made-up dpkg-query, apt-get, id and sudo: what it installs, that it does nothing twice, what it says
+# where it cannot. usage: setup.sh SOURCE
 set -eu
 script=$1/tools/setup.sh
 box=$(mktemp -d)

@@ -4,7 +4,10 @@
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-printf 'ok: one\nSKIP: a.csv is not in $HDST_TEST_DATA\n\033[0;34m[SKIP]\033[0m write::numpy: no NumPy\n  SKIP: not a line of ours\nSKIP: a.csv is not in $HDST_TEST_DATA\n' >"$folder/log"
+{
+    printf 'ok: one\nSKIP: a.csv is not in $HDST_TEST_DATA\n\033[0;34m[SKIP]\033[0m write::numpy: no NumPy\n'
+    printf '  SKIP: not a line of ours\nSKIP: a.csv is not in $HDST_TEST_DATA\n'
+} >"$folder/log"
 printf 'ok: one\n' >"$folder/quiet"
 got=$(sh "$1" "$folder/log")
 for want in 'Left out:' 'SKIP: a.csv is not in $HDST_TEST_DATA (2 times)' 'SKIP: write::numpy: no NumPy' 'HDST_TEST_DATA names the folder'; do

@@ -110,8 +110,8 @@ fuzz() {
     [ "$count" -gt 0 ] || echo "SKIP: fuzz: there are no targets"
 }
 
-# Generated kernels on a simulated device that checks every access, race and API call. The loader gets Oclgrind as its only driver; what it finds goes to a file,
-# and any word in there is a failure, whatever the program says.
+# Generated kernels on a simulated device that checks every access, race and API call. The loader gets Oclgrind as its only
+# driver; what it finds goes to a file, and any word in there is a failure, whatever the program says.
 oclgrind() {
     local driver command folder
     driver=$(find /usr/lib /usr/lib64 /usr/local/lib -name liboclgrind-rt-icd.so 2>/dev/null | head -1)

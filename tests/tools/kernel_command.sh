@@ -37,7 +37,10 @@ expect 3 '' "hint: declare it: param uint32_t D;" check product.hk --param D=2
 printf 'map f(pont p, accum double s) { s += p.x[0]; }\n' >pont.hk
 expect 3 '' "hint: did you mean 'point'?" check pont.hk --schema point.yaml
 expect 0 'usage: hdst kernel' '' --help
-printf 'struct bill { uint32_t user; float due; };\ngroup most(key uint32_t user, stream bill b) -> float { float m = 0; for (bill e : b) m = max(m, e.due); return m; }\n' >group.hk
+cat >group.hk <<'END'
+struct bill { uint32_t user; float due; };
+group most(key uint32_t user, stream bill b) -> float { float m = 0; for (bill e : b) m = max(m, e.due); return m; }
+END
 printf 'struct bill { uint32_t user; float due; };\ngroup none(key uint32_t who, stream bill b) -> float { return 0.0f; }\n' >nameless.hk
 expect 0 'group most' '' check group.hk
 expect 0 'for row = first to end' '' show group.hk --ir
@@ -59,7 +62,8 @@ expect 3 '' "error: unknown type 'flot'" check <(printf 'flot f(int a) { return 
     for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do printf 'float h%d(float a) { return h%d(a) * 2 + h%d(a + 1); }\n' $i $((i - 1)) $((i - 1)); done
     printf 'map f(p r, accum double g) { g += h13(r.x); }\n'
 } >chain.hk
-for target in cpu gpu interp; do expect 3 '' "chain.hk:16:5: error: 'f' has more than 10000 statements once its helper functions are in place" show chain.hk --target $target; done
+large="chain.hk:16:5: error: 'f' has more than 10000 statements once its helper functions are in place"
+for target in cpu gpu interp; do expect 3 '' "$large" show chain.hk --target $target; done
 expect 3 '' "hint: " show chain.hk --ir
 # each function has the compiler's memory to itself: 12 that take 60 MB each
 {

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Every golden header, and the headers of a few hundred records with every type, alignment and layout, compile alone as C11 and as C++11. Their static assertions hold
-# the offsets that hdst computed against those of the compilers. usage: schema_headers_compile.sh HDST GOLDEN-FOLDER
+# Every golden header, and the headers of a few hundred records with every type, alignment and layout, compile alone as C11 and
+# as C++11. Their static assertions compare the offsets that hdst computed with those of the compilers.
+# usage: schema_headers_compile.sh HDST GOLDEN-FOLDER
 set -u
 hdst=$1 golden=$2
 folder=$(mktemp -d) || exit 1
@@ -52,6 +53,9 @@ done
 # The assertions are there to fail: a header with one offset wrong must not compile.
 sed 's/offsetof(struct r0, f1) == /&1/' "$folder/wide.h" >"$folder/wrong.h"
 printf '#include "%s"\n' "$folder/wrong.h" >"$folder/wrong.c"
-if cmp -s "$folder/wide.h" "$folder/wrong.h" || ${CC:-cc} -std=c11 -fsyntax-only "$folder/wrong.c" 2>/dev/null; then echo 'FAIL: a wrong offset was not noticed'; failures=$((failures + 1)); fi
+if cmp -s "$folder/wide.h" "$folder/wrong.h" || ${CC:-cc} -std=c11 -fsyntax-only "$folder/wrong.c" 2>/dev/null; then
+    echo 'FAIL: a wrong offset was not noticed'
+    failures=$((failures + 1))
+fi
 echo "$compiled compilations"
 [ "$failures" = 0 ] && [ "$compiled" -ge 4 ]

@@ -129,7 +129,11 @@ static const char *shape(const ast_expr *e)
 
 static const char *shape_in(const char *parameters, const char *result, const char *expression)
 {
-    ast_module *m = compile(hdst__arena_printf(&arena, "const float C = 2; enum { E = 7 }; struct r { float x[2]; int8_t n; };\n%s f(%s) { return %s; }", result, parameters, expression));
+    ast_module *m =
+        compile(hdst__arena_printf(&arena,
+                                   "const float C = 2; enum { E = 7 }; struct r { float x[2]; int8_t n; };\n"
+                                   "%s f(%s) { return %s; }",
+                                   result, parameters, expression));
     return shape(m->functions[0]->body->body[0]->value);
 }
 
@@ -158,7 +162,9 @@ Test(check, dot_and_sum_have_the_type_of_an_element_as_promoted)
 
 Test(check, functions_of_the_user_may_be_called_dot_and_sum)
 {
-    const ast_module *m = compile("float dot(float x) { return x; }\nreduce sum(float a, float b) { return a + b; }\nmap m(float v) -> float { return dot(v); }\n");
+    const ast_module *m = compile("float dot(float x) { return x; }\n"
+                                  "reduce sum(float a, float b) { return a + b; }\n"
+                                  "map m(float v) -> float { return dot(v); }\n");
     cr_assert_not_null(hdst__module_function(m, "sum"));
     cr_assert_not_null(hdst__module_function(m, "dot"));
 }
@@ -187,7 +193,9 @@ Test(check, results_arguments_and_constants_convert)
     cr_assert_str_eq(shape_in("float a, int b", "float", "max(a, b)"), "(max:float a (:float b))");
     cr_assert_str_eq(shape_in("int a", "double", "sqrt(a)"), "(sqrt:double (:double a))");
     cr_assert_str_eq(shape_in("r a, uint8_t i", "float", "a.x[i] * a.n"), "(*:float a.x[(:int32_t i)] (:float a.n))");
-    cr_assert_str_eq(shape_in("r a", "r", "(r){ { 1, 2 }, .n = 300 - 250 }"), "({}:struct r ({}:float[2] 3f800000:float 40000000:float) (:int8_t (-:int32_t 12c:int32_t fa:int32_t)))");
+    cr_assert_str_eq(
+        shape_in("r a", "r", "(r){ { 1, 2 }, .n = 300 - 250 }"),
+        "({}:struct r ({}:float[2] 3f800000:float 40000000:float) (:int8_t (-:int32_t 12c:int32_t fa:int32_t)))");
     cr_assert_str_eq(shape_in("float a[5]", "uint64_t", "len(a)"), "5:uint64_t");
     cr_assert_str_eq(shape_in("float a", "uint32_t", "as_uint(a) >> 31"), "(>>:uint32_t (as_uint:uint32_t a) 1f:uint32_t)");
 }
@@ -204,7 +212,9 @@ Test(check, compound_assignments_say_in_which_type_they_are_done)
 
 Test(check, accumulators_take_values_of_their_cells_type)
 {
-    ast_module *m = compile("struct t { float x; uint32_t n; int16_t low; };\nmap f(double v, accum t a[], accum double s, accum bool any) { a[3].x += v; a[1].n++; acc_min(a[0].low, v); s -= 1; any |= v > 0; }");
+    ast_module *m = compile("struct t { float x; uint32_t n; int16_t low; };\n"
+                            "map f(double v, accum t a[], accum double s, accum bool any) { a[3].x += v; a[1].n++; "
+                            "acc_min(a[0].low, v); s -= 1; any |= v > 0; }");
     ast_stmt **s = m->functions[0]->body->body;
     cr_assert_str_eq(shape(s[0]->value), "(:float v)");
     cr_assert(s[0]->accumulates && s[1]->accumulates && s[3]->accumulates);
@@ -219,8 +229,14 @@ Test(check, accumulators_take_values_of_their_cells_type)
 
 Test(check, constants_are_folded_with_the_rules_of_the_language)
 {
-    ast_module *m = compile("enum { A = 3, B, C = -A, D = 1 << 33, E = 7 / 2 * 2 };\nconst uint8_t W = (uint8_t)(255 + A);\nconst double H = 1.0f / 3;\nconst int T[2][2] = { { A, B }, { 5 } };\n"
-                            "const int64_t WRAP = (int)(2147483647 + 1);\nconst bool Y = A < B && !(C > 0);\nparam uint32_t N = A * 2;\nstruct s { float x[N + 1]; };");
+    ast_module *m = compile("enum { A = 3, B, C = -A, D = 1 << 33, E = 7 / 2 * 2 };\n"
+                            "const uint8_t W = (uint8_t)(255 + A);\n"
+                            "const double H = 1.0f / 3;\n"
+                            "const int T[2][2] = { { A, B }, { 5 } };\n"
+                            "const int64_t WRAP = (int)(2147483647 + 1);\n"
+                            "const bool Y = A < B && !(C > 0);\n"
+                            "param uint32_t N = A * 2;\n"
+                            "struct s { float x[N + 1]; };");
     static const struct { const char *name; uint64_t bits; } cases[] = {
         {"A", 3}, {"B", 4}, {"C", (uint64_t)-3}, {"D", 2}, {"E", 6}, {"W", 2}, {"H", 0x3fd5555560000000u}, {"WRAP", (uint64_t)INT32_MIN}, {"Y", 1}, {"N", 6},
     };
@@ -299,7 +315,9 @@ Test(check, files_may_import_one_another)
     };
     hdst__param_value d = {.name = "D", .bits = 2};
     hdst__front_options options = {.params = &d, .param_count = 1, .read_import = from_memory, .import_user = (void *)files};
-    ast_module *m = compile_with("import \"a.hk\"; import \"b.hk\"; param uint32_t D;\nmap f(point p, accum double s) { s += four(p.x[D - 1]) * HALF; }", &options);
+    ast_module *m = compile_with("import \"a.hk\"; import \"b.hk\"; param uint32_t D;\n"
+                                 "map f(point p, accum double s) { s += four(p.x[D - 1]) * HALF; }",
+                                 &options);
     cr_assert_eq(m->function_count, 3);
     cr_assert_eq(hdst__module_record(m, "point")->size, 8);
 }
@@ -308,7 +326,12 @@ Test(check, files_may_import_one_another)
 
 static const ast_function *reduce(const char *text)
 {
-    return compile(hdst__arena_printf(&arena, "struct r { double x; int8_t n; struct_in in; };\nstruct struct_in { float lo; bool any; uint32_t h[2]; };\n%s", text))->functions[0];
+    return compile(hdst__arena_printf(&arena,
+                                      "struct r { double x; int8_t n; struct_in in; };\n"
+                                      "struct struct_in { float lo; bool any; uint32_t h[2]; };\n"
+                                      "%s",
+                                      text))
+        ->functions[0];
 }
 
 #define WHOLE "(r){ .x = a.x + b.x, .n = b.n + a.n, .in = { min(a.in.lo, b.in.lo), a.in.any || b.in.any, { a.in.h[0] | b.in.h[0], a.in.h[1] | b.in.h[1] } } }"

@@ -26,7 +26,8 @@ static ast_file *parse(const char *text)
 
 static const char *shape(const ast_expr *e)
 {
-    static const char *const ops[] = {"neg", "plus", "!", "~", "+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||"};
+    static const char *const ops[] = {"neg", "plus", "!", "~", "+",  "-", "*",  "/",  "%",  "<<", ">>",
+                                      "&",   "|",    "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||"};
     switch (e->kind) {
     case AST_NUMBER: return hdst__arena_printf(&arena, "%llu", (unsigned long long)e->number.bits);
     case AST_NAME: return e->name;
@@ -57,7 +58,8 @@ Test(parse, names_that_are_types_elsewhere_are_values_in_parentheses)
 {
     cr_assert_str_eq(shape_of("(uchar + 1) * (half)"), "(* (+ uchar 1) half)");
     cr_assert_str_eq(shape_of("(uint) - (ulong.x) + (text[2])"), "(+ (- uint (. ulong x)) ([] text 2))");
-    cr_assert_str_eq(shape_of("(uint)a + (ushort)(a + 1)"), "(+ (cast uint a) (cast ushort (+ a 1)))");        // refused by the checker, which says what to write
+    // Refused by the checker, which says what to write.
+    cr_assert_str_eq(shape_of("(uint)a + (ushort)(a + 1)"), "(+ (cast uint a) (cast ushort (+ a 1)))");
 }
 
 Test(parse, operators_bind_as_in_c)
@@ -84,11 +86,24 @@ Test(parse, casts_compounds_and_tuples_are_told_apart_from_parentheses)
 Test(parse, numbers_have_the_types_of_c)
 {
     static const struct { const char *text; hdst__kind kind; uint64_t bits; } cases[] = {
-        {"1", HDST__I32, 1}, {"2147483647", HDST__I32, 2147483647}, {"2147483648", HDST__I64, 2147483648u}, {"0x80000000", HDST__U32, 0x80000000u},
-        {"1u", HDST__U32, 1}, {"1ll", HDST__I64, 1}, {"1UL", HDST__U64, 1}, {"0xFFFFFFFFFFFFFFFF", HDST__U64, UINT64_MAX}, {"017", HDST__I32, 15}, {"0b101", HDST__I32, 5},
-        {"1.0f", HDST__F32, 0x3f800000}, {"0x1p-1f", HDST__F32, 0x3f000000}, {"1e0", HDST__F64, 0x3ff0000000000000u}, {".5", HDST__F64, 0x3fe0000000000000u},
-        {"'a'", HDST__I32, 97}, {"'\\n'", HDST__I32, 10}, {"true", HDST__BOOL, 1},
-        {"16777217.0f", HDST__F32, 0x4b800000},     // a tie: to even
+        {"1", HDST__I32, 1},
+        {"2147483647", HDST__I32, 2147483647},
+        {"2147483648", HDST__I64, 2147483648u},
+        {"0x80000000", HDST__U32, 0x80000000u},
+        {"1u", HDST__U32, 1},
+        {"1ll", HDST__I64, 1},
+        {"1UL", HDST__U64, 1},
+        {"0xFFFFFFFFFFFFFFFF", HDST__U64, UINT64_MAX},
+        {"017", HDST__I32, 15},
+        {"0b101", HDST__I32, 5},
+        {"1.0f", HDST__F32, 0x3f800000},
+        {"0x1p-1f", HDST__F32, 0x3f000000},
+        {"1e0", HDST__F64, 0x3ff0000000000000u},
+        {".5", HDST__F64, 0x3fe0000000000000u},
+        {"'a'", HDST__I32, 97},
+        {"'\\n'", HDST__I32, 10},
+        {"true", HDST__BOOL, 1},
+        {"16777217.0f", HDST__F32, 0x4b800000}, // a tie: to even
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ast_file *file = parse(hdst__arena_printf(&arena, "int f(int a) { return %s; }", cases[i].text));
@@ -124,7 +139,15 @@ Test(parse, several_declarators_share_the_scope_around)
 
 Test(parse, goes_on_after_errors)
 {
-    ast_file *file = parse("struct s { float *x; float y; };\nmap f(T a) {\n  int x = ;\n  x = 1 + ;\n  if (x { x = 2; }\n  x = 3\n  x = 4;\n}\nmap g(T a) { x = 1; }\n");
+    ast_file *file = parse("struct s { float *x; float y; };\n"
+                           "map f(T a) {\n"
+                           "  int x = ;\n"
+                           "  x = 1 + ;\n"
+                           "  if (x { x = 2; }\n"
+                           "  x = 3\n"
+                           "  x = 4;\n"
+                           "}\n"
+                           "map g(T a) { x = 1; }\n");
     cr_assert_eq(diags.errors, 5);
     static const uint32_t lines[] = {1, 3, 4, 5, 6};
     for (size_t i = 0; i < 5; i++) {

@@ -4,7 +4,6 @@
 #include "accum/addends.h"
 #include "accum/superaccumulator.h"
 #include "codegen/ir/accum_tables.h"
-#include "codegen/pass/addition_bound.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -625,29 +624,4 @@ Test(interp, what_is_cancelled_goes_no_further)
         cr_expect_eq(run.failed_record, UINT64_MAX, "%d", ordered);
         hdst__cancel_end(&cancel);
     }
-}
-
-// --- The bound on additions ---
-
-Test(interp, additions_per_record_follow_the_loops)
-{
-    ir_func *f = kmeans();
-    uint64_t rows[4] = {0, 50, 50, 1};
-    cr_expect_eq(hdst__tables_adds_per_record(f, rows), 1, "an element per round of the loop: once each");
-    f->body.items[2]->body.items[0]->index2 = u64(f, 0);
-    cr_expect_eq(hdst__tables_adds_per_record(f, rows), DIM, "always the same element");
-    ir_stmt *again = loop(f, &f->body, hdst__ir_add_var(f, "k", HDST__U64, 0), u64(f, 10), special(f, IR_LENGTH, 1));
-    accumulate(f, &again->body, 3, 0, NULL, NULL, hdst__ir_const(f, HDST__F64, 0));
-    cr_expect_eq(hdst__tables_adds_per_record(f, rows), 41);
-    ir_stmt *outer = loop(f, &f->body, hdst__ir_add_var(f, "a", HDST__U64, 0), u64(f, 0), u64(f, 7)), *inner = loop(f, &outer->body, hdst__ir_add_var(f, "b", HDST__U64, 0), u64(f, 0), u64(f, 9));
-    accumulate(f, &inner->body, 3, 0, NULL, NULL, hdst__ir_const(f, HDST__F64, 0));
-    cr_expect_eq(hdst__tables_adds_per_record(f, rows), 41 + 63);
-    inner->body.items[0]->index2 = hdst__ir_binary(f, IR_ADD, HDST__U64, hdst__ir_binary(f, IR_MUL, HDST__U64, hdst__ir_var(f, outer->var), u64(f, 9)), hdst__ir_var(f, inner->var));
-    cr_expect_eq(hdst__tables_adds_per_record(f, rows), 41 + 1, "an element for each pair of turns");
-    inner->body.items[0]->index2->a->b->bits = 8;
-    cr_expect_eq(hdst__tables_adds_per_record(f, rows), 41 + 7, "pairs of turns may meet");
-    ir_stmt *general = add(f, &f->body, IR_LOOP);
-    general->cond = hdst__ir_const(f, HDST__BOOL, 0);
-    accumulate(f, &general->body, 3, 0, NULL, NULL, hdst__ir_const(f, HDST__F64, 0));
-    cr_expect_eq(hdst__tables_adds_per_record(f, rows), UINT64_MAX);
 }

@@ -19,8 +19,15 @@ enum { RECORDS = 6, ROWS = 4 };
 typedef struct item { float x[3]; uint32_t n; } item;
 typedef struct row { float y[2]; } row;
 
-static const char head[] = "func f\n  input item p {f32 x[3], u32 n}\n  broadcast row c[] {f32 y[2]}\n  accum total t[] {f64 v[2]}\n  output out result {f32 z[2]}\n"
-                           "  var u32 i\n  var f32 u\n  var f32 e[3]\n  check 0 index x\n";
+static const char head[] = "func f\n"
+                           "  input item p {f32 x[3], u32 n}\n"
+                           "  broadcast row c[] {f32 y[2]}\n"
+                           "  accum total t[] {f64 v[2]}\n"
+                           "  output out result {f32 z[2]}\n"
+                           "  var u32 i\n"
+                           "  var f32 u\n"
+                           "  var f32 e[3]\n"
+                           "  check 0 index x\n";
 
 // Runs the statements over records whose n are 0 ... 5, with tables of so many rows; what the interpreter finds wrong, "" if nothing.
 static const char *run(const char *body, uint64_t rows, bool strict)
@@ -39,8 +46,9 @@ static const char *run(const char *body, uint64_t rows, bool strict)
     const hdst__interp_table tables[] = {{NULL, 0}, {table, rows}, {NULL, 0}, {NULL, 0}};
     const hdst__tables *accums = hdst__ir_accum_tables(&arena, func, NULL);
     hdst__interp_run interpreter = {
-        .func = func, .input = {hdst__storage_make(&arena, func->params[0].record, HDST__AOS, 0, RECORDS)}, .input_buffers = {buffers}, .count = RECORDS,
-        .broadcast = tables, .accum_rows = rows_of, .tables = accums, .device_table = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_device_words(accums, rows_of)),
+        .func = func, .input = {hdst__storage_make(&arena, func->params[0].record, HDST__AOS, 0, RECORDS)},
+        .input_buffers = {buffers}, .count = RECORDS, .broadcast = tables, .accum_rows = rows_of, .tables = accums,
+        .device_table = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_device_words(accums, rows_of)),
         .output = output, .strict = strict};
     hdst_error error = HDST_ERROR_INIT;
     const hdst_status status = hdst__interpret(&interpreter, &error);

@@ -117,7 +117,9 @@ Test(eval, minima_and_maxima_of_a_nan_are_nans_on_either_side)
     for (size_t i = 0; i < 2; i++) {
         for (int negative = 0; negative < 2; negative++) {
             const float x = negative ? -1.0f : 1.0f;
-            cr_expect(is_nan32(hdst__eval_binary(ops[i], HDST__F32, nan32, f32(x))) && is_nan32(hdst__eval_binary(ops[i], HDST__F32, f32(x), nan32)), "%zu %g", i, (double)x);
+            cr_expect(is_nan32(hdst__eval_binary(ops[i], HDST__F32, nan32, f32(x))) &&
+                          is_nan32(hdst__eval_binary(ops[i], HDST__F32, f32(x), nan32)),
+                      "%zu %g", i, (double)x);
             cr_expect_eq(hdst__eval_binary(ops[i], HDST__F64, nan64, f64(x)) & nan64, nan64);
             cr_expect_eq(hdst__eval_binary(ops[i], HDST__F64, f64(x), nan64) & nan64, nan64);
         }
@@ -126,16 +128,22 @@ Test(eval, minima_and_maxima_of_a_nan_are_nans_on_either_side)
 
 Test(eval, truth_values_are_ordered)
 {
-    static const struct { ir_op op; uint8_t of[4]; } ops[] = {      // of (0,0) (0,1) (1,0) (1,1)
-        {IR_AND, {0, 0, 0, 1}}, {IR_OR, {0, 1, 1, 1}}, {IR_XOR, {0, 1, 1, 0}}, {IR_EQ, {1, 0, 0, 1}}, {IR_NE, {0, 1, 1, 0}}, {IR_MIN, {0, 0, 0, 1}}, {IR_MAX, {0, 1, 1, 1}},
-        {IR_LT, {0, 1, 0, 0}}, {IR_LE, {1, 1, 0, 1}}, {IR_GT, {0, 0, 1, 0}}, {IR_GE, {1, 0, 1, 1}}};
+    static const struct { ir_op op; uint8_t of[4]; } ops[] = {
+        // of (0,0) (0,1) (1,0) (1,1)
+        {IR_AND, {0, 0, 0, 1}}, {IR_OR, {0, 1, 1, 1}},  {IR_XOR, {0, 1, 1, 0}}, {IR_EQ, {1, 0, 0, 1}},
+        {IR_NE, {0, 1, 1, 0}},  {IR_MIN, {0, 0, 0, 1}}, {IR_MAX, {0, 1, 1, 1}}, {IR_LT, {0, 1, 0, 0}},
+        {IR_LE, {1, 1, 0, 1}},  {IR_GT, {0, 0, 1, 0}},  {IR_GE, {1, 0, 1, 1}},
+    };
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-        for (uint64_t n = 0; n < 4; n++) cr_expect_eq(hdst__eval_binary(ops[i].op, HDST__BOOL, n >> 1, n & 1), ops[i].of[n], "operation %zu of %d and %d", i, (int)(n >> 1), (int)(n & 1));
+        for (uint64_t n = 0; n < 4; n++)
+            cr_expect_eq(hdst__eval_binary(ops[i].op, HDST__BOOL, n >> 1, n & 1), ops[i].of[n],
+                         "operation %zu of %d and %d", i, (int)(n >> 1), (int)(n & 1));
 }
 
 Test(eval, one_nan_is_canonical)
 {
-    static const uint64_t nans32[] = {0x7f800001, 0xff800001, 0x7fa00000, 0xffc00000, 0x7fffffff, 0xffffffff}, others32[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7f7fffff, 1};
+    static const uint64_t nans32[] = {0x7f800001, 0xff800001, 0x7fa00000, 0xffc00000, 0x7fffffff, 0xffffffff},
+                          others32[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7f7fffff, 1};
     for (size_t i = 0; i < sizeof nans32 / sizeof *nans32; i++) UNARY(IR_CANONICAL, HDST__F32, nans32[i], nan32);
     for (size_t i = 0; i < sizeof others32 / sizeof *others32; i++) UNARY(IR_CANONICAL, HDST__F32, others32[i], others32[i]);
     UNARY(IR_CANONICAL, HDST__F64, 0xfff0000000000001, nan64);

@@ -153,7 +153,9 @@ Test(ir, verifier_finds_a_bound_written_in_its_loop)
 
 Test(ir, verifier_finds_a_loop_that_counts_by_its_own_bound)
 {
-    ir_stmt *loop = make_loop(), *inner = hdst__ir_for(func, hdst__ir_add_var(func, "end", HDST__U32, 0), hdst__ir_const(func, HDST__U32, 0), hdst__ir_const(func, HDST__U32, 3), 1);
+    ir_stmt *loop = make_loop(),
+            *inner = hdst__ir_for(func, hdst__ir_add_var(func, "end", HDST__U32, 0), hdst__ir_const(func, HDST__U32, 0),
+                                  hdst__ir_const(func, HDST__U32, 3), 1);
     loop->hi = hdst__ir_var(func, inner->var);
     hdst__ir_push(func, &loop->body, inner);
     assert_wrong("f: what a loop's bounds read is written in it in 'for'");

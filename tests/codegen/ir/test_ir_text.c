@@ -68,9 +68,17 @@ Test(ir_text, every_program_is_read_back_in_every_form)
 
 Test(ir_text, constants_keep_their_bits)
 {
-    const char *text = "func f\n  input p p {f64 x}\n  var f32 a[6] const {0.1f, -0f, inff, -inff, nanf, nanf:0xffc12345}\n"
-                       "  var f64 b[4] const {1e-300d, nand, nand:0x7ff8000000000001, 3d}\n  var i8 c[2] const {-128i8, 127i8}\n  var i64 d[1] const {-9223372036854775808l}\n"
-                       "  var u64 e[1] const {18446744073709551615ul}\n  var u16 g[1] const {65535u16}\n  var bool h[2] const {true, false}\n{\n}\n";
+    const char *text = "func f\n"
+                       "  input p p {f64 x}\n"
+                       "  var f32 a[6] const {0.1f, -0f, inff, -inff, nanf, nanf:0xffc12345}\n"
+                       "  var f64 b[4] const {1e-300d, nand, nand:0x7ff8000000000001, 3d}\n"
+                       "  var i8 c[2] const {-128i8, 127i8}\n"
+                       "  var i64 d[1] const {-9223372036854775808l}\n"
+                       "  var u64 e[1] const {18446744073709551615ul}\n"
+                       "  var u16 g[1] const {65535u16}\n"
+                       "  var bool h[2] const {true, false}\n"
+                       "{\n"
+                       "}\n";
     static const uint64_t floats[] = {0x3dcccccd, 0x80000000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc12345};
     const char *wrong = NULL;
     const ir_func *func = ir_text_read(&arena, text, &wrong);

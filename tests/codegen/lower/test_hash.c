@@ -68,13 +68,15 @@ typedef struct hashes {
 
 static const char kernel[] =
     "struct mark { int16_t at; double weight; uint8_t flags; };\n"
-    "struct item { uint64_t id; int8_t small; float x[3]; double y; mark marks[5]; int64_t far[2]; bool yes; uint16_t last; float grid[3][2]; int32_t i; };\n"
+    "struct item { uint64_t id; int8_t small; float x[3]; double y; mark marks[5]; int64_t far[2]; bool yes; "
+    "uint16_t last; float grid[3][2]; int32_t i; };\n"
     "struct hashes { uint64_t whole, mark, x, id, small, first, y, yes, grid, far, local, same; };\n"
     "map mixed(item p) -> hashes\n"
     "{\n"
     "    item copy = p;\n"
     "    copy.x[1] = 0;\n"
-    "    return (hashes){ hash(p), hash(p.marks[p.i & 3]), hash(p.x), hash(p.id), hash(p.small), hash(p.x[0]), hash(p.y), hash(p.yes), hash(p.grid), hash(p.far),\n"
+    "    return (hashes){ hash(p), hash(p.marks[p.i & 3]), hash(p.x), hash(p.id), hash(p.small), hash(p.x[0]), "
+    "hash(p.y), hash(p.yes), hash(p.grid), hash(p.far),\n"
     "                     hash(copy), p.i > 0 ? hash(p.id) : hash(p.marks[4].at + 1) };\n"
     "}\n";
 

@@ -36,7 +36,8 @@ static void check_error(const math_function *f, bool is_double, size_t i, size_t
     const double x = is_double ? points.d[i].x : (double)points.f[i].x, y = is_double ? points.d[i].y : (double)points.f[i].y;
     const double got = is_double ? value.d[place] : (double)value.f[place];
     const double error = is_double ? math_error_double(f, x, y, got) : math_error_float(f, points.f[i].x, points.f[i].y, value.f[place]);
-    cr_expect(error <= (is_double ? f->limit_double : f->limit_float), "%s of %s: %a (%a, %a) is wrong by %g", f->name, is_double ? "double" : "float", got, x, y, error);
+    cr_expect(error <= (is_double ? f->limit_double : f->limit_float), "%s of %s: %a (%a, %a) is wrong by %g", f->name,
+              is_double ? "double" : "float", got, x, y, error);
 }
 
 static void is_near(const math_function *const *functions, size_t count, bool is_double)
@@ -107,7 +108,8 @@ Test(math, back_ends_agree_on_functions_of_two_numbers)
 Test(math, a_function_of_the_user_may_have_the_name)
 {
     hdst_context *context = context_on("interp");
-    hdst_module *module = module_of(context, "const float twice = 2; float exp(float x) { return x * twice; }\nmap f(float x) -> float { return exp(x) + log(1.0f); }");
+    hdst_module *module = module_of(context, "const float twice = 2; float exp(float x) { return x * twice; }\n"
+                                             "map f(float x) -> float { return exp(x) + log(1.0f); }");
     static const float three = 3;
     hdst_map_spec *spec = hdst_map_spec_create(module, "f");
     hdst_source *source = hdst_source_from_memory(context, &three, 1, sizeof three);

@@ -31,8 +31,10 @@ static cl_kernel build(const char *name)
 {
     const char *head = hdst__pieces_text(&arena, &hdst__base_pieces, "head.cl"), *dialect = hdst__pieces_text(&arena, &hdst__base_pieces, "dialect_plain.cl");
     const char *source = hdst__arena_printf(&arena, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n%s%s", head, dialect);
-    const char *exact = hdst__arena_printf(&arena, "%s%s", hdst__pieces_text(&arena, &hdst__accum_pieces, "superaccumulator.cl"),
-                                           hdst__pieces_text(&arena, &hdst__accum_pieces, "fixed_point.cl")), *front = hdst__pieces_text(&arena, &hdst__accum_pieces, "first_level.cl");
+    const char *exact = hdst__arena_printf(&arena, "%s%s",
+                                           hdst__pieces_text(&arena, &hdst__accum_pieces, "superaccumulator.cl"),
+                                           hdst__pieces_text(&arena, &hdst__accum_pieces, "fixed_point.cl")),
+               *front = hdst__pieces_text(&arena, &hdst__accum_pieces, "first_level.cl");
     source = hdst__arena_printf(&arena, "%s%s%s", source, exact, front);
     cl_kernel kernel = cl_run_build(&run, hdst__arena_printf(&arena, "%s%s", source, kernels), "-cl-std=CL1.2 -w", name);
     cr_assert_not_null(kernel);

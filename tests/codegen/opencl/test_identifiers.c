@@ -49,8 +49,10 @@ static space space_of(const char *word)
 
 Test(names, names_that_are_taken_differ_and_are_spelled_as_the_programs)
 {
-    static const char *const wanted[] = {"a_b", "a__b", "_a_b", "a_b_", "a.b", "a[b]", "a_b_2", "a_b_3", "_", "__", "", "2x", "x2", "v2x", "At", "a_At", "a_b_At", "p_0011aaff", "LANES", "for",
-                                         "float4", "a_b", "a b", "x", "x_2", "x_2_", "x", "x"};
+    static const char *const wanted[] = {"a_b",   "a__b", "_a_b",   "a_b_",       "a.b",   "a[b]", "a_b_2",
+                                         "a_b_3", "_",    "__",     "",           "2x",    "x2",   "v2x",
+                                         "At",    "a_At", "a_b_At", "p_0011aaff", "LANES", "for",  "float4",
+                                         "a_b",   "a b",  "x",      "x_2",        "x_2_",  "x",    "x"};
     hdst__names *outer = hdst__names_create(&arena, NULL);
     words taken = {0};
     for (int scope = 0; scope < 3; scope++) {
@@ -80,19 +82,26 @@ Test(names, no_word_of_a_template_is_spelled_as_the_programs)
 
 // What programs.hk lacks: sums over rows of records, sums in registers; and every role once: here each word stands in each place.
 static const char more_programs[] =
-    "param uint32_t SIZE_OF = 3;\nenum { NONE, SOME };\nconst double shares[3] = { 0.25, 0.5, 0.75 };\n"
-    "double share(double of, uint32_t at) { double all = 0; for (uint32_t n = 0; n < SIZE_OF; n++) { if (n == at) continue; all += of * shares[n]; } return all; }\n"
+    "param uint32_t SIZE_OF = 3;\n"
+    "enum { NONE, SOME };\n"
+    "const double shares[3] = { 0.25, 0.5, 0.75 };\n"
+    "double share(double of, uint32_t at) { double all = 0; for (uint32_t n = 0; n < SIZE_OF; n++) { "
+    "if (n == at) continue; all += of * shares[n]; } return all; }\n"
     "struct image { float pixel[40]; float label; };\n"
     "struct layer { float weight[10][40]; float bias[10]; };\n"
     "map learn(image i, broadcast layer old, accum layer now)\n"
     "{\n"
     "    float error[10];\n"
-    "    for (uint32_t u = 0; u < 10; u++) { float z = dot(old.weight[u], i.pixel) + old.bias[u]; error[u] = z - i.label; }\n"
-    "    for (uint32_t u = 0; u < 10; u++) { for (uint32_t k = 0; k < 40; k++) now.weight[u][k] += error[u] * i.pixel[k]; now.bias[u] += error[u]; }\n"
+    "    for (uint32_t u = 0; u < 10; u++) { float z = dot(old.weight[u], i.pixel) + old.bias[u]; "
+    "error[u] = z - i.label; }\n"
+    "    for (uint32_t u = 0; u < 10; u++) { "
+    "for (uint32_t k = 0; k < 40; k++) now.weight[u][k] += error[u] * i.pixel[k]; now.bias[u] += error[u]; }\n"
     "}\n"
     "struct pair { float a, b; double c; };\n"
-    "map moments(pair p, accum float t, accum double s, accum double q) { float moved = p.a * 2.0f + 1.0f; t += moved; s += p.a * p.b; q += p.c * p.c; }\n"
-    "map parted(pair p, accum double s, accum uint64_t kept) { if (p.c < SOME) return; s += share(p.c, NONE); kept += 1; }\n"
+    "map moments(pair p, accum float t, accum double s, accum double q) { float moved = p.a * 2.0f + 1.0f; "
+    "t += moved; s += p.a * p.b; q += p.c * p.c; }\n"
+    "map parted(pair p, accum double s, accum uint64_t kept) { if (p.c < SOME) return; s += share(p.c, NONE); "
+    "kept += 1; }\n"
     "struct visit { uint32_t who; float spent; };\n"
     "struct bill { float spent; uint64_t times; };\n"
     "map charge(visit v, accum bill bills[]) { bills[v.who].spent += v.spent; bills[v.who].times += 1; }\n"
@@ -154,7 +163,8 @@ static const char *renamed(hdst__arena *to, const program *p, const words *names
         at += length;
         const char *next = i + 1 < p->tokens.count ? p->tokens.items[i + 1] : "";
         // Operators of several characters came apart.
-        const bool joined = ispunct((unsigned char)text[i][0]) && ispunct((unsigned char)next[0]) && strchr("<>=!&|+-*/%^", text[i][0]) && strchr("<>=&|+-", next[0]) && text[i][0] != ')';
+        const bool joined = ispunct((unsigned char)text[i][0]) && ispunct((unsigned char)next[0]) &&
+                            strchr("<>=!&|+-*/%^", text[i][0]) && strchr("<>=&|+-", next[0]) && text[i][0] != ')';
         if (!joined) all[at++] = ' ';
         if (strchr(";{}", text[i][0])) all[at - 1] = '\n';
     }
@@ -192,8 +202,11 @@ static const hdst__kernel *make(hdst__arena *to, const ast_function *function, c
     const size_t sums = hdst__ir_accum_tables(to, func, NULL)->scale_count;
     hdst__tier *tiers = HDST__NEW_ARRAY(to, hdst__tier, sums + 1);
     for (size_t i = 0; i < sums; i++) tiers[i] = s->tier;
-    const hdst__kernel_options options = {.facts = {s->target, 48 << 10, 1024, 2, true, true, true, s->portable}, .input = hdst__storage_make(to, record, s->layout, 64, 1 << 20), .rows = rows,
-                                          .tiers = tiers, .front = s->front, .compact_bits = s->parts ? 40 : 0, .may_part = s->parts, .fast_sums = s->fast_sums, .no_blocks = s->no_blocks};
+    const hdst__kernel_options options = {.facts = {s->target, 48 << 10, 1024, 2, true, true, true, s->portable},
+                                          .input = hdst__storage_make(to, record, s->layout, 64, 1 << 20),
+                                          .rows = rows, .tiers = tiers, .front = s->front,
+                                          .compact_bits = s->parts ? 40 : 0, .may_part = s->parts,
+                                          .fast_sums = s->fast_sums, .no_blocks = s->no_blocks};
     const bool folds = function->kind == AST_REDUCE && function->reduce_class != AST_FIELD_WISE;
     return folds ? hdst__kernel_make_fold(to, func, &options, diags) : hdst__kernel_make(to, func, &options, diags);
 }
@@ -330,8 +343,12 @@ static void expect_same(const program *p, const words *names, const setting *s, 
     for (size_t k = 0; k < count; k++) {
         size_t where;
         const words tokens = words_tokens(&own, source[k]);
-        cr_expect(is_same_kernel(&own, &tokens, &expected->kernel[k], &where), "kernel %zu of setting %td:\n%s\nwhere other names give\n%s", k, s - settings, around(&tokens, where),
-                  around(&expected->kernel[k], where));
+        cr_expect(is_same_kernel(&own, &tokens, &expected->kernel[k], &where),
+                  "kernel %zu of setting %td:\n"
+                  "%s\n"
+                  "where other names give\n"
+                  "%s",
+                  k, s - settings, around(&tokens, where), around(&expected->kernel[k], where));
     }
     hdst__arena_destroy(&own);
 }
@@ -339,9 +356,15 @@ static void expect_same(const program *p, const words *names, const setting *s, 
 // Whether somebody may be called so, whatever it is.
 static bool is_a_name(const char *word)
 {
-    static const char text[] = "struct zebra_r { float NAME; }; struct zebra_s { double NAME; }; struct zebra_i { int32_t NAME; }; struct zebra_u { uint64_t NAME; };\nmap zebra_f(zebra_r NAME, accum float zebra_t) { float zebra_x = NAME.NAME; zebra_t += zebra_x; }\n"
-                               "float NAME(float zebra_x) { return zebra_x; }\nmap zebra_g(zebra_r zebra_q, accum float zebra_t) { int32_t NAME = 3; zebra_t += (NAME & 1) * zebra_q.NAME; }\n"
-                               "struct NAME { float zebra_x; };\nmap zebra_h(NAME zebra_q, accum float NAME) { NAME += zebra_q.zebra_x; }\n";
+    static const char text[] =
+        "struct zebra_r { float NAME; }; struct zebra_s { double NAME; }; struct zebra_i { int32_t NAME; }; "
+        "struct zebra_u { uint64_t NAME; };\n"
+        "map zebra_f(zebra_r NAME, accum float zebra_t) { float zebra_x = NAME.NAME; zebra_t += zebra_x; }\n"
+        "float NAME(float zebra_x) { return zebra_x; }\n"
+        "map zebra_g(zebra_r zebra_q, accum float zebra_t) { int32_t NAME = 3; "
+        "zebra_t += (NAME & 1) * zebra_q.NAME; }\n"
+        "struct NAME { float zebra_x; };\n"
+        "map zebra_h(NAME zebra_q, accum float NAME) { NAME += zebra_q.zebra_x; }\n";
     jmp_buf failed;
     hdst__arena own;
     cr_assert_eq(setjmp(failed), 0);
@@ -381,7 +404,10 @@ static void check_program(const char *text, size_t step)
     plain expected[SETTINGS];
     words all = {0}, pool = {0}, refused = {0};
     words_add_templates(&arena, &all);
-    words_add_identifiers(&arena, &all, "turns lost moved t_value_sum0 half kernel global local constant private image2d_t sampler_t event_t barrier get_local_id fmax vload4 main M_PI NULL");
+    words_add_identifiers(
+        &arena, &all,
+        "turns lost moved t_value_sum0 half kernel global local constant private image2d_t sampler_t event_t "
+        "barrier get_local_id fmax vload4 main M_PI NULL");
     for (size_t s = 0; s < SETTINGS; s++) expected[s] = plain_kernels(&p, &settings[s], &all);
     words language = {0};
     words_add_identifiers(&arena, &language, of_language);

@@ -201,7 +201,14 @@ Test(kernel, a_fold_of_packed_records_reads_columns_and_writes_bytes)
         const hdst__kernel_options options = {.facts = facts_of[form], .input = input};
         const hdst__kernel *kernel = hdst__kernel_make_fold(&arena, f, &options, &diags);
         cr_assert_not_null(kernel);
-        kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = N, .groups = form ? 1 : 2, .output = out, .output_bytes = sizeof out};
+        kernel_case c = {.kernel = kernel,
+                         .func = f,
+                         .input = input,
+                         .input_buffers = buffers,
+                         .count = N,
+                         .groups = form ? 1 : 2,
+                         .output = out,
+                         .output_bytes = sizeof out};
         cr_assert(kernel_run(&run, &c));
         for (int run_of = 0; run_of < 2; run_of++) {
             affine want = in[64 * run_of];

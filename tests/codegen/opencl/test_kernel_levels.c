@@ -20,7 +20,8 @@ enum { N = 4096 + 100, SUMS = 8 };
 
 typedef struct input { float f, g; double d; } input;
 static const ir_field input_fields[] = {{"f", HDST__F32, 0}, {"g", HDST__F32, 0}, {"d", HDST__F64, 0}};
-static const ir_field sums[SUMS] = {{"f", HDST__F32, 0}, {"f_in_double", HDST__F64, 0}, {"ff", HDST__F32, 0}, {"fg", HDST__F64, 0}, {"sum", HDST__F32, 0}, {"d", HDST__F64, 0},
+static const ir_field sums[SUMS] = {{"f", HDST__F32, 0},  {"f_in_double", HDST__F64, 0}, {"ff", HDST__F32, 0},
+                                    {"fg", HDST__F64, 0}, {"sum", HDST__F32, 0},         {"d", HDST__F64, 0},
                                     {"dd", HDST__F64, 0}, {"one_more", HDST__F64, 0}};
 
 // The addends, as the program below has them, in the type of their arithmetic.
@@ -43,9 +44,14 @@ static ir_func *make_func(void)
     ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "input", 0, input_fields, 3), false);
     const uint32_t all = ir_param_add(f, IR_ACCUM_TABLE, "all", ir_record(&arena, "sums", 0, sums, SUMS), false);
     f->params[all].leaf_op = HDST__NEW_ARRAY(&arena, hdst__accumulate_op, SUMS);
-    ir_expr *value[SUMS] = {field(f, 0), hdst__ir_convert(f, HDST__F64, field(f, 0)), ir_op2(f, IR_MUL, field(f, 0), field(f, 0)),
-                            hdst__ir_convert(f, HDST__F64, ir_op2(f, IR_MUL, field(f, 0), field(f, 1))), ir_op2(f, IR_ADD, field(f, 0), field(f, 1)), field(f, 2),
-                            ir_op2(f, IR_MUL, field(f, 2), field(f, 2)), ir_op2(f, IR_ADD, field(f, 2), ir_number(f, HDST__F64, 1))};
+    ir_expr *value[SUMS] = {field(f, 0),
+                            hdst__ir_convert(f, HDST__F64, field(f, 0)),
+                            ir_op2(f, IR_MUL, field(f, 0), field(f, 0)),
+                            hdst__ir_convert(f, HDST__F64, ir_op2(f, IR_MUL, field(f, 0), field(f, 1))),
+                            ir_op2(f, IR_ADD, field(f, 0), field(f, 1)),
+                            field(f, 2),
+                            ir_op2(f, IR_MUL, field(f, 2), field(f, 2)),
+                            ir_op2(f, IR_ADD, field(f, 2), ir_number(f, HDST__F64, 1))};
     for (uint32_t i = 0; i < SUMS; i++) ir_accumulate(f, &f->body, all, i, NULL, NULL, value[i]);
     return f;
 }
@@ -123,12 +129,36 @@ static double with_infinity(uint64_t i, uint64_t *s) { return i == 4100 ? INFINI
 static double both_infinities(uint64_t i, uint64_t *s) { return i == 50 ? INFINITY : i == 3000 ? -INFINITY : uniform(s); }
 
 static const struct { const char *name; maker make; } cases[] = {
-    {"whole numbers", whole_numbers}, {"all digits", all_digits}, {"many binades", many_binades}, {"one sign", one_sign}, {"other sign", other_sign}, {"odd halves", odd_halves},
-    {"far outliers", far_outliers}, {"rare small ones", rare_small}, {"there and back", there_and_back}, {"drifting", drifting}, {"falling", falling}, {"mostly zero", mostly_zero},
-    {"zeros", zeros}, {"late start", late_start}, {"denormals", denormals}, {"broad", broad}, {"broad with zeros", broad_with_zeros},
-    {"broad with outliers", broad_with_outliers}, {"broad and moving", broad_and_moving}, {"broad with NaN", broad_with_nan}, {"broad to denormals", broad_denormals}, {"full", full}, {"over full", over_full},
-    {"full doubles", full_doubles}, {"over full doubles", over_full_doubles}, {"low doubles", low_doubles},
-    {"greatest", greatest}, {"NaN", with_nan}, {"infinity", with_infinity}, {"both infinities", both_infinities},
+    {"whole numbers", whole_numbers},
+    {"all digits", all_digits},
+    {"many binades", many_binades},
+    {"one sign", one_sign},
+    {"other sign", other_sign},
+    {"odd halves", odd_halves},
+    {"far outliers", far_outliers},
+    {"rare small ones", rare_small},
+    {"there and back", there_and_back},
+    {"drifting", drifting},
+    {"falling", falling},
+    {"mostly zero", mostly_zero},
+    {"zeros", zeros},
+    {"late start", late_start},
+    {"denormals", denormals},
+    {"broad", broad},
+    {"broad with zeros", broad_with_zeros},
+    {"broad with outliers", broad_with_outliers},
+    {"broad and moving", broad_and_moving},
+    {"broad with NaN", broad_with_nan},
+    {"broad to denormals", broad_denormals},
+    {"full", full},
+    {"over full", over_full},
+    {"full doubles", full_doubles},
+    {"over full doubles", over_full_doubles},
+    {"low doubles", low_doubles},
+    {"greatest", greatest},
+    {"NaN", with_nan},
+    {"infinity", with_infinity},
+    {"both infinities", both_infinities},
 };
 
 // --- Running ---
@@ -198,11 +228,13 @@ static void check_case(const setting *s, const char *name, maker make, size_t gr
     }
     void *buffers[] = {s->buffer};
     static const int32_t scales[SUMS] = {20, 20, 20, 20, 20, 20, 20, 20};
-    kernel_case c = {.kernel = s->kernel, .func = s->func, .input = s->storage, .input_buffers = buffers, .count = s->records, .rows = rows, .scales = scales, .flush = 1 << 23,
-                     .groups = groups, .device_table = device};
+    kernel_case c = {.kernel = s->kernel, .func = s->func, .input = s->storage, .input_buffers = buffers,
+                     .count = s->records, .rows = rows, .scales = scales, .flush = 1 << 23, .groups = groups,
+                     .device_table = device};
     cr_assert(kernel_run(&run, &c));
     for (uint32_t i = 0; i < SUMS; i++) {
-        const uint64_t got = hdst__table_read(s->kernel->tables, rows, device, 0, 0, i, 0), want = hdst__table_read(s->kernel->tables, rows, reference, 0, 0, i, 0);
+        const uint64_t got = hdst__table_read(s->kernel->tables, rows, device, 0, 0, i, 0),
+                       want = hdst__table_read(s->kernel->tables, rows, reference, 0, 0, i, 0);
         cr_expect_eq(got, want, "%s, %s: %llx, not %llx", name, sums[i].name, (unsigned long long)got, (unsigned long long)want);
     }
 }
@@ -284,7 +316,8 @@ static ir_func *make_loop(void)
     ir_expr *at = hdst__ir_unary(f, IR_ELEM, HDST__F32, hdst__ir_var(f, e[1]));
     at->var = z;
     ir_accumulate(f, &loop[1]->body, many, 0, NULL, hdst__ir_var(f, e[1]), at);
-    ir_accumulate(f, &loop[1]->body, many, 1, NULL, hdst__ir_var(f, e[1]), hdst__ir_convert(f, HDST__F64, ir_op2(f, IR_MUL, hdst__ir_copy(f, at), field(f, 1))));
+    ir_accumulate(f, &loop[1]->body, many, 1, NULL, hdst__ir_var(f, e[1]),
+                  hdst__ir_convert(f, HDST__F64, ir_op2(f, IR_MUL, hdst__ir_copy(f, at), field(f, 1))));
     return f;
 }
 
@@ -312,8 +345,9 @@ static void check_loop_case(const setting *s, const char *name, maker make)
     }
     void *buffers[] = {s->buffer};
     static const int32_t scales[2] = {20, 20};
-    kernel_case c = {.kernel = s->kernel, .func = s->func, .input = s->storage, .input_buffers = buffers, .count = s->records, .rows = rows, .scales = scales, .flush = 1 << 23,
-                     .groups = 2, .device_table = device};
+    kernel_case c = {.kernel = s->kernel, .func = s->func, .input = s->storage, .input_buffers = buffers,
+                     .count = s->records, .rows = rows, .scales = scales, .flush = 1 << 23, .groups = 2,
+                     .device_table = device};
     cr_assert(kernel_run(&run, &c));
     for (uint32_t leaf = 0; leaf < 2; leaf++)
         for (uint64_t e = 0; e < TURNS; e++) {
@@ -325,7 +359,8 @@ static void check_loop_case(const setting *s, const char *name, maker make)
 Test(kernel_levels, exact_for_each_turn_of_a_loop)
 {
     setting s = prepare_func(make_loop(), HDST__TARGET_CPU, HDST__SOA, N);
-    cr_assert_not_null(strstr(s.kernel->source, "levels_add_float_p(&many_row_FloatLevels[e_2_], z_[e_2_], BLOCK"), "the sums are in levels, an element for each turn");
+    cr_assert_not_null(strstr(s.kernel->source, "levels_add_float_p(&many_row_FloatLevels[e_2_], z_[e_2_], BLOCK"),
+                       "the sums are in levels, an element for each turn");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_loop_case(&s, cases[i].name, cases[i].make);
     free(s.buffer);
 }

@@ -142,8 +142,10 @@ static void check(int form, const hdst__tier *tiers, const int32_t *scales, uint
         hdst__table_read_rows(kernel->tables, rows, reference, a, record, 0, a ? 1 : ROWS, wanted);
         for (uint32_t l = 0; l < LEAVES; l++)
             for (uint64_t r = 0; r < (a ? 1 : ROWS); r++)
-                cr_expect_arr_eq((char *)made[a] + r * record->size + record->leaves[l].offset, wanted + r * record->size + record->leaves[l].offset, hdst__scalar_size(record->leaves[l].kind),
-                                 "row %u %s, rounded by the kernel", (unsigned)r, kept[l].name);
+                cr_expect_arr_eq((char *)made[a] + r * record->size + record->leaves[l].offset,
+                                 wanted + r * record->size + record->leaves[l].offset,
+                                 hdst__scalar_size(record->leaves[l].kind), "row %u %s, rounded by the kernel",
+                                 (unsigned)r, kept[l].name);
     }
     for (uint32_t a = 0; a < 2; a++)
         for (uint64_t r = 0; r < (a ? 1 : ROWS); r++)
@@ -239,8 +241,13 @@ static const char *sum_great(int adds, int apart, int every)
     cr_assert(kernel && strstr(kernel->source, "lane_add("));
     int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_device_words(kernel->tables, options.rows));
     float sum = 0;
-    kernel_case c = {.kernel = kernel, .func = f, .input = storage, .input_buffers = (void *[]){in}, .count = RECORDS, .rows = options.rows, .scales = (int32_t[]){20},
-                     .flush = HDST__FLUSH_ADDS / (uint64_t)adds, .groups = 1, .finished = (void *[]){&sum}, .device_table = device};
+    kernel_case c = {.kernel = kernel,
+                     .func = f,
+                     .input = storage,
+                     .input_buffers = (void *[]){in}, .count = RECORDS, .rows = options.rows,
+                     .scales = (int32_t[]){20}, .flush = HDST__FLUSH_ADDS / (uint64_t)adds, .groups = 1,
+                     .finished = (void *[]){&sum},
+                     .device_table = device};
     cr_assert(kernel_run(&run, &c));
     cr_assert_eq(sum, (float)exact, "%d additions, great ones %d apart in one record of %d: %a, %a is right", adds, apart, every, (double)sum, exact);
     return kernel->source;

@@ -117,7 +117,9 @@ Test(kernel_text, a_locale_with_decimal_commas_changes_no_number)
     if (!set_comma_locale()) cr_skip_test("there is no locale with decimal commas");
     ir_func *f = ir_new(&arena, "numbers");
     ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "one", 0, (ir_field[]){{"x", HDST__F64, 0}}, 1), false);
-    const uint32_t out = ir_param_add(f, IR_OUTPUT, "out", ir_record(&arena, "pair", 0, (ir_field[]){{"d", HDST__F64, NUMBERS}, {"f", HDST__F32, NUMBERS}}, 2), false);
+    const uint32_t out = ir_param_add(
+        f, IR_OUTPUT, "out",
+        ir_record(&arena, "pair", 0, (ir_field[]){{"d", HDST__F64, NUMBERS}, {"f", HDST__F32, NUMBERS}}, 2), false);
     for (uint32_t n = 0; n < NUMBERS; n++) {
         store(f, out, 0, ir_op2(f, IR_MUL, ir_read(f, IR_FIELD, 0, 0, NULL, NULL), ir_number(f, HDST__F64, numbers[n])))->index = ir_number(f, HDST__U32, n);
         store(f, out, 1, ir_number(f, HDST__F32, (float)numbers[n]))->index = ir_number(f, HDST__U32, n);
@@ -131,7 +133,9 @@ Test(kernel_text, a_locale_with_decimal_commas_changes_no_number)
     kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = 2, .groups = 1, .output = got, .output_bytes = sizeof got};
     cr_assert(kernel_run(&run, &c));
     for (int i = 0; i < 2; i++)
-        for (int n = 0; n < NUMBERS; n++) cr_expect(got[i].d[n] == in[i] * numbers[n] && got[i].f[n] == (float)numbers[n], "%g: %g, %g", numbers[n], got[i].d[n], (double)got[i].f[n]);
+        for (int n = 0; n < NUMBERS; n++)
+            cr_expect(got[i].d[n] == in[i] * numbers[n] && got[i].f[n] == (float)numbers[n], "%g: %g, %g", numbers[n],
+                      got[i].d[n], (double)got[i].f[n]);
 }
 
 // Records of a block are numbered by an int; where their bytes are more than it holds they are counted in 64 bits.
@@ -141,7 +145,10 @@ Test(kernel_text, blocks_of_output_beyond_two_gibibytes)
     for (int large = 0; large < 2; large++) {
         ir_func *f = ir_new(&arena, "wide");
         ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "one", 0, (ir_field[]){{"x", HDST__F32, 0}}, 1), false);
-        const uint32_t out = ir_param_add(f, IR_OUTPUT, "out", ir_record(&arena, "row", 0, (ir_field[]){{"a", HDST__F32, large ? LARGE : SMALL}, {"b", HDST__F32, 0}}, 2), false);
+        const uint32_t out = ir_param_add(
+            f, IR_OUTPUT, "out",
+            ir_record(&arena, "row", 0, (ir_field[]){{"a", HDST__F32, large ? LARGE : SMALL}, {"b", HDST__F32, 0}}, 2),
+            false);
         store(f, out, 1, ir_op2(f, IR_ADD, ir_read(f, IR_FIELD, 0, 0, NULL, NULL), ir_number(f, HDST__F32, 1)));
         cr_assert_null(hdst__passes_scalar(f));
         const hdst__kernel *kernel = make(f, 0, hdst__storage_make(&arena, f->params[0].record, HDST__SOA, 0, N), NULL);
@@ -157,8 +164,16 @@ Test(kernel_text, fields_of_a_struct_that_is_one_word)
     typedef struct small { int16_t s; uint8_t unread; int8_t b; float f; } small;
     typedef struct wide { float f; int16_t s; int8_t b; } wide;
     ir_func *f = ir_new(&arena, "parts");
-    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "small", 0, (ir_field[]){{"s", HDST__I16, 0}, {"unread", HDST__U8, 0}, {"b", HDST__I8, 0}, {"f", HDST__F32, 0}}, 4), false);
-    const uint32_t out = ir_param_add(f, IR_OUTPUT, "out", ir_record(&arena, "wide", 0, (ir_field[]){{"f", HDST__F32, 0}, {"s", HDST__I16, 0}, {"b", HDST__I8, 0}}, 3), false);
+    ir_param_add(
+        f, IR_INPUT, "p",
+        ir_record(&arena, "small", 0,
+                  (ir_field[]){{"s", HDST__I16, 0}, {"unread", HDST__U8, 0}, {"b", HDST__I8, 0}, {"f", HDST__F32, 0}},
+                  4),
+        false);
+    const uint32_t out = ir_param_add(
+        f, IR_OUTPUT, "out",
+        ir_record(&arena, "wide", 0, (ir_field[]){{"f", HDST__F32, 0}, {"s", HDST__I16, 0}, {"b", HDST__I8, 0}}, 3),
+        false);
     static const uint32_t from[] = {3, 0, 2};
     for (uint32_t l = 0; l < 3; l++) store(f, out, l, ir_read(f, IR_FIELD, 0, from[l], NULL, NULL));
     cr_assert_null(hdst__passes_scalar(f));
@@ -172,7 +187,8 @@ Test(kernel_text, fields_of_a_struct_that_is_one_word)
     cr_assert_not_null(kernel);
     cr_expect_eq(count_of(kernel->source, "_Part(i + r)"), 3, "%s", kernel->source);
     cr_expect_eq(count_of(kernel->source, "_Of["), 0);
-    kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = N, .groups = 2, .output = got, .output_bytes = N * sizeof(wide)};
+    kernel_case c = {.kernel = kernel, .func = f, .input = input, .input_buffers = buffers, .count = N, .groups = 2,
+                     .output = got, .output_bytes = N * sizeof(wide)};
     cr_assert(kernel_run(&run, &c));
     for (int i = 0; i < N; i++) cr_expect(got[i].f == in[i].f && got[i].s == in[i].s && got[i].b == in[i].b, "record %d", i);
 }
@@ -185,8 +201,14 @@ static words words_of_kernels(void)
     cr_assert_null(hdst__passes_scalar(f));
     const uint64_t rows[] = {0, 50, 50, 1};
     words_add_templates(&arena, &all);
-    for (int form = 0; form < 2; form++) words_add_identifiers(&arena, &all, make(f, form, hdst__storage_make(&arena, f->params[0].record, HDST__SOA, 0, 1000), rows)->source);
-    words_add_identifiers(&arena, &all, "half kernel barrier float4 image2d_t sampler_t global constant private atom_add INFINITY M_PI v v_ v_2 a_b a_b_ moved lost turns t_value_sum0");
+    for (int form = 0; form < 2; form++)
+        words_add_identifiers(
+            &arena, &all,
+            make(f, form, hdst__storage_make(&arena, f->params[0].record, HDST__SOA, 0, 1000), rows)->source);
+    words_add_identifiers(
+        &arena, &all,
+        "half kernel barrier float4 image2d_t sampler_t global constant private atom_add INFINITY M_PI v v_ v_2 "
+        "a_b a_b_ moved lost turns t_value_sum0");
     return all;
 }
 
@@ -301,7 +323,10 @@ Test(kernel_text, kmeans_for_gpus_keeps_centers_and_tables_in_local_memory_while
     cr_expect(!large->tables_in_local);
     cr_expect_eq(count_of(large->source, " t_Local"), 0);
     cr_expect(large->merges && large->group_tables, "tables that work-groups share");
-    cr_expect_eq(count_of(large->source, "device_add(&t_Own"), 25, "two coordinates, quick and settled, and the count: of the four records of a lane, and of the one at the end of a slice");
+    cr_expect_eq(
+        count_of(large->source, "device_add(&t_Own"), 25,
+        "two coordinates, quick and settled, and the count: of the four records of a lane, and of the one at the "
+        "end of a slice");
     cr_expect_eq(count_of(large->source, "@"), 0);
 }
 

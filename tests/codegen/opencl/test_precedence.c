@@ -16,7 +16,10 @@
 TestSuite(precedence, .init = set_up, .fini = tear_down);
 
 static const char *const operators[] = {"+", "-", "*", "/", "%", "<<", ">>", "&", "|", "^", "<", "<=", ">", ">=", "==", "!=", "&&", "||"};
-enum { OPERATORS = sizeof operators / sizeof *operators, PAIRS = OPERATORS * OPERATORS, SUMS = 36 /* pairs of a kernel */, RECORDS = 150, ROOM = 64, MOST_TURNS = 40 };
+enum {
+    OPERATORS = sizeof operators / sizeof *operators, PAIRS = OPERATORS * OPERATORS,
+    SUMS = 36 /* pairs of a kernel */, RECORDS = 150, ROOM = 64, MOST_TURNS = 40
+};
 
 typedef struct record { uint32_t a, b, c, v[ROOM]; } record;
 
@@ -58,7 +61,8 @@ static bool value_of(const nest *n, const record *r, uint32_t *value)
 {
     const uint32_t of[] = {r->a, r->b, r->c};
     uint32_t left, right;
-    return apply(n->inner, of[n->slot[0]], of[n->slot[1]], &left) && apply(n->inner, of[n->slot[1]], of[n->slot[2]], &right) && apply(n->outer, left, right, value);
+    return apply(n->inner, of[n->slot[0]], of[n->slot[1]], &left) &&
+           apply(n->inner, of[n->slot[1]], of[n->slot[2]], &right) && apply(n->outer, left, right, value);
 }
 
 static bool suits(nest *n, const record *records, size_t count)
@@ -88,7 +92,8 @@ static nest nest_of(int outer, int inner, const record *records)
 static const char *text_of(const nest *n, const char *of)
 {
     const char x = "abc"[n->slot[0]], y = "abc"[n->slot[1]], z = "abc"[n->slot[2]];
-    return hdst__arena_printf(&arena, "(%s.%c %s %s.%c) %s (%s.%c %s %s.%c)", of, x, operators[n->inner], of, y, operators[n->outer], of, y, operators[n->inner], of, z);
+    return hdst__arena_printf(&arena, "(%s.%c %s %s.%c) %s (%s.%c %s %s.%c)", of, x, operators[n->inner], of, y,
+                              operators[n->outer], of, y, operators[n->inner], of, z);
 }
 
 // --- Programs ---
@@ -111,7 +116,10 @@ static void make_records(void)
 
 static const char *head(void)
 {
-    const char *text = "struct record { uint32_t a, b, c; uint32_t v[64]; };\nstruct result { uint32_t s[36]; };\nstruct totals { uint64_t whole; };\nconst uint32_t w[64] = {";
+    const char *text = "struct record { uint32_t a, b, c; uint32_t v[64]; };\n"
+                       "struct result { uint32_t s[36]; };\n"
+                       "struct totals { uint64_t whole; };\n"
+                       "const uint32_t w[64] = {";
     for (int k = 0; k < ROOM; k++) text = hdst__arena_printf(&arena, "%s%s%u", text, k ? ", " : " ", constants[k]);
     return hdst__arena_printf(&arena, "%s };\n", text);
 }
@@ -123,7 +131,10 @@ static const char *map_text(const nest *n, bool loops)
     for (int k = 0; k < SUMS; k++) {
         const char *own = text_of(&n[k], "r"), *alike = text_of(&n[k], "q[1]"), *all = hdst__arena_printf(&arena, "    uint32_t s%d = %s;\n", k, own);
         if (loops && n[k].most <= MOST_TURNS)
-            all = hdst__arena_printf(&arena, "%s    for (uint32_t i = 0; i < (%s); i++) s%d = s%d * 3 + i;\n    for (uint32_t i = 0; i < (%s); i++) s%d += i * w[i];\n", all, own, k, k, alike, k);
+            all = hdst__arena_printf(&arena,
+                                     "%s    for (uint32_t i = 0; i < (%s); i++) s%d = s%d * 3 + i;\n"
+                                     "    for (uint32_t i = 0; i < (%s); i++) s%d += i * w[i];\n",
+                                     all, own, k, k, alike, k);
         if (!loops && n[k].most < ROOM) all = hdst__arena_printf(&arena, "%s    s%d += w[%s] + r.v[%s] * 3 + q[0].v[%s];\n", all, k, own, own, own);
         if (!loops) all = hdst__arena_printf(&arena, "%s    if (%s) s%d += 77777;\n    t[(%s) & 3].whole += %s;\n", all, own, k, own, own);
         all = hdst__arena_printf(&arena, "%s    o.s[%d] = s%d;\n", all, k, k);
@@ -135,7 +146,10 @@ static const char *map_text(const nest *n, bool loops)
 static const char *emit_text(const nest *n)
 {
     const char *text = hdst__arena_printf(&arena, "%sflat_map some(record r) -> uint32_t\n{\n", head());
-    for (int k = 0; k < SUMS; k++) text = hdst__arena_printf(&arena, "%s    %semit(%s);\n", text, k % 8 ? hdst__arena_printf(&arena, "if (%s) ", text_of(&n[k], "r")) : "", text_of(&n[(k * 5 + 1) % SUMS], "r"));
+    for (int k = 0; k < SUMS; k++)
+        text = hdst__arena_printf(&arena, "%s    %semit(%s);\n", text,
+                                  k % 8 ? hdst__arena_printf(&arena, "if (%s) ", text_of(&n[k], "r")) : "",
+                                  text_of(&n[(k * 5 + 1) % SUMS], "r"));
     return hdst__arena_printf(&arena, "%s}\n", text);
 }
 
@@ -188,10 +202,13 @@ static const uint64_t rows[] = {0, 2, 4, 0, 0};
 // `plain`: record by record. Of loops around blocks of records the driver's compiler makes a hundred times as much; the text of their bounds is the same.
 static kernel_case case_of(const ir_func *func, int form, bool plain, const hdst__storage *input, void *const *buffers, const hdst__interp_table *broadcast)
 {
-    const hdst__kernel_options options = {.facts = {form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)}, .input = input, .rows = rows, .no_blocks = plain};
+    const hdst__kernel_options options = {.facts = {form ? HDST__TARGET_GPU : HDST__TARGET_CPU, 48 << 10, 1024, 2, true,
+                                                    true, true, cl_run_is_simulated(&run)},
+                                          .input = input, .rows = rows, .no_blocks = plain};
     const hdst__kernel *kernel = hdst__kernel_make(&arena, func, &options, &diags);
     cr_assert_not_null(kernel);
-    return (kernel_case){.kernel = kernel, .func = func, .input = input, .input_buffers = buffers, .count = RECORDS, .broadcast = broadcast, .rows = rows, .flush = 1 << 20, .groups = 2};
+    return (kernel_case){.kernel = kernel, .func = func, .input = input, .input_buffers = buffers, .count = RECORDS,
+                         .broadcast = broadcast, .rows = rows, .flush = 1 << 20, .groups = 2};
 }
 
 static void expect_results(const nest *n, bool loops, const char *who, const result *got, const hdst__tables *tables, const int64_t *table)
@@ -199,7 +216,9 @@ static void expect_results(const nest *n, bool loops, const char *who, const res
     uint64_t totals[4] = {0};
     for (int i = 0; i < RECORDS; i++) {
         const result want = sums_of(n, loops, &records[i], totals);
-        for (int k = 0; k < SUMS; k++) cr_assert_eq(got[i].s[k], want.s[k], "%s, record %d: %s gives %u, not %u", who, i, text_of(&n[k], "r"), got[i].s[k], want.s[k]);
+        for (int k = 0; k < SUMS; k++)
+            cr_assert_eq(got[i].s[k], want.s[k], "%s, record %d: %s gives %u, not %u", who, i, text_of(&n[k], "r"),
+                         got[i].s[k], want.s[k]);
     }
     if (loops) totals[0] = RECORDS;
     for (uint64_t row = 0; row < 4; row++) cr_assert_eq(hdst__table_read(tables, rows, table, 0, row, 0, 0), totals[row], "%s: total of row %d", who, (int)row);
@@ -215,8 +234,10 @@ static void check_map(const nest *n, bool loops)
     const hdst__interp_table broadcast[] = {{0}, {shared, 2}, {0}, {0}};
     static result got[RECORDS];
     int64_t table[64] = {0};
-    hdst__interp_run interp = {.func = func, .input = {input}, .input_buffers = {(const void *const[]){records}}, .count = RECORDS, .broadcast = broadcast, .accum_rows = rows,
-                               .tables = hdst__ir_accum_tables(&arena, func, NULL), .device_table = table, .output = got};
+    hdst__interp_run interp = {.func = func, .input = {input}, .input_buffers = {(const void *const[]){records}},
+                               .count = RECORDS, .broadcast = broadcast, .accum_rows = rows,
+                               .tables = hdst__ir_accum_tables(&arena, func, NULL), .device_table = table,
+                               .output = got};
     hdst_error error;
     cr_assert_eq(hdst__interpret(&interp, &error), HDST_OK, "%s", error.message);
     expect_results(n, loops, "interpreter", got, interp.tables, table);

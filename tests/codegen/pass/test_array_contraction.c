@@ -25,13 +25,34 @@ Test(pass_contract, reads_become_the_elements_expression)
 
 Test(pass_contract, what_was_in_the_array_before_goes)
 {
-    PASS_GIVES(c, "  for k = 0u to 4u {\n    e[k] = 0f\n  }\n  for i = 0u to 4u {\n    e[i] = p.x[i]\n  }\n  store r.y = e[2u]\n", "  e_2 = p.x[2u]\n  store r.y = e_2\n");
+    PASS_GIVES(c,
+               "  for k = 0u to 4u {\n"
+               "    e[k] = 0f\n"
+               "  }\n"
+               "  for i = 0u to 4u {\n"
+               "    e[i] = p.x[i]\n"
+               "  }\n"
+               "  store r.y = e[2u]\n",
+               "  e_2 = p.x[2u]\n"
+               "  store r.y = e_2\n");
 }
 
 Test(pass_contract, what_is_filled_from_an_array)
 {
-    PASS_GIVES(c, "  for i = 0u to 4u {\n    e[i] = mul(p.x[i], p.y)\n  }\n  for k = 0u to 4u {\n    g[k] = add(e[k], 1f)\n  }\n  store r.y = add(g[1u], g[2u])\n",
-               "  for k = 0u to 4u {\n    e_2 = mul(p.x[k], p.y)\n  }\n  g_2 = add(mul(p.x[1u], p.y), 1f)\n  g_3 = add(mul(p.x[2u], p.y), 1f)\n  store r.y = add(g_2, g_3)\n");
+    PASS_GIVES(c,
+               "  for i = 0u to 4u {\n"
+               "    e[i] = mul(p.x[i], p.y)\n"
+               "  }\n"
+               "  for k = 0u to 4u {\n"
+               "    g[k] = add(e[k], 1f)\n"
+               "  }\n"
+               "  store r.y = add(g[1u], g[2u])\n",
+               "  for k = 0u to 4u {\n"
+               "    e_2 = mul(p.x[k], p.y)\n"
+               "  }\n"
+               "  g_2 = add(mul(p.x[1u], p.y), 1f)\n"
+               "  g_3 = add(mul(p.x[2u], p.y), 1f)\n"
+               "  store r.y = add(g_2, g_3)\n");
 }
 
 // The second array is read by nobody; what it would have read of the first is set all the same, for later passes to drop.
@@ -44,7 +65,19 @@ Test(pass_contract, what_only_a_dead_array_read)
 // What the first is filled with changes before the second reads it; but nobody reads the second, and without it nobody reads the first.
 Test(pass_contract, arrays_that_wait_on_one_another)
 {
-    PASS_GIVES(c, "  s = 1f\n  for i = 0u to 4u {\n    e[i] = s\n  }\n  s = 2f\n  for k = 0u to 4u {\n    g[k] = e[k]\n  }\n  store r.y = s\n", "  s = 1f\n  s = 2f\n  store r.y = s\n");
+    PASS_GIVES(c,
+               "  s = 1f\n"
+               "  for i = 0u to 4u {\n"
+               "    e[i] = s\n"
+               "  }\n"
+               "  s = 2f\n"
+               "  for k = 0u to 4u {\n"
+               "    g[k] = e[k]\n"
+               "  }\n"
+               "  store r.y = s\n",
+               "  s = 1f\n"
+               "  s = 2f\n"
+               "  store r.y = s\n");
 }
 
 Test(pass_contract, arrays_that_must_stay)

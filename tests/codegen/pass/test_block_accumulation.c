@@ -23,7 +23,8 @@ static const char head[] = "  input p p {f32 x, f64 z, i32 n, bool a}\n"
                            "  accum w w[] {f64 z}\n"
                            "  accum double d {f64 value}\n"
                            "  var f32 e\n  var u32 row\n";
-static const pass_case one = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_ONE}, two = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_TWO},
+static const pass_case one = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_ONE},
+                       two = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_TWO},
                        wide = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_WIDE};
 
 static int count(const char *text, const char *part)
@@ -39,8 +40,18 @@ static int count(const char *text, const char *part)
 Test(pass_accumulate, totals_of_integers_are_reduced_over_the_block)
 {
     PASS_GIVES(one, "  accum s.n += 1ul\n", "  total = 0l\n  records vectorize {\n    reduce total += i64(1ul)\n  }\n  words s.n word 0 takes total\n");
-    PASS_GIVES(one, "  accum s.bits |= u32(p.n)\n", "  total = 0ul\n  records vectorize {\n    reduce total |= u64(u32(p.n))\n  }\n  words s.bits word 0 takes total\n");
-    PASS_GIVES(one, "  accum s.low min= p.n\n", "  total = 0ul\n  records vectorize {\n    reduce total max= key_min(p.n)\n  }\n  words s.low word 0 takes total\n");
+    PASS_GIVES(one, "  accum s.bits |= u32(p.n)\n",
+               "  total = 0ul\n"
+               "  records vectorize {\n"
+               "    reduce total |= u64(u32(p.n))\n"
+               "  }\n"
+               "  words s.bits word 0 takes total\n");
+    PASS_GIVES(one, "  accum s.low min= p.n\n",
+               "  total = 0ul\n"
+               "  records vectorize {\n"
+               "    reduce total max= key_min(p.n)\n"
+               "  }\n"
+               "  words s.low word 0 takes total\n");
 }
 
 // A float sum of the whole dataset: its addends are added as a block; products of what lies side by side need no place of their own.
@@ -65,9 +76,22 @@ Test(pass_accumulate, what_a_block_takes_is_kept_over_the_block)
 Test(pass_accumulate, sums_of_rows_are_converted_with_a_test_and_a_rare_loop)
 {
     PASS_GIVES(one, "  accum t[0u].x[0u] += p.x\n",
-               "  total = 0l\n  odd = false\n"
-               "  records vectorize {\n    reduce total += fixed(t.x, p.x)\n    misfit = not(fits(t.x, p.x))\n    reduce odd |= misfit\n  }\n"
-               "  if odd {\n    records (rare: addends that do not fit) {\n      if misfit {\n        if not(fits(t.x, p.x)) {\n          wide t[0u].x[0u] += p.x\n        }\n      }\n    }\n  }\n"
+               "  total = 0l\n"
+               "  odd = false\n"
+               "  records vectorize {\n"
+               "    reduce total += fixed(t.x, p.x)\n"
+               "    misfit = not(fits(t.x, p.x))\n"
+               "    reduce odd |= misfit\n"
+               "  }\n"
+               "  if odd {\n"
+               "    records (rare: addends that do not fit) {\n"
+               "      if misfit {\n"
+               "        if not(fits(t.x, p.x)) {\n"
+               "          wide t[0u].x[0u] += p.x\n"
+               "        }\n"
+               "      }\n"
+               "    }\n"
+               "  }\n"
                "  words t[0u].x[0u] word 0 takes total\n");
 }
 
@@ -87,10 +111,15 @@ Test(pass_accumulate, two_words_and_none)
 // Rows that differ: the conversions are made over the block, the words are added record by record, those of a row side by side in rising order.
 Test(pass_accumulate, additions_to_rows_that_differ_are_scattered_by_rising_place)
 {
-    const char *text = pass_body(pass_after(&one, "  row = and(u32(p.n), 3u)\n  accum t[row].n += 1u\n  accum t[row].x[1u] += p.x\n  accum t[row].x[0u] += p.x\n"));
+    const char *text = pass_body(pass_after(&one, "  row = and(u32(p.n), 3u)\n"
+                                                  "  accum t[row].n += 1u\n"
+                                                  "  accum t[row].x[1u] += p.x\n"
+                                                  "  accum t[row].x[0u] += p.x\n"));
     const char *scatter = strstr(text, "  records (additions to a table, row by row) {\n");
     cr_assert_not_null(scatter, "%s", text);
-    const char *first = strstr(scatter, "words t[row].x[0u] word 0 takes q"), *second = strstr(scatter, "words t[row].x[1u] word 0 takes q"), *last = strstr(scatter, "words t[row].n word 0 takes ");
+    const char *first = strstr(scatter, "words t[row].x[0u] word 0 takes q"),
+               *second = strstr(scatter, "words t[row].x[1u] word 0 takes q"),
+               *last = strstr(scatter, "words t[row].n word 0 takes ");
     cr_assert(first && second && last, "%s", text);
     cr_expect(first < second && second < last, "%s", text);
     EXPECT_COUNT(text, "reduce odd |= ", 1);        // one test for both
@@ -114,8 +143,19 @@ Test(pass_accumulate, a_double_that_was_a_float_is_converted_as_a_float)
 // Where control varies, they are tested one by one where they stand.
 Test(pass_accumulate, additions_under_control_that_varies)
 {
-    const char *text = pass_body(pass_after(&one, "  row = and(u32(p.n), 3u)\n  loop while lt(row, 4u) {\n    accum t[row].x[0u] += p.x\n    accum t[row].n += 2u\n    row = add(row, 1u)\n  }\n"));
-    EXPECT_COUNT(text, "      if fits(t.x, p.x) {\n        words t[row].x[0u] word 0 takes fixed(t.x, p.x)\n      } else {\n        wide t[row].x[0u] += p.x\n      }\n", 1);
+    const char *text = pass_body(pass_after(&one, "  row = and(u32(p.n), 3u)\n"
+                                                  "  loop while lt(row, 4u) {\n"
+                                                  "    accum t[row].x[0u] += p.x\n"
+                                                  "    accum t[row].n += 2u\n"
+                                                  "    row = add(row, 1u)\n"
+                                                  "  }\n"));
+    EXPECT_COUNT(text,
+                 "      if fits(t.x, p.x) {\n"
+                 "        words t[row].x[0u] word 0 takes fixed(t.x, p.x)\n"
+                 "      } else {\n"
+                 "        wide t[row].x[0u] += p.x\n"
+                 "      }\n",
+                 1);
     EXPECT_COUNT(text, "      words t[row].n word 0 takes i64(2u)\n", 1);
     EXPECT_COUNT(text, "reduce", 0);
 }

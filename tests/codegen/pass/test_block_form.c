@@ -45,8 +45,23 @@ Test(pass_block, uniform_work_that_nobody_waits_for_runs_ahead)
 // Also where nothing in it differs by record: whether any record takes a branch is known behind the record loop that asks.
 Test(pass_block, uniform_work_waits_for_what_records_gather)
 {
-    PASS_GIVES(gathers, "  any = false\n  reduce any |= p.a\n  if any {\n    k = c[0u].y\n  }\n  store r.y = k\n",
-               "  any = false\n  records vectorize {\n    reduce any |= p.a\n  }\n  if any {\n    k = c[0u].y\n  }\n  records vectorize {\n    store r.y = k\n  }\n");
+    PASS_GIVES(gathers,
+               "  any = false\n"
+               "  reduce any |= p.a\n"
+               "  if any {\n"
+               "    k = c[0u].y\n"
+               "  }\n"
+               "  store r.y = k\n",
+               "  any = false\n"
+               "  records vectorize {\n"
+               "    reduce any |= p.a\n"
+               "  }\n"
+               "  if any {\n"
+               "    k = c[0u].y\n"
+               "  }\n"
+               "  records vectorize {\n"
+               "    store r.y = k\n"
+               "  }\n");
 }
 
 Test(pass_block, a_uniform_branch_stands_around_record_loops)
@@ -58,7 +73,12 @@ Test(pass_block, a_uniform_branch_stands_around_record_loops)
 
 Test(pass_block, control_that_varies_stays_inside_and_says_why)
 {
-    const char *text = pass_body(pass_after(&adds, "  n = and(p.n, 7u)\n  loop while lt(n, 9u) {\n    n = add(n, 1u)\n    accum rows[select(lt(u64(n), length(rows)), u64(n), 0ul)].value += 1ul\n  }\n"));
+    const char *text =
+        pass_body(pass_after(&adds, "  n = and(p.n, 7u)\n"
+                                    "  loop while lt(n, 9u) {\n"
+                                    "    n = add(n, 1u)\n"
+                                    "    accum rows[select(lt(u64(n), length(rows)), u64(n), 0ul)].value += 1ul\n"
+                                    "  }\n"));
     cr_expect_not_null(strstr(text, "records (records leave a loop at different turns) {\n"), "%s", text);
     text = pass_body(pass_after(&c, "  if p.a {\n    store r.y = p.x\n  } else {\n    store r.y = 2f\n  }\n"));
     cr_expect_not_null(strstr(text, "records (a branch does more than assign) {\n"), "%s", text);
@@ -89,8 +109,18 @@ Test(pass_block, what_lives_across_record_loops_is_an_array_over_the_block)
 Test(pass_block, what_is_read_before_it_is_set_starts_at_zero)
 {
     static const char loop[] = "  for j = 0u to u32(length(c)) {\n    e = select(p.a, c[j].y, e)\n  }\n  store r.y = e\n";
-    PASS_GIVES(c, loop, "  records vectorize {\n    e = 0f\n  }\n  for j = 0u to u32(length(c)) {\n    records vectorize {\n      e = select(p.a, c[j].y, e)\n    }\n  }\n"
-                        "  records vectorize {\n    store r.y = e\n  }\n");
+    PASS_GIVES(c, loop,
+               "  records vectorize {\n"
+               "    e = 0f\n"
+               "  }\n"
+               "  for j = 0u to u32(length(c)) {\n"
+               "    records vectorize {\n"
+               "      e = select(p.a, c[j].y, e)\n"
+               "    }\n"
+               "  }\n"
+               "  records vectorize {\n"
+               "    store r.y = e\n"
+               "  }\n");
     static const char set[] = "  e = 1f\n  for j = 0u to u32(length(c)) {\n    e = select(p.a, c[j].y, e)\n  }\n  store r.y = e\n";
     const char *text = pass_body(pass_after(&c, set));
     cr_expect_null(strstr(text, "e = 0f"), "%s", text);

@@ -206,10 +206,27 @@ Test(block, form_computes_what_the_scalar_form_computes)
 Test(block, the_counter_of_a_loop_inside_a_record_loop_lives_there_only)
 {
     const char *wrong = NULL;
-    ir_func *func = ir_text_read(&arena, "func f\n  input p p {u32 n}\n  accum uint64_t t {u64 value}\n  accum uint64_t u[] {u64 value}\n  var u32 i\n  var u32 j\n  var u32 a\n{\n"
-                                         "  a = p.n\n  i = 0u\n  loop while lt(i, 3u) {\n    for j = 0u to p.n {\n      a = add(a, 7u)\n"
-                                         "      accum u[select(lt(u64(a), length(u)), u64(a), 0ul)].value += 1ul\n    }\n    i = add(i, 1u)\n  }\n"
-                                         "  accum t.value += u64(a)\n}\n", &wrong);
+    ir_func *func = ir_text_read(&arena,
+                                 "func f\n"
+                                 "  input p p {u32 n}\n"
+                                 "  accum uint64_t t {u64 value}\n"
+                                 "  accum uint64_t u[] {u64 value}\n"
+                                 "  var u32 i\n"
+                                 "  var u32 j\n"
+                                 "  var u32 a\n"
+                                 "{\n"
+                                 "  a = p.n\n"
+                                 "  i = 0u\n"
+                                 "  loop while lt(i, 3u) {\n"
+                                 "    for j = 0u to p.n {\n"
+                                 "      a = add(a, 7u)\n"
+                                 "      accum u[select(lt(u64(a), length(u)), u64(a), 0ul)].value += 1ul\n"
+                                 "    }\n"
+                                 "    i = add(i, 1u)\n"
+                                 "  }\n"
+                                 "  accum t.value += u64(a)\n"
+                                 "}\n",
+                                 &wrong);
     cr_assert_not_null(func, "%s", wrong);
     hdst__pass_uniformity(func);
     wrong = hdst__passes_block(func, hdst__ir_accum_tables(&arena, func, NULL));

@@ -16,13 +16,35 @@ static void recompute(ir_func *func)
 static const pass_case c = {recompute, "  block 64\n"
                                        "  input p p {f32 x, u32 n}\n"
                                        "  output r r {f32 x}\n"
-                                       "  var f32 d varying\n  var f32 e varying\n  var f32 s varying per record\n  var f32 k\n  var f32 rows[4] varying per record\n"};
+                                       "  var f32 d varying\n"
+                                       "  var f32 e varying\n"
+                                       "  var f32 s varying per record\n"
+                                       "  var f32 k\n"
+                                       "  var f32 rows[4] varying per record\n"};
 
 Test(block_recompute, assignments_that_lead_there_and_no_others)
 {
-    PASS_GIVES(c, "  records vectorize {\n    d = mul(p.x, k)\n    e = add(p.x, 1f)\n    d = fma(d, d, s)\n    store r.x = e\n  }\n  records {\n    store r.x = d\n  }\n",
-               "  records vectorize {\n    d = mul(p.x, k)\n    e = add(p.x, 1f)\n    d = fma(d, d, s)\n    store r.x = e\n  }\n"
-               "  records {\n    d_2 = mul(p.x, k)\n    d_2 = fma(d_2, d_2, s)\n    store r.x = d_2\n  }\n");
+    PASS_GIVES(c,
+               "  records vectorize {\n"
+               "    d = mul(p.x, k)\n"
+               "    e = add(p.x, 1f)\n"
+               "    d = fma(d, d, s)\n"
+               "    store r.x = e\n"
+               "  }\n"
+               "  records {\n"
+               "    store r.x = d\n"
+               "  }\n",
+               "  records vectorize {\n"
+               "    d = mul(p.x, k)\n"
+               "    e = add(p.x, 1f)\n"
+               "    d = fma(d, d, s)\n"
+               "    store r.x = e\n"
+               "  }\n"
+               "  records {\n"
+               "    d_2 = mul(p.x, k)\n"
+               "    d_2 = fma(d_2, d_2, s)\n"
+               "    store r.x = d_2\n"
+               "  }\n");
 }
 
 Test(block_recompute, what_was_overwritten_is_kept)

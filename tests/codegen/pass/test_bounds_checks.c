@@ -87,8 +87,20 @@ Test(pass_checks, lengths_that_became_negative_are_no_lengths)
     PASS_LEAVES(c, "  for l = 0ul to u64(i8(length(c))) {\n    check 1: lt(l, length(c))\n  }\n");
     PASS_LEAVES(c, "  for i = 0u to u32(i8(length(c))) {\n    check 1: lt(u64(i), length(c))\n  }\n");
     PASS_LEAVES(c, "  for s = 0 to i32(i8(min(i64(length(c)), -129l))) {\n    check 1: lt(u64(s), length(c))\n  }\n");
-    PASS_GIVES(c, "  for s = 0 to i32(i8(length(c))) {\n    check 1: lt(u64(s), length(c))\n  }\n", "  for s = 0 to i32(i8(length(c))) {\n    check 1: true of u64(s), length(c)\n  }\n");
-    PASS_GIVES(c, "  for l = 0ul to u64(u8(length(c))) {\n    check 1: lt(l, length(c))\n  }\n", "  for l = 0ul to u64(u8(length(c))) {\n    check 1: true of l, length(c)\n  }\n");
+    PASS_GIVES(c,
+               "  for s = 0 to i32(i8(length(c))) {\n"
+               "    check 1: lt(u64(s), length(c))\n"
+               "  }\n",
+               "  for s = 0 to i32(i8(length(c))) {\n"
+               "    check 1: true of u64(s), length(c)\n"
+               "  }\n");
+    PASS_GIVES(c,
+               "  for l = 0ul to u64(u8(length(c))) {\n"
+               "    check 1: lt(l, length(c))\n"
+               "  }\n",
+               "  for l = 0ul to u64(u8(length(c))) {\n"
+               "    check 1: true of l, length(c)\n"
+               "  }\n");
 }
 
 Test(pass_checks, a_variable_is_what_it_was_set_to_last)

@@ -71,7 +71,9 @@ static bool count_clamp(ir_expr **e, void *user)
 // How many checks and how many clamps the body of a map keeps.
 static void expect(const char *body, int checks, int clamps)
 {
-    ir_func *func = lowered(hdst__arena_printf(&arena, "map f(in p, broadcast row t[], broadcast row w[], broadcast int32_t one, accum int64_t r) { %s }", body));
+    ir_func *func = lowered(hdst__arena_printf(
+        &arena, "map f(in p, broadcast row t[], broadcast row w[], broadcast int32_t one, accum int64_t r) { %s }",
+        body));
     cr_assert_not_null(func, "%s: %s", body, diags.count ? diags.items[0].message : "");
     prove_all(func);
     int left = 0;
@@ -169,8 +171,10 @@ static outcome run_record(const ir_func *func, const random_record *record, cons
     const void *const buffers[] = {record};
     const hdst__interp_table tables[] = {{0}, {rows, t_rows}, {rows, 6}, {0}};
     const uint64_t row_counts[] = {0, t_rows, 6, 0};
-    hdst__interp_run run = {.strict = true, .func = func, .input = {hdst__storage_make(&arena, func->params[0].record, HDST__AOS, 0, 1)}, .input_buffers = {buffers},
-                            .count = 1, .broadcast = tables, .accum_rows = row_counts, .output = &o.result};
+    hdst__interp_run run = {.strict = true, .func = func,
+                            .input = {hdst__storage_make(&arena, func->params[0].record, HDST__AOS, 0, 1)},
+                            .input_buffers = {buffers}, .count = 1, .broadcast = tables, .accum_rows = row_counts,
+                            .output = &o.result};
     hdst_error error = HDST_ERROR_INIT;
     cr_assert_eq(hdst__interpret(&run, &error), HDST_OK, "%s", error.message);
     o.failed = run.failed_record;
@@ -195,8 +199,11 @@ static bool try_program(unsigned seed, int *dropped, int *failures)
         const random_record record = random_checks_record();
         const outcome a = run_record(func, &record, rows, t_rows), b = run_record(proved, &record, rows, t_rows);
         *failures += a.failed == 0;
-        cr_assert(a.failed == b.failed && a.check == b.check && a.result == b.result, "seed %u, a %d b %u c %u d %d, %d rows: check %d of %d, after it check %d of %d\n%s", seed,
-                  record.a, record.b, record.c, record.d, (int)t_rows, (int)a.check, (int)a.failed, (int)b.check, (int)b.failed, text);
+        cr_assert(a.failed == b.failed && a.check == b.check && a.result == b.result,
+                  "seed %u, a %d b %u c %u d %d, %d rows: check %d of %d, after it check %d of %d\n"
+                  "%s",
+                  seed, record.a, record.b, record.c, record.d, (int)t_rows, (int)a.check, (int)a.failed, (int)b.check,
+                  (int)b.failed, text);
     }
     return true;
 }
@@ -213,5 +220,6 @@ Test(checks, random_programs_fail_at_the_same_check)
         set_up();
     }
     cr_log_info("%u of %u programs, %d checks dropped, %d records failed", accepted, programs, dropped, failures);
-    cr_expect(accepted > programs / 3 && dropped > (int)programs / 4 && failures > (int)programs, "%u programs, %d checks dropped, %d records failed", accepted, dropped, failures);
+    cr_expect(accepted > programs / 3 && dropped > (int)programs / 4 && failures > (int)programs,
+              "%u programs, %d checks dropped, %d records failed", accepted, dropped, failures);
 }

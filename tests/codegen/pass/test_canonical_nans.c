@@ -36,8 +36,26 @@ Test(pass_nans, what_may_be_one)
 
 Test(pass_nans, variables)
 {
-    PASS_GIVES(made, "  v = 1f\n  if p.b {\n    v = p.x\n  }\n  store result.x = v\n", "  v = 1f\n  if p.b {\n    v = p.x\n  }\n  store result.x = canonical(v)\n");
-    PASS_GIVES(made, "  w[0u] = 1f\n  w[1u] = p.x\n  v = w[1u]\n  store result.x = v\n", "  w[0u] = 1f\n  w[1u] = p.x\n  v = w[1u]\n  store result.x = canonical(v)\n");
+    PASS_GIVES(made,
+               "  v = 1f\n"
+               "  if p.b {\n"
+               "    v = p.x\n"
+               "  }\n"
+               "  store result.x = v\n",
+               "  v = 1f\n"
+               "  if p.b {\n"
+               "    v = p.x\n"
+               "  }\n"
+               "  store result.x = canonical(v)\n");
+    PASS_GIVES(made,
+               "  w[0u] = 1f\n"
+               "  w[1u] = p.x\n"
+               "  v = w[1u]\n"
+               "  store result.x = v\n",
+               "  w[0u] = 1f\n"
+               "  w[1u] = p.x\n"
+               "  v = w[1u]\n"
+               "  store result.x = canonical(v)\n");
     PASS_LEAVES(made, "  v = 1f\n  if p.b {\n    v = f32(p.n)\n  }\n  z[0u] = neg(v)\n  store result.x = z[0u]\n");
 }
 

@@ -22,7 +22,17 @@ Test(pass_forward, up_to_the_next_assignment_which_takes_its_place)
 Test(pass_forward, an_assignment_that_nothing_replaces_stays)
 {
     PASS_GIVES(c, "  d = 2f\n  y = d\n", "  d = 2f\n  y = 2f\n");
-    PASS_GIVES(c, "  for i = 0u to and(p.k, 7u) {\n    y = d\n    d = 2f\n    e = d\n  }\n", "  for i = 0u to and(p.k, 7u) {\n    y = d\n    d = 2f\n    e = 2f\n  }\n");
+    PASS_GIVES(c,
+               "  for i = 0u to and(p.k, 7u) {\n"
+               "    y = d\n"
+               "    d = 2f\n"
+               "    e = d\n"
+               "  }\n",
+               "  for i = 0u to and(p.k, 7u) {\n"
+               "    y = d\n"
+               "    d = 2f\n"
+               "    e = 2f\n"
+               "  }\n");
 }
 
 Test(pass_forward, a_branch_or_a_loop_that_sets_it_ends_it)
@@ -48,7 +58,15 @@ Test(pass_forward, a_copy_of_the_counter_of_a_loop_around_is_as_good)
     static const pass_case copies = {hdst__pass_constant_propagation, "  input p p {f32 x[4], u32 k}\n"
                                                          "  accum double t {f64 value}\n"
                                                          "  var u32 i\n  var u32 row\n  var f32 d\n"};
-    PASS_GIVES(copies, "  for i = 0u to and(p.k, 3u) {\n    row = i\n    d = add(d, p.x[row])\n  }\n", "  for i = 0u to and(p.k, 3u) {\n    row = i\n    d = add(d, p.x[i])\n  }\n");
+    PASS_GIVES(copies,
+               "  for i = 0u to and(p.k, 3u) {\n"
+               "    row = i\n"
+               "    d = add(d, p.x[row])\n"
+               "  }\n",
+               "  for i = 0u to and(p.k, 3u) {\n"
+               "    row = i\n"
+               "    d = add(d, p.x[i])\n"
+               "  }\n");
     PASS_LEAVES(copies, "  for i = 0u to and(p.k, 3u) {\n    d = add(d, 1f)\n  }\n  row = i\n  d = add(d, f32(row))\n");      // it counts no more
     PASS_LEAVES(copies, "  i = and(p.k, 3u)\n  row = i\n  i = 0u\n  d = add(d, p.x[row])\n");
 }

@@ -28,8 +28,24 @@ Test(pass_spread, a_loop_over_the_elements_of_a_row_leaves_the_body)
 
 Test(pass_spread, the_longest_loop_of_a_nest_goes_outside_and_variables_that_hold_indices_go)
 {
-    PASS_GIVES(c, "  best = rem(p.k, 3u)\n  for i = 0u to 40u {\n    d = p.x[i]\n    for h = 0u to 60u {\n      at = add(mul(i, 60u), h)\n      accum t[best].g[at] += mul(d, p.y[h])\n    }\n  }\n  accum t[best].n += 1u\n",
-               "  best = rem(p.k, 3u)\n  accum t[best].n += 1u\n  for h = 0u to 60u {\n    for i = 0u to 40u {\n      d = p.x[i]\n      accum t[best].g[add(mul(i, 60u), h)] += mul(d, p.y[h])\n    }\n  }\n");
+    PASS_GIVES(c,
+               "  best = rem(p.k, 3u)\n"
+               "  for i = 0u to 40u {\n"
+               "    d = p.x[i]\n"
+               "    for h = 0u to 60u {\n"
+               "      at = add(mul(i, 60u), h)\n"
+               "      accum t[best].g[at] += mul(d, p.y[h])\n"
+               "    }\n"
+               "  }\n"
+               "  accum t[best].n += 1u\n",
+               "  best = rem(p.k, 3u)\n"
+               "  accum t[best].n += 1u\n"
+               "  for h = 0u to 60u {\n"
+               "    for i = 0u to 40u {\n"
+               "      d = p.x[i]\n"
+               "      accum t[best].g[add(mul(i, 60u), h)] += mul(d, p.y[h])\n"
+               "    }\n"
+               "  }\n");
 }
 
 Test(pass_spread, what_two_turns_may_meet_in_stays)

@@ -29,7 +29,16 @@ Test(pass_unread, what_nothing_reads_goes_with_what_was_only_read_for_it)
 Test(pass_unread, branches_and_counted_loops_that_became_empty_go)
 {
     PASS_GIVES(c, "  if lt(p.n, 3) {\n    a = p.x\n  } else {\n    for i = 0 to and(p.n, 7) {\n      b = p.y\n    }\n  }\n", "");
-    PASS_GIVES(c, "  if lt(p.n, 3) {\n    a = p.x\n  } else {\n    accum t.value += 1d\n  }\n", "  if lt(p.n, 3) {\n  } else {\n    accum t.value += 1d\n  }\n");
+    PASS_GIVES(c,
+               "  if lt(p.n, 3) {\n"
+               "    a = p.x\n"
+               "  } else {\n"
+               "    accum t.value += 1d\n"
+               "  }\n",
+               "  if lt(p.n, 3) {\n"
+               "  } else {\n"
+               "    accum t.value += 1d\n"
+               "  }\n");
 }
 
 Test(pass_unread, leaves_that_are_read_are_marked_and_unused_variables_forgotten)

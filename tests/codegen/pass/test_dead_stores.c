@@ -19,8 +19,22 @@ Test(pass_overwritten, zeroes_go_where_the_array_is_filled_before_it_is_read)
 {
     PASS_GIVES(c, ZEROES "  s = 0f\n" FILL READ, "  s = 0f\n" FILL READ);
     PASS_GIVES(c, "  d[0u] = 0f\n  d[1u] = 0f\n  s = 0f\n" FILL READ, "  s = 0f\n" FILL READ);
-    PASS_GIVES(c, "  s = 0f\n  for e = 0u to 2u {\n" "    for j = 0u to 4u {\n      d[j] = 0f\n    }\n    for j = 0u to 4u {\n      d[j] = p.x[j]\n    }\n  }\n" READ,
-               "  s = 0f\n  for e = 0u to 2u {\n    for j = 0u to 4u {\n      d[j] = p.x[j]\n    }\n  }\n" READ);
+    PASS_GIVES(c,
+               "  s = 0f\n"
+               "  for e = 0u to 2u {\n"
+               "    for j = 0u to 4u {\n"
+               "      d[j] = 0f\n"
+               "    }\n"
+               "    for j = 0u to 4u {\n"
+               "      d[j] = p.x[j]\n"
+               "    }\n"
+               "  }\n" READ,
+               "  s = 0f\n"
+               "  for e = 0u to 2u {\n"
+               "    for j = 0u to 4u {\n"
+               "      d[j] = p.x[j]\n"
+               "    }\n"
+               "  }\n" READ);
 }
 
 Test(pass_overwritten, a_fill_that_is_itself_filled_over_goes_too)
@@ -30,11 +44,43 @@ Test(pass_overwritten, a_fill_that_is_itself_filled_over_goes_too)
 
 Test(pass_overwritten, zeroes_that_someone_may_see_stay)
 {
-    PASS_LEAVES(c, ZEROES "  s = d[1u]\n" FILL READ);                                                                                              // read before
-    PASS_LEAVES(c, ZEROES "  s = 0f\n  for j = 0u to 3u {\n    d[j] = p.x[j]\n  }\n" READ);                                                         // filled in part
-    PASS_LEAVES(c, ZEROES "  s = 0f\n  for j = 0u to 4u {\n    if p.a {\n      d[j] = p.x[j]\n    }\n  }\n" READ);                                  // for some records
-    PASS_LEAVES(c, ZEROES "  s = 0f\n  for j = 0u to 4u {\n    s = add(s, d[j])\n    d[j] = p.x[j]\n  }\n" READ);                                   // read in its turn
-    PASS_LEAVES(c, ZEROES "  s = 0f\n  for j = 0u to 4u {\n    d[j] = p.x[j]\n    s = add(s, d[3u])\n  }\n" READ);                                  // of a later turn
+    // Read before.
+    PASS_LEAVES(c, ZEROES "  s = d[1u]\n" FILL READ);
+    // Filled in part.
+    PASS_LEAVES(c, ZEROES "  s = 0f\n"
+                          "  for j = 0u to 3u {\n"
+                          "    d[j] = p.x[j]\n"
+                          "  }\n" READ);
+    // For some records.
+    PASS_LEAVES(c, ZEROES "  s = 0f\n"
+                          "  for j = 0u to 4u {\n"
+                          "    if p.a {\n"
+                          "      d[j] = p.x[j]\n"
+                          "    }\n"
+                          "  }\n" READ);
+    // Read in its turn.
+    PASS_LEAVES(c, ZEROES "  s = 0f\n"
+                          "  for j = 0u to 4u {\n"
+                          "    s = add(s, d[j])\n"
+                          "    d[j] = p.x[j]\n"
+                          "  }\n" READ);
+    // Of a later turn.
+    PASS_LEAVES(c, ZEROES "  s = 0f\n"
+                          "  for j = 0u to 4u {\n"
+                          "    d[j] = p.x[j]\n"
+                          "    s = add(s, d[3u])\n"
+                          "  }\n" READ);
     PASS_LEAVES(c, ZEROES "  s = 0f\n  for j = 0u to 4u {\n    if lt(p.k, j) {\n      break\n    }\n    d[j] = p.x[j]\n  }\n" READ);               // left early
-    PASS_LEAVES(c, "  s = 0f\n  for e = 0u to 2u {\n    for j = 0u to 4u {\n      d[j] = 0f\n    }\n    if p.a {\n      break\n    }\n    for j = 0u to 4u {\n      d[j] = p.x[j]\n    }\n  }\n" READ);
+    PASS_LEAVES(c, "  s = 0f\n"
+                   "  for e = 0u to 2u {\n"
+                   "    for j = 0u to 4u {\n"
+                   "      d[j] = 0f\n"
+                   "    }\n"
+                   "    if p.a {\n"
+                   "      break\n"
+                   "    }\n"
+                   "    for j = 0u to 4u {\n"
+                   "      d[j] = p.x[j]\n"
+                   "    }\n"
+                   "  }\n" READ);
 }

@@ -19,7 +19,13 @@ static const pass_case whole = {.run_tables = hdst__pass_element_loops_of_rows, 
 
 Test(pass_elements, turns_that_do_not_need_one_another_are_marked)
 {
-    PASS_GIVES(one, "  for i = 0u to 40u {\n    store r.y[i] = mul(p.x[i], 2f)\n  }\n", "  for i = 0u to 40u vectorize {\n    store r.y[i] = mul(p.x[i], 2f)\n  }\n");
+    PASS_GIVES(one,
+               "  for i = 0u to 40u {\n"
+               "    store r.y[i] = mul(p.x[i], 2f)\n"
+               "  }\n",
+               "  for i = 0u to 40u vectorize {\n"
+               "    store r.y[i] = mul(p.x[i], 2f)\n"
+               "  }\n");
     PASS_GIVES(one, "  for i = 0u to 40u {\n    e = sub(p.x[i], c[0u].y[i])\n    far[i] = mul(e, e)\n  }\n  store r.y[0u] = far[7u]\n",
                "  for i = 0u to 40u vectorize {\n    e = sub(p.x[i], c[0u].y[i])\n    far[i] = mul(e, e)\n  }\n  store r.y[0u] = far[7u]\n");
     PASS_GIVES(one, "  for i = 0u to 40u {\n    n = add(n, u32(p.x[i]))\n  }\n  store r.y[0u] = f32(n)\n",             // integers may be added in any order
@@ -28,13 +34,20 @@ Test(pass_elements, turns_that_do_not_need_one_another_are_marked)
 
 Test(pass_elements, others_stay)
 {
-    PASS_LEAVES(one, "  for i = 0u to 40u {\n    d = add(d, p.x[i])\n  }\n  store r.y[0u] = d\n");                          // each addition waits for the one before
+    // Each addition waits for the one before.
+    PASS_LEAVES(one, "  for i = 0u to 40u {\n"
+                     "    d = add(d, p.x[i])\n"
+                     "  }\n"
+                     "  store r.y[0u] = d\n");
     PASS_LEAVES(one, "  for i = 0u to 39u {\n    far[add(i, 1u)] = far[i]\n  }\n  store r.y[0u] = far[7u]\n");              // the next turn reads it
     PASS_LEAVES(one, "  for i = 0u to 20u {\n    store r.y[mul(i, 2u)] = p.x[i]\n  }\n");                                   // not side by side
     PASS_LEAVES(one, "  for i = 0u to 4u {\n    store r.y[i] = p.x[i]\n  }\n");                                             // too short
     PASS_LEAVES(one, "  for i = 0u to 40u step 2 {\n    store r.y[i] = p.x[i]\n  }\n");
     PASS_LEAVES(one, "  for i = 0u to 40u {\n    if lt(p.x[i], 0f) {\n      store r.y[i] = p.x[i]\n    }\n  }\n");
-    PASS_LEAVES(one, "  for i = 0u to 40u {\n    accum t[and(i, 3u)].n[i] += 1ul\n  }\n");                                  // rows that change from turn to turn
+    // Rows that change from turn to turn.
+    PASS_LEAVES(one, "  for i = 0u to 40u {\n"
+                     "    accum t[and(i, 3u)].n[i] += 1ul\n"
+                     "  }\n");
 }
 
 Test(pass_elements, float_sums_have_a_test_and_a_rare_second_loop)
@@ -47,13 +60,23 @@ Test(pass_elements, float_sums_have_a_test_and_a_rare_second_loop)
     const char *after = pass_body(pass_after(&one, "  for i = 0u to 40u {\n    e = sub(p.x[i], 1f)\n    accum t[0u].s[i] += mul(e, e)\n  }\n"));
     cr_expect_not_null(strstr(after, "      e_2 = sub(p.x[i], 1f)\n"), "%s", after);
     // Set twice, the second time from itself: one variable in the second loop as well.
-    after = pass_body(pass_after(&one, "  for i = 0u to 40u {\n    e = div(p.x[i], 0f)\n    e = select(lt(e, 1f), e, add(e, 1f))\n    accum t[0u].s[i] += e\n  }\n"));
+    after = pass_body(pass_after(&one, "  for i = 0u to 40u {\n"
+                                       "    e = div(p.x[i], 0f)\n"
+                                       "    e = select(lt(e, 1f), e, add(e, 1f))\n"
+                                       "    accum t[0u].s[i] += e\n"
+                                       "  }\n"));
     cr_expect_not_null(strstr(after, "      e_2 = div(p.x[i], 0f)\n      e_2 = select(lt(e_2, 1f), e_2, add(e_2, 1f))\n"), "%s", after);
 }
 
 Test(pass_elements, sums_of_integers_need_no_test)
 {
-    PASS_GIVES(one, "  for i = 0u to 40u {\n    accum t[0u].n[i] += u64(p.k)\n  }\n", "  for i = 0u to 40u vectorize {\n    accum t[0u].n[i] += u64(p.k)\n  }\n");
+    PASS_GIVES(one,
+               "  for i = 0u to 40u {\n"
+               "    accum t[0u].n[i] += u64(p.k)\n"
+               "  }\n",
+               "  for i = 0u to 40u vectorize {\n"
+               "    accum t[0u].n[i] += u64(p.k)\n"
+               "  }\n");
 }
 
 // An addend that cannot be had twice, or that goes to the exact cell at once, has no vector loop.
@@ -65,7 +88,13 @@ Test(pass_elements, sums_without_fixed_point_stay)
 
 Test(pass_elements, block_form_over_rows_marks_those_that_add_or_store)
 {
-    PASS_GIVES(whole, "  for i = 0u to 40u {\n    store r.y[i] = mul(p.x[i], 2f)\n  }\n", "  for i = 0u to 40u vectorize {\n    store r.y[i] = mul(p.x[i], 2f)\n  }\n");
+    PASS_GIVES(whole,
+               "  for i = 0u to 40u {\n"
+               "    store r.y[i] = mul(p.x[i], 2f)\n"
+               "  }\n",
+               "  for i = 0u to 40u vectorize {\n"
+               "    store r.y[i] = mul(p.x[i], 2f)\n"
+               "  }\n");
     PASS_LEAVES(whole, "  for i = 0u to 40u {\n    far[i] = p.x[i]\n  }\n  store r.y[0u] = far[3u]\n");
     PASS_LEAVES(whole, "  for i = 0u to 20u {\n    store r.y[i] = p.x[i]\n  }\n");                                            // few elements
 }

@@ -33,11 +33,54 @@ Test(pass_emits, only_what_comes_out_is_stored)
                "  a = p.x\n  if lt(a, 1f) {\n    store result.y = a\n    for e = 0u to 3u {\n      store result.w[e] = p.z[e]\n    }\n    emit\n  }\n");
     PASS_GIVES(c, "  store result.y = p.x\n  a = p.x\n  store result.y = a\n  emit if lt(a, 1f)\n",
                "  given = p.x\n  a = p.x\n  if lt(a, 1f) {\n    store result.y = given\n    store result.y = a\n    emit\n  }\n");
-    PASS_GIVES(c, "  q = lt(p.x, 1f)\n  store result.y = p.x\n  a = mul(p.x, 2f)\n  for e = 0u to 3u {\n    store result.w[e] = a\n  }\n  emit if q\n",
-               "  q = lt(p.x, 1f)\n  if q {\n    store result.y = p.x\n  }\n  a = mul(p.x, 2f)\n  if q {\n    for e = 0u to 3u {\n      store result.w[e] = a\n    }\n    emit\n  }\n");
-    PASS_GIVES(c, "  store result.y = 1f\n  emit\n  q = lt(p.x, 1f)\n  if lt(p.n, 3) {\n    store result.y = p.x\n    a = 1f\n  } else {\n    store result.y = 2f\n  }\n  b = a\n  emit if q\n",
-               "  store result.y = 1f\n  emit\n  q = lt(p.x, 1f)\n  if lt(p.n, 3) {\n    if q {\n      store result.y = p.x\n    }\n    a = 1f\n  } else {\n    if q {\n      store result.y = 2f\n    }\n  }\n  b = a\n"
-               "  if q {\n    emit\n  }\n");
+    PASS_GIVES(c,
+               "  q = lt(p.x, 1f)\n"
+               "  store result.y = p.x\n"
+               "  a = mul(p.x, 2f)\n"
+               "  for e = 0u to 3u {\n"
+               "    store result.w[e] = a\n"
+               "  }\n"
+               "  emit if q\n",
+               "  q = lt(p.x, 1f)\n"
+               "  if q {\n"
+               "    store result.y = p.x\n"
+               "  }\n"
+               "  a = mul(p.x, 2f)\n"
+               "  if q {\n"
+               "    for e = 0u to 3u {\n"
+               "      store result.w[e] = a\n"
+               "    }\n"
+               "    emit\n"
+               "  }\n");
+    PASS_GIVES(c,
+               "  store result.y = 1f\n"
+               "  emit\n"
+               "  q = lt(p.x, 1f)\n"
+               "  if lt(p.n, 3) {\n"
+               "    store result.y = p.x\n"
+               "    a = 1f\n"
+               "  } else {\n"
+               "    store result.y = 2f\n"
+               "  }\n"
+               "  b = a\n"
+               "  emit if q\n",
+               "  store result.y = 1f\n"
+               "  emit\n"
+               "  q = lt(p.x, 1f)\n"
+               "  if lt(p.n, 3) {\n"
+               "    if q {\n"
+               "      store result.y = p.x\n"
+               "    }\n"
+               "    a = 1f\n"
+               "  } else {\n"
+               "    if q {\n"
+               "      store result.y = 2f\n"
+               "    }\n"
+               "  }\n"
+               "  b = a\n"
+               "  if q {\n"
+               "    emit\n"
+               "  }\n");
     PASS_LEAVES(c, "  store result.y = p.x\n  emit\n");
     PASS_LEAVES(c, "  if lt(p.n, 3) {\n    store result.y = p.x\n    emit\n  }\n");
 }
@@ -48,12 +91,45 @@ Test(pass_emits, what_is_emitted_is_worked_out_first)
     PASS_GIVES(c, "  a = p.x\n  store result.y = mul(a, 2f)\n  emit if lt(a, 1f)\n",
                "  a = p.x\n  given = mul(a, 2f)\n  comes = lt(a, 1f)\n  store result.y = given\n  emit if comes\n");
     // A variable that is set again is kept as it was.
-    PASS_GIVES(c, "  a = p.x\n  store result.y = a\n  emit\n  a = mul(a, 2f)\n  store result.y = a\n  emit if lt(a, 1f)\n",
-               "  a = p.x\n  given = a\n  a = mul(a, 2f)\n  given_2 = a\n  comes = lt(a, 1f)\n  store result.y = given\n  emit\n  store result.y = given_2\n  emit if comes\n");
+    PASS_GIVES(c,
+               "  a = p.x\n"
+               "  store result.y = a\n"
+               "  emit\n"
+               "  a = mul(a, 2f)\n"
+               "  store result.y = a\n"
+               "  emit if lt(a, 1f)\n",
+               "  a = p.x\n"
+               "  given = a\n"
+               "  a = mul(a, 2f)\n"
+               "  given_2 = a\n"
+               "  comes = lt(a, 1f)\n"
+               "  store result.y = given\n"
+               "  emit\n"
+               "  store result.y = given_2\n"
+               "  emit if comes\n");
     // In front of control that emits, and no further.
-    PASS_GIVES(c, "  a = p.x\n  store result.y = mul(a, 2f)\n  emit\n  for i = 0 to and(p.n, 3) {\n    store result.y = a\n    emit\n  }\n  b = mul(p.x, 3f)\n  store result.y = mul(b, 3f)\n  emit\n",
-               "  a = p.x\n  given = mul(a, 2f)\n  store result.y = given\n  emit\n  for i = 0 to and(p.n, 3) {\n    store result.y = a\n    emit\n  }\n  b = mul(p.x, 3f)\n"
-               "  store result.y = mul(b, 3f)\n  emit\n");
+    PASS_GIVES(c,
+               "  a = p.x\n"
+               "  store result.y = mul(a, 2f)\n"
+               "  emit\n"
+               "  for i = 0 to and(p.n, 3) {\n"
+               "    store result.y = a\n"
+               "    emit\n"
+               "  }\n"
+               "  b = mul(p.x, 3f)\n"
+               "  store result.y = mul(b, 3f)\n"
+               "  emit\n",
+               "  a = p.x\n"
+               "  given = mul(a, 2f)\n"
+               "  store result.y = given\n"
+               "  emit\n"
+               "  for i = 0 to and(p.n, 3) {\n"
+               "    store result.y = a\n"
+               "    emit\n"
+               "  }\n"
+               "  b = mul(p.x, 3f)\n"
+               "  store result.y = mul(b, 3f)\n"
+               "  emit\n");
     PASS_LEAVES(c, "  a = p.x\n  store result.y = a\n  emit\n");
     PASS_LEAVES(c, "  store result.y = mul(p.x, 2f)\n");        // where no record is dropped, each has its place
 }
@@ -69,7 +145,13 @@ static void counts(const char *body, const char *expected)
 
 Test(pass_emits, counting_needs_conditions_only)
 {
-    counts("  a = mul(p.x, 2f)\n  b = mul(a, p.z[1u])\n  store result.y = b\n  accum t.value += f64(b)\n  emit if lt(a, 1f)\n", "  a = mul(p.x, 2f)\n  emit if lt(a, 1f)\n");
+    counts("  a = mul(p.x, 2f)\n"
+           "  b = mul(a, p.z[1u])\n"
+           "  store result.y = b\n"
+           "  accum t.value += f64(b)\n"
+           "  emit if lt(a, 1f)\n",
+           "  a = mul(p.x, 2f)\n"
+           "  emit if lt(a, 1f)\n");
     counts("  check 0: lt(u64(p.n), 3ul)\n  if lt(p.x, 1f) {\n    store result.y = p.x\n    emit\n  }\n", "  emit if lt(p.x, 1f)\n");
     counts("  for i = 0 to p.n {\n    a = mul(p.x, f32(i))\n    store result.y = a\n    emit\n  }\n", "  for i = 0 to p.n {\n    emit\n  }\n");
     counts("  for i = 0 to p.n {\n    accum t.value += 1d\n  }\n  emit\n", "  emit\n");

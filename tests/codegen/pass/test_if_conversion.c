@@ -42,6 +42,17 @@ Test(pass_if_convert, what_both_branches_set_needs_one_choice)
 {
     PASS_GIVES(c, "  if p.a {\n    u = p.x\n    v = u\n  } else {\n    u = p.y\n  }\n  accum t.value += f64(add(u, v))\n",
                "  taken = p.a\n  u = p.x\n  v = select(taken, u, v)\n  u = select(taken, u, p.y)\n  accum t.value += f64(add(u, v))\n");
-    PASS_GIVES(c, "  if p.a {\n    u = p.x\n  } else {\n    v = u\n    u = p.y\n  }\n  accum t.value += f64(add(u, v))\n",      // the second one asks what it was before
-               "  taken = p.a\n  u = select(taken, p.x, u)\n  v = select(taken, v, u)\n  u = select(taken, u, p.y)\n  accum t.value += f64(add(u, v))\n");
+    PASS_GIVES(c,
+               "  if p.a {\n"
+               "    u = p.x\n"
+               "  } else {\n"
+               "    v = u\n"
+               "    u = p.y\n"
+               "  }\n"
+               "  accum t.value += f64(add(u, v))\n", // the second one asks what it was before
+               "  taken = p.a\n"
+               "  u = select(taken, p.x, u)\n"
+               "  v = select(taken, v, u)\n"
+               "  u = select(taken, u, p.y)\n"
+               "  accum t.value += f64(add(u, v))\n");
 }

@@ -13,14 +13,28 @@ static const char head[] = "  input p p {f32 x[40]}\n"
                            "  var u32 lane\n  var u32 i\n  var f32 sum\n  var f32 e\n  var f32 lanes[16]\n";
 static const pass_case c = {hdst__pass_lane_reductions, head};
 
-#define IN_TURN(elements) \
-    "  for lane = 0u to 16u {\n    sum = 0f\n    for i = lane to " elements " step 16 {\n      e = mul(p.x[i], 2f)\n      sum = add(sum, e)\n    }\n    lanes[lane] = sum\n  }\n"
+#define IN_TURN(elements)                                                                                              \
+    "  for lane = 0u to 16u {\n"                                                                                       \
+    "    sum = 0f\n"                                                                                                   \
+    "    for i = lane to " elements " step 16 {\n"                                                                     \
+    "      e = mul(p.x[i], 2f)\n"                                                                                      \
+    "      sum = add(sum, e)\n"                                                                                        \
+    "    }\n"                                                                                                          \
+    "    lanes[lane] = sum\n"                                                                                          \
+    "  }\n"
 
 Test(pass_lanes, elements_outside_lanes_inside)
 {
     PASS_GIVES(c, IN_TURN("32u") "  store r.y = lanes[3u]\n",
-               "  for lane = 0u to 16u {\n    lanes[lane] = 0f\n  }\n"
-               "  for first = 0u to 32u step 16 {\n    for lane = 0u to 16u {\n      e_2 = mul(p.x[add(first, lane)], 2f)\n      lanes[lane] = add(lanes[lane], e_2)\n    }\n  }\n"
+               "  for lane = 0u to 16u {\n"
+               "    lanes[lane] = 0f\n"
+               "  }\n"
+               "  for first = 0u to 32u step 16 {\n"
+               "    for lane = 0u to 16u {\n"
+               "      e_2 = mul(p.x[add(first, lane)], 2f)\n"
+               "      lanes[lane] = add(lanes[lane], e_2)\n"
+               "    }\n"
+               "  }\n"
                "  store r.y = lanes[3u]\n");
 }
 
@@ -36,7 +50,27 @@ Test(pass_lanes, other_nests_stay)
 {
     PASS_LEAVES(c, IN_TURN("32u") "  store r.y = sum\n");               // the last lane's sum is read
     PASS_LEAVES(c, IN_TURN("32u") "  store r.y = f32(i)\n");            // where the loop ended is read
-    PASS_LEAVES(c, "  for lane = 0u to 15u {\n    sum = 0f\n    for i = lane to 32u step 16 {\n      sum = add(sum, p.x[i])\n    }\n    lanes[lane] = sum\n  }\n");
-    PASS_LEAVES(c, "  for lane = 0u to 16u {\n    sum = 0f\n    for i = lane to 32u step 16 {\n      sum = add(sum, mul(lanes[0u], p.x[i]))\n    }\n    lanes[lane] = sum\n  }\n");
-    PASS_LEAVES(c, "  for lane = 0u to 16u {\n    sum = 0f\n    for i = lane to 32u step 16 {\n      e = add(e, p.x[i])\n      sum = add(sum, e)\n    }\n    lanes[lane] = sum\n  }\n");     // e is carried
+    PASS_LEAVES(c, "  for lane = 0u to 15u {\n"
+                   "    sum = 0f\n"
+                   "    for i = lane to 32u step 16 {\n"
+                   "      sum = add(sum, p.x[i])\n"
+                   "    }\n"
+                   "    lanes[lane] = sum\n"
+                   "  }\n");
+    PASS_LEAVES(c, "  for lane = 0u to 16u {\n"
+                   "    sum = 0f\n"
+                   "    for i = lane to 32u step 16 {\n"
+                   "      sum = add(sum, mul(lanes[0u], p.x[i]))\n"
+                   "    }\n"
+                   "    lanes[lane] = sum\n"
+                   "  }\n");
+    // e is carried.
+    PASS_LEAVES(c, "  for lane = 0u to 16u {\n"
+                   "    sum = 0f\n"
+                   "    for i = lane to 32u step 16 {\n"
+                   "      e = add(e, p.x[i])\n"
+                   "      sum = add(sum, e)\n"
+                   "    }\n"
+                   "    lanes[lane] = sum\n"
+                   "  }\n");
 }

@@ -23,7 +23,13 @@ Test(pass_loop_checks, checks_that_stay_the_same_come_first)
 
 Test(pass_loop_checks, a_loop_without_turns_checks_nothing)
 {
-    PASS_GIVES(c, "  for i = 0u to and(p.k, 7u) {\n    check 0: lt(u64(p.k), 3ul)\n  }\n", "  check 0: or(ge(0u, and(p.k, 7u)), lt(u64(p.k), 3ul)) of u64(p.k), 3ul\n  for i = 0u to and(p.k, 7u) {\n  }\n");
+    PASS_GIVES(c,
+               "  for i = 0u to and(p.k, 7u) {\n"
+               "    check 0: lt(u64(p.k), 3ul)\n"
+               "  }\n",
+               "  check 0: or(ge(0u, and(p.k, 7u)), lt(u64(p.k), 3ul)) of u64(p.k), 3ul\n"
+               "  for i = 0u to and(p.k, 7u) {\n"
+               "  }\n");
 }
 
 Test(pass_loop_checks, checks_keep_their_order)

@@ -35,7 +35,18 @@ Test(pass_hoist, the_largest_tree_once)
 
 Test(pass_hoist, out_of_branches_inside_as_expressions_are_total)
 {
-    PASS_GIVES(c, "  records {\n    if lt(p.x, 0f) {\n      s = add(k, 1f)\n    }\n  }\n", "  u = add(k, 1f)\n  records {\n    if lt(p.x, 0f) {\n      s = u\n    }\n  }\n");
+    PASS_GIVES(c,
+               "  records {\n"
+               "    if lt(p.x, 0f) {\n"
+               "      s = add(k, 1f)\n"
+               "    }\n"
+               "  }\n",
+               "  u = add(k, 1f)\n"
+               "  records {\n"
+               "    if lt(p.x, 0f) {\n"
+               "      s = u\n"
+               "    }\n"
+               "  }\n");
 }
 
 Test(pass_hoist, what_differs_constants_and_variables_stay)

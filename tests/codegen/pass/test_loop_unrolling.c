@@ -38,9 +38,28 @@ Test(pass_unroll, statements_inside_are_copied_whole)
 
 Test(pass_unroll, a_break_of_an_inner_loop_is_no_obstacle)
 {
-    PASS_GIVES(c, "  for i = 0u to 2u {\n    for j = 0u to and(p.k, 7u) {\n      if lt(2u, j) {\n        break\n      }\n      d = add(d, f32(i))\n    }\n  }\n",
-               "  for j = 0u to and(p.k, 7u) {\n    if lt(2u, j) {\n      break\n    }\n    d = add(d, f32(0u))\n  }\n"
-               "  for j_2 = 0u to and(p.k, 7u) {\n    if lt(2u, j_2) {\n      break\n    }\n    d = add(d, f32(1u))\n  }\n");    // a counter of its own
+    // A counter of its own.
+    PASS_GIVES(c,
+               "  for i = 0u to 2u {\n"
+               "    for j = 0u to and(p.k, 7u) {\n"
+               "      if lt(2u, j) {\n"
+               "        break\n"
+               "      }\n"
+               "      d = add(d, f32(i))\n"
+               "    }\n"
+               "  }\n",
+               "  for j = 0u to and(p.k, 7u) {\n"
+               "    if lt(2u, j) {\n"
+               "      break\n"
+               "    }\n"
+               "    d = add(d, f32(0u))\n"
+               "  }\n"
+               "  for j_2 = 0u to and(p.k, 7u) {\n"
+               "    if lt(2u, j_2) {\n"
+               "      break\n"
+               "    }\n"
+               "    d = add(d, f32(1u))\n"
+               "  }\n");
 }
 
 Test(pass_unroll, long_ones_those_that_are_left_and_unknown_bounds_stay)
@@ -58,10 +77,42 @@ Test(pass_unroll, what_a_turn_sets_for_itself_is_a_variable_of_its_own)
                                                      "  accum double t {f64 value}\n"
                                                      "  var u32 i\n  var u32 j\n  var f32 d\n  var f32 e\n"};
     PASS_GIVES(own, "  for i = 0u to 2u {\n    e = p.x[i]\n    d = add(d, e)\n  }\n", "  e = p.x[0u]\n  d = add(d, e)\n  e_2 = p.x[1u]\n  d = add(d, e_2)\n");
-    PASS_GIVES(own, "  for i = 0u to 2u {\n    if p.a {\n      e = p.x[i]\n    } else {\n      e = 1f\n    }\n    d = add(d, e)\n  }\n",
-               "  if p.a {\n    e = p.x[0u]\n  } else {\n    e = 1f\n  }\n  d = add(d, e)\n  if p.a {\n    e_2 = p.x[1u]\n  } else {\n    e_2 = 1f\n  }\n  d = add(d, e_2)\n");
-    PASS_GIVES(own, "  for i = 0u to 2u {\n    for j = 0u to 2u {\n      e = p.x[j]\n      d = add(d, e)\n    }\n  }\n",
-               "  e = p.x[0u]\n  d = add(d, e)\n  e_2 = p.x[1u]\n  d = add(d, e_2)\n  e_3 = p.x[0u]\n  d = add(d, e_3)\n  e_2_2 = p.x[1u]\n  d = add(d, e_2_2)\n");
+    PASS_GIVES(own,
+               "  for i = 0u to 2u {\n"
+               "    if p.a {\n"
+               "      e = p.x[i]\n"
+               "    } else {\n"
+               "      e = 1f\n"
+               "    }\n"
+               "    d = add(d, e)\n"
+               "  }\n",
+               "  if p.a {\n"
+               "    e = p.x[0u]\n"
+               "  } else {\n"
+               "    e = 1f\n"
+               "  }\n"
+               "  d = add(d, e)\n"
+               "  if p.a {\n"
+               "    e_2 = p.x[1u]\n"
+               "  } else {\n"
+               "    e_2 = 1f\n"
+               "  }\n"
+               "  d = add(d, e_2)\n");
+    PASS_GIVES(own,
+               "  for i = 0u to 2u {\n"
+               "    for j = 0u to 2u {\n"
+               "      e = p.x[j]\n"
+               "      d = add(d, e)\n"
+               "    }\n"
+               "  }\n",
+               "  e = p.x[0u]\n"
+               "  d = add(d, e)\n"
+               "  e_2 = p.x[1u]\n"
+               "  d = add(d, e_2)\n"
+               "  e_3 = p.x[0u]\n"
+               "  d = add(d, e_3)\n"
+               "  e_2_2 = p.x[1u]\n"
+               "  d = add(d, e_2_2)\n");
 }
 
 Test(pass_unroll, what_is_read_later_or_may_come_from_the_turn_before_stays_one)
@@ -78,7 +129,12 @@ Test(pass_unroll, what_is_read_later_or_may_come_from_the_turn_before_stays_one)
 
 Test(pass_unroll, longer_ones_go_where_that_makes_variables_of_an_array)
 {
-    PASS_GIVES(arrays, "  for i = 0u to 9u {\n    d[i] = p.x[i]\n  }\n  e = d[2u]\n", SETS(0) SETS(1) SETS(2) SETS(3) SETS(4) SETS(5) SETS(6) SETS(7) SETS(8) "  e = d[2u]\n");
+    PASS_GIVES(arrays,
+               "  for i = 0u to 9u {\n"
+               "    d[i] = p.x[i]\n"
+               "  }\n"
+               "  e = d[2u]\n",
+               SETS(0) SETS(1) SETS(2) SETS(3) SETS(4) SETS(5) SETS(6) SETS(7) SETS(8) "  e = d[2u]\n");
 }
 
 Test(pass_unroll, longer_ones_stay_where_an_array_stays_an_array)
@@ -86,5 +142,12 @@ Test(pass_unroll, longer_ones_stay_where_an_array_stays_an_array)
     PASS_LEAVES(arrays, "  for i = 0u to 9u {\n    d[i] = p.x[i]\n  }\n  e = d[rem(p.k, 9u)]\n");                            // read where the record says
     PASS_LEAVES(arrays, "  for i = 0u to 9u {\n    wide[i] = p.x[i]\n  }\n  e = wide[2u]\n");                                   // too many elements
     PASS_LEAVES(arrays, "  for i = 0u to 9u {\n    e = add(e, p.x[i])\n  }\n");                                                 // there is none
-    PASS_LEAVES(arrays, "  for i = 0u to 9u {\n    for j = 0u to and(p.k, 3u) {\n      e = add(e, p.x[j])\n    }\n    d[i] = e\n  }\n  e = d[2u]\n");      // a loop would be left in it
+    // A loop would be left in it.
+    PASS_LEAVES(arrays, "  for i = 0u to 9u {\n"
+                        "    for j = 0u to and(p.k, 3u) {\n"
+                        "      e = add(e, p.x[j])\n"
+                        "    }\n"
+                        "    d[i] = e\n"
+                        "  }\n"
+                        "  e = d[2u]\n");
 }

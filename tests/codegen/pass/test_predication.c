@@ -50,7 +50,14 @@ Test(pass_mask, a_loop_goes_on_while_any_record_is_in_it)
 
 Test(pass_mask, what_nobody_reads_afterwards_is_not_kept)
 {
-    const char *text = body_after("  n = 0u\n  d = p.x[0u]\n  loop while lt(d, 4f) {\n    e = mul(d, d)\n    d = add(e, 1f)\n    n = add(n, 1u)\n  }\n  store r.z = n\n");
+    const char *text = body_after("  n = 0u\n"
+                                  "  d = p.x[0u]\n"
+                                  "  loop while lt(d, 4f) {\n"
+                                  "    e = mul(d, d)\n"
+                                  "    d = add(e, 1f)\n"
+                                  "    n = add(n, 1u)\n"
+                                  "  }\n"
+                                  "  store r.z = n\n");
     EXPECT_COUNT(text, "n = select(live", 4);
     EXPECT_COUNT(text, "    e = mul(d, d)", 4);
     EXPECT_COUNT(text, "    d = add(e, 1f)", 4);
@@ -58,8 +65,15 @@ Test(pass_mask, what_nobody_reads_afterwards_is_not_kept)
 
 Test(pass_mask, what_the_next_turn_of_a_loop_around_reads_is_kept)
 {
-    const char *text = body_after("  d = 0f\n  for j = 0u to 9u {\n    n = 0u\n    loop while lt(n, and(p.k, 3u)) {\n      d = add(d, p.x[0u])\n      n = add(n, 1u)\n"
-                                  "      accum t.value += f64(d)\n    }\n  }\n");
+    const char *text = body_after("  d = 0f\n"
+                                  "  for j = 0u to 9u {\n"
+                                  "    n = 0u\n"
+                                  "    loop while lt(n, and(p.k, 3u)) {\n"
+                                  "      d = add(d, p.x[0u])\n"
+                                  "      n = add(n, 1u)\n"
+                                  "      accum t.value += f64(d)\n"
+                                  "    }\n"
+                                  "  }\n");
     EXPECT_COUNT(text, "d = select(live, add(d, p.x[0u]), d)", 1);
     EXPECT_COUNT(text, "      n = add(n, 1u)", 1);              // set again in front of the loop
     EXPECT_COUNT(text, "accum t.value += select(live, f64(d), 0d)", 1);
@@ -76,7 +90,15 @@ Test(pass_mask, a_counted_loop_that_some_leave_stays_one)
 
 Test(pass_mask, what_stands_behind_a_break_is_left_out)
 {
-    const char *text = body_after("  d = 0f\n  for i = 0u to 10u {\n    d = add(d, p.x[0u])\n    if lt(9f, d) {\n      break\n      d = 7f\n    }\n  }\n  store r.y = d\n");
+    const char *text = body_after("  d = 0f\n"
+                                  "  for i = 0u to 10u {\n"
+                                  "    d = add(d, p.x[0u])\n"
+                                  "    if lt(9f, d) {\n"
+                                  "      break\n"
+                                  "      d = 7f\n"
+                                  "    }\n"
+                                  "  }\n"
+                                  "  store r.y = d\n");
     EXPECT_COUNT(text, "7f", 0);
     EXPECT_COUNT(text, "live = and(live, not(taken))", 5);
 }
@@ -107,9 +129,22 @@ Test(pass_mask, a_branch_with_a_loop_is_skipped_when_nobody_takes_it)
 
 Test(pass_mask, a_loop_of_all_in_a_loop_is_skipped_when_nobody_comes_to_it)
 {
-    const char *text = body_after("  n = 0u\n  loop while lt(n, and(p.k, 3u)) {\n    loop while true {\n      accum t.value += 1d\n      break\n    }\n    n = add(n, 1u)\n  }\n");
+    const char *text = body_after("  n = 0u\n"
+                                  "  loop while lt(n, and(p.k, 3u)) {\n"
+                                  "    loop while true {\n"
+                                  "      accum t.value += 1d\n"
+                                  "      break\n"
+                                  "    }\n"
+                                  "    n = add(n, 1u)\n"
+                                  "  }\n");
     EXPECT_COUNT(text, "    reduce any_2 |= live\n    if any_2 {\n      loop while true {\n", 1);       // it might have no end where some do come to it
-    text = body_after("  n = 0u\n  loop while lt(n, and(p.k, 3u)) {\n    for j = 0u to u32(length(c)) {\n      accum t.value += 1d\n    }\n    n = add(n, 1u)\n  }\n");
+    text = body_after("  n = 0u\n"
+                      "  loop while lt(n, and(p.k, 3u)) {\n"
+                      "    for j = 0u to u32(length(c)) {\n"
+                      "      accum t.value += 1d\n"
+                      "    }\n"
+                      "    n = add(n, 1u)\n"
+                      "  }\n");
     EXPECT_COUNT(text, "    if any_2 {\n      for j = 0u", 1);
     text = body_after("  n = 0u\n  loop while lt(n, and(p.k, 3u)) {\n    for j = 0u to 12u {\n      accum t.value += 1d\n    }\n    n = add(n, 1u)\n  }\n");
     EXPECT_COUNT(text, "any_2", 0);             // a few turns cost less than to ask
@@ -117,7 +152,15 @@ Test(pass_mask, a_loop_of_all_in_a_loop_is_skipped_when_nobody_comes_to_it)
 
 Test(pass_mask, a_loop_of_all_behind_a_break_is_skipped_when_all_have_left)
 {
-    static const char turns[] = "  for i = 0u to and(p.k, 7u) {\n    if p.a {\n      %s\n    }\n    loop while true {\n      accum t.value += 1d\n      break\n    }\n  }\n";
+    static const char turns[] = "  for i = 0u to and(p.k, 7u) {\n"
+                                "    if p.a {\n"
+                                "      %s\n"
+                                "    }\n"
+                                "    loop while true {\n"
+                                "      accum t.value += 1d\n"
+                                "      break\n"
+                                "    }\n"
+                                "  }\n";
     char before[400];
     snprintf(before, sizeof before, turns, "break");
     EXPECT_COUNT(body_after(before), "reduce any_2 |= live\n    if any_2 {\n      loop while true {\n", 1);
@@ -128,7 +171,14 @@ Test(pass_mask, a_loop_of_all_behind_a_break_is_skipped_when_all_have_left)
 Test(pass_mask, a_loop_of_all_in_a_branch_that_emits_is_skipped_when_nobody_takes_it)
 {
     static const pass_case emits = {mask, "  input p p {u32 k, bool a}\n  accum double t {f64 value of float}\n  output r r {u32 z}\n"};
-    const char *text = pass_body(pass_after(&emits, "  if p.a {\n    loop while true {\n      accum t.value += 1d\n      break\n    }\n    store r.z = p.k\n    emit\n  }\n"));
+    const char *text = pass_body(pass_after(&emits, "  if p.a {\n"
+                                                    "    loop while true {\n"
+                                                    "      accum t.value += 1d\n"
+                                                    "      break\n"
+                                                    "    }\n"
+                                                    "    store r.z = p.k\n"
+                                                    "    emit\n"
+                                                    "  }\n"));
     EXPECT_COUNT(text, "  if any {\n    loop while true {\n", 1);
 }
 
@@ -158,26 +208,44 @@ Test(pass_mask, small_branches_that_assign_and_what_all_do_alike_stay)
 
 Test(pass_mask, additions_to_rows_that_differ_keep_their_loop)
 {
-    PASS_LEAVES(c, "  n = p.k\n  loop while lt(n, 9u) {\n    accum rows[select(lt(u64(n), length(rows)), u64(n), 0ul)].value += 1ul\n    n = add(n, 1u)\n  }\n");
+    PASS_LEAVES(c, "  n = p.k\n"
+                   "  loop while lt(n, 9u) {\n"
+                   "    accum rows[select(lt(u64(n), length(rows)), u64(n), 0ul)].value += 1ul\n"
+                   "    n = add(n, 1u)\n"
+                   "  }\n");
 }
 
 // --- Meaning, where much comes together ---
 
 Test(pass_mask, loops_and_branches_in_one_another)
 {
-    pass_after(&c, "  d = 0f\n  n = 0u\n"
+    pass_after(&c, "  d = 0f\n"
+                   "  n = 0u\n"
                    "  for i = 0u to 7u {\n"
                    "    loop while lt(n, add(i, and(p.k, 7u))) {\n"
                    "      n = add(n, 1u)\n"
                    "      if eq(and(n, 3u), 3u) {\n"
                    "        list[and(n, 3u)] = d\n"
-                   "        if lt(20u, n) {\n          break\n        }\n"
+                   "        if lt(20u, n) {\n"
+                   "          break\n"
+                   "        }\n"
                    "        d = add(d, 1f)\n"
-                   "        for j = and(n, 1u) to and(p.k, 3u) {\n          d = add(d, p.x[j])\n          if lt(100f, d) {\n            break\n          }\n        }\n"
-                   "      } else {\n        d = add(d, 0.5f)\n      }\n"
+                   "        for j = and(n, 1u) to and(p.k, 3u) {\n"
+                   "          d = add(d, p.x[j])\n"
+                   "          if lt(100f, d) {\n"
+                   "            break\n"
+                   "          }\n"
+                   "        }\n"
+                   "      } else {\n"
+                   "        d = add(d, 0.5f)\n"
+                   "      }\n"
                    "      d = add(d, list[and(i, 3u)])\n"
                    "    }\n"
-                   "    if and(p.a, lt(50f, d)) {\n      break\n    }\n"
+                   "    if and(p.a, lt(50f, d)) {\n"
+                   "      break\n"
+                   "    }\n"
                    "    accum t.value += f64(d)\n"
-                   "  }\n  store r.y = d\n  store r.z = n\n");
+                   "  }\n"
+                   "  store r.y = d\n"
+                   "  store r.z = n\n");
 }

@@ -166,15 +166,16 @@ static char *make_weights(const hdst__record *record)
 }
 
 // What the table says, of the kernel's memory and of the interpreter's.
-static void compare(const ir_func *func, const hdst__kernel *kernel, const uint64_t *rows, const int64_t *device, const hdst__tables *plain, const int64_t *reference,
-                    const int32_t *scales, const job *j)
+static void compare(const ir_func *func, const hdst__kernel *kernel, const uint64_t *rows, const int64_t *device,
+                    const hdst__tables *plain, const int64_t *reference, const int32_t *scales, const job *j)
 {
     const hdst__front front = hdst__front_of(kernel->tables, rows, device, scales);
     const hdst__record *record = func->params[kernel->tables->accum[0].param].record;
     for (uint32_t l = 0; l < record->leaf_count; l++)
         for (uint64_t e = 0; e < record->leaves[l].elements; e++) {
             const uint64_t want = hdst__table_read(plain, rows, reference, 0, 0, l, e);
-            const uint64_t got = j->front ? hdst__front_read(kernel->tables, rows, &front, 0, 0, l, e) : hdst__table_read(kernel->tables, rows, device, 0, 0, l, e);
+            const uint64_t got = j->front ? hdst__front_read(kernel->tables, rows, &front, 0, 0, l, e)
+                                          : hdst__table_read(kernel->tables, rows, device, 0, 0, l, e);
             if (j->fast) expect_near(as_float(got), as_float(want), j, l, e);
             else cr_assert_eq(got, want, "leaf %d element %d: %a, not %a", (int)l, (int)e, (double)as_float(got), (double)as_float(want));
         }
@@ -201,9 +202,11 @@ static void check(job j)
     cr_expect_eq(kernel->tables->front, j.front);
     cr_expect_eq(kernel->fast_sums, !j.fast ? 0 : j.function ? 2 : 3);
     const uint64_t words = hdst__tables_device_words(kernel->tables, rows);
-    int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_front_words(kernel->tables, rows) + words), *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
-    kernel_case c = {.kernel = kernel, .func = func, .input = input, .input_buffers = (void *const[]){samples}, .count = j.records, .rows = rows, .scales = scales,
-        .broadcast = broadcast, .flush = j.flush, .groups = j.front ? 1 : 2, .device_table = device};
+    int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_front_words(kernel->tables, rows) + words),
+            *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
+    kernel_case c = {.kernel = kernel, .func = func, .input = input, .input_buffers = (void *const[]){samples},
+                     .count = j.records, .rows = rows, .scales = scales, .broadcast = broadcast, .flush = j.flush,
+                     .groups = j.front ? 1 : 2, .device_table = device};
     cr_assert(kernel_run(&run, &c));
     hdst__tables plain = *kernel->tables;
     plain.front = false;
@@ -227,7 +230,11 @@ Test(row_sums, what_does_not_fit_a_word_goes_to_its_cell)
     check((job){.elements = 33, .records = 130, .flush = 1 << 20, .kind = FAR, .tier = HDST__TIER_ONE, .scale = 40});
 }
 
-Test(row_sums, infinities_and_what_overflows) { check((job){.elements = 40, .records = 130, .flush = 1 << 20, .kind = SPECIAL, .tier = HDST__TIER_ONE, .scale = 20}); }
+Test(row_sums, infinities_and_what_overflows)
+{
+    check(
+        (job){.elements = 40, .records = 130, .flush = 1 << 20, .kind = SPECIAL, .tier = HDST__TIER_ONE, .scale = 20});
+}
 
 Test(row_sums, scales_at_both_ends)
 {

@@ -23,8 +23,14 @@ static int count(const char *text, const char *part)
 
 Test(pass_row_jam, four_turns_then_two_then_one)
 {
-    const char *after = pass_body(pass_after(&c, "  for j = 0u to u32(length(c)) {\n    for i = 0u to 40u {\n      e = sub(p.x[i], c[j].y[i])\n      far[i] = mul(e, e)\n    }\n"
-                                                 "    best = add(best, far[7u])\n  }\n  store r.y = best\n"));
+    const char *after = pass_body(pass_after(&c, "  for j = 0u to u32(length(c)) {\n"
+                                                 "    for i = 0u to 40u {\n"
+                                                 "      e = sub(p.x[i], c[j].y[i])\n"
+                                                 "      far[i] = mul(e, e)\n"
+                                                 "    }\n"
+                                                 "    best = add(best, far[7u])\n"
+                                                 "  }\n"
+                                                 "  store r.y = best\n"));
     cr_expect_eq(count(after, " jammed 4 {"), 1, "%s", after);
     cr_expect_eq(count(after, " jammed 2 {"), 1, "%s", after);
     cr_expect_eq(count(after, "for j = "), 3, "%s", after);
@@ -36,14 +42,41 @@ Test(pass_row_jam, four_turns_then_two_then_one)
 Test(pass_row_jam, loops_that_need_the_turn_before_stay)
 {
     PASS_LEAVES(c, "  for j = 0u to u32(length(c)) {\n    for i = 0u to 40u {\n      best = add(best, c[j].y[i])\n    }\n  }\n  store r.y = best\n");
-    PASS_LEAVES(c, "  for j = 0u to u32(length(c)) {\n    for i = 0u to 40u {\n      far[i] = add(best, c[j].y[i])\n    }\n    best = far[3u]\n  }\n  store r.y = best\n");
+    PASS_LEAVES(c, "  for j = 0u to u32(length(c)) {\n"
+                   "    for i = 0u to 40u {\n"
+                   "      far[i] = add(best, c[j].y[i])\n"
+                   "    }\n"
+                   "    best = far[3u]\n"
+                   "  }\n"
+                   "  store r.y = best\n");
     PASS_LEAVES(c, "  for j = 0u to u32(length(c)) {\n    for i = 0u to 40u {\n      far[i] = add(far[i], c[j].y[i])\n    }\n  }\n  store r.y = far[3u]\n");
     PASS_LEAVES(c, "  for j = 0u to u32(length(c)) {\n    best = add(best, c[j].y[0u])\n  }\n  store r.y = best\n");         // no loop inside
 }
 
 Test(pass_row_jam, loops_whose_bounds_differ_from_turn_to_turn_stay)
 {
-    PASS_LEAVES(c, "  for j = 0u to 40u {\n    e = 0f\n    for i = 0u to j {\n      e = add(e, p.x[i])\n    }\n    best = add(best, e)\n  }\n  store r.y = best\n");
-    PASS_LEAVES(c, "  for j = 0u to 40u {\n    e = 0f\n    for i = j to 40u {\n      e = add(e, p.x[i])\n    }\n    best = add(best, e)\n  }\n  store r.y = best\n");
-    PASS_LEAVES(c, "  for j = 0u to 40u {\n    e = p.x[j]\n    for i = 0u to and(u32(e), 31u) {\n      far[i] = p.x[i]\n    }\n    best = add(best, e)\n  }\n  store r.y = best\n");
+    PASS_LEAVES(c, "  for j = 0u to 40u {\n"
+                   "    e = 0f\n"
+                   "    for i = 0u to j {\n"
+                   "      e = add(e, p.x[i])\n"
+                   "    }\n"
+                   "    best = add(best, e)\n"
+                   "  }\n"
+                   "  store r.y = best\n");
+    PASS_LEAVES(c, "  for j = 0u to 40u {\n"
+                   "    e = 0f\n"
+                   "    for i = j to 40u {\n"
+                   "      e = add(e, p.x[i])\n"
+                   "    }\n"
+                   "    best = add(best, e)\n"
+                   "  }\n"
+                   "  store r.y = best\n");
+    PASS_LEAVES(c, "  for j = 0u to 40u {\n"
+                   "    e = p.x[j]\n"
+                   "    for i = 0u to and(u32(e), 31u) {\n"
+                   "      far[i] = p.x[i]\n"
+                   "    }\n"
+                   "    best = add(best, e)\n"
+                   "  }\n"
+                   "  store r.y = best\n");
 }

@@ -209,7 +209,9 @@ Test(pass, a_check_is_made_once_while_its_operands_stay)
 
 Test(pass, checks_that_every_turn_repeats_are_made_before_the_loop)
 {
-    ir_func *func = lowered("map f(p p, accum row t[], accum double s) { for (uint32_t i = 0; i < 4; i++) t[p.k].x[i] += p.a[i]; for (uint32_t i = 0; i < p.k; i++) s += p.n / p.k; }");
+    ir_func *func =
+        lowered("map f(p p, accum row t[], accum double s) { for (uint32_t i = 0; i < 4; i++) t[p.k].x[i] += p.a[i]; "
+                "for (uint32_t i = 0; i < p.k; i++) s += p.n / p.k; }");
     check_and_fold(func);
     hdst__pass_loop_checks(func);
     EXPECT_COUNT(func, "\n    check", 0);
@@ -231,8 +233,10 @@ Test(pass, a_check_after_one_that_changes_stays_in_its_loop)
 
 Test(pass, an_array_that_is_filled_and_read_becomes_an_expression)
 {
-    ir_func *func = lowered("map f(p p, broadcast row c, accum double t) { float e[4]; for (uint32_t i = 0; i < 4; i++) { float d = p.a[i] - c.x[i]; e[i] = d * d; }"
-                            " for (uint32_t i = 0; i < 4; i++) t += e[i]; t += e[3]; }");
+    ir_func *func =
+        lowered("map f(p p, broadcast row c, accum double t) { float e[4]; for (uint32_t i = 0; i < 4; i++) { "
+                "float d = p.a[i] - c.x[i]; e[i] = d * d; }"
+                " for (uint32_t i = 0; i < 4; i++) t += e[i]; t += e[3]; }");
     check_and_fold(func);
     hdst__pass_array_contraction(func);
     hdst__pass_dead_code(func);

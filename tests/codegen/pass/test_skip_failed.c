@@ -64,8 +64,21 @@ static const pass_case combines = {skip_fold, "  input n a {u32 n, f32 x[2]}\n"
 // What came so far stays when the second record fails, and knows how many it stands for.
 Test(pass_skip_ir, a_reduce_leaves_out_the_second_record)
 {
-    PASS_GIVES(combines, "  check 0: ne(b.n, 0u)\n  store r.n = div(a.n, b.n)\n  store r.x[0u] = b.x[1u]\n",
-               "  ok = true\n  ok = and(ok, ne(b.n, 0u))\n"
-               "  if ok {\n    store r.n = div(a.n, b.n)\n    store r.x[0u] = b.x[1u]\n    store r.records_taken = add(a.records_taken, 1ul)\n"
-               "  } else {\n    store r.n = a.n\n    for e = 0ul to 2ul {\n      store r.x[e] = a.x[e]\n    }\n    store r.records_taken = a.records_taken\n  }\n");
+    PASS_GIVES(combines,
+               "  check 0: ne(b.n, 0u)\n"
+               "  store r.n = div(a.n, b.n)\n"
+               "  store r.x[0u] = b.x[1u]\n",
+               "  ok = true\n"
+               "  ok = and(ok, ne(b.n, 0u))\n"
+               "  if ok {\n"
+               "    store r.n = div(a.n, b.n)\n"
+               "    store r.x[0u] = b.x[1u]\n"
+               "    store r.records_taken = add(a.records_taken, 1ul)\n"
+               "  } else {\n"
+               "    store r.n = a.n\n"
+               "    for e = 0ul to 2ul {\n"
+               "      store r.x[e] = a.x[e]\n"
+               "    }\n"
+               "    store r.records_taken = a.records_taken\n"
+               "  }\n");
 }

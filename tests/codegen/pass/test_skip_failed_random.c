@@ -96,8 +96,10 @@ static void run_all(const ir_func *func, const random_record *records, uint64_t 
     const hdst__tables *accums = hdst__ir_accum_tables(&arena, func, NULL);
     int64_t *table = HDST__NEW_ARRAY(&arena, int64_t, TABLE);
     *o = (outcome){0};
-    hdst__interp_run run = {.strict = true, .func = func, .input = {hdst__storage_make(&arena, func->params[0].record, HDST__AOS, 0, RECORDS)}, .input_buffers = {buffers}, .count = count,
-                            .broadcast = tables, .accum_rows = row_counts, .tables = accums->accum_count ? accums : NULL, .device_table = table, .output = o->result,
+    hdst__interp_run run = {.strict = true, .func = func,
+                            .input = {hdst__storage_make(&arena, func->params[0].record, HDST__AOS, 0, RECORDS)},
+                            .input_buffers = {buffers}, .count = count, .broadcast = tables, .accum_rows = row_counts,
+                            .tables = accums->accum_count ? accums : NULL, .device_table = table, .output = o->result,
                             .output_room = RECORDS, .emits_of = o->emits_of};
     hdst_error error = HDST_ERROR_INIT;
     cr_assert_eq(hdst__interpret(&run, &error), HDST_OK, "%s", error.message);

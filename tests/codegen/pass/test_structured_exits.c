@@ -20,7 +20,17 @@ Test(pass_exits, a_return_at_the_end_goes)
 
 Test(pass_exits, what_follows_a_branch_that_returns_is_the_other_branch)
 {
-    PASS_GIVES(c, "  if p.a {\n    store r.x = 1f\n    return\n  }\n  store r.x = p.y\n", "  if p.a {\n    store r.x = 1f\n  } else {\n    store r.x = p.y\n  }\n");
+    PASS_GIVES(c,
+               "  if p.a {\n"
+               "    store r.x = 1f\n"
+               "    return\n"
+               "  }\n"
+               "  store r.x = p.y\n",
+               "  if p.a {\n"
+               "    store r.x = 1f\n"
+               "  } else {\n"
+               "    store r.x = p.y\n"
+               "  }\n");
     PASS_GIVES(c,
                "  if p.a {\n    store r.x = 1f\n  } else {\n    store r.x = 2f\n    return\n  }\n  store r.x = p.y\n",
                "  if p.a {\n    store r.x = 1f\n    store r.x = p.y\n  } else {\n    store r.x = 2f\n  }\n");
@@ -63,8 +73,25 @@ Test(pass_exits, continue_guards_the_rest_of_the_turn)
 
 Test(pass_exits, a_continue_is_of_the_innermost_loop)
 {
-    PASS_GIVES(c, "  for i = 0 to 3 {\n    for j = 0 to 3 {\n      if p.a {\n        continue\n      }\n      accum t.value += 1d\n    }\n    accum t.value += 10d\n  }\n",
-               "  for i = 0 to 3 {\n    for j = 0 to 3 {\n      if p.a {\n      } else {\n        accum t.value += 1d\n      }\n    }\n    accum t.value += 10d\n  }\n");
+    PASS_GIVES(c,
+               "  for i = 0 to 3 {\n"
+               "    for j = 0 to 3 {\n"
+               "      if p.a {\n"
+               "        continue\n"
+               "      }\n"
+               "      accum t.value += 1d\n"
+               "    }\n"
+               "    accum t.value += 10d\n"
+               "  }\n",
+               "  for i = 0 to 3 {\n"
+               "    for j = 0 to 3 {\n"
+               "      if p.a {\n"
+               "      } else {\n"
+               "        accum t.value += 1d\n"
+               "      }\n"
+               "    }\n"
+               "    accum t.value += 10d\n"
+               "  }\n");
 }
 
 Test(pass_exits, breaks_and_what_never_leaves_stay)
@@ -78,10 +105,43 @@ Test(pass_exits, breaks_and_what_never_leaves_stay)
 Test(pass_exits, a_loop_that_always_breaks_is_no_loop)
 {
     PASS_GIVES(c,
-               "  loop while true {\n    if p.a {\n      store r.x = 1f\n      break\n    }\n    accum t.value += 1d\n    if p.b {\n      break\n    }\n    store r.x = p.y\n    break\n  }\n",
-               "  if p.a {\n    store r.x = 1f\n  } else {\n    accum t.value += 1d\n    if p.b {\n    } else {\n      store r.x = p.y\n    }\n  }\n");
-    PASS_GIVES(c, "  loop while true {\n    for i = 0 to 3 {\n      if lt(p.n, i) {\n        break\n      }\n      accum t.value += 1d\n    }\n    break\n  }\n",
-               "  for i = 0 to 3 {\n    if lt(p.n, i) {\n      break\n    }\n    accum t.value += 1d\n  }\n");
+               "  loop while true {\n"
+               "    if p.a {\n"
+               "      store r.x = 1f\n"
+               "      break\n"
+               "    }\n"
+               "    accum t.value += 1d\n"
+               "    if p.b {\n"
+               "      break\n"
+               "    }\n"
+               "    store r.x = p.y\n"
+               "    break\n"
+               "  }\n",
+               "  if p.a {\n"
+               "    store r.x = 1f\n"
+               "  } else {\n"
+               "    accum t.value += 1d\n"
+               "    if p.b {\n"
+               "    } else {\n"
+               "      store r.x = p.y\n"
+               "    }\n"
+               "  }\n");
+    PASS_GIVES(c,
+               "  loop while true {\n"
+               "    for i = 0 to 3 {\n"
+               "      if lt(p.n, i) {\n"
+               "        break\n"
+               "      }\n"
+               "      accum t.value += 1d\n"
+               "    }\n"
+               "    break\n"
+               "  }\n",
+               "  for i = 0 to 3 {\n"
+               "    if lt(p.n, i) {\n"
+               "      break\n"
+               "    }\n"
+               "    accum t.value += 1d\n"
+               "  }\n");
 }
 
 Test(pass_exits, a_loop_with_a_way_to_a_second_turn_stays)
@@ -105,7 +165,14 @@ static size_t depth_of(const ir_block *block)
 
 static const char *returns(hdst__buffer *text, int n, const char *indent)
 {
-    for (int i = 0; i < n; i++) hdst__buffer_printf(text, "%sif eq(p.n, %d) {\n%s  accum t.value += %dd\n%s  return\n%s}\n%saccum t.value += f64(p.x)\n", indent, i - 8, indent, i, indent, indent, indent);
+    for (int i = 0; i < n; i++)
+        hdst__buffer_printf(text,
+                            "%sif eq(p.n, %d) {\n"
+                            "%s  accum t.value += %dd\n"
+                            "%s  return\n"
+                            "%s}\n"
+                            "%saccum t.value += f64(p.x)\n",
+                            indent, i - 8, indent, i, indent, indent, indent);
     return hdst__buffer_text(text);
 }
 

@@ -23,7 +23,18 @@ Test(pass_unchecked, checks_go_and_clamps_stay)
 
 Test(pass_unchecked, in_loops_and_branches_too)
 {
-    PASS_GIVES(c, "  for i = 0u to p.k {\n    check 1: lt(u64(i), 4ul)\n    if lt(p.x[0u], 1f) {\n      check 0: lt(u64(i), length(t))\n      accum t[select(lt(u64(i), length(t)), i, 0u)].value += 1ul\n    }\n  }\n",
-               "  for i = 0u to p.k {\n    if lt(p.x[0u], 1f) {\n      accum t[select(lt(u64(i), length(t)), i, 0u)].value += 1ul\n    }\n  }\n");
+    PASS_GIVES(c,
+               "  for i = 0u to p.k {\n"
+               "    check 1: lt(u64(i), 4ul)\n"
+               "    if lt(p.x[0u], 1f) {\n"
+               "      check 0: lt(u64(i), length(t))\n"
+               "      accum t[select(lt(u64(i), length(t)), i, 0u)].value += 1ul\n"
+               "    }\n"
+               "  }\n",
+               "  for i = 0u to p.k {\n"
+               "    if lt(p.x[0u], 1f) {\n"
+               "      accum t[select(lt(u64(i), length(t)), i, 0u)].value += 1ul\n"
+               "    }\n"
+               "  }\n");
     PASS_LEAVES(c, "  store r.y = p.x[select(lt(u64(p.k), 4ul), p.k, 0u)]\n");
 }

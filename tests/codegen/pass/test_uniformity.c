@@ -56,7 +56,16 @@ Test(pass_uniform, a_loop_that_records_leave_apart_makes_what_it_sets_vary)
 {
     expect_varying("  for i = 0u to 4u {\n    if p.a {\n      break\n    }\n    u = 1f\n  }\n", "ui");
     expect_varying("  for i = 0u to 4u {\n    if lt(c[i].y, 0f) {\n      break\n    }\n    u = 1f\n  }\n", "");
-    expect_varying("  for i = 0u to 4u {\n    for j = 0u to 4u {\n      if p.a {\n        break\n      }\n    }\n    u = 1f\n  }\n", "j");     // only the inner one
+    // Only the inner one.
+    expect_varying("  for i = 0u to 4u {\n"
+                   "    for j = 0u to 4u {\n"
+                   "      if p.a {\n"
+                   "        break\n"
+                   "      }\n"
+                   "    }\n"
+                   "    u = 1f\n"
+                   "  }\n",
+                   "j");
 }
 
 Test(pass_uniform, it_goes_round_until_nothing_changes)
@@ -67,7 +76,12 @@ Test(pass_uniform, it_goes_round_until_nothing_changes)
 // Each record makes a loop that is marked for itself (element_loops.c), whatever it works on.
 Test(pass_uniform, what_a_marked_loop_sets_varies)
 {
-    static const pass_case rows = {hdst__pass_uniformity, "  rows\n  input p p {f32 x}\n  broadcast c c[] {f64 y}\n  accum t t {f64 s[4]}\n  var u32 i\n  var f64 u\n"};
+    static const pass_case rows = {hdst__pass_uniformity, "  rows\n"
+                                                           "  input p p {f32 x}\n"
+                                                           "  broadcast c c[] {f64 y}\n"
+                                                           "  accum t t {f64 s[4]}\n"
+                                                           "  var u32 i\n"
+                                                           "  var f64 u\n"};
     const char *body = "  for i = 0u to 4u vectorize {\n    u = c[0u].y\n    accum t.s[i] += u\n  }\n";
     const ir_func *func = pass_after(&rows, body);
     cr_expect(func->vars[1].varying);

@@ -34,12 +34,31 @@ Test(pass_jam, four_turns_then_the_rest)
 // Whole groups from any beginning, with steps, of signed and small counters, when there is no turn at all: the interpreter says whether all turns are made.
 Test(pass_jam, any_bounds)
 {
-    static const char *const loops[] = {"for i = -3 to 4", "for i = 5 to c[1u].n", "for i = c[0u].n to c[1u].n", "for i = -7 to 22 step 3", "for i = 2147483600 to 2147483647",
-                                        "for i = -2147483647 to -2147483630", "for b = 250u8 to 255u8", "for b = 0u8 to 255u8", "for b = 1u8 to 190u8 step 63", "for j = 7u to 3u"};
+    static const char *const loops[] = {"for i = -3 to 4",
+                                        "for i = 5 to c[1u].n",
+                                        "for i = c[0u].n to c[1u].n",
+                                        "for i = -7 to 22 step 3",
+                                        "for i = 2147483600 to 2147483647",
+                                        "for i = -2147483647 to -2147483630",
+                                        "for b = 250u8 to 255u8",
+                                        "for b = 0u8 to 255u8",
+                                        "for b = 1u8 to 190u8 step 63",
+                                        "for j = 7u to 3u"};
     for (size_t l = 0; l < sizeof loops / sizeof *loops; l++) {
         char text[512];
         const char counter[2] = {loops[l][4], 0};
-        snprintf(text, sizeof text, "  records vectorize {\n    d = 0f\n  }\n  %s {\n    records vectorize {\n      d = add(mul(d, 3f), f32(%s))\n    }\n  }\n  records vectorize {\n    store r.y = d\n  }\n",
+        snprintf(text, sizeof text,
+                 "  records vectorize {\n"
+                 "    d = 0f\n"
+                 "  }\n"
+                 "  %s {\n"
+                 "    records vectorize {\n"
+                 "      d = add(mul(d, 3f), f32(%s))\n"
+                 "    }\n"
+                 "  }\n"
+                 "  records vectorize {\n"
+                 "    store r.y = d\n"
+                 "  }\n",
                  loops[l], counter);
         const char *after = pass_body(pass_after(&c, text));
         cr_expect_not_null(strstr(after, " jammed 4 {"), "%s", after);
@@ -48,9 +67,35 @@ Test(pass_jam, any_bounds)
 
 Test(pass_jam, other_loops_stay)
 {
-    PASS_LEAVES(c, AROUND("  for j = 0u to u32(length(c)) {\n    records {\n      d = add(d, c[j].y)\n    }\n  }\n"));                                      // not vectorised
-    PASS_LEAVES(c, AROUND("  for j = 0u to u32(length(c)) {\n    k = c[j].y\n    records vectorize {\n      d = add(d, k)\n    }\n  }\n"));                 // more than one statement
-    PASS_LEAVES(c, AROUND("  for j = 0u to 8u step 4 jammed 4 {\n    records vectorize {\n      d = add(d, c[0u].y)\n    }\n  }\n"));                        // jammed already
-    PASS_LEAVES(c, AROUND("  for j = 0u to 3u step 2147483647 {\n    records vectorize {\n      d = add(d, c[0u].y)\n    }\n  }\n"));                        // four steps would overflow
-    PASS_LEAVES(c, AROUND("  for b = 0u8 to 190u8 step 64 {\n    records vectorize {\n      d = add(d, f32(b))\n    }\n  }\n"));                                   // no small number
+    // Not vectorised.
+    PASS_LEAVES(c, AROUND("  for j = 0u to u32(length(c)) {\n"
+                          "    records {\n"
+                          "      d = add(d, c[j].y)\n"
+                          "    }\n"
+                          "  }\n"));
+    // More than one statement.
+    PASS_LEAVES(c, AROUND("  for j = 0u to u32(length(c)) {\n"
+                          "    k = c[j].y\n"
+                          "    records vectorize {\n"
+                          "      d = add(d, k)\n"
+                          "    }\n"
+                          "  }\n"));
+    // Jammed already.
+    PASS_LEAVES(c, AROUND("  for j = 0u to 8u step 4 jammed 4 {\n"
+                          "    records vectorize {\n"
+                          "      d = add(d, c[0u].y)\n"
+                          "    }\n"
+                          "  }\n"));
+    // Four steps would overflow.
+    PASS_LEAVES(c, AROUND("  for j = 0u to 3u step 2147483647 {\n"
+                          "    records vectorize {\n"
+                          "      d = add(d, c[0u].y)\n"
+                          "    }\n"
+                          "  }\n"));
+    // No small number.
+    PASS_LEAVES(c, AROUND("  for b = 0u8 to 190u8 step 64 {\n"
+                          "    records vectorize {\n"
+                          "      d = add(d, f32(b))\n"
+                          "    }\n"
+                          "  }\n"));
 }

@@ -54,8 +54,23 @@ Test(pass_widths, no_vector_is_longer_than_a_block)
 Test(pass_widths, small_bodies_in_loops_go_four_vectors_at_a_time)
 {
     expect_width("128", "  for j = 0u to 9u {\n    records vectorize {\n      store r.x = mul(p.x, 2f)\n    }\n  }\n", "16 by 4 {");
-    expect_width("32", "  for j = 0u to 9u {\n    records vectorize {\n      store r.x = mul(p.x, 2f)\n    }\n  }\n", "16 by 2 {");      // no more than a block has
-    expect_width("64", "  any = false\n  loop while lt(j, 3u) {\n    records vectorize {\n      reduce any |= p.a\n    }\n    j = add(j, 1u)\n  }\n", "16 by 4 {");
+    // No more than a block has.
+    expect_width("32",
+                 "  for j = 0u to 9u {\n"
+                 "    records vectorize {\n"
+                 "      store r.x = mul(p.x, 2f)\n"
+                 "    }\n"
+                 "  }\n",
+                 "16 by 2 {");
+    expect_width("64",
+                 "  any = false\n"
+                 "  loop while lt(j, 3u) {\n"
+                 "    records vectorize {\n"
+                 "      reduce any |= p.a\n"
+                 "    }\n"
+                 "    j = add(j, 1u)\n"
+                 "  }\n",
+                 "16 by 4 {");
 }
 
 // A record loop of `statements` statements of four nodes each, in a loop or not.

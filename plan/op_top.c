@@ -56,7 +56,7 @@ static ir_func *lower_candidates(hdst__arena *arena, const hdst_dataset *dataset
 {
     (void)error;
     const top_own *own = dataset->own;
-    return hdst__operator_sieve(arena, dataset->record, own->place.leaf, own->place.element);
+    return hdst__operator_threshold(arena, dataset->record, own->place.leaf, own->place.element);
 }
 
 const hdst__operator hdst__op_candidates = {

@@ -124,7 +124,6 @@ bool hdst__check_later_name(hdst__checker *c, ast_expr *name);      // WORD, SPA
 
 // --- check_stmt.c ---
 void hdst__check_body(hdst__checker *c, ast_function *f);
-void hdst__check_declare(hdst__checker *c, ast_decl *decl);         // puts it in scope; an error when it is there already
 
 // --- check_accum.c ---
 // Types a path into an accumulator (t[best].x[i]); returns the type of the cell, poison after an error.
@@ -139,6 +138,5 @@ void hdst__check_reduce_class(hdst__checker *c, ast_function *f);
 // Calls visit for every expression below, parents first.
 typedef void (*hdst__expr_visitor)(ast_expr *expr, void *user);
 void hdst__check_visit(ast_stmt *stmt, hdst__expr_visitor visit, void *user);
-void hdst__check_visit_expr(ast_expr *expr, hdst__expr_visitor visit, void *user);
 
 #endif

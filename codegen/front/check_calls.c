@@ -17,22 +17,22 @@ typedef struct visitor {
     ast_function *function;
 } visitor;
 
-void hdst__check_visit_expr(ast_expr *e, hdst__expr_visitor visit, void *user)
+static void visit_expr(ast_expr *e, hdst__expr_visitor visit, void *user)
 {
     if (!e) return;
     visit(e, user);
-    hdst__check_visit_expr(e->left, visit, user);
-    hdst__check_visit_expr(e->right, visit, user);
-    hdst__check_visit_expr(e->third, visit, user);
-    for (size_t i = 0; i < e->arg_count; i++) hdst__check_visit_expr(e->args[i], visit, user);
+    visit_expr(e->left, visit, user);
+    visit_expr(e->right, visit, user);
+    visit_expr(e->third, visit, user);
+    for (size_t i = 0; i < e->arg_count; i++) visit_expr(e->args[i], visit, user);
 }
 
 void hdst__check_visit(ast_stmt *s, hdst__expr_visitor visit, void *user)
 {
     if (!s) return;
-    hdst__check_visit_expr(s->target, visit, user);
-    hdst__check_visit_expr(s->value, visit, user);
-    hdst__check_visit_expr(s->cond, visit, user);
+    visit_expr(s->target, visit, user);
+    visit_expr(s->value, visit, user);
+    visit_expr(s->cond, visit, user);
     hdst__check_visit(s->init, visit, user);
     hdst__check_visit(s->step, visit, user);
     hdst__check_visit(s->then, visit, user);

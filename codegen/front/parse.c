@@ -15,7 +15,7 @@ const hdst__token *hdst__parse_peek(const hdst__parser *p, size_t ahead)
 
 bool hdst__parse_is(const hdst__parser *p, hdst__token_kind kind) { return p->tokens[p->at].kind == kind; }
 
-bool hdst__parse_is_name(const hdst__parser *p, size_t ahead, const char *name)
+static bool is_name(const hdst__parser *p, size_t ahead, const char *name)
 {
     const hdst__token *token = hdst__parse_peek(p, ahead);
     return token->kind == TOKEN_NAME && !strcmp(token->text, name);
@@ -68,7 +68,8 @@ bool hdst__parse_expect(hdst__parser *p, hdst__token_kind kind, const char *why)
     return false;
 }
 
-const char *hdst__parse_type_word(hdst__parser *p, const char *what, hdst__span *span)
+// Takes a name and gives its text; "" after an error.
+static const char *type_word(hdst__parser *p, const char *what, hdst__span *span)
 {
     const hdst__token *token = &p->tokens[p->at];
     *span = token->span;
@@ -84,7 +85,7 @@ const char *hdst__parse_type_word(hdst__parser *p, const char *what, hdst__span 
 const char *hdst__parse_name(hdst__parser *p, const char *what, hdst__span *span)
 {
     const hdst__token *token = &p->tokens[p->at];
-    if (!hdst__parse_is_type_word(token) || hdst__parse_peek(p, 1)->kind == TOKEN_NAME) return hdst__parse_type_word(p, what, span);
+    if (!hdst__parse_is_type_word(token) || hdst__parse_peek(p, 1)->kind == TOKEN_NAME) return type_word(p, what, span);
     hdst__parse_error(p, token->span, NULL, "expected %s; '%s' is the name of a type", what, token->text);
     *span = token->span;
     return "";
@@ -137,7 +138,7 @@ static bool is_base_word(const hdst__parser *p)     // words that C lets one com
 {
     static const char *const base[] = {"unsigned", "signed", "long", "short", "int", "char", "double"};
     for (size_t i = 0; i < sizeof base / sizeof *base; i++)
-        if (hdst__parse_is_name(p, 0, base[i])) return true;
+        if (is_name(p, 0, base[i])) return true;
     return false;
 }
 
@@ -149,7 +150,7 @@ ast_type_name *hdst__parse_type_name(hdst__parser *p)
     if (hdst__parse_refused_word(p)) return type;
     bool combined = is_base_word(p);
     if (hdst__parse_accept(p, TOKEN_STRUCT)) type->after_struct = true;
-    type->name = hdst__parse_type_word(p, "a type", &type->span);
+    type->name = type_word(p, "a type", &type->span);
     while (combined && !p->panic && is_base_word(p)) type->name = hdst__arena_printf(p->arena, "%s %s", type->name, p->tokens[p->at++].text);
     type->span = hdst__parse_since(p, first);
     return type;
@@ -182,7 +183,7 @@ static ast_qualifier qualifier(hdst__parser *p)
     const bool has_type = after == TOKEN_NAME || (after == TOKEN_LBRACKET && hdst__parse_is_type_word(hdst__parse_peek(p, 1)));
     if (next != TOKEN_STRUCT && (next != TOKEN_NAME || !has_type)) return AST_PLAIN;
     for (size_t i = 0; i < sizeof meant / sizeof *meant; i++) {
-        if (!hdst__parse_is_name(p, 0, qualifier_words[i])) continue;
+        if (!is_name(p, 0, qualifier_words[i])) continue;
         p->at++;
         return meant[i];
     }
@@ -221,7 +222,7 @@ static ast_decl *parameter(hdst__parser *p, ast_decl_kind kind)
 static void parameters(hdst__parser *p, ast_function *f)
 {
     if (!hdst__parse_expect(p, TOKEN_LPAREN, "after the name of the function")) return;
-    if (hdst__parse_is_name(p, 0, "void") && hdst__parse_peek(p, 1)->kind == TOKEN_RPAREN) p->at++;
+    if (is_name(p, 0, "void") && hdst__parse_peek(p, 1)->kind == TOKEN_RPAREN) p->at++;
     while (!p->panic && !hdst__parse_is(p, TOKEN_RPAREN)) {
         ast_decl *decl = parameter(p, AST_PARAM);
         decl->index = (uint32_t)f->param_count;
@@ -261,7 +262,7 @@ static void identity(hdst__parser *p, ast_function *f)
     if (misspelt)
         hdst__diag_error(p->diags, found->span, hdst__parse_near(p, found->text, words, 1, "a reduce may say `identity { ... }` in front of its body"),
                          "expected '{', found '%s'", found->text);
-    if (!misspelt && !hdst__parse_is_name(p, 0, "identity")) return;
+    if (!misspelt && !is_name(p, 0, "identity")) return;
     const hdst__token *word = &p->tokens[p->at++];
     if (f->kind != AST_REDUCE) hdst__diag_error(p->diags, word->span, NULL, "only a reduce has an identity");
     if (!p->panic) f->identity = hdst__parse_braces(p, NULL);
@@ -291,7 +292,7 @@ static bool function_kind(const hdst__parser *p, size_t ahead, ast_function_kind
     const hdst__token_kind next = hdst__parse_peek(p, ahead + 1)->kind;
     if (next != TOKEN_NAME && (next < TOKEN_IF || next == TOKEN_STRUCT || hdst__parse_peek(p, ahead + 2)->kind != TOKEN_LPAREN)) return false;
     for (size_t i = 0; i < KINDS; i++) {
-        if (!hdst__parse_is_name(p, ahead, kind_words[i])) continue;
+        if (!is_name(p, ahead, kind_words[i])) continue;
         *kind = meant[i];
         return true;
     }
@@ -300,7 +301,7 @@ static bool function_kind(const hdst__parser *p, size_t ahead, ast_function_kind
 
 static bool is_law_word(const hdst__parser *p, size_t ahead)
 {
-    return hdst__parse_is_name(p, ahead, "associative") || hdst__parse_is_name(p, ahead, "commutative");
+    return is_name(p, ahead, "associative") || is_name(p, ahead, "commutative");
 }
 
 // [associative] [commutative] KIND name(parameters) [-> output] [identity { ... }] { body }
@@ -309,8 +310,8 @@ static void operator_function(hdst__parser *p, ast_file *file)
     ast_function *f = HDST__NEW(p->arena, ast_function);
     hdst__span laws = p->tokens[p->at].span;
     for (; is_law_word(p, 0); p->at++) {
-        f->associative |= hdst__parse_is_name(p, 0, "associative");
-        f->commutative |= hdst__parse_is_name(p, 0, "commutative");
+        f->associative |= is_name(p, 0, "associative");
+        f->commutative |= is_name(p, 0, "commutative");
     }
     if (!function_kind(p, 0, &f->kind)) {
         hdst__parse_error(p, p->tokens[p->at].span, NULL, "expected 'reduce' after 'associative' or 'commutative'");
@@ -491,8 +492,8 @@ bool hdst__parse_at_item(const hdst__parser *p)
     if (token->kind == TOKEN_ENUM) return true;
     if (token->kind != TOKEN_NAME) return false;
     if (hdst__parse_peek(p, 1)->kind == TOKEN_NAME && hdst__parse_peek(p, 2)->kind == TOKEN_LPAREN) return true;    // KIND name( or TYPE name(
-    if (hdst__parse_is_name(p, 0, "import")) return hdst__parse_peek(p, 1)->kind == TOKEN_STRING;
-    return is_law_word(p, 0) || (hdst__parse_is_name(p, 0, "param") && hdst__parse_peek(p, 2)->kind == TOKEN_NAME);
+    if (is_name(p, 0, "import")) return hdst__parse_peek(p, 1)->kind == TOKEN_STRING;
+    return is_law_word(p, 0) || (is_name(p, 0, "param") && hdst__parse_peek(p, 2)->kind == TOKEN_NAME);
 }
 
 static void item(hdst__parser *p, ast_file *file)
@@ -504,8 +505,8 @@ static void item(hdst__parser *p, ast_file *file)
     else if (token->kind == TOKEN_CONST) param_or_const(p, file);
     else if (token->kind == TOKEN_ENUM) enumeration(p, file);
     else if (token->kind == TOKEN_STRUCT && hdst__parse_peek(p, 2)->kind != TOKEN_NAME) structure(p, file);
-    else if (hdst__parse_is_name(p, 0, "import") && next != TOKEN_NAME) import(p, file);
-    else if (hdst__parse_is_name(p, 0, "param") && next == TOKEN_NAME) param_or_const(p, file);
+    else if (is_name(p, 0, "import") && next != TOKEN_NAME) import(p, file);
+    else if (is_name(p, 0, "param") && next == TOKEN_NAME) param_or_const(p, file);
     else if (is_law_word(p, 0) || function_kind(p, 0, &kind)) operator_function(p, file);
     else if (hdst__parse_refused_word(p)) return;
     else if (token->kind == TOKEN_NAME || token->kind == TOKEN_STRUCT) helper_or_variable(p, file);

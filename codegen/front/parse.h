@@ -46,12 +46,10 @@ typedef struct hdst__parser {
 
 const hdst__token *hdst__parse_peek(const hdst__parser *p, size_t ahead);
 bool hdst__parse_is(const hdst__parser *p, hdst__token_kind kind);
-bool hdst__parse_is_name(const hdst__parser *p, size_t ahead, const char *name);
 bool hdst__parse_accept(hdst__parser *p, hdst__token_kind kind);
 // Takes the token or reports "expected KIND <why>". `why` may be "" or "after ...".
 bool hdst__parse_expect(hdst__parser *p, hdst__token_kind kind, const char *why);
-const char *hdst__parse_type_word(hdst__parser *p, const char *what, hdst__span *span);    // "" after an error
-const char *hdst__parse_name(hdst__parser *p, const char *what, hdst__span *span);     // the same of what is no type of numbers
+const char *hdst__parse_name(hdst__parser *p, const char *what, hdst__span *span);     // takes a name that is no scalar type; "" after an error
 bool hdst__parse_is_type_word(const hdst__token *token);        // float, int32_t, long ...: never meant as the name of anything else
 void hdst__parse_error(hdst__parser *p, hdst__span span, const char *hint, const char *format, ...) __attribute__((format(printf, 4, 5)));
 bool hdst__parse_enter(hdst__parser *p);       // false, with an error, at the nesting limit; else call leave
@@ -62,7 +60,6 @@ hdst__span hdst__span_join(hdst__span a, hdst__span b);
 bool hdst__parse_refused_word(hdst__parser *p);        // goto, sizeof, typedef ...: reports and returns true
 ast_type_name *hdst__parse_type_name(hdst__parser *p);
 ast_type_name *hdst__parse_dims(hdst__parser *p, ast_type_name *type);      // `[..]` after the declared name; a copy when there are any
-bool hdst__parse_at_declaration(const hdst__parser *p);
 bool hdst__parse_at_item(const hdst__parser *p);       // a new function or declaration of the file level begins here, unindented
 ast_expr *hdst__parse_expression(hdst__parser *p);
 ast_expr *hdst__parse_target(hdst__parser *p);         // what may stand left of an assignment

@@ -21,7 +21,7 @@ static void add(hdst__parser *p, ast_stmt *block, ast_stmt *stmt)
 
 // --- Declarations ---
 
-bool hdst__parse_at_declaration(const hdst__parser *p)
+static bool at_declaration(const hdst__parser *p)
 {
     const hdst__token *a = hdst__parse_peek(p, 0), *b = hdst__parse_peek(p, 1), *c = hdst__parse_peek(p, 2), *d = hdst__parse_peek(p, 3);
     if (a->kind == TOKEN_CONST || a->kind == TOKEN_STRUCT) return true;
@@ -201,7 +201,7 @@ static ast_stmt *for_statement(hdst__parser *p)
     ast_stmt *stmt = new_stmt(p, AST_FOR, hdst__parse_peek(p, 0)->span);
     p->at++;
     hdst__parse_expect(p, TOKEN_LPAREN, "after 'for'");
-    if (!p->panic && !hdst__parse_is(p, TOKEN_SEMICOLON)) stmt->init = hdst__parse_at_declaration(p) ? declaration(p) : assignment_or_call(p);
+    if (!p->panic && !hdst__parse_is(p, TOKEN_SEMICOLON)) stmt->init = at_declaration(p) ? declaration(p) : assignment_or_call(p);
     if (!p->panic && hdst__parse_is(p, TOKEN_COLON) && stmt->init && stmt->init->kind == AST_DECLARE) return for_in(p, stmt);
     hdst__parse_expect(p, TOKEN_SEMICOLON, "after the first part of 'for'");
     if (!p->panic && !hdst__parse_is(p, TOKEN_SEMICOLON)) stmt->cond = hdst__parse_expression(p);
@@ -249,7 +249,7 @@ static ast_stmt *jump(hdst__parser *p)
 static ast_stmt *simple(hdst__parser *p)
 {
     if (hdst__parse_refused_word(p) || hdst__parse_unknown_statement(p)) return NULL;
-    bool declares = hdst__parse_at_declaration(p);
+    bool declares = at_declaration(p);
     ast_stmt *stmt = declares ? declaration(p) : assignment_or_call(p);
     hdst__parse_expect(p, TOKEN_SEMICOLON, declares ? "after the declaration" : "after the statement");
     return stmt;

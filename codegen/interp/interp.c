@@ -57,9 +57,9 @@ hdst_status hdst__interp_open(interp_state *s, hdst__interp_run *run, hdst_error
     s->accum_table = hdst__alloc_zero(run->allocator, func->param_count * sizeof *s->accum_table);
     const bool words = (func->block || func->rows) && run->tables;
     s->in_records = func->rows && !func->block;
-    if (words) s->strip_table = hdst__alloc_zero(run->allocator, hdst__tables_strip_words(run->tables, run->accum_rows) * sizeof(int64_t));
+    if (words) s->private_words = hdst__alloc_zero(run->allocator, hdst__tables_strip_words(run->tables, run->accum_rows) * sizeof(int64_t));
     const bool gives = hdst__interp_given_open(s);
-    if (!registers || !s->vars || !s->accum || !s->accum_table || !gives || (words && !s->strip_table)) {
+    if (!registers || !s->vars || !s->accum || !s->accum_table || !gives || (words && !s->private_words)) {
         hdst__free(run->allocator, registers);
         hdst__interp_close(s);
         return hdst__error_memory(error, "the interpreter's registers");
@@ -76,7 +76,7 @@ void hdst__interp_close(interp_state *s)
     hdst__free(s->run->allocator, s->vars);
     hdst__free(s->run->allocator, s->accum);
     hdst__free(s->run->allocator, s->accum_table);
-    hdst__free(s->run->allocator, s->strip_table);
+    hdst__free(s->run->allocator, s->private_words);
     hdst__interp_given_close(s);
 }
 
@@ -104,7 +104,7 @@ void hdst__interp_block(interp_state *s, uint64_t first, size_t n)
     reset_variables(s);
     hdst__interp_exec(s, &s->func->body, &mask);
     s->cancelled = s->cancelled || hdst__cancel_asked(s->run->cancel);
-    if (s->strip_table) hdst__interp_flush_strip(s);
+    if (s->private_words) hdst__interp_flush_strip(s);
     if (s->func->emits) hdst__interp_give_block(s);
 }
 

@@ -89,7 +89,7 @@ static void add_to_table(interp_state *s, const ir_stmt *stmt, const interp_mask
         if (stmt->kind == IR_ACCUM_WIDE) {
             hdst__cell_accumulate(cell, s->accum_table[stmt->param] + row * accum->device_row_words + cell->device_first + e * cell->device_words, t.value[i]);
         } else {
-            int64_t *word = s->strip_table + strip_first + row * accum->strip_row_words + cell->strip_first + e * cell->strip_words + stmt->word;
+            int64_t *word = s->private_words + strip_first + row * accum->strip_row_words + cell->strip_first + e * cell->strip_words + stmt->word;
             *word = (int64_t)hdst__words_combined(cell->op, (uint64_t)*word, t.value[i]);
         }
     }
@@ -130,7 +130,7 @@ void hdst__interp_block_stmt(interp_state *s, const ir_stmt *stmt, interp_mask *
     }
 }
 
-// --- The strip table joins the device table ---
+// --- Privatised accumulators are added to the device accumulators ---
 
 static void flush_element(const interp_state *s, const hdst__cell *cell, int64_t *to, int64_t *from)
 {
@@ -144,7 +144,7 @@ static void flush_element(const interp_state *s, const hdst__cell *cell, int64_t
 
 void hdst__interp_flush_strip(interp_state *s)
 {
-    int64_t *from = s->strip_table;
+    int64_t *from = s->private_words;
     if (!s->run->device_table) return;
     for (size_t a = 0; a < s->run->tables->accum_count; a++) {
         const hdst__accum *accum = &s->run->tables->accum[a];

@@ -53,14 +53,14 @@ typedef struct interp_state {
     interp_loop *loop;          // the innermost one
     uint64_t *returned;         // mask of lanes that left the function
     bool has_returned;
-    int64_t **accum_table;      // by param: row 0 in the device table
+    int64_t **accum_table;      // by param: row 0 of its device accumulators
     const hdst__accum **accum;  // by param
     bool in_records;            // block form: inside a record loop
     bool cancelled;             // nothing that follows counts
     const char *wrong;          // a broken rule, of the block form or (strict) of indices
     const interp_mask *mask;    // of the statement that is carried out
     interp_given given;         // output records of the block, where the function emits
-    int64_t *strip_table;       // block form: words in fixed point, added to the device table after each block
+    int64_t *private_words;     // block form: privatised accumulators in fixed point, added to the device accumulators after each block
 } interp_state;
 
 enum { INTERP_LANES = 256, INTERP_STMT_SLABS = 6 };

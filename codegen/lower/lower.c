@@ -57,7 +57,7 @@ static void bind_argument(lowerer *l, const ast_decl *param, const ast_expr *arg
         hdst__lower_store(l, &place, value);
         hdst__lower_bind(l, param, place, false);
     } else {
-        hdst__lower_bind(l, param, hdst__lower_settle(l, hdst__lower_place(l, arg)), false);
+        hdst__lower_bind(l, param, hdst__lower_evaluate_indices(l, hdst__lower_place(l, arg)), false);
     }
 }
 

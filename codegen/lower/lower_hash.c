@@ -119,7 +119,7 @@ ir_expr *hdst__lower_hash(lowerer *l, const ast_expr *call)
     const ast_expr *of = call->args[0];
     const bool is_number = hdst__kind_is_scalar(of->type->kind);
     ir_expr *value = is_number ? hdst__lower_value(l, of) : NULL;
-    const lower_place place = is_number ? (lower_place){0} : hdst__lower_settle(l, hdst__lower_place(l, of));
+    const lower_place place = is_number ? (lower_place){0} : hdst__lower_evaluate_indices(l, hdst__lower_place(l, of));
     h.hash = hdst__ir_add_var(l->func, "hash", HDST__U64, 0);
     set(&h, number(&h, 0));
     if (is_number) add_number(&h, value);

@@ -115,7 +115,7 @@ static ir_expr *in_lanes(lowerer *l, const operands *o)
 ir_expr *hdst__lower_over_arrays(lowerer *l, const ast_expr *call)
 {
     operands o = {.count = call->arg_count, .kind = call->type->kind};
-    for (size_t i = 0; i < o.count; i++) o.place[i] = hdst__lower_settle(l, hdst__lower_place(l, call->args[i]));
+    for (size_t i = 0; i < o.count; i++) o.place[i] = hdst__lower_evaluate_indices(l, hdst__lower_place(l, call->args[i]));
     uint32_t result = hdst__ir_add_var(l->func, call->name, o.kind, 0);
     if (hdst__kind_is_float(o.kind)) hdst__lower_push(l, hdst__ir_set(l->func, result, in_lanes(l, &o)));
     else add_in_order(l, &o, result, hdst__ir_const(l->func, HDST__U32, 0), 1);

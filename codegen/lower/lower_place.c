@@ -70,7 +70,7 @@ lower_place hdst__lower_element(lowerer *l, const lower_place *place, ir_expr *i
     return inner;
 }
 
-lower_place hdst__lower_settle(lowerer *l, lower_place place)
+lower_place hdst__lower_evaluate_indices(lowerer *l, lower_place place)
 {
     if (place.row) place.row = hdst__lower_simple(l, "row", place.row);
     const lower_step *steps = place.steps;

@@ -77,7 +77,7 @@ uint64_t hdst__lower_leaf_elements(const hdst__type *type, uint32_t leaf);
 lower_place hdst__lower_new_local(lowerer *l, const char *name, const hdst__type *type);
 lower_place hdst__lower_field(const lower_place *place, const hdst__field *field);
 lower_place hdst__lower_element(lowerer *l, const lower_place *place, ir_expr *index);     // in range already
-lower_place hdst__lower_settle(lowerer *l, lower_place place);      // its indices are worked out now, once
+lower_place hdst__lower_evaluate_indices(lowerer *l, lower_place place);      // the place with its indices in variables, evaluated once, here
 ir_expr *hdst__lower_load(lowerer *l, const lower_place *place);                            // of a scalar
 ir_expr *hdst__lower_load_leaf(lowerer *l, const lower_place *place, uint32_t leaf, ir_expr *element);     // of any value; element NULL: 0
 void hdst__lower_store(lowerer *l, const lower_place *place, ir_expr *value);              // of a scalar

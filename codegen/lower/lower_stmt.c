@@ -22,7 +22,7 @@ static void declare(lowerer *l, const ast_stmt *s)
 
 static void compound_assign(lowerer *l, const ast_stmt *s)
 {
-    lower_place place = hdst__lower_settle(l, hdst__lower_place(l, s->target));
+    lower_place place = hdst__lower_evaluate_indices(l, hdst__lower_place(l, s->target));
     ir_expr *right = hdst__lower_value(l, s->value), *left = hdst__lower_load(l, &place);
     bool shifts = s->op == AST_SHL || s->op == AST_SHR;
     hdst__kind own = left->kind, promoted = own < HDST__I32 || (own >= HDST__U8 && own < HDST__U32) ? HDST__I32 : own;
@@ -59,7 +59,7 @@ static void assign(lowerer *l, const ast_stmt *s)
         lower_place place = hdst__lower_place(l, s->target);
         hdst__lower_store(l, &place, hdst__lower_value(l, s->value));
     } else {                            // the value may read what is assigned to
-        lower_place to = hdst__lower_settle(l, hdst__lower_place(l, s->target)), value = hdst__lower_new_local(l, "value", s->target->type);
+        lower_place to = hdst__lower_evaluate_indices(l, hdst__lower_place(l, s->target)), value = hdst__lower_new_local(l, "value", s->target->type);
         hdst__lower_into(l, &value, s->value);
         hdst__lower_copy(l, &to, &value);
     }

@@ -247,10 +247,10 @@ static uint32_t add_limit(ir_func *func, const char *name, hdst__kind kind)
     return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = number_record(func->arena, kind)});
 }
 
-hdst__kind hdst__operator_sieve_kind(const hdst__leaf *leaf) { return leaf->kind == HDST__BOOL ? HDST__U32 : leaf->kind; }
+static hdst__kind threshold_kind(const hdst__leaf *leaf) { return leaf->kind == HDST__BOOL ? HDST__U32 : leaf->kind; }
 
 // The value as something that is compared.
-static ir_expr *sieved(ir_func *func, uint32_t leaf, uint64_t element)
+static ir_expr *compared(ir_func *func, uint32_t leaf, uint64_t element)
 {
     const hdst__leaf *of = &func->params[0].record->leaves[leaf];
     ir_expr *value = leaf_expr(func, IR_FIELD, 0, leaf, of->kind);
@@ -258,17 +258,17 @@ static ir_expr *sieved(ir_func *func, uint32_t leaf, uint64_t element)
     return of->kind == HDST__BOOL ? hdst__ir_convert(func, HDST__U32, value) : value;
 }
 
-ir_func *hdst__operator_sieve(hdst__arena *arena, const hdst__record *record, uint32_t leaf, uint64_t element)
+ir_func *hdst__operator_threshold(hdst__arena *arena, const hdst__record *record, uint32_t leaf, uint64_t element)
 {
-    const hdst__kind kind = hdst__operator_sieve_kind(&record->leaves[leaf]);
-    ir_func *func = new_func(arena, "sieve", record);
+    const hdst__kind kind = threshold_kind(&record->leaves[leaf]);
+    ir_func *func = new_func(arena, "threshold", record);
     const uint32_t low = add_limit(func, "low", kind), high = add_limit(func, "high", kind), all = add_limit(func, "all", HDST__U32);
-    const uint32_t value = set(func, "value", kind, sieved(func, leaf, element));
+    const uint32_t value = set(func, "value", kind, compared(func, leaf, element));
     ir_expr *above = hdst__ir_binary(func, IR_GE, HDST__BOOL, hdst__ir_var(func, value), leaf_expr(func, IR_BROADCAST, low, 0, kind));
     ir_expr *below = hdst__ir_binary(func, IR_LE, HDST__BOOL, hdst__ir_var(func, value), leaf_expr(func, IR_BROADCAST, high, 0, kind));
     ir_expr *any = hdst__ir_binary(func, IR_NE, HDST__BOOL, leaf_expr(func, IR_BROADCAST, all, 0, HDST__U32), hdst__ir_const(func, HDST__U32, 0));
     ir_stmt *emit = hdst__ir_stmt(func, IR_EMIT, (hdst__span){0});
-    emit->check = hdst__ir_add_check(func, (ir_check){.kind = IR_CHECK_EMIT, .what = "sieve"});
+    emit->check = hdst__ir_add_check(func, (ir_check){.kind = IR_CHECK_EMIT, .what = "threshold"});
     emit->cond = hdst__ir_binary(func, IR_OR, HDST__BOOL, hdst__ir_binary(func, IR_AND, HDST__BOOL, above, below), any);
     hdst__ir_push(func, &func->body, emit);
     func->emits = true;

@@ -22,9 +22,8 @@ ir_func *hdst__operator_sample(hdst__arena *arena, const hdst__record *record);
 // "result". The key is leaf `key` of `keyed`, the values are its other leaves in order. A key that is no row of the
 // table fails the record, with the place `span` of `diags`.
 ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, uint32_t key, hdst__span span, const hdst__diags *diags);
-// Keeps a record if element `element` of leaf `leaf` is from the broadcast "low" to the broadcast "high" (both of
-// hdst__operator_sieve_kind), or "all" (uint32_t) is not 0.
-ir_func *hdst__operator_sieve(hdst__arena *arena, const hdst__record *record, uint32_t leaf, uint64_t element);
-hdst__kind hdst__operator_sieve_kind(const hdst__leaf *leaf);
+// A threshold filter: keeps a record if element `element` of leaf `leaf` lies between the broadcasts "low" and "high", both
+// included (of the leaf's kind; of uint32_t for a bool), or if the broadcast "all" (uint32_t) is not 0.
+ir_func *hdst__operator_threshold(hdst__arena *arena, const hdst__record *record, uint32_t leaf, uint64_t element);
 
 #endif

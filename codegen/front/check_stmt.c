@@ -29,7 +29,7 @@ static void close_scope(hdst__checker *c, scope saved)
 }
 
 // Puts a variable or parameter in scope; an error where the block has one of that name.
-static void declare(hdst__checker *c, ast_decl *decl)
+static void enter_scope(hdst__checker *c, ast_decl *decl)
 {
     for (size_t i = c->block_start; i < c->scope_count; i++) {
         if (strcmp(c->scope[i]->name, decl->name) || (decl->type && hdst__check_is_poison(decl->type))) continue;   // `retrun x;` is read as a declaration
@@ -65,7 +65,7 @@ static void declare(hdst__checker *c, ast_stmt *s)
         hdst__diag_error(c->diags, decl->span, NULL, "the constant '%s' needs a value", decl->name);
     }
     mark_text(c, decl);
-    declare(c, decl);
+    enter_scope(c, decl);
 }
 
 // --- Assignments ---
@@ -216,7 +216,7 @@ static void for_in(hdst__checker *c, ast_stmt *s)
     else if (!hdst__check_is_poison(type) && !hdst__check_is_poison(s->decl->type) && !hdst__type_equal(type->element, s->decl->type))
         hdst__diag_error(c->diags, s->decl->written->span, NULL, "the loop gives %s, not %s", hdst__check_type_name(c, type->element),
                          hdst__check_type_name(c, s->decl->type));
-    declare(c, s->decl);
+    enter_scope(c, s->decl);
     s->decl->used = true;
     c->loops++;
     if (s->then) body(c, s->then);
@@ -340,7 +340,7 @@ void hdst__check_body(hdst__checker *c, ast_function *f)
 {
     // Parameters and the outermost variables share a scope, as in C.
     scope saved = open_scope(c);
-    for (size_t i = 0; i < f->param_count; i++) declare(c, f->params[i]);
+    for (size_t i = 0; i < f->param_count; i++) enter_scope(c, f->params[i]);
     for (size_t i = 0; i < f->body->body_count; i++) statement(c, f->body->body[i]);
     close_scope(c, saved);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An OpenCL device: its own context and queues, so that it can be dropped alone. Shared by device_opencl.c (memory, order) and device_opencl_program.c.
+// An OpenCL device: its own context and queues, so that it can be dropped alone. Shared by the files device_opencl*.c, each of which stands
+// on those behind it: device_opencl.c on ..._program.c on ..._call.c and ..._memory.c on ..._order.c on ..._wait.c.
 #ifndef HDST_ENGINE_DEVICE_DEVICE_OPENCL_H
 #define HDST_ENGINE_DEVICE_DEVICE_OPENCL_H
 
@@ -23,6 +24,8 @@ typedef struct hdst__opencl_wait {      // for the driver's thread to tell that 
     bool ended;                         // guarded by the mutex
 } hdst__opencl_wait;
 
+enum { HDST__OPENCL_IN, HDST__OPENCL_COMPUTE, HDST__OPENCL_OUT, HDST__OPENCL_QUEUES };
+
 typedef struct hdst__opencl_device {
     hdst__device base;
     const hdst__opencl *cl;
@@ -35,7 +38,7 @@ typedef struct hdst__opencl_device {
     cl_event last_small;            // a write or fill in the launches' queue that no launch stands behind yet; NULL: none
     bool last_out_is_small;         // it stands in the launches' queue
     bool in_awaited;                // the launches' queue stands behind last_in already
-    bool has_new[3];                // in, compute, out: commands that the driver was not told to start
+    bool has_new[HDST__OPENCL_QUEUES];  // by queue: commands that the driver was not told to start
     cl_event begun;                 // the first kernel of the last launch, when it has several
     uint64_t launches, ended;       // launches so far; of them, those that are known to have ended
     hdst__opencl_wait wait;
@@ -53,7 +56,12 @@ struct hdst__program {
     cl_kernel part[HDST__PART_KERNELS];     // by way of pairs: run before `kernel`, which takes the last records
 };
 
-// device_opencl_program.c
+static inline hdst_status hdst__opencl_failed(const hdst__opencl_device *self, const char *function, cl_int code, hdst_error *error)
+{
+    return hdst__opencl_fail(error, function, code, self->base.info->name);
+}
+
+// device_opencl_program.c: functions of hdst__device_ops
 hdst_status hdst__opencl_load(hdst__device *device, const hdst__code *code, hdst__program **program, hdst_error *error);
 void hdst__opencl_unload(hdst__device *device, hdst__program *program);
 hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
@@ -61,10 +69,36 @@ hdst_status hdst__opencl_work(hdst__device *device, hdst__program *program, cons
                               hdst_error *error);
 hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
 bool hdst__opencl_proven(hdst__device *device, hdst__program *program);
-void hdst__opencl_forget_built(hdst__opencl_device *device);
+void hdst__opencl_forget_built(hdst__opencl_device *device);     // at the end of the device
 
-// device_opencl.c: `event` is the last launch from now on; the driver may start it while the host goes on.
-hdst_status hdst__opencl_launched(hdst__opencl_device *device, cl_event event, hdst_error *error);
+// device_opencl_memory.c: functions of hdst__device_ops
+hdst_status hdst__opencl_alloc(hdst__device *device, hdst__memory_kind kind, uint64_t bytes, const char *what, hdst__memory **memory, hdst_error *error);
+void hdst__opencl_release(hdst__device *device, hdst__memory *memory);
+hdst_status hdst__opencl_to_host(hdst__device *device, hdst__memory *memory, hdst_error *error);
+hdst_status hdst__opencl_to_device(hdst__device *device, hdst__memory *memory, hdst_error *error);
+hdst_status hdst__opencl_write(hdst__device *device, hdst__memory *memory, uint64_t offset, const void *bytes, uint64_t count, bool wait,
+                               hdst_error *error);
+hdst_status hdst__opencl_read(hdst__device *device, hdst__memory *memory, uint64_t offset, void *bytes, uint64_t count, bool wait, hdst_error *error);
+hdst_status hdst__opencl_copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count,
+                              hdst_error *error);
+hdst_status hdst__opencl_fill(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error);
+hdst_status hdst__opencl_part(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *part, hdst_error *error);
+void hdst__opencl_unpart(hdst__device *device, hdst__memory *part);
+hdst_status hdst__opencl_wrap(hdst__device *device, void *host, uint64_t bytes, hdst__memory *memory, hdst_error *error);
+hdst_status hdst__opencl_unwrap(hdst__device *device, hdst__memory *memory, hdst_error *error);
+
+// device_opencl_order.c: functions of hdst__device_ops
+hdst_status hdst__opencl_mark(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
+hdst_status hdst__opencl_settle(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
+void hdst__opencl_finish(hdst__device *device);
+// The driver may start what it was given, while the host goes on.
+hdst_status hdst__opencl_flush(hdst__opencl_device *self, hdst_error *error);
+// `event`, which is the device's from then on, is the last launch; the last large copy in; the last small write or fill.
+hdst_status hdst__opencl_launched(hdst__opencl_device *self, cl_event event, hdst_error *error);     // and flushes
+void hdst__opencl_note_in(hdst__opencl_device *self, cl_event event);
+void hdst__opencl_note_small(hdst__opencl_device *self, cl_event event);
+void hdst__opencl_release_event(const hdst__opencl_device *self, cl_event *event);      // which is NULL then; NULL is fine
+void hdst__opencl_replace_event(const hdst__opencl_device *self, cl_event *event, cl_event with);
 
 // device_opencl_wait.c: for a command that the driver was told to start, for all that was submitted to a queue, for all launches. HDST_E_CANCELLED:
 // the device was given up.
@@ -72,7 +106,7 @@ hdst_status hdst__opencl_await(hdst__opencl_device *device, cl_event event, cl_i
 hdst_status hdst__opencl_await_queue(hdst__opencl_device *device, cl_command_queue queue, hdst_error *error);
 hdst_status hdst__opencl_await_launches(hdst__opencl_device *device, hdst_error *error);
 
-// device_opencl_call.c
+// device_opencl_call.c: the callback of a program in place of its kernel
 hdst_status hdst__opencl_call(hdst__opencl_device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
 
 #endif

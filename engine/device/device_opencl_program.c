@@ -10,11 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static hdst_status fail(const hdst__opencl_device *self, const char *function, cl_int code, hdst_error *error)
-{
-    return hdst__opencl_fail(error, function, code, self->base.info->name);
-}
-
 // --- Building ---
 
 static char *build_log(const hdst__opencl_device *self, cl_program program)
@@ -51,7 +46,7 @@ static hdst_status build_from_source(hdst__opencl_device *self, const hdst__kern
     cl_int code;
     const char *text = kernel->source;
     cl_program program = self->cl->clCreateProgramWithSource(self->context, 1, &text, NULL, &code);
-    if (code != CL_SUCCESS) return fail(self, "clCreateProgramWithSource", code, error);
+    if (code != CL_SUCCESS) return hdst__opencl_failed(self, "clCreateProgramWithSource", code, error);
     code = self->cl->clBuildProgram(program, 1, &self->device, kernel->build_options, NULL, NULL);
     if (code != CL_SUCCESS) {
         hdst_status status = refused(self, program, kernel, key, code, error);
@@ -127,7 +122,7 @@ static hdst_status create_kernel(hdst__opencl_device *self, const hdst__built *b
     *kernel = self->cl->clCreateKernel(built->program, name, &result);
     if (result == CL_SUCCESS) return HDST_OK;
     *kernel = NULL;
-    return fail(self, "clCreateKernel", result, error);
+    return hdst__opencl_failed(self, "clCreateKernel", result, error);
 }
 
 static void release_kernels(hdst__opencl_device *self, hdst__program *program)

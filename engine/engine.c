@@ -4,6 +4,7 @@
 #include "base/costs_gpu.h"
 #include "base/costs_host.h"
 
+#include "engine/device/backend.h"
 #include "engine/device/driver_gate.h"
 #include "engine/device/give_up.h"
 
@@ -63,8 +64,8 @@ void hdst__engine_destroy(hdst__engine *engine)
         engine->open->ops->destroy(engine->open);
     }
     hdst__program_cache_destroy(&engine->cache);
-    hdst__device_list_clear(&engine->list, counting);
-    hdst__opencl_close(counting, engine->opencl);
+    hdst__device_list_clear(&engine->list);
+    hdst__device_list_clear(&engine->interp);
     hdst__free(counting, (char *)engine->options.device);
     hdst__free(counting, (char *)engine->options.cache_dir);
     pthread_mutex_destroy(&engine->runtime.mutex);
@@ -98,29 +99,28 @@ void hdst__engine_explain_memory(hdst__engine *engine, uint64_t refusals, hdst_e
 
 void hdst__engine_look_for_fork(hdst__engine *engine)
 {
-    if (engine->open && engine->open->info->class_ != HDST__DEVICE_INTERP && hdst__driver_is_lost()) hdst__device_lose(engine->open);
+    if (engine->open && engine->open->info->backend->has_driver && hdst__driver_is_lost()) hdst__device_lose(engine->open);
 }
 
 // --- Discovery and choice, under the mutex ---
 
 static hdst_status discover(hdst__engine *engine, hdst_error *error)
 {
-    if (engine->list.count) return HDST_OK;
-    if (!engine->opencl)
-        engine->opencl = hdst__opencl_open(engine->runtime.allocator, engine->list.note, sizeof engine->list.note);
-    hdst_status status = hdst__device_list_fill(&engine->list, engine->runtime.allocator, engine->opencl, error);
-    if (status != HDST_OK) hdst__device_list_clear(&engine->list, engine->runtime.allocator);
+    return engine->list.count ? HDST_OK : hdst__backends_find(&engine->list, engine->runtime.allocator, error);
+}
+
+// Which must not cost the opening of a driver.
+static hdst_status choose_interp(hdst__engine *engine, hdst_error *error)
+{
+    hdst_status status = hdst__backend_find(&hdst__device_interp, &engine->interp, engine->runtime.allocator, error);
+    if (status == HDST_OK) engine->chosen = engine->interp.info;
     return status;
 }
 
 static hdst_status choose(hdst__engine *engine, hdst_error *error)
 {
     if (engine->chosen) return HDST_OK;
-    if (strcmp(engine->options.device, "interp") == 0) {    // must not cost the opening of a driver
-        hdst__device_list_interp(&engine->interp, 0);
-        engine->chosen = &engine->interp;
-        return HDST_OK;
-    }
+    if (strcmp(engine->options.device, "interp") == 0) return choose_interp(engine, error);
     hdst_status status = discover(engine, error);
     if (status != HDST_OK) return status;
     size_t chosen, others;
@@ -137,24 +137,29 @@ static hdst_status choose(hdst__engine *engine, hdst_error *error)
     return HDST_OK;
 }
 
+static hdst__program_cache *program_cache(hdst__engine *engine)
+{
+    if (!engine->has_cache) hdst__program_cache_init(&engine->cache, engine->runtime.allocator, &engine->runtime.log, engine->options.cache_dir);
+    engine->has_cache = true;
+    return &engine->cache;
+}
+
 static hdst_status open_chosen(hdst__engine *engine, hdst_error *error)
 {
     const hdst__device_info *info = engine->chosen;
-    hdst__device_setup setup = {.runtime = &engine->runtime, .options = &engine->options, .limits = &engine->limits, .info = info};
-    if (info->class_ == HDST__DEVICE_INTERP) return hdst__device_open_interp(&setup, &engine->open, error);
-    if (!engine->has_cache) hdst__program_cache_init(&engine->cache, engine->runtime.allocator, &engine->runtime.log, engine->options.cache_dir);
-    engine->has_cache = true;
-    setup.cache = &engine->cache;
-    setup.cl = engine->opencl;
-    setup.list = &engine->list;
-    return hdst__device_open_opencl(&setup, &engine->open, error);
+    const hdst__device_list *list = info == engine->interp.info ? &engine->interp : &engine->list;
+    const hdst__device_setup setup = {
+        .runtime = &engine->runtime, .options = &engine->options, .limits = &engine->limits, .info = info,
+        .cache = info->backend->has_driver ? program_cache(engine) : NULL, .own = hdst__device_list_own(list, info),
+    };
+    return info->backend->open(&setup, &engine->open, error);
 }
 
 hdst_status hdst__engine_open(hdst__engine *engine, hdst__device **device, hdst_error *error)
 {
     hdst_status status = engine->open ? HDST_OK : choose(engine, error);
     if (engine->runtime.given_up) return hdst__given_up_before(engine->open->info->name, error);
-    if (status == HDST_OK && engine->chosen->class_ != HDST__DEVICE_INTERP && hdst__driver_is_lost()) return hdst__device_lost(error);
+    if (status == HDST_OK && engine->chosen->backend->has_driver && hdst__driver_is_lost()) return hdst__device_lost(error);
     if (status == HDST_OK && !engine->open) status = open_chosen(engine, error);
     if (status == HDST_OK) *device = engine->open;
     return status;

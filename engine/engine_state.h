@@ -6,7 +6,6 @@
 #include "base/runtime.h"
 #include "engine/device/device.h"
 #include "engine/device/device_list.h"
-#include "engine/device/opencl.h"
 #include "engine/device/program_cache.h"
 #include "engine/engine.h"
 #include "engine/common/limits.h"
@@ -20,13 +19,12 @@ struct hdst__engine {
     hdst__limits limits;
 
     // All below is guarded by the runtime's mutex.
-    hdst__opencl *opencl;               // NULL until discovery, and when there is no loader
     hdst__device_list list;             // empty until discovery
-    hdst__device_info interp;           // when the interpreter was named and nothing was discovered
+    hdst__device_list interp;           // the interpreter alone, when it was named
     const hdst__device_info *chosen;    // NULL until asked for
     hdst__device *open;                 // the chosen one, once a stage needed it
     hdst__program_cache cache;
-    bool has_cache;                     // it was set up
+    bool has_cache;                     // it was set up, for a device with a driver
     hdst__ring ring;
 };
 

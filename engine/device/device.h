@@ -105,7 +105,7 @@ typedef struct hdst__device_ops {
     hdst_status (*launch)(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
     // Behind the launches: makes C structs of the device's table (only where the kernel has a finish_name). Counts as a part of the launch before it.
     hdst_status (*finish_table)(hdst__device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);
-    // A kernel of the engine's own: `groups` work-groups of `local` work-items. Counts as a launch. OpenCL devices only.
+    // A kernel of the engine's own: `groups` work-groups of `local` work-items. Counts as a launch. Asked of GPUs only; others may have none (NULL).
     hdst_status (*work)(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local,
                         hdst_error *error);
     hdst_status (*mark)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
@@ -138,13 +138,9 @@ typedef struct hdst__device_setup {
     const hdst__engine_options *options;
     const hdst__limits *limits;
     const hdst__device_info *info;
-    struct hdst__program_cache *cache;      // the rest is for OpenCL devices only
-    const struct hdst__opencl *cl;
-    const struct hdst__device_list *list;   // which `info` is in
+    struct hdst__program_cache *cache;      // NULL: it keeps no compiled programs
+    void *own;                              // of the back end: what it kept when it found the device
 } hdst__device_setup;
-
-hdst_status hdst__device_open_interp(const hdst__device_setup *setup, hdst__device **device, hdst_error *error);
-hdst_status hdst__device_open_opencl(const hdst__device_setup *setup, hdst__device **device, hdst_error *error);
 
 // --- For back ends ---
 

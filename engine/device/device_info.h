@@ -8,8 +8,13 @@
 
 typedef enum hdst__device_class { HDST__DEVICE_INTERP, HDST__DEVICE_CPU, HDST__DEVICE_GPU } hdst__device_class;
 
+typedef struct hdst__device_backend hdst__device_backend;
+
 typedef struct hdst__device_info {
-    uint32_t index;                 // stable within a machine: platforms in the loader's order, devices in the platform's order; the interpreter comes last
+    const hdst__device_backend *backend;    // that found it (backend.h)
+    uint32_t place;                 // among those of its back end
+
+    uint32_t index;                 // stable within a machine: platforms in the loader's order, devices in the platform's order; the interpreter is last
     hdst__device_class class_;
     char name[128], platform[128], driver[64], cl_version[64];
     uint32_t compute_units, max_group;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interpreter as a device: every command is done when its function returns, all memory is the host's.
 #include "codegen/interp/interp.h"
+#include "base/budget.h"
+#include "engine/device/backend.h"
 #include "engine/device/callback.h"
-#include "engine/device/device.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -236,7 +238,7 @@ static const hdst__device_ops ops = {
     .load = load, .unload = unload, .launch = launch, .mark = mark, .settle = settle, .finish = finish, .proven = proven,
 };
 
-hdst_status hdst__device_open_interp(const hdst__device_setup *setup, hdst__device **out, hdst_error *error)
+static hdst_status open_device(const hdst__device_setup *setup, hdst__device **out, hdst_error *error)
 {
     interp_device *made = hdst__alloc_zero(setup->runtime->allocator, sizeof *made);
     if (!made) return hdst__error_memory(error, "a device");
@@ -250,3 +252,19 @@ hdst_status hdst__device_open_interp(const hdst__device_setup *setup, hdst__devi
     *out = device;
     return HDST_OK;
 }
+
+static hdst_status find(hdst__device_list *list, void **own, hdst_error *error)
+{
+    (void)own;
+    hdst__device_info *info = hdst__device_list_add(list);
+    if (!info) return hdst__error_memory(error, "the list of devices");
+    info->class_ = HDST__DEVICE_INTERP;
+    snprintf(info->name, sizeof info->name, "interpreter");
+    snprintf(info->platform, sizeof info->platform, "hdst");
+    info->compute_units = info->max_group = 1;
+    info->memory_bytes = info->max_alloc_bytes = hdst__host_memory_limit();
+    info->has_double = info->has_int64_atomics = info->correctly_rounded = info->usable = true;
+    return HDST_OK;
+}
+
+const hdst__device_backend hdst__device_interp = {.name = "interpreter", .find = find, .open = open_device};

@@ -2,8 +2,9 @@
 // OpenCL devices: opening one, with a context and queues of its own, and its end.
 #include "engine/device/device_opencl.h"
 
-#include "engine/device/device_list.h"
+#include "engine/device/backend.h"
 #include "engine/device/give_up.h"
+#include "engine/device/opencl_devices.h"
 
 #include <string.h>
 
@@ -73,7 +74,7 @@ static hdst__target_facts facts_of(const hdst__device_info *info, const hdst__en
     };
 }
 
-hdst_status hdst__device_open_opencl(const hdst__device_setup *setup, hdst__device **out, hdst_error *error)
+static hdst_status open_device(const hdst__device_setup *setup, hdst__device **out, hdst_error *error)
 {
     hdst__opencl_device *self = hdst__alloc_zero(setup->runtime->allocator, sizeof *self);
     if (!self) return hdst__error_memory(error, "a device");
@@ -84,9 +85,10 @@ hdst_status hdst__device_open_opencl(const hdst__device_setup *setup, hdst__devi
     self->base.facts = facts_of(info, setup->options);
     self->base.unified = self->base.facts.target != HDST__TARGET_GPU;
     hdst__budget_init(&self->base.budget, "device memory", "--device-memory", memory ? memory : info->memory_bytes / 4 * 3);
-    self->cl = setup->cl;
-    self->platform = setup->list->platform[info->index];
-    self->device = setup->list->device[info->index];
+    const hdst__opencl_devices *found = setup->own;
+    self->cl = found->cl;
+    self->platform = found->at[info->place].platform;
+    self->device = found->at[info->place].device;
     pthread_mutex_init(&self->wait.mutex, NULL);
     hdst__pieces_init(&self->wait.condition);
     cl_uint align_bits = 0;
@@ -97,3 +99,7 @@ hdst_status hdst__device_open_opencl(const hdst__device_setup *setup, hdst__devi
     else destroy(&self->base);
     return status;
 }
+
+const hdst__device_backend hdst__device_opencl = {
+    .name = "OpenCL", .has_driver = true, .find = hdst__opencl_find, .forget = hdst__opencl_forget, .open = open_device,
+};

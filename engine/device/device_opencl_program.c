@@ -3,8 +3,8 @@
 #include "engine/device/device_opencl.h"
 #include "base/costs_gpu.h"
 
-#include "engine/device/device_list.h"
 #include "engine/device/driver_gate.h"
+#include "engine/device/opencl_devices.h"
 
 #include <stdio.h>
 #include <stdlib.h>

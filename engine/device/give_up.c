@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "engine/device/driver_gate.h"
-#include "engine/device/device_list.h"
 
 #include <time.h>
 
@@ -41,6 +40,13 @@ hdst_status hdst__given_up_before(const char *device, hdst_error *error)
 {
     hdst__error_set(error, HDST_E_DEVICE, "%s was given up: a kernel on it did not end after a run was cancelled", device);
     hdst__error_hint(error, "make a new context; device 'interp' if that kernel still keeps this one busy");
+    return HDST_E_DEVICE;
+}
+
+hdst_status hdst__device_lost(hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_DEVICE, "this process was forked from one that uses OpenCL: the drivers' threads are not here");
+    hdst__error_hint(error, "fork before the first context looks for devices, or let the child exec a program; device 'interp' works here");
     return HDST_E_DEVICE;
 }
 

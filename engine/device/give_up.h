@@ -22,6 +22,8 @@ hdst_status hdst__give_up(hdst__device *device, hdst_error *error);
 bool hdst__given_up(const hdst__device *device);
 // The same, without a word of it, for a device whose driver is not in this process (driver_gate.h).
 void hdst__device_lose(hdst__device *device);
+// HDST_E_DEVICE: what there is to say where hdst__driver_is_lost.
+hdst_status hdst__device_lost(hdst_error *error);
 // HDST_E_DEVICE: what there is to say of a device that was given up before.
 hdst_status hdst__given_up_before(const char *device, hdst_error *error);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A process that was forked after OpenCL was used has the drivers without their threads. It is told so, at once, and ends; the interpreter works there.
+#include "engine/device/opencl_devices.h"
 #include "tests/hdst/support.h"
 
 #include <sys/wait.h>
@@ -64,8 +65,9 @@ static void trap(void) { _exit(100); }
 static void trap_driver(hdst_context *context)
 {
     void (*const to)(void) = trap;
-    char *table = (char *)context->engine->opencl;
-    for (size_t at = sizeof(void *); at < sizeof *context->engine->opencl; at += sizeof to) memcpy(table + at, &to, sizeof to);
+    const hdst__opencl_devices *found = hdst__device_list_own(&context->engine->list, context->engine->chosen);
+    char *table = (char *)found->cl;
+    for (size_t at = sizeof(void *); at < sizeof *found->cl; at += sizeof to) memcpy(table + at, &to, sizeof to);
 }
 
 typedef struct parents {

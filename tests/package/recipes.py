@@ -35,6 +35,12 @@ RECIPES = [
            ('codegen/pass/passes.c', '{"structured-exits", hdst__pass_structured_exits}', '        {"recipe-pass", hdst__pass_recipe_pass},'),
            'tools/hdst',
            '{build}/tools/hdst kernel show --ir {tree}/tests/codegen/opencl/golden/scale.hk', 'recipe: a pass sees '),
+    Recipe('a device back end', 'device.c', 'engine/device/device_recipe.c',
+           [('engine/device/meson.build', "'device_opencl.c'", "  'device_recipe.c',"),
+            ('engine/device/backend.h', 'hdst__device_opencl, hdst__device_interp;', 'extern const hdst__device_backend hdst__device_recipe;')],
+           ('engine/device/backends.c', '&hdst__device_opencl,', '    &hdst__device_recipe,'),
+           'examples/kmeans', '{build}/examples/kmeans --device 0 --clusters 1 --input {tree}/tests/package/recipes/numbers.csv',
+           'recipe: a back end opens recipe'),
     Recipe('a file format', 'format.c', 'io/source_recipe.c',
            [('io/meson.build', "'source_raw.c'", "  'source_recipe.c',"),
             ('io/source.h', 'hdst__source *hdst__source_csv(', 'hdst__source *hdst__source_recipe(const hdst__allocator *allocator, const char *path, '
@@ -93,7 +99,7 @@ def main():
         done = run(['meson', 'setup', str(folder), str(tree), '-Dtests=disabled', '-Dbench=false', '-Doptimization=0', '-Dwerror=true'])
         if done.returncode:
             sys.exit(f'recipes.py: meson setup:\n{done.stdout[-4000:]}')
-        build(folder, ['tools/hdst', 'examples/sort', 'recipe-operator'])
+        build(folder, sorted({recipe.target for recipe in RECIPES} - {'examples/recipe'}))
         for recipe in RECIPES:
             if called(recipe, tree, folder):
                 wrong.append(f'{recipe.kind} is called without a line in the table')

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What OpenCL devices there are.
+#ifndef HDST_ENGINE_DEVICE_OPENCL_DEVICES_H
+#define HDST_ENGINE_DEVICE_OPENCL_DEVICES_H
+
+#include "engine/device/device_list.h"
+#include "engine/device/opencl.h"
+
+typedef struct hdst__opencl_devices {
+    hdst__opencl *cl;               // NULL: there is no loader
+    struct { cl_platform_id platform; cl_device_id device; } *at;      // by hdst__device_info.place
+    size_t count;
+} hdst__opencl_devices;
+
+// For the back end's table (backend.h). Opens the loader; a platform that does not answer is left out and named in list->note.
+hdst_status hdst__opencl_find(hdst__device_list *list, void **own, hdst_error *error);
+void hdst__opencl_forget(const hdst__allocator *allocator, void *own);
+
+bool hdst__platform_is_pocl(const char *platform);
+
+#endif

@@ -9,6 +9,7 @@ enum {
     HDST__HOST_OUTPUT_BYTES = 32 << 20,         // output records of a slice
     // Shares of what is left of the budgets: three segments and four slices' outputs leave half of it to tables and results.
     HDST__HOST_STREAM_SHARE = 8, HDST__HOST_OUTPUT_SHARE = 32,
+    HDST__HOST_FIRST_RECORDS = 1 << 18,         // of a slice, while nothing is known of the time of a record
     HDST__HOST_GRACE_SECONDS = 2,               // a device that goes on for so long after a cancel is given up
 };
 

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double output_margin = 1.25;       // a slice's output is expected to fit with so much to spare: one that does not runs twice
 static const double window_margin = 1.05, window_slack_bytes = 1 << 16;     // room in a window beyond what is expected; more would have the budget
                                                                             // hold what nobody needs
 static const double worthwhile_seconds = 0.02;  // of work, to ask a device between slices whether a record failed
@@ -268,8 +267,7 @@ static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
     use->slices++;
     use->records += slot->count;
     use->busy_seconds += slot->ticket.seconds;
-    // Over all slices of the run: a short one at the end says little.
-    if (use->busy_seconds > 0) *pass->seconds_per_record = use->busy_seconds / (double)use->records;
+    pass->policy->done(pass->schedule, 0, slot->count, slot->ticket.seconds);
     if (pass->tuning) hdst__tuning_note(pass->tuning, slot->try, slot->ticket.seconds, slot->count, !overflows(slot, pass));
 }
 
@@ -394,38 +392,13 @@ static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, boo
     return status;
 }
 
-// Output records of the slices that have ended; where each record has its place, of those that have begun.
-static uint64_t output_so_far(const hdst__pass *pass)
+static hdst_status slice_records(const hdst__pass *pass, uint64_t left, uint64_t *count, hdst_error *error)
 {
-    const hdst__output *output = pass->output;
-    return output->store ? output->store->cache.reader.records : output->count + (pass->window && pass->window->is_open ? pass->window->used : 0);
-}
-
-// So many records give what is missing, going by what was seen, or all that were looked at so far over again.
-static uint64_t records_for_enough(const hdst__pass *pass)
-{
-    const uint64_t have = output_so_far(pass), done = pass->stats->device[0].records;
-    const double rate = pass->way == HDST__OUTPUT_DENSE ? 1 : *pass->outputs_per_record;
-    const double missing = have < pass->enough ? (double)(pass->enough - have) : 0, records = rate > 0 ? missing / rate * output_margin : 0;
-    return records < (double)done ? done / 64 * 64 + 64 : records < (double)pass->slice_most ? (uint64_t)records / 64 * 64 + 64 : pass->slice_most;
-}
-
-static uint64_t slice_records(const hdst__pass *pass, uint64_t left)
-{
-    const bool tries = pass->tuning && pass->tuning->round != HDST__TUNING_DONE;
-    const double seconds = tries ? HDST__HOST_TRY_SECONDS : HDST__HOST_SLICE_SECONDS;
-    double fit = *pass->seconds_per_record > 0 ? seconds / *pass->seconds_per_record : (double)(1 << 18);
-    uint64_t records = fit < (double)pass->slice_most ? (uint64_t)fit / 64 * 64 : pass->slice_most;
-    if (tries && records < pass->tuning->least_records) records = pass->tuning->least_records;
-    if (pass->enough && records > records_for_enough(pass)) records = records_for_enough(pass);
-    if (records < pass->slice_least) records = pass->slice_least;
-    if (records > pass->slice_most) records = pass->slice_most;
-    if (pass->way == HDST__OUTPUT_COUNTED && !pass->window && *pass->outputs_per_record * (double)records * output_margin > (double)pass->room) {
-        records = (uint64_t)((double)pass->room / *pass->outputs_per_record / output_margin) / 64 * 64;
-        if (records < 64) records = 64;
-    }
-    if (pass->in_place) records = records < HDST__PART_RECORDS ? HDST__PART_RECORDS : records / HDST__PART_RECORDS * HDST__PART_RECORDS;
-    return records < left ? records : left;
+    const hdst__slice_limits limits = hdst__pass_slice_limits(pass, left);
+    *count = pass->policy->slice(pass->schedule, 0, &limits);
+    if (*count && *count <= left) return HDST_OK;
+    return hdst__error_set(error, HDST_E_INTERNAL, "the policy '%s' gives a slice of %llu records, there are %llu", pass->policy->name,
+                           (unsigned long long)*count, (unsigned long long)left);
 }
 
 // Whether what is in flight may be expected to give all that is missing; then it is waited for before more is submitted.
@@ -435,12 +408,12 @@ static bool awaits_enough(const hdst__executor *executor, const hdst__pass *pass
     uint64_t records = 0;
     for (uint32_t i = 0; i < executor->in_flight; i++) records += executor->slot[(executor->oldest + i) % HDST__SLOTS].count;
     const double rate = *pass->outputs_per_record;
-    return rate <= 0 || (double)records * rate + (double)output_so_far(pass) >= (double)pass->enough;
+    return rate <= 0 || (double)records * rate + (double)hdst__pass_output(pass) >= (double)pass->enough;
 }
 
 static bool stopped(const hdst__executor *executor, const hdst__pass *pass)
 {
-    if (pass->enough && output_so_far(pass) >= pass->enough) return true;
+    if (pass->enough && hdst__pass_output(pass) >= pass->enough) return true;
     return pass->failure != UINT64_MAX || hdst__cancel_asked(executor->device->runtime->cancel);
 }
 
@@ -460,16 +433,21 @@ static hdst_status room_in_place(hdst__executor *executor, hdst__pass *pass, uin
     return status;
 }
 
-static hdst_status submit_segment(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, hdst_error *error)
+// Those records of the segment that belong to the share.
+static hdst_status submit_segment(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, const hdst__share *share, hdst_error *error)
 {
-    for (uint64_t skip = 0; skip < segment->count && !stopped(executor, pass);) {
+    const uint64_t begin = share->first > segment->first ? share->first - segment->first : 0, behind = share->first + share->count - segment->first;
+    const uint64_t end = behind < segment->count ? behind : segment->count;
+    for (uint64_t skip = begin; skip < end && !stopped(executor, pass);) {
         while (executor->in_flight == HDST__SLOTS || awaits_enough(executor, pass)) {
             hdst_status status = finish_oldest(executor, pass, true, error);
             if (status != HDST_OK) return status;
         }
         if (stopped(executor, pass)) break;
-        uint64_t count = slice_records(pass, segment->count - skip), room = count;
-        hdst_status status = room_in_place(executor, pass, count, &room, error);
+        uint64_t count = 0;
+        hdst_status status = slice_records(pass, end - skip, &count, error);
+        uint64_t room = count;
+        if (status == HDST_OK) status = room_in_place(executor, pass, count, &room, error);
         if (room < count) count = room;
         if (status == HDST_OK) status = submit_slice(executor, pass, segment, skip, count, error);
         if (status != HDST_OK) return status;
@@ -529,22 +507,69 @@ static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, 
     return status;
 }
 
+static uint64_t segments_of(const hdst__pass *pass)
+{
+    return pass->cache ? pass->cache->count : (pass->reader->records + pass->piece->capacity - 1) / pass->piece->capacity;
+}
+
+// Segments from *at on, until the share ends; *at is the one where the next share begins.
+static hdst_status run_share(hdst__executor *executor, hdst__pass *pass, const hdst__share *share, uint64_t *at, hdst_error *error)
+{
+    const uint64_t segments = segments_of(pass), behind = share->first + share->count;
+    uint64_t end = share->first;
+    hdst_status status = HDST_OK;
+    while (status == HDST_OK && end < behind && *at < segments && !stopped(executor, pass)) {
+        hdst__segment *segment = NULL;
+        status = (pass->cache ? cached_segment : streamed_segment)(executor, pass, *at, &segment, error);
+        if (status == HDST_OK) status = submit_segment(executor, pass, segment, share, error);
+        if (status == HDST_OK) end = segment->first + segment->count;
+        if (status == HDST_OK && end <= behind) ++*at;
+    }
+    return status;
+}
+
+// With one worker its shares follow one another.
+static hdst_status check_share(const hdst__pass *pass, const hdst__share *share, uint64_t reached, hdst_error *error)
+{
+    if (share->first == reached && share->count && share->count <= pass->reader->records - reached) return HDST_OK;
+    return hdst__error_set(error, HDST_E_INTERNAL, "the policy '%s' goes on at record %llu, not at %llu", pass->policy->name,
+                           (unsigned long long)share->first, (unsigned long long)reached);
+}
+
+static hdst_status run_shares(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    uint64_t at = 0, reached = 0;
+    hdst__share share;
+    hdst_status status = HDST_OK;
+    while (status == HDST_OK && !stopped(executor, pass) && pass->policy->next(pass->schedule, 0, &share)) {
+        status = check_share(pass, &share, reached, error);
+        if (status == HDST_OK) status = run_share(executor, pass, &share, &at, error);
+        reached = share.first + share.count;
+    }
+    return status;
+}
+
+static hdst_status begin_schedule(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    const hdst__job job = {.records = pass->reader->records, .workers = 1, .seconds_per_record = pass->seconds_per_record};
+    pass->policy = hdst__policy_for(&job);
+    pass->schedule = pass->policy->begin(&job, executor->device->runtime->allocator);
+    return pass->schedule ? HDST_OK : hdst__error_memory(error, "the schedule of a run");
+}
+
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
 {
     pass->failure = UINT64_MAX;
     // Where records hold nothing there is nothing to fill meanwhile: whoever waits asks the device, which GPUs answer sooner than they tell.
     pass->streams = pass->reader->record->leaf_count && (!pass->cache || pass->cache->loaded < pass->cache->count);
-    uint64_t segments = pass->cache ? pass->cache->count : (pass->reader->records + pass->piece->capacity - 1) / pass->piece->capacity;
-    hdst_status status = HDST_OK;
-    for (uint64_t i = 0; i < segments && status == HDST_OK && !stopped(executor, pass); i++) {
-        hdst__segment *segment = NULL;
-        status = (pass->cache ? cached_segment : streamed_segment)(executor, pass, i, &segment, error);
-        if (status == HDST_OK) status = submit_segment(executor, pass, segment, error);
-    }
+    hdst_status status = begin_schedule(executor, pass, error);
+    if (status != HDST_OK) return status;
+    status = run_shares(executor, pass, error);
     while (executor->in_flight) {
         hdst_status ended = finish_oldest(executor, pass, status == HDST_OK, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = ended;
     }
+    pass->policy->end(pass->schedule);
     if (pass->window) {
         hdst_status closed = hdst__window_close(pass->window, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = closed;

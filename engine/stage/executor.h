@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over an input: the calling thread fills segments and submits slices; what a device has finished comes back as events.
+// One scan over an input: the calling thread fills segments and submits slices, as a scheduling policy (partition/) has them; what a device has finished
+// comes back as events.
 #ifndef HDST_ENGINE_STAGE_EXECUTOR_H
 #define HDST_ENGINE_STAGE_EXECUTOR_H
 
@@ -7,6 +8,7 @@
 #include "engine/memory/output.h"
 #include "engine/memory/segment.h"
 #include "engine/stage/shape_search.h"
+#include "partition/policy.h"
 
 #include "engine/common/run_stats.h"
 
@@ -65,10 +67,12 @@ typedef struct hdst__pass {
     bool is_clear;                      // out: that was done
     uint64_t enough;                    // not 0: output records after which the rest of the input need not be looked at
     bool streams;                       // segments are filled while slices run
-    double *seconds_per_record;         // measured here; 0: not known
+    double *seconds_per_record;         // the policy keeps it; 0: not known
     double *outputs_per_record;         // COUNTED: measured here
     uint64_t outputs;                   // COUNTED: records that came out so far
     hdst__run_stats *stats;
+    const hdst__policy *policy;         // set here, as is its schedule
+    hdst__schedule *schedule;
     uint64_t failure;                   // out: UINT64_MAX, or the error word of the failing record with the smallest index
 } hdst__pass;
 
@@ -86,5 +90,10 @@ void hdst__executor_destroy(hdst__executor *executor);      // NULL is fine
 
 // Runs all slices. When it returns nothing is in flight. HDST_OK also when a record failed: then `failure` says which.
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error);
+
+// slice_limits.c: of the next slice, with so many records at hand; output records of the slices that have ended (where each record has its place, of
+// those that have begun).
+hdst__slice_limits hdst__pass_slice_limits(const hdst__pass *pass, uint64_t left);
+uint64_t hdst__pass_output(const hdst__pass *pass);
 
 #endif

@@ -41,6 +41,12 @@ RECIPES = [
            ('engine/device/backends.c', '&hdst__device_opencl,', '    &hdst__device_recipe,'),
            'examples/kmeans', '{build}/examples/kmeans --device 0 --clusters 1 --input {tree}/tests/package/recipes/numbers.csv',
            'recipe: a back end opens recipe'),
+    Recipe('a scheduling policy', 'policy.c', 'partition/recipe_policy.c',
+           [('partition/meson.build', "'one_worker.c'", "  'recipe_policy.c',"),
+            ('partition/policy.h', 'extern const hdst__policy hdst__policy_one_worker;', 'extern const hdst__policy hdst__policy_recipe;')],
+           ('partition/policies.c', '&hdst__policy_one_worker,', '    &hdst__policy_recipe,'),
+           'examples/kmeans', '{build}/examples/kmeans --device interp --clusters 1 --input {tree}/tests/package/recipes/numbers.csv',
+           'recipe: a policy gives 1 records from 2 on'),
     Recipe('a file format', 'format.c', 'io/source_recipe.c',
            [('io/meson.build', "'source_raw.c'", "  'source_recipe.c',"),
             ('io/source.h', 'hdst__source *hdst__source_csv(', 'hdst__source *hdst__source_recipe(const hdst__allocator *allocator, const char *path, '

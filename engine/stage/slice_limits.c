@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a slice may be, and must be to be worth a launch: by the device, by the room for its output, by what is still wanted. A policy chooses within.
+#include "base/costs_host.h"
+#include "engine/memory/store.h"
+#include "engine/memory/window.h"
+#include "engine/stage/executor.h"
+
+#include <math.h>
+
+static const double output_margin = 1.25;       // a slice's output is expected to fit with so much to spare: one that does not runs twice
+
+// Output records of the slices that have ended; where each record has its place, of those that have begun.
+uint64_t hdst__pass_output(const hdst__pass *pass)
+{
+    const hdst__output *output = pass->output;
+    return output->store ? output->store->cache.reader.records : output->count + (pass->window && pass->window->is_open ? pass->window->used : 0);
+}
+
+// So many records give what is missing, going by what was seen, or all that were looked at so far over again.
+static uint64_t records_for_enough(const hdst__pass *pass)
+{
+    const uint64_t have = hdst__pass_output(pass), done = pass->stats->device[0].records;
+    const double rate = pass->way == HDST__OUTPUT_DENSE ? 1 : *pass->outputs_per_record;
+    const double missing = have < pass->enough ? (double)(pass->enough - have) : 0, records = rate > 0 ? missing / rate * output_margin : 0;
+    return records < (double)done ? done / 64 * 64 + 64 : records < (double)pass->slice_most ? (uint64_t)records / 64 * 64 + 64 : pass->slice_most;
+}
+
+static uint64_t within(uint64_t records, uint64_t least, uint64_t most) { return records < least ? least : records < most ? records : most; }
+
+// So many records give output that is expected to fit a slot.
+static uint64_t records_for_room(const hdst__pass *pass)
+{
+    const bool is_limited = pass->way == HDST__OUTPUT_COUNTED && !pass->window && *pass->outputs_per_record > 0;
+    const double fit = is_limited ? (double)pass->room / *pass->outputs_per_record / output_margin : HUGE_VAL;
+    return fit >= (double)pass->slice_most ? pass->slice_most : fit < 64 ? 64 : (uint64_t)fit / 64 * 64;
+}
+
+// Where records stay where kernels write them, slices end on borders of parts.
+static uint64_t end_in_place(const hdst__pass *pass, uint64_t records)
+{
+    if (!pass->in_place) return records;
+    return records < HDST__PART_RECORDS ? HDST__PART_RECORDS : records / HDST__PART_RECORDS * HDST__PART_RECORDS;
+}
+
+hdst__slice_limits hdst__pass_slice_limits(const hdst__pass *pass, uint64_t left)
+{
+    const bool tries = pass->tuning && pass->tuning->round != HDST__TUNING_DONE;
+    const uint64_t enough = pass->enough ? records_for_enough(pass) : UINT64_MAX, compares = tries ? pass->tuning->least_records : 0;
+    const uint64_t fit = records_for_room(pass);
+    const uint64_t least = within(compares < enough ? compares : enough, pass->slice_least, pass->slice_most);
+    const uint64_t most = within(enough, pass->slice_least, pass->slice_most);
+    return (hdst__slice_limits){
+        .left = left, .unit = pass->in_place ? HDST__PART_RECORDS : 64,
+        .least = end_in_place(pass, least < fit ? least : fit), .most = end_in_place(pass, most < fit ? most : fit),
+        .seconds = tries ? HDST__HOST_TRY_SECONDS : HDST__HOST_SLICE_SECONDS,
+    };
+}

@@ -24,7 +24,8 @@ static hdst__schedule *begin(uint64_t records, double *each)
 
 static uint64_t slice(hdst__schedule *schedule, const hdst__slice_limits *limits) { return hdst__policy_one_worker.slice(schedule, 0, limits); }
 
-// The largest multiple of the unit that takes no more than the time, all that there is room for where that takes less: `ticks` of 2^-20 s were spent on `records`.
+// The largest multiple of the unit that takes no more than the time, or all that there is room for where that takes less: `ticks` of 2^-20 s were spent on
+// `records`.
 static uint64_t by_rule(const hdst__slice_limits *limits, uint64_t time, uint64_t ticks, uint64_t records)
 {
     const unsigned __int128 fit = (unsigned __int128)time * records / ticks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions by key on a GPU (shuffle/aggregate/aggregate_device.h): the object, the order of steps.
-#include "shuffle/aggregate/aggregate_device_run.h"
+#include "shuffle/aggregate/aggregate_device_choose.h"
+#include "shuffle/aggregate/aggregate_device_memory.h"
 
 #include "engine/device/driver_gate.h"
 #include "engine/stage/executor.h"

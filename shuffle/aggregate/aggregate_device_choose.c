@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sample of the records says about a reduction by key on a GPU: which keys come often, how float sums are held, how many partitions are needed.
-#include "shuffle/aggregate/aggregate_device_run.h"
+#include "shuffle/aggregate/aggregate_device_choose.h"
 
 #include "record/key_hash.h"
+#include "shuffle/aggregate/aggregate_device_memory.h"
 #include "shuffle/aggregate/distinct_keys.h"
 #include "engine/stage/executor.h"
 #include "base/clock.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a reduction by key on a GPU works with: programs, memory, records that lie there.
-#include "shuffle/aggregate/aggregate_device_run.h"
+#include "shuffle/aggregate/aggregate_device_memory.h"
 
 #include "engine/stage/executor.h"
 #include "base/clock.h"

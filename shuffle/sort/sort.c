@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sort: what fits the memory budget is sorted there; what does not is cut into runs, which are sorted one by one, written to a temporary file, and merged as
 // they are read.
-#include "shuffle/sort/sort_private.h"
+#include "shuffle/sort/sort_host.h"
+#include "shuffle/sort/sort_on_device.h"
 
 #include "engine/device/driver_gate.h"
 #include "engine/engine.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain way: a stable merge sort of row numbers, on the host. The reference for the others.
-#include "shuffle/sort/sort_private.h"
+#include "shuffle/sort/sort_host.h"
 
 #include <string.h>
 

@@ -17,7 +17,8 @@ size_t hdst__sort_word_of(const hdst__sort_field *fields, size_t count, hdst__so
 bool hdst__sort_is_key(const hdst__record *record, const hdst__sort_word *word)
 {
     const hdst__sort_field *field = &word->fields[0];
-    return word->count == 1 && record->elements == 1 && record->size * 8 == field->bits && field->kind != HDST__BOOL;       // a bool may have other bits than 0 and 1
+    // A bool may have other bits than 0 and 1.
+    return word->count == 1 && record->elements == 1 && record->size * 8 == field->bits && field->kind != HDST__BOOL;
 }
 
 static const char *type_of(uint32_t bits)
@@ -70,7 +71,8 @@ static void write_value(hdst__writer *out, const hdst__sort_field *field)
 void hdst__sort_pass_text(hdst__writer *out, const hdst__record *record, const hdst__sort_word *word, hdst__sort_source source, bool pairs, bool last, bool gpu)
 {
     const char *key = word->bits > 32 ? "ulong" : "uint";
-    hdst__write(out, "#define KEY %s\n#define SRC %d\n#define PAIRS %d\n#define LAST %d\n#define SIZE %" PRIu64 "ul\n", key, (int)source, pairs, last, record->size);
+    hdst__write(out, "#define KEY %s\n#define SRC %d\n#define PAIRS %d\n#define LAST %d\n#define SIZE %" PRIu64 "ul\n",
+                key, (int)source, pairs, last, record->size);
     if (source != HDST__SORT_KEYS) {
         hdst__write_text(out, "inline KEY key_of(__global const uchar *row)\n{\n    KEY key = 0;\n");
         uint32_t shift = word->bits;

@@ -21,7 +21,8 @@ size_t hdst__sort_word_of(const hdst__sort_field *fields, size_t count, hdst__so
 // A record that is nothing but this word's one key, and the same bits whenever the key is the same.
 bool hdst__sort_is_key(const hdst__record *record, const hdst__sort_word *word);
 // Kernels sort_count and sort_move of a pass; `pairs`: an index moves too.
-void hdst__sort_pass_text(hdst__writer *out, const hdst__record *record, const hdst__sort_word *word, hdst__sort_source source, bool pairs, bool last, bool gpu);
+void hdst__sort_pass_text(hdst__writer *out, const hdst__record *record, const hdst__sort_word *word, hdst__sort_source source, bool pairs, bool last,
+                           bool gpu);
 // Kernels sort_scan and sort_gather.
 void hdst__sort_gather_text(hdst__writer *out, const hdst__record *record, bool gpu);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sort on an OpenCL device: where its input lies, where its output goes.
-#include "shuffle/sort/sort_private.h"
+#include "shuffle/sort/sort_on_device.h"
 
 #include "engine/device/driver_gate.h"
 #include "engine/engine.h"

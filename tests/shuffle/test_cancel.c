@@ -6,7 +6,8 @@
 #include "shuffle/group/group_large.h"
 #include "shuffle/group/group_order.h"
 #include "shuffle/group/repartition.h"
-#include "shuffle/sort/sort_private.h"
+#include "shuffle/sort/sort_host.h"
+#include "shuffle/sort/sort_state.h"
 #include "tests/shuffle/pairs.h"
 
 #include <criterion/criterion.h>

@@ -6,7 +6,8 @@
 #include "engine/engine_state.h"
 #include "shuffle/group/group.h"
 #include "shuffle/group/repartition.h"
-#include "shuffle/sort/sort_private.h"
+#include "shuffle/sort/sort_host.h"
+#include "shuffle/sort/sort_state.h"
 #include "tests/shuffle/pairs.h"
 
 #include <criterion/criterion.h>

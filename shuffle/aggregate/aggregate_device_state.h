@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reduction by key on a GPU, as its files see it.
-//
-// aggregate_device.c           the object, the order of steps
-// aggregate_device_choose.c    what a sample says: heavy hitters, scales, partitions
-// aggregate_device_memory.c    programs, memory, where records lie
-// aggregate_kernels.c             the kernels
-#ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_DEVICE_RUN_H
-#define HDST_SHUFFLE_AGGREGATE_AGGREGATE_DEVICE_RUN_H
+// The state of a reduction by key on a GPU: the object, its kernels and memory, what was chosen for the last run.
+#ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_DEVICE_STATE_H
+#define HDST_SHUFFLE_AGGREGATE_AGGREGATE_DEVICE_STATE_H
 
 #include "shuffle/aggregate/aggregate_device.h"
 #include "shuffle/aggregate/aggregate_kernels.h"
 #include "engine/engine.h"
 #include "engine/memory/store.h"
-#include "engine/common/run_stats.h"
 
+// The kernels, in the order of a run.
 typedef enum hdst__hash_kernel {
     HDST__HASH_SAMPLE,
     HDST__HASH_SUM,
@@ -32,6 +27,7 @@ typedef enum hdst__hash_kernel {
     HDST__HASH_KERNELS,
 } hdst__hash_kernel;
 
+// The memory that they share.
 typedef enum hdst__hash_memory {
     HDST__HASH_OF_SAMPLE,
     HDST__HASH_COUNTERS,
@@ -90,25 +86,5 @@ struct hdst__aggregate_device {
     uint32_t attempts;                  // tables or spare cells that were too small are made larger
     char why_not[160];
 };
-
-// aggregate_device_memory.c
-hdst_status hdst__hash_provide(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes,
-                               hdst_error *error); // what is there and large enough serves again
-hdst_status hdst__hash_put(hdst__aggregate_device *d, hdst__hash_memory which, const void *bytes, uint64_t count, hdst_error *error);     // provides it too
-hdst_status hdst__hash_clear(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error);       // provides it too, zero
-hdst_status hdst__hash_read(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t offset, void *bytes, uint64_t count, hdst_error *error);
-void hdst__hash_release(hdst__aggregate_device *d);        // memory and programs
-hdst_status hdst__hash_load_cache(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error);
-hdst_status hdst__hash_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, hdst_error *error);           // for the tiers as they are
-hdst_status hdst__hash_work(hdst__aggregate_device *d, hdst__hash_kernel which, const hdst__work_arg *args, size_t count, uint64_t groups,
-                            hdst_error *error); // compiles at first use
-// Arguments that say where a segment's records lie.
-size_t hdst__hash_sources(const hdst__aggregate_device *d, const hdst__segment *segment, hdst__work_arg *args);
-
-// aggregate_device_choose.c
-hdst_status hdst__hash_choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, hdst_error *error);
-void hdst__hash_choose_partitions(hdst__aggregate_device *d);           // again, for choice.distinct
-// How many keys there are, from bits set in the map for `share` of the hashes.
-double hdst__hash_distinct_of(const uint64_t *map, double share);
 
 #endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sort on the host: an index array, sorted by merging. Memory for both arrays is the caller's.
+#ifndef HDST_SHUFFLE_SORT_SORT_HOST_H
+#define HDST_SHUFFLE_SORT_SORT_HOST_H
+
+#include "shuffle/sort/sort_key.h"
+#include "base/cancel.h"
+
+typedef struct hdst__sort_entry {
+    uint64_t prefix, index;     // of the row's key; which row
+} hdst__sort_entry;
+
+// Sorts `count` rows stably: returns the entries in order, in one of the two arrays, which have `count` entries each. NULL: cancelled; the entries are in no
+// order then.
+hdst__sort_entry *hdst__sort_entries(const hdst__sort_field *fields, size_t field_count, const char *rows, uint64_t size, uint64_t count,
+                                     hdst__sort_entry *entries, hdst__sort_entry *scratch, const hdst__cancel *cancel);
+
+#endif

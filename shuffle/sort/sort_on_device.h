@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sort on the device: all at once, or run by run.
+#ifndef HDST_SHUFFLE_SORT_SORT_ON_DEVICE_H
+#define HDST_SHUFFLE_SORT_SORT_ON_DEVICE_H
+
+#include "shuffle/sort/sort_state.h"
+
+// *done is false, and nothing has happened, where the device cannot, has no room or does not pay.
+hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, bool *done, hdst_error *error);
+// The same for runs, which go to sort->runs, with `room` bytes of the host's memory.
+hdst_status hdst__sort_runs_on_device(hdst__sort *sort, const hdst__reader *input, uint64_t room, bool *done, hdst_error *error);
+void hdst__sort_release_device(hdst__sort *sort);       // gives all memory there back; the next run may try again
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a sort: what it is by, where its records are.
+#ifndef HDST_SHUFFLE_SORT_SORT_STATE_H
+#define HDST_SHUFFLE_SORT_SORT_STATE_H
+
+#include "shuffle/sort/sort_device.h"
+#include "shuffle/sort/sort_runs.h"
+#include "engine/memory/store.h"
+
+struct hdst__sort {
+    hdst__engine *engine;
+    const hdst__record *record;
+    hdst__sort_field *field;
+    size_t field_count;
+    hdst__run_stats stats;
+    const char *way;            // how it sorts: for people
+    char told[420];             // how the last run sorted, in a line; "": it did not
+    uint64_t records;
+
+    char *rows;                 // sorted, in host memory; NULL: elsewhere
+    bool owned;                 // the rows are the sort's; else `mapped`'s
+    hdst__memory *mapped;       // the store's memory, while the host has it; NULL: the device has it
+    hdst__store store;          // sorted, on the device
+    bool resident;              // there, and nowhere else
+    bool device_did;
+    hdst__device *device;       // of the store
+    hdst__device_sort *on_device;   // NULL: not used yet
+    hdst__segment input;        // on the device, where the input is not there already; kept for the next run
+    hdst__arena arena;          // of its storage
+    hdst__sort_runs runs;       // sorted, in a file
+};
+
+#endif

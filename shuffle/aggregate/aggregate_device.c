@@ -15,7 +15,7 @@
 enum {
     GROUPS_PER_UNIT = 16,
     SCAN_GROUPS_PER_UNIT = 2,
-    LEAST_OF_GROUP = 8 * HDST__HASH_LANES,
+    LEAST_OF_GROUP = 8 * HDST__AGGREGATE_LANES,
     ATTEMPTS = 8,
     MOST_BITS = 18,
     LOOKED_AT = 1 << 22 /* tuples, to count keys */
@@ -36,7 +36,7 @@ hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst
 void hdst__aggregate_device_destroy(hdst__aggregate_device *d)
 {
     if (!d) return;
-    hdst__hash_release(d);
+    hdst__aggregate_device_release(d);
     hdst__store_release(&d->store);
     hdst__arena_destroy(&d->arena);
     hdst__free(hdst__engine_allocator(d->engine), d);
@@ -51,8 +51,8 @@ typedef struct pass {
     hdst__aggregate_device *d;
     const hdst__dataset_cache *cache;
     uint64_t records, groups, chunks;   // chunks: of the first time
-    uint32_t starts[HDST__HASH_PARTS + 1];      // of the partitions of the first time
-    hdst__hash_memory tuples, rows;      // where tuples lie, and then rows of partitions
+    uint32_t starts[HDST__AGGREGATE_PARTS + 1];      // of the partitions of the first time
+    hdst__aggregate_device_memory tuples, rows;      // where tuples lie, and then rows of partitions
 } pass;
 
 static uint64_t groups_for(const pass *p, uint64_t records)
@@ -61,29 +61,29 @@ static uint64_t groups_for(const pass *p, uint64_t records)
     return wanted < most ? wanted : most;
 }
 
-static hdst__work_arg memory_of(const pass *p, hdst__hash_memory which) { return (hdst__work_arg){.memory = p->d->memory[which]}; }
+static hdst__work_arg memory_of(const pass *p, hdst__aggregate_device_memory which) { return (hdst__work_arg){.memory = p->d->memory[which]}; }
 static hdst__work_arg number(uint64_t n) { return (hdst__work_arg){.number = n}; }
 
-static hdst_status scan(const pass *p, hdst__hash_memory which, uint64_t count, hdst_error *error)
+static hdst_status scan(const pass *p, hdst__aggregate_device_memory which, uint64_t count, hdst_error *error)
 {
     const uint64_t most = (uint64_t)p->d->device->facts.compute_units * SCAN_GROUPS_PER_UNIT, wanted = count / LEAST_OF_GROUP + 1,
                    groups = wanted < most ? wanted : most;
-    hdst_status status = hdst__hash_provide(p->d, HDST__HASH_SHARES, groups * 4, error);
-    const hdst__work_arg args[] = {number(count), memory_of(p, which), memory_of(p, HDST__HASH_SHARES)};
-    if (status == HDST_OK) status = hdst__hash_work(p->d, HDST__HASH_SUM, args, 3, groups, error);
-    return status == HDST_OK ? hdst__hash_work(p->d, HDST__HASH_SCAN, args, 3, groups, error) : status;
+    hdst_status status = hdst__aggregate_device_provide(p->d, HDST__AGGREGATE_SHARES, groups * 4, error);
+    const hdst__work_arg args[] = {number(count), memory_of(p, which), memory_of(p, HDST__AGGREGATE_SHARES)};
+    if (status == HDST_OK) status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_SUM, args, 3, groups, error);
+    return status == HDST_OK ? hdst__aggregate_device_work(p->d, HDST__AGGREGATE_SCAN, args, 3, groups, error) : status;
 }
 
 // Counters to places, and where `runs` << bits partitions begin.
 static hdst_status place_partitions(const pass *p, const uint32_t *base, uint64_t runs, uint32_t bits, hdst_error *error)
 {
     const uint64_t partitions = runs << bits;
-    hdst_status status = hdst__hash_put(p->d, HDST__HASH_BASE, base, (runs + 1) * sizeof *base, error);
-    if (status == HDST_OK) status = hdst__hash_provide(p->d, HDST__HASH_OF_STARTS, (partitions + 1) * 4, error);
-    if (status == HDST_OK) status = scan(p, HDST__HASH_COUNTERS, ((uint64_t)base[runs] << bits) + 1, error);
-    const hdst__work_arg args[] = {number(partitions), number(bits), memory_of(p, HDST__HASH_COUNTERS), memory_of(p, HDST__HASH_BASE),
-                                   memory_of(p, HDST__HASH_OF_STARTS)};
-    return status == HDST_OK ? hdst__hash_work(p->d, HDST__HASH_STARTS, args, 5, partitions / HDST__HASH_LANES + 1, error) : status;
+    hdst_status status = hdst__aggregate_device_put(p->d, HDST__AGGREGATE_BASE, base, (runs + 1) * sizeof *base, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_provide(p->d, HDST__AGGREGATE_OF_STARTS, (partitions + 1) * 4, error);
+    if (status == HDST_OK) status = scan(p, HDST__AGGREGATE_COUNTERS, ((uint64_t)base[runs] << bits) + 1, error);
+    const hdst__work_arg args[] = {number(partitions), number(bits), memory_of(p, HDST__AGGREGATE_COUNTERS), memory_of(p, HDST__AGGREGATE_BASE),
+                                   memory_of(p, HDST__AGGREGATE_OF_STARTS)};
+    return status == HDST_OK ? hdst__aggregate_device_work(p->d, HDST__AGGREGATE_STARTS, args, 5, partitions / HDST__AGGREGATE_LANES + 1, error) : status;
 }
 
 static uint64_t segment_groups(const pass *p, const hdst__segment *segment)
@@ -95,28 +95,30 @@ static uint64_t segment_groups(const pass *p, const hdst__segment *segment)
 // Counting or placing, each segment of the input in chunks of its own.
 static hdst_status over_segments(const pass *p, bool counts, hdst_error *error)
 {
-    const hdst__hash_choice *c = &p->d->choice;
-    const hdst__hash_kernel which = counts ? (c->heavy ? HDST__HASH_COUNT_HEAVY : HDST__HASH_COUNT) : c->heavy ? HDST__HASH_PLACE_HEAVY : HDST__HASH_PLACE;
+    const hdst__aggregate_device_choice *c = &p->d->choice;
+    const hdst__aggregate_device_kernel which = counts ? (c->heavy ? HDST__AGGREGATE_COUNT_HEAVY : HDST__AGGREGATE_COUNT)
+        : c->heavy ? HDST__AGGREGATE_PLACE_HEAVY : HDST__AGGREGATE_PLACE;
     hdst_status status = HDST_OK;
     uint64_t chunk = 0;
     for (uint64_t i = 0; i < p->cache->count && status == HDST_OK; i++) {
         const hdst__segment *segment = &p->cache->segment[i];
         const uint64_t groups = segment_groups(p, segment);
-        hdst__work_arg args[HDST__HASH_COLUMNS * 2 + 16] = {number(segment->count), number(32 - c->high_bits), number((1u << c->high_bits) - 1), number(chunk),
+        hdst__work_arg args[HDST__AGGREGATE_COLUMNS * 2 + 16] = {number(segment->count), number(32 - c->high_bits),
+                                                                 number((1u << c->high_bits) - 1), number(chunk),
                                                             number(p->chunks)};
-        size_t n = 5 + hdst__hash_sources(p->d, segment, args + 5);
-        args[n++] = memory_of(p, HDST__HASH_COUNTERS);
-        if (!counts) args[n++] = memory_of(p, HDST__HASH_TUPLES);
+        size_t n = 5 + hdst__aggregate_device_sources(p->d, segment, args + 5);
+        args[n++] = memory_of(p, HDST__AGGREGATE_COUNTERS);
+        if (!counts) args[n++] = memory_of(p, HDST__AGGREGATE_TUPLES);
         if (c->heavy) {
             args[n++] = number(c->heavy_places);
             args[n++] = number(c->seed);
             if (counts) args[n++] = number(c->copies);
-            args[n++] = memory_of(p, HDST__HASH_SCALES);
+            args[n++] = memory_of(p, HDST__AGGREGATE_SCALES);
             args[n++] = number(c->bits);
-            args[n++] = memory_of(p, HDST__HASH_HEAVY_KEYS);
-            if (counts) args[n++] = memory_of(p, HDST__HASH_HEAVY_WORDS);
+            args[n++] = memory_of(p, HDST__AGGREGATE_HEAVY_KEYS);
+            if (counts) args[n++] = memory_of(p, HDST__AGGREGATE_HEAVY_WORDS);
         }
-        status = hdst__hash_work(p->d, which, args, n, groups, error);
+        status = hdst__aggregate_device_work(p->d, which, args, n, groups, error);
         chunk += groups;
     }
     return status;
@@ -125,25 +127,25 @@ static hdst_status over_segments(const pass *p, bool counts, hdst_error *error)
 static hdst_status first_time(pass *p, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
-    const hdst__hash_choice *c = &d->choice;
-    int32_t scales[HDST__HASH_VALUES + 1] = {0};
+    const hdst__aggregate_device_choice *c = &d->choice;
+    int32_t scales[HDST__AGGREGATE_VALUES + 1] = {0};
     p->chunks = 0;
     for (uint64_t i = 0; i < p->cache->count; i++) p->chunks += segment_groups(p, &p->cache->segment[i]);
     for (uint64_t v = 0; v < d->layout->value_count; v++)
         if (d->layout->value[v].cell.digits) scales[d->shape.value[v].sum] = d->layout->value[v].s;
     const uint64_t counters = (p->chunks << c->high_bits) + 1, row_bytes = d->layout->record->size, tuple_bytes = (uint64_t)d->shape.pair_words * 4;
     const uint64_t each = row_bytes > tuple_bytes ? row_bytes : tuple_bytes;
-    hdst_status status = hdst__hash_put(d, HDST__HASH_SCALES, scales, sizeof scales, error);
-    if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_COUNTERS, counters * 4, error);
-    if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_HEAVY_WORDS, ((uint64_t)c->heavy_places + 1) * d->shape.units * 8, error);
-    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_TUPLES, (p->records + c->heavy_places) * each, error);
-    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_OTHER_TUPLES, (p->records + c->heavy_places) * each, error);
+    hdst_status status = hdst__aggregate_device_put(d, HDST__AGGREGATE_SCALES, scales, sizeof scales, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_COUNTERS, counters * 4, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_HEAVY_WORDS, ((uint64_t)c->heavy_places + 1) * d->shape.units * 8, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_TUPLES, (p->records + c->heavy_places) * each, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_OTHER_TUPLES, (p->records + c->heavy_places) * each, error);
     if (status == HDST_OK) status = over_segments(p, true, error);
     if (status == HDST_OK) status = place_partitions(p, (const uint32_t[]){0, (uint32_t)p->chunks}, 1, c->high_bits, error);
     if (status == HDST_OK) status = over_segments(p, false, error);
-    if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_OF_STARTS, 0, p->starts, ((UINT64_C(1) << c->high_bits) + 1) * 4, error);
-    p->tuples = HDST__HASH_TUPLES;
-    p->rows = HDST__HASH_OTHER_TUPLES;
+    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_OF_STARTS, 0, p->starts, ((UINT64_C(1) << c->high_bits) + 1) * 4, error);
+    p->tuples = HDST__AGGREGATE_TUPLES;
+    p->rows = HDST__AGGREGATE_OTHER_TUPLES;
     if (status == HDST_OK) d->tuples = p->starts[1u << c->high_bits];
     return status;
 }
@@ -152,20 +154,21 @@ static hdst_status first_time(pass *p, hdst_error *error)
 static hdst_status count_distinct(pass *p, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
-    hdst__hash_choice *c = &d->choice;
-    const uint64_t bytes = (UINT64_C(1) << HDST__HASH_MAP_BITS) / 8, partitions = UINT64_C(1) << c->high_bits;
+    hdst__aggregate_device_choice *c = &d->choice;
+    const uint64_t bytes = (UINT64_C(1) << HDST__AGGREGATE_MAP_BITS) / 8, partitions = UINT64_C(1) << c->high_bits;
     uint64_t end = 1;
     while (end < partitions && p->starts[end] < LOOKED_AT) end++;
     uint32_t skip = 0;
     while (skip < c->high_bits && end <= partitions >> (skip + 1)) skip++;
-    hdst_status status = hdst__hash_clear(d, HDST__HASH_MAP, bytes, error);
+    hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_MAP, bytes, error);
     const hdst__work_arg args[] = {
-        number(0), number(p->starts[end]), number(skip), number(HDST__HASH_MAP_BITS), memory_of(p, HDST__HASH_TUPLES), memory_of(p, HDST__HASH_MAP)};
-    if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_DISTINCT, args, 6, groups_for(p, p->starts[end]), error);
+        number(0), number(p->starts[end]), number(skip), number(HDST__AGGREGATE_MAP_BITS), memory_of(p, HDST__AGGREGATE_TUPLES),
+        memory_of(p, HDST__AGGREGATE_MAP)};
+    if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_DISTINCT, args, 6, groups_for(p, p->starts[end]), error);
     uint64_t *map = hdst__alloc(hdst__engine_allocator(d->engine), bytes);
     if (!map) return hdst__error_memory(error, "a reduce by key");
-    if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_MAP, 0, map, bytes, error);
-    if (status == HDST_OK) c->distinct = hdst__hash_distinct_of(map, (double)end / (double)partitions) + c->heavy;
+    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_MAP, 0, map, bytes, error);
+    if (status == HDST_OK) c->distinct = hdst__aggregate_device_distinct_of(map, (double)end / (double)partitions) + c->heavy;
     hdst__free(hdst__engine_allocator(d->engine), map);
     return status;
 }
@@ -174,9 +177,9 @@ static hdst_status count_distinct(pass *p, hdst_error *error)
 static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks, hdst_error *error)
 {
     typedef struct chunk { uint32_t first, count, counter, step; } chunk;
-    const hdst__hash_choice *c = &p->d->choice;
+    const hdst__aggregate_device_choice *c = &p->d->choice;
     const uint32_t partitions = 1u << c->high_bits, all = p->starts[partitions], each = (uint32_t)(all / groups_for(p, all) + 1),
-                   tile = p->d->shape.tile_rows * HDST__HASH_LANES;
+                   tile = p->d->shape.tile_rows * HDST__AGGREGATE_LANES;
     const uint32_t length = (each + tile - 1) / tile * tile;
     chunk *list = hdst__alloc(hdst__engine_allocator(p->d->engine), ((uint64_t)all / length + partitions + 1) * sizeof *list);
     if (!list) return hdst__error_memory(error, "a reduce by key");
@@ -190,31 +193,31 @@ static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks,
     }
     base[partitions] = n;
     *chunks = n;
-    hdst_status status = hdst__hash_put(p->d, HDST__HASH_CHUNKS, list, n * sizeof *list, error);
+    hdst_status status = hdst__aggregate_device_put(p->d, HDST__AGGREGATE_CHUNKS, list, n * sizeof *list, error);
     hdst__free(hdst__engine_allocator(p->d->engine), list);
     return status;
 }
 
 static hdst_status second_time(pass *p, hdst_error *error)
 {
-    const hdst__hash_choice *c = &p->d->choice;
-    uint32_t base[HDST__HASH_PARTS + 1];
+    const hdst__aggregate_device_choice *c = &p->d->choice;
+    uint32_t base[HDST__AGGREGATE_PARTS + 1];
     uint64_t chunks = 0;
     hdst_status status = write_chunks(p, base, &chunks, error);
-    if (status == HDST_OK) status = hdst__hash_clear(p->d, HDST__HASH_COUNTERS, ((chunks << c->low_bits) + 1) * 4, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_clear(p->d, HDST__AGGREGATE_COUNTERS, ((chunks << c->low_bits) + 1) * 4, error);
     if (status != HDST_OK) return status;
     const hdst__work_arg args[] = {number(chunks),
                                    number(32 - c->high_bits - c->low_bits),
                                    number((1u << c->low_bits) - 1),
-                                   memory_of(p, HDST__HASH_CHUNKS),
-                                   memory_of(p, HDST__HASH_TUPLES),
-                                   memory_of(p, HDST__HASH_COUNTERS),
-                                   memory_of(p, HDST__HASH_OTHER_TUPLES)};
-    status = hdst__hash_work(p->d, HDST__HASH_COUNT_LOW, args, 6, chunks, error);
+                                   memory_of(p, HDST__AGGREGATE_CHUNKS),
+                                   memory_of(p, HDST__AGGREGATE_TUPLES),
+                                   memory_of(p, HDST__AGGREGATE_COUNTERS),
+                                   memory_of(p, HDST__AGGREGATE_OTHER_TUPLES)};
+    status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_COUNT_LOW, args, 6, chunks, error);
     if (status == HDST_OK) status = place_partitions(p, base, UINT64_C(1) << c->high_bits, c->low_bits, error);
-    if (status == HDST_OK) status = hdst__hash_work(p->d, HDST__HASH_PLACE_LOW, args, 7, chunks, error);
-    p->tuples = HDST__HASH_OTHER_TUPLES;
-    p->rows = HDST__HASH_TUPLES;
+    if (status == HDST_OK) status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_PLACE_LOW, args, 7, chunks, error);
+    p->tuples = HDST__AGGREGATE_OTHER_TUPLES;
+    p->rows = HDST__AGGREGATE_TUPLES;
     return status;
 }
 
@@ -222,46 +225,46 @@ static hdst_status clear_spares(const pass *p, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
     const uint64_t cells = d->choice.spare_cells, mask = cells - 1;
-    hdst_status status = hdst__hash_clear(d, HDST__HASH_SPARES, (2 + cells + (cells + 1) * d->shape.spare_words) * 8, error);
-    if (status == HDST_OK) status = d->device->ops->write(d->device, d->memory[HDST__HASH_SPARES], 0, &mask, sizeof mask, true, error);
-    return status == HDST_OK ? hdst__hash_provide(d, HDST__HASH_SPARE_ROWS, (cells + 1) * 8, error) : status;
+    hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_SPARES, (2 + cells + (cells + 1) * d->shape.spare_words) * 8, error);
+    if (status == HDST_OK) status = d->device->ops->write(d->device, d->memory[HDST__AGGREGATE_SPARES], 0, &mask, sizeof mask, true, error);
+    return status == HDST_OK ? hdst__aggregate_device_provide(d, HDST__AGGREGATE_SPARE_ROWS, (cells + 1) * 8, error) : status;
 }
 
 // Partitions to rows. *full: keys found no room in a table; *spares_full: addends in a spare cell.
 static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
-    const hdst__hash_choice *c = &d->choice;
+    const hdst__aggregate_device_choice *c = &d->choice;
     const uint64_t bits = c->high_bits + c->low_bits, partitions = UINT64_C(1) << bits;
     uint32_t failed = 0, rows = 0;
     uint64_t head[2];
     hdst_status status = clear_spares(p, error);
-    if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_ROWS_OF, (partitions + 1) * 4, error);
-    if (status == HDST_OK) status = hdst__hash_provide(d, HDST__HASH_STAGED, partitions * 4, error);
-    if (status == HDST_OK) status = hdst__hash_clear(d, HDST__HASH_FAILED, 8, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_ROWS_OF, (partitions + 1) * 4, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_STAGED, partitions * 4, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_FAILED, 8, error);
     const hdst__work_arg args[] = {number(partitions),
                                    number(bits),
                                    number(c->slots),
                                    number(c->spread),
                                    number(c->heavy),
-                                   memory_of(p, HDST__HASH_SCALES),
+                                   memory_of(p, HDST__AGGREGATE_SCALES),
                                    number(c->bits),
-                                   memory_of(p, HDST__HASH_OF_STARTS),
+                                   memory_of(p, HDST__AGGREGATE_OF_STARTS),
                                    memory_of(p, p->tuples),
-                                   memory_of(p, HDST__HASH_HEAVY_KEYS),
-                                   memory_of(p, HDST__HASH_RANKED),
-                                   memory_of(p, HDST__HASH_HEAVY_WORDS),
-                                   memory_of(p, HDST__HASH_SPARES),
-                                   memory_of(p, HDST__HASH_SPARE_ROWS),
+                                   memory_of(p, HDST__AGGREGATE_HEAVY_KEYS),
+                                   memory_of(p, HDST__AGGREGATE_RANKED),
+                                   memory_of(p, HDST__AGGREGATE_HEAVY_WORDS),
+                                   memory_of(p, HDST__AGGREGATE_SPARES),
+                                   memory_of(p, HDST__AGGREGATE_SPARE_ROWS),
                                    memory_of(p, p->rows),
-                                   memory_of(p, HDST__HASH_ROWS_OF),
-                                   memory_of(p, HDST__HASH_STAGED),
-                                   memory_of(p, HDST__HASH_FAILED)};
-    if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_TOTAL, args, sizeof args / sizeof *args, partitions, error);
-    if (status == HDST_OK) status = scan(p, HDST__HASH_ROWS_OF, partitions + 1, error);
-    if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_FAILED, 0, &failed, sizeof failed, error);
-    if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_SPARES, 0, head, sizeof head, error);
-    if (status == HDST_OK) status = hdst__hash_read(d, HDST__HASH_ROWS_OF, partitions * 4, &rows, sizeof rows, error);
+                                   memory_of(p, HDST__AGGREGATE_ROWS_OF),
+                                   memory_of(p, HDST__AGGREGATE_STAGED),
+                                   memory_of(p, HDST__AGGREGATE_FAILED)};
+    if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_TOTAL, args, sizeof args / sizeof *args, partitions, error);
+    if (status == HDST_OK) status = scan(p, HDST__AGGREGATE_ROWS_OF, partitions + 1, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_FAILED, 0, &failed, sizeof failed, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_SPARES, 0, head, sizeof head, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_ROWS_OF, partitions * 4, &rows, sizeof rows, error);
     *full = failed;
     *spares_full = head[1];
     d->rows = rows;
@@ -276,11 +279,11 @@ static hdst_status write_rows(const pass *p, hdst_error *error)
     hdst__ticket ticket = {.notify = false};
     hdst_status status = hdst__store_hold(&d->store, d->device, d->rows, &out, error);
     if (status != HDST_OK || d->rows == 0) return status;
-    const hdst__work_arg spare[] = {memory_of(p, HDST__HASH_SPARES), memory_of(p, HDST__HASH_SPARE_ROWS), memory_of(p, p->rows)};
+    const hdst__work_arg spare[] = {memory_of(p, HDST__AGGREGATE_SPARES), memory_of(p, HDST__AGGREGATE_SPARE_ROWS), memory_of(p, p->rows)};
     const hdst__work_arg args[] = {
-        number(partitions), memory_of(p, HDST__HASH_ROWS_OF), memory_of(p, HDST__HASH_STAGED), memory_of(p, p->rows), {.memory = out}};
-    if (d->shape.sums) status = hdst__hash_work(d, HDST__HASH_SPARE, spare, 3, groups_for(p, d->choice.spare_cells * 8), error);
-    if (status == HDST_OK) status = hdst__hash_work(d, HDST__HASH_WRITE, args, 5, partitions, error);
+        number(partitions), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_STAGED), memory_of(p, p->rows), {.memory = out}};
+    if (d->shape.sums) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_SPARE, spare, 3, groups_for(p, d->choice.spare_cells * 8), error);
+    if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_WRITE, args, 5, partitions, error);
     if (status == HDST_OK) status = d->device->ops->mark(d->device, &ticket, error);
     return status == HDST_OK ? d->device->ops->settle(d->device, &ticket, error) : status;
 }
@@ -290,14 +293,14 @@ static hdst_status write_rows(const pass *p, hdst_error *error)
 static hdst_status attempt(pass *p, bool *again, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
-    hdst__hash_choice *c = &d->choice;
+    hdst__aggregate_device_choice *c = &d->choice;
     bool full = false, spares_full = false;
     hdst_status status = hdst__cancel_check(hdst__engine_cancel(d->engine), 0, p->records, error);
     if (status == HDST_OK) status = first_time(p, error);
     if (status == HDST_OK && !c->known) {
         const uint32_t high = c->high_bits, forced = hdst__engine_limits(d->engine)->by_key_part_bits;
         status = count_distinct(p, error);
-        hdst__hash_choose_partitions(d);
+        hdst__aggregate_device_choose_partitions(d);
         const uint32_t bits = c->high_bits + c->low_bits;
         c->high_bits = high;
         c->low_bits = bits > high && !forced ? bits - high : 0;
@@ -310,7 +313,7 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
     if (full) {
         c->distinct = c->distinct * 3 + 1;
         c->known = true;
-        hdst__hash_choose_partitions(d);
+        hdst__aggregate_device_choose_partitions(d);
         if (c->high_bits + c->low_bits > MOST_BITS) return HDST_E_MEMORY;
     }
     if (spares_full) c->spare_cells *= 8;
@@ -334,18 +337,18 @@ static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *
     hdst_status status = HDST_OK;
     const bool same = lasting && d->choice.of == cache && d->choice.records == cache->reader.records;
     if (!same) default_tiers(d);
-    *why = hdst__hash_why_not(d->layout, storage, &d->device->facts);
+    *why = hdst__aggregate_kernels_why_not(d->layout, storage, &d->device->facts);
     if (*why) return HDST_OK;
-    status = hdst__hash_prepare_text(d, storage, error);
+    status = hdst__aggregate_device_prepare_text(d, storage, error);
     if (same || status != HDST_OK) return status;
-    status = hdst__hash_choose(d, cache, error);
-    *why = hdst__hash_why_not(d->layout, storage, &d->device->facts);
-    return status == HDST_OK && !*why ? hdst__hash_prepare_text(d, storage, error) : status;
+    status = hdst__aggregate_device_choose(d, cache, error);
+    *why = hdst__aggregate_kernels_why_not(d->layout, storage, &d->device->facts);
+    return status == HDST_OK && !*why ? hdst__aggregate_device_prepare_text(d, storage, error) : status;
 }
 
 static void proven(hdst__aggregate_device *d)
 {
-    for (int k = 0; k < HDST__HASH_KERNELS; k++)
+    for (int k = 0; k < HDST__AGGREGATE_KERNELS; k++)
         if (d->program[k]) d->device->ops->proven(d->device, d->program[k]);
 }
 
@@ -353,7 +356,7 @@ static hdst_status run(hdst__aggregate_device *d, const hdst__aggregate_input *i
 {
     pass p = {.d = d, .cache = input->cache, .records = input->reader->records};
     bool again = true;
-    hdst_status status = hdst__hash_load_cache(d, input->cache, stats, error);
+    hdst_status status = hdst__aggregate_device_load_cache(d, input->cache, stats, error);
     if (status == HDST_OK && (input->cache->streamed || input->cache->device != d->device)) *why = "the records have no room on the device";
     if (status != HDST_OK || *why) return status;
     const double start = hdst__now();
@@ -377,7 +380,7 @@ static hdst_status run(hdst__aggregate_device *d, const hdst__aggregate_input *i
 static bool is_able(const hdst__aggregate_device *d, uint64_t records)
 {
     const bool suits = records >= hdst__engine_limits(d->engine)->by_key_device_least && records <= UINT32_MAX / 4;
-    return suits && d->device->facts.target == HDST__TARGET_GPU && d->device->ops->work && d->device->facts.max_group >= HDST__HASH_LANES;
+    return suits && d->device->facts.target == HDST__TARGET_GPU && d->device->ops->work && d->device->facts.max_group >= HDST__AGGREGATE_LANES;
 }
 
 bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
@@ -391,7 +394,7 @@ bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
     bool suits = false;
     if (!setjmp(out_of_memory)) {
         default_tiers(d);
-        suits = !hdst__hash_why_not(d->layout, hdst__storage_make(&arena, d->layout->record, HDST__AOS, 0, 1), &d->device->facts);
+        suits = !hdst__aggregate_kernels_why_not(d->layout, hdst__storage_make(&arena, d->layout->record, HDST__AOS, 0, 1), &d->device->facts);
     }
     hdst__arena_destroy(&arena);
     // The records, and tuples of them twice; a tuple is as wide as a record, or nearly.
@@ -419,13 +422,13 @@ hdst_status hdst__aggregate_device_run(hdst__aggregate_device *d, const hdst__ag
     hdst__driver_run_end();
     if (*done) return status;
     d->choice.of = NULL;
-    hdst__hash_release(d);
+    hdst__aggregate_device_release(d);
     return status;
 }
 
 void hdst__aggregate_device_explain(const hdst__aggregate_device *d, hdst__buffer *out)
 {
-    const hdst__hash_choice *c = &d->choice;
+    const hdst__aggregate_device_choice *c = &d->choice;
     const uint32_t bits = c->high_bits + c->low_bits;
     hdst__buffer_printf(
         out, "    container: device hash: %u part%s by hash in %u round%s, a table of %u rows in local memory for each, as the records lie on the device\n",

@@ -20,7 +20,7 @@ enum {
     MOST_HEAVY = 512,                   // heavy hitters, where not all are
     RARE = 2000,                        // few keys: one in so many records has a key that the sample has once
     SEEDS = 32, LEAST_PLACES = 16, MOST_COPIES = 16,
-    MOST_BITS = 9,                      // of HDST__HASH_PARTS
+    MOST_BITS = 9,                      // of HDST__AGGREGATE_PARTS
 };
 
 typedef struct counted {
@@ -35,7 +35,7 @@ typedef struct sample {
     uint64_t distinct, singles;
 } sample;
 
-static uint64_t mixed_of(const hdst__hash_shape *shape, const uint32_t *tuple)
+static uint64_t mixed_of(const hdst__aggregate_kernel_shape *shape, const uint32_t *tuple)
 {
     return shape->mixed_bytes == 4 ? tuple[0] : tuple[0] | (uint64_t)tuple[1] << 32;
 }
@@ -44,20 +44,20 @@ static uint64_t mixed_of(const hdst__hash_shape *shape, const uint32_t *tuple)
 
 static hdst_status take_sample(hdst__aggregate_device *d, const hdst__dataset_cache *cache, sample *s, hdst_error *error)
 {
-    const uint64_t records = cache->reader.records, wanted = records < HDST__HASH_SAMPLED ? records : HDST__HASH_SAMPLED,
+    const uint64_t records = cache->reader.records, wanted = records < HDST__AGGREGATE_SAMPLED ? records : HDST__AGGREGATE_SAMPLED,
                    bytes = (uint64_t)d->shape.pair_words * 4;
-    hdst_status status = hdst__hash_provide(d, HDST__HASH_OF_SAMPLE, wanted * bytes, error);
+    hdst_status status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_OF_SAMPLE, wanted * bytes, error);
     for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) {
         const hdst__segment *segment = &cache->segment[i];
         const uint64_t end = wanted * (segment->first + segment->count) / records, count = end > s->count ? end - s->count : 0;
-        hdst__work_arg args[HDST__HASH_COLUMNS * 2 + 8] = {{.number = count}, {.number = count ? segment->count / count : 1}, {.number = s->count}};
+        hdst__work_arg args[HDST__AGGREGATE_COLUMNS * 2 + 8] = {{.number = count}, {.number = count ? segment->count / count : 1}, {.number = s->count}};
         if (count == 0) continue;
-        size_t n = 3 + hdst__hash_sources(d, segment, args + 3);
-        args[n++].memory = d->memory[HDST__HASH_OF_SAMPLE];
-        status = hdst__hash_work(d, HDST__HASH_SAMPLE, args, n, count / HDST__HASH_LANES + 1, error);
+        size_t n = 3 + hdst__aggregate_device_sources(d, segment, args + 3);
+        args[n++].memory = d->memory[HDST__AGGREGATE_OF_SAMPLE];
+        status = hdst__aggregate_device_work(d, HDST__AGGREGATE_SAMPLE, args, n, count / HDST__AGGREGATE_LANES + 1, error);
         s->count = end;
     }
-    return status == HDST_OK && s->count ? hdst__hash_read(d, HDST__HASH_OF_SAMPLE, 0, s->words, s->count * bytes, error) : status;
+    return status == HDST_OK && s->count ? hdst__aggregate_device_read(d, HDST__AGGREGATE_OF_SAMPLE, 0, s->words, s->count * bytes, error) : status;
 }
 
 // The table's order is of no consequence, so its places are such that nobody can make keys that crowd there.
@@ -132,7 +132,7 @@ static uint64_t filler(uint32_t at, uint32_t seed, uint32_t places)
 
 static hdst_status write_heavy(hdst__aggregate_device *d, homed *keys, uint32_t count, hdst_error *error)
 {
-    hdst__hash_choice *c = &d->choice;
+    hdst__aggregate_device_choice *c = &d->choice;
     const hdst__allocator *allocator = hdst__engine_allocator(d->engine);
     uint32_t *place = hdst__alloc(allocator, (count + 1) * sizeof *place), *ranked = hdst__alloc(allocator, (count + 1) * sizeof *ranked);
     uint64_t *table = hdst__alloc(allocator, (c->heavy_places + 1) * sizeof *table), *order = hdst__alloc(allocator, (count + 1) * 2 * sizeof *order);
@@ -150,9 +150,9 @@ static hdst_status write_heavy(hdst__aggregate_device *d, homed *keys, uint32_t 
         for (uint32_t i = 0; i < c->heavy; i++) ranked[i] = (uint32_t)order[2 * i + 1];
         uint32_t *narrow = (uint32_t *)table;           // little-endian hosts; each is written behind where it is read
         for (uint32_t i = 0; i < c->heavy_places && d->shape.mixed_bytes == 4; i++) narrow[i] = (uint32_t)table[i];
-        status = hdst__hash_put(d, HDST__HASH_HEAVY_KEYS, table, (uint64_t)c->heavy_places * d->shape.mixed_bytes, error);
+        status = hdst__aggregate_device_put(d, HDST__AGGREGATE_HEAVY_KEYS, table, (uint64_t)c->heavy_places * d->shape.mixed_bytes, error);
     }
-    if (status == HDST_OK) status = hdst__hash_put(d, HDST__HASH_RANKED, ranked, c->heavy * sizeof *ranked, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_put(d, HDST__AGGREGATE_RANKED, ranked, c->heavy * sizeof *ranked, error);
     hdst__free(allocator, place);
     hdst__free(allocator, ranked);
     hdst__free(allocator, table);
@@ -162,7 +162,7 @@ static hdst_status write_heavy(hdst__aggregate_device *d, homed *keys, uint32_t 
 
 static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error *error)
 {
-    hdst__hash_choice *c = &d->choice;
+    hdst__aggregate_device_choice *c = &d->choice;
     const uint32_t most = d->shape.hot_slots / 4;
     uint32_t count = 0, best = 0;
     c->few = s->distinct <= most && s->singles * RARE <= s->count;
@@ -173,7 +173,10 @@ static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error
     if (count > limit) count = limit;
     c->heavy = 0;
     c->heavy_places = 0;
-    if (count == 0) return hdst__hash_put(d, HDST__HASH_RANKED, "", 0, error) == HDST_OK ? hdst__hash_put(d, HDST__HASH_HEAVY_KEYS, "", 0, error) : error->code;
+    if (count == 0) {
+        const hdst_status status = hdst__aggregate_device_put(d, HDST__AGGREGATE_RANKED, "", 0, error);
+        return status == HDST_OK ? hdst__aggregate_device_put(d, HDST__AGGREGATE_HEAVY_KEYS, "", 0, error) : status;
+    }
     homed *keys = hdst__alloc(hdst__engine_allocator(d->engine), count * sizeof *keys);
     uint32_t *place = hdst__alloc(hdst__engine_allocator(d->engine), count * sizeof *place);
     hdst_status status = keys && place ? HDST_OK : hdst__error_memory(error, "a reduce by key");
@@ -194,7 +197,7 @@ static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error
 
 // --- Scales ---
 
-static uint64_t value_bits(const hdst__hash_value *at, const uint32_t *tuple, bool wide)
+static uint64_t value_bits(const hdst__aggregate_kernel_value *at, const uint32_t *tuple, bool wide)
 {
     return wide ? tuple[at->payload] | (uint64_t)tuple[at->payload + 1] << 32 : tuple[at->payload];
 }
@@ -220,7 +223,7 @@ static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t r
     d->choice.bits = hdst__compact_bits(records);
     for (uint64_t v = 0; v < d->layout->value_count; v++) {
         hdst__value_column *column = &d->layout->value[v];
-        const hdst__hash_value *at = &d->shape.value[v];
+        const hdst__aggregate_kernel_value *at = &d->shape.value[v];
         hdst__addends addends;
         if (!column->cell.digits) continue;
         hdst__addends_init(&addends);
@@ -246,9 +249,9 @@ static uint32_t bits_for(double count)
     return bits;
 }
 
-void hdst__hash_choose_partitions(hdst__aggregate_device *d)
+void hdst__aggregate_device_choose_partitions(hdst__aggregate_device *d)
 {
-    hdst__hash_choice *c = &d->choice;
+    hdst__aggregate_device_choice *c = &d->choice;
     const uint32_t forced = hdst__engine_limits(d->engine)->by_key_table_bits;
     c->slots = forced && 1u << forced < d->shape.slots ? 1u << forced : d->shape.slots;
     c->spread = c->slots - c->slots / 16;
@@ -259,30 +262,30 @@ void hdst__hash_choose_partitions(hdst__aggregate_device *d)
     c->low_bits = bits - c->high_bits;
 }
 
-double hdst__hash_distinct_of(const uint64_t *map, double share)
+double hdst__aggregate_device_distinct_of(const uint64_t *map, double share)
 {
     uint64_t set = 0;
-    const double m = (double)(UINT64_C(1) << HDST__HASH_MAP_BITS);
-    for (uint64_t i = 0; i < (UINT64_C(1) << HDST__HASH_MAP_BITS) / 64; i++) set += (uint64_t)__builtin_popcountll(map[i]);
-    return set == UINT64_C(1) << HDST__HASH_MAP_BITS ? 1e18 : -m * log1p(-(double)set / m) / share;
+    const double m = (double)(UINT64_C(1) << HDST__AGGREGATE_MAP_BITS);
+    for (uint64_t i = 0; i < (UINT64_C(1) << HDST__AGGREGATE_MAP_BITS) / 64; i++) set += (uint64_t)__builtin_popcountll(map[i]);
+    return set == UINT64_C(1) << HDST__AGGREGATE_MAP_BITS ? 1e18 : -m * log1p(-(double)set / m) / share;
 }
 
 // --- All of it ---
 
-hdst_status hdst__hash_choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, hdst_error *error)
+hdst_status hdst__aggregate_device_choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, hdst_error *error)
 {
     const hdst__allocator *allocator = hdst__engine_allocator(d->engine);
     const uint64_t records = cache->reader.records;
-    sample s = {.words = hdst__alloc(allocator, (uint64_t)HDST__HASH_SAMPLED * d->shape.pair_words * 4),
+    sample s = {.words = hdst__alloc(allocator, (uint64_t)HDST__AGGREGATE_SAMPLED * d->shape.pair_words * 4),
                 .key = hdst__alloc_zero(allocator, sizeof *s.key << COUNT_BITS)};
     hdst_status status = s.words && s.key ? take_sample(d, cache, &s, error) : hdst__error_memory(error, "a reduce by key");
-    d->choice = (hdst__hash_choice){.of = cache, .records = records, .sampled = s.count};
+    d->choice = (hdst__aggregate_device_choice){.of = cache, .records = records, .sampled = s.count};
     if (status == HDST_OK) {
         count_keys(d, &s);
         d->choice.distinct = hdst__distinct_keys_expected((double)s.distinct, (double)s.count, (double)records);
         choose_scales(d, &s, records);
         status = choose_heavy(d, &s, error);
-        hdst__hash_choose_partitions(d);
+        hdst__aggregate_device_choose_partitions(d);
     }
     hdst__free(allocator, s.words);
     hdst__free(allocator, s.key);

@@ -5,9 +5,9 @@
 
 #include "shuffle/aggregate/aggregate_device_state.h"
 
-hdst_status hdst__hash_choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, hdst_error *error);
-void hdst__hash_choose_partitions(hdst__aggregate_device *d);           // again, for choice.distinct
+hdst_status hdst__aggregate_device_choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, hdst_error *error);
+void hdst__aggregate_device_choose_partitions(hdst__aggregate_device *d);           // again, for choice.distinct
 // How many keys there are, from bits set in the map for `share` of the hashes.
-double hdst__hash_distinct_of(const uint64_t *map, double share);
+double hdst__aggregate_device_distinct_of(const uint64_t *map, double share);
 
 #endif

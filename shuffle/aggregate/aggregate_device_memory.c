@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-static const char *const kernel_name[HDST__HASH_KERNELS] = {
+static const char *const kernel_name[HDST__AGGREGATE_KERNELS] = {
     "hash_sample",    "hash_sum",       "hash_scan",      "hash_starts",   "hash_count", "hash_place", "hash_count_hot",
     "hash_place_hot", "hash_count_low", "hash_place_low", "hash_distinct", "hash_total", "hash_spare", "hash_write",
 };
 
 // --- Memory ---
 
-hdst_status hdst__hash_provide(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error)
+hdst_status hdst__aggregate_device_provide(hdst__aggregate_device *d, hdst__aggregate_device_memory which, uint64_t bytes, hdst_error *error)
 {
     hdst__memory **memory = &d->memory[which];
     const uint64_t rounded = (bytes / 8 + 1) * 8;
@@ -26,26 +26,27 @@ hdst_status hdst__hash_provide(hdst__aggregate_device *d, hdst__hash_memory whic
     return status == HDST_OK ? d->device->ops->to_device(d->device, *memory, error) : status;
 }
 
-hdst_status hdst__hash_put(hdst__aggregate_device *d, hdst__hash_memory which, const void *bytes, uint64_t count, hdst_error *error)
+hdst_status hdst__aggregate_device_put(hdst__aggregate_device *d, hdst__aggregate_device_memory which, const void *bytes, uint64_t count, hdst_error *error)
 {
-    hdst_status status = hdst__hash_provide(d, which, count, error);
+    hdst_status status = hdst__aggregate_device_provide(d, which, count, error);
     return status == HDST_OK && count ? d->device->ops->write(d->device, d->memory[which], 0, bytes, count, true, error) : status;
 }
 
-hdst_status hdst__hash_clear(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error)
+hdst_status hdst__aggregate_device_clear(hdst__aggregate_device *d, hdst__aggregate_device_memory which, uint64_t bytes, hdst_error *error)
 {
-    hdst_status status = hdst__hash_provide(d, which, bytes, error);
+    hdst_status status = hdst__aggregate_device_provide(d, which, bytes, error);
     return status == HDST_OK ? d->device->ops->fill(d->device, d->memory[which], (bytes + 7) / 8, 0, error) : status;
 }
 
-hdst_status hdst__hash_read(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t offset, void *bytes, uint64_t count, hdst_error *error)
+hdst_status hdst__aggregate_device_read(hdst__aggregate_device *d, hdst__aggregate_device_memory which, uint64_t offset, void *bytes, uint64_t count,
+                                        hdst_error *error)
 {
     return d->device->ops->read(d->device, d->memory[which], offset, bytes, count, true, error);
 }
 
 static void unload_all(hdst__aggregate_device *d)
 {
-    for (int k = 0; k < HDST__HASH_KERNELS; k++) {
+    for (int k = 0; k < HDST__AGGREGATE_KERNELS; k++) {
         if (d->device) d->device->ops->unload(d->device, d->program[k]);
         d->program[k] = NULL;
     }
@@ -55,10 +56,10 @@ static void unload_all(hdst__aggregate_device *d)
     d->text = NULL;
 }
 
-void hdst__hash_release(hdst__aggregate_device *d)
+void hdst__aggregate_device_release(hdst__aggregate_device *d)
 {
     unload_all(d);
-    for (int m = 0; m < HDST__HASH_MEMORIES; m++) {
+    for (int m = 0; m < HDST__AGGREGATE_MEMORIES; m++) {
         if (d->device) d->device->ops->release(d->device, d->memory[m]);
         d->memory[m] = NULL;
     }
@@ -69,7 +70,7 @@ void hdst__hash_release(hdst__aggregate_device *d)
 
 // --- Records ---
 
-hdst_status hdst__hash_load_cache(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error)
+hdst_status hdst__aggregate_device_load_cache(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error)
 {
     const double start = hdst__now();
     const hdst_status status = hdst__dataset_cache_load(cache, d->device, "a reduce by key", &stats->bytes_to_device, error);
@@ -77,7 +78,7 @@ hdst_status hdst__hash_load_cache(hdst__aggregate_device *d, hdst__dataset_cache
     return status;
 }
 
-size_t hdst__hash_sources(const hdst__aggregate_device *d, const hdst__segment *segment, hdst__work_arg *args)
+size_t hdst__aggregate_device_sources(const hdst__aggregate_device *d, const hdst__segment *segment, hdst__work_arg *args)
 {
     const hdst__aggregation_layout *layout = d->layout;
     size_t n = 0;
@@ -104,11 +105,11 @@ static const char *make_text(hdst__aggregate_device *d, const hdst__storage *sto
 {
     jmp_buf out_of_memory;
     const char *volatile text = NULL;
-    hdst__hash_shape_of(d->layout, &d->device->facts, &d->shape);
+    hdst__aggregate_kernel_shape_of(d->layout, &d->device->facts, &d->shape);
     d->arena.out_of_memory = &out_of_memory;
     if (!setjmp(out_of_memory)) {
         hdst__writer writer = {.arena = &d->arena};
-        hdst__hash_text(&writer, d->layout, storage, &d->shape, d->device->facts.portable);
+        hdst__aggregate_kernels_text(&writer, d->layout, storage, &d->shape, d->device->facts.portable);
         d->storage = hdst__storage_make(&d->arena, storage->record, storage->layout, storage->block, 64);
         text = hdst__writer_text(&writer);
     }
@@ -116,7 +117,7 @@ static const char *make_text(hdst__aggregate_device *d, const hdst__storage *sto
     return text;
 }
 
-hdst_status hdst__hash_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, hdst_error *error)
+hdst_status hdst__aggregate_device_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, hdst_error *error)
 {
     if (text_fits(d, storage)) return HDST_OK;
     unload_all(d);
@@ -126,9 +127,10 @@ hdst_status hdst__hash_prepare_text(hdst__aggregate_device *d, const hdst__stora
     return HDST_OK;
 }
 
-hdst_status hdst__hash_work(hdst__aggregate_device *d, hdst__hash_kernel which, const hdst__work_arg *args, size_t count, uint64_t groups, hdst_error *error)
+hdst_status hdst__aggregate_device_work(hdst__aggregate_device *d, hdst__aggregate_device_kernel which, const hdst__work_arg *args, size_t count,
+                                        uint64_t groups, hdst_error *error)
 {
-    const uint32_t lanes = which == HDST__HASH_TOTAL ? d->shape.total_lanes : HDST__HASH_LANES;
+    const uint32_t lanes = which == HDST__AGGREGATE_TOTAL ? d->shape.total_lanes : HDST__AGGREGATE_LANES;
     if (!d->program[which]) {
         d->kernel[which] = (hdst__kernel){.name = kernel_name[which], .source = d->text, .build_options = "-cl-std=CL1.2 -w", .local_size = lanes};
         hdst_status status = d->device->ops->load(d->device, &(hdst__code){.kernel = &d->kernel[which]}, &d->program[which], error);

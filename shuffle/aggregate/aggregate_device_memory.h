@@ -5,18 +5,20 @@
 
 #include "shuffle/aggregate/aggregate_device_state.h"
 
-// What is there and large enough serves again.
-hdst_status hdst__hash_provide(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error);
-hdst_status hdst__hash_put(hdst__aggregate_device *d, hdst__hash_memory which, const void *bytes, uint64_t count, hdst_error *error);     // provides it too
-hdst_status hdst__hash_clear(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t bytes, hdst_error *error);       // provides it too, zero
-hdst_status hdst__hash_read(hdst__aggregate_device *d, hdst__hash_memory which, uint64_t offset, void *bytes, uint64_t count, hdst_error *error);
-void hdst__hash_release(hdst__aggregate_device *d);        // memory and programs
-hdst_status hdst__hash_load_cache(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error);
-hdst_status hdst__hash_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, hdst_error *error);           // for the tiers as they are
+// What is there and large enough serves again; put and clear provide it too.
+hdst_status hdst__aggregate_device_provide(hdst__aggregate_device *d, hdst__aggregate_device_memory which, uint64_t bytes, hdst_error *error);
+hdst_status hdst__aggregate_device_put(hdst__aggregate_device *d, hdst__aggregate_device_memory which, const void *bytes, uint64_t count, hdst_error *error);
+hdst_status hdst__aggregate_device_clear(hdst__aggregate_device *d, hdst__aggregate_device_memory which, uint64_t bytes, hdst_error *error);    // zero
+hdst_status hdst__aggregate_device_read(hdst__aggregate_device *d, hdst__aggregate_device_memory which, uint64_t offset, void *bytes, uint64_t count,
+                                        hdst_error *error);
+void hdst__aggregate_device_release(hdst__aggregate_device *d);        // memory and programs
+hdst_status hdst__aggregate_device_load_cache(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error);
+// For the tiers as they are.
+hdst_status hdst__aggregate_device_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, hdst_error *error);
 // Compiles at first use.
-hdst_status hdst__hash_work(hdst__aggregate_device *d, hdst__hash_kernel which, const hdst__work_arg *args, size_t count, uint64_t groups,
-                            hdst_error *error);
+hdst_status hdst__aggregate_device_work(hdst__aggregate_device *d, hdst__aggregate_device_kernel which, const hdst__work_arg *args, size_t count,
+                                        uint64_t groups, hdst_error *error);
 // Arguments that say where a segment's records lie.
-size_t hdst__hash_sources(const hdst__aggregate_device *d, const hdst__segment *segment, hdst__work_arg *args);
+size_t hdst__aggregate_device_sources(const hdst__aggregate_device *d, const hdst__segment *segment, hdst__work_arg *args);
 
 #endif

@@ -27,13 +27,15 @@ static const char *why_not_value(const hdst__value_column *column, const hdst__t
     return NULL;
 }
 
-const char *hdst__hash_why_not(const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__target_facts *facts)
+const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__target_facts *facts)
 {
     uint64_t words = layout->key_bytes <= 4 ? 1 : 2;
     if (!facts->has_int64_atomics) return "the device has no atomic operations on 64 bits";
     if (layout->key_bytes > 8) return "the key has more than 8 bytes";
     if (storage->layout == HDST__AOSOA) return "records lie in blocks";
-    if (layout->value_count > HDST__HASH_VALUES || layout->key_count + layout->value_count > HDST__HASH_COLUMNS || storage->buffers > HDST__HASH_COLUMNS) return "records have many values";
+    const uint32_t columns = layout->key_count + layout->value_count;
+    if (layout->value_count > HDST__AGGREGATE_VALUES || columns > HDST__AGGREGATE_COLUMNS || storage->buffers > HDST__AGGREGATE_COLUMNS)
+        return "records have many values";
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const char *why = why_not_value(&layout->value[c], facts);
         if (why) return why;
@@ -55,11 +57,11 @@ static uint32_t cells_of(const hdst__value_column *column)
     return column->bytes > 4 ? 2 : 1;
 }
 
-static void place_values(const hdst__aggregation_layout *layout, hdst__hash_shape *shape)
+static void place_values(const hdst__aggregation_layout *layout, hdst__aggregate_kernel_shape *shape)
 {
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
-        shape->value[c] = (hdst__hash_value){shape->mixed_bytes / 4 + shape->payload, shape->units, shape->cells, shape->sums};
+        shape->value[c] = (hdst__aggregate_kernel_value){shape->mixed_bytes / 4 + shape->payload, shape->units, shape->cells, shape->sums};
         shape->payload += column->bytes > 4 ? 2 : 1;
         shape->units += units_of(column);
         shape->cells += cells_of(column);
@@ -76,17 +78,17 @@ static uint32_t slots_in(uint64_t bytes, uint32_t each, uint32_t unit)
     return slots > MOST_SLOTS ? MOST_SLOTS : slots < LEAST_SLOTS ? LEAST_SLOTS : (uint32_t)slots;
 }
 
-void hdst__hash_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, hdst__hash_shape *shape)
+void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, hdst__aggregate_kernel_shape *shape)
 {
-    *shape = (hdst__hash_shape){.mixed_bytes = layout->key_bytes <= 4 ? 4 : 8, .spare_words = 1};
+    *shape = (hdst__aggregate_kernel_shape){.mixed_bytes = layout->key_bytes <= 4 ? 4 : 8, .spare_words = 1};
     place_values(layout, shape);
     const uint64_t local = facts->local_bytes < 48 << 10 ? facts->local_bytes : 48 << 10;
     for (shape->pair_words = 2; shape->pair_words < shape->mixed_bytes / 4 + shape->payload;) shape->pair_words *= 2;
     if (shape->units == 0) shape->units = shape->cells = 1;         // of keys alone: never read
     // Tables leave few work-groups room on a compute unit, so each has many lanes; what the lanes need themselves comes on top of the table.
-    shape->total_lanes = local == 48 << 10 && facts->max_group >= 2 * HDST__HASH_LANES ? 2 * HDST__HASH_LANES : HDST__HASH_LANES;
+    shape->total_lanes = local == 48 << 10 && facts->max_group >= 2 * HDST__AGGREGATE_LANES ? 2 * HDST__AGGREGATE_LANES : HDST__AGGREGATE_LANES;
     shape->tile_rows = 16;
-    while (shape->tile_rows > 1 && shape->tile_rows * HDST__HASH_LANES * shape->pair_words * 4 > local * TILE_BYTES / (48 << 10)) shape->tile_rows /= 2;
+    while (shape->tile_rows > 1 && shape->tile_rows * HDST__AGGREGATE_LANES * shape->pair_words * 4 > local * TILE_BYTES / (48 << 10)) shape->tile_rows /= 2;
     shape->slots = slots_in(local * TABLE_BYTES / (48 << 10), shape->mixed_bytes + 4 * shape->cells, 64);
     shape->hot_slots = slots_in(local * HOT_BYTES / (48 << 10), shape->mixed_bytes + 4 * shape->cells, 64);
 }
@@ -160,7 +162,7 @@ static const char *key_type(hdst__kind kind)
     return names[kind];
 }
 
-static void print_payload(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, uint64_t v)
+static void print_payload(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape, uint64_t v)
 {
     const hdst__cell *cell = &layout->value[v].cell;
     const unsigned word = shape->value[v].payload, x = (unsigned)(layout->key_count + v);
@@ -174,7 +176,7 @@ static void print_payload(hdst__writer *out, const hdst__aggregation_layout *lay
     if (layout->value[v].bytes > 4) hdst__write(out, "    pair.s%u = (uint)(%sx%u >> 32);\n", word + 1, inverted, x);
 }
 
-static void print_pair(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape)
+static void print_pair(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__aggregate_kernel_shape *shape)
 {
     const uint32_t words = struct_words(layout, storage);
     hdst__write_text(out, "inline PAIR pair_at(SRC, ulong i)\n{\n    PAIR pair = (PAIR)(0);\n");
@@ -191,7 +193,7 @@ static void print_pair(hdst__writer *out, const hdst__aggregation_layout *layout
 
 // --- Words ---
 
-static void print_scales(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
+static void print_scales(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
     hdst__write_text(out, "typedef struct {\n    float limit;\n    uint bits;\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
@@ -210,10 +212,10 @@ static void print_scales(hdst__writer *out, const hdst__aggregation_layout *layo
     hdst__write_text(out, "    return scales;\n}\n");
 }
 
-static void print_word(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, uint64_t v)
+static void print_word(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape, uint64_t v)
 {
     const hdst__value_column *column = &layout->value[v];
-    const hdst__hash_value *at = &shape->value[v];
+    const hdst__aggregate_kernel_value *at = &shape->value[v];
     const unsigned u = at->unit, w = at->payload, s = at->sum;
     if (!column->cell.digits) {
         if (column->bytes <= 4) hdst__write(out, "    words.w%u = pair.s%u;\n", u, w);
@@ -257,7 +259,7 @@ static void print_unit(hdst__writer *out, unit_op op, unsigned unit, unsigned ce
     if (which == 2 && op != ADD64) hdst__write(out, "    if (words.w%u) %s((volatile __global uint *)(to + %u), (uint)words.w%u);\n", unit, global_name[op], unit, unit);
 }
 
-static void print_units(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape, int which)
+static void print_units(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape, int which)
 {
     for (uint64_t v = 0; v < layout->value_count; v++) {
         const hdst__value_column *column = &layout->value[v];
@@ -266,7 +268,7 @@ static void print_units(hdst__writer *out, const hdst__aggregation_layout *layou
     }
 }
 
-static void print_words(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
+static void print_words(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
     hdst__write_text(out, "typedef struct {\n    uint misfits;       // a bit for each sum whose addend does not fit\n");
     for (uint32_t u = 0; u < shape->units; u++) hdst__write(out, "    long w%u;\n", (unsigned)u);
@@ -294,7 +296,7 @@ static void print_put(hdst__writer *out, const hdst__aggregation_layout *layout,
     else hdst__write(out, "put_bytes(row + %" PRIu64 ", %s, %u);\n", offset, bits, (unsigned)at.bytes);
 }
 
-static void sum_text(const hdst__value_column *column, const hdst__hash_value *at, char text[256])
+static void sum_text(const hdst__value_column *column, const hdst__aggregate_kernel_value *at, char text[256])
 {
     const bool is_float = column->cell.kind == HDST__F32;
     const unsigned u = at->unit, s = at->sum;
@@ -304,7 +306,7 @@ static void sum_text(const hdst__value_column *column, const hdst__hash_value *a
     else snprintf(text, 256, "as_ulong((double)words.w%u * scales.down%u)", u, s);
 }
 
-static void value_text(const hdst__value_column *column, const hdst__hash_value *at, char text[256])
+static void value_text(const hdst__value_column *column, const hdst__aggregate_kernel_value *at, char text[256])
 {
     const hdst__cell *cell = &column->cell;
     const unsigned u = at->unit;
@@ -318,7 +320,7 @@ static void value_text(const hdst__value_column *column, const hdst__hash_value 
 }
 
 // A row's padding is zero.
-static void print_row(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
+static void print_row(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
     char text[256];
     uint64_t bytes = 0;
@@ -340,12 +342,12 @@ static void print_row(hdst__writer *out, const hdst__aggregation_layout *layout,
 
 // --- Addends that do not fit ---
 
-static void print_settle(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
+static void print_settle(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
     hdst__write_text(out, "// An addend that does not fit goes to the spare cell of the row's sum.\n"
                            "__attribute__((noinline)) void settle(volatile __global long *spares, ulong place, PAIR pair, uint misfits)\n{\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
-        const hdst__hash_value *at = &shape->value[v];
+        const hdst__aggregate_kernel_value *at = &shape->value[v];
         const bool is_float = layout->value[v].cell.kind == HDST__F32;
         if (!layout->value[v].cell.digits) continue;
         hdst__write(out, "    if (misfits & %uu) wide_add_%s(spare_cell(spares, place + %u), ", 1u << at->sum, is_float ? "float" : "double", (unsigned)at->sum);
@@ -356,7 +358,7 @@ static void print_settle(hdst__writer *out, const hdst__aggregation_layout *layo
                            "words_t words, scales_t scales)\n{\n"
                            "    const ulong size = (ulong)spares[0] + 1;\n    volatile __global long *cells = spares + 2 + size;\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
-        const hdst__hash_value *at = &shape->value[v];
+        const hdst__aggregate_kernel_value *at = &shape->value[v];
         const char *kind = layout->value[v].cell.kind == HDST__F32 ? "FLOAT" : "DOUBLE";
         if (!layout->value[v].cell.digits) continue;
         hdst__write(out, "    {\n        volatile __global long *cell = spare_cell(spares, place + %u);\n        spare_rows[(ulong)(cell - cells) / SPARE_WORDS] = row;\n", (unsigned)at->sum);
@@ -385,12 +387,12 @@ static uint32_t copy_bytes(const hdst__record *record)
     return bytes;
 }
 
-static void print_macros(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__hash_shape *shape)
+static void print_macros(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
     const uint32_t word = copy_bytes(layout->record);
     if (shape->doubles) hdst__write_text(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__base_pieces, "head.cl"));
-    hdst__write(out, "#define LANES %uu\n#define TOTAL_LANES %uu\n", (unsigned)HDST__HASH_LANES, (unsigned)shape->total_lanes);
+    hdst__write(out, "#define LANES %uu\n#define TOTAL_LANES %uu\n", (unsigned)HDST__AGGREGATE_LANES, (unsigned)shape->total_lanes);
     hdst__write(out, "#define MIXED_BYTES %u\n#define PAIR uint%u\n#define TILE_ROWS %uu\n#define AT_ONCE 4u\n#define SLOTS %uu\n#define CELLS %uu\n#define UNITS %uu\n#define HOT_CELLS %uu\n",
                         (unsigned)shape->mixed_bytes, (unsigned)shape->pair_words, (unsigned)shape->tile_rows, (unsigned)shape->slots, (unsigned)shape->cells, (unsigned)shape->units,
                         (unsigned)shape->hot_slots);
@@ -400,7 +402,8 @@ static void print_macros(hdst__writer *out, const hdst__aggregation_layout *layo
 }
 
 // All kernels, without what they call by name.
-static const char *kernels_text(hdst__arena *arena, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape)
+static const char *kernels_text(hdst__arena *arena, const hdst__aggregation_layout *layout, const hdst__storage *storage,
+                                const hdst__aggregate_kernel_shape *shape)
 {
     hdst__writer text = {.arena = arena};
     print_source(&text, layout, storage);
@@ -414,7 +417,8 @@ static const char *kernels_text(hdst__arena *arena, const hdst__aggregation_layo
     return hdst__writer_text(&text);
 }
 
-void hdst__hash_text(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable)
+void hdst__aggregate_kernels_text(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage,
+                                  const hdst__aggregate_kernel_shape *shape, bool portable)
 {
     const hdst__piece_file files[] = {
         {&hdst__base_pieces, portable ? "dialect_portable.cl" : "dialect_plain.cl"}, {&hdst__accum_pieces, "minmax_keys.cl"}, {&hdst__accum_pieces, "superaccumulator.cl"}, {&hdst__accum_pieces, "fixed_point.cl"},

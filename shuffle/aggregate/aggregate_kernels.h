@@ -9,30 +9,31 @@
 
 extern const hdst__pieces hdst__aggregate_pieces;      // shuffle/aggregate/*.cl
 
-enum { HDST__HASH_LANES = 256, HDST__HASH_PARTS = 512 /* of a round, at most */, HDST__HASH_VALUES = 8, HDST__HASH_COLUMNS = 16 };
+enum { HDST__AGGREGATE_LANES = 256, HDST__AGGREGATE_PARTS = 512 /* of a round, at most */, HDST__AGGREGATE_VALUES = 8, HDST__AGGREGATE_COLUMNS = 16 };
 
-typedef struct hdst__hash_value {       // how a value is held
+typedef struct hdst__aggregate_kernel_value {       // how a value is held
     uint32_t payload;                   // its first word of a pair
     uint32_t unit, cell;                // first 64-bit word of a hot key, first 32-bit word of a row of a table
     uint32_t sum;                       // number among the float sums
-} hdst__hash_value;
+} hdst__aggregate_kernel_value;
 
-typedef struct hdst__hash_shape {
+typedef struct hdst__aggregate_kernel_shape {
     uint32_t mixed_bytes;               // of a mixed key: 4 or 8
     uint32_t payload, pair_words;       // words of a pair: behind the key; all, as memory has them
     uint32_t units, cells, sums;
-    hdst__hash_value value[HDST__HASH_VALUES];
+    hdst__aggregate_kernel_value value[HDST__AGGREGATE_VALUES];
     uint32_t tile_rows;                 // pairs of a lane
     uint32_t slots, hot_slots;          // rows of a part's table, of hot keys'
-    uint32_t total_lanes;               // of a work-group that fills a part's table: HDST__HASH_LANES or twice as many
+    uint32_t total_lanes;               // of a work-group that fills a part's table: HDST__AGGREGATE_LANES or twice as many
     uint32_t spare_words;               // of a wide cell
     bool doubles;
-} hdst__hash_shape;
+} hdst__aggregate_kernel_shape;
 
 // NULL, or why the kernels cannot do it. The tiers of the values are known.
-const char *hdst__hash_why_not(const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__target_facts *facts);
-void hdst__hash_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, hdst__hash_shape *shape);
+const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__target_facts *facts);
+void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, hdst__aggregate_kernel_shape *shape);
 // All kernels, for records that lie as `storage` has them (its offsets are arguments where they depend on the number of records).
-void hdst__hash_text(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__hash_shape *shape, bool portable);
+void hdst__aggregate_kernels_text(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage,
+                                  const hdst__aggregate_kernel_shape *shape, bool portable);
 
 #endif

@@ -24,9 +24,11 @@ typedef struct hdst__kernel_options {
     const hdst__tier *tiers;            // see hdst__tables_make
     hdst__gpu_shape shape;              // GPU
     bool front;                         // CPU: large tables may have front words (accum/tables.h)
-    uint32_t compact_bits;              // GPU: tables with many rows may be compact (accum/tables.h), and an addend there has so many bits at most; 0: they may not
+    uint32_t compact_bits;              // GPU: tables with many rows may be compact (accum/tables.h), and an addend there has so many bits
+                                        // at most; 0: they may not
     bool may_part;                      // GPU: with many records for a compact table, which have room as pairs (hdst__kernel.part_name)
-    bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the kernel's tables say
+    bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the
+                                        // kernel's tables say
     bool no_blocks;                     // for measurement: strips and work-groups have no tables, each addend goes straight to the device's
 } hdst__kernel_options;
 
@@ -44,13 +46,14 @@ typedef struct hdst__kernel {
     hdst__gpu_shape shape;              // GPU: as it became
     bool one_group_per_strip;           // CPU: global size = number of strips, chosen by the engine
     bool strips_twice;                  // CPU: a strip has two tables, which records take in turn: hdst__tables_turns_words
-    bool merges;                        // GPU: merge_name runs behind each launch, over as many work-items, with the same arguments. A launch takes at most FLUSH
-                                        // records then, if that is not 0
+    bool merges;                        // GPU: merge_name runs behind each launch, over as many work-items, with the same arguments. A launch
+                                        // takes at most FLUSH records then, if that is not 0
     const char *merge_name;
     const char *finish_name;            // GPU: turns the device table into C structs, in work-groups of local_size, as many as one likes; NULL: no accumulators
     const hdst__arg *finish_args;       // its own arguments. What a row has between its fields is left as it is
     size_t finish_arg_count;
-    const char *spare_name;             // with spare cells: runs behind finish_name, with its arguments, as many work-items as one likes, and empties the cells; NULL: none
+    const char *spare_name;             // with spare cells: runs behind finish_name, with its arguments, as many work-items as one likes, and
+                                        // empties the cells; NULL: none
     uint32_t spare_words;               // of a spare cell
     // GPU, tables with many rows: these kernels, in this order and with the same arguments and work-items, take the
     // slice's records but the last COUNT % part_tile; those are left to `name`, as a slice of their own. The words of

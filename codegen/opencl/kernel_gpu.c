@@ -310,9 +310,12 @@ static ir_func *span_body(ir_func *single, uint32_t records, hdst__diags *diags)
 
 static hdst__place_limits limits_of(const hdst__kernel_options *options, const hdst__gpu_shape *shape)
 {
-    return (hdst__place_limits){.local_bytes = options->facts.local_bytes, .group = shape->group, .rows = options->rows, .fixed_point_bits = options->compact_bits,
-                                .may_part = options->may_part, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks};
+    return (hdst__place_limits){.local_bytes = options->facts.local_bytes, .group = shape->group, .rows = options->rows,
+        .fixed_point_bits = options->compact_bits, .may_part = options->may_part, .fast_sums = options->fast_sums,
+        .no_blocks = options->no_blocks};
 }
+
+enum { OWN_FILLINGS = 13 };
 
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *scalar, const hdst__kernel_options *options, hdst__diags *diags)
 {
@@ -342,7 +345,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     const bool merges = hdst__placed_anywhere(func, IR_PLACE_GROUP);
     const char *setup = hdst__print_section(p, print_setup), *file_scope = hdst__print_section(p, hdst__print_file_scope);
     const char *records = records_text(p, single, spans, place_text(p, count_record));
-    hdst__filling fillings[] = {
+    hdst__filling fillings[OWN_FILLINGS + HDST__FINISH_FILLINGS + HDST__TUPLE_FILLINGS] = {
         {"TITLE", func->name},
         {"GROUP_SIZE", hdst__arena_printf(arena, "%" PRIu32, shape.group)},
         {"SPAN_SIZE", hdst__arena_printf(arena, "%" PRIu32, shape.group * shape.records)},
@@ -356,21 +359,18 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
         {"FLUSH", hdst__print_section(p, hdst__print_group_flush)},
         {"MERGE_SETUP", merges ? hdst__print_section(p, hdst__print_merge_bases) : ""},
         {"MERGE", merges ? hdst__print_section(p, hdst__print_merge) : ""},
-        {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},       // HDST__FINISH_FILLINGS
-        {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL}, {NULL, NULL},     // HDST__TUPLE_FILLINGS
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
-    *kernel = (hdst__kernel){.func = func, .local_size = shape.group, .shape = shape, .private_bytes = bytes, .merges = merges, .group_tables = func->tables->shared,
-                            .spare_words = func->tables->overflow_words, .tables_in_local = hdst__placed_anywhere(func, IR_PLACE_LOCAL)};
-    kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s", shape.records, shape.records > 1 ? "s" : "",
-                                     local ? "" : ", no local memory", func->tables->copies, hdst__emit_why(p), hdst__tables_why(p));
+    *kernel = (hdst__kernel){.func = func, .local_size = shape.group, .shape = shape, .private_bytes = bytes, .merges = merges,
+        .group_tables = func->tables->shared, .spare_words = func->tables->overflow_words,
+        .tables_in_local = hdst__placed_anywhere(func, IR_PLACE_LOCAL)};
+    kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s", shape.records,
+        shape.records > 1 ? "s" : "", local ? "" : ", no local memory", func->tables->copies, hdst__emit_why(p), hdst__tables_why(p));
     if (func->tables->has_tuples) kernel->why = hdst__arena_printf(arena, "%s%s\n", kernel->why, hdst__tuples_why(p));
-    const size_t finish = p->tables->accum_count ? HDST__FINISH_FILLINGS : 0;
-    const size_t count_of_own = sizeof fillings / sizeof *fillings - HDST__FINISH_FILLINGS - HDST__TUPLE_FILLINGS;
-    if (finish) hdst__finish_texts(p, kernel, fillings + count_of_own);
-    const size_t parted = func->tables->has_tuples ? HDST__TUPLE_FILLINGS : 0;
-    if (parted) hdst__tuples_texts(p, single, spans, shape.records, setup, fillings + count_of_own + finish);
-    hdst__kernel_finish(p, kernel, "kernel_gpu.cl", fillings, count_of_own + finish + parted);
+    const size_t finish = p->tables->accum_count ? HDST__FINISH_FILLINGS : 0, tuples = func->tables->has_tuples ? HDST__TUPLE_FILLINGS : 0;
+    if (finish) hdst__finish_texts(p, kernel, fillings + OWN_FILLINGS);
+    if (tuples) hdst__tuples_texts(p, single, spans, shape.records, setup, fillings + OWN_FILLINGS + finish);
+    hdst__kernel_finish(p, kernel, "kernel_gpu.cl", fillings, OWN_FILLINGS + finish + tuples);
     return kernel;
 }

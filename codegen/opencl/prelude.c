@@ -10,14 +10,36 @@
 
 // In the order in which they are printed: what a file needs stands before it, for C wants it so.
 static const hdst__piece_file files[] = {
-    {&hdst__kernel_pieces, "integers.cl"}, {&hdst__kernel_pieces, "floats.cl"}, {&hdst__kernel_pieces, "doubles.cl"}, {&hdst__kernel_pieces, "in_double.cl"},
-    {&hdst__kernel_pieces, "bytes.cl"}, {&hdst__kernel_pieces, "bytes_double.cl"}, {&hdst__kernel_pieces, "pick.cl"}, {&hdst__kernel_pieces, "pick_double.cl"},
-    {&hdst__accum_pieces, "integer_words.cl"}, {&hdst__accum_pieces, "minmax_keys.cl"}, {&hdst__accum_pieces, "minmax_keys_double.cl"}, {&hdst__accum_pieces, "superaccumulator.cl"}, {&hdst__accum_pieces, "fixed_point.cl"},
+    {&hdst__kernel_pieces, "integers.cl"},
+    {&hdst__kernel_pieces, "floats.cl"},
+    {&hdst__kernel_pieces, "doubles.cl"},
+    {&hdst__kernel_pieces, "in_double.cl"},
+    {&hdst__kernel_pieces, "bytes.cl"},
+    {&hdst__kernel_pieces, "bytes_double.cl"},
+    {&hdst__kernel_pieces, "pick.cl"},
+    {&hdst__kernel_pieces, "pick_double.cl"},
+    {&hdst__accum_pieces, "integer_words.cl"},
+    {&hdst__accum_pieces, "minmax_keys.cl"},
+    {&hdst__accum_pieces, "minmax_keys_double.cl"},
+    {&hdst__accum_pieces, "superaccumulator.cl"},
+    {&hdst__accum_pieces, "fixed_point.cl"},
     {&hdst__accum_pieces, "superaccumulator_double.cl"},
-    {&hdst__accum_pieces, "fixed_point_double.cl"}, {&hdst__accum_pieces, "integer_words_local.cl"}, {&hdst__accum_pieces, "first_level.cl"}, {&hdst__accum_pieces, "fixed_point_local.cl"},
-    {&hdst__accum_pieces, "fixed_point_local_double.cl"}, {&hdst__accum_pieces, "overflow_table.cl"}, {&hdst__accum_pieces, "overflow_table_double.cl"}, {&hdst__accum_pieces, "levels_lane.cl"},
-    {&hdst__accum_pieces, "levels_lane_double.cl"}, {&hdst__accum_pieces, "levels_common.cl"}, {&hdst__accum_pieces, "levels_float.cl"}, {&hdst__accum_pieces, "levels_double.cl"},
-    {&hdst__kernel_pieces, "fast.cl"}, {&hdst__kernel_pieces, "fast_empty.cl"}, {&hdst__accum_pieces, "row_sums.cl"}, {&hdst__kernel_pieces, "checks.cl"},
+    {&hdst__accum_pieces, "fixed_point_double.cl"},
+    {&hdst__accum_pieces, "integer_words_local.cl"},
+    {&hdst__accum_pieces, "first_level.cl"},
+    {&hdst__accum_pieces, "fixed_point_local.cl"},
+    {&hdst__accum_pieces, "fixed_point_local_double.cl"},
+    {&hdst__accum_pieces, "overflow_table.cl"},
+    {&hdst__accum_pieces, "overflow_table_double.cl"},
+    {&hdst__accum_pieces, "levels_lane.cl"},
+    {&hdst__accum_pieces, "levels_lane_double.cl"},
+    {&hdst__accum_pieces, "levels_common.cl"},
+    {&hdst__accum_pieces, "levels_float.cl"},
+    {&hdst__accum_pieces, "levels_double.cl"},
+    {&hdst__kernel_pieces, "fast.cl"},
+    {&hdst__kernel_pieces, "fast_empty.cl"},
+    {&hdst__accum_pieces, "row_sums.cl"},
+    {&hdst__kernel_pieces, "checks.cl"},
 };
 enum { FILES = sizeof files / sizeof *files };
 _Static_assert(sizeof files <= HDST__PRELUDE_FILES * sizeof *files, "room for all files");
@@ -54,7 +76,8 @@ hdst__prelude hdst__prelude_of(hdst__printer *p, const char *kernel)
     const char *pieces = hdst__pieces_needed(&words, of, hdst__prelude_files(of, p->options->facts.has_double));
     const hdst__piece_file dialect = {&hdst__base_pieces, dialect_of(p)};
     const char *macros = hdst__pieces_needed(&words, &dialect, 1);
-    const char *head = hdst__arena_printf(p->arena, "%s%s%s%s", p->options->fast_sums && p->tables->scale_count ? "// Fast sums were asked for.\n" : "",
-                                          p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "", hdst__pieces_text(p->arena, &hdst__base_pieces, "head.cl"), macros);
+    const char *fast = p->options->fast_sums && p->tables->scale_count ? "// Fast sums were asked for.\n" : "";
+    const char *doubles = p->uses_double ? "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" : "";
+    const char *head = hdst__arena_printf(p->arena, "%s%s%s%s", fast, doubles, hdst__pieces_text(p->arena, &hdst__base_pieces, "head.cl"), macros);
     return (hdst__prelude){head, hdst__arena_printf(p->arena, "%s%s", numbers_text(p, &words), pieces)};
 }

@@ -14,7 +14,8 @@ size_t hdst__print_accum_row(hdst__printer *p, ir_stmt *const *stmts, size_t cou
 void hdst__print_word_into(hdst__printer *p, const hdst__cell *cell, const char *place, const char *value);
 // To where the parameter's words are kept.
 void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, const char *value);
-const char *hdst__cell_word_text(hdst__printer *p, const hdst__cell *cell, const ir_expr *value);      // an addend of a cell that is no float sum, as a 64-bit word
+// An addend of a cell that is no float sum, as a 64-bit word.
+const char *hdst__cell_word_text(hdst__printer *p, const hdst__cell *cell, const ir_expr *value);
 const char *hdst__device_place(hdst__printer *p, const ir_stmt *stmt);  // the cell in the device table
 
 #endif

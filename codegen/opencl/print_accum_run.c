@@ -48,14 +48,18 @@ static void print_double_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
     p->uses_double = true;
     hdst__write_line(&p->out, "const double addend%zu = %s;", n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
     hdst__write_line(&p->out, "long high%zu, low%zu;", n, n);
-    hdst__write_line(&p->out, "const bool fits%zu = split_double(addend%zu, %sUp, &high%zu, &low%zu);", n, n, hdst__scale_name(p, stmt->param, stmt->leaf), n, n);
+    hdst__write_line(&p->out, "const bool fits%zu = split_double(addend%zu, %sUp, &high%zu, &low%zu);", n, n,
+        hdst__scale_name(p, stmt->param, stmt->leaf), n, n);
     hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "high%zu", n));
     hdst__print_add_word(p, stmt, 1, hdst__arena_printf(p->arena, "low%zu", n));
     hdst__write_line(&p->out, "quick &= fits%zu;", n);
 }
 
 // Of addends to words of a compact table, which no number of them that there may be makes overflow.
-static const char *limit_text(hdst__printer *p, const char *type) { return hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->compact_bits, type[0] == 'f' ? "f" : ""); }
+static const char *limit_text(hdst__printer *p, const char *type)
+{
+    return hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->compact_bits, type[0] == 'f' ? "f" : "");
+}
 
 static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
@@ -68,8 +72,9 @@ static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
     hdst__write_line(&p->out, "const %s addend%zu = %s;", type, n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
     hdst__write_line(&p->out, "bool fits%zu;", n);
     const bool words = hdst__placement(p, hdst__find_plan(p, stmt->param))->place == IR_PLACE_FIXED_POINT;
-    hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "likely_%s%s(addend%zu, %sUp, %s%s, %s&fits%zu)", words ? "below_" : "", type, n, scale, scale, type[0] == 'd' ? "Down" : "Least",
-                                                        words ? hdst__arena_printf(p->arena, "%s, ", limit_text(p, type)) : "", n));
+    const char *below = words ? "below_" : "", *limit = words ? hdst__arena_printf(p->arena, "%s, ", limit_text(p, type)) : "";
+    hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "likely_%s%s(addend%zu, %sUp, %s%s, %s&fits%zu)", below, type, n, scale,
+        scale, type[0] == 'd' ? "Down" : "Least", limit, n));
     hdst__write_line(&p->out, "quick &= fits%zu;", n);
 }
 
@@ -81,9 +86,10 @@ static void print_settle_value(hdst__printer *p, const hdst__accum_plan *plan, u
     const bool is_float = cell->kind == HDST__F32;
     p->uses_local = true;
     if (!is_float) p->uses_double = true;
-    hdst__write_line(&p->out, "settle_lane_%s(%sLocal + %" PRIu64 " * COPIES + copy, %sTotal + %" PRIu64 ", %s, %sUp * 0x1p-%df, %sDown * 0x1p%df);", is_float ? "float" : "double",
-                     plan->name, hdst__placement(p, plan)->leaf[leaf].slot + element * 2 * cell->strip_words, plan->name, cell->device_first + element * cell->device_words, value, scale, HDST__LANE_BITS, scale,
-                     HDST__LANE_BITS);
+    const uint64_t slot = hdst__placement(p, plan)->leaf[leaf].slot + element * 2 * cell->strip_words;
+    const char *local = hdst__arena_printf(p->arena, "%sLocal + %" PRIu64 " * COPIES + copy", plan->name, slot);
+    hdst__write_line(&p->out, "settle_lane_%s(%s, %sTotal + %" PRIu64 ", %s, %sUp * 0x1p-%df, %sDown * 0x1p%df);", is_float ? "float" : "double",
+        local, plan->name, cell->device_first + element * cell->device_words, value, scale, HDST__LANE_BITS, scale, HDST__LANE_BITS);
 }
 
 // --- Sums in a lane's registers ---
@@ -110,7 +116,8 @@ static bool for_each_lane(hdst__printer *p, print_lane print)
         const hdst__accum_plan *plan = &p->plan[a];
         const uint32_t leaves = (uint32_t)p->func->params[plan->accum->param].record->leaf_count;
         for (uint32_t l = 0; l < leaves; l++)
-            for (uint64_t e = 0; hdst__placement(p, plan)->leaf[l].way == IR_WAY_LEVELS && e < plan->accum->cell[l].elements; e++, any = true) print(p, plan, l, e);
+            for (uint64_t e = 0; hdst__placement(p, plan)->leaf[l].way == IR_WAY_LEVELS && e < plan->accum->cell[l].elements; e++, any = true)
+                print(p, plan, l, e);
     }
     return any;
 }
@@ -154,9 +161,10 @@ static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint
     }
     const char *own = hdst__arena_printf(p->arena, "%sOwn[%" PRIu64 "]", plan->name, cell->strip_first + element * cell->strip_words);
     const char *scale = hdst__scale_name(p, plan->accum->param, leaf), *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
-    if (!p->lane_sums->room) hdst__write_line(&p->out, "%s += lane_take(%s, %sScale);", own, lane_name(p, plan->accum->param, leaf, element), scale);
-    else hdst__write_line(&p->out, "%s = lane_room(%s + lane_take(%s, %sScale), %sTotal + %" PRIu64 ", %s_LAST, %s_LOWEST, %sScale + %d);", own, own,
-                     lane_name(p, plan->accum->param, leaf, element), scale, plan->name, cell->device_first + element * cell->device_words, kind, kind, scale, HDST__LANE_BITS);
+    const char *take = hdst__arena_printf(p->arena, "lane_take(%s, %sScale)", lane_name(p, plan->accum->param, leaf, element), scale);
+    if (!p->lane_sums->room) hdst__write_line(&p->out, "%s += %s;", own, take);
+    else hdst__write_line(&p->out, "%s = lane_room(%s + %s, %sTotal + %" PRIu64 ", %s_LAST, %s_LOWEST, %sScale + %d);", own, own, take,
+        plan->name, cell->device_first + element * cell->device_words, kind, kind, scale, HDST__LANE_BITS);
 }
 
 void hdst__print_lane_sums(hdst__printer *p)
@@ -223,28 +231,31 @@ static size_t most_turns(hdst__printer *p, ir_stmt *const *sum, size_t count)
     return most;
 }
 
+// What does not fit a word of the device's, which has a place in the overflow table then.
 static void print_settle_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
-    const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt), *place = hdst__arena_printf(p->arena, "(ulong)((%s) - device_table)", hdst__device_place(p, stmt));
-    const bool is_float = hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F32;
+    const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt);
+    const char *place = hdst__arena_printf(p->arena, "(ulong)((%s) - device_table)", hdst__device_place(p, stmt));
+    const char *of = hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F32 ? "" : "_as_double";
     if (type[0] == 'd') hdst__write_line(&p->out, "settle_word_double(spares, %s, addend%zu);", place, n);
-    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_word_float%s(spares, %s, addend%zu, %sUp, %sDown, %s)", is_float ? "" : "_as_double", place, n, scale, scale,
-                                                             limit_text(p, type)));
+    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_word_float%s(spares, %s, addend%zu, %sUp, %sDown, %s)", of,
+        place, n, scale, scale, limit_text(p, type)));
 }
 
 static void print_settle(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt), *place = hdst__device_place(p, stmt);
-    const bool is_float = hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F32;
+    const char *of = hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F32 ? "" : "_as_double";
     if (is_lane_sum(p, stmt)) {
-        print_settle_value(p, hdst__find_plan(p, stmt->param), stmt->leaf, stmt->index2 ? stmt->index2->bits : 0, hdst__arena_printf(p->arena, "addend%zu", n));
+        const char *addend = hdst__arena_printf(p->arena, "addend%zu", n);
+        print_settle_value(p, hdst__find_plan(p, stmt->param), stmt->leaf, stmt->index2 ? stmt->index2->bits : 0, addend);
         return;
     }
     hdst__write_line(&p->out, "if (!fits%zu) {", n);
     p->out.indent++;
     if (hdst__placement(p, hdst__find_plan(p, stmt->param))->place == IR_PLACE_FIXED_POINT) print_settle_word(p, stmt, n);
     else if (type[0] == 'd') hdst__write_line(&p->out, "wide_add_double(%s, addend%zu);", place, n);
-    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_float%s(%s, addend%zu, %sUp, %sDown)", is_float ? "" : "_as_double", place, n, scale, scale));
+    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_float%s(%s, addend%zu, %sUp, %sDown)", of, place, n, scale, scale));
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }

@@ -44,12 +44,15 @@ bool hdst__cooperative_carries(const hdst__printer *p, uint32_t var)
     return false;
 }
 
+static const char *kept_name(const ir_var *var) { return hdst__cl_name(hdst__kind_over_block(var->kind)); }
+
 void hdst__print_cooperative_memory(hdst__printer *p)
 {
     for (size_t i = 0; p->cooperative && i < p->cooperative->count; i++) {
         const ir_var *var = &p->cooperative->func->vars[p->cooperative->carried[i]];
         p->cooperative->memory[i] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s of lanes", var->name && var->name[0] ? var->name : "tmp"));
-        hdst__write_line(&p->out, "__local %s %s[%" PRIu64 " * LANES];", hdst__cl_name(hdst__kind_over_block(var->kind)), p->cooperative->memory[i], var->elements ? var->elements : 1);
+        const uint64_t each = var->elements ? var->elements : 1;
+        hdst__write_line(&p->out, "__local %s %s[%" PRIu64 " * LANES];", kept_name(var), p->cooperative->memory[i], each);
     }
 }
 
@@ -59,8 +62,9 @@ void hdst__print_cooperative_keep(hdst__printer *p)
         const uint32_t v = p->cooperative->carried[i];
         const ir_var *var = &p->func->vars[v];
         const char *to = p->cooperative->memory[i], *from = p->var_name[v];
-        if (var->elements) hdst__write_line(&p->out, "for (uint e = 0; e < %" PRIu64 "; e++) %s[lane * %" PRIu64 " + e] = %s[e];", var->elements, to, var->elements, from);
-        else hdst__write_line(&p->out, "%s[lane] = %s;", to, from);
+        if (!var->elements) hdst__write_line(&p->out, "%s[lane] = %s;", to, from);
+        else hdst__write_line(&p->out, "for (uint e = 0; e < %" PRIu64 "; e++) %s[lane * %" PRIu64 " + e] = %s[e];", var->elements, to,
+            var->elements, from);
     }
 }
 
@@ -94,8 +98,9 @@ static uint32_t *variables_of(ir_func *func, const hdst__cooperative *loops, con
     const uint32_t count = (uint32_t)loops->func->var_count;
     uint32_t *to = HDST__NEW_ARRAY(func->arena, uint32_t, count + 1);
     for (uint32_t v = 0; v < count; v++) {
-        to[v] = v;
-        if (record && (hdst__place_is_carried(loops->func, v) || hdst__ir_block_writes(body, v))) to[v] = hdst__ir_add_var(func, func->vars[v].name, func->vars[v].kind, func->vars[v].elements);
+        const bool own = record && (hdst__place_is_carried(loops->func, v) || hdst__ir_block_writes(body, v));
+        const ir_var *var = &func->vars[v];
+        to[v] = own ? hdst__ir_add_var(func, var->name, var->kind, var->elements) : v;
     }
     return to;
 }
@@ -104,11 +109,11 @@ static void print_carried(hdst__printer *p, const uint32_t *to, uint32_t record)
 {
     for (size_t i = 0; i < p->cooperative->count; i++) {
         const ir_var *var = &p->cooperative->func->vars[p->cooperative->carried[i]];
-        const char *name = p->var_name[to[p->cooperative->carried[i]]], *from = p->cooperative->memory[i], *type = hdst__cl_name(var->kind);
+        const char *name = p->var_name[to[p->cooperative->carried[i]]], *from = p->cooperative->memory[i];
         const char *at = record ? hdst__arena_printf(p->arena, "at + %" PRIu32, record) : "at";
         if (var->elements)
-            hdst__write_line(&p->out, "__local const %s *%s = %s + (%s) * %" PRIu64 ";", hdst__cl_name(hdst__kind_over_block(var->kind)), name, from, at, var->elements);
-        else hdst__write_line(&p->out, "const %s %s = %s[%s]%s;", type, name, from, at, var->kind == HDST__BOOL ? " != 0" : "");
+            hdst__write_line(&p->out, "__local const %s *%s = %s + (%s) * %" PRIu64 ";", kept_name(var), name, from, at, var->elements);
+        else hdst__write_line(&p->out, "const %s %s = %s[%s]%s;", hdst__cl_name(var->kind), name, from, at, var->kind == HDST__BOOL ? " != 0" : "");
     }
 }
 
@@ -152,11 +157,13 @@ static const ir_stmt *next_in_registers(const ir_block *body, uint32_t number)
     return NULL;
 }
 
+static uint32_t words_of(const hdst__printer *p, const ir_stmt *s) { return hdst__find_cell(p, s->param, s->leaf)->strip_words; }
+
 static void begin_sums(hdst__printer *p, const ir_block *body)
 {
     const ir_stmt *s;
     for (uint32_t k = 0; (s = next_in_registers(body, k));)
-        for (uint32_t w = 0, words = hdst__find_cell(p, s->param, s->leaf)->strip_words; w < words; w++, k++) hdst__write_line(&p->out, "long %s = 0;", register_name(p, k));
+        for (uint32_t w = words_of(p, s); w; w--, k++) hdst__write_line(&p->out, "long %s = 0;", register_name(p, k));
 }
 
 static void end_sums(hdst__printer *p, const ir_block *body)
@@ -165,7 +172,7 @@ static void end_sums(hdst__printer *p, const ir_block *body)
     for (uint32_t k = 0; (s = next_in_registers(body, k));) {
         ir_stmt place = *s;
         place.home = IR_HOME_PLACE;
-        for (uint32_t w = 0, words = hdst__find_cell(p, s->param, s->leaf)->strip_words; w < words; w++, k++) hdst__print_add_word(p, &place, w, register_name(p, k));
+        for (uint32_t w = 0, words = words_of(p, s); w < words; w++, k++) hdst__print_add_word(p, &place, w, register_name(p, k));
     }
 }
 
@@ -187,8 +194,8 @@ static const char *tile_text(hdst__printer *p, const ir_stmt *stmt, uint32_t wor
 {
     const uint32_t words = p->func->tables->tile_words;
     const char *row = stmt->index ? hdst__index_text(p, stmt->index, HDST__WHOLE) : "0";
-    const char *at = words > 1 ? hdst__arena_printf(p->arena, "((uint)(%s) * %" PRIu32 " + %" PRIu32 ")", row, words, word) : hdst__arena_printf(p->arena, "(uint)(%s)", row);
-    return hdst__arena_printf(p->arena, "tile[%s * LANES + lane]", at);
+    if (words == 1) return hdst__arena_printf(p->arena, "tile[(uint)(%s) * LANES + lane]", row);
+    return hdst__arena_printf(p->arena, "tile[((uint)(%s) * %" PRIu32 " + %" PRIu32 ") * LANES + lane]", row, words, word);
 }
 
 const char *hdst__cooperative_home(hdst__printer *p, const ir_stmt *stmt, uint32_t word)
@@ -207,8 +214,10 @@ static void end_tile(hdst__printer *p, const ir_block *body)
     p->out.indent++;
     for (uint32_t w = 0; w < cell->strip_words; w++) {
         const char *from = hdst__arena_printf(p->arena, "tile[(row * %" PRIu32 " + %" PRIu32 ") * LANES + lane]", words, w);
-        const char *element = s->index2 ? hdst__arena_printf(p->arena, "(ulong)(%s) * %" PRIu32 " + ", hdst__expr_text(p, s->index2, HDST__WHOLE), cell->strip_words) : "";
-        const char *to = hdst__arena_printf(p->arena, "%sOwn[row * %" PRIu64 " + %s%" PRIu64 "]", plan->name, plan->accum->strip_row_words, element, cell->strip_first + w);
+        const char *index = s->index2 ? hdst__expr_text(p, s->index2, HDST__WHOLE) : NULL;
+        const char *element = index ? hdst__arena_printf(p->arena, "(ulong)(%s) * %" PRIu32 " + ", index, cell->strip_words) : "";
+        const char *to = hdst__arena_printf(p->arena, "%sOwn[row * %" PRIu64 " + %s%" PRIu64 "]", plan->name, plan->accum->strip_row_words,
+            element, cell->strip_first + w);
         hdst__print_word_into(p, cell, to, from);
     }
     p->out.indent--;
@@ -225,7 +234,8 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
     const char *name = p->var_name[s->var], *type = counter_type(p->func->vars[s->var].kind);
     p->cooperative->in_loop[s->var] = true;
     hdst__print_source_line(p, s);
-    hdst__write_line(&p->out, "for (%s %s = %s; %s < %s; %s += %s) {", type, name, outermost ? "lane" : "0", name, hdst__expr_text(p, s->hi, HDST__OPERAND), name, outermost ? "LANES" : "1");
+    hdst__write_line(&p->out, "for (%s %s = %s; %s < %s; %s += %s) {", type, name, outermost ? "lane" : "0", name,
+        hdst__expr_text(p, s->hi, HDST__OPERAND), name, outermost ? "LANES" : "1");
     p->out.indent++;
     if (s->body.items[0]->kind == IR_FOR) {
         print_loops(p, s->body.items[0], false);

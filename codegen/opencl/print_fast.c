@@ -157,8 +157,9 @@ static void print_chain(hdst__printer *p, const fast_run *run, uint32_t chain)
     const char *real = real_name(run->is_double), *ahead = chain ? hdst__arena_printf(p->arena, " + %" PRIu32, chain * lanes_of(run->is_double)) : "";
     for (size_t i = 0; i < run->reads; i++) {
         const fast_read *read = &run->read[i];
-        hdst__write_line(&p->out, "const %s %s = *(%sconst %s_vector *)(%s + r%s);", vector_name(run->is_double), read->name[chain], read->of.global ? "__global " : "",
-                         real, read->of.text, ahead);
+        const char *space = read->of.global ? "__global " : "";
+        hdst__write_line(&p->out, "const %s %s = *(%sconst %s_vector *)(%s + r%s);", vector_name(run->is_double), read->name[chain], space,
+            real, read->of.text, ahead);
     }
     for (size_t i = 0; i < run->addends; i++) {
         const fast_addend *add = &run->addend[i];

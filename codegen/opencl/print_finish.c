@@ -28,14 +28,16 @@ static float_shape shape_of(hdst__kind kind)
 static const char *round_text(hdst__printer *p, const hdst__cell *cell, const char *word)
 {
     const float_shape s = shape_of(cell->kind);
-    return hdst__arena_printf(p->arena, "wide_round(%s, %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %s, %s)", word, cell->digits, s.fraction_bits, s.exponent_mask, s.sign, s.infinity);
+    return hdst__arena_printf(p->arena, "wide_round(%s, %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %s, %s)", word, cell->digits, s.fraction_bits,
+        s.exponent_mask, s.sign, s.infinity);
 }
 
 // The scale of a leaf's words. Its limits keep what a word holds away from denormals, so the conversion below rounds
 // once; the power of two is exact, or overflows as it should.
 static const char *scale_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
 {
-    return hdst__arena_printf(p->arena, "%s_scale(scales[%" PRId32 "])", hdst__sums_floats(p, plan->accum->param, leaf) ? "float" : "double", plan->accum->cell[leaf].scale);
+    const char *type = hdst__sum_type(p, plan->accum->param, leaf);
+    return hdst__arena_printf(p->arena, "%s_scale(scales[%" PRId32 "])", type, plan->accum->cell[leaf].scale);
 }
 
 static const char *fixed_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
@@ -53,7 +55,8 @@ static const char *bits_text(hdst__printer *p, const hdst__accum_plan *plan, uin
     if (cell->digits) return plan->accum->compact ? fixed_text(p, plan, leaf) : round_text(p, cell, "word");
     if (is_key(cell) && hdst__kind_is_float(cell->kind)) {
         const float_shape s = shape_of(cell->kind);
-        return hdst__arena_printf(p->arena, "value_of_key((ulong)*word, %s, %s, %s, %s)", cell->acc == HDST__MIN ? "true" : "false", s.sign, s.infinity, s.quiet_nan);
+        const char *turned = cell->acc == HDST__MIN ? "true" : "false";
+        return hdst__arena_printf(p->arena, "value_of_key((ulong)*word, %s, %s, %s, %s)", turned, s.sign, s.infinity, s.quiet_nan);
     }
     if (is_key(cell)) {         // counted from what key 0 stands for
         const uint64_t none = hdst__key_decode(cell->kind, cell->acc, 0);
@@ -79,8 +82,8 @@ static void print_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t 
     hdst__write_line(&p->out, "for (ulong n = get_global_id(0); n < %s%" PRIu64 "; n += get_global_size(0)) {", rows, cell->elements);
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong row = n / %" PRIu64 ", e = n %% %" PRIu64 ";", cell->elements, cell->elements);
-    hdst__write_line(&p->out, "__global const long *word = %sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name, plan->accum->device_row_words, cell->device_words,
-                     cell->device_first);
+    hdst__write_line(&p->out, "__global const long *word = %sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name,
+        plan->accum->device_row_words, cell->device_words, cell->device_first);
     const char *at = hdst__arena_printf(p->arena, "%sOut + row * %" PRIu64 " + %" PRIu64 "%s", plan->name, record->size, record->leaves[l].offset,
                                         hdst__element_offset(p->arena, &record->leaves[l]));
     print_put(p, record, &record->leaves[l], at, bits_text(p, plan, l));
@@ -104,7 +107,8 @@ static void print_spare_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     const char *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
     if (!cell->digits) return;
     if (kind[0] == 'D') p->uses_double = true;
-    hdst__write_line(&p->out, "if (row < %sRows && at_word >= %" PRIu64 " && at_word < %" PRIu64 ") {", plan->name, cell->device_first, cell->device_first + cell->elements);
+    hdst__write_line(&p->out, "if (row < %sRows && at_word >= %" PRIu64 " && at_word < %" PRIu64 ") {", plan->name, cell->device_first,
+        cell->device_first + cell->elements);
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong e = at_word - %" PRIu64 ";", cell->device_first);
     hdst__write_line(&p->out, "wide_add_fixed(cell, %s_LAST, %s_LOWEST, device_table[place], %s);", kind, kind, scale_text(p, plan, l));
@@ -144,9 +148,10 @@ static const char *parts_text(hdst__printer *p)
             keys |= is_key(cell) && hdst__kind_is_float(cell->kind);
         }
     const hdst__pieces *accum = &hdst__accum_pieces;
-    const char *round = digits ? hdst__arena_printf(p->arena, "\n#define WIDE_LIMBS %" PRIu32 "\n%s", digits + 3, hdst__pieces_text(p->arena, accum, "rounding.cl")) : "";
-    const char *of_key = keys ? hdst__arena_printf(p->arena, "\n%s", hdst__pieces_text(p->arena, accum, "minmax_values.cl")) : "";
-    const char *put = bytes ? hdst__arena_printf(p->arena, "\n%s", hdst__pieces_text(p->arena, &hdst__base_pieces, "put_bytes.cl")) : "";
+    const char *round = "", *of_key = "", *put = "";
+    if (digits) round = hdst__arena_printf(p->arena, "\n#define WIDE_LIMBS %" PRIu32 "\n%s", digits + 3, hdst__pieces_text(p->arena, accum, "rounding.cl"));
+    if (keys) of_key = hdst__arena_printf(p->arena, "\n%s", hdst__pieces_text(p->arena, accum, "minmax_values.cl"));
+    if (bytes) put = hdst__arena_printf(p->arena, "\n%s", hdst__pieces_text(p->arena, &hdst__base_pieces, "put_bytes.cl"));
     return hdst__arena_printf(p->arena, "%s%s%s", round, of_key, put);
 }
 

@@ -133,8 +133,8 @@ static void print_start(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
 static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, bool is_double)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    print_each(p, cell, hdst__arena_printf(p->arena, "levels_publish_%s(&%s, %s);", is_double ? "double" : "float", state_text(p, plan, leaf, element_text(cell), is_double),
-                                                cell_text(p, plan, leaf, element_text(cell))));
+    const char *state = state_text(p, plan, leaf, element_text(cell), is_double), *to = cell_text(p, plan, leaf, element_text(cell));
+    print_each(p, cell, hdst__arena_printf(p->arena, "levels_publish_%s(&%s, %s);", is_double ? "double" : "float", state, to));
 }
 
 static void print_starts(hdst__printer *p) { hdst__levels_each(p, print_start); }

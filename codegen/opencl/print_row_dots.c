@@ -71,8 +71,8 @@ static void print_tile(hdst__printer *p, const tile *t)
     for (uint32_t u = 0; u < t->units; u++)
         for (uint32_t s = 0; s < t->records; s++) all = hdst__arena_printf(p->arena, "%s%s%s", all, all[0] ? ", " : "", sum_name(p, u, s));
     hdst__write_line(&p->out, "const float16 all[%" PRIu32 "] = {%s};", t->units * t->records, all);
-    hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) %s[r + n %% %" PRIu32 "][unit + n / %" PRIu32 "] = row_lanes(all[n]);", t->units * t->records,
-                     t->dots, t->records, t->records);
+    hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) %s[r + n %% %" PRIu32 "][unit + n / %" PRIu32 "] = row_lanes(all[n]);",
+        t->units * t->records, t->dots, t->records, t->records);
 }
 
 uint64_t hdst__row_units_open(hdst__printer *p, uint64_t done, uint64_t units, uint32_t *each)
@@ -106,8 +106,8 @@ void hdst__print_row_dots(hdst__printer *p, const hdst__row_dot *dot)
     p->out.indent++;
     hdst__write_line(&p->out, "__global const uchar *rows = (__global const uchar *)&%s(base, %" PRIu64 ");", hdst__leaf_name(p, dot->input, dot->input_leaf),
                      dot->row_first);
-    hdst__write_line(&p->out, "__global const uchar *weights = (__global const uchar *)&%s(0, %" PRIu64 ");", hdst__leaf_name(p, dot->broadcast, dot->broadcast_leaf),
-                     dot->broadcast_first);
+    hdst__write_line(&p->out, "__global const uchar *weights = (__global const uchar *)&%s(0, %" PRIu64 ");",
+        hdst__leaf_name(p, dot->broadcast, dot->broadcast_leaf), dot->broadcast_first);
     hdst__write_line(&p->out, "uint r = 0;");
     for (t.records = RECORDS; t.records; t.records = t.records > 1 ? 1 : 0) {
         hdst__write_line(&p->out, "for (; r + %" PRIu32 " <= records; r += %" PRIu32 ") {", t.records, t.records);

@@ -57,7 +57,8 @@ static void print_to_words(hdst__printer *p, const tile *t, const char *element)
     else hdst__write_line(&p->out, "double8 rest;");
     hdst__write_line(&p->out, "const long8 odd = row_add_%s%s(%sOwn + %s, sum, %s, most);", t->fast ? "fast_" : "", t->cell->strip_words > 1 ? "two" : "one",
                      t->plan->name, word_of(p, t, element), scale);
-    const char *front = p->func->tables->first_level ? hdst__arena_printf(p->arena, ", odd, %sUp, %sDown, %sScale, alone", t->scale, t->scale, t->scale) : ", odd";
+    const char *front = ", odd";
+    if (p->func->tables->first_level) front = hdst__arena_printf(p->arena, ", odd, %sUp, %sDown, %sScale, alone", t->scale, t->scale, t->scale);
     hdst__write_line(&p->out, "if (row_any(odd)) %s%s);", settle_text(p, t, element), front);
 }
 

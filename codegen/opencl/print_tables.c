@@ -86,7 +86,9 @@ static void print_strip_bases(hdst__printer *p, const char *strip)
     for (size_t a = 0; a < p->tables->accum_count; a++)
         offset = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, offset, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->strip_row_words);
     hdst__write_line(&p->out, "const ulong strip_words = %s;", offset);
-    if (p->func->tables->turns > 1) hdst__write_line(&p->out, "const ulong turn_words = (strip_words + %d) / %d * %d + %d;", HDST__TURN_UNIT - 1, HDST__TURN_UNIT, HDST__TURN_UNIT, HDST__TURN_APART);
+    if (p->func->tables->turns > 1)
+        hdst__write_line(&p->out, "const ulong turn_words = (strip_words + %d) / %d * %d + %d;", HDST__TURN_UNIT - 1, HDST__TURN_UNIT,
+            HDST__TURN_UNIT, HDST__TURN_APART);
     hdst__write_line(&p->out, "__global long *strip_table = strip_tables + %s * %s;", strip, p->func->tables->turns > 1 ? "2 * turn_words" : "strip_words");
     offset = "";
     for (size_t a = 0; a < p->tables->accum_count; a++) {
@@ -140,12 +142,15 @@ void hdst__print_table_bases(hdst__printer *p)
     print_device_bases(p);
     if (p->gpu) print_local_bases(p);
     const uint32_t shared = p->func->tables->shared;
+    const char *group = shared ? hdst__arena_printf(p->arena, "get_group_id(0) %% %" PRIu32, shared) : "get_group_id(0)";
     if (!p->gpu) print_strip_bases(p, "strip");
-    else if (hdst__placed_anywhere(p->func, IR_PLACE_GROUP)) print_strip_bases(p, shared ? hdst__arena_printf(p->arena, "get_group_id(0) %% %" PRIu32, shared) : "get_group_id(0)");
+    else if (hdst__placed_anywhere(p->func, IR_PLACE_GROUP)) print_strip_bases(p, group);
     print_private_bases(p);
 }
 
 // --- Adding to the device table ---
+
+static const char *kind_name(const hdst__cell *cell) { return cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE"; }
 
 // One word of the table that is flushed, from `from`, to the cell at `to`.
 static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t word, const char *to, const char *from)
@@ -156,7 +161,7 @@ static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uin
         hdst__write_line(&p->out, "%s(%s, %s);", function[cell->op], to, from);
         return;
     }
-    const char *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
+    const char *kind = kind_name(cell);
     hdst__write_line(&p->out, "wide_add_fixed(%s, %s_LAST, %s_LOWEST, %s, %sScale%s);", to, kind, kind, from, hdst__scale_name(p, plan->accum->param, leaf),
                      word ? " + 40" : "");
 }
@@ -172,7 +177,8 @@ void hdst__print_strip_reset(hdst__printer *p)
 void hdst__print_strip_turn(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++)
-        if (hdst__placement(p, &p->plan[a])->place == IR_PLACE_STRIP) hdst__write_line(&p->out, "__global long *%sTurn = %sOwn + turn * turn_words;", p->plan[a].name, p->plan[a].name);
+        if (hdst__placement(p, &p->plan[a])->place == IR_PLACE_STRIP)
+            hdst__write_line(&p->out, "__global long *%sTurn = %sOwn + turn * turn_words;", p->plan[a].name, p->plan[a].name);
 }
 
 // The same to the device's front words; what overflows one goes to the cell at `to`.
@@ -183,8 +189,15 @@ static void print_front_word(hdst__printer *p, const hdst__accum_plan *plan, uin
         print_flush_word(p, plan, leaf, word, front, from);
         return;
     }
-    hdst__write_line(&p->out, "if (front_add(%s, %s)) front_carry(marked(marks, cells_at, %s, %" PRIu32 "), %s_LAST, %s_LOWEST, %s, %sScale%s);", front, from, to, cell->device_words,
-                     cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE", cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE", from, hdst__scale_name(p, plan->accum->param, leaf), word ? " + 40" : "");
+    const char *marked = hdst__arena_printf(p->arena, "marked(marks, cells_at, %s, %" PRIu32 ")", to, cell->device_words);
+    hdst__write_line(&p->out, "if (front_add(%s, %s)) front_carry(%s, %s_LAST, %s_LOWEST, %s, %sScale%s);", front, from, marked,
+        kind_name(cell), kind_name(cell), from, hdst__scale_name(p, plan->accum->param, leaf), word ? " + 40" : "");
+}
+
+// "row * WORDS + " of a table; one row needs none.
+static const char *row_text(hdst__printer *p, const hdst__accum_plan *plan, uint64_t words)
+{
+    return plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", words) : "";
 }
 
 // Element `e` of a leaf: a loop's variable, or a number.
@@ -192,17 +205,14 @@ static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, 
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
     const bool table = hdst__placement(p, plan)->place == IR_PLACE_STRIP;
-    const char *row_from = table && plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "";
-    const char *row_to = plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->device_row_words) : "";
+    const char *row = row_text(p, plan, plan->accum->strip_row_words);
+    const char *to = hdst__arena_printf(p->arena, "%sTotal + %s%s * %" PRIu32 " + %" PRIu64, plan->name,
+        row_text(p, plan, plan->accum->device_row_words), e, cell->device_words, cell->device_first);
     for (uint32_t w = 0; w < cell->strip_words; w++) {
-        const char *from =
-            hdst__arena_printf(p->arena, "%sOwn[%s%s * %" PRIu32 " + %" PRIu64 "]", plan->name, row_from, e, cell->strip_words, cell->strip_first + w);
-        const char *to =
-            hdst__arena_printf(p->arena, "%sTotal + %s%s * %" PRIu32 " + %" PRIu64, plan->name, row_to, e, cell->device_words, cell->device_first);
-        if (p->func->tables->first_level)
-            print_front_word(p, plan, leaf, w,
-                             hdst__arena_printf(p->arena, "%sFront + %s%s * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "",
-                                                e, cell->strip_words, cell->strip_first + w), to, from);
+        const char *word = hdst__arena_printf(p->arena, "%s * %" PRIu32 " + %" PRIu64, e, cell->strip_words, cell->strip_first + w);
+        const char *from = hdst__arena_printf(p->arena, "%sOwn[%s%s]", plan->name, table ? row : "", word);
+        const char *front = hdst__arena_printf(p->arena, "%sFront + %s%s", plan->name, row, word);
+        if (p->func->tables->first_level) print_front_word(p, plan, leaf, w, front, to, from);
         else print_flush_word(p, plan, leaf, w, to, from);
         if (!table) hdst__write_line(&p->out, "%s = 0;", from);
     }
@@ -218,8 +228,9 @@ static void print_strip_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
         return;
     }
     if (p->func->tables->first_level && cell->op == HDST__WORD_ADD) {
-        const char *place = hdst__arena_printf(p->arena, "%s%" PRIu64, plan->accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", plan->accum->strip_row_words) : "", cell->strip_first);
-        hdst__write_line(&p->out, "if (!alone || !front_add_all(%sFront + %s, %sOwn + %s, %" PRIu64 "))", plan->name, place, plan->name, place, cell->elements * cell->strip_words);
+        const char *place = hdst__arena_printf(p->arena, "%s%" PRIu64, row_text(p, plan, plan->accum->strip_row_words), cell->strip_first);
+        hdst__write_line(&p->out, "if (!alone || !front_add_all(%sFront + %s, %sOwn + %s, %" PRIu64 "))", plan->name, place, plan->name, place,
+            cell->elements * cell->strip_words);
     }
     hdst__write_line(&p->out, "for (ulong e = 0; e < %" PRIu64 "; e++) {", cell->elements);
     p->out.indent++;
@@ -342,10 +353,9 @@ static void print_tables_word(hdst__printer *p, const hdst__accum_plan *plan, ui
     hdst__write_line(&p->out, "    all = %s;", combine[cell->op]);
     hdst__write_line(&p->out, "    if (one != 0) *word = 0;");
     hdst__write_line(&p->out, "}");
-    print_flush_word(p, plan, leaf, w,
-                     hdst__arena_printf(p->arena, "%sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words, cell->device_words,
-                                        cell->device_first),
-                     "all");
+    const char *to = hdst__arena_printf(p->arena, "%sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name,
+        plan->accum->device_row_words, cell->device_words, cell->device_first);
+    print_flush_word(p, plan, leaf, w, to, "all");
 }
 
 static void print_tables_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
@@ -367,7 +377,8 @@ void hdst__print_merge(hdst__printer *p)
 {
     hdst__write_line(&p->out, "ulong cells, parts;");
     for (size_t a = 0; a < p->tables->accum_count; a++)
-        for (uint32_t l = 0; hdst__placement(p, &p->plan[a])->place == IR_PLACE_GROUP && l < leaf_count(p, &p->plan[a]); l++) print_tables_leaf(p, &p->plan[a], l);
+        if (hdst__placement(p, &p->plan[a])->place == IR_PLACE_GROUP)
+            for (uint32_t l = 0; l < leaf_count(p, &p->plan[a]); l++) print_tables_leaf(p, &p->plan[a], l);
 }
 
 void hdst__print_finish_bases(hdst__printer *p)

@@ -15,7 +15,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { HOT_TILES = 16 };
+enum { HEAVY_TILES = 16 };      // a partition with so many tiles more than its share has heavy hitters
 static const ir_tuples *tuples_of(const hdst__printer *p) { return &p->func->tables->tuples; }
 
 static bool has_tuples(const hdst__printer *p) { return p->func->tables && p->func->tables->has_tuples; }
@@ -26,7 +26,7 @@ static const ir_leaf_placement *leaf_of(const hdst__printer *p, uint32_t leaf) {
 
 static const char *const component = "xyzw";
 
-static void print_payload(hdst__printer *p, const ir_stmt *s, const char *at)
+static void print_values(hdst__printer *p, const ir_stmt *s, const char *at)
 {
     const uint32_t word = leaf_of(p, s->leaf)->value;
     const hdst__cell *cell = &p->plan[0].accum->cell[s->leaf];
@@ -35,7 +35,7 @@ static void print_payload(hdst__printer *p, const ir_stmt *s, const char *at)
     } else if (cell->digits && hdst__sums_floats(p, s->param, s->leaf)) {
         hdst__write_line(&p->out, "%s.%c = as_uint(%s);", at, component[1 + word], hdst__addend_text(p, s->param, s->leaf, s->value));
     } else if (cell->digits || hdst__scalar_size(hdst__tuple_addend(s)->kind) > 4) {
-        const char *bits = cell->digits ? hdst__arena_printf(p->arena, "as_ulong(%s)", hdst__expr_text(p, s->value, HDST__WHOLE)) : hdst__arena_printf(p->arena, "(ulong)(%s)", hdst__expr_text(p, s->value, HDST__WHOLE));
+        const char *bits = hdst__arena_printf(p->arena, cell->digits ? "as_ulong(%s)" : "(ulong)(%s)", hdst__expr_text(p, s->value, HDST__WHOLE));
         hdst__write_line(&p->out, "%s.%c = (uint)(%s);", at, component[1 + word], bits);
         hdst__write_line(&p->out, "%s.%c = (uint)(%s >> 32);", at, component[2 + word], bits);
     } else {
@@ -59,7 +59,7 @@ static size_t print_tuple(hdst__printer *p, ir_stmt *const *stmts, size_t count)
     const char *row = hdst__index_text(p, s->index, HDST__WHOLE), *at = hdst__arena_printf(p->arena, "pair_of[at + %" PRIu32 "]", s->record);
     (void)count;
     if (s->leaf == 0) hdst__write_line(&p->out, "%s.x = (uint)(%s);", at, row);
-    if (leaf_of(p, s->leaf)->values) print_payload(p, s, at);
+    if (leaf_of(p, s->leaf)->values) print_values(p, s, at);
     return 1;
 }
 
@@ -112,19 +112,24 @@ static const char *tuples_text(hdst__printer *p, const ir_func *spans, uint32_t 
     if (spans->lane_records > 1 && p->has_checks) hdst__write_line(&p->out, "bool whole;");
     hdst__write_line(&p->out, "for (uint r = 0; r < TILE_ROWS; r++) pair_of[r].x = NOBODY;");
     hdst__write_line(&p->out, "#pragma unroll");
-    print_body(p, spans, hdst__arena_printf(p->arena, "for (uint at = 0; at < TILE_ROWS; at += %" PRIu32 ") {\n    const ulong i = tile + at * LANES + lane;", records), print_tuple);
+    const char *head = hdst__arena_printf(p->arena, "for (uint at = 0; at < TILE_ROWS; at += %" PRIu32 ") {", records);
+    print_body(p, spans, hdst__arena_printf(p->arena, "%s\n    const ulong i = tile + at * LANES + lane;", head), print_tuple);
     const char *text = hdst__writer_text(&p->out);
     p->out = outer;
     return text;
 }
 
-static const char *macros_text(hdst__printer *p)
+static void print_macros(hdst__printer *p)
 {
     const ir_tuples *t = tuples_of(p);
-    return hdst__arena_printf(p->arena,
-                              "#define TILE_ROWS %" PRIu32 "\n#define KEY_BITS %" PRIu32 "\n#define LOW_BITS %" PRIu32 "\n#define PARTS_HIGH %" PRIu32 "\n#define PARTS_LOW %" PRIu32
-                              "\n#define SLOTS %" PRIu32 "\n#define LEAST_HOT (%d * TILE)\ntypedef %s pair_t;\n",
-                              t->tile_rows, t->key_bits, t->low_bits, t->parts_high, 1u << t->low_bits, t->sums, HOT_TILES, t->values <= 1 ? "uint2" : "uint4");
+    hdst__write_line(&p->out, "#define TILE_ROWS %" PRIu32, t->tile_rows);
+    hdst__write_line(&p->out, "#define KEY_BITS %" PRIu32, t->key_bits);
+    hdst__write_line(&p->out, "#define LOW_BITS %" PRIu32, t->low_bits);
+    hdst__write_line(&p->out, "#define PARTS_HIGH %" PRIu32, t->parts_high);
+    hdst__write_line(&p->out, "#define PARTS_LOW %" PRIu32, 1u << t->low_bits);
+    hdst__write_line(&p->out, "#define SLOTS %" PRIu32, t->sums);
+    hdst__write_line(&p->out, "#define LEAST_HOT (%d * TILE)", HEAVY_TILES);
+    hdst__write_line(&p->out, "typedef %s pair_t;", t->values <= 1 ? "uint2" : "uint4");
 }
 
 static void print_add_float(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l)
@@ -133,15 +138,17 @@ static void print_add_float(hdst__printer *p, const hdst__accum_plan *plan, uint
     const hdst__cell *cell = &plan->accum->cell[l];
     const bool floats = hdst__sums_floats(p, plan->accum->param, l), is_float = cell->kind == HDST__F32;
     const char *scale = hdst__scale_name(p, plan->accum->param, l), *type = floats ? "float" : "double";
-    const char *place = hdst__arena_printf(p->arena, "(ulong)(%sTotal - device_table) + (ulong)pair.x * %" PRIu64 " + %" PRIu64, plan->name, plan->accum->device_row_words, cell->device_first);
+    const char *place = hdst__arena_printf(p->arena, "(ulong)(%sTotal - device_table) + (ulong)pair.x * %" PRIu64 " + %" PRIu64, plan->name,
+        plan->accum->device_row_words, cell->device_first);
     const char *limit = hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->compact_bits, floats ? "f" : "");
     if (!is_float) p->uses_double = true;
     if (floats) hdst__write_line(&p->out, "const float addend = as_float(pair.%c);", component[1 + word]);
     else hdst__write_line(&p->out, "const double addend = as_double((ulong)pair.%c << 32 | pair.%c);", component[2 + word], component[1 + word]);
     hdst__write_line(&p->out, "bool fits;");
     hdst__write_line(&p->out, "long word = likely_below_%s(addend, %sUp, %s%s, %s, &fits);", type, scale, scale, floats ? "Least" : "Down", limit);
-    if (floats) hdst__write_line(&p->out, "if (!fits) word = settle_word_float%s(spares, %s, addend, %sUp, %sDown, %s);", is_float ? "" : "_as_double", place, scale, scale, limit);
-    else hdst__write_line(&p->out, "if (!fits) settle_word_double(spares, %s, addend);", place);
+    if (!floats) hdst__write_line(&p->out, "if (!fits) settle_word_double(spares, %s, addend);", place);
+    else hdst__write_line(&p->out, "if (!fits) word = settle_word_float%s(spares, %s, addend, %sUp, %sDown, %s);", is_float ? "" : "_as_double",
+        place, scale, scale, limit);
 }
 
 static void print_add_integer(hdst__printer *p, uint32_t l)
@@ -149,9 +156,12 @@ static void print_add_integer(hdst__printer *p, uint32_t l)
     const uint32_t word = leaf_of(p, l)->value;
     const ir_stmt *s = hdst__tuple_addition(p->func, l);
     const hdst__kind kind = hdst__tuple_addend(s)->kind;
-    if (s->value->op == IR_CONST) hdst__write_line(&p->out, "const long word = (long)%s;", hdst__constant_text(p->arena, s->value->kind, s->value->bits));
-    else if (hdst__scalar_size(kind) > 4) hdst__write_line(&p->out, "const long word = (long)((ulong)pair.%c << 32 | pair.%c);", component[2 + word], component[1 + word]);
-    else hdst__write_line(&p->out, "const long word = (long)%spair.%c;", hdst__kind_is_signed(kind) ? "(int)" : "", component[1 + word]);
+    const char *value;
+    if (s->value->op == IR_CONST) value = hdst__constant_text(p->arena, s->value->kind, s->value->bits);
+    else if (hdst__scalar_size(kind) > 4)
+        value = hdst__arena_printf(p->arena, "((ulong)pair.%c << 32 | pair.%c)", component[2 + word], component[1 + word]);
+    else value = hdst__arena_printf(p->arena, "%spair.%c", hdst__kind_is_signed(kind) ? "(int)" : "", component[1 + word]);
+    hdst__write_line(&p->out, "const long word = (long)%s;", value);
 }
 
 static const char *const op_name[] = {"add", "max", "or", "xor"};
@@ -165,43 +175,60 @@ static void print_add(hdst__printer *p)
         const hdst__cell *cell = &plan->accum->cell[l];
         if (cell->digits) print_add_float(p, plan, l);
         else if (cell->op == HDST__WORD_ADD) print_add_integer(p, l);
-        if (cell->op != HDST__WORD_ADD)
-            hdst__write_line(&p->out, "atomic_%s((volatile __local uint *)(table + %" PRIu32 " * KEYS + key), pair.%c);", op_name[cell->op], leaf_of(p, l)->sum, component[1 + leaf_of(p, l)->value]);
-        else hdst__write_line(&p->out, "part_add(table + %" PRIu32 " * KEYS + key, word);", leaf_of(p, l)->sum);
+        const char *sum = hdst__arena_printf(p->arena, "table + %" PRIu32 " * KEYS + key", leaf_of(p, l)->sum);
+        const char value = component[1 + leaf_of(p, l)->value];
+        if (cell->op == HDST__WORD_ADD) hdst__write_line(&p->out, "part_add(%s, word);", sum);
+        else hdst__write_line(&p->out, "atomic_%s((volatile __local uint *)(%s), pair.%c);", op_name[cell->op], sum, value);
         p->out.indent--;
         hdst__write_line(&p->out, "}");
     }
 }
 
-static void print_write(hdst__printer *p, bool hot)
+// A leaf's word, `word`, out of the table in local memory; *to is where it goes.
+static void print_table_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l)
 {
+    const uint32_t sum = leaf_of(p, l)->sum;
+    const hdst__cell *cell = &plan->accum->cell[l];
+    const char *word = hdst__arena_printf(p->arena, "table[%" PRIu32 " * KEYS + key]", sum);
+    if (cell->op == HDST__WORD_ADD) word = hdst__arena_printf(p->arena, "(long)((ulong)table[%" PRIu32 " * KEYS + key] << 32 | %s)", sum + 1, word);
+    hdst__write_line(&p->out, "const long word = %s;", word);
+    hdst__write_line(&p->out, "__global long *to = %sTotal + row * %" PRIu64 " + %" PRIu64 ";", plan->name, plan->accum->device_row_words,
+        cell->device_first);
+}
+
+// `shared`: the partition has heavy hitters, and several work-groups add to its words.
+static void print_write(hdst__printer *p, bool shared)
+{
+    static const char *const combined[] = {"*to + word", "max(*to, word)", "*to | word", "*to ^ word"};
     const hdst__accum_plan *plan = &p->plan[0];
     for (uint32_t l = 0; l < plan->accum->leaf_count; l++) {
+        const hdst__word_op op = plan->accum->cell[l].op;
         hdst__write_line(&p->out, "{");
         p->out.indent++;
-        const hdst__cell *cell = &plan->accum->cell[l];
-        const char *combined[] = {"*to + word", "max(*to, word)", "*to | word", "*to ^ word"};
-        if (cell->op == HDST__WORD_ADD)
-            hdst__write_line(&p->out, "const long word = (long)((ulong)table[%" PRIu32 " * KEYS + key] << 32 | table[%" PRIu32 " * KEYS + key]);", leaf_of(p, l)->sum + 1, leaf_of(p, l)->sum);
-        else hdst__write_line(&p->out, "const long word = table[%" PRIu32 " * KEYS + key];", leaf_of(p, l)->sum);
-        hdst__write_line(&p->out, "__global long *to = %sTotal + row * %" PRIu64 " + %" PRIu64 ";", plan->name, plan->accum->device_row_words, cell->device_first);
-        if (hot) hdst__write_line(&p->out, "device_%s(to, word);", op_name[cell->op]);
-        else hdst__write_line(&p->out, "*to = first ? %s : word;       // the table's first words, if nothing came before", combined[cell->op]);
+        print_table_word(p, plan, l);
+        if (shared) hdst__write_line(&p->out, "device_%s(to, word);", op_name[op]);
+        else hdst__write_line(&p->out, "*to = first ? %s : word;       // the table's first words, if nothing came before", combined[op]);
         p->out.indent--;
         hdst__write_line(&p->out, "}");
     }
 }
 
 static void print_write_one(hdst__printer *p) { print_write(p, false); }
-static void print_write_hot(hdst__printer *p) { print_write(p, true); }
+static void print_write_shared(hdst__printer *p) { print_write(p, true); }
 
-void hdst__tuples_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup, hdst__filling fillings[HDST__TUPLE_FILLINGS])
+void hdst__tuples_texts(hdst__printer *p, const ir_func *single, const ir_func *spans, uint32_t records, const char *setup,
+    hdst__filling fillings[HDST__TUPLE_FILLINGS])
 {
-    const char *rows = hdst__arena_printf(p->arena, "%sStored", p->plan[0].name);
-    hdst__filling all[HDST__TUPLE_FILLINGS] = {
-        {"PART_MACROS", macros_text(p)}, {"PART_SETUP", setup}, {"PART_COUNT", count_text(p, single, spans)}, {"PART_PAIRS", tuples_text(p, spans, records)},
-        {"PART_ROWS", rows}, {"PART_ADD", hdst__print_section(p, print_add)}, {"PART_WRITE", hdst__print_section(p, print_write_one)},
-        {"PART_WRITE_HOT", hdst__print_section(p, print_write_hot)}, {"PART_TOTAL_SETUP", hdst__print_section(p, hdst__print_table_bases)},
+    const hdst__filling all[HDST__TUPLE_FILLINGS] = {
+        {"PART_MACROS", hdst__print_section(p, print_macros)},
+        {"PART_SETUP", setup},
+        {"PART_COUNT", count_text(p, single, spans)},
+        {"PART_PAIRS", tuples_text(p, spans, records)},
+        {"PART_ROWS", hdst__arena_printf(p->arena, "%sStored", p->plan[0].name)},
+        {"PART_ADD", hdst__print_section(p, print_add)},
+        {"PART_WRITE", hdst__print_section(p, print_write_one)},
+        {"PART_WRITE_HOT", hdst__print_section(p, print_write_shared)},
+        {"PART_TOTAL_SETUP", hdst__print_section(p, hdst__print_table_bases)},
     };
     memcpy(fillings, all, sizeof all);
 }
@@ -240,7 +267,7 @@ void hdst__tuples_write(const hdst__printer *p, hdst__writer *out, const hdst__f
 const char *hdst__tuples_why(const hdst__printer *p)
 {
     const ir_tuples *t = tuples_of(p);
-    if (!t->low_bits) return hdst__arena_printf(p->arena, "pairs are put in order of %" PRIu32 " parts of %u rows, each of which has a table in local memory", t->parts_high, 1u << t->key_bits);
-    return hdst__arena_printf(p->arena, "pairs are put in order of %" PRIu32 " parts, then of %u parts of each, of %u rows; each has a table in local memory", t->parts_high, 1u << t->low_bits,
-                              1u << t->key_bits);
+    const char *then = t->low_bits ? hdst__arena_printf(p->arena, ", then of %u of each,", 1u << t->low_bits) : "";
+    return hdst__arena_printf(p->arena, "tuples are put in order of %" PRIu32 " radix partitions%s of %u rows, each of which has a table in local memory",
+        t->parts_high, then, 1u << t->key_bits);
 }

@@ -102,7 +102,10 @@ static field_reads reads_of(hdst__arena *arena, ir_func *func)
     return reads;
 }
 
-static bool is_whole(const hdst__record *record, const hdst__leaf *leaf) { return record->size == hdst__scalar_size(leaf->kind) && hdst__leaf_is_aligned(record, leaf); }
+static bool is_whole(const hdst__record *record, const hdst__leaf *leaf)
+{
+    return record->size == hdst__scalar_size(leaf->kind) && hdst__leaf_is_aligned(record, leaf);
+}
 
 static bool is_near(const hdst__record *record, const hdst__leaf *leaf)
 {
@@ -201,8 +204,11 @@ static void print_copies(hdst__printer *p, uint32_t param, size_t l)
         hdst__write_line(&p->out, "%sOf[0][r] = %sPart(i + r);", name, name);
         return;
     }
-    if (elements > FEW_ELEMENTS) hdst__write_line(&p->out, "for (int e = 0; e < %" PRIu64 "; e++) %sOf[e][r] = %s(i + r, e);", elements, name, name);
-    for (uint64_t e = 0; elements <= FEW_ELEMENTS && e < elements; e++) hdst__write_line(&p->out, "%sOf[%" PRIu64 "][r] = %s(i + r, %" PRIu64 ");", name, e, name, e);
+    if (elements > FEW_ELEMENTS) {
+        hdst__write_line(&p->out, "for (int e = 0; e < %" PRIu64 "; e++) %sOf[e][r] = %s(i + r, e);", elements, name, name);
+        return;
+    }
+    for (uint64_t e = 0; e < elements; e++) hdst__write_line(&p->out, "%sOf[%" PRIu64 "][r] = %s(i + r, %" PRIu64 ");", name, e, name, e);
 }
 
 // The driver's compiler has vectors for it.
@@ -258,8 +264,9 @@ static void print_prefetch(hdst__printer *p, uint32_t param)
     for (size_t l = 0; l < record->leaf_count; l++) {
         const uint64_t size = hdst__scalar_size(record->leaves[l].kind), step = input->leaf[l].element_stride / size;
         if (!hdst__leaf_is_used(&p->func->params[param], l) || record->leaves[l].kind == HDST__TEXT || record->leaves[l].elements > FEW_ELEMENTS) continue;
+        const uint64_t ahead = 2 * input->leaf[l].block_stride / size;
         for (uint64_t e = 0; e < record->leaves[l].elements; e++)
-            hdst__write_line(&p->out, "PREFETCH(%sIn + %" PRIu64 ", %" PRIu64 ")", p->leaf_name[param][l], 2 * input->leaf[l].block_stride / size + e * step, size);
+            hdst__write_line(&p->out, "PREFETCH(%sIn + %" PRIu64 ", %" PRIu64 ")", p->leaf_name[param][l], ahead + e * step, size);
     }
 }
 

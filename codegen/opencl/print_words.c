@@ -64,18 +64,24 @@ void hdst__plan_words(hdst__printer *p)
     }
 }
 
+static void print_record(hdst__printer *p, uint32_t param, uint32_t record)
+{
+    const uint32_t words = p->word_count[param], vector = vector_of(words);
+    const uint64_t read = words_read(p, param);
+    for (uint32_t w = 0; w < words; w += vector) {
+        if (!(read >> w & ((1u << vector) - 1))) continue;
+        const char *at = hdst__arena_printf(p->arena, "%sAt + (%s) * %" PRIu32 " + %" PRIu32, p->param_name[param], hdst__record_text(p, record),
+            words * 4, w * 4);
+        hdst__write_line(&p->out, "const uint%" PRIu32 " %s = *(__global const uint%" PRIu32 " *)(%s);", vector,
+            vector_name(p, param, record, w), vector, at);
+    }
+}
+
 void hdst__print_words(hdst__printer *p)
 {
-    for (uint32_t i = 0; i < p->func->param_count; i++) {
-        const uint32_t words = p->word_count[i], vector = vector_of(words);
-        const uint64_t read = words ? words_read(p, i) : 0;
-        const uint32_t records = p->func->lane_records ? p->func->lane_records : 1;
-        for (uint32_t r = 0; r < records && read; r++)
-            for (uint32_t w = 0; w < words; w += vector)
-                if (read >> w & ((1u << vector) - 1))
-                    hdst__write_line(&p->out, "const uint%" PRIu32 " %s = *(__global const uint%" PRIu32 " *)(%sAt + (%s) * %" PRIu32 " + %" PRIu32 ");", vector,
-                                     vector_name(p, i, r, w), vector, p->param_name[i], hdst__record_text(p, r), words * 4, w * 4);
-    }
+    const uint32_t records = p->func->lane_records ? p->func->lane_records : 1;
+    for (uint32_t i = 0; i < p->func->param_count; i++)
+        for (uint32_t r = 0; r < records && p->word_count[i]; r++) print_record(p, i, r);
 }
 
 const char *hdst__word_text(hdst__printer *p, const ir_expr *field)

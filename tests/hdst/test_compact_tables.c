@@ -364,7 +364,7 @@ static bool goes_by_parts(pair *many, uint64_t records, uint64_t rows, uint32_t 
     cr_assert(!memcmp(hdst_result_rows(r, NULL, &count), expected, rows * sizeof *expected));
     const char *explanation = hdst_explain(r, &error);
     cr_assert(explanation, "%s", error.message);
-    const bool parts = strstr(explanation, "pairs are put in order") != NULL;
+    const bool parts = strstr(explanation, "tuples are put in order") != NULL;
     hdst_context_destroy(context);
     free(expected);
     return parts;

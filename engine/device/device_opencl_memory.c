@@ -2,9 +2,8 @@
 // OpenCL devices: memory, and the copies to, from and within it. Every call is checked.
 #include "engine/device/device_opencl.h"
 
+#include "base/costs_gpu.h"
 #include "engine/device/give_up.h"
-
-enum { SMALL_COPY = 64 << 10 };
 
 #define TRY(self, error, function, ...) HDST__CL_TRY((self)->cl, (self)->base.info->name, error, function, __VA_ARGS__)
 
@@ -142,7 +141,7 @@ static hdst_status await_copy(hdst__opencl_device *self, const char *function, c
 hdst_status hdst__opencl_write(hdst__device *device, hdst__memory *memory, uint64_t offset, const void *bytes, uint64_t count, bool wait, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
-    const bool small = count <= SMALL_COPY && memory->kind == HDST__MEMORY_DEVICE;
+    const bool small = count <= HDST__GPU_SMALL_COPY_BYTES && memory->kind == HDST__MEMORY_DEVICE;
     if (count == 0) return HDST_OK;
     cl_event event;
     const bool awaits = wait && awaits_copies(self);
@@ -161,7 +160,7 @@ hdst_status hdst__opencl_read(hdst__device *device, hdst__memory *memory, uint64
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (count == 0) return HDST_OK;
-    const bool small = count <= SMALL_COPY;
+    const bool small = count <= HDST__GPU_SMALL_COPY_BYTES;
     cl_event event, after[4];
     cl_uint waits = 0;
     if (self->last_in && !(small && self->in_awaited)) after[waits++] = self->last_in;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenCL programs: from memory, from the disk cache or from the driver's compiler; arguments and launch.
 #include "engine/device/device_opencl.h"
+#include "base/costs_cpu.h"
 #include "base/costs_gpu.h"
 
 #include "engine/device/driver_gate.h"
@@ -195,18 +196,14 @@ void hdst__opencl_unload(hdst__device *device, hdst__program *program)
     hdst__free(device->runtime->allocator, program);
 }
 
-// PoCL keeps machine code in a cache of its own, and makes another one of each kernel for a binary that is asked for: 0.3 s, more than all that the
-// first launch took.
-// What the binary saves then is PoCL's look at the source, 0.02 s in each process. So it is asked for by the process in which that has come to about as much.
-// A suite of tests, each a process, is through long before that pays: HDST_BINARY_STARTS is another number.
-enum { POCL_STARTS = 16 };
-
+// PoCL keeps machine code in a cache of its own, and makes another one of each kernel for a binary that is asked for. So it is asked for by the process in
+// which what it saves has come to about as much. A suite of tests, each a process, is through long before that pays: HDST_BINARY_STARTS is another number.
 static uint32_t starts_before_binary(const hdst__opencl_device *self)
 {
     const char *kept = getenv("POCL_KERNEL_CACHE"), *starts = getenv("HDST_BINARY_STARTS");
     if (self->base.limits->binary_after) return self->base.limits->binary_after;
     if (starts && atol(starts) > 0) return (uint32_t)atol(starts);
-    return hdst__platform_is_pocl(self->base.info->platform) && !(kept && !strcmp(kept, "0")) ? POCL_STARTS : 1;
+    return hdst__platform_is_pocl(self->base.info->platform) && !(kept && !strcmp(kept, "0")) ? HDST__CPU_BINARY_STARTS : 1;
 }
 
 // Counts this process. The count is of no consequence but for time: two processes that count at once may count as one.

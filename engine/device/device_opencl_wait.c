@@ -4,6 +4,7 @@
 #include "engine/device/device_opencl.h"
 
 #include "base/clock.h"
+#include "base/costs_gpu.h"
 #include "engine/device/give_up.h"
 
 #include <time.h>
@@ -48,12 +49,12 @@ static hdst_status await_told(hdst__opencl_device *self, cl_event event, hdst_er
 // GPUs tell late, through a thread that must be woken; so they are asked, as their drivers do in a wait, and seldom once it takes long.
 static hdst_status await_asking(hdst__opencl_device *self, cl_event event, hdst_error *error)
 {
-    static const double busy_seconds = 10e-3, share = 1.0 / 256, longest = 5e-3;
     const double start = hdst__now();
     hdst__patience patience = {0};
     while (state_of(self, event) > CL_COMPLETE) {
-        const double passed = hdst__now() - start, pause = passed * share < longest ? passed * share : longest;
-        if (passed < busy_seconds) continue;
+        const double passed = hdst__now() - start, wanted = passed * HDST__GPU_PAUSE_SHARE;
+        const double pause = wanted < HDST__GPU_PAUSE_SECONDS ? wanted : HDST__GPU_PAUSE_SECONDS;
+        if (passed < HDST__GPU_BUSY_SECONDS) continue;
         if (hdst__patience_ends(&patience, &self->base)) return hdst__give_up(&self->base, error);
         nanosleep(&(struct timespec){.tv_nsec = (long)(pause * 1e9)}, NULL);
     }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/memory/dataset_cache.h"
-
+#include "base/costs_host.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { STAGING_BYTES = 64 << 20 };       // of a piece on its way to memory that the host cannot reach
-
-static const uint64_t segment_bytes = (uint64_t)2 << 30;       // large, because each segment is a launch
 
 hdst__dataset_cache *hdst__dataset_cache_create(hdst__runtime *runtime, const hdst__reader *reader)
 {
@@ -101,7 +97,7 @@ void hdst__dataset_cache_destroy(hdst__dataset_cache *cache)
 // Equal segments, as few as fit: a short last one would be a launch for little.
 static uint64_t records_per_segment(const hdst__dataset_cache *cache)
 {
-    uint64_t bytes = cache->device->info->max_alloc_bytes < segment_bytes ? cache->device->info->max_alloc_bytes : segment_bytes;
+    uint64_t bytes = cache->device->info->max_alloc_bytes < HDST__HOST_CHUNK_BYTES ? cache->device->info->max_alloc_bytes : HDST__HOST_CHUNK_BYTES;
     uint64_t most = hdst__segment_records(&cache->reader, bytes, cache->reader.records), unit = hdst__segment_records(&cache->reader, 0, 0);
     uint64_t segments = (cache->reader.records + most - 1) / most, each = (cache->reader.records + segments - 1) / segments;
     if (segments > 1 && most >= HDST__PART_BYTES && HDST__PART_BYTES % unit == 0) unit = HDST__PART_BYTES;     // see HDST__PART_RECORDS
@@ -180,7 +176,7 @@ static hdst_status load_staged(hdst__dataset_cache *cache, hdst__segment *segmen
         hdst__arena_destroy(&arena);
         return hdst__error_memory(error, what);
     }
-    const uint64_t records = hdst__segment_records(reader, STAGING_BYTES, segment->count);
+    const uint64_t records = hdst__segment_records(reader, HDST__HOST_STAGING_BYTES, segment->count);
     const hdst__storage *piece = hdst__storage_make(&arena, reader->record, reader->layout, reader->block, records);
     hdst_status status = piece ? hdst__segment_create(cache->device, HDST__MEMORY_SHARED, piece, what, &staging, error) : hdst__error_memory(error, what);
     if (status == HDST_OK) {

@@ -3,12 +3,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-
-enum {
-    BATCH_BYTES = 16 << 20,             // between two looks at whether the run was cancelled
-    PIECE_BYTES = 4 << 20, PIECE_SHARE = 8,     // of what goes through; of what the budget has left
-    KEEP_SHARE = 4,                     // of it, what rows that may as well be in a file leave
-};
+#include "base/costs_host.h"
 
 static hdst_status take_memory(hdst__runtime *runtime, const hdst__reader *reader, hdst__rows *rows, hdst_error *error)
 {
@@ -74,7 +69,7 @@ static void add_stats(hdst__run_stats *stats, uint64_t records, double start)
 hdst_status hdst__rows_read(hdst__runtime *runtime, const hdst__reader *reader, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error)
 {
     double start = hdst__now();
-    const batches b = {.runtime = runtime, .reader = reader, .all = rows, .batch = BATCH_BYTES / reader->record->size + 1};
+    const batches b = {.runtime = runtime, .reader = reader, .all = rows, .batch = HDST__HOST_BATCH_BYTES / reader->record->size + 1};
     *rows = (hdst__rows){0};
     pthread_mutex_lock(&runtime->mutex);
     hdst_status status = take_memory(runtime, reader, rows, error);
@@ -88,8 +83,8 @@ hdst_status hdst__rows_read(hdst__runtime *runtime, const hdst__reader *reader, 
 hdst_status hdst__rows_stream(hdst__runtime *runtime, const hdst__reader *reader, hdst__take_rows take, void *user, hdst__run_stats *stats, hdst_error *error)
 {
     const double start = hdst__now();
-    const uint64_t size = reader->record->size, share = hdst__budget_left(&runtime->memory) / PIECE_SHARE,
-        fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1, most = reader->records < fit ? reader->records : fit;
+    const uint64_t size = reader->record->size, share = hdst__budget_left(&runtime->memory) / HDST__HOST_PIECE_SHARE,
+        fit = (share < HDST__HOST_PIECE_BYTES ? share : HDST__HOST_PIECE_BYTES) / size + 1, most = reader->records < fit ? reader->records : fit;
     batches b = {.runtime = runtime, .reader = reader, .take = take, .user = user, .batch = most, .piece = hdst__alloc_zero(runtime->allocator, most * size)};
     if (!b.piece) return hdst__error_memory(error, "records");
     pthread_mutex_lock(&runtime->mutex);
@@ -128,7 +123,7 @@ hdst_status hdst__rows_read_all(hdst__runtime *runtime, const hdst__reader *read
     uint64_t bytes;
     hdst_error full = HDST_ERROR_INIT;
     if (__builtin_mul_overflow(reader->records, reader->record->size, &bytes)) return hdst__error_memory(error, "records");
-    if (bytes <= hdst__budget_left(&runtime->memory) / KEEP_SHARE * (KEEP_SHARE - 1)) {
+    if (bytes <= hdst__budget_left(&runtime->memory) / HDST__HOST_LEFT_SHARE * (HDST__HOST_LEFT_SHARE - 1)) {
         hdst_status status = hdst__rows_read(runtime, reader, rows, stats, &full);
         if (status != HDST_OK && status != HDST_E_MEMORY && error) *error = full;
         if (status != HDST_E_MEMORY) return status;

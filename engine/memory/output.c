@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/memory/output.h"
+#include "base/costs_host.h"
 
 #include <string.h>
 
@@ -20,12 +21,10 @@ void hdst__output_reset(hdst__output *output)
     output->count = 0;
 }
 
-enum { LEFT_SHARE = 4 };
-
 static bool fits(const hdst__output *output, uint64_t bytes)
 {
     const uint64_t has = hdst__budget_left(output->budget) + output->capacity * output->record_bytes;
-    return !output->leaves_room || bytes <= has / LEFT_SHARE * (LEFT_SHARE - 1);
+    return !output->leaves_room || bytes <= has / HDST__HOST_LEFT_SHARE * (HDST__HOST_LEFT_SHARE - 1);
 }
 
 hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_error *error)

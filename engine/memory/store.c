@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/memory/store.h"
-
+#include "base/costs_host.h"
 
 #include <string.h>
-
-static const uint64_t first_chunk_bytes = (uint64_t)16 << 20;   // where nobody knows how much will come; each later chunk is twice as large
-static const uint64_t chunk_bytes = (uint64_t)2 << 30;          // at most: each chunk is a launch
-static const uint64_t piece_bytes = (uint64_t)16 << 20;         // of a copy to the host
 
 // --- Reading back ---
 
@@ -32,7 +28,7 @@ typedef struct piece {          // of host memory, when the records are wanted i
 static bool make_piece(piece *p, const hdst__store *store, const hdst__storage *storage, uint64_t count)
 {
     jmp_buf out_of_memory;
-    const uint64_t fit = piece_bytes / storage->record->size + 1;
+    const uint64_t fit = HDST__HOST_COPY_BYTES / storage->record->size + 1;
     hdst__arena_init(&p->arena, store->cache.runtime->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) return false;
     p->capacity = count < fit ? count : fit;
@@ -130,7 +126,7 @@ static uint64_t chunk_records(const hdst__store *store, uint64_t wanted)
 {
     const uint64_t size = store->cache.reader.record->size;
     uint64_t most = store->cache.device->info->max_alloc_bytes;
-    if (most > chunk_bytes && !store->whole) most = chunk_bytes;
+    if (most > HDST__HOST_CHUNK_BYTES && !store->whole) most = HDST__HOST_CHUNK_BYTES;
     if (store->limit && most > store->limit) most = store->limit;
     const uint64_t unit = most / size < HDST__PART_RECORDS || wanted < HDST__PART_RECORDS ? 64 : HDST__PART_RECORDS;
     const uint64_t fit = most / size / unit * unit, records = (wanted + unit - 1) / unit * unit;
@@ -166,7 +162,7 @@ static hdst_status open_segment(hdst__store *store, uint64_t wanted, hdst__segme
     *out = cache->count ? &cache->segment[cache->count - 1] : NULL;
     if (*out && (*out)->count < (*out)->storage->capacity) return HDST_OK;
     if (cache->count == store->chunks) {
-        const uint64_t size = cache->reader.record->size, twice = *out ? (*out)->storage->capacity * 2 : first_chunk_bytes / size + 1;
+        const uint64_t size = cache->reader.record->size, twice = *out ? (*out)->storage->capacity * 2 : HDST__HOST_FIRST_CHUNK_BYTES / size + 1;
         hdst_status status = add_chunk(store, wanted > twice ? wanted : twice, error);
         if (status != HDST_OK) return status;
     }

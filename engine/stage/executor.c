@@ -11,10 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double window_margin = 1.05, window_slack_bytes = 1 << 16;     // room in a window beyond what is expected; more would have the budget
-                                                                            // hold what nobody needs
-static const double worthwhile_seconds = 0.02;  // of work, to ask a device between slices whether a record failed
-
 // --- Slots ---
 
 static void on_done(void *user)
@@ -82,7 +78,7 @@ void hdst__executor_destroy(hdst__executor *executor)
 // The error word holds the least record of all slices so far, so the last slice's is enough; others are asked for where it may save long work in vain.
 static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool last)
 {
-    return pass->checks && (last || pass->enough || pass->streams || *pass->seconds_per_record * (double)slot->count > worthwhile_seconds);
+    return pass->checks && (last || pass->enough || pass->streams || *pass->seconds_per_record * (double)slot->count > HDST__HOST_ASK_SECONDS);
 }
 
 static uint64_t dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
@@ -334,8 +330,9 @@ static hdst_status wait_for(hdst__executor *executor, hdst__slot *slot, hdst_err
 static uint64_t expected_records(const hdst__pass *pass)
 {
     const uint64_t left = pass->reader->records - pass->stats->device[0].records;
-    const double seen = pass->in_place ? 1 : *pass->outputs_per_record * window_margin, most = pass->bound == UINT64_MAX ? HUGE_VAL : (double)pass->bound;
-    const double slack = pass->in_place ? 0 : window_slack_bytes / (double)pass->output->record_bytes;
+    const double seen = pass->in_place ? 1 : *pass->outputs_per_record * HDST__HOST_WINDOW_MARGIN;
+    const double most = pass->bound == UINT64_MAX ? HUGE_VAL : (double)pass->bound;
+    const double slack = pass->in_place ? 0 : HDST__HOST_WINDOW_SLACK_BYTES / (double)pass->output->record_bytes;
     double records = (double)left * (seen < most ? seen : most) + slack;
     if (pass->enough && records > 2 * (double)pass->enough + slack) records = 2 * (double)pass->enough + slack;
     return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;

@@ -5,9 +5,8 @@
 
 #include "accum/addends.h"
 
-
-enum { LEAST_CELLS = 1 << 10, MOST_SPARE_BYTES = 128 << 20, CELLS_PER_WORD = 2, SHARE = 16 };
-enum { HOT_PAIRS = 3, MOST_PAIR_BYTES = 32 };
+enum { CELLS_PER_WORD = 2 };        // spare cells: no more than are ever needed
+enum { MOST_PAIR_BYTES = 32 };      // of a pair, at most
 
 uint32_t hdst__plan_compact_bits(const hdst__launch_plan *plan, uint64_t records)
 {
@@ -54,7 +53,7 @@ static bool has_hot_rows(const hdst__launch_plan *plan)
     size_t pairs = 0;
     for (size_t i = 0; i < seen->count; i++)
         for (size_t j = 0; j < i; j++) pairs += seen->row[i] == seen->row[j];
-    return pairs >= HOT_PAIRS;          // of a table with hundreds of thousands of rows: by chance there is hardly one
+    return pairs >= HDST__GPU_HOT_PAIRS;          // of a table with hundreds of thousands of rows: by chance there is hardly one
 }
 
 // Records whose pairs have room beside the table, its rows and its spare cells, if they take half of what is left.
@@ -62,7 +61,8 @@ static uint64_t records_with_room(const hdst__launch_plan *plan, uint64_t words,
 {
     const uint64_t left = hdst__budget_left(&plan->device->budget), alloc = plan->device->info->max_alloc_bytes,
         table = left / 16 < words ? left : 2 * words * sizeof(int64_t);
-    const uint64_t spare = left / SHARE < MOST_SPARE_BYTES ? left / SHARE : MOST_SPARE_BYTES, room = left > table + spare ? (left - table - spare) / 2 : 0;
+    const uint64_t spare = left / HDST__GPU_SPARE_SHARE < HDST__GPU_SPARE_BYTES ? left / HDST__GPU_SPARE_SHARE : HDST__GPU_SPARE_BYTES;
+    const uint64_t room = left > table + spare ? (left - table - spare) / 2 : 0;
     return (room < alloc ? room : alloc) / pair_bytes;
 }
 
@@ -101,9 +101,9 @@ static hdst_status take_pairs(hdst__launch_plan *plan, hdst_error *error)
 static uint64_t choose_cells(const hdst__launch_plan *plan)
 {
     const uint64_t asked = plan->device->options->spare_cells, bytes = (plan->kernel->spare_words + 1) * sizeof(int64_t),
-        left = hdst__budget_left(&plan->device->budget) / SHARE;
-    const uint64_t most = (left < MOST_SPARE_BYTES ? left : MOST_SPARE_BYTES) / bytes, wanted = asked ? asked : plan->device_words * CELLS_PER_WORD;
-    uint64_t cells = asked ? 1 : LEAST_CELLS;
+        left = hdst__budget_left(&plan->device->budget) / HDST__GPU_SPARE_SHARE;
+    const uint64_t most = (left < HDST__GPU_SPARE_BYTES ? left : HDST__GPU_SPARE_BYTES) / bytes, wanted = asked ? asked : plan->device_words * CELLS_PER_WORD;
+    uint64_t cells = asked ? 1 : HDST__GPU_LEAST_SPARE_CELLS;
     while (cells * 2 <= most && cells < wanted) cells *= 2;
     return cells;
 }

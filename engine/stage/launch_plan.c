@@ -5,7 +5,6 @@
 #include "base/costs_host.h"
 
 #include "codegen/interp/interp.h"
-#include "codegen/opencl/external_kernel.h"
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/launch_shape.h"
 #include "engine/memory/store.h"
@@ -18,10 +17,7 @@
 
 #include <string.h>
 
-enum {
-    LARGEST_IN_PLACE = 1 << 20,         // bytes of a record: a chunk of a store holds many
-    LEAST_GPU_FLUSH = 8 << HDST__LANE_BITS,     // a lane takes up to 8 records at once, and its own words FLUSH_ADDS >> LANE_BITS additions
-};
+enum { LEAST_GPU_FLUSH = 8 << HDST__LANE_BITS };    // a lane takes up to 8 records at once, and its own words FLUSH_ADDS >> LANE_BITS additions
 
 static const uint64_t MOST_PIECE_RECORDS = (uint64_t)1 << 40;  // of records that take no memory
 
@@ -109,37 +105,6 @@ static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
     return false;
 }
 
-static hdst__kernel_options kernel_options(const hdst__launch_plan *plan, const hdst__gpu_shape *shape)
-{
-    return (hdst__kernel_options){.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .tiers = plan->tier, .shape = *shape,
-                                  .front = plan->device->unified, .compact_bits = plan->compact_bits, .may_part = plan->may_part,
-                                      .fast_sums = plan->device->options->fast_sums,
-                                  .no_blocks = plan->device->options->hpr == HDST__HPR_NONE};
-}
-
-const hdst__kernel *hdst__launch_plan_kernel(hdst__launch_plan *plan, const hdst__gpu_shape *shape)
-{
-    jmp_buf *const outer = plan->arena.out_of_memory, here;
-    hdst__diags diags;
-    plan->arena.out_of_memory = &here;
-    const hdst__kernel *volatile kernel = NULL;
-    if (!setjmp(here)) {
-        const hdst__kernel_options options = kernel_options(plan, shape);
-        hdst__diags_init(&diags, &plan->arena);
-        kernel = hdst__kernel_make(&plan->arena, plan->func, &options, &diags);
-    }
-    plan->arena.out_of_memory = outer;
-    return kernel;
-}
-
-static const hdst__kernel *compile(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst__diags *diags)
-{
-    const hdst__separate *own = request->separate;
-    if (own) return hdst__kernel_separate(&plan->arena, plan->func, own->name, own->text, own->local_size, &plan->device->facts, diags);
-    const hdst__kernel_options options = kernel_options(plan, &(hdst__gpu_shape){0});
-    return (request->fold ? hdst__kernel_make_fold : hdst__kernel_make)(&plan->arena, plan->func, &options, diags);
-}
-
 // As the kernel has them.
 static void take_tables(hdst__launch_plan *plan, const hdst__launch_plan_request *request)
 {
@@ -163,12 +128,12 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
     const bool compact = request->makes_rows && plan->device->options->hpr != HDST__HPR_NONE;
     plan->may_part = compact && hdst__plan_may_part(plan, request->most_records);
     plan->compact_bits = compact ? hdst__plan_compact_bits(plan, plan->reader.records) : 0;
-    plan->kernel = compile(plan, request, &diags);
+    plan->kernel = hdst__plan_kernel(plan, request, &diags);
     if (plan->kernel) take_tables(plan, request);
     if (plan->kernel && plan->compact_bits && !hdst__plan_compact_scales(plan)) {
         plan->compact_bits = 0;
         choose_tiers(plan);
-        plan->kernel = compile(plan, request, &diags);
+        plan->kernel = hdst__plan_kernel(plan, request, &diags);
         if (plan->kernel) take_tables(plan, request);
     }
     if (plan->kernel) return HDST_OK;
@@ -266,7 +231,7 @@ static bool can_write_in_place(const hdst__launch_plan *plan, bool fold, uint64_
     const uint64_t segment = most_records ? most_records : plan->piece->capacity;
     if (!plan->output_param || plan->way != HDST__OUTPUT_DENSE || fold || plan->passes_on || !plan->device->has_parts) return false;
     if (!plan->keep_output && !plan->device->unified) return false;
-    if (plan->output_param->record->size > LARGEST_IN_PLACE) return false;
+    if (plan->output_param->record->size > HDST__HOST_IN_PLACE_BYTES) return false;
     return plan->reader.records <= segment || segment % HDST__PART_RECORDS == 0;
 }
 
@@ -289,7 +254,7 @@ static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool f
     // A launch's tables are added up as they are, so all its additions to a cell must fit a word.
     if (plan->kernel && plan->kernel->merges && plan->flush >= 64 && plan->slice_most > plan->flush) plan->slice_most = plan->flush / 64 * 64;
     hdst__plan_part_slices(plan);
-    if (fold) plan->slice_least = plan->slice_most < (1 << 20) ? plan->slice_most : 1 << 20;     // 16384 work-items
+    if (fold) plan->slice_least = plan->slice_most < HDST__HOST_FOLD_RECORDS ? plan->slice_most : HDST__HOST_FOLD_RECORDS;
     plan->in_place = can_write_in_place(plan, fold, most_records);
     plan->in_window = !plan->keep_output && !plan->passes_on && (plan->in_place || can_count_in_window(plan));
     if (plan->in_window && !plan->in_place) choose_counted(plan);

@@ -106,7 +106,9 @@ hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const 
                                            void *pair, hdst_error *error);
 
 // For the plan's other files.
-const hdst__kernel *hdst__launch_plan_kernel(hdst__launch_plan *plan, const hdst__gpu_shape *shape);   // of the plan's function; NULL when it cannot be had
+// launch_kernel.c: the kernel that is asked for, with the shape that rules give; of the plan's function in another shape. NULL when it cannot be had.
+const hdst__kernel *hdst__plan_kernel(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst__diags *diags);
+const hdst__kernel *hdst__plan_kernel_of_shape(hdst__launch_plan *plan, const hdst__gpu_shape *shape);
 hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error);       // memory for slices, as the plan's kernels need it now
 
 // launch_sample.c: runs a few records through the interpreter; fills addends, sampled, seconds_per_record. What cannot be read is left to the run to report.

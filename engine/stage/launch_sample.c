@@ -5,11 +5,11 @@
 #include "engine/stage/launch_plan.h"
 #include "engine/memory/value_rows.h"
 #include "base/clock.h"
+#include "base/costs_host.h"
 
 #include <string.h>
 
-enum { MOST_RECORDS = 256, RUNS = 16, ROOM = 64, FEW = 4, MOST_SAMPLE = 2 };
-static const double interpreter_factor = 1.0 / 50;  // a compiled kernel takes about this much of the interpreter's time
+enum { ROOM = 64, FEW = 4, MOST_SAMPLE = 2 };      // records of a run; of a short one; times the affordable time
 
 typedef struct sampler {
     hdst__launch_plan *plan;
@@ -79,21 +79,21 @@ static void sample_records(sampler *s)
     plan->seconds_per_record = one;
     if (reach >= 2 * FEW && (few = timed_run(s, reach / 2, FEW)) >= 0) {
         double each = (few - one) / (FEW - 1);
-        if (each < one / MOST_RECORDS) each = one / MOST_RECORDS;       // the first run warms up what the others find warm
+        if (each < one / HDST__HOST_SAMPLE_RECORDS) each = one / HDST__HOST_SAMPLE_RECORDS;       // the first run warms up what the others find warm
         const double start = one > each ? one - each : 0;
-        uint64_t length = (uint64_t)(affordable / RUNS / each);
-        if (length > MOST_RECORDS / RUNS) length = MOST_RECORDS / RUNS;
-        if (length > reach / RUNS) length = reach / RUNS;
+        uint64_t length = (uint64_t)(affordable / HDST__HOST_SAMPLE_RUNS / each);
+        if (length > HDST__HOST_SAMPLE_RECORDS / HDST__HOST_SAMPLE_RUNS) length = HDST__HOST_SAMPLE_RECORDS / HDST__HOST_SAMPLE_RUNS;
+        if (length > reach / HDST__HOST_SAMPLE_RUNS) length = reach / HDST__HOST_SAMPLE_RUNS;
         spent = one + few;
         plan->rows_seen->count = 0;         // these records come again
-        for (uint64_t i = 0; i < RUNS && length && spent + start + (double)length * each < MOST_SAMPLE * affordable; i++) {
-            const double took = timed_run(s, reach / RUNS * i, length);
+        for (uint64_t i = 0; i < HDST__HOST_SAMPLE_RUNS && length && spent + start + (double)length * each < MOST_SAMPLE * affordable; i++) {
+            const double took = timed_run(s, reach / HDST__HOST_SAMPLE_RUNS * i, length);
             if (took < 0) break;
             spent += took;
         }
         plan->seconds_per_record = each;
     }
-    if (plan->kernel || plan->device->facts.target != HDST__TARGET_INTERP) plan->seconds_per_record *= interpreter_factor;
+    if (plan->kernel || plan->device->facts.target != HDST__TARGET_INTERP) plan->seconds_per_record *= HDST__HOST_KERNEL_SHARE;
 }
 
 void hdst__launch_plan_sample(hdst__launch_plan *plan, const hdst__stage_values *values)

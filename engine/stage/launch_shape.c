@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stage/launch_shape.h"
 #include "base/clock.h"
+#include "base/costs_gpu.h"
 #include "engine/device/program_cache.h"
-
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { LEAST_GROUP = 64, MOST_GROUP = 512, MOST_RECORDS = 8, LEAST_BYTES = 8 << 20, LEAST_RECORDS = 1 << 14 };
-static const double compile_share = 4, compile_guess = 0.3;     // seconds for a kernel
 
 // --- Files ---
 
@@ -84,7 +81,7 @@ static uint32_t items_of(const hdst__launch_plan *plan, const hdst__tuning_shape
 // The kernel in another shape; NULL when that is not to be had, or would not fit the tables there are.
 static const hdst__kernel *make_kernel(hdst__launch_plan *plan, const hdst__tuning_shape *shape)
 {
-    const hdst__kernel *kernel = hdst__launch_plan_kernel(plan, &(hdst__gpu_shape){.group = shape->group, .records = shape->records});
+    const hdst__kernel *kernel = hdst__plan_kernel_of_shape(plan, &(hdst__gpu_shape){.group = shape->group, .records = shape->records});
     if (!kernel || kernel->shape.group != shape->group || kernel->shape.records != shape->records) return NULL;
     if (kernel->merges != plan->kernel->merges || kernel->group_tables != plan->kernel->group_tables) return NULL;
     if (plan->tables && kernel->tables && hdst__tables_device_words(kernel->tables, plan->rows) != hdst__tables_device_words(plan->tables,
@@ -117,8 +114,8 @@ static bool owns_tables(const hdst__launch_plan *plan) { return plan->kernel->me
 static uint64_t least_records(const hdst__launch_plan *plan)
 {
     const uint64_t size = plan->reader.record->size, most = plan->device->limits->tuning_least;
-    uint64_t records = size ? LEAST_BYTES / size : most;
-    if (records < LEAST_RECORDS) records = LEAST_RECORDS;
+    uint64_t records = size ? HDST__GPU_TUNING_BYTES / size : most;
+    if (records < HDST__GPU_TUNING_FEWEST) records = HDST__GPU_TUNING_FEWEST;
     return records < most ? records : most;
 }
 
@@ -126,10 +123,11 @@ void hdst__plan_tuning_begin(hdst__launch_plan *plan)
 {
     if (!is_tunable(plan)) return;
     const hdst__limits *limits = plan->device->limits;
-    const uint32_t most_group = plan->device->facts.max_group && plan->device->facts.max_group < MOST_GROUP ? plan->device->facts.max_group : MOST_GROUP;
-    const uint32_t most_records = plan->func->emits ? 1 : MOST_RECORDS;
+    const uint32_t max_group = plan->device->facts.max_group;
+    const uint32_t most_group = max_group && max_group < HDST__GPU_TRIED_MOST_GROUP ? max_group : HDST__GPU_TRIED_MOST_GROUP;
+    const uint32_t most_records = plan->func->emits ? 1 : HDST__GPU_TRIED_MOST_RECORDS;
     hdst__tuning_shape shape = shape_of(plan), kept;
-    const hdst__tuning_shape least = {owns_tables(plan) ? shape.group : LEAST_GROUP, 1, 1};
+    const hdst__tuning_shape least = {owns_tables(plan) ? shape.group : HDST__GPU_TRIED_LEAST_GROUP, 1, 1};
     hdst__tuning_shape most = {most_group, most_records, owns_tables(plan) ? shape.units : HDST__TUNING_MOST_UNITS};
     hdst__plan_tuning *t = HDST__NEW(&plan->arena, hdst__plan_tuning);
     unsigned round = HDST__TUNING_UNITS;
@@ -187,7 +185,7 @@ static bool pays(const hdst__launch_plan *plan)
     const hdst__plan_tuning *t = plan->tuning;
     const uint32_t kernels = to_compile(t);
     return kernels == 0 || plan->device->options->tuning == HDST__TUNING_FULL ||
-        t->busy_seconds >= compile_share * (t->compile_seconds + kernels * compile_guess);
+        t->busy_seconds >= HDST__GPU_COMPILE_SHARE * (t->compile_seconds + kernels * HDST__GPU_COMPILE_SECONDS);
 }
 
 static bool load(hdst__launch_plan *plan, uint32_t i)

@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-static const double output_margin = 1.25;       // a slice's output is expected to fit with so much to spare: one that does not runs twice
-
 // Output records of the slices that have ended; where each record has its place, of those that have begun.
 uint64_t hdst__pass_output(const hdst__pass *pass)
 {
@@ -21,7 +19,7 @@ static uint64_t records_for_enough(const hdst__pass *pass)
 {
     const uint64_t have = hdst__pass_output(pass), done = pass->stats->device[0].records;
     const double rate = pass->way == HDST__OUTPUT_DENSE ? 1 : *pass->outputs_per_record;
-    const double missing = have < pass->enough ? (double)(pass->enough - have) : 0, records = rate > 0 ? missing / rate * output_margin : 0;
+    const double missing = have < pass->enough ? (double)(pass->enough - have) : 0, records = rate > 0 ? missing / rate * HDST__HOST_OUTPUT_MARGIN : 0;
     return records < (double)done ? done / 64 * 64 + 64 : records < (double)pass->slice_most ? (uint64_t)records / 64 * 64 + 64 : pass->slice_most;
 }
 
@@ -31,7 +29,7 @@ static uint64_t within(uint64_t records, uint64_t least, uint64_t most) { return
 static uint64_t records_for_room(const hdst__pass *pass)
 {
     const bool is_limited = pass->way == HDST__OUTPUT_COUNTED && !pass->window && *pass->outputs_per_record > 0;
-    const double fit = is_limited ? (double)pass->room / *pass->outputs_per_record / output_margin : HUGE_VAL;
+    const double fit = is_limited ? (double)pass->room / *pass->outputs_per_record / HDST__HOST_OUTPUT_MARGIN : HUGE_VAL;
     return fit >= (double)pass->slice_most ? pass->slice_most : fit < 64 ? 64 : (uint64_t)fit / 64 * 64;
 }
 

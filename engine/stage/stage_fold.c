@@ -3,6 +3,7 @@
 // on; slices are cut at multiples of 64, so no choice of theirs changes the tree. One that is not associative is folded record by record.
 #include "engine/stage/stage.h"
 
+#include "base/costs_host.h"
 #include "codegen/interp/interp.h"
 #include "codegen/ir/fold_tree.h"
 
@@ -85,9 +86,6 @@ hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error)
 
 // --- In order ---
 
-enum { BATCH = 4096, BATCH_BYTES = 8 << 20, BATCH_SHARE = 8 };      // records read at a time, at most; bytes, as read and as C structs; of what the
-                                                                    // budget has left
-
 typedef struct ordered {
     hdst__arena arena;
     uint64_t batch;                     // records read at a time
@@ -99,8 +97,10 @@ typedef struct ordered {
 
 static uint64_t batch_records(const hdst__stage *stage)
 {
-    const uint64_t share = hdst__budget_left(&stage->runtime->memory) / BATCH_SHARE, bytes = share < BATCH_BYTES ? share : BATCH_BYTES;
-    const uint64_t fit = bytes / (2 * hdst__segment_record_bytes(stage->reader.record)), most = stage->reader.records < BATCH ? stage->reader.records : BATCH;
+    const uint64_t share = hdst__budget_left(&stage->runtime->memory) / HDST__HOST_ORDERED_SHARE, records = stage->reader.records;
+    const uint64_t bytes = share < HDST__HOST_ORDERED_BYTES ? share : HDST__HOST_ORDERED_BYTES;
+    const uint64_t fit = bytes / (2 * hdst__segment_record_bytes(stage->reader.record));
+    const uint64_t most = records < HDST__HOST_ORDERED_RECORDS ? records : HDST__HOST_ORDERED_RECORDS;
     return fit > most ? most : fit ? fit : 1;
 }
 

@@ -3,6 +3,7 @@
 #include "shuffle/aggregate/aggregate_device_choose.h"
 #include "shuffle/aggregate/aggregate_device_memory.h"
 
+#include "base/costs_gpu.h"
 #include "engine/device/driver_gate.h"
 #include "engine/stage/executor.h"
 #include "engine/common/run_stats.h"
@@ -13,8 +14,6 @@
 #include <string.h>
 
 enum {
-    GROUPS_PER_UNIT = 16,
-    SCAN_GROUPS_PER_UNIT = 2,
     LEAST_OF_GROUP = 8 * HDST__AGGREGATE_LANES,
     ATTEMPTS = 8,
     MOST_BITS = 18,
@@ -57,7 +56,7 @@ typedef struct pass {
 
 static uint64_t groups_for(const pass *p, uint64_t records)
 {
-    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * GROUPS_PER_UNIT, wanted = records / LEAST_OF_GROUP + 1;
+    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * HDST__GPU_HASH_GROUPS_PER_UNIT, wanted = records / LEAST_OF_GROUP + 1;
     return wanted < most ? wanted : most;
 }
 
@@ -66,7 +65,7 @@ static hdst__work_arg number(uint64_t n) { return (hdst__work_arg){.number = n};
 
 static hdst_status scan(const pass *p, hdst__aggregate_device_memory which, uint64_t count, hdst_error *error)
 {
-    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * SCAN_GROUPS_PER_UNIT, wanted = count / LEAST_OF_GROUP + 1,
+    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * HDST__GPU_SCAN_GROUPS_PER_UNIT, wanted = count / LEAST_OF_GROUP + 1,
                    groups = wanted < most ? wanted : most;
     hdst_status status = hdst__aggregate_device_provide(p->d, HDST__AGGREGATE_SHARES, groups * 4, error);
     const hdst__work_arg args[] = {number(count), memory_of(p, which), memory_of(p, HDST__AGGREGATE_SHARES)};

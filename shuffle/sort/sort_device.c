@@ -2,19 +2,13 @@
 #include "shuffle/sort/sort_device.h"
 
 #include "engine/engine.h"
+#include "base/costs_cpu.h"
+#include "base/costs_gpu.h"
 #include "shuffle/sort/sort_kernels.h"
 
 #include <string.h>
 
-enum {
-    DIGITS = 256,
-    GPU_GROUP = 256,
-    GPU_KEY_BYTES = 64 /* of a lane */,
-    GROUPS_PER_UNIT = 8,
-    STRIPS_PER_UNIT = 4,
-    LEAST_STRIP = 1 << 14,
-    LOCAL_BYTES = 40 << 10
-};
+enum { DIGITS = 256 };
 
 typedef struct pass_program {       // of a word, by where keys come from and whether it is the word's last pass
     struct pass_program *next;
@@ -88,7 +82,7 @@ bool hdst__device_sort_can(const hdst__device_sort *sort, uint64_t records)
 {
     const hdst__target_facts *facts = &sort->device->facts;
     if (!sort->device->ops->work || records >= UINT32_MAX / 4) return false;        // places on GPUs have 30 bits
-    return !sort->gpu || (facts->max_group >= GPU_GROUP && facts->local_bytes >= LOCAL_BYTES);
+    return !sort->gpu || (facts->max_group >= HDST__GPU_SORT_GROUP && facts->local_bytes >= HDST__GPU_SORT_LOCAL_BYTES);
 }
 
 static uint64_t key_bytes(const hdst__device_sort *sort)
@@ -114,7 +108,7 @@ bool hdst__device_sort_moves_keys(const hdst__device_sort *sort) { return !sort-
 
 static hdst_status load(hdst__device_sort *sort, const char *text, const char *name, hdst__kernel *kernel, hdst__program **program, hdst_error *error)
 {
-    *kernel = (hdst__kernel){.name = name, .source = text, .build_options = "-cl-std=CL1.2 -w", .local_size = sort->gpu ? GPU_GROUP : 1};
+    *kernel = (hdst__kernel){.name = name, .source = text, .build_options = "-cl-std=CL1.2 -w", .local_size = sort->gpu ? HDST__GPU_SORT_GROUP : 1};
     return sort->device->ops->load(sort->device, &(hdst__code){.kernel = kernel}, program, error);
 }
 
@@ -174,7 +168,7 @@ static hdst_status provide(hdst__device_sort *sort, hdst__memory **memory, uint6
 // Tiles of a GPU's pass over keys of so many bytes.
 static uint64_t tiles_of(uint64_t records, uint64_t bytes)
 {
-    const uint64_t tile = GPU_GROUP * (GPU_KEY_BYTES / bytes);
+    const uint64_t tile = HDST__GPU_SORT_GROUP * (HDST__GPU_SORT_KEY_BYTES / bytes);
     return (records + tile - 1) / tile;
 }
 
@@ -183,7 +177,8 @@ static uint64_t state_words(uint64_t tiles) { return tiles * (DIGITS / 2) + 1; }
 static hdst_status provide_all(hdst__device_sort *sort, uint64_t records, hdst_error *error)
 {
     const uint32_t units = sort->device->facts.compute_units;
-    const uint64_t most = records / LEAST_STRIP + 1, wanted = (uint64_t)units * (sort->gpu ? GROUPS_PER_UNIT : STRIPS_PER_UNIT), each = key_bytes(sort);
+    const uint64_t most = records / HDST__CPU_SORT_LEAST_STRIP + 1, each = key_bytes(sort),
+        wanted = (uint64_t)units * (sort->gpu ? HDST__GPU_SORT_GROUPS_PER_UNIT : HDST__CPU_SORT_STRIPS_PER_UNIT);
     sort->groups = (uint32_t)(wanted < most ? wanted : most);
     hdst_status status = provide(sort, &sort->counters, (sort->gpu ? each : (uint64_t)sort->groups) * DIGITS * sizeof(uint32_t), error);
     if (status == HDST_OK && sort->gpu) status = provide(sort, &sort->state, state_words(tiles_of(records, each)) * sizeof(uint64_t), error);
@@ -205,7 +200,7 @@ typedef struct run {
 
 static hdst_status work(run *r, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, hdst_error *error)
 {
-    return r->sort->device->ops->work(r->sort->device, program, args, count, groups, r->sort->gpu ? GPU_GROUP : 1, error);
+    return r->sort->device->ops->work(r->sort->device, program, args, count, groups, r->sort->gpu ? HDST__GPU_SORT_GROUP : 1, error);
 }
 
 // What a pass reads, as arguments: the records, an index, or keys of the pass before.

@@ -33,8 +33,9 @@ typedef struct hdst__budget {
 enum { HDST__BUDGET_LARGE = 128 << 10 };
 
 void hdst__budget_init(hdst__budget *budget, const char *name, const char *option, uint64_t limit);
-// What one of several threads may take of a budget, so that none of them takes what another needs. Its inner allocator is the budget's own, so all
-// blocks count there too; what it refuses the budget refused. Small blocks count from the first byte.
+// A share of a budget for one of several threads, so that no thread takes what another needs. Its inner allocator is the budget's
+// own, so all blocks count there too, and what the share refuses counts as refused by the budget. Small blocks count from the
+// first byte.
 void hdst__budget_init_share(hdst__budget *share, hdst__budget *of, uint64_t limit);
 // Thread-safe. False, with nothing reserved, when the limit would be passed.
 bool hdst__budget_reserve(hdst__budget *budget, uint64_t bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ending a call that works at the moment, from another thread or a signal handler. Whoever works looks here now and then.
+// Ends the call that is in progress, from another thread or a signal handler. Code that may take long polls this now and then.
 //
 // A request concerns the call that is in progress when it comes and no other: one word holds the number of the call
 // and both flags, and is only changed whole, so a request that comes too late finds another number and does nothing.

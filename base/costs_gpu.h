@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What GPUs cost: sizes and numbers of records at which the engine takes another way on them. Each has its unit, and where it was measured.
+// Costs of GPUs: sizes and numbers of records at which the engine chooses another way on them, each with its unit and where it was
+// measured.
 #ifndef HDST_BASE_COSTS_GPU_H
 #define HDST_BASE_COSTS_GPU_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host's memory and time cost, whatever the device. Each has its unit; all are chosen, not measured, where nothing else is said.
+// Costs of the host's memory and time, whatever the device, each with its unit. All are estimates where nothing else is said.
 #ifndef HDST_BASE_COSTS_HOST_H
 #define HDST_BASE_COSTS_HOST_H
 

@@ -33,8 +33,8 @@ int hdst__open_regular(const char *path, int flags, char reason[HDST__REASON_BYT
     return S_ISREG(status.st_mode) ? fd : refuse(fd, EINVAL, what_it_is(status.st_mode), reason);
 }
 
-// A parent that exists may lie in a place that cannot be written, so a parent that cannot be made only matters when
-// the next one cannot be made either: then it is the parent that is told.
+// An existing parent may lie in a folder that cannot be written to, so failing to make a parent only matters when the folder
+// below it cannot be made either: then the message names the parent.
 bool hdst__make_folders(const char *path, char *reason, size_t reason_bytes)
 {
     char part[PATH_MAX], system[HDST__REASON_BYTES];

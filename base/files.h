@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How files and folders are opened by name, everywhere in the library: a name may lead to anything, a pipe that nobody writes among it.
+// Opens files and folders by name, for all of the library: a name may lead to anything, for example a pipe without a writer.
 #ifndef HDST_BASE_FILES_H
 #define HDST_BASE_FILES_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of pieces. People read what comes out, and compilers pay for every function, also for those that nobody
-// calls: so only what is named is taken.
+// Texts of pieces. Only pieces that are named become part of a program, as people read it, and compilers spend time on every
+// function, also on those that are never called.
 #include "base/pieces.h"
 
 #include <assert.h>
@@ -134,7 +134,7 @@ static bool name_any(const hdst__words *words, const char *names)
 
 // --- Pieces by name ---
 
-// Looks once through the pieces of a file, and marks those that are named now. Whether there were any.
+// Marks the pieces of a file that are named by now, in one scan. Returns whether there were any.
 static bool mark_named(hdst__words *words, const hdst__piece_file *file, bool *marked)
 {
     bool any = false;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hand-written OpenCL C, built into the library in pieces (base/embed_pieces.py), and how a program's text is made of
-// them: by name, each piece with those that it names in
-// turn, or as a *frame*, kernels that are filled in with printed text.
+// Hand-written OpenCL C, built into the library in pieces (base/embed_pieces.py), and how a program's text is made of them: by
+// name, each piece with those that it names in turn, or as a *frame*, kernels that are filled in with printed text.
 //
 // Each folder with .cl files has a table of its own; all of it is constant and may be used from any thread.
 #ifndef HDST_BASE_PIECES_H

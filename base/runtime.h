@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine lends to all who work for it: memory within its budget, its log, whether its call in progress is to end, and its lock.
+// What an engine shares with all that runs in it: memory within its budget, its log, the cancel of the call in progress, its lock.
 //
 // Threads: `mutex` is held while a stage runs and by all functions that say so. The budget is atomic in itself, and so is the cancel.
 #ifndef HDST_BASE_RUNTIME_H

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// The entry of `names` that `name` is a slip of the pen of, or NULL: letters of the other case are no difference; a
-// letter too much, missing, wrong or changed with its neighbour is one, and there may be one for every three letters
-// of the longer name. Else an entry that begins with `name`, if that has three letters or more.
+// The entry of `names` that `name` probably is a misspelling of, or NULL. Case makes no difference; an extra, missing or wrong
+// letter counts as one mistake, and so do two neighbours swapped; one mistake is allowed for every three letters of the longer
+// name. Else an entry that begins with `name`, if `name` has three letters or more.
 const char *hdst__nearest_name(const char *name, const char *const *names, size_t count);
 
 // The hint: "did you mean 'x'?", else what there is, as far as it fits: "its fields are x, y and 5 more". "" for

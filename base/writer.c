@@ -30,7 +30,7 @@ static void append_lines(hdst__writer *writer, const char *text, size_t length)
     }
 }
 
-// Most texts are short: what the arena would keep of them is as much as the kernel itself.
+// Formats short texts on the stack first: in the arena they would take as much memory as the kernel itself.
 static void append_format(hdst__writer *writer, const char *format, va_list args)
 {
     char brief[128];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which column fills which field: by name, in order, or the bytes of the C struct as they are.
+// Matches columns to fields: by name, in order, or as the bytes of the C struct.
 #include "io/bound.h"
 
 #include "io/columns.h"
@@ -81,7 +81,7 @@ static void bind_by_name(hdst__bound_source *bound)
     }
 }
 
-// Number after number, in the order of columns and of fields; runs that stay in one column and one leaf are one move.
+// Matches in the order of columns and of fields, number by number; a run within one column and one leaf is one move.
 static void bind_in_order(hdst__bound_source *bound)
 {
     const hdst__source *source = bound->source;
@@ -152,7 +152,7 @@ static void note_conversions(hdst__bound_source *bound)
     }
 }
 
-// A text is read as what its field is, so nothing is left to convert.
+// A text is parsed as the type of its field, so nothing is converted.
 static hdst_status choose_kinds(hdst__bound_source *bound, hdst_error *error)
 {
     const hdst__source *source = bound->source;
@@ -227,7 +227,7 @@ static hdst_status add_staging(hdst__bound_source *bound, hdst_error *error)
     return bound->staging ? HDST_OK : hdst__error_memory(error, source->name);
 }
 
-// Every part is bound on its own: files may hold the same columns in different types or orders.
+// Binds each part of a concatenated source by itself: files may have the same columns in different types or orders.
 static hdst_status bind_parts(hdst__bound_source *bound, hdst_error *error)
 {
     hdst__source *source = bound->source;

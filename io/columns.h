@@ -9,8 +9,9 @@
 
 enum { HDST__MAX_COLUMNS = 1 << 20 };
 
-// Numbers of the chosen columns in the order of `list`. names: NULL, or one per column (NULL where it has none). A number below `available` is an index, also
-// where a column has such a name. On success *chosen is the caller's to free. HDST_E_USAGE: no such column, twice the same, a list that cannot be read.
+// Indices of the chosen columns in the order of `list`. names: NULL, or one for each column (NULL where it has none). A number
+// below `available` is an index, also where a column has such a name. On success the caller frees *chosen. HDST_E_USAGE: no such
+// column, a column twice, a list that cannot be read.
 hdst_status hdst__columns_choose(const hdst__allocator *allocator, const char *file, const char *list, const char *const *names, size_t available,
                                  size_t **chosen, size_t *count, hdst_error *error);
 // Whether a part of the list is no index or range, so that the file must have names.

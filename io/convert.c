@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversion in two steps through int64, uint64 or double, a block at a time: eleven loaders and three times eleven storers instead of all pairs. Each step is
-// exact but the last, so a value is rounded at most once.
+// Conversion in two steps through int64, uint64 or double, a block at a time: eleven loaders and three times eleven storers
+// instead of all pairs. Only the last step may round, so a value is rounded at most once.
 #include "io/convert.h"
 
 #include <inttypes.h>
@@ -52,7 +52,8 @@ static void load(hdst__kind kind, wide *w, const char *from, uint64_t stride, ui
 
 // `fits` sees the wide value as `v`. Returns at the first one that does not fit.
 #define STORE(member, type, fits) STORE_AS(member, type, fits, (type)v)
-// Processors keep other bits of a NaN when they change its width: here all become one (docs/kernel-language.md, Numeric rules).
+// Processors differ in the bits of a NaN whose width changes: here all become the canonical one (docs/kernel-language.md,
+// Numeric rules).
 #define STORE_REAL(type, fits) STORE_AS(r, type, fits, v != v ? (type)NAN : (type)v)
 #define STORE_AS(member, type, fits, as)                                       \
     for (uint64_t n = 0; n < count; n++) {                                     \

@@ -12,7 +12,7 @@
 // Returns how many were written before one did not fit: `count` when all did.
 uint64_t hdst__convert_strided(hdst__kind to, void *target, uint64_t to_stride, hdst__kind from, const void *source, uint64_t from_stride, uint64_t count);
 
-// Whether some values of `from` become another number as `to` (rounding); the values that stop a conversion are not meant.
+// Whether some values of `from` are rounded when they become `to`; values that stop a conversion do not count.
 bool hdst__convert_may_round(hdst__kind to, hdst__kind from);
 
 // The value as a person would write it, for messages.

@@ -40,7 +40,7 @@ static hdst_status load(hdst__csv_reader *reader, uint64_t offset, hdst_error *e
     return status;
 }
 
-// A row reaches beyond the window: start the window at the row, then widen it.
+// For a row that reaches beyond the window: moves the window to the start of the row, then widens it.
 static hdst_status load_more(hdst__csv_reader *reader, uint64_t offset, hdst_error *error)
 {
     if (offset > reader->base) return load(reader, offset, error);
@@ -124,7 +124,7 @@ static split_result read_plain(splitter *s)
     return add_field(s, start, end);
 }
 
-// After a field: the row's end, or on to the next field.
+// After a field: ends the row, or goes on to the next field.
 static bool take_delimiter(splitter *s)
 {
     skip_blanks(s);
@@ -147,7 +147,7 @@ static split_result split_row(splitter *s)
     return s->at_end ? SPLIT_DONE : SPLIT_MORE;
 }
 
-// Blank lines and comments need no fields. SPLIT_MORE when the end of the line is not in the window.
+// Skips blank lines and comments. SPLIT_MORE when the end of the line is not in the window.
 static split_result skip_line(splitter *s, bool *skipped)
 {
     const char *p = s->at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Most numbers have few digits: a whole number below 2^53 times or divided by an exact power of ten is rounded once (Clinger's fast path). The rest goes to the
-// C library, which rounds correctly.
+// Most numbers have few digits: an integer below 2^53 times or divided by an exact power of ten is rounded once (Clinger's fast
+// path). All others go to the C library, which rounds correctly.
 #define _GNU_SOURCE     // strtod_l: the host program may have set a locale whose decimal point is a comma
 #include "io/decimal.h"
 
@@ -30,7 +30,7 @@ static bool read_word(const char *p, size_t length, decimal *d)
     return true;
 }
 
-// Digits while they fit, then only their place. `after_point` is the change of the exponent per digit.
+// Reads digits: their value as long as it fits, then only their places. `after_point` is the change of the exponent for each.
 static const char *read_digits(const char *p, const char *end, decimal *d, int after_point)
 {
     for (; p < end && is_digit(*p); p++) {
@@ -99,8 +99,8 @@ static hdst__decimal_status as_double(const char *text, const decimal *d, locale
     return isinf(*value) && !d->not_finite ? HDST__DECIMAL_TOO_LARGE : HDST__DECIMAL_OK;
 }
 
-// The double nearest to the text rounds to the float nearest to the text, unless it lies exactly between two floats (the text may be to either side) or where
-// floats are denormal.
+// The double nearest to the text rounds to the float nearest to the text, unless the double lies exactly between two floats (the
+// text may lie on either side) or floats are denormal there.
 static bool rounds_twice(double v)
 {
     uint64_t bits;

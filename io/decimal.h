@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decimal numbers of text files: strict grammar, no locale, correctly rounded to the type they are wanted as.
+// Decimal numbers of text files: strict grammar, no locale, correctly rounded to the wanted type.
 #ifndef HDST_IO_DECIMAL_H
 #define HDST_IO_DECIMAL_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading at a place, writing whole or not at all.
+// Reads at any offset; writes that appear whole or not at all.
 #define _GNU_SOURCE     // strerror_r that returns the text
 #include "io/file.h"
 
@@ -98,7 +98,7 @@ static void release(hdst__file_writer *writer)
     hdst__free(writer->allocator, writer);
 }
 
-// Which folder it is about, where that is the reason.
+// Names the folder in the error, where the folder is the reason.
 static void hint_folder(hdst_error *error, const char *path, int number)
 {
     const char *slash = strrchr(path, '/');

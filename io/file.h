@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as readers and writers need them: reads at a place, and results that appear whole or not at all.
+// Files as readers and writers need them: reads at any offset, and results that appear whole or not at all.
 #ifndef HDST_IO_FILE_H
 #define HDST_IO_FILE_H
 
@@ -24,8 +24,8 @@ hdst_status hdst__file_read(const hdst__file *file, uint64_t offset, void *data,
 
 typedef struct hdst__file_writer hdst__file_writer;
 
-// Writes to a new file in the same folder, which commit puts in the place of `path` (io/replace.h); "-" is the standard output, pipes and devices are written
-// in place: both as it comes. NULL with the error filled on failure.
+// Writes to a new file in the same folder, which commit renames to `path` (io/replace.h). The standard output ("-"), pipes and
+// devices are written directly. NULL with the error filled on failure.
 hdst__file_writer *hdst__file_writer_open(const hdst__allocator *allocator, const char *path, hdst_error *error);
 // For data of the user in folders that others may see or write: mode 0600, and whatever has the name is replaced, also a link or a pipe.
 hdst__file_writer *hdst__file_writer_open_private(const hdst__allocator *allocator, const char *path, hdst_error *error);

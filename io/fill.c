@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// The number of row `row` (of those in memory at `rows`) that is no value of its field.
-static hdst_status misfit(const hdst__bound_source *bound, const hdst__move *m, uint64_t element, const void *value, uint64_t row, hdst_error *error)
+// Reports a number in the rows at `rows` that is no value of its field.
+static hdst_status refuse_value(const hdst__bound_source *bound, const hdst__move *m, uint64_t element, const void *value, uint64_t row, hdst_error *error)
 {
     const hdst__leaf *leaf = &bound->record->leaves[m->leaf];
     char text[64], place[32] = "";
@@ -21,7 +21,7 @@ static hdst_status misfit(const hdst__bound_source *bound, const hdst__move *m, 
     return HDST_E_FORMAT;
 }
 
-// One number of each row: column element to field element, over all rows.
+// Moves one number of each row: from a column's element to a field's element.
 static hdst_status move_element(const hdst__bound_source *bound, const hdst__move *m, uint64_t element, const char *rows, uint64_t first_row, uint64_t count,
                                 const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
 {
@@ -35,7 +35,7 @@ static hdst_status move_element(const hdst__bound_source *bound, const hdst__mov
         char *target = (char *)buffers[address->buffer] + hdst__storage_offset(storage, m->leaf, record, m->element + element);
         const char *values = from + done * row_bytes;
         uint64_t moved = hdst__convert_strided(storage->record->leaves[m->leaf].kind, target, address->stride, m->from, values, row_bytes, part);
-        if (moved < part) return misfit(bound, m, element, values + moved * row_bytes, first_row + done + moved, error);
+        if (moved < part) return refuse_value(bound, m, element, values + moved * row_bytes, first_row + done + moved, error);
         done += part;
     }
     return HDST_OK;
@@ -75,7 +75,7 @@ static hdst_status place(const hdst__bound_source *bound, const void *rows, uint
     return HDST_OK;
 }
 
-// Rows that are the segment's own structs need no staging.
+// Reads rows that have the layout of the segment's structs straight into the segment.
 static hdst_status read_in_place(hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
                                  uint64_t to_first, hdst_error *error)
 {

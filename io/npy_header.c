@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header is a Python dictionary in text: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }. Only the few literals that NumPy writes are read;
-// sizes are checked before anything is believed.
+// Reads the header of .npy files, a Python dictionary in text: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }. Only
+// the few literals that NumPy writes are read, and sizes are checked before they are used.
 #include "io/npy_header.h"
 
 #include "io/columns.h"

@@ -26,7 +26,7 @@ static int folder_length(const char *path)
 
 // --- What is replaced ---
 
-// The path that a link's text means, seen from the link. Frees `path`.
+// The path that a link leads to, relative to the link's folder. Frees `path`.
 static char *follow(const hdst__allocator *allocator, char *path, const char *text)
 {
     const int folder = *text == '/' ? 0 : folder_length(path);
@@ -37,7 +37,7 @@ static char *follow(const hdst__allocator *allocator, char *path, const char *te
     return to;
 }
 
-// Also a link to a file that is not there yet: it will be made.
+// Follows links, also one to a file that does not exist yet: that file will be made.
 static int follow_links(hdst__replacement *r)
 {
     char text[LONGEST_LINK + 1];
@@ -64,8 +64,8 @@ static bool has_name(int fd, const char *name)
     return fstat(fd, &opened) == 0 && lstat(name, &named) == 0 && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-// What a process left that died: nobody holds its lock. Who holds the lock is the only one to remove the name or to give it up, so the name cannot change hands
-// meanwhile.
+// Removes a file that a dead process left: nobody holds its lock. Only the holder of the lock may remove or give up the name, so
+// the name stays the same file's meanwhile.
 static void remove_remains(const char *name)
 {
     struct stat status;
@@ -76,7 +76,7 @@ static void remove_remains(const char *name)
     close(fd);
 }
 
-// Before the lock is there somebody may take the file for remains: then the next number's turn comes.
+// Before the new file is locked another process may take it for remains and remove it: then the next number is tried.
 static bool lock(int fd, const char *name)
 {
     return (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && has_name(fd, name);
@@ -113,7 +113,8 @@ static int open_named(hdst__replacement *r, size_t size, mode_t mode)
     return EEXIST;
 }
 
-// As the old one. Where the group cannot be kept it would be another one that is let in, so that gets no more than all others.
+// Gives the new file the owner, group and mode of the old one. Where the group cannot be kept, the new group gets no more rights
+// than all others, since its members are not those of the old one.
 static int keep_mode(int fd, const struct stat *old)
 {
     mode_t mode = old->st_mode & 0777;

@@ -281,7 +281,7 @@ static bool is_replay(const msgpack_object *o)
     return value->type == MSGPACK_OBJECT_STR && value->via.str.size == strlen(format_name) && !memcmp(value->via.str.ptr, format_name, strlen(format_name));
 }
 
-// In its own function, because of setjmp: msgpack's memory is its own.
+// Called within a setjmp (unpack_guarded), so that msgpack's own memory is freed also when the arena runs out.
 static hdst_status unpack(unpacker *u, const msgpack_object *object, hdst__replay *replay)
 {
     if (!is_replay(object)) {
@@ -304,7 +304,8 @@ static hdst_status unpack_guarded(unpacker *u, const msgpack_object *object, hds
     return status;
 }
 
-// msgpack takes memory for as many items as a list or map says it has, before it looks for them. So each must have its byte.
+// msgpack allocates as many items as a list or map claims to have, before it reads them. So the file must have at least a byte
+// for each.
 static bool has_all_items(const unsigned char *bytes, uint64_t count)
 {
     uint64_t at = 0, items = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record that failed, as a file that `hdst replay` runs again: MessagePack, a map with the keys below (docs/errors.md). It holds all that the function needs:
-// sources, params, the record, what was bound.
+// A record that failed, as a file that `hdst replay` runs again: MessagePack, a map with the keys below (docs/errors.md). The file
+// has all that the function needs: sources, params, the record, bound values.
 #ifndef HDST_IO_REPLAY_FILE_H
 #define HDST_IO_REPLAY_FILE_H
 
@@ -43,7 +43,7 @@ enum { HDST__REPLAY_BYTES = 64 << 20 };     // of a file; a record with larger t
 
 // Whole or not at all (io/file.h). HDST_E_IO; HDST_E_UNSUPPORTED when it would be too large.
 hdst_status hdst__replay_write(const hdst__replay *replay, const hdst__allocator *allocator, const char *path, hdst_error *error);
-// All of it lives in the arena, whose handler takes out of memory. HDST_E_IO, HDST_E_FORMAT.
+// What is read lives in the arena; running out of memory jumps to the arena's handler. HDST_E_IO, HDST_E_FORMAT.
 hdst_status hdst__replay_read(const char *path, hdst__arena *arena, hdst__replay *replay, hdst_error *error);
 
 #endif

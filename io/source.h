@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where records come from: files of numbers, raw records, memory, ranges, callbacks. A source is opened (rows and columns are known then), bound to a record
-// (columns are matched to fields) and fills any stretch of records into a segment of any layout.
+// Where records come from: files of numbers, raw records, memory, ranges, callbacks. A source is opened (its rows and columns are
+// then known), bound to a record (columns are matched to fields), and then fills segments of any layout with ranges of records.
 //
 // Threads: fill may be called from one thread at a time. Memory: a bounded staging buffer, and for .csv an index of lines.
 #ifndef HDST_IO_SOURCE_H
@@ -21,7 +21,7 @@ typedef struct hdst__column {
     uint64_t count;             // numbers of this column in a row (structured .npy may have arrays), packed
 } hdst__column;
 
-// One format: a struct of functions. Slots that are NULL are not there.
+// One format: a struct of functions. A NULL slot is an operation that the format does not have.
 typedef struct hdst__source_format {
     const char *name;           // ".npy", "memory" ...
     // Writes `count` raw rows (columns at their offsets) to `rows`. NULL when the source has `direct` rows. `as` is NULL unless `is_text`.
@@ -53,7 +53,7 @@ struct hdst__source {
 
 // All return NULL with the error filled on failure. Paths are copied; memory is not and must outlive the source.
 // columns: names or 0-based numbers and ranges, comma-separated ("x,y", "0,2-4"); NULL: all.
-// cancel: looked at while a file is gone through; NULL: never.
+// cancel: polled while a file is scanned; NULL: never.
 hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel,
                                 hdst_error *error); // by the name's ending
 hdst__source *hdst__source_npy(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error);
@@ -75,8 +75,8 @@ void hdst__source_close(hdst__source *source);
 hdst__source *hdst__source_new(const hdst__allocator *allocator, const hdst__source_format *format, const char *name, hdst_error *error);
 bool hdst__source_add_column(hdst__source *source, const char *name, hdst__kind kind, uint64_t offset, uint64_t count);
 
-// Matches columns to the record's fields: in order when the columns were chosen; else by name when every field's name is a column's; else in order when no name
-// is and there are just as many numbers.
+// Matches columns to the record's fields: in order when the columns were chosen; else by name when every field has a column of its
+// name; else in order, when no field has one and there are as many numbers as in the record.
 // The source must outlive it.
 hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, hdst__bound_source **bound, hdst_error *error);
 void hdst__source_unbind(hdst__bound_source *bound);

@@ -48,7 +48,7 @@ static void close_csv(hdst__source *source)
 
 // --- Reading rows ---
 
-// The next row with data from `place`, which moves behind it. *more is false at the end of the file.
+// Reads the next row with data from `place`, which moves behind it. *more is false at the end of the file.
 static hdst_status next_row(csv_state *state, csv_place *place, bool *more, hdst_error *error)
 {
     hdst__csv_row_kind kind = HDST__CSV_SKIP;
@@ -179,7 +179,8 @@ static hdst_status check_start(csv_state *state, hdst_error *error)
     return HDST_OK;
 }
 
-// Whether the first rows all have the same number of fields, more than one, with this delimiter. A row that does not read at all speaks against it.
+// Whether with this delimiter the first rows all have the same number of fields, more than one. A row that cannot be read speaks
+// against it.
 static bool delimiter_fits(csv_state *state, char delimiter)
 {
     csv_place place = state->first;
@@ -202,7 +203,8 @@ static bool all_numbers(const csv_state *state)
     return true;
 }
 
-// The first row decides where no delimiter is consistent: the error is then about the row that differs. Blanks in words do not count ("my value").
+// Where no delimiter is consistent the first row decides, and the error is about the row that differs. Blanks within words do not
+// count ("my value").
 static hdst_status find_delimiter(csv_state *state, hdst_error *error)
 {
     static const char candidates[] = {';', ',', '\t', ' '};
@@ -246,7 +248,7 @@ static hdst_status read_names(hdst__source *source, hdst_error *error)
     return HDST_OK;
 }
 
-// Of the chosen fields of the first row, or of all: how many are numbers.
+// How many of the chosen fields of the first row (or of all its fields) are numbers.
 static size_t count_numbers(const csv_state *state, const size_t *chosen, size_t count)
 {
     size_t numbers = 0;
@@ -257,7 +259,8 @@ static size_t count_numbers(const csv_state *state, const size_t *chosen, size_t
     return numbers;
 }
 
-// Whether a word of the first row stands above a number, chosen or not: "150,4,setosa" above "5.1,3.5,1.4". The first row is the current one before and after.
+// Whether a word of the first row stands above a number, in chosen columns or others: "150,4,setosa" above "5.1,3.5,1.4". The
+// first row is the current one before and after.
 static hdst_status word_above_number(hdst__source *source, bool *found, hdst_error *error)
 {
     csv_state *state = source->state;
@@ -275,7 +278,7 @@ static hdst_status word_above_number(hdst__source *source, bool *found, hdst_err
     return status == HDST_OK ? next_row(state, &place, &more, error) : status;
 }
 
-// The first row is a header when a chosen field of it is no number. A mixture is taken for one too, but not silently.
+// The first row is a header when a chosen field of it is no number. A mixture is taken for a header too, with a warning.
 static bool is_header(hdst__source *source, const size_t *chosen, size_t count, bool has_word_above_number)
 {
     size_t numbers = count_numbers(source->state, chosen, count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// .npy files as sources: rows of an array of two or more dimensions, numbers of a one-dimensional one, records of a structured one. Rows in C order and native
-// byte order are read straight to where they are wanted; the other byte order is turned there; columns of a Fortran-ordered array and half floats go through a
-// buffer.
+// .npy files as sources: rows of an array of two or more dimensions, numbers of a one-dimensional one, records of a structured
+// one. Rows in C order are read straight into the caller's memory, where bytes of the other order are reversed; columns of a
+// Fortran-ordered array and half floats go through a buffer.
 #include "io/source.h"
 
 #include "io/columns.h"
@@ -38,7 +38,7 @@ static void close_npy(hdst__source *source)
     hdst__free(source->allocator, state);
 }
 
-// One number of each row from `from`, file_stride apart, to the source's rows.
+// Copies one number of each row from `from`, file_stride apart, to the source's rows.
 static void repack_number(const hdst__source *source, size_t c, uint64_t element, const char *from, uint64_t file_stride, uint64_t count, char *rows)
 {
     const npy_column *in = &((const npy_state *)source->state)->columns[c];
@@ -126,7 +126,7 @@ static bool add_column(hdst__source *source, const hdst__npy_column *column, uin
     return true;
 }
 
-// Columns of an array without fields are counted, fields are named and counted.
+// Columns of an array without fields have numbers; fields have names as well.
 static hdst_status add_chosen(hdst__source *source, const char *list, hdst_error *error)
 {
     npy_state *state = source->state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file of numbers by its name, or by its first bytes where the name says nothing.
+// Opens a file of numbers in the format of its name, or of its first bytes where the name says nothing.
 #include "io/source.h"
 
 #include "io/file.h"
@@ -61,7 +61,7 @@ static const struct format *by_start(const hdst__file *file)
     return NULL;
 }
 
-// ".npy, .csv or .tsv": all that there are
+// ".npy, .csv or .tsv": the endings of all formats
 static const char *all_endings(char text[], size_t size)
 {
     const char *all[FORMATS * MOST_ENDINGS];

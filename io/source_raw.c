@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw binary records: the bytes of the record's C struct, one after another, without a header. How many there are is known when the record is.
+// Raw binary records: the bytes of the record's C struct, one after another, without a header. Their number is known once the
+// source is bound to a record.
 #include "io/source.h"
 
 #include "io/file.h"

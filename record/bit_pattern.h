@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between C values and the 64-bit patterns that hold a scalar of any kind: what evaluator, interpreter and accumulators keep.
+// Conversions between C values and the 64-bit patterns in which evaluator, interpreter and accumulators hold a scalar of any kind.
 #ifndef HDST_RECORD_BIT_PATTERN_H
 #define HDST_RECORD_BIT_PATTERN_H
 

@@ -88,7 +88,7 @@ static bool walk_path(walk *w)
     }
 }
 
-// The leaf that starts where the path leads, or has an element there.
+// The leaf that begins at the place of the path, or has an element there.
 static uint32_t leaf_at(const walk *w, uint64_t element)
 {
     uint32_t l = 0;

@@ -12,13 +12,13 @@ typedef struct hdst__field_place {
     uint64_t elements;          // 1: a single value; more: as many from `element` on, for the text names an array of numbers
 } hdst__field_place;
 
-// The numbers that `path` names: a field, through nested records, with an index for each dimension of an array, or without the last ones for the
-// array itself. A record of one field needs no name: NULL or "". HDST_E_USAGE with a near name or what is wrong with an index; records and arrays of
-// records have no place.
+// Finds the numbers that `path` names: a field, through nested records, with an index for each dimension of an array, or without
+// the last ones for the array itself. A record of one field needs no name: NULL or "". HDST_E_USAGE with a similar name or what is
+// wrong with an index, and for records and arrays of records, which have no place.
 hdst_status hdst__field_find(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error);
-// The same of `length` bytes of a longer text.
+// The same for a path of `length` bytes in a longer text.
 hdst_status hdst__field_find_part(const hdst__record *record, const char *text, size_t length, hdst__field_place *place, hdst_error *error);
-// The same where one value is wanted: an array is an error too.
+// The same for a single value: an array is an error too.
 hdst_status hdst__field_find_scalar(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error);
 
 // The values of some fields of a row, for people: "user = 17, day = 3".

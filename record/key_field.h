@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys in C structs: which numbers of a struct are its key, and the key that is packed of them (record/key_hash.h).
+// Keys in C structs: which numbers of a struct are its key, and how they are packed (record/key_hash.h).
 #ifndef HDST_RECORD_KEY_FIELD_H
 #define HDST_RECORD_KEY_FIELD_H
 
@@ -24,7 +24,7 @@ hdst__key_fields hdst__key_fields_of(const hdst__key_field *field, size_t count)
 // The packed key: as many words as hold its bytes, the rest of the last one zero.
 void hdst__key_fields_pack(const hdst__key_fields *key, const char *row, uint64_t *words);
 uint32_t hdst__key_fields_hash(const hdst__key_fields *key, const char *row);
-// How the packed keys of two rows stand to each other, word by word, as the results of reductions by key are ordered: below 0, 0, above 0.
+// Compares the packed keys of two rows, word by word, as results of reductions by key are ordered: below 0, 0, above 0.
 int hdst__key_fields_compare(const hdst__key_fields *key, const char *a, const char *b);
 
 #endif

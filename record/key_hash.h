@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash of keys, the same on every device: it decides the order of what a reduction by key gives.
+// The hash of keys, the same on every device: results of reductions by key are in its order.
 //
 // A key is packed: the elements of its fields, in order, lie one after another, each aligned to its own size, in
 // 64-bit words whose rest is zero. Its hash has 32 bits:
@@ -41,7 +41,7 @@ static inline uint64_t hdst__key_mix64(uint64_t x)
     return x ^ x >> 31;
 }
 
-// Of a packed key of `bytes` bytes.
+// The hash of a packed key of `bytes` bytes.
 static inline uint32_t hdst__key_hash(const uint64_t *words, size_t bytes)
 {
     if (bytes <= 4) return hdst__key_mix32((uint32_t)words[0]);

@@ -13,7 +13,7 @@ static void address_aos(const hdst__record *record, hdst__leaf_address *address)
         address[l] = (hdst__leaf_address){.offset = record->leaves[l].offset, .stride = record->size};
 }
 
-// An array of `rows` scalars per element of each leaf, one after another, or starting afresh in a buffer of its own.
+// Places an array of `rows` scalars for each element of each leaf: one after another, or each leaf in a buffer of its own.
 static uint64_t address_arrays(const hdst__record *record, uint64_t rows, bool own_buffers, uint64_t *buffer_bytes, hdst__leaf_address *address)
 {
     uint64_t end = 0;

@@ -39,7 +39,7 @@ static void float_to_integer(hdst__kind to, hdst__kind from, const uint64_t *a, 
         EACH(n, out, saturate_unsigned(as_real(from, a[i]), bits, limit));
 }
 
-// Cuts a wide pattern to an integer kind: what C does between integers.
+// Cuts a wide pattern to an integer kind, as C converts between integers.
 static void to_integer(hdst__kind to, const uint64_t *a, uint64_t *out, size_t n)
 {
 #define CASE(KIND, s, T) case KIND: EACH(n, out, HDST__OF_INT(HDST__AS_##s(a[i]))); break;
@@ -57,7 +57,7 @@ static void to_bool(hdst__kind from, const uint64_t *a, uint64_t *out, size_t n)
     else EACH(n, out, a[i] != 0);
 }
 
-// One rounding each. Every integer kind but u64 is exact in an int64.
+// Each rounds once. Every integer kind but u64 is exact in an int64.
 static void integer_to_float(hdst__kind to, hdst__kind from, const uint64_t *a, uint64_t *out, size_t n)
 {
     if (to == HDST__F32 && from == HDST__U64) EACH(n, out, hdst__of_f32((float)a[i]));

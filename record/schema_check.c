@@ -85,7 +85,7 @@ static const char *reserved_as(const char *name)
     return NULL;
 }
 
-// What keeps a well-formed identifier from being a name here, or NULL.
+// Why a well-formed identifier cannot be a name here, or NULL.
 static const char *name_refusal(hdst__arena *arena, const char *what, const char *name)
 {
     if (!strncmp(name, "__", 2) || (name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z')) return "C keeps such names for the compiler";

@@ -31,7 +31,7 @@ typedef struct reader {
     size_t leaves;                                  // of all records
 } reader;
 
-// More errors than are kept: their hints need no search.
+// Errors beyond those that are kept need no search for hints.
 static bool is_quiet(const reader *r) { return r->diags->errors >= HDST__DIAG_LIMIT; }
 
 static void complain(reader *r, hdst__span span, const hdst__complaint *complaint)
@@ -39,7 +39,7 @@ static void complain(reader *r, hdst__span span, const hdst__complaint *complain
     hdst__diag_error(r->diags, span, complaint->hint, "%s", complaint->message);
 }
 
-// A hint for a name that is not known: the nearest of those that are, else `otherwise`.
+// A hint for an unknown name: the nearest known one, else `otherwise`.
 static const char *near_hint(reader *r, const char *name, const char *const *names, size_t count, const char *otherwise)
 {
     const char *near = is_quiet(r) ? NULL : hdst__nearest_name(name, names, count);
@@ -355,7 +355,7 @@ static void report_cycle(reader *r, uint32_t target, uint32_t asked_by, hdst__sp
                      target_name, target_name, path);
 }
 
-// Makes the record of a declaration, the ones it nests first. `from` is the type name that asks for it.
+// Makes the record of a declaration, after the records nested in it. `from` is the type name that refers to it.
 static void resolve(reader *r, uint32_t index, uint32_t asked_by, uint32_t depth, hdst__span from)
 {
     declaration *d = &r->declarations[index];

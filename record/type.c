@@ -126,7 +126,7 @@ static const char *place_fields(hdst__arena *arena, hdst__record *record)
     return NULL;
 }
 
-// The leaf that a field of `dims` array dimensions makes of `inner`, a leaf of its base type.
+// The leaf of a field of `dims` array dimensions that comes from `inner`, a leaf of its base type.
 static const char *make_leaf(hdst__arena *arena, const hdst__field *field, const hdst__leaf *inner, hdst__leaf *leaf)
 {
     leaf->path = *inner->path ? hdst__arena_printf(arena, "%s.%s", field->name, inner->path) : field->name;

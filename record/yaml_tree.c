@@ -24,7 +24,8 @@ typedef struct loader {
 
 static bool is_continuation(char c) { return ((unsigned char)c & 0xC0) == 0x80; }
 
-// The byte of a character, found by walking from the last place asked for: events come in order, so the whole walk is linear.
+// The byte offset of a character, found by a walk from the last place asked for: events come in order, so the walk is linear in
+// all.
 static uint32_t byte_of(loader *l, size_t character)
 {
     const char *text = l->source->text;
@@ -47,7 +48,7 @@ static void refuse(loader *l, hdst__span span, const char *hint, const char *mes
     l->failed = true;
 }
 
-// libyaml says what it missed; this says what people usually did. NULL: nothing to add.
+// A hint beside libyaml's message: the usual mistake behind it. NULL: nothing to add.
 static const char *syntax_hint(const loader *l, const char *problem, uint32_t offset)
 {
     static const struct { const char *problem, *hint; } hints[] = {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checker: resolves names, types expressions, makes every conversion explicit, folds constants, keeps the rules of operators, accumulators and
-// reduces. Works on the files that module.c has parsed. Whatever was wrong gets the poison type, about which nothing more is said.
+// The checker: resolves names, types expressions, makes every conversion explicit, folds constants, enforces the rules of
+// operators, accumulators and reduces. It works on the files that module.c has parsed. What is wrong gets the poison type, about
+// which no further error is reported.
 //
 // check_decl.c      types as written, records, params, constants, enum values
 // check_const.c     values of constant expressions
 // check_expr.c      expressions; check_convert.c: conversions; check_call.c: calls; check_compound.c: lists in braces
 // check_stmt.c      statements
-// check_accum.c     what may be done to accumulators, and one law for each of their leaves
+// check_accum.c     uses of accumulators, and one law for each of their leaves
 // check_function.c  signatures, missing returns; check_calls.c: recursion
 // check_math.c      functions that are written in the kernel language (codegen/math/)
 // check_emit.c      what a flat_map emits
-// check_later.c     what the language has and hdst does not carry yet
+// check_later.c     parts of the language that hdst does not support yet
 // check_reduce.c    how freely a reduce may be regrouped
 #ifndef HDST_CODEGEN_FRONT_CHECK_H
 #define HDST_CODEGEN_FRONT_CHECK_H
@@ -61,9 +62,9 @@ ast_expr *hdst__check_poisoned(ast_expr *expr);         // gives it the poison t
 // --- Reports ---
 const char *hdst__check_type_name(hdst__checker *c, const hdst__type *type);        // "point" rather than "struct point"
 const char *hdst__check_near(hdst__checker *c, const char *name, const char *const *names, size_t count);   // "did you mean 'x'?" or NULL
-// The same, else what there is: "its fields are x, y".
+// The same hint, else the names that exist: "its fields are x, y".
 const char *hdst__check_near_or_all(hdst__checker *c, const char *what, const char *name, const char *const *names, size_t count);
-// The function cannot run yet because of `what` (a construct that parses and checks). The first reason stays.
+// Marks the function as not available yet because of `what`, a construct that parses and checks. The first reason stays.
 void hdst__check_unsupported(hdst__checker *c, hdst__span span, const char *what);
 
 // --- check_decl.c ---
@@ -80,7 +81,8 @@ bool hdst__check_global(hdst__checker *c, ast_decl *decl);      // type and valu
 void hdst__check_params(hdst__checker *c);                      // enum values and params first: schemas need params
 
 // --- check_const.c ---
-// The value of a typed constant expression. Returns false, with an error unless `quiet`, when it is none (or divides by zero).
+// The value of a typed constant expression. Returns false, with an error unless `quiet`, when the expression is not constant
+// (or divides by zero).
 bool hdst__check_constant(hdst__checker *c, const ast_expr *expr, uint64_t *bits, bool quiet);
 // Types the expression, which must be a constant integer of at least `least` and at most `most`; false after an error.
 bool hdst__check_constant_size(hdst__checker *c, ast_expr *expr, const char *what, uint64_t least, uint64_t most, uint64_t *value);
@@ -91,7 +93,7 @@ hdst__kind hdst__check_promote(hdst__kind kind);
 hdst__kind hdst__check_common(hdst__kind a, hdst__kind b);      // C's usual arithmetic conversions
 bool hdst__check_is_arithmetic(const hdst__type *type);         // a scalar other than text
 ast_expr *hdst__check_to_kind(hdst__checker *c, ast_expr *expr, hdst__kind kind);       // expr is arithmetic; folds numbers
-// To the type of what it is given to; `what` is "argument 2 of 'f'", "the result" ... for the message.
+// Converts a value to the type of its target; `what` names the target in messages: "argument 2 of 'f'", "the result" ...
 ast_expr *hdst__check_to_type(hdst__checker *c, ast_expr *expr, const hdst__type *type, const char *what);
 ast_expr *hdst__check_condition(hdst__checker *c, ast_expr *expr, const char *what);    // types it and makes it bool
 

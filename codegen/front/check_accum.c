@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accumulators: write-only, and one law for each leaf, so that partial results can meet in any order.
+// Accumulators: write-only, with one law for each leaf, so that partial results can be combined in any order.
 #include "codegen/front/check.h"
 
 #include <string.h>
 
-// Where a path begins. check_expr cannot do this: it forbids to read accumulators.
+// Checks the accumulator that a path begins with. check_expr cannot do this: it refuses accumulators, which cannot be read.
 static ast_expr *root(hdst__checker *c, ast_expr *e, bool indexed)
 {
     ast_decl *decl = hdst__check_find(c, e->name);

@@ -23,14 +23,15 @@ static int find_builtin(const char *name)       // -1: none
     return -1;
 }
 
-// Functions over arrays, mathematics, random numbers and hash have names that programs like to use themselves; they give way.
+// Functions over arrays, mathematics, random numbers and hash have common names: a function of the program with the same name
+// comes first.
 static bool gives_way(int id)
 {
     const typing t = builtins[id].typing;
     return t == OVER_ARRAYS || t == MATH || t == DRAW || t == OF_ANY;
 }
 
-// What the mathematics alone may call; for all others there is nothing of the name.
+// Functions that only the mathematics may call; elsewhere their names are unknown.
 static bool is_inner(int id)
 {
     const typing t = builtins[id].typing;
@@ -69,7 +70,7 @@ static ast_expr *wrong_argument(hdst__checker *c, ast_expr *call, size_t i, cons
     return hdst__check_poisoned(call);
 }
 
-// All arguments to one floating or arithmetic type.
+// Converts all arguments to one floating or arithmetic type.
 static ast_expr *numeric(hdst__checker *c, ast_expr *call, bool floating)
 {
     hdst__kind common = HDST__BOOL;
@@ -84,7 +85,7 @@ static ast_expr *numeric(hdst__checker *c, ast_expr *call, bool floating)
     return call;
 }
 
-// A helper function in the kernel language, chosen by the type.
+// Calls a helper function written in the kernel language, chosen by the type of the arguments.
 static ast_expr *mathematics(hdst__checker *c, ast_expr *call)
 {
     numeric(c, call, true);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph of calls: no cycles, bounded depth and size after inlining; what cannot run in a helper cannot run in its callers.
+// The graph of calls: no cycles, bounded depth and bounded size after inlining. A function that calls one which is not available
+// yet is not available either.
 #include "codegen/front/check.h"
 
 enum { NEW, ACTIVE, FINISHED };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of constant expressions: array sizes, enum values, constants, cases. Computed with the interpreter's own arithmetic.
+// Values of constant expressions (array sizes, enum values, constants, cases), computed with the interpreter's arithmetic.
 #include "codegen/front/check.h"
 #include "codegen/ir/eval.h"
 #include "record/scalar_convert.h"

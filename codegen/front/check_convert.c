@@ -36,7 +36,8 @@ static double number_value(hdst__kind kind, uint64_t bits)
     return value;
 }
 
-// A constant that changes when it is converted without a cast is a slip. -1 for the largest unsigned number is a habit of C, and double to float only rounds.
+// Warns of a constant that changes when it is converted without a cast: probably a mistake. Not of -1 for the largest unsigned
+// number, which is usual in C, nor of double to float, which only rounds.
 static void warn_if_changed(hdst__checker *c, const ast_expr *expr, hdst__kind kind, uint64_t bits)
 {
     if (kind == HDST__BOOL || hdst__kind_is_float(kind) || !hdst__check_is_arithmetic(expr->type)) return;

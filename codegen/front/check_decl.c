@@ -46,13 +46,13 @@ const char *hdst__check_near(hdst__checker *c, const char *name, const char *con
     return near ? hdst__arena_printf(c->arena, "did you mean '%s'?", near) : NULL;
 }
 
-// What a declaration of the file level needs is resolved outside of the function that happens to need it first.
+// The scope of the function that first needs a declaration of the file level: set aside while the declaration is resolved.
 typedef struct outside {
     ast_function *function;
     size_t scope_count, block_start;
 } outside;
 
-// Bounded, because the checker recurses.
+// Limits the depth, because the checker recurses.
 static bool enter(hdst__checker *c, hdst__span span, outside *saved)
 {
     if (c->depth >= HDST__DEPENDENCE_LIMIT) {

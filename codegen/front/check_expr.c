@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of expressions. Each function returns the node that stands in the place of the one it was given.
+// Types of expressions. Each function returns the node that replaces the one it was given.
 #include "codegen/front/check.h"
 #include "codegen/ir/eval.h"
 #include "record/scalar_convert.h"
@@ -11,7 +11,7 @@
 
 // --- Names ---
 
-// Constants of C's headers; what is float in C is float here.
+// Constants of C's headers, with the types that they have in C.
 static const struct known { const char *name; hdst__kind kind; double real; uint64_t bits; } known_constants[] = {
     {"INFINITY", HDST__F32, INFINITY, 0}, {"NAN", HDST__F32, NAN, 0}, {"FLT_MAX", HDST__F32, 0x1.fffffep127, 0}, {"FLT_MIN", HDST__F32, 0x1p-126, 0},
     {"FLT_EPSILON", HDST__F32, 0x1p-23, 0}, {"DBL_MAX", HDST__F64, 0x1.fffffffffffffp1023, 0}, {"DBL_MIN", HDST__F64, 0x1p-1022, 0},
@@ -63,7 +63,7 @@ static const char *name_hint(hdst__checker *c, const char *name)
     return hdst__check_near(c, name, names, count);
 }
 
-// A local or a parameter may be named here as something to index or to take the length of, too, so rules of reading are the caller's.
+// Resolves a name. It may be indexed, or its length may be taken, so the caller checks whether it may be read.
 static ast_expr *resolve_name(hdst__checker *c, ast_expr *e)
 {
     ast_decl *decl = hdst__check_find(c, e->name);
@@ -111,7 +111,7 @@ ast_decl *hdst__check_root(const ast_expr *expr)
 
 // --- Paths ---
 
-// The field of a left side that is typed.
+// A field of a left side that is typed already.
 static ast_expr *member(hdst__checker *c, ast_expr *e)
 {
     const hdst__type *type = e->left->type;
@@ -134,7 +134,7 @@ static ast_expr *member(hdst__checker *c, ast_expr *e)
     return hdst__check_poisoned(e);
 }
 
-// An index, promoted. Constant ones are compared with `count` (0: not known here).
+// Checks and promotes an index. A constant one is compared with `count` (0: not known here).
 static ast_expr *index_value(hdst__checker *c, ast_expr *index, uint64_t count)
 {
     index = hdst__check_value(c, index);
@@ -176,7 +176,7 @@ static ast_expr *lookup_row(hdst__checker *c, ast_expr *e, const ast_decl *table
     return e;
 }
 
-// The element of a left side that is typed; `table`: its rows are counted when it runs.
+// An element of a left side that is typed already; `table`: the number of rows is known only at run time.
 static ast_expr *element(hdst__checker *c, ast_expr *e, bool table)
 {
     const hdst__type *type = e->left->type;
@@ -276,7 +276,7 @@ static void warn_zero(hdst__checker *c, hdst__span span, const ast_expr *divisor
         hdst__diag_error(c->diags, span, NULL, "division by zero");
 }
 
-// Converts both sides and says what comes out. For `x op= v` the statement checker calls it with a stand-in for x.
+// Converts both sides and finds the type of the result. For `x op= v` the statement checker passes a placeholder for x.
 void hdst__check_binary_types(hdst__checker *c, ast_op op, hdst__span span, ast_expr **left, ast_expr **right, const hdst__type **result)
 {
     ast_expr *a = *left, *b = *right;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions as wholes: what each kind takes and gives, that every path returns, that no helper calls itself, what cannot run yet.
+// Checks of whole functions: parameters and results of each kind, that every path returns, that no helper calls itself, and what
+// is not available yet.
 #include "codegen/front/check.h"
 
 #include <string.h>
@@ -108,7 +109,7 @@ static size_t count(const ast_function *f, ast_qualifier qualifier)
     return n;
 }
 
-// The records that an operator works on come first.
+// The input records of an operator are its first parameters.
 static void records(hdst__checker *c, ast_function *f)
 {
     size_t plain = count(f, AST_PLAIN), wanted = 1;
@@ -208,7 +209,7 @@ void hdst__check_signature(hdst__checker *c, ast_function *f)
 
 // --- Whether the end can be reached ---
 
-// A break that leaves this statement; those of inner loops (and switches) do not.
+// Whether a break leaves this statement; a break of an inner loop or switch does not.
 static bool breaks(const ast_stmt *s)
 {
     if (!s) return false;
@@ -259,7 +260,7 @@ static bool completes(const ast_stmt *s)
     }
 }
 
-// What is given apart gets records and gives records; accumulators are the engine's.
+// An external kernel reads and writes records; it has no accumulators.
 static void check_declared(hdst__checker *c, const ast_function *f)
 {
     for (size_t i = 0; i < f->param_count; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the language that hdst does not carry yet. They are typed like the rest, so that a program can be checked today; the function that uses
-// one is marked as not available yet.
+// Functions of the language that hdst does not support yet. They are typed like the rest, so that a program can be checked; a
+// function that uses one is marked as not available yet.
 #include "codegen/front/check.h"
 
 #include <string.h>

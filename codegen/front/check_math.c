@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mathematics: a call of exp() is one of the helper function exp_float or exp_double of codegen/math/. A file of that folder is read when the first of its
-// functions is called; its functions see those of the folder and nothing of the user's, and are checked after the user's own.
+// Mathematics: a call of exp() becomes a call of the helper function exp_float or exp_double of codegen/math/. A file of that
+// folder is read when the first of its functions is called. Its functions see those of the folder and nothing of the user's, and
+// are checked after the user's.
 #include "codegen/front/check.h"
 #include "codegen/front/math.h"
 
 #include <assert.h>
 #include <string.h>
 
-// The names in sight become those of the mathematics, or again the user's.
+// Switches the visible names to those of the mathematics, or back to the user's.
 static void change_names(hdst__checker *c)
 {
     const hdst__names now = {c->globals, c->functions, c->structs_by_name, c->records};
@@ -53,7 +54,7 @@ ast_function *hdst__check_math_of(hdst__checker *c, const char *name, hdst__kind
     return f;
 }
 
-// Those that are called may call others, which come behind them.
+// Checks the functions that are called; they may call others, which are added behind them.
 void hdst__check_math_functions(hdst__checker *c)
 {
     change_names(c);

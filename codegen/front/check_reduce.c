@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How freely a reduce may be regrouped. A body that is one `return` whose every leaf is a.f OP b.f, with OP one of + min max & | ^, is field-wise: its law is
-// known, so it runs as accumulation, exact and in any order. Everything else is taken as declared.
+// How freely a reduce may be regrouped. A body that is a single `return`, with a.f OP b.f for every leaf and OP one of
+// + min max & | ^, is field-wise: its law is known, so it runs as an accumulation, exact and in any order. Every other reduce is
+// taken as it is declared.
 #include "codegen/front/builtins.h"
 #include "codegen/front/check.h"
 #include "accum/accumulate_op.h"
@@ -64,7 +65,7 @@ static bool is_pair(walk *w, const ast_expr *x, const ast_expr *y, const char *p
     return false;
 }
 
-// The operation as an accumulation of values of `kind`; false: none.
+// The operation as an accumulation of values of `kind`; false: there is none.
 static bool operation(walk *w, const ast_expr *e, hdst__kind kind, const char *path, hdst__accumulate_op *op)
 {
     while (e->kind == AST_CONVERT && e->implied) e = e->left;
@@ -102,7 +103,7 @@ static uint64_t law_identity(hdst__accumulate_op op, hdst__kind kind)
 
 static void against(walk *w, const char *why) { if (!w->why) w->why = why; }
 
-// identity: what is declared for this leaf; NULL: zero, or nothing declared at all (w->f->identity is NULL)
+// identity: the value declared for this leaf; NULL: zero, or nothing is declared (w->f->identity is NULL)
 static void scalar(walk *w, const ast_expr *e, const ast_expr *identity, hdst__kind kind, const char *path)
 {
     hdst__accumulate_op op;

@@ -76,7 +76,7 @@ static ast_expr *path_begin(ast_expr *e)
     return e;
 }
 
-// Whether what begins here may be written to; says why not.
+// Whether the path that begins here may be assigned to; reports why not.
 static bool writable(hdst__checker *c, const ast_expr *begin, const ast_decl *decl)
 {
     if (!decl) {

@@ -73,7 +73,7 @@ static void skip_comment(lexer *l)
     hdst__diag_error(l->diags, span_of(l, start, start + 2), "end it with */", "this comment never ends");
 }
 
-// A line of the preprocessor that is not there, with its continuation lines.
+// A preprocessor line (there is no preprocessor), with its continuation lines: reported and skipped.
 static void directive(lexer *l)
 {
     size_t start = l->at, word = l->at + 1;
@@ -90,7 +90,7 @@ static void directive(lexer *l)
     while (l->at < l->length && (l->text[l->at] != '\n' || l->text[l->at - 1] == '\\')) l->at++;
 }
 
-// One character of a text or character constant, unescaped; at the backslash or the character itself.
+// Reads one character of a text or character constant, and unescapes it; begins at the character or its backslash.
 static char character(lexer *l)
 {
     char c = l->text[l->at++];

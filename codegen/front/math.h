@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mathematics of the kernel language: kernel files of codegen/math/, built into the library by embed.py. What is called exp() in a kernel is the helper
-// function exp_float or exp_double there. They are checked and put in place as a user's helpers are, so that every back end computes the same.
+// The mathematics of the kernel language: kernel files of codegen/math/, built into the library by embed.py. exp() in a kernel is
+// the helper function exp_float or exp_double there. They are checked and inlined as a user's helpers are, so that every back end
+// computes the same.
 #ifndef HDST_CODEGEN_FRONT_MATH_H
 #define HDST_CODEGEN_FRONT_MATH_H
 

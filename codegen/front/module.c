@@ -68,7 +68,7 @@ static bool is_given(const hdst__checker *c, const hdst__record *record)
     return false;
 }
 
-// `given`: by the caller, from sources that are not among ours
+// `given`: the record comes from the caller, whose sources are not among the module's
 static void add_record(hdst__checker *c, hdst__record *record, bool given)
 {
     ast_struct *declared = hdst__name_map_find(&c->structs_by_name, record->name);
@@ -85,7 +85,7 @@ static void add_record(hdst__checker *c, hdst__record *record, bool given)
     }
 }
 
-// What the caller gave, then the integer params of the module under the same names.
+// Values of params for schemas: those that the caller gave, then the integer params of the module.
 static hdst__param_value *schema_params(hdst__checker *c, size_t *count)
 {
     hdst__param_value *params = HDST__NEW_ARRAY(c->arena, hdst__param_value, c->options->param_count + c->module->global_count);
@@ -114,7 +114,7 @@ static void read_schemas(hdst__checker *c, const hdst__module_files *files)
     }
 }
 
-// A value for a param that nobody declares is a slip: with a default it would go unnoticed.
+// An error for a value whose param is not declared: a misspelt name would otherwise leave a default in effect unnoticed.
 static void check_given_params(hdst__checker *c)
 {
     for (size_t i = 0; i < c->options->param_count; i++) {

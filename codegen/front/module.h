@@ -24,7 +24,7 @@ typedef struct hdst__module_files {
     size_t imports;
 } hdst__module_files;
 
-// What an import of `name` by the file `importing` is called among the sources.
+// The name among the sources of what the file `importing` imports as `name`.
 const char *hdst__module_path(hdst__arena *arena, const char *name, const char *importing);
 
 // Parses the text and what it imports, each file once. Errors go to diags.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imports: every file is read once, whoever asks for it, so that cycles and diamonds are harmless.
+// Imports: every file is read once, however often it is imported, so cycles and diamonds are harmless.
 #include "codegen/front/module.h"
 
 #include "base/files.h"
@@ -15,7 +15,7 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && !strcmp(name + n - m, end);
 }
 
-// Takes out "./", "//" and "name/..", so that one file has one name.
+// Removes "./", "//" and "name/..", so that one file has one name.
 static char *normalise(hdst__arena *arena, const char *path)
 {
     char *out = hdst__arena_strdup(arena, path), *to = out;
@@ -60,7 +60,7 @@ static const char *refuse(char reason[HDST__REASON_BYTES], const char *words)
     return reason;
 }
 
-// The default reader. NULL, or why not: `reason`.
+// The default reader. Returns NULL, or `reason` with the cause.
 static const char *read_file(const char *path, char **text, size_t *length, const hdst__allocator *allocator, char reason[HDST__REASON_BYTES])
 {
     enum { STEP = 64 * 1024 };

@@ -46,7 +46,7 @@ static bool on_new_line(const hdst__parser *p, const hdst__token *before, const 
     return after->kind == TOKEN_END;
 }
 
-// A ';' forgotten at the end of a line is reported there, and parsing goes on as if it stood there.
+// A ';' that is missing at the end of a line is reported there, and parsing goes on as if it were there.
 static bool forgotten_semicolon(hdst__parser *p, const char *why)
 {
     const hdst__token *before = &p->tokens[p->at - 1];
@@ -81,7 +81,8 @@ static const char *type_word(hdst__parser *p, const char *what, hdst__span *span
     return "";
 }
 
-// A variable called float could be declared, and `(float & 1)` would be read as a cast. (In `acum float t` it is the type, behind a word too many.)
+// Takes a name that is no scalar type: a variable called float could be declared, but `(float & 1)` would be read as a cast. (In
+// `acum float t` float is the type, after a word too many.)
 const char *hdst__parse_name(hdst__parser *p, const char *what, hdst__span *span)
 {
     const hdst__token *token = &p->tokens[p->at];
@@ -513,7 +514,7 @@ static void item(hdst__parser *p, ast_file *file)
     else hdst__parse_error(p, token->span, NULL, "expected a declaration or a function, found %s", hdst__token_name(token->kind));
 }
 
-// After an error: to the next thing that begins a declaration, or behind a ';' or '}' outside of braces.
+// After an error: skips to the next word that begins a declaration, or behind a ';' or '}' outside of braces.
 static void recover(hdst__parser *p, size_t first)
 {
     if (p->at == first && !hdst__parse_is(p, TOKEN_END)) p->at++;

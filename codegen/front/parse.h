@@ -67,7 +67,7 @@ ast_expr *hdst__parse_initializer(hdst__parser *p);    // an expression or { ...
 ast_expr *hdst__parse_braces(hdst__parser *p, ast_type_name *type);        // { inits } of a compound literal, an array or an identity
 ast_expr *hdst__parse_new_expr(hdst__parser *p, ast_expr_kind kind, hdst__span span);
 ast_stmt *hdst__parse_block(hdst__parser *p);
-// After an error: to behind the next ';', or to the '}' that closes the block, over whole blocks in braces.
+// After an error: skips behind the next ';', or to the '}' that closes the block; blocks in between are skipped whole.
 void hdst__parse_recover(hdst__parser *p);
 
 // --- parse_hint.c ---

@@ -35,7 +35,7 @@ static ast_expr *missing(hdst__parser *p)       // stands where an error was rep
     return hdst__parse_new_expr(p, AST_NUMBER, hdst__parse_peek(p, 0)->span);
 }
 
-// Every child is attached here, so that no tree grows higher than what recursion over it can stand.
+// Attaches every child, and refuses trees that are too deep for the recursion over them.
 static ast_expr *attach(hdst__parser *p, ast_expr *parent, ast_expr *child)
 {
     if (parent->height <= child->height) parent->height = child->height + 1;
@@ -96,7 +96,7 @@ static const char *const scalar_names[] = {
     "bool", "int", "unsigned", "float", "double", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t",
     "long", "short", "char", "signed", "void",      // not types here, but keywords of C: never meant as values
 };
-// Types elsewhere, and names of values here if the program says so.
+// Names that are types in C or OpenCL, but may be names of values in a program.
 static const char *const type_like_names[] = {"text", "size_t", "half", "uint", "ulong", "uchar", "ushort"};
 
 static bool is_one_of(const hdst__token *token, const char *const *names, size_t count)

@@ -289,7 +289,7 @@ static ast_stmt *statement(hdst__parser *p)
     return stmt ? stmt : new_stmt(p, AST_BLOCK, hdst__parse_peek(p, 0)->span);
 }
 
-// Panic lasts where the block has no end: what is missing there follows from the first error.
+// Where the block has no end panic goes on: what is missing there follows from the first error.
 void hdst__parse_recover(hdst__parser *p)
 {
     for (int depth = 0;; p->at++) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter from outside: makes a function ready, runs its records block by block, cleans up.
+// Entry points of the interpreter: prepares a function, runs its records block by block, frees what it took.
 #include "codegen/interp/interp_state.h"
 
 #include <string.h>
 
-// A function with large local arrays gets fewer lanes, so that its registers stay below this many bytes where that is possible.
+// Registers of a run, in bytes: a function with large local arrays gets fewer lanes, so that they stay below this if possible.
 enum { REGISTER_BYTES = 32 << 20 };
 
 static bool find_width(interp_state *s, size_t slabs, uint64_t *patterns)

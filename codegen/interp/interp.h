@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference interpreter: runs IR over a block of records at a time, on the host, with no driver. It is the oracle of the tests, the device for
-// tiny inputs, and what makes the message of a failing record.
+// The reference interpreter: runs IR over a block of records at a time, on the host, without a driver. It is the tests'
+// reference, the device for tiny inputs, and makes the message of a failing record.
 #ifndef HDST_CODEGEN_INTERP_INTERP_H
 #define HDST_CODEGEN_INTERP_INTERP_H
 
@@ -60,23 +60,25 @@ typedef struct hdst__interp_run {
     uint32_t full_check;                // when they did not fit: the check of the emit that was the first too many
 } hdst__interp_run;
 
-// HDST_OK also when a record failed (see failed_record): then the run stopped after the block of that record, and
-// what it wrote is not to be used. Reads scalar form, and block form as the tests of its passes want it: a record
-// loop runs its records side by side, and what stands outside must be uniform. HDST_E_MEMORY, HDST_E_CANCELLED;
-// HDST_E_INTERNAL when `func` breaks the rules of its form. Without `output` nothing is stored; what would be emitted
-// is counted all the same.
+// Runs `func` over the records. HDST_OK also when a record failed (see failed_record): the run then stopped after that
+// record's block, and its outputs are invalid. HDST_E_MEMORY, HDST_E_CANCELLED; HDST_E_INTERNAL when `func` breaks the rules of
+// its form. Takes scalar form and, for tests of the passes, block form: a record loop runs its records side by side, and what
+// stands outside must be uniform. Without `output` nothing is stored, but emitted records are counted.
 hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error);
 
-// A reduce that is no field-wise one: `func` has two inputs and an output. Uses of `run`: input[0], input_buffers[0], input_skip[0], count, first, broadcast,
-// allocator; `output` takes the result as C structs. failed_record is the place (from `first`) of the right-hand record of the failing pair.
+// Reduces that are not field-wise: `func` has two inputs and an output. They use of `run` input[0], input_buffers[0],
+// input_skip[0], count, first, broadcast and allocator; `output` takes the result as C structs. failed_record is the index (from
+// `first`) of the right operand of the combination that fails.
+
 // One level of an associative reduce: each run of HDST__FOLD_RECORDS records, in order, becomes one output record.
 hdst_status hdst__interpret_fold_level(hdst__interp_run *run, hdst_error *error);
-// Levels until one record is left, which is the output (untouched when count is 0). The tree depends on `count` alone.
+// All levels, until one record is left, which is the output (untouched when count is 0). The tree depends on `count` alone.
 hdst_status hdst__interpret_fold(hdst__interp_run *run, hdst_error *error);
-// All records in order, one after another, into one.
+// Combines all records into one, from left to right.
 hdst_status hdst__interpret_fold_ordered(hdst__interp_run *run, hdst_error *error);
 
-// "index 53 out of range 0..49" and the like, for check `check` with these values; then place and record are added by hdst__check_to_error.
+// Writes the message of check `check` with these values: "index 53 out of range 0..49". hdst__check_to_error adds place and
+// record.
 void hdst__check_to_error(const ir_func *func, uint32_t check, uint64_t index, uint64_t limit, uint64_t record, hdst_error *error);
 
 #endif

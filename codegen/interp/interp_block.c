@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block form in the interpreter, so that thousands of random programs can go through its passes without a driver: record loops, reductions over a block,
-// words of a strip table. A record loop runs its records side by side, which gives the same as one after another, because records only meet in sums.
+// The block form in the interpreter, so that thousands of random programs can test its passes without a driver: record loops,
+// reductions over a block, words of privatised accumulators. A record loop runs its records side by side; the result is the
+// same as one after another, because records only meet in sums.
 // Fixed point is computed with integers (accum/fixed_point.c), not as the kernels do it.
 #include "record/bit_pattern.h"
 #include "codegen/interp/interp_state.h"
@@ -72,7 +73,7 @@ static target evaluate(interp_state *s, const ir_stmt *stmt)
 
 static uint64_t at_lane(lanes value, size_t i) { return value.v[value.uniform ? 0 : i]; }
 
-// Once per record in a record loop, once in all outside.
+// Adds once for each record inside a record loop, and only once outside.
 static void add_to_table(interp_state *s, const ir_stmt *stmt, const interp_mask *mask)
 {
     const hdst__accum *accum = s->accum[stmt->param];

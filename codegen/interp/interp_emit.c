@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output records of a function that emits. The lanes of a block go through the statements together, so their records come mixed; they are put in the order
-// of the input when the block is done.
+// Output records of a function that emits. The lanes of a block go through the statements together, so their output records
+// come mixed; they are put in the order of the input at the end of the block.
 #include "codegen/interp/interp_state.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The message of a failed check: what, where in the kernel, in which record.
+// The message of a failed check: what failed, where in the kernel, in which record.
 #include "codegen/interp/interp.h"
 
 #include <stdio.h>

@@ -20,7 +20,7 @@ size_t hdst__interp_expr_slabs(const ir_expr *e)
     return need;
 }
 
-// One pattern per lane; a uniform value is spread into slab `at`.
+// The value as one pattern per lane; a uniform value is copied to all lanes of slab `at`.
 static const uint64_t *spread(interp_state *s, lanes value, size_t at)
 {
     if (!value.uniform) return value.v;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduces that are written as a function of two records: the interpreter's folds (codegen/interp/interp.h).
 //
-// A level folds its runs side by side: lane r of step j computes f(so far of run r, record 64 r + j). The last run may be shorter, so the lanes of a step are
-// always the first ones. Records travel as C structs, whatever the input's layout.
+// A level folds its runs side by side: lane r of step j computes f(result so far of run r, record 64 r + j). Only the last run
+// may be shorter, so the active lanes of a step are always the first ones. Records are moved as C structs, whatever the input's
+// layout.
 #include "codegen/ir/eval.h"
 #include "codegen/interp/interp_state.h"
 #include "codegen/interp/interp.h"
@@ -71,7 +72,7 @@ static hdst_status open_fold(fold *f, const hdst__interp_run *run, uint64_t run_
     return status;
 }
 
-// Record `index` of each of the first n runs of the input, as C structs.
+// Reads record `index` of each of the first n runs of the input, as C structs.
 static void gather(const fold *f, const hdst__interp_run *run, uint64_t index, uint64_t n, const hdst__storage *structs, char *to)
 {
     void *buffers[1] = {to};
@@ -99,7 +100,7 @@ static void note_failure(fold *f, hdst__interp_run *run, uint64_t j)
     f->run.failed_record = UINT64_MAX;
 }
 
-// `so far` of the first n runs takes in record j of theirs.
+// Combines the results so far of the first n runs with record j of each.
 static void fold_step(fold *f, hdst__interp_run *run, uint64_t j, uint64_t n)
 {
     const uint64_t size = f->structs.record->size;
@@ -121,7 +122,7 @@ static void fold_step(fold *f, hdst__interp_run *run, uint64_t j, uint64_t n)
     f->a = done;
 }
 
-// The NaNs of `count` records of a result become one, as those of a map's (docs/kernel-language.md).
+// Makes all NaNs in `count` result records the canonical one, as a map does (docs/kernel-language.md).
 static void make_canonical(const hdst__record *record, char *records, uint64_t count)
 {
     for (size_t l = 0; l < record->leaf_count; l++) {
@@ -168,7 +169,7 @@ hdst_status hdst__interpret_fold_ordered(hdst__interp_run *run, hdst_error *erro
     return run->count ? fold_runs(run, run->count, run->output, error) : fold_runs(run, 1, run->output, error);
 }
 
-// The levels above the first read what the level below wrote: C structs.
+// Folds a level above the first: its input is what the level below wrote, C structs.
 static hdst_status fold_structs(const hdst__interp_run *run, char *records, uint64_t count, hdst__interp_run *level, hdst_error *error)
 {
     const hdst__record *record = run->func->params[0].record;

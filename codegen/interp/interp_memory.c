@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the interpreter reads and writes outside its registers: fields of input records in any layout, broadcast rows, local arrays, accumulators, outputs.
+// Memory of the interpreter outside its registers: fields of input records in any layout, broadcast rows, local arrays,
+// accumulators, outputs.
 #include "record/bit_pattern.h"
 #include "codegen/interp/interp_state.h"
 #include "accum/addends.h"
@@ -50,7 +51,7 @@ static uint64_t clamped(uint64_t index, uint64_t limit)
     return index < limit ? index : 0;
 }
 
-// Row 0 has storage in every table. Lanes that are masked may hold anything: a kernel is not there.
+// An index out of range in an active lane is wrong, except 0: row 0 has storage in every table. Masked lanes may hold any index.
 void hdst__interp_guard(interp_state *s, lanes index, uint64_t limit, const char *what)
 {
     if (!s->run->strict || (index.uniform && (index.v[0] < limit || index.v[0] == 0))) return;
@@ -61,7 +62,7 @@ void hdst__interp_guard(interp_state *s, lanes index, uint64_t limit, const char
 
 // --- Input records ---
 
-// Element `element` of the leaf in all records of the block: a run per AoSoA block, one run in other layouts.
+// Reads element `element` of the leaf for all records of the block: a run of memory for each AoSoA block, one in other layouts.
 static void field_runs(interp_state *s, const ir_expr *e, uint64_t element, uint64_t *out)
 {
     const hdst__interp_run *run = s->run;

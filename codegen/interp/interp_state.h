@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter's inside: a block of up to `width` records (lanes) goes through the tree of statements together. Lanes that are not concerned are masked.
+// What the interpreter's files share. A block of up to `width` records (lanes) goes through the tree of statements together;
+// lanes that take no part in a statement are masked.
 //
-// Values are arrays of 64-bit patterns, one per lane (codegen/ir/eval.h). A value that is the same in all lanes is kept once (`uniform`), so that uniform loops
-// and constants cost one operation, not one per lane. Masks are arrays of 0 or ~0.
+// Values are arrays of 64-bit patterns, one per lane (codegen/ir/eval.h). A value that is the same in all lanes is stored once
+// (`uniform`), so that uniform loops and constants cost one operation, not one per lane. Masks are arrays of 0 or ~0.
 #ifndef HDST_CODEGEN_INTERP_INTERP_STATE_H
 #define HDST_CODEGEN_INTERP_INTERP_STATE_H
 
@@ -74,15 +75,15 @@ static inline uint64_t *hdst__interp_slab(interp_state *s, size_t at)
 
 // Slabs that an expression needs above the stack's top.
 size_t hdst__interp_expr_slabs(const ir_expr *e);
-// Evaluates in all lanes; the result may lie in slab `at` or above it, never below.
+// Evaluates the expression in all lanes; the result may lie in slab `at` or above it, never below.
 lanes hdst__interp_eval(interp_state *s, const ir_expr *e, size_t at);
-// The same with one pattern per lane, for those who walk lanes.
+// The same with one pattern per lane, for callers that loop over lanes.
 const uint64_t *hdst__interp_eval_lanes(interp_state *s, const ir_expr *e, size_t at);
 
 // --- interp_memory.c: reads and writes of records, tables and accumulators. Indices are clamped: what is out of range was reported by a check, and the lane
 // goes on.
 
-// Notes in s->wrong, with run->strict, when the index of a lane that is concerned is neither below the limit nor 0.
+// With run->strict: reports in s->wrong an active lane whose index is neither below the limit nor 0.
 void hdst__interp_guard(interp_state *s, lanes index, uint64_t limit, const char *what);
 lanes hdst__interp_field(interp_state *s, const ir_expr *e, size_t at);
 lanes hdst__interp_broadcast(interp_state *s, const ir_expr *e, size_t at);

@@ -141,7 +141,7 @@ static void check(interp_state *s, const ir_stmt *stmt, const interp_mask *mask)
     }
 }
 
-// Only where its condition holds, when it has one.
+// Runs the statement in those lanes where its condition holds, if it has one.
 static void store(interp_state *s, const ir_stmt *stmt, const interp_mask *mask)
 {
     const size_t top = s->top;
@@ -176,7 +176,7 @@ static void exec_if(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
     s->top = top;
 }
 
-// Takes out the lanes whose condition is false.
+// Removes the lanes whose condition is false from the mask.
 static void keep_while(interp_state *s, interp_mask *mask, lanes cond)
 {
     if (cond.uniform) {
@@ -188,7 +188,7 @@ static void keep_while(interp_state *s, interp_mask *mask, lanes cond)
     recount(s, mask);
 }
 
-// One round of a loop's body; those who said `continue` are back in the mask after it.
+// Runs one turn of a loop's body; lanes that met `continue` are in the mask again after it.
 static void exec_round(interp_state *s, const ir_block *body, interp_mask *mask, uint64_t *continued)
 {
     interp_loop *outer = s->loop, loop = {continued, false};
@@ -200,7 +200,7 @@ static void exec_round(interp_state *s, const ir_block *body, interp_mask *mask,
     recount(s, mask);
 }
 
-// After a loop all who entered are there again, except those who returned in it.
+// After a loop all lanes that entered it are in the mask again, except those that returned in it.
 static void leave_loop(interp_state *s, interp_mask *entered)
 {
     if (!s->has_returned) return;
@@ -208,7 +208,7 @@ static void leave_loop(interp_state *s, interp_mask *entered)
     recount(s, entered);
 }
 
-// At the end of a turn. A loop may have no other end.
+// Looks for a cancel at the end of a turn: a loop may have no other end.
 static bool is_cancelled(interp_state *s, interp_mask *inside)
 {
     if (!hdst__cancel_asked(s->run->cancel)) return false;

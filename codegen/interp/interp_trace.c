@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a watcher what the interpreter does; only with a single record, whose values are those of lane 0.
+// Reports each step of the interpreter to a watcher, for a single record only: its values are those of lane 0.
 #include "codegen/interp/interp_state.h"
 
 static uint64_t value_of(interp_state *s, const ir_expr *e) { return e ? hdst__interp_eval(s, e, s->top + INTERP_STMT_SLABS).v[0] : 0; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the interpreter does with one record, step by step, for who wants to watch (`hdst replay`).
+// The steps of the interpreter with one record, as `hdst replay` shows them.
 #ifndef HDST_CODEGEN_INTERP_INTERP_TRACE_H
 #define HDST_CODEGEN_INTERP_INTERP_TRACE_H
 

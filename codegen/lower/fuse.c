@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuses a chain of functions over one input into one: what one gives back is what the next one reads, in variables, so that no record between them
-// reaches memory. What follows a flat_map stands at each of its emits; a filter's condition guards what follows it.
+// Fuses a chain of functions over one input into one: the output of one is the input of the next, in variables, so that no
+// record between them reaches memory. What follows a flat_map is repeated at each of its emits; a filter's condition guards
+// what follows it.
 //
 // Before: flat_map both: store result.y = p.x; emit; store result.y = p.z; emit         After: y = p.x; if lt(y, 1) { accum t.n += y }
 //         filter few: emit if lt(q.y, 1)                                                       y_2 = p.z; if lt(y_2, 1) { accum t.n += y_2 }
 //         map count: accum t.n += q.y
 #include "codegen/lower/fuse.h"
 
-// Where the record is that the next function reads.
+// The record that the next function reads: where its leaves are.
 typedef enum record_place { IN_INPUT, IN_VARS, IN_OUTPUT } record_place;
 
 typedef struct current_record {
@@ -27,7 +28,7 @@ typedef struct fusion {
     size_t statements;          // put in so far
 } fusion;
 
-// A place in the fused function at which the next one of the chain goes on.
+// A place in the fused function where the next function of the chain continues.
 typedef struct stand {
     ir_block *block;
     current_record record;
@@ -35,7 +36,7 @@ typedef struct stand {
     uint32_t check;             // of the last emit on the way
 } stand;
 
-// A function while it is put in.
+// A function of the chain while it is inserted.
 typedef struct insertion {
     fusion *f;
     size_t number;              // in the chain
@@ -130,7 +131,7 @@ static bool has_effect(ir_stmt *s, void *user)
     return s->kind != IR_CHECK && s->kind != IR_ACCUM && s->kind != IR_LOOP;
 }
 
-// What follows a filter may run for dropped records too when it only computes and stores: without a branch it can be vectorised.
+// Code after a filter that only computes and stores may run for dropped records too: without a branch it can be vectorised.
 static bool must_guard(const fusion *f, size_t from)
 {
     for (size_t i = from; i < f->count; i++)
@@ -140,7 +141,7 @@ static bool must_guard(const fusion *f, size_t from)
 
 static ir_expr *both(ir_func *func, const ir_expr *a, ir_expr *b) { return a ? hdst__ir_binary(func, IR_AND, HDST__BOOL, hdst__ir_copy(func, a), b) : b; }
 
-// Puts a condition into effect for what follows. Those that need no branch come last, as more functions follow the earlier ones.
+// Applies a condition to what follows. Conditions that need no branch come last, as more functions follow the earlier ones.
 static stand after_condition(const insertion *in, ir_expr *cond, stand to)
 {
     ir_func *func = in->f->func;
@@ -220,7 +221,7 @@ static void emit_here(insertion *in, ir_block *out, const ir_stmt *emit)
     go_on(in->f, in->number + 1, next);
 }
 
-// Moves the statements to the end of `out`; where one emits, the rest of the chain goes on.
+// Moves the statements to the end of `out`; where one emits, the rest of the chain follows.
 static void move(insertion *in, ir_block *out, const ir_block *body)
 {
     for (size_t i = 0; i < body->count; i++) {
@@ -255,7 +256,7 @@ static void add_own(insertion *in, const ir_func *from)
     }
 }
 
-// Places of another module's sources would be read as places of the first one's.
+// Clears the source place: one of another module would be taken for a place in the first function's source.
 static bool forget_place(ir_stmt *s, void *user)
 {
     (void)user;
@@ -294,7 +295,8 @@ static void add_params(fusion *f, size_t number, ir_param_kind kind)
         if (from->params[i].kind == kind) f->param[number][i] = hdst__ir_add_param(f->func, from->params[i]);
 }
 
-// What the whole chain gives back: the last output of a map, unless something after it only accumulates; filters alone give the input.
+// The output of the whole chain: that of the last map, unless a function after it only accumulates; filters alone give the
+// input.
 static const ir_param *chain_output(ir_func *func, ir_func *const *functions, size_t count)
 {
     for (size_t i = count; i-- > 0;)

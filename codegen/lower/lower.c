@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a checked function to IR: parameters, results, helpers. Helpers are put in place here, so that arrays and records need not be passed; they are
-// bound to where they lie, and numbers to a variable (the compiler's fma is never placed across a call).
+// From a checked function to IR: parameters, results, helpers. Helpers are inlined here. Their array and record parameters are
+// bound to the place of the argument, numbers to a variable (so that no fma is placed across a call).
 #include "codegen/lower/lower_state.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ const lower_binding *hdst__lower_find(const lowerer *l, const ast_decl *decl)
     return NULL;
 }
 
-// What a helper declared is out of sight after it; constants of the file stay.
+// Ends the scope of a helper: what it declared is forgotten; constants of the file stay.
 static void unbind(lowerer *l, size_t count)
 {
     size_t kept = count;
@@ -39,7 +39,7 @@ static size_t count_returns(const ast_stmt *s)
     return count + count_returns(s->then) + count_returns(s->otherwise);
 }
 
-// The only return of a body, when it is its last statement.
+// The only return of a body, if it is the last statement; else NULL.
 static const ast_stmt *tail_return(const ast_stmt *body)
 {
     const ast_stmt *last = body->body_count ? body->body[body->body_count - 1] : NULL;
@@ -135,7 +135,7 @@ void hdst__lower_emit(lowerer *l, ir_expr *cond, hdst__span span)
     hdst__lower_push(l, emit);
 }
 
-// Its first parameters are there.
+// Lowers the parameters behind the input, and the body; the input is there already.
 static void lower_function(lowerer *l, const ast_function *function)
 {
     add_params(l, function, AST_BROADCAST, IR_BROADCAST_TABLE);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions become trees without side effects. What can fail puts a check in front; what must run only sometimes (a check or a helper on the right of
-// `&&`, in a branch of `?:`) becomes an `if` with a variable, so that the order from left to right stays.
+// Expressions become trees without side effects. What can fail gets a check in front; what must run only sometimes (a check or
+// a helper on the right of `&&`, in a branch of `?:`) becomes an `if` with a variable, so that the order from left to right
+// stays.
 #include "codegen/lower/lower_state.h"
 #include "record/scalar_convert.h"
 
@@ -44,7 +45,7 @@ static void push_check(lowerer *l, ir_check_kind kind, hdst__span span, const ch
     hdst__lower_push(l, stmt);
 }
 
-// The index, in range whatever happens. Compared as u64 after sign extension, so that negative ones fail.
+// A check of the index, and the index clamped into range. It is compared as u64 after sign extension, so negative ones fail.
 static ir_expr *checked_index(lowerer *l, ir_check_kind kind, const ast_expr *at, const char *what, ir_expr *limit)
 {
     ir_expr *index = hdst__lower_value(l, at->right);
@@ -112,7 +113,7 @@ static void const_bits(const ast_expr *e, uint64_t *bits)
     for (size_t i = 0; i < e->arg_count; i++) const_bits(e->args[i], bits + (e->inits ? e->inits[i].index : i) * inner);
 }
 
-// A constant array of the file: a variable with initial values, made where it is first used.
+// A constant array of the file: a variable with initial values, made at its first use.
 static lower_place const_place(lowerer *l, const ast_decl *decl)
 {
     lower_place place = hdst__lower_new_local(l, decl->name, decl->type);
@@ -251,7 +252,7 @@ ir_expr *hdst__lower_arithmetic(lowerer *l, ast_op op, hdst__span span, ir_expr 
     return e;
 }
 
-// Lowers e into its own block, which stays empty when nothing has to run.
+// Lowers e into a block of its own, which stays empty if e needs no statements.
 static ir_expr *apart(lowerer *l, ir_block *block, const ast_expr *e)
 {
     ir_block *outer = l->block;

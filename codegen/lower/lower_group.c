@@ -47,7 +47,7 @@ static const ast_decl *find(const ast_function *function, ast_qualifier qualifie
     return NULL;
 }
 
-// The stream's field that is called as the key parameter, if it is of its type.
+// The stream's field with the name of the key parameter, if it has the parameter's type.
 static const hdst__key_leaf *key_by_name(lowerer *l, const ast_decl *key, const hdst__record *stream)
 {
     const hdst__field *field = hdst__record_field(stream, key->name);
@@ -60,7 +60,7 @@ static const hdst__key_leaf *key_by_name(lowerer *l, const ast_decl *key, const 
     return leaves;
 }
 
-// Element `element` (NULL: the only one) of a leaf of the key, in the first record.
+// Reads element `element` (NULL: the only one) of a leaf of the key from the first record of the run.
 static ir_expr *key_value(lowerer *l, uint32_t stream, const hdst__leaf *leaf, const hdst__key_leaf *at, ir_expr *element)
 {
     ir_expr *value = hdst__ir_const(l->func, leaf->kind, 0);

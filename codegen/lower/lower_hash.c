@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// hash(x): 64 bits of a number, a record or an array, the same in all back ends. The value's numbers in order, field
-// by field and of a field every element, each become 32 bits (64 for types of 8 bytes) with zeroes in front; two of
-// 32 bits that follow one another make a word, the first one low. Starting from 0, each word is mixed in by the step
+// hash(x): 64 bits of a number, a record or an array, the same in all back ends. The numbers of the value, field by field and
+// element by element, are zero-extended to 32 bits (64 for types of 8 bytes); two successive numbers of 32 bits make a word,
+// the first one in its low half. Starting from 0, each word is mixed in by the step
 // of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014, figure 16).
 //
 // Before: h = hash(p)        After: h = 0
@@ -78,7 +78,7 @@ static void add_number(hashing *h, ir_expr *e)
 
 static ir_expr *element(hashing *h, const lower_place *place, uint32_t leaf, ir_expr *index) { return hdst__lower_load_leaf(h->l, place, leaf, index); }
 
-// Elements first to count of a leaf, in words: a loop over them.
+// Mixes in elements first ... count - 1 of a leaf, by a loop over words.
 static void add_elements(hashing *h, const lower_place *place, uint32_t leaf, uint64_t first, uint64_t count)
 {
     lowerer *l = h->l;

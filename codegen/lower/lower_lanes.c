@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// dot(a, b) and sum(a) of floating arrays, in an order that is fixed and yet suits a vector unit: LANES partial sums, lane l of the elements l, l + LANES,
-// ... in order from +0, then lanes l and l + 8 are added, l and l + 4, l and l + 2, l and l + 1. It is blocked summation with a pairwise end: its error grows
-// with the number of elements over LANES (Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 2002,
-// sections 4.1 and 4.2; Blanchard, Higham and Mary, "A class of fast and accurate summation algorithms", 2020). A
-// lane that no element falls to is left out. Sums of integers wrap and have no order.
+// dot(a, b) and sum(a) of floating arrays, in a fixed order that suits vector units: LANES partial sums, of which lane l adds
+// elements l, l + LANES ... in order from +0; then lanes l and l + 8 are added, l and l + 4, l and l + 2, l and l + 1. This is
+// blocked summation with a pairwise end: its error grows with the number of elements over LANES (Higham, "Accuracy and
+// Stability of Numerical Algorithms", 2nd ed., 2002, sections 4.1 and 4.2; Blanchard, Higham and Mary, "A class of fast and
+// accurate summation algorithms", 2020). A lane without elements is left out. Sums of integers wrap, in any order.
 //
 // Before: d = dot(p.x, c.x)        After: for l = 0 to 16 {
 //                                           lane_sum = 0
@@ -27,7 +27,7 @@ static ir_expr *element(lowerer *l, const operands *o, size_t operand, const ir_
     return hdst__lower_convert(l, o->kind, hdst__lower_load(l, &place));
 }
 
-// The sum so far and element number `index`.
+// The sum so far plus element `index`.
 static ir_expr *added(lowerer *l, const operands *o, ir_expr *so_far, const ir_expr *index)
 {
     ir_expr *a = element(l, o, 0, index);
@@ -67,7 +67,7 @@ static ir_expr *lane(lowerer *l, const lanes *all, uint32_t which)
     return e;
 }
 
-// Lanes first, first + distance, first + 2 distance ... combined pairwise: those furthest apart first.
+// Adds lanes first, first + distance, first + 2 distance ... pairwise: those furthest apart first.
 static ir_expr *combined(lowerer *l, const lanes *all, uint32_t first, uint32_t distance)
 {
     if (distance == LANES) return lane(l, all, first);

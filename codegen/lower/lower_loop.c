@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops. `for (uint32_t i = lo; i < hi; i += step)` becomes an IR_FOR where i is not written in the body, hi does not change in it and i cannot wrap; every
-// other loop an IR_LOOP. What is counted can be interchanged with the records, so many ways of writing it are recognised.
+// Loops. `for (uint32_t i = lo; i < hi; i += step)` becomes an IR_FOR where the body assigns to neither i nor hi and i cannot
+// wrap; every other loop is an IR_LOOP. Counted loops can be interchanged with the records, so many ways of writing them are
+// recognised.
 //
-// Where hi may be more than i can reach, i wraps and goes round until a break or return leaves the loop: it is general. Without one such a loop never ends (it
-// may then be taken to end, as C11 6.8.5p6 allows), so its bound is cut to what i reaches and it is counted all the same.
+// Where hi may be greater than any value of i, i wraps around until a break or return leaves the loop: it is a general one.
+// Without break or return it would never end (C11 6.8.5p6 lets a compiler assume that it ends), so its bound is cut to the
+// greatest value of i, and it is counted.
 #include "codegen/ir/eval.h"
 #include "codegen/lower/lower_state.h"
 #include "codegen/pass/interval.h"
@@ -24,7 +26,7 @@ bool hdst__lower_assigns(const ast_stmt *s, const ast_decl *decl)
            hdst__lower_assigns(s->otherwise, decl);
 }
 
-// The value stays the same while `loop` runs, and working it out has no effect and no checks.
+// Whether the value stays the same while `loop` runs, and computing it has no effect and no checks.
 static bool is_steady(const ast_expr *e, const ast_stmt *loop)
 {
     switch (e->kind) {
@@ -65,7 +67,7 @@ static const ast_expr *without_conversion(const ast_expr *e)
     return e;
 }
 
-// Whether `(wide)i < limit` can be asked of i's own kind where the limit is in i's reach, or cut to it (see `in_reach`).
+// Whether `(wide)i < limit` can be compared in i's own kind, if the limit is a value of that kind or cut to one (`in_reach`).
 static bool may_narrow(const counter *c, hdst__kind wide, const ast_expr *limit)
 {
     if (wide == c->kind) return true;
@@ -80,7 +82,8 @@ static bool may_narrow(const counter *c, hdst__kind wide, const ast_expr *limit)
 
 enum { LONGEST_BOUND = 64 };    // expressions of a bound that are looked at
 
-// What a bound may be, by its types and constants. A table has fewer rows than a counter of 32 bits or more reaches (docs/kernel-language.md).
+// The values that a bound may have, by its types and constants. A table has fewer rows than the greatest 32-bit number
+// (docs/kernel-language.md).
 static hdst__range range_of(const ir_expr *e, hdst__kind counts, unsigned *effort)
 {
     const hdst__range whole = hdst__range_of_kind(e->kind);
@@ -98,7 +101,7 @@ static hdst__range range_of(const ir_expr *e, hdst__kind counts, unsigned *effor
     }
 }
 
-// i stops at the limit whatever its value: the condition fails for some i that the counter comes to.
+// Whether the counter's type has every value that the limit may take: then the condition fails for some i.
 static bool in_reach(const counter *c, const ir_expr *limit, ast_op op)
 {
     unsigned effort = 0;
@@ -130,7 +133,7 @@ static ir_expr *narrowed(lowerer *l, hdst__kind kind, ir_expr *limit)
     return hdst__lower_convert(l, kind, limit);
 }
 
-// i <= limit is i < limit + 1, but for the greatest number (where the loop never ends).
+// i <= limit is i < limit + 1, except for the greatest number of the type (where the loop never ends).
 static ir_expr *plus_one(lowerer *l, ir_expr *limit)
 {
     hdst__kind kind = limit->kind;
@@ -150,7 +153,7 @@ static ast_op mirrored(ast_op op)
     }
 }
 
-// The bound of a counted loop, of the counter's kind; NULL when the condition is none that can be counted by.
+// The bound of a counted loop, of the counter's kind; NULL when the condition does not bound the counter.
 static ir_expr *bound(lowerer *l, const ast_stmt *s, const counter *c)
 {
     const ast_expr *e = s->cond;
@@ -192,7 +195,7 @@ static bool counts(const ast_stmt *s, counter *c)
     return !hdst__lower_assigns(s->then, c->decl);
 }
 
-// The first number stays what it was where the loop began, also if its body assigns to what it came from.
+// The initial value is copied, since the body may assign to the variable that it came from.
 static ir_expr *first_of(lowerer *l, const ast_stmt *s, const counter *c)
 {
     if (!s->init->value) return hdst__ir_const(l->func, c->kind, 0);

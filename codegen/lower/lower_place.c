@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places: where a value of any type lies. Records and arrays of records are taken apart into leaves here, so that IR knows only scalars and
+// Places: where a value of any type lies. Here records and arrays of records become leaves, so that IR has only scalars and
 // arrays of scalars.
 #include "codegen/ir/eval.h"
 #include "codegen/lower/lower_state.h"
@@ -106,8 +106,9 @@ static ir_expr *sum(lowerer *l, ir_expr *a, ir_expr *b)
     return hdst__ir_binary(l->func, IR_ADD, kind, a, b);
 }
 
-// The element of leaf `leaf` (counted within place->type) that the place's indices lead to, plus `extra`; NULL for element 0. Arrays of 2^32 elements are
-// refused before (records end at 2^40 bytes, locals at private memory), so that u32 is enough below the outermost index.
+// The number of the element of leaf `leaf` (counted within place->type) that the place's indices lead to, plus `extra`; NULL for
+// element 0. Arrays of 2^32 elements are refused earlier (records have at most 2^40 bytes, locals fit private memory), so u32 is
+// enough below the outermost index.
 static ir_expr *element_of(lowerer *l, const lower_place *place, uint32_t leaf, ir_expr *extra)
 {
     ir_expr *element = extra ? hdst__ir_copy(l->func, extra) : NULL;
@@ -179,7 +180,7 @@ void hdst__lower_store(lowerer *l, const lower_place *place, ir_expr *value) { s
 
 // --- Whole values, leaf by leaf ---
 
-// from NULL: zero
+// Copies leaf by leaf; from NULL: zeros.
 static void fill_leaf(lowerer *l, const lower_place *to, const lower_place *from, uint32_t leaf)
 {
     uint64_t elements = hdst__lower_leaf_elements(to->type, leaf);
@@ -210,7 +211,7 @@ void hdst__lower_zero(lowerer *l, const lower_place *place)
 
 // --- Accumulators ---
 
-// Whether a double addend is a float or a small integer: it has at most 24 bits, in reach of one word.
+// Whether a double addend is a converted float or small integer: its 24 bits fit one word.
 static bool from_float(const ir_expr *value)
 {
     while (value->op == IR_NEG || value->op == IR_ABS) value = value->a;

@@ -25,7 +25,7 @@ static bool law_of(ir_op op, hdst__accumulate_op *acc)
 
 static uint64_t constant_element(const ir_expr *element) { return element ? element->bits : 0; }
 
-// The input number 0 or 1 that e is this leaf's element of; 2: something else.
+// Which input e reads this leaf's element from, 0 or 1; 2: e is something else.
 static uint32_t input_of(const ir_expr *e, uint32_t leaf, const ir_expr *element)
 {
     e = without_conversion(e);

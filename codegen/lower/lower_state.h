@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of the lowering from the typed syntax tree to IR: what its files share.
+// What the files of the lowering share (typed syntax tree to IR).
 //
 // lower.c         functions, parameters, results
 // lower_place.c   places: where a value of any type lies, leaf by leaf
@@ -21,7 +21,8 @@ enum {
     HDST__LOWER_LIMIT = 10000,     // statements of a function with its helpers in place
 };
 
-// An index on the way to a place: element `index` of an array whose elements have type `element`; `leaf` is the root's leaf where the array begins.
+// An index on the way to a place: element `index` of an array whose elements have type `element`; the array begins at leaf
+// `leaf` of the root.
 typedef struct lower_step {
     const struct lower_step *outer;
     ir_expr *index;
@@ -83,7 +84,7 @@ ir_expr *hdst__lower_load_leaf(lowerer *l, const lower_place *place, uint32_t le
 void hdst__lower_store(lowerer *l, const lower_place *place, ir_expr *value);              // of a scalar
 void hdst__lower_copy(lowerer *l, const lower_place *to, const lower_place *from);
 void hdst__lower_zero(lowerer *l, const lower_place *place);
-// The accumulation of value into a scalar place of an accum.
+// Adds the statement that accumulates `value` into a scalar place of an accumulator.
 void hdst__lower_accumulate(lowerer *l, const lower_place *place, hdst__accumulate_op acc, ir_expr *value, hdst__span span);
 
 // --- lower_expr.c ---
@@ -110,7 +111,8 @@ ir_expr *hdst__lower_over_arrays(lowerer *l, const ast_expr *call);             
 ir_expr *hdst__lower_hash(lowerer *l, const ast_expr *call);                       // hash(x)
 
 // --- lower_group.c ---
-// The parameters of a group: an input record {first, count}, the stream as a table; the key is read from its first record. false: hdst__lower_group says when.
+// The parameters of a group: an input record {first, count}, the stream as a table; the key is read from the first record of
+// the run. false: hdst__lower_group (lower.h) says when.
 bool hdst__lower_group_params(lowerer *l, const ast_function *function, const hdst__key_leaf *key);
 void hdst__lower_for_in(lowerer *l, const ast_stmt *stmt);                         // for (T e : stream)
 

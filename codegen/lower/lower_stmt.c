@@ -65,7 +65,7 @@ static void assign(lowerer *l, const ast_stmt *s)
     }
 }
 
-// The arguments are the fields in order, or the record.
+// Emits a record: the arguments are its fields in order, or the record itself.
 static void emit(lowerer *l, const ast_expr *call, hdst__span span)
 {
     const hdst__record *record = l->result->type->kind == HDST__RECORD ? l->result->type->record : NULL;
@@ -114,8 +114,8 @@ static void give_back(lowerer *l, const ast_stmt *s)
 
 // --- Switches ---
 //
-// A switch whose cases all end in break, return or continue is a chain of ifs. Any other one is a loop that runs once: `break` leaves it, and the
-// case to begin with is a number, so that falling through is running on.
+// A switch whose cases all end in break, return or continue is a chain of ifs. Any other switch is a loop that runs once:
+// `break` leaves it, and a variable has the number of the first case to run, so that falling through runs the next ones.
 
 typedef struct switch_case {
     size_t first, end;          // statements of the switch's body, labels left out at the front

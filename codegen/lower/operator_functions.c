@@ -145,7 +145,7 @@ static ir_expr *xor3(ir_func *func, ir_expr *a, uint32_t b, ir_expr *key)
     return hdst__ir_binary(func, IR_XOR, HDST__U32, hdst__ir_binary(func, IR_XOR, HDST__U32, a, hdst__ir_var(func, b)), key);
 }
 
-// One round: two 32 x 32 bit products change places and are mixed with the other words and the key.
+// One round of Philox: two 32 x 32 bit products are swapped and mixed with the other words and the key.
 static void philox_round(ir_func *func, uint32_t word[4], const uint32_t key[2], uint32_t round)
 {
     uint32_t product[2];
@@ -197,7 +197,7 @@ typedef struct dense {
     ir_expr *row;
 } dense;
 
-// Leaf `leaf` of the reduce's values is a leaf of the keyed record: the key is left out.
+// The leaf of the keyed record that is leaf `leaf` of the reduce's values: the key is skipped.
 static bool renumber_value(ir_expr **slot, void *user)
 {
     const dense *d = user;
@@ -249,7 +249,7 @@ static uint32_t add_limit(ir_func *func, const char *name, hdst__kind kind)
 
 static hdst__kind threshold_kind(const hdst__leaf *leaf) { return leaf->kind == HDST__BOOL ? HDST__U32 : leaf->kind; }
 
-// The value as something that is compared.
+// The value in the kind in which it is compared.
 static ir_expr *compared(ir_func *func, uint32_t leaf, uint64_t element)
 {
     const hdst__leaf *of = &func->params[0].record->leaves[leaf];

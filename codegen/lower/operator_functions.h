@@ -5,22 +5,24 @@
 
 #include "codegen/ir/ir.h"
 
-// Every one has the input as its first parameter and lives in `arena`; `record` must outlive it.
+// Each function has the input as its first parameter and lives in `arena`; `record` must outlive it.
 
 // Adds 1 for every record to the accumulator "count", a uint64_t.
 ir_func *hdst__operator_count(hdst__arena *arena, const hdst__record *record);
-// The number of a record: its index plus the broadcast "begin" (uint64_t, which wraps), as the only leaf of `to`, an int64_t. Reads nothing of its input.
+// The number of a record, its index plus the broadcast "begin" (uint64_t, which wraps), as the only leaf of `to`, an int64_t.
+// Reads nothing of its input.
 ir_func *hdst__operator_range(hdst__arena *arena, const hdst__record *nothing, const hdst__record *to);
-// Records of `to`: the index of the record, then the values of `from`, leaf by leaf. `to` has one more leaf than `from`, in front, a uint64_t.
+// Records of `to`: the index of the record, a uint64_t, then the leaves of `from`. `to` has one leaf more than `from`.
 ir_func *hdst__operator_zip(hdst__arena *arena, const hdst__record *from, const hdst__record *to);
-// The leaves of `from` that are a key go to the first leaves of `to`, a 1 to the next one.
+// Records of `to`: the leaves of `from` that are a key, then a 1.
 ir_func *hdst__operator_ones(hdst__arena *arena, const hdst__record *from, const hdst__record *to, bool (*is_key)(const hdst__record *record, uint32_t leaf));
-// Keeps a record if the upper 63 bits of a random number that belongs to its index and the broadcast "seed" are below the broadcast "limit" (both uint64_t):
-// Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3", 2011, section 4.3) of the counter {index, 0} with the key `seed`.
+// Keeps a record if the upper 63 bits of a random number are below the broadcast "limit". The number follows from the record's
+// index and the broadcast "seed" (both broadcasts are uint64_t): Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random
+// numbers: as easy as 1, 2, 3", 2011, section 4.3) of the counter {index, 0} with the key `seed`.
 ir_func *hdst__operator_sample(hdst__arena *arena, const hdst__record *record);
-// A field-wise reduce by key: `reduce` (lowered, as an accumulation) adds what comes with key k to row k of its table
-// "result". The key is leaf `key` of `keyed`, the values are its other leaves in order. A key that is no row of the
-// table fails the record, with the place `span` of `diags`.
+// A field-wise reduce by key: `reduce` (lowered, as an accumulation) adds the values of a record with key k to row k of its
+// table "result". The key is leaf `key` of the record `keyed`, the values are its other leaves in order. A key that is no row of
+// the table fails the record, with the place `span` of `diags`.
 ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, uint32_t key, hdst__span span, const hdst__diags *diags);
 // A threshold filter: keeps a record if element `element` of leaf `leaf` lies between the broadcasts "low" and "high", both
 // included (of the leaf's kind; of uint32_t for a bool), or if the broadcast "all" (uint32_t) is not 0.

@@ -68,7 +68,7 @@ static bool rewrite_store(ir_stmt *s, void *user)
     return true;
 }
 
-// One variable for each leaf of the reduce's record; the first.
+// Adds a variable for each leaf of the reduce's record; returns the first.
 static uint32_t add_vars(ir_func *func, const hdst__record *record, const char *name)
 {
     const uint32_t first = (uint32_t)func->var_count;
@@ -77,7 +77,7 @@ static uint32_t add_vars(ir_func *func, const hdst__record *record, const char *
     return first;
 }
 
-// The statement that `what` is put into: a loop over the elements, or `block` itself.
+// The block that statements about a leaf go to: the body of a loop over its elements, or `block` itself.
 static ir_block *over_elements(ir_func *func, ir_block *block, uint64_t elements, ir_expr **element)
 {
     *element = NULL;

@@ -12,23 +12,12 @@
 
 typedef hdst_status (*plan_user)(hdst__plan *plan, const hdst__reader *records, void *user, hdst_error *error);
 
-static hdst_status make_plan(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error)
-{
-    jmp_buf out_of_memory;
-    arena->out_of_memory = &out_of_memory;
-    hdst__arena_compiles(arena, &dataset->object.context->cancel);
-    hdst_status status = setjmp(out_of_memory) ? hdst__arena_error(arena, "a plan", error) : hdst__plan_make(arena, dataset, plan, error);
-    arena->out_of_memory = NULL;
-    hdst__arena_compiled(arena);
-    return status;
-}
-
 static hdst_status run_locked(hdst_dataset *dataset, plan_user use, void *user, hdst_error *error)
 {
     hdst__plan plan = {0};
     hdst__arena arena;
     hdst__arena_init(&arena, HDST__ALLOCATOR(dataset), NULL);
-    hdst_status status = make_plan(&arena, dataset, &plan, error);
+    hdst_status status = hdst__plan_make(&arena, dataset, &plan, error);
     if (status == HDST_OK) status = hdst__plan_run(&plan, error);
     if (status == HDST_OK) status = use(&plan, &plan.target->reader, user, error);
     hdst__plan_release(&plan);

@@ -62,17 +62,10 @@ static void forget_plan(hdst_result *result)
     result->plan = (hdst__plan){0};
 }
 
-// The compiler leaves by longjmp when memory is out.
 static hdst_status make_plan(hdst_result *result, hdst_error *error)
 {
     if (result->planned) return HDST_OK;
-    jmp_buf out_of_memory;
-    result->arena.out_of_memory = &out_of_memory;
-    hdst__arena_compiles(&result->arena, &result->dataset->object.context->cancel);
-    hdst_status status = setjmp(out_of_memory) ? hdst__arena_error(&result->arena, "a plan", error)
-        : hdst__plan_make(&result->arena, result->dataset, &result->plan, error);
-    result->arena.out_of_memory = NULL;
-    hdst__arena_compiled(&result->arena);
+    const hdst_status status = hdst__plan_make(&result->arena, result->dataset, &result->plan, error);
     result->planned = status == HDST_OK;
     if (!result->planned) forget_plan(result);
     return status;

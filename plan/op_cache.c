@@ -16,19 +16,6 @@ static cache_own *own_of(const hdst__node *node) { return node->dataset->own; }
 
 // --- What it holds ---
 
-static hdst_status make_plan(hdst_dataset *dataset, cache_own *own, hdst_error *error)
-{
-    jmp_buf out_of_memory;
-    hdst__arena_init(&own->arena, HDST__ALLOCATOR(dataset), &out_of_memory);
-    hdst__arena_compiles(&own->arena, &dataset->object.context->cancel);
-    hdst_status status = setjmp(out_of_memory) ? hdst__arena_error(&own->arena, "a plan", error)
-        : hdst__plan_make(&own->arena, dataset->parent, &own->plan, error);
-    own->arena.out_of_memory = NULL;
-    hdst__arena_compiled(&own->arena);
-    if (status == HDST_OK) own->plan.target->keeps = true;
-    return status;
-}
-
 // Gives the memory back; the next run fills it again.
 static void forget(cache_own *own)
 {
@@ -68,8 +55,10 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     (void)arena;
     cache_own *own = own_of(node);
     if (own->planned) return HDST_OK;
-    const hdst_status status = make_plan(node->dataset, own, error);
-    if (status == HDST_OK) own->planned = true;
+    hdst__arena_init(&own->arena, HDST__ALLOCATOR(node->dataset), NULL);
+    const hdst_status status = hdst__plan_make(&own->arena, node->dataset->parent, &own->plan, error);
+    own->planned = status == HDST_OK;
+    if (own->planned) own->plan.target->keeps = true;
     else end_plan(own);
     return status;
 }

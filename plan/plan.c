@@ -13,12 +13,24 @@ static hdst_status build_nodes(hdst__arena *arena, const hdst__plan *plan, bool 
 }
 
 // A plan below makes its own notes at datasets, also at some of this plan: it comes when those of this plan are no longer needed.
-hdst_status hdst__plan_make(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error)
+static hdst_status make_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error)
 {
     *plan = (hdst__plan){.context = dataset->object.context};
     hdst_status status = hdst__plan_nodes(arena, dataset, plan, error);
     if (status == HDST_OK) status = build_nodes(arena, plan, false, error);
     if (status == HDST_OK) status = build_nodes(arena, plan, true, error);
+    return status;
+}
+
+// The compiler leaves by longjmp when memory is out.
+hdst_status hdst__plan_make(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    arena->out_of_memory = &out_of_memory;
+    hdst__arena_compiles(arena, &dataset->object.context->cancel);
+    const hdst_status status = setjmp(out_of_memory) ? hdst__arena_error(arena, "a plan", error) : make_nodes(arena, dataset, plan, error);
+    arena->out_of_memory = NULL;
+    hdst__arena_compiled(arena);
     return status;
 }
 

@@ -60,8 +60,8 @@ struct hdst__plan {
     hdst__run_stats stats;          // of all stages of the last run together
 };
 
-// Builds nodes and IR; nothing is compiled for a device yet. All lives in `arena` (whose out-of-memory handler is the caller's), but for the stages
-// and the rows of tables.
+// Builds nodes and IR; nothing is compiled for a device yet. All lives in `arena`, but for the stages and the rows of tables. HDST_E_MEMORY and
+// HDST_E_CANCELLED leave a part of it, which is to be released.
 hdst_status hdst__plan_make(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error);
 // Ends the stages and frees what they gave. The plan can run again.
 void hdst__plan_release(hdst__plan *plan);

@@ -33,7 +33,7 @@ const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layo
     if (!facts->has_int64_atomics) return "the device has no atomic operations on 64 bits";
     if (layout->key_bytes > 8) return "the key has more than 8 bytes";
     if (storage->layout == HDST__AOSOA) return "records lie in blocks";
-    const uint32_t columns = layout->key_count + layout->value_count;
+    const uint64_t columns = layout->key_count + layout->value_count;
     if (layout->value_count > HDST__AGGREGATE_VALUES || columns > HDST__AGGREGATE_COLUMNS || storage->buffers > HDST__AGGREGATE_COLUMNS)
         return "records have many values";
     for (uint64_t c = 0; c < layout->value_count; c++) {

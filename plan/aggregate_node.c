@@ -86,10 +86,10 @@ bool hdst__aggregate_node_wants_whole(hdst__node *node, uint64_t records, hdst_e
     return aggregate && hdst__aggregate_wants_whole(aggregate, records);
 }
 
-const hdst__sink *hdst__aggregate_node_sink(hdst__node *node, hdst_error *error)
+const hdst__consumer *hdst__aggregate_node_consumer(hdst__node *node, hdst_error *error)
 {
     hdst__aggregate *aggregate = make(node, error);
-    return aggregate ? hdst__aggregate_sink(aggregate) : NULL;
+    return aggregate ? hdst__aggregate_consumer(aggregate) : NULL;
 }
 
 // What the maps in front give goes in while they run; else it is read. Which of both may have been found out just before they run for the first time.

@@ -24,7 +24,7 @@ hdst_status hdst__aggregate_node_run(hdst__plan *plan, hdst__node *node, hdst_er
 hdst_status hdst__aggregate_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error);
 void hdst__aggregate_node_drop(hdst__node *node);
 void hdst__aggregate_node_release(hdst__node *node);
-const hdst__sink *hdst__aggregate_node_sink(hdst__node *node, hdst_error *error);
+const hdst__consumer *hdst__aggregate_node_consumer(hdst__node *node, hdst_error *error);
 bool hdst__aggregate_node_wants_whole(hdst__node *node, uint64_t records, hdst_error *error);
 
 // hdst__operator of a reduction by key, but for its name, describe and build.
@@ -32,7 +32,7 @@ bool hdst__aggregate_node_wants_whole(hdst__node *node, uint64_t records, hdst_e
     .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(hdst__aggregate_own), .containers = &hdst__aggregate_containers,            \
     .may_stay_on_host = true, .run = hdst__aggregate_node_run, .known = hdst__node_has_run,                                      \
     .explain = hdst__aggregate_node_explain, .drop = hdst__aggregate_node_drop, .release = hdst__aggregate_node_release,         \
-    .sink = hdst__aggregate_node_sink, .wants_whole = hdst__aggregate_node_wants_whole
+    .consumer = hdst__aggregate_node_consumer, .wants_whole = hdst__aggregate_node_wants_whole
 
 extern const hdst__container_rule hdst__aggregate_containers;
 

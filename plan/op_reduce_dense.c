@@ -171,7 +171,7 @@ static void release(hdst__node *node)
 
 const hdst__operator hdst__op_reduce_to_rows = {
     .name = "a dense reduce by key", .gives = HDST__GIVES_OTHERS, .may_stay_on_host = true, .build = build, .run = run, .known = hdst__node_has_run,
-    .explain = hdst__aggregate_node_explain, .drop = hdst__aggregate_node_drop, .release = release, .sink = hdst__aggregate_node_sink,
+    .explain = hdst__aggregate_node_explain, .drop = hdst__aggregate_node_drop, .release = release, .consumer = hdst__aggregate_node_consumer,
     .wants_whole = hdst__aggregate_node_wants_whole,
 };
 

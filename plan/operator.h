@@ -72,7 +72,7 @@ struct hdst__operator {
     hdst__plan *(*below)(const hdst__node *node);
     // A consumer takes the records of the stage before it slice by slice, and runs it: where they go; NULL: no memory. And whether they had better
     // come in whole, at most so many.
-    const hdst__sink *(*sink)(hdst__node *node, hdst_error *error);
+    const hdst__consumer *(*consumer)(hdst__node *node, hdst_error *error);
     bool (*wants_whole)(hdst__node *node, uint64_t records, hdst_error *error);
     bool (*is_range)(const hdst__node *node, uint64_t *first);      // whether its records are the numbers of a range, which wrap; the first one
     bool (*drives)(const hdst__node *node);                 // whether the next run needs the stage before it, which it drives

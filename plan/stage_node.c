@@ -152,8 +152,8 @@ static hdst_status create_stage(hdst__node *node, hdst__stage_spec *spec, hdst_e
         node->consumer = NULL;
         spec->keep_output = node->keeps = true;
     }
-    if (node->consumer) spec->sink = node->consumer->op->sink(node->consumer, error);
-    if (node->consumer && !spec->sink) return HDST_E_MEMORY;
+    if (node->consumer) spec->consumer = node->consumer->op->consumer(node->consumer, error);
+    if (node->consumer && !spec->consumer) return HDST_E_MEMORY;
     node->call->stage = hdst__stage_create(node->dataset->object.context->engine, spec);
     return node->call->stage ? HDST_OK : hdst__error_memory(error, "a stage");
 }

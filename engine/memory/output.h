@@ -14,7 +14,7 @@ typedef struct hdst__output {
     char *records;
     uint64_t count, capacity;
     struct hdst__store *store;      // not NULL: the records of this run go there instead and stay on the device
-    const struct hdst__sink *sink;  // not NULL: they go there instead, and are only counted here
+    const struct hdst__consumer *consumer;  // not NULL: they go there instead, and are only counted here
     bool leaves_room;               // they may as well be in a file: what comes behind them needs a share of the budget
 } hdst__output;
 

@@ -6,7 +6,7 @@
 #include "engine/memory/store.h"
 #include "engine/memory/window.h"
 #include "base/clock.h"
-#include "engine/memory/sink.h"
+#include "engine/memory/consumer.h"
 
 #include <math.h>
 #include <string.h>
@@ -196,21 +196,21 @@ static uint64_t expected_in_all(const hdst__pass *pass)
 
 static hdst_status pass_on(const hdst__pass *pass, const char *records, uint64_t count, hdst_error *error)
 {
-    const hdst__sink *sink = pass->output->sink;
+    const hdst__consumer *consumer = pass->output->consumer;
     pass->output->count += count;
-    return count ? sink->take(sink->user, records, count, expected_in_all(pass), error) : HDST_OK;
+    return count ? consumer->take(consumer->user, records, count, expected_in_all(pass), error) : HDST_OK;
 }
 
 // `count` records from place `first` of the slice's output.
 static hdst_status add_run(const hdst__slot *slot, const hdst__pass *pass, uint64_t first, uint64_t count, hdst_error *error)
 {
     const uint64_t offset = first * pass->output->record_bytes;
-    if (pass->output->sink) return pass_on(pass, (const char *)slot->output->host + offset, count, error);
+    if (pass->output->consumer) return pass_on(pass, (const char *)slot->output->host + offset, count, error);
     if (pass->output->store) return hdst__store_append(pass->output->store, slot->output, offset, count, error);
     return hdst__output_add(pass->output, (const char *)slot->output->host + offset, count, error);
 }
 
-// Runs of a slice are moved together, so that the sink gets them at once.
+// Runs of a slice are moved together, so that the consumer gets them at once.
 static hdst_status pass_on_runs(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
 {
     const uint64_t size = pass->output->record_bytes;
@@ -228,7 +228,7 @@ static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *sl
 {
     if (pass->way == HDST__OUTPUT_DENSE) return add_run(slot, pass, 0, dense_records(slot, pass), error);
     if (pass->way == HDST__OUTPUT_COUNTED) return add_run(slot, pass, 0, slot->told[0], error);
-    if (pass->output->sink) return pass_on_runs(executor, slot, pass, error);
+    if (pass->output->consumer) return pass_on_runs(executor, slot, pass, error);
     hdst_status status = HDST_OK;
     for (uint64_t i = 0; i + 1 < executor->told_words && status == HDST_OK; i += 2) status = add_run(slot, pass, slot->told[i], slot->told[i + 1], error);
     return status;

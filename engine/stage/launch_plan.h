@@ -29,7 +29,7 @@ typedef struct hdst__launch_plan {
     uint64_t room;                  // output records of a slice
     bool keep_output, in_place;     // output goes to a store; kernels write each record at its own place there, or in a window
     bool in_window;                 // output goes to the host, where kernels write it themselves
-    bool passes_on;                 // output goes to a sink, from the slots
+    bool passes_on;                 // output goes to a consumer, from the slots
     uint64_t enough;                // of hdst__stage_spec; 0: all records
     uint64_t emitted;               // by the sample
 
@@ -82,7 +82,7 @@ typedef struct hdst__launch_plan_request {
     bool fold;
     const hdst__separate *separate; // OpenCL C of the program's own, or NULL
     struct hdst__callback *callback;    // a C function of the program's own, or NULL
-    bool keep_output, passes_on;    // goes to a store; goes to a sink
+    bool keep_output, passes_on;    // goes to a store; goes to a consumer
     uint64_t enough;                // of hdst__stage_spec
     bool makes_rows;                // the device makes rows of accumulators, so their table may be compact
 } hdst__launch_plan_request;

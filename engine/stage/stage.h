@@ -30,7 +30,7 @@ struct hdst__stage {
     hdst__output output, partial;       // partial: of a fold's levels
     hdst__store store;                  // of records that stay on the device
     bool stores;                        // the last run's did
-    hdst__sink file_sink;               // of records that go to a file (stage_spill.c)
+    hdst__consumer file_consumer;               // of records that go to a file (stage_spill.c)
     hdst__spill file;
     const void *mapped;                 // the file after a run; NULL: there is nothing
     hdst__store *finished;              // by accumulator: its rows on the device (stage_finish.c)

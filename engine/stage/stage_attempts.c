@@ -18,15 +18,16 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
     hdst__launch_plan *plan = stage->plan;
     const uint64_t expected = plan->output_param && plan->way == HDST__OUTPUT_DENSE ? stage->reader.records : 0;
-    const hdst__sink *sink = !plan->output_param || store ? NULL : stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] ? &stage->file_sink : stage->spec.sink;
+    const hdst__consumer *consumer = !plan->output_param || store ? NULL
+        : stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] ? &stage->file_consumer : stage->spec.consumer;
     hdst__output_reset(&stage->output);
     stage->output.store = store;
-    stage->output.sink = sink;
+    stage->output.consumer = consumer;
     hdst_status status = hdst__stage_finish_begin(stage, error);
-    if (status == HDST_OK && sink) status = sink->start(sink->user, error);
+    if (status == HDST_OK && consumer) status = consumer->start(consumer->user, error);
     if (status != HDST_OK) return status;
     plan->finished = stage->finishes ? stage->finished_memory : NULL;
-    if (!sink) status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
+    if (!consumer) status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
     if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table,
                                                           &stage->stats, failure, error);
     if (status == HDST_OK && store) status = hdst__store_end(store, error);
@@ -41,7 +42,7 @@ static attempt attempt_map(hdst__stage *stage, const hdst__stage_values *values)
 {
     attempt a = {.error = HDST_ERROR_INIT};
     uint64_t failure;
-    a.kept_output = stage->spec.keep_output && !stage->spec.sink && stage->plan->output_param && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST];
+    a.kept_output = stage->spec.keep_output && !stage->spec.consumer && stage->plan->output_param && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST];
     stage->stores = false;
     stage->output.leaves_room = !a.kept_output && hdst__stage_may_spill(stage);
     a.status = pass_over(stage, values, a.kept_output ? &stage->store : NULL, &failure, &a.error);

@@ -12,7 +12,7 @@
 #include "engine/device/separate.h"
 #include "engine/engine.h"
 #include "engine/memory/cached_dataset.h"
-#include "engine/memory/sink.h"
+#include "engine/memory/consumer.h"
 #include "engine/common/run_stats.h"
 #include "engine/stage/stage_values.h"
 #include "accum/first_level.h"
@@ -39,7 +39,7 @@ typedef struct hdst__stage_spec {
     bool keep_rows;                 // with takes_rows: they are wanted on the device, however few
     bool keep_output;               // records that a map gives stay on the device, for another stage, where its memory has room
     bool may_spill;                 // records that a map gives go through a temporary file where the host has no room for them
-    const hdst__sink *sink;         // of a map that gives records: they go there; NULL: they are the output. Must outlive the stage
+    const hdst__consumer *consumer;         // of a map that gives records: they go there; NULL: they are the output. Must outlive the stage
     uint64_t enough;                // not 0: the run may end once a map gave so many records, if it has no accumulators; it gives at least those, if
                                     // there are so many
 } hdst__stage_spec;

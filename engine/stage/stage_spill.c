@@ -27,12 +27,12 @@ static hdst_status take(void *user, const void *records, uint64_t count, uint64_
 
 void hdst__stage_spill_init(hdst__stage *stage)
 {
-    stage->file_sink = (hdst__sink){start, take, stage};
+    stage->file_consumer = (hdst__consumer){start, take, stage};
 }
 
 bool hdst__stage_may_spill(const hdst__stage *stage)
 {
-    return stage->spec.may_spill && !stage->spec.sink && stage->plan && stage->plan->output_param && !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE];
+    return stage->spec.may_spill && !stage->spec.consumer && stage->plan && stage->plan->output_param && !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE];
 }
 
 void hdst__stage_spill(hdst__stage *stage, const char *why)

@@ -14,7 +14,7 @@
 #include "accum/accumulate_op.h"
 #include "engine/memory/cached_dataset.h"
 #include "engine/memory/reader.h"
-#include "engine/memory/sink.h"
+#include "engine/memory/consumer.h"
 #include "engine/common/run_stats.h"
 
 typedef struct hdst__aggregate hdst__aggregate;
@@ -56,9 +56,9 @@ void hdst__aggregate_forget(hdst__aggregate *aggregate);         // gives back w
 void hdst__aggregate_destroy(hdst__aggregate *aggregate);        // NULL is fine
 // *rows, of *count records, is the reduction's, until its next run; NULL where they stayed on the device. Memory is kept between runs.
 hdst_status hdst__aggregate_run(hdst__aggregate *aggregate, const hdst__aggregate_input *input, const void **rows, uint64_t *count, hdst_error *error);
-// The other way: records that a stage gives go in slice by slice (hdst__stage_spec.sink). The sink is the reduction's. Once the stage ran, hdst__aggregate_end
-// gives the result; what a failed run left in it ends with the next one, or with the reduction.
-const hdst__sink *hdst__aggregate_sink(hdst__aggregate *aggregate);
+// The other way: records that a stage gives go in slice by slice (hdst__stage_spec.consumer). The consumer is the reduction's. Once the stage ran,
+// hdst__aggregate_end gives the result; what a failed run left in it ends with the next one, or with the reduction.
+const hdst__consumer *hdst__aggregate_consumer(hdst__aggregate *aggregate);
 hdst_status hdst__aggregate_end(hdst__aggregate *aggregate, const void **rows, uint64_t *count, hdst_error *error);
 // Whether records of a stage, at most so many, had better stay on the device in whole for hdst__aggregate_run than come slice by slice.
 bool hdst__aggregate_wants_whole(hdst__aggregate *aggregate, uint64_t records);

@@ -125,7 +125,7 @@ typedef struct hdst__aggregate_worker {
 
 struct hdst__aggregate {
     hdst__engine *engine;
-    hdst__sink sink;
+    hdst__consumer consumer;
     struct hdst__aggregate_stream *stream; // NULL: none is open
     hdst__arena arena;
     hdst__aggregation_layout *layout;

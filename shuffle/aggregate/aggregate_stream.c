@@ -141,10 +141,10 @@ static hdst_status end(hdst__aggregate *aggregate, hdst_error *error)
     return status;
 }
 
-const hdst__sink *hdst__aggregate_sink(hdst__aggregate *aggregate)
+const hdst__consumer *hdst__aggregate_consumer(hdst__aggregate *aggregate)
 {
-    aggregate->sink = (hdst__sink){start, take, aggregate};
-    return &aggregate->sink;
+    aggregate->consumer = (hdst__consumer){start, take, aggregate};
+    return &aggregate->consumer;
 }
 
 hdst_status hdst__aggregate_end(hdst__aggregate *aggregate, const void **rows, uint64_t *count, hdst_error *error)

@@ -15,7 +15,7 @@ static const char *what_lacks(const hdst__operator *op)
     if (op->end && !op->own_bytes) return "a struct of its own to end";
     if (op->drop && (!op->release || !op->build || !op->explain)) return "an end, a beginning, or words about how it ran, though it holds records";
     if (!op->drop && op->explain) return "records to explain";
-    return !op->sink == !op->wants_whole ? NULL : "both calls of a consumer";
+    return !op->consumer == !op->wants_whole ? NULL : "both calls of a consumer";
 }
 
 static size_t count_operators(void)
@@ -55,6 +55,6 @@ Test(operator_table, what_is_missing_is_told)
     broken.own_bytes = 0;
     cr_expect_str_eq(what_lacks(&broken), "a struct of its own to end");
     broken = hdst__op_distinct;
-    broken.sink = NULL;
+    broken.consumer = NULL;
     cr_expect_str_eq(what_lacks(&broken), "both calls of a consumer");
 }

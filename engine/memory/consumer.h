@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who takes the records that a stage gives, slice by slice.
-#ifndef HDST_ENGINE_MEMORY_SINK_H
-#define HDST_ENGINE_MEMORY_SINK_H
+#ifndef HDST_ENGINE_MEMORY_CONSUMER_H
+#define HDST_ENGINE_MEMORY_CONSUMER_H
 
 #include "base/error_object.h"
 
@@ -10,11 +10,11 @@
 // Where records go that a stage gives, in place of its output: slice by slice, in the order of the input, from memory that is the stage's and is
 // used again when `take` returns.
 // Both are called with the engine's mutex held.
-typedef struct hdst__sink {
+typedef struct hdst__consumer {
     hdst_status (*start)(void *user, hdst_error *error);    // of a run, and again where it begins anew: what came before does not count
     // expected: of the whole run, as far as one can tell
     hdst_status (*take)(void *user, const void *records, uint64_t count, uint64_t expected, hdst_error *error);
     void *user;
-} hdst__sink;
+} hdst__consumer;
 
 #endif

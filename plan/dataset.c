@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph: datasets, and what all operators share; the table of these. Nothing runs here.
+// The graph: datasets, and what all operators share. Nothing runs here.
 #include "plan/dataset.h"
 
 #include "plan/operator.h"
 
 #include <stddef.h>
 #include <string.h>
-
-#define ENTRY(name) &hdst__op_##name,
-const hdst__operator *const hdst__operators[] = {HDST__OPERATORS(ENTRY) NULL};
-#undef ENTRY
 
 hdst_dataset hdst__no_dataset = {.object = {.error = &hdst__no_memory}};
 

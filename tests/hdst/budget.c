@@ -119,7 +119,8 @@ static uint64_t slack(void) { return (4 << 20) + ((uint64_t)sysconf(_SC_NPROCESS
 static budget_cell measure_rss(const budget_job *job, const char *device, uint64_t budget)
 {
     pthread_t watcher;
-    mallopt(M_MMAP_THRESHOLD, HDST__BUDGET_LARGE);      // or the C library raises it to the largest block that was freed, and keeps twice as much that nobody uses
+    // Or the C library raises it to the largest block that was freed, and keeps twice as much that nobody uses
+    mallopt(M_MMAP_THRESHOLD, HDST__BUDGET_LARGE);
     budget_job first = *job;
     if (first.bytes > 8 * budget) first.bytes = 8 * budget;
     budget_cell c = measure(&first, device, budget);

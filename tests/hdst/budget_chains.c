@@ -101,7 +101,8 @@ static void add_random(chain *c, const chain_scene *scene, uint64_t *state)
 
 static void name_chain(chain *c, uint64_t seed)
 {
-    int at = snprintf(c->name, sizeof c->name, "%" PRIu64 ": %" PRIu64 " of %zu B from %s, %" PRIu64 " keys", seed, c->nodes[0].rows.count, chain_item_size(c->load), source_names[c->source], c->keys);
+    int at = snprintf(c->name, sizeof c->name, "%" PRIu64 ": %" PRIu64 " of %zu B from %s, %" PRIu64 " keys", seed, c->nodes[0].rows.count,
+                      chain_item_size(c->load), source_names[c->source], c->keys);
     for (unsigned i = 1; i < c->count && at < (int)sizeof c->name - 60; i++) {
         const node *n = &c->nodes[i];
         at += snprintf(c->name + at, sizeof c->name - (size_t)at, " | %s", n->op->name);
@@ -169,7 +170,8 @@ static void compare(const chain *c, const void *records, uint64_t count, uint64_
         if (chain_same(&want->item[i], c->load, (const char *)records + i * size)) continue;
         chain_item got;
         memcpy(&got, (const char *)records + i * size, sizeof got);
-        snprintf(cell->wrong, sizeof cell->wrong, "record %" PRIu64 " of %" PRIu64 " is %" PRIx64 " %u %u, not %" PRIx64 " %u %u", i, count, got.key, (unsigned)got.v, (unsigned)got.at,
+        snprintf(cell->wrong, sizeof cell->wrong, "record %" PRIu64 " of %" PRIu64 " is %" PRIx64 " %u %u, not %" PRIx64 " %u %u", i,
+                 count, got.key, (unsigned)got.v, (unsigned)got.at,
                  want->item[i].key, (unsigned)want->item[i].v, (unsigned)want->item[i].at);
     }
 }
@@ -236,7 +238,8 @@ static void run_chain(const budget_job *what, hdst_context *context, budget_cell
     free(text);
     if (hdst_module_status(scene.module, &cell->error) != HDST_OK) fprintf(stderr, "%s\n", hdst_module_diagnostics(scene.module));
     made[0] = read_source(p, &scene);
-    for (unsigned i = 1; i < c->count; i++) made[i] = c->nodes[i].op->make(c->nodes[i].op, &scene, made[c->nodes[i].in], made[c->nodes[i].other], c->nodes[i].number);
+    for (unsigned i = 1; i < c->count; i++)
+        made[i] = c->nodes[i].op->make(c->nodes[i].op, &scene, made[c->nodes[i].in], made[c->nodes[i].other], c->nodes[i].number);
     hdst_result *r = c->end == ROWS ? hdst_result_create(made[c->count - 1]) : NULL;
     for (int turn = 0; turn < 1 + c->twice; turn++) {
         end_with(c, &scene, made[c->count - 1], r, cell);

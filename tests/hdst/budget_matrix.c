@@ -29,7 +29,8 @@ static const char kernels[] =
     "filter some(item i) { return i.at % 8u == 3u; }\n"
     "flat_map twice(item i) -> item { emit(i); emit(i); }\n"
     "reduce add(sums a, sums b) { return (sums){ .n = a.n + b.n, .s = a.s + b.s }; }\n"
-    "group last(key uint64_t key, stream item i) -> item { uint32_t v = 0u; uint32_t at = 0u; for (item e : i) { v = e.v; at = e.at; } return (item){ .key = key, .v = v, .at = at }; }\n";
+    "group last(key uint64_t key, stream item i) -> item { uint32_t v = 0u; uint32_t at = 0u; for (item e : i) { v = e.v; at = e.at; } "
+    "return (item){ .key = key, .v = v, .at = at }; }\n";
 
 // --- What goes in ---
 
@@ -126,8 +127,14 @@ static hdst_status check_rows(job *j, hdst_dataset *dataset, uint64_t rows, bool
     return HDST_OK;
 }
 
-static hdst_status dense_few(job *j) { return check_rows(j, hdst_reduce_dense(hdst_map_function(items(j, FEW), j->module, "few_rows"), j->module, "add", FEW_ROWS), FEW_ROWS, false); }
-static hdst_status dense_many(job *j) { return check_rows(j, hdst_reduce_dense(hdst_map_function(items(j, FEW), j->module, "many_rows"), j->module, "add", j->records / 8), j->records / 8, true); }
+static hdst_status dense_few(job *j)
+{
+    return check_rows(j, hdst_reduce_dense(hdst_map_function(items(j, FEW), j->module, "few_rows"), j->module, "add", FEW_ROWS), FEW_ROWS, false);
+}
+static hdst_status dense_many(job *j)
+{
+    return check_rows(j, hdst_reduce_dense(hdst_map_function(items(j, FEW), j->module, "many_rows"), j->module, "add", j->records / 8), j->records / 8, true);
+}
 
 static hdst_status by_key(job *j, uint64_t keys)
 {
@@ -169,7 +176,10 @@ static hdst_status distinct_or_count(job *j, hdst_dataset *dataset, uint64_t key
     return HDST_OK;
 }
 
-static hdst_status distinct(job *j) { return distinct_or_count(j, hdst_distinct(hdst_map_function(items(j, j->records / 3), j->module, "keys")), j->records / 3, 2); }
+static hdst_status distinct(job *j)
+{
+    return distinct_or_count(j, hdst_distinct(hdst_map_function(items(j, j->records / 3), j->module, "keys")), j->records / 3, 2);
+}
 static hdst_status count_by_key(job *j)
 {
     return distinct_or_count(j, hdst_count_by_key(hdst_map_function(items(j, j->records / 5), j->module, "keys"), j->module, "counted"), j->records / 5, 3);
@@ -311,7 +321,8 @@ static hdst_status united(job *j)
     hdst_status status;
     hdst_dataset *data = items(j, FEW), *filtered = hdst_filter_function(data, j->module, "most");
     uint64_t n;
-    hdst_result *r = run(j, hdst_reduce_dense(hdst_map_function(hdst_union(hdst_slice(data, 0, j->records / 2), filtered), j->module, "few_rows"), j->module, "add", FEW_ROWS), &status);
+    hdst_result *r = run(j, hdst_reduce_dense(hdst_map_function(hdst_union(hdst_slice(data, 0, j->records / 2), filtered), j->module, "few_rows"),
+                                              j->module, "add", FEW_ROWS), &status);
     if (status != HDST_OK) return status;
     const struct { uint64_t n; double s; } *got = hdst_result_rows(r, NULL, &n);
     uint64_t records = 0;
@@ -428,19 +439,33 @@ static hdst_status through_file(job *j, hdst_dataset *dataset, const char *path,
     return HDST_OK;
 }
 
-static hdst_status save_filter(job *j) { return through_file(j, hdst_filter_function(items(j, FEW), j->module, "most"), "budget_matrix.npy", j->records - count_from(j, 3, 8)); }
-static hdst_status save_flat_map(job *j) { return through_file(j, hdst_flat_map_function(items(j, FEW), j->module, "twice"), "budget_matrix.raw", 2 * j->records); }
-static hdst_status save_csv(job *j) { return through_file(j, hdst_filter_function(items(j, FEW), j->module, "most"), "budget_matrix.csv", j->records - count_from(j, 3, 8)); }
+static hdst_status save_filter(job *j)
+{
+    return through_file(j, hdst_filter_function(items(j, FEW), j->module, "most"), "budget_matrix.npy", j->records - count_from(j, 3, 8));
+}
+static hdst_status save_flat_map(job *j)
+{
+    return through_file(j, hdst_flat_map_function(items(j, FEW), j->module, "twice"), "budget_matrix.raw", 2 * j->records);
+}
+static hdst_status save_csv(job *j)
+{
+    return through_file(j, hdst_filter_function(items(j, FEW), j->module, "most"), "budget_matrix.csv", j->records - count_from(j, 3, 8));
+}
 
 // Only jobs whose tables have to be in memory may end with the error for it, below so many MiB; what streams has to work at every budget.
 enum { TABLES = 4 };
 typedef struct entry { const char *name; hdst_status (*run)(job *); unsigned least; } entry;
 static const entry jobs[] = {
-    {"accumulators", accumulators, TABLES}, {"dense, few rows", dense_few, TABLES}, {"dense, many rows", dense_many, BUDGET_IN_MEMORY}, {"by key, few", by_key_few}, {"by key, many", by_key_many},
-    {"by key, all different", by_key_all}, {"distinct", distinct}, {"count by key", count_by_key}, {"count", count}, {"sort", sort}, {"sort, saved", save_sorted},
-    {"group, few keys", group_few}, {"group, many keys", group_many}, {"group of a map", group_mapped}, {"partition", partition}, {"top, min_by", pick, TABLES}, {"top, half", pick_many, BUDGET_IN_MEMORY}, {"cache", cached, TABLES},
-    {"union, slice", united, TABLES}, {"slice of a filter", sliced}, {"value, small", small_value}, {"value, large", large_value, BUDGET_IN_MEMORY}, {"filter", filtered}, {"map", mapped}, {"read", as_it_is},
-    {"collect", collect}, {"collect of a map", collect_mapped}, {"save of a filter, npy", save_filter}, {"save of a flat_map, raw", save_flat_map}, {"save and read, csv", save_csv},
+    {"accumulators", accumulators, TABLES}, {"dense, few rows", dense_few, TABLES}, {"dense, many rows", dense_many, BUDGET_IN_MEMORY},
+    {"by key, few", by_key_few}, {"by key, many", by_key_many},
+    {"by key, all different", by_key_all}, {"distinct", distinct}, {"count by key", count_by_key}, {"count", count}, {"sort", sort},
+    {"sort, saved", save_sorted},
+    {"group, few keys", group_few}, {"group, many keys", group_many}, {"group of a map", group_mapped}, {"partition", partition},
+    {"top, min_by", pick, TABLES}, {"top, half", pick_many, BUDGET_IN_MEMORY}, {"cache", cached, TABLES},
+    {"union, slice", united, TABLES}, {"slice of a filter", sliced}, {"value, small", small_value},
+    {"value, large", large_value, BUDGET_IN_MEMORY}, {"filter", filtered}, {"map", mapped}, {"read", as_it_is},
+    {"collect", collect}, {"collect of a map", collect_mapped}, {"save of a filter, npy", save_filter},
+    {"save of a flat_map, raw", save_flat_map}, {"save and read, csv", save_csv},
 };
 
 static void run_entry(const budget_job *what, hdst_context *context, budget_cell *cell)

@@ -42,7 +42,8 @@ static const char kernels[] =
     "reduce folded(sums a, sums b) { return (sums){ .n = a.n * 31u + b.n, .s = a.s + b.s }; }\n"
     "reduce of_all(item a, item b) { return made(a.key, a.v * 31u + b.v, a.at + b.at); }\n"
     "group last(key uint64_t key, stream item i) -> item { item r; for (item e : i) r = e; return r; }\n"
-    "group told(key uint64_t key, stream item i) -> item { uint32_t n = 0; uint32_t h = 0; for (item e : i) { n++; h = h * 31u + e.v; } return made(key, h, n); }\n";
+    "group told(key uint64_t key, stream item i) -> item { uint32_t n = 0; uint32_t h = 0; for (item e : i) { n++; h = h * 31u + e.v; } "
+    "return made(key, h, n); }\n";
 
 char *chain_kernels(unsigned load)
 {
@@ -129,7 +130,10 @@ static chain_rows ordered(const chain_scene *scene, const chain_rows *in, rank_f
 
 static unsigned halved(const chain_item *i, uint32_t n, chain_item *out) { return (void)n, *out = (chain_item){i->key, i->v / 2, i->at ^ 5}, 1; }
 static unsigned few_keys(const chain_item *i, uint32_t n, chain_item *out) { return (void)n, *out = (chain_item){i->v % 100, i->v, i->at}, 1; }
-static unsigned many_keys(const chain_item *i, uint32_t n, chain_item *out) { return (void)n, *out = (chain_item){(uint32_t)(i->at / 2 * 2654435761u), i->v, i->at}, 1; }
+static unsigned many_keys(const chain_item *i, uint32_t n, chain_item *out)
+{
+    return (void)n, *out = (chain_item){(uint32_t)(i->at / 2 * 2654435761u), i->v, i->at}, 1;
+}
 static unsigned one_key(const chain_item *i, uint32_t n, chain_item *out) { return (void)n, *out = (chain_item){i->v % 2 ? 7 : i->key, i->v, i->at}, 1; }
 static unsigned all(const chain_item *i, uint32_t n, chain_item *out) { return (void)n, *out = *i, 1; }
 static unsigned most(const chain_item *i, uint32_t n, chain_item *out) { return (void)n, *out = *i, i->at % 8 != 3; }
@@ -205,13 +209,22 @@ EXPECT(expect_indexed)
 // --- Orders ---
 
 static void by_v(const chain_scene *s, const chain_item *i, uint64_t at, ranked *r) { (void)s, r->first = i->v, r->second = at, r->third = 0; }
-static void by_v_down_at(const chain_scene *s, const chain_item *i, uint64_t at, ranked *r) { (void)s, r->first = ~(uint64_t)i->v, r->second = i->at, r->third = at; }
-static void by_key_at_down(const chain_scene *s, const chain_item *i, uint64_t at, ranked *r) { (void)s, r->first = i->key, r->second = ~(uint64_t)i->at, r->third = at; }
+static void by_v_down_at(const chain_scene *s, const chain_item *i, uint64_t at, ranked *r)
+{
+    (void)s, r->first = ~(uint64_t)i->v, r->second = i->at, r->third = at;
+}
+static void by_key_at_down(const chain_scene *s, const chain_item *i, uint64_t at, ranked *r)
+{
+    (void)s, r->first = i->key, r->second = ~(uint64_t)i->at, r->third = at;
+}
 static void by_v_down(const chain_scene *s, const chain_item *i, uint64_t at, ranked *r) { (void)s, r->first = ~(uint64_t)i->v, r->second = at, r->third = 0; }
 static void by_part_of_key(const chain_scene *s, const chain_item *i, uint64_t at, ranked *r) { (void)s, r->first = i->key % 16, r->second = at, r->third = 0; }
 static void by_part_of_v(const chain_scene *s, const chain_item *i, uint64_t at, ranked *r) { (void)s, r->first = i->v % 300, r->second = at, r->third = 0; }
 
-static void by_hash(const chain_scene *s, const chain_item *i, uint64_t at, ranked *r) { (void)s, r->first = mix(i->key) >> 32, r->second = i->key, r->third = at; }
+static void by_hash(const chain_scene *s, const chain_item *i, uint64_t at, ranked *r)
+{
+    (void)s, r->first = mix(i->key) >> 32, r->second = i->key, r->third = at;
+}
 static void by_part_and_hash(const chain_scene *s, const chain_item *i, uint64_t at, ranked *r)
 {
     by_hash(s, i, at, r);
@@ -424,8 +437,10 @@ const chain_operation chain_operations[] = {
     {.name = "filter none", .weight = 1, .make = make_filter, .expect = expect_each, .function = "none", .each = none, ANY},
     {OF(flat_map, twice, 2)},
     {OF(flat_map, fan, 2)},
-    {.name = "map with value", .weight = 1, .make = make_few_looked_up, .expect = expect_few_looked_up, .function = "looked_up", .each = looked_up, .keeps_parts = true, ANY, .least = TABLES},
-    {.name = "map with large value", .weight = 1, .make = make_many_looked_up, .expect = expect_many_looked_up, .function = "looked_up", .each = looked_up, .keeps_parts = true, .least = BUDGET_IN_MEMORY, ANY},
+    {.name = "map with value", .weight = 1, .make = make_few_looked_up, .expect = expect_few_looked_up, .function = "looked_up",
+     .each = looked_up, .keeps_parts = true, ANY, .least = TABLES},
+    {.name = "map with large value", .weight = 1, .make = make_many_looked_up, .expect = expect_many_looked_up, .function = "looked_up",
+     .each = looked_up, .keeps_parts = true, .least = BUDGET_IN_MEMORY, ANY},
     {.name = "zip with index", .weight = 2, .make = make_indexed, .expect = expect_indexed, .most_parts = CHAIN_NO_PARTS},
     {.name = "sort v", .weight = 4, .make = make_sort, .expect = expect_sort, .function = "v", ANY},
     {.name = "sort v desc, at", .weight = 4, .make = make_sort, .expect = expect_sort, .function = "v desc, at", ANY},
@@ -442,8 +457,10 @@ const chain_operation chain_operations[] = {
     {.name = "by key folded", .weight = 3, .make = make_by_key, .expect = expect_by_key, .function = "folded", KEYED},
     {.name = "count by key", .weight = 2, .make = make_counted, .expect = expect_counted, KEYED},
     {.name = "distinct", .weight = 5, .make = make_distinct, .expect = expect_distinct, KEYED},
-    {.name = "dense few", .weight = 1, .make = make_dense_few, .expect = expect_dense_few, .function = "few_rows", .most_parts = CHAIN_NO_PARTS, .least = TABLES},
-    {.name = "dense many", .weight = 2, .make = make_dense_many, .expect = expect_dense_many, .function = "many_rows", .least = BUDGET_IN_MEMORY, .most_parts = CHAIN_NO_PARTS},
+    {.name = "dense few", .weight = 1, .make = make_dense_few, .expect = expect_dense_few, .function = "few_rows",
+     .most_parts = CHAIN_NO_PARTS, .least = TABLES},
+    {.name = "dense many", .weight = 2, .make = make_dense_many, .expect = expect_dense_many, .function = "many_rows",
+     .least = BUDGET_IN_MEMORY, .most_parts = CHAIN_NO_PARTS},
     {.name = "reduce", .weight = 1, .make = make_reduce, .expect = expect_reduce, .function = "of_all", .filled = true, ANY},
     {.name = "slice", .weight = 3, .make = make_slice, .expect = expect_slice, ANY},
     {.name = "cache", .weight = 5, .make = make_cache, .expect = expect_same, ANY},

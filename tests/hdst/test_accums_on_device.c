@@ -148,7 +148,8 @@ Test(accums_on_device, a_reduce_by_key_stays_there_for_the_map_that_reads_it)
             for (uint32_t i = 0; i < RECORDS; i++) next[i * 7 % KEYS] += values[i % KEYS] - (float)(i % 3);
             for (int k = 0; k < KEYS; k++) values[k] = settled(next[k]);
             // From the third turn on nothing crosses but the words that say whether a record failed, one for each of the two stages.
-            if (on_gpu(form) && t >= 2) cr_assert(stats.bytes_to_device == 0 && stats.bytes_from_device <= 2 * sizeof(uint64_t), "turn %d: %llu and %llu bytes", t,
+            if (on_gpu(form) && t >= 2)
+                cr_assert(stats.bytes_to_device == 0 && stats.bytes_from_device <= 2 * sizeof(uint64_t), "turn %d: %llu and %llu bytes", t,
                                                   (unsigned long long)stats.bytes_to_device, (unsigned long long)stats.bytes_from_device);
         }
         uint64_t count;

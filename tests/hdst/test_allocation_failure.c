@@ -156,7 +156,8 @@ static hdst_status group_job(const char *device, counter *c, int64_t *counted)
     hdst_module *m = hdst_module_parse(context, "test.hk", text, NULL);
     hdst_dataset *keyed = hdst_map_function(hdst_read(hdst_source_from_range(context, 0, 100), m, "uint64_t"), m, "key_of");
     hdst_dataset *parts[] = {
-        hdst_group_function(keyed, NULL, m, "total"), hdst_reduce_dense(keyed, m, "later", 9), hdst_map_function(hdst_reduce_by_key(keyed, m, "later"), m, "value_of"),
+        hdst_group_function(keyed, NULL, m, "total"), hdst_reduce_dense(keyed, m, "later", 9),
+        hdst_map_function(hdst_reduce_by_key(keyed, m, "later"), m, "value_of"),
         hdst_map_function(hdst_top(keyed, 3, "v"), m, "value_of"), hdst_map_function(hdst_max_by(keyed, "v"), m, "value_of"),
         hdst_map_function(hdst_with_container(hdst_reduce_by_key(hdst_partition(keyed, m, "part_of", 3), m, "add"), HDST_CONTAINER_SORTED), m, "value_of")};
     hdst_result *result = hdst_result_create(hdst_reduce(hdst_union_all(parts, 6), m, "add"));

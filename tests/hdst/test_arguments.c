@@ -304,7 +304,8 @@ static hdst_status run_of(hdst_dataset *dataset)
 // Objects that stand in for none, made of one another through everything there is: the first error comes out at the end.
 static void expect_all(const objects *o, const char *message, const char *of_module)
 {
-    cr_assert_eq(run_of(hdst_distinct(hdst_reduce_by_key(hdst_map(hdst_cache(hdst_sort(hdst_slice(o->dataset, 0, 1), "key")), o->spec), o->module, "total"))), HDST_E_USAGE);
+    cr_assert_eq(run_of(hdst_distinct(hdst_reduce_by_key(hdst_map(hdst_cache(hdst_sort(hdst_slice(o->dataset, 0, 1), "key")), o->spec),
+                                                         o->module, "total"))), HDST_E_USAGE);
     cr_assert_str_eq(error.message, message);
     cr_assert_eq(run_of(hdst_top(hdst_partition(hdst_union(hdst_with_layout(o->dataset, HDST_SOA), o->dataset), o->module, "part", 2), 1, "v")), HDST_E_USAGE);
     cr_assert_str_eq(error.message, message);

@@ -233,7 +233,8 @@ Test(cancel, a_kernel_loop_that_never_ends_on_the_interpreter)
     for (size_t i = 0; i < 2; i++) {
         canceller c = {.context = context_on("interp")};
         hdst_module *module = module_of(c.context, endless);
-        hdst_result *result = hdst_result_create(hdst_map_function(hdst_read(hdst_source_from_range(c.context, 0, 1000), module, "int64_t"), module, functions[i]));
+        hdst_result *result = hdst_result_create(hdst_map_function(hdst_read(hdst_source_from_range(c.context, 0, 1000), module, "int64_t"),
+                                                                   module, functions[i]));
         pthread_t thread;
         cr_assert_eq(pthread_create(&thread, NULL, keep_cancelling, &c), 0);
         cr_assert_eq(hdst_run(result, NULL), HDST_E_CANCELLED);
@@ -349,7 +350,8 @@ enum { TIMES = 8, AT_ONCE = 12 };      // allocations that are no compiler's: th
 
 Test(cancel, functions_that_a_run_compiles)
 {
-    char *kernel = long_text(1500, "struct item { uint64_t key; uint64_t value; };\nmap lengthy(item a) -> item\n{\n    item r = a;\n", "    r.value = r.value * %du + (r.key ^ %du);\n", "    return r;\n}\n");
+    char *kernel = long_text(1500, "struct item { uint64_t key; uint64_t value; };\nmap lengthy(item a) -> item\n{\n    item r = a;\n",
+                             "    r.value = r.value * %du + (r.key ^ %du);\n", "    return r;\n}\n");
     spy s = {0};
     hdst_context *context = spied_context(&s);
     hdst_module *module = module_of(context, kernel);
@@ -360,7 +362,8 @@ Test(cancel, functions_that_a_run_compiles)
         cr_assert_gt(all, 2 * TIMES + AT_ONCE, "%d: %llu", way, (unsigned long long)all);
         for (uint64_t i = 0; i < TIMES; i++) {
             cr_expect_eq(plan_by(way, items, &s, all * i / (TIMES + 1) + 1), HDST_E_CANCELLED, "%d, %llu", way, (unsigned long long)i);
-            cr_expect_leq(s.taken - s.ask_at, AT_ONCE, "%d, at %llu of %llu: %llu more", way, (unsigned long long)s.ask_at, (unsigned long long)all, (unsigned long long)(s.taken - s.ask_at));
+            cr_expect_leq(s.taken - s.ask_at, AT_ONCE, "%d, at %llu of %llu: %llu more", way, (unsigned long long)s.ask_at,
+                          (unsigned long long)all, (unsigned long long)(s.taken - s.ask_at));
         }
     }
     hdst_context_destroy(context);

@@ -165,7 +165,9 @@ Test(compact_tables, parts_add_what_conversions_make)
     hdst_result *r = hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(context, records, RECORDS, sizeof *records), m, "pair"), spec));
     RUN(r);
     const struct total { int64_t a, b; } *to = hdst_result_rows(r, "t", NULL);
-    for (int k = 0; k < ROWS; k++) cr_assert(to[k].a == a[k] && to[k].b == b[k], "row %d: %lld %lld, not %lld %lld", k, (long long)to[k].a, (long long)to[k].b, (long long)a[k], (long long)b[k]);
+    for (int k = 0; k < ROWS; k++)
+        cr_assert(to[k].a == a[k] && to[k].b == b[k], "row %d: %lld %lld, not %lld %lld", k, (long long)to[k].a, (long long)to[k].b,
+                  (long long)a[k], (long long)b[k]);
     expect_explained(r, "parts of");
     hdst_context_destroy(context);
 }
@@ -199,7 +201,8 @@ static void gather(hdst_context *context, const char *map, row *rows, int runs, 
 
 static bool same(const row *a, const row *b)
 {
-    return !memcmp(&a->sum, &b->sum, sizeof a->sum) && !memcmp(&a->least, &b->least, sizeof a->least) && !memcmp(&a->twice, &b->twice, sizeof a->twice) && a->n == b->n && a->all == b->all;
+    return !memcmp(&a->sum, &b->sum, sizeof a->sum) && !memcmp(&a->least, &b->least, sizeof a->least) &&
+        !memcmp(&a->twice, &b->twice, sizeof a->twice) && a->n == b->n && a->all == b->all;
 }
 
 static void compare(const char *map, uint64_t spare_cells, bool parted, const char *explained)
@@ -209,7 +212,8 @@ static void compare(const char *map, uint64_t spare_cells, bool parted, const ch
     gather(context_on("interp"), map, expected, 1, NULL);
     gather(gpu_context(spare_cells, parted), map, rows, RUNS, explained);
     for (int i = 0; i < RUNS * ROWS; i++)
-        cr_assert(same(&rows[i], &expected[i % ROWS]), "run %d, row %d: %a and %a, not %a and %a", i / ROWS, i % ROWS, (double)rows[i].sum, rows[i].twice, (double)expected[i % ROWS].sum,
+        cr_assert(same(&rows[i], &expected[i % ROWS]), "run %d, row %d: %a and %a, not %a and %a", i / ROWS, i % ROWS, (double)rows[i].sum,
+                  rows[i].twice, (double)expected[i % ROWS].sum,
                   expected[i % ROWS].twice);
     free(expected);
     free(rows);
@@ -293,8 +297,10 @@ Test(compact_tables, parts_extend_narrow_addends_by_their_own_sign)
     const counts *got = hdst_result_rows(r, "t", &count);
     cr_assert_eq(count, ROWS);
     for (int k = 0; k < ROWS; k++)
-        cr_assert(got[k].whole == expected[k].whole && got[k].small == expected[k].small && got[k].high == expected[k].high, "row %d: %lld, %lld, %lld, not %lld, %lld, %lld", k,
-                  (long long)got[k].whole, (long long)got[k].small, (long long)got[k].high, (long long)expected[k].whole, (long long)expected[k].small, (long long)expected[k].high);
+        cr_assert(got[k].whole == expected[k].whole && got[k].small == expected[k].small && got[k].high == expected[k].high,
+                  "row %d: %lld, %lld, %lld, not %lld, %lld, %lld", k,
+                  (long long)got[k].whole, (long long)got[k].small, (long long)got[k].high, (long long)expected[k].whole,
+                      (long long)expected[k].small, (long long)expected[k].high);
     expect_explained(r, "has a table in local memory");
     hdst_context_destroy(context);
 }
@@ -338,7 +344,8 @@ Test(compact_tables, sums_of_doubles_are_those_of_the_interpreter)
     for (int parted = 0; parted < 2; parted++) {
         add_up(gpu_context(0, parted), totals, parted ? "has a table in local memory" : "words in device memory");
         for (int k = 0; k < ROWS; k++)
-            cr_assert(!memcmp(&totals[k].sum, &expected[k].sum, sizeof totals[k].sum) && totals[k].n == expected[k].n, "row %d: %a, not %a", k, totals[k].sum, expected[k].sum);
+            cr_assert(!memcmp(&totals[k].sum, &expected[k].sum, sizeof totals[k].sum) && totals[k].n == expected[k].n,
+                      "row %d: %a, not %a", k, totals[k].sum, expected[k].sum);
     }
 }
 

@@ -47,7 +47,9 @@ static row *make_rows(int kind)
     for (int i = 0; i < RECORDS; i++) {
         rows[i] = (row){uniform(&state), uniform(&state), (uint32_t)(random_bits(&state) % 4)};
         const uint64_t pick = random_bits(&state) % 100;
-        if (kind == 1) rows[i].x = pick == 0 ? 0 : pick == 1 ? rows[i].x * 1e-20 : pick == 2 ? rows[i].x * 0x1p-1070 : pick == 3 ? rows[i].x * 1e15 : pick == 4 ? -0.0 : rows[i].x;
+        if (kind == 1)
+            rows[i].x = pick == 0 ? 0 : pick == 1 ? rows[i].x * 1e-20 : pick == 2 ? rows[i].x * 0x1p-1070 : pick == 3 ? rows[i].x * 1e15
+                : pick == 4 ? -0.0 : rows[i].x;
         if (kind == 2) rows[i].x = ldexp(rows[i].x, (int)(random_bits(&state) % 600) - 300);
         if (kind == 3 && i > 20000) rows[i].x *= 1e9;
         if (kind >= 4 && i % 2) rows[i] = (row){-rows[i - 1].x, -rows[i - 1].y, rows[i - 1].n};
@@ -61,7 +63,8 @@ static void sums_on(const char *form, const row *rows, double values[SUMS])
     static const char *const names[] = {"plain", "product", "square", "branch", "loop", "wide"};
     hdst_context *context = context_in_form(form);
     hdst_module *m = module_of(context, kernels);
-    hdst_result *r = hdst_result_create(hdst_map_function(hdst_with_layout(hdst_read(hdst_source_from_memory(context, rows, RECORDS, sizeof *rows), m, "row"), HDST_SOA), m, "add"));
+    hdst_result *r = hdst_result_create(hdst_map_function(hdst_with_layout(hdst_read(hdst_source_from_memory(context, rows, RECORDS, sizeof *rows),
+            m, "row"), HDST_SOA), m, "add"));
     RUN(r);
     size_t n = 0;
     for (size_t i = 0; i < 6; i++)
@@ -77,7 +80,8 @@ static void expect_equal_bits(const row *rows, const char *what)
     sums_on("interp", rows, right);
     for (size_t f = 0; f < 2 && have_cpu(); f++) {
         sums_on(forms[f], rows, got);
-        for (size_t i = 0; i < SUMS; i++) cr_assert_eq(memcmp(&got[i], &right[i], sizeof got[i]), 0, "%s, %s, sum %zu: %a, not %a", what, forms[f], i, got[i], right[i]);
+        for (size_t i = 0; i < SUMS; i++)
+            cr_assert_eq(memcmp(&got[i], &right[i], sizeof got[i]), 0, "%s, %s, sum %zu: %a, not %a", what, forms[f], i, got[i], right[i]);
     }
 }
 
@@ -105,7 +109,8 @@ Test(double_sums, with_infinities_and_nan)
 // double adds exactly.
 static void expect_sums_of_floats(int exponent, int kind)
 {
-    static const char text[] = "struct one { float x; };\nstruct sums { float narrow; double wide; };\nmap add(one r, accum sums s) { s.narrow += r.x; s.wide += r.x; }\n";
+    static const char text[] = "struct one { float x; };\nstruct sums { float narrow; double wide; };\n"
+                               "map add(one r, accum sums s) { s.narrow += r.x; s.wide += r.x; }\n";
     static const char *const forms[] = {"interp", "cpu", "gpu-form"};
     static float x[RECORDS];
     uint64_t state = 5;

@@ -88,7 +88,8 @@ static hdst_dataset *accumulators(job *j, hdst_dataset *d, uint64_t seen)
 static hdst_dataset *counts(job *j, hdst_dataset *d) { return accumulators(j, d, KEYS); }
 
 static const struct { const char *name; hdst_dataset *(*make)(job *, hdst_dataset *); uint64_t rows; } kinds[] = {
-    {"dense", dense, KEYS}, {"by key", by_key, KEYS}, {"group", group, KEYS}, {"sort", sort, RECORDS}, {"partition", partition, RECORDS}, {"top", top, RECORDS / 2},
+    {"dense", dense, KEYS}, {"by key", by_key, KEYS}, {"group", group, KEYS}, {"sort", sort, RECORDS}, {"partition", partition, RECORDS},
+    {"top", top, RECORDS / 2},
     {"filter", filter, RECORDS / 2}, {"read", as_it_is, RECORDS}, {"accumulators", counts, 0},
 };
 

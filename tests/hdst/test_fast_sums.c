@@ -80,7 +80,8 @@ static void expect_close(const sums *got, const sums *exact, const char *form)
 
 static bool same(const sums *a, const sums *b)
 {
-    return a->all == b->all && a->weight == b->weight && !memcmp(a->x, b->x, sizeof a->x) && !memcmp(a->w, b->w, sizeof a->w) && !memcmp(a->n, b->n, sizeof a->n);
+    return a->all == b->all && a->weight == b->weight && !memcmp(a->x, b->x, sizeof a->x) && !memcmp(a->w, b->w, sizeof a->w) &&
+        !memcmp(a->n, b->n, sizeof a->n);
 }
 
 static sums exact_sums(void)

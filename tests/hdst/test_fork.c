@@ -97,7 +97,8 @@ static int child_of_records(parents *p)
 
 static void check_records(const char *form)
 {
-    static const char kernels[] = "map next(int64_t i) -> int64_t { return i + 1; }\nmap add(int64_t i, broadcast int64_t v[], accum int64_t s) { s += i + v[i % 7]; }\n";
+    static const char kernels[] = "map next(int64_t i) -> int64_t { return i + 1; }\n"
+                                  "map add(int64_t i, broadcast int64_t v[], accum int64_t s) { s += i + v[i % 7]; }\n";
     parents p = {.context = context_in_form(form)};
     hdst_module *module = module_of(p.context, kernels);
     p.cached = hdst_cache(hdst_map_function(hdst_read(hdst_source_from_range(p.context, 0, 100000), module, "int64_t"), module, "next"));

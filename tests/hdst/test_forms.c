@@ -18,7 +18,8 @@ static net weights;
 static four made[N];
 static total expected[ROWS];
 
-#define RECORDS "struct sample { float x[64]; int32_t k[16]; uint32_t u; };\nstruct four { int64_t v[4]; };\nstruct net { float w[16][64]; };\nstruct total { int64_t n[64]; float x[64]; };\n"
+#define RECORDS "struct sample { float x[64]; int32_t k[16]; uint32_t u; };\nstruct four { int64_t v[4]; };\nstruct net { float w[16][64]; };\n" \
+                "struct total { int64_t n[64]; float x[64]; };\n"
 
 static void make_samples(void)
 {
@@ -52,7 +53,8 @@ static void each_form_gives(const char *text, four (*c)(const sample *s))
         cr_assert_eq(count, N);
         for (int i = 0; i < N; i++)
             for (int v = 0; v < 4; v++)
-                cr_assert_eq(((four *)rows)[i].v[v], made[i].v[v], "%s, record %d, number %d: %lld, not %lld", forms[form], i, v, (long long)((four *)rows)[i].v[v], (long long)made[i].v[v]);
+                cr_assert_eq(((four *)rows)[i].v[v], made[i].v[v], "%s, record %d, number %d: %lld, not %lld", forms[form], i, v,
+                             (long long)((four *)rows)[i].v[v], (long long)made[i].v[v]);
         hdst_rows_destroy(context, rows);
         hdst_map_spec_destroy(spec);
         hdst_source_destroy(source);
@@ -101,8 +103,10 @@ static four count_triangles(const sample *p)
 Test(forms, inner_loops_bounded_by_outer_ones)
 {
     each_form_gives(RECORDS "map f(sample p) -> four\n{\n    int64_t up = 0, down = 0;\n"
-                    "    for (uint32_t j = 0; j < 60; j++) {\n        int32_t n = 0;\n        for (uint32_t i = 0; i < j; i++) n += (int32_t)(p.x[i] * 2);\n        up = up * 31 + n;\n    }\n"
-                    "    for (uint32_t j = 0; j < 60; j++) {\n        int32_t n = 0;\n        for (uint32_t i = j; i < 64; i++) n += (int32_t)p.x[i];\n        down = down * 31 + n;\n    }\n"
+                    "    for (uint32_t j = 0; j < 60; j++) {\n        int32_t n = 0;\n"
+                    "        for (uint32_t i = 0; i < j; i++) n += (int32_t)(p.x[i] * 2);\n        up = up * 31 + n;\n    }\n"
+                    "    for (uint32_t j = 0; j < 60; j++) {\n        int32_t n = 0;\n"
+                    "        for (uint32_t i = j; i < 64; i++) n += (int32_t)p.x[i];\n        down = down * 31 + n;\n    }\n"
                     "    return (four){ { up, down, 0, 0 } };\n}\n", count_triangles);
 }
 
@@ -127,7 +131,8 @@ static void each_form_adds_up(const char *text, bool has_weights, void (*c)(cons
         const total *rows = hdst_result_rows(result, "t", NULL);
         for (int r = 0; r < ROWS; r++)
             for (int e = 0; e < WIDE; e++)
-                cr_assert_eq(rows[r].n[e], expected[r].n[e], "%s, row %d, element %d: %lld, not %lld", forms[form], r, e, (long long)rows[r].n[e], (long long)expected[r].n[e]);
+                cr_assert_eq(rows[r].n[e], expected[r].n[e], "%s, row %d, element %d: %lld, not %lld", forms[form], r, e,
+                             (long long)rows[r].n[e], (long long)expected[r].n[e]);
         hdst_result_destroy(result);
         hdst_value_destroy(value);
         hdst_map_spec_destroy(spec);
@@ -185,8 +190,10 @@ static void add_dots_of_the_row_before(const sample *p)
 Test(forms, dots_with_the_row_that_the_turn_before_left)
 {
     each_form_adds_up(RECORDS "map f(sample p, broadcast net n, accum net g, accum total t[])\n{\n    double s = 0;\n    uint32_t k = 7;\n"
-                      "    for (uint32_t h = 0; h < 16; h++) {\n        uint32_t last = k;\n        k = h;\n        float d = dot(n.w[last], p.x);\n        s = s * 0.5 + d;\n"
-                      "        for (uint32_t i = 0; i < 64; i++) g.w[h][i] += d * p.x[i];\n    }\n    t[0].n[0] += (int64_t)(s * 1000);\n}\n", true, add_dots_of_the_row_before);
+                      "    for (uint32_t h = 0; h < 16; h++) {\n        uint32_t last = k;\n        k = h;\n        float d = dot(n.w[last], p.x);\n"
+                      "        s = s * 0.5 + d;\n"
+                      "        for (uint32_t i = 0; i < 64; i++) g.w[h][i] += d * p.x[i];\n    }\n    t[0].n[0] += (int64_t)(s * 1000);\n"
+                      "}\n", true, add_dots_of_the_row_before);
 }
 
 // --- Where a loop begins ---
@@ -205,7 +212,8 @@ static four begin_where_the_body_moves(const sample *p)
 Test(forms, loops_that_assign_to_what_they_began_with)
 {
     each_form_gives(RECORDS "map f(sample p) -> four\n{\n    int64_t s = 0;\n    int32_t x = 51 + (int32_t)p.u;\n"
-                    "    for (int32_t i = x; i < 100; i++) { s = s * 5 + i; x = i / 2; }\n    return (four){ { s, x, 0, 0 } };\n}\n", begin_where_the_body_moves);
+                    "    for (int32_t i = x; i < 100; i++) { s = s * 5 + i; x = i / 2; }\n    return (four){ { s, x, 0, 0 } };\n"
+                    "}\n", begin_where_the_body_moves);
 }
 
 // What is known of x in a branch says nothing of where the loop began: the index is out of range, and is found to be.
@@ -216,7 +224,8 @@ Test(forms, a_check_is_made_of_an_index_that_only_seems_in_range)
         if (form && !have_cpu()) return;
         hdst_context *context = context_in_form(forms[form]);
         hdst_module *module = module_of(context, RECORDS "map f(sample p) -> int64_t\n{\n    int32_t t[50];\n    int64_t s = 0;\n    int32_t x = 0;\n"
-                                                         "    for (int32_t i = x; i < 100; i++) { s += t[x > 50 ? i - 51 : 0]; x = 60; if (i > 49 + (int32_t)p.u) break; }\n    return s;\n}\n");
+                                                         "    for (int32_t i = x; i < 100; i++) { s += t[x > 50 ? i - 51 : 0]; x = 60; "
+                                                         "if (i > 49 + (int32_t)p.u) break; }\n    return s;\n}\n");
         hdst_map_spec *spec = hdst_map_spec_create(module, "f");
         hdst_source *source = hdst_source_from_memory(context, samples, N, sizeof *samples);
         hdst_result *result = hdst_result_create(hdst_map(hdst_read(source, module, "sample"), spec));
@@ -240,7 +249,8 @@ Test(forms, conditions_of_numbers_are_combined_as_such)
     for (size_t form = 0; form < 3; form++) {
         if (form && !have_cpu()) return;
         hdst_context *context = context_in_form(forms[form]);
-        hdst_module *module = module_of(context, "reduce every(int32_t a, int32_t b) { return a && b; }\nassociative reduce some(int32_t a, int32_t b) { return a || b; }\n");
+        hdst_module *module = module_of(context, "reduce every(int32_t a, int32_t b) { return a && b; }\n"
+                                                 "associative reduce some(int32_t a, int32_t b) { return a || b; }\n");
         for (int n = 0; n < 2; n++) {
             hdst_source *source = hdst_source_from_memory(context, n ? none : numbers, 4, sizeof *numbers);
             hdst_result *every = hdst_result_create(hdst_reduce(hdst_read(source, module, "int32_t"), module, "every"));

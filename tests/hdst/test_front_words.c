@@ -65,7 +65,8 @@ static void make_wild(uint32_t rare, uint32_t binades)
         for (int i = 0; i < COLUMNS; i++) {
             const float mantissa = (float)(random_bits(&state) >> 40) * 0x1p-24f + 1;
             const bool wild = rare && is_unseen(r) && random_bits(&state) % rare == 0;
-            samples[r].x[i] = ldexpf(random_bits(&state) % 2 ? mantissa : -mantissa, wild ? (int)(random_bits(&state) % 240) - 140 : -(int)(random_bits(&state) % binades));
+            samples[r].x[i] = ldexpf(random_bits(&state) % 2 ? mantissa : -mantissa,
+                                     wild ? (int)(random_bits(&state) % 240) - 140 : -(int)(random_bits(&state) % binades));
         }
     }
 }
@@ -97,7 +98,8 @@ static void *gather(const char *device, const char *map, const char *accum, size
     }
     hdst_error error;
     const char *explanation = hdst_explain(r, &error);
-    cr_assert(explanation && (!explained || strstr(explanation, explained)), "no '%s' in:\n%s", explained ? explained : "", explanation ? explanation : error.message);
+    cr_assert(explanation && (!explained || strstr(explanation, explained)), "no '%s' in:\n%s", explained ? explained : "",
+              explanation ? explanation : error.message);
     hdst_context_destroy(context);
     return all;
 }

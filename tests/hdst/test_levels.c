@@ -106,7 +106,8 @@ static const char *const names[] = {"auto", "none", "block", "device", "node", "
 
 static void check_whole_numbers(const total *got, const total *right, const char *what)
 {
-    cr_assert(got->n == right->n && got->least == right->least && got->most == right->most && got->lowest == right->lowest && got->bits == right->bits, "%s", what);
+    cr_assert(got->n == right->n && got->least == right->least && got->most == right->most && got->lowest == right->lowest &&
+              got->bits == right->bits, "%s", what);
 }
 
 Test(levels, accumulators_are_the_same_without_blocks)
@@ -170,7 +171,8 @@ Test(levels, reductions_are_the_same_at_each_level)
                 const hdst_run_stats s = hdst_result_stats(r);
                 if (kind == 2) cr_assert(s.level[0].in == RECORDS && s.level[0].out == (RECORDS + 63) / 64 && s.level[1].out == 1, "%s", what);
                 if (kind == 3) cr_assert(s.level[0].out == RECORDS && s.level[1].out == RECORDS && s.level[2].out == 1, "%s", what);
-                if (hpr == HDST_HPR_NONE) expect_explained(r, kind >= 2 ? "hpr none: of no effect" : kind ? "hpr none: blocks have no tables" : "hpr none: pairs pass unreduced");
+                if (hpr == HDST_HPR_NONE)
+                    expect_explained(r, kind >= 2 ? "hpr none: of no effect" : kind ? "hpr none: blocks have no tables" : "hpr none: pairs pass unreduced");
                 hdst_context_destroy(j.context);
             }
         }

@@ -37,7 +37,8 @@ static row rows[N];
 static void make_rows(void)
 {
     srand(1);
-    for (int i = 0; i < N; i++) rows[i] = (row){(float)rand() / (float)RAND_MAX - 0.5f, rand() % 2001 - 1000, ldexp((double)rand() / RAND_MAX - 0.5, rand() % 80 - 40)};
+    for (int i = 0; i < N; i++)
+        rows[i] = (row){(float)rand() / (float)RAND_MAX - 0.5f, rand() % 2001 - 1000, ldexp((double)rand() / RAND_MAX - 0.5, rand() % 80 - 40)};
 }
 
 static const char *const devices[] = {"interp", "cpu"};
@@ -281,7 +282,8 @@ Test(pipeline, an_index_out_of_range_names_the_first_record)
 {
     job j;
     ON_EACH_DEVICE(j) {
-        hdst_module *m = module_of(j.context, "struct row { float x; int32_t k; double w; };\nmap bad(row r, accum uint32_t t[])\n{\n    t[r.k + 1000 - 200] += 1;\n}\n");
+        hdst_module *m = module_of(j.context, "struct row { float x; int32_t k; double w; };\nmap bad(row r, accum uint32_t t[])\n{\n"
+                                              "    t[r.k + 1000 - 200] += 1;\n}\n");
         hdst_map_spec *spec = hdst_map_spec_create(m, "bad");
         hdst_bind_accum(spec, "t", 1801);
         hdst_result *r = hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(j.context, rows, N, sizeof(row)), m, "row"), spec));
@@ -332,7 +334,8 @@ Test(pipeline, numbers_beyond_int64_are_read_as_its_limits)
         cr_expect_eq(got, expected[i], "%g: %lld", d[i], (long long)got);
     }
     const uint64_t large[] = {UINT64_C(1) << 63, UINT64_MAX, 5};
-    for (int i = 0; i < 3; i++) cr_expect_eq(hdst_view_double((hdst_view){.base = &large[i], .stride = 8, .rows = 1, .elements = 1, .type = HDST_UINT64}, 0, 0), (double)large[i]);
+    for (int i = 0; i < 3; i++)
+        cr_expect_eq(hdst_view_double((hdst_view){.base = &large[i], .stride = 8, .rows = 1, .elements = 1, .type = HDST_UINT64}, 0, 0), (double)large[i]);
     cr_expect_eq(hdst_view_int64((hdst_view){.base = &f, .stride = 4, .rows = 1, .elements = 1, .type = HDST_FLOAT32}, 0, 0), INT64_MAX);
 }
 

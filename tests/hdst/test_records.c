@@ -135,7 +135,8 @@ Test(records, nested_ones_through_three_stages)
             hdst_dataset *first = hdst_filter_function(hdst_with_layout(read_rows(&j, shapes, sizeof(shape), "shape"), (hdst_layout)layout), j.module, "some");
             hdst_dataset *second = hdst_map_function(hdst_with_layout(first, (hdst_layout)(3 - layout)), j.module, "swap");
             shape *out = collect(hdst_map_function(hdst_cache(second), j.module, "swap"), n);
-            for (uint64_t i = 0; i < n; i++) cr_assert(same_shape(&out[i], &expected[i]), "shape %llu in layout %d on %s", (unsigned long long)i, layout, forms[form]);
+            for (uint64_t i = 0; i < n; i++)
+                cr_assert(same_shape(&out[i], &expected[i]), "shape %llu in layout %d on %s", (unsigned long long)i, layout, forms[form]);
             hdst_rows_destroy(j.context, out);
         }
         hdst_context_destroy(j.context);
@@ -156,10 +157,12 @@ Test(records, odd_sizes_through_two_stages)
             n += expected[n].flag;
         }
         for (int layout = HDST_AOS; layout <= HDST_AOP; layout++) {
-            hdst_dataset *once = hdst_cache(hdst_map_function(hdst_with_layout(read_rows(&j, odds, sizeof(odd), "odd"), (hdst_layout)layout), j.module, "flip"));
+            hdst_dataset *once = hdst_cache(hdst_map_function(hdst_with_layout(read_rows(&j, odds, sizeof(odd), "odd"), (hdst_layout)layout),
+                                                              j.module, "flip"));
             hdst_dataset *twice = hdst_map_function(hdst_with_layout(once, (hdst_layout)((layout + 1) % 4)), j.module, "flip");
             odd *out = collect(hdst_union(once, hdst_filter_function(twice, j.module, "flagged")), n);
-            for (uint64_t i = 0; i < n; i++) cr_assert_eq(memcmp(&out[i], &expected[i], sizeof(odd)), 0, "odd %llu in layout %d on %s", (unsigned long long)i, layout, forms[form]);
+            for (uint64_t i = 0; i < n; i++)
+                cr_assert_eq(memcmp(&out[i], &expected[i], sizeof(odd)), 0, "odd %llu in layout %d on %s", (unsigned long long)i, layout, forms[form]);
             hdst_rows_destroy(j.context, out);
         }
         hdst_context_destroy(j.context);
@@ -257,7 +260,8 @@ Test(records, a_field_of_several_dimensions_reads_back)
     static const char *const names[] = {"grid", "cells"};
     for (size_t i = 0; i < 2; i++) {
         hdst_error error;
-        cr_assert_eq(hdst_save(hdst_read(hdst_source_from_memory(context, numbers, N, sizeof *numbers), module, names[i]), path_of("a.npy"), &error), HDST_OK, "%s", error.message);
+        cr_assert_eq(hdst_save(hdst_read(hdst_source_from_memory(context, numbers, N, sizeof *numbers), module, names[i]), path_of("a.npy"), &error),
+                     HDST_OK, "%s", error.message);
         hdst_source *saved = hdst_source_open(context, path_of("a.npy"));
         cr_expect_eq(hdst_source_columns(saved), 6);
         void *back = collect(hdst_read(saved, module, names[i]), N);

@@ -147,7 +147,8 @@ Test(replay, nothing_is_saved_where_that_is_not_wanted)
     const row rows[] = {{0, 0}};
     hdst_map_spec *spec = hdst_map_spec_create(m, "f");
     hdst_error error;
-    cr_assert_eq(hdst_run(hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(context, rows, 1, sizeof *rows), m, "row"), spec)), &error), HDST_E_RECORD);
+    cr_assert_eq(hdst_run(hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(context, rows, 1, sizeof *rows), m, "row"), spec)), &error),
+                 HDST_E_RECORD);
     cr_expect_str_eq(error.hint, "test the divisor before you divide");
     hdst_context_destroy(context);
 }
@@ -170,7 +171,8 @@ Test(replay, records_of_a_schema_made_in_c_are_written_too)
     const struct { int16_t a; int64_t b[3]; } rows[] = {{1, {1, 2, 3}}, {0, {4, 5, -6}}};
     hdst_map_spec *spec = hdst_map_spec_create(m, "f");
     hdst_error error;
-    cr_assert_eq(hdst_run(hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(context, rows, 2, sizeof *rows), m, "pair"), spec)), &error), HDST_E_RECORD);
+    cr_assert_eq(hdst_run(hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(context, rows, 2, sizeof *rows), m, "pair"), spec)), &error),
+                 HDST_E_RECORD);
     hdst_context_destroy(context);
     char path[128];
     static char text[1 << 14];

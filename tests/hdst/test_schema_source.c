@@ -69,7 +69,8 @@ Test(schema_source, a_schema_from_memory_serves_rows_in_memory)
 {
     static sample rows[1000];
     fill(0, 1000, rows, NULL, NULL);
-    hdst_schema *schema = hdst_schema_parse(context, "sample.yaml", "record: sample\nfields:\n  - {name: k, type: int16}\n  - {name: x, type: float64, count: 2}\n", HDST_NO_PARAMS);
+    hdst_schema *schema = hdst_schema_parse(context, "sample.yaml",
+                                            "record: sample\nfields:\n  - {name: k, type: int16}\n  - {name: x, type: float64, count: 2}\n", HDST_NO_PARAMS);
     hdst_error error;
     cr_assert_eq(hdst_schema_status(schema, &error), HDST_OK, "%s", error.message);
     hdst_module *module = module_with(schema);
@@ -90,7 +91,9 @@ Test(schema_source, a_mistake_in_a_schema_sticks_to_what_is_made_with_it)
 
 Test(schema_source, a_callback_that_fails_fails_the_run_with_its_words)
 {
-    hdst_module *module = module_with(hdst_schema_parse(context, "s.yaml", "record: sample\nfields:\n  - {name: k, type: int16}\n  - {name: x, type: float64, count: 2}\n", HDST_NO_PARAMS));
+    hdst_module *module = module_with(hdst_schema_parse(context, "s.yaml",
+                                                        "record: sample\nfields:\n  - {name: k, type: int16}\n"
+                                                        "  - {name: x, type: float64, count: 2}\n", HDST_NO_PARAMS));
     hdst_dataset *samples = hdst_read(hdst_source_from_callback(context, 1000, refuse, NULL), module, "sample");
     hdst_error error;
     cr_assert_neq(hdst_run(hdst_result_create(hdst_map_function(samples, module, "total")), &error), HDST_OK);

@@ -81,7 +81,8 @@ Test(values_on_device, nothing_crosses_in_a_loop)
             const hdst_run_stats stats = hdst_result_stats(l.result);
             cr_assert(t == 0 || stats.compile_seconds == 0, "the first run compiles");
             // One word comes back: whether a record failed.
-            cr_assert(t < 2 || (stats.bytes_to_device == 0 && stats.bytes_from_device <= sizeof(uint64_t)), "turn %d on %s: %llu bytes to the device, %llu from it", t, forms[form],
+            cr_assert(t < 2 || (stats.bytes_to_device == 0 && stats.bytes_from_device <= sizeof(uint64_t)),
+                      "turn %d on %s: %llu bytes to the device, %llu from it", t, forms[form],
                       (unsigned long long)stats.bytes_to_device, (unsigned long long)stats.bytes_from_device);
         }
         check(&l, l.result, forms[form]);
@@ -171,7 +172,8 @@ Test(values_on_device, no_room_on_the_device)
     options.log = count_warnings;
     hdst_context *context = hdst_context_create(&options);
     context->engine->options.gpu_form_on_cpu = true;
-    hdst_module *m = module_of(context, "map twice(uint32_t i) -> uint64_t { return (uint64_t)i * 2; }\nmap pick(uint32_t i, broadcast uint64_t v[]) -> uint64_t { return v[i]; }\n");
+    hdst_module *m = module_of(context, "map twice(uint32_t i) -> uint64_t { return (uint64_t)i * 2; }\n"
+                                        "map pick(uint32_t i, broadcast uint64_t v[]) -> uint64_t { return v[i]; }\n");
     for (uint32_t i = 0; i < MANY; i++) data[i] = i;
     hdst_dataset *indices = hdst_read(hdst_source_from_memory(context, data, MANY, sizeof *data), m, "uint32_t");
     hdst_result *twice = hdst_result_create(hdst_map_function(indices, m, "twice"));
@@ -202,7 +204,8 @@ Test(values_on_device, later_slices_may_leave_nothing)
     for (uint32_t i = 0; i < MANY; i++) data[i] = i;
     for (size_t form = 1; form < 3 && have_cpu(); form++) {
         hdst_context *context = context_in_form(forms[form]);
-        hdst_module *m = module_of(context, "filter first(uint32_t i) { return i < 10; }\nmap numbered(uint32_t i) -> uint64_t { return i * 100 + record_index(); }\n");
+        hdst_module *m = module_of(context, "filter first(uint32_t i) { return i < 10; }\n"
+                                            "map numbered(uint32_t i) -> uint64_t { return i * 100 + record_index(); }\n");
         hdst_dataset *records = hdst_read(hdst_source_from_memory(context, data, MANY, sizeof *data), m, "uint32_t");
         hdst_result *r = hdst_result_create(hdst_map_function(hdst_filter_function(records, m, "first"), m, "numbered"));
         uint64_t count;
@@ -219,7 +222,8 @@ Test(values_on_device, later_slices_may_leave_nothing)
 static bool add_first(const hdst_part *part, char *message, void *user)
 {
     (void)message, (void)user;
-    for (uint64_t i = 0; i < part->count; i++) ((float *)part->output)[i] = ((const float *)part->records)[i] + ((const float *)part->values[0])[(part->first + i) % part->value_rows[0]];
+    for (uint64_t i = 0; i < part->count; i++)
+        ((float *)part->output)[i] = ((const float *)part->records)[i] + ((const float *)part->values[0])[(part->first + i) % part->value_rows[0]];
     return true;
 }
 
@@ -228,7 +232,8 @@ static void check_rows_on_host(const char *device)
     enum { RECORDS = 70000 };
     static float x[RECORDS];
     hdst_context *context = context_on(device);
-    hdst_module *module = module_of(context, "map scaled(float x, broadcast float by) -> float { return x * by; }\nmap plus(float x, broadcast float rows[]) -> float;\n");
+    hdst_module *module = module_of(context, "map scaled(float x, broadcast float by) -> float { return x * by; }\n"
+                                             "map plus(float x, broadcast float rows[]) -> float;\n");
     for (int i = 0; i < RECORDS; i++) x[i] = (float)(i % 1000);
     hdst_value *by = hdst_value_create(module, "float", 1), *rows = hdst_value_create(module, "float", 1);
     hdst_map_spec *scaled = hdst_map_spec_create(module, "scaled"), *plus = hdst_map_spec_create(module, "plus");
@@ -262,7 +267,8 @@ static void check_rows_in_turn(const char *form)
     enum { RECORDS = 5000, ROWS = 7 };
     static float x[RECORDS], own[ROWS];
     hdst_context *context = context_in_form(form);
-    hdst_module *module = module_of(context, "map scaled(float x, broadcast float by) -> float { return x * by; }\nmap plus(float x, broadcast float rows[]) -> float { return x + rows[3]; }\n");
+    hdst_module *module = module_of(context, "map scaled(float x, broadcast float by) -> float { return x * by; }\n"
+                                             "map plus(float x, broadcast float rows[]) -> float { return x + rows[3]; }\n");
     for (int i = 0; i < RECORDS; i++) x[i] = (float)i;
     hdst_value *by = hdst_value_create(module, "float", 1), *rows = hdst_value_create(module, "float", 1);
     hdst_map_spec *scaled = hdst_map_spec_create(module, "scaled"), *plus = hdst_map_spec_create(module, "plus");

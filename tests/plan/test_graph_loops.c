@@ -86,7 +86,8 @@ Test(graph_loops, ranks_of_a_graph)
     make_edges();
     rank_plainly(expected);
     rank_with_hdst("interp", first);
-    for (int v = 0; v < VERTICES; v++) cr_assert(fabs(first[v].rank - expected[v]) <= 1e-15 * expected[v] * 8, "vertex %d: %.17g, not %.17g", v, first[v].rank, expected[v]);
+    for (int v = 0; v < VERTICES; v++)
+        cr_assert(fabs(first[v].rank - expected[v]) <= 1e-15 * expected[v] * 8, "vertex %d: %.17g, not %.17g", v, first[v].rank, expected[v]);
     ON_EACH_FORM {
         rank_with_hdst(forms[form], ranks);
         for (int v = 0; v < VERTICES; v++) cr_assert(ranks[v].rank == first[v].rank && ranks[v].degree == first[v].degree, "vertex %d on %s", v, forms[form]);

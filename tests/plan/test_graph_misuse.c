@@ -55,10 +55,13 @@ Test(graph_misuse, keys)
 {
     expect(hdst_reduce_dense(points, module, "add", 3), HDST_E_USAGE, "needs records with a key; 'point' has none", "key uint32_t");
     expect(hdst_reduce_dense(hdst_map_function(points, module, "tag"), module, "add", 3), HDST_E_USAGE, "key 'f' of 'tag' is no integer", "");
-    expect(hdst_reduce_dense(hdst_map_function(points, module, "good"), module, "both", 3), HDST_E_USAGE, "'both' reduces 'cell'; 'good' has other fields", "in order");
-    expect(hdst_reduce_dense(hdst_map_function(points, module, "good"), module, "last", 3), HDST_E_USAGE, "'last' needs its identity", "declare it: reduce last(T a, T b) identity");
+    expect(hdst_reduce_dense(hdst_map_function(points, module, "good"), module, "both", 3), HDST_E_USAGE,
+           "'both' reduces 'cell'; 'good' has other fields", "in order");
+    expect(hdst_reduce_dense(hdst_map_function(points, module, "good"), module, "last", 3), HDST_E_USAGE, "'last' needs its identity",
+           "declare it: reduce last(T a, T b) identity");
     expect(hdst_reduce_dense(hdst_map_function(points, module, "good"), module, "ad", 3), HDST_E_USAGE, "no function 'ad'", "did you mean 'add'?");
-    expect(hdst_reduce_dense(hdst_map_function(points, module, "good"), module, "all_of", 3), HDST_E_USAGE, "hdst_reduce_dense was given 'all_of', which is a filter", "");
+    expect(hdst_reduce_dense(hdst_map_function(points, module, "good"), module, "all_of", 3), HDST_E_USAGE,
+           "hdst_reduce_dense was given 'all_of', which is a filter", "");
 }
 
 Test(graph_misuse, records_that_are_not_there)
@@ -78,12 +81,14 @@ Test(graph_misuse, records_that_are_not_there)
 
 Test(graph_misuse, records_that_do_not_fit)
 {
-    expect(hdst_zip_with_index(points, module, "late"), HDST_E_USAGE, "record 'late' does not hold an index", "first field is a uint64_t for the index; 'x' is an array of float");
+    expect(hdst_zip_with_index(points, module, "late"), HDST_E_USAGE, "record 'late' does not hold an index",
+           "first field is a uint64_t for the index; 'x' is an array of float");
     expect(hdst_zip_with_index(points, module, "numbered"), HDST_E_USAGE, "record 'numbered'", "'x' (double) stands where 'x' (float) comes");
     expect(hdst_zip_with_index(points, module, "numberd"), HDST_E_USAGE, "no record 'numberd'", "did you mean 'numbered'?");
     expect(hdst_union(points, hdst_map_function(points, module, "good")), HDST_E_USAGE, "a union of records of 'point' and of 'good'", "the same fields");
     expect(hdst_union_all(NULL, 0), HDST_E_USAGE, "a union of no datasets", "at least");
-    expect(hdst_union(hdst_read(hdst_source_from_memory(context, "", 0, 8), module, "one_way"), hdst_read(hdst_source_from_memory(context, "", 0, 8), module, "other_way")), HDST_E_USAGE,
+    expect(hdst_union(hdst_read(hdst_source_from_memory(context, "", 0, 8), module, "one_way"),
+                      hdst_read(hdst_source_from_memory(context, "", 0, 8), module, "other_way")), HDST_E_USAGE,
            "a union of records of 'one_way' and of 'other_way'", "the same fields");
     expect(hdst_union(points, hdst_sample(points, 2, 0)), HDST_E_USAGE, "a sample of the fraction 2", "from 0");
     expect(hdst_sample(points, -0.5, 0), HDST_E_USAGE, "a sample of the fraction -0.5", "from 0");

@@ -423,7 +423,8 @@ static bool fill_counted(uint64_t first, uint64_t count, void *records, char *me
 {
     (void)message;
     *(uint64_t *)user += count;
-    for (uint64_t i = 0; i < count; i++) ((row *)records)[i] = (row){(float)i, (int32_t)((first + i) / 100), (double)(first + i)};      // a hundred odd, a hundred even ones
+    // A hundred odd, a hundred even ones
+    for (uint64_t i = 0; i < count; i++) ((row *)records)[i] = (row){(float)i, (int32_t)((first + i) / 100), (double)(first + i)};
     return true;
 }
 

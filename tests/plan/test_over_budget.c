@@ -195,8 +195,10 @@ Test(over_budget, wide_records_reduced_in_order)
     options.device = "interp";
     options.memory = 48 << 20;
     hdst_context *context = hdst_context_create(&options);
-    hdst_module *module = module_of(context, "struct wide { double d[8192]; };\nreduce mix(wide a, wide b) { wide c = b; c.d[0] = a.d[0] * 0.5 + b.d[0]; return c; }\n");
-    hdst_result *r = hdst_result_create(hdst_reduce(hdst_read(hdst_source_from_callback(context, WIDE_RECORDS, fill_wide, NULL), module, "wide"), module, "mix"));
+    hdst_module *module = module_of(context, "struct wide { double d[8192]; };\n"
+                                             "reduce mix(wide a, wide b) { wide c = b; c.d[0] = a.d[0] * 0.5 + b.d[0]; return c; }\n");
+    hdst_result *r = hdst_result_create(hdst_reduce(hdst_read(hdst_source_from_callback(context, WIDE_RECORDS, fill_wide, NULL), module, "wide"),
+                                                    module, "mix"));
     double expected = 0;
     for (int i = 1; i < WIDE_RECORDS; i++) expected = expected * 0.5 + i;
     RUN(r);
@@ -221,7 +223,8 @@ Test(over_budget, the_result_of_a_group_moves_to_a_file_half_way)
     options.memory = 4 << 20;
     hdst_context *context = hdst_context_create(&options);
     hdst_module *module = module_of(context, kernels);
-    hdst_result *r = hdst_result_create(hdst_group_function(hdst_read(hdst_source_from_callback(context, MANY, fill_many, NULL), module, "item"), "key", module, "latest"));
+    hdst_result *r = hdst_result_create(hdst_group_function(hdst_read(hdst_source_from_callback(context, MANY, fill_many, NULL), module, "item"),
+                                                            "key", module, "latest"));
     for (uint64_t i = 0; i < MANY; i++) expected[i * 7919 % MANY_KEYS] = (float)i;
     for (int turn = 0; turn < 2; turn++) {
         uint64_t n;

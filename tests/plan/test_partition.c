@@ -70,7 +70,8 @@ static void check_order(const row *got, uint64_t n, const uint64_t *counts, bool
         uint64_t count = 0;
         for (uint32_t i = 0; i < N; i++) {
             if (rows[i].k % PARTS != p || (take && !take(&rows[i]))) continue;
-            cr_assert(at < n && got[at].k == rows[i].k && got[at].v == rows[i].v && got[at].a == rows[i].a && got[at].w == rows[i].w, "%s: part %u", what, (unsigned)p);
+            cr_assert(at < n && got[at].k == rows[i].k && got[at].v == rows[i].v && got[at].a == rows[i].a && got[at].w == rows[i].w,
+                      "%s: part %u", what, (unsigned)p);
             at++;
             count++;
         }
@@ -194,7 +195,8 @@ Test(partition, reductions_by_key_keep_them)
             cr_assert(n == KEYS && m == KEYS && parts == PARTS);
             for (uint32_t p = 0; p < PARTS; p++)
                 for (uint64_t i = 0; i < counts[p]; i++, at++) {
-                    cr_assert(got[at].k % PARTS == p && got[at].v == expected[got[at].k].v && got[at].n == expected[got[at].k].n, "key %u", (unsigned)got[at].k);
+                    cr_assert(got[at].k % PARTS == p && got[at].v == expected[got[at].k].v && got[at].n == expected[got[at].k].n, "key %u",
+                              (unsigned)got[at].k);
                     cr_assert(i == 0 || mix32(got[at].k) > mix32(got[at - 1].k));
                     cr_assert(counted[at].k == got[at].k && counted[at].n == got[at].n);
                 }
@@ -230,7 +232,8 @@ Test(partition, reductions_in_order_keep_them)
             cr_assert(n == KEYS && counts && parts == PARTS);
             for (uint32_t p = 0; p < PARTS; p++)
                 for (uint64_t i = 0; i < counts[p]; i++, at++) {
-                    cr_assert(got[at].k % PARTS == p && got[at].v == expected[got[at].k].v && got[at].n == in_order[got[at].k].n, "key %u", (unsigned)got[at].k);
+                    cr_assert(got[at].k % PARTS == p && got[at].v == expected[got[at].k].v && got[at].n == in_order[got[at].k].n, "key %u",
+                              (unsigned)got[at].k);
                     cr_assert(i == 0 || mix32(got[at].k) > mix32(got[at - 1].k));
                 }
             const hdst_run_stats stats = hdst_result_stats(r[turn % 2]);
@@ -258,8 +261,10 @@ Test(partition, a_key_in_two_parts)
     for (uint32_t i = 0; i < N; i++) rows[i].k = i;      // in one part each ...
     rows[17].k = 4016;                                   // ... but for this one
     hdst_dataset *d = hdst_map_function(hdst_partition(j.data, j.module, "by_place", 2), j.module, "totals");
-    expect_error(hdst_reduce_by_key(d, j.module, "add"), HDST_E_USAGE, "records with the key k = 4016 lie in part 0 and in part 1", "all records of a key one part");
-    expect_error(hdst_reduce_by_key(d, j.module, "in_order"), HDST_E_USAGE, "records with the key k = 4016 lie in part 0 and in part 1", "all records of a key one part");
+    expect_error(hdst_reduce_by_key(d, j.module, "add"), HDST_E_USAGE, "records with the key k = 4016 lie in part 0 and in part 1",
+                 "all records of a key one part");
+    expect_error(hdst_reduce_by_key(d, j.module, "in_order"), HDST_E_USAGE, "records with the key k = 4016 lie in part 0 and in part 1",
+                 "all records of a key one part");
     rows[17].k = 17;
     hdst_error error = HDST_ERROR_INIT;
     uint64_t n = 0;
@@ -289,10 +294,12 @@ Test(partition, a_number_that_is_no_part)
 }
 
 // In the engine: of several such records the first one is told, also where they are left out.
-static hdst_status fill_numbers(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+static hdst_status fill_numbers(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                                uint64_t to_first, hdst_error *error)
 {
     (void)user, (void)error, (void)storage;
-    for (uint64_t i = 0; i < count; i++) ((uint32_t *)buffers[0])[to_first + i] = (first + i) % 1000 == 777 ? (uint32_t)(first + i) : (uint32_t)((first + i) % 5);
+    for (uint64_t i = 0; i < count; i++)
+        ((uint32_t *)buffers[0])[to_first + i] = (first + i) % 1000 == 777 ? (uint32_t)(first + i) : (uint32_t)((first + i) % 5);
     return HDST_OK;
 }
 
@@ -405,7 +412,8 @@ Test(partition, many_keys_in_little_memory)
     for (int f = 0; f < 2; f++) {
         hdst_error error;
         uint64_t count = 0;
-        hdst_result *r = hdst_result_create(hdst_reduce_by_key(hdst_map_function(hdst_partition(data, module, functions[f], 4), module, "keyed"), module, "add"));
+        hdst_result *r = hdst_result_create(hdst_reduce_by_key(hdst_map_function(hdst_partition(data, module, functions[f], 4), module, "keyed"),
+                                                               module, "add"));
         const hdst_status status = hdst_run(r, &error);
         cr_assert_eq(status, f ? HDST_E_USAGE : HDST_OK, "%s", error.message);
         if (f) cr_assert_str_eq(error.message, "records with the key k = 12 lie in part 1 and in part 2");

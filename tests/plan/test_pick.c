@@ -243,7 +243,8 @@ static double no_numbers(uint32_t i) { return i == 31000 ? 5 : NAN; }
 static double ends(uint32_t i) { return i % 3 == 0 ? INFINITY : i % 3 == 1 ? -INFINITY : (double)i; }
 static double zeros(uint32_t i) { return i == 5 ? -0.0 : i == 9000 ? 0.0 : i % 2 ? -1 - (double)i : -0.5; }
 static double scattered(uint32_t i) { return (double)(i * 2654435761u % 1000003u); }
-static const shape shapes[] = {{"up", up}, {"down", down}, {"same", same}, {"mostly NaN", mostly_nan}, {"no numbers", no_numbers}, {"ends", ends}, {"zeros", zeros}, {"scattered", scattered}};
+static const shape shapes[] = {{"up", up}, {"down", down}, {"same", same}, {"mostly NaN", mostly_nan}, {"no numbers", no_numbers},
+                               {"ends", ends}, {"zeros", zeros}, {"scattered", scattered}};
 
 // The first `count` of the others in a stable order, by choosing the best that is left: an answer of its own.
 static void expect_best(hdst_dataset *dataset, uint64_t count, double (*read)(const sample *s), bool largest, const char *what)
@@ -343,7 +344,8 @@ Test(pick, few_records_are_candidates)
     RUN(result);
     unsigned long long sampled = 0, passed = 0;
     const char *told = strstr(hdst_explain(result, NULL), "a sample of ");
-    cr_assert(told && sscanf(told, "a sample of %llu records told the limit, which %llu records passed", &sampled, &passed) == 2, "%s", hdst_explain(result, NULL));
+    cr_assert(told && sscanf(told, "a sample of %llu records told the limit, which %llu records passed", &sampled, &passed) == 2, "%s",
+              hdst_explain(result, NULL));
     cr_expect(sampled <= MORE / 64 && passed >= 4 && passed < 8 * 4 * MORE / sampled, "%llu of %llu", passed, sampled);
     cr_expect_eq(hdst_result_stats(result).records, MORE);
     hdst_context_destroy(context);

@@ -14,7 +14,8 @@ enum { BEGIN = -1000, COUNT = 5000 };
 static int64_t numbers[COUNT];
 
 static const char kernels[] =
-    "map tell(int64_t v, accum int64_t sum, accum double third, accum uint64_t index) { sum += v; third += v / 3.0; index += record_index() * record_index(); }\n"
+    "map tell(int64_t v, accum int64_t sum, accum double third, accum uint64_t index) { sum += v; third += v / 3.0; "
+    "index += record_index() * record_index(); }\n"
     "filter odd(int64_t v) { return (v & 1) != 0; }\n"
     "map share(int64_t v) -> (int64_t v, float part, uint64_t at) { return (v, 1.0f / v, record_index()); }\n"
     "map divide(int64_t v, accum int64_t sum) { sum += 5040 / (v - 7); }\n"
@@ -64,7 +65,8 @@ Test(ranges, sums_are_those_of_the_same_numbers_in_memory)
         hdst_context *context = context_in_form(forms[form]);
         hdst_module *m = module_of(context, kernels);
         for (int shape = 0; shape < SHAPES; shape++) {
-            const totals range = totals_of(in_shape(shape, read_as(context, m, 0, "int64_t")), m), memory = totals_of(in_shape(shape, read_as(context, m, 1, "int64_t")), m);
+            const totals range = totals_of(in_shape(shape, read_as(context, m, 0, "int64_t")), m),
+                memory = totals_of(in_shape(shape, read_as(context, m, 1, "int64_t")), m);
             cr_assert_eq(range.sum, memory.sum, "%s, shape %d: %lld, not %lld", forms[form], shape, (long long)range.sum, (long long)memory.sum);
             cr_assert_eq(range.index, memory.index, "%s, shape %d", forms[form], shape);
             cr_assert_arr_eq(&range.third, &memory.third, sizeof range.third, "%s, shape %d: %a, not %a", forms[form], shape, range.third, memory.third);
@@ -98,14 +100,16 @@ Test(ranges, records_are_those_of_the_same_numbers_in_memory)
             uint64_t count[2];
             hdst_error error;
             for (int way = 0; way < 2; way++)
-                cr_assert_eq(hdst_collect(records_in(shape, read_as(context, m, way, "int64_t"), m), &rows[way], &count[way], &error), HDST_OK, "%s", error.message);
+                cr_assert_eq(hdst_collect(records_in(shape, read_as(context, m, way, "int64_t"), m), &rows[way], &count[way], &error),
+                             HDST_OK, "%s", error.message);
             const size_t size = shape == 1 || shape == 2 || shape == 4 ? 24 : 8;
             cr_assert_eq(count[0], count[1], "%s, shape %d", forms[form], shape);
             cr_assert_gt(count[0], 0);
             for (uint64_t i = 0; i < count[0]; i++)         // but for the padding
                 for (size_t b = 0; b < size; b++)
                     if (size == 8 || b < 12 || b >= 16)
-                        cr_assert_eq(((char *)rows[0])[i * size + b], ((char *)rows[1])[i * size + b], "%s, shape %d, record %llu", forms[form], shape, (unsigned long long)i);
+                        cr_assert_eq(((char *)rows[0])[i * size + b], ((char *)rows[1])[i * size + b], "%s, shape %d, record %llu",
+                                     forms[form], shape, (unsigned long long)i);
             for (int way = 0; way < 2; way++) hdst_rows_destroy(context, rows[way]);
         }
         hdst_context_destroy(context);
@@ -120,7 +124,8 @@ Test(ranges, a_record_that_fails_is_named_and_can_be_skipped)
         hdst_context *context = context_in_form(forms[form]);
         hdst_module *m = module_of(context, kernels);
         hdst_error error;
-        cr_assert_eq(hdst_run(hdst_result_create(hdst_map_function(hdst_slice(read_as(context, m, 0, "int64_t"), 7, 4000), m, "divide")), &error), HDST_E_RECORD);
+        cr_assert_eq(hdst_run(hdst_result_create(hdst_map_function(hdst_slice(read_as(context, m, 0, "int64_t"), 7, 4000), m, "divide")), &error),
+                     HDST_E_RECORD);
         cr_assert_eq(error.record, 1000, "%llu", (unsigned long long)error.record);       // 7 - BEGIN, less what was left out
         hdst_context_destroy(context);
 
@@ -149,14 +154,16 @@ Test(ranges, numbers_of_another_type_are_converted_where_they_are_read)
     RUN(r);
     cr_assert_eq(hdst_view_int64(hdst_result_field(r, "sum", NULL), 0, 0), (int64_t)COUNT * BEGIN + (int64_t)COUNT * (COUNT - 1) / 2);
     hdst_error error;
-    cr_assert_neq(hdst_run(hdst_result_create(hdst_map_function(hdst_read(hdst_source_from_range(context, INT32_MAX, (int64_t)INT32_MAX + 2), m, "int32_t"), m, "narrow")), &error), HDST_OK);
+    cr_assert_neq(hdst_run(hdst_result_create(hdst_map_function(hdst_read(hdst_source_from_range(context, INT32_MAX, (int64_t)INT32_MAX + 2), m, "int32_t"),
+                                                                m, "narrow")), &error), HDST_OK);
 }
 
 // --- Long ones ---
 
 static const char few[] = "filter few(int64_t v) { return (v & 1048575) == 5; }\n"
                           "map tell(int64_t v, accum int64_t n, accum int64_t sum) { n += 1; sum += v >> 20; }\n"
-                          "map ends(int64_t v, accum int64_t least, accum int64_t most, accum int64_t sum) { acc_min(least, v); acc_max(most, v); sum += v; }\n";
+                          "map ends(int64_t v, accum int64_t least, accum int64_t most, accum int64_t sum) { acc_min(least, v); "
+                          "acc_max(most, v); sum += v; }\n";
 
 Test(ranges, all_64_bits_of_a_number_are_right)
 {
@@ -165,7 +172,8 @@ Test(ranges, all_64_bits_of_a_number_are_right)
         hdst_module *m = module_of(context, few);
         hdst_dataset *all = hdst_read(hdst_source_from_range(context, INT64_MIN, INT64_MAX), m, "int64_t");
         const struct { uint64_t first, count; int64_t least; } parts[] = {
-            {0, 100, INT64_MIN}, {((uint64_t)1 << 63) - 50, 100, -50}, {((uint64_t)1 << 63) + ((uint64_t)1 << 32) - 5, 10, ((int64_t)1 << 32) - 5}, {UINT64_MAX - 7, 100, INT64_MAX - 7}};
+            {0, 100, INT64_MIN}, {((uint64_t)1 << 63) - 50, 100, -50},
+            {((uint64_t)1 << 63) + ((uint64_t)1 << 32) - 5, 10, ((int64_t)1 << 32) - 5}, {UINT64_MAX - 7, 100, INT64_MAX - 7}};
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
             hdst_result *r = hdst_result_create(hdst_map_function(hdst_slice(all, parts[i].first, parts[i].count), m, "ends"));
             RUN(r);
@@ -173,7 +181,8 @@ Test(ranges, all_64_bits_of_a_number_are_right)
             const uint64_t count = i == 3 ? 7 : parts[i].count;
             cr_assert_eq(hdst_view_int64(hdst_result_field(r, "least", NULL), 0, 0), least, "%s, part %zu", forms[form], i);
             cr_assert_eq(hdst_view_int64(hdst_result_field(r, "most", NULL), 0, 0), (int64_t)((uint64_t)least + count - 1), "%s, part %zu", forms[form], i);
-            cr_assert_eq((uint64_t)hdst_view_int64(hdst_result_field(r, "sum", NULL), 0, 0), (uint64_t)least * count + count * (count - 1) / 2, "%s, part %zu", forms[form], i);
+            cr_assert_eq((uint64_t)hdst_view_int64(hdst_result_field(r, "sum", NULL), 0, 0),
+                         (uint64_t)least * count + count * (count - 1) / 2, "%s, part %zu", forms[form], i);
         }
         hdst_context_destroy(context);
     }
@@ -192,8 +201,10 @@ Test(ranges, a_long_one_takes_no_memory)
     hdst_context *context = context_in_form("cpu");
     hdst_module *m = module_of(context, few);
     const int64_t half = (int64_t)1 << 32;
-    hdst_result *small = hdst_result_create(hdst_map_function(hdst_filter_function(hdst_read(hdst_source_from_range(context, 0, 1000000), m, "int64_t"), m, "few"), m, "tell"));
-    hdst_result *large = hdst_result_create(hdst_map_function(hdst_filter_function(hdst_read(hdst_source_from_range(context, -half, half), m, "int64_t"), m, "few"), m, "tell"));
+    hdst_result *small = hdst_result_create(hdst_map_function(hdst_filter_function(hdst_read(hdst_source_from_range(context, 0, 1000000), m, "int64_t"),
+            m, "few"), m, "tell"));
+    hdst_result *large = hdst_result_create(hdst_map_function(hdst_filter_function(hdst_read(hdst_source_from_range(context, -half, half), m, "int64_t"),
+            m, "few"), m, "tell"));
     RUN(small);             // the compiler's memory
     const long before = peak_kib();
     RUN(large);

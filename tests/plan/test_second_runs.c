@@ -61,7 +61,8 @@ Test(second_runs, accumulators_of_a_cache_stay_with_the_result)
         r[turn] = hdst_result_create(cached);
         RUN(r[turn]);
         for (uint64_t before = 0; before <= turn; before++) {
-            cr_assert_eq(hdst_view_int64(hdst_result_field(r[before], "n", NULL), 0, 0), (int64_t)(RECORDS * (before + 1)), "turn %d, result %d: %d", (int)turn, (int)before,
+            cr_assert_eq(hdst_view_int64(hdst_result_field(r[before], "n", NULL), 0, 0), (int64_t)(RECORDS * (before + 1)),
+                         "turn %d, result %d: %d", (int)turn, (int)before,
                          (int)hdst_view_int64(hdst_result_field(r[before], "n", NULL), 0, 0));
             cr_assert_eq(hdst_view_double(hdst_result_field(r[before], NULL, NULL), RECORDS - 1, 0), (double)(before + 1));
         }

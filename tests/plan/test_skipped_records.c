@@ -58,7 +58,8 @@ static void check_numbers(hdst_dataset *data, hdst_module *module, const char *w
     cr_assert_eq(n, left_count, "%s", what);
     for (uint64_t i = 0; i < n; i++) {
         const numbered *got = (const numbered *)rows + i;
-        cr_assert(got->i == i && got->key == left[i].key && got->v == left[i].v, "%s: record %llu has number %llu", what, (unsigned long long)i, (unsigned long long)got->i);
+        cr_assert(got->i == i && got->key == left[i].key && got->v == left[i].v, "%s: record %llu has number %llu", what,
+                  (unsigned long long)i, (unsigned long long)got->i);
     }
     hdst_rows_destroy(((hdst__object *)data)->context, rows);
     cr_assert_eq(hdst_collect(hdst_map_function(data, module, "place"), &rows, &n, NULL), HDST_OK);
@@ -72,7 +73,8 @@ static void check_sample(hdst_dataset *data, const char *what)
     uint64_t n, m;
     cr_assert_eq(hdst_collect(hdst_sample(data, 0.3, 5), &fused, &n, NULL), HDST_OK);
     cr_assert_eq(hdst_collect(hdst_sample(hdst_cache(data), 0.3, 5), &cached, &m, NULL), HDST_OK);
-    cr_assert(n == m && n > left_count / 5 && !memcmp(fused, cached, n * sizeof(item)), "%s: %llu and %llu", what, (unsigned long long)n, (unsigned long long)m);
+    cr_assert(n == m && n > left_count / 5 && !memcmp(fused, cached, n * sizeof(item)), "%s: %llu and %llu", what, (unsigned long long)n,
+              (unsigned long long)m);
     hdst_rows_destroy(((hdst__object *)data)->context, fused);
     hdst_rows_destroy(((hdst__object *)data)->context, cached);
 }

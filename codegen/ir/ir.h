@@ -136,6 +136,7 @@ struct ir_stmt {
     uint64_t step;                  // IR_FOR
     ir_block body, then, otherwise; // IR_LOOP uses body; IR_IF then and otherwise
     ir_block head, after;           // IR_LOOP: head before cond, after = the step
+    uint32_t unroll_hint;           // IR_FOR, GPU form: turns that the driver's compiler is asked to unroll; 0: it is not
     uint32_t unroll;                // IR_FOR: its body holds so many iterations, jammed (for people; the code is explicit). 0 or 1: no
     bool vectorize;                 // IR_RECORDS; IR_FOR in row form
     uint32_t lanes, interleave;     // with vectorize: turns of a vector, vectors side by side; 0: not chosen yet
@@ -167,7 +168,9 @@ typedef struct ir_param {
     bool *leaf_used;                // IR_INPUT, IR_BROADCAST_TABLE: leaves that the body reads (set by the pass that drops unread fields); NULL: all
     hdst__accumulate_op *leaf_op;           // IR_ACCUM_TABLE: how each leaf accumulates. Leaves never accumulated are HDST__SUM.
     bool *leaf_from_float;          // IR_ACCUM_TABLE: every addend of this double leaf is a converted float (fits one word easily)
-    ir_placement *placement;        // IR_ACCUM_TABLE: where its words are (placement.h), shared by the forms of a function; NULL: not placed
+    // IR_ACCUM_TABLE, in GPU forms IR_BROADCAST_TABLE: where its words are (placement.h), shared by the forms
+    // of a function; NULL: not placed
+    ir_placement *placement;
     const char *bind;               // the name under which a value is bound: the parameter's, or "function.parameter" in a fused stage when ambiguous
 } ir_param;
 
@@ -196,6 +199,7 @@ struct ir_func {
     uint32_t block;                 // block form: records of a block; 0 in scalar form
     bool apart;                     // block form: the values of neighbouring records do not lie side by side in memory (AoS)
     bool rows;                      // row form: scalar form in which IR_FORs over elements are marked (vectorize) and may hold IR_ACCUM_WORDS
+    ir_shape *shape;                // GPU form: how it is cut, shared by the forms of a function; else NULL
     ir_tables *tables;              // what the placements have in common, shared by the forms of a function; NULL: not placed
     bool together;                  // GPU form: the body is made by the work-group, loop by loop, when its lanes have ended their records (cooperative_loops.c)
     uint32_t lane_records;          // GPU form: records that a lane takes at once (thread_coarsening.c); 0 in other forms
@@ -274,6 +278,7 @@ bool hdst__ir_emit_range(const ir_func *func, size_t *first, size_t *end);
 
 const char *hdst__ir_op_name(ir_op op);                 // "add", "select" ...
 const char *hdst__ir_stmt_name(ir_stmt_kind kind);
+bool hdst__broadcast_is_local(const ir_param *param);   // GPU form: its rows were copied into local memory
 const char *hdst__ir_place_name(ir_place place);        // "registers", "local" ...
 const char *hdst__ir_way_name(ir_way way);              // "word", "joint" ...
 

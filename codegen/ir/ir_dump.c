@@ -204,6 +204,7 @@ static void dump_for(dumper *d, const ir_stmt *s)
     dump_expr(d, s->hi);
     if (s->step != 1) hdst__buffer_printf(d->out, " step %" PRIu64, s->step);
     if (s->unroll > 1) hdst__buffer_printf(d->out, " jammed %u", s->unroll);
+    if (s->unroll_hint) hdst__buffer_printf(d->out, " unroll %" PRIu32, s->unroll_hint);
     if (s->vectorize) hdst__buffer_puts(d->out, " vectorize");
     dump_body(d, &s->body);
 }
@@ -333,12 +334,14 @@ static void dump_params(const ir_func *func, hdst__buffer *out)
     }
 }
 
-// place t local 5 slots: x joint 0 by 2, n word 4 by 1
+// place t local 5 slots: x joint 0 by 2, n word 4 by 1; of a broadcast: place c local
 static void dump_placement(const ir_param *p, hdst__buffer *out)
 {
+    const bool is_accum = p->kind == IR_ACCUM_TABLE;
+    if (!is_accum && p->placement->place == IR_PLACE_GLOBAL) return;
     hdst__buffer_printf(out, "  place %s %s", p->name, hdst__ir_place_name(p->placement->place));
     if (p->placement->slots) hdst__buffer_printf(out, " %" PRIu32 " slots", p->placement->slots);
-    for (size_t l = 0; l < p->record->leaf_count; l++) {
+    for (size_t l = 0; is_accum && l < p->record->leaf_count; l++) {
         const ir_leaf_placement *leaf = &p->placement->leaf[l];
         hdst__buffer_printf(out, "%s%s %s", l ? ", " : ": ", p->record->leaves[l].path, hdst__ir_way_name(leaf->way));
         if (p->placement->slots) hdst__buffer_printf(out, " %" PRIu32 " by %" PRIu32, leaf->slot, leaf->slot_words);
@@ -376,6 +379,7 @@ static void dump_places(const ir_func *func, hdst__buffer *out)
     for (size_t i = 0; i < func->param_count; i++)
         if (func->params[i].placement) dump_placement(&func->params[i], out);
     if (func->tables) dump_tables(func, out);
+    if (func->shape) hdst__buffer_printf(out, "  shape group %" PRIu32 " records %" PRIu32 "\n", func->shape->group, func->shape->records);
     if (func->together) hdst__buffer_puts(out, "  together\n");
 }
 

@@ -356,13 +356,19 @@ static bool placements_ok(verifier *v)
         const ir_param *p = &v->func->params[i];
         accums += p->kind == IR_ACCUM_TABLE;
         if (!p->placement) continue;
-        REQUIRE(p->kind == IR_ACCUM_TABLE && v->func->tables, "a place of what is no accumulator", p->name);
+        const bool is_broadcast = p->kind == IR_BROADCAST_TABLE;
+        REQUIRE((p->kind == IR_ACCUM_TABLE || is_broadcast) && v->func->tables, "a place of what is no accumulator and no broadcast", p->name);
         REQUIRE(p->placement->place < IR_PLACES, "no such place", p->name);
         REQUIRE(p->placement->place != IR_PLACE_REGISTERS || !p->is_table, "a table in registers", p->name);
-        for (size_t l = 0; l < p->record->leaf_count; l++)
+        REQUIRE(!is_broadcast || p->placement->place == IR_PLACE_GLOBAL || (p->placement->place == IR_PLACE_LOCAL && p->is_table),
+            "a place that is none of a broadcast", p->name);
+        for (size_t l = 0; !is_broadcast && l < p->record->leaf_count; l++)
             if (!leaf_placement_ok(v, p, l)) return false;
     }
     REQUIRE(!v->func->tables || !v->func->tables->has_tuples || accums == 1, "tuples of several accumulators", v->func->name);
+    const ir_shape *shape = v->func->shape;
+    REQUIRE(!shape || (shape->group && (shape->group & (shape->group - 1)) == 0 && shape->records &&
+        shape->records <= IR_LANE_RECORDS), "a shape that cannot be", v->func->name);
     return true;
 }
 

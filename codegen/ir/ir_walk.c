@@ -72,6 +72,11 @@ bool hdst__ir_expr_equal(const ir_expr *a, const ir_expr *b)
 
 bool hdst__ir_is_const(const ir_expr *expr, uint64_t bits) { return expr && expr->op == IR_CONST && expr->bits == bits; }
 
+bool hdst__broadcast_is_local(const ir_param *param)
+{
+    return param->kind == IR_BROADCAST_TABLE && param->placement && param->placement->place == IR_PLACE_LOCAL;
+}
+
 // --- Reads and writes of variables ---
 
 typedef struct search {

@@ -39,7 +39,7 @@ typedef struct ir_leaf_placement {
     uint32_t value, values, sum;    // of (key, value) tuples: the first and the number of its 32-bit values, its first 32-bit word in a radix partition's table
 } ir_leaf_placement;
 
-typedef struct ir_placement {   // of an accumulator
+typedef struct ir_placement {   // of an accumulator; on GPUs of a broadcast too: in local memory, or global
     ir_place place;
     uint32_t slots;             // 32-bit words of a row in local memory, 0: none. In registers: while the work-group merges them
     ir_leaf_placement *leaf;
@@ -73,5 +73,13 @@ typedef enum ir_home {
     IR_HOME_TILE,               // ir_tables.tile
 } ir_home;
 enum { IR_HOME_REGISTERS = 16 };
+
+// How a GPU form is cut. No choice changes a result. Where one is asked for, what is 0 is chosen by rule.
+typedef struct ir_shape {
+    uint32_t group;             // work-items of a work-group; a power of two
+    uint32_t records;           // that a lane takes at once
+    uint32_t unroll;            // turns of an innermost loop
+} ir_shape;
+enum { IR_LANE_RECORDS = 8 };
 
 #endif

@@ -10,12 +10,8 @@
 #include "record/target.h"
 #include "accum/tables.h"
 
-// How a GPU form is cut. What is 0 is chosen by rule (kernel_gpu.c); whoever measures may ask for something else. No choice changes a result.
-typedef struct hdst__gpu_shape {
-    uint32_t group;                     // work-items of a work-group; a power of two
-    uint32_t records;                   // that a lane takes at once
-    uint32_t unroll;                    // turns of an innermost loop
-} hdst__gpu_shape;
+// How a GPU form is cut. What is 0 is chosen by rule (codegen/pass/gpu_shape.c); whoever measures may ask for something else.
+typedef ir_shape hdst__gpu_shape;
 
 typedef struct hdst__kernel_options {
     hdst__target_facts facts;

@@ -12,6 +12,7 @@
 #include "codegen/opencl/private_memory.h"
 
 #include "codegen/ir/accum_tables.h"
+#include "codegen/pass/gpu_form.h"
 
 #include <inttypes.h>
 
@@ -98,6 +99,7 @@ const hdst__kernel *hdst__kernel_make_fold(hdst__arena *arena, const ir_func *fu
     const bool gpu = options->facts.target == HDST__TARGET_GPU;
     hdst__printer *p = hdst__printer_create(arena, all, options, hdst__ir_accum_tables(arena, all, NULL), gpu ? &gpu_form : &cpu_form);
     if (gpu) p->vectors = hdst__vectors_create(arena);
+    if (gpu && !options->facts.portable) hdst__pass_unroll_hints(all, options->shape.unroll);
     p->first_read_input = 1;
     const uint64_t bytes = fold_private_bytes(p, all);
     if (!hdst__private_fits(p, all, bytes, p->gpu ? HDST__GPU_PRIVATE_LIMIT : HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;

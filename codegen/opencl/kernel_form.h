@@ -6,8 +6,6 @@
 #include "base/pieces.h"
 #include "codegen/opencl/printer.h"
 
-enum { HDST__GPU_GROUP = 256 };
-
 void hdst__print_file_scope(hdst__printer *p);          // macros of inputs, broadcasts, outputs; constant arrays
 
 // After printing: false, with a diagnostic, when the device lacks something that was used.

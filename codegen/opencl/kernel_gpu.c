@@ -16,19 +16,12 @@
 #include "codegen/opencl/print_vectors.h"
 #include "codegen/opencl/print_words.h"
 #include "codegen/opencl/private_memory.h"
-#include "codegen/pass/accumulator_placement.h"
-#include "codegen/pass/row_form.h"
+#include "codegen/pass/gpu_form.h"
 #include "accum/fixed_point.h"
 #include "codegen/ir/accum_tables.h"
 #include "codegen/opencl/kernel_pieces.h"
-#include "codegen/pass/passes.h"
 
 #include <inttypes.h>
-
-enum {
-    MANY_NODES = 600, MOST_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3,
-    WIDE_BYTES = 512, WIDE_GROUP = 128,     // of a record read; its loops keep a lane busy, and more work-groups share a small input
-};
 
 // --- What the form does its own way ---
 
@@ -52,34 +45,12 @@ static const ir_tables *form_of(const hdst__printer *p) { return p->func->tables
 
 static uint64_t copy_bytes(const hdst__printer *p) { return hdst__place_copy_bytes(p->func, p->tables, p->options->rows); }
 
-static bool all_aligned(const ir_param *param)
-{
-    bool aligned = param->record->align >= 4 && param->record->size % 4 == 0;
-    for (size_t l = 0; l < param->record->leaf_count; l++) aligned &= hdst__leaf_is_aligned(param->record, &param->record->leaves[l]);
-    return aligned;
-}
-
-// `taken`: by the loops of the work-group.
-static void plan_broadcasts(hdst__printer *p, uint64_t taken)
-{
-    const uint64_t tables = copy_bytes(p) * form_of(p)->copies + taken, most = p->options->facts.local_bytes;
-    uint64_t room = tables < most ? (most - tables) / 2 : 0;
-    for (size_t i = 0; i < p->func->param_count; i++) {
-        const ir_param *param = &p->func->params[i];
-        if (param->kind != IR_BROADCAST_TABLE || !param->is_table || !all_aligned(param) || !p->options->rows || p->options->rows[i] > room) continue;
-        const uint64_t bytes = p->options->rows[i] * param->record->size + HDST__LOCAL_ALIGN;
-        if (bytes > room) continue;
-        p->local_broadcast[i] = true;
-        room -= bytes;
-    }
-}
-
 // One buffer of local memory for all: broadcasts, then tables. A table has a row more than asked, as one without rows still takes what failed records add.
 static bool add_local_arg(hdst__printer *p, uint32_t group)
 {
     uint64_t *per_row = HDST__NEW_ARRAY(p->arena, uint64_t, p->func->param_count), constant = 0;
     for (size_t i = 0; i < p->func->param_count; i++) {
-        if (!p->local_broadcast[i]) continue;
+        if (!hdst__broadcast_is_local(&p->func->params[i])) continue;
         per_row[i] = p->func->params[i].record->size;
         constant += HDST__LOCAL_ALIGN;
     }
@@ -106,7 +77,7 @@ static void print_broadcast_copies(hdst__printer *p)
 {
     const char *offset = "";
     for (size_t i = 0; i < p->func->param_count; i++) {
-        if (!p->local_broadcast[i]) continue;
+        if (!hdst__broadcast_is_local(&p->func->params[i])) continue;
         const char *name = p->param_name[i];
         const uint64_t size = p->func->params[i].record->size;
         hdst__write_line(&p->out, "__local uchar *%sAt = (__local uchar *)(local_memory%s);", name, offset);
@@ -186,77 +157,6 @@ static const char *records_text(hdst__printer *p, const ir_func *single, const i
     return text;
 }
 
-// --- Shape ---
-
-typedef struct body_shape {
-    size_t nodes, adds;
-    bool shares;            // has a uniform loop, whose broadcasts several records may share
-    bool varies;            // has a loop that records leave apart
-} body_shape;
-
-static bool look(ir_stmt *stmt, void *user)
-{
-    body_shape *body = user;
-    const ir_expr *expr[] = {stmt->value, stmt->cond, stmt->index, stmt->index2};
-    for (size_t i = 0; i < sizeof expr / sizeof *expr; i++)
-        if (expr[i]) body->nodes += hdst__ir_expr_size(expr[i]);
-    if (stmt->kind == IR_ACCUM) {
-        body->nodes += 10;
-        body->adds++;
-    }
-    if (stmt->kind == IR_FOR || stmt->kind == IR_LOOP) *(hdst__ir_loop_varies(stmt) ? &body->varies : &body->shares) = true;
-    return true;
-}
-
-static bool see_element(ir_expr **slot, void *user)
-{
-    const ir_expr *e = *slot;
-    if (e->op == IR_ELEM && e->a->op != IR_CONST && ((const ir_func *)user)->vars[e->var].varying) return false;
-    return true;
-}
-
-static bool see_set_element(ir_stmt *s, void *user)
-{
-    return s->kind != IR_SET_ELEM || s->index->op == IR_CONST || !((const ir_func *)user)->vars[s->var].varying;
-}
-
-// Of a record's own, and not as single variables, which they are where all indices are constant.
-static bool has_arrays(const ir_func *func)
-{
-    ir_block body = func->body;
-    return !hdst__ir_visit_exprs(&body, see_element, (void *)func) || !hdst__ir_visit_stmts(&body, see_set_element, (void *)func);
-}
-
-// Several records keep enough loads under way, and share what a uniform loop reads; registers set the limit. Eight
-// where records only add to tables and there is little else to do (least squares over 100M records: 1.16, 0.80, 0.68
-// ms with 2, 4, 8 of them), four for maps and short loops, two where there is more (a step of logistic regression
-// over 210M records: 5.2 and 3.8 ms with 1, 2 of them); one where a body is very long, or long with a loop, or keeps
-// arrays, or where records go separate ways.
-static uint32_t records_of(const ir_func *func, uint32_t wanted)
-{
-    body_shape body = {0};
-    ir_block block = func->body;
-    hdst__ir_visit_stmts(&block, look, &body);
-    if (func->emits) return 1;          // its place follows from the lanes before it
-    if (wanted) return wanted < HDST__LANE_RECORDS ? wanted : HDST__LANE_RECORDS;
-    if (body.varies || has_arrays(func) || body.nodes > MANY_NODES) return 1;
-    if (body.nodes > MOST_NODES) return body.shares ? 1 : 2;
-    if (body.nodes > FEW_NODES) return body.shares || body.adds > FEW_ADDS ? 2 : 4;
-    return body.shares || !body.adds ? 4 : 8;
-}
-
-static bool is_wide(const ir_func *func) { return hdst__bytes_read(func) >= WIDE_BYTES; }
-
-static hdst__gpu_shape choose_shape(const ir_func *func, const hdst__kernel_options *options)
-{
-    hdst__gpu_shape shape = options->shape;
-    if (!shape.group) shape.group = is_wide(func) ? WIDE_GROUP : HDST__GPU_GROUP;
-    if (!shape.records && is_wide(func)) shape.records = 1;
-    while (shape.group > 1 && options->facts.max_group && shape.group > options->facts.max_group) shape.group /= 2;
-    shape.records = records_of(func, shape.records);
-    return shape;
-}
-
 // --- Output of which the data says how much ---
 
 static void print_count_setup(hdst__printer *p)
@@ -286,55 +186,34 @@ static const char *place_text(hdst__printer *p, const char *count_record)
                               count_record);
 }
 
-// The body record by record.
-static ir_func *single_body(hdst__arena *arena, const ir_func *func)
+static hdst__gpu_limits limits_of(const hdst__kernel_options *options)
 {
-    ir_func *single = hdst__ir_copy_func(arena, func);
-    hdst__pass_lane_reductions(single);           // registers, and elements in the order in which they lie
-    if (is_wide(func)) hdst__pass_row_unroll_and_jam(single);      // what is read of a wide record is read for several turns of the loop around
-    hdst__pass_uniformity(single);
-    if (func->emits) hdst__pass_emit_counts_place(single);
-    return single;
-}
-
-// The body for whole spans, the same when a lane takes one record. NULL, with a diagnostic, on an internal error.
-static ir_func *span_body(ir_func *single, uint32_t records, hdst__diags *diags)
-{
-    ir_func *spans = single->emits ? single : hdst__ir_copy_func(single->arena, single);
-    if (!single->emits) hdst__pass_thread_coarsening(spans, records);
-    const char *wrong = hdst__ir_verify(spans);
-    if (!wrong) return spans;
-    hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: records of a lane of '%s': %s", single->name, wrong);
-    return NULL;
-}
-
-static hdst__place_limits limits_of(const hdst__kernel_options *options, const hdst__gpu_shape *shape)
-{
-    return (hdst__place_limits){.local_bytes = options->facts.local_bytes, .group = shape->group, .rows = options->rows,
-        .fixed_point_bits = options->compact_bits, .may_part = options->may_part, .fast_sums = options->fast_sums,
-        .no_blocks = options->no_blocks};
+    const hdst__place_limits place = {.local_bytes = options->facts.local_bytes, .rows = options->rows, .fixed_point_bits = options->compact_bits,
+        .may_part = options->may_part, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks};
+    return (hdst__gpu_limits){.place = place, .asked = options->shape, .most_group = options->facts.max_group,
+        .no_unroll_hints = options->facts.portable};
 }
 
 enum { OWN_FILLINGS = 13 };
 
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *scalar, const hdst__kernel_options *options, hdst__diags *diags)
 {
-    hdst__gpu_shape shape = choose_shape(scalar, options);
-    const hdst__place_limits limits = limits_of(options, &shape);
+    const hdst__gpu_limits limits = limits_of(options);
     ir_func *func = hdst__ir_copy_func(arena, scalar), *count;
-    const hdst__tables *tables = hdst__pass_accumulator_placement_gpu(func, hdst__ir_accum_tables(arena, func, options->tiers), &limits);
-    ir_func *single = single_body(arena, func), *loops = hdst__pass_accumulator_placement_loops(single, tables, &limits);
-    if (loops) shape.records = 1;
-    hdst__pass_accumulator_placement_fixed_point(single, loops, (hdst__tables *)tables, &limits, &shape.records);
-    hdst__printer *p = hdst__printer_create(arena, func, options, tables, &gpu_form);
+    hdst__gpu_forms forms;
+    const char *wrong = hdst__passes_gpu(func, hdst__ir_accum_tables(arena, func, options->tiers), &limits, &forms);
+    if (wrong) {
+        hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: form for GPUs of '%s': %s", func->name, wrong);
+        return NULL;
+    }
+    ir_func *single = forms.single, *spans = forms.spans;
+    const ir_shape shape = *func->shape;
+    hdst__printer *p = hdst__printer_create(arena, func, options, forms.tables, &gpu_form);
     p->vectors = hdst__vectors_create(arena);
     p->lane_sums = hdst__lane_sums_create(arena);
-    if (loops) p->cooperative = hdst__cooperative_create(arena, loops);
-    ir_func *spans = span_body(single, shape.records, diags);
-    if (!spans) return NULL;
+    if (forms.loops) p->cooperative = hdst__cooperative_create(arena, forms.loops);
     const uint64_t bytes = hdst__private_bytes(p, spans);
     if (!hdst__private_fits(p, func, bytes, HDST__GPU_PRIVATE_LIMIT, diags)) return NULL;
-    plan_broadcasts(p, hdst__place_loop_bytes(loops, tables, &limits));
     hdst__plan_words(p);
     hdst__emit_plan(p);
     hdst__kernel_add_common_args(p);

@@ -98,7 +98,7 @@ static void print_settle_value(hdst__printer *p, const hdst__accum_plan *plan, u
 // LANE_TURNS additions. So the word has room for MOST_TAKES. Where no more than `run` additions to one sum stand together
 // a take comes after LANE_TURNS - run of them at the earliest, and any two in a row after LANE_TURNS: LONG_RUN_ADDS are
 // 30 takes at most.
-enum { LANE_TURNS = 32, MOST_TAKES = 31, LONG_RUN_ADDS = 480, MOST_ROOMY_ADDS = LONG_RUN_ADDS / HDST__LANE_RECORDS };
+enum { LANE_TURNS = 32, MOST_TAKES = 31, LONG_RUN_ADDS = 480, MOST_ROOMY_ADDS = LONG_RUN_ADDS / IR_LANE_RECORDS };
 
 static const char *lane_name(hdst__printer *p, uint32_t param, uint32_t leaf, uint64_t element)
 {

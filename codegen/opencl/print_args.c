@@ -68,7 +68,7 @@ void hdst__kernel_add_common_args(hdst__printer *p)
         const ir_param *param = &p->func->params[i];
         if (param->kind == IR_INPUT && i >= p->first_read_input) add_input_args(p, i);
         if (param->kind != IR_BROADCAST_TABLE) continue;
-        const char *suffix = p->local_broadcast[i] ? "Data" : "At";
+        const char *suffix = hdst__broadcast_is_local(&p->func->params[i]) ? "Data" : "At";
         hdst__kernel_add_arg(p, HDST__ARG_BROADCAST, i, "__global const uchar *restrict %s%s", p->param_name[i], suffix);
         hdst__kernel_add_arg(p, HDST__ARG_ROWS, i, "ulong %sRows", p->param_name[i]);
     }

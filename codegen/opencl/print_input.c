@@ -112,7 +112,7 @@ void hdst__print_broadcasts(hdst__printer *p)
             const hdst__leaf *leaf = &param->record->leaves[l];
             if (!hdst__leaf_is_used(param, l) || leaf->kind == HDST__TEXT) continue;
             const bool aligned = hdst__leaf_is_aligned(param->record, leaf);
-            const bool local = p->local_broadcast[i];
+            const bool local = hdst__broadcast_is_local(&p->func->params[i]);
             const char *address = hdst__arena_printf(p->arena, "%sAt + (ulong)(row) * %" PRIu64 " + %" PRIu64 "%s", p->param_name[i], param->record->size,
                                                      leaf->offset, hdst__element_offset(p->arena, leaf));
             define_macro(p, p->leaf_name[i][l], "row", local ? "__local" : "__global", leaf, aligned, address);

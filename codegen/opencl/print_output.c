@@ -50,7 +50,7 @@ void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
     p->out.indent -= stmt->cond != NULL;
 }
 
-enum { MOST_PARTS = 4, MOST_STORES = MOST_PARTS * HDST__LANE_RECORDS };
+enum { MOST_PARTS = 4, MOST_STORES = MOST_PARTS * IR_LANE_RECORDS };
 
 // Numbers of 32 or of 64 bits that fill the C struct, which is as large as a vector: it lies in device memory, aligned as such. Else 0.
 static uint64_t vector_part_bytes(const hdst__record *record)
@@ -98,7 +98,7 @@ size_t hdst__print_vector_stores(hdst__printer *p, ir_stmt *const *stmts, size_t
     size_t n = 0;
     if (!bytes) return 0;
     while (n < count && n < MOST_STORES && stmts[n]->kind == IR_STORE && !stmts[n]->cond && stmts[n]->param == stmts[0]->param) n++;
-    const ir_stmt *part[HDST__LANE_RECORDS][MOST_PARTS] = {{0}};
+    const ir_stmt *part[IR_LANE_RECORDS][MOST_PARTS] = {{0}};
     const uint32_t records = p->func->lane_records > 1 ? p->func->lane_records : 1;
     if (n != records * param->record->elements) return 0;
     for (uint32_t r = 0; r < records; r++)

@@ -95,7 +95,7 @@ static bool find_lane_read(ir_expr **slot, void *user)
 static void print_lane_read(hdst__printer *p, const vector_read *v, uint64_t lanes)
 {
     const ir_expr *e = v->of, *index = e->op == IR_FIELD ? e->a : e->b;
-    const char *type = hdst__cl_name(e->kind), *space = e->op == IR_BROADCAST && p->local_broadcast[e->param] ? "__local" : "__global";
+    const char *type = hdst__cl_name(e->kind), *space = e->op == IR_BROADCAST && hdst__broadcast_is_local(&p->func->params[e->param]) ? "__local" : "__global";
     const char *row = e->op == IR_FIELD ? hdst__record_text(p, e->record) : hdst__index_text(p, e->a, HDST__WHOLE);
     const char *first = hdst__expr_text(p, index->a, HDST__OPERAND), *leaf = hdst__leaf_name(p, e->param, e->leaf), *values = "";
     for (uint64_t l = 0; l < lanes; l += WIDTH) {
@@ -171,35 +171,6 @@ void hdst__end_record_vectors(hdst__printer *p) { p->vectors->count = 0; }
 
 // --- Loops ---
 
-typedef struct body_size {
-    size_t nodes;
-    bool has_loop;
-} body_size;
-
-static bool add_size(ir_stmt *stmt, void *user)
-{
-    body_size *size = user;
-    const ir_expr *expr[] = {stmt->value, stmt->cond, stmt->index, stmt->index2};
-    for (size_t i = 0; i < sizeof expr / sizeof *expr; i++)
-        if (expr[i]) size->nodes += hdst__ir_expr_size(expr[i]);
-    size->has_loop |= stmt->kind == IR_FOR || stmt->kind == IR_LOOP;
-    return true;
-}
-
-// GPU compilers leave loops over run-time counts as they are; a short one unrolled 16 times made KMeans half as fast
-// again (5.2 to 3.5 ms, H200).
-static void print_unroll(hdst__printer *p, const ir_stmt *stmt)
-{
-    body_size size = {0, false};
-    ir_block body = stmt->body;
-    hdst__ir_visit_stmts(&body, add_size, &size);
-    // Where a barrier follows in the same loop over tiles, PoCL 3.1 miscompiles a loop with this pragma: other counts in each run.
-    const bool counted = p->output.way == HDST__OUTPUT_COUNTED;
-    if (counted || p->options->facts.portable || size.has_loop || p->plain_loops || size.nodes > 200) return;
-    const uint32_t turns = p->options->shape.unroll ? p->options->shape.unroll : size.nodes <= 128 ? 16 : size.nodes <= 160 ? 8 : 4;
-    if (turns > 1) hdst__write_line(&p->out, "#pragma unroll %" PRIu32, turns);
-}
-
 static bool is_multiple_of_four(const ir_expr *e) { return e->op == IR_CONST && e->bits % 4 == 0; }
 
 // Loops of one function come after those of another, so there is room for the variables of the one that is printed.
@@ -217,7 +188,7 @@ void hdst__begin_gpu_loop(hdst__printer *p, const ir_stmt *loop)
 {
     begin_lane_vectors(p, loop);
     note_counter(p, loop);
-    print_unroll(p, loop);
+    if (loop->unroll_hint > 1) hdst__write_line(&p->out, "#pragma unroll %" PRIu32, loop->unroll_hint);
 }
 
 void hdst__end_gpu_loop(hdst__printer *p, const ir_stmt *loop)

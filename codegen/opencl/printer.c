@@ -102,7 +102,6 @@ hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, con
     p->names = p->form_names = hdst__names_create(arena, NULL);
     p->gpu = options->facts.target == HDST__TARGET_GPU;
     p->has_checks = checks_anything(func);
-    p->local_broadcast = HDST__NEW_ARRAY(arena, bool, func->param_count);
     p->plan = HDST__NEW_ARRAY(arena, hdst__accum_plan, tables->accum_count + 1);
     name_params(p);
     for (size_t a = 0; a < tables->accum_count; a++) {

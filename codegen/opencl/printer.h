@@ -41,8 +41,6 @@ typedef struct hdst__form {
 
 // --- The state ---
 
-enum { HDST__LANE_RECORDS = 8 };        // GPU: that a lane takes at once, at most
-
 typedef struct hdst__accum_plan {
     const hdst__accum *accum;
     const char *name;           // identifier of the parameter
@@ -84,7 +82,7 @@ struct hdst__printer {
     bool in_block;                      // block form
     bool in_row;                        // inside a loop over the elements of a row: they are read where they lie
     bool in_records;                    // inside IR_RECORDS: `r` is the record of the block
-    bool plain_loops;                   // GPU: what is printed now runs rarely, so its loops are not unrolled
+    bool plain_loops;                   // GPU: what is printed now runs rarely, so nothing is loaded ahead
     const char *record;                 // the slice index of the current record: "i" or "i + r"
     uint32_t last_source, last_line;    // the position that the last comment named
     // What the text needs
@@ -92,7 +90,6 @@ struct hdst__printer {
     bool uses_local;                    // GPU: accumulators of the work-group lie in local memory
     bool has_checks;
     uint32_t first_read_input;          // inputs before it are not in memory (a fold's running value)
-    bool *local_broadcast;              // GPU, by param: rows were copied into local memory
     hdst__output output;
     // Arguments of the kernel, and their text
     hdst__arg *args;

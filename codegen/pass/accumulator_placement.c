@@ -35,7 +35,7 @@ static ir_placement *placement_of(const ir_func *func, const hdst__accum *accum)
 bool hdst__placed_anywhere(const ir_func *func, ir_place place)
 {
     for (size_t i = 0; i < func->param_count; i++)
-        if (func->params[i].placement && func->params[i].placement->place == place) return true;
+        if (func->params[i].kind == IR_ACCUM_TABLE && func->params[i].placement && func->params[i].placement->place == place) return true;
     return false;
 }
 
@@ -297,6 +297,8 @@ static ir_way way_on_gpu(const hdst__cell *cell, ir_place place)
 const hdst__tables *hdst__pass_accumulator_placement_gpu(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     place_nothing(func, tables);
+    for (size_t i = 0; i < func->param_count; i++)      // broadcast_placement.c settles them once the rest has its place
+        if (func->params[i].kind == IR_BROADCAST_TABLE) func->params[i].placement = HDST__NEW(func->arena, ir_placement);
     if (!limits->no_blocks) tables = with_lane_sums(func, tables, limits);
     place_near(func, tables, limits);
     for (size_t a = 0; a < tables->accum_count; a++) {
@@ -319,7 +321,7 @@ static void place_tile(ir_tables *form, const ir_func *func, const hdst__tables 
         for (size_t l = 0; l < accum->leaf_count; l++)
             if (accum->cell[l].strip_words > words) words = accum->cell[l].strip_words;
         if (placement_of(func, accum)->place != IR_PLACE_GROUP || !accum->is_table || !words) continue;
-        if (hdst__place_rows(accum, limits->rows) > TILE_BYTES / (sizeof(int64_t) * words * limits->group)) continue;
+        if (hdst__place_rows(accum, limits->rows) > TILE_BYTES / (sizeof(int64_t) * words * func->shape->group)) continue;
         form->has_tile = true;
         form->tile = accum->param;
         form->tile_words = words;
@@ -329,10 +331,10 @@ static void place_tile(ir_tables *form, const ir_func *func, const hdst__tables 
 uint64_t hdst__place_loop_bytes(const ir_func *loops, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     if (!loops) return 0;
-    const uint64_t carried = hdst__place_carried_bytes(loops) * limits->group;
+    const uint64_t carried = hdst__place_carried_bytes(loops) * loops->shape->group;
     if (!loops->tables->has_tile) return carried;
     const uint64_t rows = hdst__place_rows(hdst__tables_accum(tables, loops->tables->tile), limits->rows) + 1;
-    return carried + rows * loops->tables->tile_words * limits->group * sizeof(int64_t) + HDST__LOCAL_ALIGN;
+    return carried + rows * loops->tables->tile_words * loops->shape->group * sizeof(int64_t) + HDST__LOCAL_ALIGN;
 }
 
 static uint32_t shared_tables(uint64_t words)
@@ -353,13 +355,14 @@ ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__table
     const ir_func *before = hdst__ir_copy_func(func->arena, func);
     ir_func *loops = hdst__pass_cooperative_loops(func, wide);
     const uint64_t copies = hdst__place_copy_bytes(func, tables, limits->rows) * func->tables->copies;
-    if (loops && hdst__place_carried_bytes(loops) * limits->group + copies > limits->local_bytes / 2) {
+    if (loops && hdst__place_carried_bytes(loops) * func->shape->group + copies > limits->local_bytes / 2) {
         loops = NULL;
         *func = *before;
     }
     if (loops) {
         place_tile(func->tables, func, tables, limits);
         loops->together = true;
+        func->shape->records = 1;
     }
     const bool own = loops && words * sizeof(int64_t) <= OWN_TABLE_BYTES;
     if (words && !own && hdst__placed_anywhere(func, IR_PLACE_GROUP)) func->tables->shared = shared_tables(words);
@@ -377,11 +380,11 @@ static bool may_be_fixed_point(const ir_func *func, const hdst__accum *accum)
 // A superaccumulator has ten times as many words as fixed point, and is read and written for each row. Few rows have
 // several tables instead, for all lanes would meet there.
 void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables,
-    const hdst__place_limits *limits, uint32_t *records)
+    const hdst__place_limits *limits)
 {
     if (!limits->fixed_point_bits || loops || func->emits) return;
     const bool by_tuples = tables->accum_count == 1 && may_be_fixed_point(func, &tables->accum[0]) &&
-        hdst__place_tuples(func, &tables->accum[0], limits, records);
+        hdst__place_tuples(func, &tables->accum[0], limits);
     for (size_t a = 0; a < tables->accum_count; a++) {
         hdst__accum *accum = (hdst__accum *)&tables->accum[a];
         const bool many = hdst__place_rows(accum, limits->rows) * sizeof(int64_t) > limits->local_bytes * 3 / 4;

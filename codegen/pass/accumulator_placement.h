@@ -12,7 +12,6 @@ enum { HDST__LOCAL_ALIGN = 16 };        // bytes: what lies one after another in
 
 typedef struct hdst__place_limits {     // what the choice goes by: the device, and what was asked for
     uint64_t local_bytes;               // GPU: local memory of a work-group
-    uint32_t group;                     // GPU: work-items of a work-group
     const uint64_t *rows;               // by param: rows of accumulators, as advice; NULL: not known
     // GPU: tables with many rows may be words in fixed point (accum/tables.h), of which an addend has so many bits at most; 0: they may not
     uint32_t fixed_point_bits;
@@ -29,16 +28,16 @@ void hdst__pass_accumulator_placement_cpu(ir_func *form, const ir_func *scalar, 
 // `tail`, of the records that no block took, as the placed block form: additions are calls where that makes less code.
 void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *tables);
 
-// GPUs, in this order. `func`: scalar form, which is placed. Returns the tables that it goes by: with more words for
+// GPUs, in this order. `func`: scalar form with a shape, which is placed. Returns the tables that it goes by: with more words for
 // sums that lanes have in registers. Of `tables` when nothing is placed.
 const hdst__tables *hdst__pass_accumulator_placement_gpu(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits);
 // Takes loops out of the placed `func` that a work-group makes together, if there are any and what they carry over
-// has room; NULL: none, and the function is as it was.
+// has room; then a lane takes one record. NULL: none, and the function is as it was.
 ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits);
-// Tables with many rows become words in fixed point, perhaps by way of tuples. *records, of a lane, may become fewer.
+// Tables with many rows become words in fixed point, perhaps by way of tuples. The shape's records may become fewer.
 // `loops`: what hdst__pass_accumulator_placement_loops gave.
 void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables,
-    const hdst__place_limits *limits, uint32_t *records);
+    const hdst__place_limits *limits);
 
 // Local memory of a work-group: one copy of all tables that are there or merge through it; what the work-group's loops need.
 uint64_t hdst__place_copy_bytes(const ir_func *func, const hdst__tables *tables, const uint64_t *rows);
@@ -57,7 +56,7 @@ uint64_t hdst__place_carried_bytes(const ir_func *loops);               // of lo
 bool hdst__place_is_shared(const ir_func *loops, const bool *counts, const ir_expr *expr);
 
 // tuple_placement.c: false: the function or the sizes do not suit, and nothing was changed.
-bool hdst__place_tuples(ir_func *func, const hdst__accum *accum, const hdst__place_limits *limits, uint32_t *records);
+bool hdst__place_tuples(ir_func *func, const hdst__accum *accum, const hdst__place_limits *limits);
 const ir_stmt *hdst__tuple_addition(const ir_func *func, uint32_t leaf);        // of a function whose additions go by way of tuples: the one to that leaf
 const ir_expr *hdst__tuple_addend(const ir_stmt *stmt);                 // of integers: without the conversions that change no value, as a tuple has it
 uint32_t hdst__tuple_bytes(const ir_tuples *tuples);

@@ -199,7 +199,7 @@ static bool choose_sizes(ir_tuples *t, uint64_t rows, uint64_t local, uint32_t g
     return high <= most_parts && (uint64_t)1 << t->low_bits <= most_parts && (uint64_t)t->tile_rows * group * hdst__tuple_bytes(t) <= local * 3 / 4;
 }
 
-bool hdst__place_tuples(ir_func *func, const hdst__accum *accum, const hdst__place_limits *limits, uint32_t *records)
+bool hdst__place_tuples(ir_func *func, const hdst__accum *accum, const hdst__place_limits *limits)
 {
     const uint64_t rows = limits->rows ? limits->rows[accum->param] : 0;
     if (!limits->may_part || rows < 2 || rows > UINT32_MAX) return false;
@@ -209,8 +209,8 @@ bool hdst__place_tuples(ir_func *func, const hdst__accum *accum, const hdst__pla
     for (size_t l = 0; l < accum->leaf_count; l++) with.leaf[l] = placement->leaf[l];
     ir_tuples t = {0};
     if (!finds_stmts(stmt, func, accum) || !place_leaves(&t, with.leaf, stmt, accum) ||
-        !choose_sizes(&t, rows, limits->local_bytes, limits->group)) return false;
-    while (t.tile_rows % *records) *records /= 2;
+        !choose_sizes(&t, rows, limits->local_bytes, func->shape->group)) return false;
+    while (t.tile_rows % func->shape->records) func->shape->records /= 2;
     *placement = with;
     func->tables->has_tuples = true;
     func->tables->tuples = t;

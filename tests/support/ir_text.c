@@ -252,6 +252,7 @@ static void read_for(reader *r, ir_stmt *s)
     s->hi = expression(r);
     s->step = accept(r, "step") ? whole(r) : 1;
     if (accept(r, "jammed")) s->unroll = (uint32_t)whole(r);
+    if (accept(r, "unroll")) s->unroll_hint = (uint32_t)whole(r);
     s->vectorize = accept(r, "vectorize");
     nested(r, &s->body);
 }
@@ -511,6 +512,7 @@ static void read_func(reader *r)
         else if (accept(r, "place")) ir_text_placement(r);
         else if (accept(r, "tables")) ir_text_tables(r);
         else if (accept(r, "tuples")) ir_text_tuples(r);
+        else if (accept(r, "shape")) ir_text_shape(r);
         else if (accept(r, "together")) r->func->together = true;
         else if (accept(r, "var")) read_var(r);
         else if (accept(r, "check")) read_check_kind(r);

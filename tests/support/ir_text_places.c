@@ -80,3 +80,13 @@ void ir_text_tuples(reader *r)
         *numbers[i].value = (uint32_t)whole(r);
     }
 }
+
+void ir_text_shape(reader *r)
+{
+    ir_shape *shape = HDST__NEW(r->arena, ir_shape);
+    expect(r, "group");
+    shape->group = (uint32_t)whole(r);
+    expect(r, "records");
+    shape->records = (uint32_t)whole(r);
+    r->func->shape = shape;
+}

@@ -110,5 +110,6 @@ static inline uint32_t param(reader *r, const char *text)
 void ir_text_placement(reader *r);
 void ir_text_tables(reader *r);
 void ir_text_tuples(reader *r);
+void ir_text_shape(reader *r);
 
 #endif

@@ -11,7 +11,7 @@
 TestSuite(accumulator_placement, .init = pass_set_up, .fini = pass_tear_down);
 
 enum { LOCAL = 48 << 10, GROUP = 256 };
-static const hdst__place_limits usual = {.local_bytes = LOCAL, .group = GROUP, .may_turn = true};
+static const hdst__place_limits usual = {.local_bytes = LOCAL, .may_turn = true};
 
 static hdst__place_limits with_rows(hdst__place_limits limits, const uint64_t *rows)
 {
@@ -44,16 +44,17 @@ static void expect_places(const ir_func *func, const char *expected)
 typedef struct placed {
     ir_func *func, *loops;
     hdst__tables *tables;
-    uint32_t records;
 } placed;
 
 static placed on_gpu(const char *head, const char *body, const hdst__tier *tiers, hdst__place_limits limits)
 {
     ir_func *func = pass_read(head, body);
-    placed p = {.func = func, .records = 4};
+    placed p = {.func = func};
+    func->shape = HDST__NEW(func->arena, ir_shape);
+    *func->shape = (ir_shape){.group = GROUP, .records = 4};
     p.tables = (hdst__tables *)hdst__pass_accumulator_placement_gpu(func, hdst__ir_accum_tables(func->arena, func, tiers), &limits);
     p.loops = hdst__pass_accumulator_placement_loops(func, p.tables, &limits);
-    hdst__pass_accumulator_placement_fixed_point(func, p.loops, p.tables, &limits, &p.records);
+    hdst__pass_accumulator_placement_fixed_point(func, p.loops, p.tables, &limits);
     return p;
 }
 
@@ -169,7 +170,7 @@ Test(accumulator_placement, more_of_them_go_by_way_of_tuples)
         "  place t fixed point: x joint values 0 of 1 sum 0, n word values 1 of 0 sum 2, i word values 1 of 1 sum 4\n"
         "  tables copies 16 overflow 10\n"
                           "  tuples rows 8 keys 10 low 0 parts 98 values 2 sums 6\n");
-    cr_expect_eq(p.records, 4);
+    cr_expect_eq(p.func->shape->records, 4);
     cr_expect_eq(hdst__tuple_bytes(&p.func->tables->tuples), 16);
     limits.rows = (uint64_t[]){0, 10000000};        // 9766 partitions: 2^7 in the second round
     expect_places(on_gpu(keyed, keyed_body, NULL, limits).func,
@@ -228,7 +229,7 @@ Test(accumulator_placement, sums_in_two_words_take_two_registers)
     const hdst__tier two[] = {HDST__TIER_TWO, HDST__TIER_TWO};
     static const char head[] = "  input p p {f32 x[784], f32 y[784]}\n  accum g g {f32 w[784], f32 v[784]}\n  var u32 i\n";
     const placed p = on_gpu(head, "  for i = 0u to 784u {\n    accum g.w[i] += p.x[i]\n    accum g.v[i] += p.y[i]\n    accum g.w[i] += p.y[i]\n  }\n", two,
-                            (hdst__place_limits){.local_bytes = 8192, .group = GROUP});
+                            (hdst__place_limits){.local_bytes = 8192});
     cr_assert_not_null(p.loops);
     cr_expect_str_eq(pass_body(p.loops),
         "  for i = 0u to 784u {\n    accum g.w[i] += p.x[i] in register 0\n    accum g.v[i] += p.y[i] in register 2\n"
@@ -237,7 +238,7 @@ Test(accumulator_placement, sums_in_two_words_take_two_registers)
 
 Test(accumulator_placement, loops_whose_needs_have_no_room_stay)
 {
-    const placed p = on_gpu(rows_head, rows_body, NULL, (hdst__place_limits){.local_bytes = 2048, .group = GROUP, .rows = (uint64_t[]){0, 8, 1}});
+    const placed p = on_gpu(rows_head, rows_body, NULL, (hdst__place_limits){.local_bytes = 2048, .rows = (uint64_t[]){0, 8, 1}});
     cr_expect_null(p.loops);
     cr_expect_str_eq(pass_body(p.func), rows_body);
     expect_places(p.func, "  place t group: x joint, n word\n  place g group: w joint\n  tables copies 16 shared 8\n");
